@@ -1,0 +1,97 @@
+//! Envelopes: a message sealed for one recipient, and what may be said about it.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+use crate::{ApiKeyId, EnvelopeId, Timestamp};
+
+/// How an envelope is sealed. Every suite ever used opens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Suite {
+    /// HPKE with X25519.
+    Classic,
+    /// HPKE with X-Wing, X25519 and ML-KEM-768 at once; the default.
+    Hybrid,
+}
+
+impl Suite {
+    /// The name that callers see.
+    pub const fn algorithm(self) -> &'static str {
+        match self {
+            Self::Classic => "HPKE-X25519-HKDF-SHA256-AES-256-GCM-Ed25519",
+            Self::Hybrid => "HPKE-XWing-HKDF-SHA256-AES-256-GCM-Ed25519",
+        }
+    }
+
+    /// The second byte of the sealed bytes.
+    pub const fn byte(self) -> u8 {
+        match self {
+            Self::Classic => 1,
+            Self::Hybrid => 2,
+        }
+    }
+
+    /// The suite of that byte.
+    pub fn from_byte(byte: u8) -> Option<Self> {
+        [Self::Classic, Self::Hybrid].into_iter().find(|suite| suite.byte() == byte)
+    }
+}
+
+/// SHA-256 over the sealed bytes. Its text is `sha256:` and 64 hexadecimal digits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct EnvelopeHash(pub [u8; 32]);
+
+impl fmt::Display for EnvelopeHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "sha256:{}", hex::encode(self.0))
+    }
+}
+
+impl fmt::Debug for EnvelopeHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl Serialize for EnvelopeHash {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// What may be told about an envelope; nothing of the message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EnvelopeMeta {
+    /// Its id, which is the id of its notices too.
+    pub id: EnvelopeId,
+    /// Who sent it.
+    pub sender: ApiKeyId,
+    /// Whose key opens it.
+    pub recipient: ApiKeyId,
+    /// How it is sealed.
+    pub suite: Suite,
+    /// Over the sealed bytes.
+    pub hash: EnvelopeHash,
+    /// How many sealed bytes there are.
+    pub payload_size_bytes: u64,
+    /// When it was sealed; bound to it by the associated data.
+    pub timestamp: Timestamp,
+}
+
+/// A sealed envelope, whole.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Envelope {
+    /// What may be told about it.
+    pub meta: EnvelopeMeta,
+    /// Version byte, suite byte, sealing key version, encapsulation and ciphertext.
+    pub sealed: Vec<u8>,
+    /// By the sender's DID key, over hash and associated data.
+    pub signature: [u8; 64],
+}
+
+impl fmt::Debug for Envelope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Envelope").field("meta", &self.meta).finish_non_exhaustive()
+    }
+}

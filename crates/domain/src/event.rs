@@ -1,0 +1,117 @@
+//! The event that a webhook brings: metadata, never the message.
+
+use serde::Serialize;
+
+use crate::{ApiKeyId, EnvelopeHash, EnvelopeId, EnvelopeMeta, Timestamp};
+
+/// The events that can be subscribed to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub enum EventKind {
+    /// An envelope for the registration's key was stored.
+    #[serde(rename = "envelope.received")]
+    EnvelopeReceived,
+}
+
+impl EventKind {
+    /// The events of v1.1, which are refused by name until then.
+    pub const PLANNED: [&'static str; 3] =
+        ["envelope.bounced", "identity.rotated", "usage.threshold"];
+
+    /// The event's name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::EnvelopeReceived => "envelope.received",
+        }
+    }
+
+    /// The event of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        (name == Self::EnvelopeReceived.as_str()).then_some(Self::EnvelopeReceived)
+    }
+}
+
+/// The payload of `envelope.received`, with the fields in the contract's order.
+#[derive(Debug, Serialize)]
+pub struct EnvelopeReceived {
+    event: EventKind,
+    envelope_id: EnvelopeId,
+    envelope_hash: EnvelopeHash,
+    sender: ApiKeyId,
+    encryption: Encryption,
+    metadata: Metadata,
+}
+
+/// How an envelope is sealed, as callers and receivers see it.
+#[derive(Debug, Serialize)]
+pub struct Encryption {
+    /// The suite's name.
+    pub algorithm: &'static str,
+    /// Always `sealed`.
+    pub status: &'static str,
+}
+
+/// Size and time of an envelope, as callers and receivers see them.
+#[derive(Debug, Serialize)]
+pub struct Metadata {
+    /// Of the sealed bytes.
+    pub payload_size_bytes: u64,
+    /// When it was sealed.
+    pub timestamp: Timestamp,
+}
+
+impl EnvelopeMeta {
+    /// The `encryption` member of every answer and notice about this envelope.
+    pub fn encryption(&self) -> Encryption {
+        Encryption { algorithm: self.suite.algorithm(), status: "sealed" }
+    }
+
+    /// The `metadata` member of every answer and notice about this envelope.
+    pub fn metadata(&self) -> Metadata {
+        Metadata { payload_size_bytes: self.payload_size_bytes, timestamp: self.timestamp }
+    }
+}
+
+impl From<&EnvelopeMeta> for EnvelopeReceived {
+    fn from(meta: &EnvelopeMeta) -> Self {
+        Self {
+            event: EventKind::EnvelopeReceived,
+            envelope_id: meta.id,
+            envelope_hash: meta.hash,
+            sender: meta.sender,
+            encryption: meta.encryption(),
+            metadata: meta.metadata(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Suite;
+
+    #[test]
+    fn the_payload_has_the_fields_of_the_contract() {
+        let meta = EnvelopeMeta {
+            id: "env_01h455vb4pex5vsknk084sn02q".parse().unwrap(),
+            sender: "ak_01h455vb4pex5vsknk084sn02q".parse().unwrap(),
+            recipient: "ak_00000000000000000000000001".parse().unwrap(),
+            suite: Suite::Hybrid,
+            hash: EnvelopeHash([0xab; 32]),
+            payload_size_bytes: 1234,
+            timestamp: Timestamp::from_millis(1_767_225_600_007),
+        };
+        let payload = serde_json::to_string(&EnvelopeReceived::from(&meta)).unwrap();
+        assert_eq!(
+            payload,
+            format!(
+                concat!(
+                    r#"{{"event":"envelope.received","envelope_id":"env_01h455vb4pex5vsknk084sn02q","#,
+                    r#""envelope_hash":"sha256:{}","sender":"ak_01h455vb4pex5vsknk084sn02q","#,
+                    r#""encryption":{{"algorithm":"HPKE-XWing-HKDF-SHA256-AES-256-GCM-Ed25519","status":"sealed"}},"#,
+                    r#""metadata":{{"payload_size_bytes":1234,"timestamp":"2026-01-01T00:00:00.007Z"}}}}"#
+                ),
+                "ab".repeat(32)
+            )
+        );
+    }
+}

@@ -1,0 +1,165 @@
+//! Typed ids: TypeIDs (TypeID specification 0.3), a prefix, an underscore and a UUIDv7 in 26 characters of
+//! Crockford base32. They sort by creation, as text and as bytes.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Serialize, Serializer};
+use uuid::{Builder, Uuid};
+
+use crate::Timestamp;
+
+/// A text that is no id of the expected kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not a well-formed id")]
+pub struct IdFault;
+
+macro_rules! typed_id {
+    ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(Uuid);
+
+        impl $name {
+            /// What the text form starts with, underscore included.
+            pub const PREFIX: &'static str = concat!($prefix, "_");
+
+            /// A fresh id: the instant in front, so that ids sort by creation; `random` makes it unguessable.
+            pub fn new(now: Timestamp, random: [u8; 10]) -> Self {
+                let millis = u64::try_from(now.as_millis()).unwrap_or(0);
+                Self(Builder::from_unix_timestamp_millis(millis, &random).into_uuid())
+            }
+
+            /// The 128 bits of the id, most significant first.
+            pub const fn as_bytes(&self) -> &[u8; 16] {
+                self.0.as_bytes()
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(Self::PREFIX)?;
+                write_base32(self.0.as_u128(), f)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(self, f)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = IdFault;
+
+            fn from_str(text: &str) -> Result<Self, IdFault> {
+                let suffix = text.strip_prefix(Self::PREFIX).ok_or(IdFault)?;
+                parse_base32(suffix).map(|bits| Self(Uuid::from_u128(bits))).ok_or(IdFault)
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+    };
+}
+
+typed_id!(
+    /// The account that owns identities; a session stands for one.
+    AccountId,
+    "acct"
+);
+typed_id!(
+    /// An API key: the public name of one identity.
+    ApiKeyId,
+    "ak"
+);
+typed_id!(
+    /// One sealed envelope.
+    EnvelopeId,
+    "env"
+);
+typed_id!(
+    /// One HTTP request, for logs and support.
+    RequestId,
+    "req"
+);
+typed_id!(
+    /// One webhook registration.
+    WebhookId,
+    "wh"
+);
+
+fn write_base32(bits: u128, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    for place in (0..SUFFIX_LEN).rev() {
+        let digit = usize::try_from((bits >> (5 * place)) & 31).ok();
+        let symbol = digit.and_then(|digit| ALPHABET.get(digit)).ok_or(fmt::Error)?;
+        fmt::Write::write_char(f, char::from(*symbol))?;
+    }
+    Ok(())
+}
+
+/// Strict, as the TypeID specification wants it: lower case alone, and no more than 128 bits.
+fn parse_base32(text: &str) -> Option<u128> {
+    if text.len() != SUFFIX_LEN || text.as_bytes().first().is_none_or(|first| *first > b'7') {
+        return None;
+    }
+    text.bytes().try_fold(0_u128, |bits, symbol| {
+        let digit = ALPHABET.iter().position(|candidate| *candidate == symbol)?;
+        Some(bits << 5 | u128::try_from(digit).ok()?)
+    })
+}
+
+const SUFFIX_LEN: usize = 26;
+const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `valid.yml` and `invalid.yml` of the TypeID specification.
+    #[test]
+    fn the_specification_vectors_hold() {
+        for (suffix, uuid) in [
+            ("00000000000000000000000000", "00000000-0000-0000-0000-000000000000"),
+            ("00000000000000000000000001", "00000000-0000-0000-0000-000000000001"),
+            ("0000000000000000000000000a", "00000000-0000-0000-0000-00000000000a"),
+            ("0000000000000000000000000g", "00000000-0000-0000-0000-000000000010"),
+            ("00000000000000000000000010", "00000000-0000-0000-0000-000000000020"),
+            ("7zzzzzzzzzzzzzzzzzzzzzzzzz", "ffffffff-ffff-ffff-ffff-ffffffffffff"),
+            ("0123456789abcdefghjkmnpqrs", "0110c853-1d09-52d8-d73e-1194e95b5f19"),
+            ("01h455vb4pex5vsknk084sn02q", "01890a5d-ac96-774b-bcce-b302099a8057"),
+        ] {
+            let id: ApiKeyId = format!("ak_{suffix}").parse().unwrap();
+            assert_eq!(id.0, Uuid::parse_str(uuid).unwrap());
+            assert_eq!(id.to_string(), format!("ak_{suffix}"));
+        }
+        for text in [
+            "AK_00000000000000000000000000",
+            "wh_00000000000000000000000000",
+            "_00000000000000000000000000",
+            "00000000000000000000000000",
+            "ak_",
+            "ak_1234567890123456789012345",
+            "ak_123456789012345678901234567",
+            "ak_1234567890123456789012345 ",
+            "ak_0123456789ABCDEFGHJKMNPQRS",
+            "ak_123456789-123456789-123456",
+            "ak_ooooooooooooooooooooooiiiiii",
+            "ak_i23456789ol23456789oi23456",
+            "ak_123456789-0123456789-0123456",
+            "ak_8zzzzzzzzzzzzzzzzzzzzzzzzz",
+            "",
+        ] {
+            assert_eq!(text.parse::<ApiKeyId>(), Err(IdFault), "{text}");
+        }
+    }
+
+    #[test]
+    fn ids_sort_by_creation_as_text() {
+        let earlier = EnvelopeId::new(Timestamp::from_millis(1_700_000_000_000), [0xff; 10]);
+        let later = EnvelopeId::new(Timestamp::from_millis(1_700_000_000_001), [0; 10]);
+        assert!(earlier < later && earlier.to_string() < later.to_string());
+    }
+}

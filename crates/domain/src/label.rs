@@ -1,0 +1,58 @@
+//! The name that a person gives an identity.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// 1 to 100 characters, none of them a control character. Shown to people: hostile until escaped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Label(String);
+
+/// Why a text is no label.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum LabelFault {
+    /// It holds a control character.
+    #[error("must not contain control characters")]
+    ControlCharacter,
+    /// It is empty or has more than 100 characters.
+    #[error("must have 1 to 100 characters")]
+    Length,
+}
+
+impl Label {
+    /// Checks a label as a caller gave it.
+    pub fn parse(text: &str) -> Result<Self, LabelFault> {
+        if !(1..=100).contains(&text.chars().count()) {
+            return Err(LabelFault::Length);
+        }
+        if text.chars().any(char::is_control) {
+            return Err(LabelFault::ControlCharacter);
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    /// The label's text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Label {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn length_counts_characters_not_bytes() {
+        assert!(Label::parse(&"ü".repeat(100)).is_ok());
+        assert_eq!(Label::parse(&"ü".repeat(101)), Err(LabelFault::Length));
+        assert_eq!(Label::parse(""), Err(LabelFault::Length));
+        assert_eq!(Label::parse("a\nb"), Err(LabelFault::ControlCharacter));
+    }
+}

@@ -1,0 +1,42 @@
+//! What Sealpost is about: identities and their keys, envelopes and their notices, plans, governance, every
+//! refusal that a caller can meet, and the ports through which the use cases reach a database and a dispatcher.
+//!
+//! Pure: no I/O, no async, no clock and no randomness of its own. Every other crate may know this one; it
+//! knows none of them.
+
+mod account;
+mod delivery;
+mod did;
+mod envelope;
+mod event;
+mod governance;
+mod handle;
+mod id;
+mod key;
+mod label;
+mod plan;
+pub mod ports;
+mod recipient;
+mod refusal;
+mod secret;
+mod time;
+mod usage;
+mod webhook;
+
+pub use account::{Account, Session};
+pub use delivery::{AttemptFailure, DeliveryId, LeaseToken, LeasedDelivery, Outcome, Settlement};
+pub use did::Did;
+pub use envelope::{Envelope, EnvelopeHash, EnvelopeMeta, Suite};
+pub use event::{Encryption, EnvelopeReceived, EventKind, Metadata};
+pub use governance::{GovernanceKind, GovernanceReason, GovernanceStatus, Standing};
+pub use handle::{Handle, HandleFault};
+pub use id::{AccountId, ApiKeyId, EnvelopeId, IdFault, RequestId, WebhookId};
+pub use key::{ApiKey, IllegalMove, KeyEvent, KeyStatus};
+pub use label::{Label, LabelFault};
+pub use plan::{EnterpriseTerms, Plan};
+pub use recipient::{Recipient, RecipientFault};
+pub use refusal::{Code, Refusal, Window};
+pub use secret::{TokenHash, Wrapped};
+pub use time::{Clock, Timestamp};
+pub use usage::{Usage, WindowUse};
+pub use webhook::{LastFailure, Registration, RegistrationStatus, Target};

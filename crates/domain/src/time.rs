@@ -1,0 +1,77 @@
+//! Instants. The domain never asks what time it is: whoever calls passes it in.
+
+use std::{fmt, time::Duration};
+
+use chrono::{DateTime, SecondsFormat};
+use serde::{Serialize, Serializer};
+
+/// An instant in milliseconds since the Unix epoch, UTC. Its text is ISO 8601 with milliseconds and `Z`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(i64);
+
+impl Timestamp {
+    /// From milliseconds since the Unix epoch.
+    pub const fn from_millis(millis: i64) -> Self {
+        Self(millis)
+    }
+
+    /// Milliseconds since the Unix epoch.
+    pub const fn as_millis(self) -> i64 {
+        self.0
+    }
+
+    /// Whole seconds since the Unix epoch, rounded down.
+    pub const fn as_seconds(self) -> i64 {
+        self.0.div_euclid(1000)
+    }
+
+    /// This instant and `span` on; the end of time where that overflows.
+    #[must_use]
+    pub fn plus(self, span: Duration) -> Self {
+        Self(self.0.saturating_add(i64::try_from(span.as_millis()).unwrap_or(i64::MAX)))
+    }
+
+    /// How long it is from `earlier` to this instant; zero where `earlier` is the later one.
+    pub fn since(self, earlier: Self) -> Duration {
+        Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let instant = DateTime::from_timestamp_millis(self.0).ok_or(fmt::Error)?;
+        f.write_str(&instant.to_rfc3339_opts(SecondsFormat::Millis, true))
+    }
+}
+
+impl Serialize for Timestamp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// Where the time comes from.
+pub trait Clock: Send + Sync {
+    /// The present instant.
+    fn now(&self) -> Timestamp;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_iso_8601_in_utc_with_milliseconds() {
+        assert_eq!(
+            Timestamp::from_millis(1_767_225_600_007).to_string(),
+            "2026-01-01T00:00:00.007Z"
+        );
+    }
+
+    #[test]
+    fn since_never_runs_backwards() {
+        let (early, late) = (Timestamp::from_millis(5), Timestamp::from_millis(12));
+        assert_eq!(late.since(early), Duration::from_millis(7));
+        assert_eq!(early.since(late), Duration::ZERO);
+    }
+}

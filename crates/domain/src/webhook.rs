@@ -1,0 +1,73 @@
+//! Webhook registrations: where a key's notices go.
+
+use serde::Serialize;
+
+use crate::{ApiKeyId, EventKind, Timestamp, WebhookId, Wrapped};
+
+/// Whether notices are sent to a registration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RegistrationStatus {
+    /// Nothing is sent to it.
+    Disabled,
+    /// Notices are sent.
+    Enabled,
+}
+
+impl RegistrationStatus {
+    /// The status's name in JSON and SQL.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Disabled => "disabled",
+            Self::Enabled => "enabled",
+        }
+    }
+
+    /// The status of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Disabled, Self::Enabled].into_iter().find(|status| status.as_str() == name)
+    }
+}
+
+/// The newest failed attempt at a registration.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LastFailure {
+    /// When the attempt ended.
+    pub at: Timestamp,
+    /// Its class, as [`AttemptFailure::as_str`](crate::AttemptFailure::as_str) names it.
+    pub error: String,
+}
+
+/// One registration of a key.
+#[derive(Debug, Clone)]
+pub struct Registration {
+    /// Its public name.
+    pub id: WebhookId,
+    /// Whose notices it gets.
+    pub api_key_id: ApiKeyId,
+    /// Where they go, in the canonical form that was checked.
+    pub url: String,
+    /// Which events it asked for.
+    pub events: Vec<EventKind>,
+    /// The signing secret, encrypted.
+    pub secret: Wrapped,
+    /// Whether notices are sent.
+    pub status: RegistrationStatus,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When the newest successful attempt ended.
+    pub last_success_at: Option<Timestamp>,
+    /// The newest failed attempt.
+    pub last_failure: Option<LastFailure>,
+}
+
+/// What is needed to send to a registration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// The registration.
+    pub webhook_id: WebhookId,
+    /// Where notices go.
+    pub url: String,
+    /// The signing secret, encrypted.
+    pub secret: Wrapped,
+}

@@ -1,0 +1,1 @@
+//! Plans, windows, throughput: the decision whether a request is admitted. Pure.

@@ -1,0 +1,1 @@
+//! Sealpost's use cases: what another Rust service embeds.

@@ -1,0 +1,1 @@
+//! The ports of the domain on SQLite and PostgreSQL, through diesel.

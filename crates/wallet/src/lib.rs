@@ -1,0 +1,1 @@
+//! All of Sealpost's cryptography: key-encryption keys, identities, sealing, tokens.

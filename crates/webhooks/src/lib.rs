@@ -1,0 +1,1 @@
+//! Signed notices: signature, retry schedule, address guard, dispatcher.
