@@ -1,0 +1,44 @@
+//! A key of the free plan that sends as fast as it can, decided by this crate alone.
+//!
+//! `cargo run -p sealpost-limits --example embed`
+
+#![expect(clippy::print_stdout, reason = "an example shows what it does")]
+
+use std::time::Duration;
+
+use sealpost_domain::{Plan, Refusal, Timestamp, Usage};
+use sealpost_limits::{Terms, admit_message, admit_request, report};
+
+fn main() -> Result<(), Refusal> {
+    let terms = Terms::of(&Plan::Explorer);
+    let mut usage = Usage::UNUSED;
+    // The crate has no clock of its own: 2026-01-31T23:59:58Z, two seconds before the month ends.
+    let mut now = Timestamp::from_millis(1_769_903_998_000);
+
+    let mut sent = 0;
+    while sent < 30 {
+        match send(&terms, &usage, now) {
+            Ok(after) => {
+                usage = after;
+                sent += 1;
+            }
+            Err(refusal) => {
+                println!("{now} after {sent} messages: {} ({refusal})", refusal.code());
+                let wait_s = refusal.retry_after_s().ok_or(refusal)?;
+                now = now.plus(Duration::from_secs(wait_s));
+            }
+        }
+    }
+
+    let month = report(&terms, &usage, now).month;
+    println!("{} of {} messages used, until {}", month.used, month.limit, month.resets_at);
+    Ok(())
+}
+
+/// A message that is refused does not count as a request either: the decision is made on a copy.
+fn send(terms: &Terms, usage: &Usage, now: Timestamp) -> Result<Usage, Refusal> {
+    let mut after = *usage;
+    admit_request(terms, &mut after, now)?;
+    admit_message(terms, &mut after, now)?;
+    Ok(after)
+}

@@ -1,0 +1,92 @@
+//! The decision: one request against minute and day, one message against throughput and month.
+
+use std::time::Duration;
+
+use sealpost_domain::{Refusal, Timestamp, Usage, Window, WindowUse};
+
+use crate::{
+    Overage, Terms, throughput,
+    window::{Span, one_more},
+};
+
+/// On what grounds a message is admitted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Admitted {
+    /// Past the allowance, which this key may go over.
+    Overage,
+    /// Within the allowance.
+    WithinAllowance,
+}
+
+/// Admits one request and counts it against minute and day, or refuses it with [`Refusal::RateLimited`] and counts
+/// nothing. Where both are used up, the refusal names the one that lasts longer. A limit of 0 never admits, however
+/// long one waits.
+pub fn admit_request(terms: &Terms, usage: &mut Usage, now: Timestamp) -> Result<(), Refusal> {
+    let minute = Span::Minute.current(usage.minute, now);
+    let day = Span::Day.current(usage.day, now);
+    let waits = [
+        (Window::Minute, terms.per_minute, Span::Minute.wait(minute, terms.per_minute, now)),
+        (Window::Day, terms.per_day, Span::Day.wait(day, terms.per_day, now)),
+    ];
+    let longest = waits.into_iter().max_by_key(|(_, _, wait)| *wait);
+    if let Some((window, limit, Some(retry_after))) = longest {
+        return Err(Refusal::RateLimited { window, limit, retry_after });
+    }
+    usage.minute = one_more(minute);
+    usage.day = one_more(day);
+    Ok(())
+}
+
+/// Admits one message and counts it against throughput and month, or counts nothing and refuses it:
+/// [`Refusal::RateLimited`] for throughput goes before [`Refusal::MonthlyLimitExceeded`].
+///
+/// The request that carries the message was admitted before; where the message is refused, that request does not
+/// count either, so the caller decides on a copy of the usage.
+pub fn admit_message(
+    terms: &Terms,
+    usage: &mut Usage,
+    now: Timestamp,
+) -> Result<Admitted, Refusal> {
+    let month = Span::Month.current(usage.month, now);
+    let allowance = within_allowance(terms, month, now);
+    let tat_us =
+        throughput::admit(terms.per_second, usage.throughput_tat_us, now).map_err(|open_at| {
+            // When the second is over, a month that is used up still refuses.
+            let month_wait =
+                allowance.map_or_else(|blocked| blocked.retry_after, |_| Duration::ZERO);
+            Refusal::RateLimited {
+                window: Window::Second,
+                limit: terms.per_second,
+                retry_after: open_at.since(now).max(month_wait),
+            }
+        })?;
+    let admitted = allowance.map_err(|Blocked { way_out, retry_after }| {
+        Refusal::MonthlyLimitExceeded { limit: terms.per_month, way_out, retry_after }
+    })?;
+    usage.month = one_more(month);
+    usage.throughput_tat_us = tat_us;
+    Ok(admitted)
+}
+
+/// The allowance is used up.
+#[derive(Clone, Copy)]
+struct Blocked {
+    way_out: &'static str,
+    retry_after: Duration,
+}
+
+fn within_allowance(terms: &Terms, month: WindowUse, now: Timestamp) -> Result<Admitted, Blocked> {
+    let Some(retry_after) = Span::Month.wait(month, terms.per_month, now) else {
+        return Ok(Admitted::WithinAllowance);
+    };
+    match terms.overage {
+        Overage::Admit => Ok(Admitted::Overage),
+        Overage::ContactSales => Err(Blocked {
+            way_out: "ask sales for a larger allowance, or wait for the next month",
+            retry_after,
+        }),
+        Overage::HardBlock => {
+            Err(Blocked { way_out: "upgrade the plan, or wait for the next month", retry_after })
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Log in and out.
+
+use sealpost_domain::{AccountId, Refusal, Session, Timestamp, ports::Durability};
+use sealpost_wallet::{LoginSecret, SessionToken, same_hash};
+use serde::Serialize;
+
+use crate::{Body, Error, Sealpost, credentials::read_token};
+
+/// Whose session to begin.
+pub struct Login {
+    /// The account, as activation named it.
+    pub account_id: String,
+    /// Its secret.
+    pub login_secret: String,
+}
+
+/// A session that has begun.
+#[derive(Serialize)]
+pub struct LoggedIn {
+    /// What to send as `Authorization: Bearer`; shown this once.
+    pub session_token: String,
+    /// Always `Bearer`.
+    pub token_type: &'static str,
+    /// From this instant on the token is worth nothing.
+    pub expires_at: Timestamp,
+    /// Whom the session stands for.
+    pub account_id: AccountId,
+}
+
+impl Sealpost {
+    /// Begins a session. A wrong account and a wrong secret are refused alike.
+    pub fn login(&self, login: &Login) -> Result<LoggedIn, Error> {
+        let shown = LoginSecret::hash_of(&login.login_secret).ok_or(NO_LOGIN)?;
+        let account_id: AccountId =
+            login.account_id.parse().map_err(|_malformed| Error::from(NO_LOGIN))?;
+        let stored = self.core.store.lookup()?.find_login_secret(&account_id)?.ok_or(NO_LOGIN)?;
+        if !same_hash(&shown, &stored) {
+            return Err(NO_LOGIN.into());
+        }
+        let token = SessionToken::generate()?;
+        let expires_at = self.core.clock.now().plus(self.core.settings.session_ttl);
+        let session = Session { token: token.hash(), account_id, expires_at };
+        self.core.store.write(Durability::Durable, |tx| tx.insert_session(&session))?;
+        Ok(LoggedIn {
+            session_token: token.expose().to_owned(),
+            token_type: "Bearer",
+            expires_at,
+            account_id,
+        })
+    }
+
+    /// Ends this session, or every session of its account where the body says so.
+    pub fn logout(&self, token: Option<&str>, scope: Body<Scope>) -> Result<(), Error> {
+        let token = read_token(token)?;
+        let account_id = self.require_session(&token)?.account_id;
+        let scope = scope?;
+        self.core.store.write(Durability::Durable, |tx| match scope {
+            Scope::Account => tx.delete_sessions_of(&account_id),
+            Scope::Session => tx.delete_session(&token),
+        })?;
+        self.core.known.forget_session(&token);
+        Ok(())
+    }
+}
+
+/// What to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// Every session of the account.
+    Account,
+    /// This session.
+    Session,
+}
+
+const NO_LOGIN: Refusal =
+    Refusal::Unauthorized("the account_id or the login_secret is wrong; both come from activation");

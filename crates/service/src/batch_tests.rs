@@ -1,0 +1,208 @@
+//! The order of checks, decided on facts alone.
+
+use std::{collections::HashMap, sync::Arc};
+
+use sealpost_domain::{
+    AccountId, ApiKeyId, Envelope, EnvelopeHash, EnvelopeId, EnvelopeMeta, GovernanceKind,
+    GovernanceReason, GovernanceStatus, Handle, KeyStatus, LeaseToken, Plan, Refusal, Session,
+    Standing, Suite, Target, Timestamp, TokenHash, Usage, WebhookId, Window, WindowUse, Wrapped,
+    ports::{Facts, KeyFacts},
+};
+
+use super::{Command, Hold, Outgoing, Verdict, decide, wanted};
+use crate::credentials::{Caller, FOREIGN_KEY, NO_SESSION};
+
+const NOW: Timestamp = Timestamp::from_millis(1_790_000_000_000);
+const TOKEN: TokenHash = TokenHash([1; 32]);
+
+fn key(n: u8) -> ApiKeyId {
+    ApiKeyId::new(Timestamp::from_millis(1), [n; 10])
+}
+
+fn account(n: u8) -> AccountId {
+    AccountId::new(Timestamp::from_millis(1), [n; 10])
+}
+
+fn key_facts(owner: AccountId) -> KeyFacts {
+    KeyFacts {
+        account_id: owner,
+        status: KeyStatus::Active,
+        plan: Plan::Explorer,
+        handle: None,
+        sealing_version: 1,
+        standing: Standing::default(),
+    }
+}
+
+/// Alice (key 1, account 1, session `TOKEN`) and Bob (key 2, account 2, one registration).
+fn facts() -> Facts {
+    let expires_at = Timestamp::from_millis(NOW.as_millis() + 1);
+    let session = Session { token: TOKEN, account_id: account(1), expires_at };
+    let target = Target {
+        webhook_id: WebhookId::new(NOW, [2; 10]),
+        url: "https://bob.example/".to_owned(),
+        secret: Wrapped(vec![]),
+    };
+    Facts {
+        sessions: HashMap::from([(TOKEN, session)]),
+        keys: HashMap::from([(key(1), key_facts(account(1))), (key(2), key_facts(account(2)))]),
+        usage: HashMap::from([(key(1), Usage::UNUSED)]),
+        targets: HashMap::from([(key(2), vec![Arc::new(target)])]),
+    }
+}
+
+fn send(n: u8) -> Command {
+    let meta = EnvelopeMeta {
+        id: EnvelopeId::new(NOW, [n; 10]),
+        sender: key(1),
+        recipient: key(2),
+        suite: Suite::Hybrid,
+        hash: EnvelopeHash([n; 32]),
+        payload_size_bytes: 1,
+        timestamp: NOW,
+    };
+    let envelope = Envelope { meta, sealed: vec![n], signature: [0; 64] };
+    let outgoing = Outgoing { envelope: Arc::new(envelope), handle: None, sealing_version: 1 };
+    Command { caller: Caller { session: TOKEN, key: key(1) }, outgoing: Some(outgoing) }
+}
+
+fn hold(room: usize) -> Hold {
+    Hold { room, lease: LeaseToken(7), lease_until: NOW }
+}
+
+fn verdict(facts: Facts, command: &Command) -> Verdict {
+    let (mut verdicts, _) = decide(facts, &[command], NOW, hold(9));
+    verdicts.remove(0)
+}
+
+fn blocked() -> Standing {
+    Standing(vec![GovernanceReason {
+        kind: GovernanceKind::CouncilAction,
+        status: GovernanceStatus::Enforced,
+        reason: "spam".to_owned(),
+        since: NOW,
+    }])
+}
+
+fn used_up(facts: &mut Facts) {
+    let minute =
+        WindowUse { start: Timestamp::from_millis(NOW.as_millis() / 60_000 * 60_000), used: 20 };
+    facts.usage.insert(key(1), Usage { minute, ..Usage::UNUSED });
+}
+
+/// Every fault of the caller and of the recipient at once; each step mends the first and meets the next.
+#[test]
+fn faults_are_met_in_the_order_of_the_contract() {
+    let to = Some("to");
+    let mut facts = facts();
+    facts.sessions.clear();
+    let alice = facts.keys.remove(&key(1)).unwrap();
+    let bob = facts.keys.remove(&key(2)).unwrap();
+    used_up(&mut facts);
+    let step = |facts: &Facts| {
+        let copy = Facts {
+            sessions: facts.sessions.clone(),
+            keys: facts.keys.clone(),
+            usage: facts.usage.clone(),
+            targets: HashMap::new(),
+        };
+        verdict(copy, &send(1))
+    };
+    assert_eq!(step(&facts), Verdict::Refused(NO_SESSION));
+
+    let session = Session { token: TOKEN, account_id: account(1), expires_at: NOW };
+    facts.sessions.insert(TOKEN, session.clone());
+    assert_eq!(step(&facts), Verdict::Refused(NO_SESSION), "a session ends at its expiry");
+
+    let expires_at = Timestamp::from_millis(NOW.as_millis() + 1);
+    facts.sessions.insert(TOKEN, Session { expires_at, ..session });
+    assert_eq!(step(&facts), Verdict::Refused(Refusal::KeyNotFound { field: None }));
+
+    let status = KeyStatus::Deactivated;
+    let faulty = KeyFacts { account_id: account(3), status, standing: blocked(), ..alice.clone() };
+    facts.keys.insert(key(1), faulty.clone());
+    assert_eq!(step(&facts), Verdict::Refused(FOREIGN_KEY));
+
+    facts.keys.insert(key(1), KeyFacts { account_id: account(1), ..faulty.clone() });
+    assert_eq!(step(&facts), Verdict::Refused(Refusal::KeyInactive { status, field: None }));
+
+    facts.keys.insert(key(1), KeyFacts { standing: blocked(), ..alice.clone() });
+    assert_eq!(step(&facts), Verdict::Refused(Refusal::GovernanceBlocked { field: None }));
+
+    facts.keys.insert(key(1), alice);
+    assert!(matches!(
+        step(&facts),
+        Verdict::Refused(Refusal::RateLimited { window: Window::Minute, limit: 20, .. })
+    ));
+
+    facts.usage.insert(key(1), Usage::UNUSED);
+    assert_eq!(step(&facts), Verdict::Refused(Refusal::KeyNotFound { field: to }));
+
+    let status = KeyStatus::Revoked;
+    facts.keys.insert(key(2), KeyFacts { status, standing: blocked(), ..bob.clone() });
+    assert_eq!(step(&facts), Verdict::Refused(Refusal::KeyInactive { status, field: to }));
+
+    facts.keys.insert(key(2), KeyFacts { standing: blocked(), ..bob.clone() });
+    assert_eq!(step(&facts), Verdict::Refused(Refusal::GovernanceBlocked { field: to }));
+
+    let tat = NOW.as_millis() * 1000 + 1_000_000;
+    facts.keys.insert(key(2), bob);
+    facts.usage.insert(key(1), Usage { throughput_tat_us: tat, ..Usage::UNUSED });
+    assert!(matches!(
+        step(&facts),
+        Verdict::Refused(Refusal::RateLimited { window: Window::Second, limit: 10, .. })
+    ));
+
+    facts.usage.insert(key(1), Usage::UNUSED);
+    assert_eq!(step(&facts), Verdict::Stored);
+}
+
+#[test]
+fn each_of_a_batch_gets_its_own_verdict_and_counts_for_the_next() {
+    let commands: Vec<Command> = (0..12).map(send).collect();
+    let commands: Vec<&Command> = commands.iter().collect();
+    let (verdicts, changes) = decide(facts(), &commands, NOW, hold(3));
+    // Ten messages a second with a burst of one second, all at the same instant.
+    assert!(verdicts[..10].iter().all(|verdict| *verdict == Verdict::Stored));
+    assert!(verdicts[10..].iter().all(|verdict| matches!(verdict, Verdict::Refused(_))));
+    assert_eq!(changes.envelopes.len(), 10);
+    assert_eq!((changes.leased.len(), changes.unleased.len()), (3, 7), "room for three");
+    let [(caller, usage)] = changes.usage[..] else { panic!("one caller") };
+    assert_eq!((caller, usage.minute.used, usage.month.used), (key(1), 12, 10));
+}
+
+#[test]
+fn a_recipient_that_changed_is_stale_and_counts_for_nothing() {
+    let bob = Handle::parse("bob").unwrap();
+    let mut by_handle = send(1);
+    by_handle.outgoing.as_mut().unwrap().handle = Some(bob.clone());
+    assert_eq!(verdict(facts(), &by_handle), Verdict::Stale, "the handle leads elsewhere");
+
+    let mut named = facts();
+    named.keys.get_mut(&key(2)).unwrap().handle = Some(bob);
+    assert_eq!(verdict(named, &by_handle), Verdict::Stored);
+
+    let mut rotated = facts();
+    rotated.keys.get_mut(&key(2)).unwrap().sealing_version = 2;
+    let (verdicts, changes) = decide(rotated, &[&send(1)], NOW, hold(9));
+    assert_eq!(verdicts, [Verdict::Stale]);
+    assert_eq!(changes.usage, [(key(1), Usage::UNUSED)]);
+    assert!(changes.envelopes.is_empty());
+}
+
+#[test]
+fn a_request_with_nothing_to_store_is_counted() {
+    let only_counted = Command { outgoing: None, ..send(1) };
+    let (verdicts, changes) = decide(facts(), &[&only_counted], NOW, hold(9));
+    assert_eq!(verdicts, [Verdict::Admitted]);
+    assert_eq!((changes.usage[0].1.day.used, changes.usage[0].1.month.used), (1, 0));
+}
+
+#[test]
+fn a_batch_asks_once_about_each_key_in_the_order_of_ids() {
+    let commands = [send(3), send(1), send(2)];
+    let asked = wanted(&commands.iter().collect::<Vec<_>>());
+    assert_eq!(asked.sessions, [TOKEN]);
+    assert_eq!(asked.callers, [key(1)]);
+    assert_eq!(asked.recipients, [key(2)]);
+}

@@ -1,0 +1,124 @@
+//! The committer: one thread that takes all sends that wait and stores them in one transaction. No timer: it
+//! takes what is there, commits, and looks again, so that a lone send waits for nobody and a crowd shares one
+//! sync of the disk.
+
+use std::{sync::Arc, thread};
+
+use sealpost_domain::{
+    LeasedDelivery, Refusal,
+    ports::{Durability, StoreError},
+};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::{
+    Error,
+    batch::{Command, Hold, Verdict, decide, wanted},
+    sealpost::Core,
+};
+
+pub(crate) struct Committer {
+    queue: mpsc::Sender<Waiting>,
+    thread: thread::JoinHandle<()>,
+}
+
+/// A command and who waits for its outcome.
+pub(crate) struct Waiting {
+    command: Command,
+    reply: oneshot::Sender<Result<Verdict, Error>>,
+}
+
+impl Committer {
+    pub(crate) fn start(core: Arc<Core>) -> Result<Self, std::io::Error> {
+        let (queue, waiting) = mpsc::channel(core.settings.queue_max);
+        let thread = thread::Builder::new()
+            .name("committer".to_owned())
+            .spawn(move || run(&core, waiting))?;
+        Ok(Self { queue, thread })
+    }
+
+    pub(crate) fn is_alive(&self) -> bool {
+        !self.thread.is_finished()
+    }
+
+    /// Puts a command into the queue; the outcome comes through the receiver. A full queue refuses at once.
+    pub(crate) fn submit(
+        &self,
+        command: Command,
+    ) -> Result<oneshot::Receiver<Result<Verdict, Error>>, Refusal> {
+        let (reply, outcome) = oneshot::channel();
+        match self.queue.try_send(Waiting { command, reply }) {
+            Ok(()) => Ok(outcome),
+            Err(_) => Err(Refusal::Unavailable),
+        }
+    }
+
+    /// Ends once everything in the queue is stored.
+    pub(crate) fn stop(self) {
+        drop(self.queue);
+        if self.thread.join().is_err() {
+            tracing::error!("the committer had panicked");
+        }
+    }
+}
+
+fn run(core: &Core, mut queue: mpsc::Receiver<Waiting>) {
+    let batch_max = core.settings.batch_max;
+    let mut batch = Vec::with_capacity(batch_max);
+    while queue.blocking_recv_many(&mut batch, batch_max) > 0 {
+        commit(core, std::mem::take(&mut batch));
+    }
+}
+
+fn commit(core: &Core, batch: Vec<Waiting>) {
+    match store(core, &batch) {
+        Ok((verdicts, leased)) => {
+            for (waiting, verdict) in batch.into_iter().zip(verdicts) {
+                answer(waiting, Ok(verdict));
+            }
+            core.dispatch.submit(leased);
+        }
+        // A batch that is at fault itself must not take those with it who merely share it.
+        Err(StoreError::Corrupt(_) | StoreError::Refused(_)) if batch.len() > 1 => {
+            for waiting in batch {
+                commit(core, vec![waiting]);
+            }
+        }
+        Err(error) => fail(batch, &error),
+    }
+}
+
+/// Decides and stores the batch in one transaction.
+fn store(
+    core: &Core,
+    batch: &[Waiting],
+) -> Result<(Vec<Verdict>, Vec<LeasedDelivery>), StoreError> {
+    let commands: Vec<&Command> = batch.iter().map(|waiting| &waiting.command).collect();
+    let wanted = wanted(&commands);
+    core.store.write(Durability::Durable, |tx| {
+        let facts = tx.lock_facts(&wanted)?;
+        let (lease, lease_until) = core.dispatch.lease();
+        let hold = Hold { room: core.dispatch.room(), lease, lease_until };
+        let (verdicts, changes) = decide(facts, &commands, core.clock.now(), hold);
+        tx.apply(&changes)?;
+        Ok((verdicts, changes.leased))
+    })
+}
+
+fn fail(batch: Vec<Waiting>, error: &StoreError) {
+    let away = matches!(error, StoreError::Contended(_) | StoreError::Unavailable(_));
+    tracing::error!(
+        batch.len = batch.len(),
+        error = %error,
+        source = ?std::error::Error::source(error).map(ToString::to_string),
+        "a batch was not stored"
+    );
+    for waiting in batch {
+        let error = if away { Refusal::Unavailable.into() } else { Error::NotStored };
+        answer(waiting, Err(error));
+    }
+}
+
+fn answer(waiting: Waiting, verdict: Result<Verdict, Error>) {
+    // A caller that hung up does not want its answer any more; what is stored stays stored.
+    drop(waiting.reply.send(verdict));
+}

@@ -1,0 +1,109 @@
+//! What the send path remembers between requests: key material, which never changes for a version, and hints
+//! that the committing transaction checks again. Bounded; plaintext keys are wiped when they leave.
+
+use std::sync::Arc;
+
+use moka::sync::Cache;
+use sealpost_domain::{AccountId, ApiKey, ApiKeyId, Handle, Session, TokenHash, ports::StoreError};
+use sealpost_wallet::{Identity, Root, SealingPublicKey, WalletError};
+
+use crate::{Error, Settings, sealpost::Core};
+
+/// A key as the send path needs it.
+pub(crate) struct KnownKey {
+    pub(crate) account_id: AccountId,
+    /// `None` once the key is revoked, which is final.
+    pub(crate) material: Option<Material>,
+}
+
+/// The secrets of a key that is not revoked.
+pub(crate) struct Material {
+    pub(crate) identity: Identity,
+    pub(crate) sealing_key: SealingPublicKey,
+    pub(crate) sealing_version: u32,
+}
+
+pub(crate) struct Known {
+    keys: Cache<ApiKeyId, Arc<KnownKey>>,
+    handles: Cache<Handle, ApiKeyId>,
+    sessions: Cache<TokenHash, Session>,
+}
+
+impl Known {
+    pub(crate) fn new(settings: &Settings) -> Self {
+        let hints = settings.hints_cached_max;
+        let idle = settings.cache_idle;
+        Self {
+            keys: Cache::builder()
+                .max_capacity(settings.identities_cached_max)
+                .time_to_idle(idle)
+                .build(),
+            handles: Cache::builder().max_capacity(hints).time_to_idle(idle).build(),
+            sessions: Cache::builder().max_capacity(hints).time_to_idle(idle).build(),
+        }
+    }
+
+    pub(crate) fn session(&self, token: &TokenHash) -> Option<Session> {
+        self.sessions.get(token)
+    }
+
+    pub(crate) fn key(&self, id: &ApiKeyId) -> Option<Arc<KnownKey>> {
+        self.keys.get(id)
+    }
+
+    pub(crate) fn handle(&self, handle: &Handle) -> Option<ApiKeyId> {
+        self.handles.get(handle)
+    }
+
+    pub(crate) fn forget_session(&self, token: &TokenHash) {
+        self.sessions.invalidate(token);
+    }
+
+    /// Drops what a transaction found out of date.
+    pub(crate) fn forget_recipient(&self, id: &ApiKeyId, handle: Option<&Handle>) {
+        self.keys.invalidate(id);
+        if let Some(handle) = handle {
+            self.handles.invalidate(handle);
+        }
+    }
+}
+
+/// Look-ups in the store that fill the memory. They block.
+impl Core {
+    pub(crate) fn learn_session(&self, token: &TokenHash) -> Result<Option<Session>, Error> {
+        let session = self.store.lookup()?.find_session(token)?;
+        if let Some(session) = &session {
+            self.known.sessions.insert(*token, session.clone());
+        }
+        Ok(session)
+    }
+
+    pub(crate) fn learn_key(&self, id: &ApiKeyId) -> Result<Option<Arc<KnownKey>>, Error> {
+        let Some(key) = self.store.lookup()?.find_key(id)? else { return Ok(None) };
+        let known = Arc::new(self.unwrap_key(&key)?);
+        self.known.keys.insert(*id, Arc::clone(&known));
+        Ok(Some(known))
+    }
+
+    pub(crate) fn learn_handle(&self, handle: &Handle) -> Result<Option<ApiKeyId>, StoreError> {
+        let owner = self.store.lookup()?.find_handle(handle)?;
+        if let Some(owner) = owner {
+            self.known.handles.insert(handle.clone(), owner.api_key_id);
+        }
+        Ok(owner.map(|owner| owner.api_key_id))
+    }
+
+    fn unwrap_key(&self, key: &ApiKey) -> Result<KnownKey, WalletError> {
+        let material = match &key.root {
+            None => None,
+            Some(wrapped) => {
+                let root = Root::unwrap(&self.keyring, &key.id, wrapped)?;
+                let identity = Identity::new(root)?;
+                let version = key.sealing_version;
+                let sealing_key = identity.sealing_public_key(self.settings.suite, version)?;
+                Some(Material { identity, sealing_key, sealing_version: version })
+            }
+        };
+        Ok(KnownKey { account_id: key.account_id, material })
+    }
+}

@@ -1,0 +1,89 @@
+//! Open: the recipient reads an envelope by the id that its webhook brought.
+
+use std::sync::Arc;
+
+use sealpost_domain::{
+    ApiKeyId, Did, Encryption, Envelope, EnvelopeHash, EnvelopeId, Metadata, Refusal, Timestamp,
+    ports::{Durability, StoreError},
+};
+use serde::Serialize;
+
+use crate::{Body, Credentials, Error, Sealpost, admission::Act};
+
+/// An opened envelope.
+#[derive(Serialize)]
+pub struct Opened {
+    /// The envelope's id.
+    pub envelope_id: EnvelopeId,
+    /// Over the sealed bytes.
+    pub envelope_hash: EnvelopeHash,
+    /// Who sent it; its signature holds.
+    pub sender: ApiKeyId,
+    /// What was sent.
+    pub message: String,
+    /// How it is sealed.
+    pub encryption: Encryption,
+    /// Size and time.
+    pub metadata: Metadata,
+    /// When it was first opened.
+    pub opened_at: Timestamp,
+}
+
+struct Found {
+    envelope: Envelope,
+    opened_at: Option<Timestamp>,
+    sender: Did,
+}
+
+impl Sealpost {
+    /// Verifies the sender's signature and opens the envelope; only an opening that succeeded is written down.
+    pub fn open(&self, credentials: &Credentials, body: Body<String>) -> Result<Opened, Error> {
+        let caller = self.identify(credentials)?;
+        let found = self.admitted(&caller, Act::Execute, |tx, _| {
+            let id: EnvelopeId = match &body {
+                Err(fault) => return Ok(Err(fault.clone())),
+                Ok(text) => match text.parse() {
+                    Err(_) => return Ok(Err(Refusal::EnvelopeNotFound)),
+                    Ok(id) => id,
+                },
+            };
+            let Some((envelope, opened_at)) = tx.find_envelope(&id, &caller.key)? else {
+                return Ok(Err(Refusal::EnvelopeNotFound));
+            };
+            let sender = tx.find_key(&envelope.meta.sender)?.ok_or(StoreError::Corrupt("key"))?;
+            Ok(Ok(Found { envelope, opened_at, sender: sender.did }))
+        })?;
+        let message = self.unseal(&caller.key, &found)?;
+        let opened_at = match found.opened_at {
+            Some(first) => first,
+            None => self.first_opening(&found.envelope.meta.id)?,
+        };
+        let meta = &found.envelope.meta;
+        Ok(Opened {
+            envelope_id: meta.id,
+            envelope_hash: meta.hash,
+            sender: meta.sender,
+            message,
+            encryption: meta.encryption(),
+            metadata: meta.metadata(),
+            opened_at,
+        })
+    }
+
+    fn unseal(&self, recipient: &ApiKeyId, found: &Found) -> Result<String, Error> {
+        let key = match self.core.known.key(recipient) {
+            Some(key) => Arc::clone(&key),
+            None => self.core.learn_key(recipient)?.ok_or(StoreError::Corrupt("key"))?,
+        };
+        // Revoked between admission and here: the root is gone, and nothing opens any more.
+        let material = key.material.as_ref().ok_or(Refusal::EnvelopeNotFound)?;
+        let message = sealpost_wallet::open(&found.envelope, &material.identity, &found.sender)?;
+        String::from_utf8(message.to_vec())
+            .map_err(|_not_text| StoreError::Corrupt("message").into())
+    }
+
+    fn first_opening(&self, id: &EnvelopeId) -> Result<Timestamp, Error> {
+        let now = self.core.clock.now();
+        Ok(self.core.store.write(Durability::Durable, |tx| tx.mark_opened(id, now))?)
+    }
+}

@@ -1,0 +1,78 @@
+//! The service itself: its parts, its life, and the look-ups that several use cases share.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use sealpost_domain::{
+    Clock, Session, TokenHash,
+    ports::{Dispatch, Store, TargetGuard},
+};
+use sealpost_wallet::Keyring;
+
+use crate::{Error, Settings, committer::Committer, credentials::NO_SESSION, known::Known};
+
+/// What the service is put together from.
+pub struct Parts {
+    /// The database.
+    pub store: Arc<dyn Store>,
+    /// Who carries notices to receivers.
+    pub dispatch: Arc<dyn Dispatch>,
+    /// Who judges where notices may go.
+    pub guard: Arc<dyn TargetGuard>,
+    /// The key-encryption keys.
+    pub keyring: Arc<Keyring>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+}
+
+/// The service. Share it by reference or in an [`Arc`].
+pub struct Sealpost {
+    pub(crate) core: Arc<Core>,
+    pub(crate) committer: RwLock<Option<Committer>>,
+}
+
+/// What use cases and committer share.
+pub(crate) struct Core {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) dispatch: Arc<dyn Dispatch>,
+    pub(crate) guard: Arc<dyn TargetGuard>,
+    pub(crate) keyring: Arc<Keyring>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) settings: Settings,
+    pub(crate) known: Known,
+}
+
+impl Sealpost {
+    /// Puts the service together and starts its committer. [`unlock`](crate::unlock) the database first.
+    pub fn start(parts: Parts, settings: Settings) -> Result<Self, std::io::Error> {
+        let Parts { store, dispatch, guard, keyring, clock } = parts;
+        let known = Known::new(&settings);
+        let core = Arc::new(Core { store, dispatch, guard, keyring, clock, settings, known });
+        let committer = Committer::start(Arc::clone(&core))?;
+        Ok(Self { core, committer: RwLock::new(Some(committer)) })
+    }
+
+    /// Whether the service can take requests: its database answers and its committer runs.
+    pub fn check(&self) -> Result<(), Error> {
+        let committer = self.committer.read().unwrap_or_else(PoisonError::into_inner);
+        if !committer.as_ref().is_some_and(Committer::is_alive) {
+            return Err(Error::Lost);
+        }
+        Ok(self.core.store.check()?)
+    }
+
+    /// Stores what waits for its commit and ends. Sends that come later are refused as unavailable. Blocks until
+    /// the last batch is stored.
+    pub fn stop(&self) {
+        let committer = self.committer.write().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(committer) = committer {
+            committer.stop();
+        }
+    }
+
+    /// The live session of this token.
+    pub(crate) fn require_session(&self, token: &TokenHash) -> Result<Session, Error> {
+        let now = self.core.clock.now();
+        let session = self.core.store.lookup()?.find_session(token)?;
+        Ok(session.filter(|session| session.is_live(now)).ok_or(NO_SESSION)?)
+    }
+}

@@ -1,0 +1,47 @@
+//! The bounds of the use cases.
+
+use std::time::Duration;
+
+use sealpost_domain::Suite;
+
+/// Every bound that the use cases know. The defaults are the contract's.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Messages longer than this are refused.
+    pub message_bytes_max: usize,
+    /// Keys of one account that are not revoked.
+    pub keys_per_account_max: u32,
+    /// Registrations of one key.
+    pub registrations_per_key_max: u32,
+    /// How long a session lasts.
+    pub session_ttl: Duration,
+    /// How new envelopes are sealed.
+    pub suite: Suite,
+    /// Sends that may wait for a commit; more are refused as unavailable.
+    pub queue_max: usize,
+    /// Sends that share one commit at the most.
+    pub batch_max: usize,
+    /// Identities kept decrypted in memory.
+    pub identities_cached_max: u64,
+    /// Sessions and handles remembered.
+    pub hints_cached_max: u64,
+    /// How long an unused identity, session or handle is remembered.
+    pub cache_idle: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            message_bytes_max: 262_144,
+            keys_per_account_max: 100,
+            registrations_per_key_max: 16,
+            session_ttl: Duration::from_secs(12 * 3600),
+            suite: Suite::Hybrid,
+            queue_max: 4096,
+            batch_max: 256,
+            identities_cached_max: 10_000,
+            hints_cached_max: 100_000,
+            cache_idle: Duration::from_secs(600),
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! The wallet by itself: two identities are activated, one seals a message to the other, and the other opens it.
+#![expect(clippy::print_stdout, reason = "an example shows what happens")]
+
+use std::error::Error;
+
+use sealpost_domain::{ApiKeyId, EnvelopeId, Suite, Timestamp};
+use sealpost_wallet::{Draft, Identity, Keyring, Root, open, random, seal};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let keyring = Keyring::parse(&Keyring::fresh_line(1)?)?;
+    let now = Timestamp::from_millis(1_767_225_600_000);
+
+    // What a service stores of each identity is the wrapped root, and what it gets back from the store.
+    let (alice, bob) = (ApiKeyId::new(now, random()?), ApiKeyId::new(now, random()?));
+    let alice_root = Root::generate()?.wrap(&keyring, &alice)?;
+    let bob_root = Root::generate()?.wrap(&keyring, &bob)?;
+    let sender = Identity::new(Root::unwrap(&keyring, &alice, &alice_root)?)?;
+    let recipient = Identity::new(Root::unwrap(&keyring, &bob, &bob_root)?)?;
+    println!("{alice} is {}", sender.did().as_str());
+    println!("{bob} is {}", recipient.did().as_str());
+
+    let draft = Draft {
+        id: EnvelopeId::new(now, random()?),
+        sender: alice,
+        recipient: bob,
+        timestamp: now,
+    };
+    let to = recipient.sealing_public_key(Suite::Hybrid, 1)?;
+    let envelope = seal(&draft, b"Meet me at the usual place.", &sender, &to)?;
+    println!("sealed as {}, {}", envelope.meta.suite.algorithm(), envelope.meta.hash);
+
+    let message = open(&envelope, &recipient, &sender.did())?;
+    println!("opened: {}", std::str::from_utf8(&message)?);
+    println!("opened by the sender: {:?}", open(&envelope, &sender, &sender.did()).err());
+    Ok(())
+}

@@ -1,0 +1,147 @@
+//! Identities: a random root, and the keys derived from it. The DID's signing key has no versions; sealing keys do,
+//! and every version ever used can be derived again, so that old envelopes open.
+
+use std::fmt;
+
+use ed25519_dalek::SigningKey;
+use sealpost_domain::{ApiKeyId, Did, Suite, Wrapped};
+use zeroize::Zeroizing;
+
+use crate::{
+    Keyring, SealingPublicKey, WalletError, derivation, did, entropy, signature, suite::SealingKey,
+    wrapping::Place,
+};
+
+/// The 32 random bytes that an identity grows from. Destroying the wrapped root destroys the identity, and with it
+/// every envelope that was sealed to it.
+pub struct Root(Zeroizing<[u8; 32]>);
+
+impl Root {
+    /// The root of a new identity.
+    pub fn generate() -> Result<Self, WalletError> {
+        let mut root = Self(Zeroizing::default());
+        entropy::fill(root.0.as_mut_slice())?;
+        Ok(root)
+    }
+
+    /// Encrypts it under the newest key-encryption key, for the row of this API key and no other.
+    pub fn wrap(&self, keyring: &Keyring, id: &ApiKeyId) -> Result<Wrapped, WalletError> {
+        keyring.wrap(&place(id), self.0.as_slice())
+    }
+
+    /// Decrypts what [`Root::wrap`] made for the same API key.
+    pub fn unwrap(
+        keyring: &Keyring,
+        id: &ApiKeyId,
+        wrapped: &Wrapped,
+    ) -> Result<Self, WalletError> {
+        let bytes = keyring.unwrap(&place(id), wrapped)?;
+        let mut root = Self(Zeroizing::default());
+        if bytes.len() != root.0.len() {
+            return Err(WalletError::NotDecryptable);
+        }
+        root.0.copy_from_slice(&bytes);
+        Ok(root)
+    }
+}
+
+impl fmt::Debug for Root {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Root(..)")
+    }
+}
+
+/// An identity that can sign and open: what is kept in memory of a key that is in use.
+pub struct Identity {
+    root: Root,
+    signing: SigningKey,
+    did: Did,
+}
+
+impl Identity {
+    /// Derives the signing key and the DID; sealing keys are derived when they are needed.
+    pub fn new(root: Root) -> Result<Self, WalletError> {
+        let signing = SigningKey::from_bytes(&*derivation::signing_seed(&root.0)?);
+        let did = did::encode(&signing.verifying_key());
+        Ok(Self { root, signing, did })
+    }
+
+    /// The identity's public name, which is its signing key.
+    pub fn did(&self) -> Did {
+        self.did.clone()
+    }
+
+    /// The key that messages to this identity are sealed to. Deriving it takes half as long as sealing: keep it.
+    pub fn sealing_public_key(
+        &self,
+        suite: Suite,
+        version: u32,
+    ) -> Result<SealingPublicKey, WalletError> {
+        Ok(self.sealing_key(suite, version)?.public_key(version))
+    }
+
+    pub(crate) fn sealing_key(
+        &self,
+        suite: Suite,
+        version: u32,
+    ) -> Result<SealingKey, WalletError> {
+        let seed = derivation::sealing_seed(&self.root.0, suite, version)?;
+        SealingKey::from_seed(suite, &seed).ok_or(WalletError::NotDerivable)
+    }
+
+    pub(crate) fn sign(&self, statement: &[u8]) -> Result<[u8; 64], WalletError> {
+        signature::sign(&self.signing, statement)
+    }
+}
+
+impl fmt::Debug for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Identity(..)")
+    }
+}
+
+fn place(id: &ApiKeyId) -> Place<'_> {
+    Place { table: "api_keys", row: id.as_bytes(), column: "root" }
+}
+
+#[cfg(test)]
+impl Identity {
+    /// An identity whose keys are the same in every run.
+    pub(crate) fn of(byte: u8) -> Self {
+        Self::new(Root(Zeroizing::new([byte; 32]))).unwrap()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sha2::{Digest, Sha256};
+
+    use super::*;
+
+    /// A root that is unwrapped by a later version of this crate must still be the same identity.
+    #[test]
+    fn derived_keys_stay_what_they_are() {
+        let identity = Identity::of(7);
+        assert_eq!(
+            identity.did().as_str(),
+            "did:key:z6MkjHTz6XfqZgrbpMahSvF2jxK4ZfaJ8jRnrALenJQaF88N"
+        );
+        for (suite, version, digest) in [
+            (Suite::Classic, 1, "f3ae607b6d8301051e07059a55934d23afac801e820c9812edea3220b97a2350"),
+            (Suite::Classic, 2, "04bd90ff3ad87a9c457546fb7b7f9b22fe32cc27f28dc87f11014ec40874377d"),
+            (Suite::Hybrid, 1, "5ffe6b53165678f0698d5c34ef37d56e04d3c99eaa428e79cd8cbd38227fdd2b"),
+        ] {
+            let key = identity.sealing_public_key(suite, version).unwrap();
+            assert_eq!((key.suite(), key.version()), (suite, version));
+            assert_eq!(hex::encode(Sha256::digest(key.to_bytes())), digest, "{suite:?} {version}");
+        }
+    }
+
+    #[test]
+    fn an_identity_may_be_shared_between_threads() {
+        fn is_shareable<T: Send + Sync>() {}
+        is_shareable::<Identity>();
+        is_shareable::<SealingPublicKey>();
+        is_shareable::<Keyring>();
+    }
+}

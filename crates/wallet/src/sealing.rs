@@ -1,0 +1,158 @@
+//! Envelopes. Sealed bytes are `[version = 1][suite][version of the sealing key, 32 bits]`, then encapsulation,
+//! ciphertext and tag of HPKE. The key schedule takes those six bytes in, and the associated data names envelope,
+//! sender, recipient and time. The sender's signature stands beside the sealed bytes and covers their hash and the
+//! associated data (RFC 9180, section 9.1.1, advises to sign where auth mode's limits matter): HPKE's own auth mode
+//! would let whoever holds the recipient's key forge any sender.
+
+use sealpost_domain::{
+    ApiKeyId, Did, Envelope, EnvelopeHash, EnvelopeId, EnvelopeMeta, Suite, Timestamp,
+};
+use sha2::{Digest, Sha256};
+use zeroize::Zeroizing;
+
+use crate::{
+    Identity, SealingPublicKey, WalletError, binding::length_prefixed, did, entropy::Entropy,
+    signature, suite::Context,
+};
+
+/// What an envelope says about itself, bound to it for good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Draft {
+    /// Its id.
+    pub id: EnvelopeId,
+    /// Who sends it.
+    pub sender: ApiKeyId,
+    /// Whose key opens it.
+    pub recipient: ApiKeyId,
+    /// When it is sealed.
+    pub timestamp: Timestamp,
+}
+
+/// Seals a message to the recipient's key and signs it as the sender. Whether the identities are those of the
+/// draft's API keys is the caller's to know.
+pub fn seal(
+    draft: &Draft,
+    message: &[u8],
+    sender: &Identity,
+    recipient: &SealingPublicKey,
+) -> Result<Envelope, WalletError> {
+    seal_with(draft, message, sender, recipient, &mut Entropy::draw()?)
+}
+
+/// Opens an envelope as its recipient, once it is certain that it is whole, is the envelope that its metadata tells
+/// of, and was signed by `sender`; [`WalletError::NotOpenable`] where anything of that does not hold.
+pub fn open(
+    envelope: &Envelope,
+    recipient: &Identity,
+    sender: &Did,
+) -> Result<Zeroizing<Vec<u8>>, WalletError> {
+    try_open(envelope, recipient, sender).ok_or(WalletError::NotOpenable)
+}
+
+fn seal_with(
+    draft: &Draft,
+    message: &[u8],
+    sender: &Identity,
+    recipient: &SealingPublicKey,
+    entropy: &mut Entropy,
+) -> Result<Envelope, WalletError> {
+    let header = Header { suite: recipient.suite(), key_version: recipient.version() }.to_bytes();
+    let aad = draft.associated_data();
+    let context = Context { info: &info(header), aad: &aad };
+    let sealed =
+        recipient.seal(&header, &context, message, entropy).ok_or(WalletError::NotSealable)?;
+    let hash = hash(&sealed);
+    let signature = sender.sign(&statement(&hash, &aad))?;
+    let meta = EnvelopeMeta {
+        id: draft.id,
+        sender: draft.sender,
+        recipient: draft.recipient,
+        suite: recipient.suite(),
+        hash,
+        payload_size_bytes: size(&sealed).ok_or(WalletError::NotSealable)?,
+        timestamp: draft.timestamp,
+    };
+    Ok(Envelope { meta, sealed, signature })
+}
+
+fn try_open(envelope: &Envelope, recipient: &Identity, sender: &Did) -> Option<Zeroizing<Vec<u8>>> {
+    let Envelope { meta, sealed, signature } = envelope;
+    let (&header_bytes, body) = sealed.split_first_chunk()?;
+    let header = Header::parse(header_bytes)?;
+    let is_what_it_says = hash(sealed) == meta.hash
+        && size(sealed) == Some(meta.payload_size_bytes)
+        && header.suite == meta.suite;
+    if !is_what_it_says {
+        return None;
+    }
+    let aad = Draft::of(meta).associated_data();
+    let signer = did::parse(sender).ok()?;
+    if !signature::is_valid(&signer, &statement(&meta.hash, &aad), signature) {
+        return None;
+    }
+    let key = recipient.sealing_key(header.suite, header.key_version).ok()?;
+    key.open(&Context { info: &info(header_bytes), aad: &aad }, body)
+}
+
+impl Draft {
+    fn of(meta: &EnvelopeMeta) -> Self {
+        let EnvelopeMeta { id, sender, recipient, timestamp, .. } = *meta;
+        Self { id, sender, recipient, timestamp }
+    }
+
+    fn associated_data(&self) -> Vec<u8> {
+        length_prefixed(&[
+            self.id.as_bytes(),
+            self.sender.as_bytes(),
+            self.recipient.as_bytes(),
+            &self.timestamp.as_millis().to_be_bytes(),
+        ])
+    }
+}
+
+/// How the rest of the sealed bytes is to be read.
+struct Header {
+    suite: Suite,
+    key_version: u32,
+}
+
+impl Header {
+    fn to_bytes(&self) -> [u8; HEADER_LEN] {
+        let [a, b, c, d] = self.key_version.to_be_bytes();
+        [VERSION, self.suite.byte(), a, b, c, d]
+    }
+
+    fn parse(bytes: [u8; HEADER_LEN]) -> Option<Self> {
+        let [VERSION, suite, a, b, c, d] = bytes else {
+            return None;
+        };
+        let key_version = u32::from_be_bytes([a, b, c, d]);
+        Some(Self { suite: Suite::from_byte(suite)?, key_version })
+    }
+}
+
+fn hash(sealed: &[u8]) -> EnvelopeHash {
+    EnvelopeHash(Sha256::digest(sealed).into())
+}
+
+fn size(sealed: &[u8]) -> Option<u64> {
+    u64::try_from(sealed.len()).ok()
+}
+
+fn info(header: [u8; HEADER_LEN]) -> Vec<u8> {
+    [INFO_PREFIX, &header].concat()
+}
+
+/// What the sender signs. Its first words keep the signature from meaning anything elsewhere.
+fn statement(hash: &EnvelopeHash, aad: &[u8]) -> Vec<u8> {
+    [STATEMENT_PREFIX, &hash.0, aad].concat()
+}
+
+const VERSION: u8 = 1;
+const HEADER_LEN: usize = 6;
+const INFO_PREFIX: &[u8] = b"sealpost/v1/envelope";
+const STATEMENT_PREFIX: &[u8] = b"sealpost/v1/envelope-signature";
+
+#[cfg(test)]
+#[path = "sealing_tests.rs"]
+mod tests;

@@ -1,0 +1,199 @@
+//! Bearer secrets that callers keep: `ls_` login secrets and `st_` session tokens. Prefix, 256 random bits in 43
+//! characters of base62, and 6 more of the CRC-32 of all before (the form that GitHub introduced for its tokens), so
+//! that a typo is refused without a look-up and a secret scanner can tell them. Only their hash is stored.
+
+use std::fmt;
+
+use sealpost_domain::TokenHash;
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
+
+use crate::{WalletError, entropy};
+
+macro_rules! bearer_secret {
+    ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
+        $(#[$doc])*
+        pub struct $name(Zeroizing<String>);
+
+        impl $name {
+            /// What its text starts with.
+            pub const PREFIX: &'static str = $prefix;
+
+            /// A new one.
+            pub fn generate() -> Result<Self, WalletError> {
+                generate(Self::PREFIX).map(Self)
+            }
+
+            /// Its text, to be shown to its owner this once.
+            pub fn expose(&self) -> &str {
+                &self.0
+            }
+
+            /// What is stored of it.
+            pub fn hash(&self) -> TokenHash {
+                hash(&self.0)
+            }
+
+            /// The hash to look a presented text up by; `None` where prefix, alphabet, length or checksum is off, so
+            /// that there can be nothing to find.
+            pub fn hash_of(text: &str) -> Option<TokenHash> {
+                is_well_formed(Self::PREFIX, text).then(|| hash(text))
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(concat!(stringify!($name), "(..)"))
+            }
+        }
+    };
+}
+
+bearer_secret!(
+    /// Opens sessions of an account.
+    LoginSecret,
+    "ls_"
+);
+bearer_secret!(
+    /// Stands for an account until it expires.
+    SessionToken,
+    "st_"
+);
+
+/// Whether two hashes are equal, in a time that does not depend on where they differ.
+pub fn same_hash(a: &TokenHash, b: &TokenHash) -> bool {
+    a.0.ct_eq(&b.0).into()
+}
+
+fn generate(prefix: &str) -> Result<Zeroizing<String>, WalletError> {
+    let mut number = Zeroizing::new([0; 32]);
+    entropy::fill(number.as_mut_slice())?;
+    // Room for all of it, so that no half-written copy is left behind by growing.
+    let mut text = Zeroizing::new(String::with_capacity(prefix.len() + BODY_LEN + CHECKSUM_LEN));
+    text.push_str(prefix);
+    text.extend(base62::<BODY_LEN>(number.as_mut_slice()).iter().copied().map(char::from));
+    let checksum = checksum(&text);
+    text.extend(checksum.iter().copied().map(char::from));
+    Ok(text)
+}
+
+fn is_well_formed(prefix: &str, text: &str) -> bool {
+    let Some((signed, claimed)) = text.split_at_checked(prefix.len() + BODY_LEN) else {
+        return false;
+    };
+    let Some(body) = signed.strip_prefix(prefix) else {
+        return false;
+    };
+    let is_in_alphabet = body.bytes().all(|symbol| ALPHABET.contains(&symbol));
+    is_in_alphabet && claimed.as_bytes() == checksum(signed).as_slice()
+}
+
+fn checksum(text: &str) -> Zeroizing<[u8; CHECKSUM_LEN]> {
+    base62(&mut crc32fast::hash(text.as_bytes()).to_be_bytes())
+}
+
+/// The number (most significant byte first) in `N` digits, zeros in front. Takes the number apart: what is left of it
+/// is zero.
+fn base62<const N: usize>(number: &mut [u8]) -> Zeroizing<[u8; N]> {
+    let mut digits = Zeroizing::new([b'0'; N]);
+    for digit in digits.iter_mut().rev() {
+        let mut remainder = 0_u16;
+        for byte in number.iter_mut() {
+            let dividend = remainder << 8 | u16::from(*byte);
+            [_, *byte] = (dividend / 62).to_be_bytes();
+            remainder = dividend % 62;
+        }
+        *digit = ALPHABET.get(usize::from(remainder)).copied().unwrap_or(b'0');
+    }
+    digits
+}
+
+fn hash(text: &str) -> TokenHash {
+    TokenHash(Sha256::digest(text).into())
+}
+
+const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+/// 62^43 is just over 2^256.
+const BODY_LEN: usize = 43;
+/// 62^6 is over 2^32.
+const CHECKSUM_LEN: usize = 6;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The highest number that each width must hold, computed apart from this code.
+    #[test]
+    fn base62_is_wide_enough() {
+        assert_eq!(
+            *base62::<BODY_LEN>(&mut [0xff; 32]),
+            *b"yhjskwdA6OZ1AL1YmHWZWm8LLG7HjnuCA2j5rOw8Xp1"
+        );
+        assert_eq!(*base62::<CHECKSUM_LEN>(&mut [0xff; 4]), *b"4gfFC3");
+        assert_eq!(*base62::<CHECKSUM_LEN>(&mut [0, 0, 0, 61]), *b"00000z");
+        assert_eq!(*base62::<CHECKSUM_LEN>(&mut [0, 0, 0, 62]), *b"000010");
+    }
+
+    #[test]
+    fn a_fresh_token_is_well_formed_and_its_own() {
+        let token = SessionToken::generate().unwrap();
+        assert_eq!(token.expose().len(), 52);
+        assert_eq!(token.0.capacity(), 52);
+        assert_eq!(SessionToken::hash_of(token.expose()), Some(token.hash()));
+        assert!(!same_hash(&token.hash(), &SessionToken::generate().unwrap().hash()));
+        assert_eq!(LoginSecret::hash_of(token.expose()), None);
+    }
+
+    #[test]
+    fn a_stored_hash_is_found_again() {
+        let known = "st_00000000000000000000000000000000000000000000N9B0H";
+        assert_eq!(
+            SessionToken::hash_of(known).map(|hash| hex::encode(hash.0)).as_deref(),
+            Some("4558fdf586ce93b92940a84664a6e5c0160a2a5f278dd2d01fd144f12fa52be3")
+        );
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn any_changed_character_is_refused(place in 0..52_usize, other in any::<char>()) {
+            let token = LoginSecret::generate().unwrap();
+            let mut symbols: Vec<char> = token.expose().chars().collect();
+            prop_assume!(symbols[place] != other);
+            symbols[place] = other;
+            let changed: String = symbols.into_iter().collect();
+            prop_assert_eq!(LoginSecret::hash_of(&changed), None);
+        }
+
+        #[test]
+        fn two_swapped_characters_are_refused(place in 3..51_usize) {
+            let token = LoginSecret::generate().unwrap();
+            let mut swapped = token.expose().as_bytes().to_vec();
+            swapped.swap(place, place + 1);
+            prop_assume!(swapped != token.expose().as_bytes());
+            prop_assert_eq!(LoginSecret::hash_of(std::str::from_utf8(&swapped).unwrap()), None);
+        }
+
+        #[test]
+        fn any_other_text_is_refused(text in "(ls_)?\\PC{0,60}") {
+            prop_assert_eq!(LoginSecret::hash_of(&text), None);
+        }
+
+        #[test]
+        fn a_cut_or_lengthened_token_is_refused(length in 0..52_usize) {
+            let token = LoginSecret::generate().unwrap();
+            prop_assert_eq!(LoginSecret::hash_of(token.expose().get(..length).unwrap()), None);
+            prop_assert_eq!(LoginSecret::hash_of(&format!("{}0", token.expose())), None);
+        }
+
+        #[test]
+        fn hashes_are_equal_where_their_bytes_are(a in any::<[u8; 32]>(), b in any::<[u8; 32]>()) {
+            prop_assert!(same_hash(&TokenHash(a), &TokenHash(a)));
+            prop_assert_eq!(same_hash(&TokenHash(a), &TokenHash(b)), a == b);
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Webhook signing secrets, as Standard Webhooks 1.0.0 has them: `whsec_` and the padded standard base64 of 24 to 64
+//! random bytes. The service signs with them itself, so they are stored encrypted and not as a hash.
+
+use std::fmt;
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use sealpost_domain::{WebhookId, Wrapped};
+use zeroize::Zeroizing;
+
+use crate::{Keyring, WalletError, entropy, wrapping::Place};
+
+/// The secret that a registration's notices are signed with.
+pub struct WebhookSecret(Zeroizing<Vec<u8>>);
+
+impl WebhookSecret {
+    /// What its text starts with.
+    pub const PREFIX: &'static str = "whsec_";
+
+    /// A new one of 32 bytes.
+    pub fn generate() -> Result<Self, WalletError> {
+        let mut bytes = Zeroizing::new(vec![0; FRESH_LEN]);
+        entropy::fill(&mut bytes)?;
+        Ok(Self(bytes))
+    }
+
+    /// Reads the text form; [`WalletError::InvalidWebhookSecret`] where it is none.
+    pub fn parse(text: &str) -> Result<Self, WalletError> {
+        let decoded = text.strip_prefix(Self::PREFIX).and_then(|body| STANDARD.decode(body).ok());
+        let bytes = Zeroizing::new(decoded.ok_or(WalletError::InvalidWebhookSecret)?);
+        if (LEN_MIN..=LEN_MAX).contains(&bytes.len()) {
+            Ok(Self(bytes))
+        } else {
+            Err(WalletError::InvalidWebhookSecret)
+        }
+    }
+
+    /// Its text, to be shown to its owner this once.
+    pub fn expose(&self) -> Zeroizing<String> {
+        // Room for all of it, so that no half-written copy is left behind by growing.
+        let mut text = Zeroizing::new(String::with_capacity(TEXT_LEN_MAX));
+        text.push_str(Self::PREFIX);
+        STANDARD.encode_string(self.0.as_slice(), &mut text);
+        text
+    }
+
+    /// The key for HMAC.
+    pub fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// Encrypts it under the newest key-encryption key, for the row of this registration and no other.
+    pub fn wrap(&self, keyring: &Keyring, id: &WebhookId) -> Result<Wrapped, WalletError> {
+        keyring.wrap(&place(id), &self.0)
+    }
+
+    /// Decrypts what [`WebhookSecret::wrap`] made for the same registration.
+    pub fn unwrap(
+        keyring: &Keyring,
+        id: &WebhookId,
+        wrapped: &Wrapped,
+    ) -> Result<Self, WalletError> {
+        keyring.unwrap(&place(id), wrapped).map(Self)
+    }
+}
+
+impl fmt::Debug for WebhookSecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("WebhookSecret(..)")
+    }
+}
+
+fn place(id: &WebhookId) -> Place<'_> {
+    Place { table: "webhooks", row: id.as_bytes(), column: "secret" }
+}
+
+const FRESH_LEN: usize = 32;
+const LEN_MIN: usize = 24;
+const LEN_MAX: usize = 64;
+/// The prefix and the 88 characters of 64 bytes.
+const TEXT_LEN_MAX: usize = 94;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The secret of the Standard Webhooks reference libraries' tests.
+    #[test]
+    fn the_reference_secret_reads_and_writes_back() {
+        let text = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
+        let secret = WebhookSecret::parse(text).unwrap();
+        let bytes = "0b6155b0140886bb1c0a195020c57e6f9b1262ca686fba03";
+        assert_eq!(hex::encode(secret.bytes()), bytes);
+        assert_eq!(secret.expose().as_str(), text);
+    }
+
+    #[test]
+    fn a_fresh_secret_has_256_bits() {
+        let secret = WebhookSecret::generate().unwrap();
+        assert_eq!(secret.bytes().len(), 32);
+        assert_eq!(WebhookSecret::parse(&secret.expose()).unwrap().bytes(), secret.bytes());
+        assert_ne!(secret.bytes(), WebhookSecret::generate().unwrap().bytes());
+    }
+
+    #[test]
+    fn only_24_to_64_bytes_behind_the_prefix_are_a_secret() {
+        let of = |length| format!("whsec_{}", STANDARD.encode(vec![1; length]));
+        for length in [24, 25, 32, 64] {
+            let secret = WebhookSecret::parse(&of(length)).unwrap();
+            assert_eq!(secret.expose().as_str(), of(length));
+            assert_eq!(secret.expose().capacity(), TEXT_LEN_MAX);
+        }
+        let unpadded = of(32).trim_end_matches('=').to_owned();
+        let unprefixed = of(32).replace("whsec_", "");
+        for text in [of(0), of(23), of(65), unpadded, unprefixed, "whsec_%".to_owned()] {
+            assert!(WebhookSecret::parse(&text).is_err(), "{text}");
+        }
+    }
+}
