@@ -4,7 +4,8 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use sealpost_domain::{
-    ApiKeyId, Envelope, Handle, KeyStatus, LeaseToken, LeasedDelivery, Refusal, Timestamp, Usage,
+    ApiKeyId, Code, Envelope, Handle, KeyStatus, LeaseToken, LeasedDelivery, Refusal, Timestamp,
+    Usage,
     ports::{Changes, Facts, Wanted},
 };
 use sealpost_limits::{Terms, admit_message};
@@ -85,10 +86,11 @@ pub(crate) fn decide(
                 store(&mut changes, &facts, outgoing, hold);
                 Verdict::Stored
             }
-            Err(Setback::Refused(refusal)) => Verdict::Refused(refusal),
-            Err(Setback::Stale) => {
-                facts.usage.insert(command.caller.key, before.unwrap_or(Usage::UNUSED));
-                Verdict::Stale
+            Err(setback) => {
+                if setback.counts_for_nothing() {
+                    facts.usage.insert(command.caller.key, before.unwrap_or(Usage::UNUSED));
+                }
+                setback.into()
             }
         };
         touched.insert(command.caller.key);
@@ -101,6 +103,27 @@ pub(crate) fn decide(
 enum Setback {
     Refused(Refusal),
     Stale,
+}
+
+impl Setback {
+    /// What a limit refused does not count against another one; what is tried again counts then.
+    fn counts_for_nothing(&self) -> bool {
+        match self {
+            Self::Refused(refusal) => {
+                matches!(refusal.code(), Code::RateLimitExceeded | Code::MonthlyLimitExceeded)
+            }
+            Self::Stale => true,
+        }
+    }
+}
+
+impl From<Setback> for Verdict {
+    fn from(setback: Setback) -> Self {
+        match setback {
+            Setback::Refused(refusal) => Self::Refused(refusal),
+            Setback::Stale => Self::Stale,
+        }
+    }
 }
 
 impl From<Refusal> for Setback {

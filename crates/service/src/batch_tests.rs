@@ -167,8 +167,9 @@ fn each_of_a_batch_gets_its_own_verdict_and_counts_for_the_next() {
     assert!(verdicts[10..].iter().all(|verdict| matches!(verdict, Verdict::Refused(_))));
     assert_eq!(changes.envelopes.len(), 10);
     assert_eq!((changes.leased.len(), changes.unleased.len()), (3, 7), "room for three");
+    // What the limit refused counts against no other limit.
     let [(caller, usage)] = changes.usage[..] else { panic!("one caller") };
-    assert_eq!((caller, usage.minute.used, usage.month.used), (key(1), 12, 10));
+    assert_eq!((caller, usage.minute.used, usage.month.used), (key(1), 10, 10));
 }
 
 #[test]
