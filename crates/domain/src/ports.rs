@@ -155,8 +155,8 @@ pub trait EnvelopeRepo {
         recipient: &ApiKeyId,
     ) -> Result<Option<(Envelope, Option<Timestamp>)>, StoreError>;
 
-    /// Writes down the first opening; a later one changes nothing.
-    fn mark_opened(&mut self, id: &EnvelopeId, at: Timestamp) -> Result<(), StoreError>;
+    /// Writes down the first opening and answers when it was: `at`, or an earlier one, which stays.
+    fn mark_opened(&mut self, id: &EnvelopeId, at: Timestamp) -> Result<Timestamp, StoreError>;
 }
 
 /// Webhook registrations.

@@ -1,1 +1,30 @@
 //! The ports of the domain on SQLite and PostgreSQL, through diesel.
+mod account;
+mod batch;
+mod columns;
+mod connect;
+mod connection;
+mod database;
+mod envelope;
+mod facts;
+mod fault;
+mod gate;
+mod governance;
+mod kek;
+mod key;
+mod ledger;
+mod locking;
+mod lookup;
+mod migrate;
+mod outbox;
+mod plan;
+mod pool;
+mod reader;
+mod schema;
+mod unit;
+mod url;
+mod usage;
+mod webhook;
+
+pub use database::{Database, Settings};
+pub use url::{DatabaseUrl, PostgresUrl, UrlFault};

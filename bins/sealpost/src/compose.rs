@@ -1,0 +1,193 @@
+//! Puts the parts together, in the order in which a mistake is noticed before it does harm, and takes them apart
+//! again.
+
+use std::{
+    fs::{self, File, TryLockError},
+    os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _},
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use sealpost_domain::{
+    Clock, Timestamp,
+    ports::{Dispatch, Store, TargetGuard},
+};
+use sealpost_service::{Parts, Sealpost, Settings as ServiceSettings, unlock};
+use sealpost_storage::{Database, DatabaseUrl, Settings as DatabaseSettings};
+use sealpost_wallet::Keyring;
+use sealpost_webhooks::{AddressPolicy, Dispatcher, Guard, Settings as WebhookSettings};
+
+use crate::{
+    cli::{DatabaseArgs, ServeArgs},
+    config::{self, EmbeddedPaths},
+    fault::Fault,
+    kek,
+};
+
+/// The running parts of a node.
+pub(crate) struct Node {
+    pub(crate) sealpost: Arc<Sealpost>,
+    pub(crate) dispatcher: Arc<Dispatcher>,
+    pub(crate) clock: Arc<dyn Clock>,
+    /// Held for as long as the node runs.
+    _lock: Option<File>,
+}
+
+impl Node {
+    /// Starts everything but HTTP.
+    pub(crate) fn start(args: &ServeArgs) -> Result<Self, Fault> {
+        config::check_listen(args)?;
+        config::check_lease(args)?;
+        let url = config::database_url(&args.database);
+        let lock = match &url {
+            DatabaseUrl::Sqlite(file) => Some(lock(&args.database, file)?),
+            DatabaseUrl::Postgres(_) => None,
+        };
+        let paths = EmbeddedPaths::of(&args.database);
+        let keyring = Arc::new(kek::read(config::kek_source(args, &paths)?)?);
+        let database = open_database(&args.database, &url)?;
+        bring_up_to_date(&database, lock.is_some() || args.migrate)?;
+        unlock(&keyring, &database)
+            .map_err(|error| Fault::caused("the database stays locked", error))?;
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        if lock.is_some() {
+            // Nobody else serves this file, so whoever holds a lease is dead.
+            database.release_every_lease(clock.now()).map_err(database_fault)?;
+        }
+        let database = Arc::new(database);
+        let dispatcher = start_dispatcher(args, &database, &keyring, &clock)?;
+        let guard = Guard::new(AddressPolicy { dev: args.dev });
+        let parts = Parts {
+            store: Arc::clone(&database) as Arc<dyn Store>,
+            dispatch: Arc::clone(&dispatcher) as Arc<dyn Dispatch>,
+            guard: Arc::new(guard) as Arc<dyn TargetGuard>,
+            keyring,
+            clock: Arc::clone(&clock),
+        };
+        let sealpost = Sealpost::start(parts, service_settings(args))
+            .map_err(|error| Fault::caused("the committer cannot start", error))?;
+        Ok(Self { sealpost: Arc::new(sealpost), dispatcher, clock, _lock: lock })
+    }
+
+    /// Stores what waits, lets deliveries under way end, gives the rest back. Blocks.
+    pub(crate) fn stop(&self) {
+        self.sealpost.stop();
+        self.dispatcher.stop();
+    }
+}
+
+/// Opens a database, without asking whether it is up to date.
+pub(crate) fn open_database(args: &DatabaseArgs, url: &DatabaseUrl) -> Result<Database, Fault> {
+    if let DatabaseUrl::Sqlite(file) = url {
+        make_folder_of(file)?;
+    }
+    let settings = DatabaseSettings { pool_max: args.database_pool, ..DatabaseSettings::default() };
+    Database::open(url, settings).map_err(database_fault)
+}
+
+/// A database that cannot be used.
+pub(crate) fn database_fault(error: impl std::error::Error + Send + Sync + 'static) -> Fault {
+    Fault::caused("the database cannot be used", error)
+}
+
+fn bring_up_to_date(database: &Database, migrate: bool) -> Result<(), Fault> {
+    if migrate {
+        database.migrate().map_err(database_fault)?;
+        return Ok(());
+    }
+    let pending = database.pending_migrations().map_err(database_fault)?;
+    if pending.is_empty() {
+        return Ok(());
+    }
+    Err(Fault::new(format!(
+        "the database is {} migrations behind this version; run `sealpost migrate`, or serve with --migrate",
+        pending.len()
+    )))
+}
+
+fn start_dispatcher(
+    args: &ServeArgs,
+    database: &Arc<Database>,
+    keyring: &Arc<Keyring>,
+    clock: &Arc<dyn Clock>,
+) -> Result<Arc<Dispatcher>, Fault> {
+    let webhooks = &args.webhooks;
+    let settings = WebhookSettings {
+        schedule: webhooks.webhook_retry_schedule.clone(),
+        timeout: webhooks.webhook_timeout,
+        lease: webhooks.webhook_lease,
+        queue_max: webhooks.webhook_queue,
+        in_flight_max: webhooks.webhook_in_flight,
+        in_flight_per_target: webhooks.webhook_in_flight_per_target,
+        policy: AddressPolicy { dev: args.dev },
+        ..WebhookSettings::default()
+    };
+    let dispatcher = Dispatcher::start(
+        settings,
+        Arc::clone(database) as _,
+        Arc::clone(keyring),
+        Arc::clone(clock),
+    )
+    .map_err(|error| Fault::caused("the dispatcher cannot start", error))?;
+    Ok(Arc::new(dispatcher))
+}
+
+fn service_settings(args: &ServeArgs) -> ServiceSettings {
+    let service = &args.service;
+    ServiceSettings {
+        message_bytes_max: service.max_message_bytes,
+        keys_per_account_max: service.max_keys_per_account,
+        session_ttl: service.session_ttl,
+        suite: service.suite.into(),
+        queue_max: service.queue,
+        batch_max: service.batch,
+        identities_cached_max: service.identities_cached,
+        ..ServiceSettings::default()
+    }
+}
+
+/// Two servers on one embedded database would each think that they are alone.
+fn lock(args: &DatabaseArgs, database: &Path) -> Result<File, Fault> {
+    make_folder_of(database)?;
+    let mut path = database.as_os_str().to_owned();
+    path.push(".lock");
+    let path = PathBuf::from(path);
+    let cannot =
+        |error| Fault::caused(format!("the lock {} cannot be taken", path.display()), error);
+    let mut options = File::options();
+    let file =
+        options.create(true).truncate(false).write(true).mode(0o600).open(&path).map_err(cannot)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::Error(error)) => Err(cannot(error)),
+        Err(TryLockError::WouldBlock) => Err(Fault::new(format!(
+            "another server is running on {}; stop it, or give this one another --data-dir than {}",
+            database.display(),
+            args.data_dir.display()
+        ))),
+    }
+}
+
+fn make_folder_of(file: &Path) -> Result<(), Fault> {
+    let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) else {
+        return Ok(());
+    };
+    if folder.is_dir() {
+        return Ok(());
+    }
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|error| {
+        Fault::caused(format!("the data folder {} cannot be made", folder.display()), error)
+    })
+}
+
+/// The time of the machine.
+struct SystemClock;
+
+impl Clock for SystemClock {
+    #[expect(clippy::disallowed_methods, reason = "this is the clock that everybody else asks")]
+    fn now(&self) -> Timestamp {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+    }
+}

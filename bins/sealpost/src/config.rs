@@ -1,0 +1,114 @@
+//! Settings that only make sense together, checked before anything starts.
+
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
+
+use sealpost_domain::Suite;
+use sealpost_storage::DatabaseUrl;
+use zeroize::Zeroizing;
+
+use crate::{
+    cli::{DatabaseArgs, ServeArgs, SuiteName},
+    fault::Fault,
+    kek::KekSource,
+};
+
+/// Outside loopback nothing is served in the clear, and nothing leads to loopback.
+pub(crate) fn check_listen(args: &ServeArgs) -> Result<(), Fault> {
+    let http = &args.http;
+    if http.listen.ip().is_loopback() {
+        return Ok(());
+    }
+    if args.dev {
+        return Err(Fault::new("--dev is for loopback only; leave it out or listen on 127.0.0.1"));
+    }
+    if !http.behind_tls_proxy {
+        return Err(Fault::new(format!(
+            "{} is not loopback and would be served without TLS; put a TLS proxy in front and say \
+             --behind-tls-proxy, or listen on 127.0.0.1",
+            http.listen
+        )));
+    }
+    Ok(())
+}
+
+/// A lease must outlast an attempt, or two nodes would send the same notice at once.
+pub(crate) fn check_lease(args: &ServeArgs) -> Result<(), Fault> {
+    let webhooks = &args.webhooks;
+    let least = webhooks.webhook_timeout.saturating_add(LEASE_MARGIN);
+    if webhooks.webhook_timeout.is_zero() || webhooks.webhook_lease < least {
+        return Err(Fault::new(format!(
+            "--webhook-lease must be at least {} (the timeout, which must not be 0, and 10 s)",
+            humantime::format_duration(least)
+        )));
+    }
+    Ok(())
+}
+
+/// The database to use.
+pub(crate) fn database_url(args: &DatabaseArgs) -> DatabaseUrl {
+    args.database_url
+        .clone()
+        .unwrap_or_else(|| DatabaseUrl::Sqlite(embedded_database(&args.data_dir)))
+}
+
+/// The embedded database's file in its folder.
+fn embedded_database(data_dir: &Path) -> PathBuf {
+    data_dir.join("sealpost.db")
+}
+
+/// Where the key-encryption keys come from: the environment, the named file, or the data folder.
+pub(crate) fn kek_source<'a>(
+    args: &'a ServeArgs,
+    paths: &'a EmbeddedPaths,
+) -> Result<KekSource<'a>, Fault> {
+    match (kek_from_environment(), &args.kek_file) {
+        (Some(_), Some(_)) => Err(Fault::new("give either --kek-file or SEALPOST_KEK, not both")),
+        (Some(text), None) => Ok(KekSource::Text(text)),
+        (None, Some(file)) => Ok(KekSource::File(file)),
+        (None, None) if args.database.database_url.is_none() => {
+            Ok(KekSource::Embedded { file: &paths.kek, database: &paths.database })
+        }
+        (None, None) => Err(Fault::new(
+            "no key-encryption key: make one with `sealpost kek new > FILE` and give --kek-file FILE",
+        )),
+    }
+}
+
+/// Files of the embedded default.
+pub(crate) struct EmbeddedPaths {
+    pub(crate) database: PathBuf,
+    pub(crate) kek: PathBuf,
+}
+
+impl EmbeddedPaths {
+    pub(crate) fn of(args: &DatabaseArgs) -> Self {
+        Self { database: embedded_database(&args.data_dir), kek: args.data_dir.join("kek") }
+    }
+}
+
+/// The address that callers know, without a slash at its end.
+pub(crate) fn base_url(args: &ServeArgs, listening: SocketAddr) -> String {
+    match &args.http.base_url {
+        Some(url) => url.trim_end_matches('/').to_owned(),
+        None => format!("http://{listening}"),
+    }
+}
+
+impl From<SuiteName> for Suite {
+    fn from(name: SuiteName) -> Self {
+        match name {
+            SuiteName::Classic => Self::Classic,
+            SuiteName::Hybrid => Self::Hybrid,
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the command line's side of the house")]
+fn kek_from_environment() -> Option<Zeroizing<String>> {
+    std::env::var("SEALPOST_KEK").ok().filter(|text| !text.is_empty()).map(Zeroizing::new)
+}
+
+const LEASE_MARGIN: std::time::Duration = std::time::Duration::from_secs(10);

@@ -1,0 +1,158 @@
+//! `sealpost demo`: the whole main job over real sockets, against a server and a receiver that it starts itself,
+//! narrated with what a caller would type. It fails where a step does not hold.
+
+mod caller;
+mod receiver;
+
+use std::{io::Write as _, time::Duration};
+
+use clap::Parser as _;
+use sealpost_domain::Timestamp;
+use sealpost_wallet::WebhookSecret;
+use sealpost_webhooks::{SignedHeaders, verify};
+use serde_json::{Value, json};
+
+use self::{
+    caller::{Caller, text},
+    receiver::{Notice, Receiver},
+};
+use crate::{
+    cli::{Cli, OpsListen, ServeArgs},
+    fault::Fault,
+    logs,
+    serve::Server,
+};
+
+/// Runs the demo on a temporary embedded database.
+pub(crate) fn run() -> Result<(), Fault> {
+    logs::start("warn", true)?;
+    let folder = tempfile::tempdir()
+        .map_err(|error| Fault::caused("no temporary folder can be made", error))?;
+    actix_rt::System::new().block_on(async {
+        let server = Server::start(&arguments(folder.path())?)?;
+        let receiver = Receiver::start()?;
+        let told = tell(&server, receiver).await;
+        server.stop().await;
+        told
+    })
+}
+
+async fn tell(server: &Server, mut receiver: Receiver) -> Result<(), Fault> {
+    let mut caller = Caller::new(&server.base_url);
+    say(&format!(
+        "A Sealpost server runs on {}, its data in a temporary folder.",
+        server.base_url
+    ))?;
+
+    say("\n1. Alice and Bob each activate an identity. Each gets an API key, bound to one DID.")?;
+    let alice = activate(&mut caller, json!({"label": "Alice"})).await?;
+    let bob = activate(&mut caller, json!({"label": "Bob", "handle": "bob"})).await?;
+
+    say("\n2. Both log in. A session token says who calls, an API key as whom.")?;
+    let alice = log_in(&mut caller, &alice).await?;
+    let bob = log_in(&mut caller, &bob).await?;
+
+    say("\n3. Bob registers a webhook and is shown its signing secret, this once.")?;
+    let webhook = json!({"url": receiver.url, "events": ["envelope.received"]});
+    let registered = caller.act("/v1/webhooks/register", &bob, &webhook).await?;
+    let secret = text(&registered, "secret")?;
+
+    say("\n4. Alice sends a message to the handle bob. It is sealed to Bob's key and stored.")?;
+    let message = json!({"to": "bob", "message": MESSAGE});
+    let sent = caller.act("/v1/channel/send", &alice, &message).await?;
+    let envelope_id = text(&sent, "envelope_id")?;
+
+    say("\n5. Bob's receiver gets a signed notice: metadata, not the message.")?;
+    let notice = receiver.next(NOTICE_WITHIN).await?;
+    check_notice(&notice, secret, &sent)?;
+
+    say("\n6. Bob opens the envelope by its id. The sender's signature is checked first.")?;
+    let opened = caller.act("/v1/channel/open", &bob, &json!({"envelope_id": envelope_id})).await?;
+    hold("the message is the one that Alice sent", text(&opened, "message")? == MESSAGE)?;
+    hold("the sender is Alice's key", text(&opened, "sender")? == alice.key)?;
+
+    say("\n7. Nobody else can open it: to Alice it looks as if it were not there.")?;
+    caller
+        .act_refused("/v1/channel/open", &alice, &json!({"envelope_id": envelope_id}), 404)
+        .await?;
+    say("\nEvery step held.")
+}
+
+async fn activate(caller: &mut Caller, body: Value) -> Result<Value, Fault> {
+    caller.post("/v1/did/activate", &body).await
+}
+
+async fn log_in(caller: &mut Caller, activated: &Value) -> Result<caller::Identity, Fault> {
+    let body = json!({
+        "account_id": text(activated, "account_id")?,
+        "login_secret": text(activated, "login_secret")?,
+    });
+    let session = caller.post("/v1/auth/login", &body).await?;
+    Ok(caller::Identity {
+        token: text(&session, "session_token")?.to_owned(),
+        key: text(activated, "api_key_id")?.to_owned(),
+    })
+}
+
+fn check_notice(notice: &Notice, secret: &str, sent: &Value) -> Result<(), Fault> {
+    let payload: Value = serde_json::from_slice(&notice.body)
+        .map_err(|error| Fault::caused("the notice is not JSON", error))?;
+    say(&format!("   webhook-signature: {}", notice.signature))?;
+    say(&caller::indented(&payload))?;
+    let headers = SignedHeaders {
+        id: &notice.id,
+        timestamp: &notice.timestamp,
+        signature: &notice.signature,
+    };
+    let secret = WebhookSecret::parse(secret)
+        .map_err(|error| Fault::caused("the webhook secret cannot be read", error))?;
+    // The receiver's clock is the one of the notice: what matters here is the signature.
+    let seconds: i64 = notice
+        .timestamp
+        .parse()
+        .map_err(|error| Fault::caused("webhook-timestamp is no number", error))?;
+    let received_at = Timestamp::from_millis(seconds.saturating_mul(1000));
+    verify(&secret, &headers, &notice.body, received_at)
+        .map_err(|error| Fault::caused("the notice's signature does not hold", error))?;
+    hold("the signature verifies with the whsec_ secret", true)?;
+    hold("X-Service-Signature has the same value", notice.service_signature == notice.signature)?;
+    hold("it names the envelope", payload.get("envelope_id") == sent.get("envelope_id"))?;
+    hold("it names the sender's key", payload.get("sender") == sent.get("sender"))?;
+    hold("it does not contain the message", !contains(&notice.body, MESSAGE))
+}
+
+fn contains(body: &[u8], message: &str) -> bool {
+    body.windows(message.len()).any(|window| window == message.as_bytes())
+}
+
+/// A temporary embedded database on free loopback ports, whatever the environment says.
+fn arguments(folder: &std::path::Path) -> Result<ServeArgs, Fault> {
+    let mut args = Cli::try_parse_from(["sealpost", "--dev", "--listen", "127.0.0.1:0"])
+        .map_err(|error| Fault::caused("the settings in the environment are not sound", error))?
+        .serve;
+    args.database.data_dir = folder.join("data");
+    args.database.database_url = None;
+    args.kek_file = None;
+    args.http.base_url = None;
+    args.http.ops_listen = OpsListen::Off;
+    Ok(args)
+}
+
+/// A step that must hold.
+fn hold(claim: &str, holds: bool) -> Result<(), Fault> {
+    if holds {
+        say(&format!("   ✓ {claim}"))
+    } else {
+        Err(Fault::new(format!("not so: {claim}")))
+    }
+}
+
+fn say(line: &str) -> Result<(), Fault> {
+    let mut out = std::io::stdout();
+    writeln!(out, "{line}")
+        .and_then(|()| out.flush())
+        .map_err(|error| Fault::caused("standard output is closed", error))
+}
+
+const MESSAGE: &str = "Meet me at noon.";
+const NOTICE_WITHIN: Duration = Duration::from_secs(5);

@@ -1,0 +1,27 @@
+//! `POST /v1/auth/logout`: ends this session, or all of the account's.
+
+use actix_web::web;
+use sealpost_domain::Refusal;
+use sealpost_service::Scope;
+use serde::Serialize;
+
+use super::{Answer, ask};
+use crate::http::{App, caller::Visitor, fields::Fields};
+
+#[derive(Serialize)]
+pub(crate) struct LoggedOut {
+    logged_out: bool,
+}
+
+pub(crate) async fn logout(app: web::Data<App>, visitor: Visitor) -> Answer<LoggedOut> {
+    let scope = visitor.body.and_then(read);
+    ask(&app, move |sealpost| {
+        sealpost.logout(visitor.token.as_deref(), scope)?;
+        Ok(LoggedOut { logged_out: true })
+    })
+    .await
+}
+
+fn read(mut fields: Fields) -> Result<Scope, Refusal> {
+    Ok(if fields.flag("all")? { Scope::Account } else { Scope::Session })
+}

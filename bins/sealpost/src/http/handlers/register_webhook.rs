@@ -1,0 +1,39 @@
+//! `POST /v1/webhooks/register`: where a key's notices shall go.
+
+use actix_web::web;
+use sealpost_domain::{EventKind, Refusal};
+use sealpost_service::{Register, Registered};
+
+use super::{Answer, ask};
+use crate::http::{
+    App,
+    caller::Caller,
+    fields::{Fields, invalid},
+};
+
+pub(crate) async fn register_webhook(app: web::Data<App>, caller: Caller) -> Answer<Registered> {
+    let body = caller.body.and_then(read);
+    ask(&app, move |sealpost| sealpost.register(&caller.credentials, body)).await
+}
+
+fn read(mut fields: Fields) -> Result<Register, Refusal> {
+    fields.require(&["url", "events"])?;
+    let url = fields.text("url")?;
+    let mut events = Vec::new();
+    for name in fields.texts("events")? {
+        let event = event(&name)?;
+        if !events.contains(&event) {
+            events.push(event);
+        }
+    }
+    Ok(Register { url, events })
+}
+
+fn event(name: &str) -> Result<EventKind, Refusal> {
+    EventKind::from_name(name).ok_or_else(|| {
+        if EventKind::PLANNED.contains(&name) {
+            return invalid("events", format!("must not name {name} yet: it is planned for v1.1"));
+        }
+        invalid("events", "must name envelope.received, the only event there is")
+    })
+}

@@ -1,0 +1,26 @@
+//! The API over HTTP: one table of routes, extractors that yield the caller, one place that maps refusals.
+
+mod body;
+mod caller;
+mod envelope;
+mod fields;
+mod handlers;
+mod problem;
+mod routes;
+
+use std::{sync::Arc, time::Duration};
+
+pub(crate) use envelope::envelope;
+pub(crate) use problem::Problem;
+pub(crate) use routes::routes;
+
+use sealpost_service::Sealpost;
+
+/// What every handler can reach.
+pub(crate) struct App {
+    pub(crate) sealpost: Arc<Sealpost>,
+    pub(crate) clock: Arc<dyn sealpost_domain::Clock>,
+    pub(crate) base_url: String,
+    pub(crate) max_body_bytes: usize,
+    pub(crate) body_timeout: Duration,
+}

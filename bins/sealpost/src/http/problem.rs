@@ -1,0 +1,213 @@
+//! The one place where refusals become HTTP: status, title and headers, by the contract's tables.
+
+use std::fmt;
+
+use actix_web::{
+    HttpResponse, ResponseError,
+    body::BoxBody,
+    error::BlockingError,
+    http::{
+        Method, StatusCode,
+        header::{self, HeaderValue},
+    },
+};
+use sealpost_domain::{Code, Refusal};
+use sealpost_service::Error;
+use serde::Serialize;
+
+/// Why a request gets no 200.
+#[derive(Debug)]
+pub(crate) enum Problem {
+    /// The body took too long.
+    BodyTimeout,
+    /// The body is over the limit.
+    BodyTooLarge {
+        /// In bytes.
+        limit: usize,
+    },
+    /// The body broke off, or could not be read for another reason.
+    BodyUnreadable,
+    /// What the HTTP library itself refused.
+    Http(StatusCode),
+    /// Another method is wanted.
+    MethodNotAllowed {
+        /// Which one.
+        allowed: Method,
+    },
+    /// No such path.
+    NotFound,
+    /// A handler's thread was lost.
+    Lost,
+    /// What the service said.
+    Service(Error),
+    /// The body is no JSON.
+    UnsupportedMediaType,
+}
+
+/// RFC 9457, with the contract's members.
+#[derive(Serialize)]
+struct Document<'a> {
+    r#type: String,
+    title: &'a str,
+    status: u16,
+    detail: String,
+    code: &'a str,
+    request_id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    field: Option<&'a str>,
+}
+
+impl Problem {
+    /// The whole answer.
+    pub(crate) fn render(&self, base_url: &str, request_id: &str) -> HttpResponse {
+        let code = self.code();
+        let (status, title) = row(code);
+        let document = Document {
+            r#type: format!("{base_url}/docs/errors/{code}"),
+            title,
+            status: status.as_u16(),
+            detail: self.detail(),
+            code: code.as_str(),
+            request_id,
+            field: self.refusal().and_then(Refusal::field),
+        };
+        let mut answer = HttpResponse::build(status);
+        if let Self::MethodNotAllowed { allowed } = self {
+            answer.insert_header((header::ALLOW, allowed.as_str()));
+        }
+        if let Some(seconds) = self.refusal().and_then(Refusal::retry_after_s) {
+            answer.insert_header((header::RETRY_AFTER, seconds));
+        }
+        if status == StatusCode::UNAUTHORIZED {
+            answer.insert_header((header::WWW_AUTHENTICATE, "Bearer"));
+        }
+        let body = serde_json::to_string(&document).unwrap_or_default();
+        answer.insert_header((header::CONTENT_TYPE, PROBLEM_JSON)).body(body)
+    }
+
+    /// Whether it is the service's fault, and so worth a line in the log.
+    pub(crate) fn is_fault(&self) -> bool {
+        match self {
+            Self::Lost => true,
+            Self::Service(error) => !matches!(error, Error::Refused(_)),
+            _ => false,
+        }
+    }
+
+    fn refusal(&self) -> Option<&Refusal> {
+        match self {
+            Self::Service(error) => error.refusal(),
+            _ => None,
+        }
+    }
+
+    fn code(&self) -> Code {
+        match self {
+            Self::BodyTimeout => Code::RequestTimeout,
+            Self::BodyTooLarge { .. } => Code::PayloadTooLarge,
+            Self::BodyUnreadable => Code::InvalidJson,
+            Self::Http(StatusCode::NOT_FOUND) | Self::NotFound => Code::NotFound,
+            Self::Http(StatusCode::PAYLOAD_TOO_LARGE) => Code::PayloadTooLarge,
+            Self::Http(StatusCode::REQUEST_TIMEOUT) => Code::RequestTimeout,
+            Self::Http(status) if status.is_client_error() => Code::InvalidJson,
+            Self::Http(_) | Self::Lost => Code::InternalError,
+            Self::MethodNotAllowed { .. } => Code::MethodNotAllowed,
+            Self::Service(error) => error.refusal().map_or(Code::InternalError, Refusal::code),
+            Self::UnsupportedMediaType => Code::UnsupportedMediaType,
+        }
+    }
+
+    fn detail(&self) -> String {
+        match self {
+            Self::BodyTimeout => "the body did not arrive in time; send the request again".into(),
+            Self::BodyTooLarge { limit } => {
+                format!("the body is over the limit of {limit} bytes; send less")
+            }
+            Self::BodyUnreadable => "the body broke off; send the request again".into(),
+            Self::Http(status) if status.is_client_error() => {
+                "the request cannot be read as HTTP; check its form".into()
+            }
+            Self::MethodNotAllowed { allowed } => format!("only {allowed} is accepted here"),
+            Self::NotFound => "there is nothing at this path; see the API's documentation".into(),
+            Self::Service(error) => {
+                error.refusal().map_or_else(|| INTERNAL.to_owned(), ToString::to_string)
+            }
+            Self::UnsupportedMediaType => {
+                "send the body as JSON, with Content-Type: application/json".into()
+            }
+            Self::Http(_) | Self::Lost => INTERNAL.to_owned(),
+        }
+    }
+}
+
+/// The contract's tables, row by row; a new code does not compile without one.
+fn row(code: Code) -> (StatusCode, &'static str) {
+    use {Code as C, StatusCode as S};
+    match code {
+        C::InvalidField => (S::BAD_REQUEST, "A field has an unacceptable value"),
+        C::InvalidJson => (S::BAD_REQUEST, "The body is not a JSON object"),
+        C::MissingField => (S::BAD_REQUEST, "A required field is missing"),
+        C::RawDidRejected => (S::BAD_REQUEST, "A raw DID is not accepted"),
+        C::Unauthorized => (S::UNAUTHORIZED, "Missing or invalid credentials"),
+        C::GovernanceBlocked => (S::FORBIDDEN, "Governance prevents execution"),
+        C::KeyInactive => (S::FORBIDDEN, "The API key is not active"),
+        C::QuotaExceeded => (S::FORBIDDEN, "A cap is reached"),
+        C::EnvelopeNotFound => (S::NOT_FOUND, "No such envelope"),
+        C::KeyNotFound => (S::NOT_FOUND, "No such API key"),
+        C::NotFound => (S::NOT_FOUND, "No such path"),
+        C::WebhookNotFound => (S::NOT_FOUND, "No such webhook registration"),
+        C::MethodNotAllowed => (S::METHOD_NOT_ALLOWED, "Method not allowed"),
+        C::RequestTimeout => (S::REQUEST_TIMEOUT, "The request took too long"),
+        C::HandleTaken => (S::CONFLICT, "The handle is taken"),
+        C::PayloadTooLarge => (S::PAYLOAD_TOO_LARGE, "The body or the message is too large"),
+        C::UnsupportedMediaType => (S::UNSUPPORTED_MEDIA_TYPE, "The content type is not JSON"),
+        C::MonthlyLimitExceeded => (S::TOO_MANY_REQUESTS, "The monthly allowance is used up"),
+        C::RateLimitExceeded => (S::TOO_MANY_REQUESTS, "A rate limit is reached"),
+        C::InternalError => (S::INTERNAL_SERVER_ERROR, "Unexpected server error"),
+        C::ServiceUnavailable => (S::SERVICE_UNAVAILABLE, "The service is not available"),
+    }
+}
+
+impl ResponseError for Problem {
+    fn status_code(&self) -> StatusCode {
+        row(self.code()).0
+    }
+
+    /// Only the status: the body names the request, and is rendered where that is known.
+    fn error_response(&self) -> HttpResponse<BoxBody> {
+        HttpResponse::new(self.status_code())
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Service(error) => {
+                write!(f, "{error}")?;
+                let mut cause = std::error::Error::source(error);
+                while let Some(source) = cause {
+                    write!(f, ": {source}")?;
+                    cause = source.source();
+                }
+                Ok(())
+            }
+            other => f.write_str(&other.detail()),
+        }
+    }
+}
+
+impl<E: Into<Error>> From<E> for Problem {
+    fn from(error: E) -> Self {
+        Self::Service(error.into())
+    }
+}
+
+impl Problem {
+    /// A handler's thread that did not come back.
+    pub(crate) fn lost(_error: BlockingError) -> Self {
+        Self::Lost
+    }
+}
+
+const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json");
+const INTERNAL: &str = "something went wrong on our side; report the request_id if it persists";

@@ -1,0 +1,38 @@
+//! The whole surface of the API, one line per path.
+
+use actix_web::{HttpRequest, HttpResponse, Resource, http::Method, web};
+
+use super::{Problem, handlers as h};
+
+/// Every route of the API.
+pub(crate) fn routes(config: &mut web::ServiceConfig) {
+    config
+        .service(get("/v1/ping").route(web::get().to(h::ping)))
+        .service(post("/v1/auth/login").route(web::post().to(h::login)))
+        .service(post("/v1/auth/logout").route(web::post().to(h::logout)))
+        .service(post("/v1/channel/open").route(web::post().to(h::open)))
+        .service(post("/v1/channel/send").route(web::post().to(h::send)))
+        .service(post("/v1/did/activate").route(web::post().to(h::activate)))
+        .service(post("/v1/did/status").route(web::post().to(h::status)))
+        .service(post("/v1/webhooks").route(web::post().to(h::manage_webhooks)))
+        .service(post("/v1/webhooks/register").route(web::post().to(h::register_webhook)))
+        .default_service(web::to(no_such_path));
+}
+
+/// A path that knows GET alone.
+fn get(path: &str) -> Resource {
+    web::resource(path).default_service(web::to(async || refuse_method(&Method::GET)))
+}
+
+/// A path that knows POST alone.
+fn post(path: &str) -> Resource {
+    web::resource(path).default_service(web::to(async || refuse_method(&Method::POST)))
+}
+
+fn refuse_method(allowed: &Method) -> Result<HttpResponse, Problem> {
+    Err(Problem::MethodNotAllowed { allowed: allowed.clone() })
+}
+
+async fn no_such_path(_request: HttpRequest) -> Result<HttpResponse, Problem> {
+    Err(Problem::NotFound)
+}

@@ -1,0 +1,90 @@
+//! Key-encryption keys: where they come from.
+
+use std::{
+    fs,
+    io::Write as _,
+    os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _},
+    path::Path,
+};
+
+use sealpost_wallet::Keyring;
+use zeroize::Zeroizing;
+
+use crate::fault::Fault;
+
+/// Where the keys are to be read from.
+pub(crate) enum KekSource<'a> {
+    /// A file that must be there.
+    File(&'a Path),
+    /// The text itself, from the environment.
+    Text(Zeroizing<String>),
+    /// The file of the embedded database; made where neither it nor the database is there yet.
+    Embedded { file: &'a Path, database: &'a Path },
+}
+
+/// Reads the keys.
+pub(crate) fn read(source: KekSource<'_>) -> Result<Keyring, Fault> {
+    match source {
+        KekSource::File(file) => read_file(file),
+        KekSource::Text(text) => Keyring::parse(&text)
+            .map_err(|fault| Fault::caused("SEALPOST_KEK is not a list of keys", fault)),
+        KekSource::Embedded { file, database } => {
+            if !file.exists() {
+                refuse_orphan(file, database)?;
+                make(file)?;
+            }
+            read_file(file)
+        }
+    }
+}
+
+/// `sealpost kek new`.
+pub(crate) fn print_fresh_line(version: u32) -> Result<(), Fault> {
+    let line = fresh_line(version)?;
+    writeln!(std::io::stdout(), "{}", line.as_str())
+        .map_err(|error| Fault::caused("the key cannot be printed", error))
+}
+
+fn refuse_orphan(file: &Path, database: &Path) -> Result<(), Fault> {
+    if database.exists() {
+        return Err(Fault::new(format!(
+            "the key file {} is missing, but the database {} is there and needs it; put the key file back",
+            file.display(),
+            database.display()
+        )));
+    }
+    Ok(())
+}
+
+fn make(file: &Path) -> Result<(), Fault> {
+    let line = fresh_line(1)?;
+    let write = || {
+        let mut options = fs::OpenOptions::new();
+        let mut handle = options.write(true).create_new(true).mode(0o600).open(file)?;
+        writeln!(handle, "{}", line.as_str())?;
+        handle.sync_all()
+    };
+    write().map_err(|error| {
+        Fault::caused(format!("the key file {} cannot be written", file.display()), error)
+    })
+}
+
+fn read_file(file: &Path) -> Result<Keyring, Fault> {
+    let cannot =
+        |error| Fault::caused(format!("the key file {} cannot be read", file.display()), error);
+    let mode = fs::metadata(file).map_err(cannot)?.permissions().mode();
+    if mode & 0o007 != 0 {
+        return Err(Fault::new(format!(
+            "everybody on this machine may read the key file {0}; run: chmod 600 {0}",
+            file.display()
+        )));
+    }
+    let text = Zeroizing::new(fs::read_to_string(file).map_err(cannot)?);
+    Keyring::parse(&text).map_err(|fault| {
+        Fault::caused(format!("the key file {} is not a list of keys", file.display()), fault)
+    })
+}
+
+fn fresh_line(version: u32) -> Result<Zeroizing<String>, Fault> {
+    Keyring::fresh_line(version).map_err(|error| Fault::caused("no key can be made", error))
+}

@@ -1,0 +1,19 @@
+//! Structured logs on standard error: JSON, or lines for people in development.
+
+use tracing_subscriber::{EnvFilter, fmt, prelude::*};
+
+use crate::fault::Fault;
+
+/// Starts logging. Once a process.
+pub(crate) fn start(filter: &str, dev: bool) -> Result<(), Fault> {
+    let filter = EnvFilter::try_new(filter)
+        .map_err(|error| Fault::caused("--log is no tracing filter", error))?;
+    let registry = tracing_subscriber::registry().with(filter);
+    let layer = fmt::layer().with_writer(std::io::stderr);
+    let started = if dev {
+        registry.with(layer.with_target(false)).try_init()
+    } else {
+        registry.with(layer.json().flatten_event(true)).try_init()
+    };
+    started.map_err(|error| Fault::caused("logging is started already", error))
+}

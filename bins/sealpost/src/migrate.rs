@@ -1,0 +1,26 @@
+//! `sealpost migrate`: brings the database to this version.
+
+use std::io::Write as _;
+
+use crate::{
+    cli::DatabaseArgs,
+    compose::{database_fault, open_database},
+    config,
+    fault::Fault,
+};
+
+/// Applies what is pending and says what it applied.
+pub(crate) fn run(args: &DatabaseArgs) -> Result<(), Fault> {
+    let database = open_database(args, &config::database_url(args))?;
+    let applied = database.migrate().map_err(database_fault)?;
+    let mut said = String::new();
+    for name in &applied {
+        said.push_str(&format!("applied {name}\n"));
+    }
+    if applied.is_empty() {
+        said.push_str("the database is up to date\n");
+    }
+    std::io::stdout()
+        .write_all(said.as_bytes())
+        .map_err(|error| Fault::caused("standard output is closed", error))
+}

@@ -1,0 +1,99 @@
+//! Accounts and their sessions.
+
+use diesel::prelude::*;
+use sealpost_domain::{
+    Account, AccountId, Session, Timestamp, TokenHash,
+    ports::{AccountRepo, StoreError},
+};
+
+use crate::{
+    columns,
+    connection::{AnyConnection, on_backend},
+    fault::Fault,
+    locking::{Locked, RowLock},
+    schema::{accounts, sessions},
+    unit::Unit,
+};
+
+/// As in the table.
+pub(crate) type SessionRow = (Vec<u8>, String, i64);
+
+pub(crate) fn find_session(
+    conn: &mut AnyConnection,
+    hash: &TokenHash,
+) -> Result<Option<Session>, Fault> {
+    let row = sessions::table.find(&hash.0[..]).first::<SessionRow>(conn).optional()?;
+    row.map(session).transpose()
+}
+
+pub(crate) fn session((token, account_id, expires_at): SessionRow) -> Result<Session, Fault> {
+    Ok(Session {
+        token: columns::token(token, "session")?,
+        account_id: columns::id(&account_id, "session")?,
+        expires_at: Timestamp::from_millis(expires_at),
+    })
+}
+
+pub(crate) fn find_login_secret(
+    conn: &mut AnyConnection,
+    account: &AccountId,
+) -> Result<Option<TokenHash>, Fault> {
+    let secret = accounts::table
+        .find(account.to_string())
+        .select(accounts::login_secret)
+        .first::<Vec<u8>>(conn)
+        .optional()?;
+    secret.map(|hash| columns::token(hash, "account")).transpose()
+}
+
+impl AccountRepo for Unit {
+    fn insert_account(&mut self, account: &Account) -> Result<(), StoreError> {
+        self.run(|conn| {
+            diesel::insert_into(accounts::table)
+                .values((
+                    accounts::id.eq(account.id.to_string()),
+                    accounts::login_secret.eq(&account.login_secret.0[..]),
+                    accounts::created_at.eq(account.created_at.as_millis()),
+                ))
+                .execute(conn)?;
+            Ok(())
+        })
+    }
+
+    fn lock_account(&mut self, id: &AccountId) -> Result<bool, StoreError> {
+        let account = accounts::table.find(id.to_string()).select(accounts::id);
+        self.run(|conn| {
+            let locked = Locked::new(account, RowLock::Alone);
+            let found = on_backend!(conn, c => locked.load::<String>(c))?;
+            Ok(!found.is_empty())
+        })
+    }
+
+    fn insert_session(&mut self, session: &Session) -> Result<(), StoreError> {
+        self.run(|conn| {
+            diesel::insert_into(sessions::table)
+                .values((
+                    sessions::token.eq(&session.token.0[..]),
+                    sessions::account_id.eq(session.account_id.to_string()),
+                    sessions::expires_at.eq(session.expires_at.as_millis()),
+                ))
+                .execute(conn)?;
+            Ok(())
+        })
+    }
+
+    fn delete_session(&mut self, token: &TokenHash) -> Result<(), StoreError> {
+        self.run(|conn| {
+            diesel::delete(sessions::table.find(&token.0[..])).execute(conn)?;
+            Ok(())
+        })
+    }
+
+    fn delete_sessions_of(&mut self, account: &AccountId) -> Result<(), StoreError> {
+        let of_account = sessions::table.filter(sessions::account_id.eq(account.to_string()));
+        self.run(|conn| {
+            diesel::delete(of_account).execute(conn)?;
+            Ok(())
+        })
+    }
+}

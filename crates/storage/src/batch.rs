@@ -1,0 +1,132 @@
+//! Statements over whole batches: the one place where the databases are spoken to in different words. PostgreSQL gets
+//! one statement with arrays, so that a batch costs one round trip; SQLite, where there is no trip to save, gets a
+//! prepared statement for each row.
+
+mod postgres;
+mod sqlite;
+mod statement;
+
+use diesel::prelude::*;
+use sealpost_domain::{DeliveryId, LeaseToken, Timestamp, ports::Claim};
+
+use crate::{
+    connection::AnyConnection, envelope::MetaRow, fault::Fault, schema::deliveries,
+    usage::UsageRow, webhook::TargetRow,
+};
+
+/// An envelope as it is stored.
+#[derive(Debug)]
+pub(crate) struct EnvelopeRow<'a> {
+    pub(crate) id: String,
+    pub(crate) sender: String,
+    pub(crate) recipient: String,
+    pub(crate) suite: i16,
+    pub(crate) hash: &'a [u8],
+    pub(crate) signature: &'a [u8],
+    pub(crate) sealed: &'a [u8],
+    pub(crate) payload_size_bytes: i64,
+    pub(crate) created_at: i64,
+}
+
+/// A delivery as it is stored.
+#[derive(Debug, Insertable)]
+#[diesel(table_name = deliveries, treat_none_as_default_value = false)]
+pub(crate) struct DeliveryRow {
+    pub(crate) envelope_id: String,
+    pub(crate) webhook_id: String,
+    pub(crate) attempts: i32,
+    pub(crate) due_at: i64,
+    pub(crate) lease: Option<i64>,
+}
+
+/// A delivery that was taken, with its registration and its envelope where they are still there.
+#[derive(Debug, Queryable)]
+pub(crate) struct TakenRow {
+    pub(crate) envelope_id: String,
+    pub(crate) webhook_id: String,
+    pub(crate) attempts: i32,
+    pub(crate) registration: Option<(String, TargetRow)>,
+    pub(crate) envelope: Option<MetaRow>,
+}
+
+/// Which delivery, as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct RowId {
+    pub(crate) envelope_id: String,
+    pub(crate) webhook_id: String,
+}
+
+/// A delivery that somebody held.
+#[derive(Debug)]
+pub(crate) struct Held {
+    pub(crate) id: RowId,
+    pub(crate) lease: i64,
+}
+
+/// The end of an attempt. Without a failure it succeeded; with one, and no `due_at`, it was the last.
+#[derive(Debug)]
+pub(crate) struct End {
+    pub(crate) held: Held,
+    pub(crate) attempts: i32,
+    pub(crate) at: i64,
+    pub(crate) failure: Option<&'static str>,
+    pub(crate) due_at: Option<i64>,
+}
+
+/// What a registration is told of the attempts of a batch: the newest of each sort.
+#[derive(Debug, Default)]
+pub(crate) struct Note {
+    pub(crate) webhook_id: String,
+    pub(crate) success_at: Option<i64>,
+    pub(crate) failure_at: Option<i64>,
+    pub(crate) failure: Option<&'static str>,
+}
+
+impl From<&DeliveryId> for RowId {
+    fn from(id: &DeliveryId) -> Self {
+        Self { envelope_id: id.envelope_id.to_string(), webhook_id: id.webhook_id.to_string() }
+    }
+}
+
+impl Held {
+    pub(crate) fn new(id: &DeliveryId, lease: LeaseToken) -> Self {
+        Self { id: id.into(), lease: lease.0 }
+    }
+}
+
+macro_rules! on_either {
+    ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $type:ty),*) -> $value:ty;)*) => {
+        $(
+            $(#[$doc])*
+            pub(crate) fn $name(conn: &mut AnyConnection, $($arg: $type),*) -> Result<$value, Fault> {
+                match conn {
+                    AnyConnection::Postgres(conn) => postgres::$name(conn, $($arg),*),
+                    AnyConnection::Sqlite(conn) => sqlite::$name(conn, $($arg),*),
+                }
+            }
+        )*
+    };
+}
+
+on_either! {
+    /// Stores envelopes.
+    fn insert_envelopes(rows: &[EnvelopeRow<'_>]) -> ();
+    /// Stores deliveries.
+    fn insert_deliveries(rows: &[DeliveryRow]) -> ();
+    /// Writes down what was used; every row is there and locked.
+    fn update_usage(rows: &[UsageRow]) -> ();
+    /// Takes up to `limit` deliveries that are due, whatever became of their registrations.
+    fn take(claim: &Claim, limit: i64) -> Vec<TakenRow>;
+    /// Deletes deliveries, whoever holds them.
+    fn discard(ids: &[RowId]) -> ();
+    /// Gives deliveries back, to be looked at again at `due_at`.
+    fn park(ids: &[RowId], due_at: Timestamp) -> ();
+    /// Deletes those that are still held so, and tells which.
+    fn remove(ends: &[&End]) -> Vec<RowId>;
+    /// Writes the failure of those that are still held so, gives them back, and tells which.
+    fn keep(ends: &[&End]) -> Vec<RowId>;
+    /// Writes down at the registrations what came of their deliveries, unless something newer stands there.
+    fn note(notes: &[Note]) -> ();
+    /// Makes those due that are still held so.
+    fn release(held: &[Held], due_at: Timestamp) -> ();
+}

@@ -1,0 +1,163 @@
+//! A prepared statement for each row of a batch.
+
+use diesel::{SqliteConnection, prelude::*};
+use sealpost_domain::{Timestamp, ports::Claim};
+
+use super::{DeliveryRow, End, EnvelopeRow, Held, Note, RowId, TakenRow};
+use crate::{
+    envelope,
+    fault::Fault,
+    schema::{deliveries as d, envelopes as e, usage, webhooks as w},
+    usage::UsageRow,
+};
+
+pub(super) fn insert_envelopes(
+    conn: &mut SqliteConnection,
+    rows: &[EnvelopeRow<'_>],
+) -> Result<(), Fault> {
+    for row in rows {
+        let values = (
+            e::id.eq(&row.id),
+            e::sender.eq(&row.sender),
+            e::recipient.eq(&row.recipient),
+            e::suite.eq(row.suite),
+            e::hash.eq(row.hash),
+            e::signature.eq(row.signature),
+            e::sealed.eq(row.sealed),
+            e::payload_size_bytes.eq(row.payload_size_bytes),
+            e::created_at.eq(row.created_at),
+        );
+        diesel::insert_into(e::table).values(values).execute(conn)?;
+    }
+    Ok(())
+}
+
+pub(super) fn insert_deliveries(
+    conn: &mut SqliteConnection,
+    rows: &[DeliveryRow],
+) -> Result<(), Fault> {
+    for row in rows {
+        diesel::insert_into(d::table).values(row).execute(conn)?;
+    }
+    Ok(())
+}
+
+pub(super) fn update_usage(conn: &mut SqliteConnection, rows: &[UsageRow]) -> Result<(), Fault> {
+    for row in rows {
+        let updated = diesel::update(usage::table.find(&row.api_key_id)).set(row).execute(conn)?;
+        if updated != 1 {
+            return Err(Fault::Corrupt("usage"));
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn take(
+    conn: &mut SqliteConnection,
+    claim: &Claim,
+    limit: i64,
+) -> Result<Vec<TakenRow>, Fault> {
+    let due: Vec<TakenRow> = d::table
+        .left_join(w::table)
+        .left_join(e::table)
+        .filter(d::due_at.le(claim.now.as_millis()))
+        .order(d::due_at)
+        .limit(limit)
+        .select((
+            d::envelope_id,
+            d::webhook_id,
+            d::attempts,
+            (w::status, (w::id, w::url, w::secret)).nullable(),
+            envelope::META.nullable(),
+        ))
+        .load(conn)?;
+    let (lease, due_at) = (Some(claim.lease.0), Some(claim.lease_until.as_millis()));
+    for row in &due {
+        diesel::update(d::table.find((&row.envelope_id, &row.webhook_id)))
+            .set((d::lease.eq(lease), d::due_at.eq(due_at)))
+            .execute(conn)?;
+    }
+    Ok(due)
+}
+
+pub(super) fn discard(conn: &mut SqliteConnection, ids: &[RowId]) -> Result<(), Fault> {
+    for id in ids {
+        diesel::delete(d::table.find((&id.envelope_id, &id.webhook_id))).execute(conn)?;
+    }
+    Ok(())
+}
+
+pub(super) fn park(
+    conn: &mut SqliteConnection,
+    ids: &[RowId],
+    due_at: Timestamp,
+) -> Result<(), Fault> {
+    for id in ids {
+        diesel::update(d::table.find((&id.envelope_id, &id.webhook_id)))
+            .set((d::lease.eq(None::<i64>), d::due_at.eq(Some(due_at.as_millis()))))
+            .execute(conn)?;
+    }
+    Ok(())
+}
+
+pub(super) fn remove(conn: &mut SqliteConnection, ends: &[&End]) -> Result<Vec<RowId>, Fault> {
+    let mut removed = Vec::with_capacity(ends.len());
+    for Held { id, lease } in ends.iter().map(|end| &end.held) {
+        let held = d::table.find((&id.envelope_id, &id.webhook_id)).filter(d::lease.eq(lease));
+        if diesel::delete(held).execute(conn)? == 1 {
+            removed.push(id.clone());
+        }
+    }
+    Ok(removed)
+}
+
+pub(super) fn keep(conn: &mut SqliteConnection, ends: &[&End]) -> Result<Vec<RowId>, Fault> {
+    let mut kept = Vec::with_capacity(ends.len());
+    for end in ends {
+        let Held { id, lease } = &end.held;
+        let held = d::table.find((&id.envelope_id, &id.webhook_id)).filter(d::lease.eq(lease));
+        let outcome = (
+            d::lease.eq(None::<i64>),
+            d::attempts.eq(end.attempts),
+            d::due_at.eq(end.due_at),
+            d::last_failure.eq(end.failure),
+        );
+        if diesel::update(held).set(outcome).execute(conn)? == 1 {
+            kept.push(id.clone());
+        }
+    }
+    Ok(kept)
+}
+
+pub(super) fn note(conn: &mut SqliteConnection, notes: &[Note]) -> Result<(), Fault> {
+    for note in notes {
+        let registration = w::table.find(&note.webhook_id);
+        if let Some(at) = note.success_at {
+            let older = w::last_success_at.is_null().or(w::last_success_at.le(at));
+            diesel::update(registration.filter(older))
+                .set(w::last_success_at.eq(Some(at)))
+                .execute(conn)?;
+        }
+        if let Some(at) = note.failure_at {
+            let older = w::last_failure_at.is_null().or(w::last_failure_at.le(at));
+            diesel::update(registration.filter(older))
+                .set((w::last_failure_at.eq(Some(at)), w::last_failure.eq(note.failure)))
+                .execute(conn)?;
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn release(
+    conn: &mut SqliteConnection,
+    held: &[Held],
+    due_at: Timestamp,
+) -> Result<(), Fault> {
+    for Held { id, lease } in held {
+        let held = d::table.find((&id.envelope_id, &id.webhook_id)).filter(d::lease.eq(lease));
+        diesel::update(held)
+            .set((d::lease.eq(None::<i64>), d::due_at.eq(Some(due_at.as_millis()))))
+            .execute(conn)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,125 @@
+//! How a connection is opened and what it is told before anybody uses it.
+
+use std::{
+    fs::{OpenOptions, Permissions},
+    io,
+    os::unix::fs::{OpenOptionsExt, PermissionsExt},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use diesel::{
+    ConnectionError, PgConnection, SqliteConnection, connection::SimpleConnection, prelude::*,
+};
+
+use crate::{Settings, connection::AnyConnection, url::PostgresUrl};
+
+/// What to open.
+#[derive(Debug, Clone)]
+pub(crate) enum Target {
+    Postgres(PostgresUrl),
+    SqliteReader(PathBuf),
+    SqliteWriter(PathBuf),
+}
+
+/// Why there is no connection.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ConnectFault {
+    #[error("the connection was not opened")]
+    Connection(#[from] ConnectionError),
+    #[error("the connection could not be set up")]
+    Setup(#[from] diesel::result::Error),
+    #[error("the path of the database is not UTF-8")]
+    Path,
+    #[error("the database file could not be made")]
+    File(#[from] io::Error),
+}
+
+/// Opens a connection that is ready for use.
+pub(crate) fn connect(target: &Target, settings: &Settings) -> Result<AnyConnection, ConnectFault> {
+    match target {
+        Target::Postgres(url) => postgres(url, settings).map(AnyConnection::Postgres),
+        Target::SqliteReader(path) => sqlite(path, &READER).map(AnyConnection::Sqlite),
+        Target::SqliteWriter(path) => {
+            make_private(path)?;
+            sqlite(path, &WRITER).map(AnyConnection::Sqlite)
+        }
+    }
+}
+
+fn postgres(url: &PostgresUrl, settings: &Settings) -> Result<PgConnection, ConnectFault> {
+    let mut conn = PgConnection::establish(&url.with_defaults(&[
+        "application_name=sealpost".to_owned(),
+        format!("connect_timeout={}", settings.connection_timeout.as_secs().max(2)),
+        // A server that fell silent is noticed within seconds and not within the kernel's quarter of an hour.
+        "keepalives_idle=10".to_owned(),
+        "keepalives_interval=5".to_owned(),
+        "keepalives_count=3".to_owned(),
+        format!("tcp_user_timeout={}", (settings.statement_timeout * 2).as_millis()),
+    ]))?;
+    let millis = |span: Duration| span.as_millis();
+    conn.batch_execute(&format!(
+        "SET statement_timeout = {};
+         SET lock_timeout = {};
+         SET idle_in_transaction_session_timeout = {};
+         {POSTGRES_SESSION}",
+        millis(settings.statement_timeout),
+        millis(settings.statement_timeout / 2),
+        millis(settings.statement_timeout * 3),
+    ))?;
+    Ok(conn)
+}
+
+fn sqlite(path: &Path, pragmas: &[&str]) -> Result<SqliteConnection, ConnectFault> {
+    let mut conn = SqliteConnection::establish(path.to_str().ok_or(ConnectFault::Path)?)?;
+    // One by one and in this order: the first makes the others wait for a lock instead of failing.
+    for pragma in pragmas {
+        conn.batch_execute(pragma)?;
+    }
+    Ok(conn)
+}
+
+/// Only its owner may read the database; SQLite gives the files beside it the same mode.
+fn make_private(path: &Path) -> io::Result<()> {
+    let file =
+        OpenOptions::new().create(true).append(true).mode(PRIVATE).open(path).map_err(|error| {
+            io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+        })?;
+    if file.metadata()?.permissions().mode() & 0o777 != PRIVATE {
+        file.set_permissions(Permissions::from_mode(PRIVATE))?;
+    }
+    Ok(())
+}
+
+const PRIVATE: u32 = 0o600;
+
+/// Statements are judged by what was committed before each of them. A commit that was acknowledged is on the disk,
+/// whatever the server's own default; a stronger setting stays. Errors are read as text, so they are wanted in
+/// English, which only some users may ask for.
+const POSTGRES_SESSION: &str = "
+    SET default_transaction_isolation = 'read committed';
+    SELECT set_config('synchronous_commit', 'on', false)
+        WHERE current_setting('synchronous_commit') = 'off';
+    DO $$ BEGIN
+        PERFORM set_config('lc_messages', 'C', false);
+    EXCEPTION WHEN insufficient_privilege THEN NULL;
+    END $$;";
+
+/// The operator's commands write from another process, so a writer may have to wait. Memory mapping stays off: an
+/// error of the disk would then end the process instead of failing a statement.
+const WRITER: [&str; 7] = [
+    "PRAGMA busy_timeout = 5000",
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = FULL",
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA temp_store = MEMORY",
+    "PRAGMA cache_size = -65536",
+    "PRAGMA journal_size_limit = 67108864",
+];
+
+const READER: [&str; 4] = [
+    "PRAGMA busy_timeout = 5000",
+    "PRAGMA query_only = ON",
+    "PRAGMA temp_store = MEMORY",
+    "PRAGMA cache_size = -8192",
+];

@@ -1,0 +1,178 @@
+//! Keys and handles.
+
+use diesel::{
+    prelude::*,
+    result::{DatabaseErrorKind, Error},
+};
+use sealpost_domain::{
+    AccountId, ApiKey, ApiKeyId, Did, Handle, KeyStatus, Label, Timestamp, Usage, Wrapped,
+    ports::{HandleOwner, KeyRepo, StoreError},
+};
+
+use crate::{
+    columns,
+    connection::AnyConnection,
+    fault::Fault,
+    plan::{self, PlanRow},
+    schema::{api_keys, handles, usage, webhooks},
+    unit::Unit,
+    usage::UsageRow,
+};
+
+pub(crate) fn find_key(conn: &mut AnyConnection, id: &ApiKeyId) -> Result<Option<ApiKey>, Fault> {
+    let row = api_keys::table
+        .find(id.to_string())
+        .select((
+            api_keys::id,
+            api_keys::account_id,
+            api_keys::label,
+            api_keys::handle,
+            api_keys::did,
+            api_keys::status,
+            plan::COLUMNS,
+            api_keys::root,
+            api_keys::sealing_version,
+            api_keys::created_at,
+        ))
+        .first::<KeyRow>(conn)
+        .optional()?;
+    row.map(KeyRow::read).transpose()
+}
+
+pub(crate) fn find_handle(
+    conn: &mut AnyConnection,
+    handle: &Handle,
+) -> Result<Option<HandleOwner>, Fault> {
+    let row = handles::table
+        .find(handle.as_str())
+        .select((handles::account_id, handles::api_key_id))
+        .first::<(String, String)>(conn)
+        .optional()?;
+    row.map(|(account_id, api_key_id)| {
+        Ok(HandleOwner {
+            account_id: columns::id(&account_id, "handle")?,
+            api_key_id: columns::id(&api_key_id, "handle")?,
+        })
+    })
+    .transpose()
+}
+
+/// A handle as it was stored.
+pub(crate) fn handle(text: &str) -> Result<Handle, Fault> {
+    Handle::parse(text).ok().ok_or(Fault::Corrupt("handle"))
+}
+
+/// A status as it was stored.
+pub(crate) fn status(name: &str) -> Result<KeyStatus, Fault> {
+    KeyStatus::from_name(name).ok_or(Fault::Corrupt("key status"))
+}
+
+impl KeyRepo for Unit {
+    fn insert_key(&mut self, key: &ApiKey) -> Result<(), StoreError> {
+        self.run(|conn| {
+            diesel::insert_into(api_keys::table).values(KeyRow::of(key)?).execute(conn)?;
+            diesel::insert_into(usage::table)
+                .values(UsageRow::of(&key.id, &Usage::UNUSED))
+                .execute(conn)?;
+            Ok(())
+        })
+    }
+
+    fn count_live_keys(&mut self, account: &AccountId) -> Result<u64, StoreError> {
+        let live = api_keys::table
+            .filter(api_keys::account_id.eq(account.to_string()))
+            .filter(api_keys::status.ne(KeyStatus::Revoked.as_str()));
+        self.run(|conn| columns::number(live.count().get_result::<i64>(conn)?, "number of keys"))
+    }
+
+    fn assign_handle(&mut self, handle: &Handle, owner: &HandleOwner) -> Result<(), StoreError> {
+        let before = handles::table.find(handle.as_str()).select(handles::api_key_id);
+        let row = (
+            handles::handle.eq(handle.as_str()),
+            handles::account_id.eq(owner.account_id.to_string()),
+            handles::api_key_id.eq(owner.api_key_id.to_string()),
+        );
+        self.run(|conn| match before.first::<String>(conn).optional()? {
+            Some(before) => take_over(conn, handle, &before, owner),
+            None => match diesel::insert_into(handles::table).values(row).execute(conn) {
+                Err(taken @ Error::DatabaseError(DatabaseErrorKind::UniqueViolation, _)) => {
+                    Err(Fault::Contended(taken))
+                }
+                done => Ok(done.map(drop)?),
+            },
+        })
+    }
+
+    fn count_registrations(&mut self, key: &ApiKeyId) -> Result<u64, StoreError> {
+        let of_key = webhooks::table.filter(webhooks::api_key_id.eq(key.to_string()));
+        self.run(|conn| {
+            columns::number(of_key.count().get_result::<i64>(conn)?, "number of registrations")
+        })
+    }
+}
+
+/// Only from the owner that was seen: who took it meanwhile has won.
+fn take_over(
+    conn: &mut AnyConnection,
+    handle: &Handle,
+    before: &str,
+    owner: &HandleOwner,
+) -> Result<(), Fault> {
+    let seen = handles::table.find(handle.as_str()).filter(handles::api_key_id.eq(before));
+    let moved = diesel::update(seen)
+        .set((
+            handles::account_id.eq(owner.account_id.to_string()),
+            handles::api_key_id.eq(owner.api_key_id.to_string()),
+        ))
+        .execute(conn)?;
+    if moved == 1 { Ok(()) } else { Err(Fault::Contended(Error::NotFound)) }
+}
+
+/// As in the table.
+#[derive(Debug, Insertable, Queryable)]
+#[diesel(table_name = api_keys, treat_none_as_default_value = false)]
+struct KeyRow {
+    id: String,
+    account_id: String,
+    label: String,
+    handle: Option<String>,
+    did: String,
+    status: String,
+    #[diesel(embed)]
+    plan: PlanRow,
+    root: Option<Vec<u8>>,
+    sealing_version: i32,
+    created_at: i64,
+}
+
+impl KeyRow {
+    fn of(key: &ApiKey) -> Result<Self, Fault> {
+        Ok(Self {
+            id: key.id.to_string(),
+            account_id: key.account_id.to_string(),
+            label: key.label.to_string(),
+            handle: key.handle.as_ref().map(Handle::to_string),
+            did: key.did.as_str().to_owned(),
+            status: key.status.to_string(),
+            plan: key.plan.into(),
+            root: key.root.as_ref().map(|root| root.0.clone()),
+            sealing_version: columns::number(key.sealing_version, "sealing version")?,
+            created_at: key.created_at.as_millis(),
+        })
+    }
+
+    fn read(self) -> Result<ApiKey, Fault> {
+        Ok(ApiKey {
+            id: columns::id(&self.id, "key")?,
+            account_id: columns::id(&self.account_id, "key")?,
+            label: Label::parse(&self.label).ok().ok_or(Fault::Corrupt("label"))?,
+            handle: self.handle.as_deref().map(handle).transpose()?,
+            did: Did::new(self.did),
+            status: status(&self.status)?,
+            plan: self.plan.read()?,
+            root: self.root.map(Wrapped),
+            sealing_version: columns::number(self.sealing_version, "sealing version")?,
+            created_at: Timestamp::from_millis(self.created_at),
+        })
+    }
+}

@@ -1,0 +1,74 @@
+//! What the send path writes.
+
+use sealpost_domain::{
+    Envelope, LeasedDelivery,
+    ports::{Changes, Facts, SendLedger, StoreError, Wanted},
+};
+
+use crate::{
+    batch::{self, DeliveryRow, EnvelopeRow},
+    columns, facts,
+    fault::Fault,
+    unit::Unit,
+    usage::UsageRow,
+};
+
+impl SendLedger for Unit {
+    fn lock_facts(&mut self, wanted: &Wanted) -> Result<Facts, StoreError> {
+        self.run(|conn| facts::lock(conn, wanted))
+    }
+
+    fn apply(&mut self, changes: &Changes) -> Result<(), StoreError> {
+        self.run(|conn| {
+            let envelopes = changes.envelopes.iter().map(|envelope| envelope_row(envelope));
+            let envelopes = envelopes.collect::<Result<Vec<_>, _>>()?;
+            if !envelopes.is_empty() {
+                batch::insert_envelopes(conn, &envelopes)?;
+            }
+            let leased = changes.leased.iter().map(leased_row);
+            let deliveries = leased.chain(changes.unleased.iter().map(unleased_row));
+            let deliveries = deliveries.collect::<Result<Vec<_>, _>>()?;
+            if !deliveries.is_empty() {
+                batch::insert_deliveries(conn, &deliveries)?;
+            }
+            let usage: Vec<_> =
+                changes.usage.iter().map(|(key, used)| UsageRow::of(key, used)).collect();
+            if !usage.is_empty() {
+                batch::update_usage(conn, &usage)?;
+            }
+            Ok(())
+        })
+    }
+}
+
+fn envelope_row(envelope: &Envelope) -> Result<EnvelopeRow<'_>, Fault> {
+    let meta = &envelope.meta;
+    Ok(EnvelopeRow {
+        id: meta.id.to_string(),
+        sender: meta.sender.to_string(),
+        recipient: meta.recipient.to_string(),
+        suite: meta.suite.byte().into(),
+        hash: &meta.hash.0,
+        signature: &envelope.signature,
+        sealed: &envelope.sealed,
+        payload_size_bytes: columns::number(meta.payload_size_bytes, "envelope size")?,
+        created_at: meta.timestamp.as_millis(),
+    })
+}
+
+/// Held by this node: others may have it when the lease ends.
+fn leased_row(delivery: &LeasedDelivery) -> Result<DeliveryRow, Fault> {
+    let lease = Some(delivery.lease.0);
+    Ok(DeliveryRow { due_at: delivery.lease_until.as_millis(), lease, ..unleased_row(delivery)? })
+}
+
+/// Held by nobody, and due since the envelope was sealed.
+fn unleased_row(delivery: &LeasedDelivery) -> Result<DeliveryRow, Fault> {
+    Ok(DeliveryRow {
+        envelope_id: delivery.meta.id.to_string(),
+        webhook_id: delivery.target.webhook_id.to_string(),
+        attempts: columns::number(delivery.attempts, "number of attempts")?,
+        due_at: delivery.meta.timestamp.as_millis(),
+        lease: None,
+    })
+}

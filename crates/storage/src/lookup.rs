@@ -1,0 +1,36 @@
+//! Look-ups, inside a transaction and outside.
+
+use sealpost_domain::{
+    AccountId, ApiKey, ApiKeyId, Handle, Session, TokenHash,
+    ports::{HandleOwner, Lookup, StoreError},
+};
+
+use crate::{account, key, reader::Reader, unit::Unit};
+
+macro_rules! look_up_on {
+    ($runner:ty) => {
+        impl Lookup for $runner {
+            fn find_session(&mut self, token: &TokenHash) -> Result<Option<Session>, StoreError> {
+                self.run(|conn| account::find_session(conn, token))
+            }
+
+            fn find_key(&mut self, id: &ApiKeyId) -> Result<Option<ApiKey>, StoreError> {
+                self.run(|conn| key::find_key(conn, id))
+            }
+
+            fn find_handle(&mut self, handle: &Handle) -> Result<Option<HandleOwner>, StoreError> {
+                self.run(|conn| key::find_handle(conn, handle))
+            }
+
+            fn find_login_secret(
+                &mut self,
+                account: &AccountId,
+            ) -> Result<Option<TokenHash>, StoreError> {
+                self.run(|conn| account::find_login_secret(conn, account))
+            }
+        }
+    };
+}
+
+look_up_on!(Reader<'_>);
+look_up_on!(Unit);

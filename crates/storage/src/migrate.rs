@@ -1,0 +1,106 @@
+//! Migrations: which there are, which were applied, and how a database is brought to this version.
+
+use std::collections::BTreeMap;
+
+use diesel::{
+    backend::Backend, connection::SimpleConnection, dsl::sql, migration::MigrationSource, pg::Pg,
+    prelude::*, sql_types::Bool, sqlite::Sqlite,
+};
+use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
+use sealpost_domain::ports::BoxedError;
+
+use crate::{
+    connection::AnyConnection, fault::Fault,
+    schema::__diesel_schema_migrations as applied_migrations,
+};
+
+pub(crate) const POSTGRES: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
+pub(crate) const SQLITE: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
+
+/// The database and this binary do not fit together.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum VersionFault {
+    #[error("the database is behind this version: run `sealpost migrate`, which applies {0}")]
+    Behind(String),
+    #[error(
+        "the database is newer than this version, which does not know {0}: run a newer sealpost"
+    )]
+    Newer(String),
+}
+
+/// The names of the migrations that are missing, in order; refused where the database is newer than this binary.
+pub(crate) fn pending(conn: &mut AnyConnection) -> Result<Vec<String>, Fault> {
+    let mut known = known(conn)?;
+    let applied = applied(conn)?;
+    let unknown: Vec<_> =
+        applied.iter().filter(|version| known.remove(*version).is_none()).cloned().collect();
+    if unknown.is_empty() {
+        Ok(known.into_values().collect())
+    } else {
+        Err(Fault::Refused(VersionFault::Newer(unknown.join(", ")).into()))
+    }
+}
+
+/// Applies what is missing, inside the transaction that the caller has begun: all of it or nothing. Of several nodes
+/// one applies it, and the others wait and find nothing left.
+pub(crate) fn apply(conn: &mut AnyConnection) -> Result<Vec<String>, Fault> {
+    match conn {
+        AnyConnection::Postgres(pg) => pg.batch_execute(&format!(
+            "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0;
+             SELECT pg_advisory_xact_lock({LOCK})"
+        ))?,
+        // The transaction is the only one that writes.
+        AnyConnection::Sqlite(_) => {}
+    }
+    let pending = pending(conn)?;
+    match conn {
+        AnyConnection::Postgres(pg) => pg.run_pending_migrations(POSTGRES).map(drop),
+        AnyConnection::Sqlite(lite) => lite.run_pending_migrations(SQLITE).map(drop),
+    }
+    .map_err(fault)?;
+    Ok(pending)
+}
+
+/// Names by version.
+fn known(conn: &AnyConnection) -> Result<BTreeMap<String, String>, Fault> {
+    match conn {
+        AnyConnection::Postgres(_) => list::<Pg>(&POSTGRES),
+        AnyConnection::Sqlite(_) => list::<Sqlite>(&SQLITE),
+    }
+}
+
+fn list<DB: Backend>(source: &EmbeddedMigrations) -> Result<BTreeMap<String, String>, Fault>
+where
+    EmbeddedMigrations: MigrationSource<DB>,
+{
+    let migrations = MigrationSource::<DB>::migrations(source).map_err(fault)?;
+    let name = |migration: &dyn diesel::migration::Migration<DB>| {
+        (migration.name().version().to_string(), migration.name().to_string())
+    };
+    Ok(migrations.iter().map(|migration| name(migration.as_ref())).collect())
+}
+
+fn applied(conn: &mut AnyConnection) -> Result<Vec<String>, Fault> {
+    let is_there = match conn {
+        AnyConnection::Postgres(_) => "to_regclass('__diesel_schema_migrations') IS NOT NULL",
+        AnyConnection::Sqlite(_) => {
+            "EXISTS (SELECT 1 FROM sqlite_master WHERE name = '__diesel_schema_migrations')"
+        }
+    };
+    if !diesel::select(sql::<Bool>(is_there)).get_result(conn)? {
+        return Ok(Vec::new());
+    }
+    let versions = applied_migrations::table.select(applied_migrations::version);
+    Ok(versions.order(applied_migrations::version).load(conn)?)
+}
+
+/// What the driver said, where it was the driver.
+fn fault(error: BoxedError) -> Fault {
+    match error.downcast::<diesel::result::Error>() {
+        Ok(error) => Fault::Driver(*error),
+        Err(other) => Fault::Refused(other),
+    }
+}
+
+/// The advisory lock of whoever migrates: `sealpost` in ASCII.
+const LOCK: i64 = 0x7365_616c_706f_7374;

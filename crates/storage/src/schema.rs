@@ -1,0 +1,132 @@
+//! The tables, in types that both databases have: ids are text, instants are milliseconds.
+
+diesel::table! {
+    accounts (id) {
+        id -> Text,
+        login_secret -> Binary,
+        partner_id -> Nullable<Text>,
+        created_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    sessions (token) {
+        token -> Binary,
+        account_id -> Text,
+        expires_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    api_keys (id) {
+        id -> Text,
+        account_id -> Text,
+        label -> Text,
+        handle -> Nullable<Text>,
+        did -> Text,
+        status -> Text,
+        plan -> Text,
+        enterprise_per_minute -> Nullable<BigInt>,
+        enterprise_per_day -> Nullable<BigInt>,
+        enterprise_per_month -> Nullable<BigInt>,
+        enterprise_per_second -> Nullable<BigInt>,
+        enterprise_allow_overage -> Nullable<Bool>,
+        root -> Nullable<Binary>,
+        sealing_version -> Integer,
+        created_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    handles (handle) {
+        handle -> Text,
+        account_id -> Text,
+        api_key_id -> Text,
+    }
+}
+
+diesel::table! {
+    usage (api_key_id) {
+        api_key_id -> Text,
+        minute_start -> BigInt,
+        minute_used -> BigInt,
+        day_start -> BigInt,
+        day_used -> BigInt,
+        month_start -> BigInt,
+        month_used -> BigInt,
+        throughput_tat_us -> BigInt,
+    }
+}
+
+diesel::table! {
+    governance (id) {
+        id -> Text,
+        subject -> Text,
+        kind -> Text,
+        status -> Text,
+        reason -> Text,
+        since -> BigInt,
+    }
+}
+
+diesel::table! {
+    envelopes (id) {
+        id -> Text,
+        sender -> Text,
+        recipient -> Text,
+        suite -> SmallInt,
+        hash -> Binary,
+        signature -> Binary,
+        sealed -> Binary,
+        payload_size_bytes -> BigInt,
+        created_at -> BigInt,
+        opened_at -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    webhooks (id) {
+        id -> Text,
+        api_key_id -> Text,
+        url -> Text,
+        events -> Text,
+        secret -> Binary,
+        status -> Text,
+        created_at -> BigInt,
+        last_success_at -> Nullable<BigInt>,
+        last_failure_at -> Nullable<BigInt>,
+        last_failure -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    deliveries (envelope_id, webhook_id) {
+        envelope_id -> Text,
+        webhook_id -> Text,
+        attempts -> Integer,
+        due_at -> Nullable<BigInt>,
+        lease -> Nullable<BigInt>,
+        last_failure -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    kek_marks (version) {
+        version -> BigInt,
+        mark -> Binary,
+    }
+}
+
+diesel::table! {
+    __diesel_schema_migrations (version) {
+        version -> Text,
+        run_on -> Timestamp,
+    }
+}
+
+diesel::joinable!(api_keys -> accounts (account_id));
+diesel::joinable!(deliveries -> envelopes (envelope_id));
+diesel::joinable!(deliveries -> webhooks (webhook_id));
+diesel::allow_tables_to_appear_in_same_query!(
+    accounts, api_keys, deliveries, envelopes, handles, webhooks
+);

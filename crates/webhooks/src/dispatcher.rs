@@ -1,0 +1,227 @@
+//! The dispatcher: starts and stops the threads that send, claim and settle, and takes what the send path hands over.
+
+use std::{
+    error::Error,
+    io,
+    rc::Rc,
+    sync::{Arc, Mutex, mpsc},
+    thread::{self, JoinHandle},
+};
+
+use awc::http::header::{HeaderValue, InvalidHeaderValue};
+use rustls::ClientConfig;
+use sealpost_domain::{
+    Clock, LeaseToken, LeasedDelivery, Timestamp,
+    ports::{Dispatch, Outbox},
+};
+use sealpost_wallet::{Keyring, WalletError};
+use tokio::sync::mpsc::unbounded_channel;
+
+use crate::{
+    client::{Egress, tls_config},
+    lane::{Context, Held, Lane},
+    lanes::Lanes,
+    names::{self, Names},
+    settings::Settings,
+    settler::Settler,
+    shared::{Running, Shared, lock},
+    sweeper::Sweeper,
+};
+
+/// Why a dispatcher did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum DispatchError {
+    /// The lease would end before an attempt and its outcome are through.
+    #[error("the lease must be more than five seconds longer than the timeout")]
+    LeaseTooShort,
+    /// The random source failed.
+    #[error("the random source failed")]
+    Random(#[source] WalletError),
+    /// A thread could not be started.
+    #[error("a thread could not be started")]
+    Thread(#[source] io::Error),
+    /// TLS could not be set up, such as with an extra root that is no certificate.
+    #[error("TLS could not be set up")]
+    Tls(#[source] rustls::Error),
+    /// The user agent cannot stand in a header.
+    #[error("the user agent must be printable ASCII")]
+    UserAgent(#[source] InvalidHeaderValue),
+}
+
+/// Delivers notices until it is stopped, which dropping it does too.
+pub struct Dispatcher {
+    lanes: Arc<Lanes>,
+    shared: Arc<Shared>,
+    clock: Arc<dyn Clock>,
+    outbox: Arc<dyn Outbox>,
+    settings: Arc<Settings>,
+    /// How many threads run while all is well.
+    full_strength: usize,
+    threads: Mutex<Option<Threads>>,
+}
+
+struct Threads {
+    lanes: Vec<JoinHandle<Vec<Held>>>,
+    settler: JoinHandle<()>,
+    sweeper: JoinHandle<()>,
+}
+
+/// What `start` is given, and what it makes of it for every thread.
+struct Parts {
+    settings: Arc<Settings>,
+    outbox: Arc<dyn Outbox>,
+    keyring: Arc<Keyring>,
+    clock: Arc<dyn Clock>,
+    shared: Arc<Shared>,
+    tls: Arc<ClientConfig>,
+    user_agent: HeaderValue,
+    names: fn() -> Rc<dyn Names>,
+}
+
+impl Dispatcher {
+    /// Starts the threads; from now on what is due is sent.
+    pub fn start(
+        settings: Settings,
+        outbox: Arc<dyn Outbox>,
+        keyring: Arc<Keyring>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, DispatchError> {
+        Self::start_with(settings, outbox, keyring, clock, names::system)
+    }
+
+    pub(crate) fn start_with(
+        settings: Settings,
+        outbox: Arc<dyn Outbox>,
+        keyring: Arc<Keyring>,
+        clock: Arc<dyn Clock>,
+        names: fn() -> Rc<dyn Names>,
+    ) -> Result<Self, DispatchError> {
+        if settings.lease <= settings.attempt_max() {
+            return Err(DispatchError::LeaseTooShort);
+        }
+        let tls = tls_config(&settings.extra_roots).map_err(DispatchError::Tls)?;
+        let user_agent =
+            HeaderValue::from_str(&settings.user_agent).map_err(DispatchError::UserAgent)?;
+        let start = sealpost_wallet::random().map_err(DispatchError::Random)?;
+        let shared = Arc::new(Shared::new(settings.queue_max, u64::from_ne_bytes(start)));
+        let settings = Arc::new(settings);
+        let parts = Parts { settings, outbox, keyring, clock, shared, tls, user_agent, names };
+        parts.start().map_err(DispatchError::Thread)
+    }
+
+    /// Claims nothing more, lets requests that are under way finish within the drain time, writes their outcomes
+    /// down, and gives back what is still held. Blocks until that is done; a second call only waits for the first.
+    pub fn stop(&self) {
+        let mut threads = lock(&self.threads);
+        let Some(Threads { lanes, settler, sweeper }) = threads.take() else { return };
+        self.shared.stop.say();
+        join(sweeper);
+        self.lanes.stop();
+        let held: Vec<Held> = lanes.into_iter().filter_map(join).flatten().collect();
+        join(settler);
+        for some in held.chunks(RELEASE_MAX) {
+            if let Err(fault) = self.outbox.release(some, self.clock.now()) {
+                let error: &(dyn Error + 'static) = &fault;
+                tracing::warn!(error, "held deliveries wait for the end of their leases");
+                return;
+            }
+        }
+    }
+
+    /// Whether every thread is running: `false` once stopped, or where one broke down.
+    pub fn is_alive(&self) -> bool {
+        self.shared.strength() == self.full_strength && !self.shared.stop.was_said()
+    }
+}
+
+impl Dispatch for Dispatcher {
+    fn room(&self) -> usize {
+        self.shared.room.free()
+    }
+
+    fn lease(&self) -> (LeaseToken, Timestamp) {
+        (self.shared.tokens.issue(), self.clock.now().plus(self.settings.lease))
+    }
+
+    fn submit(&self, deliveries: Vec<LeasedDelivery>) {
+        self.lanes.hand_over(deliveries);
+    }
+}
+
+impl Drop for Dispatcher {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+impl Parts {
+    /// Where one thread fails to start, those that did start end by themselves: their inboxes are closed.
+    fn start(self) -> io::Result<Dispatcher> {
+        let (outcomes, settled) = mpsc::channel();
+        let mut inboxes = Vec::new();
+        let mut lane_threads = Vec::new();
+        for number in 0..self.settings.arbiters.max(1) {
+            let (orders, inbox) = unbounded_channel();
+            let context = Context {
+                settings: Arc::clone(&self.settings),
+                keyring: Arc::clone(&self.keyring),
+                clock: Arc::clone(&self.clock),
+                shared: Arc::clone(&self.shared),
+                inbox,
+                outcomes: outcomes.clone(),
+            };
+            inboxes.push(orders);
+            lane_threads.push(self.start_lane(number, context)?);
+        }
+        let lanes = Arc::new(Lanes::new(inboxes, Arc::clone(&self.shared)));
+        let Self { settings, outbox, clock, shared, .. } = self;
+        let settler =
+            Settler { inbox: settled, outbox: Arc::clone(&outbox), shared: Arc::clone(&shared) };
+        let settler = start_thread("webhook-settler", &shared, move || settler.run())?;
+        let sweeper = Sweeper::new(
+            &settings,
+            Arc::clone(&lanes),
+            Arc::clone(&outbox),
+            Arc::clone(&clock),
+            Arc::clone(&shared),
+        );
+        let sweeper = start_thread("webhook-sweeper", &shared, move || sweeper.run())?;
+        let full_strength = lane_threads.len() + 2;
+        let threads = Mutex::new(Some(Threads { lanes: lane_threads, settler, sweeper }));
+        Ok(Dispatcher { lanes, shared, clock, outbox, settings, full_strength, threads })
+    }
+
+    fn start_lane(&self, number: usize, context: Context) -> io::Result<JoinHandle<Vec<Held>>> {
+        let (policy, names) = (self.settings.policy, self.names);
+        let timeout = self.settings.timeout;
+        let connections_max = self.settings.in_flight_per_target.max(1);
+        let (tls, user_agent) = (Arc::clone(&self.tls), self.user_agent.clone());
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        start_thread(&format!("webhook-lane-{number}"), &self.shared, move || {
+            let runtime = actix_rt::Runtime::from(runtime);
+            let names = names();
+            let egress = Egress { policy, names, tls, user_agent, timeout, connections_max };
+            runtime.block_on(Lane::new(context, egress).run())
+        })
+    }
+}
+
+fn start_thread<T: Send + 'static>(
+    name: &str,
+    shared: &Arc<Shared>,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<JoinHandle<T>> {
+    let running = Running::begin(shared);
+    thread::Builder::new().name(name.to_owned()).spawn(move || {
+        let _running = running;
+        work()
+    })
+}
+
+fn join<T>(thread: JoinHandle<T>) -> Option<T> {
+    let name = thread.thread().name().unwrap_or_default().to_owned();
+    thread.join().inspect_err(|_| tracing::error!(name, "a dispatcher thread broke down")).ok()
+}
+
+/// How many held deliveries are given back in one go.
+const RELEASE_MAX: usize = 512;

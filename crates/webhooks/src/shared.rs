@@ -1,0 +1,144 @@
+//! What the dispatcher's threads share: the room in memory, the word to stop, and who is still running.
+
+use std::{
+    sync::{
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use sealpost_domain::LeaseToken;
+
+/// Shared by all threads of one dispatcher.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) room: Room,
+    pub(crate) stop: Stop,
+    pub(crate) tokens: Tokens,
+    running: AtomicUsize,
+}
+
+impl Shared {
+    pub(crate) fn new(queue_max: usize, token_start: u64) -> Self {
+        Self {
+            room: Room { taken: AtomicUsize::new(0), max: queue_max },
+            stop: Stop::default(),
+            tokens: Tokens { start: token_start, issued: AtomicU64::new(0) },
+            running: AtomicUsize::new(0),
+        }
+    }
+
+    /// How many threads are running.
+    pub(crate) fn strength(&self) -> usize {
+        self.running.load(Ordering::Relaxed)
+    }
+}
+
+/// How many deliveries are in memory: queued, under way, or waiting for their outcome to be written. The maximum
+/// is what is asked for, not a wall: two that ask at the same time may together take a little more.
+#[derive(Debug)]
+pub(crate) struct Room {
+    taken: AtomicUsize,
+    max: usize,
+}
+
+impl Room {
+    pub(crate) fn free(&self) -> usize {
+        self.max.saturating_sub(self.taken.load(Ordering::Relaxed))
+    }
+
+    pub(crate) fn take(&self, places: usize) {
+        self.taken.fetch_add(places, Ordering::Relaxed);
+    }
+
+    pub(crate) fn give_back(&self, places: usize) {
+        self.taken.fetch_sub(places, Ordering::Relaxed);
+    }
+}
+
+/// The word to stop, which sleepers hear at once.
+#[derive(Debug, Default)]
+pub(crate) struct Stop {
+    said: Mutex<bool>,
+    heard: Condvar,
+}
+
+impl Stop {
+    pub(crate) fn say(&self) {
+        *lock(&self.said) = true;
+        self.heard.notify_all();
+    }
+
+    pub(crate) fn was_said(&self) -> bool {
+        *lock(&self.said)
+    }
+
+    /// Waits for `span`, or less where it is said to stop.
+    pub(crate) fn wait(&self, span: Duration) {
+        let waited = self.heard.wait_timeout_while(lock(&self.said), span, |said| !*said);
+        drop(waited.unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+/// Fresh lease tokens: a random start and a count, mixed. Distinct within the node, and as good as random among nodes.
+#[derive(Debug)]
+pub(crate) struct Tokens {
+    start: u64,
+    issued: AtomicU64,
+}
+
+impl Tokens {
+    /// The finaliser of splitmix64, which is a bijection.
+    pub(crate) fn issue(&self) -> LeaseToken {
+        let count = self.issued.fetch_add(1, Ordering::Relaxed);
+        let mut mixed = self.start.wrapping_add(count.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        LeaseToken((mixed ^ (mixed >> 31)).cast_signed())
+    }
+}
+
+/// Counts a thread as running until it ends, however it ends.
+pub(crate) struct Running(Arc<Shared>);
+
+impl Running {
+    pub(crate) fn begin(shared: &Arc<Shared>) -> Self {
+        shared.running.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(shared))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.running.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A panic elsewhere leaves nothing half-done behind these locks.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn lease_tokens_do_not_repeat() {
+        let tokens = Shared::new(0, 7).tokens;
+        let issued: HashSet<_> = (0..10_000).map(|_| tokens.issue()).collect();
+        assert_eq!(issued.len(), 10_000);
+    }
+
+    #[test]
+    fn room_never_goes_below_nothing() {
+        let room = Shared::new(2, 0).room;
+        room.take(3);
+        assert_eq!(room.free(), 0);
+        room.give_back(2);
+        assert_eq!(room.free(), 1);
+    }
+}

@@ -1,0 +1,9 @@
+//! The dispatcher as a whole, over real sockets: what it needs around it, and the cases.
+
+mod connecting;
+mod delivering;
+pub(crate) mod names;
+pub(crate) mod outbox;
+mod receiver;
+mod rig;
+mod stopping;

@@ -1,0 +1,165 @@
+//! A database in memory that keeps to the port's words, and deliveries to put into it.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Condvar, Mutex},
+    time::Duration,
+};
+
+use sealpost_domain::{
+    DeliveryId, EnvelopeHash, EnvelopeId, EnvelopeMeta, LeaseToken, LeasedDelivery, Outcome,
+    Settlement, Suite, Target, Timestamp, WebhookId, Wrapped,
+    ports::{Claim, Outbox, StoreError},
+};
+
+pub(crate) const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
+
+#[derive(Default)]
+pub(crate) struct MemoryOutbox {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+pub(crate) struct State {
+    pub(crate) rows: HashMap<DeliveryId, Row>,
+    pub(crate) settled: Vec<Settlement>,
+    pub(crate) claims: usize,
+    /// How many calls fail before the database is back.
+    pub(crate) failures_left: usize,
+}
+
+#[derive(Clone)]
+pub(crate) struct Row {
+    pub(crate) delivery: LeasedDelivery,
+    pub(crate) due_at: Timestamp,
+    pub(crate) held: Option<(LeaseToken, Timestamp)>,
+    pub(crate) is_over: bool,
+}
+
+impl MemoryOutbox {
+    /// Stores a delivery as the send path does: held where it is leased, else due at once.
+    pub(crate) fn insert(&self, delivery: &LeasedDelivery, is_leased: bool) {
+        let held = is_leased.then_some((delivery.lease, delivery.lease_until));
+        let row = Row { delivery: delivery.clone(), due_at: NOW, held, is_over: false };
+        self.state.lock().unwrap().rows.insert(delivery.id(), row);
+    }
+
+    pub(crate) fn fail(&self, times: usize) {
+        self.state.lock().unwrap().failures_left = times;
+    }
+
+    pub(crate) fn row(&self, id: DeliveryId) -> Row {
+        self.state.lock().unwrap().rows[&id].clone()
+    }
+
+    /// Waits until the state is as wanted.
+    pub(crate) fn wait_until<T>(&self, mut wanted: impl FnMut(&State) -> Option<T>) -> T {
+        let mut found = None;
+        let state = self.state.lock().unwrap();
+        let outcome = self.changed.wait_timeout_while(state, Duration::from_secs(20), |state| {
+            found = wanted(state);
+            found.is_none()
+        });
+        drop(outcome.unwrap());
+        found.expect("the condition came true in time")
+    }
+
+    /// The outcomes, once there are so many.
+    pub(crate) fn wait_for_settled(&self, count: usize) -> Vec<Settlement> {
+        self.wait_until(|state| (state.settled.len() >= count).then(|| state.settled.clone()))
+    }
+
+    fn change<T>(&self, work: impl FnOnce(&mut State) -> T) -> Result<T, StoreError> {
+        let mut state = self.state.lock().unwrap();
+        if state.failures_left > 0 {
+            state.failures_left -= 1;
+            return Err(StoreError::Unavailable("away".into()));
+        }
+        let value = work(&mut state);
+        self.changed.notify_all();
+        Ok(value)
+    }
+}
+
+impl Outbox for MemoryOutbox {
+    fn claim(&self, claim: &Claim) -> Result<Vec<LeasedDelivery>, StoreError> {
+        let is_due = |row: &&mut Row| {
+            let is_free = row.held.is_none_or(|(_, until)| until <= claim.now);
+            !row.is_over && row.due_at <= claim.now && is_free
+        };
+        self.change(|state| {
+            state.claims += 1;
+            let due = state.rows.values_mut().filter(is_due).take(claim.limit);
+            due.map(|row| {
+                row.held = Some((claim.lease, claim.lease_until));
+                let Claim { lease, lease_until, .. } = *claim;
+                LeasedDelivery { lease, lease_until, ..row.delivery.clone() }
+            })
+            .collect()
+        })
+    }
+
+    fn settle(&self, settlements: &[Settlement]) -> Result<(), StoreError> {
+        self.change(|state| {
+            for settlement in settlements {
+                let Some(row) = state.rows.get_mut(&settlement.id) else { continue };
+                if row.held.is_none_or(|(lease, _)| lease != settlement.lease) {
+                    continue;
+                }
+                row.held = None;
+                row.delivery.attempts = settlement.attempts;
+                match settlement.outcome {
+                    Outcome::Retry { due_at, .. } => row.due_at = due_at,
+                    Outcome::Exhausted(_) | Outcome::Succeeded => row.is_over = true,
+                }
+                state.settled.push(*settlement);
+            }
+        })
+    }
+
+    fn release(&self, held: &[(DeliveryId, LeaseToken)], now: Timestamp) -> Result<(), StoreError> {
+        self.change(|state| {
+            for (id, lease) in held {
+                let row = state.rows.get_mut(id);
+                if let Some(row) =
+                    row.filter(|row| row.held.is_some_and(|(held, _)| held == *lease))
+                {
+                    row.held = None;
+                    row.due_at = now;
+                }
+            }
+        })
+    }
+}
+
+pub(crate) fn webhook_id(number: u16) -> WebhookId {
+    let [high, low] = number.to_be_bytes();
+    WebhookId::new(NOW, [0, 0, 0, 0, 0, 0, 0, 0, high, low])
+}
+
+/// A delivery of envelope `envelope` to target `target`, which leads nowhere.
+pub(crate) fn delivery(target: u16, envelope: u8) -> LeasedDelivery {
+    let target =
+        Target { webhook_id: webhook_id(target), url: String::new(), secret: Wrapped(vec![]) };
+    delivery_to(Arc::new(target), envelope)
+}
+
+pub(crate) fn delivery_to(target: Arc<Target>, envelope: u8) -> LeasedDelivery {
+    let meta = EnvelopeMeta {
+        id: EnvelopeId::new(NOW, [envelope; 10]),
+        sender: "ak_01h455vb4pex5vsknk084sn02q".parse().unwrap(),
+        recipient: "ak_00000000000000000000000001".parse().unwrap(),
+        suite: Suite::Hybrid,
+        hash: EnvelopeHash([envelope; 32]),
+        payload_size_bytes: 1234,
+        timestamp: NOW,
+    };
+    LeasedDelivery {
+        meta: Arc::new(meta),
+        target,
+        attempts: 0,
+        lease: LeaseToken(i64::from(envelope)),
+        lease_until: NOW.plus(Duration::from_secs(45)),
+    }
+}

@@ -1,0 +1,89 @@
+//! A dispatcher with everything around it: quick settings, a clock that stands still, a database in memory.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::Duration,
+};
+
+use sealpost_domain::{Clock, DeliveryId, LeasedDelivery, Target, Timestamp, ports::Dispatch as _};
+use sealpost_wallet::{Keyring, WebhookSecret};
+
+use super::{
+    names::fixed,
+    outbox::{MemoryOutbox, NOW, delivery_to, webhook_id},
+};
+use crate::{AddressPolicy, Dispatcher, Settings};
+
+pub(crate) const SECRET: &str = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
+
+pub(crate) struct Rig {
+    pub(crate) dispatcher: Dispatcher,
+    pub(crate) outbox: Arc<MemoryOutbox>,
+    pub(crate) clock: Arc<TestClock>,
+}
+
+/// Stands still until it is moved.
+#[derive(Default)]
+pub(crate) struct TestClock(AtomicI64);
+
+impl TestClock {
+    pub(crate) fn advance(&self, span: Duration) {
+        self.0.fetch_add(i64::try_from(span.as_millis()).unwrap(), Ordering::SeqCst);
+    }
+}
+
+impl Clock for TestClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(self.0.load(Ordering::SeqCst))
+    }
+}
+
+/// Development rules, since the receivers are on loopback.
+pub(crate) fn settings() -> Settings {
+    Settings {
+        arbiters: 1,
+        sweep_every: Duration::from_millis(20),
+        drain: Duration::from_millis(200),
+        timeout: Duration::from_secs(10),
+        policy: AddressPolicy { dev: true },
+        ..Settings::default()
+    }
+}
+
+pub(crate) fn keyring() -> Arc<Keyring> {
+    Arc::new(Keyring::parse("1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=").unwrap())
+}
+
+pub(crate) fn target(number: u16, url: &str, secret: &str) -> Arc<Target> {
+    let webhook_id = webhook_id(number);
+    let secret = WebhookSecret::parse(secret).unwrap().wrap(&keyring(), &webhook_id).unwrap();
+    Arc::new(Target { webhook_id, url: url.to_owned(), secret })
+}
+
+impl Rig {
+    pub(crate) fn start(settings: Settings) -> Self {
+        Self::start_on(settings, Arc::default())
+    }
+
+    pub(crate) fn start_on(settings: Settings, outbox: Arc<MemoryOutbox>) -> Self {
+        let clock = Arc::new(TestClock(AtomicI64::new(NOW.as_millis())));
+        let (store, time): (Arc<MemoryOutbox>, Arc<TestClock>) =
+            (Arc::clone(&outbox), Arc::clone(&clock));
+        let dispatcher = Dispatcher::start_with(settings, store, keyring(), time, fixed);
+        Self { dispatcher: dispatcher.unwrap(), outbox, clock }
+    }
+
+    /// Hands one delivery over as the send path does.
+    pub(crate) fn submit(&self, target: &Arc<Target>, envelope: u8) -> DeliveryId {
+        let (lease, lease_until) = self.dispatcher.lease();
+        let delivery =
+            LeasedDelivery { lease, lease_until, ..delivery_to(Arc::clone(target), envelope) };
+        self.outbox.insert(&delivery, true);
+        let id = delivery.id();
+        self.dispatcher.submit(vec![delivery]);
+        id
+    }
+}

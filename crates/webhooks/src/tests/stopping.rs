@@ -1,0 +1,105 @@
+//! Starting, running dry of room, and stopping in order.
+
+use std::{
+    sync::{Arc, Mutex, mpsc},
+    thread,
+    time::Duration,
+};
+
+use sealpost_domain::{Outcome, ports::Dispatch as _};
+
+use super::{
+    outbox::{MemoryOutbox, NOW},
+    receiver::{Answer, OK, Receiver},
+    rig::{Rig, SECRET, TestClock, keyring, settings, target},
+};
+use crate::{DispatchError, Dispatcher, Settings};
+
+#[test]
+fn stopping_gives_back_what_is_queued_and_what_does_not_finish() {
+    let hanging = Receiver::start(|_| Answer::Hang);
+    let rig = Rig::start(settings());
+    let target = target(1, &hanging.url(), SECRET);
+    let ids: Vec<_> = (0..30).map(|envelope| rig.submit(&target, envelope)).collect();
+    rig.dispatcher.stop();
+    for id in ids {
+        let row = rig.outbox.row(id);
+        assert!(row.held.is_none() && row.due_at == NOW && row.delivery.attempts == 0);
+    }
+    assert!(!rig.dispatcher.is_alive());
+    rig.dispatcher.stop();
+}
+
+#[test]
+fn what_is_under_way_finishes_and_is_settled() {
+    let (arrived, arrival) = mpsc::channel();
+    let (go, gate) = mpsc::channel();
+    let gate = Mutex::new(gate);
+    let receiver = Receiver::start(move |_| {
+        arrived.send(()).unwrap();
+        gate.lock().unwrap().recv().unwrap();
+        OK
+    });
+    let drain = Duration::from_secs(20);
+    let rig = Rig::start(Settings { drain, in_flight_per_target: 1, ..settings() });
+    let target = target(1, &receiver.url(), SECRET);
+    let [first, second] = [0, 1].map(|envelope| rig.submit(&target, envelope));
+    arrival.recv().unwrap();
+    thread::scope(|scope| {
+        let stopping = scope.spawn(|| rig.dispatcher.stop());
+        while rig.dispatcher.is_alive() {
+            thread::yield_now();
+        }
+        go.send(()).unwrap();
+        stopping.join().unwrap();
+    });
+    assert_eq!(rig.outbox.wait_for_settled(1)[0].outcome, Outcome::Succeeded);
+    assert!(rig.outbox.row(first).is_over);
+    assert!(rig.outbox.row(second).held.is_none());
+    assert_eq!(receiver.requests().len(), 1, "nothing new is begun");
+}
+
+#[test]
+fn after_stopping_nothing_is_taken() {
+    let receiver = Receiver::start(|_| OK);
+    let rig = Rig::start(settings());
+    let room = rig.dispatcher.room();
+    rig.dispatcher.stop();
+    rig.submit(&target(1, &receiver.url(), SECRET), 0);
+    assert_eq!(rig.dispatcher.room(), room);
+    assert!(receiver.requests().is_empty());
+}
+
+#[test]
+fn room_shrinks_by_what_is_held_and_comes_back() {
+    let hanging = Receiver::start(|_| Answer::Hang);
+    let rig = Rig::start(Settings { queue_max: 10, ..settings() });
+    assert_eq!(rig.dispatcher.room(), 10);
+    let target = target(1, &hanging.url(), SECRET);
+    let claims = rig.outbox.wait_until(|state| Some(state.claims));
+    for envelope in 0..4 {
+        rig.submit(&target, envelope);
+    }
+    assert_eq!(rig.dispatcher.room(), 6);
+    rig.outbox.wait_until(|state| (state.claims > claims).then_some(()));
+    assert_eq!(rig.dispatcher.room(), 6);
+    assert!(rig.dispatcher.is_alive());
+}
+
+#[test]
+fn a_lease_shorter_than_an_attempt_is_refused() {
+    let lease = Duration::from_secs(15);
+    let outbox = Arc::new(MemoryOutbox::default());
+    let clock = Arc::new(TestClock::default());
+    let refused = Dispatcher::start(Settings { lease, ..settings() }, outbox, keyring(), clock);
+    assert!(matches!(refused, Err(DispatchError::LeaseTooShort)));
+}
+
+#[test]
+fn lease_tokens_are_fresh_and_end_when_they_should() {
+    let rig = Rig::start(settings());
+    let (first, until) = rig.dispatcher.lease();
+    let (second, _) = rig.dispatcher.lease();
+    assert_ne!(first, second);
+    assert_eq!(until, NOW.plus(Duration::from_secs(45)));
+}

@@ -1,0 +1,10 @@
+DROP TABLE kek_marks;
+DROP TABLE deliveries;
+DROP TABLE webhooks;
+DROP TABLE envelopes;
+DROP TABLE governance;
+DROP TABLE usage;
+DROP TABLE handles;
+DROP TABLE api_keys;
+DROP TABLE sessions;
+DROP TABLE accounts;
