@@ -88,9 +88,10 @@ impl Server {
             command.arg("--database-url").arg(url).arg("--kek-file").arg(folder.join("kek"));
         }
         let mut child = command.stdout(Stdio::piped()).spawn().expect("the server starts");
-        let mut first_line = String::new();
         let out = child.stdout.take().expect("standard output is piped");
-        BufReader::new(out).read_line(&mut first_line).expect("the server says where it listens");
+        let mut lines = BufReader::new(out).lines();
+        let first_line = lines.next().expect("the server starts").expect("its output is text");
+        lines.next();
         let address = first_line.trim().rsplit('/').next().expect("the line ends with an address");
         Self { address: address.to_owned(), child }
     }

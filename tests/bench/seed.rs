@@ -8,9 +8,7 @@ use sealpost_domain::{
     ports::{Durability, Store, StoreError, Tx},
 };
 use sealpost_storage::{Database, DatabaseUrl, Settings};
-use sealpost_wallet::{
-    Identity, Keyring, LoginSecret, Root, SessionToken, WebhookSecret, random,
-};
+use sealpost_wallet::{Identity, Keyring, LoginSecret, Root, SessionToken, WebhookSecret, random};
 
 /// Who may send to whom.
 pub(crate) struct Seeded {

@@ -37,10 +37,10 @@ struct Found {
 
 impl Sealpost {
     /// Verifies the sender's signature and opens the envelope; only an opening that succeeded is written down.
-    pub fn open(&self, credentials: &Credentials, body: Body<String>) -> Result<Opened, Error> {
+    pub fn open(&self, credentials: &Credentials, body: &Body<String>) -> Result<Opened, Error> {
         let caller = self.identify(credentials)?;
         let found = self.admitted(&caller, Act::Execute, |tx, _| {
-            let id: EnvelopeId = match &body {
+            let id: EnvelopeId = match body {
                 Err(fault) => return Ok(Err(fault.clone())),
                 Ok(text) => match text.parse() {
                     Err(_) => return Ok(Err(Refusal::EnvelopeNotFound)),

@@ -35,13 +35,13 @@ impl Default for Settings {
             message_bytes_max: 262_144,
             keys_per_account_max: 100,
             registrations_per_key_max: 16,
-            session_ttl: Duration::from_secs(12 * 3600),
+            session_ttl: Duration::from_hours(12),
             suite: Suite::Hybrid,
             queue_max: 4096,
             batch_max: 256,
             identities_cached_max: 10_000,
             hints_cached_max: 100_000,
-            cache_idle: Duration::from_secs(600),
+            cache_idle: Duration::from_mins(10),
         }
     }
 }

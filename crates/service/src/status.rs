@@ -44,10 +44,10 @@ impl From<Standing> for GovernanceView {
 
 impl Sealpost {
     /// Where the caller's key stands, this request counted.
-    pub fn status(&self, credentials: &Credentials, body: Body<()>) -> Result<KeyStanding, Error> {
+    pub fn status(&self, credentials: &Credentials, body: &Body<()>) -> Result<KeyStanding, Error> {
         let caller = self.identify(credentials)?;
         self.admitted(&caller, Act::Manage, |tx, admitted| {
-            if let Err(fault) = &body {
+            if let Err(fault) = body {
                 return Ok(Err(fault.clone()));
             }
             let key = tx.find_key(&caller.key)?.ok_or(StoreError::Corrupt("key"))?;

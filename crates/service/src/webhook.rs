@@ -91,7 +91,7 @@ impl Sealpost {
     pub fn register(
         &self,
         credentials: &Credentials,
-        body: Body<Register>,
+        body: &Body<Register>,
     ) -> Result<Registered, Error> {
         let caller = self.identify(credentials)?;
         let asked = self.admitted(&caller, Act::Execute, |_, _| Ok(body.clone()))?;
@@ -127,9 +127,9 @@ impl Sealpost {
     }
 
     /// Lists or deletes the key's registrations.
-    pub fn manage(&self, credentials: &Credentials, body: Body<Manage>) -> Result<Managed, Error> {
+    pub fn manage(&self, credentials: &Credentials, body: &Body<Manage>) -> Result<Managed, Error> {
         let caller = self.identify(credentials)?;
-        self.admitted(&caller, Act::Manage, |tx, _| match &body {
+        self.admitted(&caller, Act::Manage, |tx, _| match body {
             Err(fault) => Ok(Err(fault.clone())),
             Ok(Manage::List) => {
                 let webhooks = tx.list_registrations(&caller.key)?;

@@ -43,7 +43,7 @@ impl Default for Settings {
 /// An open database. Copies of the handle share its connections.
 #[derive(Debug, Clone)]
 pub struct Database {
-    writers: Pool,
+    pub(crate) writers: Pool,
     readers: Pool,
     /// SQLite has one writer, so they queue here.
     turn: Option<Arc<Gate>>,

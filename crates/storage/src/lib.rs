@@ -26,5 +26,8 @@ mod url;
 mod usage;
 mod webhook;
 
+#[cfg(test)]
+mod tests;
+
 pub use database::{Database, Settings};
 pub use url::{DatabaseUrl, PostgresUrl, UrlFault};

@@ -115,7 +115,7 @@ fn main() {
     let targets: Vec<Arc<Target>> = (0..ntargets)
         .map(|i| {
             let webhook_id =
-                WebhookId::new(C.now(), [i as u8, (i >> 8) as u8, 0, 0, 0, 0, 0, 0, 0, 1]);
+                WebhookId::new(C.now(), [0,0,0,0,0,0,0,1,(i>>8) as u8,i as u8]);
             Arc::new(Target {
                 webhook_id,
                 url: format!("http://{addr}/hook"),
@@ -135,7 +135,7 @@ fn main() {
             Arc::new(EnvelopeMeta {
                 id: EnvelopeId::new(
                     C.now(),
-                    [(i & 255) as u8, (i >> 8 & 255) as u8, (i >> 16) as u8, 0, 0, 0, 0, 0, 0, 0],
+                    [0,0,0,0,0,0,0,(i>>16) as u8, (i>>8 & 255) as u8,(i & 255) as u8],
                 ),
                 sender: "ak_01h455vb4pex5vsknk084sn02q".parse().unwrap(),
                 recipient: "ak_00000000000000000000000001".parse().unwrap(),

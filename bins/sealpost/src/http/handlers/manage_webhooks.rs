@@ -13,7 +13,7 @@ use crate::http::{
 
 pub(crate) async fn manage_webhooks(app: web::Data<App>, caller: Caller) -> Answer<Managed> {
     let body = caller.body.and_then(read);
-    ask(&app, move |sealpost| sealpost.manage(&caller.credentials, body)).await
+    ask(&app, move |sealpost| sealpost.manage(&caller.credentials, &body)).await
 }
 
 fn read(mut fields: Fields) -> Result<Manage, Refusal> {

@@ -9,7 +9,7 @@ use crate::http::{App, caller::Caller, fields::Fields};
 
 pub(crate) async fn open(app: web::Data<App>, caller: Caller) -> Answer<Opened> {
     let body = caller.body.and_then(read);
-    ask(&app, move |sealpost| sealpost.open(&caller.credentials, body)).await
+    ask(&app, move |sealpost| sealpost.open(&caller.credentials, &body)).await
 }
 
 fn read(mut fields: Fields) -> Result<String, Refusal> {

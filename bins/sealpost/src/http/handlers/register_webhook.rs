@@ -13,7 +13,7 @@ use crate::http::{
 
 pub(crate) async fn register_webhook(app: web::Data<App>, caller: Caller) -> Answer<Registered> {
     let body = caller.body.and_then(read);
-    ask(&app, move |sealpost| sealpost.register(&caller.credentials, body)).await
+    ask(&app, move |sealpost| sealpost.register(&caller.credentials, &body)).await
 }
 
 fn read(mut fields: Fields) -> Result<Register, Refusal> {

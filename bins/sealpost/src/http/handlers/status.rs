@@ -8,5 +8,5 @@ use crate::http::{App, caller::Caller};
 
 pub(crate) async fn status(app: web::Data<App>, caller: Caller) -> Answer<KeyStanding> {
     let body = caller.body.map(|_ignored| ());
-    ask(&app, move |sealpost| sealpost.status(&caller.credentials, body)).await
+    ask(&app, move |sealpost| sealpost.status(&caller.credentials, &body)).await
 }

@@ -1,0 +1,236 @@
+//! The use cases on a real embedded database, each seen from its caller.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+#![expect(unreachable_pub, reason = "nobody outside uses these")]
+
+mod support;
+
+use std::{
+    future::Future as _,
+    sync::atomic::Ordering,
+    task::{Context, Poll, Waker},
+    time::Duration,
+};
+
+use sealpost_domain::{
+    Code, EventKind, Refusal,
+    ports::{Durability, Store},
+};
+use sealpost_service::{
+    Credentials, Manage, Managed, Register, Scope, Send, Sent, Settings, unlock,
+};
+use sealpost_wallet::Keyring;
+use support::{World, open, refusal};
+
+fn message(to: &str) -> Send {
+    Send { to: to.to_owned(), message: "hello".to_owned() }
+}
+
+fn key(credentials: &Credentials) -> String {
+    credentials.key.clone().unwrap().unwrap()
+}
+
+fn register(world: &World, who: &Credentials) -> String {
+    let asked = Register {
+        url: "https://bob.example/".to_owned(),
+        events: vec![EventKind::EnvelopeReceived],
+    };
+    world.sealpost.register(who, &Ok(asked)).unwrap().webhook_id.to_string()
+}
+
+async fn send(world: &World, from: &Credentials, to: &str) -> Sent {
+    world.sealpost.send(from, Ok(message(to))).await.unwrap()
+}
+
+#[tokio::test]
+async fn what_is_sent_is_opened_by_its_recipient_and_by_nobody_else() {
+    let world = World::new();
+    let (alice, bob) = (world.newcomer(None), world.newcomer(Some("bob")));
+    let sent = send(&world, &alice, "@BOB").await;
+    let id = sent.envelope_id.to_string();
+    assert_eq!(sent.recipient.to_string(), key(&bob));
+    assert_eq!(refusal(world.sealpost.open(&alice, &Ok(id.clone()))), Refusal::EnvelopeNotFound);
+
+    let first = world.sealpost.open(&bob, &Ok(id.clone())).unwrap();
+    world.clock.advance(Duration::from_secs(1));
+    let second = world.sealpost.open(&bob, &Ok(id.clone())).unwrap();
+    assert_eq!((first.message.as_str(), first.sender.to_string()), ("hello", key(&alice)));
+    assert_eq!(first.opened_at, second.opened_at, "the first opening is the one that is told");
+}
+
+#[tokio::test]
+async fn each_registration_gets_a_delivery_and_what_finds_no_room_waits_in_the_database() {
+    let world = World::new();
+    let (alice, bob) = (world.newcomer(None), world.newcomer(None));
+    for _ in 0..2 {
+        register(&world, &bob);
+    }
+    world.dispatch.taken.store(99, Ordering::SeqCst);
+    let sent = send(&world, &alice, &key(&bob)).await;
+    world.sealpost.stop();
+    let submitted = world.dispatch.submitted.lock().unwrap().clone();
+    assert_eq!(submitted.len(), 1, "there was room for one of two");
+    assert!(submitted.iter().all(|delivery| delivery.meta.id == sent.envelope_id));
+}
+
+#[tokio::test]
+async fn a_deleted_registration_gets_nothing_more() {
+    let world = World::new();
+    let (alice, bob) = (world.newcomer(None), world.newcomer(None));
+    let webhook_id = register(&world, &bob);
+    let delete = || Ok(Manage::Delete { webhook_id: webhook_id.clone() });
+    assert_eq!(refusal(world.sealpost.manage(&alice, &delete())), Refusal::WebhookNotFound);
+    assert!(matches!(world.sealpost.manage(&bob, &delete()).unwrap(), Managed::Deleted(_)));
+    assert_eq!(refusal(world.sealpost.manage(&bob, &delete())), Refusal::WebhookNotFound);
+    send(&world, &alice, &key(&bob)).await;
+    world.sealpost.stop();
+    assert!(world.dispatch.submitted.lock().unwrap().is_empty());
+}
+
+#[test]
+fn an_address_that_the_guard_refuses_is_an_invalid_field() {
+    let world = World::new();
+    let bob = world.newcomer(None);
+    let asked =
+        Register { url: "https://private/".to_owned(), events: vec![EventKind::EnvelopeReceived] };
+    let refused = refusal(world.sealpost.register(&bob, &Ok(asked)));
+    assert_eq!((refused.code(), refused.field()), (Code::InvalidField, Some("url")));
+    assert_eq!(refused.to_string(), "url must not be private");
+}
+
+#[tokio::test]
+async fn refused_requests_count_unless_a_limit_refused_them() {
+    let world = World::new();
+    let alice = world.newcomer(None);
+    for _ in 0..3 {
+        let refused = world.sealpost.send(&alice, Ok(message("nobody-here"))).await;
+        assert_eq!(refusal(refused), Refusal::KeyNotFound { field: Some("to") });
+    }
+    let missing = Refusal::MissingField { field: "to" };
+    assert_eq!(refusal(world.sealpost.send(&alice, Err(missing.clone())).await), missing);
+    let usage = world.sealpost.status(&alice, &Ok(())).unwrap().usage;
+    assert_eq!((usage.minute.used, usage.month.used), (5, 0));
+}
+
+#[tokio::test]
+async fn the_twenty_first_request_of_a_minute_is_refused_before_its_body_is_looked_at() {
+    let world = World::new();
+    let alice = world.newcomer(None);
+    for _ in 0..20 {
+        world.sealpost.status(&alice, &Ok(())).unwrap();
+    }
+    let refused = refusal(world.sealpost.send(&alice, Err(Refusal::InvalidJson)).await);
+    assert_eq!(refused.code(), Code::RateLimitExceeded);
+    world.clock.advance(Duration::from_secs(refused.retry_after_s().unwrap()));
+    assert_eq!(world.sealpost.status(&alice, &Ok(())).unwrap().usage.minute.used, 1);
+}
+
+#[tokio::test]
+async fn a_session_that_was_remembered_ends_with_its_logout_and_with_its_time() {
+    let world = World::new();
+    let (alice, bob) = (world.newcomer(None), world.newcomer(None));
+    send(&world, &alice, &key(&bob)).await;
+    world.sealpost.logout(alice.token.as_deref(), Ok(Scope::Session)).unwrap();
+    let refused = world.sealpost.send(&alice, Ok(message(&key(&bob)))).await;
+    assert_eq!(refusal(refused).code(), Code::Unauthorized);
+
+    send(&world, &bob, &key(&alice)).await;
+    world.clock.advance(Duration::from_hours(12));
+    let refused = world.sealpost.send(&bob, Ok(message(&key(&alice)))).await;
+    assert_eq!(refusal(refused).code(), Code::Unauthorized);
+}
+
+#[test]
+fn an_account_has_so_many_keys_and_a_key_so_many_registrations() {
+    let settings = Settings { keys_per_account_max: 2, ..Settings::default() };
+    let world = World::with(settings);
+    let alice = world.newcomer(None);
+    world.activate(alice.token.as_deref(), None).unwrap();
+    let refused = refusal(world.activate(alice.token.as_deref(), None));
+    assert_eq!(refused.code(), Code::QuotaExceeded);
+    for _ in 0..16 {
+        register(&world, &alice);
+    }
+    let asked = Register {
+        url: "https://bob.example/".to_owned(),
+        events: vec![EventKind::EnvelopeReceived],
+    };
+    let refused = refusal(world.sealpost.register(&alice, &Ok(asked)));
+    assert_eq!(refused.code(), Code::QuotaExceeded);
+}
+
+#[test]
+fn a_live_handle_is_nobody_elses() {
+    let world = World::new();
+    let alice = world.newcomer(Some("alice"));
+    assert_eq!(refusal(world.activate(None, Some("alice"))), Refusal::HandleTaken);
+    let again = world.activate(alice.token.as_deref(), Some("alice"));
+    assert_eq!(refusal(again), Refusal::HandleTaken, "not even the same account's, while it lives");
+}
+
+#[tokio::test]
+async fn a_full_queue_refuses_at_once_and_stores_nothing() {
+    let world = World::with(Settings { queue_max: 1, batch_max: 1, ..Settings::default() });
+    let (alice, bob) = (world.newcomer(None), world.newcomer(None));
+    send(&world, &alice, &key(&bob)).await;
+
+    // While somebody else holds the database for writing, one send is with the committer and one in the queue.
+    let other = open(&world.file);
+    let writing = other.begin(Durability::Durable).unwrap();
+    let to = key(&bob);
+    let mut sends: Vec<_> =
+        (0..3).map(|_| Box::pin(world.sealpost.send(&alice, Ok(message(&to))))).collect();
+    let mut context = Context::from_waker(Waker::noop());
+    let refused = loop {
+        let done = sends.iter_mut().enumerate().find_map(|(at, sending)| {
+            match sending.as_mut().poll(&mut context) {
+                Poll::Ready(done) => Some((at, done)),
+                Poll::Pending => None,
+            }
+        });
+        match done {
+            Some((at, done)) => {
+                drop(sends.remove(at));
+                break refusal(done);
+            }
+            None => tokio::task::yield_now().await,
+        }
+    };
+    assert_eq!(refused, Refusal::Unavailable);
+    drop(writing);
+    for sending in sends {
+        // Taken by the committer in time, or refused because the queue was full when it came.
+        drop(sending.await);
+    }
+    let usage = world.sealpost.status(&alice, &Ok(())).unwrap().usage;
+    assert!(usage.month.used < 4, "what was refused is not stored");
+}
+
+#[tokio::test]
+async fn a_stopped_service_has_stored_what_it_took_and_takes_nothing_more() {
+    let world = World::new();
+    let (alice, bob) = (world.newcomer(None), world.newcomer(None));
+    let sent = send(&world, &alice, &key(&bob)).await;
+    world.sealpost.stop();
+    let refused = world.sealpost.send(&alice, Ok(message(&key(&bob)))).await;
+    assert_eq!(refusal(refused), Refusal::Unavailable);
+    assert!(world.sealpost.check().is_err());
+    let found = open(&world.file).lookup().unwrap().find_key(&sent.sender).unwrap();
+    assert!(found.is_some());
+}
+
+#[test]
+fn a_wrong_or_missing_key_encryption_key_is_noticed() {
+    let world = World::new();
+    let database = open(&world.file);
+    let wrong = Keyring::parse(&Keyring::fresh_line(1).unwrap()).unwrap();
+    let said = unlock(&wrong, &database).unwrap_err().to_string();
+    assert!(said.contains("version 1 is not the one"), "{said}");
+    let other = Keyring::parse(&Keyring::fresh_line(2).unwrap()).unwrap();
+    let said = unlock(&other, &database).unwrap_err().to_string();
+    assert!(said.contains("version 1 is missing"), "{said}");
+}

@@ -1,0 +1,27 @@
+//! One suite of cases for both databases.
+
+/// Makes a test of each case on SQLite and on PostgreSQL.
+macro_rules! on_both {
+    ($($case:ident),* $(,)?) => {
+        mod sqlite {
+            $(#[test] fn $case() { super::$case(&$crate::tests::fixture::sqlite()); })*
+        }
+        mod postgres {
+            $(#[test] fn $case() { super::$case(&$crate::tests::fixture::postgres()); })*
+        }
+    };
+}
+
+mod accounts;
+mod claiming;
+mod facts;
+mod fixture;
+mod keys;
+mod migrations;
+mod postgres_only;
+mod registrations;
+mod sending;
+mod settling;
+mod sqlite_only;
+mod transactions;
+mod waiting;

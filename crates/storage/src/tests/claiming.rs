@@ -1,0 +1,168 @@
+//! Claiming: each delivery to one worker, and nothing in the way of the others.
+
+use std::{collections::BTreeSet, thread};
+
+use sealpost_domain::{
+    LeaseToken, LeasedDelivery,
+    ports::{Claim, Outbox},
+};
+
+use super::fixture::{Fixture, at};
+
+on_both!(
+    what_is_due_is_claimed_whole,
+    the_limit_is_kept,
+    what_is_due_longest_comes_first,
+    each_delivery_goes_to_one_of_many_claimers,
+    a_lapsed_lease_can_be_claimed_and_a_live_one_not,
+    a_delivery_without_registration_or_envelope_is_deleted,
+    a_disabled_registration_is_neither_claimed_nor_in_the_way,
+    an_unreadable_delivery_is_not_in_the_way,
+    what_is_given_back_is_due_at_once,
+    only_the_holder_gives_back,
+    every_lease_is_released_at_start,
+);
+
+fn claim(db: &Fixture, now: i64, limit: usize, lease: i64) -> Vec<LeasedDelivery> {
+    let lease = LeaseToken(lease);
+    db.claim(&Claim { now: at(now), limit, lease, lease_until: at(now + 1000) }).unwrap()
+}
+
+fn count(db: &Fixture, condition: &str) -> i64 {
+    use diesel::{dsl::sql, prelude::*, sql_types::BigInt};
+    let text = format!("(SELECT count(*) FROM deliveries WHERE {condition})");
+    diesel::select(sql::<BigInt>(&text)).get_result(&mut db.raw()).unwrap()
+}
+
+fn what_is_due_is_claimed_whole(db: &Fixture) {
+    let to = db.register(&db.activate().id);
+    let sent = db.send(&to, 1);
+    assert!(claim(db, 999, 10, 1).is_empty());
+    let due = claim(db, 1000, 10, 5);
+    assert_eq!(due.len(), 1);
+    assert_eq!((&due[0].meta, &due[0].target), (&sent[0].meta, &sent[0].target));
+    assert_eq!((due[0].attempts, due[0].lease), (0, LeaseToken(5)));
+    assert_eq!(due[0].lease_until, at(2000));
+}
+
+fn the_limit_is_kept(db: &Fixture) {
+    let to = db.register(&db.activate().id);
+    db.send(&to, 5);
+    assert!(claim(db, 1000, 0, 1).is_empty());
+    let sizes = [3, 3, 3].map(|limit| claim(db, 1000, limit, 1).len());
+    assert_eq!(sizes, [3, 2, 0]);
+}
+
+fn what_is_due_longest_comes_first(db: &Fixture) {
+    let to = db.register(&db.activate().id);
+    let sent = db.send(&to, 3);
+    for (delivery, due_at) in sent.iter().zip([300, 100, 200]) {
+        let id = delivery.meta.id;
+        db.execute(&format!("UPDATE deliveries SET due_at = {due_at} WHERE envelope_id = '{id}'"))
+            .unwrap();
+    }
+    let order: Vec<_> = (0..3).map(|_| claim(db, 1000, 1, 1)[0].meta.id).collect();
+    assert_eq!(order, [sent[1].meta.id, sent[2].meta.id, sent[0].meta.id]);
+}
+
+fn each_delivery_goes_to_one_of_many_claimers(db: &Fixture) {
+    let to = db.register(&db.activate().id);
+    let sent: BTreeSet<_> = db.send(&to, 200).iter().map(LeasedDelivery::id).collect();
+    let mut taken: Vec<_> = thread::scope(|scope| {
+        let claimers: Vec<_> = (0..4)
+            .map(|lease| {
+                scope.spawn(move || {
+                    let mut mine = Vec::new();
+                    loop {
+                        let more = claim(db, 1000, 7, lease);
+                        if more.is_empty() {
+                            return mine;
+                        }
+                        mine.extend(more.iter().map(LeasedDelivery::id));
+                    }
+                })
+            })
+            .collect();
+        claimers.into_iter().flat_map(|claimer| claimer.join().unwrap()).collect()
+    });
+    // Who passes over what another has locked may leave early; whatever is left is still there.
+    taken.extend(claim(db, 1000, 200, 9).iter().map(LeasedDelivery::id));
+    assert_eq!(taken.len(), 200);
+    assert_eq!(taken.into_iter().collect::<BTreeSet<_>>(), sent);
+}
+
+fn a_lapsed_lease_can_be_claimed_and_a_live_one_not(db: &Fixture) {
+    let to = db.register(&db.activate().id);
+    db.send(&to, 2);
+    assert_eq!(claim(db, 1000, 2, 1).len(), 2);
+    assert!(claim(db, 1999, 2, 2).is_empty());
+    let again = claim(db, 2000, 2, 2);
+    assert_eq!(again.len(), 2);
+    assert!(again.iter().all(|delivery| delivery.lease == LeaseToken(2)));
+}
+
+fn a_delivery_without_registration_or_envelope_is_deleted(db: &Fixture) {
+    let (gone, to) = (db.register(&db.activate().id), db.register(&db.activate().id));
+    db.send(&gone, 5);
+    let sent = db.send(&to, 2);
+    db.execute(&format!("DELETE FROM webhooks WHERE id = '{}'", gone.id)).unwrap();
+    db.execute(&format!("DELETE FROM envelopes WHERE id = '{}'", sent[0].meta.id)).unwrap();
+    let due = claim(db, 1000, 3, 1);
+    assert_eq!(due.len(), 1);
+    assert_eq!(due[0].id(), sent[1].id());
+    assert_eq!(count(db, "true"), 1);
+}
+
+fn a_disabled_registration_is_neither_claimed_nor_in_the_way(db: &Fixture) {
+    let (off, on) = (db.register(&db.activate().id), db.register(&db.activate().id));
+    let set = |status| format!("UPDATE webhooks SET status = '{status}' WHERE id = '{}'", off.id);
+    db.send(&off, 25);
+    db.send(&on, 2);
+    db.execute("UPDATE deliveries SET due_at = 900 WHERE envelope_id < (SELECT max(envelope_id) FROM deliveries)").unwrap();
+    db.execute(&set("disabled")).unwrap();
+    let due = claim(db, 1000, 2, 1);
+    assert_eq!(due.len(), 2);
+    assert!(due.iter().all(|delivery| delivery.target.webhook_id == on.id));
+    assert_eq!(count(db, "due_at <= 1000"), 0, "nothing is looked at again at once");
+    assert_eq!(count(db, "lease IS NULL"), 25);
+    db.execute(&set("enabled")).unwrap();
+    assert_eq!(claim(db, 10_000_000, 100, 2).len(), 27);
+}
+
+fn an_unreadable_delivery_is_not_in_the_way(db: &Fixture) {
+    let to = db.register(&db.activate().id);
+    let sent = db.send(&to, 3);
+    db.execute(&format!("UPDATE envelopes SET suite = 77 WHERE id = '{}'", sent[0].meta.id))
+        .unwrap();
+    assert_eq!(claim(db, 1000, 3, 1).len(), 2);
+    assert_eq!(count(db, "true"), 3);
+}
+
+fn what_is_given_back_is_due_at_once(db: &Fixture) {
+    let to = db.register(&db.activate().id);
+    db.send(&to, 2);
+    let held = claim(db, 1000, 2, 1);
+    db.release(&[(held[0].id(), LeaseToken(1))], at(1100)).unwrap();
+    assert!(claim(db, 1099, 2, 2).is_empty());
+    let again = claim(db, 1100, 2, 2);
+    assert_eq!(again.len(), 1);
+    assert_eq!(again[0].id(), held[0].id());
+}
+
+fn only_the_holder_gives_back(db: &Fixture) {
+    let to = db.register(&db.activate().id);
+    db.send(&to, 1);
+    let held = claim(db, 1000, 1, 1);
+    db.release(&[], at(1100)).unwrap();
+    db.release(&[(held[0].id(), LeaseToken(2))], at(1100)).unwrap();
+    assert!(claim(db, 1100, 1, 3).is_empty());
+}
+
+fn every_lease_is_released_at_start(db: &Fixture) {
+    let to = db.register(&db.activate().id);
+    db.send(&to, 3);
+    assert_eq!(claim(db, 1000, 2, 1).len(), 2);
+    db.execute("UPDATE deliveries SET due_at = NULL WHERE lease IS NULL").unwrap();
+    db.release_every_lease(at(1001)).unwrap();
+    assert_eq!(claim(db, 1001, 9, 2).len(), 2);
+}

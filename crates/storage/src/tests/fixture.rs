@@ -1,0 +1,227 @@
+//! A fresh database for each case, and things to put into it.
+
+use std::{
+    ops::Deref,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
+};
+
+use diesel::{Connection, PgConnection, SqliteConnection, connection::SimpleConnection};
+use sealpost_domain::{
+    Account, AccountId, ApiKey, ApiKeyId, Did, Envelope, EnvelopeHash, EnvelopeId, EnvelopeMeta,
+    EventKind, KeyStatus, Label, LeaseToken, LeasedDelivery, Plan, Registration,
+    RegistrationStatus, Suite, Target, Timestamp, TokenHash, WebhookId, Wrapped,
+    ports::{Changes, Durability, Store},
+};
+
+use crate::{Database, DatabaseUrl, Settings, connection::AnyConnection};
+
+/// A database of its own.
+pub(super) struct Fixture {
+    database: Database,
+    pub(super) url: DatabaseUrl,
+    text: String,
+    _folder: Option<tempfile::TempDir>,
+}
+
+pub(super) fn sqlite() -> Fixture {
+    let fixture = empty_sqlite();
+    fixture.migrate().unwrap();
+    fixture
+}
+
+pub(super) fn empty_sqlite() -> Fixture {
+    let folder = tempfile::tempdir().unwrap();
+    let text = format!("sqlite:{}", folder.path().join("test.db").display());
+    Fixture { _folder: Some(folder), ..open(text) }
+}
+
+/// A copy of one that was migrated: cheaper than migrating each.
+pub(super) fn postgres() -> Fixture {
+    static TEMPLATE: OnceLock<String> = OnceLock::new();
+    let template = TEMPLATE.get_or_init(|| {
+        let fixture = empty_postgres();
+        let mut migrated = fixture.raw();
+        crate::migrate::apply(&mut migrated).unwrap();
+        let Fixture { database, text, .. } = fixture;
+        drop((database, migrated));
+        text
+    });
+    open(sealpost_testkit::postgres().copy_database(template))
+}
+
+pub(super) fn empty_postgres() -> Fixture {
+    open(sealpost_testkit::postgres().create_database())
+}
+
+fn open(text: String) -> Fixture {
+    let url: DatabaseUrl = text.parse().unwrap();
+    let settings = Settings {
+        pool_max: 8,
+        connection_timeout: Duration::from_secs(20),
+        statement_timeout: Duration::from_secs(40),
+    };
+    let database = Database::open(&url, settings).unwrap();
+    Fixture { database, url, text, _folder: None }
+}
+
+impl Deref for Fixture {
+    type Target = Database;
+
+    fn deref(&self) -> &Database {
+        &self.database
+    }
+}
+
+impl Fixture {
+    pub(super) fn store(&self) -> &dyn Store {
+        &self.database
+    }
+
+    /// A connection of somebody else's, such as another process.
+    pub(super) fn raw(&self) -> AnyConnection {
+        match &self.url {
+            DatabaseUrl::Postgres(_) => {
+                AnyConnection::Postgres(PgConnection::establish(&self.text).unwrap())
+            }
+            DatabaseUrl::Sqlite(path) => {
+                let mut lite = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
+                lite.batch_execute("PRAGMA busy_timeout = 20000").unwrap();
+                AnyConnection::Sqlite(lite)
+            }
+        }
+    }
+
+    pub(super) fn execute(&self, sql: &str) -> diesel::QueryResult<()> {
+        self.raw().batch_execute(sql)
+    }
+
+    /// An account with an active key.
+    pub(super) fn activate(&self) -> ApiKey {
+        let account = account();
+        let key = key(&account.id);
+        self.store()
+            .write(Durability::Durable, |tx| {
+                tx.insert_account(&account)?;
+                tx.insert_key(&key)
+            })
+            .unwrap();
+        key
+    }
+
+    pub(super) fn register(&self, key: &ApiKeyId) -> Registration {
+        let registration = registration(key);
+        self.store()
+            .write(Durability::Durable, |tx| tx.insert_registration(&registration))
+            .unwrap();
+        registration
+    }
+
+    pub(super) fn apply(&self, changes: &Changes) {
+        self.store().write(Durability::Durable, |tx| tx.apply(changes)).unwrap();
+    }
+
+    /// Stores `count` envelopes with a delivery each that nobody holds; the deliveries.
+    pub(super) fn send(&self, to: &Registration, count: usize) -> Vec<LeasedDelivery> {
+        let envelopes: Vec<_> =
+            (0..count).map(|_| Arc::new(envelope(&to.api_key_id, &to.api_key_id))).collect();
+        let unleased: Vec<_> =
+            envelopes.iter().map(|envelope| delivery(envelope, to, LeaseToken(0), 0)).collect();
+        self.apply(&Changes { envelopes, unleased: unleased.clone(), ..Changes::default() });
+        unleased
+    }
+}
+
+/// Different at every call, and later ids are greater.
+fn fresh<T>(id: impl Fn(Timestamp, [u8; 10]) -> T) -> T {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    id(at(i64::from(number)), [7; 10])
+}
+
+pub(super) const fn at(millis: i64) -> Timestamp {
+    Timestamp::from_millis(millis)
+}
+
+pub(super) fn token() -> TokenHash {
+    let id = fresh(AccountId::new);
+    let mut hash = [0; 32];
+    hash[..16].copy_from_slice(id.as_bytes());
+    TokenHash(hash)
+}
+
+pub(super) fn account() -> Account {
+    Account { id: fresh(AccountId::new), login_secret: token(), created_at: at(1) }
+}
+
+pub(super) fn key(account_id: &AccountId) -> ApiKey {
+    let id = fresh(ApiKeyId::new);
+    ApiKey {
+        id,
+        account_id: *account_id,
+        label: Label::parse("O'Brien \"süß\"").unwrap(),
+        handle: None,
+        did: Did::new(format!("did:key:z{id}")),
+        status: KeyStatus::Active,
+        plan: Plan::Explorer,
+        root: Some(Wrapped(vec![0, 1, 255])),
+        sealing_version: 1,
+        created_at: at(2),
+    }
+}
+
+pub(super) fn envelope(sender: &ApiKeyId, recipient: &ApiKeyId) -> Envelope {
+    Envelope {
+        meta: EnvelopeMeta {
+            id: fresh(EnvelopeId::new),
+            sender: *sender,
+            recipient: *recipient,
+            suite: Suite::Hybrid,
+            hash: EnvelopeHash([3; 32]),
+            payload_size_bytes: 4,
+            timestamp: at(1000),
+        },
+        sealed: vec![1, 2, 0, 255],
+        signature: [9; 64],
+    }
+}
+
+pub(super) fn registration(key: &ApiKeyId) -> Registration {
+    Registration {
+        id: fresh(WebhookId::new),
+        api_key_id: *key,
+        url: "https://example.org/hook?a=1".to_owned(),
+        events: vec![EventKind::EnvelopeReceived],
+        secret: Wrapped(vec![5; 40]),
+        status: RegistrationStatus::Enabled,
+        created_at: at(3),
+        last_success_at: None,
+        last_failure: None,
+    }
+}
+
+pub(super) fn target(registration: &Registration) -> Arc<Target> {
+    Arc::new(Target {
+        webhook_id: registration.id,
+        url: registration.url.clone(),
+        secret: registration.secret.clone(),
+    })
+}
+
+pub(super) fn delivery(
+    envelope: &Envelope,
+    to: &Registration,
+    lease: LeaseToken,
+    lease_until: i64,
+) -> LeasedDelivery {
+    LeasedDelivery {
+        meta: Arc::new(envelope.meta.clone()),
+        target: target(to),
+        attempts: 0,
+        lease,
+        lease_until: at(lease_until),
+    }
+}

@@ -1,0 +1,163 @@
+//! Keys, handles, and that revoked is final.
+
+use std::thread;
+
+use sealpost_domain::{
+    ApiKey, EnterpriseTerms, Handle, KeyStatus, Plan,
+    ports::{Durability::Durable, HandleOwner, Store, StoreError},
+};
+
+use super::fixture::{Fixture, account, key};
+
+on_both!(
+    a_key_reads_back_whole,
+    every_plan_reads_back,
+    a_key_of_nobody_is_refused,
+    only_live_keys_are_counted,
+    a_handle_leads_to_the_newest_key,
+    only_one_of_many_takers_gets_a_handle,
+    only_one_of_two_heirs_gets_a_handle,
+    revoked_is_final,
+    a_revoked_key_has_no_root,
+);
+
+fn a_key_reads_back_whole(db: &Fixture) {
+    let account = account();
+    let key = ApiKey {
+        handle: Some(Handle::parse("bob").unwrap()),
+        sealing_version: 7,
+        ..key(&account.id)
+    };
+    db.store()
+        .write(Durable, |tx| {
+            tx.insert_account(&account)?;
+            tx.insert_key(&key)
+        })
+        .unwrap();
+    let found = db.lookup().unwrap().find_key(&key.id).unwrap().unwrap();
+    assert_eq!(format!("{found:?}"), format!("{key:?}"));
+    assert_eq!((found.did, found.root), (key.did, key.root));
+    assert!(db.lookup().unwrap().find_key(&super::fixture::key(&account.id).id).unwrap().is_none());
+}
+
+fn every_plan_reads_back(db: &Fixture) {
+    let terms = EnterpriseTerms {
+        per_minute: u32::MAX,
+        per_day: 2,
+        per_month: 3,
+        per_second: 4,
+        allow_overage: true,
+    };
+    let account = account();
+    db.store().write(Durable, |tx| tx.insert_account(&account)).unwrap();
+    for plan in [Plan::Builder, Plan::Enterprise(terms), Plan::Explorer, Plan::Sovereign] {
+        let key = ApiKey { plan, ..key(&account.id) };
+        db.store().write(Durable, |tx| tx.insert_key(&key)).unwrap();
+        assert_eq!(db.lookup().unwrap().find_key(&key.id).unwrap().unwrap().plan, plan);
+    }
+}
+
+fn a_key_of_nobody_is_refused(db: &Fixture) {
+    let orphan = key(&account().id);
+    let done = db.store().write(Durable, |tx| tx.insert_key(&orphan));
+    assert!(matches!(done, Err(StoreError::Refused(_))), "{done:?}");
+}
+
+fn only_live_keys_are_counted(db: &Fixture) {
+    let first = db.activate();
+    let revoked = ApiKey { status: KeyStatus::Revoked, root: None, ..key(&first.account_id) };
+    let paused = ApiKey { status: KeyStatus::Deactivated, ..key(&first.account_id) };
+    db.activate();
+    let count = db
+        .store()
+        .write(Durable, |tx| {
+            tx.insert_key(&revoked)?;
+            tx.insert_key(&paused)?;
+            tx.count_live_keys(&first.account_id)
+        })
+        .unwrap();
+    assert_eq!(count, 2);
+}
+
+fn a_handle_leads_to_the_newest_key(db: &Fixture) {
+    let (old, new) = (db.activate(), db.activate());
+    let bob = Handle::parse("bob").unwrap();
+    let find = || db.lookup().unwrap().find_handle(&bob).unwrap();
+    assert_eq!(find(), None);
+    for owner in [owner(&old), owner(&new)] {
+        db.store().write(Durable, |tx| tx.assign_handle(&bob, &owner)).unwrap();
+        assert_eq!(find(), Some(owner));
+    }
+}
+
+fn only_one_of_many_takers_gets_a_handle(db: &Fixture) {
+    let bob = Handle::parse("bob").unwrap();
+    let keys: Vec<_> = (0..6).map(|_| db.activate()).collect();
+    let take = |key: &ApiKey| {
+        db.store().write(Durable, |tx| {
+            let is_free = tx.find_handle(&bob)?.is_none();
+            if is_free {
+                tx.assign_handle(&bob, &owner(key))?;
+            }
+            Ok(is_free)
+        })
+    };
+    let won: Vec<_> = thread::scope(|scope| {
+        let takers: Vec<_> = keys.iter().map(|key| scope.spawn(|| take(key).unwrap())).collect();
+        takers.into_iter().map(|taker| taker.join().unwrap()).collect()
+    });
+    assert_eq!(won.iter().filter(|won| **won).count(), 1);
+    let winner = &keys[won.iter().position(|won| *won).unwrap()];
+    assert_eq!(db.lookup().unwrap().find_handle(&bob).unwrap(), Some(owner(winner)));
+}
+
+fn only_one_of_two_heirs_gets_a_handle(db: &Fixture) {
+    let bob = Handle::parse("bob").unwrap();
+    let old = db.activate();
+    db.store().write(Durable, |tx| tx.assign_handle(&bob, &owner(&old))).unwrap();
+    let inherit = |key: &ApiKey| {
+        db.store().write(Durable, |tx| {
+            let is_inherited = tx.find_handle(&bob)? == Some(owner(&old));
+            if is_inherited {
+                tx.assign_handle(&bob, &owner(key))?;
+            }
+            Ok(is_inherited)
+        })
+    };
+    let heirs = [db.activate(), db.activate()];
+    let won = thread::scope(|scope| {
+        let heirs = heirs.each_ref().map(|key| scope.spawn(|| inherit(key).unwrap()));
+        heirs.map(|heir| heir.join().unwrap())
+    });
+    assert!(won[0] != won[1], "{won:?}");
+}
+
+fn revoked_is_final(db: &Fixture) {
+    let key = db.activate();
+    let set =
+        |what: &str| db.execute(&format!("UPDATE api_keys SET {what} WHERE id = '{}'", key.id));
+    set("status = 'revoked', root = NULL").unwrap();
+    for what in [
+        "status = 'active'",
+        "status = 'deactivated'",
+        "root = did::bytea",
+        "root = CAST(did AS BLOB)",
+        "status = 'active', root = NULL",
+    ] {
+        set(what).unwrap_err();
+    }
+    set("label = 'still mine'").unwrap();
+    let found = db.lookup().unwrap().find_key(&key.id).unwrap().unwrap();
+    assert_eq!((found.status, found.root), (KeyStatus::Revoked, None));
+    assert_eq!(found.did, key.did);
+}
+
+fn a_revoked_key_has_no_root(db: &Fixture) {
+    let key = db.activate();
+    let revoke = format!("UPDATE api_keys SET status = 'revoked' WHERE id = '{}'", key.id);
+    db.execute(&revoke).unwrap_err();
+}
+
+fn owner(key: &ApiKey) -> HandleOwner {
+    HandleOwner { account_id: key.account_id, api_key_id: key.id }
+}

@@ -1,0 +1,180 @@
+//! What PostgreSQL alone has: connections that die, and statements that stay prepared.
+
+use std::{sync::Arc, thread, time::Duration};
+
+use diesel::{dsl::sql, prelude::*, sql_types::BigInt};
+use sealpost_domain::{
+    LeaseToken,
+    ports::{
+        Changes, Claim, Durability::Durable, Durability::Relaxed, Outbox, Store, StoreError, Wanted,
+    },
+};
+
+use super::fixture::{Fixture, account, at, delivery, envelope, postgres};
+use crate::{Database, DatabaseUrl, Settings};
+
+/// Ends every other connection to this database, as a restart would.
+fn kill_backends(db: &Fixture) {
+    db.execute(
+        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+         WHERE datname = current_database() AND pid <> pg_backend_pid()",
+    )
+    .unwrap();
+}
+
+/// Fills the pool with connections that are all in use at once, and gives them back.
+fn warm_up(db: &Fixture) {
+    let open: Vec<_> = (0..8).map(|_| db.begin(Durable).unwrap()).collect();
+    drop(open);
+}
+
+#[test]
+fn after_a_restart_nobody_notices() {
+    let db = postgres();
+    let key = db.activate();
+    for _ in 0..3 {
+        warm_up(&db);
+        kill_backends(&db);
+        db.store().write(Durable, |tx| tx.insert_account(&account())).unwrap();
+        kill_backends(&db);
+        assert!(db.lookup().unwrap().find_key(&key.id).unwrap().is_some());
+        kill_backends(&db);
+        db.check().unwrap();
+        let claim = Claim { now: at(0), limit: 1, lease: LeaseToken(1), lease_until: at(1) };
+        kill_backends(&db);
+        assert!(db.claim(&claim).unwrap().is_empty());
+    }
+}
+
+#[test]
+fn a_transaction_that_loses_its_connection_says_so_and_the_next_works() {
+    let db = postgres();
+    warm_up(&db);
+    let mut tx = db.begin(Durable).unwrap();
+    tx.insert_account(&account()).unwrap();
+    kill_backends(&db);
+    let lost = tx.insert_account(&account());
+    assert!(matches!(lost, Err(StoreError::Unavailable(_))), "{lost:?}");
+    drop(tx);
+
+    let mut tx = db.begin(Durable).unwrap();
+    tx.insert_account(&account()).unwrap();
+    kill_backends(&db);
+    let lost = tx.commit();
+    assert!(matches!(lost, Err(StoreError::Unavailable(_))), "{lost:?}");
+    db.activate();
+}
+
+#[test]
+fn writers_under_way_recover_by_themselves() {
+    let db = postgres();
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let mut stored = 0;
+                while stored < 50 {
+                    match db.store().write(Durable, |tx| tx.insert_account(&account())) {
+                        Ok(()) => stored += 1,
+                        Err(StoreError::Unavailable(_)) => {}
+                        Err(other) => panic!("{other:?}"),
+                    }
+                }
+            });
+        }
+        for _ in 0..5 {
+            thread::sleep(Duration::from_millis(20));
+            kill_backends(&db);
+        }
+    });
+}
+
+#[test]
+fn a_statement_or_lock_that_takes_too_long_is_given_up() {
+    let db = postgres();
+    let key = db.activate();
+    let settings =
+        Settings { statement_timeout: Duration::from_millis(200), ..Settings::default() };
+    let hasty = Database::open(&db.url, settings).unwrap();
+    let holder = db.begin(Durable).unwrap();
+    let mut holder = holder;
+    holder.lock_account(&key.account_id).unwrap();
+    let store: &dyn Store = &hasty;
+    let waited = store.write(Durable, |tx| tx.lock_account(&key.account_id));
+    assert!(matches!(waited, Err(StoreError::Unavailable(_))), "{waited:?}");
+    drop(holder);
+    let slept = hasty.read(|conn| Ok(diesel::sql_query("SELECT pg_sleep(5)").execute(conn)?));
+    assert!(matches!(slept, Err(StoreError::Unavailable(_))), "{slept:?}");
+}
+
+#[test]
+fn transactions_in_a_circle_are_contended() {
+    let db = postgres();
+    let (one, other) = (db.activate(), db.activate());
+    let mut first = db.begin(Durable).unwrap();
+    let mut second = db.begin(Durable).unwrap();
+    first.lock_account(&one.account_id).unwrap();
+    second.lock_account(&other.account_id).unwrap();
+    let results = thread::scope(|scope| {
+        let waiting = scope.spawn(|| {
+            let locked = db.execute("SELECT 1").map(|()| true);
+            locked.unwrap()
+        });
+        assert!(waiting.join().unwrap());
+        let crossing = scope.spawn(move || {
+            let locked = second.lock_account(&one.account_id);
+            drop(second);
+            locked
+        });
+        let own = first.lock_account(&other.account_id);
+        drop(first);
+        [own, crossing.join().unwrap()]
+    });
+    let contended = results.iter().filter(|done| matches!(done, Err(StoreError::Contended(_))));
+    assert_eq!(contended.count(), 1, "{results:?}");
+}
+
+#[test]
+fn a_server_that_is_away_is_unavailable_at_once() {
+    for url in ["postgres:///none?host=/nonexistent", "postgres://nobody@127.0.0.1:1/none"] {
+        let url: DatabaseUrl = url.parse().unwrap();
+        let opened = Database::open(&url, Settings::default());
+        assert!(matches!(opened, Err(StoreError::Unavailable(_))), "{opened:?}");
+    }
+}
+
+#[test]
+fn the_hot_path_stays_prepared() {
+    let db = postgres();
+    let key = db.activate();
+    let to = db.register(&key.id);
+    let mut unit = db.unit(Durable).unwrap();
+    let mut counts = Vec::new();
+    for size in [1, 2, 17] {
+        use sealpost_domain::ports::SendLedger;
+        let envelopes: Vec<_> = (0..size).map(|_| Arc::new(envelope(&key.id, &key.id))).collect();
+        let leased =
+            envelopes.iter().map(|envelope| delivery(envelope, &to, LeaseToken(1), 5)).collect();
+        let sessions = (0..size).map(|_| super::fixture::token()).collect();
+        let wanted = Wanted { sessions, callers: vec![key.id], recipients: vec![key.id] };
+        let facts = unit.lock_facts(&wanted).unwrap();
+        let usage = facts.usage.into_iter().collect();
+        unit.apply(&Changes { envelopes, leased, usage, ..Changes::default() }).unwrap();
+        let kept = "(SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%unnest(%'
+            OR statement LIKE '%ANY(%')";
+        let kept =
+            unit.run(|conn| Ok(diesel::select(sql::<BigInt>(kept)).get_result::<i64>(conn)?));
+        counts.push(kept.unwrap());
+    }
+    assert_eq!(counts, [8, 8, 8]);
+}
+
+#[test]
+fn only_a_relaxed_transaction_does_not_wait_for_the_disk() {
+    let db = postgres();
+    let setting = |durability| {
+        let mut unit = db.unit(durability).unwrap();
+        let text = sql::<diesel::sql_types::Text>("current_setting('synchronous_commit')");
+        unit.run(|conn| Ok(diesel::select(text).get_result::<String>(conn)?)).unwrap()
+    };
+    assert_eq!([Durable, Relaxed, Durable].map(setting), ["on", "off", "on"]);
+}

@@ -1,0 +1,59 @@
+//! Webhook registrations.
+
+use sealpost_domain::{
+    LeaseToken, Registration, RegistrationStatus,
+    ports::{Claim, Durability::Durable, Outbox},
+};
+
+use super::fixture::{Fixture, at, registration};
+
+on_both!(
+    registrations_are_listed_oldest_first,
+    only_the_key_itself_deletes_its_registration,
+    a_deleted_registration_takes_its_deliveries_along,
+);
+
+fn registrations_are_listed_oldest_first(db: &Fixture) {
+    let (key, other) = (db.activate(), db.activate());
+    db.register(&other.id);
+    let young = Registration { created_at: at(20), ..registration(&key.id) };
+    let old = Registration {
+        created_at: at(10),
+        status: RegistrationStatus::Disabled,
+        last_success_at: Some(at(30)),
+        last_failure: Some(sealpost_domain::LastFailure { at: at(31), error: "dns".to_owned() }),
+        ..registration(&key.id)
+    };
+    let (listed, count) = db
+        .store()
+        .write(Durable, |tx| {
+            tx.insert_registration(&young)?;
+            tx.insert_registration(&old)?;
+            Ok((tx.list_registrations(&key.id)?, tx.count_registrations(&key.id)?))
+        })
+        .unwrap();
+    assert_eq!(format!("{listed:?}"), format!("{:?}", [&old, &young]));
+    assert_eq!(listed[0].secret, old.secret);
+    assert_eq!(count, 2);
+}
+
+fn only_the_key_itself_deletes_its_registration(db: &Fixture) {
+    let (key, other) = (db.activate(), db.activate());
+    let mine = db.register(&key.id);
+    let delete = |by| db.store().write(Durable, |tx| tx.delete_registration(by, &mine.id)).unwrap();
+    assert!(!delete(&other.id));
+    assert!(delete(&key.id));
+    assert!(!delete(&key.id));
+}
+
+fn a_deleted_registration_takes_its_deliveries_along(db: &Fixture) {
+    let key = db.activate();
+    let (gone, stays) = (db.register(&key.id), db.register(&key.id));
+    db.send(&gone, 3);
+    db.send(&stays, 2);
+    db.store().write(Durable, |tx| tx.delete_registration(&key.id, &gone.id)).unwrap();
+    let claim = Claim { now: at(1000), limit: 10, lease: LeaseToken(1), lease_until: at(2000) };
+    let due = db.claim(&claim).unwrap();
+    assert_eq!(due.len(), 2);
+    assert!(due.iter().all(|delivery| delivery.target.webhook_id == stays.id));
+}

@@ -1,0 +1,120 @@
+//! What SQLite alone has: a file, one writer, and a pragma that says what waits for the disk.
+
+use std::{os::unix::fs::PermissionsExt, thread, time::Duration};
+
+use diesel::{connection::SimpleConnection, dsl::sql, prelude::*, sql_types::Integer};
+use sealpost_domain::ports::{
+    Durability::{Durable, Relaxed},
+    Store, StoreError,
+};
+
+use super::fixture::{Fixture, account, empty_sqlite, sqlite};
+use crate::{Database, DatabaseUrl, Settings, unit::Unit};
+
+fn synchronous(unit: &mut Unit) -> i32 {
+    let pragma = sql::<Integer>("synchronous FROM pragma_synchronous");
+    unit.run(|conn| Ok(diesel::select(pragma).get_result::<i32>(conn)?)).unwrap()
+}
+
+const NORMAL: i32 = 1;
+const FULL: i32 = 2;
+
+#[test]
+fn a_durable_transaction_waits_for_the_disk_whatever_came_before() {
+    let db = sqlite();
+    for (durability, expected) in
+        [(Durable, FULL), (Relaxed, NORMAL), (Relaxed, NORMAL), (Durable, FULL), (Durable, FULL)]
+    {
+        let mut unit = db.unit(durability).unwrap();
+        assert_eq!(synchronous(&mut unit), expected);
+        unit.commit().unwrap();
+        // Given up half-way, it leaves nothing behind either.
+        drop(db.unit(Relaxed).unwrap());
+        let mut unit = db.unit(durability).unwrap();
+        assert_eq!(synchronous(&mut unit), expected);
+    }
+}
+
+#[test]
+fn a_relaxed_transaction_that_did_not_come_about_leaves_nothing_behind() {
+    let db = sqlite();
+    let mut other = db.raw();
+    other.batch_execute("BEGIN IMMEDIATE").unwrap();
+    db.execute("SELECT 1").unwrap();
+    shorten_busy_timeout(&db);
+    let blocked = db.begin(Relaxed).map(drop);
+    assert!(matches!(blocked, Err(StoreError::Contended(_))), "{blocked:?}");
+    other.batch_execute("ROLLBACK").unwrap();
+    assert_eq!(synchronous(&mut db.unit(Durable).unwrap()), FULL);
+}
+
+/// On the one connection that writes.
+fn shorten_busy_timeout(db: &Fixture) {
+    let mut link = db.writers.get().unwrap();
+    link.connection.batch_execute("PRAGMA busy_timeout = 50").unwrap();
+}
+
+#[test]
+fn the_database_is_its_owners_alone() {
+    let db = sqlite();
+    db.activate();
+    let DatabaseUrl::Sqlite(path) = &db.url else { panic!("not SQLite") };
+    for suffix in ["", "-wal", "-shm"] {
+        let file = format!("{}{suffix}", path.display());
+        assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600, "{file}");
+    }
+}
+
+#[test]
+fn what_another_process_writes_is_waited_for() {
+    let db = sqlite();
+    let mut other = db.raw();
+    other.batch_execute("BEGIN IMMEDIATE").unwrap();
+    thread::scope(|scope| {
+        let writer = scope.spawn(|| db.store().write(Durable, |tx| tx.insert_account(&account())));
+        thread::sleep(Duration::from_millis(150));
+        other.batch_execute("COMMIT").unwrap();
+        writer.join().unwrap().unwrap();
+    });
+}
+
+#[test]
+fn reading_does_not_wait_for_who_writes() {
+    let db = sqlite();
+    let key = db.activate();
+    let _writer = db.begin(Durable).unwrap();
+    assert!(db.lookup().unwrap().find_key(&key.id).unwrap().is_some());
+    db.check().unwrap();
+}
+
+#[test]
+fn the_turn_to_write_is_not_waited_for_forever() {
+    let db = sqlite();
+    let settings =
+        Settings { connection_timeout: Duration::from_millis(50), ..Settings::default() };
+    let hasty = Database::open(&db.url, settings).unwrap();
+    let _writer = hasty.begin(Durable).unwrap();
+    let waited = hasty.begin(Durable).map(drop);
+    assert!(matches!(waited, Err(StoreError::Unavailable(_))), "{waited:?}");
+}
+
+#[test]
+fn a_file_that_cannot_be_made_is_refused_with_its_name() {
+    let url: DatabaseUrl = "sqlite:/nonexistent/folder/test.db".parse().unwrap();
+    let Err(StoreError::Refused(reason)) = Database::open(&url, Settings::default()) else {
+        panic!("not refused")
+    };
+    let source = std::error::Error::source(&*reason).unwrap().to_string();
+    assert!(source.contains("/nonexistent/folder/test.db"), "{source}");
+}
+
+#[test]
+fn a_file_that_is_no_database_is_refused() {
+    let db = empty_sqlite();
+    let DatabaseUrl::Sqlite(path) = &db.url else { panic!("not SQLite") };
+    let other = path.with_extension("txt");
+    std::fs::write(&other, "this is no database, and long enough to be seen as none ".repeat(99))
+        .unwrap();
+    let opened = Database::open(&DatabaseUrl::Sqlite(other), Settings::default());
+    assert!(matches!(opened, Err(StoreError::Refused(_))), "{opened:?}");
+}

@@ -1,0 +1,146 @@
+//! Who waits for whom.
+
+use std::{
+    sync::{
+        Barrier,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+
+use sealpost_domain::{
+    ApiKey, KeyStatus, Usage,
+    ports::{Changes, Durability::Durable, Store, StoreError, Tx, Wanted},
+};
+
+use super::fixture::Fixture;
+
+on_both!(
+    usage_is_counted_one_batch_after_the_other,
+    a_status_change_waits_for_the_batch_that_holds_the_key,
+    a_batch_waits_for_the_status_change_and_sees_it,
+    an_account_is_locked_by_one_at_a_time,
+    batches_over_the_same_keys_never_wait_in_a_circle,
+);
+
+const THREADS: u32 = 4;
+const ROUNDS: u32 = 25;
+
+fn count_up(tx: &mut dyn Tx, keys: &[&ApiKey]) -> Result<(), StoreError> {
+    let mut callers: Vec<_> = keys.iter().map(|key| key.id).collect();
+    callers.sort_unstable();
+    let wanted = Wanted { recipients: callers.clone(), callers, ..Wanted::default() };
+    let mut usage = tx.lock_facts(&wanted)?.usage;
+    usage.values_mut().for_each(|used| used.month.used += 1);
+    tx.apply(&Changes { usage: usage.into_iter().collect(), ..Changes::default() })
+}
+
+fn used(db: &Fixture, key: &ApiKey) -> Usage {
+    let wanted = Wanted { callers: vec![key.id], ..Wanted::default() };
+    db.store().write(Durable, |tx| tx.lock_facts(&wanted)).unwrap().usage[&key.id]
+}
+
+fn usage_is_counted_one_batch_after_the_other(db: &Fixture) {
+    let key = db.activate();
+    thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                for _ in 0..ROUNDS {
+                    db.store().write(Durable, |tx| count_up(tx, &[&key])).unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!(used(db, &key).month.used, THREADS * ROUNDS);
+}
+
+fn batches_over_the_same_keys_never_wait_in_a_circle(db: &Fixture) {
+    let keys: Vec<_> = (0..6).map(|_| db.activate()).collect();
+    thread::scope(|scope| {
+        for thread in 0..4_usize {
+            let keys = &keys;
+            scope.spawn(move || {
+                for round in 0..20_usize {
+                    let three = [thread + round, thread + 2 * round + 1, round + 3]
+                        .map(|place| &keys[place % 6]);
+                    let mut three: Vec<_> = three.to_vec();
+                    three.sort_unstable_by_key(|key| key.id);
+                    three.dedup_by_key(|key| key.id);
+                    let mut tx = db.begin(Durable).unwrap();
+                    count_up(&mut *tx, &three).unwrap();
+                    tx.commit().unwrap();
+                }
+            });
+        }
+    });
+}
+
+fn a_status_change_waits_for_the_batch_that_holds_the_key(db: &Fixture) {
+    let key = db.activate();
+    let changed = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let mut tx = db.begin(Durable).unwrap();
+        count_up(&mut *tx, &[&key]).unwrap();
+        scope.spawn(|| {
+            db.execute(&deactivate(&key)).unwrap();
+            changed.store(true, Ordering::SeqCst);
+        });
+        thread::sleep(PAUSE);
+        assert!(!changed.load(Ordering::SeqCst));
+        tx.commit().unwrap();
+    });
+    assert!(changed.load(Ordering::SeqCst));
+}
+
+fn a_batch_waits_for_the_status_change_and_sees_it(db: &Fixture) {
+    let key = db.activate();
+    let (begun, committed) = (Barrier::new(2), AtomicBool::new(false));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            use diesel::connection::SimpleConnection;
+            let mut other = db.raw();
+            other.batch_execute(begin(&other)).unwrap();
+            other.batch_execute(&deactivate(&key)).unwrap();
+            begun.wait();
+            thread::sleep(PAUSE);
+            committed.store(true, Ordering::SeqCst);
+            other.batch_execute("COMMIT").unwrap();
+        });
+        begun.wait();
+        let wanted = Wanted { recipients: vec![key.id], ..Wanted::default() };
+        let facts = db.store().write(Durable, |tx| tx.lock_facts(&wanted)).unwrap();
+        assert!(committed.load(Ordering::SeqCst));
+        assert_eq!(facts.keys[&key.id].status, KeyStatus::Deactivated);
+    });
+}
+
+fn an_account_is_locked_by_one_at_a_time(db: &Fixture) {
+    let key = db.activate();
+    let locked = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let mut tx = db.begin(Durable).unwrap();
+        assert!(tx.lock_account(&key.account_id).unwrap());
+        scope.spawn(|| {
+            db.store().write(Durable, |tx| tx.lock_account(&key.account_id)).unwrap();
+            locked.store(true, Ordering::SeqCst);
+        });
+        thread::sleep(PAUSE);
+        assert!(!locked.load(Ordering::SeqCst));
+        tx.commit().unwrap();
+    });
+}
+
+fn deactivate(key: &ApiKey) -> String {
+    format!("UPDATE api_keys SET status = 'deactivated' WHERE id = '{}'", key.id)
+}
+
+fn begin(conn: &crate::connection::AnyConnection) -> &'static str {
+    match conn {
+        crate::connection::AnyConnection::Postgres(_) => "BEGIN",
+        crate::connection::AnyConnection::Sqlite(_) => "BEGIN IMMEDIATE",
+    }
+}
+
+/// Long enough that whoever does not wait would be through.
+const PAUSE: Duration = Duration::from_millis(150);

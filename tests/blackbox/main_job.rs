@@ -1,0 +1,193 @@
+//! The main job: activate, log in, register, send, be notified, open.
+
+use serde_json::{Value, json};
+
+use crate::support::{Database, Identity, Receiver, on_both, text};
+
+on_both!(
+    a_message_to_a_key_arrives_sealed_and_opens,
+    a_handle_is_taken_in_any_spelling,
+    a_key_may_write_to_itself,
+    every_suite_opens_after_a_restart_with_the_other,
+    messages_of_any_text_come_back_unchanged,
+    the_status_tells_what_was_used,
+    what_activation_answers_is_what_the_status_says,
+);
+
+fn a_message_to_a_key_arrives_sealed_and_opens(database: &Database) {
+    for (flag, algorithm) in [("hybrid", HYBRID), ("classic", CLASSIC)] {
+        let server = database.serve_with(&["--suite", flag]);
+        let (client, receiver) = (server.client(), Receiver::start());
+        let (alice, bob) = (client.newcomer(), client.newcomer());
+        let secret = text(&client.register(&bob, &receiver.url), "secret");
+
+        let sent = client.send(&alice, &bob.key, MESSAGE).ok();
+        check_sent(&sent, &alice, &bob, algorithm);
+
+        let notice = receiver.await_notices(1).remove(0);
+        notice.verify(&secret);
+        assert_eq!(notice.id(), text(&sent, "envelope_id"));
+        assert_eq!(notice.header("content-type"), "application/json");
+        assert_eq!(notice.json(), payload_of(&sent));
+        assert!(!String::from_utf8_lossy(&notice.body).contains(MESSAGE));
+        for identity in [&alice, &bob] {
+            assert!(!String::from_utf8_lossy(&notice.body).contains(&identity.did));
+        }
+
+        let first = client.open(&bob, &notice.id()).ok();
+        check_opened(&first, &sent);
+        let second = client.open(&bob, &notice.id()).ok();
+        assert_eq!(second, first, "the second opening tells of the first");
+        server.stop();
+    }
+}
+
+fn a_handle_is_taken_in_any_spelling(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let (alice, bob) = (client.newcomer(), client.newcomer_named("Bob-the_2nd"));
+    assert_eq!(client.status(&bob).ok()["handle"], "bob-the_2nd");
+    for to in ["bob-the_2nd", "BOB-the_2ND", "@bob-the_2nd", "@Bob-The_2nd"] {
+        let sent = client.send(&alice, to, MESSAGE).ok();
+        assert_eq!(sent["recipient"], bob.key, "{to}");
+        assert_eq!(client.open(&bob, &text(&sent, "envelope_id")).ok()["message"], MESSAGE);
+    }
+}
+
+fn a_key_may_write_to_itself(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let alice = client.newcomer();
+    let sent = client.send(&alice, &alice.key, MESSAGE).ok();
+    assert_eq!(client.open(&alice, &text(&sent, "envelope_id")).ok()["sender"], alice.key);
+}
+
+fn every_suite_opens_after_a_restart_with_the_other(database: &Database) {
+    let server = database.serve_with(&["--suite", "classic"]);
+    let (alice, bob) = (server.client().newcomer(), server.client().newcomer());
+    let classic = server.client().send(&alice, &bob.key, MESSAGE).ok();
+    server.stop();
+
+    let server = database.serve();
+    check_opened(&server.client().open(&bob, &text(&classic, "envelope_id")).ok(), &classic);
+    let hybrid = server.client().send(&alice, &bob.key, MESSAGE).ok();
+    assert_eq!(hybrid["encryption"]["algorithm"], HYBRID);
+    server.stop();
+
+    let server = database.serve_with(&["--suite", "classic"]);
+    check_opened(&server.client().open(&bob, &text(&hybrid, "envelope_id")).ok(), &hybrid);
+}
+
+fn messages_of_any_text_come_back_unchanged(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let (alice, bob) = (client.newcomer(), client.newcomer());
+    let limit = "ü".repeat(131_072);
+    for message in ["x", " \n\t", "naïve 日本語 🦀", "\u{0}\u{1}\"\\", "{\"to\":1}", &limit] {
+        let sent = client.send(&alice, &bob.key, message).ok();
+        let opened = client.open(&bob, &text(&sent, "envelope_id")).ok();
+        assert!(opened["message"] == message, "a message of {} bytes", message.len());
+    }
+}
+
+fn the_status_tells_what_was_used(database: &Database) {
+    let server = database.serve();
+    let (client, receiver) = (server.client(), Receiver::start());
+    let (alice, bob) = (client.newcomer(), client.newcomer());
+    for _ in 0..2 {
+        client.register(&alice, &receiver.url);
+    }
+    for _ in 0..3 {
+        client.send(&alice, &bob.key, MESSAGE).ok();
+    }
+    let status = client.status(&alice).ok();
+    assert_eq!(status["webhooks"], 2);
+    assert_eq!(status["throughput_per_second"], 10);
+    assert_eq!(status["governance"], json!({"blocked": false, "reasons": []}));
+    let usage = |window: &str, limit: u32, used: u32| {
+        let found = &status["usage"][window];
+        assert_eq!(found["limit"], limit, "{window}");
+        assert_eq!(found["used"], used, "{window}");
+        assert_eq!(found["remaining"], limit - used, "{window}");
+        let resets_at = text(found, "resets_at");
+        assert!(resets_at.ends_with(":00.000Z"), "{resets_at}");
+    };
+    usage("day", 1000, 6);
+    usage("month", 1000, 3);
+    // A minute may have ended on the way.
+    assert!(status["usage"]["minute"]["used"].as_u64().unwrap() <= 6);
+    assert_eq!(status["usage"]["minute"]["limit"], 20);
+    assert_eq!(client.status(&bob).ok()["usage"]["month"]["used"], 0, "receiving costs nothing");
+}
+
+fn what_activation_answers_is_what_the_status_says(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let activated = client.activate(&json!({"label": "Bob's phone", "handle": "bob"})).ok();
+    for (name, prefix) in
+        [("api_key_id", "ak_"), ("account_id", "acct_"), ("login_secret", "ls_"), ("did", "did:key:z6Mk")]
+    {
+        assert!(text(&activated, name).starts_with(prefix), "{activated}");
+    }
+    let (account, secret) = (text(&activated, "account_id"), text(&activated, "login_secret"));
+    let session = client.login(&account, &secret).ok();
+    assert_eq!(session["token_type"], "Bearer");
+    assert_eq!(session["account_id"], activated["account_id"]);
+    assert!(is_instant(&text(&session, "expires_at")));
+    let token = text(&session, "session_token");
+    assert!(token.starts_with("st_"));
+
+    let request = client.post("/v1/did/status").token(&token).key(&text(&activated, "api_key_id"));
+    let status = request.answer().ok();
+    for (name, value) in activated.as_object().unwrap().iter().filter(|(name, _)| *name != "login_secret") {
+        assert_eq!(status[name], *value, "{name}");
+    }
+    for (name, value) in [("label", "Bob's phone"), ("handle", "bob"), ("status", "active"), ("plan", "explorer")] {
+        assert_eq!(status[name], value, "{name}");
+    }
+    assert!(is_instant(&text(&status, "created_at")));
+}
+
+fn check_sent(sent: &Value, from: &Identity, to: &Identity, algorithm: &str) {
+    assert_eq!(sent["status"], "delivered");
+    assert_eq!(sent["sender"], from.key);
+    assert_eq!(sent["recipient"], to.key);
+    assert_eq!(sent["encryption"], json!({"algorithm": algorithm, "status": "sealed"}));
+    assert!(text(sent, "envelope_id").starts_with("env_"));
+    let hash = text(sent, "envelope_hash");
+    let digits = hash.strip_prefix("sha256:").unwrap();
+    assert!(digits.len() == 64 && digits.bytes().all(|digit| digit.is_ascii_hexdigit()), "{hash}");
+    let size = sent["metadata"]["payload_size_bytes"].as_u64().unwrap();
+    assert!(size > u64::try_from(MESSAGE.len()).unwrap());
+    assert!(is_instant(&text(&sent["metadata"], "timestamp")));
+}
+
+/// Exactly the contract's fields, with what the sender was told.
+fn payload_of(sent: &Value) -> Value {
+    json!({
+        "event": "envelope.received",
+        "envelope_id": sent["envelope_id"],
+        "envelope_hash": sent["envelope_hash"],
+        "sender": sent["sender"],
+        "encryption": sent["encryption"],
+        "metadata": sent["metadata"],
+    })
+}
+
+fn check_opened(opened: &Value, sent: &Value) {
+    assert_eq!(opened["message"], MESSAGE);
+    for name in ["envelope_id", "envelope_hash", "sender", "encryption", "metadata"] {
+        assert_eq!(opened[name], sent[name], "{name}");
+    }
+    assert!(is_instant(&text(opened, "opened_at")));
+}
+
+/// ISO 8601 in UTC with milliseconds.
+fn is_instant(text: &str) -> bool {
+    let shape = text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c });
+    shape.collect::<String>() == "0000-00-00T00:00:00.000Z"
+}
+
+const MESSAGE: &str = "Meet me at noon, by the old bridge.";
+const CLASSIC: &str = "HPKE-X25519-HKDF-SHA256-AES-256-GCM-Ed25519";
+const HYBRID: &str = "HPKE-XWing-HKDF-SHA256-AES-256-GCM-Ed25519";

@@ -1,0 +1,117 @@
+//! Load that keeps within the limits: a key has 20 requests a minute and 10 messages a second, so there are many keys.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{
+        Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use serde_json::json;
+
+use super::{Client, Identity, Receiver, SOON, eventually, text};
+
+/// Senders with a recipient each, and all that was acknowledged to them.
+pub(crate) struct Pairs {
+    pairs: Vec<(Identity, Identity)>,
+    turn: AtomicUsize,
+    acknowledged: Mutex<BTreeMap<String, Letter>>,
+}
+
+#[derive(Clone)]
+struct Letter {
+    pair: usize,
+    hash: String,
+    message: String,
+}
+
+impl Pairs {
+    /// Of several accounts; every recipient has its notices sent to the receiver.
+    pub(crate) fn activate(client: &Client, receiver: &Receiver) -> Self {
+        let accounts: Vec<_> = (0..ACCOUNTS).map(|_| client.newcomer()).collect();
+        let pairs = (0..PAIRS).map(|number| {
+            let sender = client.sibling(&accounts[number % ACCOUNTS]);
+            let recipient = client.sibling(&accounts[(number + 1) % ACCOUNTS]);
+            client.register(&recipient, &format!("{}/{number}", receiver.url));
+            (sender, recipient)
+        });
+        Self { pairs: pairs.collect(), turn: AtomicUsize::new(0), acknowledged: Mutex::default() }
+    }
+
+    /// Sends from several threads; once `goal` more are acknowledged, `strike` does something to the server, and the
+    /// threads go on until the server takes no more.
+    pub(crate) fn send_until(&self, client: &Client, goal: usize, strike: impl FnOnce()) {
+        let goal = self.count() + goal;
+        thread::scope(|scope| {
+            for _ in 0..THREADS {
+                scope.spawn(|| self.send_until_away(client));
+            }
+            eventually("enough is acknowledged", SOON, || (self.count() >= goal).then_some(()));
+            strike();
+        });
+    }
+
+    /// How many envelopes were acknowledged.
+    pub(crate) fn count(&self) -> usize {
+        self.acknowledged.lock().unwrap().len()
+    }
+
+    /// Every acknowledged envelope opens, and its notice arrived; every envelope that a notice tells of opens, also
+    /// where its sender was told nothing. Says how many notices came more than once.
+    #[track_caller]
+    pub(crate) fn check(&self, client: &Client, receiver: &Receiver, within: Duration) -> usize {
+        let acknowledged = self.acknowledged.lock().unwrap().clone();
+        let told = || -> BTreeSet<(String, usize)> {
+            let notices = receiver.notices();
+            let told = notices.iter().map(|notice| {
+                let number = notice.path.rsplit('/').next().unwrap();
+                (notice.id(), number.parse().unwrap())
+            });
+            told.collect()
+        };
+        let told = eventually("every notice arrives", within, || {
+            let told = told();
+            let has = |(id, letter): (&String, &Letter)| told.contains(&(id.clone(), letter.pair));
+            acknowledged.iter().all(has).then_some(told)
+        });
+        for (id, pair) in &told {
+            let opened = client.open(&self.pairs[*pair].1, id).ok();
+            if let Some(letter) = acknowledged.get(id) {
+                assert_eq!(opened["message"], letter.message);
+                assert_eq!(opened["envelope_hash"], letter.hash);
+            }
+        }
+        receiver.notices().len() - told.len()
+    }
+
+    /// Each thread ends when the server is gone, or says that it is.
+    fn send_until_away(&self, client: &Client) {
+        let until = Instant::now() + SOON;
+        while Instant::now() < until {
+            let turn = self.turn.fetch_add(1, Ordering::Relaxed);
+            let pair = turn % self.pairs.len();
+            let (sender, recipient) = &self.pairs[pair];
+            let message = format!("letter {turn}");
+            let body = json!({"to": recipient.key, "message": message});
+            let answer = client.post("/v1/channel/send").by(sender).json(&body).try_answer();
+            let Ok(answer) = answer else { return };
+            match answer.status {
+                429 => {}
+                503 => return,
+                _ => {
+                    let sent = answer.ok();
+                    let letter = Letter { pair, hash: text(&sent, "envelope_hash"), message };
+                    let id = text(&sent, "envelope_id");
+                    self.acknowledged.lock().unwrap().insert(id, letter);
+                }
+            }
+        }
+    }
+}
+
+const ACCOUNTS: usize = 4;
+const PAIRS: usize = 40;
+const THREADS: usize = 4;

@@ -1,0 +1,99 @@
+//! A server under test: the two lines that it prints are awaited, and no port is chosen in advance.
+
+use std::{
+    io::{BufRead as _, BufReader},
+    process::{Command, Stdio},
+    sync::mpsc::{Receiver, RecvTimeoutError, channel},
+    thread,
+    time::Duration,
+};
+
+use super::{Client, SOON, process::Process};
+
+/// A server that takes requests.
+pub(crate) struct Server {
+    pub(crate) url: String,
+    pub(crate) ops_url: String,
+    process: Process,
+    client: Client,
+}
+
+impl Server {
+    /// Starts it and waits until it listens.
+    #[track_caller]
+    pub(crate) fn start(mut command: Command) -> Self {
+        command.stdout(Stdio::piped());
+        let mut process = Process::start(command);
+        let lines = lines_of(&mut process);
+        let url = announced(&process, &lines, "sealpost listening on ");
+        let ops_url = announced(&process, &lines, "sealpost ops on ");
+        Self { client: Client::new(&url), url, ops_url, process }
+    }
+
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// What it has logged.
+    pub(crate) fn log(&self) -> String {
+        self.process.stderr()
+    }
+
+    /// The status that its ops address answers with.
+    pub(crate) fn health(&self, path: &str) -> u16 {
+        Client::new(&self.ops_url).request("GET", path).answer().status
+    }
+
+    /// SIGKILL.
+    pub(crate) fn kill(mut self) {
+        self.process.kill();
+    }
+
+    /// SIGTERM, without waiting.
+    pub(crate) fn terminate(&self) {
+        self.process.terminate();
+    }
+
+    /// Waits for it to end by itself.
+    #[track_caller]
+    pub(crate) fn ended(&mut self, within: Duration) -> Option<i32> {
+        self.process.ended(within)
+    }
+
+    /// SIGTERM; it must end in order.
+    #[track_caller]
+    pub(crate) fn stop(mut self) {
+        self.terminate();
+        assert_eq!(self.ended(STOP_MAX), Some(0));
+    }
+}
+
+/// Reads on until the process ends, so that it never writes into a closed pipe.
+fn lines_of(process: &mut Process) -> Receiver<String> {
+    let stdout = BufReader::new(process.child().stdout.take().unwrap());
+    let (line, lines) = channel();
+    thread::spawn(move || {
+        for text in stdout.lines().map_while(Result::ok) {
+            // Nobody reads after the first two lines.
+            drop(line.send(text));
+        }
+    });
+    lines
+}
+
+#[track_caller]
+fn announced(process: &Process, lines: &Receiver<String>, what: &str) -> String {
+    match lines.recv_timeout(SOON) {
+        Ok(line) => match line.strip_prefix(what) {
+            Some(url) => url.to_owned(),
+            None => panic!("not {what:?}: {line}"),
+        },
+        Err(RecvTimeoutError::Timeout) => panic!("no {what:?} in time"),
+        Err(RecvTimeoutError::Disconnected) => {
+            panic!("the server did not start: {}", process.stderr())
+        }
+    }
+}
+
+/// What a stop in order may take, by the contract.
+pub(crate) const STOP_MAX: Duration = Duration::from_secs(30);
