@@ -90,9 +90,9 @@ mod tests {
         let (order, seen) = mpsc::channel();
         thread::scope(|scope| {
             for number in 0..8 {
-                let (gate, order) = (Arc::clone(&gate), order.clone());
+                let (entered, order) = (Arc::clone(&gate), order.clone());
                 scope.spawn(move || {
-                    let _pass = gate.enter(LONG).unwrap();
+                    let _pass = entered.enter(LONG).unwrap();
                     order.send(number).unwrap();
                 });
                 while gate.queue().waiting.len() != number + 1 {

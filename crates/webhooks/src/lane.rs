@@ -80,6 +80,9 @@ impl Lane {
     }
 
     fn launch(&mut self) {
+        if self.context.shared.stop.was_said() {
+            return;
+        }
         while self.attempts.len() < self.context.settings.in_flight_max {
             let Some(delivery) = self.targets.next() else { return };
             let target = delivery.target.webhook_id;

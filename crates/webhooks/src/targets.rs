@@ -48,6 +48,7 @@ impl Targets {
             return false;
         }
         state.queue.push_back(delivery);
+        state.idle_since = None;
         self.give_turn(id);
         true
     }
@@ -128,7 +129,6 @@ impl Targets {
         let may_begin = state.in_flight < self.in_flight_per_target && !state.queue.is_empty();
         if may_begin && !state.has_turn {
             state.has_turn = true;
-            state.idle_since = None;
             self.turns.push_back(id);
         }
     }
@@ -206,7 +206,9 @@ mod tests {
         let mut targets = Targets::new(8);
         let mut use_once = |target| {
             targets.push(delivery(target, 0), 10_000);
-            drain(&mut targets).into_iter().for_each(|id| targets.finished(id));
+            for id in drain(&mut targets) {
+                targets.finished(id);
+            }
         };
         (0..600).for_each(|target| {
             use_once(0);

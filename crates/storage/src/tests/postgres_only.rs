@@ -1,10 +1,14 @@
 //! What PostgreSQL alone has: connections that die, and statements that stay prepared.
 
-use std::{sync::Arc, thread, time::Duration};
+use std::{
+    sync::{Arc, Barrier},
+    thread,
+    time::Duration,
+};
 
 use diesel::{dsl::sql, prelude::*, sql_types::BigInt};
 use sealpost_domain::{
-    LeaseToken,
+    ApiKey, LeaseToken,
     ports::{
         Changes, Claim, Durability::Durable, Durability::Relaxed, Outbox, Store, StoreError, Wanted,
     },
@@ -32,7 +36,7 @@ fn warm_up(db: &Fixture) {
 fn after_a_restart_nobody_notices() {
     let db = postgres();
     let key = db.activate();
-    for _ in 0..3 {
+    for _ in 0..2 {
         warm_up(&db);
         kill_backends(&db);
         db.store().write(Durable, |tx| tx.insert_account(&account())).unwrap();
@@ -95,8 +99,7 @@ fn a_statement_or_lock_that_takes_too_long_is_given_up() {
     let settings =
         Settings { statement_timeout: Duration::from_millis(200), ..Settings::default() };
     let hasty = Database::open(&db.url, settings).unwrap();
-    let holder = db.begin(Durable).unwrap();
-    let mut holder = holder;
+    let mut holder = db.begin(Durable).unwrap();
     holder.lock_account(&key.account_id).unwrap();
     let store: &dyn Store = &hasty;
     let waited = store.write(Durable, |tx| tx.lock_account(&key.account_id));
@@ -110,24 +113,16 @@ fn a_statement_or_lock_that_takes_too_long_is_given_up() {
 fn transactions_in_a_circle_are_contended() {
     let db = postgres();
     let (one, other) = (db.activate(), db.activate());
-    let mut first = db.begin(Durable).unwrap();
-    let mut second = db.begin(Durable).unwrap();
-    first.lock_account(&one.account_id).unwrap();
-    second.lock_account(&other.account_id).unwrap();
+    let both = Barrier::new(2);
+    let lock = |first: &ApiKey, second: &ApiKey| {
+        let mut tx = db.begin(Durable).unwrap();
+        tx.lock_account(&first.account_id).unwrap();
+        both.wait();
+        tx.lock_account(&second.account_id)
+    };
     let results = thread::scope(|scope| {
-        let waiting = scope.spawn(|| {
-            let locked = db.execute("SELECT 1").map(|()| true);
-            locked.unwrap()
-        });
-        assert!(waiting.join().unwrap());
-        let crossing = scope.spawn(move || {
-            let locked = second.lock_account(&one.account_id);
-            drop(second);
-            locked
-        });
-        let own = first.lock_account(&other.account_id);
-        drop(first);
-        [own, crossing.join().unwrap()]
+        let crossing = scope.spawn(|| lock(&other, &one));
+        [lock(&one, &other), crossing.join().unwrap()]
     });
     let contended = results.iter().filter(|done| matches!(done, Err(StoreError::Contended(_))));
     assert_eq!(contended.count(), 1, "{results:?}");

@@ -31,12 +31,15 @@ fn told(db: &Fixture, to: &Registration) -> Registration {
     listed.into_iter().find(|registration| registration.id == to.id).unwrap()
 }
 
-fn failed(when: i64, error: &str) -> Option<LastFailure> {
-    Some(LastFailure { at: at(when), error: error.to_owned() })
+fn failed(when: i64, error: &str) -> LastFailure {
+    LastFailure { at: at(when), error: error.to_owned() }
 }
 
-/// Envelope, attempts, due, lease, failure: what is left in the queue.
-fn queue(db: &Fixture) -> Vec<(i32, Option<i64>, Option<i64>, Option<String>)> {
+/// Attempts, due, lease, failure.
+type QueueRow = (i32, Option<i64>, Option<i64>, Option<String>);
+
+/// What is left in the queue.
+fn queue(db: &Fixture) -> Vec<QueueRow> {
     use crate::schema::deliveries as d;
     use diesel::prelude::*;
     d::table
@@ -63,7 +66,7 @@ fn a_retry_is_due_again_at_its_time(db: &Fixture) {
     let outcome = Outcome::Retry { failure: AttemptFailure::HttpStatus(500), due_at: at(6000) };
     db.settle(&[settlement(&held[0], 1100, outcome)]).unwrap();
     assert_eq!(queue(db), [(1, Some(6000), None, Some("http_status".to_owned()))]);
-    assert_eq!(told(db, &to).last_failure, failed(1100, "http_status"));
+    assert_eq!(told(db, &to).last_failure, Some(failed(1100, "http_status")));
     assert!(claim(db, 5999, 2).is_empty());
     assert_eq!(claim(db, 6000, 2)[0].attempts, 1);
 }
@@ -136,6 +139,6 @@ fn a_registration_is_told_the_newest_alone(db: &Fixture) {
     ])
     .unwrap();
     let told = told(db, &to);
-    assert_eq!(told.last_failure, failed(1300, "dns"));
+    assert_eq!(told.last_failure, Some(failed(1300, "dns")));
     assert_eq!(told.last_success_at, Some(at(1400)));
 }

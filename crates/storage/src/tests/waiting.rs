@@ -32,7 +32,9 @@ fn count_up(tx: &mut dyn Tx, keys: &[&ApiKey]) -> Result<(), StoreError> {
     callers.sort_unstable();
     let wanted = Wanted { recipients: callers.clone(), callers, ..Wanted::default() };
     let mut usage = tx.lock_facts(&wanted)?.usage;
-    usage.values_mut().for_each(|used| used.month.used += 1);
+    for used in usage.values_mut() {
+        used.month.used += 1;
+    }
     tx.apply(&Changes { usage: usage.into_iter().collect(), ..Changes::default() })
 }
 

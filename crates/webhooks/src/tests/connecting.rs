@@ -76,6 +76,14 @@ fn the_connector_itself_refuses_closed_addresses() {
 }
 
 #[test]
+fn the_systems_own_names_lead_to_receivers() {
+    let receiver = Receiver::start(|_| OK);
+    let rig = Rig::start_with(settings(), Arc::default(), crate::names::system);
+    rig.submit(&target(1, &format!("http://localhost:{}/", receiver.addr.port()), SECRET), 0);
+    assert_eq!(rig.outbox.wait_for_settled(1)[0].outcome, Outcome::Succeeded);
+}
+
+#[test]
 fn failures_have_their_classes() {
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     assert_eq!(failure_at(settings(), &format!("http://{closed}/")), AttemptFailure::Connect);

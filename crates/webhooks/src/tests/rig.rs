@@ -1,6 +1,7 @@
 //! A dispatcher with everything around it: quick settings, a clock that stands still, a database in memory.
 
 use std::{
+    rc::Rc,
     sync::{
         Arc,
         atomic::{AtomicI64, Ordering},
@@ -15,7 +16,7 @@ use super::{
     names::fixed,
     outbox::{MemoryOutbox, NOW, delivery_to, webhook_id},
 };
-use crate::{AddressPolicy, Dispatcher, Settings};
+use crate::{AddressPolicy, Dispatcher, Settings, names::Names};
 
 pub(crate) const SECRET: &str = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
 
@@ -69,10 +70,18 @@ impl Rig {
     }
 
     pub(crate) fn start_on(settings: Settings, outbox: Arc<MemoryOutbox>) -> Self {
+        Self::start_with(settings, outbox, fixed)
+    }
+
+    pub(crate) fn start_with(
+        settings: Settings,
+        outbox: Arc<MemoryOutbox>,
+        names: fn() -> Rc<dyn Names>,
+    ) -> Self {
         let clock = Arc::new(TestClock(AtomicI64::new(NOW.as_millis())));
         let (store, time): (Arc<MemoryOutbox>, Arc<TestClock>) =
             (Arc::clone(&outbox), Arc::clone(&clock));
-        let dispatcher = Dispatcher::start_with(settings, store, keyring(), time, fixed);
+        let dispatcher = Dispatcher::start_with(settings, store, keyring(), time, names);
         Self { dispatcher: dispatcher.unwrap(), outbox, clock }
     }
 

@@ -6,7 +6,10 @@ use std::{
     time::Duration,
 };
 
-use sealpost_domain::{Outcome, ports::Dispatch as _};
+use sealpost_domain::{
+    DeliveryId, LeaseToken, LeasedDelivery, Outcome, Settlement, Timestamp,
+    ports::{Claim, Dispatch as _, Outbox, StoreError},
+};
 
 use super::{
     outbox::{MemoryOutbox, NOW},
@@ -93,6 +96,33 @@ fn a_lease_shorter_than_an_attempt_is_refused() {
     let clock = Arc::new(TestClock::default());
     let refused = Dispatcher::start(Settings { lease, ..settings() }, outbox, keyring(), clock);
     assert!(matches!(refused, Err(DispatchError::LeaseTooShort)));
+}
+
+/// A database whose driver panics.
+struct Broken;
+
+impl Outbox for Broken {
+    fn claim(&self, _: &Claim) -> Result<Vec<LeasedDelivery>, StoreError> {
+        panic!("as the test wants it")
+    }
+
+    fn settle(&self, _: &[Settlement]) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    fn release(&self, _: &[(DeliveryId, LeaseToken)], _: Timestamp) -> Result<(), StoreError> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_thread_that_breaks_down_is_noticed() {
+    let clock = Arc::new(TestClock::default());
+    let dispatcher = Dispatcher::start(settings(), Arc::new(Broken), keyring(), clock).unwrap();
+    while dispatcher.is_alive() {
+        thread::yield_now();
+    }
+    dispatcher.stop();
 }
 
 #[test]

@@ -1,0 +1,29 @@
+//! Opens an embedded database, opens an account in it, and reads it back:
+//! `cargo run -p sealpost-storage --example embedded -- sqlite:/tmp/example.db`.
+
+use std::error::Error;
+
+use sealpost_domain::{
+    Account, AccountId, Timestamp, TokenHash,
+    ports::{Durability, Store},
+};
+use sealpost_storage::{Database, DatabaseUrl, Settings};
+
+#[expect(clippy::print_stdout, reason = "an example shows what it does")]
+fn main() -> Result<(), Box<dyn Error>> {
+    let url: DatabaseUrl = std::env::args().nth(1).ok_or("give the URL of a database")?.parse()?;
+    let database = Database::open(&url, Settings::default())?;
+    println!("{url:?}: applied {:?}", database.migrate()?);
+
+    // The time and the random bytes are the caller's to give.
+    let now = Timestamp::from_millis(1_767_225_600_000);
+    let random = std::process::id().to_be_bytes();
+    let id = AccountId::new(now, std::array::from_fn(|place| random[place % 4]));
+    let account = Account { id, login_secret: TokenHash([1; 32]), created_at: now };
+
+    let store: &dyn Store = &database;
+    store.write(Durability::Durable, |tx| tx.insert_account(&account))?;
+    let secret = database.lookup()?.find_login_secret(&id)?;
+    println!("{id} has the login secret that was stored: {}", secret == Some(account.login_secret));
+    Ok(())
+}
