@@ -1,8 +1,10 @@
 //! Governance: what operators decided about a key, its account or its account's partner.
 
+use std::fmt;
+
 use serde::Serialize;
 
-use crate::Timestamp;
+use crate::{AccountId, ApiKeyId, DecisionId, Timestamp};
 
 /// What sort of decision it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -37,6 +39,69 @@ pub struct GovernanceReason {
     pub reason: String,
     /// Since when it has this status.
     pub since: Timestamp,
+}
+
+/// Whom a decision is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Subject {
+    /// An account, and so each of its keys.
+    Account(AccountId),
+    /// One key.
+    Key(ApiKeyId),
+    /// A partner, and so each key of its accounts.
+    Partner(PartnerId),
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Account(id) => id.fmt(f),
+            Self::Key(id) => id.fmt(f),
+            Self::Partner(id) => f.write_str(id.as_str()),
+        }
+    }
+}
+
+/// A decision as it is written down.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decision {
+    /// Its own name.
+    pub id: DecisionId,
+    /// Whom it is about.
+    pub subject: Subject,
+    /// What it says.
+    pub reason: GovernanceReason,
+    /// Who brought it to this status.
+    pub by: String,
+}
+
+/// An operator's name for a partner: 1 to 64 of `a-z 0-9 . -`, starting with a letter or a digit. It can never be
+/// mistaken for an id, which has an underscore.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct PartnerId(String);
+
+/// A text that names no partner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a partner's name has 1 to 64 of a-z, 0-9, . and -, and starts with a letter or a digit")]
+pub struct PartnerFault;
+
+impl PartnerId {
+    /// Checks a name as an operator gave it.
+    pub fn parse(text: &str) -> Result<Self, PartnerFault> {
+        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+        let allowed = |c: char| plain(c) || c == '.' || c == '-';
+        let fits = (1..=64).contains(&text.len()) && text.starts_with(plain);
+        if fits && text.chars().all(allowed) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(PartnerFault)
+        }
+    }
+
+    /// The name's text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
 }
 
 /// Where a key stands with governance: every decision on it, its account and its partner.

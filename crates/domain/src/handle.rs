@@ -56,7 +56,7 @@ impl fmt::Display for Handle {
 
 /// Every prefix of an id or a secret, those of later versions too, and the scheme of a DID.
 const RESERVED: &[&str] =
-    &["acct", "ak", "bdg", "did", "env", "ls", "req", "st", "wh", "whpk", "whsec", "whsk"];
+    &["acct", "ak", "bdg", "did", "env", "gov", "ls", "req", "st", "wh", "whpk", "whsec", "whsk"];
 
 #[cfg(test)]
 mod tests {

@@ -76,6 +76,11 @@ typed_id!(
     "ak"
 );
 typed_id!(
+    /// One decision of governance.
+    DecisionId,
+    "gov"
+);
+typed_id!(
     /// One sealed envelope.
     EnvelopeId,
     "env"

@@ -5,6 +5,7 @@
 //! knows none of them.
 
 mod account;
+mod audit;
 mod delivery;
 mod did;
 mod envelope;
@@ -12,6 +13,7 @@ mod event;
 mod governance;
 mod handle;
 mod id;
+mod idempotency;
 mod key;
 mod label;
 mod plan;
@@ -24,13 +26,18 @@ mod usage;
 mod webhook;
 
 pub use account::{Account, Session};
+pub use audit::{Act, AuditEntry, AuditHash};
 pub use delivery::{AttemptFailure, DeliveryId, LeaseToken, LeasedDelivery, Outcome, Settlement};
 pub use did::Did;
 pub use envelope::{Envelope, EnvelopeHash, EnvelopeMeta, Suite};
 pub use event::{Encryption, EnvelopeReceived, EventKind, Metadata};
-pub use governance::{GovernanceKind, GovernanceReason, GovernanceStatus, Standing};
+pub use governance::{
+    Decision, GovernanceKind, GovernanceReason, GovernanceStatus, PartnerFault, PartnerId,
+    Standing, Subject,
+};
 pub use handle::{Handle, HandleFault};
-pub use id::{AccountId, ApiKeyId, EnvelopeId, IdFault, RequestId, WebhookId};
+pub use id::{AccountId, ApiKeyId, DecisionId, EnvelopeId, IdFault, RequestId, WebhookId};
+pub use idempotency::{Fingerprint, IdempotencyKey, IdempotencyKeyFault};
 pub use key::{ApiKey, IllegalMove, KeyEvent, KeyStatus};
 pub use label::{Label, LabelFault};
 pub use plan::{EnterpriseTerms, Plan};

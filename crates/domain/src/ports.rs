@@ -4,9 +4,10 @@
 use std::{collections::HashMap, sync::Arc};
 
 use crate::{
-    Account, AccountId, ApiKey, ApiKeyId, DeliveryId, Envelope, EnvelopeId, Handle, KeyStatus,
-    LeaseToken, LeasedDelivery, Plan, Registration, Session, Settlement, Standing, Target,
-    Timestamp, TokenHash, Usage, WebhookId, Wrapped,
+    Account, AccountId, ApiKey, ApiKeyId, AuditEntry, Decision, DeliveryId, Envelope, EnvelopeId,
+    EnvelopeMeta, Fingerprint, Handle, IdempotencyKey, KeyStatus, LeaseToken, LeasedDelivery,
+    PartnerId, Plan, Registration, Session, Settlement, Standing, Subject, Target, Timestamp,
+    TokenHash, Usage, WebhookId, Wrapped,
 };
 
 /// What a store can fail with.
@@ -82,7 +83,18 @@ impl dyn Store + '_ {
 const TRIES_MAX: u32 = 3;
 
 /// Everything that one transaction can do.
-pub trait Tx: Lookup + AccountRepo + KeyRepo + SendLedger + EnvelopeRepo + WebhookRepo {
+pub trait Tx:
+    Lookup
+    + AccountRepo
+    + AuditRepo
+    + EnvelopeRepo
+    + GovernanceRepo
+    + HousekeepingRepo
+    + KeyRepo
+    + RewrapRepo
+    + SendLedger
+    + WebhookRepo
+{
     /// Makes it so; dropping the transaction instead takes everything back.
     fn commit(self: Box<Self>) -> Result<(), StoreError>;
 }
@@ -128,6 +140,20 @@ pub trait AccountRepo {
 
     /// Ends every session of the account.
     fn delete_sessions_of(&mut self, account: &AccountId) -> Result<(), StoreError>;
+
+    /// Replaces the account's login secret.
+    fn set_login_secret(
+        &mut self,
+        account: &AccountId,
+        secret: &TokenHash,
+    ) -> Result<(), StoreError>;
+
+    /// Makes the account belong to a partner, or to none; `false` where there is no such account.
+    fn set_partner(
+        &mut self,
+        account: &AccountId,
+        partner: Option<&PartnerId>,
+    ) -> Result<bool, StoreError>;
 }
 
 /// Keys and handles.
@@ -144,6 +170,113 @@ pub trait KeyRepo {
 
     /// How many registrations the key has.
     fn count_registrations(&mut self, key: &ApiKeyId) -> Result<u64, StoreError>;
+
+    /// The key, locked alone until the transaction ends: batches that hold it are waited for, and later ones wait.
+    fn lock_key(&mut self, id: &ApiKeyId) -> Result<Option<ApiKey>, StoreError>;
+
+    /// Moves a key that was locked to another state, which the state machine has allowed.
+    fn set_status(&mut self, id: &ApiKeyId, status: KeyStatus) -> Result<(), StoreError>;
+
+    /// Seals to this version of a locked key from now on.
+    fn set_sealing_version(&mut self, id: &ApiKeyId, version: u32) -> Result<(), StoreError>;
+
+    /// Puts a locked key on a plan; what it has used stays.
+    fn set_plan(&mut self, id: &ApiKeyId, plan: &Plan) -> Result<(), StoreError>;
+
+    /// Revokes a locked key: its state is `revoked`, its root is gone, and so are its registrations and their
+    /// deliveries. Its handle stays reserved to its account.
+    fn revoke_key(&mut self, id: &ApiKeyId) -> Result<Revoked, StoreError>;
+}
+
+/// What went with a key that was revoked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Revoked {
+    /// Its registrations.
+    pub registrations: u64,
+    /// Their pending deliveries.
+    pub deliveries: u64,
+}
+
+/// What operators decided.
+pub trait GovernanceRepo {
+    /// The decisions on exactly this subject that have not been lifted.
+    fn open_decisions(&mut self, subject: &Subject) -> Result<Vec<Decision>, StoreError>;
+
+    /// Writes down a new decision.
+    fn insert_decision(&mut self, decision: &Decision) -> Result<(), StoreError>;
+
+    /// Moves a decision on: its status, why, since when and by whom.
+    fn update_decision(&mut self, decision: &Decision) -> Result<(), StoreError>;
+
+    /// How many accounts belong to the partner.
+    fn count_accounts_of(&mut self, partner: &PartnerId) -> Result<u64, StoreError>;
+}
+
+/// The audit trail. Entries are only ever added, and the database refuses to change or delete one.
+pub trait AuditRepo {
+    /// The newest entry; until the transaction ends nobody else can add one.
+    fn lock_audit_head(&mut self) -> Result<Option<AuditEntry>, StoreError>;
+
+    /// Adds an entry, whose number follows the newest one's.
+    fn append_audit(&mut self, entry: &AuditEntry) -> Result<(), StoreError>;
+
+    /// Up to `limit` entries with a number above `after`, in order.
+    fn audit_entries(&mut self, after: u64, limit: u32) -> Result<Vec<AuditEntry>, StoreError>;
+}
+
+/// What is encrypted under key-encryption keys, for re-encrypting it.
+pub trait RewrapRepo {
+    /// Up to `limit` roots of keys with an id above `after`, in the order of ids.
+    fn roots_after(
+        &mut self,
+        after: Option<&ApiKeyId>,
+        limit: u32,
+    ) -> Result<Vec<(ApiKeyId, Wrapped)>, StoreError>;
+
+    /// Replaces a root that is still `old`; `false` where it is not.
+    fn replace_root(
+        &mut self,
+        id: &ApiKeyId,
+        old: &Wrapped,
+        new: &Wrapped,
+    ) -> Result<bool, StoreError>;
+
+    /// Up to `limit` signing secrets of registrations with an id above `after`, in the order of ids.
+    fn secrets_after(
+        &mut self,
+        after: Option<&WebhookId>,
+        limit: u32,
+    ) -> Result<Vec<(WebhookId, Wrapped)>, StoreError>;
+
+    /// Replaces a signing secret that is still `old`; `false` where it is not.
+    fn replace_secret(
+        &mut self,
+        id: &WebhookId,
+        old: &Wrapped,
+        new: &Wrapped,
+    ) -> Result<bool, StoreError>;
+}
+
+/// What has had its time, deleted in bounded batches. Each answers how many it deleted.
+pub trait HousekeepingRepo {
+    /// Takes the right to do this chore until `until`; `false` where another node has it. Who holds it may take it
+    /// again.
+    fn take_chore(
+        &mut self,
+        chore: &str,
+        node: LeaseToken,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<bool, StoreError>;
+
+    /// Sessions that expired before `before`.
+    fn purge_sessions(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+
+    /// Envelopes sealed before `before`, with the deliveries that are left of them.
+    fn purge_envelopes(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+
+    /// What was remembered of idempotent sends before `before`.
+    fn purge_remembered(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }
 
 /// Envelopes that were stored.
@@ -191,6 +324,8 @@ pub struct Wanted {
     pub callers: Vec<ApiKeyId>,
     /// The recipients' keys.
     pub recipients: Vec<ApiKeyId>,
+    /// Idempotency keys, each with the key that it was sent by.
+    pub idempotency: Vec<(ApiKeyId, IdempotencyKey)>,
 }
 
 /// What a batch is decided on. What does not exist is absent.
@@ -204,6 +339,8 @@ pub struct Facts {
     pub usage: HashMap<ApiKeyId, Usage>,
     /// The enabled registrations of each recipient that has any.
     pub targets: HashMap<ApiKeyId, Vec<Arc<Target>>>,
+    /// What came of earlier sends under the idempotency keys asked about, where their envelopes are still there.
+    pub remembered: HashMap<(ApiKeyId, IdempotencyKey), Remembered>,
 }
 
 /// What admission depends on, of one key.
@@ -234,6 +371,45 @@ pub struct Changes {
     pub unleased: Vec<LeasedDelivery>,
     /// What each caller has used now.
     pub usage: Vec<(ApiKeyId, Usage)>,
+    /// Idempotent sends to remember. One that another node remembered first is [`StoreError::Contended`].
+    pub remembered: Vec<ToRemember>,
+    /// Messages past the monthly allowance, by key and month, to be added to what is recorded.
+    pub overage: Vec<Overage>,
+}
+
+/// What came of an idempotent send.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remembered {
+    /// Of the request, to tell whether it is the same.
+    pub fingerprint: Fingerprint,
+    /// What was answered.
+    pub meta: EnvelopeMeta,
+}
+
+/// An idempotent send to remember.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToRemember {
+    /// Who sent it.
+    pub caller: ApiKeyId,
+    /// The caller's name for it.
+    pub key: IdempotencyKey,
+    /// Of the request.
+    pub fingerprint: Fingerprint,
+    /// What it stored.
+    pub envelope_id: EnvelopeId,
+    /// When, from which it is kept for a while.
+    pub at: Timestamp,
+}
+
+/// Messages that were admitted past the monthly allowance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Overage {
+    /// Whose.
+    pub key: ApiKeyId,
+    /// The month's beginning.
+    pub month: Timestamp,
+    /// How many more.
+    pub messages: u32,
 }
 
 /// The deliveries that are due: what the dispatcher asks of a database.

@@ -23,6 +23,7 @@ pub enum Code {
     EnvelopeNotFound,
     GovernanceBlocked,
     HandleTaken,
+    IdempotencyKeyReused,
     InternalError,
     InvalidField,
     InvalidJson,
@@ -50,6 +51,7 @@ impl Code {
             Self::EnvelopeNotFound => "ENVELOPE_NOT_FOUND",
             Self::GovernanceBlocked => "GOVERNANCE_BLOCKED",
             Self::HandleTaken => "HANDLE_TAKEN",
+            Self::IdempotencyKeyReused => "IDEMPOTENCY_KEY_REUSED",
             Self::InternalError => "INTERNAL_ERROR",
             Self::InvalidField => "INVALID_FIELD",
             Self::InvalidJson => "INVALID_JSON",
@@ -97,6 +99,9 @@ pub enum Refusal {
         "this handle belongs to another account or to a key that is not revoked; choose another one"
     )]
     HandleTaken,
+    /// The idempotency key came before with another request.
+    #[error("this Idempotency-Key came before with another body; use a new one for a new message")]
+    IdempotencyKeyReused,
     /// A field has the wrong type or an unacceptable value.
     #[error("{field} {problem}")]
     InvalidField {
@@ -189,6 +194,7 @@ impl Refusal {
             Self::EnvelopeNotFound => Code::EnvelopeNotFound,
             Self::GovernanceBlocked { .. } => Code::GovernanceBlocked,
             Self::HandleTaken => Code::HandleTaken,
+            Self::IdempotencyKeyReused => Code::IdempotencyKeyReused,
             Self::InvalidField { .. } => Code::InvalidField,
             Self::InvalidJson => Code::InvalidJson,
             Self::KeyInactive { .. } => Code::KeyInactive,
