@@ -162,8 +162,8 @@ fn commit(
     apply(&Changes {
         envelopes: envelopes.to_vec(),
         leased: leased.to_vec(),
-        unleased: Vec::new(),
         usage: usage.collect(),
+        ..Changes::default()
     })
 }
 

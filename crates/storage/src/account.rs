@@ -2,7 +2,7 @@
 
 use diesel::prelude::*;
 use sealpost_domain::{
-    Account, AccountId, Session, Timestamp, TokenHash,
+    Account, AccountId, PartnerId, Session, Timestamp, TokenHash,
     ports::{AccountRepo, StoreError},
 };
 
@@ -94,6 +94,31 @@ impl AccountRepo for Unit {
         self.run(|conn| {
             diesel::delete(of_account).execute(conn)?;
             Ok(())
+        })
+    }
+
+    fn set_login_secret(
+        &mut self,
+        account: &AccountId,
+        secret: &TokenHash,
+    ) -> Result<(), StoreError> {
+        let account = accounts::table.find(account.to_string());
+        self.run(|conn| {
+            let update = diesel::update(account).set(accounts::login_secret.eq(&secret.0[..]));
+            columns::one(update.execute(conn)?, "account")
+        })
+    }
+
+    fn set_partner(
+        &mut self,
+        account: &AccountId,
+        partner: Option<&PartnerId>,
+    ) -> Result<bool, StoreError> {
+        let account = accounts::table.find(account.to_string());
+        let partner = partner.map(PartnerId::as_str);
+        self.run(|conn| {
+            let update = diesel::update(account).set(accounts::partner_id.eq(partner));
+            Ok(update.execute(conn)? == 1)
         })
     }
 }

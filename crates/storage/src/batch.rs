@@ -10,8 +10,12 @@ use diesel::prelude::*;
 use sealpost_domain::{DeliveryId, LeaseToken, Timestamp, ports::Claim};
 
 use crate::{
-    connection::AnyConnection, envelope::MetaRow, fault::Fault, schema::deliveries,
-    usage::UsageRow, webhook::TargetRow,
+    connection::AnyConnection,
+    envelope::MetaRow,
+    fault::Fault,
+    schema::{deliveries, overages},
+    usage::UsageRow,
+    webhook::TargetRow,
 };
 
 /// An envelope as it is stored.
@@ -82,6 +86,34 @@ pub(crate) struct Note {
     pub(crate) failure: Option<&'static str>,
 }
 
+/// What an idempotent send is remembered by.
+#[derive(Debug)]
+pub(crate) struct RememberedId<'a> {
+    pub(crate) api_key_id: String,
+    pub(crate) idempotency_key: &'a str,
+}
+
+/// An idempotent send as it is stored.
+#[derive(Debug)]
+pub(crate) struct RememberedRow<'a> {
+    pub(crate) id: RememberedId<'a>,
+    pub(crate) fingerprint: &'a [u8],
+    pub(crate) envelope_id: String,
+    pub(crate) created_at: i64,
+}
+
+/// What was remembered: the key that sent, its name for the request, the fingerprint, and what was stored.
+pub(crate) type RecalledRow = (String, String, Vec<u8>, MetaRow);
+
+/// Messages past the monthly allowance as they are stored.
+#[derive(Debug, Insertable)]
+#[diesel(table_name = overages)]
+pub(crate) struct OverageRow {
+    pub(crate) api_key_id: String,
+    pub(crate) month: i64,
+    pub(crate) messages: i64,
+}
+
 impl From<&DeliveryId> for RowId {
     fn from(id: &DeliveryId) -> Self {
         Self { envelope_id: id.envelope_id.to_string(), webhook_id: id.webhook_id.to_string() }
@@ -115,6 +147,14 @@ on_either! {
     fn insert_deliveries(rows: &[DeliveryRow]) -> ();
     /// Writes down what was used; every row is there and locked.
     fn update_usage(rows: &[UsageRow]) -> ();
+    /// Adds to what is recorded past the allowance.
+    fn add_overages(rows: &[OverageRow]) -> ();
+    /// What was remembered, where its envelope is still there.
+    fn recall(ids: &[RememberedId<'_>]) -> Vec<RecalledRow>;
+    /// Remembers what is not remembered yet, and tells how many that were.
+    fn remember(rows: &[RememberedRow<'_>]) -> usize;
+    /// Forgets those of the same names whose envelopes are gone.
+    fn forget_stale(rows: &[RememberedRow<'_>]) -> ();
     /// Takes up to `limit` deliveries that are due, whatever became of their registrations.
     fn take(claim: &Claim, limit: i64) -> Vec<TakenRow>;
     /// Deletes deliveries, whoever holds them.
@@ -129,4 +169,6 @@ on_either! {
     fn note(notes: &[Note]) -> ();
     /// Makes those due that are still held so.
     fn release(held: &[Held], due_at: Timestamp) -> ();
+    /// Deletes the first envelopes below this id, `limit` at the most, with their deliveries; how many envelopes.
+    fn purge_envelopes(below: &str, limit: i64) -> usize;
 }

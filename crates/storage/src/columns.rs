@@ -35,3 +35,8 @@ pub(crate) fn token(hash: Vec<u8>, what: &'static str) -> Result<TokenHash, Faul
 pub(crate) fn instant(millis: Option<i64>) -> Option<Timestamp> {
     millis.map(Timestamp::from_millis)
 }
+
+/// The one row that a statement had to find; `what` names it in the error.
+pub(crate) fn one(rows: usize, what: &'static str) -> Result<(), Fault> {
+    if rows == 1 { Ok(()) } else { Err(Fault::Corrupt(what)) }
+}

@@ -16,7 +16,7 @@ use crate::{
     connection::{AnyConnection, on_backend},
     fault::Fault,
     governance::Decisions,
-    key,
+    idempotency, key,
     locking::{Locked, RowLock},
     plan::{self, PlanRow},
     schema::{accounts, api_keys, handles, sessions, usage, webhooks},
@@ -34,6 +34,7 @@ pub(crate) fn lock(conn: &mut AnyConnection, wanted: &Wanted) -> Result<Facts, F
         sessions: read_sessions(conn, &wanted.sessions)?,
         targets: read_targets(conn, &columns::texts(&wanted.recipients))?,
         keys: with_standing(conn, keys)?,
+        remembered: idempotency::recall(conn, &wanted.idempotency)?,
         usage,
     })
 }

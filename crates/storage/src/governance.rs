@@ -1,15 +1,79 @@
-//! Governance, as the send path reads it.
+//! What operators decided: as they write it, and as the send path reads it. What was lifted stays as history.
 
 use std::collections::{BTreeSet, HashMap};
 
-use diesel::prelude::*;
-use sealpost_domain::{GovernanceKind, GovernanceReason, GovernanceStatus, Standing, Timestamp};
+use diesel::{prelude::*, result::Error};
+use sealpost_domain::{
+    Decision, GovernanceKind, GovernanceReason, GovernanceStatus, PartnerId, Standing, Subject,
+    Timestamp,
+    ports::{GovernanceRepo, StoreError},
+};
 
 use crate::{
+    columns,
     connection::{AnyConnection, on_backend},
     fault::Fault,
-    schema::governance as g,
+    schema::{accounts, governance as g},
+    unit::Unit,
 };
+
+impl GovernanceRepo for Unit {
+    fn open_decisions(&mut self, subject: &Subject) -> Result<Vec<Decision>, StoreError> {
+        let open = g::table
+            .filter(g::subject.eq(subject.to_string()))
+            .filter(g::status.ne(GovernanceStatus::Lifted.as_str()))
+            .order((g::since, g::id))
+            .select((g::id, REASON, g::by));
+        self.run(|conn| {
+            let rows = open.load::<(String, ReasonRow, String)>(conn)?.into_iter();
+            rows.map(|(id, reason, by)| {
+                let id = columns::id(&id, "decision")?;
+                Ok(Decision { id, subject: subject.clone(), reason: reason.read()?, by })
+            })
+            .collect()
+        })
+    }
+
+    fn insert_decision(&mut self, decision: &Decision) -> Result<(), StoreError> {
+        let what = (
+            g::id.eq(decision.id.to_string()),
+            g::subject.eq(decision.subject.to_string()),
+            g::kind.eq(decision.reason.kind.as_str()),
+        );
+        let insert = diesel::insert_into(g::table).values((
+            what,
+            g::status.eq(decision.reason.status.as_str()),
+            g::reason.eq(&decision.reason.reason),
+            g::since.eq(decision.reason.since.as_millis()),
+            g::by.eq(&decision.by),
+        ));
+        self.run(|conn| Ok(insert.execute(conn).map(drop)?))
+    }
+
+    /// Only from where it has not ended: who lifted it meanwhile has won.
+    fn update_decision(&mut self, decision: &Decision) -> Result<(), StoreError> {
+        let open = g::table
+            .find(decision.id.to_string())
+            .filter(g::status.ne(GovernanceStatus::Lifted.as_str()));
+        let update = diesel::update(open).set((
+            g::status.eq(decision.reason.status.as_str()),
+            g::reason.eq(&decision.reason.reason),
+            g::since.eq(decision.reason.since.as_millis()),
+            g::by.eq(&decision.by),
+        ));
+        self.run(|conn| match update.execute(conn)? {
+            1 => Ok(()),
+            _ => Err(Fault::Contended(Error::NotFound)),
+        })
+    }
+
+    fn count_accounts_of(&mut self, partner: &PartnerId) -> Result<u64, StoreError> {
+        let of_partner = accounts::table.filter(accounts::partner_id.eq(partner.as_str()));
+        self.run(|conn| {
+            columns::number(of_partner.count().get_result::<i64>(conn)?, "number of accounts")
+        })
+    }
+}
 
 /// Every decision that was not lifted, by the key, account or partner that it is on.
 pub(crate) struct Decisions(HashMap<String, Vec<GovernanceReason>>);
@@ -20,7 +84,7 @@ impl Decisions {
             .filter(g::subject.eq_any(subjects))
             .filter(g::status.ne(GovernanceStatus::Lifted.as_str()))
             .order((g::since, g::id))
-            .select((g::subject, (g::kind, g::status, g::reason, g::since)));
+            .select((g::subject, REASON));
         let mut decisions = HashMap::<_, Vec<_>>::new();
         for (subject, row) in on_backend!(conn, c => standing.load::<(String, ReasonRow)>(c))? {
             decisions.entry(subject).or_default().push(row.read()?);
@@ -35,6 +99,9 @@ impl Decisions {
     }
 }
 
+const REASON: (g::kind, g::status, g::reason, g::since) = (g::kind, g::status, g::reason, g::since);
+
+/// As [`REASON`] selects it.
 #[derive(Debug, Queryable)]
 struct ReasonRow {
     kind: String,

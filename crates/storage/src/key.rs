@@ -5,34 +5,36 @@ use diesel::{
     result::{DatabaseErrorKind, Error},
 };
 use sealpost_domain::{
-    AccountId, ApiKey, ApiKeyId, Did, Handle, KeyStatus, Label, Timestamp, Usage, Wrapped,
-    ports::{HandleOwner, KeyRepo, StoreError},
+    AccountId, ApiKey, ApiKeyId, Did, Handle, KeyStatus, Label, Plan, Timestamp, Usage, Wrapped,
+    ports::{HandleOwner, KeyRepo, Revoked, StoreError},
 };
 
 use crate::{
     columns,
-    connection::AnyConnection,
+    connection::{AnyConnection, on_backend},
     fault::Fault,
+    locking::{Locked, RowLock},
     plan::{self, PlanRow},
-    schema::{api_keys, handles, usage, webhooks},
+    revocation,
+    schema::{api_keys as k, handles, usage, webhooks},
     unit::Unit,
     usage::UsageRow,
 };
 
 pub(crate) fn find_key(conn: &mut AnyConnection, id: &ApiKeyId) -> Result<Option<ApiKey>, Fault> {
-    let row = api_keys::table
+    let row = k::table
         .find(id.to_string())
         .select((
-            api_keys::id,
-            api_keys::account_id,
-            api_keys::label,
-            api_keys::handle,
-            api_keys::did,
-            api_keys::status,
+            k::id,
+            k::account_id,
+            k::label,
+            k::handle,
+            k::did,
+            k::status,
             plan::COLUMNS,
-            api_keys::root,
-            api_keys::sealing_version,
-            api_keys::created_at,
+            k::root,
+            k::sealing_version,
+            k::created_at,
         ))
         .first::<KeyRow>(conn)
         .optional()?;
@@ -70,7 +72,7 @@ pub(crate) fn status(name: &str) -> Result<KeyStatus, Fault> {
 impl KeyRepo for Unit {
     fn insert_key(&mut self, key: &ApiKey) -> Result<(), StoreError> {
         self.run(|conn| {
-            diesel::insert_into(api_keys::table).values(KeyRow::of(key)?).execute(conn)?;
+            diesel::insert_into(k::table).values(KeyRow::of(key)?).execute(conn)?;
             diesel::insert_into(usage::table)
                 .values(UsageRow::of(&key.id, &Usage::UNUSED))
                 .execute(conn)?;
@@ -79,27 +81,32 @@ impl KeyRepo for Unit {
     }
 
     fn count_live_keys(&mut self, account: &AccountId) -> Result<u64, StoreError> {
-        let live = api_keys::table
-            .filter(api_keys::account_id.eq(account.to_string()))
-            .filter(api_keys::status.ne(KeyStatus::Revoked.as_str()));
+        let live = k::table
+            .filter(k::account_id.eq(account.to_string()))
+            .filter(k::status.ne(KeyStatus::Revoked.as_str()));
         self.run(|conn| columns::number(live.count().get_result::<i64>(conn)?, "number of keys"))
     }
 
+    /// Never from another account, since the caller has seen that it may be: who had it by then has been quicker.
     fn assign_handle(&mut self, handle: &Handle, owner: &HandleOwner) -> Result<(), StoreError> {
-        let before = handles::table.find(handle.as_str()).select(handles::api_key_id);
-        let row = (
-            handles::handle.eq(handle.as_str()),
-            handles::account_id.eq(owner.account_id.to_string()),
-            handles::api_key_id.eq(owner.api_key_id.to_string()),
-        );
-        self.run(|conn| match before.first::<String>(conn).optional()? {
-            Some(before) => take_over(conn, handle, &before, owner),
-            None => match diesel::insert_into(handles::table).values(row).execute(conn) {
+        let (account, key) = (owner.account_id.to_string(), owner.api_key_id.to_string());
+        let reserved =
+            handles::table.find(handle.as_str()).filter(handles::account_id.eq(&account));
+        self.run(|conn| {
+            if diesel::update(reserved).set(handles::api_key_id.eq(&key)).execute(conn)? == 1 {
+                return Ok(());
+            }
+            let row = (
+                handles::handle.eq(handle.as_str()),
+                handles::account_id.eq(&account),
+                handles::api_key_id.eq(&key),
+            );
+            match diesel::insert_into(handles::table).values(row).execute(conn) {
                 Err(taken @ Error::DatabaseError(DatabaseErrorKind::UniqueViolation, _)) => {
                     Err(Fault::Contended(taken))
                 }
                 done => Ok(done.map(drop)?),
-            },
+            }
         })
     }
 
@@ -109,28 +116,45 @@ impl KeyRepo for Unit {
             columns::number(of_key.count().get_result::<i64>(conn)?, "number of registrations")
         })
     }
-}
 
-/// Only from the owner that was seen: who took it meanwhile has won.
-fn take_over(
-    conn: &mut AnyConnection,
-    handle: &Handle,
-    before: &str,
-    owner: &HandleOwner,
-) -> Result<(), Fault> {
-    let seen = handles::table.find(handle.as_str()).filter(handles::api_key_id.eq(before));
-    let moved = diesel::update(seen)
-        .set((
-            handles::account_id.eq(owner.account_id.to_string()),
-            handles::api_key_id.eq(owner.api_key_id.to_string()),
-        ))
-        .execute(conn)?;
-    if moved == 1 { Ok(()) } else { Err(Fault::Contended(Error::NotFound)) }
+    fn lock_key(&mut self, id: &ApiKeyId) -> Result<Option<ApiKey>, StoreError> {
+        let key = k::table.find(id.to_string()).select(k::id);
+        self.run(|conn| {
+            let locked = Locked::new(key, RowLock::Alone);
+            on_backend!(conn, c => locked.load::<String>(c))?;
+            // Read when it is locked: as the one who was waited for has left it.
+            find_key(conn, id)
+        })
+    }
+
+    fn set_status(&mut self, id: &ApiKeyId, status: KeyStatus) -> Result<(), StoreError> {
+        let update = diesel::update(k::table.find(id.to_string()));
+        self.run(|conn| {
+            columns::one(update.set(k::status.eq(status.as_str())).execute(conn)?, "key")
+        })
+    }
+
+    fn set_sealing_version(&mut self, id: &ApiKeyId, version: u32) -> Result<(), StoreError> {
+        let update = diesel::update(k::table.find(id.to_string()));
+        self.run(|conn| {
+            let version: i32 = columns::number(version, "sealing version")?;
+            columns::one(update.set(k::sealing_version.eq(version)).execute(conn)?, "key")
+        })
+    }
+
+    fn set_plan(&mut self, id: &ApiKeyId, plan: &Plan) -> Result<(), StoreError> {
+        let update = diesel::update(k::table.find(id.to_string()));
+        self.run(|conn| columns::one(update.set(PlanRow::from(*plan)).execute(conn)?, "key"))
+    }
+
+    fn revoke_key(&mut self, id: &ApiKeyId) -> Result<Revoked, StoreError> {
+        self.run(|conn| revocation::revoke(conn, id))
+    }
 }
 
 /// As in the table.
 #[derive(Debug, Insertable, Queryable)]
-#[diesel(table_name = api_keys, treat_none_as_default_value = false)]
+#[diesel(table_name = k, treat_none_as_default_value = false)]
 struct KeyRow {
     id: String,
     account_id: String,

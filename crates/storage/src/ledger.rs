@@ -2,13 +2,14 @@
 
 use sealpost_domain::{
     Envelope, LeasedDelivery,
-    ports::{Changes, Facts, SendLedger, StoreError, Wanted},
+    ports::{Changes, Facts, Overage, SendLedger, StoreError, Wanted},
 };
 
 use crate::{
-    batch::{self, DeliveryRow, EnvelopeRow},
+    batch::{self, DeliveryRow, EnvelopeRow, OverageRow},
     columns, facts,
     fault::Fault,
+    idempotency,
     unit::Unit,
     usage::UsageRow,
 };
@@ -36,8 +37,21 @@ impl SendLedger for Unit {
             if !usage.is_empty() {
                 batch::update_usage(conn, &usage)?;
             }
-            Ok(())
+            let overages: Vec<_> = changes.overage.iter().map(overage_row).collect();
+            if !overages.is_empty() {
+                batch::add_overages(conn, &overages)?;
+            }
+            // Last, since what is remembered without an envelope is stale.
+            idempotency::remember(conn, &changes.remembered)
         })
+    }
+}
+
+fn overage_row(overage: &Overage) -> OverageRow {
+    OverageRow {
+        api_key_id: overage.key.to_string(),
+        month: overage.month.as_millis(),
+        messages: overage.messages.into(),
     }
 }
 

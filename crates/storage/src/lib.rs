@@ -1,5 +1,6 @@
 //! The ports of the domain on SQLite and PostgreSQL, through diesel.
 mod account;
+mod audit;
 mod batch;
 mod columns;
 mod connect;
@@ -10,6 +11,8 @@ mod facts;
 mod fault;
 mod gate;
 mod governance;
+mod housekeeping;
+mod idempotency;
 mod kek;
 mod key;
 mod ledger;
@@ -20,6 +23,8 @@ mod outbox;
 mod plan;
 mod pool;
 mod reader;
+mod revocation;
+mod rewrap;
 mod schema;
 mod unit;
 mod url;

@@ -26,8 +26,8 @@ pub(crate) const COLUMNS: Columns = (
 );
 
 /// A plan as it is stored.
-#[derive(Debug, Insertable, Queryable)]
-#[diesel(table_name = k, treat_none_as_default_value = false)]
+#[derive(Debug, AsChangeset, Insertable, Queryable)]
+#[diesel(table_name = k, treat_none_as_default_value = false, treat_none_as_null = true)]
 pub(crate) struct PlanRow {
     plan: String,
     enterprise_per_minute: Option<i64>,

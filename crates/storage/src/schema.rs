@@ -66,6 +66,20 @@ diesel::table! {
         status -> Text,
         reason -> Text,
         since -> BigInt,
+        by -> Text,
+    }
+}
+
+diesel::table! {
+    audit_entries (number) {
+        number -> BigInt,
+        at -> BigInt,
+        actor -> Text,
+        action -> Text,
+        subject -> Text,
+        detail -> Text,
+        previous -> Binary,
+        hash -> Binary,
     }
 }
 
@@ -111,6 +125,32 @@ diesel::table! {
 }
 
 diesel::table! {
+    remembered (api_key_id, idempotency_key) {
+        api_key_id -> Text,
+        idempotency_key -> Text,
+        fingerprint -> Binary,
+        envelope_id -> Text,
+        created_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    overages (api_key_id, month) {
+        api_key_id -> Text,
+        month -> BigInt,
+        messages -> BigInt,
+    }
+}
+
+diesel::table! {
+    chores (name) {
+        name -> Text,
+        node -> BigInt,
+        until -> BigInt,
+    }
+}
+
+diesel::table! {
     kek_marks (version) {
         version -> BigInt,
         mark -> Binary,
@@ -127,6 +167,7 @@ diesel::table! {
 diesel::joinable!(api_keys -> accounts (account_id));
 diesel::joinable!(deliveries -> envelopes (envelope_id));
 diesel::joinable!(deliveries -> webhooks (webhook_id));
+diesel::joinable!(remembered -> envelopes (envelope_id));
 diesel::allow_tables_to_appear_in_same_query!(
-    accounts, api_keys, deliveries, envelopes, handles, webhooks
+    accounts, api_keys, deliveries, envelopes, handles, remembered, webhooks
 );

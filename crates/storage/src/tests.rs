@@ -13,13 +13,19 @@ macro_rules! on_both {
 }
 
 mod accounts;
+mod auditing;
 mod claiming;
 mod facts;
 mod fixture;
+mod governing;
+mod housekeeping;
 mod keys;
 mod migrations;
 mod postgres_only;
 mod registrations;
+mod remembering;
+mod revoking;
+mod rewrapping;
 mod sending;
 mod settling;
 mod sqlite_only;

@@ -1,5 +1,7 @@
 //! One statement a batch, with an array for each column.
 
+mod send;
+
 use diesel::{
     PgConnection,
     prelude::*,
@@ -7,71 +9,17 @@ use diesel::{
 };
 use sealpost_domain::{Timestamp, ports::Claim};
 
-use super::{DeliveryRow, End, EnvelopeRow, Held, Note, RowId, TakenRow, statement::Statement};
-use crate::{fault::Fault, usage::UsageRow};
+pub(super) use self::send::{
+    add_overages, forget_stale, insert_deliveries, insert_envelopes, recall, remember, update_usage,
+};
+use super::{End, Held, Note, RowId, TakenRow, statement::Statement};
+use crate::fault::Fault;
 
 type Texts = Array<Text>;
 type BigInts = Array<BigInt>;
 
-pub(super) fn insert_envelopes(
-    conn: &mut PgConnection,
-    rows: &[EnvelopeRow<'_>],
-) -> Result<(), Fault> {
-    Statement::<()>::new(
-        "INSERT INTO envelopes (id, sender, recipient, suite, hash, signature, sealed, payload_size_bytes, created_at)
-         SELECT * FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    )
-    .bind::<Texts, _>(column(rows, |row| &*row.id))
-    .bind::<Texts, _>(column(rows, |row| &*row.sender))
-    .bind::<Texts, _>(column(rows, |row| &*row.recipient))
-    .bind::<Array<SmallInt>, _>(column(rows, |row| row.suite))
-    .bind::<Array<Binary>, _>(column(rows, |row| row.hash))
-    .bind::<Array<Binary>, _>(column(rows, |row| row.signature))
-    .bind::<Array<Binary>, _>(column(rows, |row| row.sealed))
-    .bind::<BigInts, _>(column(rows, |row| row.payload_size_bytes))
-    .bind::<BigInts, _>(column(rows, |row| row.created_at))
-    .execute(conn)?;
-    Ok(())
-}
-
-pub(super) fn insert_deliveries(
-    conn: &mut PgConnection,
-    rows: &[DeliveryRow],
-) -> Result<(), Fault> {
-    Statement::<()>::new(
-        "INSERT INTO deliveries (envelope_id, webhook_id, attempts, due_at, lease)
-         SELECT * FROM unnest(?, ?, ?, ?, ?)",
-    )
-    .bind::<Texts, _>(column(rows, |row| &*row.envelope_id))
-    .bind::<Texts, _>(column(rows, |row| &*row.webhook_id))
-    .bind::<Array<Integer>, _>(column(rows, |row| row.attempts))
-    .bind::<BigInts, _>(column(rows, |row| row.due_at))
-    .bind::<Array<Nullable<BigInt>>, _>(column(rows, |row| row.lease))
-    .execute(conn)?;
-    Ok(())
-}
-
-pub(super) fn update_usage(conn: &mut PgConnection, rows: &[UsageRow]) -> Result<(), Fault> {
-    let updated = Statement::<()>::new(
-        "UPDATE usage SET minute_start = n.minute_start, minute_used = n.minute_used,
-             day_start = n.day_start, day_used = n.day_used,
-             month_start = n.month_start, month_used = n.month_used,
-             throughput_tat_us = n.throughput_tat_us
-         FROM unnest(?, ?, ?, ?, ?, ?, ?, ?) AS n (api_key_id, minute_start, minute_used,
-             day_start, day_used, month_start, month_used, throughput_tat_us)
-         WHERE usage.api_key_id = n.api_key_id",
-    )
-    .bind::<Texts, _>(column(rows, |row| &*row.api_key_id))
-    .bind::<BigInts, _>(column(rows, |row| row.minute_start))
-    .bind::<BigInts, _>(column(rows, |row| row.minute_used))
-    .bind::<BigInts, _>(column(rows, |row| row.day_start))
-    .bind::<BigInts, _>(column(rows, |row| row.day_used))
-    .bind::<BigInts, _>(column(rows, |row| row.month_start))
-    .bind::<BigInts, _>(column(rows, |row| row.month_used))
-    .bind::<BigInts, _>(column(rows, |row| row.throughput_tat_us))
-    .execute(conn)?;
-    if updated == rows.len() { Ok(()) } else { Err(Fault::Corrupt("usage")) }
-}
+/// As [`MetaRow`](crate::envelope::MetaRow) reads them.
+type MetaColumns = (Text, Text, Text, SmallInt, Binary, BigInt, BigInt);
 
 /// What others are taking at the same time is passed over instead of waited for.
 pub(super) fn take(
@@ -100,13 +48,8 @@ pub(super) fn take(
 }
 
 /// As [`TakenRow`] reads them.
-type TakenColumns = (
-    Text,
-    Text,
-    Integer,
-    Nullable<(Text, (Text, Text, Binary))>,
-    Nullable<(Text, Text, Text, SmallInt, Binary, BigInt, BigInt)>,
-);
+type TakenColumns =
+    (Text, Text, Integer, Nullable<(Text, (Text, Text, Binary))>, Nullable<MetaColumns>);
 
 pub(super) fn discard(conn: &mut PgConnection, ids: &[RowId]) -> Result<(), Fault> {
     Statement::<()>::new(
@@ -204,6 +147,25 @@ pub(super) fn release(
     .bind::<BigInts, _>(column(held, |held| held.lease))
     .execute(conn)?;
     Ok(())
+}
+
+/// What somebody is opening meanwhile stays for the next time. Arrays, because a join may be planned over whole tables.
+pub(super) fn purge_envelopes(
+    conn: &mut PgConnection,
+    below: &str,
+    limit: i64,
+) -> Result<usize, Fault> {
+    Ok(Statement::<()>::new(
+        "WITH old AS MATERIALIZED (
+             SELECT id FROM envelopes WHERE id < ? ORDER BY id LIMIT ? FOR UPDATE SKIP LOCKED
+         ), undelivered AS (
+             DELETE FROM deliveries WHERE envelope_id = ANY (ARRAY(SELECT id FROM old))
+         )
+         DELETE FROM envelopes WHERE id = ANY (ARRAY(SELECT id FROM old))",
+    )
+    .bind::<Text, _>(below)
+    .bind::<BigInt, _>(limit)
+    .execute(conn)?)
 }
 
 fn column<'a, R, V>(rows: &'a [R], value: impl Fn(&'a R) -> V) -> Vec<V> {

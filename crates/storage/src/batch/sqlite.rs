@@ -1,56 +1,19 @@
 //! A prepared statement for each row of a batch.
 
+mod send;
+
 use diesel::{SqliteConnection, prelude::*};
 use sealpost_domain::{Timestamp, ports::Claim};
 
-use super::{DeliveryRow, End, EnvelopeRow, Held, Note, RowId, TakenRow};
+pub(super) use self::send::{
+    add_overages, forget_stale, insert_deliveries, insert_envelopes, recall, remember, update_usage,
+};
+use super::{End, Held, Note, RowId, TakenRow};
 use crate::{
     envelope,
     fault::Fault,
-    schema::{deliveries as d, envelopes as e, usage, webhooks as w},
-    usage::UsageRow,
+    schema::{deliveries as d, envelopes as e, webhooks as w},
 };
-
-pub(super) fn insert_envelopes(
-    conn: &mut SqliteConnection,
-    rows: &[EnvelopeRow<'_>],
-) -> Result<(), Fault> {
-    for row in rows {
-        let values = (
-            e::id.eq(&row.id),
-            e::sender.eq(&row.sender),
-            e::recipient.eq(&row.recipient),
-            e::suite.eq(row.suite),
-            e::hash.eq(row.hash),
-            e::signature.eq(row.signature),
-            e::sealed.eq(row.sealed),
-            e::payload_size_bytes.eq(row.payload_size_bytes),
-            e::created_at.eq(row.created_at),
-        );
-        diesel::insert_into(e::table).values(values).execute(conn)?;
-    }
-    Ok(())
-}
-
-pub(super) fn insert_deliveries(
-    conn: &mut SqliteConnection,
-    rows: &[DeliveryRow],
-) -> Result<(), Fault> {
-    for row in rows {
-        diesel::insert_into(d::table).values(row).execute(conn)?;
-    }
-    Ok(())
-}
-
-pub(super) fn update_usage(conn: &mut SqliteConnection, rows: &[UsageRow]) -> Result<(), Fault> {
-    for row in rows {
-        let updated = diesel::update(usage::table.find(&row.api_key_id)).set(row).execute(conn)?;
-        if updated != 1 {
-            return Err(Fault::Corrupt("usage"));
-        }
-    }
-    Ok(())
-}
 
 pub(super) fn take(
     conn: &mut SqliteConnection,
@@ -161,3 +124,16 @@ pub(super) fn release(
     }
     Ok(())
 }
+
+pub(super) fn purge_envelopes(
+    conn: &mut SqliteConnection,
+    below: &str,
+    limit: i64,
+) -> Result<usize, Fault> {
+    let id = old_envelopes.field(e::id);
+    let old = old_envelopes.filter(id.lt(below)).order(id).limit(limit).select(id);
+    diesel::delete(d::table.filter(d::envelope_id.eq_any(old))).execute(conn)?;
+    Ok(diesel::delete(e::table.filter(e::id.eq_any(old))).execute(conn)?)
+}
+
+diesel::alias!(e as old_envelopes: OldEnvelopes);

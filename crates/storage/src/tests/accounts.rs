@@ -1,8 +1,8 @@
 //! Accounts and sessions.
 
 use sealpost_domain::{
-    Session,
-    ports::{Durability::Durable, Store},
+    PartnerId, Session,
+    ports::{Durability::Durable, Store, StoreError},
 };
 
 use super::fixture::{Fixture, account, at, token};
@@ -12,6 +12,8 @@ on_both!(
     a_session_reads_back_until_it_is_ended,
     every_session_of_an_account_ends_and_no_other,
     only_an_account_that_exists_can_be_locked,
+    a_login_secret_is_replaced_for_its_account_alone,
+    an_account_belongs_to_one_partner_or_none,
 );
 
 fn a_login_secret_reads_back(db: &Fixture) {
@@ -55,4 +57,39 @@ fn only_an_account_that_exists_can_be_locked(db: &Fixture) {
     let lock = |id| db.store().write(Durable, |tx| tx.lock_account(id)).unwrap();
     assert!(lock(&key.account_id));
     assert!(!lock(&account().id));
+}
+
+fn a_login_secret_is_replaced_for_its_account_alone(db: &Fixture) {
+    let (mine, other) = (account(), account());
+    let fresh = token();
+    db.store()
+        .write(Durable, |tx| {
+            tx.insert_account(&mine)?;
+            tx.insert_account(&other)?;
+            tx.set_login_secret(&mine.id, &fresh)
+        })
+        .unwrap();
+    let mut lookup = db.lookup().unwrap();
+    assert_eq!(lookup.find_login_secret(&mine.id).unwrap(), Some(fresh));
+    assert_eq!(lookup.find_login_secret(&other.id).unwrap(), Some(other.login_secret));
+    let nobody = db.store().write(Durable, |tx| tx.set_login_secret(&account().id, &fresh));
+    assert!(matches!(nobody, Err(StoreError::Corrupt("account"))), "{nobody:?}");
+}
+
+fn an_account_belongs_to_one_partner_or_none(db: &Fixture) {
+    let [acme, other] = ["acme", "other"].map(|name| PartnerId::parse(name).unwrap());
+    let (one, two) = (db.activate().account_id, db.activate().account_id);
+    let set = |account, partner| db.store().write(Durable, |tx| tx.set_partner(account, partner));
+    let count = || {
+        [&acme, &other]
+            .map(|partner| db.store().write(Durable, |tx| tx.count_accounts_of(partner)).unwrap())
+    };
+    assert_eq!(count(), [0, 0]);
+    assert!(set(&one, Some(&acme)).unwrap() && set(&two, Some(&acme)).unwrap());
+    assert_eq!(count(), [2, 0]);
+    assert!(set(&one, Some(&other)).unwrap());
+    assert_eq!(count(), [1, 1]);
+    assert!(set(&two, None).unwrap());
+    assert_eq!(count(), [0, 1]);
+    assert!(!set(&account().id, Some(&acme)).unwrap());
 }

@@ -29,9 +29,7 @@ fn claim(db: &Fixture, now: i64, limit: usize, lease: i64) -> Vec<LeasedDelivery
 }
 
 fn count(db: &Fixture, condition: &str) -> i64 {
-    use diesel::{dsl::sql, prelude::*, sql_types::BigInt};
-    let text = format!("(SELECT count(*) FROM deliveries WHERE {condition})");
-    diesel::select(sql::<BigInt>(&text)).get_result(&mut db.raw()).unwrap()
+    db.count(&format!("deliveries WHERE {condition}"))
 }
 
 fn what_is_due_is_claimed_whole(db: &Fixture) {

@@ -41,14 +41,15 @@ fn what_does_not_exist_is_absent(db: &Fixture) {
     let nobody = key(&db.activate().account_id);
     let facts = facts(
         db,
-        &Wanted { sessions: vec![token()], callers: vec![nobody.id], recipients: vec![nobody.id] },
+        &Wanted { sessions: vec![token()], recipients: vec![nobody.id], ..callers(&[&nobody]) },
     );
     assert!(facts.keys.is_empty() && facts.sessions.is_empty());
     assert!(facts.usage.is_empty() && facts.targets.is_empty());
 }
 
 fn keys_are_found_with_their_newest_handle(db: &Fixture) {
-    let (old, new, plain) = (db.activate(), db.activate(), db.activate());
+    let (old, plain) = (db.activate(), db.activate());
+    let new = db.activate_beside(&old);
     let bob = Handle::parse("bob").unwrap();
     for key in [&old, &new] {
         let owner = HandleOwner { account_id: key.account_id, api_key_id: key.id };

@@ -9,7 +9,10 @@ use std::{
     time::Duration,
 };
 
-use diesel::{Connection, PgConnection, SqliteConnection, connection::SimpleConnection};
+use diesel::{
+    Connection, PgConnection, RunQueryDsl, SqliteConnection, connection::SimpleConnection,
+    dsl::sql, sql_types::BigInt,
+};
 use sealpost_domain::{
     Account, AccountId, ApiKey, ApiKeyId, Did, Envelope, EnvelopeHash, EnvelopeId, EnvelopeMeta,
     EventKind, KeyStatus, Label, LeaseToken, LeasedDelivery, Plan, Registration,
@@ -99,6 +102,12 @@ impl Fixture {
         self.raw().batch_execute(sql)
     }
 
+    /// How many rows there are, such as `deliveries WHERE lease IS NULL`.
+    pub(super) fn count(&self, rows: &str) -> i64 {
+        let count = sql::<BigInt>(&format!("(SELECT count(*) FROM {rows})"));
+        diesel::select(count).get_result(&mut self.raw()).unwrap()
+    }
+
     /// An account with an active key.
     pub(super) fn activate(&self) -> ApiKey {
         let account = account();
@@ -109,6 +118,13 @@ impl Fixture {
                 tx.insert_key(&key)
             })
             .unwrap();
+        key
+    }
+
+    /// One more key of the same account.
+    pub(super) fn activate_beside(&self, other: &ApiKey) -> ApiKey {
+        let key = key(&other.account_id);
+        self.store().write(Durability::Durable, |tx| tx.insert_key(&key)).unwrap();
         key
     }
 

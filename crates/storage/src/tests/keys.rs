@@ -3,8 +3,8 @@
 use std::thread;
 
 use sealpost_domain::{
-    ApiKey, EnterpriseTerms, Handle, KeyStatus, Plan,
-    ports::{Durability::Durable, HandleOwner, Store, StoreError},
+    ApiKey, EnterpriseTerms, Handle, KeyStatus, Plan, Usage,
+    ports::{Changes, Durability::Durable, HandleOwner, Store, StoreError, Wanted},
 };
 
 use super::fixture::{Fixture, account, key};
@@ -17,8 +17,11 @@ on_both!(
     a_handle_leads_to_the_newest_key,
     only_one_of_many_takers_gets_a_handle,
     only_one_of_two_heirs_gets_a_handle,
+    a_handle_never_leaves_its_account,
     revoked_is_final,
     a_revoked_key_has_no_root,
+    a_locked_key_changes_in_what_was_asked_alone,
+    a_plan_changes_whole_and_usage_stays,
 );
 
 fn a_key_reads_back_whole(db: &Fixture) {
@@ -80,7 +83,8 @@ fn only_live_keys_are_counted(db: &Fixture) {
 }
 
 fn a_handle_leads_to_the_newest_key(db: &Fixture) {
-    let (old, new) = (db.activate(), db.activate());
+    let old = db.activate();
+    let new = db.activate_beside(&old);
     let bob = Handle::parse("bob").unwrap();
     let find = || db.lookup().unwrap().find_handle(&bob).unwrap();
     assert_eq!(find(), None);
@@ -117,6 +121,7 @@ fn only_one_of_two_heirs_gets_a_handle(db: &Fixture) {
     db.store().write(Durable, |tx| tx.assign_handle(&bob, &owner(&old))).unwrap();
     let inherit = |key: &ApiKey| {
         db.store().write(Durable, |tx| {
+            tx.lock_account(&old.account_id)?;
             let is_inherited = tx.find_handle(&bob)? == Some(owner(&old));
             if is_inherited {
                 tx.assign_handle(&bob, &owner(key))?;
@@ -124,12 +129,22 @@ fn only_one_of_two_heirs_gets_a_handle(db: &Fixture) {
             Ok(is_inherited)
         })
     };
-    let heirs = [db.activate(), db.activate()];
+    let heirs = [db.activate_beside(&old), db.activate_beside(&old)];
     let won = thread::scope(|scope| {
         let heirs = heirs.each_ref().map(|key| scope.spawn(|| inherit(key).unwrap()));
         heirs.map(|heir| heir.join().unwrap())
     });
     assert!(won[0] != won[1], "{won:?}");
+}
+
+fn a_handle_never_leaves_its_account(db: &Fixture) {
+    let (mine, other) = (db.activate(), db.activate());
+    let bob = Handle::parse("bob").unwrap();
+    let assign = |key| db.store().write(Durable, |tx| tx.assign_handle(&bob, &owner(key)));
+    assign(&mine).unwrap();
+    let taken = assign(&other);
+    assert!(matches!(taken, Err(StoreError::Contended(_))), "{taken:?}");
+    assert_eq!(db.lookup().unwrap().find_handle(&bob).unwrap(), Some(owner(&mine)));
 }
 
 fn revoked_is_final(db: &Fixture) {
@@ -156,6 +171,38 @@ fn a_revoked_key_has_no_root(db: &Fixture) {
     let key = db.activate();
     let revoke = format!("UPDATE api_keys SET status = 'revoked' WHERE id = '{}'", key.id);
     db.execute(&revoke).unwrap_err();
+}
+
+fn a_locked_key_changes_in_what_was_asked_alone(db: &Fixture) {
+    let (key, other) = (db.activate(), db.activate());
+    let locked = db.store().write(Durable, |tx| {
+        let locked = tx.lock_key(&key.id)?;
+        tx.set_status(&key.id, KeyStatus::Rotating)?;
+        tx.set_sealing_version(&key.id, 2)?;
+        Ok(locked)
+    });
+    assert_eq!(format!("{:?}", locked.unwrap().unwrap()), format!("{key:?}"));
+    let find = |id| format!("{:?}", db.lookup().unwrap().find_key(id).unwrap().unwrap());
+    let other_now = find(&other.id);
+    let changed = ApiKey { status: KeyStatus::Rotating, sealing_version: 2, ..key };
+    assert_eq!(find(&changed.id), format!("{changed:?}"));
+    assert_eq!(other_now, format!("{other:?}"));
+}
+
+fn a_plan_changes_whole_and_usage_stays(db: &Fixture) {
+    let key = db.activate();
+    let used = Usage { throughput_tat_us: 9, ..Usage::UNUSED };
+    db.apply(&Changes { usage: vec![(key.id, used)], ..Changes::default() });
+    let (per_minute, per_day, per_month, per_second) = (1, 2, 3, 4);
+    let terms = EnterpriseTerms { per_minute, per_day, per_month, per_second, allow_overage: true };
+    for plan in [Plan::Enterprise(terms), Plan::Sovereign] {
+        db.store().write(Durable, |tx| tx.set_plan(&key.id, &plan)).unwrap();
+        assert_eq!(db.lookup().unwrap().find_key(&key.id).unwrap().unwrap().plan, plan);
+    }
+    assert_eq!(db.count("api_keys WHERE enterprise_per_minute IS NOT NULL"), 0);
+    let wanted = Wanted { callers: vec![key.id], ..Wanted::default() };
+    let facts = db.store().write(Durable, |tx| tx.lock_facts(&wanted)).unwrap();
+    assert_eq!((facts.keys[&key.id].plan, facts.usage[&key.id]), (Plan::Sovereign, used));
 }
 
 fn owner(key: &ApiKey) -> HandleOwner {

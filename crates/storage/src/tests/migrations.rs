@@ -3,9 +3,12 @@
 use std::{collections::BTreeSet, fs, thread};
 
 use diesel_migrations::MigrationHarness;
-use sealpost_domain::ports::{Store, StoreError};
+use sealpost_domain::{
+    DecisionId, Subject,
+    ports::{Durability::Durable, Store, StoreError},
+};
 
-use super::fixture::{self, Fixture};
+use super::fixture::{self, Fixture, at};
 use crate::{connection::AnyConnection, migrate};
 
 macro_rules! on_both_empty {
@@ -20,6 +23,7 @@ on_both_empty!(
     what_was_applied_is_applied_no_more,
     of_many_that_migrate_one_does_it,
     migrations_go_down_and_up_again,
+    the_newest_migration_keeps_what_is_there,
 );
 on_both!(a_newer_database_is_noticed);
 
@@ -58,6 +62,32 @@ fn migrations_go_down_and_up_again(db: &Fixture) {
     assert_eq!(db.pending_migrations().unwrap(), names("sqlite"));
     db.migrate().unwrap();
     db.activate();
+}
+
+fn the_newest_migration_keeps_what_is_there(db: &Fixture) {
+    db.migrate().unwrap();
+    match db.raw() {
+        AnyConnection::Postgres(mut pg) => {
+            pg.revert_last_migration(migrate::POSTGRES).unwrap();
+        }
+        AnyConnection::Sqlite(mut lite) => {
+            lite.revert_last_migration(migrate::SQLITE).unwrap();
+        }
+    }
+    let key = db.activate();
+    db.send(&db.register(&key.id), 2);
+    db.execute(&format!(
+        "INSERT INTO governance (id, subject, kind, status, reason, since)
+         VALUES ('{}', '{}', 'council_action', 'enforced', 'spam', 5)",
+        DecisionId::new(at(5), [0; 10]),
+        key.id
+    ))
+    .unwrap();
+    assert_eq!(db.migrate().unwrap(), names("sqlite")[1..]);
+    assert_eq!((db.count("envelopes"), db.count("deliveries")), (2, 2));
+    let subject = Subject::Key(key.id);
+    let open = db.store().write(Durable, |tx| tx.open_decisions(&subject)).unwrap();
+    assert_eq!(open[0].by, "unknown");
 }
 
 fn a_newer_database_is_noticed(db: &Fixture) {

@@ -8,13 +8,16 @@ use std::{
 
 use diesel::{dsl::sql, prelude::*, sql_types::BigInt};
 use sealpost_domain::{
-    ApiKey, LeaseToken,
+    ApiKey, Fingerprint, IdempotencyKey, LeaseToken, Registration,
     ports::{
-        Changes, Claim, Durability::Durable, Durability::Relaxed, Outbox, Store, StoreError, Wanted,
+        Changes, Claim, Durability::Durable, Durability::Relaxed, Outbox, Store, StoreError,
+        ToRemember, Tx, Wanted,
     },
 };
 
-use super::fixture::{Fixture, account, at, delivery, envelope, postgres};
+use super::fixture::{
+    Fixture, account, at, delivery, envelope, key, postgres, registration, token,
+};
 use crate::{Database, DatabaseUrl, Settings};
 
 /// Ends every other connection to this database, as a restart would.
@@ -140,27 +143,55 @@ fn a_server_that_is_away_is_unavailable_at_once() {
 #[test]
 fn the_hot_path_stays_prepared() {
     let db = postgres();
-    let key = db.activate();
-    let to = db.register(&key.id);
     let mut unit = db.unit(Durable).unwrap();
+    let to = registered(&mut unit);
     let mut counts = Vec::new();
-    for size in [1, 2, 17] {
-        use sealpost_domain::ports::SendLedger;
-        let envelopes: Vec<_> = (0..size).map(|_| Arc::new(envelope(&key.id, &key.id))).collect();
-        let leased =
-            envelopes.iter().map(|envelope| delivery(envelope, &to, LeaseToken(1), 5)).collect();
-        let sessions = (0..size).map(|_| super::fixture::token()).collect();
-        let wanted = Wanted { sessions, callers: vec![key.id], recipients: vec![key.id] };
-        let facts = unit.lock_facts(&wanted).unwrap();
-        let usage = facts.usage.into_iter().collect();
-        unit.apply(&Changes { envelopes, leased, usage, ..Changes::default() }).unwrap();
+    // Sends that nobody named cost no statement for names.
+    for (size, named) in [(1, 0), (2, 0), (17, 0), (1, 1), (17, 17)] {
+        send_batch(&mut unit, &to, size, named);
         let kept = "(SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%unnest(%'
             OR statement LIKE '%ANY(%')";
         let kept =
             unit.run(|conn| Ok(diesel::select(sql::<BigInt>(kept)).get_result::<i64>(conn)?));
         counts.push(kept.unwrap());
     }
-    assert_eq!(counts, [8, 8, 8]);
+    assert_eq!(counts, [8, 8, 8, 10, 10]);
+}
+
+fn registered(tx: &mut dyn Tx) -> Registration {
+    let account = account();
+    let key = key(&account.id);
+    let registration = registration(&key.id);
+    tx.insert_account(&account).unwrap();
+    tx.insert_key(&key).unwrap();
+    tx.insert_registration(&registration).unwrap();
+    registration
+}
+
+/// Sends to itself `size` times, the first of them under names of their own.
+fn send_batch(tx: &mut dyn Tx, to: &Registration, size: usize, named: usize) {
+    let caller = to.api_key_id;
+    let envelopes: Vec<_> = (0..size).map(|_| Arc::new(envelope(&caller, &caller))).collect();
+    let leased =
+        envelopes.iter().map(|envelope| delivery(envelope, to, LeaseToken(1), 5)).collect();
+    let remembered: Vec<_> = envelopes[..named]
+        .iter()
+        .map(|envelope| ToRemember {
+            caller,
+            key: IdempotencyKey::parse(&envelope.meta.id.to_string()).unwrap(),
+            fingerprint: Fingerprint([1; 32]),
+            envelope_id: envelope.meta.id,
+            at: at(7),
+        })
+        .collect();
+    let facts = tx.lock_facts(&Wanted {
+        sessions: (0..size).map(|_| token()).collect(),
+        callers: vec![caller],
+        recipients: vec![caller],
+        idempotency: remembered.iter().map(|one| (one.caller, one.key.clone())).collect(),
+    });
+    let usage = facts.unwrap().usage.into_iter().collect();
+    tx.apply(&Changes { envelopes, leased, usage, remembered, ..Changes::default() }).unwrap();
 }
 
 #[test]

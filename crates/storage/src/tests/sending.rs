@@ -57,7 +57,7 @@ fn a_large_batch_is_stored_whole(db: &Fixture) {
         leased: deliver(&envelopes[..200]),
         unleased: deliver(&envelopes[200..]),
         envelopes: envelopes.clone(),
-        usage: Vec::new(),
+        ..Changes::default()
     });
     let claim = Claim { now: at(1000), limit: 999, lease: LeaseToken(1), lease_until: at(2000) };
     let due = db.claim(&claim).unwrap();

@@ -1,0 +1,148 @@
+//! What a batch of sends reads and writes.
+
+use diesel::{
+    PgConnection,
+    prelude::*,
+    sql_types::{Array, BigInt, Binary, Integer, Nullable, SmallInt, Text},
+};
+
+use super::{BigInts, MetaColumns, Texts, column};
+use crate::{
+    batch::{
+        DeliveryRow, EnvelopeRow, OverageRow, RecalledRow, RememberedId, RememberedRow,
+        statement::Statement,
+    },
+    fault::Fault,
+    usage::UsageRow,
+};
+
+pub(in crate::batch) fn insert_envelopes(
+    conn: &mut PgConnection,
+    rows: &[EnvelopeRow<'_>],
+) -> Result<(), Fault> {
+    Statement::<()>::new(
+        "INSERT INTO envelopes (id, sender, recipient, suite, hash, signature, sealed, payload_size_bytes, created_at)
+         SELECT * FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    )
+    .bind::<Texts, _>(column(rows, |row| &*row.id))
+    .bind::<Texts, _>(column(rows, |row| &*row.sender))
+    .bind::<Texts, _>(column(rows, |row| &*row.recipient))
+    .bind::<Array<SmallInt>, _>(column(rows, |row| row.suite))
+    .bind::<Array<Binary>, _>(column(rows, |row| row.hash))
+    .bind::<Array<Binary>, _>(column(rows, |row| row.signature))
+    .bind::<Array<Binary>, _>(column(rows, |row| row.sealed))
+    .bind::<BigInts, _>(column(rows, |row| row.payload_size_bytes))
+    .bind::<BigInts, _>(column(rows, |row| row.created_at))
+    .execute(conn)?;
+    Ok(())
+}
+
+pub(in crate::batch) fn insert_deliveries(
+    conn: &mut PgConnection,
+    rows: &[DeliveryRow],
+) -> Result<(), Fault> {
+    Statement::<()>::new(
+        "INSERT INTO deliveries (envelope_id, webhook_id, attempts, due_at, lease)
+         SELECT * FROM unnest(?, ?, ?, ?, ?)",
+    )
+    .bind::<Texts, _>(column(rows, |row| &*row.envelope_id))
+    .bind::<Texts, _>(column(rows, |row| &*row.webhook_id))
+    .bind::<Array<Integer>, _>(column(rows, |row| row.attempts))
+    .bind::<BigInts, _>(column(rows, |row| row.due_at))
+    .bind::<Array<Nullable<BigInt>>, _>(column(rows, |row| row.lease))
+    .execute(conn)?;
+    Ok(())
+}
+
+pub(in crate::batch) fn update_usage(
+    conn: &mut PgConnection,
+    rows: &[UsageRow],
+) -> Result<(), Fault> {
+    let updated = Statement::<()>::new(
+        "UPDATE usage SET minute_start = n.minute_start, minute_used = n.minute_used,
+             day_start = n.day_start, day_used = n.day_used,
+             month_start = n.month_start, month_used = n.month_used,
+             throughput_tat_us = n.throughput_tat_us
+         FROM unnest(?, ?, ?, ?, ?, ?, ?, ?) AS n (api_key_id, minute_start, minute_used,
+             day_start, day_used, month_start, month_used, throughput_tat_us)
+         WHERE usage.api_key_id = n.api_key_id",
+    )
+    .bind::<Texts, _>(column(rows, |row| &*row.api_key_id))
+    .bind::<BigInts, _>(column(rows, |row| row.minute_start))
+    .bind::<BigInts, _>(column(rows, |row| row.minute_used))
+    .bind::<BigInts, _>(column(rows, |row| row.day_start))
+    .bind::<BigInts, _>(column(rows, |row| row.day_used))
+    .bind::<BigInts, _>(column(rows, |row| row.month_start))
+    .bind::<BigInts, _>(column(rows, |row| row.month_used))
+    .bind::<BigInts, _>(column(rows, |row| row.throughput_tat_us))
+    .execute(conn)?;
+    if updated == rows.len() { Ok(()) } else { Err(Fault::Corrupt("usage")) }
+}
+
+pub(in crate::batch) fn recall(
+    conn: &mut PgConnection,
+    ids: &[RememberedId<'_>],
+) -> Result<Vec<RecalledRow>, Fault> {
+    Ok(Statement::<(Text, Text, Binary, MetaColumns)>::new(
+        "SELECT r.api_key_id, r.idempotency_key, r.fingerprint,
+             e.id, e.sender, e.recipient, e.suite, e.hash, e.payload_size_bytes, e.created_at
+         FROM unnest(?, ?) AS n (api_key_id, idempotency_key)
+         JOIN remembered AS r
+             ON r.api_key_id = n.api_key_id AND r.idempotency_key = n.idempotency_key
+         JOIN envelopes AS e ON e.id = r.envelope_id",
+    )
+    .bind::<Texts, _>(column(ids, |id| &*id.api_key_id))
+    .bind::<Texts, _>(column(ids, |id| id.idempotency_key))
+    .load(conn)?)
+}
+
+pub(in crate::batch) fn remember(
+    conn: &mut PgConnection,
+    rows: &[RememberedRow<'_>],
+) -> Result<usize, Fault> {
+    Ok(Statement::<()>::new(
+        "INSERT INTO remembered (api_key_id, idempotency_key, fingerprint, envelope_id, created_at)
+         SELECT * FROM unnest(?, ?, ?, ?, ?)
+         ON CONFLICT (api_key_id, idempotency_key) DO NOTHING",
+    )
+    .bind::<Texts, _>(column(rows, |row| &*row.id.api_key_id))
+    .bind::<Texts, _>(column(rows, |row| row.id.idempotency_key))
+    .bind::<Array<Binary>, _>(column(rows, |row| row.fingerprint))
+    .bind::<Texts, _>(column(rows, |row| &*row.envelope_id))
+    .bind::<BigInts, _>(column(rows, |row| row.created_at))
+    .execute(conn)?)
+}
+
+pub(in crate::batch) fn forget_stale(
+    conn: &mut PgConnection,
+    rows: &[RememberedRow<'_>],
+) -> Result<(), Fault> {
+    Statement::<()>::new(
+        "DELETE FROM remembered AS r USING unnest(?, ?) AS n (api_key_id, idempotency_key)
+         WHERE r.api_key_id = n.api_key_id AND r.idempotency_key = n.idempotency_key
+             AND NOT EXISTS (SELECT FROM envelopes AS e WHERE e.id = r.envelope_id)",
+    )
+    .bind::<Texts, _>(column(rows, |row| &*row.id.api_key_id))
+    .bind::<Texts, _>(column(rows, |row| row.id.idempotency_key))
+    .execute(conn)?;
+    Ok(())
+}
+
+/// Summed up first: a statement may touch each row but once.
+pub(in crate::batch) fn add_overages(
+    conn: &mut PgConnection,
+    rows: &[OverageRow],
+) -> Result<(), Fault> {
+    Statement::<()>::new(
+        "INSERT INTO overages AS o (api_key_id, month, messages)
+         SELECT n.api_key_id, n.month, sum(n.messages)::BIGINT
+         FROM unnest(?, ?, ?) AS n (api_key_id, month, messages)
+         GROUP BY n.api_key_id, n.month ORDER BY n.api_key_id, n.month
+         ON CONFLICT (api_key_id, month) DO UPDATE SET messages = o.messages + excluded.messages",
+    )
+    .bind::<Texts, _>(column(rows, |row| &*row.api_key_id))
+    .bind::<BigInts, _>(column(rows, |row| row.month))
+    .bind::<BigInts, _>(column(rows, |row| row.messages))
+    .execute(conn)?;
+    Ok(())
+}

@@ -1,0 +1,28 @@
+//! The end of a key, and of what cannot outlive it.
+
+use diesel::prelude::*;
+use sealpost_domain::{ApiKeyId, KeyStatus, ports::Revoked};
+
+use crate::{
+    columns,
+    connection::AnyConnection,
+    fault::Fault,
+    schema::{api_keys as k, deliveries as d, webhooks as w},
+};
+
+/// Its deliveries go before its registrations: who writes down what came of an attempt locks them in this order too.
+/// No others follow, since whoever adds some holds the key.
+pub(crate) fn revoke(conn: &mut AnyConnection, id: &ApiKeyId) -> Result<Revoked, Fault> {
+    let id = id.to_string();
+    let gone = (k::status.eq(KeyStatus::Revoked.as_str()), k::root.eq(None::<Vec<u8>>));
+    let update = diesel::update(k::table.find(&id)).set(gone);
+    columns::one(update.execute(conn)?, "key")?;
+    let registrations = w::table.filter(w::api_key_id.eq(&id));
+    let to_them = d::table.filter(d::webhook_id.eq_any(registrations.select(w::id)));
+    let deliveries = diesel::delete(to_them).execute(conn)?;
+    let registrations = diesel::delete(registrations).execute(conn)?;
+    Ok(Revoked {
+        registrations: columns::number(registrations, "number of registrations")?,
+        deliveries: columns::number(deliveries, "number of deliveries")?,
+    })
+}

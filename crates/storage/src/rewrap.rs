@@ -1,0 +1,76 @@
+//! What is encrypted under key-encryption keys: read page by page, and replaced only where it is still the same.
+
+use diesel::prelude::*;
+use sealpost_domain::{
+    ApiKeyId, WebhookId, Wrapped,
+    ports::{RewrapRepo, StoreError},
+};
+
+use crate::{
+    columns,
+    schema::{api_keys as k, webhooks as w},
+    unit::Unit,
+};
+
+impl RewrapRepo for Unit {
+    fn roots_after(
+        &mut self,
+        after: Option<&ApiKeyId>,
+        limit: u32,
+    ) -> Result<Vec<(ApiKeyId, Wrapped)>, StoreError> {
+        let page = k::table
+            .filter(k::id.gt(bound(after)))
+            .filter(k::root.is_not_null())
+            .order(k::id)
+            .limit(limit.into())
+            .select((k::id, k::root.assume_not_null()));
+        self.run(|conn| {
+            let rows = page.load::<(String, Vec<u8>)>(conn)?.into_iter();
+            rows.map(|(id, root)| Ok((columns::id(&id, "key")?, Wrapped(root)))).collect()
+        })
+    }
+
+    fn replace_root(
+        &mut self,
+        id: &ApiKeyId,
+        old: &Wrapped,
+        new: &Wrapped,
+    ) -> Result<bool, StoreError> {
+        let same = k::table.find(id.to_string()).filter(k::root.eq(&old.0));
+        let update = diesel::update(same).set(k::root.eq(&new.0));
+        self.run(|conn| Ok(update.execute(conn)? == 1))
+    }
+
+    fn secrets_after(
+        &mut self,
+        after: Option<&WebhookId>,
+        limit: u32,
+    ) -> Result<Vec<(WebhookId, Wrapped)>, StoreError> {
+        let page = w::table
+            .filter(w::id.gt(bound(after)))
+            .order(w::id)
+            .limit(limit.into())
+            .select((w::id, w::secret));
+        self.run(|conn| {
+            let rows = page.load::<(String, Vec<u8>)>(conn)?.into_iter();
+            rows.map(|(id, secret)| Ok((columns::id(&id, "registration")?, Wrapped(secret))))
+                .collect()
+        })
+    }
+
+    fn replace_secret(
+        &mut self,
+        id: &WebhookId,
+        old: &Wrapped,
+        new: &Wrapped,
+    ) -> Result<bool, StoreError> {
+        let same = w::table.find(id.to_string()).filter(w::secret.eq(&old.0));
+        let update = diesel::update(same).set(w::secret.eq(&new.0));
+        self.run(|conn| Ok(update.execute(conn)? == 1))
+    }
+}
+
+/// Every id is above the empty text.
+fn bound<T: ToString>(after: Option<&T>) -> String {
+    after.map_or_else(String::new, ToString::to_string)
+}

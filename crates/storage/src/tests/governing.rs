@@ -1,0 +1,135 @@
+//! What operators decide, and whom it reaches.
+
+use sealpost_domain::{
+    ApiKey, Decision, DecisionId, GovernanceKind, GovernanceReason, GovernanceStatus, PartnerId,
+    Standing, Subject,
+    ports::{Durability::Durable, StoreError, Wanted},
+};
+
+use super::fixture::{Fixture, at};
+
+on_both!(
+    a_decision_is_about_exactly_its_subject,
+    a_decision_moves_on_and_says_who_moved_it,
+    what_was_lifted_stays_as_history,
+    what_was_lifted_cannot_be_moved,
+    a_key_stands_under_every_decision_that_reaches_it,
+    who_leaves_a_partner_leaves_its_suspension,
+);
+
+fn decision(subject: Subject, status: GovernanceStatus, since: i64) -> Decision {
+    let kind = match subject {
+        Subject::Account(_) | Subject::Key(_) => GovernanceKind::CouncilAction,
+        Subject::Partner(_) => GovernanceKind::PartnerSuspension,
+    };
+    let reason = GovernanceReason { kind, status, reason: format!("O'{since}"), since: at(since) };
+    Decision { id: DecisionId::new(at(since), [0; 10]), subject, reason, by: "root".to_owned() }
+}
+
+fn insert(db: &Fixture, decisions: &[Decision]) {
+    db.store()
+        .write(Durable, |tx| decisions.iter().try_for_each(|one| tx.insert_decision(one)))
+        .unwrap();
+}
+
+fn update(db: &Fixture, decision: &Decision) -> Result<(), StoreError> {
+    db.store().write(Durable, |tx| tx.update_decision(decision))
+}
+
+fn open(db: &Fixture, subject: &Subject) -> Vec<Decision> {
+    db.store().write(Durable, |tx| tx.open_decisions(subject)).unwrap()
+}
+
+fn standing(db: &Fixture, key: &ApiKey) -> Standing {
+    let wanted = Wanted { recipients: vec![key.id], ..Wanted::default() };
+    let mut facts = db.store().write(Durable, |tx| tx.lock_facts(&wanted)).unwrap();
+    facts.keys.remove(&key.id).unwrap().standing
+}
+
+fn acme() -> PartnerId {
+    PartnerId::parse("acme").unwrap()
+}
+
+fn a_decision_is_about_exactly_its_subject(db: &Fixture) {
+    let key = db.activate();
+    let subjects =
+        [Subject::Key(key.id), Subject::Account(key.account_id), Subject::Partner(acme())];
+    let decisions =
+        [(0, 10), (1, 9), (2, 8)].map(|(n, since)| decision(subjects[n].clone(), PROPOSED, since));
+    insert(db, &decisions);
+    let second = decision(subjects[0].clone(), ENFORCED, 20);
+    insert(db, std::slice::from_ref(&second));
+    assert_eq!(open(db, &subjects[0]), [decisions[0].clone(), second]);
+    assert_eq!(open(db, &subjects[1]), [decisions[1].clone()]);
+    assert_eq!(open(db, &subjects[2]), [decisions[2].clone()]);
+    assert_eq!(open(db, &Subject::Key(db.activate().id)), []);
+}
+
+fn a_decision_moves_on_and_says_who_moved_it(db: &Fixture) {
+    let key = db.activate();
+    let proposed = decision(Subject::Key(key.id), PROPOSED, 5);
+    let other = decision(Subject::Key(key.id), PROPOSED, 6);
+    insert(db, &[proposed.clone(), other.clone()]);
+    assert!(!standing(db, &key).is_blocked());
+    let mut enforced = Decision { by: "council".to_owned(), ..proposed };
+    enforced.reason = GovernanceReason {
+        status: ENFORCED,
+        reason: "proved".to_owned(),
+        since: at(9),
+        ..enforced.reason
+    };
+    update(db, &enforced).unwrap();
+    assert_eq!(open(db, &enforced.subject), [other, enforced]);
+    assert!(standing(db, &key).is_blocked());
+}
+
+fn what_was_lifted_stays_as_history(db: &Fixture) {
+    let key = db.activate();
+    let mut one = decision(Subject::Key(key.id), ENFORCED, 5);
+    insert(db, std::slice::from_ref(&one));
+    (one.reason.status, one.reason.since, one.by) = (LIFTED, at(8), "appeal".to_owned());
+    update(db, &one).unwrap();
+    assert_eq!(open(db, &one.subject), []);
+    assert!(standing(db, &key).0.is_empty());
+    assert_eq!(
+        db.count("governance WHERE status = 'lifted' AND \"by\" = 'appeal' AND since = 8"),
+        1
+    );
+}
+
+fn what_was_lifted_cannot_be_moved(db: &Fixture) {
+    let mut one = decision(Subject::Key(db.activate().id), LIFTED, 5);
+    insert(db, std::slice::from_ref(&one));
+    one.reason.status = ENFORCED;
+    let moved = update(db, &one);
+    assert!(matches!(moved, Err(StoreError::Contended(_))), "{moved:?}");
+    assert_eq!(open(db, &one.subject), []);
+}
+
+fn a_key_stands_under_every_decision_that_reaches_it(db: &Fixture) {
+    let (key, free) = (db.activate(), db.activate());
+    db.store().write(Durable, |tx| tx.set_partner(&key.account_id, Some(&acme()))).unwrap();
+    let decisions = [
+        decision(Subject::Key(key.id), PROPOSED, 1),
+        decision(Subject::Key(key.id), LIFTED, 2),
+        decision(Subject::Account(key.account_id), PROPOSED, 3),
+        decision(Subject::Partner(acme()), ENFORCED, 4),
+    ];
+    insert(db, &decisions);
+    let told = [0, 2, 3].map(|n| decisions[n].reason.clone());
+    assert_eq!(standing(db, &key).0, told);
+    assert!(standing(db, &free).0.is_empty());
+}
+
+fn who_leaves_a_partner_leaves_its_suspension(db: &Fixture) {
+    let key = db.activate();
+    insert(db, &[decision(Subject::Partner(acme()), ENFORCED, 4)]);
+    for (partner, is_blocked) in [(None, false), (Some(acme()), true), (None, false)] {
+        db.store().write(Durable, |tx| tx.set_partner(&key.account_id, partner.as_ref())).unwrap();
+        assert_eq!(standing(db, &key).is_blocked(), is_blocked);
+    }
+}
+
+const ENFORCED: GovernanceStatus = GovernanceStatus::Enforced;
+const LIFTED: GovernanceStatus = GovernanceStatus::Lifted;
+const PROPOSED: GovernanceStatus = GovernanceStatus::Proposed;

@@ -1,0 +1,210 @@
+//! Idempotent sends: what is remembered of them, and who remembers first. And what is sent past the allowance.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+
+use sealpost_domain::{
+    ApiKeyId, Fingerprint, IdempotencyKey,
+    ports::{
+        Changes, Durability::Durable, Facts, Overage, Remembered, Store, StoreError, ToRemember,
+        Tx, Wanted,
+    },
+};
+
+use super::fixture::{Fixture, at, envelope};
+use crate::DatabaseUrl;
+
+on_both!(
+    what_was_remembered_is_told_to_its_caller_alone,
+    without_its_envelope_nothing_is_remembered,
+    a_name_whose_envelope_was_purged_is_free_again,
+    who_comes_second_is_contended,
+    who_waits_for_the_first_sees_what_came_of_it,
+    of_many_sends_of_one_name_one_is_stored,
+    of_many_that_take_a_stale_name_one_is_stored,
+    overage_adds_up_by_key_and_month,
+    overage_of_many_at_once_adds_up,
+);
+
+type Name = (ApiKeyId, IdempotencyKey);
+
+fn name(caller: ApiKeyId, key: &str) -> Name {
+    (caller, IdempotencyKey::parse(key).unwrap())
+}
+
+/// An envelope of that name.
+fn send((caller, key): &Name, byte: u8) -> Changes {
+    let envelope = Arc::new(envelope(caller, caller));
+    let remembered = vec![ToRemember {
+        caller: *caller,
+        key: key.clone(),
+        fingerprint: Fingerprint([byte; 32]),
+        envelope_id: envelope.meta.id,
+        at: at(7),
+    }];
+    Changes { envelopes: vec![envelope], remembered, ..Changes::default() }
+}
+
+fn told(changes: &Changes) -> Remembered {
+    let fingerprint = changes.remembered[0].fingerprint;
+    Remembered { fingerprint, meta: changes.envelopes[0].meta.clone() }
+}
+
+fn recall(tx: &mut dyn Tx, names: &[Name]) -> Result<Facts, StoreError> {
+    tx.lock_facts(&Wanted { idempotency: names.to_vec(), ..Wanted::default() })
+}
+
+fn facts(db: &Fixture, names: &[Name]) -> Facts {
+    db.store().write(Durable, |tx| recall(tx, names)).unwrap()
+}
+
+/// As a batch does: nothing where it was done before. The first try is counted too.
+fn send_once(db: &Fixture, name: &Name, byte: u8, tries: &AtomicU32) -> bool {
+    let changes = send(name, byte);
+    let done = db.store().write(Durable, |tx| {
+        tries.fetch_add(1, Ordering::SeqCst);
+        let is_new = recall(tx, std::slice::from_ref(name))?.remembered.is_empty();
+        if is_new {
+            tx.apply(&changes)?;
+        }
+        Ok(is_new)
+    });
+    done.unwrap()
+}
+
+fn what_was_remembered_is_told_to_its_caller_alone(db: &Fixture) {
+    let (one, other) = (db.activate().id, db.activate().id);
+    let names = [name(one, "a"), name(one, "A"), name(one, "O'Brien \"\\"), name(other, "a")];
+    let sent = [0, 1, 3].map(|n| send(&names[n], 1));
+    for changes in &sent {
+        db.apply(changes);
+    }
+    let found = facts(db, &names).remembered;
+    assert_eq!(found.len(), 3);
+    for (n, changes) in [0, 1, 3].into_iter().zip(&sent) {
+        assert_eq!(found[&names[n]], told(changes));
+    }
+    let found = facts(db, &[names[1].clone(), name(one, "b")]).remembered;
+    assert_eq!(found.into_keys().collect::<Vec<_>>(), [names[1].clone()]);
+}
+
+fn without_its_envelope_nothing_is_remembered(db: &Fixture) {
+    let name = name(db.activate().id, "a");
+    db.apply(&send(&name, 1));
+    db.execute("DELETE FROM envelopes").unwrap();
+    assert!(facts(db, &[name]).remembered.is_empty());
+}
+
+fn a_name_whose_envelope_was_purged_is_free_again(db: &Fixture) {
+    let caller = db.activate().id;
+    let (stale, new) = (name(caller, "stale"), name(caller, "new"));
+    db.apply(&send(&stale, 1));
+    db.execute("DELETE FROM envelopes").unwrap();
+    let (again, mut first) = (send(&stale, 2), send(&new, 3));
+    first.envelopes.extend(again.envelopes.iter().cloned());
+    first.remembered.extend(again.remembered.iter().cloned());
+    db.apply(&first);
+    let found = facts(db, &[stale.clone(), new.clone()]).remembered;
+    assert_eq!((&found[&stale], &found[&new]), (&told(&again), &told(&first)));
+    assert_eq!(db.count("remembered"), 2);
+}
+
+fn who_comes_second_is_contended(db: &Fixture) {
+    let name = name(db.activate().id, "a");
+    let first = send(&name, 1);
+    db.apply(&first);
+    let second = db.store().write(Durable, |tx| tx.apply(&send(&name, 2)));
+    assert!(matches!(second, Err(StoreError::Contended(_))), "{second:?}");
+    assert_eq!(db.count("envelopes"), 1);
+    assert_eq!(facts(db, std::slice::from_ref(&name)).remembered[&name], told(&first));
+}
+
+fn who_waits_for_the_first_sees_what_came_of_it(db: &Fixture) {
+    let name = name(db.activate().id, "a");
+    let tries = AtomicU32::new(0);
+    thread::scope(|scope| {
+        let mut first = db.begin(Durable).unwrap();
+        assert!(recall(&mut *first, std::slice::from_ref(&name)).unwrap().remembered.is_empty());
+        first.apply(&send(&name, 1)).unwrap();
+        let second = scope.spawn(|| send_once(db, &name, 2, &tries));
+        thread::sleep(PAUSE);
+        first.commit().unwrap();
+        assert!(!second.join().unwrap());
+    });
+    assert_eq!(facts(db, std::slice::from_ref(&name)).remembered[&name].fingerprint.0, [1; 32]);
+    // The one writer of SQLite waits before it looks; PostgreSQL looks, waits, and looks again.
+    let is_alone = matches!(db.url, DatabaseUrl::Sqlite(_));
+    assert_eq!(tries.into_inner(), if is_alone { 1 } else { 2 });
+}
+
+fn one_is_stored(db: &Fixture, name: &Name) {
+    let tries = AtomicU32::new(0);
+    let stored: Vec<_> = thread::scope(|scope| {
+        let tries = &tries;
+        let all: Vec<_> =
+            (2..8).map(|byte| scope.spawn(move || send_once(db, name, byte, tries))).collect();
+        all.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    assert_eq!(stored.iter().filter(|stored| **stored).count(), 1);
+    assert_eq!((db.count("envelopes"), db.count("remembered")), (1, 1));
+}
+
+fn of_many_sends_of_one_name_one_is_stored(db: &Fixture) {
+    one_is_stored(db, &name(db.activate().id, "a"));
+}
+
+fn of_many_that_take_a_stale_name_one_is_stored(db: &Fixture) {
+    let name = name(db.activate().id, "a");
+    for _ in 0..5 {
+        db.apply(&send(&name, 1));
+        db.execute("DELETE FROM envelopes").unwrap();
+        one_is_stored(db, &name);
+        db.execute("DELETE FROM envelopes").unwrap();
+    }
+}
+
+fn overage_adds_up_by_key_and_month(db: &Fixture) {
+    let (one, other) = (db.activate().id, db.activate().id);
+    let of = |key, month, messages| Overage { key, month: at(month), messages };
+    for overage in [
+        vec![of(one, 1, 2), of(other, 1, 5), of(one, 2, 7), of(one, 1, 1)],
+        vec![of(one, 1, u32::MAX)],
+    ] {
+        db.apply(&Changes { overage, ..Changes::default() });
+    }
+    let recorded = |key, month, messages: u64| {
+        db.count(&format!(
+            "overages WHERE api_key_id = '{key}' AND month = {month} AND messages = {messages}"
+        ))
+    };
+    assert_eq!(recorded(one, 1, 3 + u64::from(u32::MAX)), 1);
+    assert_eq!((recorded(other, 1, 5), recorded(one, 2, 7)), (1, 1));
+    assert_eq!(db.count("overages"), 3);
+}
+
+fn overage_of_many_at_once_adds_up(db: &Fixture) {
+    let keys = [db.activate().id, db.activate().id];
+    thread::scope(|scope| {
+        for turn in 0..4 {
+            scope.spawn(move || {
+                let mut overage = keys.map(|key| Overage { key, month: at(1), messages: 1 });
+                overage.rotate_left(turn % 2);
+                for _ in 0..10 {
+                    let mut tx = db.begin(Durable).unwrap();
+                    tx.apply(&Changes { overage: overage.to_vec(), ..Changes::default() }).unwrap();
+                    tx.commit().unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!(db.count("overages WHERE messages = 40"), 2);
+}
+
+/// Long enough that whoever does not wait would be through.
+const PAUSE: Duration = Duration::from_millis(150);
