@@ -16,6 +16,11 @@ pub(crate) fn signing_seed(root: &[u8; 32]) -> Result<Seed, WalletError> {
     derive(root, &[b"sealpost/v1/signing"])
 }
 
+/// The key of the fingerprints of requests.
+pub(crate) fn fingerprint_seed(root: &[u8; 32]) -> Result<Seed, WalletError> {
+    derive(root, &[b"sealpost/v1/fingerprint"])
+}
+
 /// The private sealing key of a suite and version.
 pub(crate) fn sealing_seed(
     root: &[u8; 32],

@@ -4,7 +4,9 @@
 use std::fmt;
 
 use ed25519_dalek::SigningKey;
-use sealpost_domain::{ApiKeyId, Did, Suite, Wrapped};
+use hmac::{Hmac, KeyInit, Mac};
+use sealpost_domain::{ApiKeyId, Did, Fingerprint, Suite, Wrapped};
+use sha2::Sha256;
 use zeroize::Zeroizing;
 
 use crate::{
@@ -89,6 +91,22 @@ impl Identity {
         SealingKey::from_seed(suite, &seed).ok_or(WalletError::NotDerivable)
     }
 
+    /// A keyed hash of some parts, for telling whether a request is the same as an earlier one. Only this identity can
+    /// make it, so that nobody who reads it can guess the parts.
+    pub fn fingerprint(&self, parts: &[&[u8]]) -> Result<Fingerprint, WalletError> {
+        let key = derivation::fingerprint_seed(&self.root.0)?;
+        let mut mac = <Hmac<Sha256> as KeyInit>::new_from_slice(key.as_slice())
+            .ok()
+            .ok_or(WalletError::NotDerivable)?;
+        for part in parts {
+            // Lengths in front, so that no two lists of parts run into the same bytes.
+            let length = u64::try_from(part.len()).unwrap_or(u64::MAX);
+            mac.update(&length.to_be_bytes());
+            mac.update(part);
+        }
+        Ok(Fingerprint(mac.finalize().into_bytes().into()))
+    }
+
     pub(crate) fn sign(&self, statement: &[u8]) -> Result<[u8; 64], WalletError> {
         signature::sign(&self.signing, statement)
     }
@@ -117,6 +135,16 @@ mod tests {
     use sha2::{Digest, Sha256};
 
     use super::*;
+
+    #[test]
+    fn a_fingerprint_is_of_all_parts_and_of_one_identity() {
+        let print = |byte, parts: &[&[u8]]| Identity::of(byte).fingerprint(parts).unwrap();
+        assert_eq!(print(7, &[b"bob", b"hello"]), print(7, &[b"bob", b"hello"]));
+        for other in [&[b"bobh".as_slice(), b"ello"][..], &[b"bob"], &[b"bob", b"hellp"]] {
+            assert_ne!(print(7, &[b"bob", b"hello"]), print(7, other));
+        }
+        assert_ne!(print(7, &[b"bob"]), print(8, &[b"bob"]));
+    }
 
     /// A root that is unwrapped by a later version of this crate must still be the same identity.
     #[test]

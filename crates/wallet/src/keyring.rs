@@ -1,6 +1,10 @@
 //! Key-encryption keys: several versions at once, of which the highest encrypts and the others only decrypt.
 
-use std::{collections::BTreeMap, fmt};
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{Arc, PoisonError, RwLock},
+};
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use sealpost_domain::Wrapped;
@@ -8,10 +12,10 @@ use zeroize::Zeroizing;
 
 use crate::{WalletError, entropy, wrapping::Place};
 
-/// The key-encryption keys of an installation. Everything secret in the database is encrypted under one of them.
+/// The key-encryption keys of an installation. Everything secret in the database is encrypted under one of them. It
+/// is shared by everybody who decrypts, and can learn a new version while they do.
 pub struct Keyring {
-    keys: BTreeMap<u32, Key>,
-    newest: u32,
+    keys: RwLock<BTreeMap<u32, Key>>,
 }
 
 /// What is wrong with the text of a keyring. Entries are counted from 1; in a key file that is the line.
@@ -64,8 +68,25 @@ impl Keyring {
                 return Err(KeyringFault::DuplicateVersion { line, version });
             }
         }
-        let newest = *keys.keys().next_back().ok_or(KeyringFault::Empty)?;
-        Ok(Self { keys, newest })
+        if keys.is_empty() {
+            return Err(KeyringFault::Empty);
+        }
+        Ok(Self { keys: RwLock::new(keys) })
+    }
+
+    /// Takes over the versions of `other` that are not known yet, and tells which. A known version stays the key that
+    /// it is: what was encrypted under it must go on to decrypt.
+    pub fn learn(&self, other: Self) -> Vec<u32> {
+        let theirs = other.keys.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut keys = self.keys.write().unwrap_or_else(PoisonError::into_inner);
+        let mut learned = Vec::new();
+        for (version, key) in theirs {
+            keys.entry(version).or_insert_with(|| {
+                learned.push(version);
+                key
+            });
+        }
+        learned
     }
 
     /// A new key as the line of a key file.
@@ -85,12 +106,12 @@ impl Keyring {
 
     /// The version that encrypts.
     pub fn newest(&self) -> u32 {
-        self.newest
+        self.versions().last().copied().unwrap_or_default()
     }
 
     /// Every version there is, lowest first.
-    pub fn versions(&self) -> impl Iterator<Item = u32> {
-        self.keys.keys().copied()
+    pub fn versions(&self) -> Vec<u32> {
+        self.keys.read().unwrap_or_else(PoisonError::into_inner).keys().copied().collect()
     }
 
     /// A known text encrypted under exactly this version: left in the database, it shows at start-up whether the
@@ -107,15 +128,15 @@ impl Keyring {
         if text.as_slice() == MARK { Ok(()) } else { Err(WalletError::NotDecryptable) }
     }
 
-    pub(crate) fn require(&self, version: u32) -> Result<&[u8; KEY_LEN], WalletError> {
-        let key = self.keys.get(&version).ok_or(WalletError::UnknownKekVersion { version })?;
-        Ok(key)
+    pub(crate) fn require(&self, version: u32) -> Result<Key, WalletError> {
+        let keys = self.keys.read().unwrap_or_else(PoisonError::into_inner);
+        keys.get(&version).map(Arc::clone).ok_or(WalletError::UnknownKekVersion { version })
     }
 }
 
 impl fmt::Debug for Keyring {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Keyring").field("versions", &self.keys.keys()).finish_non_exhaustive()
+        f.debug_struct("Keyring").field("versions", &self.versions()).finish_non_exhaustive()
     }
 }
 
@@ -139,13 +160,13 @@ fn parse_entry(entry: &str, line: usize) -> Result<(u32, Key), KeyringFault> {
     if decoded.len() != KEY_LEN {
         return Err(KeyringFault::WrongLength { line, length: decoded.len() });
     }
-    let mut key = Key::default();
+    let mut key = Zeroizing::new([0; KEY_LEN]);
     key.copy_from_slice(&decoded);
-    Ok((version, key))
+    Ok((version, Arc::new(key)))
 }
 
-/// Boxed so that it stays where it was read to, and is wiped there.
-type Key = Box<Zeroizing<[u8; KEY_LEN]>>;
+/// Shared so that it stays in one place, and is wiped there when nobody uses it any more.
+pub(crate) type Key = Arc<Zeroizing<[u8; KEY_LEN]>>;
 
 fn mark_place(version: &[u8; 4]) -> Place<'_> {
     Place { table: "kek_marks", row: version, column: "mark" }
@@ -174,9 +195,18 @@ mod tests {
         ] {
             let keyring = Keyring::parse(&text).unwrap();
             assert_eq!(keyring.newest(), 7);
-            assert_eq!(keyring.versions().collect::<Vec<_>>(), [1, 7]);
-            assert_eq!(keyring.require(1), Ok(&[1; 32]));
+            assert_eq!(keyring.versions(), [1, 7]);
+            assert_eq!(**keyring.require(1).unwrap(), [1; 32]);
         }
+    }
+
+    #[test]
+    fn a_keyring_learns_new_versions_and_keeps_the_ones_it_has() {
+        let keyring = Keyring::parse(&line(1, 1)).unwrap();
+        let other = Keyring::parse(&format!("{},{}", line(1, 9), line(2, 2))).unwrap();
+        assert_eq!(keyring.learn(other), [2]);
+        assert_eq!((keyring.newest(), keyring.versions()), (2, vec![1, 2]));
+        assert_eq!(**keyring.require(1).unwrap(), [1; 32]);
     }
 
     #[test]

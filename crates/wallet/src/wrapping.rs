@@ -40,7 +40,7 @@ impl Keyring {
         let key = self.require(version)?;
         let nonce = random::<NONCE_LEN>()?;
         let aad = place.associated_data(version);
-        let ciphertext = encrypt(key, &nonce, &aad, secret).ok_or(WalletError::NotSealable)?;
+        let ciphertext = encrypt(&key, &nonce, &aad, secret).ok_or(WalletError::NotSealable)?;
         let blob = [&[FORMAT], version.to_be_bytes().as_slice(), &nonce, &ciphertext].concat();
         Ok(Wrapped(blob))
     }
@@ -53,7 +53,7 @@ impl Keyring {
         let blob = Blob::parse(wrapped).ok_or(WalletError::UnknownFormat)?;
         let key = self.require(blob.kek_version)?;
         let aad = place.associated_data(blob.kek_version);
-        decrypt(key, blob.nonce, &aad, blob.ciphertext).ok_or(WalletError::NotDecryptable)
+        decrypt(&key, blob.nonce, &aad, blob.ciphertext).ok_or(WalletError::NotDecryptable)
     }
 }
 
