@@ -14,6 +14,14 @@ use crate::{
     usage::UsageRow, webhook::TargetRow,
 };
 
+/// Everything that a batch of the send path writes.
+#[derive(Debug)]
+pub(crate) struct SentRows<'a> {
+    pub(crate) envelopes: Vec<EnvelopeRow<'a>>,
+    pub(crate) deliveries: Vec<DeliveryRow>,
+    pub(crate) usage: Vec<UsageRow>,
+}
+
 /// An envelope as it is stored.
 #[derive(Debug)]
 pub(crate) struct EnvelopeRow<'a> {
@@ -109,12 +117,8 @@ macro_rules! on_either {
 }
 
 on_either! {
-    /// Stores envelopes.
-    fn insert_envelopes(rows: &[EnvelopeRow<'_>]) -> ();
-    /// Stores deliveries.
-    fn insert_deliveries(rows: &[DeliveryRow]) -> ();
-    /// Writes down what was used; every row is there and locked.
-    fn update_usage(rows: &[UsageRow]) -> ();
+    /// Stores envelopes and their deliveries, and writes down what was used, whose rows are there and locked.
+    fn store(rows: &SentRows<'_>) -> ();
     /// Takes up to `limit` deliveries that are due, whatever became of their registrations.
     fn take(claim: &Claim, limit: i64) -> Vec<TakenRow>;
     /// Deletes deliveries, whoever holds them.

@@ -6,7 +6,7 @@ use diesel::{
 };
 use sealpost_domain::{
     AccountId, ApiKey, ApiKeyId, Did, Handle, KeyStatus, Label, Timestamp, Usage, Wrapped,
-    ports::{HandleOwner, KeyRepo, StoreError},
+    ports::{HandleOwner, KeyRepo, Lookup, StoreError},
 };
 
 use crate::{
@@ -86,21 +86,18 @@ impl KeyRepo for Unit {
     }
 
     fn assign_handle(&mut self, handle: &Handle, owner: &HandleOwner) -> Result<(), StoreError> {
-        let before = handles::table.find(handle.as_str()).select(handles::api_key_id);
-        let row = (
-            handles::handle.eq(handle.as_str()),
-            handles::account_id.eq(owner.account_id.to_string()),
-            handles::api_key_id.eq(owner.api_key_id.to_string()),
-        );
-        self.run(|conn| match before.first::<String>(conn).optional()? {
+        // Every statement sees what was committed before it, so that the owner may be another one by now than the
+        // one that the caller saw and decided on.
+        let seen = match self.handles_seen.get(handle) {
+            Some(seen) => *seen,
+            None => self.find_handle(handle)?.map(|owner| owner.api_key_id),
+        };
+        self.run(|conn| match seen {
             Some(before) => take_over(conn, handle, &before, owner),
-            None => match diesel::insert_into(handles::table).values(row).execute(conn) {
-                Err(taken @ Error::DatabaseError(DatabaseErrorKind::UniqueViolation, _)) => {
-                    Err(Fault::Contended(taken))
-                }
-                done => Ok(done.map(drop)?),
-            },
-        })
+            None => take(conn, handle, owner),
+        })?;
+        self.handles_seen.insert(handle.clone(), Some(owner.api_key_id));
+        Ok(())
     }
 
     fn count_registrations(&mut self, key: &ApiKeyId) -> Result<u64, StoreError> {
@@ -111,14 +108,30 @@ impl KeyRepo for Unit {
     }
 }
 
+/// Only while nobody has it.
+fn take(conn: &mut AnyConnection, handle: &Handle, owner: &HandleOwner) -> Result<(), Fault> {
+    let row = (
+        handles::handle.eq(handle.as_str()),
+        handles::account_id.eq(owner.account_id.to_string()),
+        handles::api_key_id.eq(owner.api_key_id.to_string()),
+    );
+    match diesel::insert_into(handles::table).values(row).execute(conn) {
+        Err(taken @ Error::DatabaseError(DatabaseErrorKind::UniqueViolation, _)) => {
+            Err(Fault::Contended(taken))
+        }
+        done => Ok(done.map(drop)?),
+    }
+}
+
 /// Only from the owner that was seen: who took it meanwhile has won.
 fn take_over(
     conn: &mut AnyConnection,
     handle: &Handle,
-    before: &str,
+    before: &ApiKeyId,
     owner: &HandleOwner,
 ) -> Result<(), Fault> {
-    let seen = handles::table.find(handle.as_str()).filter(handles::api_key_id.eq(before));
+    let seen =
+        handles::table.find(handle.as_str()).filter(handles::api_key_id.eq(before.to_string()));
     let moved = diesel::update(seen)
         .set((
             handles::account_id.eq(owner.account_id.to_string()),

@@ -7,71 +7,58 @@ use diesel::{
 };
 use sealpost_domain::{Timestamp, ports::Claim};
 
-use super::{DeliveryRow, End, EnvelopeRow, Held, Note, RowId, TakenRow, statement::Statement};
-use crate::{fault::Fault, usage::UsageRow};
+use super::{End, Held, Note, RowId, SentRows, TakenRow, statement::Statement};
+use crate::fault::Fault;
 
 type Texts = Array<Text>;
 type BigInts = Array<BigInt>;
 
-pub(super) fn insert_envelopes(
-    conn: &mut PgConnection,
-    rows: &[EnvelopeRow<'_>],
-) -> Result<(), Fault> {
-    Statement::<()>::new(
-        "INSERT INTO envelopes (id, sender, recipient, suite, hash, signature, sealed, payload_size_bytes, created_at)
-         SELECT * FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    )
-    .bind::<Texts, _>(column(rows, |row| &*row.id))
-    .bind::<Texts, _>(column(rows, |row| &*row.sender))
-    .bind::<Texts, _>(column(rows, |row| &*row.recipient))
-    .bind::<Array<SmallInt>, _>(column(rows, |row| row.suite))
-    .bind::<Array<Binary>, _>(column(rows, |row| row.hash))
-    .bind::<Array<Binary>, _>(column(rows, |row| row.signature))
-    .bind::<Array<Binary>, _>(column(rows, |row| row.sealed))
-    .bind::<BigInts, _>(column(rows, |row| row.payload_size_bytes))
-    .bind::<BigInts, _>(column(rows, |row| row.created_at))
-    .execute(conn)?;
-    Ok(())
+/// All in one statement; without envelopes, as for requests that only count, its first parts have nothing to do.
+pub(super) fn store(conn: &mut PgConnection, rows: &SentRows<'_>) -> Result<(), Fault> {
+    let SentRows { envelopes, deliveries, usage } = rows;
+    let updated = Statement::command(STORE)
+        .bind::<Texts, _>(column(envelopes, |row| &*row.id))
+        .bind::<Texts, _>(column(envelopes, |row| &*row.sender))
+        .bind::<Texts, _>(column(envelopes, |row| &*row.recipient))
+        .bind::<Array<SmallInt>, _>(column(envelopes, |row| row.suite))
+        .bind::<Array<Binary>, _>(column(envelopes, |row| row.hash))
+        .bind::<Array<Binary>, _>(column(envelopes, |row| row.signature))
+        .bind::<Array<Binary>, _>(column(envelopes, |row| row.sealed))
+        .bind::<BigInts, _>(column(envelopes, |row| row.payload_size_bytes))
+        .bind::<BigInts, _>(column(envelopes, |row| row.created_at))
+        .bind::<Texts, _>(column(deliveries, |row| &*row.envelope_id))
+        .bind::<Texts, _>(column(deliveries, |row| &*row.webhook_id))
+        .bind::<Array<Integer>, _>(column(deliveries, |row| row.attempts))
+        .bind::<BigInts, _>(column(deliveries, |row| row.due_at))
+        .bind::<Array<Nullable<BigInt>>, _>(column(deliveries, |row| row.lease))
+        .bind::<Texts, _>(column(usage, |row| &*row.api_key_id))
+        .bind::<BigInts, _>(column(usage, |row| row.minute_start))
+        .bind::<BigInts, _>(column(usage, |row| row.minute_used))
+        .bind::<BigInts, _>(column(usage, |row| row.day_start))
+        .bind::<BigInts, _>(column(usage, |row| row.day_used))
+        .bind::<BigInts, _>(column(usage, |row| row.month_start))
+        .bind::<BigInts, _>(column(usage, |row| row.month_used))
+        .bind::<BigInts, _>(column(usage, |row| row.throughput_tat_us))
+        .execute(conn)?;
+    if updated == usage.len() { Ok(()) } else { Err(Fault::Corrupt("usage")) }
 }
 
-pub(super) fn insert_deliveries(
-    conn: &mut PgConnection,
-    rows: &[DeliveryRow],
-) -> Result<(), Fault> {
-    Statement::<()>::new(
-        "INSERT INTO deliveries (envelope_id, webhook_id, attempts, due_at, lease)
-         SELECT * FROM unnest(?, ?, ?, ?, ?)",
+const STORE: &str = "
+    WITH stored AS (
+        INSERT INTO envelopes (id, sender, recipient, suite, hash, signature, sealed,
+            payload_size_bytes, created_at)
+        SELECT * FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ), queued AS (
+        INSERT INTO deliveries (envelope_id, webhook_id, attempts, due_at, lease)
+        SELECT * FROM unnest(?, ?, ?, ?, ?)
     )
-    .bind::<Texts, _>(column(rows, |row| &*row.envelope_id))
-    .bind::<Texts, _>(column(rows, |row| &*row.webhook_id))
-    .bind::<Array<Integer>, _>(column(rows, |row| row.attempts))
-    .bind::<BigInts, _>(column(rows, |row| row.due_at))
-    .bind::<Array<Nullable<BigInt>>, _>(column(rows, |row| row.lease))
-    .execute(conn)?;
-    Ok(())
-}
-
-pub(super) fn update_usage(conn: &mut PgConnection, rows: &[UsageRow]) -> Result<(), Fault> {
-    let updated = Statement::<()>::new(
-        "UPDATE usage SET minute_start = n.minute_start, minute_used = n.minute_used,
-             day_start = n.day_start, day_used = n.day_used,
-             month_start = n.month_start, month_used = n.month_used,
-             throughput_tat_us = n.throughput_tat_us
-         FROM unnest(?, ?, ?, ?, ?, ?, ?, ?) AS n (api_key_id, minute_start, minute_used,
-             day_start, day_used, month_start, month_used, throughput_tat_us)
-         WHERE usage.api_key_id = n.api_key_id",
-    )
-    .bind::<Texts, _>(column(rows, |row| &*row.api_key_id))
-    .bind::<BigInts, _>(column(rows, |row| row.minute_start))
-    .bind::<BigInts, _>(column(rows, |row| row.minute_used))
-    .bind::<BigInts, _>(column(rows, |row| row.day_start))
-    .bind::<BigInts, _>(column(rows, |row| row.day_used))
-    .bind::<BigInts, _>(column(rows, |row| row.month_start))
-    .bind::<BigInts, _>(column(rows, |row| row.month_used))
-    .bind::<BigInts, _>(column(rows, |row| row.throughput_tat_us))
-    .execute(conn)?;
-    if updated == rows.len() { Ok(()) } else { Err(Fault::Corrupt("usage")) }
-}
+    UPDATE usage SET minute_start = n.minute_start, minute_used = n.minute_used,
+        day_start = n.day_start, day_used = n.day_used,
+        month_start = n.month_start, month_used = n.month_used,
+        throughput_tat_us = n.throughput_tat_us
+    FROM unnest(?, ?, ?, ?, ?, ?, ?, ?) AS n (api_key_id, minute_start, minute_used,
+        day_start, day_used, month_start, month_used, throughput_tat_us)
+    WHERE usage.api_key_id = n.api_key_id";
 
 /// What others are taking at the same time is passed over instead of waited for.
 pub(super) fn take(
@@ -79,25 +66,31 @@ pub(super) fn take(
     claim: &Claim,
     limit: i64,
 ) -> Result<Vec<TakenRow>, Fault> {
-    Ok(Statement::<TakenColumns>::new(
-        "WITH due AS MATERIALIZED (
-             SELECT envelope_id, webhook_id FROM deliveries WHERE due_at <= ?
-             ORDER BY due_at LIMIT ? FOR UPDATE SKIP LOCKED
-         )
-         UPDATE deliveries AS d SET lease = ?, due_at = ?
-         FROM due
-         LEFT JOIN webhooks AS w ON w.id = due.webhook_id
-         LEFT JOIN envelopes AS e ON e.id = due.envelope_id
-         WHERE d.envelope_id = due.envelope_id AND d.webhook_id = due.webhook_id
-         RETURNING d.envelope_id, d.webhook_id, d.attempts, w.status, w.id, w.url, w.secret,
-             e.id, e.sender, e.recipient, e.suite, e.hash, e.payload_size_bytes, e.created_at",
-    )
-    .bind::<BigInt, _>(claim.now.as_millis())
-    .bind::<BigInt, _>(limit)
-    .bind::<BigInt, _>(claim.lease.0)
-    .bind::<BigInt, _>(claim.lease_until.as_millis())
-    .load(conn)?)
+    Ok(Statement::<_, TakenColumns>::query(TAKE)
+        .bind::<BigInt, _>(claim.now.as_millis())
+        .bind::<BigInt, _>(limit)
+        .bind::<BigInt, _>(claim.lease.0)
+        .bind::<BigInt, _>(claim.lease_until.as_millis())
+        .load(conn)?)
 }
+
+/// A plan that is kept knows no limit and expects a tenth of the queue. Joined to that, it would read the whole queue
+/// (98 ms for 256 of 200,000, measured); of an array it expects a few rows, and finds each by its key (4 ms).
+const TAKE: &str = "
+    WITH due AS MATERIALIZED (
+        SELECT envelope_id, webhook_id FROM deliveries WHERE due_at <= ?
+        ORDER BY due_at LIMIT ? FOR UPDATE SKIP LOCKED
+    ), taken AS (
+        UPDATE deliveries SET lease = ?, due_at = ?
+        WHERE envelope_id = ANY (ARRAY(SELECT envelope_id FROM due))
+            AND (envelope_id, webhook_id) IN (SELECT envelope_id, webhook_id FROM due)
+        RETURNING envelope_id, webhook_id, attempts
+    )
+    SELECT t.envelope_id, t.webhook_id, t.attempts, w.status, w.id, w.url, w.secret,
+        e.id, e.sender, e.recipient, e.suite, e.hash, e.payload_size_bytes, e.created_at
+    FROM taken AS t
+    LEFT JOIN webhooks AS w ON w.id = t.webhook_id
+    LEFT JOIN envelopes AS e ON e.id = t.envelope_id";
 
 /// As [`TakenRow`] reads them.
 type TakenColumns = (
@@ -109,7 +102,7 @@ type TakenColumns = (
 );
 
 pub(super) fn discard(conn: &mut PgConnection, ids: &[RowId]) -> Result<(), Fault> {
-    Statement::<()>::new(
+    Statement::command(
         "DELETE FROM deliveries AS d USING unnest(?, ?) AS n (envelope_id, webhook_id)
          WHERE d.envelope_id = n.envelope_id AND d.webhook_id = n.webhook_id",
     )
@@ -120,7 +113,7 @@ pub(super) fn discard(conn: &mut PgConnection, ids: &[RowId]) -> Result<(), Faul
 }
 
 pub(super) fn park(conn: &mut PgConnection, ids: &[RowId], due_at: Timestamp) -> Result<(), Fault> {
-    Statement::<()>::new(
+    Statement::command(
         "UPDATE deliveries AS d SET lease = NULL, due_at = ?
          FROM unnest(?, ?) AS n (envelope_id, webhook_id)
          WHERE d.envelope_id = n.envelope_id AND d.webhook_id = n.webhook_id",
@@ -133,7 +126,7 @@ pub(super) fn park(conn: &mut PgConnection, ids: &[RowId], due_at: Timestamp) ->
 }
 
 pub(super) fn remove(conn: &mut PgConnection, ends: &[&End]) -> Result<Vec<RowId>, Fault> {
-    let removed = Statement::<(Text, Text)>::new(
+    let removed = Statement::<_, (Text, Text)>::query(
         "DELETE FROM deliveries AS d USING unnest(?, ?, ?) AS n (envelope_id, webhook_id, lease)
          WHERE d.envelope_id = n.envelope_id AND d.webhook_id = n.webhook_id AND d.lease = n.lease
          RETURNING d.envelope_id, d.webhook_id",
@@ -146,7 +139,7 @@ pub(super) fn remove(conn: &mut PgConnection, ends: &[&End]) -> Result<Vec<RowId
 }
 
 pub(super) fn keep(conn: &mut PgConnection, ends: &[&End]) -> Result<Vec<RowId>, Fault> {
-    let kept = Statement::<(Text, Text)>::new(
+    let kept = Statement::<_, (Text, Text)>::query(
         "UPDATE deliveries AS d
          SET lease = NULL, attempts = n.attempts, due_at = n.due_at, last_failure = n.failure
          FROM unnest(?, ?, ?, ?, ?, ?)
@@ -166,7 +159,7 @@ pub(super) fn keep(conn: &mut PgConnection, ends: &[&End]) -> Result<Vec<RowId>,
 
 /// Two nodes may have a word for the same registrations: locked in the order of ids, they never wait in a circle.
 pub(super) fn note(conn: &mut PgConnection, notes: &[Note]) -> Result<(), Fault> {
-    Statement::<()>::new(
+    Statement::command(
         "WITH noted AS MATERIALIZED (
              SELECT w.id, n.success_at, n.failure_at, n.failure
              FROM webhooks AS w
@@ -193,7 +186,7 @@ pub(super) fn release(
     held: &[Held],
     due_at: Timestamp,
 ) -> Result<(), Fault> {
-    Statement::<()>::new(
+    Statement::command(
         "UPDATE deliveries AS d SET lease = NULL, due_at = ?
          FROM unnest(?, ?, ?) AS n (envelope_id, webhook_id, lease)
          WHERE d.envelope_id = n.envelope_id AND d.webhook_id = n.webhook_id AND d.lease = n.lease",

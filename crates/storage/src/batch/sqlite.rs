@@ -1,54 +1,63 @@
 //! A prepared statement for each row of a batch.
 
-use diesel::{SqliteConnection, prelude::*};
+use diesel::{
+    SqliteConnection,
+    prelude::*,
+    sql_types::{BigInt, Text},
+};
 use sealpost_domain::{Timestamp, ports::Claim};
 
-use super::{DeliveryRow, End, EnvelopeRow, Held, Note, RowId, TakenRow};
+use super::{End, EnvelopeRow, Held, Note, RowId, SentRows, TakenRow, statement::Statement};
 use crate::{
     envelope,
     fault::Fault,
-    schema::{deliveries as d, envelopes as e, usage, webhooks as w},
+    schema::{deliveries as d, envelopes as e, webhooks as w},
     usage::UsageRow,
 };
 
-pub(super) fn insert_envelopes(
-    conn: &mut SqliteConnection,
-    rows: &[EnvelopeRow<'_>],
-) -> Result<(), Fault> {
-    for row in rows {
-        let values = (
-            e::id.eq(&row.id),
-            e::sender.eq(&row.sender),
-            e::recipient.eq(&row.recipient),
-            e::suite.eq(row.suite),
-            e::hash.eq(row.hash),
-            e::signature.eq(row.signature),
-            e::sealed.eq(row.sealed),
-            e::payload_size_bytes.eq(row.payload_size_bytes),
-            e::created_at.eq(row.created_at),
-        );
-        diesel::insert_into(e::table).values(values).execute(conn)?;
+pub(super) fn store(conn: &mut SqliteConnection, rows: &SentRows<'_>) -> Result<(), Fault> {
+    for row in &rows.envelopes {
+        insert_envelope(conn, row)?;
     }
-    Ok(())
-}
-
-pub(super) fn insert_deliveries(
-    conn: &mut SqliteConnection,
-    rows: &[DeliveryRow],
-) -> Result<(), Fault> {
-    for row in rows {
+    for row in &rows.deliveries {
         diesel::insert_into(d::table).values(row).execute(conn)?;
     }
+    for row in &rows.usage {
+        update_usage(conn, row)?;
+    }
     Ok(())
 }
 
-pub(super) fn update_usage(conn: &mut SqliteConnection, rows: &[UsageRow]) -> Result<(), Fault> {
-    for row in rows {
-        let updated = diesel::update(usage::table.find(&row.api_key_id)).set(row).execute(conn)?;
-        if updated != 1 {
-            return Err(Fault::Corrupt("usage"));
-        }
-    }
+fn update_usage(conn: &mut SqliteConnection, row: &UsageRow) -> Result<(), Fault> {
+    let updated = Statement::command(
+        "UPDATE usage SET minute_start = ?, minute_used = ?, day_start = ?, day_used = ?,
+             month_start = ?, month_used = ?, throughput_tat_us = ? WHERE api_key_id = ?",
+    )
+    .bind::<BigInt, _>(row.minute_start)
+    .bind::<BigInt, _>(row.minute_used)
+    .bind::<BigInt, _>(row.day_start)
+    .bind::<BigInt, _>(row.day_used)
+    .bind::<BigInt, _>(row.month_start)
+    .bind::<BigInt, _>(row.month_used)
+    .bind::<BigInt, _>(row.throughput_tat_us)
+    .bind::<Text, _>(&row.api_key_id)
+    .execute(conn)?;
+    if updated == 1 { Ok(()) } else { Err(Fault::Corrupt("usage")) }
+}
+
+fn insert_envelope(conn: &mut SqliteConnection, row: &EnvelopeRow<'_>) -> Result<(), Fault> {
+    let values = (
+        e::id.eq(&row.id),
+        e::sender.eq(&row.sender),
+        e::recipient.eq(&row.recipient),
+        e::suite.eq(row.suite),
+        e::hash.eq(row.hash),
+        e::signature.eq(row.signature),
+        e::sealed.eq(row.sealed),
+        e::payload_size_bytes.eq(row.payload_size_bytes),
+        e::created_at.eq(row.created_at),
+    );
+    diesel::insert_into(e::table).values(values).execute(conn)?;
     Ok(())
 }
 
@@ -71,11 +80,15 @@ pub(super) fn take(
             envelope::META.nullable(),
         ))
         .load(conn)?;
-    let (lease, due_at) = (Some(claim.lease.0), Some(claim.lease_until.as_millis()));
     for row in &due {
-        diesel::update(d::table.find((&row.envelope_id, &row.webhook_id)))
-            .set((d::lease.eq(lease), d::due_at.eq(due_at)))
-            .execute(conn)?;
+        Statement::command(
+            "UPDATE deliveries SET lease = ?, due_at = ? WHERE envelope_id = ? AND webhook_id = ?",
+        )
+        .bind::<BigInt, _>(claim.lease.0)
+        .bind::<BigInt, _>(claim.lease_until.as_millis())
+        .bind::<Text, _>(&row.envelope_id)
+        .bind::<Text, _>(&row.webhook_id)
+        .execute(conn)?;
     }
     Ok(due)
 }

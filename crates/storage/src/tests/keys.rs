@@ -88,6 +88,12 @@ fn a_handle_leads_to_the_newest_key(db: &Fixture) {
         db.store().write(Durable, |tx| tx.assign_handle(&bob, &owner)).unwrap();
         assert_eq!(find(), Some(owner));
     }
+    let back_and_forth = db.store().write(Durable, |tx| {
+        tx.find_handle(&bob)?;
+        [&old, &new].into_iter().try_for_each(|key| tx.assign_handle(&bob, &owner(key)))
+    });
+    back_and_forth.unwrap();
+    assert_eq!(find(), Some(owner(&new)));
 }
 
 fn only_one_of_many_takers_gets_a_handle(db: &Fixture) {
