@@ -40,3 +40,7 @@ deny:
 # The ten longest files and functions.
 longest:
     tests/longest
+
+# How much a node sends, seals and delivers; SEALPOST_BENCH_POSTGRES adds a PostgreSQL, whose database it fills.
+bench:
+    cargo bench -p sealpost --bench throughput

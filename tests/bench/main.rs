@@ -49,11 +49,11 @@ async fn measure(name: &str, postgres: Option<&str>, connections: usize) {
     let seeded = Seeded::make(folder.path(), postgres, &receiver.url);
     let server = Server::start(folder.path(), postgres);
     let pings = Load::ping(&server.address).run(connections, SPAN).await;
-    let send = Load::send(&server.address, &seeded);
-    send.run(connections, WARM_UP).await;
+    let sends = Load::send(&server.address, &seeded);
+    sends.run(connections, WARM_UP).await;
     let delivered_before = receiver.delivered();
     let started = Instant::now();
-    let sent = send.run(connections, SPAN).await;
+    let sent = sends.run(connections, SPAN).await;
     let delivered = receiver.delivered() - delivered_before;
     let elapsed = started.elapsed().as_secs_f64();
     let ping_rate = rate(pings.done, SPAN);

@@ -124,9 +124,12 @@ fn what_activation_answers_is_what_the_status_says(database: &Database) {
     let server = database.serve();
     let client = server.client();
     let activated = client.activate(&json!({"label": "Bob's phone", "handle": "bob"})).ok();
-    for (name, prefix) in
-        [("api_key_id", "ak_"), ("account_id", "acct_"), ("login_secret", "ls_"), ("did", "did:key:z6Mk")]
-    {
+    for (name, prefix) in [
+        ("api_key_id", "ak_"),
+        ("account_id", "acct_"),
+        ("login_secret", "ls_"),
+        ("did", "did:key:z6Mk"),
+    ] {
         assert!(text(&activated, name).starts_with(prefix), "{activated}");
     }
     let (account, secret) = (text(&activated, "account_id"), text(&activated, "login_secret"));
@@ -139,10 +142,14 @@ fn what_activation_answers_is_what_the_status_says(database: &Database) {
 
     let request = client.post("/v1/did/status").token(&token).key(&text(&activated, "api_key_id"));
     let status = request.answer().ok();
-    for (name, value) in activated.as_object().unwrap().iter().filter(|(name, _)| *name != "login_secret") {
+    for (name, value) in
+        activated.as_object().unwrap().iter().filter(|(name, _)| *name != "login_secret")
+    {
         assert_eq!(status[name], *value, "{name}");
     }
-    for (name, value) in [("label", "Bob's phone"), ("handle", "bob"), ("status", "active"), ("plan", "explorer")] {
+    for (name, value) in
+        [("label", "Bob's phone"), ("handle", "bob"), ("status", "active"), ("plan", "explorer")]
+    {
         assert_eq!(status[name], value, "{name}");
     }
     assert!(is_instant(&text(&status, "created_at")));

@@ -77,6 +77,9 @@ pub(crate) struct ServeArgs {
     /// comma-separated
     #[arg(long, env = "SEALPOST_KEK_FILE", value_name = "FILE")]
     pub(crate) kek_file: Option<PathBuf>,
+    /// Whether `SEALPOST_KEK` counts; to the demo it does not.
+    #[arg(skip = true)]
+    pub(crate) kek_variable: bool,
     /// For development, on loopback only: webhooks may go to http and loopback, logs are for people
     #[arg(long, env = "SEALPOST_DEV")]
     pub(crate) dev: bool,
@@ -162,32 +165,58 @@ pub(crate) struct ServiceArgs {
 pub(crate) struct WebhookArgs {
     /// Spans after which a failed delivery is tried again
     #[arg(
-        long,
+        long = "webhook-retry-schedule",
         env = "SEALPOST_WEBHOOK_RETRY_SCHEDULE",
         default_value = "5s,5m,30m,2h,5h,10h,14h,20h,24h",
         value_name = "SPANS"
     )]
-    pub(crate) webhook_retry_schedule: RetrySchedule,
+    pub(crate) retry_schedule: RetrySchedule,
     /// How long a receiver may take
-    #[arg(long, env = "SEALPOST_WEBHOOK_TIMEOUT", default_value = "15s", value_name = "SPAN",
-          value_parser = humantime::parse_duration)]
-    pub(crate) webhook_timeout: Duration,
+    #[arg(
+        long = "webhook-timeout",
+        env = "SEALPOST_WEBHOOK_TIMEOUT",
+        default_value = "15s",
+        value_name = "SPAN",
+        value_parser = humantime::parse_duration
+    )]
+    pub(crate) timeout: Duration,
     /// How long a node holds a delivery before another may take it; at least the timeout and 10 s
-    #[arg(long, env = "SEALPOST_WEBHOOK_LEASE", default_value = "45s", value_name = "SPAN",
-          value_parser = humantime::parse_duration)]
-    pub(crate) webhook_lease: Duration,
+    #[arg(
+        long = "webhook-lease",
+        env = "SEALPOST_WEBHOOK_LEASE",
+        default_value = "45s",
+        value_name = "SPAN",
+        value_parser = humantime::parse_duration
+    )]
+    pub(crate) lease: Duration,
     /// Deliveries held in memory at the most; the rest waits in the database
-    #[arg(long, env = "SEALPOST_WEBHOOK_QUEUE", default_value_t = 10_000, value_name = "N",
-          value_parser = positive)]
-    pub(crate) webhook_queue: usize,
+    #[arg(
+        id = "webhook-queue",
+        long = "webhook-queue",
+        env = "SEALPOST_WEBHOOK_QUEUE",
+        default_value_t = 10_000,
+        value_name = "N",
+        value_parser = positive
+    )]
+    pub(crate) queue: usize,
     /// Deliveries under way at the most
-    #[arg(long, env = "SEALPOST_WEBHOOK_IN_FLIGHT", default_value_t = 512, value_name = "N",
-          value_parser = positive)]
-    pub(crate) webhook_in_flight: usize,
+    #[arg(
+        long = "webhook-in-flight",
+        env = "SEALPOST_WEBHOOK_IN_FLIGHT",
+        default_value_t = 512,
+        value_name = "N",
+        value_parser = positive
+    )]
+    pub(crate) in_flight: usize,
     /// Deliveries under way to one registration at the most
-    #[arg(long, env = "SEALPOST_WEBHOOK_IN_FLIGHT_PER_TARGET", default_value_t = 8,
-          value_name = "N", value_parser = positive)]
-    pub(crate) webhook_in_flight_per_target: usize,
+    #[arg(
+        long = "webhook-in-flight-per-target",
+        env = "SEALPOST_WEBHOOK_IN_FLIGHT_PER_TARGET",
+        default_value_t = 8,
+        value_name = "N",
+        value_parser = positive
+    )]
+    pub(crate) in_flight_per_target: usize,
 }
 
 /// The suites that may be asked for.
@@ -213,7 +242,7 @@ impl std::str::FromStr for OpsListen {
         if text == "off" {
             return Ok(Self::Off);
         }
-        text.parse().map(Self::At).map_err(|_| "give ADDRESS:PORT or off".to_owned())
+        text.parse().map(Self::At).map_err(|_no_address| "give ADDRESS:PORT or off".to_owned())
     }
 }
 

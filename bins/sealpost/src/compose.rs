@@ -9,10 +9,7 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use sealpost_domain::{
-    Clock, Timestamp,
-    ports::{Dispatch, Store, TargetGuard},
-};
+use sealpost_domain::{Clock, Timestamp};
 use sealpost_service::{Parts, Sealpost, Settings as ServiceSettings, unlock};
 use sealpost_storage::{Database, DatabaseUrl, Settings as DatabaseSettings};
 use sealpost_wallet::Keyring;
@@ -59,9 +56,9 @@ impl Node {
         let dispatcher = start_dispatcher(args, &database, &keyring, &clock)?;
         let guard = Guard::new(AddressPolicy { dev: args.dev });
         let parts = Parts {
-            store: Arc::clone(&database) as Arc<dyn Store>,
-            dispatch: Arc::clone(&dispatcher) as Arc<dyn Dispatch>,
-            guard: Arc::new(guard) as Arc<dyn TargetGuard>,
+            store: Arc::<Database>::clone(&database),
+            dispatch: Arc::<Dispatcher>::clone(&dispatcher),
+            guard: Arc::new(guard),
             keyring,
             clock: Arc::clone(&clock),
         };
@@ -114,18 +111,18 @@ fn start_dispatcher(
 ) -> Result<Arc<Dispatcher>, Fault> {
     let webhooks = &args.webhooks;
     let settings = WebhookSettings {
-        schedule: webhooks.webhook_retry_schedule.clone(),
-        timeout: webhooks.webhook_timeout,
-        lease: webhooks.webhook_lease,
-        queue_max: webhooks.webhook_queue,
-        in_flight_max: webhooks.webhook_in_flight,
-        in_flight_per_target: webhooks.webhook_in_flight_per_target,
+        schedule: webhooks.retry_schedule.clone(),
+        timeout: webhooks.timeout,
+        lease: webhooks.lease,
+        queue_max: webhooks.queue,
+        in_flight_max: webhooks.in_flight,
+        in_flight_per_target: webhooks.in_flight_per_target,
         policy: AddressPolicy { dev: args.dev },
         ..WebhookSettings::default()
     };
     let dispatcher = Dispatcher::start(
         settings,
-        Arc::clone(database) as _,
+        Arc::<Database>::clone(database),
         Arc::clone(keyring),
         Arc::clone(clock),
     )

@@ -37,8 +37,8 @@ pub(crate) fn check_listen(args: &ServeArgs) -> Result<(), Fault> {
 /// A lease must outlast an attempt, or two nodes would send the same notice at once.
 pub(crate) fn check_lease(args: &ServeArgs) -> Result<(), Fault> {
     let webhooks = &args.webhooks;
-    let least = webhooks.webhook_timeout.saturating_add(LEASE_MARGIN);
-    if webhooks.webhook_timeout.is_zero() || webhooks.webhook_lease < least {
+    let least = webhooks.timeout.saturating_add(LEASE_MARGIN);
+    if webhooks.timeout.is_zero() || webhooks.lease < least {
         return Err(Fault::new(format!(
             "--webhook-lease must be at least {} (the timeout, which must not be 0, and 10 s)",
             humantime::format_duration(least)
@@ -64,7 +64,8 @@ pub(crate) fn kek_source<'a>(
     args: &'a ServeArgs,
     paths: &'a EmbeddedPaths,
 ) -> Result<KekSource<'a>, Fault> {
-    match (kek_from_environment(), &args.kek_file) {
+    let variable = args.kek_variable.then(kek_from_environment).flatten();
+    match (variable, &args.kek_file) {
         (Some(_), Some(_)) => Err(Fault::new("give either --kek-file or SEALPOST_KEK, not both")),
         (Some(text), None) => Ok(KekSource::Text(text)),
         (None, Some(file)) => Ok(KekSource::File(file)),

@@ -6,7 +6,7 @@ mod receiver;
 
 use std::{io::Write as _, time::Duration};
 
-use clap::Parser as _;
+use clap::{CommandFactory as _, FromArgMatches as _, builder::Resettable};
 use sealpost_domain::Timestamp;
 use sealpost_wallet::WebhookSecret;
 use sealpost_webhooks::{SignedHeaders, verify};
@@ -127,13 +127,15 @@ fn contains(body: &[u8], message: &str) -> bool {
 
 /// A temporary embedded database on free loopback ports, whatever the environment says.
 fn arguments(folder: &std::path::Path) -> Result<ServeArgs, Fault> {
-    let mut args = Cli::try_parse_from(["sealpost", "--dev", "--listen", "127.0.0.1:0"])
-        .map_err(|error| Fault::caused("the settings in the environment are not sound", error))?
+    let mut command = Cli::command().mut_args(|argument| argument.env(Resettable::Reset));
+    let matches = command
+        .try_get_matches_from_mut(["sealpost", "--dev", "--listen", "127.0.0.1:0"])
+        .and_then(|matches| Cli::from_arg_matches(&matches));
+    let mut args = matches
+        .map_err(|error| Fault::caused("the demo's own settings are not sound", error))?
         .serve;
+    args.kek_variable = false;
     args.database.data_dir = folder.join("data");
-    args.database.database_url = None;
-    args.kek_file = None;
-    args.http.base_url = None;
     args.http.ops_listen = OpsListen::Off;
     Ok(args)
 }

@@ -38,3 +38,21 @@ impl Fault {
         ExitCode::FAILURE
     }
 }
+
+/// Wrong usage in one line, with exit status 2; help and version as they are asked for.
+pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        error.exit();
+    }
+    let text = error.to_string();
+    let said: Vec<&str> = text
+        .lines()
+        .map(str::trim)
+        .take_while(|line| !line.is_empty() && !line.starts_with("Usage:"))
+        .collect();
+    let said = said.join(" ");
+    let said = said.strip_prefix("error: ").unwrap_or(&said);
+    let line = format!("sealpost: {said}; see sealpost --help\n");
+    drop(std::io::stderr().write_all(line.as_bytes()));
+    ExitCode::from(2)
+}

@@ -1,5 +1,7 @@
 //! Structured logs on standard error: JSON, or lines for people in development.
 
+use std::io::{self, IsTerminal as _};
+
 use tracing_subscriber::{EnvFilter, fmt, prelude::*};
 
 use crate::fault::Fault;
@@ -9,7 +11,10 @@ pub(crate) fn start(filter: &str, dev: bool) -> Result<(), Fault> {
     let filter = EnvFilter::try_new(filter)
         .map_err(|error| Fault::caused("--log is no tracing filter", error))?;
     let registry = tracing_subscriber::registry().with(filter);
-    let layer = fmt::layer().with_writer(std::io::stderr);
+    let mut layer = fmt::layer().with_writer(io::stderr);
+    if !io::stderr().is_terminal() {
+        layer.set_ansi(false);
+    }
     let started = if dev {
         registry.with(layer.with_target(false)).try_init()
     } else {

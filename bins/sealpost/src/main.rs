@@ -19,7 +19,10 @@ use clap::Parser;
 use crate::cli::{Cli, Command, KekCommand};
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return fault::report_usage(&error),
+    };
     let done = match cli.command {
         None => serve::run(&cli.serve),
         Some(Command::Demo) => demo::run(),

@@ -13,13 +13,10 @@ use crate::{
 pub(crate) fn run(args: &DatabaseArgs) -> Result<(), Fault> {
     let database = open_database(args, &config::database_url(args))?;
     let applied = database.migrate().map_err(database_fault)?;
-    let mut said = String::new();
-    for name in &applied {
-        said.push_str(&format!("applied {name}\n"));
-    }
-    if applied.is_empty() {
-        said.push_str("the database is up to date\n");
-    }
+    let said = match &applied[..] {
+        [] => "the database is up to date\n".to_owned(),
+        names => format!("applied {}\n", names.join(", ")),
+    };
     std::io::stdout()
         .write_all(said.as_bytes())
         .map_err(|error| Fault::caused("standard output is closed", error))

@@ -31,7 +31,11 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Fault> {
         tracing::info!("stopping");
         tokio::select! {
             () = server.stop() => tracing::info!("stopped"),
-            () = signals.next() => tracing::warn!("stopped at once; leases will expire"),
+            () = signals.next() => {
+                tracing::warn!("stopped at once; leases will expire");
+                // To return is to wait for the threads that are still stopping in order.
+                std::process::exit(1);
+            }
         }
         Ok(())
     })

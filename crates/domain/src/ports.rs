@@ -164,8 +164,8 @@ pub trait KeyRepo {
     /// How many keys of the account are not revoked.
     fn count_live_keys(&mut self, account: &AccountId) -> Result<u64, StoreError>;
 
-    /// Leads the handle to `owner`, whoever had it before; the caller has checked that this may be. A handle that
-    /// somebody else took at the same time is [`StoreError::Contended`].
+    /// Leads the handle to `owner`, within its account, or from nobody; the caller has checked that this may be. A
+    /// handle that somebody else took at the same time is [`StoreError::Contended`].
     fn assign_handle(&mut self, handle: &Handle, owner: &HandleOwner) -> Result<(), StoreError>;
 
     /// How many registrations the key has.

@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // The time and the random bytes are the caller's to give.
     let now = Timestamp::from_millis(1_767_225_600_000);
     let [a, b, c, d] = std::process::id().to_be_bytes();
-    let id = AccountId::new(now, [a, b, c, d, a, b, c, d, a, b]);
+    let id = AccountId::new(now, [a, b, c, d, 0, 0, 0, 0, 0, 0]);
     let account = Account { id, login_secret: TokenHash([1; 32]), created_at: now };
 
     let store: &dyn Store = &database;

@@ -18,6 +18,20 @@ use crate::{
     webhook::TargetRow,
 };
 
+/// Everything that a batch of the send path writes.
+#[derive(Debug)]
+pub(crate) struct SentRows<'a> {
+    pub(crate) envelopes: Vec<EnvelopeRow<'a>>,
+    pub(crate) deliveries: Vec<DeliveryRow>,
+    pub(crate) usage: Vec<UsageRow>,
+}
+
+impl SentRows<'_> {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.envelopes.is_empty() && self.deliveries.is_empty() && self.usage.is_empty()
+    }
+}
+
 /// An envelope as it is stored.
 #[derive(Debug)]
 pub(crate) struct EnvelopeRow<'a> {
@@ -141,12 +155,8 @@ macro_rules! on_either {
 }
 
 on_either! {
-    /// Stores envelopes.
-    fn insert_envelopes(rows: &[EnvelopeRow<'_>]) -> ();
-    /// Stores deliveries.
-    fn insert_deliveries(rows: &[DeliveryRow]) -> ();
-    /// Writes down what was used; every row is there and locked.
-    fn update_usage(rows: &[UsageRow]) -> ();
+    /// Stores envelopes and their deliveries, and writes down what was used, whose rows are there and locked.
+    fn store(rows: &SentRows<'_>) -> ();
     /// Adds to what is recorded past the allowance.
     fn add_overages(rows: &[OverageRow]) -> ();
     /// What was remembered, where its envelope is still there.

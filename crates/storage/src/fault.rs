@@ -96,7 +96,7 @@ fn is_fatal(error: &Error) -> bool {
         Error::BrokenTransactionManager | Error::RollbackErrorOnCommit { .. } => true,
         Error::DatabaseError(kind, info) => match kind {
             Kind::ClosedConnection | Kind::ReadOnlyTransaction | Kind::UnableToSendCommand => true,
-            Kind::Unknown => info.message().starts_with("terminating connection"),
+            Kind::Unknown => GONE.iter().any(|phrase| info.message().starts_with(phrase)),
             _ => false,
         },
         _ => false,
@@ -108,8 +108,9 @@ const IN_THE_WAY: [&str; 3] =
     ["deadlock detected", "database is locked", "database table is locked"];
 
 /// 57014, 55P03, 25P03, 57P01 to 57P03, 53100, 53200; `SQLITE_FULL`, `_IOERR`, `_READONLY`, `_CANTOPEN`.
-const AWAY: [&str; 9] = [
+const AWAY: [&str; 10] = [
     "canceling statement due to",
+    "server closed the connection unexpectedly",
     "terminating connection",
     "the database system is",
     "No space left on device",
@@ -119,3 +120,6 @@ const AWAY: [&str; 9] = [
     "attempt to write a readonly database",
     "unable to open database file",
 ];
+
+/// How PostgreSQL and libpq say that there is no connection any more.
+const GONE: [&str; 2] = ["server closed the connection unexpectedly", "terminating connection"];

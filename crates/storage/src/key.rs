@@ -6,7 +6,7 @@ use diesel::{
 };
 use sealpost_domain::{
     AccountId, ApiKey, ApiKeyId, Did, Handle, KeyStatus, Label, Plan, Timestamp, Usage, Wrapped,
-    ports::{HandleOwner, KeyRepo, Revoked, StoreError},
+    ports::{HandleOwner, KeyRepo, Lookup, Revoked, StoreError},
 };
 
 use crate::{
@@ -89,25 +89,18 @@ impl KeyRepo for Unit {
 
     /// Never from another account, since the caller has seen that it may be: who had it by then has been quicker.
     fn assign_handle(&mut self, handle: &Handle, owner: &HandleOwner) -> Result<(), StoreError> {
-        let (account, key) = (owner.account_id.to_string(), owner.api_key_id.to_string());
-        let reserved =
-            handles::table.find(handle.as_str()).filter(handles::account_id.eq(&account));
-        self.run(|conn| {
-            if diesel::update(reserved).set(handles::api_key_id.eq(&key)).execute(conn)? == 1 {
-                return Ok(());
-            }
-            let row = (
-                handles::handle.eq(handle.as_str()),
-                handles::account_id.eq(&account),
-                handles::api_key_id.eq(&key),
-            );
-            match diesel::insert_into(handles::table).values(row).execute(conn) {
-                Err(taken @ Error::DatabaseError(DatabaseErrorKind::UniqueViolation, _)) => {
-                    Err(Fault::Contended(taken))
-                }
-                done => Ok(done.map(drop)?),
-            }
-        })
+        // Every statement sees what was committed before it, so that the owner may be another one by now than the
+        // one that the caller saw and decided on.
+        let seen = match self.handles_seen.get(handle) {
+            Some(seen) => *seen,
+            None => self.find_handle(handle)?.map(|owner| owner.api_key_id),
+        };
+        self.run(|conn| match seen {
+            Some(before) => take_over(conn, handle, &before, owner),
+            None => take(conn, handle, owner),
+        })?;
+        self.handles_seen.insert(handle.clone(), Some(owner.api_key_id));
+        Ok(())
     }
 
     fn count_registrations(&mut self, key: &ApiKeyId) -> Result<u64, StoreError> {
@@ -150,6 +143,38 @@ impl KeyRepo for Unit {
     fn revoke_key(&mut self, id: &ApiKeyId) -> Result<Revoked, StoreError> {
         self.run(|conn| revocation::revoke(conn, id))
     }
+}
+
+/// Only while nobody has it.
+fn take(conn: &mut AnyConnection, handle: &Handle, owner: &HandleOwner) -> Result<(), Fault> {
+    let row = (
+        handles::handle.eq(handle.as_str()),
+        handles::account_id.eq(owner.account_id.to_string()),
+        handles::api_key_id.eq(owner.api_key_id.to_string()),
+    );
+    match diesel::insert_into(handles::table).values(row).execute(conn) {
+        Err(taken @ Error::DatabaseError(DatabaseErrorKind::UniqueViolation, _)) => {
+            Err(Fault::Contended(taken))
+        }
+        done => Ok(done.map(drop)?),
+    }
+}
+
+/// Only from the owner that was seen, and within the account: who took it meanwhile has won.
+fn take_over(
+    conn: &mut AnyConnection,
+    handle: &Handle,
+    before: &ApiKeyId,
+    owner: &HandleOwner,
+) -> Result<(), Fault> {
+    let seen = handles::table
+        .find(handle.as_str())
+        .filter(handles::account_id.eq(owner.account_id.to_string()))
+        .filter(handles::api_key_id.eq(before.to_string()));
+    let moved = diesel::update(seen)
+        .set(handles::api_key_id.eq(owner.api_key_id.to_string()))
+        .execute(conn)?;
+    if moved == 1 { Ok(()) } else { Err(Fault::Contended(Error::NotFound)) }
 }
 
 /// As in the table.

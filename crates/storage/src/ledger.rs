@@ -6,7 +6,7 @@ use sealpost_domain::{
 };
 
 use crate::{
-    batch::{self, DeliveryRow, EnvelopeRow, OverageRow},
+    batch::{self, DeliveryRow, EnvelopeRow, OverageRow, SentRows},
     columns, facts,
     fault::Fault,
     idempotency,
@@ -21,21 +21,17 @@ impl SendLedger for Unit {
 
     fn apply(&mut self, changes: &Changes) -> Result<(), StoreError> {
         self.run(|conn| {
-            let envelopes = changes.envelopes.iter().map(|envelope| envelope_row(envelope));
-            let envelopes = envelopes.collect::<Result<Vec<_>, _>>()?;
-            if !envelopes.is_empty() {
-                batch::insert_envelopes(conn, &envelopes)?;
-            }
             let leased = changes.leased.iter().map(leased_row);
-            let deliveries = leased.chain(changes.unleased.iter().map(unleased_row));
-            let deliveries = deliveries.collect::<Result<Vec<_>, _>>()?;
-            if !deliveries.is_empty() {
-                batch::insert_deliveries(conn, &deliveries)?;
-            }
-            let usage: Vec<_> =
-                changes.usage.iter().map(|(key, used)| UsageRow::of(key, used)).collect();
-            if !usage.is_empty() {
-                batch::update_usage(conn, &usage)?;
+            let unleased = changes.unleased.iter().map(unleased_row);
+            let envelopes = changes.envelopes.iter().map(|envelope| envelope_row(envelope));
+            let usage = changes.usage.iter().map(|(key, used)| UsageRow::of(key, used));
+            let rows = SentRows {
+                envelopes: envelopes.collect::<Result<_, _>>()?,
+                deliveries: leased.chain(unleased).collect::<Result<_, _>>()?,
+                usage: usage.collect(),
+            };
+            if !rows.is_empty() {
+                batch::store(conn, &rows)?;
             }
             let overages: Vec<_> = changes.overage.iter().map(overage_row).collect();
             if !overages.is_empty() {

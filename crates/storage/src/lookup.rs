@@ -7,6 +7,18 @@ use sealpost_domain::{
 
 use crate::{account, key, reader::Reader, unit::Unit};
 
+impl Reader<'_> {
+    /// Outside a transaction nothing follows from what was seen.
+    #[expect(clippy::unused_self, reason = "the counterpart of what a transaction remembers")]
+    fn saw_handle(&self, _: &Handle, _: Option<&HandleOwner>) {}
+}
+
+impl Unit {
+    fn saw_handle(&mut self, handle: &Handle, owner: Option<&HandleOwner>) {
+        self.handles_seen.insert(handle.clone(), owner.map(|owner| owner.api_key_id));
+    }
+}
+
 macro_rules! look_up_on {
     ($runner:ty) => {
         impl Lookup for $runner {
@@ -19,7 +31,9 @@ macro_rules! look_up_on {
             }
 
             fn find_handle(&mut self, handle: &Handle) -> Result<Option<HandleOwner>, StoreError> {
-                self.run(|conn| key::find_handle(conn, handle))
+                let owner = self.run(|conn| key::find_handle(conn, handle))?;
+                self.saw_handle(handle, owner.as_ref());
+                Ok(owner)
             }
 
             fn find_login_secret(

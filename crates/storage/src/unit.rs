@@ -1,7 +1,12 @@
 //! The unit of work: a connection from the pool in a transaction. The only place that opens, commits and rolls back.
 
+use std::collections::HashMap;
+
 use diesel::connection::{AnsiTransactionManager, TransactionManager};
-use sealpost_domain::ports::{Durability, StoreError, Tx};
+use sealpost_domain::{
+    ApiKeyId, Handle,
+    ports::{Durability, StoreError, Tx},
+};
 
 use crate::{
     connection::{AnyConnection, on_backend},
@@ -15,6 +20,8 @@ pub(crate) struct Unit {
     link: Pooled,
     /// A statement failed: nothing can be committed any more.
     failed: bool,
+    /// Whom handles led to when this transaction looked: what its caller decides on.
+    pub(crate) handles_seen: HashMap<Handle, Option<ApiKeyId>>,
     /// Given up last, when the connection is back in its pool.
     _turn: Option<Pass>,
 }
@@ -36,7 +43,7 @@ impl Unit {
             link = pool.get().map_err(unavailable)?;
             open(&mut link, durability)?;
         }
-        Ok(Self { link, failed: false, _turn: turn })
+        Ok(Self { link, failed: false, handles_seen: HashMap::new(), _turn: turn })
     }
 
     /// Runs statements, and says what their failure means.

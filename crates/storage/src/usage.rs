@@ -6,8 +6,8 @@ use sealpost_domain::{ApiKeyId, Timestamp, Usage, WindowUse};
 use crate::{columns::number, fault::Fault, schema::usage};
 
 /// As in the table.
-#[derive(Debug, AsChangeset, Insertable, Queryable)]
-#[diesel(table_name = usage, primary_key(api_key_id))]
+#[derive(Debug, Insertable, Queryable)]
+#[diesel(table_name = usage)]
 pub(crate) struct UsageRow {
     pub(crate) api_key_id: String,
     pub(crate) minute_start: i64,

@@ -38,16 +38,15 @@ impl WebhookRepo for Unit {
         })
     }
 
+    /// Its deliveries go before it: who writes down what came of an attempt locks them in this order too. What a batch
+    /// adds meanwhile is discarded when it is due.
     fn delete_registration(&mut self, key: &ApiKeyId, id: &WebhookId) -> Result<bool, StoreError> {
-        let id = id.to_string();
+        let (key, id) = (key.to_string(), id.to_string());
         self.run(|conn| {
-            let of_key = webhooks::table.find(&id).filter(webhooks::api_key_id.eq(key.to_string()));
-            if diesel::delete(of_key).execute(conn)? == 0 {
-                return Ok(false);
-            }
-            let to_it = deliveries::table.filter(deliveries::webhook_id.eq(&id));
-            diesel::delete(to_it).execute(conn)?;
-            Ok(true)
+            let of_key = webhooks::table.find(&id).filter(webhooks::api_key_id.eq(&key));
+            let to_it = deliveries::webhook_id.eq_any(of_key.select(webhooks::id));
+            diesel::delete(deliveries::table.filter(to_it)).execute(conn)?;
+            Ok(diesel::delete(of_key).execute(conn)? == 1)
         })
     }
 }

@@ -7,7 +7,7 @@
 //! - [`SessionToken`], [`LoginSecret`] and [`WebhookSecret`]: secrets that leave the service, shown once.
 //!
 //! Pure and synchronous; the system's random source is the only thing outside that it asks. Secrets are wiped when
-//! dropped and never appear in `Debug`. `examples/embed.rs` shows the whole of it.
+//! dropped and never appear in `Debug`. `examples/identities.rs` shows the whole of it.
 
 mod binding;
 mod derivation;

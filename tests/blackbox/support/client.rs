@@ -177,12 +177,12 @@ impl Request<'_> {
     pub(crate) fn try_answer(self) -> Result<Answer, ureq::Error> {
         let base_url = Arc::clone(&self.client.url);
         let agent = &self.client.agent;
-        let answer = if self.body.is_empty() && self.builder.method_ref() != Some(&http::Method::POST)
-        {
-            agent.run(self.builder.body(())?)?
-        } else {
-            agent.run(self.builder.body(self.body)?)?
-        };
+        let answer =
+            if self.body.is_empty() && self.builder.method_ref() != Some(&http::Method::POST) {
+                agent.run(self.builder.body(())?)?
+            } else {
+                agent.run(self.builder.body(self.body)?)?
+            };
         let (head, mut body) = answer.into_parts();
         let body = body.read_to_vec()?;
         Ok(Answer { status: head.status.as_u16(), headers: head.headers, body, base_url })
@@ -197,7 +197,8 @@ impl Answer {
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
         let text = String::from_utf8_lossy(&self.body);
-        serde_json::from_str(&text).unwrap_or_else(|_| panic!("{} and no JSON: {text}", self.status))
+        serde_json::from_str(&text)
+            .unwrap_or_else(|_| panic!("{} and no JSON: {text}", self.status))
     }
 
     /// The body of a 200.

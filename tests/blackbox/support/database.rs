@@ -1,6 +1,6 @@
 //! The two databases: each case gets a fresh one of its own.
 
-use std::{fs, os::unix::fs::OpenOptionsExt, path::Path, process::Command};
+use std::{fs, os::unix::fs::OpenOptionsExt as _, path::PathBuf, process::Command};
 
 use tempfile::TempDir;
 
@@ -27,7 +27,7 @@ impl Database {
     /// On this PostgreSQL.
     pub(crate) fn at(url: String) -> Self {
         let database = Self { folder: tempfile::tempdir().unwrap(), url: Some(url) };
-        write_kek(&database.kek_file());
+        database.write_kek();
         database
     }
 
@@ -42,16 +42,23 @@ impl Database {
     }
 
     /// The file of the embedded database.
-    pub(crate) fn file(&self) -> std::path::PathBuf {
+    pub(crate) fn file(&self) -> PathBuf {
         self.folder.path().join("data/sealpost.db")
     }
 
     /// The key file.
-    pub(crate) fn kek_file(&self) -> std::path::PathBuf {
+    pub(crate) fn kek_file(&self) -> PathBuf {
         match self.url {
             None => self.folder.path().join("data/kek"),
             Some(_) => self.folder.path().join("kek"),
         }
+    }
+
+    /// Writes a fresh key file where there is none.
+    pub(crate) fn write_kek(&self) {
+        let file = self.kek_file();
+        fs::OpenOptions::new().create_new(true).write(true).mode(0o600).open(&file).unwrap();
+        fs::write(file, run(binary(&["kek", "new"])).stdout).unwrap();
     }
 
     /// A server on it, for development.
@@ -75,10 +82,4 @@ impl Database {
         command.args(more);
         command
     }
-}
-
-/// Writes a file with a fresh key-encryption key.
-pub(crate) fn write_kek(file: &Path) {
-    fs::OpenOptions::new().create_new(true).write(true).mode(0o600).open(file).unwrap();
-    fs::write(file, run(binary(&["kek", "new"])).stdout).unwrap();
 }

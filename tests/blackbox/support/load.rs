@@ -16,7 +16,8 @@ use super::{Client, Identity, Receiver, SOON, eventually, text};
 
 /// Senders with a recipient each, and all that was acknowledged to them.
 pub(crate) struct Pairs {
-    pairs: Vec<(Identity, Identity)>,
+    /// Sender and recipient.
+    members: Vec<(Identity, Identity)>,
     turn: AtomicUsize,
     acknowledged: Mutex<BTreeMap<String, Letter>>,
 }
@@ -38,7 +39,7 @@ impl Pairs {
             client.register(&recipient, &format!("{}/{number}", receiver.url));
             (sender, recipient)
         });
-        Self { pairs: pairs.collect(), turn: AtomicUsize::new(0), acknowledged: Mutex::default() }
+        Self { members: pairs.collect(), turn: AtomicUsize::new(0), acknowledged: Mutex::default() }
     }
 
     /// Sends from several threads; once `goal` more are acknowledged, `strike` does something to the server, and the
@@ -59,32 +60,33 @@ impl Pairs {
         self.acknowledged.lock().unwrap().len()
     }
 
-    /// Every acknowledged envelope opens, and its notice arrived; every envelope that a notice tells of opens, also
-    /// where its sender was told nothing. Says how many notices came more than once.
+    /// Every acknowledged envelope opens, and its notice was answered; every envelope that a notice tells of opens, also
+    /// where its sender was told nothing. Says how many notices were answered although they had been before.
     #[track_caller]
     pub(crate) fn check(&self, client: &Client, receiver: &Receiver, within: Duration) -> usize {
         let acknowledged = self.acknowledged.lock().unwrap().clone();
         let told = || -> BTreeSet<(String, usize)> {
             let notices = receiver.notices();
-            let told = notices.iter().map(|notice| {
+            let told = notices.iter().filter(|notice| notice.is_answered).map(|notice| {
                 let number = notice.path.rsplit('/').next().unwrap();
                 (notice.id(), number.parse().unwrap())
             });
             told.collect()
         };
-        let told = eventually("every notice arrives", within, || {
+        let told = eventually("every notice arrives and is answered", within, || {
             let told = told();
             let has = |(id, letter): (&String, &Letter)| told.contains(&(id.clone(), letter.pair));
             acknowledged.iter().all(has).then_some(told)
         });
         for (id, pair) in &told {
-            let opened = client.open(&self.pairs[*pair].1, id).ok();
+            let opened = client.open(&self.members[*pair].1, id).ok();
             if let Some(letter) = acknowledged.get(id) {
                 assert_eq!(opened["message"], letter.message);
                 assert_eq!(opened["envelope_hash"], letter.hash);
             }
         }
-        receiver.notices().len() - told.len()
+        let answered = receiver.notices().iter().filter(|notice| notice.is_answered).count();
+        answered - told.len()
     }
 
     /// Each thread ends when the server is gone, or says that it is.
@@ -92,8 +94,8 @@ impl Pairs {
         let until = Instant::now() + SOON;
         while Instant::now() < until {
             let turn = self.turn.fetch_add(1, Ordering::Relaxed);
-            let pair = turn % self.pairs.len();
-            let (sender, recipient) = &self.pairs[pair];
+            let pair = turn % self.members.len();
+            let (sender, recipient) = &self.members[pair];
             let message = format!("letter {turn}");
             let body = json!({"to": recipient.key, "message": message});
             let answer = client.post("/v1/channel/send").by(sender).json(&body).try_answer();

@@ -13,12 +13,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-pub(crate) use client::{Answer, Client, Identity, text};
+pub(crate) use client::{Answer, Client, Identity, Request, text};
 pub(crate) use database::Database;
 pub(crate) use load::Pairs;
-pub(crate) use process::{Process, binary, run};
+pub(crate) use process::{Ended, binary, is_empty, run};
 pub(crate) use raw::{exchange, status_of, talk};
-pub(crate) use receiver::{Notice, Reaction, Receiver};
+pub(crate) use receiver::{Reaction, Receiver};
 pub(crate) use server::Server;
 
 /// Runs each case once on the embedded database and once on PostgreSQL.

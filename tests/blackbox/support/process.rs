@@ -32,7 +32,9 @@ pub(crate) struct Ended {
 pub(crate) fn binary(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sealpost"));
     for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("SEALPOST_") || name.to_string_lossy().starts_with("PG") {
+        if name.to_string_lossy().starts_with("SEALPOST_")
+            || name.to_string_lossy().starts_with("PG")
+        {
             command.env_remove(name);
         }
     }

@@ -6,13 +6,13 @@ use std::{
     time::Duration,
 };
 
-/// Sends these bytes and reads until the server closes.
+/// Sends these bytes and reads the answer.
 pub(crate) fn exchange(url: &str, bytes: impl AsRef<[u8]>) -> String {
     talk(url, &[bytes.as_ref()])
 }
 
-/// Sends one piece after the other and reads until the server closes. A server may answer and close before it has
-/// taken everything.
+/// Sends one piece after the other and reads the answer; it is empty where the server just closes. A server may
+/// answer and close before it has taken everything.
 pub(crate) fn talk(url: &str, pieces: &[&[u8]]) -> String {
     let mut socket = TcpStream::connect(url.strip_prefix("http://").unwrap()).unwrap();
     socket.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -21,19 +21,30 @@ pub(crate) fn talk(url: &str, pieces: &[&[u8]]) -> String {
             break;
         }
     }
-    let mut answer = Vec::new();
-    match socket.read_to_end(&mut answer) {
-        Ok(_) => {}
-        Err(_) if !answer.is_empty() => {}
-        Err(error) => panic!("no answer: {error}"),
+    let (mut answer, mut buffer) = (Vec::new(), [0; 4096]);
+    while !is_whole(&answer) {
+        match socket.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(length) => answer.extend_from_slice(&buffer[..length]),
+            Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => break,
+            Err(error) => panic!("no answer: {error}"),
+        }
     }
     String::from_utf8_lossy(&answer).into_owned()
 }
 
-/// The status of the first answer in these bytes.
+/// The status of the answer in these bytes.
+#[track_caller]
 pub(crate) fn status_of(answer: &str) -> u16 {
     let status = answer.split(' ').nth(1).and_then(|status| status.parse().ok());
     status.unwrap_or_else(|| panic!("no HTTP: {answer:?}"))
+}
+
+fn is_whole(answer: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(answer).to_ascii_lowercase();
+    let Some((head, body)) = text.split_once("\r\n\r\n") else { return false };
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+    length.is_some_and(|length| body.len() >= length.trim().parse().unwrap())
 }
 
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -1,7 +1,7 @@
 //! A receiver of notices that writes down what it gets and reacts as the case wants.
 
 use std::{
-    io::{BufRead as _, BufReader, Read as _, Write as _},
+    io::{BufRead, BufReader, Read as _, Write as _},
     net::{Shutdown, SocketAddr, TcpListener, TcpStream},
     sync::{Arc, Condvar, Mutex},
     thread,
@@ -23,6 +23,8 @@ pub(crate) enum Reaction {
     Close,
     /// No answer until the receiver is told to go on; then 204.
     Hang,
+    /// No answer, ever.
+    Ignore,
     /// A redirect there.
     Redirect(String),
 }
@@ -33,6 +35,7 @@ pub(crate) struct Notice {
     pub(crate) path: String,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Vec<u8>,
+    pub(crate) is_answered: bool,
 }
 
 /// A receiver on a free loopback port.
@@ -168,14 +171,17 @@ fn serve(connection: &TcpStream, state: &State) -> Option<()> {
                 drop(state.going_on.wait_while(seen, |seen| !seen.goes_on).unwrap());
                 "204 No Content".to_owned()
             }
+            // Until the other side gives up.
+            Reaction::Ignore => return reader.read(&mut [0]).ok().map(drop),
             Reaction::Redirect(url) => format!("307 There\r\nLocation: {url}"),
         };
         let length = if head.starts_with("204") { "" } else { "Content-Length: 0\r\n" };
         reader.get_mut().write_all(format!("HTTP/1.1 {head}\r\n{length}\r\n").as_bytes()).ok()?;
+        state.seen.lock().unwrap().notices[number].is_answered = true;
     }
 }
 
-fn read(reader: &mut impl std::io::BufRead) -> Option<Notice> {
+fn read(reader: &mut impl BufRead) -> Option<Notice> {
     let mut lines = Vec::new();
     loop {
         let mut line = String::new();
@@ -194,5 +200,5 @@ fn read(reader: &mut impl std::io::BufRead) -> Option<Notice> {
     let length: usize = headers.get("content-length")?.to_str().ok()?.parse().ok()?;
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
-    Some(Notice { path, headers, body })
+    Some(Notice { path, headers, body, is_answered: false })
 }

@@ -103,14 +103,20 @@ impl Problem {
 
     fn code(&self) -> Code {
         match self {
-            Self::BodyTimeout => Code::RequestTimeout,
-            Self::BodyTooLarge { .. } => Code::PayloadTooLarge,
-            Self::BodyUnreadable => Code::InvalidJson,
+            Self::BodyTimeout | Self::Http(StatusCode::REQUEST_TIMEOUT) => Code::RequestTimeout,
+            Self::BodyTooLarge { .. } | Self::Http(StatusCode::PAYLOAD_TOO_LARGE) => {
+                Code::PayloadTooLarge
+            }
             Self::Http(StatusCode::NOT_FOUND) | Self::NotFound => Code::NotFound,
-            Self::Http(StatusCode::PAYLOAD_TOO_LARGE) => Code::PayloadTooLarge,
-            Self::Http(StatusCode::REQUEST_TIMEOUT) => Code::RequestTimeout,
-            Self::Http(status) if status.is_client_error() => Code::InvalidJson,
-            Self::Http(_) | Self::Lost => Code::InternalError,
+            Self::BodyUnreadable => Code::InvalidJson,
+            Self::Http(status) => {
+                if status.is_client_error() {
+                    Code::InvalidJson
+                } else {
+                    Code::InternalError
+                }
+            }
+            Self::Lost => Code::InternalError,
             Self::MethodNotAllowed { .. } => Code::MethodNotAllowed,
             Self::Service(error) => error.refusal().map_or(Code::InternalError, Refusal::code),
             Self::UnsupportedMediaType => Code::UnsupportedMediaType,

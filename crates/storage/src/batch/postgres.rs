@@ -9,9 +9,7 @@ use diesel::{
 };
 use sealpost_domain::{Timestamp, ports::Claim};
 
-pub(super) use self::send::{
-    add_overages, forget_stale, insert_deliveries, insert_envelopes, recall, remember, update_usage,
-};
+pub(super) use self::send::{add_overages, forget_stale, recall, remember, store};
 use super::{End, Held, Note, RowId, TakenRow, statement::Statement};
 use crate::fault::Fault;
 
@@ -27,32 +25,38 @@ pub(super) fn take(
     claim: &Claim,
     limit: i64,
 ) -> Result<Vec<TakenRow>, Fault> {
-    Ok(Statement::<TakenColumns>::new(
-        "WITH due AS MATERIALIZED (
-             SELECT envelope_id, webhook_id FROM deliveries WHERE due_at <= ?
-             ORDER BY due_at LIMIT ? FOR UPDATE SKIP LOCKED
-         )
-         UPDATE deliveries AS d SET lease = ?, due_at = ?
-         FROM due
-         LEFT JOIN webhooks AS w ON w.id = due.webhook_id
-         LEFT JOIN envelopes AS e ON e.id = due.envelope_id
-         WHERE d.envelope_id = due.envelope_id AND d.webhook_id = due.webhook_id
-         RETURNING d.envelope_id, d.webhook_id, d.attempts, w.status, w.id, w.url, w.secret,
-             e.id, e.sender, e.recipient, e.suite, e.hash, e.payload_size_bytes, e.created_at",
-    )
-    .bind::<BigInt, _>(claim.now.as_millis())
-    .bind::<BigInt, _>(limit)
-    .bind::<BigInt, _>(claim.lease.0)
-    .bind::<BigInt, _>(claim.lease_until.as_millis())
-    .load(conn)?)
+    Ok(Statement::<_, TakenColumns>::query(TAKE)
+        .bind::<BigInt, _>(claim.now.as_millis())
+        .bind::<BigInt, _>(limit)
+        .bind::<BigInt, _>(claim.lease.0)
+        .bind::<BigInt, _>(claim.lease_until.as_millis())
+        .load(conn)?)
 }
+
+/// A plan that is kept knows no limit and expects a tenth of the queue. Joined to that, it would read the whole queue
+/// (98 ms for 256 of 200,000, measured); of an array it expects a few rows, and finds each by its key (4 ms).
+const TAKE: &str = "
+    WITH due AS MATERIALIZED (
+        SELECT envelope_id, webhook_id FROM deliveries WHERE due_at <= ?
+        ORDER BY due_at LIMIT ? FOR UPDATE SKIP LOCKED
+    ), taken AS (
+        UPDATE deliveries SET lease = ?, due_at = ?
+        WHERE envelope_id = ANY (ARRAY(SELECT envelope_id FROM due))
+            AND (envelope_id, webhook_id) IN (SELECT envelope_id, webhook_id FROM due)
+        RETURNING envelope_id, webhook_id, attempts
+    )
+    SELECT t.envelope_id, t.webhook_id, t.attempts, w.status, w.id, w.url, w.secret,
+        e.id, e.sender, e.recipient, e.suite, e.hash, e.payload_size_bytes, e.created_at
+    FROM taken AS t
+    LEFT JOIN webhooks AS w ON w.id = t.webhook_id
+    LEFT JOIN envelopes AS e ON e.id = t.envelope_id";
 
 /// As [`TakenRow`] reads them.
 type TakenColumns =
     (Text, Text, Integer, Nullable<(Text, (Text, Text, Binary))>, Nullable<MetaColumns>);
 
 pub(super) fn discard(conn: &mut PgConnection, ids: &[RowId]) -> Result<(), Fault> {
-    Statement::<()>::new(
+    Statement::command(
         "DELETE FROM deliveries AS d USING unnest(?, ?) AS n (envelope_id, webhook_id)
          WHERE d.envelope_id = n.envelope_id AND d.webhook_id = n.webhook_id",
     )
@@ -63,7 +67,7 @@ pub(super) fn discard(conn: &mut PgConnection, ids: &[RowId]) -> Result<(), Faul
 }
 
 pub(super) fn park(conn: &mut PgConnection, ids: &[RowId], due_at: Timestamp) -> Result<(), Fault> {
-    Statement::<()>::new(
+    Statement::command(
         "UPDATE deliveries AS d SET lease = NULL, due_at = ?
          FROM unnest(?, ?) AS n (envelope_id, webhook_id)
          WHERE d.envelope_id = n.envelope_id AND d.webhook_id = n.webhook_id",
@@ -76,7 +80,7 @@ pub(super) fn park(conn: &mut PgConnection, ids: &[RowId], due_at: Timestamp) ->
 }
 
 pub(super) fn remove(conn: &mut PgConnection, ends: &[&End]) -> Result<Vec<RowId>, Fault> {
-    let removed = Statement::<(Text, Text)>::new(
+    let removed = Statement::<_, (Text, Text)>::query(
         "DELETE FROM deliveries AS d USING unnest(?, ?, ?) AS n (envelope_id, webhook_id, lease)
          WHERE d.envelope_id = n.envelope_id AND d.webhook_id = n.webhook_id AND d.lease = n.lease
          RETURNING d.envelope_id, d.webhook_id",
@@ -89,7 +93,7 @@ pub(super) fn remove(conn: &mut PgConnection, ends: &[&End]) -> Result<Vec<RowId
 }
 
 pub(super) fn keep(conn: &mut PgConnection, ends: &[&End]) -> Result<Vec<RowId>, Fault> {
-    let kept = Statement::<(Text, Text)>::new(
+    let kept = Statement::<_, (Text, Text)>::query(
         "UPDATE deliveries AS d
          SET lease = NULL, attempts = n.attempts, due_at = n.due_at, last_failure = n.failure
          FROM unnest(?, ?, ?, ?, ?, ?)
@@ -109,7 +113,7 @@ pub(super) fn keep(conn: &mut PgConnection, ends: &[&End]) -> Result<Vec<RowId>,
 
 /// Two nodes may have a word for the same registrations: locked in the order of ids, they never wait in a circle.
 pub(super) fn note(conn: &mut PgConnection, notes: &[Note]) -> Result<(), Fault> {
-    Statement::<()>::new(
+    Statement::command(
         "WITH noted AS MATERIALIZED (
              SELECT w.id, n.success_at, n.failure_at, n.failure
              FROM webhooks AS w
@@ -136,7 +140,7 @@ pub(super) fn release(
     held: &[Held],
     due_at: Timestamp,
 ) -> Result<(), Fault> {
-    Statement::<()>::new(
+    Statement::command(
         "UPDATE deliveries AS d SET lease = NULL, due_at = ?
          FROM unnest(?, ?, ?) AS n (envelope_id, webhook_id, lease)
          WHERE d.envelope_id = n.envelope_id AND d.webhook_id = n.webhook_id AND d.lease = n.lease",
@@ -155,7 +159,7 @@ pub(super) fn purge_envelopes(
     below: &str,
     limit: i64,
 ) -> Result<usize, Fault> {
-    Ok(Statement::<()>::new(
+    Ok(Statement::command(
         "WITH old AS MATERIALIZED (
              SELECT id FROM envelopes WHERE id < ? ORDER BY id LIMIT ? FOR UPDATE SKIP LOCKED
          ), undelivered AS (

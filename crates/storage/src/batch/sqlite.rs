@@ -2,13 +2,15 @@
 
 mod send;
 
-use diesel::{SqliteConnection, prelude::*};
+use diesel::{
+    SqliteConnection,
+    prelude::*,
+    sql_types::{BigInt, Text},
+};
 use sealpost_domain::{Timestamp, ports::Claim};
 
-pub(super) use self::send::{
-    add_overages, forget_stale, insert_deliveries, insert_envelopes, recall, remember, update_usage,
-};
-use super::{End, Held, Note, RowId, TakenRow};
+pub(super) use self::send::{add_overages, forget_stale, recall, remember, store};
+use super::{End, Held, Note, RowId, TakenRow, statement::Statement};
 use crate::{
     envelope,
     fault::Fault,
@@ -34,11 +36,15 @@ pub(super) fn take(
             envelope::META.nullable(),
         ))
         .load(conn)?;
-    let (lease, due_at) = (Some(claim.lease.0), Some(claim.lease_until.as_millis()));
     for row in &due {
-        diesel::update(d::table.find((&row.envelope_id, &row.webhook_id)))
-            .set((d::lease.eq(lease), d::due_at.eq(due_at)))
-            .execute(conn)?;
+        Statement::command(
+            "UPDATE deliveries SET lease = ?, due_at = ? WHERE envelope_id = ? AND webhook_id = ?",
+        )
+        .bind::<BigInt, _>(claim.lease.0)
+        .bind::<BigInt, _>(claim.lease_until.as_millis())
+        .bind::<Text, _>(&row.envelope_id)
+        .bind::<Text, _>(&row.webhook_id)
+        .execute(conn)?;
     }
     Ok(due)
 }

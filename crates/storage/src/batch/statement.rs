@@ -1,25 +1,33 @@
-//! A statement of PostgreSQL given as text.
+//! A statement given as text that stays prepared.
 
 use std::marker::PhantomData;
 
 use diesel::{
+    backend::Backend,
     expression::{AsExpression, TypedExpressionType},
-    pg::Pg,
     prelude::*,
     query_builder::{AstPass, Query, QueryFragment, QueryId},
     sql_types::SqlType,
 };
 
-/// Text with a `?` for every value. Unlike diesel's `sql_query` it stays prepared on its connection, by its text, so
-/// that a batch is parsed and planned once and not every time; and its rows have types, `R`.
-pub(super) struct Statement<'a, R> {
+/// Text with a `?` for every value; its rows are of the types `R`. Unlike diesel's `sql_query` and its updates, it
+/// stays prepared on its connection, by its text, so that a batch is parsed and planned once and not every time.
+pub(super) struct Statement<'a, DB, R> {
     text: &'static str,
-    values: Vec<Box<dyn QueryFragment<Pg> + 'a>>,
+    values: Vec<Box<dyn QueryFragment<DB> + 'a>>,
     rows: PhantomData<R>,
 }
 
-impl<'a, R> Statement<'a, R> {
-    pub(super) fn new(text: &'static str) -> Self {
+impl<DB: Backend> Statement<'_, DB, ()> {
+    /// One without rows.
+    pub(super) fn command(text: &'static str) -> Self {
+        Self::query(text)
+    }
+}
+
+impl<'a, DB: Backend, R> Statement<'a, DB, R> {
+    /// One with rows.
+    pub(super) fn query(text: &'static str) -> Self {
         Self { text, values: Vec::new(), rows: PhantomData }
     }
 
@@ -27,15 +35,15 @@ impl<'a, R> Statement<'a, R> {
     pub(super) fn bind<T, V>(mut self, value: V) -> Self
     where
         T: SqlType + TypedExpressionType,
-        V: AsExpression<T, Expression: QueryFragment<Pg> + 'a>,
+        V: AsExpression<T, Expression: QueryFragment<DB> + 'a>,
     {
         self.values.push(Box::new(value.as_expression()));
         self
     }
 }
 
-impl<R> QueryFragment<Pg> for Statement<'_, R> {
-    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+impl<DB: Backend, R> QueryFragment<DB> for Statement<'_, DB, R> {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, DB>) -> QueryResult<()> {
         let mut values = self.values.iter();
         for text in self.text.split_inclusive('?') {
             out.push_sql(text.trim_end_matches('?'));
@@ -47,13 +55,13 @@ impl<R> QueryFragment<Pg> for Statement<'_, R> {
     }
 }
 
-impl<R> QueryId for Statement<'_, R> {
+impl<DB, R> QueryId for Statement<'_, DB, R> {
     type QueryId = ();
     const HAS_STATIC_QUERY_ID: bool = false;
 }
 
-impl<R> Query for Statement<'_, R> {
+impl<DB, R> Query for Statement<'_, DB, R> {
     type SqlType = R;
 }
 
-impl<R, Conn> RunQueryDsl<Conn> for Statement<'_, R> {}
+impl<DB, R, Conn> RunQueryDsl<Conn> for Statement<'_, DB, R> {}

@@ -3,8 +3,8 @@
 use std::thread;
 
 use sealpost_domain::{
-    ApiKey, EnterpriseTerms, Handle, KeyStatus, Plan, Usage,
-    ports::{Changes, Durability::Durable, HandleOwner, Store, StoreError, Wanted},
+    AccountId, ApiKey, EnterpriseTerms, Handle, KeyStatus, Plan, Usage,
+    ports::{Changes, Durability::Durable, HandleOwner, Store, StoreError, Tx, Wanted},
 };
 
 use super::fixture::{Fixture, account, key};
@@ -17,6 +17,7 @@ on_both!(
     a_handle_leads_to_the_newest_key,
     only_one_of_many_takers_gets_a_handle,
     only_one_of_two_heirs_gets_a_handle,
+    only_one_of_two_heirs_that_take_turns_gets_a_handle,
     a_handle_never_leaves_its_account,
     revoked_is_final,
     a_revoked_key_has_no_root,
@@ -92,6 +93,12 @@ fn a_handle_leads_to_the_newest_key(db: &Fixture) {
         db.store().write(Durable, |tx| tx.assign_handle(&bob, &owner)).unwrap();
         assert_eq!(find(), Some(owner));
     }
+    let back_and_forth = db.store().write(Durable, |tx| {
+        tx.find_handle(&bob)?;
+        [&old, &new].into_iter().try_for_each(|key| tx.assign_handle(&bob, &owner(key)))
+    });
+    back_and_forth.unwrap();
+    assert_eq!(find(), Some(owner(&new)));
 }
 
 fn only_one_of_many_takers_gets_a_handle(db: &Fixture) {
@@ -116,12 +123,24 @@ fn only_one_of_many_takers_gets_a_handle(db: &Fixture) {
 }
 
 fn only_one_of_two_heirs_gets_a_handle(db: &Fixture) {
+    one_of_two_heirs_gets_a_handle(db, |_, _| Ok(()));
+}
+
+/// As activation does it, which counts keys too.
+fn only_one_of_two_heirs_that_take_turns_gets_a_handle(db: &Fixture) {
+    one_of_two_heirs_gets_a_handle(db, |tx, account| tx.lock_account(account).map(drop));
+}
+
+fn one_of_two_heirs_gets_a_handle(
+    db: &Fixture,
+    prepare: impl Fn(&mut dyn Tx, &AccountId) -> Result<(), StoreError> + Sync,
+) {
     let bob = Handle::parse("bob").unwrap();
     let old = db.activate();
     db.store().write(Durable, |tx| tx.assign_handle(&bob, &owner(&old))).unwrap();
     let inherit = |key: &ApiKey| {
         db.store().write(Durable, |tx| {
-            tx.lock_account(&old.account_id)?;
+            prepare(tx, &old.account_id)?;
             let is_inherited = tx.find_handle(&bob)? == Some(owner(&old));
             if is_inherited {
                 tx.assign_handle(&bob, &owner(key))?;
@@ -144,6 +163,11 @@ fn a_handle_never_leaves_its_account(db: &Fixture) {
     assign(&mine).unwrap();
     let taken = assign(&other);
     assert!(matches!(taken, Err(StoreError::Contended(_))), "{taken:?}");
+    let seen_and_taken = db.store().write(Durable, |tx| {
+        assert_eq!(tx.find_handle(&bob)?, Some(owner(&mine)));
+        tx.assign_handle(&bob, &owner(&other))
+    });
+    assert!(matches!(seen_and_taken, Err(StoreError::Contended(_))), "{seen_and_taken:?}");
     assert_eq!(db.lookup().unwrap().find_handle(&bob).unwrap(), Some(owner(&mine)));
 }
 

@@ -1,16 +1,20 @@
 //! Webhook registrations.
 
+use std::{thread, time::Duration};
+
 use sealpost_domain::{
     LeaseToken, Registration, RegistrationStatus,
-    ports::{Claim, Durability::Durable, Outbox},
+    ports::{Claim, Durability::Durable, Durability::Relaxed, Outbox, Store},
 };
 
 use super::fixture::{Fixture, at, registration};
+use crate::batch::{self, End, Held, Note};
 
 on_both!(
     registrations_are_listed_oldest_first,
     only_the_key_itself_deletes_its_registration,
     a_deleted_registration_takes_its_deliveries_along,
+    a_deletion_and_outcomes_do_not_wait_in_a_circle,
 );
 
 fn registrations_are_listed_oldest_first(db: &Fixture) {
@@ -57,3 +61,33 @@ fn a_deleted_registration_takes_its_deliveries_along(db: &Fixture) {
     assert_eq!(due.len(), 2);
     assert!(due.iter().all(|delivery| delivery.target.webhook_id == stays.id));
 }
+
+/// A settlement in its two steps, and nobody who tries again.
+fn a_deletion_and_outcomes_do_not_wait_in_a_circle(db: &Fixture) {
+    let key = db.activate();
+    let to = db.register(&key.id);
+    db.send(&to, 1);
+    let claim = Claim { now: at(1000), limit: 1, lease: LeaseToken(1), lease_until: at(2000) };
+    let held = Held::new(&db.claim(&claim).unwrap()[0].id(), claim.lease);
+    let end = End { held, attempts: 1, at: 1001, failure: None, due_at: None };
+    let webhook_id = to.id.to_string();
+    let note = Note { webhook_id, success_at: Some(1001), ..Note::default() };
+    thread::scope(|scope| {
+        let mut settling = db.unit(Relaxed).unwrap();
+        let removed = settling.run(|conn| batch::remove(conn, &[&end])).unwrap();
+        assert_eq!(removed.len(), 1);
+        let deletion = scope.spawn(|| {
+            let mut tx = db.begin(Durable)?;
+            let is_deleted = tx.delete_registration(&key.id, &to.id)?;
+            tx.commit().map(|()| is_deleted)
+        });
+        thread::sleep(PAUSE);
+        settling.run(|conn| batch::note(conn, &[note])).unwrap();
+        settling.commit().unwrap();
+        assert!(deletion.join().unwrap().unwrap());
+    });
+    assert_eq!((db.count("webhooks"), db.count("deliveries")), (0, 0));
+}
+
+/// Long enough that whoever does not wait would be through.
+const PAUSE: Duration = Duration::from_millis(150);

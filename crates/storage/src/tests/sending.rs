@@ -16,6 +16,7 @@ on_both!(
     an_envelope_is_stored_once,
     a_leased_delivery_is_nobody_elses_until_its_lease_ends,
     usage_of_a_key_that_is_not_there_is_an_error,
+    a_batch_may_decide_nothing,
 );
 
 fn an_envelope_reads_back_to_its_recipient_alone(db: &Fixture) {
@@ -103,4 +104,8 @@ fn usage_of_a_key_that_is_not_there_is_an_error(db: &Fixture) {
     let changes = Changes { usage, ..Changes::default() };
     let done = db.store().write(Durable, |tx| tx.apply(&changes));
     assert!(matches!(done, Err(StoreError::Corrupt("usage"))), "{done:?}");
+}
+
+fn a_batch_may_decide_nothing(db: &Fixture) {
+    db.apply(&Changes::default());
 }

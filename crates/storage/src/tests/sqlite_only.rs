@@ -1,14 +1,28 @@
 //! What SQLite alone has: a file, one writer, and a pragma that says what waits for the disk.
 
-use std::{os::unix::fs::PermissionsExt, thread, time::Duration};
-
-use diesel::{connection::SimpleConnection, dsl::sql, prelude::*, sql_types::Integer};
-use sealpost_domain::ports::{
-    Durability::{Durable, Relaxed},
-    Store, StoreError,
+use std::{
+    os::unix::fs::PermissionsExt,
+    sync::{Arc, Mutex},
+    thread,
+    time::Duration,
 };
 
-use super::fixture::{Fixture, account, empty_sqlite, sqlite};
+use diesel::{
+    connection::{InstrumentationEvent, SimpleConnection},
+    dsl::sql,
+    prelude::*,
+    sql_types::Integer,
+};
+use sealpost_domain::{
+    LeaseToken, Usage,
+    ports::{
+        Changes,
+        Durability::{Durable, Relaxed},
+        Store, StoreError,
+    },
+};
+
+use super::fixture::{Fixture, account, delivery, empty_sqlite, envelope, sqlite};
 use crate::{Database, DatabaseUrl, Settings, unit::Unit};
 
 fn synchronous(unit: &mut Unit) -> i32 {
@@ -52,6 +66,35 @@ fn a_relaxed_transaction_that_did_not_come_about_leaves_nothing_behind() {
 fn shorten_busy_timeout(db: &Fixture) {
     let mut link = db.writers.get().unwrap();
     link.connection.batch_execute("PRAGMA busy_timeout = 50").unwrap();
+}
+
+#[test]
+fn the_hot_path_stays_prepared() {
+    let db = sqlite();
+    let key = db.activate();
+    let to = db.register(&key.id);
+    let kept = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&kept);
+    let mut link = db.writers.get().unwrap();
+    link.connection.set_instrumentation(move |event: InstrumentationEvent<'_>| {
+        if let InstrumentationEvent::CacheQuery { sql, .. } = event {
+            seen.lock().unwrap().push(sql.to_owned());
+        }
+    });
+    drop(link);
+    for _ in 0..2 {
+        let envelope = Arc::new(envelope(&key.id, &key.id));
+        db.apply(&Changes {
+            leased: vec![delivery(&envelope, &to, LeaseToken(1), 5)],
+            envelopes: vec![envelope],
+            usage: vec![(key.id, Usage::UNUSED)],
+            ..Changes::default()
+        });
+    }
+    let kept = kept.lock().unwrap();
+    let starts = ["INSERT INTO `envelopes`", "INSERT INTO `deliveries`", "UPDATE usage"];
+    assert_eq!(kept.len(), starts.len(), "{kept:?}");
+    assert!(kept.iter().zip(starts).all(|(sql, start)| sql.starts_with(start)), "{kept:?}");
 }
 
 #[test]

@@ -8,82 +8,62 @@ use diesel::{
 
 use super::{BigInts, MetaColumns, Texts, column};
 use crate::{
-    batch::{
-        DeliveryRow, EnvelopeRow, OverageRow, RecalledRow, RememberedId, RememberedRow,
-        statement::Statement,
-    },
+    batch::{OverageRow, RecalledRow, RememberedId, RememberedRow, SentRows, statement::Statement},
     fault::Fault,
-    usage::UsageRow,
 };
 
-pub(in crate::batch) fn insert_envelopes(
-    conn: &mut PgConnection,
-    rows: &[EnvelopeRow<'_>],
-) -> Result<(), Fault> {
-    Statement::<()>::new(
-        "INSERT INTO envelopes (id, sender, recipient, suite, hash, signature, sealed, payload_size_bytes, created_at)
-         SELECT * FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    )
-    .bind::<Texts, _>(column(rows, |row| &*row.id))
-    .bind::<Texts, _>(column(rows, |row| &*row.sender))
-    .bind::<Texts, _>(column(rows, |row| &*row.recipient))
-    .bind::<Array<SmallInt>, _>(column(rows, |row| row.suite))
-    .bind::<Array<Binary>, _>(column(rows, |row| row.hash))
-    .bind::<Array<Binary>, _>(column(rows, |row| row.signature))
-    .bind::<Array<Binary>, _>(column(rows, |row| row.sealed))
-    .bind::<BigInts, _>(column(rows, |row| row.payload_size_bytes))
-    .bind::<BigInts, _>(column(rows, |row| row.created_at))
-    .execute(conn)?;
-    Ok(())
+/// All in one statement; without envelopes, as for requests that only count, its first parts have nothing to do.
+pub(in crate::batch) fn store(conn: &mut PgConnection, rows: &SentRows<'_>) -> Result<(), Fault> {
+    let SentRows { envelopes, deliveries, usage } = rows;
+    let updated = Statement::command(STORE)
+        .bind::<Texts, _>(column(envelopes, |row| &*row.id))
+        .bind::<Texts, _>(column(envelopes, |row| &*row.sender))
+        .bind::<Texts, _>(column(envelopes, |row| &*row.recipient))
+        .bind::<Array<SmallInt>, _>(column(envelopes, |row| row.suite))
+        .bind::<Array<Binary>, _>(column(envelopes, |row| row.hash))
+        .bind::<Array<Binary>, _>(column(envelopes, |row| row.signature))
+        .bind::<Array<Binary>, _>(column(envelopes, |row| row.sealed))
+        .bind::<BigInts, _>(column(envelopes, |row| row.payload_size_bytes))
+        .bind::<BigInts, _>(column(envelopes, |row| row.created_at))
+        .bind::<Texts, _>(column(deliveries, |row| &*row.envelope_id))
+        .bind::<Texts, _>(column(deliveries, |row| &*row.webhook_id))
+        .bind::<Array<Integer>, _>(column(deliveries, |row| row.attempts))
+        .bind::<BigInts, _>(column(deliveries, |row| row.due_at))
+        .bind::<Array<Nullable<BigInt>>, _>(column(deliveries, |row| row.lease))
+        .bind::<Texts, _>(column(usage, |row| &*row.api_key_id))
+        .bind::<BigInts, _>(column(usage, |row| row.minute_start))
+        .bind::<BigInts, _>(column(usage, |row| row.minute_used))
+        .bind::<BigInts, _>(column(usage, |row| row.day_start))
+        .bind::<BigInts, _>(column(usage, |row| row.day_used))
+        .bind::<BigInts, _>(column(usage, |row| row.month_start))
+        .bind::<BigInts, _>(column(usage, |row| row.month_used))
+        .bind::<BigInts, _>(column(usage, |row| row.throughput_tat_us))
+        .execute(conn)?;
+    if updated == usage.len() { Ok(()) } else { Err(Fault::Corrupt("usage")) }
 }
 
-pub(in crate::batch) fn insert_deliveries(
-    conn: &mut PgConnection,
-    rows: &[DeliveryRow],
-) -> Result<(), Fault> {
-    Statement::<()>::new(
-        "INSERT INTO deliveries (envelope_id, webhook_id, attempts, due_at, lease)
-         SELECT * FROM unnest(?, ?, ?, ?, ?)",
+const STORE: &str = "
+    WITH stored AS (
+        INSERT INTO envelopes (id, sender, recipient, suite, hash, signature, sealed,
+            payload_size_bytes, created_at)
+        SELECT * FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ), queued AS (
+        INSERT INTO deliveries (envelope_id, webhook_id, attempts, due_at, lease)
+        SELECT * FROM unnest(?, ?, ?, ?, ?)
     )
-    .bind::<Texts, _>(column(rows, |row| &*row.envelope_id))
-    .bind::<Texts, _>(column(rows, |row| &*row.webhook_id))
-    .bind::<Array<Integer>, _>(column(rows, |row| row.attempts))
-    .bind::<BigInts, _>(column(rows, |row| row.due_at))
-    .bind::<Array<Nullable<BigInt>>, _>(column(rows, |row| row.lease))
-    .execute(conn)?;
-    Ok(())
-}
-
-pub(in crate::batch) fn update_usage(
-    conn: &mut PgConnection,
-    rows: &[UsageRow],
-) -> Result<(), Fault> {
-    let updated = Statement::<()>::new(
-        "UPDATE usage SET minute_start = n.minute_start, minute_used = n.minute_used,
-             day_start = n.day_start, day_used = n.day_used,
-             month_start = n.month_start, month_used = n.month_used,
-             throughput_tat_us = n.throughput_tat_us
-         FROM unnest(?, ?, ?, ?, ?, ?, ?, ?) AS n (api_key_id, minute_start, minute_used,
-             day_start, day_used, month_start, month_used, throughput_tat_us)
-         WHERE usage.api_key_id = n.api_key_id",
-    )
-    .bind::<Texts, _>(column(rows, |row| &*row.api_key_id))
-    .bind::<BigInts, _>(column(rows, |row| row.minute_start))
-    .bind::<BigInts, _>(column(rows, |row| row.minute_used))
-    .bind::<BigInts, _>(column(rows, |row| row.day_start))
-    .bind::<BigInts, _>(column(rows, |row| row.day_used))
-    .bind::<BigInts, _>(column(rows, |row| row.month_start))
-    .bind::<BigInts, _>(column(rows, |row| row.month_used))
-    .bind::<BigInts, _>(column(rows, |row| row.throughput_tat_us))
-    .execute(conn)?;
-    if updated == rows.len() { Ok(()) } else { Err(Fault::Corrupt("usage")) }
-}
+    UPDATE usage SET minute_start = n.minute_start, minute_used = n.minute_used,
+        day_start = n.day_start, day_used = n.day_used,
+        month_start = n.month_start, month_used = n.month_used,
+        throughput_tat_us = n.throughput_tat_us
+    FROM unnest(?, ?, ?, ?, ?, ?, ?, ?) AS n (api_key_id, minute_start, minute_used,
+        day_start, day_used, month_start, month_used, throughput_tat_us)
+    WHERE usage.api_key_id = n.api_key_id";
 
 pub(in crate::batch) fn recall(
     conn: &mut PgConnection,
     ids: &[RememberedId<'_>],
 ) -> Result<Vec<RecalledRow>, Fault> {
-    Ok(Statement::<(Text, Text, Binary, MetaColumns)>::new(
+    Ok(Statement::<_, (Text, Text, Binary, MetaColumns)>::query(
         "SELECT r.api_key_id, r.idempotency_key, r.fingerprint,
              e.id, e.sender, e.recipient, e.suite, e.hash, e.payload_size_bytes, e.created_at
          FROM unnest(?, ?) AS n (api_key_id, idempotency_key)
@@ -100,7 +80,7 @@ pub(in crate::batch) fn remember(
     conn: &mut PgConnection,
     rows: &[RememberedRow<'_>],
 ) -> Result<usize, Fault> {
-    Ok(Statement::<()>::new(
+    Ok(Statement::command(
         "INSERT INTO remembered (api_key_id, idempotency_key, fingerprint, envelope_id, created_at)
          SELECT * FROM unnest(?, ?, ?, ?, ?)
          ON CONFLICT (api_key_id, idempotency_key) DO NOTHING",
@@ -117,7 +97,7 @@ pub(in crate::batch) fn forget_stale(
     conn: &mut PgConnection,
     rows: &[RememberedRow<'_>],
 ) -> Result<(), Fault> {
-    Statement::<()>::new(
+    Statement::command(
         "DELETE FROM remembered AS r USING unnest(?, ?) AS n (api_key_id, idempotency_key)
          WHERE r.api_key_id = n.api_key_id AND r.idempotency_key = n.idempotency_key
              AND NOT EXISTS (SELECT FROM envelopes AS e WHERE e.id = r.envelope_id)",
@@ -133,7 +113,7 @@ pub(in crate::batch) fn add_overages(
     conn: &mut PgConnection,
     rows: &[OverageRow],
 ) -> Result<(), Fault> {
-    Statement::<()>::new(
+    Statement::command(
         "INSERT INTO overages AS o (api_key_id, month, messages)
          SELECT n.api_key_id, n.month, sum(n.messages)::BIGINT
          FROM unnest(?, ?, ?) AS n (api_key_id, month, messages)

@@ -1,56 +1,70 @@
 //! What a batch of sends reads and writes.
 
-use diesel::{SqliteConnection, dsl::exists, prelude::*, upsert::excluded};
+use diesel::{
+    SqliteConnection,
+    dsl::exists,
+    prelude::*,
+    sql_types::{BigInt, Text},
+    upsert::excluded,
+};
 
 use crate::{
-    batch::{DeliveryRow, EnvelopeRow, OverageRow, RecalledRow, RememberedId, RememberedRow},
+    batch::{
+        EnvelopeRow, OverageRow, RecalledRow, RememberedId, RememberedRow, SentRows,
+        statement::Statement,
+    },
     envelope,
     fault::Fault,
-    schema::{deliveries as d, envelopes as e, overages as o, remembered as r, usage},
+    schema::{deliveries as d, envelopes as e, overages as o, remembered as r},
     usage::UsageRow,
 };
 
-pub(in crate::batch) fn insert_envelopes(
+pub(in crate::batch) fn store(
     conn: &mut SqliteConnection,
-    rows: &[EnvelopeRow<'_>],
+    rows: &SentRows<'_>,
 ) -> Result<(), Fault> {
-    for row in rows {
-        let values = (
-            e::id.eq(&row.id),
-            e::sender.eq(&row.sender),
-            e::recipient.eq(&row.recipient),
-            e::suite.eq(row.suite),
-            e::hash.eq(row.hash),
-            e::signature.eq(row.signature),
-            e::sealed.eq(row.sealed),
-            e::payload_size_bytes.eq(row.payload_size_bytes),
-            e::created_at.eq(row.created_at),
-        );
-        diesel::insert_into(e::table).values(values).execute(conn)?;
+    for row in &rows.envelopes {
+        insert_envelope(conn, row)?;
     }
-    Ok(())
-}
-
-pub(in crate::batch) fn insert_deliveries(
-    conn: &mut SqliteConnection,
-    rows: &[DeliveryRow],
-) -> Result<(), Fault> {
-    for row in rows {
+    for row in &rows.deliveries {
         diesel::insert_into(d::table).values(row).execute(conn)?;
     }
+    for row in &rows.usage {
+        update_usage(conn, row)?;
+    }
     Ok(())
 }
 
-pub(in crate::batch) fn update_usage(
-    conn: &mut SqliteConnection,
-    rows: &[UsageRow],
-) -> Result<(), Fault> {
-    for row in rows {
-        let updated = diesel::update(usage::table.find(&row.api_key_id)).set(row).execute(conn)?;
-        if updated != 1 {
-            return Err(Fault::Corrupt("usage"));
-        }
-    }
+fn update_usage(conn: &mut SqliteConnection, row: &UsageRow) -> Result<(), Fault> {
+    let updated = Statement::command(
+        "UPDATE usage SET minute_start = ?, minute_used = ?, day_start = ?, day_used = ?,
+             month_start = ?, month_used = ?, throughput_tat_us = ? WHERE api_key_id = ?",
+    )
+    .bind::<BigInt, _>(row.minute_start)
+    .bind::<BigInt, _>(row.minute_used)
+    .bind::<BigInt, _>(row.day_start)
+    .bind::<BigInt, _>(row.day_used)
+    .bind::<BigInt, _>(row.month_start)
+    .bind::<BigInt, _>(row.month_used)
+    .bind::<BigInt, _>(row.throughput_tat_us)
+    .bind::<Text, _>(&row.api_key_id)
+    .execute(conn)?;
+    if updated == 1 { Ok(()) } else { Err(Fault::Corrupt("usage")) }
+}
+
+fn insert_envelope(conn: &mut SqliteConnection, row: &EnvelopeRow<'_>) -> Result<(), Fault> {
+    let values = (
+        e::id.eq(&row.id),
+        e::sender.eq(&row.sender),
+        e::recipient.eq(&row.recipient),
+        e::suite.eq(row.suite),
+        e::hash.eq(row.hash),
+        e::signature.eq(row.signature),
+        e::sealed.eq(row.sealed),
+        e::payload_size_bytes.eq(row.payload_size_bytes),
+        e::created_at.eq(row.created_at),
+    );
+    diesel::insert_into(e::table).values(values).execute(conn)?;
     Ok(())
 }
 

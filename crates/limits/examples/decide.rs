@@ -1,6 +1,6 @@
 //! A key of the free plan that sends as fast as it can, decided by this crate alone.
 //!
-//! `cargo run -p sealpost-limits --example embed`
+//! `cargo run -p sealpost-limits --example decide`
 
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 

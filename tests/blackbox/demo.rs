@@ -1,0 +1,42 @@
+//! `sealpost demo` shows the main job and leaves nothing behind.
+
+use std::time::{Duration, Instant};
+
+use crate::support::{binary, is_empty, run};
+
+#[test]
+fn the_demo_holds_in_every_step_and_leaves_nothing_behind() {
+    let (temporary, here) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let mut command = binary(&["demo"]);
+    command.env("TMPDIR", temporary.path()).current_dir(&here);
+    let began = Instant::now();
+    let ended = run(command);
+    assert!(began.elapsed() < Duration::from_secs(10));
+    assert_eq!((ended.status, ended.stderr.as_str()), (Some(0), ""), "{}", ended.stdout);
+    assert!(ended.stdout.trim_end().ends_with("Every step held."), "{}", ended.stdout);
+    assert!(is_empty(temporary.path()) && is_empty(here.path()));
+}
+
+#[test]
+fn the_demo_holds_whatever_the_environment_says() {
+    for (name, value) in [
+        ("SEALPOST_DATABASE_URL", "postgres://nobody@localhost:1/nowhere"),
+        ("SEALPOST_DATA_DIR", "/proc/nowhere"),
+        ("SEALPOST_KEK", "nonsense"),
+        ("SEALPOST_KEK_FILE", "/proc/nowhere"),
+        ("SEALPOST_LISTEN", "0.0.0.0:80"),
+        ("SEALPOST_OPS_LISTEN", "192.0.2.1:1"),
+        ("SEALPOST_BASE_URL", "https://sealpost.example"),
+        ("SEALPOST_MAX_MESSAGE_BYTES", "1"),
+        ("SEALPOST_SESSION_TTL", "0s"),
+        ("SEALPOST_SUITE", "classic"),
+        ("SEALPOST_WEBHOOK_TIMEOUT", "0s"),
+        ("SEALPOST_LOG", "trace"),
+    ] {
+        let mut command = binary(&["demo"]);
+        command.env(name, value);
+        let ended = run(command);
+        assert_eq!(ended.status, Some(0), "{name}={value} {}", ended.stderr);
+        assert!(ended.stdout.contains("Every step held."), "{name}={value}");
+    }
+}

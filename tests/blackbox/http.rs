@@ -1,0 +1,234 @@
+//! HTTP itself: methods, paths, bodies that are too long or too late, bytes that are no HTTP.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::support::{Database, Request, Server, exchange, status_of, talk};
+
+#[test]
+fn an_unknown_path_is_not_found_whatever_the_method() {
+    let server = Database::embedded().serve();
+    for path in [
+        "/",
+        "/v1",
+        "/v1/",
+        "/v1/pong",
+        "/v1/ping/",
+        "/V1/ping",
+        "/v1/channel/send/x",
+        "/dash",
+        "/livez",
+        "/v1/%2e%2e",
+    ] {
+        for method in ["GET", "POST", "PUT", "DELETE", "OPTIONS"] {
+            let answer = server.client().request(method, path).answer();
+            answer.refused(404, "NOT_FOUND");
+        }
+    }
+}
+
+#[test]
+fn another_method_is_not_allowed() {
+    let server = Database::embedded().serve();
+    let posts = [
+        "/v1/did/activate",
+        "/v1/did/status",
+        "/v1/auth/login",
+        "/v1/auth/logout",
+        "/v1/channel/send",
+        "/v1/channel/open",
+        "/v1/webhooks",
+        "/v1/webhooks/register",
+    ];
+    let paths = posts.map(|path| (path, "POST")).into_iter().chain([("/v1/ping", "GET")]);
+    for (path, allowed) in paths {
+        for method in ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"] {
+            if method != allowed {
+                let answer = server.client().request(method, path).answer();
+                answer.refused(405, "METHOD_NOT_ALLOWED");
+                assert_eq!(answer.header("allow"), Some(allowed), "{method} {path}");
+            }
+        }
+        let head = server.client().request("HEAD", path).answer();
+        assert_eq!((head.status, head.header("allow")), (405, Some(allowed)), "HEAD {path}");
+        assert!(head.body.is_empty());
+    }
+}
+
+#[test]
+fn ping_needs_nothing() {
+    let server = Database::embedded().serve();
+    let answer = server.client().request("GET", "/v1/ping").answer();
+    assert_eq!(answer.ok()["status"], "ok");
+}
+
+#[test]
+fn a_sane_request_id_is_kept_and_an_insane_one_replaced() {
+    let server = Database::embedded().serve();
+    let longest = "a".repeat(64);
+    let ask = |method, path, id: &str| {
+        let answer = server.client().request(method, path).header("X-Request-Id", id).answer();
+        answer.header("x-request-id").unwrap().to_owned()
+    };
+    for (method, path) in
+        [("GET", "/v1/ping"), ("GET", "/nowhere"), ("PUT", "/v1/ping"), ("POST", "/v1/did/status")]
+    {
+        for sane in ["x", "3f2a-77_b.c", &longest] {
+            assert_eq!(ask(method, path, sane), sane);
+        }
+        for insane in ["", "a b", "<script>", "a/b", "a\"b", &"a".repeat(65), &"a".repeat(1000)] {
+            let given = ask(method, path, insane);
+            assert!(given.starts_with("req_") && given.len() == 30, "{insane}: {given}");
+        }
+    }
+    assert_ne!(ask("GET", "/v1/ping", ""), ask("GET", "/v1/ping", ""));
+}
+
+#[test]
+fn a_declared_body_over_the_limit_is_refused_before_it_comes() {
+    let server = Database::embedded().serve();
+    let answer = exchange(&server.url, post("/v1/did/activate", "Content-Length: 2097153\r\n"));
+    assert_eq!(status_of(&answer), 413, "{answer}");
+    assert!(answer.contains("PAYLOAD_TOO_LARGE"), "{answer}");
+}
+
+#[test]
+fn a_streamed_body_over_the_limit_is_refused_before_it_ends() {
+    let server = Database::embedded().serve_with(&["--max-body-bytes", "1000"]);
+    let head = post("/v1/did/activate", "Transfer-Encoding: chunked\r\n");
+    let chunk = format!("258\r\n{}\r\n", " ".repeat(600));
+    let answer = talk(&server.url, &[head.as_bytes(), chunk.as_bytes(), chunk.as_bytes()]);
+    assert_eq!(status_of(&answer), 413, "{answer}");
+}
+
+#[test]
+fn a_body_at_the_limit_is_taken_and_one_byte_more_is_not() {
+    let server = Database::embedded().serve_with(&["--max-body-bytes", "1000"]);
+    for (length, status) in [(1000, 200), (1001, 413)] {
+        let body = format!("{:>length$}", json!({"label": "a"}).to_string());
+        let request =
+            server.client().post("/v1/did/activate").body("application/json", body.as_bytes());
+        assert_eq!(request.answer().status, status);
+        let head = post("/v1/did/activate", "Transfer-Encoding: chunked\r\nConnection: close\r\n");
+        let chunk = format!("{length:x}\r\n{body}\r\n0\r\n\r\n");
+        let answer = talk(&server.url, &[head.as_bytes(), chunk.as_bytes()]);
+        assert_eq!(status_of(&answer), status, "{answer}");
+    }
+}
+
+#[test]
+fn a_body_that_comes_too_late_is_given_up() {
+    let server = Database::embedded().serve_with(&["--body-timeout", "500ms"]);
+    for framing in ["Content-Length: 100\r\n", "Transfer-Encoding: chunked\r\n"] {
+        let began = Instant::now();
+        let answer = exchange(&server.url, post("/v1/did/activate", framing) + "5\r\n{\"lab");
+        assert_eq!(status_of(&answer), 408, "{answer}");
+        assert!(answer.contains("REQUEST_TIMEOUT"), "{answer}");
+        assert!((Duration::from_millis(500)..Duration::from_secs(10)).contains(&began.elapsed()));
+    }
+    is_well(&server);
+}
+
+#[test]
+fn a_body_that_breaks_off_breaks_nothing() {
+    let server = Database::embedded().serve();
+    for framing in ["Content-Length: 100\r\n", "Transfer-Encoding: chunked\r\n"] {
+        let mut socket =
+            std::net::TcpStream::connect(server.url.strip_prefix("http://").unwrap()).unwrap();
+        let bytes = post("/v1/did/activate", framing) + "5\r\n{\"lab";
+        std::io::Write::write_all(&mut socket, bytes.as_bytes()).unwrap();
+    }
+    let malformed =
+        post("/v1/did/activate", "Transfer-Encoding: chunked\r\n") + "zz\r\n{}\r\n0\r\n\r\n";
+    assert!((400..500).contains(&status_of(&exchange(&server.url, malformed))));
+    is_well(&server);
+}
+
+#[test]
+fn a_request_with_two_lengths_is_rejected() {
+    let server = Database::embedded().serve();
+    let body = "{\"label\":\"a\"}";
+    for framing in [
+        "Content-Length: 13\r\nTransfer-Encoding: chunked\r\n",
+        "Transfer-Encoding: chunked\r\nContent-Length: 13\r\n",
+        "Content-Length: 13\r\nContent-Length: 14\r\n",
+        "Content-Length: +13\r\n",
+        "Content-Length: 1x\r\n",
+        "Transfer-Encoding: chunked, identity\r\n",
+    ] {
+        let answer = exchange(&server.url, post("/v1/did/activate", framing) + body);
+        assert!(answer.is_empty() || status_of(&answer) == 400, "{framing}: {answer}");
+    }
+    is_well(&server);
+}
+
+#[test]
+fn bytes_that_are_no_http_break_nothing() {
+    let server = Database::embedded().serve();
+    let long = format!("GET /{} HTTP/1.1\r\nHost: x\r\n\r\n", "a".repeat(300_000));
+    let many = format!("GET /v1/ping HTTP/1.1\r\nHost: x\r\n{}\r\n", "X-Y: z\r\n".repeat(2_000));
+    for bytes in [
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n".as_slice(),
+        b"hello\r\n\r\n",
+        b"GET\r\n\r\n",
+        b"GET /v1/ping HTTP/9.9\r\nHost: x\r\n\r\n",
+        b"GET /v1/ping HTTP/1.1\r\nHost : x\r\n\r\n",
+        b"GET /v1/ping HTTP/1.1\r\nX: \x00\r\n\r\n",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        long.as_bytes(),
+        many.as_bytes(),
+    ] {
+        let answer = exchange(&server.url, bytes);
+        assert!(answer.is_empty() || (400..600).contains(&status_of(&answer)), "{answer}");
+        is_well(&server);
+    }
+}
+
+#[test]
+fn the_content_type_must_be_json_where_there_is_a_body() {
+    let server = Database::embedded().serve();
+    let client = server.client();
+    let body = json!({"label": "a"}).to_string();
+    for taken in ["application/json", "Application/JSON; charset=utf-8", "application/x+json"] {
+        client.post("/v1/did/activate").body(taken, body.as_bytes()).answer().ok();
+    }
+    for not in
+        ["text/plain", "application/x-www-form-urlencoded", "application/jsonp", "text/json", "*/*"]
+    {
+        let answer = client.post("/v1/did/activate").body(not, body.as_bytes()).answer();
+        answer.refused(415, "UNSUPPORTED_MEDIA_TYPE");
+    }
+    let untyped = format!(
+        "POST /v1/did/activate HTTP/1.1\r\nHost: x\r\nContent-Length: 13\r\nConnection: close\r\n\r\n{body}"
+    );
+    assert_eq!(status_of(&exchange(&server.url, untyped)), 415);
+}
+
+#[test]
+fn the_key_may_come_in_the_body_and_the_header_wins() {
+    let server = Database::embedded().serve();
+    let client = server.client();
+    let alice = client.newcomer();
+    let sibling = client.sibling(&alice);
+    let status = |request: Request<'_>| request.token(&alice.token).answer();
+    let named = json!({"api_key_id": sibling.key, "unknown": [1, {"deep": null}], "to": 7});
+    let in_body = status(client.post("/v1/did/status").json(&named));
+    assert_eq!(in_body.ok()["api_key_id"], sibling.key, "and unknown fields are ignored");
+    let in_both = status(client.post("/v1/did/status").key(&alice.key).json(&named));
+    assert_eq!(in_both.ok()["api_key_id"], alice.key);
+    let wrong_type =
+        status(client.post("/v1/did/status").key(&alice.key).json(&json!({"api_key_id": 7})));
+    assert_eq!(wrong_type.ok()["api_key_id"], alice.key);
+    let message = json!({"api_key_id": sibling.key, "to": alice.key, "message": "x"});
+    let sent = client.post("/v1/channel/send").token(&alice.token).json(&message).answer();
+    assert_eq!(sent.ok()["sender"], sibling.key);
+}
+
+fn post(path: &str, headers: &str) -> String {
+    format!("POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n{headers}\r\n")
+}
+
+fn is_well(server: &Server) {
+    server.client().request("GET", "/v1/ping").answer().ok();
+}

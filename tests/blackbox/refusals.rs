@@ -1,0 +1,299 @@
+//! Every refusal that these endpoints can meet, in a table: status, code and field; [`Answer::refused`] checks the
+//! rest of the problem document and the headers of each.
+//!
+//! [`Answer::refused`]: crate::support::Answer::refused
+
+use serde_json::{Value, json};
+
+use crate::support::{Client, Database, Identity, on_both, text};
+
+on_both!(
+    a_body_that_is_no_json_object_is_refused,
+    activate_refuses,
+    login_and_logout_refuse,
+    managing_webhooks_refuses,
+    open_refuses,
+    register_refuses,
+    send_refuses,
+    status_refuses,
+    unknown_ids_and_somebody_elses_look_the_same,
+);
+
+/// What is sent, and what must be answered: status, code, and field where one is at fault.
+type Row<'a> = (Value, u16, &'a str, Option<&'a str>);
+
+fn activate_refuses(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    client.newcomer_named("taken");
+    let rows: &[Row<'_>] = &[
+        (json!({}), 400, "MISSING_FIELD", Some("label")),
+        (json!({"label": null}), 400, "MISSING_FIELD", Some("label")),
+        (json!({"label": ""}), 400, "MISSING_FIELD", Some("label")),
+        (json!({"label": []}), 400, "MISSING_FIELD", Some("label")),
+        (json!({"label": 1}), 400, "INVALID_FIELD", Some("label")),
+        (json!({"label": {}}), 400, "INVALID_FIELD", Some("label")),
+        (json!({"label": "ü".repeat(101)}), 400, "INVALID_FIELD", Some("label")),
+        (json!({"label": "a\nb"}), 400, "INVALID_FIELD", Some("label")),
+        (json!({"label": "a", "handle": 1}), 400, "INVALID_FIELD", Some("handle")),
+        (json!({"label": "a", "handle": "ab"}), 400, "INVALID_FIELD", Some("handle")),
+        (json!({"label": "a", "handle": "a".repeat(33)}), 400, "INVALID_FIELD", Some("handle")),
+        (json!({"label": "a", "handle": "1abc"}), 400, "INVALID_FIELD", Some("handle")),
+        (json!({"label": "a", "handle": "a.bc"}), 400, "INVALID_FIELD", Some("handle")),
+        (json!({"label": "a", "handle": "@abc"}), 400, "INVALID_FIELD", Some("handle")),
+        (json!({"label": "a", "handle": "böb"}), 400, "INVALID_FIELD", Some("handle")),
+        (json!({"label": "a", "handle": "did-key"}), 400, "INVALID_FIELD", Some("handle")),
+        (json!({"label": "a", "handle": "ak_1"}), 400, "INVALID_FIELD", Some("handle")),
+        (json!({"label": "a", "handle": "taken"}), 409, "HANDLE_TAKEN", Some("handle")),
+        (json!({"label": "a", "handle": "TAKEN"}), 409, "HANDLE_TAKEN", Some("handle")),
+    ];
+    check(rows, |body| client.activate(body));
+    for token in ["", "st_wrong", "Bearer"] {
+        let request = client.post("/v1/did/activate").token(token).json(&json!({"label": "a"}));
+        request.answer().refused(401, "UNAUTHORIZED");
+    }
+    for label in ["ü".repeat(100), " ".to_owned(), "<b>".to_owned()] {
+        assert_eq!(client.activate(&json!({"label": label})).ok()["label"], label);
+    }
+}
+
+fn login_and_logout_refuse(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let alice = client.newcomer();
+    let rows: &[Row<'_>] = &[
+        (json!({}), 400, "MISSING_FIELD", Some("account_id")),
+        (json!({"login_secret": 7}), 400, "MISSING_FIELD", Some("account_id")),
+        (json!({"account_id": 7}), 400, "MISSING_FIELD", Some("login_secret")),
+        (json!({"account_id": 7, "login_secret": "x"}), 400, "INVALID_FIELD", Some("account_id")),
+        (json!({"account_id": "x", "login_secret": 7}), 400, "INVALID_FIELD", Some("login_secret")),
+        (json!({"account_id": "x", "login_secret": "x"}), 401, "UNAUTHORIZED", None),
+    ];
+    check(rows, |body| client.post("/v1/auth/login").json(body).answer());
+    let rows: &[Row<'_>] = &[
+        (json!({"all": "yes"}), 400, "INVALID_FIELD", Some("all")),
+        (json!({"all": 1}), 400, "INVALID_FIELD", Some("all")),
+    ];
+    check(rows, |body| client.post("/v1/auth/logout").token(&alice.token).json(body).answer());
+    client.post("/v1/auth/logout").answer().refused(401, "UNAUTHORIZED");
+    client.status(&alice).ok();
+}
+
+fn status_refuses(database: &Database) {
+    let server = database.serve();
+    check_credentials(server.client(), "/v1/did/status");
+}
+
+fn send_refuses(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    check_credentials(client, "/v1/channel/send");
+    let (alice, bob) = (client.newcomer(), client.newcomer_named("bob"));
+    let mut rows: Vec<Row<'_>> = vec![
+        (json!({}), 400, "MISSING_FIELD", Some("to")),
+        (json!({"to": bob.key}), 400, "MISSING_FIELD", Some("message")),
+        (json!({"to": bob.key, "message": ""}), 400, "MISSING_FIELD", Some("message")),
+        (json!({"to": [], "message": "x"}), 400, "MISSING_FIELD", Some("to")),
+        (json!({"to": 7, "message": "x"}), 400, "INVALID_FIELD", Some("to")),
+        (json!({"to": bob.key, "message": {}}), 400, "INVALID_FIELD", Some("message")),
+        (
+            json!({"to": bob.key, "message": "x".repeat(262_145)}),
+            413,
+            "PAYLOAD_TOO_LARGE",
+            Some("message"),
+        ),
+    ];
+    let dids = [
+        "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+        " DID:web:x",
+        "did%3Akey%3Az6Mk",
+    ];
+    for to in dids.into_iter().chain([&*bob.did]) {
+        rows.push((json!({"to": to, "message": "x"}), 400, "RAW_DID_REJECTED", Some("to")));
+    }
+    for to in ["nobody", "@nobody", "@@bob", "bob ", "ak_short", UNKNOWN_KEY, &bob.account] {
+        rows.push((json!({"to": to, "message": "x"}), 404, "KEY_NOT_FOUND", Some("to")));
+    }
+    check(&rows, |body| client.act(&alice, "/v1/channel/send", body));
+    assert_eq!(client.status(&alice).ok()["usage"]["month"]["used"], 0);
+}
+
+fn open_refuses(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    check_credentials(client, "/v1/channel/open");
+    let alice = client.newcomer();
+    let rows: &[Row<'_>] = &[
+        (json!({}), 400, "MISSING_FIELD", Some("envelope_id")),
+        (json!({"envelope_id": ""}), 400, "MISSING_FIELD", Some("envelope_id")),
+        (json!({"envelope_id": 7}), 400, "INVALID_FIELD", Some("envelope_id")),
+        (json!({"envelope_id": "env_short"}), 404, "ENVELOPE_NOT_FOUND", None),
+        (json!({"envelope_id": alice.key}), 404, "ENVELOPE_NOT_FOUND", None),
+        (json!({"envelope_id": UNKNOWN_ENVELOPE}), 404, "ENVELOPE_NOT_FOUND", None),
+    ];
+    check(rows, |body| client.act(&alice, "/v1/channel/open", body));
+}
+
+fn register_refuses(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    check_credentials(client, "/v1/webhooks/register");
+    let (alice, url) = (client.newcomer(), "https://hooks.invalid/");
+    let rows: &[Row<'_>] = &[
+        (json!({}), 400, "MISSING_FIELD", Some("url")),
+        (json!({"events": ["x"]}), 400, "MISSING_FIELD", Some("url")),
+        (json!({"url": 7}), 400, "MISSING_FIELD", Some("events")),
+        (json!({"url": url, "events": []}), 400, "MISSING_FIELD", Some("events")),
+        (json!({"url": url, "events": ""}), 400, "MISSING_FIELD", Some("events")),
+        (json!({"url": 7, "events": ["envelope.received"]}), 400, "INVALID_FIELD", Some("url")),
+        (json!({"url": "x", "events": ["envelope.received"]}), 400, "INVALID_FIELD", Some("url")),
+        (json!({"url": url, "events": "envelope.received"}), 400, "INVALID_FIELD", Some("events")),
+        (json!({"url": url, "events": [7]}), 400, "INVALID_FIELD", Some("events")),
+        (json!({"url": url, "events": [null]}), 400, "INVALID_FIELD", Some("events")),
+        (json!({"url": url, "events": ["envelope.sent"]}), 400, "INVALID_FIELD", Some("events")),
+        (
+            json!({"url": url, "events": ["envelope.received", "x"]}),
+            400,
+            "INVALID_FIELD",
+            Some("events"),
+        ),
+    ];
+    check(rows, |body| client.act(&alice, "/v1/webhooks/register", body));
+    for planned in ["envelope.bounced", "identity.rotated", "usage.threshold"] {
+        let body = json!({"url": url, "events": [planned]});
+        let problem =
+            client.act(&alice, "/v1/webhooks/register", &body).refused(400, "INVALID_FIELD");
+        assert_eq!(problem["field"], "events");
+        let detail = text(&problem, "detail");
+        assert!(detail.contains(planned) && detail.contains("v1.1"), "{detail}");
+    }
+    assert_eq!(client.status(&alice).ok()["webhooks"], 0);
+}
+
+fn managing_webhooks_refuses(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    check_credentials(client, "/v1/webhooks");
+    let alice = client.newcomer();
+    let rows: &[Row<'_>] = &[
+        (json!({}), 400, "MISSING_FIELD", Some("action")),
+        (json!({"action": null}), 400, "MISSING_FIELD", Some("action")),
+        (json!({"action": 7}), 400, "INVALID_FIELD", Some("action")),
+        (json!({"action": "burn"}), 400, "INVALID_FIELD", Some("action")),
+        (json!({"action": "delete"}), 400, "MISSING_FIELD", Some("webhook_id")),
+        (json!({"action": "delete", "webhook_id": 7}), 400, "INVALID_FIELD", Some("webhook_id")),
+        (json!({"action": "delete", "webhook_id": "x"}), 404, "WEBHOOK_NOT_FOUND", None),
+        (
+            json!({"action": "delete", "webhook_id": UNKNOWN_WEBHOOK}),
+            404,
+            "WEBHOOK_NOT_FOUND",
+            None,
+        ),
+    ];
+    check(rows, |body| client.manage(&alice, body));
+}
+
+fn a_body_that_is_no_json_object_is_refused(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let deep = "[".repeat(100_000);
+    let nested = format!("{{\"label\":{}1{}}}", "[".repeat(5_000), "]".repeat(5_000));
+    let bodies: [&[u8]; 12] = [
+        b"[]",
+        b"1",
+        b"null",
+        b"\"x\"",
+        b"{",
+        b"{}}",
+        b"{\"label\":\"a\",}",
+        b"{\"label\":\"\\ud800\"}",
+        b"{\"label\":\"\xff\"}",
+        b"\xef\xbb\xbf{}",
+        deep.as_bytes(),
+        nested.as_bytes(),
+    ];
+    for path in ["/v1/did/activate", "/v1/auth/login"] {
+        for body in bodies {
+            let answer = client.post(path).body("application/json", body).answer();
+            assert!(answer.refused(400, "INVALID_JSON").get("field").is_none());
+        }
+    }
+    for path in [
+        "/v1/auth/logout",
+        "/v1/did/status",
+        "/v1/channel/send",
+        "/v1/channel/open",
+        "/v1/webhooks",
+    ] {
+        let who = client.newcomer();
+        let request = client.post(path).by(&who).body("application/json", b"[1]");
+        request.answer().refused(400, "INVALID_JSON");
+    }
+}
+
+fn unknown_ids_and_somebody_elses_look_the_same(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let (alice, bob) = (client.newcomer(), client.newcomer());
+    let eve = client.sibling(&bob);
+    let envelope = text(&client.send(&alice, &bob.key, "x").ok(), "envelope_id");
+    let webhook = text(&client.register(&bob, "https://hooks.invalid/"), "webhook_id");
+    let strange = |who: &Identity, path: &str, body: &Value, unlike: &Value, code: &str| {
+        let problems = [body, unlike].map(|body| {
+            let mut problem = client.act(who, path, body).refused(404, code);
+            problem.as_object_mut().unwrap().remove("request_id");
+            problem
+        });
+        assert_eq!(problems[0], problems[1]);
+    };
+    for who in [&alice, &eve] {
+        let envelopes = [&*envelope, UNKNOWN_ENVELOPE].map(|id| json!({"envelope_id": id}));
+        strange(who, "/v1/channel/open", &envelopes[0], &envelopes[1], "ENVELOPE_NOT_FOUND");
+        let webhooks =
+            [&*webhook, UNKNOWN_WEBHOOK].map(|id| json!({"action": "delete", "webhook_id": id}));
+        strange(who, "/v1/webhooks", &webhooks[0], &webhooks[1], "WEBHOOK_NOT_FOUND");
+    }
+    client.open(&bob, &envelope).ok();
+    assert_eq!(client.status(&bob).ok()["webhooks"], 1);
+}
+
+/// Without a good token, without a key, with an unknown one, and with somebody else's.
+fn check_credentials(client: &Client, path: &str) {
+    let (alice, bob) = (client.newcomer(), client.newcomer());
+    let ended = text(
+        &client.login(&alice.account, alice.login_secret.as_ref().unwrap()).ok(),
+        "session_token",
+    );
+    client.post("/v1/auth/logout").token(&ended).answer().ok();
+    let post = || client.post(path).json(&json!({}));
+    post().key(&alice.key).answer().refused(401, "UNAUTHORIZED");
+    post()
+        .key(&alice.key)
+        .header("Authorization", "Basic YTpi")
+        .answer()
+        .refused(401, "UNAUTHORIZED");
+    let secret = alice.login_secret.as_ref().unwrap();
+    for token in ["", "st_", "x", secret, &alice.key, &ended, alice.token.trim_start_matches("st_")]
+    {
+        post().key(&alice.key).token(token).answer().refused(401, "UNAUTHORIZED");
+    }
+    post().token(&alice.token).answer().refused(401, "UNAUTHORIZED");
+    for key in [UNKNOWN_KEY, "ak_short", "x", &alice.account, &alice.did, &alice.key.to_uppercase()]
+    {
+        let problem = post().token(&alice.token).key(key).answer().refused(404, "KEY_NOT_FOUND");
+        assert!(problem.get("field").is_none(), "{problem}");
+    }
+    post().token(&alice.token).key(&bob.key).answer().refused(401, "UNAUTHORIZED");
+}
+
+fn check(rows: &[Row<'_>], ask: impl Fn(&Value) -> crate::support::Answer) {
+    for (body, status, code, field) in rows {
+        let problem = ask(body).refused(*status, code);
+        let shown: String = body.to_string().chars().take(100).collect();
+        assert_eq!(problem["field"].as_str(), *field, "{shown}");
+    }
+}
+
+const UNKNOWN_ENVELOPE: &str = "env_01h455vb4pex5vsknk084sn02q";
+const UNKNOWN_KEY: &str = "ak_01h455vb4pex5vsknk084sn02q";
+const UNKNOWN_WEBHOOK: &str = "wh_01h455vb4pex5vsknk084sn02q";

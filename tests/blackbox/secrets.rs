@@ -1,0 +1,54 @@
+//! What must never be in a log, however much is logged.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::support::{Database, Reaction, Receiver, on_both, text};
+
+on_both!(not_even_a_trace_of_everything_shows_a_secret);
+
+fn not_even_a_trace_of_everything_shows_a_secret(database: &Database) {
+    let server = database.serve_with(&["--log", "trace", "--webhook-retry-schedule", "10ms,10ms"]);
+    let client = server.client();
+    let receiver = Receiver::reacting(|nth| Reaction::Answer(if nth == 0 { 500 } else { 200 }));
+    let (alice, bob) = (client.newcomer(), client.newcomer_named("bob"));
+    let sibling = client.sibling(&bob);
+    let secret = text(&client.register(&bob, &receiver.url), "secret");
+    let sent = client.send(&alice, "bob", MESSAGE).ok();
+    receiver.await_notices(2);
+    client.open(&bob, &text(&sent, "envelope_id")).ok();
+    client.status(&sibling).ok();
+    client.send(&alice, &bob.did, MESSAGE).refused(400, "RAW_DID_REJECTED");
+    client
+        .act(&alice, "/v1/channel/send", &json!({"to": MESSAGE, "message": 7}))
+        .refused(400, "INVALID_FIELD");
+    client.login(&alice.account, bob.login_secret.as_ref().unwrap()).refused(401, "UNAUTHORIZED");
+    let broken =
+        client.post("/v1/did/status").by(&alice).body("application/json", MESSAGE.as_bytes());
+    broken.answer().refused(400, "INVALID_JSON");
+    client.post("/v1/auth/logout").token(&alice.token).answer().ok();
+    client.send(&alice, "bob", MESSAGE).refused(401, "UNAUTHORIZED");
+
+    let kek = fs::read_to_string(database.kek_file()).unwrap();
+    let log = server.log();
+    assert!(log.contains(&text(&sent, "envelope_id")), "the log is not that of this run");
+    let who = [("alice", &alice), ("bob", &bob), ("the sibling", &sibling)];
+    let mut secrets = vec![
+        ("the message".to_owned(), MESSAGE),
+        ("the webhook secret".to_owned(), secret.strip_prefix("whsec_").unwrap()),
+        ("the key-encryption key".to_owned(), kek.trim().strip_prefix("1:").unwrap()),
+    ];
+    for (name, identity) in who {
+        secrets.push((format!("the token of {name}"), &identity.token));
+        secrets.push((format!("the DID of {name}"), &identity.did));
+        let login_secret = identity.login_secret.as_deref();
+        secrets.extend(login_secret.map(|secret| (format!("the login secret of {name}"), secret)));
+    }
+    for (name, secret) in secrets {
+        let line = log.lines().find(|line| line.contains(secret));
+        assert_eq!(line, None, "{name} is logged");
+    }
+}
+
+const MESSAGE: &str = "nobody-but-bob-may-read-this";

@@ -1,0 +1,234 @@
+//! Settings and data that a server must not start with: it says what to do, and leaves the data as they are.
+
+use std::{fs, os::unix::fs::PermissionsExt as _, process::Command};
+
+use crate::support::{Database, Ended, Identity, Server, binary, on_both, run, text};
+
+on_both!(a_wrong_key_file_is_refused_and_the_right_one_still_works);
+
+fn a_wrong_key_file_is_refused_and_the_right_one_still_works(database: &Database) {
+    let (who, envelope) = leave_an_envelope(database);
+    let (kek, aside) = (database.kek_file(), database.kek_file().with_extension("aside"));
+    fs::rename(&kek, &aside).unwrap();
+    database.write_kek();
+    assert!(refused(database.command(&[])).contains("key-encryption key"));
+    fs::write(&kek, run(binary(&["kek", "new", "--version", "2"])).stdout).unwrap();
+    let missing = refused(database.command(&[]));
+    assert!(missing.contains("version 1"), "{missing}");
+    for garbage in ["", "1:", "hello", "1:AAAA", "0:AAAA", "1:A\n1:B"] {
+        fs::write(&kek, garbage).unwrap();
+        refused(database.command(&[]));
+    }
+    fs::write(&kek, fs::read(&aside).unwrap()).unwrap();
+    fs::set_permissions(&kek, fs::Permissions::from_mode(0o644)).unwrap();
+    assert!(refused(database.command(&[])).contains("chmod 600"));
+    fs::set_permissions(&kek, fs::Permissions::from_mode(0o600)).unwrap();
+    check_envelope(&database.serve(), &who, &envelope);
+}
+
+#[test]
+fn a_missing_key_file_is_not_replaced() {
+    let database = Database::embedded();
+    let (who, envelope) = leave_an_envelope(&database);
+    let (kek, aside) = (database.kek_file(), database.kek_file().with_extension("aside"));
+    fs::rename(&kek, &aside).unwrap();
+    let message = refused(database.command(&[]));
+    assert!(message.contains("kek") && message.contains("missing"), "{message}");
+    assert!(!kek.exists());
+    fs::rename(&aside, &kek).unwrap();
+    check_envelope(&database.serve(), &who, &envelope);
+}
+
+#[test]
+fn the_data_folder_is_made_for_its_owner_alone() {
+    let database = Database::embedded();
+    drop(database.serve());
+    let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(std::path::Path::new(&database.data())), 0o700);
+    for file in fs::read_dir(database.data()).unwrap() {
+        let path = file.unwrap().path();
+        assert_eq!(mode(&path), 0o600, "{}", path.display());
+    }
+}
+
+#[test]
+fn a_second_server_on_the_same_data_is_refused() {
+    let database = Database::embedded();
+    let server = database.serve();
+    let message = refused(database.command(&["--dev"]));
+    assert!(message.contains("another server") && message.contains("--data-dir"), "{message}");
+    server.client().newcomer();
+    server.kill();
+    drop(database.serve());
+}
+
+#[test]
+fn a_taken_port_is_said() {
+    let database = Database::embedded();
+    let server = database.serve();
+    let taken = server.url.strip_prefix("http://").unwrap();
+    for flag in ["--listen", "--ops-listen"] {
+        let mut command = binary(&["serve", "--dev", "--data-dir", &Database::embedded().data()]);
+        let other = if flag == "--listen" { "--ops-listen" } else { "--listen" };
+        command.args([flag, taken, other, "127.0.0.1:0"]);
+        assert!(refused(command).contains(taken));
+    }
+}
+
+#[test]
+fn keys_may_come_from_the_environment_alone() {
+    let line = run(binary(&["kek", "new"])).stdout;
+    let second = run(binary(&["kek", "new", "--version", "2"])).stdout;
+    let database = Database::embedded();
+    let serve = |kek: &str| {
+        let mut command = database.command(&["--dev"]);
+        command.env("SEALPOST_KEK", kek);
+        command
+    };
+    let server = Server::start(serve(line.trim()));
+    let who = server.client().newcomer();
+    let envelope = text(&server.client().send(&who, &who.key, MESSAGE).ok(), "envelope_id");
+    server.stop();
+    assert!(!database.kek_file().exists());
+    let both = format!("{},{}", line.trim(), second.trim());
+    check_envelope(&Server::start(serve(&both)), &who, &envelope);
+    refused(serve(second.trim()));
+    refused(serve("hello"));
+    let mut twice = serve(line.trim());
+    twice.arg("--kek-file").arg(database.kek_file());
+    assert!(refused(twice).contains("not both"));
+}
+
+#[test]
+fn postgresql_without_keys_is_refused_with_advice() {
+    let database = Database::postgres();
+    let message =
+        refused(binary(&["serve", "--listen=127.0.0.1:0", "--database-url", database.url()]));
+    assert!(message.contains("sealpost kek new") && message.contains("--kek-file"), "{message}");
+}
+
+#[test]
+fn postgresql_that_is_behind_is_refused_until_it_is_migrated() {
+    let database = Database::postgres();
+    let without_migrate = || {
+        let mut command = binary(&["serve", "--dev", "--listen=127.0.0.1:0", "--ops-listen=off"]);
+        command.args(["--database-url", database.url(), "--kek-file"]).arg(database.kek_file());
+        command
+    };
+    let message = refused(without_migrate());
+    assert!(message.contains("sealpost migrate") && message.contains("--migrate"), "{message}");
+    let migrate = || run(binary(&["migrate", "--database-url", database.url()]));
+    for word in ["applied", "up to date"] {
+        let migrated = migrate();
+        assert_eq!(migrated.status, Some(0), "{migrated:?}");
+        assert!(migrated.stdout.contains(word), "{migrated:?}");
+    }
+    Server::start(without_migrate()).client().newcomer();
+}
+
+#[test]
+fn a_database_that_is_not_there_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let nowhere = format!("postgres://ann:hunter2@localhost/x?host={}", folder.path().display());
+    let kek = Database::postgres();
+    let mut command =
+        binary(&["serve", "--listen=127.0.0.1:0", "--database-url", &nowhere, "--kek-file"]);
+    command.arg(kek.kek_file());
+    assert!(!refused(command).contains("hunter2"));
+    refused(binary(&["migrate", "--database-url", &nowhere]));
+}
+
+#[test]
+fn the_clear_is_for_loopback_alone() {
+    let database = Database::embedded();
+    let on = |address: &str, more: &[&str]| {
+        let mut command = binary(&["serve", "--ops-listen=off", "--data-dir", &database.data()]);
+        command.args(["--listen", address]).args(more);
+        command
+    };
+    for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:0"] {
+        let message = refused(on(address, &[]));
+        assert!(message.contains("--behind-tls-proxy"), "{message}");
+        for more in [&["--dev"][..], &["--dev", "--behind-tls-proxy"]] {
+            let message = refused(on(address, more));
+            assert!(message.contains("--dev"), "{message}");
+        }
+    }
+    assert!(!std::path::Path::new(&database.data()).exists(), "nothing was made");
+    let server = Server::start(on("0.0.0.0:0", &["--behind-tls-proxy"]));
+    assert_eq!(server.ops_url, "off");
+}
+
+#[test]
+fn settings_that_contradict_each_other_are_refused() {
+    let database = Database::embedded();
+    assert!(
+        refused(database.command(&["--webhook-timeout=15s", "--webhook-lease=24s"]))
+            .contains("--webhook-lease")
+    );
+    assert!(refused(database.command(&["--webhook-timeout=0s"])).contains("timeout"));
+    assert!(refused(database.command(&["--log", "a=b=c"])).contains("--log"));
+}
+
+#[test]
+fn wrong_usage_has_a_status_of_its_own() {
+    for arguments in [
+        &["serve", "--nonsense"][..],
+        &["nonsense"],
+        &["serve", "--listen", "nowhere"],
+        &["serve", "--queue", "0"],
+        &["serve", "--suite", "rot13"],
+        &["serve", "--session-ttl", "soon"],
+        &["serve", "--webhook-retry-schedule", "5"],
+        &["serve", "--database-url", "mysql://x/y"],
+        &["kek"],
+        &["kek", "new", "--version", "0"],
+        &["migrate", "--dev"],
+    ] {
+        let ended = run(binary(arguments));
+        assert_eq!(ended.status, Some(2), "{arguments:?} {ended:?}");
+        assert!(ended.stdout.is_empty() && !ended.stderr.is_empty(), "{arguments:?}");
+    }
+    for arguments in [&["--help"][..], &["--version"], &["serve", "--help"]] {
+        let ended = run(binary(arguments));
+        assert_eq!((ended.status, ended.stderr.as_str()), (Some(0), ""), "{arguments:?}");
+    }
+}
+
+#[test]
+fn fresh_keys_differ_and_carry_their_version() {
+    let line = |arguments: &[&str]| run(binary(arguments)).stdout;
+    let (first, second) = (line(&["kek", "new"]), line(&["kek", "new"]));
+    assert_ne!(first, second);
+    assert!(
+        first.starts_with("1:") && first.ends_with('\n') && first.len() == 47,
+        "{} bytes",
+        first.len()
+    );
+    assert!(line(&["kek", "new", "--version", "12"]).starts_with("12:"));
+}
+
+/// A server that stored something and stopped in order.
+fn leave_an_envelope(database: &Database) -> (Identity, String) {
+    let server = database.serve();
+    let who = server.client().newcomer();
+    let envelope = text(&server.client().send(&who, &who.key, MESSAGE).ok(), "envelope_id");
+    server.stop();
+    (who, envelope)
+}
+
+fn check_envelope(server: &Server, who: &Identity, envelope: &str) {
+    assert_eq!(server.client().open(who, envelope).ok()["message"], MESSAGE);
+}
+
+/// The one line that a command which fails says.
+#[track_caller]
+fn refused(command: Command) -> String {
+    let Ended { status, stdout, stderr } = run(command);
+    assert_eq!((status, stdout.as_str()), (Some(1), ""), "{stderr}");
+    assert!(stderr.starts_with("sealpost: ") && stderr.ends_with('\n'), "{stderr:?}");
+    assert_eq!(stderr.lines().count(), 1, "{stderr:?}");
+    stderr
+}
+
+const MESSAGE: &str = "still here";
