@@ -4,7 +4,10 @@ use sealpost_domain::{AccountId, Refusal, Session, Timestamp, ports::Durability}
 use sealpost_wallet::{LoginSecret, SessionToken, same_hash};
 use serde::Serialize;
 
-use crate::{Body, Error, Sealpost, credentials::read_token};
+use crate::{
+    Body, Error, Sealpost,
+    credentials::{NO_SESSION, read_token},
+};
 
 /// Whose session to begin.
 pub struct Login {
@@ -27,6 +30,15 @@ pub struct LoggedIn {
     pub account_id: AccountId,
 }
 
+/// A login secret that replaces the one before.
+#[derive(Serialize)]
+pub struct SecretRotated {
+    /// Whose.
+    pub account_id: AccountId,
+    /// Shown this once.
+    pub login_secret: String,
+}
+
 impl Sealpost {
     /// Begins a session. A wrong account and a wrong secret are refused alike.
     pub fn login(&self, login: &Login) -> Result<LoggedIn, Error> {
@@ -47,6 +59,22 @@ impl Sealpost {
             expires_at,
             account_id,
         })
+    }
+
+    /// Replaces the account's login secret; the old one stops working. Sessions go on.
+    pub fn rotate_login_secret(&self, token: Option<&str>) -> Result<SecretRotated, Error> {
+        let token = read_token(token)?;
+        let secret = LoginSecret::generate()?;
+        let (clock, hash) = (&self.core.clock, secret.hash());
+        let account_id = self.core.store.write(Durability::Durable, |tx| {
+            let session = tx.find_session(&token)?;
+            let Some(live) = session.filter(|session| session.is_live(clock.now())) else {
+                return Ok(Err(NO_SESSION));
+            };
+            tx.set_login_secret(&live.account_id, &hash)?;
+            Ok(Ok(live.account_id))
+        })??;
+        Ok(SecretRotated { account_id, login_secret: secret.expose().to_owned() })
     }
 
     /// Ends this session, or every session of its account where the body says so.

@@ -2,13 +2,13 @@
 //! transaction holds locked. Every authenticated request passes here, alone or in a batch.
 
 use sealpost_domain::{
-    KeyStatus, Refusal, Timestamp, Usage,
+    Code, KeyStatus, Refusal, Timestamp, Usage,
     ports::{Changes, Durability, Facts, KeyFacts, StoreError, Tx, Wanted},
 };
 use sealpost_limits::{Terms, admit_request};
 
 use crate::{
-    Credentials, Error, Sealpost,
+    Credentials, Error, Limited, Limits, Sealpost,
     credentials::{Caller, FOREIGN_KEY, NO_SESSION},
 };
 
@@ -24,8 +24,7 @@ pub(crate) enum Act {
 /// An admitted caller, as a use case sees it inside its transaction.
 pub(crate) struct Admitted<'a> {
     pub(crate) key: &'a KeyFacts,
-    pub(crate) usage: Usage,
-    pub(crate) now: Timestamp,
+    pub(crate) limits: Limits,
 }
 
 /// Admits one request and counts it.
@@ -51,6 +50,21 @@ pub(crate) fn admit(
     admit_request(&Terms::of(&key.plan), usage, now)
 }
 
+/// Where the limits stand, where `admitted` got as far as them.
+pub(crate) fn limits_reached(
+    admitted: &Result<(), Refusal>,
+    facts: &Facts,
+    caller: &Caller,
+    now: Timestamp,
+) -> Option<Limits> {
+    if admitted.as_ref().is_err_and(|refusal| refusal.code() != Code::RateLimitExceeded) {
+        return None;
+    }
+    let plan = facts.keys.get(&caller.key)?.plan;
+    let usage = *facts.usage.get(&caller.key)?;
+    Some(Limits { plan, usage, now })
+}
+
 impl Sealpost {
     /// Admits one request and does its work, in one transaction. What `work` refuses has been counted.
     pub(crate) fn admitted<T>(
@@ -58,22 +72,35 @@ impl Sealpost {
         caller: &Caller,
         act: Act,
         mut work: impl FnMut(&mut dyn Tx, &Admitted<'_>) -> Result<Result<T, Refusal>, StoreError>,
-    ) -> Result<T, Error> {
+    ) -> Limited<T> {
+        if let Some(refused) = self.core.known_refusal(caller) {
+            return refused;
+        }
         let done = self.core.store.write(Durability::Durable, |tx| {
             let now = self.core.clock.now();
             let mut facts = tx.lock_facts(&alone(caller))?;
-            if let Err(refusal) = admit(&mut facts, caller, act, now) {
-                return Ok(Err(refusal));
+            let admitted = admit(&mut facts, caller, act, now);
+            let limits = limits_reached(&admitted, &facts, caller, now);
+            if let Err(refusal) = admitted {
+                return Ok((Err(refusal), limits));
             }
-            let (Some(key), Some(usage)) =
-                (facts.keys.get(&caller.key), facts.usage.get(&caller.key))
-            else {
+            let (Some(key), Some(reached)) = (facts.keys.get(&caller.key), limits) else {
                 return Err(StoreError::Corrupt("usage of a key"));
             };
-            tx.apply(&Changes { usage: vec![(caller.key, *usage)], ..Changes::default() })?;
-            work(tx, &Admitted { key, usage: *usage, now })
-        })?;
-        Ok(done?)
+            let usage = vec![(caller.key, reached.usage)];
+            tx.apply(&Changes { usage, ..Changes::default() })?;
+            let done = work(tx, &Admitted { key, limits: reached })?;
+            Ok((done, limits))
+        });
+        match done {
+            Ok((result, limits)) => {
+                if let (Err(refusal), Some(limits)) = (&result, &limits) {
+                    self.core.remember_refusal(caller, refusal, *limits);
+                }
+                Limited { result: result.map_err(Error::from), limits }
+            }
+            Err(fault) => Limited::unasked(fault),
+        }
     }
 
     /// The caller, or what is wrong with the credentials; a caller who cannot be told which key is at fault
@@ -90,5 +117,5 @@ impl Sealpost {
 }
 
 fn alone(caller: &Caller) -> Wanted {
-    Wanted { sessions: vec![caller.session], callers: vec![caller.key], recipients: Vec::new() }
+    Wanted { sessions: vec![caller.session], callers: vec![caller.key], ..Wanted::default() }
 }

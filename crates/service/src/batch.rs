@@ -1,25 +1,38 @@
 //! The decision on a batch of sends: pure, on facts that the transaction holds locked. Each command gets its own
 //! verdict; what was decided for one counts for the next.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use sealpost_domain::{
-    ApiKeyId, Code, Envelope, Handle, KeyStatus, LeaseToken, LeasedDelivery, Refusal, Timestamp,
-    Usage,
-    ports::{Changes, Facts, Wanted},
+    ApiKeyId, Code, Envelope, EnvelopeMeta, Fingerprint, Handle, IdempotencyKey, KeyStatus,
+    LeaseToken, LeasedDelivery, Refusal, Timestamp, Usage,
+    ports::{Changes, Facts, Overage, Remembered, ToRemember, Wanted},
 };
-use sealpost_limits::{Terms, admit_message};
+use sealpost_limits::{Admitted, Terms, admit_message};
 
 use crate::{
-    admission::{Act, admit},
+    Limits,
+    admission::{Act, admit, limits_reached},
     credentials::Caller,
 };
 
 /// One request of a batch.
 pub(crate) struct Command {
     pub(crate) caller: Caller,
+    /// How the caller named the request, where it did.
+    pub(crate) idempotency: Option<Idempotency>,
     /// What to store; `None` where the request is only to be admitted and counted.
     pub(crate) outgoing: Option<Outgoing>,
+}
+
+/// The caller's name for a request, and what it asked for.
+#[derive(Debug, Clone)]
+pub(crate) struct Idempotency {
+    pub(crate) key: IdempotencyKey,
+    pub(crate) fingerprint: Fingerprint,
 }
 
 /// A sealed envelope on its way into the store.
@@ -38,10 +51,19 @@ pub(crate) enum Verdict {
     Admitted,
     /// Refused; nothing of it is stored.
     Refused(Refusal),
+    /// The same request came before: what it stored then is the answer, and nothing is stored now.
+    Replayed(EnvelopeMeta),
     /// The recipient is not what the sender remembered: look it up and seal again. Not counted.
     Stale,
     /// Stored, with its deliveries.
     Stored,
+}
+
+/// A verdict, and where the caller's limits stand after it.
+#[derive(Debug, Clone)]
+pub(crate) struct Decided {
+    pub(crate) verdict: Verdict,
+    pub(crate) limits: Option<Limits>,
 }
 
 /// How this node holds the deliveries of the batch.
@@ -54,97 +76,151 @@ pub(crate) struct Hold {
 
 /// What the batch asks the store about.
 pub(crate) fn wanted(commands: &[&Command]) -> Wanted {
-    let (mut sessions, mut callers, mut recipients) =
-        (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    let (mut sessions, mut callers, mut recipients, mut named) =
+        (BTreeSet::new(), BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for command in commands {
         sessions.insert(command.caller.session);
         callers.insert(command.caller.key);
         recipients.extend(command.outgoing.as_ref().map(|out| out.envelope.meta.recipient));
+        named.extend(command.idempotency.as_ref().map(|name| (command.caller.key, &name.key)));
     }
     Wanted {
         sessions: sessions.into_iter().collect(),
         callers: callers.into_iter().collect(),
         recipients: recipients.into_iter().collect(),
+        idempotency: named.into_iter().map(|(caller, key)| (caller, key.clone())).collect(),
     }
 }
 
 /// Decides the batch in its order.
 pub(crate) fn decide(
-    mut facts: Facts,
+    facts: Facts,
     commands: &[&Command],
     now: Timestamp,
     hold: Hold,
-) -> (Vec<Verdict>, Changes) {
-    let mut changes = Changes::default();
-    let mut touched = BTreeSet::new();
-    let mut verdicts = Vec::new();
-    for command in commands {
-        let before = facts.usage.get(&command.caller.key).copied();
-        let verdict = match verdict(&mut facts, command, now) {
-            Ok(None) => Verdict::Admitted,
-            Ok(Some(outgoing)) => {
-                store(&mut changes, &facts, outgoing, hold);
-                Verdict::Stored
-            }
-            Err(setback) => {
-                if setback.counts_for_nothing() {
-                    facts.usage.insert(command.caller.key, before.unwrap_or(Usage::UNUSED));
-                }
-                setback.into()
-            }
-        };
-        touched.insert(command.caller.key);
-        verdicts.push(verdict);
-    }
-    changes.usage = counted(&facts, touched);
-    (verdicts, changes)
+) -> (Vec<Decided>, Changes) {
+    let mut decision = Decision {
+        facts,
+        now,
+        hold,
+        changes: Changes::default(),
+        touched: BTreeSet::new(),
+        overage: BTreeMap::new(),
+    };
+    let decided = commands.iter().map(|command| decision.on(command)).collect();
+    (decided, decision.changes())
+}
+
+/// The batch as far as it is decided.
+struct Decision {
+    facts: Facts,
+    now: Timestamp,
+    hold: Hold,
+    changes: Changes,
+    touched: BTreeSet<ApiKeyId>,
+    overage: BTreeMap<(ApiKeyId, Timestamp), u32>,
 }
 
 enum Setback {
     Refused(Refusal),
+    Replayed(EnvelopeMeta),
     Stale,
 }
 
-impl Setback {
-    /// What a limit refused does not count against another one; what is tried again counts then.
-    fn counts_for_nothing(&self) -> bool {
-        match self {
-            Self::Refused(refusal) => {
-                matches!(refusal.code(), Code::RateLimitExceeded | Code::MonthlyLimitExceeded)
+impl Decision {
+    fn on(&mut self, command: &Command) -> Decided {
+        let caller = &command.caller;
+        let before = self.facts.usage.get(&caller.key).copied().unwrap_or(Usage::UNUSED);
+        self.touched.insert(caller.key);
+        let admitted = admit(&mut self.facts, caller, Act::Execute, self.now);
+        let limits = limits_reached(&admitted, &self.facts, caller, self.now);
+        let verdict = match admitted.map_err(Setback::from).and_then(|()| self.go_on(command)) {
+            Ok(verdict) => verdict,
+            Err(setback) => {
+                if setback.counts_for_nothing() {
+                    self.facts.usage.insert(caller.key, before);
+                }
+                setback.into()
             }
-            Self::Stale => true,
+        };
+        let usage = self.facts.usage.get(&caller.key).copied();
+        let limits = limits.map(|limits| Limits { usage: usage.unwrap_or(before), ..limits });
+        Decided { verdict, limits }
+    }
+
+    /// What comes after admission, in the contract's order: idempotency, recipient, throughput, month.
+    fn go_on(&mut self, command: &Command) -> Result<Verdict, Setback> {
+        self.check_idempotency(command)?;
+        let Some(outgoing) = &command.outgoing else { return Ok(Verdict::Admitted) };
+        check_recipient(&self.facts, outgoing)?;
+        let caller = command.caller.key;
+        let terms = self.facts.keys.get(&caller).map(|key| Terms::of(&key.plan));
+        let usage = self.facts.usage.entry(caller).or_insert(Usage::UNUSED);
+        let admitted = admit_message(&terms.ok_or(Setback::Stale)?, usage, self.now)?;
+        if admitted == Admitted::Overage {
+            *self.overage.entry((caller, usage.month.start)).or_default() += 1;
+        }
+        self.store(outgoing);
+        self.remember(command, outgoing);
+        Ok(Verdict::Stored)
+    }
+
+    fn check_idempotency(&self, command: &Command) -> Result<(), Setback> {
+        let Some(name) = &command.idempotency else { return Ok(()) };
+        match self.facts.remembered.get(&(command.caller.key, name.key.clone())) {
+            None => Ok(()),
+            Some(earlier) if earlier.fingerprint == name.fingerprint => {
+                Err(Setback::Replayed(earlier.meta.clone()))
+            }
+            Some(_) => Err(Refusal::IdempotencyKeyReused.into()),
         }
     }
-}
 
-impl From<Setback> for Verdict {
-    fn from(setback: Setback) -> Self {
-        match setback {
-            Setback::Refused(refusal) => Self::Refused(refusal),
-            Setback::Stale => Self::Stale,
+    fn store(&mut self, outgoing: &Outgoing) {
+        let (changes, hold) = (&mut self.changes, &self.hold);
+        let envelope = &outgoing.envelope;
+        let meta = Arc::new(envelope.meta.clone());
+        for target in self.facts.targets.get(&envelope.meta.recipient).into_iter().flatten() {
+            let delivery = LeasedDelivery {
+                meta: Arc::clone(&meta),
+                target: Arc::clone(target),
+                attempts: 0,
+                lease: hold.lease,
+                lease_until: hold.lease_until,
+            };
+            if changes.leased.len() < hold.room {
+                changes.leased.push(delivery);
+            } else {
+                changes.unleased.push(delivery);
+            }
         }
+        changes.envelopes.push(Arc::clone(envelope));
     }
-}
 
-impl From<Refusal> for Setback {
-    fn from(refusal: Refusal) -> Self {
-        Self::Refused(refusal)
+    /// For the store, and for those of this batch that come after.
+    fn remember(&mut self, command: &Command, outgoing: &Outgoing) {
+        let Some(Idempotency { key, fingerprint }) = command.idempotency.clone() else { return };
+        let (caller, meta) = (command.caller.key, outgoing.envelope.meta.clone());
+        self.changes.remembered.push(ToRemember {
+            caller,
+            key: key.clone(),
+            fingerprint,
+            envelope_id: meta.id,
+            at: self.now,
+        });
+        self.facts.remembered.insert((caller, key), Remembered { fingerprint, meta });
     }
-}
 
-fn verdict<'c>(
-    facts: &mut Facts,
-    command: &'c Command,
-    now: Timestamp,
-) -> Result<Option<&'c Outgoing>, Setback> {
-    admit(facts, &command.caller, Act::Execute, now)?;
-    let Some(outgoing) = &command.outgoing else { return Ok(None) };
-    check_recipient(facts, outgoing)?;
-    let sender = facts.keys.get(&command.caller.key);
-    let terms = sender.map(|key| Terms::of(&key.plan)).ok_or(Setback::Stale)?;
-    let usage = facts.usage.entry(command.caller.key).or_insert(Usage::UNUSED);
-    admit_message(&terms, usage, now)?;
-    Ok(Some(outgoing))
+    fn changes(self) -> Changes {
+        let Self { facts, mut changes, touched, overage, .. } = self;
+        let known = touched.into_iter().filter(|key| facts.keys.contains_key(key));
+        let used = known.filter_map(|key| facts.usage.get(&key).map(|usage| (key, *usage)));
+        changes.usage = used.collect();
+        let overage = overage.into_iter();
+        changes.overage =
+            overage.map(|((key, month), messages)| Overage { key, month, messages }).collect();
+        changes
+    }
 }
 
 fn check_recipient(facts: &Facts, outgoing: &Outgoing) -> Result<(), Setback> {
@@ -166,29 +242,33 @@ fn check_recipient(facts: &Facts, outgoing: &Outgoing) -> Result<(), Setback> {
     Ok(())
 }
 
-fn store(changes: &mut Changes, facts: &Facts, outgoing: &Outgoing, hold: Hold) {
-    let envelope = &outgoing.envelope;
-    let meta = Arc::new(envelope.meta.clone());
-    for target in facts.targets.get(&envelope.meta.recipient).into_iter().flatten() {
-        let delivery = LeasedDelivery {
-            meta: Arc::clone(&meta),
-            target: Arc::clone(target),
-            attempts: 0,
-            lease: hold.lease,
-            lease_until: hold.lease_until,
-        };
-        if changes.leased.len() < hold.room {
-            changes.leased.push(delivery);
-        } else {
-            changes.unleased.push(delivery);
+impl Setback {
+    /// What a limit refused does not count against another one; what is tried again counts then.
+    fn counts_for_nothing(&self) -> bool {
+        match self {
+            Self::Refused(refusal) => {
+                matches!(refusal.code(), Code::RateLimitExceeded | Code::MonthlyLimitExceeded)
+            }
+            Self::Replayed(_) => false,
+            Self::Stale => true,
         }
     }
-    changes.envelopes.push(Arc::clone(envelope));
 }
 
-fn counted(facts: &Facts, callers: BTreeSet<ApiKeyId>) -> Vec<(ApiKeyId, Usage)> {
-    let known = callers.into_iter().filter(|key| facts.keys.contains_key(key));
-    known.filter_map(|key| facts.usage.get(&key).map(|usage| (key, *usage))).collect()
+impl From<Setback> for Verdict {
+    fn from(setback: Setback) -> Self {
+        match setback {
+            Setback::Refused(refusal) => Self::Refused(refusal),
+            Setback::Replayed(meta) => Self::Replayed(meta),
+            Setback::Stale => Self::Stale,
+        }
+    }
+}
+
+impl From<Refusal> for Setback {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::{
     Error,
-    batch::{Command, Hold, Verdict, decide, wanted},
+    batch::{Command, Decided, Hold, decide, wanted},
     sealpost::Core,
 };
 
@@ -24,7 +24,7 @@ pub(crate) struct Committer {
 /// A command and who waits for its outcome.
 pub(crate) struct Waiting {
     command: Command,
-    reply: oneshot::Sender<Result<Verdict, Error>>,
+    reply: oneshot::Sender<Result<Decided, Error>>,
 }
 
 impl Committer {
@@ -44,7 +44,7 @@ impl Committer {
     pub(crate) fn submit(
         &self,
         command: Command,
-    ) -> Result<oneshot::Receiver<Result<Verdict, Error>>, Refusal> {
+    ) -> Result<oneshot::Receiver<Result<Decided, Error>>, Refusal> {
         let (reply, outcome) = oneshot::channel();
         match self.queue.try_send(Waiting { command, reply }) {
             Ok(()) => Ok(outcome),
@@ -71,9 +71,9 @@ fn run(core: &Core, mut queue: mpsc::Receiver<Waiting>) {
 
 fn commit(core: &Core, batch: Vec<Waiting>) {
     match store(core, &batch) {
-        Ok((verdicts, leased)) => {
-            for (waiting, verdict) in batch.into_iter().zip(verdicts) {
-                answer(waiting, Ok(verdict));
+        Ok((decided, leased)) => {
+            for (waiting, decided) in batch.into_iter().zip(decided) {
+                answer(waiting, Ok(decided));
             }
             core.dispatch.submit(leased);
         }
@@ -91,16 +91,16 @@ fn commit(core: &Core, batch: Vec<Waiting>) {
 fn store(
     core: &Core,
     batch: &[Waiting],
-) -> Result<(Vec<Verdict>, Vec<LeasedDelivery>), StoreError> {
+) -> Result<(Vec<Decided>, Vec<LeasedDelivery>), StoreError> {
     let commands: Vec<&Command> = batch.iter().map(|waiting| &waiting.command).collect();
     let wanted = wanted(&commands);
     core.store.write(Durability::Durable, |tx| {
         let facts = tx.lock_facts(&wanted)?;
         let (lease, lease_until) = core.dispatch.lease();
         let hold = Hold { room: core.dispatch.room(), lease, lease_until };
-        let (verdicts, changes) = decide(facts, &commands, core.clock.now(), hold);
+        let (decided, changes) = decide(facts, &commands, core.clock.now(), hold);
         tx.apply(&changes)?;
-        Ok((verdicts, changes.leased))
+        Ok((decided, changes.leased))
     })
 }
 
@@ -118,7 +118,7 @@ fn fail(batch: Vec<Waiting>, error: &StoreError) {
     }
 }
 
-fn answer(waiting: Waiting, verdict: Result<Verdict, Error>) {
+fn answer(waiting: Waiting, decided: Result<Decided, Error>) {
     // A caller that hung up does not want its answer any more; what is stored stays stored.
-    drop(waiting.reply.send(verdict));
+    drop(waiting.reply.send(decided));
 }

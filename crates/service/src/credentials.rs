@@ -17,7 +17,7 @@ pub struct Credentials {
 pub type KeyNamed = Result<Option<String>, Refusal>;
 
 /// A token and a key that could exist; whether they do is for the store to say.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Caller {
     pub(crate) session: TokenHash,
     pub(crate) key: ApiKeyId,

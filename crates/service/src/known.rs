@@ -7,7 +7,7 @@ use moka::sync::Cache;
 use sealpost_domain::{AccountId, ApiKey, ApiKeyId, Handle, Session, TokenHash, ports::StoreError};
 use sealpost_wallet::{Identity, Root, SealingPublicKey, WalletError};
 
-use crate::{Error, Settings, sealpost::Core};
+use crate::{Error, Settings, credentials::Caller, hammering::Refused, sealpost::Core};
 
 /// A key as the send path needs it.
 pub(crate) struct KnownKey {
@@ -27,6 +27,7 @@ pub(crate) struct Known {
     keys: Cache<ApiKeyId, Arc<KnownKey>>,
     handles: Cache<Handle, ApiKeyId>,
     sessions: Cache<TokenHash, Session>,
+    refused: Cache<Caller, Refused>,
 }
 
 impl Known {
@@ -40,6 +41,7 @@ impl Known {
                 .build(),
             handles: Cache::builder().max_capacity(hints).time_to_idle(idle).build(),
             sessions: Cache::builder().max_capacity(hints).time_to_idle(idle).build(),
+            refused: Cache::builder().max_capacity(hints).time_to_idle(idle).build(),
         }
     }
 
@@ -53,6 +55,14 @@ impl Known {
 
     pub(crate) fn handle(&self, handle: &Handle) -> Option<ApiKeyId> {
         self.handles.get(handle)
+    }
+
+    pub(crate) fn refused(&self, caller: &Caller) -> Option<Refused> {
+        self.refused.get(caller)
+    }
+
+    pub(crate) fn remember_refused(&self, caller: Caller, refused: Refused) {
+        self.refused.insert(caller, refused);
     }
 
     pub(crate) fn forget_session(&self, token: &TokenHash) {

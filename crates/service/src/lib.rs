@@ -13,8 +13,12 @@ mod batch;
 mod committer;
 mod credentials;
 mod error;
+mod hammering;
+mod housekeeping;
 mod known;
+mod limited;
 mod open;
+mod operator;
 mod sealpost;
 mod send;
 mod settings;
@@ -22,11 +26,16 @@ mod status;
 mod unlock;
 mod webhook;
 
-pub use account::{LoggedIn, Login, Scope};
+pub use account::{LoggedIn, Login, Scope, SecretRotated};
 pub use activate::{Activate, Activated};
 pub use credentials::{Credentials, KeyNamed};
 pub use error::Error;
+pub use limited::{Limited, Limits};
 pub use open::Opened;
+pub use operator::{
+    AuditShown, AuditVerdict, DecisionShown, KeyRevoked, KeyShown, Operator, OperatorError,
+    PartnerAssigned, Rewrapped,
+};
 pub use sealpost::{Parts, Sealpost};
 pub use send::{Send, Sent};
 pub use settings::Settings;

@@ -8,7 +8,7 @@ use sealpost_domain::{
 };
 use serde::Serialize;
 
-use crate::{Body, Credentials, Error, Sealpost, admission::Act};
+use crate::{Body, Credentials, Error, Limited, Sealpost, admission::Act};
 
 /// An opened envelope.
 #[derive(Serialize)]
@@ -37,8 +37,11 @@ struct Found {
 
 impl Sealpost {
     /// Verifies the sender's signature and opens the envelope; only an opening that succeeded is written down.
-    pub fn open(&self, credentials: &Credentials, body: &Body<String>) -> Result<Opened, Error> {
-        let caller = self.identify(credentials)?;
+    pub fn open(&self, credentials: &Credentials, body: &Body<String>) -> Limited<Opened> {
+        let caller = match self.identify(credentials) {
+            Ok(caller) => caller,
+            Err(error) => return Limited::unasked(error),
+        };
         let found = self.admitted(&caller, Act::Execute, |tx, _| {
             let id: EnvelopeId = match body {
                 Err(fault) => return Ok(Err(fault.clone())),
@@ -52,13 +55,17 @@ impl Sealpost {
             };
             let sender = tx.find_key(&envelope.meta.sender)?.ok_or(StoreError::Corrupt("key"))?;
             Ok(Ok(Found { envelope, opened_at, sender: sender.did }))
-        })?;
-        let message = self.unseal(&caller.key, &found)?;
+        });
+        found.and_then(|found| self.open_found(&caller.key, &found))
+    }
+
+    fn open_found(&self, recipient: &ApiKeyId, found: &Found) -> Result<Opened, Error> {
+        let message = self.unseal(recipient, found)?;
+        let meta = &found.envelope.meta;
         let opened_at = match found.opened_at {
             Some(first) => first,
-            None => self.first_opening(&found.envelope.meta.id)?,
+            None => self.first_opening(&meta.id)?,
         };
-        let meta = &found.envelope.meta;
         Ok(Opened {
             envelope_id: meta.id,
             envelope_hash: meta.hash,

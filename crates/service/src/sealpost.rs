@@ -8,7 +8,10 @@ use sealpost_domain::{
 };
 use sealpost_wallet::Keyring;
 
-use crate::{Error, Settings, committer::Committer, credentials::NO_SESSION, known::Known};
+use crate::{
+    Error, Settings, committer::Committer, credentials::NO_SESSION, housekeeping::Housekeeper,
+    known::Known,
+};
 
 /// What the service is put together from.
 pub struct Parts {
@@ -28,6 +31,7 @@ pub struct Parts {
 pub struct Sealpost {
     pub(crate) core: Arc<Core>,
     pub(crate) committer: RwLock<Option<Committer>>,
+    housekeeper: Housekeeper,
 }
 
 /// What use cases and committer share.
@@ -47,8 +51,9 @@ impl Sealpost {
         let Parts { store, dispatch, guard, keyring, clock } = parts;
         let known = Known::new(&settings);
         let core = Arc::new(Core { store, dispatch, guard, keyring, clock, settings, known });
-        let committer = Committer::start(Arc::clone(&core))?;
-        Ok(Self { core, committer: RwLock::new(Some(committer)) })
+        let committer = RwLock::new(Some(Committer::start(Arc::clone(&core))?));
+        let housekeeper = Housekeeper::start(Arc::clone(&core))?;
+        Ok(Self { core, committer, housekeeper })
     }
 
     /// Whether the service can take requests: its database answers and its committer runs.
@@ -63,6 +68,7 @@ impl Sealpost {
     /// Stores what waits for its commit and ends. Sends that come later are refused as unavailable. Blocks until
     /// the last batch is stored.
     pub fn stop(&self) {
+        self.housekeeper.stop();
         let committer = self.committer.write().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(committer) = committer {
             committer.stop();

@@ -3,15 +3,15 @@
 use std::sync::{Arc, PoisonError};
 
 use sealpost_domain::{
-    AccountId, ApiKeyId, Encryption, EnvelopeHash, EnvelopeId, EnvelopeMeta, Handle, KeyStatus,
-    Metadata, Recipient, RecipientFault, Refusal, TokenHash,
+    AccountId, ApiKeyId, Encryption, EnvelopeHash, EnvelopeId, EnvelopeMeta, Handle,
+    IdempotencyKey, KeyStatus, Metadata, Recipient, RecipientFault, Refusal, TokenHash,
 };
-use sealpost_wallet::{Draft, random, seal};
+use sealpost_wallet::{Draft, WalletError, random, seal};
 use serde::Serialize;
 
 use crate::{
-    Body, Credentials, Error, Sealpost,
-    batch::{Command, Outgoing, Verdict},
+    Body, Credentials, Error, Limited, Sealpost,
+    batch::{Command, Decided, Idempotency, Outgoing, Verdict},
     credentials::{Caller, FOREIGN_KEY, NO_SESSION},
     known::{KnownKey, Material},
     sealpost::Core,
@@ -23,6 +23,8 @@ pub struct Send {
     pub to: String,
     /// The message.
     pub message: String,
+    /// The caller's own name for the request: the same request again stores nothing and gets the same answer.
+    pub idempotency_key: Option<IdempotencyKey>,
 }
 
 /// The answer to a send: the envelope is stored, and so are its deliveries.
@@ -42,28 +44,32 @@ pub struct Sent {
     pub encryption: Encryption,
     /// Size and time.
     pub metadata: Metadata,
+    /// Whether this is the answer to an earlier, the same request.
+    #[serde(skip)]
+    pub replayed: bool,
 }
 
 impl Sealpost {
     /// Seals the message and stores the envelope with its deliveries. Once this returns `Ok`, a crash loses
     /// nothing of it; a refusal has stored nothing.
-    pub async fn send(&self, credentials: &Credentials, body: Body<Send>) -> Result<Sent, Error> {
-        let (caller, sender) = self.sender(credentials).await?;
+    pub async fn send(&self, credentials: &Credentials, body: Body<Send>) -> Limited<Sent> {
+        let (caller, sender) = match self.sender(credentials).await {
+            Ok(sender) => sender,
+            Err(error) => return Limited::unasked(error),
+        };
+        if let Some(refused) = self.core.known_refusal(&caller) {
+            return refused;
+        }
         let Some(from) = &sender.material else {
             let refusal = Refusal::KeyInactive { status: KeyStatus::Revoked, field: None };
-            return Err(self.count_and_refuse(caller, refusal).await);
+            return self.count_and_refuse(caller, None, refusal).await;
         };
-        let sent = match body.and_then(|send| self.read(send)) {
-            Ok((to, message)) => self.seal_and_commit(caller, from, &to, &message).await,
-            Err(refusal) => Err(Undone::Unasked(refusal.into())),
-        };
-        match sent {
-            Ok(sent) => Ok(sent),
-            Err(Undone::Asked(error)) => Err(error),
-            Err(Undone::Unasked(Error::Refused(refusal))) => {
-                Err(self.count_and_refuse(caller, refusal).await)
-            }
-            Err(Undone::Unasked(fault)) => Err(fault),
+        match body.and_then(|send| self.check_size(send)) {
+            Ok(send) => match Request::read(send, from) {
+                Ok(request) => self.seal_and_commit(caller, from, &request).await,
+                Err(fault) => Limited::unasked(fault),
+            },
+            Err(refusal) => self.count_and_refuse(caller, None, refusal).await,
         }
     }
 
@@ -71,37 +77,56 @@ impl Sealpost {
         &self,
         caller: Caller,
         from: &Material,
-        to: &Recipient,
-        message: &str,
-    ) -> Result<Sent, Undone> {
+        request: &Request,
+    ) -> Limited<Sent> {
         for _ in 0..SEAL_TRIES_MAX {
-            let addressee = self.recipient(to).await.map_err(Undone::Unasked)?;
-            let outgoing =
-                self.seal(caller.key, from, &addressee, message).map_err(Undone::Unasked)?;
+            let (addressee, outgoing) = match self.prepare(caller.key, from, request).await {
+                Ok(prepared) => prepared,
+                Err(Error::Refused(refusal)) => {
+                    let idempotency = request.idempotency.clone();
+                    return self.count_and_refuse(caller, idempotency, refusal).await;
+                }
+                Err(fault) => return Limited::unasked(fault),
+            };
             let envelope = Arc::clone(&outgoing.envelope);
-            let command = Command { caller, outgoing: Some(outgoing) };
-            match self.commit(command).await.map_err(Undone::Asked)? {
-                Verdict::Stored => return Ok(Sent::from(&envelope.meta)),
-                Verdict::Refused(refusal) => return Err(Undone::Asked(refusal.into())),
+            let idempotency = request.idempotency.clone();
+            let command = Command { caller, idempotency, outgoing: Some(outgoing) };
+            let Decided { verdict, limits } = match self.commit(command).await {
+                Ok(decided) => decided,
+                Err(fault) => return Limited::unasked(fault),
+            };
+            let result = match verdict {
+                Verdict::Stored => Ok(Sent::from(&envelope.meta)),
+                Verdict::Replayed(meta) => Ok(Sent { replayed: true, ..Sent::from(&meta) }),
+                Verdict::Refused(refusal) => Err(refusal.into()),
                 Verdict::Stale | Verdict::Admitted => {
                     self.core.known.forget_recipient(&addressee.id, addressee.handle.as_ref());
+                    continue;
                 }
-            }
+            };
+            return Limited { result, limits };
         }
         // The recipient changed under every try; nothing is stored, and trying again is right.
-        Err(Undone::Asked(Refusal::Unavailable.into()))
+        Limited::unasked(Refusal::Unavailable)
     }
 
-    fn read(&self, send: Send) -> Result<(Recipient, String), Refusal> {
+    async fn prepare(
+        &self,
+        sender: ApiKeyId,
+        from: &Material,
+        request: &Request,
+    ) -> Result<(Addressee, Outgoing), Error> {
+        let addressee = self.recipient(request.to.as_ref().map_err(Clone::clone)?).await?;
+        let outgoing = self.seal(sender, from, &addressee, &request.message)?;
+        Ok((addressee, outgoing))
+    }
+
+    fn check_size(&self, send: Send) -> Result<Send, Refusal> {
         let limit_bytes = self.core.settings.message_bytes_max;
         if send.message.len() > limit_bytes {
             return Err(Refusal::MessageTooLarge { limit_bytes });
         }
-        match Recipient::parse(&send.to) {
-            Ok(to) => Ok((to, send.message)),
-            Err(RecipientFault::RawDid) => Err(Refusal::RawDidRejected),
-            Err(RecipientFault::Unknown) => Err(UNKNOWN_RECIPIENT),
-        }
+        Ok(send)
     }
 
     /// The caller and its key, as far as memory and look-ups can tell; the transaction has the last word.
@@ -181,21 +206,38 @@ impl Sealpost {
     }
 
     /// Lets the transaction say whether the caller is admitted at all, and counts the request; only then is what
-    /// was wrong with it said.
-    async fn count_and_refuse(&self, caller: Caller, refusal: Refusal) -> Error {
-        match self.commit(Command { caller, outgoing: None }).await {
-            Ok(Verdict::Refused(earlier)) => earlier.into(),
-            Ok(Verdict::Admitted | Verdict::Stale | Verdict::Stored) => refusal.into(),
-            Err(fault) => fault,
+    /// was wrong with it said. A request that came before and was stored then gets its answer even so.
+    async fn count_and_refuse(
+        &self,
+        caller: Caller,
+        idempotency: Option<Idempotency>,
+        refusal: Refusal,
+    ) -> Limited<Sent> {
+        let command = Command { caller, idempotency, outgoing: None };
+        match self.commit(command).await {
+            Ok(Decided { verdict, limits }) => {
+                let result = match verdict {
+                    Verdict::Refused(earlier) => Err(earlier.into()),
+                    Verdict::Replayed(meta) => Ok(Sent { replayed: true, ..Sent::from(&meta) }),
+                    Verdict::Admitted | Verdict::Stale | Verdict::Stored => Err(refusal.into()),
+                };
+                Limited { result, limits }
+            }
+            Err(fault) => Limited::unasked(fault),
         }
     }
 
-    async fn commit(&self, command: Command) -> Result<Verdict, Error> {
+    async fn commit(&self, command: Command) -> Result<Decided, Error> {
+        let caller = command.caller;
         let outcome = {
             let committer = self.committer.read().unwrap_or_else(PoisonError::into_inner);
             committer.as_ref().ok_or(Refusal::Unavailable)?.submit(command)?
         };
-        outcome.await.map_err(|_lost| Error::Lost)?
+        let decided = outcome.await.map_err(|_lost| Error::Lost)??;
+        if let (Verdict::Refused(refusal), Some(limits)) = (&decided.verdict, decided.limits) {
+            self.core.remember_refusal(&caller, refusal, limits);
+        }
+        Ok(decided)
     }
 
     /// Runs a look-up that blocks where it may.
@@ -208,11 +250,26 @@ impl Sealpost {
     }
 }
 
-/// Why a send came to nothing, and whether the transaction has seen it: what it has not seen is still to be
-/// counted.
-enum Undone {
-    Asked(Error),
-    Unasked(Error),
+/// A send whose body is sound. Its recipient is judged after its idempotency key, so a fault of it waits here.
+struct Request {
+    to: Result<Recipient, Refusal>,
+    message: String,
+    idempotency: Option<Idempotency>,
+}
+
+impl Request {
+    fn read(send: Send, from: &Material) -> Result<Self, WalletError> {
+        let parts = [send.to.as_bytes(), send.message.as_bytes()];
+        let idempotency = match send.idempotency_key {
+            None => None,
+            Some(key) => Some(Idempotency { key, fingerprint: from.identity.fingerprint(&parts)? }),
+        };
+        let to = Recipient::parse(&send.to).map_err(|fault| match fault {
+            RecipientFault::RawDid => Refusal::RawDidRejected,
+            RecipientFault::Unknown => UNKNOWN_RECIPIENT,
+        });
+        Ok(Self { to, message: send.message, idempotency })
+    }
 }
 
 /// A recipient that exists.
@@ -233,6 +290,7 @@ impl From<&EnvelopeMeta> for Sent {
             recipient: meta.recipient,
             encryption: meta.encryption(),
             metadata: meta.metadata(),
+            replayed: false,
         }
     }
 }

@@ -15,6 +15,14 @@ pub struct Settings {
     pub registrations_per_key_max: u32,
     /// How long a session lasts.
     pub session_ttl: Duration,
+    /// How long envelopes are kept.
+    pub retention: Duration,
+    /// How long an idempotent send is remembered.
+    pub idempotency_ttl: Duration,
+    /// How often what has had its time is deleted.
+    pub housekeeping_every: Duration,
+    /// How many rows are deleted at once, so that nobody waits long for it.
+    pub housekeeping_batch: u32,
     /// How new envelopes are sealed.
     pub suite: Suite,
     /// Sends that may wait for a commit; more are refused as unavailable.
@@ -36,6 +44,10 @@ impl Default for Settings {
             keys_per_account_max: 100,
             registrations_per_key_max: 16,
             session_ttl: Duration::from_hours(12),
+            retention: Duration::from_hours(30 * 24),
+            idempotency_ttl: Duration::from_hours(24),
+            housekeeping_every: Duration::from_mins(1),
+            housekeeping_batch: 500,
             suite: Suite::Hybrid,
             queue_max: 4096,
             batch_max: 256,

@@ -4,10 +4,10 @@ use sealpost_domain::{
     AccountId, ApiKeyId, Did, GovernanceReason, Handle, KeyStatus, Label, Standing, Timestamp,
     ports::StoreError,
 };
-use sealpost_limits::{Report, Terms, report};
+use sealpost_limits::{Report, Terms};
 use serde::Serialize;
 
-use crate::{Body, Credentials, Error, Sealpost, admission::Act};
+use crate::{Body, Credentials, Limited, Sealpost, admission::Act};
 
 /// Where a key stands.
 #[derive(Debug, Serialize)]
@@ -44,8 +44,11 @@ impl From<Standing> for GovernanceView {
 
 impl Sealpost {
     /// Where the caller's key stands, this request counted.
-    pub fn status(&self, credentials: &Credentials, body: &Body<()>) -> Result<KeyStanding, Error> {
-        let caller = self.identify(credentials)?;
+    pub fn status(&self, credentials: &Credentials, body: &Body<()>) -> Limited<KeyStanding> {
+        let caller = match self.identify(credentials) {
+            Ok(caller) => caller,
+            Err(error) => return Limited::unasked(error),
+        };
         self.admitted(&caller, Act::Manage, |tx, admitted| {
             if let Err(fault) = body {
                 return Ok(Err(fault.clone()));
@@ -62,7 +65,7 @@ impl Sealpost {
                 account_id: key.account_id,
                 created_at: key.created_at,
                 governance: admitted.key.standing.clone().into(),
-                usage: report(&terms, &admitted.usage, admitted.now),
+                usage: admitted.limits.report(),
                 throughput_per_second: terms.per_second,
                 webhooks: tx.count_registrations(&caller.key)?,
             }))

@@ -8,7 +8,7 @@ use sealpost_domain::{
 use sealpost_wallet::{WebhookSecret, random};
 use serde::Serialize;
 
-use crate::{Body, Credentials, Error, Sealpost, admission::Act};
+use crate::{Body, Credentials, Error, Limited, Sealpost, admission::Act, credentials::Caller};
 
 /// Where notices shall go.
 #[derive(Clone)]
@@ -92,9 +92,16 @@ impl Sealpost {
         &self,
         credentials: &Credentials,
         body: &Body<Register>,
-    ) -> Result<Registered, Error> {
-        let caller = self.identify(credentials)?;
-        let asked = self.admitted(&caller, Act::Execute, |_, _| Ok(body.clone()))?;
+    ) -> Limited<Registered> {
+        let caller = match self.identify(credentials) {
+            Ok(caller) => caller,
+            Err(error) => return Limited::unasked(error),
+        };
+        self.admitted(&caller, Act::Execute, |_, _| Ok(body.clone()))
+            .and_then(|asked| self.vet_and_add(&caller, asked))
+    }
+
+    fn vet_and_add(&self, caller: &Caller, asked: Register) -> Result<Registered, Error> {
         let url = self
             .core
             .guard
@@ -127,8 +134,11 @@ impl Sealpost {
     }
 
     /// Lists or deletes the key's registrations.
-    pub fn manage(&self, credentials: &Credentials, body: &Body<Manage>) -> Result<Managed, Error> {
-        let caller = self.identify(credentials)?;
+    pub fn manage(&self, credentials: &Credentials, body: &Body<Manage>) -> Limited<Managed> {
+        let caller = match self.identify(credentials) {
+            Ok(caller) => caller,
+            Err(error) => return Limited::unasked(error),
+        };
         self.admitted(&caller, Act::Manage, |tx, _| match body {
             Err(fault) => Ok(Err(fault.clone())),
             Ok(Manage::List) => {

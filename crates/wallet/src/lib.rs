@@ -10,6 +10,7 @@
 //! dropped and never appear in `Debug`. `examples/identities.rs` shows the whole of it.
 
 mod binding;
+mod chain;
 mod derivation;
 mod did;
 mod entropy;
@@ -26,6 +27,7 @@ mod wrapping;
 #[cfg(test)]
 mod vectors;
 
+pub use chain::chain_hash;
 pub use did::public_key_of;
 pub use entropy::random;
 pub use error::WalletError;

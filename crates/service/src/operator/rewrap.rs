@@ -1,0 +1,104 @@
+//! Re-encryption under the newest key-encryption key, while the service serves: page by page, each replaced only where
+//! it is still what was read. It can be broken off and run again at any time.
+
+use sealpost_domain::{
+    ApiKeyId, WebhookId, Wrapped,
+    ports::{Durability, StoreError, Tx},
+};
+use sealpost_wallet::{Keyring, Root, WalletError, WebhookSecret, kek_version};
+use serde::Serialize;
+
+use super::{Operator, OperatorError};
+
+/// What was re-encrypted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Rewrapped {
+    /// Under which version everything is now.
+    pub version: u32,
+    /// Roots of identities.
+    pub roots: u64,
+    /// Signing secrets of registrations.
+    pub secrets: u64,
+}
+
+impl Operator {
+    /// Re-encrypts everything that is under an older version. `progress` hears how many rows were looked at.
+    pub fn rewrap(
+        &self,
+        keyring: &Keyring,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Rewrapped, OperatorError> {
+        let mut looked_at = 0;
+        let mut heard = |rows| {
+            looked_at += rows;
+            progress(looked_at);
+        };
+        let roots = Column {
+            read: |tx: &mut dyn Tx, after: Option<&ApiKeyId>, limit| tx.roots_after(after, limit),
+            rewrap: |id: &ApiKeyId, old: &Wrapped| {
+                Root::unwrap(keyring, id, old)?.wrap(keyring, id)
+            },
+            replace: |tx: &mut dyn Tx, id: &ApiKeyId, old: &Wrapped, new: &Wrapped| {
+                tx.replace_root(id, old, new)
+            },
+        };
+        let secrets = Column {
+            read: |tx: &mut dyn Tx, after: Option<&WebhookId>, limit| {
+                tx.secrets_after(after, limit)
+            },
+            rewrap: |id: &WebhookId, old: &Wrapped| {
+                WebhookSecret::unwrap(keyring, id, old)?.wrap(keyring, id)
+            },
+            replace: |tx: &mut dyn Tx, id: &WebhookId, old: &Wrapped, new: &Wrapped| {
+                tx.replace_secret(id, old, new)
+            },
+        };
+        Ok(Rewrapped {
+            version: keyring.newest(),
+            roots: self.rewrap_column(keyring, &roots, &mut heard)?,
+            secrets: self.rewrap_column(keyring, &secrets, &mut heard)?,
+        })
+    }
+
+    fn rewrap_column<Id, Read, Rewrap, Replace>(
+        &self,
+        keyring: &Keyring,
+        column: &Column<Read, Rewrap, Replace>,
+        heard: &mut dyn FnMut(u64),
+    ) -> Result<u64, OperatorError>
+    where
+        Id: Copy,
+        Read: Fn(&mut dyn Tx, Option<&Id>, u32) -> Result<Vec<(Id, Wrapped)>, StoreError>,
+        Rewrap: Fn(&Id, &Wrapped) -> Result<Wrapped, WalletError>,
+        Replace: Fn(&mut dyn Tx, &Id, &Wrapped, &Wrapped) -> Result<bool, StoreError>,
+    {
+        let (mut after, mut replaced) = (None, 0);
+        loop {
+            let read = |tx: &mut dyn Tx| (column.read)(tx, after.as_ref(), PAGE);
+            let page = self.store.write(Durability::Relaxed, read)?;
+            let Some((last, _)) = page.last() else { return Ok(replaced) };
+            after = Some(*last);
+            heard(u64::try_from(page.len()).unwrap_or(u64::MAX));
+            let old = page.iter().filter(|(_, old)| kek_version(old) != Some(keyring.newest()));
+            let renewed = old
+                .map(|(id, old)| Ok((id, old, (column.rewrap)(id, old)?)))
+                .collect::<Result<Vec<_>, WalletError>>()?;
+            replaced += self.store.write(Durability::Durable, |tx| {
+                let mut count = 0;
+                for (id, old, new) in &renewed {
+                    count += u64::from((column.replace)(tx, id, old, new)?);
+                }
+                Ok(count)
+            })?;
+        }
+    }
+}
+
+/// How one encrypted column is read, re-encrypted and replaced.
+struct Column<Read, Rewrap, Replace> {
+    read: Read,
+    rewrap: Rewrap,
+    replace: Replace,
+}
+
+const PAGE: u32 = 64;
