@@ -23,11 +23,15 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let alice = activate(&sealpost, "Alice", None)?;
     let bob = activate(&sealpost, "Bob", Some("bob"))?;
 
-    let message = Send { to: "@bob".to_owned(), message: "Meet me at noon.".to_owned() };
-    let sent = sealpost.send(&alice, Ok(message)).await?;
+    let message = Send {
+        to: "@bob".to_owned(),
+        message: "Meet me at noon.".to_owned(),
+        idempotency_key: None,
+    };
+    let sent = sealpost.send(&alice, Ok(message)).await.result?;
     println!("stored {} with {}", sent.envelope_id, sent.envelope_hash);
 
-    let opened = sealpost.open(&bob, &Ok(sent.envelope_id.to_string()))?;
+    let opened = sealpost.open(&bob, &Ok(sent.envelope_id.to_string())).result?;
     println!("{} wrote: {}", opened.sender, opened.message);
     sealpost.stop();
     Ok(())

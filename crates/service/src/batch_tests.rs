@@ -3,13 +3,14 @@
 use std::{collections::HashMap, sync::Arc};
 
 use sealpost_domain::{
-    AccountId, ApiKeyId, Envelope, EnvelopeHash, EnvelopeId, EnvelopeMeta, GovernanceKind,
-    GovernanceReason, GovernanceStatus, Handle, KeyStatus, LeaseToken, Plan, Refusal, Session,
-    Standing, Suite, Target, Timestamp, TokenHash, Usage, WebhookId, Window, WindowUse, Wrapped,
-    ports::{Facts, KeyFacts},
+    AccountId, ApiKeyId, EnterpriseTerms, Envelope, EnvelopeHash, EnvelopeId, EnvelopeMeta,
+    Fingerprint, GovernanceKind, GovernanceReason, GovernanceStatus, Handle, IdempotencyKey,
+    KeyStatus, LeaseToken, Plan, Refusal, Session, Standing, Suite, Target, Timestamp, TokenHash,
+    Usage, WebhookId, Window, WindowUse, Wrapped,
+    ports::{Facts, KeyFacts, Overage, Remembered},
 };
 
-use super::{Command, Hold, Outgoing, Verdict, decide, wanted};
+use super::{Command, Decided, Hold, Idempotency, Outgoing, Verdict, decide, wanted};
 use crate::credentials::{Caller, FOREIGN_KEY, NO_SESSION};
 
 const NOW: Timestamp = Timestamp::from_millis(1_790_000_000_000);
@@ -48,6 +49,7 @@ fn facts() -> Facts {
         keys: HashMap::from([(key(1), key_facts(account(1))), (key(2), key_facts(account(2)))]),
         usage: HashMap::from([(key(1), Usage::UNUSED)]),
         targets: HashMap::from([(key(2), vec![Arc::new(target)])]),
+        remembered: HashMap::new(),
     }
 }
 
@@ -63,7 +65,11 @@ fn send(n: u8) -> Command {
     };
     let envelope = Envelope { meta, sealed: vec![n], signature: [0; 64] };
     let outgoing = Outgoing { envelope: Arc::new(envelope), handle: None, sealing_version: 1 };
-    Command { caller: Caller { session: TOKEN, key: key(1) }, outgoing: Some(outgoing) }
+    Command {
+        caller: Caller { session: TOKEN, key: key(1) },
+        idempotency: None,
+        outgoing: Some(outgoing),
+    }
 }
 
 fn hold(room: usize) -> Hold {
@@ -71,8 +77,18 @@ fn hold(room: usize) -> Hold {
 }
 
 fn verdict(facts: Facts, command: &Command) -> Verdict {
-    let (mut verdicts, _) = decide(facts, &[command], NOW, hold(9));
-    verdicts.remove(0)
+    decide(facts, &[command], NOW, hold(9)).0.remove(0).verdict
+}
+
+fn verdicts(decided: &[Decided]) -> Vec<Verdict> {
+    decided.iter().map(|decided| decided.verdict.clone()).collect()
+}
+
+/// A send under an idempotency key, whose fingerprint is that of its message.
+fn named(n: u8, name: &str, message: u8) -> Command {
+    let fingerprint = Fingerprint([message; 32]);
+    let key = IdempotencyKey::parse(name).unwrap();
+    Command { idempotency: Some(Idempotency { key, fingerprint }), ..send(n) }
 }
 
 fn blocked() -> Standing {
@@ -105,6 +121,7 @@ fn faults_are_met_in_the_order_of_the_contract() {
             keys: facts.keys.clone(),
             usage: facts.usage.clone(),
             targets: HashMap::new(),
+            remembered: HashMap::new(),
         };
         verdict(copy, &send(1))
     };
@@ -161,7 +178,10 @@ fn faults_are_met_in_the_order_of_the_contract() {
 fn each_of_a_batch_gets_its_own_verdict_and_counts_for_the_next() {
     let commands: Vec<Command> = (0..12).map(send).collect();
     let commands: Vec<&Command> = commands.iter().collect();
-    let (verdicts, changes) = decide(facts(), &commands, NOW, hold(3));
+    let (decided, changes) = decide(facts(), &commands, NOW, hold(3));
+    let limits: Vec<_> = decided.iter().map(|decided| decided.limits.unwrap().usage).collect();
+    assert_eq!((limits[0].minute.used, limits[9].minute.used, limits[11].minute.used), (1, 10, 10));
+    let verdicts = verdicts(&decided);
     // Ten messages a second with a burst of one second, all at the same instant.
     assert!(verdicts[..10].iter().all(|verdict| *verdict == Verdict::Stored));
     assert!(verdicts[10..].iter().all(|verdict| matches!(verdict, Verdict::Refused(_))));
@@ -185,8 +205,8 @@ fn a_recipient_that_changed_is_stale_and_counts_for_nothing() {
 
     let mut rotated = facts();
     rotated.keys.get_mut(&key(2)).unwrap().sealing_version = 2;
-    let (verdicts, changes) = decide(rotated, &[&send(1)], NOW, hold(9));
-    assert_eq!(verdicts, [Verdict::Stale]);
+    let (decided, changes) = decide(rotated, &[&send(1)], NOW, hold(9));
+    assert_eq!(verdicts(&decided), [Verdict::Stale]);
     assert_eq!(changes.usage, [(key(1), Usage::UNUSED)]);
     assert!(changes.envelopes.is_empty());
 }
@@ -194,8 +214,8 @@ fn a_recipient_that_changed_is_stale_and_counts_for_nothing() {
 #[test]
 fn a_request_with_nothing_to_store_is_counted() {
     let only_counted = Command { outgoing: None, ..send(1) };
-    let (verdicts, changes) = decide(facts(), &[&only_counted], NOW, hold(9));
-    assert_eq!(verdicts, [Verdict::Admitted]);
+    let (decided, changes) = decide(facts(), &[&only_counted], NOW, hold(9));
+    assert_eq!(verdicts(&decided), [Verdict::Admitted]);
     assert_eq!((changes.usage[0].1.day.used, changes.usage[0].1.month.used), (1, 0));
 }
 
@@ -206,4 +226,54 @@ fn a_batch_asks_once_about_each_key_in_the_order_of_ids() {
     assert_eq!(asked.sessions, [TOKEN]);
     assert_eq!(asked.callers, [key(1)]);
     assert_eq!(asked.recipients, [key(2)]);
+}
+
+#[test]
+fn the_same_request_again_is_answered_and_stored_once_also_within_a_batch() {
+    let commands = [named(1, "a", 7), named(2, "a", 7), named(3, "a", 8), named(4, "b", 7)];
+    let commands: Vec<&Command> = commands.iter().collect();
+    let (decided, changes) = decide(facts(), &commands, NOW, hold(9));
+    let first = commands[0].outgoing.as_ref().unwrap().envelope.meta.clone();
+    assert_eq!(
+        verdicts(&decided),
+        [
+            Verdict::Stored,
+            Verdict::Replayed(first),
+            Verdict::Refused(Refusal::IdempotencyKeyReused),
+            Verdict::Stored,
+        ]
+    );
+    assert_eq!((changes.envelopes.len(), changes.remembered.len()), (2, 2));
+    let usage = changes.usage[0].1;
+    assert_eq!((usage.minute.used, usage.month.used), (4, 2), "a replay is a request, no message");
+}
+
+#[test]
+fn an_earlier_answer_is_given_even_where_the_recipient_is_gone() {
+    let first = send(1).outgoing.unwrap().envelope.meta.clone();
+    let mut facts = facts();
+    let name = IdempotencyKey::parse("a").unwrap();
+    let remembered = Remembered { fingerprint: Fingerprint([7; 32]), meta: first.clone() };
+    facts.remembered.insert((key(1), name), remembered);
+    facts.keys.get_mut(&key(2)).unwrap().status = KeyStatus::Revoked;
+    assert_eq!(verdict(facts, &named(2, "a", 7)), Verdict::Replayed(first));
+}
+
+#[test]
+fn overage_is_admitted_and_told_apart() {
+    let terms = EnterpriseTerms {
+        per_minute: 100,
+        per_day: 100,
+        per_month: 1,
+        per_second: 100,
+        allow_overage: true,
+    };
+    let mut facts = facts();
+    facts.keys.get_mut(&key(1)).unwrap().plan = Plan::Enterprise(terms);
+    let commands: Vec<Command> = (0..3).map(send).collect();
+    let commands: Vec<&Command> = commands.iter().collect();
+    let (_, changes) = decide(facts, &commands, NOW, hold(9));
+    assert_eq!(changes.envelopes.len(), 3);
+    let month = changes.usage[0].1.month.start;
+    assert_eq!(changes.overage, [Overage { key: key(1), month, messages: 2 }]);
 }

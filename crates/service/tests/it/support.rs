@@ -12,49 +12,57 @@ use std::{
 
 use sealpost_domain::{
     Clock, Handle, Label, LeaseToken, LeasedDelivery, Refusal, Timestamp,
-    ports::{Dispatch, TargetGuard},
+    ports::{Dispatch, Durability, Store, TargetGuard},
 };
 use sealpost_service::{
-    Activate, Activated, Credentials, Error, Login, Parts, Sealpost, Settings, unlock,
+    Activate, Activated, Credentials, Error, Login, Operator, Parts, Sealpost, Settings, unlock,
 };
 use sealpost_storage::{Database, DatabaseUrl, Settings as DatabaseSettings};
-use sealpost_wallet::Keyring;
+use sealpost_wallet::{Keyring, LoginSecret};
 use tempfile::TempDir;
 
-pub struct World {
-    pub sealpost: Sealpost,
-    pub clock: Arc<TestClock>,
-    pub dispatch: Arc<Remembered>,
-    pub file: PathBuf,
+pub(crate) struct World {
+    pub(crate) sealpost: Sealpost,
+    pub(crate) clock: Arc<TestClock>,
+    pub(crate) dispatch: Arc<Remembered>,
+    pub(crate) database: Arc<Database>,
+    pub(crate) keyring: Arc<Keyring>,
+    pub(crate) file: PathBuf,
     _folder: TempDir,
 }
 
 impl World {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::with(Settings::default())
     }
 
-    pub fn with(settings: Settings) -> Self {
+    pub(crate) fn with(settings: Settings) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("sealpost.db");
-        let database = open(&file);
+        let database = Arc::new(open(&file));
         let keyring = Arc::new(Keyring::parse(&Keyring::fresh_line(1).unwrap()).unwrap());
-        unlock(&keyring, &database).unwrap();
+        unlock(&keyring, &*database).unwrap();
         let clock = Arc::new(TestClock(AtomicI64::new(1_790_000_000_000)));
         let dispatch = Arc::new(Remembered::default());
         let parts = Parts {
-            store: Arc::new(database),
+            store: Arc::<Database>::clone(&database),
             dispatch: Arc::<Remembered>::clone(&dispatch),
             guard: Arc::new(Anywhere),
-            keyring,
+            keyring: Arc::clone(&keyring),
             clock: Arc::<TestClock>::clone(&clock),
         };
         let sealpost = Sealpost::start(parts, settings).unwrap();
-        Self { sealpost, clock, dispatch, file, _folder: folder }
+        Self { sealpost, clock, dispatch, database, keyring, file, _folder: folder }
+    }
+
+    /// An operator on the same database.
+    pub(crate) fn operator(&self) -> Operator {
+        let clock = Arc::<TestClock>::clone(&self.clock);
+        Operator::new(Arc::<Database>::clone(&self.database), clock, "operator:test".to_owned())
     }
 
     /// A new account with one identity, logged in.
-    pub fn newcomer(&self, handle: Option<&str>) -> Credentials {
+    pub(crate) fn newcomer(&self, handle: Option<&str>) -> Credentials {
         let activated = self.activate(None, handle).unwrap();
         let secret = activated.login_secret.clone().unwrap();
         let login = Login { account_id: activated.account_id.to_string(), login_secret: secret };
@@ -62,31 +70,51 @@ impl World {
         Credentials { token: Some(token), key: Ok(Some(activated.api_key_id.to_string())) }
     }
 
-    pub fn activate(&self, token: Option<&str>, handle: Option<&str>) -> Result<Activated, Error> {
+    /// The same key under a new session of its account, whose login secret is made known to the database anew.
+    pub(crate) fn log_in_again(&self, who: &Credentials) -> Credentials {
+        let key = who.key.clone().unwrap().unwrap().parse().unwrap();
+        let account_id =
+            self.database.lookup().unwrap().find_key(&key).unwrap().unwrap().account_id;
+        let secret = LoginSecret::generate().unwrap();
+        let store: &dyn Store = &*self.database;
+        store
+            .write(Durability::Durable, |tx| tx.set_login_secret(&account_id, &secret.hash()))
+            .unwrap();
+        let login =
+            Login { account_id: account_id.to_string(), login_secret: secret.expose().to_owned() };
+        let token = self.sealpost.login(&login).unwrap().session_token;
+        Credentials { token: Some(token), key: who.key.clone() }
+    }
+
+    pub(crate) fn activate(
+        &self,
+        token: Option<&str>,
+        handle: Option<&str>,
+    ) -> Result<Activated, Error> {
         let label = Label::parse("test").unwrap();
         let handle = handle.map(|handle| Handle::parse(handle).unwrap());
         self.sealpost.activate(token, Ok(Activate { label, handle }))
     }
 }
 
-pub fn open(file: &std::path::Path) -> Database {
+pub(crate) fn open(file: &std::path::Path) -> Database {
     let database =
         Database::open(&DatabaseUrl::Sqlite(file.to_owned()), DatabaseSettings::default()).unwrap();
     database.migrate().unwrap();
     database
 }
 
-pub fn refusal<T>(result: Result<T, Error>) -> Refusal {
+pub(crate) fn refusal<T>(result: Result<T, Error>) -> Refusal {
     match result {
         Err(error) => error.refusal().expect("a refusal").clone(),
         Ok(_) => panic!("it was not refused"),
     }
 }
 
-pub struct TestClock(AtomicI64);
+pub(crate) struct TestClock(AtomicI64);
 
 impl TestClock {
-    pub fn advance(&self, span: Duration) {
+    pub(crate) fn advance(&self, span: Duration) {
         self.0.fetch_add(i64::try_from(span.as_millis()).unwrap(), Ordering::SeqCst);
     }
 }
@@ -99,10 +127,10 @@ impl Clock for TestClock {
 
 /// Remembers what it was given and sends nothing.
 #[derive(Default)]
-pub struct Remembered {
-    pub submitted: Mutex<Vec<LeasedDelivery>>,
+pub(crate) struct Remembered {
+    pub(crate) submitted: Mutex<Vec<LeasedDelivery>>,
     /// How many deliveries it refuses to hold, out of a hundred.
-    pub taken: AtomicUsize,
+    pub(crate) taken: AtomicUsize,
 }
 
 impl Dispatch for Remembered {

@@ -1,13 +1,4 @@
 //! The use cases on a real embedded database, each seen from its caller.
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test fails by panicking"
-)]
-#![expect(unreachable_pub, reason = "nobody outside uses these")]
-
-mod support;
 
 use std::{
     future::Future as _,
@@ -16,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use crate::support::{World, open, refusal};
 use sealpost_domain::{
     Code, EventKind, Refusal,
     ports::{Durability, Store},
@@ -24,10 +16,9 @@ use sealpost_service::{
     Credentials, Manage, Managed, Register, Scope, Send, Sent, Settings, unlock,
 };
 use sealpost_wallet::Keyring;
-use support::{World, open, refusal};
 
 fn message(to: &str) -> Send {
-    Send { to: to.to_owned(), message: "hello".to_owned() }
+    Send { to: to.to_owned(), message: "hello".to_owned(), idempotency_key: None }
 }
 
 fn key(credentials: &Credentials) -> String {
@@ -39,11 +30,11 @@ fn register(world: &World, who: &Credentials) -> String {
         url: "https://bob.example/".to_owned(),
         events: vec![EventKind::EnvelopeReceived],
     };
-    world.sealpost.register(who, &Ok(asked)).unwrap().webhook_id.to_string()
+    world.sealpost.register(who, &Ok(asked)).result.unwrap().webhook_id.to_string()
 }
 
 async fn send(world: &World, from: &Credentials, to: &str) -> Sent {
-    world.sealpost.send(from, Ok(message(to))).await.unwrap()
+    world.sealpost.send(from, Ok(message(to))).await.result.unwrap()
 }
 
 #[tokio::test]
@@ -53,11 +44,14 @@ async fn what_is_sent_is_opened_by_its_recipient_and_by_nobody_else() {
     let sent = send(&world, &alice, "@BOB").await;
     let id = sent.envelope_id.to_string();
     assert_eq!(sent.recipient.to_string(), key(&bob));
-    assert_eq!(refusal(world.sealpost.open(&alice, &Ok(id.clone()))), Refusal::EnvelopeNotFound);
+    assert_eq!(
+        refusal(world.sealpost.open(&alice, &Ok(id.clone())).result),
+        Refusal::EnvelopeNotFound
+    );
 
-    let first = world.sealpost.open(&bob, &Ok(id.clone())).unwrap();
+    let first = world.sealpost.open(&bob, &Ok(id.clone())).result.unwrap();
     world.clock.advance(Duration::from_secs(1));
-    let second = world.sealpost.open(&bob, &Ok(id.clone())).unwrap();
+    let second = world.sealpost.open(&bob, &Ok(id.clone())).result.unwrap();
     assert_eq!((first.message.as_str(), first.sender.to_string()), ("hello", key(&alice)));
     assert_eq!(first.opened_at, second.opened_at, "the first opening is the one that is told");
 }
@@ -83,9 +77,9 @@ async fn a_deleted_registration_gets_nothing_more() {
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
     let webhook_id = register(&world, &bob);
     let delete = || Ok(Manage::Delete { webhook_id: webhook_id.clone() });
-    assert_eq!(refusal(world.sealpost.manage(&alice, &delete())), Refusal::WebhookNotFound);
-    assert!(matches!(world.sealpost.manage(&bob, &delete()).unwrap(), Managed::Deleted(_)));
-    assert_eq!(refusal(world.sealpost.manage(&bob, &delete())), Refusal::WebhookNotFound);
+    assert_eq!(refusal(world.sealpost.manage(&alice, &delete()).result), Refusal::WebhookNotFound);
+    assert!(matches!(world.sealpost.manage(&bob, &delete()).result.unwrap(), Managed::Deleted(_)));
+    assert_eq!(refusal(world.sealpost.manage(&bob, &delete()).result), Refusal::WebhookNotFound);
     send(&world, &alice, &key(&bob)).await;
     world.sealpost.stop();
     assert!(world.dispatch.submitted.lock().unwrap().is_empty());
@@ -97,7 +91,7 @@ fn an_address_that_the_guard_refuses_is_an_invalid_field() {
     let bob = world.newcomer(None);
     let asked =
         Register { url: "https://private/".to_owned(), events: vec![EventKind::EnvelopeReceived] };
-    let refused = refusal(world.sealpost.register(&bob, &Ok(asked)));
+    let refused = refusal(world.sealpost.register(&bob, &Ok(asked)).result);
     assert_eq!((refused.code(), refused.field()), (Code::InvalidField, Some("url")));
     assert_eq!(refused.to_string(), "url must not be private");
 }
@@ -107,12 +101,12 @@ async fn refused_requests_count_unless_a_limit_refused_them() {
     let world = World::new();
     let alice = world.newcomer(None);
     for _ in 0..3 {
-        let refused = world.sealpost.send(&alice, Ok(message("nobody-here"))).await;
+        let refused = world.sealpost.send(&alice, Ok(message("nobody-here"))).await.result;
         assert_eq!(refusal(refused), Refusal::KeyNotFound { field: Some("to") });
     }
     let missing = Refusal::MissingField { field: "to" };
-    assert_eq!(refusal(world.sealpost.send(&alice, Err(missing.clone())).await), missing);
-    let usage = world.sealpost.status(&alice, &Ok(())).unwrap().usage;
+    assert_eq!(refusal(world.sealpost.send(&alice, Err(missing.clone())).await.result), missing);
+    let usage = world.sealpost.status(&alice, &Ok(())).result.unwrap().usage;
     assert_eq!((usage.minute.used, usage.month.used), (5, 0));
 }
 
@@ -121,12 +115,12 @@ async fn the_twenty_first_request_of_a_minute_is_refused_before_its_body_is_look
     let world = World::new();
     let alice = world.newcomer(None);
     for _ in 0..20 {
-        world.sealpost.status(&alice, &Ok(())).unwrap();
+        world.sealpost.status(&alice, &Ok(())).result.unwrap();
     }
-    let refused = refusal(world.sealpost.send(&alice, Err(Refusal::InvalidJson)).await);
+    let refused = refusal(world.sealpost.send(&alice, Err(Refusal::InvalidJson)).await.result);
     assert_eq!(refused.code(), Code::RateLimitExceeded);
     world.clock.advance(Duration::from_secs(refused.retry_after_s().unwrap()));
-    assert_eq!(world.sealpost.status(&alice, &Ok(())).unwrap().usage.minute.used, 1);
+    assert_eq!(world.sealpost.status(&alice, &Ok(())).result.unwrap().usage.minute.used, 1);
 }
 
 #[tokio::test]
@@ -135,12 +129,12 @@ async fn a_session_that_was_remembered_ends_with_its_logout_and_with_its_time() 
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
     send(&world, &alice, &key(&bob)).await;
     world.sealpost.logout(alice.token.as_deref(), Ok(Scope::Session)).unwrap();
-    let refused = world.sealpost.send(&alice, Ok(message(&key(&bob)))).await;
+    let refused = world.sealpost.send(&alice, Ok(message(&key(&bob)))).await.result;
     assert_eq!(refusal(refused).code(), Code::Unauthorized);
 
     send(&world, &bob, &key(&alice)).await;
     world.clock.advance(Duration::from_hours(12));
-    let refused = world.sealpost.send(&bob, Ok(message(&key(&alice)))).await;
+    let refused = world.sealpost.send(&bob, Ok(message(&key(&alice)))).await.result;
     assert_eq!(refusal(refused).code(), Code::Unauthorized);
 }
 
@@ -159,7 +153,7 @@ fn an_account_has_so_many_keys_and_a_key_so_many_registrations() {
         url: "https://bob.example/".to_owned(),
         events: vec![EventKind::EnvelopeReceived],
     };
-    let refused = refusal(world.sealpost.register(&alice, &Ok(asked)));
+    let refused = refusal(world.sealpost.register(&alice, &Ok(asked)).result);
     assert_eq!(refused.code(), Code::QuotaExceeded);
 }
 
@@ -195,7 +189,7 @@ async fn a_full_queue_refuses_at_once_and_stores_nothing() {
         match done {
             Some((at, done)) => {
                 drop(sends.remove(at));
-                break refusal(done);
+                break refusal(done.result);
             }
             None => tokio::task::yield_now().await,
         }
@@ -206,7 +200,7 @@ async fn a_full_queue_refuses_at_once_and_stores_nothing() {
         // Taken by the committer in time, or refused because the queue was full when it came.
         drop(sending.await);
     }
-    let usage = world.sealpost.status(&alice, &Ok(())).unwrap().usage;
+    let usage = world.sealpost.status(&alice, &Ok(())).result.unwrap().usage;
     assert!(usage.month.used < 4, "what was refused is not stored");
 }
 
@@ -216,7 +210,7 @@ async fn a_stopped_service_has_stored_what_it_took_and_takes_nothing_more() {
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
     let sent = send(&world, &alice, &key(&bob)).await;
     world.sealpost.stop();
-    let refused = world.sealpost.send(&alice, Ok(message(&key(&bob)))).await;
+    let refused = world.sealpost.send(&alice, Ok(message(&key(&bob)))).await.result;
     assert_eq!(refusal(refused), Refusal::Unavailable);
     assert!(world.sealpost.check().is_err());
     let found = open(&world.file).lookup().unwrap().find_key(&sent.sender).unwrap();

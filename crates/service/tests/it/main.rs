@@ -1,0 +1,11 @@
+//! The service on a real embedded database, seen from its callers and its operators.
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+mod operators;
+mod support;
+mod use_cases;

@@ -1,0 +1,247 @@
+//! Operators' acts, and what callers see of them.
+
+use std::time::Duration;
+
+use crate::support::{World, refusal};
+use sealpost_domain::{
+    ApiKeyId, Code, EnterpriseTerms, EventKind, IdempotencyKey, KeyStatus, PartnerId, Plan,
+    Refusal, Subject,
+    ports::{Durability, Store},
+};
+use sealpost_service::{AuditVerdict, Credentials, Register, Send, Sent, Settings, unlock};
+use sealpost_wallet::{Keyring, kek_version};
+
+fn id(credentials: &Credentials) -> ApiKeyId {
+    credentials.key.clone().unwrap().unwrap().parse().unwrap()
+}
+
+async fn send(
+    world: &World,
+    from: &Credentials,
+    to: &str,
+) -> Result<Sent, sealpost_service::Error> {
+    let send = Send { to: to.to_owned(), message: "hello".to_owned(), idempotency_key: None };
+    world.sealpost.send(from, Ok(send)).await.result
+}
+
+fn register(world: &World, who: &Credentials) {
+    let asked = Register {
+        url: "https://bob.example/".to_owned(),
+        events: vec![EventKind::EnvelopeReceived],
+    };
+    world.sealpost.register(who, &Ok(asked)).result.unwrap();
+}
+
+#[tokio::test]
+async fn a_deactivated_key_neither_sends_nor_receives_until_it_is_reactivated() {
+    let world = World::new();
+    let (alice, bob) = (world.newcomer(None), world.newcomer(None));
+    let to = id(&bob).to_string();
+    send(&world, &alice, &to).await.unwrap();
+    world.operator().deactivate_key(&id(&bob)).unwrap();
+    let status = KeyStatus::Deactivated;
+    assert_eq!(
+        refusal(send(&world, &alice, &to).await),
+        Refusal::KeyInactive { status, field: Some("to") }
+    );
+    assert_eq!(
+        refusal(world.sealpost.status(&bob, &Ok(())).result),
+        Refusal::KeyInactive { status, field: None }
+    );
+    assert!(world.operator().deactivate_key(&id(&bob)).is_err(), "it is already");
+    world.operator().reactivate_key(&id(&bob)).unwrap();
+    send(&world, &alice, &to).await.unwrap();
+}
+
+#[tokio::test]
+async fn revocation_takes_everything_and_the_handle_waits_for_its_account() {
+    let world = World::new();
+    let (alice, bob) = (world.newcomer(None), world.newcomer(Some("bob")));
+    register(&world, &bob);
+    let before = send(&world, &alice, "bob").await.unwrap();
+    let revoked = world.operator().revoke_key(&id(&bob)).unwrap();
+    assert_eq!((revoked.registrations, revoked.deliveries), (1, 1));
+    let inactive = |field| Refusal::KeyInactive { status: KeyStatus::Revoked, field };
+    assert_eq!(refusal(send(&world, &alice, "bob").await), inactive(Some("to")));
+    assert_eq!(refusal(send(&world, &bob, &id(&alice).to_string()).await), inactive(None));
+    let opened = world.sealpost.open(&bob, &Ok(before.envelope_id.to_string())).result;
+    assert_eq!(refusal(opened), inactive(None));
+    assert!(world.operator().reactivate_key(&id(&bob)).is_err(), "revoked is final");
+
+    assert_eq!(refusal(world.activate(None, Some("bob"))), Refusal::HandleTaken);
+    let heir = world.activate(bob.token.as_deref(), Some("bob")).unwrap();
+    assert_eq!(send(&world, &alice, "bob").await.unwrap().recipient, heir.api_key_id);
+}
+
+#[tokio::test]
+async fn after_a_rotation_old_and_new_envelopes_open_and_the_did_stays() {
+    let world = World::new();
+    let (alice, bob) = (world.newcomer(None), world.newcomer(None));
+    let to = id(&bob).to_string();
+    let old = send(&world, &alice, &to).await.unwrap();
+    let did = world.operator().show_key(&id(&bob)).unwrap().did;
+    let rotated = world.operator().rotate_key(&id(&bob)).unwrap();
+    assert_eq!((rotated.status, rotated.did), (KeyStatus::Active, did));
+    let new = send(&world, &alice, &to).await.unwrap();
+    for sent in [old, new] {
+        let opened = world.sealpost.open(&bob, &Ok(sent.envelope_id.to_string())).result.unwrap();
+        assert_eq!(opened.message, "hello");
+    }
+}
+
+#[tokio::test]
+async fn governance_blocks_what_the_contract_lists_and_nothing_else() {
+    let world = World::new();
+    let (alice, bob) = (world.newcomer(None), world.newcomer(None));
+    let operator = world.operator();
+    let subject = || Subject::Key(id(&alice));
+    operator.propose(subject(), "complaint").unwrap();
+    send(&world, &alice, &id(&bob).to_string()).await.unwrap();
+    operator.enforce(subject(), "spam").unwrap();
+    let blocked = |field| Refusal::GovernanceBlocked { field };
+    assert_eq!(refusal(send(&world, &alice, &id(&bob).to_string()).await), blocked(None));
+    assert_eq!(refusal(send(&world, &bob, &id(&alice).to_string()).await), blocked(Some("to")));
+    let opened = world.sealpost.open(&alice, &Ok("env_x".to_owned())).result;
+    assert_eq!(refusal(opened), blocked(None));
+    let standing = world.sealpost.status(&alice, &Ok(())).result.unwrap().governance;
+    assert!(standing.blocked && standing.reasons[0].reason == "spam");
+    assert!(operator.enforce(subject(), "again").is_err());
+    operator.lift(subject(), "resolved").unwrap();
+    send(&world, &alice, &id(&bob).to_string()).await.unwrap();
+    assert!(operator.lift(subject(), "again").is_err());
+}
+
+#[tokio::test]
+async fn a_suspended_partner_blocks_the_keys_of_its_accounts() {
+    let world = World::new();
+    let (alice, bob) = (world.newcomer(None), world.newcomer(None));
+    let operator = world.operator();
+    let partner = PartnerId::parse("acme").unwrap();
+    assert!(operator.suspend_partner(&partner, "unpaid").is_err(), "it has no account");
+    let account = operator.show_key(&id(&alice)).unwrap().account_id;
+    operator.assign_partner(&account, &partner).unwrap();
+    operator.suspend_partner(&partner, "unpaid").unwrap();
+    let to = id(&bob).to_string();
+    let refused = refusal(send(&world, &alice, &to).await);
+    assert_eq!(refused, Refusal::GovernanceBlocked { field: None });
+    operator.restore_partner(&partner, "paid").unwrap();
+    send(&world, &alice, &to).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_hammering_client_is_refused_from_memory_until_a_better_plan_holds() {
+    let world = World::new();
+    let alice = world.newcomer(None);
+    let answer = loop {
+        let answer = world.sealpost.status(&alice, &Ok(()));
+        if answer.result.is_err() {
+            break answer;
+        }
+    };
+    assert_eq!(answer.limits.unwrap().report().minute.remaining, 0);
+
+    // Somebody else holds the database for writing: only what is answered from memory is answered at all.
+    let writing = world.database.begin(Durability::Durable).unwrap();
+    let from_memory = world.sealpost.status(&alice, &Ok(()));
+    assert_eq!(refusal(from_memory.result).code(), Code::RateLimitExceeded);
+    assert_eq!(from_memory.limits.unwrap().report().minute.used, 20);
+    drop(writing);
+
+    world.operator().set_plan(&id(&alice), Plan::Builder).unwrap();
+    world.clock.advance(Duration::from_secs(5));
+    let status = world.sealpost.status(&alice, &Ok(())).result.unwrap();
+    assert_eq!((status.plan, status.usage.minute.used), ("builder", 21), "what was used stays");
+}
+
+#[tokio::test]
+async fn an_idempotent_send_is_stored_once_and_forgotten_after_a_day() {
+    let settings = Settings { housekeeping_every: Duration::from_millis(5), ..Settings::default() };
+    let world = World::with(settings);
+    let (alice, bob) = (world.newcomer(None), world.newcomer(None));
+    let name = IdempotencyKey::parse("order-7").unwrap();
+    let request = |message: &str| Send {
+        to: id(&bob).to_string(),
+        message: message.to_owned(),
+        idempotency_key: Some(name.clone()),
+    };
+    let first = world.sealpost.send(&alice, Ok(request("hello"))).await.result.unwrap();
+    let again = world.sealpost.send(&alice, Ok(request("hello"))).await.result.unwrap();
+    assert_eq!((again.envelope_id, again.replayed), (first.envelope_id, true));
+    let other = world.sealpost.send(&alice, Ok(request("hullo"))).await.result;
+    assert_eq!(refusal(other), Refusal::IdempotencyKeyReused);
+
+    // After a day it is forgotten: the same name is free for another message.
+    world.clock.advance(Duration::from_hours(25));
+    let alice = world.log_in_again(&alice);
+    let sent = loop {
+        let sent = world.sealpost.send(&alice, Ok(request("hullo"))).await.result;
+        match sent {
+            Err(error) if error.refusal() == Some(&Refusal::IdempotencyKeyReused) => {
+                // Not purged yet: the minute must not fill up while we wait.
+                world.clock.advance(Duration::from_mins(1));
+            }
+            sent => break sent.unwrap(),
+        }
+    };
+    assert!(!sent.replayed && sent.envelope_id != first.envelope_id);
+}
+
+#[test]
+fn the_audit_trail_tells_every_act_and_shows_where_it_was_changed() {
+    let world = World::new();
+    let alice = world.newcomer(None);
+    let operator = world.operator();
+    operator.deactivate_key(&id(&alice)).unwrap();
+    operator.reactivate_key(&id(&alice)).unwrap();
+    assert!(operator.reactivate_key(&id(&alice)).is_err(), "what is refused is not told");
+    operator.revoke_key(&id(&alice)).unwrap();
+    let actions: Vec<_> =
+        operator.audit_entries(0, 10).unwrap().into_iter().map(|entry| entry.action).collect();
+    assert_eq!(actions, ["key.deactivate", "key.reactivate", "key.revoke"]);
+    assert_eq!(operator.verify_audit().unwrap(), AuditVerdict::Whole { entries: 3 });
+}
+
+#[tokio::test]
+async fn re_encryption_moves_everything_to_the_new_key_while_the_service_serves() {
+    let world = World::new();
+    let (alice, bob) = (world.newcomer(None), world.newcomer(None));
+    register(&world, &bob);
+    let sent = send(&world, &alice, &id(&bob).to_string()).await.unwrap();
+    let second = Keyring::parse(&Keyring::fresh_line(2).unwrap()).unwrap();
+    assert_eq!(world.keyring.learn(second), [2]);
+    unlock(&world.keyring, &*world.database).unwrap();
+    let done = world.operator().rewrap(&world.keyring, &mut |_| {}).unwrap();
+    assert_eq!((done.version, done.roots, done.secrets), (2, 2, 1));
+    let again = world.operator().rewrap(&world.keyring, &mut |_| {}).unwrap();
+    assert_eq!((again.roots, again.secrets), (0, 0), "run again it finds nothing to do");
+    let root = world.database.lookup().unwrap().find_key(&id(&bob)).unwrap().unwrap().root;
+    assert_eq!(kek_version(&root.unwrap()), Some(2));
+    let opened = world.sealpost.open(&bob, &Ok(sent.envelope_id.to_string())).result.unwrap();
+    assert_eq!(opened.message, "hello");
+}
+
+#[tokio::test]
+async fn enterprise_numbers_hold_and_overage_is_admitted() {
+    let world = World::new();
+    let (alice, bob) = (world.newcomer(None), world.newcomer(None));
+    let terms = |allow_overage| {
+        Plan::Enterprise(EnterpriseTerms {
+            per_minute: 100,
+            per_day: 100,
+            per_month: 2,
+            per_second: 100,
+            allow_overage,
+        })
+    };
+    let to = id(&bob).to_string();
+    world.operator().set_plan(&id(&alice), terms(false)).unwrap();
+    for _ in 0..2 {
+        send(&world, &alice, &to).await.unwrap();
+    }
+    let refused = refusal(send(&world, &alice, &to).await);
+    assert_eq!(refused.code(), Code::MonthlyLimitExceeded);
+    world.operator().set_plan(&id(&alice), terms(true)).unwrap();
+    send(&world, &alice, &to).await.unwrap();
+    let month = world.sealpost.status(&alice, &Ok(())).result.unwrap().usage.month;
+    assert_eq!((month.used, month.remaining), (3, 0));
+}
