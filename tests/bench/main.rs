@@ -1,7 +1,8 @@
 //! How many envelopes a second a node seals, stores durably and delivers, over real sockets and with load generator
 //! and receiver on the same machine.
 //!
-//! `just bench` runs it on the embedded database, and on `PostgreSQL` too where `SEALPOST_BENCH_POSTGRES` names one.
+//! `just bench` runs it on the embedded database, and on `PostgreSQL` too where `SEALPOST_BENCH_POSTGRES` names an
+//! empty one.
 //! In the same run it measures a reference, `GET /v1/ping` on the same connections, so that figures of different machines
 //! can be compared by their ratio.
 #![expect(
@@ -23,6 +24,7 @@ use std::{
 
 use load::Load;
 use receiver::Receiver;
+use sealpost_wallet::Keyring;
 use seed::Seeded;
 
 fn main() {
@@ -31,22 +33,24 @@ fn main() {
         .build()
         .expect("a runtime can be built");
     runtime.block_on(async {
+        // One for all runs: a PostgreSQL that was filled under it refuses another.
+        let kek = Keyring::fresh_line(1).expect("there is randomness");
         println!("database  connections   ping/s   sent/s  delivered/s  p50 ms  p99 ms  sent/ping");
         for connections in [1, 16, 64] {
-            measure("sqlite", None, connections).await;
+            measure("sqlite", None, &kek, connections).await;
         }
         if let Ok(url) = std::env::var("SEALPOST_BENCH_POSTGRES") {
             for connections in [1, 16, 64] {
-                measure("postgres", Some(&url), connections).await;
+                measure("postgres", Some(&url), &kek, connections).await;
             }
         }
     });
 }
 
-async fn measure(name: &str, postgres: Option<&str>, connections: usize) {
+async fn measure(name: &str, postgres: Option<&str>, kek: &str, connections: usize) {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let receiver = Receiver::start().await;
-    let seeded = Seeded::make(folder.path(), postgres, &receiver.url);
+    let seeded = Seeded::make(folder.path(), postgres, &receiver.url, kek);
     let server = Server::start(folder.path(), postgres);
     let pings = Load::ping(&server.address).run(connections, SPAN).await;
     let sends = Load::send(&server.address, &seeded);

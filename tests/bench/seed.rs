@@ -19,14 +19,18 @@ pub(crate) struct Seeded {
 
 impl Seeded {
     /// Makes one account with eight senders and eight recipients that have one registration each.
-    pub(crate) fn make(folder: &Path, postgres: Option<&str>, receiver: &str) -> Self {
-        let line = Keyring::fresh_line(1).expect("there is randomness");
+    pub(crate) fn make(
+        folder: &Path,
+        postgres: Option<&str>,
+        receiver: &str,
+        line: &str,
+    ) -> Self {
         let kek = folder.join("kek");
         if !kek.exists() {
             std::fs::write(&kek, line.as_bytes()).expect("the key file can be written");
             restrict(&kek);
         }
-        let keyring = Keyring::parse(&line).expect("a fresh line is a key");
+        let keyring = Keyring::parse(line).expect("a fresh line is a key");
         let url: DatabaseUrl = match postgres {
             Some(url) => url.parse().expect("SEALPOST_BENCH_POSTGRES is a database's address"),
             None => DatabaseUrl::Sqlite(folder.join("sealpost.db")),

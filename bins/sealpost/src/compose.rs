@@ -27,6 +27,7 @@ pub(crate) struct Node {
     pub(crate) sealpost: Arc<Sealpost>,
     pub(crate) dispatcher: Arc<Dispatcher>,
     pub(crate) clock: Arc<dyn Clock>,
+    kek_watch: Option<kek::Watch>,
     /// Held for as long as the node runs.
     _lock: Option<File>,
 }
@@ -42,7 +43,8 @@ impl Node {
             DatabaseUrl::Postgres(_) => None,
         };
         let paths = EmbeddedPaths::of(&args.database);
-        let keyring = Arc::new(kek::read(config::kek_source(args, &paths)?)?);
+        let kek_source = config::kek_source(args, &paths)?;
+        let keyring = Arc::new(kek::read(&kek_source)?);
         let database = open_database(&args.database, &url)?;
         bring_up_to_date(&database, lock.is_some() || args.migrate)?;
         unlock(&keyring, &database)
@@ -54,6 +56,7 @@ impl Node {
         }
         let database = Arc::new(database);
         let dispatcher = start_dispatcher(args, &database, &keyring, &clock)?;
+        let kek_watch = watch_keys(&kek_source, &keyring, &database)?;
         let guard = Guard::new(AddressPolicy { dev: args.dev });
         let parts = Parts {
             store: Arc::<Database>::clone(&database),
@@ -64,13 +67,16 @@ impl Node {
         };
         let sealpost = Sealpost::start(parts, service_settings(args))
             .map_err(|error| Fault::caused("the committer cannot start", error))?;
-        Ok(Self { sealpost: Arc::new(sealpost), dispatcher, clock, _lock: lock })
+        Ok(Self { sealpost: Arc::new(sealpost), dispatcher, clock, kek_watch, _lock: lock })
     }
 
     /// Stores what waits, lets deliveries under way end, gives the rest back. Blocks.
     pub(crate) fn stop(&self) {
         self.sealpost.stop();
         self.dispatcher.stop();
+        if let Some(watch) = &self.kek_watch {
+            watch.stop();
+        }
     }
 }
 
@@ -130,12 +136,27 @@ fn start_dispatcher(
     Ok(Arc::new(dispatcher))
 }
 
+/// Keys from a file may become more while the node runs.
+fn watch_keys(
+    source: &kek::KekSource<'_>,
+    keyring: &Arc<Keyring>,
+    database: &Arc<Database>,
+) -> Result<Option<kek::Watch>, Fault> {
+    let start = |file| {
+        kek::Watch::start(file, Arc::clone(keyring), Arc::<Database>::clone(database))
+            .map_err(|error| Fault::caused("the key file cannot be watched", error))
+    };
+    source.file().map(start).transpose()
+}
+
 fn service_settings(args: &ServeArgs) -> ServiceSettings {
     let service = &args.service;
     ServiceSettings {
         message_bytes_max: service.max_message_bytes,
         keys_per_account_max: service.max_keys_per_account,
         session_ttl: service.session_ttl,
+        retention: service.retention,
+        idempotency_ttl: service.idempotency_ttl,
         suite: service.suite.into(),
         queue_max: service.queue,
         batch_max: service.batch,
@@ -179,7 +200,7 @@ fn make_folder_of(file: &Path) -> Result<(), Fault> {
 }
 
 /// The time of the machine.
-struct SystemClock;
+pub(crate) struct SystemClock;
 
 impl Clock for SystemClock {
     #[expect(clippy::disallowed_methods, reason = "this is the clock that everybody else asks")]

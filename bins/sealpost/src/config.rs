@@ -107,8 +107,9 @@ impl From<SuiteName> for Suite {
     }
 }
 
+/// The keys that stand in the environment themselves.
 #[expect(clippy::disallowed_methods, reason = "this is the command line's side of the house")]
-fn kek_from_environment() -> Option<Zeroizing<String>> {
+pub(crate) fn kek_from_environment() -> Option<Zeroizing<String>> {
     std::env::var("SEALPOST_KEK").ok().filter(|text| !text.is_empty()).map(Zeroizing::new)
 }
 

@@ -1,18 +1,18 @@
 //! How the command line fails: one line on standard error that says what to do.
 
-use std::{error::Error, io::Write as _, process::ExitCode};
+use std::{error::Error, fmt, io::Write as _, process::ExitCode};
 
 /// A failure of a command.
 #[derive(Debug)]
 pub(crate) struct Fault {
     message: String,
-    source: Option<Box<dyn Error + Send + Sync>>,
+    status: u8,
 }
 
 impl Fault {
     /// A failure that needs no other explanation.
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), source: None }
+        Self { message: message.into(), status: FAILED }
     }
 
     /// A failure whose cause is worth showing.
@@ -20,23 +20,43 @@ impl Fault {
         message: impl Into<String>,
         source: impl Into<Box<dyn Error + Send + Sync>>,
     ) -> Self {
-        Self { message: message.into(), source: Some(source.into()) }
+        Self::new(format!("{}: {}", message.into(), chain(&*source.into())))
     }
 
-    /// Says it on standard error, in one line with every cause.
-    pub(crate) fn report(&self) -> ExitCode {
-        let mut line = format!("sealpost: {}", self.message);
-        let mut cause = self.source.as_deref().map(|source| -> &dyn Error { source });
-        while let Some(error) = cause {
-            line.push_str(": ");
-            line.push_str(&error.to_string().trim().replace('\n', " "));
-            cause = error.source();
-        }
-        line.push('\n');
-        // Where standard error is closed there is nobody left to tell; the exit status still says it.
-        drop(std::io::stderr().write_all(line.as_bytes()));
-        ExitCode::FAILURE
+    /// An error that says itself what to do, with every cause.
+    pub(crate) fn of(error: &dyn Error) -> Self {
+        Self::new(chain(error))
     }
+
+    /// A command that cannot mean anything.
+    pub(crate) fn usage(message: impl fmt::Display) -> Self {
+        Self { message: format!("{message}; see sealpost --help"), status: WRONG_USAGE }
+    }
+
+    /// Says it on standard error, in one line.
+    pub(crate) fn report(&self) -> ExitCode {
+        // Where standard error is closed there is nobody left to tell; the exit status still says it.
+        drop(std::io::stderr().write_all(format!("sealpost: {self}\n").as_bytes()));
+        ExitCode::from(self.status)
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+/// An error and its causes, in one line.
+fn chain(error: &dyn Error) -> String {
+    let mut line = error.to_string().trim().replace('\n', " ");
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        line.push_str(": ");
+        line.push_str(&error.to_string().trim().replace('\n', " "));
+        cause = error.source();
+    }
+    line
 }
 
 /// Wrong usage in one line, with exit status 2; help and version as they are asked for.
@@ -54,5 +74,8 @@ pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
     let said = said.strip_prefix("error: ").unwrap_or(&said);
     let line = format!("sealpost: {said}; see sealpost --help\n");
     drop(std::io::stderr().write_all(line.as_bytes()));
-    ExitCode::from(2)
+    ExitCode::from(WRONG_USAGE)
 }
+
+const FAILED: u8 = 1;
+const WRONG_USAGE: u8 = 2;

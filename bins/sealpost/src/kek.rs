@@ -1,5 +1,7 @@
 //! Key-encryption keys: where they come from.
 
+mod watch;
+
 use std::{
     fs,
     io::Write as _,
@@ -12,6 +14,8 @@ use zeroize::Zeroizing;
 
 use crate::fault::Fault;
 
+pub(crate) use watch::{WATCH_PERIOD, Watch};
+
 /// Where the keys are to be read from.
 pub(crate) enum KekSource<'a> {
     /// A file that must be there.
@@ -22,11 +26,21 @@ pub(crate) enum KekSource<'a> {
     Embedded { file: &'a Path, database: &'a Path },
 }
 
+impl<'a> KekSource<'a> {
+    /// The file to watch, where it is one.
+    pub(crate) fn file(&self) -> Option<&'a Path> {
+        match self {
+            Self::File(file) | Self::Embedded { file, .. } => Some(file),
+            Self::Text(_) => None,
+        }
+    }
+}
+
 /// Reads the keys.
-pub(crate) fn read(source: KekSource<'_>) -> Result<Keyring, Fault> {
+pub(crate) fn read(source: &KekSource<'_>) -> Result<Keyring, Fault> {
     match source {
         KekSource::File(file) => read_file(file),
-        KekSource::Text(text) => Keyring::parse(&text)
+        KekSource::Text(text) => Keyring::parse(text)
             .map_err(|fault| Fault::caused("SEALPOST_KEK is not a list of keys", fault)),
         KekSource::Embedded { file, database } => {
             if !file.exists() {
@@ -69,7 +83,12 @@ fn make(file: &Path) -> Result<(), Fault> {
     })
 }
 
-fn read_file(file: &Path) -> Result<Keyring, Fault> {
+/// The keys of a file that is there.
+pub(crate) fn read_file(file: &Path) -> Result<Keyring, Fault> {
+    parse_file(file, &read_text(file)?)
+}
+
+fn read_text(file: &Path) -> Result<Zeroizing<String>, Fault> {
     let cannot =
         |error| Fault::caused(format!("the key file {} cannot be read", file.display()), error);
     let mode = fs::metadata(file).map_err(cannot)?.permissions().mode();
@@ -79,8 +98,11 @@ fn read_file(file: &Path) -> Result<Keyring, Fault> {
             file.display()
         )));
     }
-    let text = Zeroizing::new(fs::read_to_string(file).map_err(cannot)?);
-    Keyring::parse(&text).map_err(|fault| {
+    fs::read_to_string(file).map(Zeroizing::new).map_err(cannot)
+}
+
+fn parse_file(file: &Path, text: &str) -> Result<Keyring, Fault> {
+    Keyring::parse(text).map_err(|fault| {
         Fault::caused(format!("the key file {} is not a list of keys", file.display()), fault)
     })
 }

@@ -1,5 +1,6 @@
 //! The `sealpost` binary: command line, composition, HTTP. What the service does is in the library crates.
 
+mod admin;
 mod cli;
 mod compose;
 mod config;
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
     };
     let done = match cli.command {
         None => serve::run(&cli.serve),
+        Some(Command::Admin(admin)) => admin::run(&admin),
         Some(Command::Demo) => demo::run(),
         Some(Command::Kek(KekCommand::New { version })) => kek::print_fresh_line(version),
         Some(Command::Migrate(database)) => migrate::run(&database),

@@ -15,7 +15,7 @@ use crate::{
     compose::Node,
     config,
     fault::Fault,
-    http::{self, App},
+    http::{self, App, Throttle},
     logs,
     ops::{self, Health},
 };
@@ -23,6 +23,7 @@ use crate::{
 /// Serves until told to stop.
 pub(crate) fn run(args: &ServeArgs) -> Result<(), Fault> {
     logs::start(&args.log, args.dev)?;
+    raise_file_limit();
     actix_rt::System::new().block_on(async {
         let mut signals = Signals::listen()?;
         let server = Server::start(args)?;
@@ -99,6 +100,9 @@ fn serve_api(
         base_url: base_url.to_owned(),
         max_body_bytes: args.http.max_body_bytes,
         body_timeout: args.http.body_timeout,
+        trusted_proxies: args.http.trusted_proxies.clone(),
+        activations: Throttle::new(args.http.activations_per_minute),
+        logins: Throttle::new(args.http.logins_per_minute),
     });
     let make = move || {
         ActixApp::new().app_data(app.clone()).wrap(from_fn(http::envelope)).configure(http::routes)
@@ -136,6 +140,14 @@ fn serve_ops(socket: TcpListener, node: &Node) -> Result<ServerHandle, Fault> {
     let handle = server.handle();
     actix_rt::spawn(server);
     Ok(handle)
+}
+
+/// Each connection is an open file, and the limit that shells hand down is often as low as 1,024.
+fn raise_file_limit() {
+    match rlimit::increase_nofile_limit(u64::MAX) {
+        Ok(limit) => tracing::debug!(limit, "open files"),
+        Err(error) => tracing::warn!(%error, "the limit of open files stays as it was"),
+    }
 }
 
 /// The two lines that scripts wait for.

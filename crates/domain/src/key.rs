@@ -35,9 +35,20 @@ pub enum KeyEvent {
     StartRotation,
 }
 
+impl KeyEvent {
+    const fn participle(self) -> &'static str {
+        match self {
+            Self::Deactivate => "deactivated",
+            Self::FinishRotation | Self::StartRotation => "rotated",
+            Self::Reactivate => "reactivated",
+            Self::Revoke => "revoked",
+        }
+    }
+}
+
 /// A move that the states do not allow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a key that is {from} cannot do {event:?}")]
+#[error("a key that is {from} cannot be {}", event.participle())]
 pub struct IllegalMove {
     /// Where the key stands.
     pub from: KeyStatus,

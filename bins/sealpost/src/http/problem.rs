@@ -1,6 +1,6 @@
-//! The one place where refusals become HTTP: status, title and headers, by the contract's tables.
+//! The one place where refusals become HTTP: the document and its headers.
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use actix_web::{
     HttpResponse, ResponseError,
@@ -15,9 +15,18 @@ use sealpost_domain::{Code, Refusal};
 use sealpost_service::Error;
 use serde::Serialize;
 
+use super::{rate_limit::RateLimit, status::row};
+
 /// Why a request gets no 200.
 #[derive(Debug)]
 pub(crate) enum Problem {
+    /// This address does this too often.
+    AddressThrottled {
+        /// How often it may.
+        per_minute: u32,
+        /// How long until it may again.
+        retry_after: Duration,
+    },
     /// The body took too long.
     BodyTimeout,
     /// The body is over the limit.
@@ -39,7 +48,12 @@ pub(crate) enum Problem {
     /// A handler's thread was lost.
     Lost,
     /// What the service said.
-    Service(Error),
+    Service {
+        /// Why not.
+        error: Error,
+        /// Where the caller's key stands, where the request came as far as that.
+        limits: Option<Box<RateLimit>>,
+    },
     /// The body is no JSON.
     UnsupportedMediaType,
 }
@@ -75,8 +89,13 @@ impl Problem {
         if let Self::MethodNotAllowed { allowed } = self {
             answer.insert_header((header::ALLOW, allowed.as_str()));
         }
-        if let Some(seconds) = self.refusal().and_then(Refusal::retry_after_s) {
+        if let Some(seconds) = self.retry_after_s() {
             answer.insert_header((header::RETRY_AFTER, seconds));
+        }
+        if let Self::Service { limits: Some(limits), .. } = self {
+            for field in limits.headers() {
+                answer.insert_header(field);
+            }
         }
         if status == StatusCode::UNAUTHORIZED {
             answer.insert_header((header::WWW_AUTHENTICATE, "Bearer"));
@@ -89,20 +108,29 @@ impl Problem {
     pub(crate) fn is_fault(&self) -> bool {
         match self {
             Self::Lost => true,
-            Self::Service(error) => !matches!(error, Error::Refused(_)),
+            Self::Service { error, .. } => !matches!(error, Error::Refused(_)),
             _ => false,
         }
     }
 
     fn refusal(&self) -> Option<&Refusal> {
         match self {
-            Self::Service(error) => error.refusal(),
+            Self::Service { error, .. } => error.refusal(),
             _ => None,
+        }
+    }
+
+    /// Whole seconds, rounded up and never zero.
+    fn retry_after_s(&self) -> Option<u64> {
+        match self {
+            Self::AddressThrottled { retry_after, .. } => Some(whole_seconds(*retry_after)),
+            other => other.refusal().and_then(Refusal::retry_after_s),
         }
     }
 
     fn code(&self) -> Code {
         match self {
+            Self::AddressThrottled { .. } => Code::RateLimitExceeded,
             Self::BodyTimeout | Self::Http(StatusCode::REQUEST_TIMEOUT) => Code::RequestTimeout,
             Self::BodyTooLarge { .. } | Self::Http(StatusCode::PAYLOAD_TOO_LARGE) => {
                 Code::PayloadTooLarge
@@ -118,13 +146,19 @@ impl Problem {
             }
             Self::Lost => Code::InternalError,
             Self::MethodNotAllowed { .. } => Code::MethodNotAllowed,
-            Self::Service(error) => error.refusal().map_or(Code::InternalError, Refusal::code),
+            Self::Service { error, .. } => {
+                error.refusal().map_or(Code::InternalError, Refusal::code)
+            }
             Self::UnsupportedMediaType => Code::UnsupportedMediaType,
         }
     }
 
     fn detail(&self) -> String {
         match self {
+            Self::AddressThrottled { per_minute, retry_after } => format!(
+                "more than {per_minute} times a minute from one address is too often; try again in {} s",
+                whole_seconds(*retry_after)
+            ),
             Self::BodyTimeout => "the body did not arrive in time; send the request again".into(),
             Self::BodyTooLarge { limit } => {
                 format!("the body is over the limit of {limit} bytes; send less")
@@ -135,7 +169,7 @@ impl Problem {
             }
             Self::MethodNotAllowed { allowed } => format!("only {allowed} is accepted here"),
             Self::NotFound => "there is nothing at this path; see the API's documentation".into(),
-            Self::Service(error) => {
+            Self::Service { error, .. } => {
                 error.refusal().map_or_else(|| INTERNAL.to_owned(), ToString::to_string)
             }
             Self::UnsupportedMediaType => {
@@ -143,34 +177,6 @@ impl Problem {
             }
             Self::Http(_) | Self::Lost => INTERNAL.to_owned(),
         }
-    }
-}
-
-/// The contract's tables, row by row; a new code does not compile without one.
-fn row(code: Code) -> (StatusCode, &'static str) {
-    use {Code as C, StatusCode as S};
-    match code {
-        C::InvalidField => (S::BAD_REQUEST, "A field has an unacceptable value"),
-        C::InvalidJson => (S::BAD_REQUEST, "The body is not a JSON object"),
-        C::MissingField => (S::BAD_REQUEST, "A required field is missing"),
-        C::RawDidRejected => (S::BAD_REQUEST, "A raw DID is not accepted"),
-        C::Unauthorized => (S::UNAUTHORIZED, "Missing or invalid credentials"),
-        C::GovernanceBlocked => (S::FORBIDDEN, "Governance prevents execution"),
-        C::KeyInactive => (S::FORBIDDEN, "The API key is not active"),
-        C::QuotaExceeded => (S::FORBIDDEN, "A cap is reached"),
-        C::EnvelopeNotFound => (S::NOT_FOUND, "No such envelope"),
-        C::KeyNotFound => (S::NOT_FOUND, "No such API key"),
-        C::NotFound => (S::NOT_FOUND, "No such path"),
-        C::WebhookNotFound => (S::NOT_FOUND, "No such webhook registration"),
-        C::MethodNotAllowed => (S::METHOD_NOT_ALLOWED, "Method not allowed"),
-        C::RequestTimeout => (S::REQUEST_TIMEOUT, "The request took too long"),
-        C::HandleTaken => (S::CONFLICT, "The handle is taken"),
-        C::PayloadTooLarge => (S::PAYLOAD_TOO_LARGE, "The body or the message is too large"),
-        C::UnsupportedMediaType => (S::UNSUPPORTED_MEDIA_TYPE, "The content type is not JSON"),
-        C::MonthlyLimitExceeded => (S::TOO_MANY_REQUESTS, "The monthly allowance is used up"),
-        C::RateLimitExceeded => (S::TOO_MANY_REQUESTS, "A rate limit is reached"),
-        C::InternalError => (S::INTERNAL_SERVER_ERROR, "Unexpected server error"),
-        C::ServiceUnavailable => (S::SERVICE_UNAVAILABLE, "The service is not available"),
     }
 }
 
@@ -188,7 +194,7 @@ impl ResponseError for Problem {
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Service(error) => {
+            Self::Service { error, .. } => {
                 write!(f, "{error}")?;
                 let mut cause = std::error::Error::source(error);
                 while let Some(source) = cause {
@@ -204,7 +210,7 @@ impl fmt::Display for Problem {
 
 impl<E: Into<Error>> From<E> for Problem {
     fn from(error: E) -> Self {
-        Self::Service(error.into())
+        Self::Service { error: error.into(), limits: None }
     }
 }
 
@@ -213,6 +219,11 @@ impl Problem {
     pub(crate) fn lost(_error: BlockingError) -> Self {
         Self::Lost
     }
+}
+
+fn whole_seconds(span: Duration) -> u64 {
+    let millis = u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
+    millis.div_ceil(1000).max(1)
 }
 
 const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json");

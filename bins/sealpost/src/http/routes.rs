@@ -1,18 +1,24 @@
 //! The whole surface of the API, one line per path.
 
-use actix_web::{HttpRequest, HttpResponse, Resource, http::Method, web};
+use actix_web::{HttpRequest, HttpResponse, Resource, http::Method, middleware::from_fn, web};
 
-use super::{Problem, handlers as h};
+use super::{Problem, handlers as h, throttle};
 
 /// Every route of the API.
 pub(crate) fn routes(config: &mut web::ServiceConfig) {
     config
         .service(get("/v1/ping").route(web::get().to(h::ping)))
-        .service(post("/v1/auth/login").route(web::post().to(h::login)))
+        .service(
+            post("/v1/auth/login").route(web::post().to(h::login).wrap(from_fn(throttle::logins))),
+        )
         .service(post("/v1/auth/logout").route(web::post().to(h::logout)))
+        .service(post("/v1/auth/rotate-secret").route(web::post().to(h::rotate_secret)))
         .service(post("/v1/channel/open").route(web::post().to(h::open)))
         .service(post("/v1/channel/send").route(web::post().to(h::send)))
-        .service(post("/v1/did/activate").route(web::post().to(h::activate)))
+        .service(
+            post("/v1/did/activate")
+                .route(web::post().to(h::activate).wrap(from_fn(throttle::activations))),
+        )
         .service(post("/v1/did/status").route(web::post().to(h::status)))
         .service(post("/v1/webhooks").route(web::post().to(h::manage_webhooks)))
         .service(post("/v1/webhooks/register").route(web::post().to(h::register_webhook)))

@@ -4,16 +4,16 @@ use actix_web::web;
 use sealpost_domain::Refusal;
 use sealpost_service::{Manage, Managed};
 
-use super::{Answer, ask};
+use super::{LimitedAnswer, ask_as_key};
 use crate::http::{
     App,
     caller::Caller,
     fields::{Fields, invalid},
 };
 
-pub(crate) async fn manage_webhooks(app: web::Data<App>, caller: Caller) -> Answer<Managed> {
+pub(crate) async fn manage_webhooks(app: web::Data<App>, caller: Caller) -> LimitedAnswer<Managed> {
     let body = caller.body.and_then(read);
-    ask(&app, move |sealpost| sealpost.manage(&caller.credentials, &body)).await
+    ask_as_key(&app, move |sealpost| sealpost.manage(&caller.credentials, &body)).await
 }
 
 fn read(mut fields: Fields) -> Result<Manage, Refusal> {

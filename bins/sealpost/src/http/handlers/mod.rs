@@ -7,6 +7,7 @@ mod manage_webhooks;
 mod open;
 mod ping;
 mod register_webhook;
+mod rotate_secret;
 mod send;
 mod status;
 
@@ -17,16 +18,27 @@ pub(crate) use manage_webhooks::manage_webhooks;
 pub(crate) use open::open;
 pub(crate) use ping::ping;
 pub(crate) use register_webhook::register_webhook;
+pub(crate) use rotate_secret::rotate_secret;
 pub(crate) use send::send;
 pub(crate) use status::status;
 
-use actix_web::web::{self, Json};
-use sealpost_service::{Error, Sealpost};
+use actix_web::{
+    CustomizeResponder, Responder as _,
+    web::{self, Json},
+};
+use sealpost_service::{Error, Limited, Sealpost};
+use serde::Serialize;
 
-use super::{App, Problem};
+use super::{
+    App, Problem,
+    rate_limit::{Counted, RateLimit},
+};
 
 /// The answer of a handler.
 type Answer<T> = Result<Json<T>, Problem>;
+
+/// The answer to a request that acts as a key: it says where that key's limits stand.
+type LimitedAnswer<T> = Result<CustomizeResponder<Json<T>>, Problem>;
 
 /// Runs a use case that blocks on a thread that may.
 async fn ask<T: Send + 'static>(
@@ -36,4 +48,28 @@ async fn ask<T: Send + 'static>(
     let sealpost = std::sync::Arc::clone(&app.sealpost);
     let done = web::block(move || use_case(&sealpost)).await.map_err(Problem::lost)?;
     Ok(Json(done?))
+}
+
+/// The same for a use case that acts as a key.
+async fn ask_as_key<T: Serialize + Send + 'static>(
+    app: &App,
+    use_case: impl FnOnce(&Sealpost) -> Limited<T> + Send + 'static,
+) -> LimitedAnswer<T> {
+    let sealpost = std::sync::Arc::clone(&app.sealpost);
+    let done = web::block(move || use_case(&sealpost)).await.map_err(Problem::lost)?;
+    limited(done, Counted::Requests)
+}
+
+/// Says where the limits stand, with the answer and with the refusal alike.
+fn limited<T: Serialize>(done: Limited<T>, counted: Counted) -> LimitedAnswer<T> {
+    let limits = done
+        .limits
+        .and_then(|limits| RateLimit::new(&limits.report(), limits.now(), counted))
+        .map(Box::new);
+    let value = match done.result {
+        Ok(value) => value,
+        Err(error) => return Err(Problem::Service { error, limits }),
+    };
+    let fields = limits.iter().flat_map(|limits| limits.headers());
+    Ok(fields.fold(Json(value).customize(), CustomizeResponder::insert_header))
 }

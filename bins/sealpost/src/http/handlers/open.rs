@@ -4,12 +4,12 @@ use actix_web::web;
 use sealpost_domain::Refusal;
 use sealpost_service::Opened;
 
-use super::{Answer, ask};
+use super::{LimitedAnswer, ask_as_key};
 use crate::http::{App, caller::Caller, fields::Fields};
 
-pub(crate) async fn open(app: web::Data<App>, caller: Caller) -> Answer<Opened> {
+pub(crate) async fn open(app: web::Data<App>, caller: Caller) -> LimitedAnswer<Opened> {
     let body = caller.body.and_then(read);
-    ask(&app, move |sealpost| sealpost.open(&caller.credentials, &body)).await
+    ask_as_key(&app, move |sealpost| sealpost.open(&caller.credentials, &body)).await
 }
 
 fn read(mut fields: Fields) -> Result<String, Refusal> {

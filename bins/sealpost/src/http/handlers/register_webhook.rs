@@ -4,16 +4,19 @@ use actix_web::web;
 use sealpost_domain::{EventKind, Refusal};
 use sealpost_service::{Register, Registered};
 
-use super::{Answer, ask};
+use super::{LimitedAnswer, ask_as_key};
 use crate::http::{
     App,
     caller::Caller,
     fields::{Fields, invalid},
 };
 
-pub(crate) async fn register_webhook(app: web::Data<App>, caller: Caller) -> Answer<Registered> {
+pub(crate) async fn register_webhook(
+    app: web::Data<App>,
+    caller: Caller,
+) -> LimitedAnswer<Registered> {
     let body = caller.body.and_then(read);
-    ask(&app, move |sealpost| sealpost.register(&caller.credentials, &body)).await
+    ask_as_key(&app, move |sealpost| sealpost.register(&caller.credentials, &body)).await
 }
 
 fn read(mut fields: Fields) -> Result<Register, Refusal> {

@@ -3,10 +3,10 @@
 use actix_web::web;
 use sealpost_service::KeyStanding;
 
-use super::{Answer, ask};
+use super::{LimitedAnswer, ask_as_key};
 use crate::http::{App, caller::Caller};
 
-pub(crate) async fn status(app: web::Data<App>, caller: Caller) -> Answer<KeyStanding> {
+pub(crate) async fn status(app: web::Data<App>, caller: Caller) -> LimitedAnswer<KeyStanding> {
     let body = caller.body.map(|_ignored| ());
-    ask(&app, move |sealpost| sealpost.status(&caller.credentials, &body)).await
+    ask_as_key(&app, move |sealpost| sealpost.status(&caller.credentials, &body)).await
 }

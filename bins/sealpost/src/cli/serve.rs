@@ -1,0 +1,170 @@
+//! Settings of the server.
+
+use std::{
+    net::{IpAddr, SocketAddr},
+    path::PathBuf,
+    time::Duration,
+};
+
+use clap::{Args, ValueEnum};
+use ipnet::IpNet;
+
+use super::{DatabaseArgs, positive, webhook::WebhookArgs};
+
+/// Every setting of the server.
+#[derive(Args, Clone)]
+pub(crate) struct ServeArgs {
+    #[command(flatten)]
+    pub(crate) database: DatabaseArgs,
+    #[command(flatten)]
+    pub(crate) http: HttpArgs,
+    #[command(flatten)]
+    pub(crate) service: ServiceArgs,
+    #[command(flatten)]
+    pub(crate) webhooks: WebhookArgs,
+    /// Migrate a `PostgreSQL` database that is behind (the embedded one is migrated anyway)
+    #[arg(long, env = "SEALPOST_MIGRATE")]
+    pub(crate) migrate: bool,
+    /// File of key-encryption keys; `DATA_DIR/kek` when embedded. `SEALPOST_KEK` may hold the same,
+    /// comma-separated
+    #[arg(long, env = "SEALPOST_KEK_FILE", value_name = "FILE")]
+    pub(crate) kek_file: Option<PathBuf>,
+    /// Whether `SEALPOST_KEK` counts; to the demo it does not.
+    #[arg(skip = true)]
+    pub(crate) kek_variable: bool,
+    /// For development, on loopback only: webhooks may go to http and loopback, logs are for people
+    #[arg(long, env = "SEALPOST_DEV")]
+    pub(crate) dev: bool,
+    /// What is logged: error, warn, info, debug, trace, or a tracing filter
+    #[arg(long, env = "SEALPOST_LOG", default_value = "info", value_name = "FILTER")]
+    pub(crate) log: String,
+}
+
+/// How the API is served.
+#[derive(Args, Clone)]
+#[command(next_help_heading = "HTTP")]
+pub(crate) struct HttpArgs {
+    /// Address of the API; port 0 takes a free one
+    #[arg(long, env = "SEALPOST_LISTEN", default_value = "127.0.0.1:8080", value_name = "ADDR")]
+    pub(crate) listen: SocketAddr,
+    /// Address of /livez and /readyz, or `off`
+    #[arg(
+        long,
+        env = "SEALPOST_OPS_LISTEN",
+        default_value = "127.0.0.1:9090",
+        value_name = "ADDR"
+    )]
+    pub(crate) ops_listen: OpsListen,
+    /// The address that callers know; the listening one when not given
+    #[arg(long, env = "SEALPOST_BASE_URL", value_name = "URL")]
+    pub(crate) base_url: Option<String>,
+    /// A proxy in front terminates TLS
+    #[arg(long, env = "SEALPOST_BEHIND_TLS_PROXY")]
+    pub(crate) behind_tls_proxy: bool,
+    /// Networks of proxies whose X-Forwarded-For or Forwarded is believed; repeat it or separate by commas
+    #[arg(
+        long = "trusted-proxy",
+        env = "SEALPOST_TRUSTED_PROXY",
+        value_name = "CIDR",
+        value_delimiter = ',',
+        value_parser = network
+    )]
+    pub(crate) trusted_proxies: Vec<IpNet>,
+    /// How often one client address may activate in a minute; 0 turns this off
+    #[arg(long, env = "SEALPOST_ACTIVATIONS_PER_MINUTE", default_value_t = 20, value_name = "N")]
+    pub(crate) activations_per_minute: u32,
+    /// How often one client address may log in in a minute; 0 turns this off
+    #[arg(long, env = "SEALPOST_LOGINS_PER_MINUTE", default_value_t = 60, value_name = "N")]
+    pub(crate) logins_per_minute: u32,
+    /// Threads that serve requests; the number of cores when not given
+    #[arg(
+        long,
+        env = "SEALPOST_WORKERS",
+        value_name = "N",
+        value_parser = clap::value_parser!(u16).range(1..=1024)
+    )]
+    pub(crate) workers: Option<u16>,
+    /// Connections that one worker holds at the most
+    #[arg(long, env = "SEALPOST_MAX_CONNECTIONS", default_value_t = 10_000, value_name = "N")]
+    pub(crate) max_connections: usize,
+    /// Bytes of a body at the most
+    #[arg(long, env = "SEALPOST_MAX_BODY_BYTES", default_value_t = 2_097_152, value_name = "N")]
+    pub(crate) max_body_bytes: usize,
+    /// How long a client may take to send a body
+    #[arg(long, env = "SEALPOST_BODY_TIMEOUT", default_value = "10s", value_name = "SPAN",
+          value_parser = humantime::parse_duration)]
+    pub(crate) body_timeout: Duration,
+}
+
+/// Bounds of the service.
+#[derive(Args, Clone)]
+#[command(next_help_heading = "Service")]
+pub(crate) struct ServiceArgs {
+    /// Bytes of a message at the most
+    #[arg(long, env = "SEALPOST_MAX_MESSAGE_BYTES", default_value_t = 262_144, value_name = "N")]
+    pub(crate) max_message_bytes: usize,
+    /// Keys per account that are not revoked
+    #[arg(long, env = "SEALPOST_MAX_KEYS_PER_ACCOUNT", default_value_t = 100, value_name = "N")]
+    pub(crate) max_keys_per_account: u32,
+    /// How long a session lasts
+    #[arg(long, env = "SEALPOST_SESSION_TTL", default_value = "12h", value_name = "SPAN",
+          value_parser = humantime::parse_duration)]
+    pub(crate) session_ttl: Duration,
+    /// How long an envelope is kept
+    #[arg(long, env = "SEALPOST_RETENTION", default_value = "30d", value_name = "SPAN",
+          value_parser = humantime::parse_duration)]
+    pub(crate) retention: Duration,
+    /// How long an Idempotency-Key is remembered
+    #[arg(long, env = "SEALPOST_IDEMPOTENCY_TTL", default_value = "24h", value_name = "SPAN",
+          value_parser = humantime::parse_duration)]
+    pub(crate) idempotency_ttl: Duration,
+    /// How new envelopes are sealed; every suite opens
+    #[arg(long, env = "SEALPOST_SUITE", value_enum, default_value_t = SuiteName::Hybrid)]
+    pub(crate) suite: SuiteName,
+    /// Sends that may wait for a commit; more are answered 503
+    #[arg(long, env = "SEALPOST_QUEUE", default_value_t = 4096, value_name = "N",
+          value_parser = positive)]
+    pub(crate) queue: usize,
+    /// Sends that share one commit at the most
+    #[arg(long, env = "SEALPOST_BATCH", default_value_t = 256, value_name = "N",
+          value_parser = positive)]
+    pub(crate) batch: usize,
+    /// Identities kept decrypted in memory at the most
+    #[arg(long, env = "SEALPOST_IDENTITIES_CACHED", default_value_t = 10_000, value_name = "N")]
+    pub(crate) identities_cached: u64,
+}
+
+/// The suites that may be asked for.
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum SuiteName {
+    /// X25519
+    Classic,
+    /// X-Wing: X25519 and ML-KEM-768
+    Hybrid,
+}
+
+/// Where operators look.
+#[derive(Clone, Copy)]
+pub(crate) enum OpsListen {
+    At(SocketAddr),
+    Off,
+}
+
+impl std::str::FromStr for OpsListen {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "off" {
+            return Ok(Self::Off);
+        }
+        text.parse().map(Self::At).map_err(|_no_address| "give ADDRESS:PORT or off".to_owned())
+    }
+}
+
+/// A network, or one address as a network of its own.
+fn network(text: &str) -> Result<IpNet, String> {
+    let text = text.trim();
+    let one = || text.parse::<IpAddr>().map(|address| IpNet::from(address.to_canonical()));
+    let network = text.parse().or_else(|_no_network| one());
+    network.map_err(|_no_address| "give a network, such as 10.0.0.0/8, or an address".to_owned())
+}

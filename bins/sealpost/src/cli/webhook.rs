@@ -1,0 +1,68 @@
+//! Settings of the webhooks.
+
+use std::time::Duration;
+
+use clap::Args;
+use sealpost_webhooks::RetrySchedule;
+
+use super::positive;
+
+/// How notices are delivered.
+#[derive(Args, Clone)]
+#[command(next_help_heading = "Webhooks")]
+pub(crate) struct WebhookArgs {
+    /// Spans after which a failed delivery is tried again
+    #[arg(
+        long = "webhook-retry-schedule",
+        env = "SEALPOST_WEBHOOK_RETRY_SCHEDULE",
+        default_value = "5s,5m,30m,2h,5h,10h,14h,20h,24h",
+        value_name = "SPANS"
+    )]
+    pub(crate) retry_schedule: RetrySchedule,
+    /// How long a receiver may take
+    #[arg(
+        long = "webhook-timeout",
+        env = "SEALPOST_WEBHOOK_TIMEOUT",
+        default_value = "15s",
+        value_name = "SPAN",
+        value_parser = humantime::parse_duration
+    )]
+    pub(crate) timeout: Duration,
+    /// How long a node holds a delivery before another may take it; at least the timeout and 10 s
+    #[arg(
+        long = "webhook-lease",
+        env = "SEALPOST_WEBHOOK_LEASE",
+        default_value = "45s",
+        value_name = "SPAN",
+        value_parser = humantime::parse_duration
+    )]
+    pub(crate) lease: Duration,
+    /// Deliveries held in memory at the most; the rest waits in the database
+    #[arg(
+        id = "webhook-queue",
+        long = "webhook-queue",
+        env = "SEALPOST_WEBHOOK_QUEUE",
+        default_value_t = 10_000,
+        value_name = "N",
+        value_parser = positive
+    )]
+    pub(crate) queue: usize,
+    /// Deliveries under way at the most
+    #[arg(
+        long = "webhook-in-flight",
+        env = "SEALPOST_WEBHOOK_IN_FLIGHT",
+        default_value_t = 512,
+        value_name = "N",
+        value_parser = positive
+    )]
+    pub(crate) in_flight: usize,
+    /// Deliveries under way to one registration at the most
+    #[arg(
+        long = "webhook-in-flight-per-target",
+        env = "SEALPOST_WEBHOOK_IN_FLIGHT_PER_TARGET",
+        default_value_t = 8,
+        value_name = "N",
+        value_parser = positive
+    )]
+    pub(crate) in_flight_per_target: usize,
+}

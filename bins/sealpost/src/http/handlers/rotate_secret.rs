@@ -1,0 +1,11 @@
+//! `POST /v1/auth/rotate-secret`: a new login secret for the session's account.
+
+use actix_web::web;
+use sealpost_service::SecretRotated;
+
+use super::{Answer, ask};
+use crate::http::{App, caller::Visitor};
+
+pub(crate) async fn rotate_secret(app: web::Data<App>, visitor: Visitor) -> Answer<SecretRotated> {
+    ask(&app, move |sealpost| sealpost.rotate_login_secret(visitor.token.as_deref())).await
+}
