@@ -31,6 +31,8 @@ impl Error {
             Self::Store(StoreError::Contended(_) | StoreError::Unavailable(_)) => {
                 Some(&Refusal::Unavailable)
             }
+            // A new version of the key-encryption keys reaches every node within seconds.
+            Self::Wallet(WalletError::UnknownKekVersion { .. }) => Some(&Refusal::Unavailable),
             Self::Lost | Self::NotStored | Self::Store(_) | Self::Wallet(_) => None,
         }
     }

@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError};
 
 use sealpost_domain::{
     AccountId, ApiKeyId, Encryption, EnvelopeHash, EnvelopeId, EnvelopeMeta, Handle,
-    IdempotencyKey, KeyStatus, Metadata, Recipient, RecipientFault, Refusal, TokenHash,
+    IdempotencyKey, KeyStatus, Metadata, Recipient, RecipientFault, Refusal, Session, TokenHash,
 };
 use sealpost_wallet::{Draft, WalletError, random, seal};
 use serde::Serialize;
@@ -134,25 +134,36 @@ impl Sealpost {
         let caller = match credentials.read()? {
             Ok(caller) => caller,
             Err(unkeyed) => {
-                self.session_account(unkeyed.session).await?;
+                self.stored_session(unkeyed.session).await?;
                 return Err(unkeyed.refusal.into());
             }
         };
         let account = self.session_account(caller.session).await?;
-        let key = self.key(caller.key).await?;
-        let key = key.ok_or(Refusal::KeyNotFound { field: None })?;
+        let Some(key) = self.key(caller.key).await? else {
+            self.stored_session(caller.session).await?;
+            return Err(Refusal::KeyNotFound { field: None }.into());
+        };
         if key.account_id != account {
             return Err(FOREIGN_KEY.into());
         }
         Ok((caller, key))
     }
 
-    /// The account of a live session.
+    /// The account of a session that is live as far as memory can tell: enough where the transaction looks again.
     async fn session_account(&self, token: TokenHash) -> Result<AccountId, Error> {
-        let session = match self.core.known.session(&token) {
-            Some(session) => Some(session),
-            None => self.look_up(move |core| core.learn_session(&token)).await?,
-        };
+        match self.core.known.session(&token) {
+            Some(session) => self.live_account(Some(session)),
+            None => self.stored_session(token).await,
+        }
+    }
+
+    /// The account of a session that is live in the store: for what is refused without a transaction.
+    async fn stored_session(&self, token: TokenHash) -> Result<AccountId, Error> {
+        let session = self.look_up(move |core| core.learn_session(&token)).await?;
+        self.live_account(session)
+    }
+
+    fn live_account(&self, session: Option<Session>) -> Result<AccountId, Error> {
         let now = self.core.clock.now();
         let live = session.filter(|session| session.is_live(now)).ok_or(NO_SESSION)?;
         Ok(live.account_id)

@@ -36,6 +36,11 @@ impl Database {
         self.url.as_deref().unwrap()
     }
 
+    /// The URL, or `None` where it is the embedded one.
+    pub(crate) fn postgres_url(&self) -> Option<&str> {
+        self.url.as_deref()
+    }
+
     /// The data folder, also where nothing is in it.
     pub(crate) fn data(&self) -> String {
         self.folder.path().join("data").display().to_string()
@@ -70,6 +75,13 @@ impl Database {
     #[track_caller]
     pub(crate) fn serve_with(&self, more: &[&str]) -> Server {
         Server::start(self.command(&[&["--dev"], more].concat()))
+    }
+
+    /// Two servers where they can share the database, else one.
+    #[track_caller]
+    pub(crate) fn serve_on_every_node(&self) -> Vec<Server> {
+        let nodes = if self.url.is_some() { 2 } else { 1 };
+        (0..nodes).map(|_| self.serve()).collect()
     }
 
     /// The command that serves it on free ports, with more arguments.

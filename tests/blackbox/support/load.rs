@@ -4,7 +4,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     sync::{
         Mutex,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     thread,
     time::{Duration, Instant},
@@ -12,7 +12,7 @@ use std::{
 
 use serde_json::json;
 
-use super::{Client, Identity, Receiver, SOON, eventually, text};
+use super::{Client, Identity, POLL_EVERY, Receiver, SOON, eventually, text};
 
 /// Senders with a recipient each, and all that was acknowledged to them.
 pub(crate) struct Pairs {
@@ -48,11 +48,29 @@ impl Pairs {
         let goal = self.count() + goal;
         thread::scope(|scope| {
             for _ in 0..THREADS {
-                scope.spawn(|| self.send_until_away(client));
+                scope.spawn(|| self.send_until_away(client, &AtomicBool::new(false)));
             }
             eventually("enough is acknowledged", SOON, || (self.count() >= goal).then_some(()));
             strike();
         });
+    }
+
+    /// Sends from several threads while `work` is done, which begins when some are acknowledged.
+    pub(crate) fn send_during<T>(&self, client: &Client, work: impl FnOnce() -> T) -> T {
+        let (goal, is_done) = (self.count() + THREADS, AtomicBool::new(false));
+        thread::scope(|scope| {
+            for _ in 0..THREADS {
+                scope.spawn(|| self.send_until_away(client, &is_done));
+            }
+            eventually("some are acknowledged", SOON, || (self.count() >= goal).then_some(()));
+            let _over = Raised(&is_done);
+            work()
+        })
+    }
+
+    /// How many pairs there are.
+    pub(crate) fn len(&self) -> usize {
+        self.members.len()
     }
 
     /// How many envelopes were acknowledged.
@@ -89,10 +107,10 @@ impl Pairs {
         answered - told.len()
     }
 
-    /// Each thread ends when the server is gone, or says that it is.
-    fn send_until_away(&self, client: &Client) {
+    /// Each thread ends when it is told, or when the server is gone or says that it is.
+    fn send_until_away(&self, client: &Client, is_done: &AtomicBool) {
         let until = Instant::now() + SOON;
-        while Instant::now() < until {
+        while Instant::now() < until && !is_done.load(Ordering::Relaxed) {
             let turn = self.turn.fetch_add(1, Ordering::Relaxed);
             let pair = turn % self.members.len();
             let (sender, recipient) = &self.members[pair];
@@ -101,7 +119,7 @@ impl Pairs {
             let answer = client.post("/v1/channel/send").by(sender).json(&body).try_answer();
             let Ok(answer) = answer else { return };
             match answer.status {
-                429 => {}
+                429 => thread::sleep(POLL_EVERY),
                 503 => return,
                 _ => {
                     let sent = answer.ok();
@@ -111,6 +129,15 @@ impl Pairs {
                 }
             }
         }
+    }
+}
+
+/// Ends the load also where what is done meanwhile fails.
+struct Raised<'a>(&'a AtomicBool);
+
+impl Drop for Raised<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 

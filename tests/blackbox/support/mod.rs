@@ -3,6 +3,7 @@
 mod client;
 mod database;
 mod load;
+mod operator;
 mod process;
 mod raw;
 mod receiver;
@@ -18,7 +19,7 @@ pub(crate) use database::Database;
 pub(crate) use load::Pairs;
 pub(crate) use process::{Ended, binary, is_empty, run};
 pub(crate) use raw::{exchange, status_of, talk};
-pub(crate) use receiver::{Reaction, Receiver};
+pub(crate) use receiver::{Notice, Reaction, Receiver};
 pub(crate) use server::Server;
 
 /// Runs each case once on the embedded database and once on PostgreSQL.

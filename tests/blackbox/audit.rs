@@ -1,0 +1,102 @@
+//! The trail of what operators did: complete, in order, and broken by whoever changes it.
+
+use serde_json::{Value, json};
+
+use crate::support::{Database, on_both, run, text};
+
+on_both!(every_act_is_listed_with_who_and_what_and_why, whoever_changes_the_trail_is_found_out,);
+
+fn every_act_is_listed_with_who_and_what_and_why(database: &Database) {
+    let server = database.serve();
+    let alice = server.client().newcomer();
+    let (key, account) = (alice.key.as_str(), alice.account.as_str());
+    let acts: [(&[&str], &str, &str, &str); 13] = [
+        (&["key", "deactivate", key], "key.deactivate", key, "deactivated"),
+        (&["key", "reactivate", key], "key.reactivate", key, "active"),
+        (&["plan", "set", key, "builder"], "plan.set", key, "builder"),
+        (&["governance", "propose", key, "--reason", "r1"], "governance.propose", key, "r1"),
+        (&["governance", "enforce", key, "--reason", "r2"], "governance.enforce", key, "r2"),
+        (&["governance", "lift", key, "--reason", "r3"], "governance.lift", key, "r3"),
+        (
+            &["governance", "enforce", account, "--reason", "r4"],
+            "governance.enforce",
+            account,
+            "r4",
+        ),
+        (&["governance", "lift", account, "--reason", "r5"], "governance.lift", account, "r5"),
+        (&["partner", "assign", account, "acme"], "partner.assign", account, "acme"),
+        (&["partner", "suspend", "acme", "--reason", "r6"], "partner.suspend", "acme", "r6"),
+        (&["partner", "restore", "acme", "--reason", "r7"], "partner.restore", "acme", "r7"),
+        (&["key", "revoke", key], "key.revoke", key, "registrations"),
+        (&["kek", "rotate"], "kek.rotate", "kek:2", "2"),
+    ];
+    for (arguments, ..) in acts {
+        database.operate(arguments);
+        // What only looks is no act.
+        database.operate(&["key", "show", key]);
+    }
+    let listed = database.operate(&["audit", "list"]);
+    let entries = listed["entries"].as_array().unwrap();
+    assert_eq!(entries.len(), acts.len(), "{listed}");
+    let mut at = String::new();
+    for ((number, (_, action, subject, why)), entry) in (1..).zip(acts).zip(entries) {
+        assert_eq!((&entry["number"], &entry["action"]), (&json!(number), &json!(action)));
+        assert!(text(entry, "subject").ends_with(subject), "{entry}");
+        assert!(text(entry, "detail").contains(why), "{entry}");
+        assert!(text(entry, "actor").starts_with("operator:"), "{entry}");
+        assert!(text(entry, "at") >= at, "{listed}");
+        at = text(entry, "at");
+    }
+    let page = database.operate(&["audit", "list", "--after", "3", "--limit", "2"]);
+    let numbers: Vec<&Value> =
+        page["entries"].as_array().unwrap().iter().map(|entry| &entry["number"]).collect();
+    assert_eq!(numbers, [4, 5]);
+    let lines = run(database.admin_command(&["audit", "list"])).stdout;
+    assert_eq!(lines.lines().count(), acts.len(), "{lines}");
+    let verdict = database.operate(&["audit", "verify"]);
+    assert_eq!(verdict, json!({"verdict": "whole", "entries": acts.len()}));
+}
+
+fn whoever_changes_the_trail_is_found_out(database: &Database) {
+    let server = database.serve();
+    let alice = server.client().newcomer();
+    for _ in 0..3 {
+        database.operate(&["key", "deactivate", &alice.key]);
+        database.operate(&["key", "reactivate", &alice.key]);
+    }
+    assert_eq!(database.operate(&["audit", "verify"])["entries"], 6);
+    let drop_guard = match database.postgres_url() {
+        Some(_) => "DROP TRIGGER tr_audit_entries__append_only ON audit_entries",
+        None => {
+            "DROP TRIGGER tr_audit_entries__no_update; DROP TRIGGER tr_audit_entries__no_delete"
+        }
+    };
+    database.by_hand(drop_guard);
+    for (statement, number, undo) in [
+        (
+            "UPDATE audit_entries SET actor = actor || 'x' WHERE number IN (4, 5)",
+            4,
+            "UPDATE audit_entries SET actor = substr(actor, 1, length(actor) - 1) WHERE number IN (4, 5)",
+        ),
+        (
+            "UPDATE audit_entries SET at = at + 1 WHERE number = 6",
+            6,
+            "UPDATE audit_entries SET at = at - 1 WHERE number = 6",
+        ),
+        ("DELETE FROM audit_entries WHERE number = 2", 2, ""),
+    ] {
+        database.by_hand(statement);
+        let ended = run(database.admin_command(&["audit", "verify"]));
+        assert_eq!((ended.status, ended.stdout.as_str()), (Some(1), ""), "{statement} {ended:?}");
+        assert!(ended.stderr.contains(&format!("entry {number}")), "{}", ended.stderr);
+        assert_eq!(ended.stderr.lines().count(), 1);
+        let ended = run(database.admin_command(&["audit", "verify", "--json"]));
+        let verdict: Value = serde_json::from_str(&ended.stdout).unwrap();
+        assert_eq!((ended.status, &verdict["verdict"]), (Some(1), &json!("broken")));
+        assert_eq!(verdict["number"], number);
+        if !undo.is_empty() {
+            database.by_hand(undo);
+            assert_eq!(database.operate(&["audit", "verify"])["verdict"], "whole");
+        }
+    }
+}

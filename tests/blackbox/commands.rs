@@ -1,0 +1,167 @@
+//! The operators' commands as a script sees them: exit status, one JSON object, one line of error.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::support::{Client, Database, binary, on_both, run};
+
+on_both!(
+    a_database_that_is_behind_is_left_alone,
+    a_key_is_shown_with_exactly_the_fields_of_the_contract,
+    people_are_shown_lines,
+    plans_take_the_numbers_that_they_need_and_no_others,
+    what_does_not_exist_is_said_with_advice,
+);
+
+fn a_key_is_shown_with_exactly_the_fields_of_the_contract(database: &Database) {
+    let server = database.serve();
+    let alice = server.client().newcomer_named("alice");
+    assert_eq!(
+        database.operate(&["key", "show", &alice.key]),
+        json!({
+            "api_key_id": alice.key, "account_id": alice.account, "did": alice.did,
+            "status": "active", "plan": "explorer", "label": "somebody", "handle": "alice",
+        })
+    );
+    let unnamed = server.client().newcomer();
+    assert_eq!(database.operate(&["key", "show", &unnamed.key])["handle"], json!(null));
+    server.stop();
+    // It works as well when nobody serves.
+    assert_eq!(database.operate(&["key", "show", &alice.key])["did"], alice.did);
+}
+
+fn people_are_shown_lines(database: &Database) {
+    let server = database.serve();
+    let alice = server.client().newcomer();
+    let ended = run(database.admin_command(&["key", "show", &alice.key]));
+    assert_eq!((ended.status, ended.stderr.as_str()), (Some(0), ""), "{ended:?}");
+    assert_eq!(ended.stdout.lines().count(), 7, "{}", ended.stdout);
+    assert!(ended.stdout.contains(&alice.did));
+    // Whatever is in a text, it stays on its line and does nothing to a terminal.
+    let reason = ["--reason", "a\nstatus  lifted\u{1b}[2J"];
+    let enforce = [&["governance", "enforce", &alice.key], &reason[..]].concat();
+    for arguments in [&enforce[..], &["audit", "list"]] {
+        let ended = run(database.admin_command(arguments));
+        assert_eq!((ended.status, ended.stderr.as_str()), (Some(0), ""), "{ended:?}");
+        assert!(!ended.stdout.lines().any(|line| line.starts_with("status  lifted")));
+        assert!(!ended.stdout.contains('\u{1b}'));
+    }
+}
+
+fn what_does_not_exist_is_said_with_advice(database: &Database) {
+    let server = database.serve();
+    let alice = server.client().newcomer();
+    let (key, account) = nowhere();
+    for arguments in [
+        &["key", "show", &key][..],
+        &["key", "deactivate", &key],
+        &["key", "reactivate", &key],
+        &["key", "rotate", &key],
+        &["key", "revoke", &key],
+        &["plan", "set", &key, "builder"],
+        &["governance", "enforce", &key, "--reason", "x"],
+        &["governance", "propose", &account, "--reason", "x"],
+        &["governance", "lift", &alice.key, "--reason", "x"],
+        &["partner", "assign", &account, "acme"],
+        &["partner", "suspend", "nobodys-partner", "--reason", "x"],
+        &["partner", "restore", "nobodys-partner", "--reason", "x"],
+    ] {
+        let line = database.operate_in_vain(1, arguments);
+        assert!(line.contains("there is no") && line.contains("check"), "{arguments:?} {line}");
+        // The same for a script: nothing on standard output.
+        database.operate_in_vain(1, &[arguments, &["--json"]].concat());
+    }
+    assert_eq!(database.operate(&["audit", "list"]), json!({"entries": []}));
+}
+
+fn plans_take_the_numbers_that_they_need_and_no_others(database: &Database) {
+    let server = database.serve();
+    let alice = server.client().newcomer();
+    let set = ["plan", "set", alice.key.as_str()];
+    let numbers = ["--per-minute=1", "--per-day=2", "--per-month=3", "--per-second=4"];
+    for left_out in 0..4 {
+        let mut given = numbers.to_vec();
+        given.remove(left_out);
+        let line = database.operate_in_vain(2, &[&set[..], &["enterprise"], &given].concat());
+        assert!(line.contains("--per-minute"), "{line}");
+    }
+    for plan in ["explorer", "builder", "sovereign"] {
+        for more in [numbers[0], numbers[3], "--allow-overage"] {
+            let line = database.operate_in_vain(2, &[&set[..], &[plan, more]].concat());
+            assert!(line.contains(plan), "{line}");
+        }
+        assert_eq!(database.operate(&[&set[..], &[plan]].concat())["plan"], plan);
+    }
+    database.operate(&[&set[..], &["enterprise"], &numbers].concat());
+    let status = server.client().status(&alice).ok();
+    let limit = |window: &str| status["usage"][window]["limit"].clone();
+    assert_eq!([limit("minute"), limit("day"), limit("month")], [json!(1), json!(2), json!(3)]);
+    assert_eq!(
+        (&status["throughput_per_second"], &status["plan"]),
+        (&json!(4), &json!("enterprise"))
+    );
+}
+
+fn a_database_that_is_behind_is_left_alone(database: &Database) {
+    let server = database.serve();
+    let alice = server.client().newcomer();
+    server.stop();
+    database.by_hand("DELETE FROM __diesel_schema_migrations WHERE version = '0002'");
+    for arguments in [&["key", "show", &alice.key][..], &["audit", "verify"], &["kek", "rotate"]] {
+        let line = database.operate_in_vain(1, arguments);
+        assert!(line.contains("behind") && line.contains("sealpost migrate"), "{line}");
+    }
+}
+
+#[test]
+fn wrong_usage_ends_with_two_and_one_line() {
+    let database = Database::embedded();
+    let server = database.serve();
+    let alice = server.client().newcomer();
+    let key = alice.key.as_str();
+    for arguments in [
+        &["key", "show"][..],
+        &["key", "show", "nonsense"],
+        &["key", "show", &alice.account],
+        &["key", "burn", key],
+        &["plan", "set", key],
+        &["plan", "set", key, "platinum"],
+        &["plan", "set", key, "enterprise", "--per-minute=-1"],
+        &["governance", "enforce", key],
+        &["governance", "enforce", key, "--reason", ""],
+        &["governance", "enforce", "acme", "--reason", "x"],
+        &["partner", "assign", key, "acme"],
+        &["partner", "suspend", "acme"],
+        &["audit", "list", "--limit", "0"],
+        &["nonsense"],
+        &[],
+    ] {
+        let ended = run(database.admin_command(arguments));
+        assert_eq!((ended.status, ended.stdout.as_str()), (Some(2), ""), "{arguments:?} {ended:?}");
+        if !arguments.is_empty() {
+            assert_eq!(ended.stderr.lines().count(), 1, "{arguments:?} {}", ended.stderr);
+        }
+    }
+}
+
+#[test]
+fn a_database_that_is_not_there_is_not_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let (key, _) = nowhere();
+    let mut command = binary(&["admin", "key", "show", &key, "--data-dir"]);
+    command.arg(folder.path().join("data"));
+    let ended = run(command);
+    assert_eq!((ended.status, ended.stdout.as_str()), (Some(1), ""), "{ended:?}");
+    assert!(ended.stderr.contains("--data-dir") && ended.stderr.lines().count() == 1);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+/// A key and an account of another database.
+fn nowhere() -> (String, String) {
+    let database = Database::embedded();
+    let server = database.serve();
+    let client: &Client = server.client();
+    let who = client.newcomer();
+    (who.key, who.account)
+}

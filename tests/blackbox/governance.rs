@@ -1,0 +1,177 @@
+//! Council actions and partner suspensions: what they block, what goes on, and that it ends.
+
+use serde_json::{Value, json};
+
+use crate::support::{Client, Database, Identity, Receiver, Server, on_both, text};
+
+on_both!(
+    a_council_action_on_a_key_blocks_that_key,
+    a_council_action_on_an_account_blocks_each_of_its_keys,
+    a_proposal_does_not_block,
+    a_suspended_partner_blocks_its_accounts,
+    two_reasons_have_to_be_lifted_one_by_one,
+);
+
+fn a_council_action_on_a_key_blocks_that_key(database: &Database) {
+    let scene = Scene::new(database);
+    let decision = database.operate(&council("enforce", &scene.bob.key));
+    assert_eq!(
+        (&decision["subject"], &decision["status"]),
+        (&json!(scene.bob.key), &json!("enforced"))
+    );
+    scene.check_blocked(&scene.bob, "council_action");
+    scene.check_free(&scene.sibling);
+    database.operate(&council("lift", &scene.bob.key));
+    scene.check_free(&scene.bob);
+}
+
+fn a_council_action_on_an_account_blocks_each_of_its_keys(database: &Database) {
+    let scene = Scene::new(database);
+    database.operate(&council("enforce", &scene.bob.account));
+    scene.check_blocked(&scene.bob, "council_action");
+    scene.check_blocked(&scene.sibling, "council_action");
+    // It may get more keys, which are blocked too.
+    scene.check_blocked(&scene.client().sibling(&scene.bob), "council_action");
+    scene.check_free(&scene.alice);
+    database.operate(&council("lift", &scene.bob.account));
+    scene.check_free(&scene.bob);
+    scene.check_free(&scene.sibling);
+}
+
+fn a_suspended_partner_blocks_its_accounts(database: &Database) {
+    let scene = Scene::new(database);
+    let assigned = database.operate(&["partner", "assign", &scene.bob.account, "acme"]);
+    assert_eq!(assigned, json!({"account_id": scene.bob.account, "partner": "acme"}));
+    scene.check_free(&scene.bob);
+    database.operate(&["partner", "suspend", "acme", "--reason", REASON]);
+    scene.check_blocked(&scene.bob, "partner_suspension");
+    scene.check_blocked(&scene.sibling, "partner_suspension");
+    scene.check_free(&scene.alice);
+    database.operate(&["partner", "restore", "acme", "--reason", "all is well"]);
+    scene.check_free(&scene.bob);
+}
+
+fn a_proposal_does_not_block(database: &Database) {
+    let scene = Scene::new(database);
+    database.operate(&council("propose", &scene.bob.key));
+    scene.client().send(&scene.bob, &scene.alice.key, "x").ok();
+    scene.client().send(&scene.alice, &scene.bob.key, "x").ok();
+    let governance = &scene.client().status(&scene.bob).ok()["governance"];
+    assert_eq!(governance["blocked"], false);
+    assert_eq!(governance["reasons"][0]["status"], "proposed");
+    assert_eq!(governance["reasons"][0]["reason"], REASON);
+    database.operate(&council("enforce", &scene.bob.key));
+    scene.check_blocked(&scene.bob, "council_action");
+    database.operate(&council("lift", &scene.bob.key));
+    scene.check_free(&scene.bob);
+    database.operate_in_vain(1, &council("lift", &scene.bob.key));
+}
+
+fn two_reasons_have_to_be_lifted_one_by_one(database: &Database) {
+    let scene = Scene::new(database);
+    let (key, account) = (&scene.bob.key, &scene.bob.account);
+    database.operate(&council("enforce", key));
+    database.operate(&council("enforce", account));
+    let reasons = scene.client().status(&scene.bob).ok()["governance"]["reasons"].clone();
+    assert_eq!(reasons.as_array().map(Vec::len), Some(2), "{reasons}");
+    database.operate(&council("lift", key));
+    scene.check_blocked(&scene.bob, "council_action");
+    database.operate(&council("lift", account));
+    scene.check_free(&scene.bob);
+}
+
+struct Scene {
+    /// One or two of the same database.
+    nodes: Vec<Server>,
+    receiver: Receiver,
+    alice: Identity,
+    bob: Identity,
+    /// Of Bob's account.
+    sibling: Identity,
+}
+
+impl Scene {
+    fn new(database: &Database) -> Self {
+        let nodes = database.serve_on_every_node();
+        let client = nodes[0].client();
+        let (alice, bob) = (client.newcomer(), client.newcomer_named("bob"));
+        let sibling = client.sibling(&bob);
+        for who in [&alice, &bob, &sibling] {
+            database.set_enterprise(&who.key, [1000, 1000, 1000, 1000]);
+        }
+        // Every node has them in memory.
+        for node in &nodes {
+            node.client().send(&alice, "bob", "x").ok();
+            node.client().send(&bob, &alice.key, "x").ok();
+        }
+        Self { nodes, receiver: Receiver::start(), alice, bob, sibling }
+    }
+
+    fn client(&self) -> &Client {
+        self.nodes[0].client()
+    }
+
+    /// Neither sends nor opens nor registers nor is sent to; everything else goes on.
+    #[track_caller]
+    fn check_blocked(&self, who: &Identity, kind: &str) {
+        for node in &self.nodes {
+            let client = node.client();
+            for (path, body) in self.executions(who) {
+                let problem = client.act(who, path, &body).refused(403, "GOVERNANCE_BLOCKED");
+                assert_eq!(problem.get("field"), None, "{path}");
+            }
+            let problem =
+                client.send(&self.alice, &who.key, "x").refused(403, "GOVERNANCE_BLOCKED");
+            assert_eq!(problem["field"], "to");
+            let status = client.status(who).ok();
+            assert_eq!(
+                (&status["status"], &status["governance"]["blocked"]),
+                (&json!("active"), &json!(true))
+            );
+            let reason = &status["governance"]["reasons"][0];
+            assert_eq!((&reason["kind"], &reason["status"]), (&json!(kind), &json!("enforced")));
+            assert_eq!(reason["reason"], REASON);
+            assert!(text(reason, "since").ends_with('Z'));
+            client.manage(who, &json!({"action": "list"})).ok();
+            let delete = json!({"action": "delete", "webhook_id": "wh_x"});
+            client.manage(who, &delete).refused(404, "WEBHOOK_NOT_FOUND");
+            let secret = self.bob.login_secret.as_ref().unwrap();
+            let session = client.login(&who.account, secret).ok();
+            client.post("/v1/auth/logout").token(&text(&session, "session_token")).answer().ok();
+        }
+    }
+
+    #[track_caller]
+    fn check_free(&self, who: &Identity) {
+        for node in &self.nodes {
+            let client = node.client();
+            let sent = client.send(&self.alice, &who.key, "x").ok();
+            client.open(who, &text(&sent, "envelope_id")).ok();
+            client.send(who, &self.alice.key, "x").ok();
+            let webhook = client.register(who, &self.receiver.url);
+            client
+                .manage(who, &json!({"action": "delete", "webhook_id": webhook["webhook_id"]}))
+                .ok();
+            let governance = &client.status(who).ok()["governance"];
+            assert_eq!(*governance, json!({"blocked": false, "reasons": []}));
+        }
+    }
+
+    fn executions(&self, who: &Identity) -> [(&'static str, Value); 4] {
+        [
+            ("/v1/channel/send", json!({"to": self.alice.key, "message": "x"})),
+            ("/v1/channel/send", json!({"to": who.key})),
+            ("/v1/channel/open", json!({"envelope_id": "env_x"})),
+            (
+                "/v1/webhooks/register",
+                json!({"url": self.receiver.url, "events": ["envelope.received"]}),
+            ),
+        ]
+    }
+}
+
+fn council<'a>(verb: &'a str, subject: &'a str) -> [&'a str; 5] {
+    ["governance", verb, subject, "--reason", REASON]
+}
+
+const REASON: &str = "under review";

@@ -1,0 +1,154 @@
+//! A new key-encryption key, while the server serves: nothing is lost, also when the rotation is killed.
+
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt as _,
+    process::{Command, Stdio},
+    time::Duration,
+};
+
+use serde_json::json;
+
+use crate::support::{
+    Database, Identity, Pairs, Receiver, SOON, Server, binary, eventually, on_both, run, text,
+};
+
+on_both!(
+    a_rotation_that_is_killed_and_run_again_loses_nothing_under_load,
+    keys_in_the_environment_are_not_rotated_from_here,
+    two_rotations_at_once_are_refused,
+);
+
+fn a_rotation_that_is_killed_and_run_again_loses_nothing_under_load(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let (receiver, of_bob) = (Receiver::start(), Receiver::start());
+    let pairs = Pairs::activate(client, &receiver);
+    let bob = client.newcomer();
+    let secret = text(&client.register(&bob, &of_bob.url), "secret");
+    // Two messages a second and key: some hundred in all, each of which is opened twice later.
+    database.by_hand(
+        "UPDATE api_keys SET plan = 'enterprise', enterprise_per_minute = 10000, \
+         enterprise_per_day = 10000, enterprise_per_month = 10000, enterprise_per_second = 2, \
+         enterprise_allow_overage = FALSE",
+    );
+    let mut letters = vec![write_to_oneself(&server, &bob)];
+    let done = pairs.send_during(client, || {
+        // Once while the servers learn the key, and once when some is under the new one and some is not.
+        kill_when(rotation(database), || versions(database).len() == 2);
+        letters.push(write_to_oneself(&server, &bob));
+        break_off_before(database, &bob);
+        letters.push(write_to_oneself(&server, &bob));
+        database.operate(&["kek", "rotate"])
+    });
+    letters.push(write_to_oneself(&server, &bob));
+    check_file(database);
+    assert_eq!((&done["version"], &done["secrets"]), (&json!(2), &json!(pairs.len() + 1)));
+    let roots = usize::try_from(done["roots"].as_u64().unwrap()).unwrap();
+    assert!((1..2 * pairs.len()).contains(&roots), "it went on where the other broke off: {done}");
+    for notice in of_bob.await_notices(letters.len()) {
+        notice.verify(&secret);
+    }
+    // What is activated now is under the new key alone.
+    let carol = client.newcomer();
+    let of_carol = write_to_oneself(&server, &carol);
+    pairs.check(client, &receiver, Duration::from_mins(1));
+
+    server.stop();
+    let server = database.serve();
+    let client = server.client();
+    pairs.send_during(client, || ());
+    pairs.check(client, &receiver, Duration::from_mins(1));
+    for id in &letters {
+        assert_eq!(client.open(&bob, id).ok()["message"], MESSAGE);
+    }
+    assert_eq!(client.open(&carol, &of_carol).ok()["message"], MESSAGE);
+    write_to_oneself(&server, &bob);
+    of_bob.await_notices(letters.len() + 1)[letters.len()].verify(&secret);
+    assert_eq!(database.operate(&["audit", "verify"])["verdict"], "whole");
+    server.stop();
+}
+
+fn keys_in_the_environment_are_not_rotated_from_here(database: &Database) {
+    let server = database.serve();
+    let mut command = database.admin_command(&["kek", "rotate"]);
+    command.env("SEALPOST_KEK", run(binary(&["kek", "new"])).stdout.trim());
+    let ended = run(command);
+    assert_eq!((ended.status, ended.stdout.as_str()), (Some(1), ""), "{ended:?}");
+    assert!(ended.stderr.contains("SEALPOST_KEK") && ended.stderr.contains("--kek-file"));
+    assert_eq!(ended.stderr.lines().count(), 1);
+    assert_eq!(versions(database), ["1"]);
+    server.client().newcomer();
+}
+
+fn two_rotations_at_once_are_refused(database: &Database) {
+    let server = database.serve();
+    server.client().newcomer();
+    let mut first = rotation(database).spawn().unwrap();
+    eventually("the first has begun", SOON, || (versions(database).len() == 2).then_some(()));
+    let refusal = database.operate_in_vain(1, &["kek", "rotate"]);
+    assert!(refusal.contains("another rotation"), "{refusal}");
+    assert!(first.wait().unwrap().success());
+    assert_eq!(versions(database), ["1", "2"]);
+}
+
+fn rotation(database: &Database) -> Command {
+    let mut command = database.admin_command(&["kek", "rotate"]);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+/// SIGKILL as soon as this is so.
+fn kill_when(mut command: Command, mut is_so: impl FnMut() -> bool) {
+    let mut rotation = command.spawn().unwrap();
+    eventually("the rotation comes so far", SOON, || is_so().then_some(()));
+    rotation.kill().unwrap();
+    rotation.wait().unwrap();
+}
+
+/// Lets a rotation fail when it comes to this key.
+fn break_off_before(database: &Database, last: &Identity) {
+    let update = "BEFORE UPDATE OF root ON api_keys FOR EACH ROW";
+    let when = format!("WHEN (NEW.id = '{}')", last.key);
+    let (make, unmake) = match database.postgres_url() {
+        Some(_) => (
+            format!(
+                "CREATE FUNCTION stop() RETURNS TRIGGER LANGUAGE plpgsql AS \
+                 $$ BEGIN RAISE EXCEPTION 'no further'; END $$; \
+                 CREATE TRIGGER stop {update} {when} EXECUTE FUNCTION stop()"
+            ),
+            "DROP TRIGGER stop ON api_keys; DROP FUNCTION stop()",
+        ),
+        None => (
+            format!(
+                "CREATE TRIGGER stop {update} {when} BEGIN SELECT RAISE(ABORT, 'no further'); END"
+            ),
+            "DROP TRIGGER stop",
+        ),
+    };
+    database.by_hand(&make);
+    database.operate_in_vain(1, &["kek", "rotate"]);
+    database.by_hand(unmake);
+}
+
+/// The whole main job of one key; the envelope.
+fn write_to_oneself(server: &Server, who: &Identity) -> String {
+    let sent = server.client().send(who, &who.key, MESSAGE).ok();
+    let id = text(&sent, "envelope_id");
+    assert_eq!(server.client().open(who, &id).ok()["message"], MESSAGE);
+    id
+}
+
+/// Both versions, for the owner alone.
+fn check_file(database: &Database) {
+    assert_eq!(versions(database), ["1", "2"]);
+    let mode = fs::metadata(database.kek_file()).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+fn versions(database: &Database) -> Vec<String> {
+    let text = fs::read_to_string(database.kek_file()).unwrap();
+    text.lines().map(|line| line.split_once(':').unwrap().0.to_owned()).collect()
+}
+
+const MESSAGE: &str = "still here";

@@ -1,0 +1,135 @@
+//! States of a key, moved by an operator while servers run. What revoking does is in `revocation`.
+
+use serde_json::json;
+
+use crate::support::{Answer, Client, Database, Identity, Receiver, Server, on_both, text};
+
+on_both!(
+    a_deactivated_key_does_nothing_until_it_is_reactivated,
+    a_key_that_is_being_rotated_pauses_until_the_rotation_is_finished,
+    a_rotated_key_opens_what_was_sealed_before_and_after,
+    moves_that_make_no_sense_are_refused,
+);
+
+fn a_deactivated_key_does_nothing_until_it_is_reactivated(database: &Database) {
+    let nodes = database.serve_on_every_node();
+    let clients: Vec<&Client> = nodes.iter().map(Server::client).collect();
+    let client = clients[0];
+    let (alice, bob) = (client.newcomer(), client.newcomer_named("bob"));
+    let sibling = client.sibling(&bob);
+    let receiver = Receiver::start();
+    client.register(&bob, &receiver.url);
+    // Everything about both is in the memory of every node.
+    let before: Vec<String> = clients
+        .iter()
+        .map(|client| text(&client.send(&alice, "bob", "before").ok(), "envelope_id"))
+        .collect();
+    for client in &clients {
+        client.send(&bob, &alice.key, "x").ok();
+    }
+
+    let shown = database.operate(&["key", "deactivate", &bob.key]);
+    assert_eq!((&shown["api_key_id"], &shown["status"]), (&json!(bob.key), &json!("deactivated")));
+    for client in &clients {
+        for answer in every_use(client, &bob) {
+            let problem = answer.refused(403, "KEY_INACTIVE");
+            assert_eq!(problem.get("field"), None);
+            assert!(text(&problem, "detail").contains("deactivated"), "{problem}");
+        }
+        for to in [bob.key.as_str(), "bob", "@BOB"] {
+            let problem = client.send(&alice, to, "x").refused(403, "KEY_INACTIVE");
+            assert_eq!(problem["field"], "to");
+        }
+        // The account has another key, and its session.
+        client.status(&sibling).ok();
+    }
+
+    let shown = database.operate(&["key", "reactivate", &bob.key]);
+    assert_eq!(shown["status"], "active");
+    for client in &clients {
+        client.send(&alice, "bob", "after").ok();
+        assert_eq!(client.status(&bob).ok()["webhooks"], 1);
+    }
+    for envelope in before {
+        assert_eq!(client.open(&bob, &envelope).ok()["message"], "before");
+    }
+    receiver.await_notices(2 * nodes.len());
+}
+
+fn a_rotated_key_opens_what_was_sealed_before_and_after(database: &Database) {
+    let nodes = database.serve_on_every_node();
+    let client = nodes[0].client();
+    let (alice, bob) = (client.newcomer(), client.newcomer());
+    for who in [&alice, &bob] {
+        database.set_enterprise(&who.key, [1000, 1000, 1000, 1000]);
+    }
+    let mut envelopes = Vec::new();
+    for round in 0..3 {
+        for node in &nodes {
+            for (from, to) in [(&alice, &bob), (&bob, &alice)] {
+                let message = format!("round {round}");
+                let sent = node.client().send(from, &to.key, &message).ok();
+                envelopes.push((to, text(&sent, "envelope_id"), message));
+            }
+        }
+        let shown = database.operate(&["key", "rotate", &bob.key]);
+        assert_eq!((&shown["status"], &shown["did"]), (&json!("active"), &json!(bob.did)));
+    }
+    for node in &nodes {
+        for (to, id, message) in &envelopes {
+            assert_eq!(node.client().open(to, id).ok()["message"], *message);
+        }
+        assert_eq!(node.client().status(&bob).ok()["did"], bob.did);
+    }
+}
+
+/// A rotation that was broken off after its first step leaves the key like this.
+fn a_key_that_is_being_rotated_pauses_until_the_rotation_is_finished(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let (alice, bob) = (client.newcomer(), client.newcomer());
+    let envelope = text(&client.send(&alice, &bob.key, "before").ok(), "envelope_id");
+    let rotating = format!("UPDATE api_keys SET status = 'rotating' WHERE id = '{}'", bob.key);
+    database.by_hand(&rotating);
+    for answer in every_use(client, &bob) {
+        let problem = answer.refused(403, "KEY_INACTIVE");
+        assert!(text(&problem, "detail").contains("temporary"), "{problem}");
+    }
+    let problem = client.send(&alice, &bob.key, "x").refused(403, "KEY_INACTIVE");
+    assert_eq!(problem["field"], "to");
+    assert_eq!(database.operate(&["key", "show", &bob.key])["status"], "rotating");
+
+    assert_eq!(database.operate(&["key", "rotate", &bob.key])["status"], "active");
+    client.send(&alice, &bob.key, "after").ok();
+    assert_eq!(client.open(&bob, &envelope).ok()["message"], "before");
+}
+
+fn moves_that_make_no_sense_are_refused(database: &Database) {
+    let server = database.serve();
+    let alice = server.client().newcomer();
+    let key = alice.key.as_str();
+    let refused = |verb: &str| database.operate_in_vain(1, &["key", verb, key]);
+    refused("reactivate");
+    database.operate(&["key", "deactivate", key]);
+    refused("deactivate");
+    refused("rotate");
+    database.operate(&["key", "revoke", key]);
+    for verb in ["reactivate", "deactivate", "rotate", "revoke"] {
+        assert!(refused(verb).contains("revoked"), "{verb}");
+    }
+    assert_eq!(database.operate(&["key", "show", key])["status"], "revoked");
+    let trail = database.operate(&["audit", "list"]);
+    assert_eq!(trail["entries"].as_array().unwrap().len(), 2, "{trail}");
+}
+
+/// Each endpoint that takes a key.
+fn every_use(client: &Client, who: &Identity) -> [Answer; 5] {
+    [
+        ("/v1/did/status", json!({})),
+        ("/v1/channel/send", json!({"to": who.key, "message": "x"})),
+        ("/v1/channel/open", json!({"envelope_id": "env_x"})),
+        ("/v1/webhooks/register", json!({"url": "x", "events": ["envelope.received"]})),
+        ("/v1/webhooks", json!({"action": "list"})),
+    ]
+    .map(|(path, body)| client.act(who, path, &body))
+}
