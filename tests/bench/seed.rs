@@ -19,12 +19,7 @@ pub(crate) struct Seeded {
 
 impl Seeded {
     /// Makes one account with eight senders and eight recipients that have one registration each.
-    pub(crate) fn make(
-        folder: &Path,
-        postgres: Option<&str>,
-        receiver: &str,
-        line: &str,
-    ) -> Self {
+    pub(crate) fn make(folder: &Path, postgres: Option<&str>, receiver: &str, line: &str) -> Self {
         let kek = folder.join("kek");
         if !kek.exists() {
             std::fs::write(&kek, line.as_bytes()).expect("the key file can be written");
