@@ -1,4 +1,4 @@
-//! The service on a real embedded database, seen from its callers and its operators.
+//! The service on real databases, seen from its callers and its operators.
 #![expect(
     clippy::expect_used,
     clippy::panic,
@@ -6,6 +6,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod model;
 mod operators;
 mod support;
 mod use_cases;

@@ -1,10 +1,10 @@
-//! A service on a real embedded database in a temporary folder, with a clock that stands still until it is moved and a
-//! dispatcher that only remembers.
+//! A service on a real database, embedded in a temporary folder or on a PostgreSQL server of the tests' own, with a
+//! clock that stands still until it is moved and a dispatcher that only remembers.
 
 use std::{
     path::PathBuf,
     sync::{
-        Arc, Mutex,
+        Arc, Mutex, OnceLock,
         atomic::{AtomicI64, AtomicUsize, Ordering},
     },
     time::Duration,
@@ -28,6 +28,7 @@ pub(crate) struct World {
     pub(crate) database: Arc<Database>,
     pub(crate) keyring: Arc<Keyring>,
     pub(crate) file: PathBuf,
+    url: DatabaseUrl,
     _folder: TempDir,
 }
 
@@ -38,21 +39,41 @@ impl World {
 
     pub(crate) fn with(settings: Settings) -> Self {
         let folder = tempfile::tempdir().unwrap();
+        let url = DatabaseUrl::Sqlite(folder.path().join("sealpost.db"));
+        connect(&url).migrate().unwrap();
+        Self::on(url, folder, settings)
+    }
+
+    /// On a copy of a database that was migrated: cheaper than migrating each.
+    pub(crate) fn on_postgres(settings: Settings) -> Self {
+        static MIGRATED: OnceLock<String> = OnceLock::new();
+        let server = sealpost_testkit::postgres();
+        let migrated = MIGRATED.get_or_init(|| {
+            let url = server.create_database();
+            connect(&url.parse().unwrap()).migrate().unwrap();
+            url
+        });
+        let url = server.copy_database(migrated).parse().unwrap();
+        Self::on(url, tempfile::tempdir().unwrap(), settings)
+    }
+
+    fn on(url: DatabaseUrl, folder: TempDir, settings: Settings) -> Self {
         let file = folder.path().join("sealpost.db");
-        let database = Arc::new(open(&file));
+        let database = Arc::new(connect(&url));
         let keyring = Arc::new(Keyring::parse(&Keyring::fresh_line(1).unwrap()).unwrap());
         unlock(&keyring, &*database).unwrap();
         let clock = Arc::new(TestClock(AtomicI64::new(1_790_000_000_000)));
         let dispatch = Arc::new(Remembered::default());
-        let parts = Parts {
-            store: Arc::<Database>::clone(&database),
-            dispatch: Arc::<Remembered>::clone(&dispatch),
-            guard: Arc::new(Anywhere),
-            keyring: Arc::clone(&keyring),
-            clock: Arc::<TestClock>::clone(&clock),
-        };
+        let parts = parts(&database, &dispatch, &keyring, &clock);
         let sealpost = Sealpost::start(parts, settings).unwrap();
-        Self { sealpost, clock, dispatch, database, keyring, file, _folder: folder }
+        Self { sealpost, clock, dispatch, database, keyring, file, url, _folder: folder }
+    }
+
+    /// Another node: a service with a memory and connections of its own on the same database.
+    pub(crate) fn another_node(&self, settings: Settings) -> Sealpost {
+        let database = Arc::new(connect(&self.url));
+        let parts = parts(&database, &self.dispatch, &self.keyring, &self.clock);
+        Sealpost::start(parts, settings).unwrap()
     }
 
     /// An operator on the same database.
@@ -98,10 +119,29 @@ impl World {
 }
 
 pub(crate) fn open(file: &std::path::Path) -> Database {
-    let database =
-        Database::open(&DatabaseUrl::Sqlite(file.to_owned()), DatabaseSettings::default()).unwrap();
-    database.migrate().unwrap();
-    database
+    connect(&DatabaseUrl::Sqlite(file.to_owned()))
+}
+
+/// Patient, since many tests share a machine.
+fn connect(url: &DatabaseUrl) -> Database {
+    let connection_timeout = Duration::from_secs(20);
+    let settings = DatabaseSettings { connection_timeout, ..DatabaseSettings::default() };
+    Database::open(url, settings).unwrap()
+}
+
+fn parts(
+    database: &Arc<Database>,
+    dispatch: &Arc<Remembered>,
+    keyring: &Arc<Keyring>,
+    clock: &Arc<TestClock>,
+) -> Parts {
+    Parts {
+        store: Arc::<Database>::clone(database),
+        dispatch: Arc::<Remembered>::clone(dispatch),
+        guard: Arc::new(Anywhere),
+        keyring: Arc::clone(keyring),
+        clock: Arc::<TestClock>::clone(clock),
+    }
 }
 
 pub(crate) fn refusal<T>(result: Result<T, Error>) -> Refusal {

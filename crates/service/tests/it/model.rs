@@ -1,0 +1,47 @@
+//! The whole service, driven by random operations and compared with a model that is too simple to be wrong; and its
+//! promises under concurrency.
+#![expect(clippy::indexing_slicing, reason = "a test fails by panicking")]
+
+mod concurrency;
+mod kept;
+mod op;
+mod run;
+mod truth;
+mod usage;
+
+use proptest::{
+    prelude::*,
+    test_runner::{Config, FileFailurePersistence},
+};
+
+use self::{op::ops, run::run};
+use crate::support::World;
+
+/// What fails is kept beside this file and tried first from then on.
+fn cases(cases: u32) -> Config {
+    let kept = FileFailurePersistence::Direct("tests/it/model/failures.txt");
+    Config {
+        cases,
+        failure_persistence: Some(Box::new(kept)),
+        max_shrink_time: 60_000,
+        ..Config::default()
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(48))]
+
+    #[test]
+    fn every_answer_is_what_the_model_says_on_sqlite(ops in ops()) {
+        run(World::with(run::settings()), &ops).map_err(TestCaseError::fail)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(16))]
+
+    #[test]
+    fn every_answer_is_what_the_model_says_on_postgres(ops in ops()) {
+        run(World::on_postgres(run::settings()), &ops).map_err(TestCaseError::fail)?;
+    }
+}

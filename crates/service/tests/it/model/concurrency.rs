@@ -1,0 +1,220 @@
+//! What holds however many send at once: on one node, and on two nodes that share a PostgreSQL database.
+
+use std::{
+    sync::{
+        Barrier,
+        atomic::{AtomicBool, Ordering},
+        mpsc,
+    },
+    thread,
+    time::Duration,
+};
+
+use sealpost_domain::{
+    ApiKeyId, Clock as _, Code, EnterpriseTerms, EventKind, IdempotencyKey, KeyStatus, LeaseToken,
+    Plan, Refusal, Timestamp,
+    ports::{Claim, Outbox as _},
+};
+use sealpost_service::{Credentials, Register, Sealpost, Send, Sent};
+use tokio::runtime::Builder;
+
+use super::run::{rows, settings};
+use crate::support::World;
+
+/// Two keys, of which one sends to the other, and every node that they can use.
+struct Scene {
+    world: World,
+    other_node: Option<Sealpost>,
+    alice: Credentials,
+    bob: Credentials,
+}
+
+/// Whose key an operator takes away.
+#[derive(Clone, Copy)]
+enum Role {
+    Recipient,
+    Sender,
+}
+
+impl Scene {
+    fn on_sqlite() -> Self {
+        Self::of(World::with(settings()), None)
+    }
+
+    fn on_postgres() -> Self {
+        Self::of(World::on_postgres(settings()), None)
+    }
+
+    fn on_two_nodes() -> Self {
+        let world = World::on_postgres(settings());
+        let other_node = world.another_node(settings());
+        Self::of(world, Some(other_node))
+    }
+
+    /// The recipient wants to be told of what comes.
+    fn of(world: World, other_node: Option<Sealpost>) -> Self {
+        let (alice, bob) = (world.newcomer(None), world.newcomer(Some("bob")));
+        let asked = Register {
+            url: "https://bob.example/".to_owned(),
+            events: vec![EventKind::EnvelopeReceived],
+        };
+        world.sealpost.register(&bob, &Ok(asked)).result.unwrap();
+        Self { world, other_node, alice, bob }
+    }
+
+    /// The sender may so much a minute, and in all other respects as much as there is.
+    fn allow_a_minute(&self, per_minute: u32) {
+        let plan = Plan::Enterprise(EnterpriseTerms {
+            per_minute,
+            per_day: 1_000_000,
+            per_month: 1_000_000,
+            per_second: 1_000_000,
+            allow_overage: false,
+        });
+        self.world.operator().set_plan(&id(&self.alice), plan).unwrap();
+    }
+
+    /// The nodes take turns.
+    fn send(&self, number: usize, to: &str, name: Option<&str>) -> Result<Sent, Refusal> {
+        let node = self.other_node.as_ref().filter(|_| number % 2 == 1);
+        let send = Send {
+            to: to.to_owned(),
+            message: "hello".to_owned(),
+            idempotency_key: name.map(|name| IdempotencyKey::parse(name).unwrap()),
+        };
+        let sending = node.unwrap_or(&self.world.sealpost).send(&self.alice, Ok(send));
+        let runtime = Builder::new_current_thread().build().unwrap();
+        runtime.block_on(sending).result.map_err(|error| error.refusal().unwrap().clone())
+    }
+
+    /// Requests in this minute and messages in this month, this look included.
+    fn used(&self) -> (u32, u32) {
+        let usage = self.world.sealpost.status(&self.alice, &Ok(())).result.unwrap().usage;
+        (usage.minute.used, usage.month.used)
+    }
+
+    /// How many deliveries are stored.
+    fn deliveries(&self) -> usize {
+        let now = self.world.clock.now();
+        self.world.database.release_every_lease(now).unwrap();
+        let lease_until = Timestamp::from_millis(i64::MAX);
+        let claim = Claim { now, limit: 10_000, lease: LeaseToken(2), lease_until };
+        self.world.database.claim(&claim).unwrap().len()
+    }
+}
+
+fn the_same_request_at_once_is_stored_once(scene: &Scene) {
+    scene.allow_a_minute(1_000);
+    let answers = at_once(20, |number| scene.send(number, "bob", Some("order 7")).unwrap());
+    assert_eq!(rows(&scene.world), (1, 1));
+    assert_eq!(scene.deliveries(), 1);
+    let first: Vec<_> = answers.iter().filter(|answer| !answer.replayed).collect();
+    assert_eq!(first.len(), 1, "one of them is the first");
+    assert!(answers.iter().all(|answer| answer.envelope_id == first[0].envelope_id));
+    assert_eq!(scene.used(), (21, 1), "each counts as a request, one of them as a message");
+}
+
+fn no_crowd_gets_past_the_limit_of_a_minute(scene: &Scene, crowd: usize) {
+    scene.allow_a_minute(20);
+    let answers = at_once(crowd, |number| scene.send(number, "bob", None));
+    let refusals: Vec<_> = answers.into_iter().filter_map(Result::err).collect();
+    assert_eq!(crowd - refusals.len(), 20);
+    assert!(refusals.iter().all(|refusal| refusal.code() == Code::RateLimitExceeded));
+    assert_eq!((rows(&scene.world).0, scene.deliveries()), (20, 20));
+    scene.world.clock.advance(Duration::from_mins(1));
+    assert_eq!(scene.used(), (1, 20));
+}
+
+/// Every send that begins after the revocation is refused, and none that began before it is stored after it.
+fn a_revocation_ends_what_runs(scene: &Scene, role: Role) {
+    scene.allow_a_minute(1_000_000);
+    let (revoked, field) = match role {
+        Role::Recipient => (id(&scene.bob), Some("to")),
+        Role::Sender => (id(&scene.alice), None),
+    };
+    let refused = Err(Refusal::KeyInactive { status: KeyStatus::Revoked, field });
+    let is_over = AtomicBool::new(false);
+    let (stored, first_stored) = mpsc::channel();
+    let send_on = |number: usize| {
+        let (mut acknowledged, mut late) = (0, 0);
+        while late < 5 {
+            let is_late = is_over.load(Ordering::SeqCst);
+            let answer = scene.send(number, "bob", None).map(|_| stored.send(()).unwrap());
+            late += usize::from(is_late);
+            acknowledged += usize::from(answer.is_ok());
+            assert!(answer == refused || (answer.is_ok() && !is_late), "{answer:?}");
+        }
+        acknowledged
+    };
+    thread::scope(|scope| {
+        let senders: Vec<_> = (0..8).map(|number| scope.spawn(move || send_on(number))).collect();
+        first_stored.iter().take(40).for_each(drop);
+        scene.world.operator().revoke_key(&revoked).unwrap();
+        let stored_then = (rows(&scene.world).0, scene.deliveries());
+        is_over.store(true, Ordering::SeqCst);
+        let acknowledged: usize = senders.into_iter().map(|it| it.join().unwrap()).sum();
+        assert_eq!((rows(&scene.world).0, scene.deliveries()), stored_then);
+        let told = match role {
+            Role::Recipient => 0,
+            Role::Sender => acknowledged,
+        };
+        assert_eq!(stored_then, (acknowledged, told));
+    });
+}
+
+/// So many threads that all begin at the same time.
+fn at_once<T: std::marker::Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let start = Barrier::new(count);
+    let run = |number| {
+        start.wait();
+        work(number)
+    };
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..count).map(|number| scope.spawn(move || run(number))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    })
+}
+
+fn id(credentials: &Credentials) -> ApiKeyId {
+    credentials.key.clone().unwrap().unwrap().parse().unwrap()
+}
+
+#[test]
+fn the_same_request_at_once_is_stored_once_on_sqlite() {
+    the_same_request_at_once_is_stored_once(&Scene::on_sqlite());
+}
+
+#[test]
+fn the_same_request_at_once_is_stored_once_on_postgres() {
+    the_same_request_at_once_is_stored_once(&Scene::on_postgres());
+}
+
+#[test]
+fn the_same_request_at_once_is_stored_once_on_two_nodes() {
+    the_same_request_at_once_is_stored_once(&Scene::on_two_nodes());
+}
+
+#[test]
+fn no_crowd_gets_past_the_limit_of_a_minute_on_sqlite() {
+    no_crowd_gets_past_the_limit_of_a_minute(&Scene::on_sqlite(), 60);
+}
+
+#[test]
+fn no_crowd_gets_past_the_limit_of_a_minute_on_postgres() {
+    no_crowd_gets_past_the_limit_of_a_minute(&Scene::on_postgres(), 60);
+}
+
+#[test]
+fn no_crowd_gets_past_the_limit_of_a_minute_on_two_nodes() {
+    no_crowd_gets_past_the_limit_of_a_minute(&Scene::on_two_nodes(), 200);
+}
+
+#[test]
+fn the_revocation_of_the_sender_ends_what_runs_on_two_nodes() {
+    a_revocation_ends_what_runs(&Scene::on_two_nodes(), Role::Sender);
+}
+
+#[test]
+fn the_revocation_of_the_recipient_ends_what_runs_on_two_nodes() {
+    a_revocation_ends_what_runs(&Scene::on_two_nodes(), Role::Recipient);
+}

@@ -1,0 +1,29 @@
+//! Lists of operations worth doing every time.
+
+use super::{
+    op::{Everywhere, Holder, Message, Named, Op, Pick, Secret, To, Token, Who},
+    run::{run, settings},
+};
+use crate::support::World;
+
+fn send_as(token: Token, key: Named) -> Op {
+    let (to, message) = (To::Key(Pick(1)), Message::Small(Pick(0)));
+    Op::Send { who: Who { token, key }, to, message, name: None, times: 1 }
+}
+
+#[test]
+fn a_session_that_another_one_ended_is_nothing_even_for_a_key_that_does_not_exist() {
+    let first_session = Token::Any(Pick(0));
+    let second_session = Holder { token: Token::Any(Pick(1)), account: Pick(0) };
+    let ops = [
+        send_as(Token::Own, Named::Key(Pick(0))),
+        Op::Login { account: Pick(0), secret: Secret::Current },
+        Op::Logout { who: second_session, everywhere: Everywhere::Yes },
+        send_as(first_session, Named::Key(Pick(0))),
+        send_as(first_session, Named::Unknown),
+        send_as(first_session, Named::Malformed),
+        send_as(first_session, Named::Absent),
+        send_as(first_session, Named::Unreadable),
+    ];
+    run(World::with(settings()), &ops).unwrap();
+}

@@ -1,0 +1,248 @@
+//! Does a list of operations to the service and to the model, and compares every answer.
+
+mod account;
+mod calls;
+mod compare;
+mod operator;
+
+use std::{collections::BTreeMap, time::Duration};
+
+use sealpost_domain::{
+    Clock as _, Suite, Timestamp,
+    ports::{Durability, Store as _},
+};
+use sealpost_service::{AuditVerdict, Credentials, Settings};
+use tokio::runtime::{Builder, Runtime};
+
+use self::compare::same;
+use super::{
+    op::{Body, Event, Holder, Named, Op, Opener, Pick, Plan, Step, Token, Who},
+    truth::{Called, Caller, KEYS_MAX, MESSAGE_BYTES_MAX, REGISTRATIONS_MAX, Shown, Truth},
+    usage::Window,
+};
+use crate::support::World;
+
+/// The first difference, in words.
+pub(super) type Checked = Result<(), String>;
+
+pub(super) struct Run {
+    world: World,
+    truth: Truth,
+    runtime: Runtime,
+}
+
+/// Small bounds, so that they are reached. Nothing is purged in the meantime.
+pub(super) fn settings() -> Settings {
+    Settings {
+        message_bytes_max: MESSAGE_BYTES_MAX,
+        keys_per_account_max: u32::try_from(KEYS_MAX).unwrap(),
+        registrations_per_key_max: u32::try_from(REGISTRATIONS_MAX).unwrap(),
+        housekeeping_every: Duration::from_hours(1),
+        suite: Suite::Classic,
+        ..Settings::default()
+    }
+}
+
+/// Two accounts to begin with, one of them with two keys, and then the operations.
+pub(super) fn run(world: World, ops: &[Op]) -> Checked {
+    let truth = Truth::begin(world.clock.now().as_millis());
+    let runtime = Builder::new_current_thread().build().unwrap();
+    let mut run = Run { world, truth, runtime };
+    for (at, op) in BEGINNING.iter().chain(ops).enumerate() {
+        let number = at.checked_sub(BEGINNING.len());
+        run.step(*op).map_err(|difference| match number {
+            Some(number) => format!("operation {number}, {op:?}: {difference}"),
+            None => format!("at the beginning: {difference}"),
+        })?;
+    }
+    run.finish().map_err(|difference| format!("in the end: {difference}"))
+}
+
+impl Run {
+    fn step(&mut self, op: Op) -> Checked {
+        match op {
+            Op::Activate { who, handle, body } => self.activate(who, handle, body),
+            Op::Advance(step) => {
+                self.advance(step);
+                Ok(())
+            }
+            Op::Assign { account, partner } => self.assign(account, partner),
+            Op::Decide { subject, verb } => self.decide(subject, verb),
+            Op::Delete { who, key, webhook } => self.delete(who, key, webhook),
+            Op::List { who } => self.list(who),
+            Op::Login { account, secret } => self.login(account, secret),
+            Op::Logout { who, everywhere } => self.logout(who, everywhere),
+            Op::Move { key, event } => self.move_key(key, event),
+            Op::Open { who, envelope } => self.open(who, envelope),
+            Op::Plan { key, plan } => self.set_plan(self.key(key), plan),
+            Op::Register { who, url } => self.register(who, url),
+            Op::RotateSecret { who } => self.rotate_secret(who),
+            Op::Send { who, to, message, name, times } => {
+                (0..times).try_for_each(|_| self.send(who, to, message, name))
+            }
+            Op::Status { who, body, times } => (0..times).try_for_each(|_| self.status(who, body)),
+        }
+    }
+
+    fn advance(&mut self, step: Step) {
+        let now = self.truth.now;
+        let until = match step {
+            Step::Hours(hours) => now + 3_600_000 * i64::from(hours),
+            Step::Into(window) => window.next(now),
+            Step::LastOf(window) => window.next(now) - 1,
+            Step::Millis(millis) => now + i64::from(millis),
+            Step::Seconds(seconds) => now + 1000 * i64::from(seconds),
+        };
+        self.world.clock.advance(Duration::from_millis(u64::try_from(until - now).unwrap()));
+        self.truth.now = until;
+    }
+
+    /// What holds whatever was done: all that was acknowledged is there and opens, nothing else is, and everybody who
+    /// was to be told is told once.
+    fn finish(&mut self) -> Checked {
+        self.open_everything()?;
+        self.check_rows()?;
+        self.world.sealpost.stop();
+        let mut told = BTreeMap::<String, Vec<String>>::new();
+        for delivery in self.world.dispatch.submitted.lock().unwrap().iter() {
+            let webhooks = told.entry(delivery.meta.id.to_string()).or_default();
+            webhooks.push(delivery.target.webhook_id.to_string());
+        }
+        for webhooks in told.values_mut() {
+            webhooks.sort();
+        }
+        let mut expected = BTreeMap::new();
+        for envelope in self.truth.envelopes.iter().filter(|it| !it.told.is_empty()) {
+            let mut webhooks = envelope.told.clone();
+            webhooks.sort();
+            expected.insert(envelope.id.clone(), webhooks);
+        }
+        same("deliveries", &expected, &told)?;
+        let whole = AuditVerdict::Whole { entries: self.truth.deeds };
+        same("audit trail", &whole, &self.world.operator().verify_audit().unwrap())
+    }
+
+    fn open_everything(&mut self) -> Checked {
+        self.advance(Step::Into(Window::Day));
+        for key in 0..self.truth.keys.len() {
+            self.set_plan(key, Plan::Builder)?;
+        }
+        for at in 0..self.truth.envelopes.len() {
+            let recipient = self.truth.envelopes[at].recipient;
+            if self.truth.may_open(recipient) {
+                if at % 100 == 99 {
+                    self.advance(Step::Into(Window::Minute));
+                }
+                let caller = self.call(Token::Own, Called::Key(recipient))?;
+                let said = self.open_as(caller, Ok(Some(at)))?;
+                said.map_err(|refused| format!("envelope {at} does not open: {refused:?}"))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// As many envelopes are stored as were acknowledged, and as many are remembered under a name.
+    fn check_rows(&self) -> Checked {
+        let expected = (self.truth.envelopes.len(), self.truth.named());
+        same("envelopes stored and remembered", &expected, &rows(&self.world))
+    }
+
+    fn caller(&mut self, who: Who) -> Result<Caller, String> {
+        let called = match who.key {
+            Named::Absent => Called::Absent,
+            Named::Key(pick) => Called::Key(self.key(pick)),
+            Named::Malformed => Called::Malformed,
+            Named::Unknown => Called::Unknown,
+            Named::Unreadable => Called::Unreadable,
+        };
+        self.call(who.token, called)
+    }
+
+    fn opener(&mut self, who: Opener, envelope: Option<usize>) -> Result<Caller, String> {
+        let recipient = envelope.map_or(0, |envelope| self.truth.envelopes[envelope].recipient);
+        match who {
+            Opener::Any(who) => self.caller(who),
+            Opener::Recipient => self.call(Token::Own, Called::Key(recipient)),
+        }
+    }
+
+    fn call(&mut self, token: Token, called: Called) -> Result<Caller, String> {
+        let account = match called {
+            Called::Key(key) => self.truth.keys[key].account,
+            _ => 0,
+        };
+        Ok(Caller { shown: self.show(token, account)?, called })
+    }
+
+    fn holder(&mut self, who: Holder) -> Result<Shown, String> {
+        let account = who.account.of(self.truth.accounts.len());
+        self.show(who.token, account.unwrap_or(0))
+    }
+
+    fn show(&mut self, token: Token, account: usize) -> Result<Shown, String> {
+        Ok(match token {
+            Token::Absent => Shown::Absent,
+            Token::Any(pick) => {
+                pick.of(self.truth.sessions.len()).map_or(Shown::Malformed, Shown::Session)
+            }
+            Token::Malformed => Shown::Malformed,
+            Token::Own => Shown::Session(self.session_of(account)?),
+        })
+    }
+
+    /// A live session of the account, begun now where there is none.
+    fn session_of(&mut self, account: usize) -> Result<usize, String> {
+        if let Some(live) = self.truth.live_session_of(account) {
+            return Ok(live);
+        }
+        let secrets = self.truth.accounts[account].secrets.len();
+        self.login_with(account, Some((account, secrets - 1)))?;
+        Ok(self.truth.sessions.len() - 1)
+    }
+
+    fn key(&self, pick: Pick) -> usize {
+        pick.of(self.truth.keys.len()).unwrap()
+    }
+
+    fn token(&self, shown: Shown) -> Option<String> {
+        match shown {
+            Shown::Absent => None,
+            Shown::Malformed => Some("st_nonsense".to_owned()),
+            Shown::Session(session) => Some(self.truth.sessions[session].token.clone()),
+        }
+    }
+
+    fn credentials(&self, caller: Caller) -> Credentials {
+        let key = match caller.called {
+            Called::Absent => Ok(None),
+            Called::Key(key) => Ok(Some(self.truth.keys[key].id.clone())),
+            Called::Malformed => Ok(Some("ak_nonsense".to_owned())),
+            Called::Unknown => Ok(Some(UNKNOWN_KEY.to_owned())),
+            Called::Unreadable => Err(sealpost_domain::Refusal::InvalidJson),
+        };
+        Credentials { token: self.token(caller.shown), key }
+    }
+}
+
+/// How many envelopes are stored, and how many sends are remembered under a name: as many as could be purged, which is
+/// then taken back.
+pub(super) fn rows(world: &World) -> (usize, usize) {
+    let end_of_time = Timestamp::from_millis(1 << 47);
+    let mut tx = world.database.begin(Durability::Relaxed).unwrap();
+    let remembered = tx.purge_remembered(end_of_time, 1_000_000).unwrap();
+    let envelopes = tx.purge_envelopes(end_of_time, 1_000_000).unwrap();
+    (usize::try_from(envelopes).unwrap(), usize::try_from(remembered).unwrap())
+}
+
+const BEGINNING: [Op; 4] = [
+    activation(Token::Absent, Some(Pick(0))),
+    activation(Token::Absent, None),
+    activation(Token::Own, Some(Pick(1))),
+    Op::Move { key: Pick(2), event: Event::Rotate },
+];
+
+const fn activation(token: Token, handle: Option<Pick>) -> Op {
+    Op::Activate { who: Holder { token, account: Pick(0) }, handle, body: Body::Sound }
+}
+
+const UNKNOWN_KEY: &str = "ak_01h455vb4pex5vsknk084sn02q";

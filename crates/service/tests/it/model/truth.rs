@@ -1,0 +1,229 @@
+//! The model: what the contract says must come of every operation, kept in maps and lists of its own. Answers are
+//! predicted as the JSON that callers see, without what nobody can predict: fresh ids, hashes and secrets.
+
+mod accounts;
+mod admission;
+mod callers;
+mod operators;
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::{
+    op::Plan,
+    usage::{Terms, Used},
+};
+
+pub(super) use callers::{Request, Sending, Target};
+pub(super) use operators::{Deed, Unmade};
+
+/// Why a request is refused, as callers see it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Refused {
+    pub(super) code: &'static str,
+    pub(super) field: Option<&'static str>,
+    pub(super) retry_after_s: Option<u64>,
+}
+
+impl Refused {
+    pub(super) const fn new(code: &'static str) -> Self {
+        Self { code, field: None, retry_after_s: None }
+    }
+
+    pub(super) const fn of(code: &'static str, field: &'static str) -> Self {
+        Self { code, field: Some(field), retry_after_s: None }
+    }
+
+    pub(super) fn until(code: &'static str, now: i64, until: i64) -> Self {
+        let retry_after_s = u64::try_from((until - now + 999) / 1000).unwrap().max(1);
+        Self { code, field: None, retry_after_s: Some(retry_after_s) }
+    }
+}
+
+/// What is said to a caller, and where the limits stand where they were reached.
+#[derive(Debug, PartialEq)]
+pub(super) struct Said<T> {
+    pub(super) result: Result<T, Refused>,
+    pub(super) limits: Option<Value>,
+}
+
+/// A token as it is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shown {
+    Absent,
+    Malformed,
+    Session(usize),
+}
+
+/// A key as it is named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Called {
+    Absent,
+    Key(usize),
+    Malformed,
+    Unknown,
+    Unreadable,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Caller {
+    pub(super) shown: Shown,
+    pub(super) called: Called,
+}
+
+/// A decision that is not lifted.
+#[derive(Debug, Clone)]
+pub(super) struct Decision {
+    status: &'static str,
+    reason: String,
+    since: i64,
+}
+
+pub(super) struct Account {
+    pub(super) id: String,
+    /// The last one is good.
+    pub(super) secrets: Vec<String>,
+    partner: Option<usize>,
+    council: Option<Decision>,
+}
+
+pub(super) struct Session {
+    pub(super) token: String,
+    pub(super) account: usize,
+    expires_at: i64,
+    ended: bool,
+    /// The node has seen it on a send and not seen its own logout.
+    hinted: bool,
+}
+
+pub(super) struct Key {
+    pub(super) id: String,
+    pub(super) account: usize,
+    did: String,
+    handle: Option<&'static str>,
+    created_at: i64,
+    status: &'static str,
+    plan: &'static str,
+    terms: Terms,
+    used: Used,
+    council: Option<Decision>,
+    webhooks: Vec<Webhook>,
+}
+
+struct Webhook {
+    id: String,
+    shown: Value,
+}
+
+pub(super) struct Envelope {
+    pub(super) id: String,
+    pub(super) recipient: usize,
+    pub(super) message: String,
+    /// The answer to the send that stored it.
+    sent: Value,
+    opened_at: Option<i64>,
+    /// The registrations that were to be told.
+    pub(super) told: Vec<String>,
+}
+
+/// What the same send under the same name would repeat.
+struct Named {
+    to: String,
+    message: String,
+    envelope: usize,
+}
+
+/// A 429 of minute or day that a node answers again from memory.
+struct Remembered {
+    at: i64,
+    until: i64,
+    terms: Terms,
+    used: Used,
+}
+
+#[derive(Default)]
+pub(super) struct Truth {
+    pub(super) now: i64,
+    pub(super) accounts: Vec<Account>,
+    pub(super) sessions: Vec<Session>,
+    pub(super) keys: Vec<Key>,
+    pub(super) envelopes: Vec<Envelope>,
+    /// How many acts of operators the trail tells.
+    pub(super) deeds: u64,
+    handles: BTreeMap<&'static str, usize>,
+    suspended: BTreeMap<&'static str, Decision>,
+    named: BTreeMap<(usize, String), Named>,
+    remembered: BTreeMap<(usize, usize), Remembered>,
+}
+
+impl Truth {
+    pub(super) fn begin(now: i64) -> Self {
+        Self { now, ..Self::default() }
+    }
+
+    /// How many sends were stored under a name.
+    pub(super) fn named(&self) -> usize {
+        self.named.len()
+    }
+
+    /// The newest session of the account that is live.
+    pub(super) fn live_session_of(&self, account: usize) -> Option<usize> {
+        (0..self.sessions.len())
+            .rev()
+            .find(|at| self.sessions[*at].account == account && self.is_live(*at))
+    }
+
+    pub(super) fn webhook_ids(&self, key: usize) -> Vec<String> {
+        self.keys[key].webhooks.iter().map(|webhook| webhook.id.clone()).collect()
+    }
+
+    /// Whether the key could open what was sent to it, limits aside.
+    pub(super) fn may_open(&self, key: usize) -> bool {
+        self.keys[key].status == "active" && !self.is_blocked(key)
+    }
+
+    fn is_live(&self, session: usize) -> bool {
+        let session = &self.sessions[session];
+        !session.ended && self.now < session.expires_at
+    }
+
+    /// The account that a shown token stands for.
+    fn authenticate(&self, shown: Shown) -> Result<usize, Refused> {
+        match shown {
+            Shown::Session(session) if self.is_live(session) => Ok(self.sessions[session].account),
+            _ => Err(UNAUTHORIZED),
+        }
+    }
+
+    /// What governance decided on the key, its account and its account's partner.
+    fn decisions(&self, key: usize) -> Vec<(&'static str, &Decision)> {
+        let key = &self.keys[key];
+        let account = &self.accounts[key.account];
+        let council = key.council.iter().chain(&account.council);
+        let partner = account.partner.and_then(|partner| self.suspended.get(PARTNERS[partner]));
+        let suspension = partner.into_iter().map(|decision| ("partner_suspension", decision));
+        council.map(|decision| ("council_action", decision)).chain(suspension).collect()
+    }
+
+    fn is_blocked(&self, key: usize) -> bool {
+        self.decisions(key).iter().any(|(_, decision)| decision.status == "enforced")
+    }
+}
+
+/// A plan's name and numbers.
+fn terms(plan: Plan) -> (&'static str, Terms) {
+    match plan {
+        Plan::Builder => ("builder", Terms::BUILDER),
+        Plan::Enterprise(terms) => ("enterprise", terms),
+        Plan::Explorer => ("explorer", Terms::EXPLORER),
+    }
+}
+
+pub(super) const KEYS_MAX: usize = 4;
+pub(super) const REGISTRATIONS_MAX: usize = 3;
+pub(super) const MESSAGE_BYTES_MAX: usize = 2000;
+pub(super) const LABEL: &str = "a label";
+pub(super) const PARTNERS: [&str; 2] = ["acme", "globex"];
+const SESSION_MS: i64 = 12 * 3_600_000;
+const UNAUTHORIZED: Refused = Refused::new("UNAUTHORIZED");

@@ -1,0 +1,89 @@
+//! Who is let in, in the contract's order of checks, and what counts.
+
+use super::{Called, Caller, Key, Refused, Remembered, Said, Shown, Truth, UNAUTHORIZED};
+
+/// What the request is about to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Act {
+    /// What governance blocks.
+    Execute,
+    /// What goes on under governance.
+    Manage,
+    /// Blocked too, and the one that looks at the session by itself before the memory of refusals is asked.
+    Send,
+}
+
+impl Truth {
+    /// Admits a request, judges it, and counts it unless a limit refused it.
+    pub(super) fn answer<T>(
+        &mut self,
+        caller: Caller,
+        act: Act,
+        judge: impl FnOnce(&mut Self, usize) -> Result<T, Refused>,
+    ) -> Said<T> {
+        if let Some(said) = self.recall(caller, act) {
+            return said;
+        }
+        let (session, key) = match self.identify(caller, act) {
+            Ok(identified) => identified,
+            Err(refused) => return Said { result: Err(refused), limits: None },
+        };
+        let now = self.now;
+        let Key { terms, used, .. } = &self.keys[key];
+        if let Some(until) = used.full_until(terms, now) {
+            let limits = Some(used.shown(terms, now));
+            let remembered = Remembered { at: now, until, terms: *terms, used: used.clone() };
+            self.remembered.insert((session, key), remembered);
+            let refused = Refused::until("RATE_LIMIT_EXCEEDED", now, until);
+            return Said { result: Err(refused), limits };
+        }
+        let result = judge(self, key);
+        let limited = ["RATE_LIMIT_EXCEEDED", "MONTHLY_LIMIT_EXCEEDED"];
+        let key = &mut self.keys[key];
+        if result.as_ref().err().is_none_or(|refused| !limited.contains(&refused.code)) {
+            key.used.count_request(now);
+        }
+        Said { result, limits: Some(key.used.shown(&key.terms, now)) }
+    }
+
+    /// For up to four seconds after a 429 of minute or day, and no longer than that window lasts, the same session and
+    /// key are refused again with nothing else looked at; a send looks at the session as far as the node knows it.
+    fn recall<T>(&self, caller: Caller, act: Act) -> Option<Said<T>> {
+        let (Shown::Session(session), Called::Key(key)) = (caller.shown, caller.called) else {
+            return None;
+        };
+        let Remembered { at, until, terms, used } = self.remembered.get(&(session, key))?;
+        if self.now - at >= 4000 || self.now >= *until {
+            return None;
+        }
+        let session = &self.sessions[session];
+        let is_over = self.now >= session.expires_at || (session.ended && !session.hinted);
+        if act == Act::Send && is_over {
+            return None;
+        }
+        let refused = Refused::until("RATE_LIMIT_EXCEEDED", self.now, *until);
+        Some(Said { result: Err(refused), limits: Some(used.shown(terms, self.now)) })
+    }
+
+    /// Everything up to the rate check.
+    fn identify(&self, caller: Caller, act: Act) -> Result<(usize, usize), Refused> {
+        let account = self.authenticate(caller.shown)?;
+        let Shown::Session(session) = caller.shown else { return Err(UNAUTHORIZED) };
+        let key = match caller.called {
+            Called::Unreadable => return Err(Refused::new("INVALID_JSON")),
+            Called::Absent => return Err(UNAUTHORIZED),
+            Called::Malformed | Called::Unknown => return Err(Refused::new("KEY_NOT_FOUND")),
+            Called::Key(key) => key,
+        };
+        if self.keys[key].account != account {
+            return Err(UNAUTHORIZED);
+        }
+        if self.keys[key].status != "active" {
+            return Err(Refused::new("KEY_INACTIVE"));
+        }
+        if act != Act::Manage && self.is_blocked(key) {
+            return Err(Refused::new("GOVERNANCE_BLOCKED"));
+        }
+        Ok((session, key))
+    }
+}

@@ -1,0 +1,225 @@
+//! What authenticated requests come to, in the contract's order of checks.
+
+use serde_json::{Value, json};
+
+use super::{
+    super::usage::time, Called, Caller, Envelope, MESSAGE_BYTES_MAX, Named, REGISTRATIONS_MAX,
+    Refused, Said, Shown, Truth, Webhook, admission::Act,
+};
+
+/// A send as its sender words it.
+pub(in super::super) struct Request {
+    pub(in super::super) to: Target,
+    /// `to` as it is written.
+    pub(in super::super) text: String,
+    /// Or what is wrong with the body.
+    pub(in super::super) message: Result<String, Refused>,
+    pub(in super::super) name: Option<String>,
+}
+
+/// Whom a send is to.
+pub(in super::super) enum Target {
+    Handle(&'static str),
+    Key(usize),
+    RawDid,
+    Unknown,
+}
+
+/// What becomes of a send that is not refused.
+#[derive(Debug, PartialEq)]
+pub(in super::super) enum Sending {
+    /// A new envelope; without its id, hash and size.
+    Fresh(Value),
+    /// The answer of the first time.
+    Replay(Value),
+}
+
+impl Truth {
+    pub(in super::super) fn send(&mut self, caller: Caller, request: &Request) -> Said<Sending> {
+        let said = self.answer(caller, Act::Send, |truth, sender| truth.deliver(sender, request));
+        if let Shown::Session(session) = caller.shown
+            && !self.sessions[session].ended
+        {
+            self.sessions[session].hinted = true;
+        }
+        said
+    }
+
+    fn deliver(&mut self, sender: usize, request: &Request) -> Result<Sending, Refused> {
+        let message = request.message.as_ref().map_err(Clone::clone)?;
+        if message.len() > MESSAGE_BYTES_MAX {
+            return Err(Refused::of("PAYLOAD_TOO_LARGE", "message"));
+        }
+        let name = request.name.as_ref().map(|name| (sender, name.clone()));
+        if let Some(first) = name.and_then(|name| self.named.get(&name)) {
+            if first.to == request.text && first.message == *message {
+                return Ok(Sending::Replay(self.envelopes[first.envelope].sent.clone()));
+            }
+            return Err(Refused::new("IDEMPOTENCY_KEY_REUSED"));
+        }
+        let recipient = self.recipient(&request.to)?;
+        let now = self.now;
+        let from = &mut self.keys[sender];
+        from.used.check_message(&from.terms, now)?;
+        from.used.count_message(&from.terms, now);
+        Ok(Sending::Fresh(json!({
+            "status": "delivered",
+            "sender": self.keys[sender].id,
+            "recipient": self.keys[recipient].id,
+            "encryption": {
+                "algorithm": "HPKE-X25519-HKDF-SHA256-AES-256-GCM-Ed25519",
+                "status": "sealed",
+            },
+            "metadata": {"timestamp": time(now)},
+        })))
+    }
+
+    fn recipient(&self, to: &Target) -> Result<usize, Refused> {
+        let recipient = match to {
+            Target::Handle(handle) => self.handles.get(handle).copied(),
+            Target::Key(key) => Some(*key),
+            Target::RawDid => return Err(Refused::of("RAW_DID_REJECTED", "to")),
+            Target::Unknown => None,
+        };
+        let recipient = recipient.ok_or(Refused::of("KEY_NOT_FOUND", "to"))?;
+        if self.keys[recipient].status != "active" {
+            return Err(Refused::of("KEY_INACTIVE", "to"));
+        }
+        if self.is_blocked(recipient) {
+            return Err(Refused::of("GOVERNANCE_BLOCKED", "to"));
+        }
+        Ok(recipient)
+    }
+
+    /// Writes down an envelope as the service answered it.
+    pub(in super::super) fn add_envelope(&mut self, caller: Caller, request: Request, sent: Value) {
+        let id_of = |field: &str| sent[field].as_str().unwrap().to_owned();
+        let (id, recipient) = (id_of("envelope_id"), id_of("recipient"));
+        let recipient = self.keys.iter().position(|key| key.id == recipient).unwrap();
+        let message = request.message.unwrap();
+        if let (Some(name), Called::Key(sender)) = (request.name, caller.called) {
+            let (to, message) = (request.text, message.clone());
+            let envelope = self.envelopes.len();
+            self.named.insert((sender, name), Named { to, message, envelope });
+        }
+        let told = self.webhook_ids(recipient);
+        self.envelopes.push(Envelope { id, recipient, message, sent, opened_at: None, told });
+    }
+
+    pub(in super::super) fn open(
+        &mut self,
+        caller: Caller,
+        asked: Result<Option<usize>, Refused>,
+    ) -> Said<Value> {
+        self.answer(caller, Act::Execute, |truth, key| {
+            let now = truth.now;
+            let envelope = asked?.and_then(|envelope| truth.envelopes.get_mut(envelope));
+            let envelope = envelope.filter(|envelope| envelope.recipient == key);
+            let envelope = envelope.ok_or(Refused::new("ENVELOPE_NOT_FOUND"))?;
+            let opened_at = *envelope.opened_at.get_or_insert(now);
+            let sent = &envelope.sent;
+            Ok(json!({
+                "envelope_id": envelope.id,
+                "envelope_hash": sent["envelope_hash"],
+                "sender": sent["sender"],
+                "message": envelope.message,
+                "encryption": sent["encryption"],
+                "metadata": sent["metadata"],
+                "opened_at": time(opened_at),
+            }))
+        })
+    }
+
+    pub(in super::super) fn register(
+        &mut self,
+        caller: Caller,
+        url: Result<&str, Refused>,
+    ) -> Said<Value> {
+        self.answer(caller, Act::Execute, |truth, key| {
+            let url = url?;
+            if url.contains("private") {
+                return Err(Refused::of("INVALID_FIELD", "url"));
+            }
+            let key = &truth.keys[key];
+            if key.webhooks.len() >= REGISTRATIONS_MAX {
+                return Err(Refused::new("QUOTA_EXCEEDED"));
+            }
+            Ok(json!({
+                "api_key_id": key.id,
+                "url": url,
+                "events": ["envelope.received"],
+                "status": "enabled",
+                "created_at": time(truth.now),
+            }))
+        })
+    }
+
+    /// Writes down a registration as the service made it.
+    pub(in super::super) fn add_webhook(&mut self, caller: Caller, mut shown: Value) {
+        let id = shown["webhook_id"].as_str().unwrap().to_owned();
+        shown["last_success_at"] = Value::Null;
+        shown["last_failure"] = Value::Null;
+        if let Called::Key(key) = caller.called {
+            self.keys[key].webhooks.push(Webhook { id, shown });
+        }
+    }
+
+    pub(in super::super) fn list(&mut self, caller: Caller) -> Said<Value> {
+        self.answer(caller, Act::Manage, |truth, key| {
+            let webhooks: Vec<_> = truth.keys[key].webhooks.iter().map(|it| &it.shown).collect();
+            Ok(json!({"webhooks": webhooks}))
+        })
+    }
+
+    pub(in super::super) fn delete(
+        &mut self,
+        caller: Caller,
+        id: Result<&str, Refused>,
+    ) -> Said<Value> {
+        self.answer(caller, Act::Manage, |truth, key| {
+            let id = id?;
+            let webhooks = &mut truth.keys[key].webhooks;
+            let found = webhooks.iter().position(|webhook| webhook.id == id);
+            webhooks.remove(found.ok_or(Refused::new("WEBHOOK_NOT_FOUND"))?);
+            Ok(json!({"webhook_id": id, "deleted": true}))
+        })
+    }
+
+    /// Without `usage`, which is what the limits of the answer say.
+    pub(in super::super) fn status(
+        &mut self,
+        caller: Caller,
+        fault: Option<Refused>,
+    ) -> Said<Value> {
+        self.answer(caller, Act::Manage, |truth, at| {
+            if let Some(fault) = fault {
+                return Err(fault);
+            }
+            let key = &truth.keys[at];
+            let reasons = truth.decisions(at).into_iter().map(|(kind, decision)| {
+                json!({
+                    "kind": kind,
+                    "status": decision.status,
+                    "reason": decision.reason,
+                    "since": time(decision.since),
+                })
+            });
+            Ok(json!({
+                "api_key_id": key.id,
+                "label": super::LABEL,
+                "handle": key.handle,
+                "did": key.did,
+                "status": key.status,
+                "plan": key.plan,
+                "account_id": truth.accounts[key.account].id,
+                "created_at": time(key.created_at),
+                "governance": {
+                    "blocked": truth.is_blocked(at),
+                    "reasons": reasons.collect::<Vec<_>>(),
+                },
+                "throughput_per_second": key.terms.per_second,
+                "webhooks": key.webhooks.len(),
+            }))
+        })
+    }
+}
