@@ -117,7 +117,7 @@ impl Operator {
         let now = self.clock.now();
         let fresh_id = DecisionId::new(now, random()?);
         self.act(|tx| {
-            if let Err(missing) = require_subject(tx, &step.subject)? {
+            if let Err(missing) = require_subject(tx, step)? {
                 return Ok(Err(missing));
             }
             let open = tx.open_decisions(&step.subject)?;
@@ -182,12 +182,14 @@ impl Step<'_> {
 
 fn require_subject(
     tx: &mut dyn Tx,
-    subject: &Subject,
+    step: &Step<'_>,
 ) -> Result<Result<(), OperatorError>, StoreError> {
-    let (exists, what) = match subject {
+    let (exists, what) = match &step.subject {
         Subject::Account(id) => (tx.lock_account(id)?, "such account"),
         // Locked, so that a batch that has read the key's standing is through before the decision is.
         Subject::Key(id) => (tx.lock_key(id)?.is_some(), "such API key"),
+        // Its last account may have left it since it was suspended.
+        Subject::Partner(_) if step.to == GovernanceStatus::Lifted => return Ok(Ok(())),
         Subject::Partner(id) => (tx.count_accounts_of(id)? > 0, "account of this partner"),
     };
     Ok(if exists { Ok(()) } else { Err(OperatorError::NotFound(what)) })

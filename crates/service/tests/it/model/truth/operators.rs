@@ -77,14 +77,15 @@ impl Truth {
         self.decide(Subject::Account(account), verb, why)
     }
 
-    /// A partner is there as long as an account belongs to it.
+    /// Only a partner with an account can be suspended; it can be restored whatever has become of its accounts.
     pub(in super::super) fn decide_on_partner(
         &mut self,
         partner: usize,
         verb: Verb,
         why: &str,
     ) -> Deed {
-        if !self.accounts.iter().any(|account| account.partner == Some(partner)) {
+        let is_empty = !self.accounts.iter().any(|account| account.partner == Some(partner));
+        if verb != Verb::Lift && is_empty {
             return Err(Unmade::NotFound);
         }
         let verb = if verb == Verb::Propose { Verb::Enforce } else { verb };
