@@ -1,0 +1,117 @@
+//! What the send path reads and writes: one batch, as facts to decide on and as changes to make.
+
+use std::{collections::HashMap, sync::Arc};
+
+use super::StoreError;
+use crate::{
+    AccountId, ApiKeyId, Envelope, EnvelopeId, EnvelopeMeta, Fingerprint, Handle, IdempotencyKey,
+    KeyStatus, LeasedDelivery, Plan, Session, Standing, Target, Timestamp, TokenHash, Usage,
+};
+
+/// What the send path reads and writes, for a whole batch at once. Every other authenticated request is admitted
+/// through it too, as a batch of one.
+pub trait SendLedger {
+    /// Reads everything that admission depends on, and locks it until the transaction ends: no key changes its
+    /// status, and no caller's usage is counted elsewhere, in the meantime. Locks are taken in the order of ids.
+    fn lock_facts(&mut self, wanted: &Wanted) -> Result<Facts, StoreError>;
+
+    /// Writes what was decided.
+    fn apply(&mut self, changes: &Changes) -> Result<(), StoreError>;
+}
+
+/// What a batch asks about. No duplicates, in the order of ids.
+#[derive(Debug, Clone, Default)]
+pub struct Wanted {
+    /// The callers' sessions.
+    pub sessions: Vec<TokenHash>,
+    /// The callers' keys.
+    pub callers: Vec<ApiKeyId>,
+    /// The recipients' keys.
+    pub recipients: Vec<ApiKeyId>,
+    /// Idempotency keys, each with the key that it was sent by.
+    pub idempotency: Vec<(ApiKeyId, IdempotencyKey)>,
+}
+
+/// What a batch is decided on. What does not exist is absent.
+#[derive(Debug, Default)]
+pub struct Facts {
+    /// The sessions asked about, expired ones too.
+    pub sessions: HashMap<TokenHash, Session>,
+    /// Callers and recipients.
+    pub keys: HashMap<ApiKeyId, KeyFacts>,
+    /// What each caller has used.
+    pub usage: HashMap<ApiKeyId, Usage>,
+    /// The enabled registrations of each recipient that has any.
+    pub targets: HashMap<ApiKeyId, Vec<Arc<Target>>>,
+    /// What came of earlier sends under the idempotency keys asked about, where their envelopes are still there.
+    pub remembered: HashMap<(ApiKeyId, IdempotencyKey), Remembered>,
+}
+
+/// What admission depends on, of one key.
+#[derive(Debug, Clone)]
+pub struct KeyFacts {
+    /// Whose it is.
+    pub account_id: AccountId,
+    /// Where it stands.
+    pub status: KeyStatus,
+    /// What limits it.
+    pub plan: Plan,
+    /// The handle that leads to it; `None` where another key has taken it over.
+    pub handle: Option<Handle>,
+    /// The newest sealing key's version.
+    pub sealing_version: u32,
+    /// Where it stands with governance.
+    pub standing: Standing,
+}
+
+/// What a batch decided.
+#[derive(Debug, Default)]
+pub struct Changes {
+    /// Envelopes to store.
+    pub envelopes: Vec<Arc<Envelope>>,
+    /// Their deliveries, which this node holds.
+    pub leased: Vec<LeasedDelivery>,
+    /// Their deliveries that this node has no room for: due at once, held by nobody.
+    pub unleased: Vec<LeasedDelivery>,
+    /// What each caller has used now.
+    pub usage: Vec<(ApiKeyId, Usage)>,
+    /// Idempotent sends to remember. One that another node remembered first is [`StoreError::Contended`].
+    pub remembered: Vec<ToRemember>,
+    /// Messages past the monthly allowance, by key and month, to be added to what is recorded.
+    pub overage: Vec<Overage>,
+}
+
+/// What came of an idempotent send.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remembered {
+    /// Of the request, to tell whether it is the same.
+    pub fingerprint: Fingerprint,
+    /// What was answered.
+    pub meta: EnvelopeMeta,
+}
+
+/// An idempotent send to remember.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToRemember {
+    /// Who sent it.
+    pub caller: ApiKeyId,
+    /// The caller's name for it.
+    pub key: IdempotencyKey,
+    /// Of the request.
+    pub fingerprint: Fingerprint,
+    /// What it stored.
+    pub envelope_id: EnvelopeId,
+    /// When, from which it is kept for a while.
+    pub at: Timestamp,
+}
+
+/// Messages that were admitted past the monthly allowance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Overage {
+    /// Whose.
+    pub key: ApiKeyId,
+    /// The month's beginning.
+    pub month: Timestamp,
+    /// How many more.
+    pub messages: u32,
+}
