@@ -344,6 +344,12 @@ pub trait Dispatch: Send + Sync {
     fn submit(&self, deliveries: Vec<LeasedDelivery>);
 }
 
+/// The service's own signature, by which a receiver can verify a notice without a shared secret.
+pub trait NoticeSigner: Send + Sync {
+    /// Ed25519 over `content`, by the issuer key that signs at present.
+    fn sign_notice(&self, content: &[u8]) -> [u8; 64];
+}
+
 /// Judges where a registration may lead. May resolve a name, and so block for a bounded time.
 pub trait TargetGuard: Send + Sync {
     /// The canonical form of an acceptable URL, or what is wrong with it as a clause that follows "url".
