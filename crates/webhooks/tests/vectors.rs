@@ -1,0 +1,90 @@
+//! The test vectors for receivers in any language: the file is what the generator writes, and our verification and
+//! the reference library's signatures agree with its verdicts.
+
+#![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[expect(dead_code, reason = "its main belongs to the command")]
+#[path = "../examples/vectors.rs"]
+mod generator;
+
+use sealpost_domain::Timestamp;
+use sealpost_wallet::WebhookSecret;
+use sealpost_webhooks::{SignedHeaders, VerifyFault, verify, verify_asymmetric};
+use serde_json::Value;
+use standardwebhooks::Webhook;
+
+const FILE: &str = include_str!("../../../docs/examples/webhook-vectors.json");
+
+#[test]
+fn the_file_is_what_the_generator_writes() {
+    let written = format!("{:#}\n", generator::vectors().unwrap());
+    assert!(written == FILE, "write it anew: the first lines of examples/vectors.rs say how");
+}
+
+#[test]
+fn our_verification_agrees_with_every_verdict() {
+    for case in cases() {
+        assert_eq!(is_believed(&case), case["valid"].as_bool().unwrap(), "{}", case["name"]);
+    }
+}
+
+/// The library asks the system for the time, so only its signatures are looked at.
+#[test]
+fn the_reference_library_makes_the_signatures_of_every_timely_case() {
+    for case in cases().iter().filter(|case| case["public_key"].is_null() && is_timely(case)) {
+        let [id, timestamp, signature] = headers(case);
+        let signed_by = |secret: &Value| {
+            let webhook = Webhook::new(secret.as_str().unwrap()).unwrap();
+            let body = case["body"].as_str().unwrap().as_bytes();
+            let entry = webhook.sign(id, timestamp.parse().unwrap(), body).unwrap();
+            signature.split(' ').any(|given| given == entry)
+        };
+        let is_signed = case["secrets"].as_array().unwrap().iter().any(signed_by);
+        assert_eq!(is_signed, case["valid"].as_bool().unwrap(), "{}", case["name"]);
+    }
+}
+
+#[test]
+fn every_kind_of_case_is_there() {
+    let cases = cases();
+    for is_valid in [true, false] {
+        for is_asymmetric in [true, false] {
+            let of_kind = |case: &&Value| {
+                case["valid"] == is_valid && case["public_key"].is_string() == is_asymmetric
+            };
+            assert!(cases.iter().filter(of_kind).count() >= 2);
+        }
+    }
+}
+
+fn is_believed(case: &Value) -> bool {
+    let [id, timestamp, signature] = headers(case);
+    let signed = SignedHeaders { id, timestamp, signature };
+    let now = Timestamp::from_millis(case["now"].as_i64().unwrap() * 1000);
+    let body = case["body"].as_str().unwrap().as_bytes();
+    let by_secret = |secret: &Value| {
+        let secret = WebhookSecret::parse(secret.as_str().unwrap()).unwrap();
+        verify(&secret, &signed, body, now)
+    };
+    let mut verdicts: Vec<Result<(), VerifyFault>> =
+        case["secrets"].as_array().unwrap().iter().map(by_secret).collect();
+    if let Some(key) = case["public_key"].as_str() {
+        verdicts.push(verify_asymmetric(&key.parse().unwrap(), &signed, body, now));
+    }
+    verdicts.iter().any(Result::is_ok)
+}
+
+fn is_timely(case: &Value) -> bool {
+    let sent_at: i64 = headers(case)[1].parse().unwrap();
+    case["now"].as_i64().unwrap().abs_diff(sent_at) <= 300
+}
+
+fn headers(case: &Value) -> [&str; 3] {
+    ["webhook-id", "webhook-timestamp", "webhook-signature"]
+        .map(|name| case["headers"][name].as_str().unwrap())
+}
+
+fn cases() -> Vec<Value> {
+    let file: Value = serde_json::from_str(FILE).unwrap();
+    file["cases"].as_array().unwrap().clone()
+}
