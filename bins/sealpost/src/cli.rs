@@ -1,6 +1,7 @@
 //! The command line. Every setting is a flag and an environment variable of the same name.
 
 mod admin;
+mod receiver;
 mod serve;
 mod webhook;
 
@@ -13,6 +14,7 @@ pub(crate) use admin::{
     AdminArgs, AuditCommand, GovernanceCommand, KekCommand as AdminKekCommand, KeyCommand, Noun,
     PartnerCommand, PlanArgs, PlanCommand, PlanName,
 };
+pub(crate) use receiver::{KeyArgs, ListenArgs, VerifyArgs};
 pub(crate) use serve::{OpsListen, ServeArgs, SuiteName};
 
 /// Decentralised identity and sealed messaging.
@@ -34,10 +36,16 @@ pub(crate) enum Command {
     /// Makes key-encryption keys
     #[command(subcommand)]
     Kek(KekCommand),
+    /// Receives notices on this machine, verifies and prints them, and forwards them to an application
+    Listen(Box<ListenArgs>),
     /// Brings the database to this version
     Migrate(DatabaseArgs),
     /// Serves the API (what `sealpost` alone does too)
     Serve(Box<ServeArgs>),
+    /// Checks one notice from files, and says what is wrong with it
+    ///
+    /// Exit status 0: to be believed; 1: not to be believed; 2: cannot be checked.
+    Verify(Box<VerifyArgs>),
 }
 
 #[derive(Subcommand)]

@@ -11,6 +11,7 @@ mod kek;
 mod logs;
 mod migrate;
 mod ops;
+mod receiver;
 mod serve;
 
 use std::process::ExitCode;
@@ -29,8 +30,10 @@ fn main() -> ExitCode {
         Some(Command::Admin(admin)) => admin::run(&admin),
         Some(Command::Demo) => demo::run(),
         Some(Command::Kek(KekCommand::New { version })) => kek::print_fresh_line(version),
+        Some(Command::Listen(listen)) => receiver::listen(*listen),
         Some(Command::Migrate(database)) => migrate::run(&database),
         Some(Command::Serve(serve)) => serve::run(&serve),
+        Some(Command::Verify(verify)) => receiver::verify(&verify),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

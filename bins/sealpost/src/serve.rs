@@ -159,13 +159,14 @@ fn announce(server: &Server) -> Result<(), Fault> {
         .map_err(|error| Fault::caused("standard output is closed", error))
 }
 
-struct Signals {
+/// SIGINT and SIGTERM.
+pub(crate) struct Signals {
     interrupt: Signal,
     terminate: Signal,
 }
 
 impl Signals {
-    fn listen() -> Result<Self, Fault> {
+    pub(crate) fn listen() -> Result<Self, Fault> {
         let listen = |kind| {
             signal(kind).map_err(|error| Fault::caused("signals cannot be listened for", error))
         };
@@ -175,7 +176,7 @@ impl Signals {
         })
     }
 
-    async fn next(&mut self) {
+    pub(crate) async fn next(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}

@@ -48,13 +48,17 @@ fn lines(value: &Value) -> String {
 pub(super) fn plain(value: &Value) -> String {
     match value {
         Value::Null => "-".to_owned(),
-        Value::String(text) => text.chars().flat_map(visible).collect(),
+        Value::String(text) => visible(text),
         other => other.to_string(),
     }
 }
 
-/// Control characters, which could deceive whoever reads a terminal, are escaped.
-fn visible(symbol: char) -> Vec<char> {
+/// Other people's text as it may be shown: control characters, which could deceive whoever reads a terminal, are escaped.
+pub(crate) fn visible(text: &str) -> String {
+    text.chars().flat_map(visible_symbol).collect()
+}
+
+fn visible_symbol(symbol: char) -> Vec<char> {
     if symbol.is_control() || is_direction(symbol) {
         symbol.escape_unicode().collect()
     } else {

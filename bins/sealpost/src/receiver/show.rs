@@ -1,0 +1,132 @@
+//! What `sealpost listen` prints of a notice: a line and the details for people, or one JSON object a line.
+
+use std::io::{self, IsTerminal as _, Write as _};
+
+use sealpost_domain::Timestamp;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::{check::Report, forward::Forwarded, verify::words};
+use crate::admin::visible;
+
+/// How to print.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Style {
+    Coloured,
+    Json,
+    Plain,
+}
+
+/// A request that was dealt with.
+pub(super) struct Dealt<'a> {
+    pub(super) at: Timestamp,
+    pub(super) report: &'a Report,
+    pub(super) body: &'a [u8],
+    pub(super) forwarded: Option<&'a Forwarded>,
+    /// What the sender was answered.
+    pub(super) status: u16,
+}
+
+impl Style {
+    /// Colours only where a person looks.
+    pub(super) fn new(json: bool) -> Self {
+        match (json, io::stdout().is_terminal()) {
+            (true, _) => Self::Json,
+            (false, true) => Self::Coloured,
+            (false, false) => Self::Plain,
+        }
+    }
+}
+
+/// Where it listens, where it forwards to, and what to do next.
+pub(super) fn greet(style: Style, url: &str, forward_to: Option<&str>) -> io::Result<()> {
+    let next = format!(
+        "register {url} with a service on this machine that runs with --dev, and keep the secret that it answers"
+    );
+    if style == Style::Json {
+        return say(&format!(
+            "{}\n",
+            json!({"listening": url, "forward_to": forward_to, "next": next})
+        ));
+    }
+    let onward = forward_to.map_or_else(String::new, |to| format!(", forwarding to {to}"));
+    say(&format!("sealpost listening on {url}{onward}; {next}\n"))
+}
+
+/// Prints a request.
+pub(super) fn show(style: Style, dealt: &Dealt<'_>) -> io::Result<()> {
+    match style {
+        Style::Coloured => say(&dealt.text(["\x1b[32m", "\x1b[31m", "\x1b[2m", "\x1b[0m"])),
+        Style::Json => say(&dealt.json_line()),
+        Style::Plain => say(&dealt.text([""; 4])),
+    }
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    at: Timestamp,
+    answered: u16,
+    forwarded_ms: Option<u128>,
+    forward_fault: Option<&'static str>,
+    #[serde(flatten)]
+    report: &'a Report,
+    /// The payload of a notice that is to be believed.
+    notice: Option<Value>,
+}
+
+impl Dealt<'_> {
+    fn json_line(&self) -> String {
+        let line = Line {
+            at: self.at,
+            answered: self.status,
+            forwarded_ms: self.forwarded.map(|forwarded| forwarded.took.as_millis()),
+            forward_fault: self.forwarded.and_then(|forwarded| forwarded.fault),
+            report: self.report,
+            notice: self.payload(),
+        };
+        serde_json::to_string(&line).map_or_else(|_never| String::new(), |line| format!("{line}\n"))
+    }
+
+    /// The colours are those of good, bad, and details, and their end.
+    fn text(&self, [good, bad, dim, end]: [&str; 4]) -> String {
+        let (colour, mark) = if self.report.valid { (good, "✓") } else { (bad, "✗") };
+        let headline = format!("{mark} {} {} {}", self.at, self.status, self.headline());
+        let (words, payload) = (words(self.report), self.pretty_payload());
+        let details = words.lines().chain(payload.lines());
+        let details = details.map(|line| format!("    {}\n", visible(line))).collect::<Vec<_>>();
+        format!("{colour}{headline}{end}\n{dim}{}{end}", details.concat())
+    }
+
+    fn headline(&self) -> String {
+        let fate = match self.forwarded {
+            None if self.report.valid => String::new(),
+            None => ", refused".to_owned(),
+            Some(Forwarded { fault: Some(fault), .. }) => format!(", {fault}"),
+            Some(forwarded) => format!(", forwarded in {} ms", forwarded.took.as_millis()),
+        };
+        let Some(payload) = self.payload() else {
+            let why = self.report.detail.as_deref().unwrap_or("a body that is no JSON");
+            return format!("{}{fate}", visible(why));
+        };
+        let field = |name: &str| {
+            payload.get(name).and_then(Value::as_str).map_or_else(|| "-".to_owned(), visible)
+        };
+        format!("{} {} from {}{fate}", field("event"), field("envelope_id"), field("sender"))
+    }
+
+    /// Nothing is read from a body that is not to be believed.
+    fn payload(&self) -> Option<Value> {
+        serde_json::from_slice(self.body).ok().filter(|_| self.report.valid)
+    }
+
+    fn pretty_payload(&self) -> String {
+        let pretty = self.payload().map(|payload| serde_json::to_string_pretty(&payload));
+        pretty.and_then(Result::ok).unwrap_or_default()
+    }
+}
+
+fn say(text: &str) -> io::Result<()> {
+    let mut out = io::stdout();
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}
