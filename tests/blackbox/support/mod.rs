@@ -2,12 +2,14 @@
 
 mod client;
 mod database;
+mod listener;
 mod load;
 mod operator;
 mod process;
 mod raw;
 mod receiver;
 mod server;
+mod signed;
 
 use std::{
     thread,
@@ -16,11 +18,13 @@ use std::{
 
 pub(crate) use client::{Answer, Client, Identity, Request, text};
 pub(crate) use database::Database;
+pub(crate) use listener::{Listener, private_file};
 pub(crate) use load::Pairs;
 pub(crate) use process::{Ended, binary, is_empty, run};
 pub(crate) use raw::{exchange, status_of, talk};
 pub(crate) use receiver::{Notice, Reaction, Receiver};
 pub(crate) use server::Server;
+pub(crate) use signed::{PUBLIC_KEY, Signed};
 
 /// Runs each case once on the embedded database and once on PostgreSQL.
 macro_rules! on_both {

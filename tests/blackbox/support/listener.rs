@@ -1,0 +1,60 @@
+//! `sealpost listen` under test.
+
+use std::{
+    fs, io::Write as _, os::unix::fs::PermissionsExt as _, process::Stdio, sync::mpsc::Receiver,
+    time::Duration,
+};
+
+use serde_json::Value;
+use tempfile::NamedTempFile;
+
+use super::{SOON, binary, process::Process, server::lines_of};
+
+/// A listener that takes notices, and prints JSON.
+pub(crate) struct Listener {
+    pub(crate) url: String,
+    lines: Receiver<String>,
+    process: Process,
+}
+
+impl Listener {
+    /// Starts it on a free port with more arguments, and with this in `SEALPOST_WEBHOOK_SECRET`.
+    #[track_caller]
+    pub(crate) fn start(secret: &str, more: &[&str]) -> Self {
+        let mut command = binary(&["listen", "--json", "--listen", "127.0.0.1:0"]);
+        command.args(more).env("SEALPOST_WEBHOOK_SECRET", secret).stdout(Stdio::piped());
+        let mut process = Process::start(command);
+        let lines = lines_of(&mut process);
+        let mut listener = Self { url: String::new(), lines, process };
+        listener.url = listener.next()["listening"].as_str().unwrap().to_owned();
+        listener
+    }
+
+    /// The next thing that it prints.
+    #[track_caller]
+    pub(crate) fn next(&self) -> Value {
+        match self.lines.recv_timeout(SOON) {
+            Ok(line) => serde_json::from_str(&line).unwrap(),
+            Err(error) => panic!("nothing is printed ({error}): {}", self.process.stderr()),
+        }
+    }
+
+    /// SIGTERM, without waiting.
+    pub(crate) fn terminate(&self) {
+        self.process.terminate();
+    }
+
+    /// Waits for it to end by itself.
+    #[track_caller]
+    pub(crate) fn ended(&mut self, within: Duration) -> Option<i32> {
+        self.process.ended(within)
+    }
+}
+
+/// A file for its owner alone.
+pub(crate) fn private_file(content: &str) -> NamedTempFile {
+    let mut file = NamedTempFile::new().unwrap();
+    fs::set_permissions(file.path(), fs::Permissions::from_mode(0o600)).unwrap();
+    file.write_all(content.as_bytes()).unwrap();
+    file
+}
