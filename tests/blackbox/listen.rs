@@ -161,7 +161,7 @@ fn people_get_a_line_with_details_and_colours_only_on_a_terminal() {
     );
     // What could deceive whoever reads it is escaped.
     let deceiving = "{\"event\":\"\u{202e}\\u001b[2J\"}";
-    assert_eq!(sound.saying(deceiving, SECRET).post(url).status, 204);
+    assert_eq!(sound.saying(deceiving, &[SECRET]).post(url).status, 204);
     let shown = shown + &read_until(&mut stdout, "}\n");
     assert!(shown.contains("\\u{202e}\\u{1b}[2J"), "{shown}");
     assert!(!shown.contains('\u{1b}') && !shown.contains('\u{202e}'), "{shown}");

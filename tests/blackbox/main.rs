@@ -40,5 +40,6 @@ mod shutdown;
 mod startup;
 mod support;
 mod targets;
+mod verifiers;
 mod verify;
 mod webhooks;

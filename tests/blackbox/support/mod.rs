@@ -2,6 +2,7 @@
 
 mod client;
 mod database;
+mod languages;
 mod listener;
 mod load;
 mod operator;
@@ -18,6 +19,7 @@ use std::{
 
 pub(crate) use client::{Answer, Client, Identity, Request, text};
 pub(crate) use database::Database;
+pub(crate) use languages::{go, node_folder, pinned, python, root, rust_example};
 pub(crate) use listener::{Listener, private_file};
 pub(crate) use load::Pairs;
 pub(crate) use process::{Ended, binary, is_empty, run};

@@ -4,7 +4,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use ring::signature::Ed25519KeyPair;
 use standardwebhooks::Webhook;
 
-use super::{Answer, Client, Request};
+use super::{Answer, Client, Notice, Request};
 
 /// A notice to send.
 #[derive(Debug, Clone)]
@@ -22,8 +22,8 @@ impl Signed {
     }
 
     /// The same with another body.
-    pub(crate) fn saying(self, body: &str, secret: &str) -> Self {
-        Self { body: body.to_owned(), ..self }.signed(&[secret])
+    pub(crate) fn saying(self, body: &str, secrets: &[&str]) -> Self {
+        Self { body: body.to_owned(), ..self }.signed(secrets)
     }
 
     fn signed(mut self, secrets: &[&str]) -> Self {
@@ -56,10 +56,13 @@ impl Signed {
 
     /// The four ways to flip one bit: of the body, the id, the timestamp and the signature.
     pub(crate) fn flipped(&self) -> [Self; 4] {
-        let mut signature = STANDARD.decode(self.signature.split_once(',').unwrap().1).unwrap();
-        signature[0] ^= 1;
-        let version = self.signature.split_once(',').unwrap().0;
-        let signature = format!("{version},{}", STANDARD.encode(signature));
+        let flipped = |entry: &str| {
+            let (version, signature) = entry.split_once(',').unwrap();
+            let mut signature = STANDARD.decode(signature).unwrap();
+            signature[0] ^= 1;
+            format!("{version},{}", STANDARD.encode(signature))
+        };
+        let signature = self.signature.split(' ').map(flipped).collect::<Vec<_>>().join(" ");
         [
             Self { body: flip_last_bit(&self.body), ..self.clone() },
             Self { id: flip_last_bit(&self.id), ..self.clone() },
@@ -90,6 +93,18 @@ impl Signed {
             .header("webhook-signature", &self.signature)
             .header("X-Service-Signature", &self.signature)
             .body("application/json", self.body.as_bytes())
+    }
+}
+
+impl From<&Notice> for Signed {
+    fn from(notice: &Notice) -> Self {
+        let header = |name| notice.header(name).to_owned();
+        Self {
+            id: header("webhook-id"),
+            timestamp: header("webhook-timestamp"),
+            signature: header("webhook-signature"),
+            body: String::from_utf8(notice.body.clone()).unwrap(),
+        }
     }
 }
 

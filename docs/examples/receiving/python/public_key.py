@@ -1,0 +1,61 @@
+"""Receives notices and verifies them with the service's public key (pip install cryptography)."""
+
+import base64
+import json
+import os
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+BODY_BYTES_MAX = 64 * 1024
+TOLERANCE_S = 5 * 60
+
+raw_key = base64.b64decode(os.environ["WEBHOOK_PUBLIC_KEY"].removeprefix("whpk_"), validate=True)
+key = Ed25519PublicKey.from_public_bytes(raw_key)
+seen = set()  # In production a table with a unique column: the same notice may come again days later.
+
+
+def is_genuine(headers, body):
+    """Whether one of the signatures is right, and no more than five minutes old."""
+    id, timestamp = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "")
+    if not timestamp.isdecimal() or abs(time.time() - int(timestamp)) > TOLERANCE_S:
+        return False
+    content = f"{id}.{timestamp}.".encode() + body
+    entries = headers.get("webhook-signature", "").split(" ")
+    return any(is_signature(entry, content) for entry in entries if entry.startswith("v1a,"))
+
+
+def is_signature(entry, content):
+    try:
+        key.verify(base64.b64decode(entry.removeprefix("v1a,"), validate=True), content)
+    except (InvalidSignature, ValueError):
+        return False
+    return True
+
+
+class Receiver(BaseHTTPRequestHandler):
+    def do_POST(self):
+        length = int(self.headers.get("Content-Length", 0))
+        if not 0 <= length <= BODY_BYTES_MAX:
+            return self.answer(413)
+        body = self.rfile.read(length)  # The raw bytes: parsed and written again they would not match.
+        if not is_genuine(self.headers, body):
+            return self.answer(401)
+        if self.headers["webhook-id"] not in seen:
+            seen.add(self.headers["webhook-id"])
+            print("new envelope", json.loads(body)["envelope_id"], flush=True)  # Queue it; work on it later.
+        self.answer(204)  # Any 2xx, also for a notice that came before.
+
+    def answer(self, status):
+        self.send_response(status)
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+server = ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("PORT", "8090"))), Receiver)
+print(f"listening on http://127.0.0.1:{server.server_port}/", flush=True)
+server.serve_forever()

@@ -1,0 +1,39 @@
+"""Receives notices; the standardwebhooks package verifies them (pip install standardwebhooks)."""
+
+import os
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from standardwebhooks import Webhook, WebhookVerificationError
+
+BODY_BYTES_MAX = 64 * 1024
+
+webhook = Webhook(os.environ["WEBHOOK_SECRET"])  # whsec_...
+seen = set()  # In production a table with a unique column: the same notice may come again days later.
+
+
+class Receiver(BaseHTTPRequestHandler):
+    def do_POST(self):
+        length = int(self.headers.get("Content-Length", 0))
+        if not 0 <= length <= BODY_BYTES_MAX:
+            return self.answer(413)
+        body = self.rfile.read(length)  # The raw bytes: parsed and written again they would not match.
+        try:
+            notice = webhook.verify(body, dict(self.headers))
+        except (WebhookVerificationError, ValueError):
+            return self.answer(401)
+        if self.headers["webhook-id"] not in seen:
+            seen.add(self.headers["webhook-id"])
+            print("new envelope", notice["envelope_id"], flush=True)  # Put it into a queue; work on it later.
+        self.answer(204)  # Any 2xx, also for a notice that came before.
+
+    def answer(self, status):
+        self.send_response(status)
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+server = ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("PORT", "8090"))), Receiver)
+print(f"listening on http://127.0.0.1:{server.server_port}/", flush=True)
+server.serve_forever()
