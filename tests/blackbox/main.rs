@@ -32,6 +32,7 @@ mod precedence;
 mod quotas;
 mod rate_limits;
 mod receivers;
+mod receiving;
 mod refusals;
 mod revocation;
 mod secrets;

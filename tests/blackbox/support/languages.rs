@@ -49,12 +49,13 @@ pub(crate) fn go() -> Option<Command> {
 
 /// A program that `cargo test` builds beside the binary.
 pub(crate) fn rust_example(name: &str) -> PathBuf {
-    let program = target().join("debug/examples").join(name);
-    let beside = Path::new(env!("CARGO_BIN_EXE_sealpost")).with_file_name("examples").join(name);
-    let found = [beside, program].into_iter().find(|program| program.exists());
-    found.unwrap_or_else(|| {
-        panic!("{name} is not built; run: cargo build --package sealpost --examples")
-    })
+    let binary = Path::new(env!("CARGO_BIN_EXE_sealpost"));
+    let program = binary.with_file_name("examples").join(name);
+    assert!(
+        program.exists(),
+        "{name} is not built; run: cargo build --package sealpost --examples"
+    );
+    program
 }
 
 /// A file of `tests/verifiers`.
@@ -95,7 +96,7 @@ fn succeed(command: &mut Command) {
     );
 }
 
-/// The folder that the binary was built into, profile and all left away.
+/// The target folder.
 fn target() -> PathBuf {
     Path::new(env!("CARGO_BIN_EXE_sealpost")).ancestors().nth(2).unwrap().to_owned()
 }

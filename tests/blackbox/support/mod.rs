@@ -22,10 +22,10 @@ pub(crate) use database::Database;
 pub(crate) use languages::{go, node_folder, pinned, python, root, rust_example};
 pub(crate) use listener::{Listener, private_file};
 pub(crate) use load::Pairs;
-pub(crate) use process::{Ended, binary, is_empty, run};
+pub(crate) use process::{Ended, Process, binary, is_empty, run};
 pub(crate) use raw::{exchange, status_of, talk};
 pub(crate) use receiver::{Notice, Reaction, Receiver};
-pub(crate) use server::Server;
+pub(crate) use server::{Server, lines_of};
 pub(crate) use signed::{PUBLIC_KEY, Signed};
 
 /// Runs each case once on the embedded database and once on PostgreSQL.

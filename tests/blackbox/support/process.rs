@@ -2,6 +2,7 @@
 //! when they go out of scope.
 
 use std::{
+    borrow::BorrowMut,
     fs,
     path::Path,
     process::{Child, Command, Stdio},
@@ -56,7 +57,8 @@ pub(crate) fn run(mut command: Command) -> Ended {
 
 impl Process {
     /// Starts it; standard output is where the command says.
-    pub(crate) fn start(mut command: Command) -> Self {
+    pub(crate) fn start(mut command: impl BorrowMut<Command>) -> Self {
+        let command = command.borrow_mut();
         let stderr = NamedTempFile::new().unwrap();
         command.stdin(Stdio::null()).stderr(stderr.reopen().unwrap());
         Self { child: command.spawn().unwrap(), stderr }

@@ -69,7 +69,7 @@ impl Server {
 }
 
 /// Reads on until the process ends, so that it never writes into a closed pipe.
-pub(super) fn lines_of(process: &mut Process) -> Receiver<String> {
+pub(crate) fn lines_of(process: &mut Process) -> Receiver<String> {
     let stdout = BufReader::new(process.child().stdout.take().unwrap());
     let (line, lines) = channel();
     thread::spawn(move || {

@@ -18,7 +18,7 @@ pub(crate) struct Signed {
 impl Signed {
     /// A notice of this many seconds ago, with a signature by each secret.
     pub(crate) fn with(secrets: &[&str], seconds_ago: i64) -> Self {
-        Self::unsigned(seconds_ago).signed(secrets)
+        Self::unsigned(ID, seconds_ago).signed(secrets)
     }
 
     /// The same with another body.
@@ -38,15 +38,20 @@ impl Signed {
 
     /// The same with a v1a signature, by the key whose public half is [`PUBLIC_KEY`].
     pub(crate) fn asymmetric(seconds_ago: i64) -> Self {
-        let mut notice = Self::unsigned(seconds_ago);
+        Self::asymmetric_as(ID, seconds_ago)
+    }
+
+    /// The same with this id.
+    pub(crate) fn asymmetric_as(id: &str, seconds_ago: i64) -> Self {
+        let mut notice = Self::unsigned(id, seconds_ago);
         let content = format!("{}.{}.{}", notice.id, notice.timestamp, notice.body);
         let key = Ed25519KeyPair::from_seed_unchecked(&SEED).unwrap();
         notice.signature = format!("v1a,{}", STANDARD.encode(key.sign(content.as_bytes())));
         notice
     }
 
-    fn unsigned(seconds_ago: i64) -> Self {
-        let id = "env_01h455vb4pex5vsknk084sn02q".to_owned();
+    fn unsigned(id: &str, seconds_ago: i64) -> Self {
+        let id = id.to_owned();
         let body = format!(
             r#"{{"event":"envelope.received","envelope_id":"{id}","sender":"ak_01h455vb4pex5vsknk084sn02q"}}"#
         );
@@ -120,6 +125,7 @@ fn flip_last_bit(text: &str) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
+const ID: &str = "env_01h455vb4pex5vsknk084sn02q";
 /// Of [`SEED`].
 pub(crate) const PUBLIC_KEY: &str = "whpk_6kpsY+KcUgq+9VB7Ey7F+ZVHdq6+vnuSQh7qaRRG0iw=";
 const SEED: [u8; 32] = [7; 32];
