@@ -196,7 +196,7 @@ fn answering_once(bytes: String) -> String {
     let address = socket.local_addr().unwrap();
     thread::spawn(move || {
         let (mut connection, _) = socket.accept().unwrap();
-        let mut request = [0; 65_536];
+        let mut request = [0; 4096];
         assert!(connection.read(&mut request).unwrap() > 0);
         // The other side may have read enough.
         drop(connection.write_all(bytes.as_bytes()));

@@ -8,7 +8,7 @@ use std::{
 use serde_json::Value;
 use tempfile::NamedTempFile;
 
-use super::{SOON, binary, process::Process, server::lines_of};
+use super::{SOON, binary, process::Process, server::lines_of, text};
 
 /// A listener that takes notices, and prints JSON.
 pub(crate) struct Listener {
@@ -25,9 +25,9 @@ impl Listener {
         command.args(more).env("SEALPOST_WEBHOOK_SECRET", secret).stdout(Stdio::piped());
         let mut process = Process::start(command);
         let lines = lines_of(&mut process);
-        let mut listener = Self { url: String::new(), lines, process };
-        listener.url = listener.next()["listening"].as_str().unwrap().to_owned();
-        listener
+        let listener = Self { url: String::new(), lines, process };
+        let url = text(&listener.next(), "listening");
+        Self { url, ..listener }
     }
 
     /// The next thing that it prints.

@@ -130,3 +130,31 @@ fn say(text: &str) -> io::Result<()> {
     out.write_all(text.as_bytes())?;
     out.flush()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::{
+            check::{Request, check},
+            head::Head,
+        },
+        *,
+    };
+
+    #[test]
+    fn a_refusal_is_red_only_where_colours_are_wanted() {
+        let request = Request { head: &Head::default(), body: b"{\"event\":\"x\"}" };
+        let at = Timestamp::from_millis(1_767_225_600_000);
+        let report = check(request, &[], at);
+        let dealt = Dealt { at, report: &report, body: request.body, forwarded: None, status: 400 };
+        let headline =
+            "✗ 2026-01-01T00:00:00.000Z 400 the header webhook-signature is missing, refused";
+        let plain = dealt.text([""; 4]);
+        assert!(plain.starts_with(&format!("{headline}\n")), "{plain}");
+        let coloured = dealt.text(["<good>", "<bad>", "<dim>", "<end>"]);
+        assert!(coloured.starts_with(&format!("<bad>{headline}<end>\n<dim>")), "{coloured}");
+        assert!(coloured.ends_with("<end>") && !coloured.contains("<good>"));
+        // Nothing is read from a body that is not to be believed.
+        assert!(!plain.contains("event") && dealt.json_line().contains(r#""notice":null"#));
+    }
+}
