@@ -12,8 +12,8 @@ use std::{
 use serde_json::Value;
 
 use crate::support::{
-    Client, Database, Listener, PUBLIC_KEY, Reaction, Receiver, Signed, binary, private_file, run,
-    text,
+    Client, Database, Listener, PUBLIC_KEY, Reaction, Receiver, Signed, binary, exchange,
+    private_file, run, status_of, text,
 };
 
 const SECRET: &str = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
@@ -118,6 +118,24 @@ fn an_application_that_is_away_is_a_bad_gateway() {
     let no_http = answering_once("SSH-2.0-nonsense\r\n".to_owned());
     let listener = Listener::start(SECRET, &["--forward-to", &no_http]);
     assert_eq!(Signed::with(&[SECRET], 0).post(&listener.url).status, 502);
+}
+
+#[test]
+fn an_application_that_takes_too_long_is_a_gateway_timeout() {
+    let application = Receiver::reacting(|_| Reaction::Ignore);
+    let arguments = ["--forward-timeout", "100ms", "--forward-to", &application.url];
+    let listener = Listener::start(SECRET, &arguments);
+    assert_eq!(Signed::with(&[SECRET], 0).post(&listener.url).status, 504);
+    assert!(text(&listener.next(), "forward_fault").contains("in time"));
+}
+
+/// It takes as long as a body may, which is 10 s.
+#[test]
+fn a_body_that_does_not_arrive_is_not_waited_for() {
+    let listener = Listener::start(SECRET, &[]);
+    let url = listener.url.trim_end_matches('/');
+    let answer = exchange(url, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhalf");
+    assert_eq!(status_of(&answer), 408, "{answer}");
 }
 
 #[test]

@@ -106,7 +106,7 @@ fn hold_with_public_key(programs: &mut [Command]) {
     let notices = ["env_01h455vb4pex5vsknk084sn02q", "env_01h455vb4pex5vsknk084sn02r"]
         .map(|id| Signed::asymmetric_as(id, 0));
     let symmetric = Signed::with(&["whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"], 0);
-    let refused = [Signed::asymmetric(301), Signed::asymmetric(-310), symmetric];
+    let refused = [Signed::asymmetric(301), Signed::asymmetric(-1000), symmetric];
     for program in programs {
         program.env("WEBHOOK_PUBLIC_KEY", PUBLIC_KEY);
         Running::start(program).hold(&notices, &refused);

@@ -1,6 +1,6 @@
 //! The commands for those who receive notices.
 
-use std::{net::SocketAddr, path::PathBuf};
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use actix_web::http::{Uri, uri::Scheme};
 use clap::Args;
@@ -45,6 +45,10 @@ pub(crate) struct ListenArgs {
     /// notices are printed and answered with 204
     #[arg(long, value_name = "URL", value_parser = local_url)]
     pub(crate) forward_to: Option<Uri>,
+    /// How long the application may take; a service itself waits 15 s unless it is set otherwise
+    #[arg(long, default_value = "14s", value_name = "SPAN",
+          value_parser = humantime::parse_duration)]
+    pub(crate) forward_timeout: Duration,
     /// Loopback address to receive on; port 0 takes a free one
     #[arg(long, default_value = "127.0.0.1:4040", value_name = "ADDR", value_parser = loopback)]
     pub(crate) listen: SocketAddr,

@@ -17,6 +17,7 @@ use tokio::time::timeout;
 pub(super) struct Forwarder {
     client: Client,
     url: Uri,
+    within: Duration,
 }
 
 /// What came of it. Where the application gave no answer, 502 or 504 is said in its place.
@@ -31,10 +32,10 @@ pub(super) struct Forwarded {
 }
 
 impl Forwarder {
-    pub(super) fn new(url: Uri) -> Self {
+    pub(super) fn new(url: Uri, within: Duration) -> Self {
         let client =
             Client::builder().disable_redirects().disable_timeout().no_default_headers().finish();
-        Self { client, url }
+        Self { client, url, within }
     }
 
     /// Sends the very bytes, with every header but those that belong to one connection.
@@ -44,7 +45,7 @@ impl Forwarder {
         for (name, value) in headers.iter().filter(|(name, _)| !is_of_one_connection(name)) {
             request.headers_mut().append(name.clone(), value.clone());
         }
-        let answered = timeout(ANSWER_WITHIN, async {
+        let answered = timeout(self.within, async {
             match request.send_body(body).await {
                 Ok(answer) => Ok(read(answer).await),
                 Err(error) => Err(fault(&error)),
@@ -114,7 +115,5 @@ fn is_of_one_connection(name: &HeaderName) -> bool {
         || name.as_str() == "keep-alive"
 }
 
-/// Less than the 15 s that a service gives a receiver, so that it learns what happened.
-const ANSWER_WITHIN: Duration = Duration::from_secs(14);
 const ANSWER_BYTES_MAX: usize = 16_384;
-const LATE: &str = "the application did not answer within 14 s";
+const LATE: &str = "the application did not answer in time";

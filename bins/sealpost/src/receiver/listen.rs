@@ -74,10 +74,11 @@ fn serve(
     unread: &Arc<Notify>,
 ) -> Result<ServerHandle, Fault> {
     let (keys, forward_to, unread) = (Arc::new(args.keys), args.forward_to, Arc::clone(unread));
+    let within = args.forward_timeout;
     let make = move || {
         let desk = Rc::new(Desk {
             keys: Arc::clone(&keys),
-            forwarder: forward_to.clone().map(Forwarder::new),
+            forwarder: forward_to.clone().map(|url| Forwarder::new(url, within)),
             style,
             unread: Arc::clone(&unread),
         });
@@ -91,7 +92,7 @@ fn serve(
         .workers(1)
         .max_connections(CONNECTIONS_MAX)
         .client_request_timeout(BODY_WITHIN)
-        .shutdown_timeout(DRAIN_S)
+        .shutdown_timeout(within.as_secs().saturating_add(1).min(DRAIN_S_MAX))
         .disable_signals()
         .listen(socket)
         .map_err(|error| Fault::caused("notices cannot be received", error))?
@@ -206,5 +207,5 @@ fn refuse_circle(forward_to: Option<&Uri>, own: SocketAddr) -> Result<(), Fault>
 const BODY_BYTES_MAX: usize = 1_048_576;
 const BODY_WITHIN: Duration = Duration::from_secs(10);
 const CONNECTIONS_MAX: usize = 256;
-/// As long as the application may take.
-const DRAIN_S: u64 = 15;
+/// How long a stop waits for the application at the most.
+const DRAIN_S_MAX: u64 = 30;
