@@ -175,8 +175,12 @@ impl Parts {
         }
         let lanes = Arc::new(Lanes::new(inboxes, Arc::clone(&self.shared)));
         let Self { settings, outbox, clock, shared, .. } = self;
-        let settler =
-            Settler { inbox: settled, outbox: Arc::clone(&outbox), shared: Arc::clone(&shared) };
+        let settler = Settler {
+            inbox: settled,
+            outbox: Arc::clone(&outbox),
+            failing_max: settings.failing_max,
+            shared: Arc::clone(&shared),
+        };
         let settler = start_thread("webhook-settler", &shared, move || settler.run())?;
         let sweeper = Sweeper::new(
             &settings,

@@ -166,8 +166,9 @@ impl Lane {
             delivery.outcome = ?outcome,
             "attempted"
         );
+        let (id, lease) = (delivery.id(), delivery.lease);
         let settlement =
-            Settlement { id: delivery.id(), lease: delivery.lease, attempts, at, outcome };
+            Settlement { id, lease, attempts, at, duration_ms: 0, answer: None, outcome };
         if self.context.outcomes.send(settlement).is_err() {
             self.context.shared.room.give_back(1);
         }

@@ -28,6 +28,10 @@ pub struct Settings {
     pub sweep_every: Duration,
     /// How many deliveries are taken from the database at once.
     pub claim_max: usize,
+    /// How many of one target are taken from the database at once.
+    pub claim_per_target_max: usize,
+    /// A registration that has met nothing but failures for so long is disabled.
+    pub failing_max: Duration,
     /// How long requests that are under way may go on once the dispatcher is stopped.
     pub drain: Duration,
     /// Which addresses notices may go to.
@@ -50,6 +54,8 @@ impl Default for Settings {
             queue_max: 10_000,
             sweep_every: Duration::from_secs(1),
             claim_max: 256,
+            claim_per_target_max: 64,
+            failing_max: Duration::from_hours(5 * 24),
             drain: Duration::from_secs(20),
             policy: AddressPolicy::default(),
             user_agent: concat!("Sealpost/", env!("CARGO_PKG_VERSION")).to_owned(),

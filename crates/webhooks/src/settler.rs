@@ -12,6 +12,7 @@ use crate::{outage::Outage, shared::Shared};
 pub(crate) struct Settler {
     pub(crate) inbox: Receiver<Settlement>,
     pub(crate) outbox: Arc<dyn Outbox>,
+    pub(crate) failing_max: Duration,
     pub(crate) shared: Arc<Shared>,
 }
 
@@ -31,7 +32,7 @@ impl Settler {
     /// notice is sent once more.
     fn write(&self, batch: &[Settlement], outage: &mut Outage) {
         for pause_ms in PAUSES_MS {
-            match self.outbox.settle(batch) {
+            match self.outbox.settle(batch, self.failing_max) {
                 Ok(()) => return outage.over(),
                 Err(error) => outage.failed(&error),
             }

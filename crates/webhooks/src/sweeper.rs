@@ -17,6 +17,7 @@ pub(crate) struct Sweeper {
     pub(crate) lease: Duration,
     pub(crate) every: Duration,
     pub(crate) claim_max: usize,
+    pub(crate) claim_per_target_max: usize,
     outage: Outage,
 }
 
@@ -29,8 +30,8 @@ impl Sweeper {
         shared: Arc<Shared>,
     ) -> Self {
         let outage = Outage::of("claim");
-        let Settings { lease, sweep_every, claim_max, .. } = *settings;
-        Self { lanes, outbox, clock, shared, lease, every: sweep_every, claim_max, outage }
+        let Settings { lease, sweep_every: every, claim_max, claim_per_target_max, .. } = *settings;
+        Self { lanes, outbox, clock, shared, lease, every, claim_max, claim_per_target_max, outage }
     }
 
     /// Sweeps until it is said to stop.
@@ -50,7 +51,8 @@ impl Sweeper {
         }
         let now = self.clock.now();
         let lease = self.shared.tokens.issue();
-        match self.outbox.claim(&Claim { now, limit, lease, lease_until: now.plus(self.lease) }) {
+        let (lease_until, per_target_max) = (now.plus(self.lease), self.claim_per_target_max);
+        match self.outbox.claim(&Claim { now, limit, per_target_max, lease, lease_until }) {
             Ok(due) => {
                 self.outage.over();
                 let is_full = due.len() >= limit;

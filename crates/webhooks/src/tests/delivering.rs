@@ -84,7 +84,7 @@ fn a_failed_notice_is_due_by_the_schedule_and_keeps_its_id() {
     let rig = Rig::start(Settings { schedule, ..settings() });
     let id = rig.submit(&target(1, &receiver.url(), SECRET), 0);
 
-    let first = rig.outbox.wait_for_settled(1)[0];
+    let first = rig.outbox.wait_for_settled(1)[0].clone();
     let Outcome::Retry { failure: AttemptFailure::HttpStatus(500), due_at } = first.outcome else {
         panic!("{:?}", first.outcome)
     };
@@ -92,7 +92,7 @@ fn a_failed_notice_is_due_by_the_schedule_and_keeps_its_id() {
     assert!((Duration::from_secs(5)..=Duration::from_secs(6)).contains(&pause), "{pause:?}");
 
     rig.clock.advance(Duration::from_secs(6));
-    let second = rig.outbox.wait_for_settled(2)[1];
+    let second = rig.outbox.wait_for_settled(2)[1].clone();
     assert_eq!(second.attempts, 2);
     let requests = receiver.requests();
     assert_eq!(requests[0].headers["webhook-id"], requests[1].headers["webhook-id"]);
@@ -100,7 +100,7 @@ fn a_failed_notice_is_due_by_the_schedule_and_keeps_its_id() {
     assert_ne!(requests[0].headers["webhook-signature"], requests[1].headers["webhook-signature"]);
 
     rig.clock.advance(Duration::from_mins(72));
-    let last = rig.outbox.wait_for_settled(3)[2];
+    let last = rig.outbox.wait_for_settled(3)[2].clone();
     assert_eq!(last.outcome, Outcome::Exhausted(AttemptFailure::HttpStatus(500)));
     assert!(rig.outbox.row(id).is_over);
 }

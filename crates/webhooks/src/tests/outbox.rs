@@ -100,7 +100,7 @@ impl Outbox for MemoryOutbox {
         })
     }
 
-    fn settle(&self, settlements: &[Settlement]) -> Result<(), StoreError> {
+    fn settle(&self, settlements: &[Settlement], _: Duration) -> Result<(), StoreError> {
         self.change(|state| {
             for settlement in settlements {
                 let Some(row) = state.rows.get_mut(&settlement.id) else { continue };
@@ -111,9 +111,11 @@ impl Outbox for MemoryOutbox {
                 row.delivery.attempts = settlement.attempts;
                 match settlement.outcome {
                     Outcome::Retry { due_at, .. } => row.due_at = due_at,
-                    Outcome::Exhausted(_) | Outcome::Succeeded => row.is_over = true,
+                    Outcome::Exhausted(_) | Outcome::Gone | Outcome::Succeeded => {
+                        row.is_over = true
+                    }
                 }
-                state.settled.push(*settlement);
+                state.settled.push(settlement.clone());
             }
         })
     }
@@ -140,8 +142,12 @@ pub(crate) fn webhook_id(number: u16) -> WebhookId {
 
 /// A delivery of envelope `envelope` to target `target`, which leads nowhere.
 pub(crate) fn delivery(target: u16, envelope: u8) -> LeasedDelivery {
-    let target =
-        Target { webhook_id: webhook_id(target), url: String::new(), secret: Wrapped(vec![]) };
+    let target = Target {
+        webhook_id: webhook_id(target),
+        url: String::new(),
+        secret: Wrapped(vec![]),
+        retiring: vec![],
+    };
     delivery_to(Arc::new(target), envelope)
 }
 

@@ -61,7 +61,7 @@ pub(crate) fn keyring() -> Arc<Keyring> {
 pub(crate) fn target(number: u16, url: &str, secret: &str) -> Arc<Target> {
     let webhook_id = webhook_id(number);
     let secret = WebhookSecret::parse(secret).unwrap().wrap(&keyring(), &webhook_id).unwrap();
-    Arc::new(Target { webhook_id, url: url.to_owned(), secret })
+    Arc::new(Target { webhook_id, url: url.to_owned(), secret, retiring: vec![] })
 }
 
 impl Rig {

@@ -106,7 +106,7 @@ impl Outbox for Broken {
         panic!("as the test wants it")
     }
 
-    fn settle(&self, _: &[Settlement]) -> Result<(), StoreError> {
+    fn settle(&self, _: &[Settlement], _: Duration) -> Result<(), StoreError> {
         Ok(())
     }
 
