@@ -1,6 +1,7 @@
 //! Signed notices: what tells a recipient that an envelope waits for it.
 //!
 //! - [`sign`] and [`verify`]: Standard Webhooks signatures, for the sender and for receivers in Rust.
+//! - [`entry_v1a`] and [`verify_asymmetric`]: the same by the service's own key, whose public half is a [`VerifyingKey`].
 //! - [`RetrySchedule`]: when a failed attempt is tried again.
 //! - [`AddressPolicy`] and [`Guard`]: where notices may go. Only to public addresses, whatever a URL says or a name
 //!   resolves to, when it is registered and at every connection.
@@ -15,9 +16,11 @@
 //!
 //! `examples/receive.rs` verifies a notice as a receiver would.
 
+mod asymmetric;
 mod channel;
 mod client;
 mod connector;
+mod did_document;
 mod dispatcher;
 mod guard;
 mod lane;
@@ -36,8 +39,10 @@ mod targets;
 #[cfg(test)]
 mod tests;
 
+pub use asymmetric::{VerifyingKey, VerifyingKeyFault, entry_v1a, verify_asymmetric};
+pub use did_document::{NoVerifyingKey, verifying_keys};
 pub use dispatcher::{DispatchError, Dispatcher};
 pub use guard::{AddressPolicy, Guard};
 pub use schedule::{RetrySchedule, ScheduleFault};
 pub use settings::Settings;
-pub use signature::{SignedHeaders, VerifyFault, sign, verify};
+pub use signature::{SignedHeaders, VerifyFault, sign, signed_content, verify};

@@ -1,4 +1,5 @@
-//! The signature of a notice: Standard Webhooks 1.0.0, symmetric. Apart, because receivers use it too.
+//! The signature of a notice: Standard Webhooks 1.0.0, symmetric, and what both kinds of signature have in common.
+//! Apart, because receivers use it too.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use ring::hmac;
@@ -24,7 +25,7 @@ pub struct SignedHeaders<'a> {
 /// Why a notice must not be believed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum VerifyFault {
-    /// No entry of the list was made with this secret over this id, timestamp and body.
+    /// No entry of the list was made with this key over this id, timestamp and body.
     #[error("no signature matches")]
     NoMatch,
     /// It was signed more than five minutes from now: a replay, or a clock that is wrong.
@@ -43,19 +44,49 @@ pub fn verify(
     body: &[u8],
     now: Timestamp,
 ) -> Result<(), VerifyFault> {
-    let Ok(timestamp_s) = headers.timestamp.parse::<i64>() else {
-        return Err(VerifyFault::TimestampUnreadable);
-    };
-    if now.as_seconds().abs_diff(timestamp_s) > TOLERANCE_S {
-        return Err(VerifyFault::Stale);
-    }
     let key = mac_key(secret);
-    let content = content(headers.id, headers.timestamp, body);
-    let matches = |entry: &str| {
-        let mac = entry.strip_prefix(VERSION).and_then(|mac| STANDARD.decode(mac).ok());
-        mac.is_some_and(|mac| hmac::verify(&key, &content, &mac).is_ok())
-    };
-    if headers.signature.split(' ').any(matches) { Ok(()) } else { Err(VerifyFault::NoMatch) }
+    let entries = Entries { version: VERSION, headers, body };
+    entries.verify(now, |content, mac| hmac::verify(&key, content, mac).is_ok())
+}
+
+/// The bytes that a notice's signatures are made over, as these headers and this body have them.
+pub fn signed_content(headers: &SignedHeaders<'_>, body: &[u8]) -> Vec<u8> {
+    content(headers.id, headers.timestamp, body)
+}
+
+/// The entries of one version, and what they claim to be made over.
+pub(crate) struct Entries<'a> {
+    /// What each of them starts with, the comma included.
+    pub(crate) version: &'a str,
+    pub(crate) headers: &'a SignedHeaders<'a>,
+    pub(crate) body: &'a [u8],
+}
+
+impl Entries<'_> {
+    /// The rules that every version follows; `holds` judges one signature over the content.
+    pub(crate) fn verify(
+        &self,
+        now: Timestamp,
+        holds: impl Fn(&[u8], &[u8]) -> bool,
+    ) -> Result<(), VerifyFault> {
+        let Ok(timestamp_s) = self.headers.timestamp.parse::<i64>() else {
+            return Err(VerifyFault::TimestampUnreadable);
+        };
+        if now.as_seconds().abs_diff(timestamp_s) > TOLERANCE_S {
+            return Err(VerifyFault::Stale);
+        }
+        let content = signed_content(self.headers, self.body);
+        let matches = |entry: &str| {
+            let text = entry.strip_prefix(self.version);
+            let signature = text.and_then(|text| STANDARD.decode(text).ok());
+            signature.is_some_and(|signature| holds(&content, &signature))
+        };
+        if self.headers.signature.split(' ').any(matches) {
+            Ok(())
+        } else {
+            Err(VerifyFault::NoMatch)
+        }
+    }
 }
 
 /// The secret, prepared for many signatures.
@@ -72,7 +103,7 @@ pub(crate) fn entry(key: &hmac::Key, webhook_id: &str, timestamp: &str, body: &[
     entry
 }
 
-fn content(webhook_id: &str, timestamp: &str, body: &[u8]) -> Vec<u8> {
+pub(crate) fn content(webhook_id: &str, timestamp: &str, body: &[u8]) -> Vec<u8> {
     [webhook_id.as_bytes(), timestamp.as_bytes(), body].join(&b'.')
 }
 
