@@ -131,6 +131,7 @@ fn start_dispatcher(
         Arc::<Database>::clone(database),
         Arc::clone(keyring),
         Arc::clone(clock),
+        None,
     )
     .map_err(|error| Fault::caused("the dispatcher cannot start", error))?;
     Ok(Arc::new(dispatcher))

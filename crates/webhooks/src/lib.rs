@@ -16,6 +16,7 @@
 //!
 //! `examples/receive.rs` verifies a notice as a receiver would.
 
+mod answer;
 mod asymmetric;
 mod channel;
 mod client;
@@ -23,18 +24,23 @@ mod connector;
 mod did_document;
 mod dispatcher;
 mod guard;
+mod health;
 mod lane;
 mod lanes;
 mod names;
 mod notice;
 mod outage;
+mod postponed;
+mod retry;
 mod schedule;
 mod settings;
 mod settler;
 mod shared;
 mod signature;
+mod stats;
 mod sweeper;
 mod targets;
+mod turns;
 
 #[cfg(test)]
 mod tests;
@@ -46,3 +52,4 @@ pub use guard::{AddressPolicy, Guard};
 pub use schedule::{RetrySchedule, ScheduleFault};
 pub use settings::Settings;
 pub use signature::{SignedHeaders, VerifyFault, sign, signed_content, verify};
+pub use stats::Stats;

@@ -5,5 +5,5 @@ mod delivering;
 pub(crate) mod names;
 pub(crate) mod outbox;
 mod receiver;
-mod rig;
+pub(crate) mod rig;
 mod stopping;

@@ -53,7 +53,7 @@ fn one_connection_carries_many_notices() {
     let target = target(1, &receiver.url(), SECRET);
     for envelope in 0..5 {
         rig.submit(&target, envelope);
-        rig.outbox.wait_for_settled(usize::from(envelope) + 1);
+        rig.outbox.wait_for_settled(usize::try_from(envelope).unwrap() + 1);
     }
     assert_eq!(receiver.connections(), 1);
 }
@@ -198,7 +198,7 @@ fn a_changed_secret_is_noticed() {
     let receiver = Receiver::start(|_| OK);
     let rig = Rig::start(settings());
     for (place, secret) in [SECRET, OTHER_SECRET, SECRET].into_iter().enumerate() {
-        rig.submit(&target(1, &receiver.url(), secret), u8::try_from(place).unwrap());
+        rig.submit(&target(1, &receiver.url(), secret), u32::try_from(place).unwrap());
         rig.outbox.wait_for_settled(place + 1);
         assert!(is_signed_with(secret, &receiver.requests()[place]));
     }

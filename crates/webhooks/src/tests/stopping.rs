@@ -94,7 +94,8 @@ fn a_lease_shorter_than_an_attempt_is_refused() {
     let lease = Duration::from_secs(15);
     let outbox = Arc::new(MemoryOutbox::default());
     let clock = Arc::new(TestClock::default());
-    let refused = Dispatcher::start(Settings { lease, ..settings() }, outbox, keyring(), clock);
+    let refused =
+        Dispatcher::start(Settings { lease, ..settings() }, outbox, keyring(), clock, None);
     assert!(matches!(refused, Err(DispatchError::LeaseTooShort)));
 }
 
@@ -118,7 +119,8 @@ impl Outbox for Broken {
 #[test]
 fn a_thread_that_breaks_down_is_noticed() {
     let clock = Arc::new(TestClock::default());
-    let dispatcher = Dispatcher::start(settings(), Arc::new(Broken), keyring(), clock).unwrap();
+    let dispatcher =
+        Dispatcher::start(settings(), Arc::new(Broken), keyring(), clock, None).unwrap();
     while dispatcher.is_alive() {
         thread::yield_now();
     }
