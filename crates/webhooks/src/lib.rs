@@ -32,6 +32,7 @@ mod notice;
 mod outage;
 mod postponed;
 mod retry;
+mod roots;
 mod schedule;
 mod settings;
 mod settler;
@@ -49,6 +50,7 @@ pub use asymmetric::{VerifyingKey, VerifyingKeyFault, entry_v1a, verify_asymmetr
 pub use did_document::{NoVerifyingKey, verifying_keys};
 pub use dispatcher::{DispatchError, Dispatcher};
 pub use guard::{AddressPolicy, Guard};
+pub use roots::{RootsFault, read_roots};
 pub use schedule::{RetrySchedule, ScheduleFault};
 pub use settings::Settings;
 pub use signature::{SignedHeaders, VerifyFault, sign, signed_content, verify};

@@ -8,6 +8,7 @@ mod process;
 mod raw;
 mod receiver;
 mod server;
+mod tls;
 
 use std::{
     thread,
@@ -21,6 +22,7 @@ pub(crate) use process::{Ended, binary, is_empty, run};
 pub(crate) use raw::{exchange, status_of, talk};
 pub(crate) use receiver::{Notice, Reaction, Receiver};
 pub(crate) use server::Server;
+pub(crate) use tls::TlsReceiver;
 
 /// Runs each case once on the embedded database and once on PostgreSQL.
 macro_rules! on_both {

@@ -1,6 +1,7 @@
 //! A dispatcher with everything around it: quick settings, a clock that stands still, a database in memory.
 
 use std::{
+    ops::Range,
     rc::Rc,
     sync::{
         Arc,
@@ -126,5 +127,12 @@ impl Rig {
         let id = delivery.id();
         self.dispatcher.submit(vec![delivery]);
         id
+    }
+    pub(crate) fn submit_all(
+        &self,
+        target: &Arc<Target>,
+        envelopes: Range<u32>,
+    ) -> Vec<DeliveryId> {
+        envelopes.map(|envelope| self.submit(target, envelope)).collect()
     }
 }
