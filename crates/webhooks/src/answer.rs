@@ -45,10 +45,8 @@ impl Attempted {
     /// Takes from an answer what there is to take. Its status alone says whether the attempt succeeded.
     pub(crate) async fn read(answer: ClientResponse) -> Self {
         let (status, headers) = (answer.status(), answer.headers());
-        let result = match status.is_success() {
-            true => Ok(()),
-            false => Err(AttemptFailure::HttpStatus(status.as_u16())),
-        };
+        let failure = AttemptFailure::HttpStatus(status.as_u16());
+        let result = if status.is_success() { Ok(()) } else { Err(failure) };
         let retry_after = match status {
             StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => retry_after(headers),
             _ => None,

@@ -103,7 +103,7 @@ mod tests {
         for (in_flight_max, arbiters, lanes, per_lane) in
             [(512, 2, 2, 256), (512, 1, 1, 512), (512, 3, 3, 170), (4, 16, 4, 1), (0, 0, 1, 1)]
         {
-            let settings = Settings { in_flight_max, arbiters, ..Settings::default() };
+            let settings = Settings { arbiters, in_flight_max, ..Settings::default() };
             assert_eq!((settings.lanes(), settings.in_flight_per_lane()), (lanes, per_lane));
         }
     }

@@ -55,7 +55,7 @@ impl Turns {
             return None;
         }
         let shares = [&mut self.answering, &mut self.new, &mut self.silent];
-        let waited = shares.into_iter().find_map(|share| share.next_waiting());
+        let waited = shares.into_iter().find_map(Share::next_waiting);
         waited.or_else(|| self.ready.pop_front())
     }
 

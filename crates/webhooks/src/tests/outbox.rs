@@ -131,7 +131,7 @@ impl Outbox for MemoryOutbox {
                 match settlement.outcome {
                     Outcome::Retry { due_at, .. } => row.due_at = due_at,
                     Outcome::Exhausted(_) | Outcome::Gone | Outcome::Succeeded => {
-                        row.is_over = true
+                        row.is_over = true;
                     }
                 }
                 if settlement.outcome == Outcome::Gone {

@@ -139,7 +139,7 @@ fn obey(answer: &Answer, stream: &mut impl Write) -> bool {
         Answer::Endless(bytes) => {
             let mut is_heard = write(stream, bytes);
             while is_heard {
-                is_heard = write(stream, &[b'x'; 65_536]);
+                is_heard = write(stream, &[b'x'; 8192]);
             }
             false
         }
