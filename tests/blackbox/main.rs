@@ -14,6 +14,7 @@
 mod addresses;
 mod allowances;
 mod audit;
+mod bad_receivers;
 mod cluster;
 mod commands;
 mod crash;

@@ -116,24 +116,39 @@ fn start_dispatcher(
     clock: &Arc<dyn Clock>,
 ) -> Result<Arc<Dispatcher>, Fault> {
     let webhooks = &args.webhooks;
-    let settings = WebhookSettings {
+    let mut settings = WebhookSettings {
         schedule: webhooks.retry_schedule.clone(),
         timeout: webhooks.timeout,
         lease: webhooks.lease,
         queue_max: webhooks.queue,
         in_flight_max: webhooks.in_flight,
         in_flight_per_target: webhooks.in_flight_per_target,
+        breaker_failures: webhooks.breaker_failures,
+        probe_pause_max: webhooks.probe_pause_max,
         policy: AddressPolicy { dev: args.dev },
         ..WebhookSettings::default()
     };
+    if let Some(file) = &webhooks.extra_roots {
+        trust(&mut settings, file)?;
+    }
     let dispatcher = Dispatcher::start(
         settings,
         Arc::<Database>::clone(database),
         Arc::clone(keyring),
         Arc::clone(clock),
+        None,
     )
     .map_err(|error| Fault::caused("the dispatcher cannot start", error))?;
     Ok(Arc::new(dispatcher))
+}
+
+/// Adds the authorities of a PEM file to those that receivers' certificates may lead to.
+fn trust(settings: &mut WebhookSettings, file: &Path) -> Result<(), Fault> {
+    let what = format!("--webhook-extra-roots {} cannot be used", file.display());
+    let pem = fs::read(file).map_err(|error| Fault::caused(what.as_str(), error))?;
+    settings.extra_roots =
+        sealpost_webhooks::read_roots(&pem).map_err(|error| Fault::caused(what, error))?;
+    Ok(())
 }
 
 /// Keys from a file may become more while the node runs.

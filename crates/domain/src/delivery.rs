@@ -57,6 +57,8 @@ pub enum AttemptFailure {
     Timeout,
     /// No secure connection.
     Tls,
+    /// The answer's head is longer than an answer's head may be.
+    TooLarge,
 }
 
 impl AttemptFailure {
@@ -70,6 +72,7 @@ impl AttemptFailure {
             Self::Protocol => "protocol",
             Self::Timeout => "timeout",
             Self::Tls => "tls",
+            Self::TooLarge => "too_large",
         }
     }
 }
@@ -79,6 +82,8 @@ impl AttemptFailure {
 pub enum Outcome {
     /// It failed and was the last that the schedule grants; the delivery stays visible.
     Exhausted(AttemptFailure),
+    /// The receiver answered 410: it wants no more, so its registration is disabled, and the delivery stays visible.
+    Gone,
     /// It failed and is due again.
     Retry {
         /// Why it failed.
@@ -90,8 +95,17 @@ pub enum Outcome {
     Succeeded,
 }
 
+/// What a receiver answered, as far as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// The HTTP status.
+    pub status: u16,
+    /// The beginning of the body, at most 1 KiB; bytes that are no text are replaced.
+    pub excerpt: String,
+}
+
 /// The outcome of one attempt, to be written where the lease still holds.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Settlement {
     /// Which delivery.
     pub id: DeliveryId,
@@ -101,6 +115,10 @@ pub struct Settlement {
     pub attempts: u32,
     /// When the attempt ended.
     pub at: Timestamp,
+    /// How long it took.
+    pub duration_ms: u32,
+    /// What the receiver answered; `None` where no answer came.
+    pub answer: Option<Answer>,
     /// How it ended.
     pub outcome: Outcome,
 }

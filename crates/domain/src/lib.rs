@@ -27,7 +27,9 @@ mod webhook;
 
 pub use account::{Account, Session};
 pub use audit::{Act, AuditEntry, AuditHash};
-pub use delivery::{AttemptFailure, DeliveryId, LeaseToken, LeasedDelivery, Outcome, Settlement};
+pub use delivery::{
+    Answer, AttemptFailure, DeliveryId, LeaseToken, LeasedDelivery, Outcome, Settlement,
+};
 pub use did::Did;
 pub use envelope::{Envelope, EnvelopeHash, EnvelopeMeta, Suite};
 pub use event::{Encryption, EnvelopeReceived, EventKind, Metadata};
@@ -46,4 +48,4 @@ pub use refusal::{Code, Refusal, Window};
 pub use secret::{TokenHash, Wrapped};
 pub use time::{Clock, Timestamp};
 pub use usage::{Usage, WindowUse};
-pub use webhook::{LastFailure, Registration, RegistrationStatus, Target};
+pub use webhook::{LastFailure, Registration, RegistrationStatus, RetiringSecret, Target};

@@ -3,6 +3,8 @@
 
 mod ledger;
 
+use std::time::Duration;
+
 pub use ledger::{Changes, Facts, KeyFacts, Overage, Remembered, SendLedger, ToRemember, Wanted};
 
 use crate::{
@@ -312,11 +314,15 @@ pub trait Outbox: Send + Sync {
     fn claim(&self, claim: &Claim) -> Result<Vec<LeasedDelivery>, StoreError>;
 
     /// Writes outcomes down, each only where its lease still holds: a worker that stalled past its lease cannot
-    /// overwrite its successor.
-    fn settle(&self, settlements: &[Settlement]) -> Result<(), StoreError>;
+    /// overwrite its successor. A registration that has met nothing but failures for `failing_max` is disabled.
+    fn settle(&self, settlements: &[Settlement], failing_max: Duration) -> Result<(), StoreError>;
 
-    /// Gives deliveries back that are still held: due at once, held by nobody.
-    fn release(&self, held: &[(DeliveryId, LeaseToken)], now: Timestamp) -> Result<(), StoreError>;
+    /// Gives deliveries back that are still held: held by nobody, and due at `due_at`. No attempt is counted.
+    fn release(
+        &self,
+        held: &[(DeliveryId, LeaseToken)],
+        due_at: Timestamp,
+    ) -> Result<(), StoreError>;
 }
 
 /// What a claim takes.
@@ -326,6 +332,8 @@ pub struct Claim {
     pub now: Timestamp,
     /// How many at the most.
     pub limit: usize,
+    /// How many of one target at the most, so that one with a long queue leaves room for the others.
+    pub per_target_max: usize,
     /// The proof that this claim's deliveries will carry.
     pub lease: LeaseToken,
     /// When others may take them.

@@ -70,4 +70,15 @@ pub struct Target {
     pub url: String,
     /// The signing secret, encrypted.
     pub secret: Wrapped,
+    /// Secrets that were replaced and still sign along, newest first.
+    pub retiring: Vec<RetiringSecret>,
+}
+
+/// A signing secret that was replaced, and signs along for a while.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RetiringSecret {
+    /// Encrypted.
+    pub secret: Wrapped,
+    /// From when on it signs no more.
+    pub until: Timestamp,
 }

@@ -52,6 +52,7 @@ fn start(file: &std::path::Path) -> Result<Sealpost, Box<dyn Error>> {
         outbox,
         Arc::clone(&keyring),
         Arc::clone(&clock),
+        None,
     )?;
     let parts = Parts {
         store: database,

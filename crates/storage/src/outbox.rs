@@ -28,7 +28,7 @@ impl Outbox for Database {
         self.transact(Durability::Relaxed, |conn| take_ready(conn, claim))
     }
 
-    fn settle(&self, settlements: &[Settlement]) -> Result<(), StoreError> {
+    fn settle(&self, settlements: &[Settlement], _failing_max: Duration) -> Result<(), StoreError> {
         if settlements.is_empty() {
             return Ok(());
         }
@@ -38,12 +38,16 @@ impl Outbox for Database {
         })
     }
 
-    fn release(&self, held: &[(DeliveryId, LeaseToken)], now: Timestamp) -> Result<(), StoreError> {
+    fn release(
+        &self,
+        held: &[(DeliveryId, LeaseToken)],
+        due_at: Timestamp,
+    ) -> Result<(), StoreError> {
         if held.is_empty() {
             return Ok(());
         }
         let held: Vec<_> = held.iter().map(|(id, lease)| Held::new(id, *lease)).collect();
-        self.transact(Durability::Relaxed, |conn| batch::release(conn, &held, now))
+        self.transact(Durability::Relaxed, |conn| batch::release(conn, &held, due_at))
     }
 }
 
@@ -128,6 +132,7 @@ impl TakenRow {
 fn end(settlement: &Settlement) -> Result<End, Fault> {
     let (failure, due_at) = match settlement.outcome {
         Outcome::Exhausted(failure) => (Some(failure.as_str()), None),
+        Outcome::Gone => (Some("http_status"), None),
         Outcome::Retry { failure, due_at } => (Some(failure.as_str()), Some(due_at.as_millis())),
         Outcome::Succeeded => (None, None),
     };

@@ -18,7 +18,8 @@ use crate::{
 pub(crate) type TargetRow = (String, String, Vec<u8>);
 
 pub(crate) fn target((id, url, secret): TargetRow) -> Result<Target, Fault> {
-    Ok(Target { webhook_id: columns::id(&id, "registration")?, url, secret: Wrapped(secret) })
+    let webhook_id = columns::id(&id, "registration")?;
+    Ok(Target { webhook_id, url, secret: Wrapped(secret), retiring: Vec::new() })
 }
 
 impl WebhookRepo for Unit {

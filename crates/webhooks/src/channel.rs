@@ -1,20 +1,21 @@
-//! What a target's notices are sent with: its key, unwrapped once, and its connections.
+//! What a target's notices are sent with: its keys, unwrapped once, and its connections.
 
-use std::sync::Arc;
+use std::{error::Error, sync::Arc};
 
 use ring::hmac;
-use sealpost_domain::{AttemptFailure, Target};
+use sealpost_domain::{AttemptFailure, Target, WebhookId, Wrapped, ports::NoticeSigner};
 use sealpost_wallet::{Keyring, WalletError, WebhookSecret};
 
 use crate::{
+    answer::Attempted,
     client::{Egress, Line},
-    notice::Notice,
+    notice::{Notice, Signers},
     signature,
 };
 
 pub(crate) struct Channel {
     target: Arc<Target>,
-    pub(crate) key: hmac::Key,
+    pub(crate) signers: Signers,
     /// None where the policy forbids the URL, which it may have allowed when the target was registered.
     line: Option<Line>,
 }
@@ -24,10 +25,19 @@ impl Channel {
         target: &Arc<Target>,
         keyring: &Keyring,
         egress: &Egress,
+        service: Option<&Arc<dyn NoticeSigner>>,
     ) -> Result<Self, WalletError> {
-        let secret = WebhookSecret::unwrap(keyring, &target.webhook_id, &target.secret)?;
-        let key = signature::mac_key(&secret);
-        Ok(Self { target: Arc::clone(target), key, line: egress.line(&target.url) })
+        let key = unwrap(keyring, &target.webhook_id, &target.secret)?;
+        let retiring = target.retiring.iter().filter_map(|retiring| {
+            // The newest secret is enough for a receiver that has taken it over, so the notice is sent without.
+            let key = unwrap(keyring, &target.webhook_id, &retiring.secret).inspect_err(|fault| {
+                let error: &(dyn Error + 'static) = fault;
+                tracing::error!(error, webhook.id = %target.webhook_id, "a retiring secret cannot be read");
+            });
+            Some((key.ok()?, retiring.until))
+        });
+        let signers = Signers { key, retiring: retiring.collect(), service: service.cloned() };
+        Ok(Self { target: Arc::clone(target), signers, line: egress.line(&target.url) })
     }
 
     /// Whether this is the channel of `target` as it is now: a changed secret or URL needs a new one.
@@ -35,10 +45,14 @@ impl Channel {
         Arc::ptr_eq(&self.target, target) || self.target == *target
     }
 
-    pub(crate) async fn send(&self, notice: Notice) -> Result<(), AttemptFailure> {
+    pub(crate) async fn send(&self, notice: Notice) -> Attempted {
         match &self.line {
             Some(line) => line.post(notice.headers, notice.body).await,
-            None => Err(AttemptFailure::BlockedAddress),
+            None => Attempted::failed(AttemptFailure::BlockedAddress),
         }
     }
+}
+
+fn unwrap(keyring: &Keyring, id: &WebhookId, wrapped: &Wrapped) -> Result<hmac::Key, WalletError> {
+    Ok(signature::mac_key(&WebhookSecret::unwrap(keyring, id, wrapped)?))
 }

@@ -1,22 +1,23 @@
-//! The HTTP client: how one request is made and its answer judged. Redirects are answers like any other, bodies are
-//! neither decompressed nor kept, and every error becomes one of the coarse classes that an owner may see.
+//! The HTTP client: how one request is made. Redirects are answers like any other, bodies are not decompressed, and
+//! every error becomes one of the coarse classes that an owner may see.
 
 use std::{rc::Rc, sync::Arc, time::Duration};
 
+use actix_http::error::ParseError;
 use actix_rt::time::timeout;
 use awc::{
-    Client, ClientBuilder, ClientResponse, Connector,
+    Client, ClientBuilder, Connector,
     error::{ConnectError, SendRequestError},
     http::{
         Uri,
-        header::{HeaderMap, HeaderValue, USER_AGENT},
+        header::{HeaderMap, HeaderName, HeaderValue, USER_AGENT},
     },
 };
-use futures_util::StreamExt as _;
 use rustls::{ClientConfig, RootCertStore, crypto::ring, pki_types::CertificateDer};
 use sealpost_domain::AttemptFailure;
 
 use crate::{
+    answer::Attempted,
     connector::{GuardedConnector, NoConnection},
     guard::AddressPolicy,
     names::Names,
@@ -67,29 +68,21 @@ impl Egress {
 }
 
 impl Line {
-    /// Sends one notice. `Ok` means that the receiver answered 2xx in time.
+    /// Sends one notice, and waits for the head of the answer until the time is up.
     pub(crate) async fn post(
         &self,
-        headers: impl IntoIterator<Item = (awc::http::header::HeaderName, HeaderValue)>,
+        headers: impl IntoIterator<Item = (HeaderName, HeaderValue)>,
         body: Vec<u8>,
-    ) -> Result<(), AttemptFailure> {
+    ) -> Attempted {
         let mut request = self.client.post(self.uri.clone());
         let own: &mut HeaderMap = request.headers_mut();
         for (name, value) in headers {
             own.insert(name, value);
         }
         match timeout(self.timeout, request.send_body(body)).await {
-            Ok(Ok(answer)) => {
-                let status = answer.status();
-                drain(answer).await;
-                if status.is_success() {
-                    Ok(())
-                } else {
-                    Err(AttemptFailure::HttpStatus(status.as_u16()))
-                }
-            }
-            Ok(Err(error)) => Err(class(&error)),
-            Err(_) => Err(AttemptFailure::Timeout),
+            Ok(Ok(answer)) => Attempted::read(answer).await,
+            Ok(Err(error)) => Attempted::failed(class(&error)),
+            Err(_) => Attempted::failed(AttemptFailure::Timeout),
         }
     }
 }
@@ -110,22 +103,10 @@ pub(crate) fn tls_config(
     Ok(Arc::new(config))
 }
 
-/// Reads a small body to its end, since a connection can only then be used again. A long or a slow one is not worth
-/// it: dropping the answer closes the connection.
-async fn drain(mut answer: ClientResponse) {
-    let read_on = async {
-        let mut left = ANSWER_LEN_MAX;
-        while let Some(Ok(chunk)) = answer.next().await {
-            left = left.checked_sub(chunk.len())?;
-        }
-        Some(())
-    };
-    drop(timeout(DRAIN_MAX, read_on).await);
-}
-
 fn class(error: &SendRequestError) -> AttemptFailure {
     match error {
         SendRequestError::Timeout => AttemptFailure::Timeout,
+        SendRequestError::Response(ParseError::TooLarge) => AttemptFailure::TooLarge,
         SendRequestError::Connect(error) => match error {
             ConnectError::Resolver(fault) => class_of_fault(fault.as_ref()),
             // TCP is the guarded connector's; what fails after it, before the request, is the handshake.
@@ -151,5 +132,3 @@ fn class_of_fault(fault: &(dyn std::error::Error + 'static)) -> AttemptFailure {
 pub(crate) const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 const HANDSHAKE_MAX: Duration = Duration::from_secs(5);
-const ANSWER_LEN_MAX: usize = 16 * 1024;
-const DRAIN_MAX: Duration = Duration::from_secs(1);

@@ -12,7 +12,7 @@ use awc::http::header::{HeaderValue, InvalidHeaderValue};
 use rustls::ClientConfig;
 use sealpost_domain::{
     Clock, LeaseToken, LeasedDelivery, Timestamp,
-    ports::{Dispatch, Outbox},
+    ports::{Dispatch, NoticeSigner, Outbox},
 };
 use sealpost_wallet::{Keyring, WalletError};
 use tokio::sync::mpsc::unbounded_channel;
@@ -22,9 +22,11 @@ use crate::{
     lane::{Context, Held, Lane},
     lanes::Lanes,
     names::{self, Names},
+    postponed::ROWS_MAX,
     settings::Settings,
     settler::Settler,
     shared::{Running, Shared, lock},
+    stats::Stats,
     sweeper::Sweeper,
 };
 
@@ -66,36 +68,39 @@ struct Threads {
     sweeper: JoinHandle<()>,
 }
 
+/// What a dispatcher works with.
+pub(crate) struct Around {
+    pub(crate) outbox: Arc<dyn Outbox>,
+    pub(crate) keyring: Arc<Keyring>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) signer: Option<Arc<dyn NoticeSigner>>,
+    pub(crate) names: fn() -> Rc<dyn Names>,
+}
+
 /// What `start` is given, and what it makes of it for every thread.
 struct Parts {
     settings: Arc<Settings>,
-    outbox: Arc<dyn Outbox>,
-    keyring: Arc<Keyring>,
-    clock: Arc<dyn Clock>,
+    around: Around,
     shared: Arc<Shared>,
     tls: Arc<ClientConfig>,
     user_agent: HeaderValue,
-    names: fn() -> Rc<dyn Names>,
 }
 
 impl Dispatcher {
-    /// Starts the threads; from now on what is due is sent.
+    /// Starts the threads; from now on what is due is sent. With a `signer`, every notice carries the service's own
+    /// signature too.
     pub fn start(
         settings: Settings,
         outbox: Arc<dyn Outbox>,
         keyring: Arc<Keyring>,
         clock: Arc<dyn Clock>,
+        signer: Option<Arc<dyn NoticeSigner>>,
     ) -> Result<Self, DispatchError> {
-        Self::start_with(settings, outbox, keyring, clock, names::system)
+        let around = Around { outbox, keyring, clock, signer, names: names::system };
+        Self::start_with(settings, around)
     }
 
-    pub(crate) fn start_with(
-        settings: Settings,
-        outbox: Arc<dyn Outbox>,
-        keyring: Arc<Keyring>,
-        clock: Arc<dyn Clock>,
-        names: fn() -> Rc<dyn Names>,
-    ) -> Result<Self, DispatchError> {
+    pub(crate) fn start_with(settings: Settings, around: Around) -> Result<Self, DispatchError> {
         if settings.lease <= settings.attempt_max() {
             return Err(DispatchError::LeaseTooShort);
         }
@@ -103,9 +108,9 @@ impl Dispatcher {
         let user_agent =
             HeaderValue::from_str(&settings.user_agent).map_err(DispatchError::UserAgent)?;
         let start = sealpost_wallet::random().map_err(DispatchError::Random)?;
-        let shared = Arc::new(Shared::new(settings.queue_max, u64::from_ne_bytes(start)));
+        let shared = Arc::new(Shared::new(&settings, u64::from_ne_bytes(start)));
         let settings = Arc::new(settings);
-        let parts = Parts { settings, outbox, keyring, clock, shared, tls, user_agent, names };
+        let parts = Parts { settings, around, shared, tls, user_agent };
         parts.start().map_err(DispatchError::Thread)
     }
 
@@ -119,13 +124,18 @@ impl Dispatcher {
         self.lanes.stop();
         let held: Vec<Held> = lanes.into_iter().filter_map(join).flatten().collect();
         join(settler);
-        for some in held.chunks(RELEASE_MAX) {
+        for some in held.chunks(ROWS_MAX) {
             if let Err(fault) = self.outbox.release(some, self.clock.now()) {
                 let error: &(dyn Error + 'static) = &fault;
                 tracing::warn!(error, "held deliveries wait for the end of their leases");
                 return;
             }
         }
+    }
+
+    /// How it does.
+    pub fn stats(&self) -> Stats {
+        self.shared.counters.read(&self.shared.lanes)
     }
 
     /// Whether every thread is running: `false` once stopped, or where one broke down.
@@ -157,26 +167,32 @@ impl Drop for Dispatcher {
 impl Parts {
     /// Where one thread fails to start, those that did start end by themselves: their inboxes are closed.
     fn start(self) -> io::Result<Dispatcher> {
-        let (outcomes, settled) = mpsc::channel();
+        let (ledger, entries) = mpsc::channel();
         let mut inboxes = Vec::new();
         let mut lane_threads = Vec::new();
-        for number in 0..self.settings.arbiters.max(1) {
+        for number in 0..self.settings.lanes() {
             let (orders, inbox) = unbounded_channel();
             let context = Context {
+                number,
                 settings: Arc::clone(&self.settings),
-                keyring: Arc::clone(&self.keyring),
-                clock: Arc::clone(&self.clock),
+                keyring: Arc::clone(&self.around.keyring),
+                signer: self.around.signer.clone(),
+                clock: Arc::clone(&self.around.clock),
                 shared: Arc::clone(&self.shared),
                 inbox,
-                outcomes: outcomes.clone(),
+                ledger: ledger.clone(),
             };
             inboxes.push(orders);
             lane_threads.push(self.start_lane(number, context)?);
         }
         let lanes = Arc::new(Lanes::new(inboxes, Arc::clone(&self.shared)));
-        let Self { settings, outbox, clock, shared, .. } = self;
-        let settler =
-            Settler { inbox: settled, outbox: Arc::clone(&outbox), shared: Arc::clone(&shared) };
+        let Self { settings, around: Around { outbox, clock, .. }, shared, .. } = self;
+        let settler = Settler {
+            inbox: entries,
+            outbox: Arc::clone(&outbox),
+            failing_max: settings.failing_max,
+            shared: Arc::clone(&shared),
+        };
         let settler = start_thread("webhook-settler", &shared, move || settler.run())?;
         let sweeper = Sweeper::new(
             &settings,
@@ -192,7 +208,7 @@ impl Parts {
     }
 
     fn start_lane(&self, number: usize, context: Context) -> io::Result<JoinHandle<Vec<Held>>> {
-        let (policy, names) = (self.settings.policy, self.names);
+        let (policy, names) = (self.settings.policy, self.around.names);
         let timeout = self.settings.timeout;
         let connections_max = self.settings.in_flight_per_target.max(1);
         let (tls, user_agent) = (Arc::clone(&self.tls), self.user_agent.clone());
@@ -222,6 +238,3 @@ fn join<T>(thread: JoinHandle<T>) -> Option<T> {
     let name = thread.thread().name().unwrap_or_default().to_owned();
     thread.join().inspect_err(|_| tracing::error!(name, "a dispatcher thread broke down")).ok()
 }
-
-/// How many held deliveries are given back in one go.
-const RELEASE_MAX: usize = 512;

@@ -1,31 +1,44 @@
 //! One thread that sends: it owns the queues, connections and keys of its targets, and nothing in it is locked.
 
+mod ending;
+
 use std::{
     collections::HashMap,
     error::Error,
     rc::Rc,
     sync::{Arc, mpsc},
+    time::{Duration, Instant},
 };
 
 use actix_rt::time::{interval, timeout};
 use sealpost_domain::{
-    AttemptFailure, Clock, DeliveryId, LeaseToken, LeasedDelivery, Outcome, Settlement,
+    Clock, DeliveryId, LeaseToken, LeasedDelivery, WebhookId, ports::NoticeSigner,
 };
 use sealpost_wallet::Keyring;
 use tokio::{
     sync::mpsc::UnboundedReceiver,
-    task::{Id, JoinError, JoinSet},
+    task::{Id, JoinSet},
 };
 
 use crate::{
-    channel::Channel, client::Egress, lanes::Order, notice::Notice, settings::Settings,
-    shared::Shared, targets::Targets,
+    answer::Attempted,
+    channel::Channel,
+    client::Egress,
+    lanes::Order,
+    notice::Notice,
+    postponed::ROWS_MAX,
+    settings::Settings,
+    settler::Entry,
+    shared::Shared,
+    targets::{Census, Heard, Targets},
+    turns::Place,
 };
 
 /// What names a held delivery when it is given back.
 pub(crate) type Held = (DeliveryId, LeaseToken);
 
-type Attempt = Result<(), AttemptFailure>;
+/// What came of an attempt, and how long it took.
+type Attempt = (Attempted, Duration);
 
 pub(crate) struct Lane {
     pub(crate) context: Context,
@@ -33,22 +46,25 @@ pub(crate) struct Lane {
     pub(crate) targets: Targets,
     /// Requests under way, and what each of them carries.
     pub(crate) attempts: JoinSet<Attempt>,
-    pub(crate) under_way: HashMap<Id, LeasedDelivery>,
+    pub(crate) under_way: HashMap<Id, (LeasedDelivery, Place)>,
 }
 
 /// What a lane gets from the dispatcher.
 pub(crate) struct Context {
+    /// Which of the lanes it is.
+    pub(crate) number: usize,
     pub(crate) settings: Arc<Settings>,
     pub(crate) keyring: Arc<Keyring>,
+    pub(crate) signer: Option<Arc<dyn NoticeSigner>>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) shared: Arc<Shared>,
     pub(crate) inbox: UnboundedReceiver<Order>,
-    pub(crate) outcomes: mpsc::Sender<Settlement>,
+    pub(crate) ledger: mpsc::Sender<Entry>,
 }
 
 impl Lane {
     pub(crate) fn new(context: Context, egress: Egress) -> Self {
-        let targets = Targets::new(context.settings.in_flight_per_target);
+        let targets = Targets::new(&context.settings);
         Self { context, egress, targets, attempts: JoinSet::new(), under_way: HashMap::new() }
     }
 
@@ -70,47 +86,57 @@ impl Lane {
     }
 
     fn accept(&mut self, deliveries: Vec<LeasedDelivery>) {
-        let room = &self.context.shared.room;
+        let (room, now) = (&self.context.shared.room, self.context.clock.now());
         for delivery in deliveries {
             // Refused for now: it comes back when its lease has ended.
-            if !self.targets.push(delivery, room.free()) {
+            if !self.targets.push(delivery, room.free(), now) {
                 room.give_back(1);
             }
         }
     }
 
     fn launch(&mut self) {
+        // Many at once would take up room that others need; few can wait until it is tidied.
+        if self.targets.postponed() >= ROWS_MAX {
+            self.postpone();
+        }
         if self.context.shared.stop.was_said() {
             return;
         }
-        while self.attempts.len() < self.context.settings.in_flight_max {
-            let Some(delivery) = self.targets.next() else { return };
-            let target = delivery.target.webhook_id;
-            if !self.begin(delivery) {
-                self.targets.finished(target);
+        while let Some((delivery, place)) = self.targets.next() {
+            if let Err((target, place)) = self.begin(delivery, place) {
+                let now = self.context.clock.now();
+                self.targets.finished(target, &place, Heard::NotTried, now);
                 self.context.shared.room.give_back(1);
             }
         }
     }
 
-    /// Begins an attempt; `false` where none can be made now, so that the delivery waits for the end of its lease.
-    fn begin(&mut self, delivery: LeasedDelivery) -> bool {
+    /// Begins an attempt, or gives the place back where none can be made now, so that the delivery waits for the end
+    /// of its lease.
+    fn begin(&mut self, delivery: LeasedDelivery, place: Place) -> Result<(), (WebhookId, Place)> {
+        let Some((channel, notice)) = self.prepare(&delivery) else {
+            return Err((delivery.target.webhook_id, place));
+        };
+        let attempt = self.attempts.spawn_local(async move {
+            let began = Instant::now();
+            (channel.send(notice).await, began.elapsed())
+        });
+        self.under_way.insert(attempt.id(), (delivery, place));
+        Ok(())
+    }
+
+    fn prepare(&mut self, delivery: &LeasedDelivery) -> Option<(Rc<Channel>, Notice)> {
         let now = self.context.clock.now();
         if delivery.lease_until.since(now) < self.context.settings.attempt_max() {
-            return false;
+            return None;
         }
-        let Some(channel) = self.channel_for(&delivery) else { return false };
-        let notice = match Notice::new(&delivery.meta, &channel.key, now) {
-            Ok(notice) => notice,
-            Err(fault) => {
-                let error: &(dyn Error + 'static) = &fault;
-                tracing::error!(error, envelope.id = %delivery.meta.id, "a notice cannot be made");
-                return false;
-            }
-        };
-        let attempt = self.attempts.spawn_local(async move { channel.send(notice).await });
-        self.under_way.insert(attempt.id(), delivery);
-        true
+        let channel = self.channel_for(delivery)?;
+        let notice = Notice::new(&delivery.meta, &channel.signers, now).inspect_err(|fault| {
+            let error: &(dyn Error + 'static) = fault;
+            tracing::error!(error, envelope.id = %delivery.meta.id, "a notice cannot be made");
+        });
+        Some((channel, notice.ok()?))
     }
 
     fn channel_for(&mut self, delivery: &LeasedDelivery) -> Option<Rc<Channel>> {
@@ -120,7 +146,8 @@ impl Lane {
         {
             return Some(Rc::clone(channel));
         }
-        match Channel::open(target, &self.context.keyring, &self.egress) {
+        let Context { keyring, signer, .. } = &self.context;
+        match Channel::open(target, keyring, &self.egress, signer.as_ref()) {
             Ok(channel) => {
                 let channel = Rc::new(channel);
                 self.targets.remember(id, Rc::clone(&channel));
@@ -134,48 +161,23 @@ impl Lane {
         }
     }
 
-    fn finish(&mut self, ended: Result<(Id, Attempt), JoinError>) {
-        let (id, attempt) = match ended {
-            Ok(ended) => ended,
-            Err(fault) => {
-                let error: &(dyn Error + 'static) = &fault;
-                tracing::error!(error, "an attempt broke off");
-                (fault.id(), Err(AttemptFailure::Protocol))
-            }
-        };
-        if let Some(delivery) = self.under_way.remove(&id) {
-            self.targets.finished(delivery.target.webhook_id);
-            self.settle(&delivery, attempt);
-        }
-    }
-
-    fn settle(&self, delivery: &LeasedDelivery, attempt: Attempt) {
-        let at = self.context.clock.now();
-        let attempts = delivery.attempts.saturating_add(1);
-        let outcome = match attempt {
-            Ok(()) => Outcome::Succeeded,
-            Err(failure) => match self.context.settings.schedule.next(attempts, jitter()) {
-                Some(pause) => Outcome::Retry { failure, due_at: at.plus(pause) },
-                None => Outcome::Exhausted(failure),
-            },
-        };
-        tracing::debug!(
-            envelope.id = %delivery.meta.id,
-            webhook.id = %delivery.target.webhook_id,
-            delivery.attempt = attempts,
-            delivery.outcome = ?outcome,
-            "attempted"
-        );
-        let settlement =
-            Settlement { id: delivery.id(), lease: delivery.lease, attempts, at, outcome };
-        if self.context.outcomes.send(settlement).is_err() {
-            self.context.shared.room.give_back(1);
-        }
-    }
-
     fn tidy(&mut self) {
         let needed = self.context.clock.now().plus(self.context.settings.attempt_max());
         self.context.shared.room.give_back(self.targets.tidy(needed));
+        self.postpone();
+        self.show();
+    }
+
+    fn show(&self) {
+        if let Some(gauges) = self.context.shared.lanes.get(self.context.number) {
+            gauges.show(self.targets.census(), self.under_way.len());
+        }
+    }
+
+    fn show_nothing(&self) {
+        if let Some(gauges) = self.context.shared.lanes.get(self.context.number) {
+            gauges.show(Census::default(), 0);
+        }
     }
 
     async fn drain(mut self) -> Vec<Held> {
@@ -193,14 +195,12 @@ impl Lane {
         });
         drop(finished.await);
         self.attempts.shutdown().await;
-        let queued = self.targets.into_queued();
-        self.under_way.into_values().chain(queued).map(|held| (held.id(), held.lease)).collect()
+        self.postpone();
+        self.show_nothing();
+        let under_way = self.under_way.into_values().map(|(delivery, _)| delivery);
+        let held = under_way.chain(self.targets.into_queued());
+        held.map(|held| (held.id(), held.lease)).collect()
     }
 }
 
-/// A retry without jitter is still right, so a failing random source is no reason to stop.
-fn jitter() -> u32 {
-    sealpost_wallet::random().map_or(0, u32::from_ne_bytes)
-}
-
-const TIDY_EVERY: std::time::Duration = std::time::Duration::from_secs(1);
+const TIDY_EVERY: Duration = Duration::from_secs(1);

@@ -16,6 +16,7 @@
 //!
 //! `examples/receive.rs` verifies a notice as a receiver would.
 
+mod answer;
 mod asymmetric;
 mod channel;
 mod client;
@@ -23,18 +24,24 @@ mod connector;
 mod did_document;
 mod dispatcher;
 mod guard;
+mod health;
 mod lane;
 mod lanes;
 mod names;
 mod notice;
 mod outage;
+mod postponed;
+mod retry;
+mod roots;
 mod schedule;
 mod settings;
 mod settler;
 mod shared;
 mod signature;
+mod stats;
 mod sweeper;
 mod targets;
+mod turns;
 
 #[cfg(test)]
 mod tests;
@@ -43,6 +50,8 @@ pub use asymmetric::{VerifyingKey, VerifyingKeyFault, entry_v1a, verify_asymmetr
 pub use did_document::{NoVerifyingKey, verifying_keys};
 pub use dispatcher::{DispatchError, Dispatcher};
 pub use guard::{AddressPolicy, Guard};
+pub use roots::{RootsFault, read_roots};
 pub use schedule::{RetrySchedule, ScheduleFault};
 pub use settings::Settings;
 pub use signature::{SignedHeaders, VerifyFault, sign, signed_content, verify};
+pub use stats::Stats;

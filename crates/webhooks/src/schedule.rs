@@ -12,12 +12,29 @@ impl RetrySchedule {
     /// How long to wait after `attempts_made` attempts; `None` once the schedule is used up. `jitter`, any number,
     /// adds up to a fifth and takes nothing away, so that no retry comes before its published time.
     pub fn next(&self, attempts_made: u32, jitter: u32) -> Option<Duration> {
-        let place = usize::try_from(attempts_made.checked_sub(1)?).ok()?;
-        let pause_ms = *self.pauses_ms.get(place)?;
-        let full_scale = u128::from(u32::MAX) * JITTER_SHARE;
-        let extra_ms = u128::from(pause_ms) * u128::from(jitter) / full_scale;
-        Some(Duration::from_millis(pause_ms + u64::try_from(extra_ms).ok()?))
+        Some(spread(self.pause(attempts_made)?, jitter))
     }
+
+    /// A span that suits the contract's schedule, shortened in proportion where the first pause of this one is
+    /// shorter: whoever retries sooner wants to see everything else sooner too.
+    pub fn scaled(&self, span: Duration) -> Duration {
+        let first_ms = self.pauses_ms.first().copied().unwrap_or(FIRST_MS).min(FIRST_MS);
+        let span_ms = span.as_millis() * u128::from(first_ms) / u128::from(FIRST_MS);
+        Duration::from_millis(u64::try_from(span_ms).unwrap_or(u64::MAX))
+    }
+
+    /// The published pause after `attempts_made` attempts.
+    pub(crate) fn pause(&self, attempts_made: u32) -> Option<Duration> {
+        let place = usize::try_from(attempts_made.checked_sub(1)?).ok()?;
+        self.pauses_ms.get(place).copied().map(Duration::from_millis)
+    }
+}
+
+/// A pause and up to a fifth more.
+pub(crate) fn spread(pause: Duration, jitter: u32) -> Duration {
+    let full_scale = u128::from(u32::MAX) * JITTER_SHARE;
+    let extra_ms = pause.as_millis() * u128::from(jitter) / full_scale;
+    pause.saturating_add(Duration::from_millis(u64::try_from(extra_ms).unwrap_or(u64::MAX)))
 }
 
 /// A text that is no schedule.
@@ -85,6 +102,9 @@ const UNITS: [(&str, u64); 4] = [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_
 /// Read but never written, since the contract writes `24h`.
 const DAY: (&str, u64) = ("d", 86_400_000);
 
+/// The first pause of the contract's schedule.
+const FIRST_MS: u64 = 5000;
+
 const PAUSES_MAX: usize = 32;
 const PAUSE_MS_MAX: u64 = 30 * 86_400_000;
 
@@ -139,6 +159,19 @@ mod tests {
             ("9999999999999999999d", "choose the pause \"9999999999999999999d\" from 1ms to 30d"),
         ] {
             assert_eq!(text.parse::<RetrySchedule>().unwrap_err().to_string(), fault, "{text}");
+        }
+    }
+
+    #[test]
+    fn other_spans_shrink_with_a_short_schedule_and_never_grow() {
+        let minute = Duration::from_mins(1);
+        for (schedule, scaled) in [
+            (CONTRACT, minute),
+            ("1h,2h", minute),
+            ("500ms,1h", Duration::from_secs(6)),
+            ("10ms", Duration::from_millis(120)),
+        ] {
+            assert_eq!(schedule.parse::<RetrySchedule>().unwrap().scaled(minute), scaled);
         }
     }
 

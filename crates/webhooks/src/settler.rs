@@ -7,23 +7,61 @@ use std::{
 
 use sealpost_domain::{Settlement, ports::Outbox};
 
-use crate::{outage::Outage, shared::Shared};
+use crate::{outage::Outage, postponed::Release, shared::Shared};
 
 pub(crate) struct Settler {
-    pub(crate) inbox: Receiver<Settlement>,
+    pub(crate) inbox: Receiver<Entry>,
     pub(crate) outbox: Arc<dyn Outbox>,
+    pub(crate) failing_max: Duration,
     pub(crate) shared: Arc<Shared>,
+}
+
+/// What a lane wants written down.
+pub(crate) enum Entry {
+    Release(Release),
+    Settle(Settlement),
+}
+
+impl Entry {
+    /// How many deliveries it is about.
+    pub(crate) fn deliveries(&self) -> usize {
+        match self {
+            Self::Release(release) => release.held.len(),
+            Self::Settle(_) => 1,
+        }
+    }
 }
 
 impl Settler {
     /// Writes until every lane has ended and nothing waits any more.
     pub(crate) fn run(self) {
-        let mut outage = Outage::of("settle");
+        let mut outages = [Outage::of("settle"), Outage::of("release")];
+        let [settling, releasing] = &mut outages;
         while let Ok(first) = self.inbox.recv() {
-            let mut batch = vec![first];
-            batch.extend(self.inbox.try_iter().take(BATCH_MAX - 1));
-            self.write(&batch, &mut outage);
-            self.shared.room.give_back(batch.len());
+            let (mut settlements, mut releases) = (Vec::new(), Vec::new());
+            for entry in std::iter::once(first).chain(self.inbox.try_iter().take(BATCH_MAX - 1)) {
+                match entry {
+                    Entry::Release(release) => releases.push(release),
+                    Entry::Settle(settlement) => settlements.push(settlement),
+                }
+            }
+            // First, since a registration that an outcome disables is looked at again for what is given back.
+            if !settlements.is_empty() {
+                self.write(&settlements, settling);
+                self.shared.room.give_back(settlements.len());
+            }
+            for release in releases {
+                self.release(&release, releasing);
+                self.shared.room.give_back(release.held.len());
+            }
+        }
+    }
+
+    /// What cannot be given back comes back by itself when its lease ends.
+    fn release(&self, Release { held, due_at }: &Release, outage: &mut Outage) {
+        match self.outbox.release(held, *due_at) {
+            Ok(()) => outage.over(),
+            Err(error) => outage.failed(&error),
         }
     }
 
@@ -31,7 +69,7 @@ impl Settler {
     /// notice is sent once more.
     fn write(&self, batch: &[Settlement], outage: &mut Outage) {
         for pause_ms in PAUSES_MS {
-            match self.outbox.settle(batch) {
+            match self.outbox.settle(batch, self.failing_max) {
                 Ok(()) => return outage.over(),
                 Err(error) => outage.failed(&error),
             }

@@ -10,21 +10,31 @@ use std::{
 
 use sealpost_domain::LeaseToken;
 
+use crate::{
+    settings::Settings,
+    stats::{Counters, Gauges},
+};
+
 /// Shared by all threads of one dispatcher.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) room: Room,
     pub(crate) stop: Stop,
     pub(crate) tokens: Tokens,
+    pub(crate) counters: Counters,
+    /// One for each thread that sends.
+    pub(crate) lanes: Vec<Gauges>,
     running: AtomicUsize,
 }
 
 impl Shared {
-    pub(crate) fn new(queue_max: usize, token_start: u64) -> Self {
+    pub(crate) fn new(settings: &Settings, token_start: u64) -> Self {
         Self {
-            room: Room { taken: AtomicUsize::new(0), max: queue_max },
+            room: Room { taken: AtomicUsize::new(0), max: settings.queue_max },
             stop: Stop::default(),
             tokens: Tokens { start: token_start, issued: AtomicU64::new(0) },
+            counters: Counters::default(),
+            lanes: (0..settings.lanes()).map(|_| Gauges::default()).collect(),
             running: AtomicUsize::new(0),
         }
     }
@@ -128,14 +138,15 @@ mod tests {
 
     #[test]
     fn lease_tokens_do_not_repeat() {
-        let tokens = Shared::new(0, 7).tokens;
+        let tokens = Shared::new(&Settings::default(), 7).tokens;
         let issued: HashSet<_> = (0..10_000).map(|_| tokens.issue()).collect();
         assert_eq!(issued.len(), 10_000);
     }
 
     #[test]
     fn room_never_goes_below_nothing() {
-        let room = Shared::new(2, 0).room;
+        let settings = Settings { queue_max: 2, ..Settings::default() };
+        let room = Shared::new(&settings, 0).room;
         room.take(3);
         assert_eq!(room.free(), 0);
         room.give_back(2);

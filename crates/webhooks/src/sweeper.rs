@@ -1,9 +1,9 @@
 //! Asks the database for what is due: retries, what found no room, and what a dead node held. One thread.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use sealpost_domain::{
-    Clock,
+    Clock, LeasedDelivery, WebhookId,
     ports::{Claim, Outbox},
 };
 
@@ -17,6 +17,7 @@ pub(crate) struct Sweeper {
     pub(crate) lease: Duration,
     pub(crate) every: Duration,
     pub(crate) claim_max: usize,
+    pub(crate) claim_per_target_max: usize,
     outage: Outage,
 }
 
@@ -29,38 +30,68 @@ impl Sweeper {
         shared: Arc<Shared>,
     ) -> Self {
         let outage = Outage::of("claim");
-        let Settings { lease, sweep_every, claim_max, .. } = *settings;
-        Self { lanes, outbox, clock, shared, lease, every: sweep_every, claim_max, outage }
+        let Settings { lease, sweep_every: every, claim_max, claim_per_target_max, .. } = *settings;
+        Self { lanes, outbox, clock, shared, lease, every, claim_max, claim_per_target_max, outage }
     }
 
     /// Sweeps until it is said to stop.
     pub(crate) fn run(mut self) {
         while !self.shared.stop.was_said() {
-            if !self.claim() {
-                self.shared.stop.wait(self.every);
+            match self.claim() {
+                Found::All => self.shared.stop.wait(self.every),
+                Found::AllButOfSomeTarget => self.shared.stop.wait(self.every / CAPPED_PACE),
+                Found::Enough => {}
             }
         }
     }
 
-    /// Claims once; `true` where the claim came back full, so that more may be due.
-    fn claim(&mut self) -> bool {
+    fn claim(&mut self) -> Found {
         let limit = self.claim_max.min(self.shared.room.free());
         if limit == 0 {
-            return false;
+            return Found::All;
         }
         let now = self.clock.now();
         let lease = self.shared.tokens.issue();
-        match self.outbox.claim(&Claim { now, limit, lease, lease_until: now.plus(self.lease) }) {
+        let (lease_until, per_target_max) = (now.plus(self.lease), self.claim_per_target_max);
+        match self.outbox.claim(&Claim { now, limit, per_target_max, lease, lease_until }) {
             Ok(due) => {
                 self.outage.over();
-                let is_full = due.len() >= limit;
+                let found = self.judge(&due, limit);
                 self.lanes.hand_over(due);
-                is_full
+                found
             }
             Err(error) => {
                 self.outage.failed(&error);
-                false
+                Found::All
             }
         }
     }
+
+    fn judge(&self, due: &[LeasedDelivery], limit: usize) -> Found {
+        let mut counts: HashMap<WebhookId, usize> = HashMap::new();
+        for delivery in due {
+            *counts.entry(delivery.target.webhook_id).or_default() += 1;
+        }
+        if due.len() >= limit {
+            Found::Enough
+        } else if counts.values().any(|count| *count >= self.claim_per_target_max) {
+            Found::AllButOfSomeTarget
+        } else {
+            Found::All
+        }
+    }
 }
+
+/// What a claim says about what it left behind.
+enum Found {
+    /// Nothing that is due, or nothing can be taken now.
+    All,
+    /// A target may have more that is due than a claim takes of one.
+    AllButOfSomeTarget,
+    /// It is full, so that more may be due.
+    Enough,
+}
+
+/// How much sooner the database is asked again for a target that has much waiting: soon enough to send at full speed,
+/// and not so soon that one that hangs fills the memory.
+const CAPPED_PACE: u32 = 20;

@@ -1,23 +1,34 @@
-//! Whose turn it is: a queue per target, a bound on what is under way to each, and turns that go round, so that a
+//! What is known of each target: its queue, what is under way to it, how it has answered lately, its connections. A
 //! target with much to send, or one that hangs, holds up nobody else.
 
 use std::{
     collections::{HashMap, VecDeque},
+    mem,
     rc::Rc,
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use sealpost_domain::{LeasedDelivery, Timestamp, WebhookId};
 
-use crate::{channel::Channel, client::KEEP_ALIVE};
+use crate::{
+    channel::Channel,
+    client::KEEP_ALIVE,
+    health::{Change, Health, Rules, Standing, Wait},
+    settings::Settings,
+    turns::{Place, Turns},
+};
 
 pub(crate) struct Targets {
     by_id: HashMap<WebhookId, TargetState>,
-    /// Targets that have something queued and may begin another request; each once.
-    turns: VecDeque<WebhookId>,
+    turns: Turns,
     /// Targets in the order in which they became idle; those that were busy again since have another time.
     idle: VecDeque<(WebhookId, Instant)>,
+    /// How many targets have a channel.
+    channels: usize,
+    /// What is not to be sent for now, and when it is due again.
+    postponed: Vec<(LeasedDelivery, Wait)>,
     in_flight_per_target: usize,
+    rules: Rules,
 }
 
 #[derive(Default)]
@@ -25,25 +36,50 @@ struct TargetState {
     queue: VecDeque<LeasedDelivery>,
     in_flight: usize,
     has_turn: bool,
+    health: Health,
     channel: Option<Rc<Channel>>,
     idle_since: Option<Instant>,
 }
 
+/// What an attempt says about its target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Heard {
+    Answer,
+    Nothing,
+    /// It was not tried after all.
+    NotTried,
+}
+
+/// How things stand, for whoever watches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Census {
+    pub(crate) queued: usize,
+    pub(crate) open_breakers: usize,
+}
+
 impl Targets {
-    pub(crate) fn new(in_flight_per_target: usize) -> Self {
+    pub(crate) fn new(settings: &Settings) -> Self {
         Self {
             by_id: HashMap::new(),
-            turns: VecDeque::new(),
+            turns: Turns::new(settings.in_flight_per_lane()),
             idle: VecDeque::new(),
-            in_flight_per_target: in_flight_per_target.max(1),
+            channels: 0,
+            postponed: Vec::new(),
+            in_flight_per_target: settings.in_flight_per_target.max(1),
+            rules: Rules::of(settings),
         }
     }
 
-    /// Queues a delivery, unless its target has more queued than there is room left (`free`). So a target may fill
-    /// half of the memory when it is alone, less when others are busy too, and never all of it.
-    pub(crate) fn push(&mut self, delivery: LeasedDelivery, free: usize) -> bool {
+    /// Queues a delivery, or postpones it where its target does not answer. `false` where neither may be: its target
+    /// has more queued than there is room left (`free`). So a target may fill half of the memory when it is alone,
+    /// less when others are busy too, and never all of it.
+    pub(crate) fn push(&mut self, delivery: LeasedDelivery, free: usize, now: Timestamp) -> bool {
         let id = delivery.target.webhook_id;
         let state = self.by_id.entry(id).or_default();
+        if state.queue.len() >= state.queue_max(now, self.in_flight_per_target) {
+            self.postponed.push((delivery, state.health.wait(now, &self.rules)));
+            return true;
+        }
         if state.queue.len() > free {
             return false;
         }
@@ -54,33 +90,69 @@ impl Targets {
     }
 
     /// The next delivery, whose target now counts one more request under way.
-    pub(crate) fn next(&mut self) -> Option<LeasedDelivery> {
-        while let Some(id) = self.turns.pop_front() {
+    pub(crate) fn next(&mut self) -> Option<(LeasedDelivery, Place)> {
+        while let Some(id) = self.turns.pop() {
+            let free = self.turns.free();
             let Some(state) = self.by_id.get_mut(&id) else { continue };
-            state.has_turn = false;
-            if state.in_flight >= self.in_flight_per_target {
-                continue;
+            state.has_turn = state.may_begin(free, self.in_flight_per_target);
+            if state.has_turn
+                && let Some(delivery) = state.queue.pop_front()
+            {
+                let Some(place) = self.turns.take(id, state.health.standing) else {
+                    state.queue.push_front(delivery);
+                    continue;
+                };
+                state.has_turn = false;
+                state.in_flight += 1;
+                self.give_turn(id);
+                return Some((delivery, place));
             }
-            let Some(delivery) = state.queue.pop_front() else { continue };
-            state.in_flight += 1;
-            self.give_turn(id);
-            return Some(delivery);
+            state.has_turn = false;
         }
         None
     }
 
-    /// A request to this target is over.
-    pub(crate) fn finished(&mut self, id: WebhookId) {
-        if let Some(state) = self.by_id.get_mut(&id) {
-            state.in_flight = state.in_flight.saturating_sub(1);
-            if state.is_idle() {
-                let now = Instant::now();
-                state.idle_since = Some(now);
-                self.idle.push_back((id, now));
-                self.forget_one_of_many();
-            }
+    /// A request to this target is over; says whether that opened or closed its breaker.
+    pub(crate) fn finished(
+        &mut self,
+        id: WebhookId,
+        place: &Place,
+        heard: Heard,
+        now: Timestamp,
+    ) -> Option<Change> {
+        self.turns.give_back(place);
+        let state = self.by_id.get_mut(&id)?;
+        state.in_flight = state.in_flight.saturating_sub(1);
+        let change = match heard {
+            Heard::Answer => state.health.answered(),
+            Heard::Nothing => state.health.kept_silent(now, &self.rules),
+            Heard::NotTried => None,
+        };
+        let kept = state.queue_max(now, self.in_flight_per_target).min(state.queue.len());
+        for delivery in state.queue.split_off(kept) {
+            self.postponed.push((delivery, state.health.wait(now, &self.rules)));
         }
+        self.note_idle(id);
         self.give_turn(id);
+        change
+    }
+
+    /// Postpones what is queued for a target that wants nothing more, until the database has been told.
+    pub(crate) fn withdraw(&mut self, id: WebhookId, now: Timestamp) {
+        let queue = self.by_id.get_mut(&id).map(|state| mem::take(&mut state.queue));
+        let wait = Wait { from: now, spread: Duration::ZERO };
+        self.postponed.extend(queue.into_iter().flatten().map(|delivery| (delivery, wait)));
+        self.note_idle(id);
+    }
+
+    /// How many deliveries are postponed and not taken yet.
+    pub(crate) fn postponed(&self) -> usize {
+        self.postponed.len()
+    }
+
+    /// Takes what is postponed, to give it back to the database.
+    pub(crate) fn take_postponed(&mut self) -> Vec<(LeasedDelivery, Wait)> {
+        mem::take(&mut self.postponed)
     }
 
     /// The target's channel, as it was remembered.
@@ -90,22 +162,37 @@ impl Targets {
 
     /// Remembers the target's channel until the target is idle.
     pub(crate) fn remember(&mut self, id: WebhookId, channel: Rc<Channel>) {
-        self.by_id.entry(id).or_default().channel = Some(channel);
+        let state = self.by_id.entry(id).or_default();
+        self.channels += usize::from(state.channel.replace(channel).is_none());
     }
 
-    /// Drops what is queued under leases that end before `needed`, and targets that have been idle; says how many
-    /// deliveries that were. Queues are in the order of their leases, near enough.
+    /// Drops what is queued under leases that end before `needed`, the channels of targets that have been idle, and
+    /// targets that have been idle for long; says how many deliveries that were. Queues are in the order of their
+    /// leases, near enough.
     pub(crate) fn tidy(&mut self, needed: Timestamp) -> usize {
         let (mut lapsed, now) = (0, Instant::now());
+        let idle_max = if self.by_id.len() > KNOWN_MAX { KEEP_ALIVE } else { KNOWN_FOR };
         self.by_id.retain(|_, state| {
             while state.queue.pop_front_if(|first| first.lease_until < needed).is_some() {
                 lapsed += 1;
             }
             let idle_since = state.is_idle().then(|| *state.idle_since.get_or_insert(now));
-            idle_since.is_none_or(|since| now.duration_since(since) < KEEP_ALIVE)
+            let idle_for = idle_since.map_or(Duration::ZERO, |since| now.duration_since(since));
+            if idle_for >= KEEP_ALIVE {
+                self.channels -= usize::from(state.channel.take().is_some());
+                state.queue = VecDeque::new();
+            }
+            idle_for < idle_max
         });
-        self.idle.retain(|(id, since)| is_idle_since(&self.by_id, id, *since));
+        self.idle.retain(|(id, since)| has_channel_since(&self.by_id, id, *since));
         lapsed
+    }
+
+    /// Counts; not for every turn, since it looks at every target.
+    pub(crate) fn census(&self) -> Census {
+        let queued = self.by_id.values().map(|state| state.queue.len()).sum();
+        let open_breakers = self.by_id.values().filter(|state| state.health.is_open()).count();
+        Census { queued, open_breakers }
     }
 
     /// Everything that is queued.
@@ -113,23 +200,38 @@ impl Targets {
         self.by_id.into_values().flat_map(|state| state.queue)
     }
 
+    fn note_idle(&mut self, id: WebhookId) {
+        if let Some(state) = self.by_id.get_mut(&id)
+            && state.is_idle()
+        {
+            let now = Instant::now();
+            state.idle_since = Some(now);
+            self.idle.push_back((id, now));
+            self.close_one_of_many();
+        }
+    }
+
     /// Idle connections are open sockets: among many targets, those that were idle longest lose theirs.
-    fn forget_one_of_many(&mut self) {
-        while self.by_id.len() > KNOWN_MAX
+    fn close_one_of_many(&mut self) {
+        while self.channels > CHANNELS_MAX
             && let Some((id, since)) = self.idle.pop_front()
         {
-            if is_idle_since(&self.by_id, &id, since) {
-                self.by_id.remove(&id);
+            if has_channel_since(&self.by_id, &id, since)
+                && let Some(state) = self.by_id.get_mut(&id)
+            {
+                state.channel = None;
+                self.channels -= 1;
             }
         }
     }
 
     fn give_turn(&mut self, id: WebhookId) {
+        let free = self.turns.free();
         let Some(state) = self.by_id.get_mut(&id) else { return };
-        let may_begin = state.in_flight < self.in_flight_per_target && !state.queue.is_empty();
-        if may_begin && !state.has_turn {
+        let wants_turn = !state.has_turn && !state.queue.is_empty();
+        if wants_turn && state.may_begin(free, self.in_flight_per_target) {
             state.has_turn = true;
-            self.turns.push_back(id);
+            self.turns.push(id);
         }
     }
 }
@@ -138,86 +240,37 @@ impl TargetState {
     fn is_idle(&self) -> bool {
         self.in_flight == 0 && self.queue.is_empty()
     }
+
+    /// Whether another request may be begun where `free` places are free. The first always may. A target that has
+    /// not answered has one at a time; one that answers has at most half as many as are left for others, so that
+    /// when many of them begin to hang at once, some places stay free.
+    fn may_begin(&self, free: usize, per_target: usize) -> bool {
+        match (self.in_flight, self.health.standing) {
+            (0, _) => true,
+            (_, Standing::New | Standing::Silent) => false,
+            (under_way, Standing::Answering) => under_way < per_target && under_way * 2 < free,
+        }
+    }
+
+    fn queue_max(&self, now: Timestamp, per_target: usize) -> usize {
+        self.health.queue_max(now, self.in_flight, per_target)
+    }
 }
 
-fn is_idle_since(by_id: &HashMap<WebhookId, TargetState>, id: &WebhookId, since: Instant) -> bool {
-    by_id.get(id).is_some_and(|state| state.idle_since == Some(since))
+fn has_channel_since(
+    by_id: &HashMap<WebhookId, TargetState>,
+    id: &WebhookId,
+    since: Instant,
+) -> bool {
+    by_id.get(id).is_some_and(|state| state.channel.is_some() && state.idle_since == Some(since))
 }
 
-/// How many targets are known before idle ones are forgotten.
-const KNOWN_MAX: usize = 512;
+/// How many targets have channels before idle ones lose theirs.
+const CHANNELS_MAX: usize = 512;
+
+/// How long an idle target is known, longer than any breaker's pause, unless there are more than so many.
+const KNOWN_FOR: Duration = Duration::from_mins(10);
+const KNOWN_MAX: usize = 10_000;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::tests::outbox::{delivery, webhook_id};
-
-    fn drain(targets: &mut Targets) -> Vec<WebhookId> {
-        std::iter::from_fn(|| targets.next()).map(|next| next.target.webhook_id).collect()
-    }
-
-    #[test]
-    fn turns_go_round() {
-        let mut targets = Targets::new(8);
-        for envelope in 0..3 {
-            targets.push(delivery(1, envelope), 100);
-        }
-        targets.push(delivery(2, 9), 100);
-        let [a, b] = [webhook_id(1), webhook_id(2)];
-        assert_eq!(drain(&mut targets), [a, b, a, a]);
-    }
-
-    #[test]
-    fn a_target_has_so_many_requests_under_way_and_no_more() {
-        let mut targets = Targets::new(2);
-        for envelope in 0..5 {
-            targets.push(delivery(1, envelope), 100);
-        }
-        assert_eq!(drain(&mut targets).len(), 2);
-        targets.finished(webhook_id(1));
-        assert_eq!(drain(&mut targets).len(), 1);
-        targets.push(delivery(2, 0), 100);
-        assert_eq!(drain(&mut targets), [webhook_id(2)]);
-    }
-
-    #[test]
-    fn a_target_never_takes_all_the_room() {
-        let mut targets = Targets::new(8);
-        let queued =
-            (0..100).filter(|taken| targets.push(delivery(1, *taken), 100 - usize::from(*taken)));
-        assert_eq!(queued.count(), 51);
-        assert!(targets.push(delivery(2, 0), 0), "another target always gets a place");
-    }
-
-    #[test]
-    fn what_can_no_longer_be_sent_in_time_is_dropped() {
-        let mut targets = Targets::new(8);
-        targets.push(delivery(1, 0), 100);
-        let until = delivery(1, 0).lease_until;
-        assert_eq!(targets.tidy(until), 0);
-        assert_eq!(targets.tidy(Timestamp::from_millis(until.as_millis() + 1)), 1);
-        assert_eq!(drain(&mut targets), []);
-        targets.push(delivery(1, 1), 100);
-        assert_eq!(drain(&mut targets).len(), 1, "the target still gets its turn afterwards");
-    }
-
-    #[test]
-    fn among_many_targets_those_idle_longest_are_forgotten() {
-        let mut targets = Targets::new(8);
-        let mut use_once = |target| {
-            targets.push(delivery(target, 0), 10_000);
-            for id in drain(&mut targets) {
-                targets.finished(id);
-            }
-        };
-        (0..600).for_each(|target| {
-            use_once(0);
-            use_once(target);
-        });
-        assert_eq!(targets.by_id.len(), KNOWN_MAX);
-        let is_known = |target| targets.by_id.contains_key(&webhook_id(target));
-        assert!(is_known(0) && !is_known(1) && !is_known(88) && is_known(599));
-        targets.tidy(Timestamp::from_millis(0));
-        assert_eq!(targets.idle.len(), KNOWN_MAX);
-    }
-}
+mod tests;

@@ -1,9 +1,12 @@
 //! The dispatcher as a whole, over real sockets: what it needs around it, and the cases.
 
+mod answering;
 mod connecting;
 mod delivering;
 pub(crate) mod names;
 pub(crate) mod outbox;
 mod receiver;
-mod rig;
+pub(crate) mod rig;
+mod signing;
+mod sparing;
 mod stopping;

@@ -11,6 +11,7 @@ mod raw;
 mod receiver;
 mod server;
 mod signed;
+mod tls;
 
 use std::{
     thread,
@@ -25,8 +26,10 @@ pub(crate) use load::Pairs;
 pub(crate) use process::{Ended, Process, binary, is_empty, run};
 pub(crate) use raw::{exchange, status_of, talk};
 pub(crate) use receiver::{Notice, Reaction, Receiver};
+pub(crate) use server::Server;
 pub(crate) use server::{Server, lines_of};
 pub(crate) use signed::{PUBLIC_KEY, Signed};
+pub(crate) use tls::TlsReceiver;
 
 /// Runs each case once on the embedded database and once on PostgreSQL.
 macro_rules! on_both {

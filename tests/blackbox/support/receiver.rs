@@ -1,18 +1,18 @@
 //! A receiver of notices that writes down what it gets and reacts as the case wants.
 
 use std::{
-    io::{BufRead, BufReader, Read as _, Write as _},
+    io::{BufRead, BufReader, Read as _, Write},
     net::{Shutdown, SocketAddr, TcpListener, TcpStream},
     sync::{Arc, Condvar, Mutex},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use serde_json::Value;
 use standardwebhooks::Webhook;
 use ureq::http::{HeaderMap, HeaderName};
 
-use super::{SOON, eventually};
+use super::{POLL_EVERY, SOON, eventually};
 
 /// What becomes of a request.
 #[derive(Debug, Clone)]
@@ -21,10 +21,14 @@ pub(crate) enum Reaction {
     Answer(u16),
     /// The connection is closed without an answer.
     Close,
+    /// These bytes, and then one more every few milliseconds for as long as anybody listens.
+    Drip(&'static str),
     /// No answer until the receiver is told to go on; then 204.
     Hang,
     /// No answer, ever.
     Ignore,
+    /// This head, without the line of the protocol's version, and this body.
+    Exactly(String, Vec<u8>),
     /// A redirect there.
     Redirect(String),
 }
@@ -36,6 +40,8 @@ pub(crate) struct Notice {
     pub(crate) headers: HeaderMap,
     pub(crate) body: Vec<u8>,
     pub(crate) is_answered: bool,
+    /// When it came.
+    pub(crate) at: Instant,
 }
 
 /// A receiver on a free loopback port.
@@ -46,6 +52,8 @@ pub(crate) struct Receiver {
 }
 
 struct State {
+    /// How many connections are reset before any is served.
+    resets: usize,
     /// From how many notices came before this one to what becomes of it.
     react: Box<dyn Fn(usize) -> Reaction + Send + Sync>,
     seen: Mutex<Seen>,
@@ -56,6 +64,7 @@ struct State {
 struct Seen {
     notices: Vec<Notice>,
     connections: Vec<TcpStream>,
+    resets: usize,
     goes_on: bool,
     is_over: bool,
 }
@@ -68,10 +77,18 @@ impl Receiver {
 
     /// One that reacts to the notice with this number, from 0, as `react` says.
     pub(crate) fn reacting(react: impl Fn(usize) -> Reaction + Send + Sync + 'static) -> Self {
+        Self::after_resets(0, react)
+    }
+
+    /// One that resets so many connections first.
+    pub(crate) fn after_resets(
+        resets: usize,
+        react: impl Fn(usize) -> Reaction + Send + Sync + 'static,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let (seen, going_on) = (Mutex::default(), Condvar::new());
-        let state = Arc::new(State { react: Box::new(react), seen, going_on });
+        let state = Arc::new(State { resets, react: Box::new(react), seen, going_on });
         let shared = Arc::clone(&state);
         thread::spawn(move || accept(&listener, &shared));
         Self { url: format!("http://{address}/hook"), address, state }
@@ -146,6 +163,13 @@ fn accept(listener: &TcpListener, state: &Arc<State>) {
         if seen.is_over {
             return;
         }
+        if seen.resets < state.resets {
+            seen.resets += 1;
+            drop(seen);
+            // To throw away unread what has come makes it a reset.
+            drop(connection.peek(&mut [0]));
+            continue;
+        }
         seen.connections.push(connection.try_clone().unwrap());
         drop(seen);
         let state = Arc::clone(state);
@@ -163,21 +187,34 @@ fn serve(connection: &TcpStream, state: &State) -> Option<()> {
             seen.notices.push(notice);
             seen.notices.len() - 1
         };
-        let head = match (state.react)(number) {
-            Reaction::Answer(status) => format!("{status} Whatever"),
+        let (head, body) = match (state.react)(number) {
+            Reaction::Answer(status) => (format!("{status} Whatever"), Vec::new()),
             Reaction::Close => return connection.shutdown(Shutdown::Both).ok(),
+            Reaction::Drip(head) => return drip(reader.get_mut(), head),
+            Reaction::Exactly(head, body) => (head, body),
             Reaction::Hang => {
                 let seen = state.seen.lock().unwrap();
                 drop(state.going_on.wait_while(seen, |seen| !seen.goes_on).unwrap());
-                "204 No Content".to_owned()
+                ("204 No Content".to_owned(), Vec::new())
             }
             // Until the other side gives up.
             Reaction::Ignore => return reader.read(&mut [0]).ok().map(drop),
-            Reaction::Redirect(url) => format!("307 There\r\nLocation: {url}"),
+            Reaction::Redirect(url) => (format!("307 There\r\nLocation: {url}"), Vec::new()),
         };
-        let length = if head.starts_with("204") { "" } else { "Content-Length: 0\r\n" };
-        reader.get_mut().write_all(format!("HTTP/1.1 {head}\r\n{length}\r\n").as_bytes()).ok()?;
+        let is_empty = head.starts_with("204");
+        let length =
+            if is_empty { String::new() } else { format!("Content-Length: {}\r\n", body.len()) };
+        let answer = [format!("HTTP/1.1 {head}\r\n{length}\r\n").as_bytes(), &body].concat();
+        reader.get_mut().write_all(&answer).ok()?;
         state.seen.lock().unwrap().notices[number].is_answered = true;
+    }
+}
+
+fn drip(connection: &mut impl Write, head: &str) -> Option<()> {
+    connection.write_all(head.as_bytes()).ok()?;
+    loop {
+        thread::sleep(POLL_EVERY);
+        connection.write_all(b"x").ok()?;
     }
 }
 
@@ -200,5 +237,5 @@ fn read(reader: &mut impl BufRead) -> Option<Notice> {
     let length: usize = headers.get("content-length")?.to_str().ok()?.parse().ok()?;
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
-    Some(Notice { path, headers, body, is_answered: false })
+    Some(Notice { path, headers, body, is_answered: false, at: Instant::now() })
 }

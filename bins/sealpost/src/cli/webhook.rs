@@ -1,6 +1,6 @@
 //! Settings of the webhooks.
 
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
 use sealpost_webhooks::RetrySchedule;
@@ -11,7 +11,8 @@ use super::positive;
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Webhooks")]
 pub(crate) struct WebhookArgs {
-    /// Spans after which a failed delivery is tried again
+    /// Spans after which a failed delivery is tried again. After 429, 502, 504 or a time-out it is at least 12 times
+    /// the first span, at most 60 s; after 429 and 503, what `Retry-After` asks for within bounds
     #[arg(
         long = "webhook-retry-schedule",
         env = "SEALPOST_WEBHOOK_RETRY_SCHEDULE",
@@ -47,7 +48,7 @@ pub(crate) struct WebhookArgs {
         value_parser = positive
     )]
     pub(crate) queue: usize,
-    /// Deliveries under way at the most
+    /// Deliveries under way at the most; each thread that sends has an equal part of them
     #[arg(
         long = "webhook-in-flight",
         env = "SEALPOST_WEBHOOK_IN_FLIGHT",
@@ -65,4 +66,27 @@ pub(crate) struct WebhookArgs {
         value_parser = positive
     )]
     pub(crate) in_flight_per_target: usize,
+    /// Attempts in a row without an answer after which a registration gets nothing but one probe at a time, until it
+    /// answers
+    #[arg(
+        long = "webhook-breaker-failures",
+        env = "SEALPOST_WEBHOOK_BREAKER_FAILURES",
+        default_value_t = 5,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=1000)
+    )]
+    pub(crate) breaker_failures: u32,
+    /// How long such a registration is left alone between probes at the most; at first 30 s, then twice as long each
+    /// time. A schedule that begins sooner than after 5 s shortens both in proportion
+    #[arg(
+        long = "webhook-probe-pause-max",
+        env = "SEALPOST_WEBHOOK_PROBE_PAUSE_MAX",
+        default_value = "5m",
+        value_name = "SPAN",
+        value_parser = humantime::parse_duration
+    )]
+    pub(crate) probe_pause_max: Duration,
+    /// PEM file of authorities that receivers' certificates may lead to, besides the public ones
+    #[arg(long = "webhook-extra-roots", env = "SEALPOST_WEBHOOK_EXTRA_ROOTS", value_name = "FILE")]
+    pub(crate) extra_roots: Option<PathBuf>,
 }

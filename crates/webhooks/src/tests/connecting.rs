@@ -10,15 +10,15 @@ use rustls::{
     ServerConfig, ServerConnection, StreamOwned,
     pki_types::{CertificateDer, PrivateKeyDer},
 };
-use sealpost_domain::{AttemptFailure, Outcome};
+use sealpost_domain::{AttemptFailure, Outcome, ports::TargetGuard as _};
 
 use super::{
-    names::fixed,
+    names::{fixed, rebinding},
     receiver::{Answer, OK, Receiver},
     rig::{Rig, SECRET, settings, target},
 };
 use crate::{
-    AddressPolicy, Settings,
+    AddressPolicy, Guard, Settings,
     connector::{GuardedConnector, NoConnection},
 };
 
@@ -73,6 +73,78 @@ fn the_connector_itself_refuses_closed_addresses() {
         assert!(matches!(fault.downcast_ref(), Some(NoConnection::Blocked)), "{host}: {fault}");
     }
     assert_eq!(receiver.connections(), 0);
+}
+
+/// One address of every closed network, and every spelling of an address that somebody may understand.
+#[test]
+fn no_spelling_of_a_closed_address_is_registered_or_connected_to() {
+    let connector = GuardedConnector::new(AddressPolicy::default(), fixed());
+    let runtime = actix_rt::Runtime::new().unwrap();
+    for host in CLOSED_HOSTS {
+        let uri: Uri = format!("http://{host}:8443/").parse().unwrap();
+        let refused = runtime.block_on(connector.call(ConnectInfo::new(uri)));
+        let Err(ConnectError::Resolver(fault)) = refused else { panic!("{host}: {refused:?}") };
+        // A number that is no address in canonical form is a name, and leads nowhere.
+        let is_number = !host.starts_with('[') && host.parse::<std::net::Ipv4Addr>().is_err();
+        match fault.downcast_ref() {
+            Some(NoConnection::Blocked) if !is_number => {}
+            Some(NoConnection::Dns) if is_number => {}
+            other => panic!("{host}: {other:?}"),
+        }
+    }
+    let guard = Guard::with_names(AddressPolicy::default(), fixed);
+    for host in CLOSED_HOSTS {
+        let url = format!("https://{host}:8443/");
+        assert!(guard.vet(&url).is_err_and(|fault| fault.contains("non-public")), "{host}");
+        assert_eq!(failure_at(production(), &url), AttemptFailure::BlockedAddress, "{host}");
+    }
+}
+
+#[test]
+fn a_name_that_changes_between_two_connections_is_judged_again() {
+    let receiver = Receiver::start(|_| {
+        Answer::Bytes(b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
+    });
+    let rig = Rig::start_with(settings(), Arc::default(), rebinding);
+    let target = target(1, &format!("http://rebinding.test:{}/", receiver.addr.port()), SECRET);
+    rig.submit(&target, 0);
+    assert_eq!(rig.outbox.wait_for_settled(1)[0].outcome, Outcome::Succeeded);
+    rig.submit(&target, 1);
+    let second = rig.outbox.wait_for_settled(2)[1].outcome;
+    let Outcome::Retry { failure, .. } = second else { panic!("{second:?}") };
+    assert_eq!(failure, AttemptFailure::BlockedAddress);
+    assert_eq!(receiver.connections(), 1);
+}
+
+/// What was allowed when it was registered, because the name led elsewhere then.
+#[test]
+fn a_name_that_changes_after_its_registration_is_judged_again() {
+    let guard = Guard::with_names(AddressPolicy { dev: true }, rebinding);
+    let url = guard.vet("http://rebinding.test:8443/").unwrap();
+    let names = rebinding();
+    let runtime = actix_rt::Runtime::new().unwrap();
+    runtime.block_on(names.lookup("rebinding.test")).unwrap();
+    let connector = GuardedConnector::new(AddressPolicy { dev: true }, names);
+    let refused = runtime.block_on(connector.call(ConnectInfo::new(url.parse().unwrap())));
+    let Err(ConnectError::Resolver(fault)) = refused else { panic!("{refused:?}") };
+    assert!(matches!(fault.downcast_ref(), Some(NoConnection::Blocked)), "{fault}");
+}
+
+/// To a closed address, by every kind of redirect.
+#[test]
+fn no_redirect_is_a_way_in() {
+    let inside = Receiver::start(|_| OK);
+    for status in [301, 302, 303, 307, 308] {
+        let head = format!(
+            "HTTP/1.1 {status} There\r\nlocation: {}\r\ncontent-length: 0\r\n\r\n",
+            inside.url()
+        );
+        let head: &'static str = head.leak();
+        let receiver = Receiver::start(move |_| Answer::Bytes(head.as_bytes()));
+        let failure = failure_at(settings(), &receiver.url());
+        assert_eq!(failure, AttemptFailure::HttpStatus(status));
+    }
+    assert_eq!(inside.connections(), 0);
 }
 
 #[test]
@@ -130,3 +202,62 @@ fn tls_receiver(certificate: CertificateDer<'static>, key: &KeyPair) -> Receiver
         move |stream| StreamOwned::new(ServerConnection::new(Arc::clone(&config)).unwrap(), stream);
     Receiver::start_wrapped(Arc::new(wrap), |_| OK)
 }
+
+const CLOSED_HOSTS: &[&str] = &[
+    "0.0.0.0",
+    "10.0.0.1",
+    "100.64.0.1",
+    "127.0.0.1",
+    "127.255.255.254",
+    "168.63.129.16",
+    "169.254.169.254",
+    "172.16.0.1",
+    "192.0.0.1",
+    "192.0.2.1",
+    "192.88.99.1",
+    "192.168.0.1",
+    "198.18.0.1",
+    "198.51.100.1",
+    "203.0.113.1",
+    "224.0.0.1",
+    "240.0.0.1",
+    "255.255.255.255",
+    // Decimal, hexadecimal, octal and short.
+    "2130706433",
+    "0x7f000001",
+    "0x7f.1",
+    "017700000001",
+    "0177.0.0.1",
+    "127.1",
+    "0",
+    "2852039166",
+    "0251.0376.0251.0376",
+    // Unspecified, loopback, compatible, mapped, translated, ISATAP.
+    "[::]",
+    "[::1]",
+    "[0:0:0:0:0:0:0:1]",
+    "[::127.0.0.1]",
+    "[::ffff:127.0.0.1]",
+    "[::ffff:7f00:1]",
+    "[::ffff:a9fe:a9fe]",
+    "[::ffff:0:127.0.0.1]",
+    "[::5efe:7f00:1]",
+    "[fe80::5efe:7f00:1]",
+    // NAT64, discard, Teredo, ORCHID, documentation, 6to4, segment routing.
+    "[64:ff9b::7f00:1]",
+    "[64:ff9b:1::7f00:1]",
+    "[100::1]",
+    "[2001::1]",
+    "[2001:10::1]",
+    "[2001:20::1]",
+    "[2001:db8::1]",
+    "[2002:7f00:1::1]",
+    "[3fff::1]",
+    "[5f00::1]",
+    // Unique local, link-local, site-local, multicast.
+    "[fc00::1]",
+    "[fd00:ec2::254]",
+    "[fe80::1]",
+    "[fec0::1]",
+    "[ff02::1]",
+];

@@ -53,7 +53,7 @@ fn one_connection_carries_many_notices() {
     let target = target(1, &receiver.url(), SECRET);
     for envelope in 0..5 {
         rig.submit(&target, envelope);
-        rig.outbox.wait_for_settled(usize::from(envelope) + 1);
+        rig.outbox.wait_for_settled(usize::try_from(envelope).unwrap() + 1);
     }
     assert_eq!(receiver.connections(), 1);
 }
@@ -84,7 +84,7 @@ fn a_failed_notice_is_due_by_the_schedule_and_keeps_its_id() {
     let rig = Rig::start(Settings { schedule, ..settings() });
     let id = rig.submit(&target(1, &receiver.url(), SECRET), 0);
 
-    let first = rig.outbox.wait_for_settled(1)[0];
+    let first = rig.outbox.wait_for_settled(1)[0].clone();
     let Outcome::Retry { failure: AttemptFailure::HttpStatus(500), due_at } = first.outcome else {
         panic!("{:?}", first.outcome)
     };
@@ -92,7 +92,7 @@ fn a_failed_notice_is_due_by_the_schedule_and_keeps_its_id() {
     assert!((Duration::from_secs(5)..=Duration::from_secs(6)).contains(&pause), "{pause:?}");
 
     rig.clock.advance(Duration::from_secs(6));
-    let second = rig.outbox.wait_for_settled(2)[1];
+    let second = rig.outbox.wait_for_settled(2)[1].clone();
     assert_eq!(second.attempts, 2);
     let requests = receiver.requests();
     assert_eq!(requests[0].headers["webhook-id"], requests[1].headers["webhook-id"]);
@@ -100,7 +100,7 @@ fn a_failed_notice_is_due_by_the_schedule_and_keeps_its_id() {
     assert_ne!(requests[0].headers["webhook-signature"], requests[1].headers["webhook-signature"]);
 
     rig.clock.advance(Duration::from_mins(72));
-    let last = rig.outbox.wait_for_settled(3)[2];
+    let last = rig.outbox.wait_for_settled(3)[2].clone();
     assert_eq!(last.outcome, Outcome::Exhausted(AttemptFailure::HttpStatus(500)));
     assert!(rig.outbox.row(id).is_over);
 }
@@ -198,7 +198,7 @@ fn a_changed_secret_is_noticed() {
     let receiver = Receiver::start(|_| OK);
     let rig = Rig::start(settings());
     for (place, secret) in [SECRET, OTHER_SECRET, SECRET].into_iter().enumerate() {
-        rig.submit(&target(1, &receiver.url(), secret), u8::try_from(place).unwrap());
+        rig.submit(&target(1, &receiver.url(), secret), u32::try_from(place).unwrap());
         rig.outbox.wait_for_settled(place + 1);
         assert!(is_signed_with(secret, &receiver.requests()[place]));
     }

@@ -1,6 +1,6 @@
 //! Names that lead where the tests want them to.
 
-use std::{net::IpAddr, rc::Rc};
+use std::{cell::Cell, net::IpAddr, rc::Rc};
 
 use futures_util::{FutureExt as _, future::LocalBoxFuture};
 
@@ -25,5 +25,21 @@ impl Names for FixedNames {
         let found: Vec<IpAddr> = ips.iter().map(|ip| ip.parse().unwrap()).collect();
         let answer = if found.is_empty() { Err(Unresolved) } else { Ok(found) };
         async move { answer }.boxed_local()
+    }
+}
+
+/// The first answer is a loopback address, all others are private: what somebody does who wants to get past a check.
+pub(crate) fn rebinding() -> Rc<dyn Names> {
+    Rc::new(RebindingNames { is_first: Cell::new(true) })
+}
+
+struct RebindingNames {
+    is_first: Cell<bool>,
+}
+
+impl Names for RebindingNames {
+    fn lookup<'a>(&'a self, _: &'a str) -> LocalBoxFuture<'a, Result<Vec<IpAddr>, Unresolved>> {
+        let ip = if self.is_first.replace(false) { "127.0.0.1" } else { "10.0.0.1" };
+        async move { Ok(vec![ip.parse().unwrap()]) }.boxed_local()
     }
 }

@@ -1,7 +1,7 @@
 //! A database in memory that keeps to the port's words, and deliveries to put into it.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{Arc, Condvar, Mutex},
     time::Duration,
 };
@@ -25,6 +25,8 @@ pub(crate) struct State {
     pub(crate) rows: HashMap<DeliveryId, Row>,
     pub(crate) settled: Vec<Settlement>,
     pub(crate) claims: usize,
+    /// Registrations that a receiver's 410 disabled.
+    pub(crate) disabled: HashSet<WebhookId>,
     /// How many calls fail before the database is back.
     pub(crate) failures_left: usize,
 }
@@ -35,13 +37,23 @@ pub(crate) struct Row {
     pub(crate) due_at: Timestamp,
     pub(crate) held: Option<(LeaseToken, Timestamp)>,
     pub(crate) is_over: bool,
+    /// How often it was claimed and given back.
+    pub(crate) claimed: usize,
+    pub(crate) released: usize,
 }
 
 impl MemoryOutbox {
     /// Stores a delivery as the send path does: held where it is leased, else due at once.
     pub(crate) fn insert(&self, delivery: &LeasedDelivery, is_leased: bool) {
         let held = is_leased.then_some((delivery.lease, delivery.lease_until));
-        let row = Row { delivery: delivery.clone(), due_at: NOW, held, is_over: false };
+        let row = Row {
+            delivery: delivery.clone(),
+            due_at: NOW,
+            held,
+            is_over: false,
+            claimed: 0,
+            released: 0,
+        };
         self.state.lock().unwrap().rows.insert(delivery.id(), row);
     }
 
@@ -84,15 +96,22 @@ impl MemoryOutbox {
 
 impl Outbox for MemoryOutbox {
     fn claim(&self, claim: &Claim) -> Result<Vec<LeasedDelivery>, StoreError> {
-        let is_due = |row: &&mut Row| {
-            let is_free = row.held.is_none_or(|(_, until)| until <= claim.now);
-            !row.is_over && row.due_at <= claim.now && is_free
-        };
         self.change(|state| {
             state.claims += 1;
+            let mut taken: HashMap<WebhookId, usize> = HashMap::new();
+            let disabled = &state.disabled;
+            let is_due = |row: &&mut Row| {
+                let is_free = row.held.is_none_or(|(_, until)| until <= claim.now);
+                let id = row.delivery.target.webhook_id;
+                let may_be = !row.is_over && row.due_at <= claim.now && is_free;
+                let count = taken.entry(id).or_default();
+                *count += usize::from(may_be);
+                may_be && *count <= claim.per_target_max && !disabled.contains(&id)
+            };
             let due = state.rows.values_mut().filter(is_due).take(claim.limit);
             due.map(|row| {
                 row.held = Some((claim.lease, claim.lease_until));
+                row.claimed += 1;
                 let Claim { lease, lease_until, .. } = *claim;
                 LeasedDelivery { lease, lease_until, ..row.delivery.clone() }
             })
@@ -100,7 +119,7 @@ impl Outbox for MemoryOutbox {
         })
     }
 
-    fn settle(&self, settlements: &[Settlement]) -> Result<(), StoreError> {
+    fn settle(&self, settlements: &[Settlement], _: Duration) -> Result<(), StoreError> {
         self.change(|state| {
             for settlement in settlements {
                 let Some(row) = state.rows.get_mut(&settlement.id) else { continue };
@@ -111,14 +130,23 @@ impl Outbox for MemoryOutbox {
                 row.delivery.attempts = settlement.attempts;
                 match settlement.outcome {
                     Outcome::Retry { due_at, .. } => row.due_at = due_at,
-                    Outcome::Exhausted(_) | Outcome::Succeeded => row.is_over = true,
+                    Outcome::Exhausted(_) | Outcome::Gone | Outcome::Succeeded => {
+                        row.is_over = true;
+                    }
                 }
-                state.settled.push(*settlement);
+                if settlement.outcome == Outcome::Gone {
+                    state.disabled.insert(settlement.id.webhook_id);
+                }
+                state.settled.push(settlement.clone());
             }
         })
     }
 
-    fn release(&self, held: &[(DeliveryId, LeaseToken)], now: Timestamp) -> Result<(), StoreError> {
+    fn release(
+        &self,
+        held: &[(DeliveryId, LeaseToken)],
+        due_at: Timestamp,
+    ) -> Result<(), StoreError> {
         self.change(|state| {
             for (id, lease) in held {
                 let row = state.rows.get_mut(id);
@@ -126,7 +154,8 @@ impl Outbox for MemoryOutbox {
                     row.filter(|row| row.held.is_some_and(|(held, _)| held == *lease))
                 {
                     row.held = None;
-                    row.due_at = now;
+                    row.due_at = due_at;
+                    row.released += 1;
                 }
             }
         })
@@ -139,19 +168,24 @@ pub(crate) fn webhook_id(number: u16) -> WebhookId {
 }
 
 /// A delivery of envelope `envelope` to target `target`, which leads nowhere.
-pub(crate) fn delivery(target: u16, envelope: u8) -> LeasedDelivery {
-    let target =
-        Target { webhook_id: webhook_id(target), url: String::new(), secret: Wrapped(vec![]) };
+pub(crate) fn delivery(target: u16, envelope: u32) -> LeasedDelivery {
+    let target = Target {
+        webhook_id: webhook_id(target),
+        url: String::new(),
+        secret: Wrapped(vec![]),
+        retiring: vec![],
+    };
     delivery_to(Arc::new(target), envelope)
 }
 
-pub(crate) fn delivery_to(target: Arc<Target>, envelope: u8) -> LeasedDelivery {
+pub(crate) fn delivery_to(target: Arc<Target>, envelope: u32) -> LeasedDelivery {
+    let [a, b, c, d] = envelope.to_be_bytes();
     let meta = EnvelopeMeta {
-        id: EnvelopeId::new(NOW, [envelope; 10]),
+        id: EnvelopeId::new(NOW, [0, 0, 0, 0, 0, 0, a, b, c, d]),
         sender: "ak_01h455vb4pex5vsknk084sn02q".parse().unwrap(),
         recipient: "ak_00000000000000000000000001".parse().unwrap(),
         suite: Suite::Hybrid,
-        hash: EnvelopeHash([envelope; 32]),
+        hash: EnvelopeHash([d; 32]),
         payload_size_bytes: 1234,
         timestamp: NOW,
     };

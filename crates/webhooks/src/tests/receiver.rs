@@ -9,6 +9,7 @@ use std::{
         atomic::{AtomicUsize, Ordering},
     },
     thread,
+    time::{Duration, Instant},
 };
 
 /// What to do with a request.
@@ -17,6 +18,10 @@ pub(crate) enum Answer {
     Bytes(&'static [u8]),
     /// Close without a word.
     Close,
+    /// Write these bytes, and then one more every few milliseconds for as long as anybody listens.
+    Drip(&'static [u8]),
+    /// Write these bytes, and then as many more as anybody takes.
+    Endless(&'static [u8]),
     /// Never answer.
     Hang,
     /// Write these bytes and then keep the connection open.
@@ -41,6 +46,8 @@ pub(crate) struct Receiver {
 #[derive(Default)]
 struct Seen {
     connections: AtomicUsize,
+    /// Connections on which an answer could not be written to its end.
+    hung_up_on: AtomicUsize,
     requests: Mutex<Vec<Request>>,
 }
 
@@ -68,11 +75,28 @@ impl Receiver {
                     let mut stream = BufReader::new(wrap(stream));
                     while let Some(request) = read(&mut stream) {
                         seen.requests.lock().unwrap().push(request.clone());
-                        if !obey(&answer(&request), stream.get_mut()) {
+                        let answer = answer(&request);
+                        if !obey(&answer, stream.get_mut()) {
+                            let is_cut = !matches!(answer, Answer::Close);
+                            seen.hung_up_on.fetch_add(usize::from(is_cut), Ordering::SeqCst);
                             break;
                         }
                     }
                 });
+            }
+        });
+        receiver
+    }
+
+    /// A receiver that resets every connection: what was sent is thrown away unread.
+    pub(crate) fn resetting() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let receiver = Self { addr: listener.local_addr().unwrap(), seen: Arc::default() };
+        let seen = Arc::clone(&receiver.seen);
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                seen.connections.fetch_add(1, Ordering::SeqCst);
+                drop(stream.peek(&mut [0]));
             }
         });
         receiver
@@ -86,6 +110,15 @@ impl Receiver {
         self.seen.connections.load(Ordering::SeqCst)
     }
 
+    /// Waits until so many answers were cut off.
+    pub(crate) fn wait_for_cut(&self, count: usize) {
+        let until = Instant::now() + Duration::from_secs(20);
+        while self.seen.hung_up_on.load(Ordering::SeqCst) < count {
+            assert!(Instant::now() < until, "an answer is read to its end");
+            thread::yield_now();
+        }
+    }
+
     pub(crate) fn requests(&self) -> Vec<Request> {
         self.seen.requests.lock().unwrap().clone()
     }
@@ -93,14 +126,33 @@ impl Receiver {
 
 fn obey(answer: &Answer, stream: &mut impl Write) -> bool {
     match answer {
-        Answer::Bytes(bytes) => stream.write_all(bytes).and_then(|()| stream.flush()).is_ok(),
+        Answer::Bytes(bytes) => write(stream, bytes),
         Answer::Close => false,
+        Answer::Drip(bytes) => {
+            let mut is_heard = write(stream, bytes);
+            while is_heard {
+                thread::sleep(Duration::from_millis(5));
+                is_heard = write(stream, b"x");
+            }
+            false
+        }
+        Answer::Endless(bytes) => {
+            let mut is_heard = write(stream, bytes);
+            while is_heard {
+                is_heard = write(stream, &[b'x'; 8192]);
+            }
+            false
+        }
         Answer::HangAfter(bytes) => {
-            stream.write_all(bytes).and_then(|()| stream.flush()).unwrap();
+            assert!(write(stream, bytes));
             hang()
         }
         Answer::Hang => hang(),
     }
+}
+
+fn write(stream: &mut impl Write, bytes: &[u8]) -> bool {
+    stream.write_all(bytes).and_then(|()| stream.flush()).is_ok()
 }
 
 fn hang() -> ! {

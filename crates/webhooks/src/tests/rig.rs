@@ -1,6 +1,7 @@
 //! A dispatcher with everything around it: quick settings, a clock that stands still, a database in memory.
 
 use std::{
+    ops::Range,
     rc::Rc,
     sync::{
         Arc,
@@ -9,14 +10,17 @@ use std::{
     time::Duration,
 };
 
-use sealpost_domain::{Clock, DeliveryId, LeasedDelivery, Target, Timestamp, ports::Dispatch as _};
+use sealpost_domain::{
+    Clock, DeliveryId, LeasedDelivery, RetiringSecret, Target, Timestamp,
+    ports::{Dispatch as _, NoticeSigner},
+};
 use sealpost_wallet::{Keyring, WebhookSecret};
 
 use super::{
     names::fixed,
     outbox::{MemoryOutbox, NOW, delivery_to, webhook_id},
 };
-use crate::{AddressPolicy, Dispatcher, Settings, names::Names};
+use crate::{AddressPolicy, Dispatcher, Settings, dispatcher::Around, names::Names};
 
 pub(crate) const SECRET: &str = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
 
@@ -59,9 +63,24 @@ pub(crate) fn keyring() -> Arc<Keyring> {
 }
 
 pub(crate) fn target(number: u16, url: &str, secret: &str) -> Arc<Target> {
+    rotating_target(number, url, secret, &[])
+}
+
+/// With secrets that were replaced, and until when each signs along.
+pub(crate) fn rotating_target(
+    number: u16,
+    url: &str,
+    secret: &str,
+    retiring: &[(&str, Timestamp)],
+) -> Arc<Target> {
     let webhook_id = webhook_id(number);
-    let secret = WebhookSecret::parse(secret).unwrap().wrap(&keyring(), &webhook_id).unwrap();
-    Arc::new(Target { webhook_id, url: url.to_owned(), secret })
+    let wrap =
+        |secret| WebhookSecret::parse(secret).unwrap().wrap(&keyring(), &webhook_id).unwrap();
+    let retiring = retiring
+        .iter()
+        .map(|(secret, until)| RetiringSecret { secret: wrap(secret), until: *until });
+    let (secret, retiring) = (wrap(secret), retiring.collect());
+    Arc::new(Target { webhook_id, url: url.to_owned(), secret, retiring })
 }
 
 impl Rig {
@@ -78,15 +97,29 @@ impl Rig {
         outbox: Arc<MemoryOutbox>,
         names: fn() -> Rc<dyn Names>,
     ) -> Self {
+        Self::start_whole(settings, outbox, names, None)
+    }
+
+    pub(crate) fn start_signing(settings: Settings, signer: Arc<dyn NoticeSigner>) -> Self {
+        Self::start_whole(settings, Arc::default(), fixed, Some(signer))
+    }
+
+    fn start_whole(
+        settings: Settings,
+        outbox: Arc<MemoryOutbox>,
+        names: fn() -> Rc<dyn Names>,
+        signer: Option<Arc<dyn NoticeSigner>>,
+    ) -> Self {
         let clock = Arc::new(TestClock(AtomicI64::new(NOW.as_millis())));
         let (store, time): (Arc<MemoryOutbox>, Arc<TestClock>) =
             (Arc::clone(&outbox), Arc::clone(&clock));
-        let dispatcher = Dispatcher::start_with(settings, store, keyring(), time, names);
-        Self { dispatcher: dispatcher.unwrap(), outbox, clock }
+        let around = Around { outbox: store, keyring: keyring(), clock: time, signer, names };
+        let dispatcher = Dispatcher::start_with(settings, around).unwrap();
+        Self { dispatcher, outbox, clock }
     }
 
     /// Hands one delivery over as the send path does.
-    pub(crate) fn submit(&self, target: &Arc<Target>, envelope: u8) -> DeliveryId {
+    pub(crate) fn submit(&self, target: &Arc<Target>, envelope: u32) -> DeliveryId {
         let (lease, lease_until) = self.dispatcher.lease();
         let delivery =
             LeasedDelivery { lease, lease_until, ..delivery_to(Arc::clone(target), envelope) };
@@ -94,5 +127,12 @@ impl Rig {
         let id = delivery.id();
         self.dispatcher.submit(vec![delivery]);
         id
+    }
+    pub(crate) fn submit_all(
+        &self,
+        target: &Arc<Target>,
+        envelopes: Range<u32>,
+    ) -> Vec<DeliveryId> {
+        envelopes.map(|envelope| self.submit(target, envelope)).collect()
     }
 }

@@ -1,13 +1,14 @@
 //! Starting, running dry of room, and stopping in order.
 
 use std::{
+    net::TcpListener,
     sync::{Arc, Mutex, mpsc},
     thread,
     time::Duration,
 };
 
 use sealpost_domain::{
-    DeliveryId, LeaseToken, LeasedDelivery, Outcome, Settlement, Timestamp,
+    Clock as _, DeliveryId, LeaseToken, LeasedDelivery, Outcome, Settlement, Timestamp,
     ports::{Claim, Dispatch as _, Outbox, StoreError},
 };
 
@@ -31,6 +32,59 @@ fn stopping_gives_back_what_is_queued_and_what_does_not_finish() {
     }
     assert!(!rig.dispatcher.is_alive());
     rig.dispatcher.stop();
+}
+
+/// The lane has taken them all, and has told the database of none.
+#[test]
+fn stopping_gives_back_what_is_postponed_to_its_own_time() {
+    let refusing = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let target = target(1, &format!("http://{refusing}/"), SECRET);
+    let rig = Rig::start(settings());
+    rig.submit_all(&target, 0..5);
+    rig.outbox.wait_for_settled(5);
+    let ids = rig.submit_all(&target, 5..100);
+    rig.dispatcher.stop();
+    for id in ids {
+        let row = rig.outbox.row(id);
+        assert_eq!((row.held, row.released, row.delivery.attempts), (None, 1, 0));
+        assert!(row.due_at >= NOW.plus(Duration::from_secs(30)));
+    }
+    let stats = rig.dispatcher.stats();
+    assert_eq!((stats.postponed, stats.queued, stats.in_flight), (95, 0, 0));
+}
+
+/// This node stood still for longer than its lease, and another has taken the delivery over.
+#[test]
+fn an_outcome_that_comes_after_the_lease_overwrites_nothing() {
+    let (arrived, arrival) = mpsc::channel();
+    let (go, gate) = mpsc::channel();
+    let gate = Mutex::new(gate);
+    let receiver = Receiver::start(move |_| {
+        arrived.send(()).unwrap();
+        gate.lock().unwrap().recv().unwrap();
+        OK
+    });
+    let sweep_every = Duration::from_hours(1);
+    let rig = Rig::start(Settings { sweep_every, ..settings() });
+    let target = target(1, &receiver.url(), SECRET);
+    let id = rig.submit(&target, 0);
+    arrival.recv().unwrap();
+    rig.clock.advance(Duration::from_mins(1));
+    let (now, lease) = (rig.clock.now(), LeaseToken(42));
+    let lease_until = now.plus(Duration::from_secs(45));
+    let claim = Claim { now, limit: 10, per_target_max: 10, lease, lease_until };
+    assert_eq!(rig.outbox.claim(&claim).unwrap().len(), 1);
+    go.send(()).unwrap();
+    // Something that is settled later, so that the first outcome must have been written or not by then.
+    rig.submit(&target, 1);
+    arrival.recv().unwrap();
+    go.send(()).unwrap();
+    let settled = rig.outbox.wait_for_settled(1);
+    assert_ne!(settled[0].id, id);
+    let row = rig.outbox.row(id);
+    assert_eq!((row.held, row.is_over), (Some((lease, lease_until)), false));
+    rig.dispatcher.stop();
+    assert_eq!(rig.outbox.row(id).held, Some((lease, lease_until)));
 }
 
 #[test]
@@ -94,7 +148,8 @@ fn a_lease_shorter_than_an_attempt_is_refused() {
     let lease = Duration::from_secs(15);
     let outbox = Arc::new(MemoryOutbox::default());
     let clock = Arc::new(TestClock::default());
-    let refused = Dispatcher::start(Settings { lease, ..settings() }, outbox, keyring(), clock);
+    let refused =
+        Dispatcher::start(Settings { lease, ..settings() }, outbox, keyring(), clock, None);
     assert!(matches!(refused, Err(DispatchError::LeaseTooShort)));
 }
 
@@ -106,7 +161,7 @@ impl Outbox for Broken {
         panic!("as the test wants it")
     }
 
-    fn settle(&self, _: &[Settlement]) -> Result<(), StoreError> {
+    fn settle(&self, _: &[Settlement], _: Duration) -> Result<(), StoreError> {
         Ok(())
     }
 
@@ -118,7 +173,8 @@ impl Outbox for Broken {
 #[test]
 fn a_thread_that_breaks_down_is_noticed() {
     let clock = Arc::new(TestClock::default());
-    let dispatcher = Dispatcher::start(settings(), Arc::new(Broken), keyring(), clock).unwrap();
+    let dispatcher =
+        Dispatcher::start(settings(), Arc::new(Broken), keyring(), clock, None).unwrap();
     while dispatcher.is_alive() {
         thread::yield_now();
     }

@@ -1,0 +1,246 @@
+//! How a target has answered lately, and the breaker that spares it, and everybody else, while it does not. Pure: the
+//! time is passed in.
+
+use std::time::Duration;
+
+use sealpost_domain::Timestamp;
+
+use crate::settings::Settings;
+
+/// What the newest attempt at a target says about it. Any answer is an answer: a receiver that says 500 costs no
+/// more than one that says 200.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Standing {
+    /// It answered.
+    Answering,
+    /// It was not tried yet.
+    #[default]
+    New,
+    /// It gave no answer.
+    Silent,
+}
+
+/// A breaker that opened or closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Change {
+    Closed,
+    Opened,
+}
+
+/// When a delivery that is given back is due: from then on, spread over so long, so that not all come at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Wait {
+    pub(crate) from: Timestamp,
+    pub(crate) spread: Duration,
+}
+
+impl Wait {
+    pub(crate) fn due_at(self, jitter: u32) -> Timestamp {
+        let extra_ms = self.spread.as_millis() * u128::from(jitter) / u128::from(u32::MAX);
+        self.from.plus(Duration::from_millis(u64::try_from(extra_ms).unwrap_or(u64::MAX)))
+    }
+}
+
+/// The bounds of a breaker.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rules {
+    /// After how many attempts in a row without an answer it opens.
+    pub(crate) silences_max: u32,
+    /// How long it stays open before the first probe, and before a later one at the most.
+    pub(crate) pause: Duration,
+    pub(crate) pause_max: Duration,
+    /// How long a probe may take.
+    pub(crate) probe_max: Duration,
+}
+
+impl Rules {
+    pub(crate) fn of(settings: &Settings) -> Self {
+        let scaled = |span| settings.schedule.scaled(span);
+        Self {
+            silences_max: settings.breaker_failures.max(1),
+            pause: scaled(settings.probe_pause),
+            pause_max: scaled(settings.probe_pause_max.max(settings.probe_pause)),
+            probe_max: settings.timeout,
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Health {
+    pub(crate) standing: Standing,
+    /// Attempts in a row without an answer.
+    silences: u32,
+    open: Option<Open>,
+}
+
+/// A breaker that is open: nothing is sent, and then one probe at a time, until one is answered.
+#[derive(Debug)]
+struct Open {
+    /// When the next probe may be sent.
+    until: Timestamp,
+    pause: Duration,
+    /// A delivery was given back that is due when the probe is.
+    has_probe: bool,
+}
+
+impl Health {
+    pub(crate) fn answered(&mut self) -> Option<Change> {
+        let was =
+            std::mem::replace(self, Self { standing: Standing::Answering, ..Self::default() });
+        was.open.map(|_| Change::Closed)
+    }
+
+    pub(crate) fn kept_silent(&mut self, now: Timestamp, rules: &Rules) -> Option<Change> {
+        self.standing = Standing::Silent;
+        self.silences = self.silences.saturating_add(1);
+        match &self.open {
+            None if self.silences >= rules.silences_max => {
+                self.open = Some(Open::at(now, rules.pause));
+                Some(Change::Opened)
+            }
+            Some(open) if !open.is_waiting(now) => {
+                self.open = Some(Open::at(now, open.pause.saturating_mul(2).min(rules.pause_max)));
+                None
+            }
+            // Not yet, or it was under way already when the breaker opened.
+            _ => None,
+        }
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// How many may be queued for the target, which has `in_flight` under way of `per_target` at the most.
+    pub(crate) fn queue_max(&self, now: Timestamp, in_flight: usize, per_target: usize) -> usize {
+        match (&self.open, self.standing) {
+            (Some(open), _) => usize::from(in_flight == 0 && !open.is_waiting(now)),
+            // Each may take as long as an attempt may: more than these would outlast their leases.
+            (None, Standing::Silent) => per_target,
+            (None, Standing::Answering | Standing::New) => usize::MAX,
+        }
+    }
+
+    /// When the next delivery that is given back is due. The first is the next probe; the others come after it.
+    pub(crate) fn wait(&mut self, now: Timestamp, rules: &Rules) -> Wait {
+        let Some(open) = &mut self.open else {
+            return Wait { from: now.plus(rules.pause), spread: rules.pause };
+        };
+        let next = if open.is_waiting(now) { open.until } else { now };
+        if open.is_waiting(now) && !open.has_probe {
+            open.has_probe = true;
+            return Wait { from: next, spread: Duration::ZERO };
+        }
+        Wait { from: next.plus(rules.probe_max), spread: open.pause }
+    }
+}
+
+impl Open {
+    fn at(now: Timestamp, pause: Duration) -> Self {
+        Self { until: now.plus(pause), pause, has_probe: false }
+    }
+
+    /// Whether it is too early for a probe. A clock that was set back must not make it wait longer than it should.
+    fn is_waiting(&self, now: Timestamp) -> bool {
+        now < self.until && self.until.since(now) <= self.pause
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
+    const RULES: Rules = Rules {
+        silences_max: 5,
+        pause: Duration::from_secs(30),
+        pause_max: Duration::from_mins(5),
+        probe_max: Duration::from_secs(15),
+    };
+
+    fn after(seconds: u64) -> Timestamp {
+        NOW.plus(Duration::from_secs(seconds))
+    }
+
+    /// Silent for so many attempts, all of which ended now.
+    fn silent(attempts: u32) -> Health {
+        let mut health = Health::default();
+        for _ in 0..attempts {
+            health.kept_silent(NOW, &RULES);
+        }
+        health
+    }
+
+    #[test]
+    fn five_attempts_in_a_row_without_an_answer_open_it_and_an_answer_closes_it() {
+        let mut health = silent(4);
+        assert!(!health.is_open());
+        assert_eq!(health.answered(), None);
+        for _ in 0..4 {
+            assert_eq!(health.kept_silent(NOW, &RULES), None);
+        }
+        assert_eq!(health.kept_silent(NOW, &RULES), Some(Change::Opened));
+        assert_eq!(health.kept_silent(NOW, &RULES), None, "it is said once");
+        assert_eq!(health.answered(), Some(Change::Closed));
+        assert_eq!((health.is_open(), health.standing), (false, Standing::Answering));
+    }
+
+    #[test]
+    fn pauses_grow_to_their_maximum_and_only_by_probes() {
+        let mut health = silent(8);
+        let mut now = NOW;
+        let pauses = (0..6).map(|_| {
+            let open = health.open.as_ref().unwrap();
+            let (pause, until) = (open.pause, open.until);
+            assert_eq!(until, now.plus(pause));
+            now = until;
+            health.kept_silent(now, &RULES);
+            pause.as_secs()
+        });
+        assert_eq!(pauses.collect::<Vec<_>>(), [30, 60, 120, 240, 300, 300]);
+    }
+
+    #[test]
+    fn one_probe_at_a_time_is_let_through_after_the_pause() {
+        let health = silent(5);
+        let room = |seconds, in_flight| health.queue_max(after(seconds), in_flight, 8);
+        assert_eq!([room(0, 0), room(29, 0)], [0, 0]);
+        assert_eq!([room(30, 0), room(30, 1), room(99, 0)], [1, 0, 1]);
+    }
+
+    #[test]
+    fn what_is_given_back_is_due_after_the_next_probe_but_for_the_probe() {
+        let mut health = silent(5);
+        let rest = Wait { from: after(45), spread: RULES.pause };
+        assert_eq!(
+            health.wait(NOW, &RULES),
+            Wait { from: after(30), spread: Duration::ZERO },
+            "the probe"
+        );
+        assert_eq!(health.wait(after(10), &RULES), rest);
+        // While the probe is under way.
+        assert_eq!(health.wait(after(31), &RULES), Wait { from: after(46), ..rest });
+        health.kept_silent(after(46), &RULES);
+        assert_eq!(
+            health.wait(after(46), &RULES),
+            Wait { from: after(106), spread: Duration::ZERO }
+        );
+    }
+
+    #[test]
+    fn a_silent_target_keeps_few_and_waits_no_longer_for_a_clock_that_was_set_back() {
+        let mut health = silent(1);
+        assert_eq!(health.queue_max(NOW, 0, 8), 8);
+        assert_eq!(health.wait(NOW, &RULES), Wait { from: after(30), spread: RULES.pause });
+        let health = silent(5);
+        assert_eq!(health.queue_max(NOW.minus(Duration::from_hours(1)), 0, 8), 1);
+    }
+
+    #[test]
+    fn waits_are_spread_and_never_shortened() {
+        let wait = Wait { from: NOW, spread: RULES.pause };
+        assert_eq!(wait.due_at(0), NOW);
+        assert_eq!(wait.due_at(u32::MAX), after(30));
+        assert!(wait.due_at(u32::MAX / 2) > after(14) && wait.due_at(u32::MAX / 2) < after(15));
+    }
+}

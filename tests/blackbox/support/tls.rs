@@ -1,0 +1,96 @@
+//! A receiver that speaks TLS, with a certificate of its own making, and is content with everything.
+
+use std::{
+    io::{BufRead as _, BufReader, Read as _, Write as _},
+    net::{SocketAddr, TcpListener, TcpStream},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    thread,
+};
+
+use rustls::{ServerConfig, ServerConnection, StreamOwned, pki_types::PrivateKeyDer};
+
+/// On a free loopback port.
+pub(crate) struct TlsReceiver {
+    pub(crate) url: String,
+    /// Its certificate, which is its own authority.
+    pub(crate) pem: String,
+    address: SocketAddr,
+    seen: Arc<Seen>,
+}
+
+#[derive(Default)]
+struct Seen {
+    requests: AtomicUsize,
+    connections: AtomicUsize,
+    is_over: AtomicBool,
+}
+
+impl TlsReceiver {
+    /// With a certificate for the name or address.
+    pub(crate) fn named(name: &str) -> Self {
+        let made = rcgen::generate_simple_self_signed([name.to_owned()]).unwrap();
+        let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![made.cert.der().clone()], key)
+            .unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let (address, seen) = (listener.local_addr().unwrap(), Arc::new(Seen::default()));
+        let (config, shared) = (Arc::new(config), Arc::clone(&seen));
+        thread::spawn(move || accept(&listener, &config, &shared));
+        Self { url: format!("https://{address}/hook"), pem: made.cert.pem(), address, seen }
+    }
+
+    /// How many requests came, and on how many connections.
+    pub(crate) fn counts(&self) -> (usize, usize) {
+        let count = |counter: &AtomicUsize| counter.load(Ordering::SeqCst);
+        (count(&self.seen.requests), count(&self.seen.connections))
+    }
+}
+
+impl Drop for TlsReceiver {
+    fn drop(&mut self) {
+        self.seen.is_over.store(true, Ordering::SeqCst);
+        // Wakes the thread that accepts, so that it sees that all is over.
+        drop(TcpStream::connect(self.address));
+    }
+}
+
+fn accept(listener: &TcpListener, config: &Arc<ServerConfig>, seen: &Arc<Seen>) {
+    for connection in listener.incoming().map_while(Result::ok) {
+        if seen.is_over.load(Ordering::SeqCst) {
+            return;
+        }
+        seen.connections.fetch_add(1, Ordering::SeqCst);
+        let (tls, seen) = (ServerConnection::new(Arc::clone(config)).unwrap(), Arc::clone(seen));
+        thread::spawn(move || serve(StreamOwned::new(tls, connection), &seen));
+    }
+}
+
+/// Takes one request, and closes.
+fn serve(stream: StreamOwned<ServerConnection, TcpStream>, seen: &Seen) -> Option<()> {
+    let mut reader = BufReader::new(stream);
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok().filter(|length| *length > 0)?;
+        if line.trim().is_empty() {
+            break;
+        }
+        if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().unwrap();
+        }
+    }
+    reader.read_exact(&mut vec![0; length]).ok()?;
+    seen.requests.fetch_add(1, Ordering::SeqCst);
+    let mut stream = reader.into_inner();
+    stream.write_all(b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n").ok()?;
+    stream.conn.send_close_notify();
+    stream.flush().ok()
+}
