@@ -11,9 +11,10 @@ use std::{
 };
 
 use sealpost_domain::{
-    Account, AccountId, ApiKey, ApiKeyId, Did, Envelope, EnvelopeHash, EnvelopeId, EnvelopeMeta,
-    EventKind, KeyStatus, Label, LeaseToken, LeasedDelivery, Outcome, Plan, Registration,
-    RegistrationStatus, Session, Settlement, Suite, Timestamp, TokenHash, WebhookId, Wrapped,
+    Account, AccountId, Answer, ApiKey, ApiKeyId, Did, Envelope, EnvelopeHash, EnvelopeId,
+    EnvelopeMeta, EventKind, KeyStatus, Label, LeaseToken, LeasedDelivery, Outcome, Plan,
+    Registration, RegistrationStatus, Session, Settlement, Suite, Timestamp, TokenHash, WebhookId,
+    Wrapped,
     ports::{Changes, Claim, Durability, Outbox, Store, StoreError, Wanted},
 };
 use sealpost_storage::{Database, Settings};
@@ -22,6 +23,7 @@ type Outcomes<T> = Result<T, Box<dyn Error>>;
 
 const KEYS: u32 = 64;
 const SEALED: usize = 1700;
+const FAILING_MAX: Duration = Duration::from_hours(120);
 const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 
 #[expect(clippy::print_stdout, reason = "its figures are what it is for")]
@@ -87,7 +89,7 @@ impl<'a> Load<'a> {
         }
         let begun = Instant::now();
         for batch in settlements.chunks(256) {
-            self.database.settle(batch)?;
+            self.database.settle(batch, FAILING_MAX)?;
         }
         settling += begun.elapsed();
         let rows = f64::from(size) * f64::from(batches);
@@ -108,7 +110,7 @@ impl<'a> Load<'a> {
             store.write(Durability::Durable, |tx| tx.apply(&changes))?;
         }
         let (lease, lease_until) = (LeaseToken(9), NOW.plus(Duration::from_secs(90)));
-        let claim = Claim { now: NOW, limit: 256, lease, lease_until };
+        let claim = Claim { now: NOW, limit: 256, per_target_max: 64, lease, lease_until };
         let (begun, mut claimed) = (Instant::now(), 0_u32);
         loop {
             match u32::try_from(self.database.claim(&claim)?.len())? {
@@ -197,7 +199,10 @@ impl Person {
             url: "https://example.org/hook".to_owned(),
             events: vec![EventKind::EnvelopeReceived],
             secret: Wrapped(vec![7; 61]),
+            retiring: Vec::new(),
             status: RegistrationStatus::Enabled,
+            disabled_reason: None,
+            failing_since: None,
             created_at: NOW,
             last_success_at: None,
             last_failure: None,
@@ -234,6 +239,7 @@ fn delivery(envelope: &Envelope, to: &Registration) -> LeasedDelivery {
             webhook_id: to.id,
             url: to.url.clone(),
             secret: to.secret.clone(),
+            retiring: Vec::new(),
         }),
         attempts: 0,
         lease: LeaseToken(1),
@@ -243,7 +249,8 @@ fn delivery(envelope: &Envelope, to: &Registration) -> LeasedDelivery {
 
 fn success(held: &LeasedDelivery) -> Settlement {
     let (id, lease, outcome) = (held.id(), held.lease, Outcome::Succeeded);
-    Settlement { id, lease, attempts: 1, at: NOW, outcome }
+    let answer = Some(Answer { status: 204, excerpt: String::new() });
+    Settlement { id, lease, attempts: 1, at: NOW, duration_ms: 12, answer, outcome }
 }
 
 fn random(number: u32) -> [u8; 10] {

@@ -157,6 +157,8 @@ impl Truth {
     /// Writes down a registration as the service made it.
     pub(in super::super) fn add_webhook(&mut self, caller: Caller, mut shown: Value) {
         let id = shown["webhook_id"].as_str().unwrap().to_owned();
+        shown["disabled_reason"] = Value::Null;
+        shown["failing_since"] = Value::Null;
         shown["last_success_at"] = Value::Null;
         shown["last_failure"] = Value::Null;
         if let Called::Key(key) = caller.called {
