@@ -75,7 +75,7 @@ pub(crate) struct RowId {
 }
 
 /// A delivery that somebody held.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Held {
     pub(crate) id: RowId,
     pub(crate) lease: i64,
@@ -189,9 +189,9 @@ on_either! {
     /// Gives deliveries back, to be looked at again at `due_at`.
     fn park(ids: &[RowId], due_at: Timestamp) -> ();
     /// Deletes those that are still held so, and tells which.
-    fn remove(ends: &[&End]) -> Vec<RowId>;
+    fn remove(ends: &[&End]) -> Vec<Held>;
     /// Writes the failure of those that are still held so, gives them back, and tells which.
-    fn keep(ends: &[&End]) -> Vec<RowId>;
+    fn keep(ends: &[&End]) -> Vec<Held>;
     /// Adds to the log, in this order.
     fn log(ends: &[&End]) -> ();
     /// Writes down how registrations fare, whose rows are locked.

@@ -13,7 +13,7 @@ use sealpost_domain::{
 };
 
 use crate::{
-    batch::{self, End, HealthRow, Held, RowId},
+    batch::{self, End, HealthRow, Held},
     columns,
     connection::{AnyConnection, on_backend},
     fault::Fault,
@@ -29,7 +29,7 @@ pub(crate) fn settle(
 ) -> Result<Vec<(String, DisabledReason)>, Fault> {
     let ends = settlements.iter().map(end).collect::<Result<Vec<_>, _>>()?;
     let written = write_queue(conn, &ends)?;
-    let mut held: Vec<_> = ends.iter().filter(|end| written.contains(&end.held.id)).collect();
+    let mut held: Vec<_> = ends.iter().filter(|end| written.contains(&end.held)).collect();
     if held.is_empty() {
         return Ok(Vec::new());
     }
@@ -39,7 +39,7 @@ pub(crate) fn settle(
 }
 
 /// Which of them were still held.
-fn write_queue(conn: &mut AnyConnection, ends: &[End]) -> Result<HashSet<RowId>, Fault> {
+fn write_queue(conn: &mut AnyConnection, ends: &[End]) -> Result<HashSet<Held>, Fault> {
     let (succeeded, failed): (Vec<_>, Vec<_>) = ends.iter().partition(|end| end.failure.is_none());
     let mut written = HashSet::with_capacity(ends.len());
     if !succeeded.is_empty() {

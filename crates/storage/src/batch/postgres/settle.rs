@@ -6,36 +6,33 @@ use diesel::{
     sql_types::{Array, BigInt, Integer, Nullable, Text},
 };
 
-use super::{BigInts, Texts, column, row_id};
+use super::{BigInts, Texts, column};
 use crate::{
-    batch::{End, HealthRow, RowId, statement::Statement},
+    batch::{End, HealthRow, Held, RowId, statement::Statement},
     fault::Fault,
 };
 
-pub(in crate::batch) fn remove(
-    conn: &mut PgConnection,
-    ends: &[&End],
-) -> Result<Vec<RowId>, Fault> {
-    let removed = Statement::<_, (Text, Text)>::query(
+pub(in crate::batch) fn remove(conn: &mut PgConnection, ends: &[&End]) -> Result<Vec<Held>, Fault> {
+    let removed = Statement::<_, (Text, Text, BigInt)>::query(
         "DELETE FROM deliveries AS d USING unnest(?, ?, ?) AS n (webhook_id, envelope_id, lease)
          WHERE d.webhook_id = n.webhook_id AND d.envelope_id = n.envelope_id AND d.lease = n.lease
-         RETURNING d.webhook_id, d.envelope_id",
+         RETURNING d.webhook_id, d.envelope_id, n.lease",
     )
     .bind::<Texts, _>(column(ends, |end| &*end.held.id.webhook_id))
     .bind::<Texts, _>(column(ends, |end| &*end.held.id.envelope_id))
     .bind::<BigInts, _>(column(ends, |end| end.held.lease))
     .load(conn)?;
-    Ok(removed.into_iter().map(row_id).collect())
+    Ok(removed.into_iter().map(held).collect())
 }
 
-pub(in crate::batch) fn keep(conn: &mut PgConnection, ends: &[&End]) -> Result<Vec<RowId>, Fault> {
-    let kept = Statement::<_, (Text, Text)>::query(
+pub(in crate::batch) fn keep(conn: &mut PgConnection, ends: &[&End]) -> Result<Vec<Held>, Fault> {
+    let kept = Statement::<_, (Text, Text, BigInt)>::query(
         "UPDATE deliveries AS d SET lease = NULL, attempts = n.attempts, due_at = n.due_at,
              last_failure = n.failure, failed_at = n.at
          FROM unnest(?, ?, ?, ?, ?, ?, ?)
              AS n (webhook_id, envelope_id, lease, attempts, due_at, failure, at)
          WHERE d.webhook_id = n.webhook_id AND d.envelope_id = n.envelope_id AND d.lease = n.lease
-         RETURNING d.webhook_id, d.envelope_id",
+         RETURNING d.webhook_id, d.envelope_id, n.lease",
     )
     .bind::<Texts, _>(column(ends, |end| &*end.held.id.webhook_id))
     .bind::<Texts, _>(column(ends, |end| &*end.held.id.envelope_id))
@@ -45,7 +42,7 @@ pub(in crate::batch) fn keep(conn: &mut PgConnection, ends: &[&End]) -> Result<V
     .bind::<Array<Nullable<Text>>, _>(column(ends, |end| end.failure))
     .bind::<BigInts, _>(column(ends, |end| end.at))
     .load(conn)?;
-    Ok(kept.into_iter().map(row_id).collect())
+    Ok(kept.into_iter().map(held).collect())
 }
 
 pub(in crate::batch) fn log(conn: &mut PgConnection, ends: &[&End]) -> Result<(), Fault> {
@@ -89,4 +86,8 @@ pub(in crate::batch) fn set_health(
     .bind::<Array<Nullable<Text>>, _>(column(rows, |row| row.last_failure.as_deref()))
     .execute(conn)?;
     Ok(())
+}
+
+fn held((webhook_id, envelope_id, lease): (String, String, i64)) -> Held {
+    Held { id: RowId { webhook_id, envelope_id }, lease }
 }

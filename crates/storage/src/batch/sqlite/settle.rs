@@ -3,7 +3,7 @@
 use diesel::{SqliteConnection, prelude::*};
 
 use crate::{
-    batch::{End, HealthRow, Held, RowId},
+    batch::{End, HealthRow, Held},
     fault::Fault,
     schema::{attempts as a, deliveries as d, webhooks as w},
 };
@@ -11,12 +11,13 @@ use crate::{
 pub(in crate::batch) fn remove(
     conn: &mut SqliteConnection,
     ends: &[&End],
-) -> Result<Vec<RowId>, Fault> {
+) -> Result<Vec<Held>, Fault> {
     let mut removed = Vec::with_capacity(ends.len());
-    for Held { id, lease } in ends.iter().map(|end| &end.held) {
+    for end in ends {
+        let Held { id, lease } = &end.held;
         let held = d::table.find((&id.webhook_id, &id.envelope_id)).filter(d::lease.eq(lease));
         if diesel::delete(held).execute(conn)? == 1 {
-            removed.push(id.clone());
+            removed.push(end.held.clone());
         }
     }
     Ok(removed)
@@ -25,7 +26,7 @@ pub(in crate::batch) fn remove(
 pub(in crate::batch) fn keep(
     conn: &mut SqliteConnection,
     ends: &[&End],
-) -> Result<Vec<RowId>, Fault> {
+) -> Result<Vec<Held>, Fault> {
     let mut kept = Vec::with_capacity(ends.len());
     for end in ends {
         let Held { id, lease } = &end.held;
@@ -38,7 +39,7 @@ pub(in crate::batch) fn keep(
             d::failed_at.eq(Some(end.at)),
         );
         if diesel::update(held).set(outcome).execute(conn)? == 1 {
-            kept.push(id.clone());
+            kept.push(end.held.clone());
         }
     }
     Ok(kept)
