@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use diesel::prelude::*;
 use sealpost_domain::{LeasedDelivery, RegistrationStatus, Timestamp, ports::Claim};
 
 use crate::{
@@ -14,6 +15,7 @@ use crate::{
     columns,
     connection::AnyConnection,
     fault::Fault,
+    schema::deliveries,
     webhook,
 };
 
@@ -99,7 +101,8 @@ fn share_out(
     (within, beyond, counts.into_keys().collect())
 }
 
-/// Up to `limit` targets that are not `seen` and have something due, from where the last walk ended.
+/// Up to `limit` targets that are not `seen` and have something due: those of what became due last, since a long queue
+/// is an old one, and others from where the last walk from target to target ended.
 fn others_due(
     conn: &mut AnyConnection,
     now: Timestamp,
@@ -107,6 +110,8 @@ fn others_due(
     walk: &Walk,
     limit: usize,
 ) -> Result<Vec<String>, Fault> {
+    let mut newest = newest_due(conn, now)?;
+    newest.retain(|id| !seen.contains(id));
     let from = walk.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let mut targets = batch::targets_above(conn, &from, STEPS_MAX)?;
     let left = STEPS_MAX - columns::number::<i64, _>(targets.len(), "number of targets")?;
@@ -116,11 +121,23 @@ fn others_due(
         targets.extend(first.into_iter().take_while(|(id, _)| *id <= from));
     }
     let last_step = targets.last().map(|(id, _)| id.clone());
-    let due = targets.into_iter().filter(|(id, at)| *at <= now.as_millis() && !seen.contains(id));
-    let due: Vec<_> = due.take(limit).map(|(id, _)| id).collect();
-    let reached = if due.len() == limit { due.last().cloned() } else { last_step };
-    *walk.lock().unwrap_or_else(PoisonError::into_inner) = reached.unwrap_or_default();
-    Ok(due)
+    let is_other = |(id, at): &(String, i64)| {
+        *at <= now.as_millis() && !seen.contains(id) && !newest.contains(id)
+    };
+    let room = limit.saturating_sub(newest.len());
+    let walked: Vec<_> = targets.into_iter().filter(is_other).take(room).map(|it| it.0).collect();
+    let reached = if walked.len() == room { walked.last().cloned() } else { last_step };
+    *walk.lock().unwrap_or_else(PoisonError::into_inner) = reached.unwrap_or(from);
+    Ok(newest.into_iter().take(limit).chain(walked).collect())
+}
+
+fn newest_due(conn: &mut AnyConnection, now: Timestamp) -> Result<BTreeSet<String>, Fault> {
+    let newest = deliveries::table
+        .filter(deliveries::due_at.le(now.as_millis()))
+        .order(deliveries::due_at.desc())
+        .limit(NEWEST_MAX)
+        .select(deliveries::webhook_id);
+    Ok(newest.load(conn)?.into_iter().collect())
 }
 
 enum Taken {
@@ -155,6 +172,9 @@ impl TakenRow {
 
 /// How often a claim tries again for what it lacks after it has put things out of the way.
 const ROUNDS_MAX: usize = 16;
+
+/// How many of the deliveries that became due last a claim looks at.
+const NEWEST_MAX: i64 = 256;
 
 /// How many targets a claim looks at in search of others than those of the longest queues.
 const STEPS_MAX: i64 = 512;

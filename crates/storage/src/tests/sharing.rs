@@ -11,6 +11,7 @@ use super::fixture::{Fixture, at, claim_of};
 
 on_both!(
     a_long_queue_does_not_keep_the_others_out_of_the_first_claim,
+    what_became_due_last_is_found_among_ever_so_many_that_wait,
     a_lone_target_gets_all_the_room,
     what_others_leave_free_goes_to_the_long_queue,
     everybody_gets_their_turn,
@@ -46,6 +47,21 @@ fn a_long_queue_does_not_keep_the_others_out_of_the_first_claim(db: &Fixture) {
     }
     assert_eq!(taken[&long.id], 52);
     assert_eq!(taken.values().sum::<usize>(), 64);
+}
+
+/// More targets than a claim would walk.
+fn what_became_due_last_is_found_among_ever_so_many_that_wait(db: &Fixture) {
+    db.execute(
+        "INSERT INTO deliveries (webhook_id, envelope_id, attempts, due_at)
+         WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 1500)
+         SELECT 'wg_' || (10000 + n), 'env', 1, 9000 FROM n",
+    )
+    .unwrap();
+    let long = target(db, 200, 1000);
+    let others: Vec<_> = (0..3).map(|_| target(db, 2, 1500)).collect();
+    let taken = claim(db, 64, 8);
+    assert!(others.iter().all(|other| taken.get(&other.id) == Some(&2)), "{taken:?}");
+    assert_eq!(taken[&long.id], 58);
 }
 
 fn a_lone_target_gets_all_the_room(db: &Fixture) {
