@@ -170,6 +170,7 @@ fn service_settings(args: &ServeArgs) -> ServiceSettings {
         message_bytes_max: service.max_message_bytes,
         keys_per_account_max: service.max_keys_per_account,
         session_ttl: service.session_ttl,
+        secret_overlap: service.webhook_secret_overlap,
         retention: service.retention,
         idempotency_ttl: service.idempotency_ttl,
         suite: service.suite.into(),

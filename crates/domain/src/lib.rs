@@ -5,6 +5,7 @@
 //! knows none of them.
 
 mod account;
+mod attempt;
 mod audit;
 mod delivery;
 mod did;
@@ -12,6 +13,7 @@ mod envelope;
 mod event;
 mod governance;
 mod handle;
+mod health;
 mod id;
 mod idempotency;
 mod key;
@@ -26,6 +28,7 @@ mod usage;
 mod webhook;
 
 pub use account::{Account, Session};
+pub use attempt::{Attempt, AttemptNumber, AttemptOutcome, PendingDelivery};
 pub use audit::{Act, AuditEntry, AuditHash};
 pub use delivery::{
     Answer, AttemptFailure, DeliveryId, LeaseToken, LeasedDelivery, Outcome, Settlement,
@@ -38,6 +41,7 @@ pub use governance::{
     Standing, Subject,
 };
 pub use handle::{Handle, HandleFault};
+pub use health::{DisabledReason, Ended, Health, News};
 pub use id::{AccountId, ApiKeyId, DecisionId, EnvelopeId, IdFault, RequestId, WebhookId};
 pub use idempotency::{Fingerprint, IdempotencyKey, IdempotencyKeyFault};
 pub use key::{ApiKey, IllegalMove, KeyEvent, KeyStatus};
@@ -46,6 +50,6 @@ pub use plan::{EnterpriseTerms, Plan};
 pub use recipient::{Recipient, RecipientFault};
 pub use refusal::{Code, Refusal, Window};
 pub use secret::{TokenHash, Wrapped};
-pub use time::{Clock, Timestamp};
+pub use time::{Clock, Timestamp, TimestampFault};
 pub use usage::{Usage, WindowUse};
 pub use webhook::{LastFailure, Registration, RegistrationStatus, RetiringSecret, Target};

@@ -2,15 +2,19 @@
 //! aggregate; a transaction ([`Tx`]) joins those that a database implements.
 
 mod ledger;
+mod webhooks;
 
 use std::time::Duration;
 
-pub use ledger::{Changes, Facts, KeyFacts, Overage, Remembered, SendLedger, ToRemember, Wanted};
+pub use ledger::{
+    Changes, Facts, KeyFacts, Overage, Parked, Remembered, SendLedger, ToRemember, Wanted,
+};
+pub use webhooks::{DeliveryRepo, FailedWithin, Recovered, WebhookRepo};
 
 use crate::{
     Account, AccountId, ApiKey, ApiKeyId, AuditEntry, Decision, DeliveryId, Envelope, EnvelopeId,
-    Handle, KeyStatus, LeaseToken, LeasedDelivery, PartnerId, Plan, Registration, Session,
-    Settlement, Subject, Timestamp, TokenHash, WebhookId, Wrapped,
+    Handle, KeyStatus, LeaseToken, LeasedDelivery, PartnerId, Plan, Session, Settlement, Subject,
+    Timestamp, TokenHash, WebhookId, Wrapped,
 };
 
 /// What a store can fail with.
@@ -90,6 +94,7 @@ pub trait Tx:
     Lookup
     + AccountRepo
     + AuditRepo
+    + DeliveryRepo
     + EnvelopeRepo
     + GovernanceRepo
     + HousekeepingRepo
@@ -244,14 +249,15 @@ pub trait RewrapRepo {
         new: &Wrapped,
     ) -> Result<bool, StoreError>;
 
-    /// Up to `limit` signing secrets of registrations with an id above `after`, in the order of ids.
+    /// The signing secrets of up to `limit` registrations with an id above `after`, in the order of ids; those that
+    /// retire are among them.
     fn secrets_after(
         &mut self,
         after: Option<&WebhookId>,
         limit: u32,
     ) -> Result<Vec<(WebhookId, Wrapped)>, StoreError>;
 
-    /// Replaces a signing secret that is still `old`; `false` where it is not.
+    /// Replaces a signing secret that is still `old`, whether it retires by now or not; `false` where there is none.
     fn replace_secret(
         &mut self,
         id: &WebhookId,
@@ -280,6 +286,15 @@ pub trait HousekeepingRepo {
 
     /// What was remembered of idempotent sends before `before`.
     fn purge_remembered(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+
+    /// Attempts that ended before `before`.
+    fn purge_attempts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+
+    /// Attempts of registrations that are gone, and then what is left of those.
+    fn purge_former_webhooks(&mut self, limit: u32) -> Result<u64, StoreError>;
+
+    /// Signing secrets that have retired by `now`; how many registrations had some.
+    fn purge_retired_secrets(&mut self, now: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }
 
 /// Envelopes that were stored.
@@ -293,18 +308,6 @@ pub trait EnvelopeRepo {
 
     /// Writes down the first opening and answers when it was: `at`, or an earlier one, which stays.
     fn mark_opened(&mut self, id: &EnvelopeId, at: Timestamp) -> Result<Timestamp, StoreError>;
-}
-
-/// Webhook registrations.
-pub trait WebhookRepo {
-    /// Adds a registration.
-    fn insert_registration(&mut self, registration: &Registration) -> Result<(), StoreError>;
-
-    /// The key's registrations, oldest first.
-    fn list_registrations(&mut self, key: &ApiKeyId) -> Result<Vec<Registration>, StoreError>;
-
-    /// Deletes a registration of this key with its deliveries; `false` where the key has none with this id.
-    fn delete_registration(&mut self, key: &ApiKeyId, id: &WebhookId) -> Result<bool, StoreError>;
 }
 
 /// The deliveries that are due: what the dispatcher asks of a database.

@@ -1,6 +1,6 @@
 //! Instants. The domain never asks what time it is: whoever calls passes it in.
 
-use std::{fmt, time::Duration};
+use std::{fmt, str::FromStr, time::Duration};
 
 use chrono::{DateTime, SecondsFormat};
 use serde::{Serialize, Serializer};
@@ -50,6 +50,23 @@ impl fmt::Display for Timestamp {
     }
 }
 
+/// The text is no instant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must be an instant after ISO 8601, such as 2026-01-31T12:00:00Z")]
+pub struct TimestampFault;
+
+impl FromStr for Timestamp {
+    type Err = TimestampFault;
+
+    /// Reads ISO 8601 with an offset or `Z`; what is finer than milliseconds is cut off.
+    fn from_str(text: &str) -> Result<Self, TimestampFault> {
+        match DateTime::parse_from_rfc3339(text) {
+            Ok(instant) => Ok(Self(instant.timestamp_millis())),
+            Err(_) => Err(TimestampFault),
+        }
+    }
+}
+
 impl Serialize for Timestamp {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
@@ -72,6 +89,16 @@ mod tests {
             Timestamp::from_millis(1_767_225_600_007).to_string(),
             "2026-01-01T00:00:00.007Z"
         );
+    }
+
+    #[test]
+    fn its_own_text_and_other_offsets_read_back() {
+        for text in ["2026-01-01T00:00:00.007Z", "2026-01-01T01:30:00.0079+01:30"] {
+            assert_eq!(text.parse(), Ok(Timestamp::from_millis(1_767_225_600_007)));
+        }
+        for text in ["", "yesterday", "2026-01-01", "2026-01-01T00:00:00", "2026-13-01T00:00:00Z"] {
+            assert_eq!(text.parse::<Timestamp>(), Err(TimestampFault), "{text}");
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::{ApiKeyId, EventKind, Timestamp, WebhookId, Wrapped};
+use crate::{ApiKeyId, DisabledReason, EventKind, Timestamp, WebhookId, Wrapped};
 
 /// Whether notices are sent to a registration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -51,8 +51,14 @@ pub struct Registration {
     pub events: Vec<EventKind>,
     /// The signing secret, encrypted.
     pub secret: Wrapped,
+    /// Secrets that were replaced and still sign along, newest first.
+    pub retiring: Vec<RetiringSecret>,
     /// Whether notices are sent.
     pub status: RegistrationStatus,
+    /// Why not, where the service decided so.
+    pub disabled_reason: Option<DisabledReason>,
+    /// Since when it has met nothing but failures.
+    pub failing_since: Option<Timestamp>,
     /// When it was made.
     pub created_at: Timestamp,
     /// When the newest successful attempt ended.

@@ -7,9 +7,9 @@ use std::{
 };
 
 use sealpost_domain::{
-    ApiKeyId, Code, Envelope, EnvelopeMeta, Fingerprint, Handle, IdempotencyKey, KeyStatus,
-    LeaseToken, LeasedDelivery, Refusal, Timestamp, Usage,
-    ports::{Changes, Facts, Overage, Remembered, ToRemember, Wanted},
+    ApiKeyId, Code, DeliveryId, Envelope, EnvelopeMeta, Fingerprint, Handle, IdempotencyKey,
+    KeyStatus, LeaseToken, LeasedDelivery, Refusal, Timestamp, Usage,
+    ports::{Changes, Facts, Overage, Parked, Remembered, ToRemember, Wanted},
 };
 use sealpost_limits::{Admitted, Terms, admit_message};
 
@@ -193,6 +193,10 @@ impl Decision {
             } else {
                 changes.unleased.push(delivery);
             }
+        }
+        for webhook_id in self.facts.disabled.get(&envelope.meta.recipient).into_iter().flatten() {
+            let id = DeliveryId { envelope_id: meta.id, webhook_id: *webhook_id };
+            changes.parked.push(Parked { id, sealed_at: meta.timestamp });
         }
         changes.envelopes.push(Arc::clone(envelope));
     }

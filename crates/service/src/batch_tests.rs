@@ -43,12 +43,14 @@ fn facts() -> Facts {
         webhook_id: WebhookId::new(NOW, [2; 10]),
         url: "https://bob.example/".to_owned(),
         secret: Wrapped(vec![]),
+        retiring: vec![],
     };
     Facts {
         sessions: HashMap::from([(TOKEN, session)]),
         keys: HashMap::from([(key(1), key_facts(account(1))), (key(2), key_facts(account(2)))]),
         usage: HashMap::from([(key(1), Usage::UNUSED)]),
         targets: HashMap::from([(key(2), vec![Arc::new(target)])]),
+        disabled: HashMap::new(),
         remembered: HashMap::new(),
     }
 }
@@ -121,6 +123,7 @@ fn faults_are_met_in_the_order_of_the_contract() {
             keys: facts.keys.clone(),
             usage: facts.usage.clone(),
             targets: HashMap::new(),
+            disabled: HashMap::new(),
             remembered: HashMap::new(),
         };
         verdict(copy, &send(1))

@@ -79,7 +79,7 @@ impl Stop {
 }
 
 impl Core {
-    fn chores(&self) -> [Chore; 3] {
+    fn chores(&self) -> [Chore; 6] {
         [
             Chore {
                 name: "sessions",
@@ -95,6 +95,21 @@ impl Core {
                 name: "envelopes",
                 keep: self.settings.retention,
                 purge: |tx, before, limit| tx.purge_envelopes(before, limit),
+            },
+            Chore {
+                name: "attempts",
+                keep: self.settings.retention,
+                purge: |tx, before, limit| tx.purge_attempts(before, limit),
+            },
+            Chore {
+                name: "former_webhooks",
+                keep: Duration::ZERO,
+                purge: |tx, _, limit| tx.purge_former_webhooks(limit),
+            },
+            Chore {
+                name: "retired_secrets",
+                keep: Duration::ZERO,
+                purge: |tx, now, limit| tx.purge_retired_secrets(now, limit),
             },
         ]
     }

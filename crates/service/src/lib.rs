@@ -17,31 +17,37 @@ mod hammering;
 mod housekeeping;
 mod known;
 mod limited;
+mod manage;
 mod open;
 mod operator;
+mod register;
 mod sealpost;
 mod send;
 mod settings;
 mod status;
 mod unlock;
-mod webhook;
 
 pub use account::{LoggedIn, Login, Scope, SecretRotated};
 pub use activate::{Activate, Activated};
 pub use credentials::{Credentials, KeyNamed};
 pub use error::Error;
 pub use limited::{Limited, Limits};
+pub use manage::{
+    Cursor, CursorFault, Deleted, Deliveries, DeliveriesPage, DeliveryState, DeliveryView, Enabled,
+    Manage, Managed, Recover, Recovered, Redelivered, RegistrationView, Retiring,
+    WebhookSecretRotated,
+};
 pub use open::Opened;
 pub use operator::{
     AuditShown, AuditVerdict, DecisionShown, KeyRevoked, KeyShown, Operator, OperatorError,
     PartnerAssigned, Rewrapped,
 };
+pub use register::{Register, Registered};
 pub use sealpost::{Parts, Sealpost};
 pub use send::{Send, Sent};
 pub use settings::Settings;
 pub use status::{GovernanceView, KeyStanding};
 pub use unlock::{UnlockError, unlock};
-pub use webhook::{Deleted, Manage, Managed, Register, Registered, RegistrationView};
 
 /// A request's body as far as it could be read. Its faults count only once the caller has been admitted, so they
 /// travel with the request.

@@ -13,9 +13,15 @@ pub struct Settings {
     pub keys_per_account_max: u32,
     /// Registrations of one key.
     pub registrations_per_key_max: u32,
+    /// How long a replaced signing secret signs along.
+    pub secret_overlap: Duration,
+    /// How many replaced secrets of one registration sign along.
+    pub retiring_secrets_max: usize,
+    /// How many deliveries one request makes due, or one transaction of it where it goes on.
+    pub recovered_max: u32,
     /// How long a session lasts.
     pub session_ttl: Duration,
-    /// How long envelopes are kept.
+    /// How long envelopes and the log of attempts are kept.
     pub retention: Duration,
     /// How long an idempotent send is remembered.
     pub idempotency_ttl: Duration,
@@ -43,6 +49,9 @@ impl Default for Settings {
             message_bytes_max: 262_144,
             keys_per_account_max: 100,
             registrations_per_key_max: 16,
+            secret_overlap: Duration::from_hours(24),
+            retiring_secrets_max: 4,
+            recovered_max: 10_000,
             session_ttl: Duration::from_hours(12),
             retention: Duration::from_hours(30 * 24),
             idempotency_ttl: Duration::from_hours(24),

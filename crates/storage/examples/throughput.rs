@@ -5,15 +5,17 @@
 //! PostgreSQL is a private server that forces every commit to the disk.
 
 use std::{
+    collections::BTreeMap,
     error::Error,
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use sealpost_domain::{
-    Account, AccountId, ApiKey, ApiKeyId, Did, Envelope, EnvelopeHash, EnvelopeId, EnvelopeMeta,
-    EventKind, KeyStatus, Label, LeaseToken, LeasedDelivery, Outcome, Plan, Registration,
-    RegistrationStatus, Session, Settlement, Suite, Timestamp, TokenHash, WebhookId, Wrapped,
+    Account, AccountId, Answer, ApiKey, ApiKeyId, Did, Envelope, EnvelopeHash, EnvelopeId,
+    EnvelopeMeta, EventKind, KeyStatus, Label, LeaseToken, LeasedDelivery, Outcome, Plan,
+    Registration, RegistrationStatus, Session, Settlement, Suite, Timestamp, TokenHash, WebhookId,
+    Wrapped,
     ports::{Changes, Claim, Durability, Outbox, Store, StoreError, Wanted},
 };
 use sealpost_storage::{Database, Settings};
@@ -22,6 +24,7 @@ type Outcomes<T> = Result<T, Box<dyn Error>>;
 
 const KEYS: u32 = 64;
 const SEALED: usize = 1700;
+const FAILING_MAX: Duration = Duration::from_hours(120);
 const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 
 #[expect(clippy::print_stdout, reason = "its figures are what it is for")]
@@ -39,6 +42,10 @@ fn main() -> Outcomes<()> {
             println!("{name}: batches of {size}: {figures}");
         }
         println!("{name}: {}", load.claim()?);
+        for (targets, each) in [(1, 10_000), (1000, 100)] {
+            println!("{name}: {}", load.drain(targets, each)?);
+        }
+        println!("{name}: {}", load.crowd()?);
     }
     Ok(())
 }
@@ -87,7 +94,7 @@ impl<'a> Load<'a> {
         }
         let begun = Instant::now();
         for batch in settlements.chunks(256) {
-            self.database.settle(batch)?;
+            self.database.settle(batch, FAILING_MAX)?;
         }
         settling += begun.elapsed();
         let rows = f64::from(size) * f64::from(batches);
@@ -107,17 +114,85 @@ impl<'a> Load<'a> {
             let changes = Changes { envelopes, unleased, ..Changes::default() };
             store.write(Durability::Durable, |tx| tx.apply(&changes))?;
         }
-        let (lease, lease_until) = (LeaseToken(9), NOW.plus(Duration::from_secs(90)));
-        let claim = Claim { now: NOW, limit: 256, lease, lease_until };
-        let (begun, mut claimed) = (Instant::now(), 0_u32);
+        let begun = Instant::now();
+        let claimed = self.claim_all(NOW)?;
+        let rate = f64::from(claimed) / begun.elapsed().as_secs_f64();
+        Ok(format!("claimed {rate:.0}/s in batches of 256"))
+    }
+
+    /// Claims all that is due to so many targets, each with so many deliveries.
+    fn drain(&mut self, targets: u32, each: u32) -> Outcomes<String> {
+        self.queue(targets, each, NOW)?;
+        let begun = Instant::now();
+        let claimed = self.claim_all(NOW)?;
+        let rate = f64::from(claimed) / begun.elapsed().as_secs_f64();
+        Ok(format!("{claimed} due to {targets} targets claimed {rate:.0}/s"))
+    }
+
+    /// What the first claim takes of ten targets' few that are due later than one target's many.
+    fn crowd(&mut self) -> Outcomes<String> {
+        self.queue(1, 10_000, NOW)?;
+        self.queue(10, 5, NOW.plus(Duration::from_secs(1)))?;
+        let now = NOW.plus(Duration::from_secs(2));
+        let begun = Instant::now();
+        let taken = self.database.claim(&claim_at(now))?;
+        let first = begun.elapsed();
+        let mut counts = BTreeMap::<_, u32>::new();
+        for delivery in &taken {
+            *counts.entry(delivery.target.webhook_id).or_default() += 1;
+        }
+        let begun = Instant::now();
+        let rest = self.claim_all(now)?;
+        let rate = f64::from(rest) / begun.elapsed().as_secs_f64();
+        Ok(format!(
+            "behind 10000 of one target, the first claim takes {} of {} targets in {} us; the rest at {rate:.0}/s",
+            taken.len(),
+            counts.len(),
+            first.as_micros(),
+        ))
+    }
+
+    fn claim_all(&self, now: Timestamp) -> Outcomes<u32> {
+        let mut claimed = 0_u32;
         loop {
-            match u32::try_from(self.database.claim(&claim)?.len())? {
-                0 => break,
+            match u32::try_from(self.database.claim(&claim_at(now))?.len())? {
+                0 => return Ok(claimed),
                 some => claimed += some,
             }
         }
-        let rate = f64::from(claimed) / begun.elapsed().as_secs_f64();
-        Ok(format!("claimed {rate:.0}/s in batches of 256"))
+    }
+
+    /// Puts deliveries that nobody holds into the queue: each envelope goes to every one of these new targets.
+    fn queue(&mut self, targets: u32, each: u32, due: Timestamp) -> Outcomes<()> {
+        let store: &dyn Store = self.database;
+        let (Some((sender, ..)), Some((recipient, _, like))) =
+            (self.keys.first(), self.keys.last())
+        else {
+            return Ok(());
+        };
+        let (sender, recipient) = (*sender, *recipient);
+        let new = |number| Registration {
+            id: WebhookId::new(due, random(self.sent + number)),
+            ..like.clone()
+        };
+        let targets: Vec<_> = (1..=targets).map(new).collect();
+        store.write(Durability::Durable, |tx| {
+            targets.iter().try_for_each(|target| tx.insert_registration(target))
+        })?;
+        let mut changes = Changes::default();
+        for _ in 0..each {
+            self.sent += 1;
+            let mut envelope = envelope(self.sent, sender, recipient);
+            envelope.meta.timestamp = due;
+            changes.unleased.extend(targets.iter().map(|target| delivery(&envelope, target)));
+            changes.envelopes.push(Arc::new(envelope));
+            if changes.unleased.len() >= 1000 {
+                store.write(Durability::Relaxed, |tx| tx.apply(&changes))?;
+                changes = Changes::default();
+            }
+        }
+        self.sent += u32::try_from(targets.len())?;
+        Ok(store.write(Durability::Relaxed, |tx| tx.apply(&changes))?)
     }
 
     fn batch(&mut self, size: u32) -> (Wanted, Vec<Arc<Envelope>>, Vec<LeasedDelivery>) {
@@ -197,7 +272,10 @@ impl Person {
             url: "https://example.org/hook".to_owned(),
             events: vec![EventKind::EnvelopeReceived],
             secret: Wrapped(vec![7; 61]),
+            retiring: Vec::new(),
             status: RegistrationStatus::Enabled,
+            disabled_reason: None,
+            failing_since: None,
             created_at: NOW,
             last_success_at: None,
             last_failure: None,
@@ -234,6 +312,7 @@ fn delivery(envelope: &Envelope, to: &Registration) -> LeasedDelivery {
             webhook_id: to.id,
             url: to.url.clone(),
             secret: to.secret.clone(),
+            retiring: Vec::new(),
         }),
         attempts: 0,
         lease: LeaseToken(1),
@@ -241,9 +320,16 @@ fn delivery(envelope: &Envelope, to: &Registration) -> LeasedDelivery {
     }
 }
 
+/// As the sweeper claims.
+fn claim_at(now: Timestamp) -> Claim {
+    let (lease, lease_until) = (LeaseToken(9), now.plus(Duration::from_secs(90)));
+    Claim { now, limit: 256, per_target_max: 64, lease, lease_until }
+}
+
 fn success(held: &LeasedDelivery) -> Settlement {
     let (id, lease, outcome) = (held.id(), held.lease, Outcome::Succeeded);
-    Settlement { id, lease, attempts: 1, at: NOW, outcome }
+    let answer = Some(Answer { status: 204, excerpt: String::new() });
+    Settlement { id, lease, attempts: 1, at: NOW, duration_ms: 12, answer, outcome }
 }
 
 fn random(number: u32) -> [u8; 10] {

@@ -67,37 +67,47 @@ pub(crate) struct TakenRow {
     pub(crate) envelope: Option<MetaRow>,
 }
 
-/// Which delivery, as it is stored.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+/// Which delivery, as it is stored: by target first, as its key is.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct RowId {
-    pub(crate) envelope_id: String,
     pub(crate) webhook_id: String,
+    pub(crate) envelope_id: String,
 }
 
 /// A delivery that somebody held.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Held {
     pub(crate) id: RowId,
     pub(crate) lease: i64,
 }
 
-/// The end of an attempt. Without a failure it succeeded; with one, and no `due_at`, it was the last.
+/// The end of an attempt, for the queue and for the log.
 #[derive(Debug)]
 pub(crate) struct End {
     pub(crate) held: Held,
     pub(crate) attempts: i32,
     pub(crate) at: i64,
+    pub(crate) duration_ms: i32,
+    pub(crate) outcome: &'static str,
+    /// `None` where it succeeded.
     pub(crate) failure: Option<&'static str>,
+    pub(crate) status_code: Option<i32>,
+    pub(crate) excerpt: Option<String>,
+    /// `None` where it was the last.
     pub(crate) due_at: Option<i64>,
+    pub(crate) is_gone: bool,
 }
 
-/// What a registration is told of the attempts of a batch: the newest of each sort.
-#[derive(Debug, Default)]
-pub(crate) struct Note {
+/// How a registration fares, as it is stored.
+#[derive(Debug, Clone, Queryable)]
+pub(crate) struct HealthRow {
     pub(crate) webhook_id: String,
-    pub(crate) success_at: Option<i64>,
-    pub(crate) failure_at: Option<i64>,
-    pub(crate) failure: Option<&'static str>,
+    pub(crate) status: String,
+    pub(crate) disabled_reason: Option<String>,
+    pub(crate) failing_since: Option<i64>,
+    pub(crate) last_success_at: Option<i64>,
+    pub(crate) last_failure_at: Option<i64>,
+    pub(crate) last_failure: Option<String>,
 }
 
 /// What an idempotent send is remembered by.
@@ -130,7 +140,7 @@ pub(crate) struct OverageRow {
 
 impl From<&DeliveryId> for RowId {
     fn from(id: &DeliveryId) -> Self {
-        Self { envelope_id: id.envelope_id.to_string(), webhook_id: id.webhook_id.to_string() }
+        Self { webhook_id: id.webhook_id.to_string(), envelope_id: id.envelope_id.to_string() }
     }
 }
 
@@ -165,18 +175,27 @@ on_either! {
     fn remember(rows: &[RememberedRow<'_>]) -> usize;
     /// Forgets those of the same names whose envelopes are gone.
     fn forget_stale(rows: &[RememberedRow<'_>]) -> ();
-    /// Takes up to `limit` deliveries that are due, whatever became of their registrations.
-    fn take(claim: &Claim, limit: i64) -> Vec<TakenRow>;
+    /// Up to `limit` deliveries that are due, the longest due first; nobody else takes them.
+    fn oldest_due(now: Timestamp, limit: i64) -> Vec<RowId>;
+    /// Up to `limit` targets above `above` in the order of their ids, each with the first instant at which one of its
+    /// deliveries is due.
+    fn targets_above(above: &str, limit: i64) -> Vec<(String, i64)>;
+    /// Up to `limit` deliveries of each of these targets that are due; nobody else takes them.
+    fn due_of(targets: &[String], now: Timestamp, limit: i64) -> Vec<RowId>;
+    /// Holds deliveries, whatever became of their registrations.
+    fn lease(ids: &[RowId], claim: &Claim) -> Vec<TakenRow>;
     /// Deletes deliveries, whoever holds them.
     fn discard(ids: &[RowId]) -> ();
     /// Gives deliveries back, to be looked at again at `due_at`.
     fn park(ids: &[RowId], due_at: Timestamp) -> ();
     /// Deletes those that are still held so, and tells which.
-    fn remove(ends: &[&End]) -> Vec<RowId>;
+    fn remove(ends: &[&End]) -> Vec<Held>;
     /// Writes the failure of those that are still held so, gives them back, and tells which.
-    fn keep(ends: &[&End]) -> Vec<RowId>;
-    /// Writes down at the registrations what came of their deliveries, unless something newer stands there.
-    fn note(notes: &[Note]) -> ();
+    fn keep(ends: &[&End]) -> Vec<Held>;
+    /// Adds to the log, in this order.
+    fn log(ends: &[&End]) -> ();
+    /// Writes down how registrations fare, whose rows are locked.
+    fn set_health(rows: &[HealthRow]) -> ();
     /// Makes those due that are still held so.
     fn release(held: &[Held], due_at: Timestamp) -> ();
     /// Deletes the first envelopes below this id, `limit` at the most, with their deliveries; how many envelopes.

@@ -8,6 +8,7 @@ use sealpost_domain::{
 };
 
 use crate::{
+    claiming::Walk,
     connect::{ConnectFault, Target},
     connection::AnyConnection,
     fault::{Fault, refused, unavailable},
@@ -47,6 +48,8 @@ pub struct Database {
     readers: Pool,
     /// SQLite has one writer, so they queue here.
     turn: Option<Arc<Gate>>,
+    /// Shared by the copies, so that together they come around.
+    pub(crate) walk: Arc<Walk>,
     patience: Duration,
 }
 
@@ -61,14 +64,16 @@ impl Database {
             DatabaseUrl::Postgres(url) => {
                 let target = Target::Postgres(url.clone());
                 let writers = open(target, settings.pool_max).map_err(unavailable)?;
-                Ok(Self { readers: writers.clone(), writers, turn: None, patience })
+                let readers = writers.clone();
+                Ok(Self { writers, readers, turn: None, walk: Arc::default(), patience })
             }
             DatabaseUrl::Sqlite(path) => {
                 let path = path::absolute(path).map_err(refused)?;
                 let writers = open(Target::SqliteWriter(path.clone()), 1).map_err(unusable)?;
                 let readers =
                     open(Target::SqliteReader(path), settings.pool_max).map_err(unusable)?;
-                Ok(Self { readers, writers, turn: Some(Arc::default()), patience })
+                let turn = Some(Arc::default());
+                Ok(Self { writers, readers, turn, walk: Arc::default(), patience })
             }
         }
     }

@@ -6,7 +6,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use diesel::prelude::*;
 use sealpost_domain::{
-    ApiKeyId, RegistrationStatus, Session, Target, TokenHash, Usage,
+    ApiKeyId, RegistrationStatus, Session, Target, TokenHash, Usage, WebhookId,
     ports::{Facts, KeyFacts, Wanted},
 };
 
@@ -30,9 +30,11 @@ pub(crate) fn lock(conn: &mut AnyConnection, wanted: &Wanted) -> Result<Facts, F
     ids.dedup();
     let keys = lock_keys(conn, &columns::texts(&ids))?;
     let usage = lock_usage(conn, &columns::texts(&wanted.callers))?;
+    let registrations = read_registrations(conn, &columns::texts(&wanted.recipients))?;
     Ok(Facts {
         sessions: read_sessions(conn, &wanted.sessions)?,
-        targets: read_targets(conn, &columns::texts(&wanted.recipients))?,
+        targets: registrations.enabled,
+        disabled: registrations.disabled,
         keys: with_standing(conn, keys)?,
         remembered: idempotency::recall(conn, &wanted.idempotency)?,
         usage,
@@ -96,24 +98,31 @@ fn read_sessions(
         .collect()
 }
 
-fn read_targets(
-    conn: &mut AnyConnection,
-    keys: &[String],
-) -> Result<HashMap<ApiKeyId, Vec<Arc<Target>>>, Fault> {
-    let mut targets = HashMap::<_, Vec<_>>::new();
+/// The registrations of each key that has any.
+#[derive(Default)]
+struct Registrations {
+    enabled: HashMap<ApiKeyId, Vec<Arc<Target>>>,
+    disabled: HashMap<ApiKeyId, Vec<WebhookId>>,
+}
+
+fn read_registrations(conn: &mut AnyConnection, keys: &[String]) -> Result<Registrations, Fault> {
+    let mut found = Registrations::default();
     if keys.is_empty() {
-        return Ok(targets);
+        return Ok(found);
     }
-    let enabled = webhooks::table
+    let rows = webhooks::table
         .filter(webhooks::api_key_id.eq_any(keys))
-        .filter(webhooks::status.eq(RegistrationStatus::Enabled.as_str()))
         .order(webhooks::id)
-        .select((webhooks::api_key_id, (webhooks::id, webhooks::url, webhooks::secret)));
-    for (key, row) in on_backend!(conn, c => enabled.load::<(String, TargetRow)>(c))? {
-        let target = Arc::new(webhook::target(row)?);
-        targets.entry(columns::id(&key, "registration")?).or_default().push(target);
+        .select((webhooks::api_key_id, webhooks::status, webhook::TARGET));
+    for (key, status, row) in on_backend!(conn, c => rows.load::<(String, String, TargetRow)>(c))? {
+        let (key, target) = (columns::id(&key, "registration")?, webhook::target(row)?);
+        if status == RegistrationStatus::Enabled.as_str() {
+            found.enabled.entry(key).or_default().push(Arc::new(target));
+        } else {
+            found.disabled.entry(key).or_default().push(target.webhook_id);
+        }
     }
-    Ok(targets)
+    Ok(found)
 }
 
 /// Joins what governance decided about each key, its account and its account's partner.

@@ -1,6 +1,11 @@
 //! What has had its time, deleted in bounded batches, and who may do such a chore.
 
-use diesel::{prelude::*, query_dsl::methods::FilterDsl, sql_query, sql_types::BigInt};
+use diesel::{
+    prelude::*,
+    query_dsl::methods::FilterDsl,
+    sql_query,
+    sql_types::{BigInt, Text},
+};
 use sealpost_domain::{
     EnvelopeId, LeaseToken, Timestamp,
     ports::{HousekeepingRepo, StoreError},
@@ -10,7 +15,8 @@ use crate::{
     batch, columns,
     connection::{AnyConnection, on_backend},
     fault::Fault,
-    schema::chores,
+    retiring,
+    schema::{chores, former_webhooks as f},
     unit::Unit,
 };
 
@@ -49,6 +55,35 @@ impl HousekeepingRepo for Unit {
     fn purge_remembered(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         self.run(|conn| purge(conn, REMEMBERED, before, limit))
     }
+
+    fn purge_attempts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        self.run(|conn| purge(conn, ATTEMPTS, before, limit))
+    }
+
+    fn purge_former_webhooks(&mut self, limit: u32) -> Result<u64, StoreError> {
+        self.run(|conn| purge_former(conn, limit.into()))
+    }
+
+    fn purge_retired_secrets(&mut self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        self.run(|conn| retiring::purge(conn, now, limit.into()))
+    }
+}
+
+/// One registration after the other, and the registration's own mark when nothing else is left of it.
+fn purge_former(conn: &mut AnyConnection, limit: u64) -> Result<u64, Fault> {
+    let mut purged = 0;
+    while purged < limit {
+        let next = f::table.order(f::id).select(f::id).first::<String>(conn).optional()?;
+        let Some(id) = next else { break };
+        let left: i64 = columns::number(limit - purged, "limit")?;
+        let rows = sql_query(FORMER).bind::<Text, _>(&id).bind::<BigInt, _>(left).execute(conn)?;
+        purged += columns::number::<u64, _>(rows, "number of rows")?;
+        if purged < limit {
+            diesel::delete(f::table.find(&id)).execute(conn)?;
+            purged += 1;
+        }
+    }
+    Ok(purged)
 }
 
 /// Not kept prepared, so that PostgreSQL plans it for this limit and not for any.
@@ -72,4 +107,15 @@ const REMEMBERED: &str = "
     DELETE FROM remembered WHERE (api_key_id, idempotency_key) IN (
         SELECT api_key_id, idempotency_key FROM remembered
         WHERE created_at < $1 ORDER BY created_at LIMIT $2
+    )";
+
+/// Looks at the oldest alone, which are first by their numbers, so that it costs the same whatever there is.
+const ATTEMPTS: &str = "
+    DELETE FROM attempts WHERE at < $1 AND number IN (
+        SELECT number FROM attempts ORDER BY number LIMIT $2
+    )";
+
+const FORMER: &str = "
+    DELETE FROM attempts WHERE number IN (
+        SELECT number FROM attempts WHERE webhook_id = $1 LIMIT $2
     )";

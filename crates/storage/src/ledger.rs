@@ -2,11 +2,12 @@
 
 use sealpost_domain::{
     Envelope, LeasedDelivery,
-    ports::{Changes, Facts, Overage, SendLedger, StoreError, Wanted},
+    ports::{Changes, Facts, Overage, Parked, SendLedger, StoreError, Wanted},
 };
 
 use crate::{
     batch::{self, DeliveryRow, EnvelopeRow, OverageRow, SentRows},
+    claiming::PARKED_FOR,
     columns, facts,
     fault::Fault,
     idempotency,
@@ -23,11 +24,12 @@ impl SendLedger for Unit {
         self.run(|conn| {
             let leased = changes.leased.iter().map(leased_row);
             let unleased = changes.unleased.iter().map(unleased_row);
+            let parked = changes.parked.iter().map(|parked| Ok(parked_row(parked)));
             let envelopes = changes.envelopes.iter().map(|envelope| envelope_row(envelope));
             let usage = changes.usage.iter().map(|(key, used)| UsageRow::of(key, used));
             let rows = SentRows {
                 envelopes: envelopes.collect::<Result<_, _>>()?,
-                deliveries: leased.chain(unleased).collect::<Result<_, _>>()?,
+                deliveries: leased.chain(unleased).chain(parked).collect::<Result<_, _>>()?,
                 usage: usage.collect(),
             };
             if !rows.is_empty() {
@@ -81,4 +83,15 @@ fn unleased_row(delivery: &LeasedDelivery) -> Result<DeliveryRow, Fault> {
         due_at: delivery.meta.timestamp.as_millis(),
         lease: None,
     })
+}
+
+/// Out of the way until its registration is enabled.
+fn parked_row(parked: &Parked) -> DeliveryRow {
+    DeliveryRow {
+        envelope_id: parked.id.envelope_id.to_string(),
+        webhook_id: parked.id.webhook_id.to_string(),
+        attempts: 0,
+        due_at: parked.sealed_at.plus(PARKED_FOR).as_millis(),
+        lease: None,
+    }
 }

@@ -8,6 +8,7 @@ use crate::{
     connection::AnyConnection,
     fault::Fault,
     schema::{api_keys as k, deliveries as d, webhooks as w},
+    webhook,
 };
 
 /// Its deliveries go before its registrations: who writes down what came of an attempt locks them in this order too.
@@ -18,6 +19,8 @@ pub(crate) fn revoke(conn: &mut AnyConnection, id: &ApiKeyId) -> Result<Revoked,
     let update = diesel::update(k::table.find(&id)).set(gone);
     columns::one(update.execute(conn)?, "key")?;
     let registrations = w::table.filter(w::api_key_id.eq(&id));
+    let ids = registrations.select(w::id).load(conn)?;
+    webhook::forget_later(conn, ids, &id)?;
     let to_them = d::table.filter(d::webhook_id.eq_any(registrations.select(w::id)));
     let deliveries = diesel::delete(to_them).execute(conn)?;
     let registrations = diesel::delete(registrations).execute(conn)?;

@@ -7,7 +7,7 @@ use sealpost_domain::{
 };
 
 use crate::{
-    columns,
+    columns, retiring,
     schema::{api_keys as k, webhooks as w},
     unit::Unit,
 };
@@ -50,11 +50,16 @@ impl RewrapRepo for Unit {
             .filter(w::id.gt(bound(after)))
             .order(w::id)
             .limit(limit.into())
-            .select((w::id, w::secret));
+            .select((w::id, w::secret, w::retiring));
         self.run(|conn| {
-            let rows = page.load::<(String, Vec<u8>)>(conn)?.into_iter();
-            rows.map(|(id, secret)| Ok((columns::id(&id, "registration")?, Wrapped(secret))))
-                .collect()
+            let mut secrets = Vec::new();
+            for (id, secret, list) in page.load::<(String, Vec<u8>, Option<Vec<u8>>)>(conn)? {
+                let id = columns::id(&id, "registration")?;
+                secrets.push((id, Wrapped(secret)));
+                let retiring = retiring::read(list.as_deref())?;
+                secrets.extend(retiring.into_iter().map(|retiring| (id, retiring.secret)));
+            }
+            Ok(secrets)
         })
     }
 
@@ -66,7 +71,7 @@ impl RewrapRepo for Unit {
     ) -> Result<bool, StoreError> {
         let same = w::table.find(id.to_string()).filter(w::secret.eq(&old.0));
         let update = diesel::update(same).set(w::secret.eq(&new.0));
-        self.run(|conn| Ok(update.execute(conn)? == 1))
+        self.run(|conn| Ok(update.execute(conn)? == 1 || retiring::replace(conn, id, old, new)?))
     }
 }
 

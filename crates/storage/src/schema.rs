@@ -110,17 +110,44 @@ diesel::table! {
         last_success_at -> Nullable<BigInt>,
         last_failure_at -> Nullable<BigInt>,
         last_failure -> Nullable<Text>,
+        disabled_reason -> Nullable<Text>,
+        failing_since -> Nullable<BigInt>,
+        retiring -> Nullable<Binary>,
+        retiring_until -> Nullable<BigInt>,
     }
 }
 
 diesel::table! {
-    deliveries (envelope_id, webhook_id) {
-        envelope_id -> Text,
+    former_webhooks (id) {
+        id -> Text,
+    }
+}
+
+diesel::table! {
+    deliveries (webhook_id, envelope_id) {
         webhook_id -> Text,
+        envelope_id -> Text,
         attempts -> Integer,
         due_at -> Nullable<BigInt>,
         lease -> Nullable<BigInt>,
         last_failure -> Nullable<Text>,
+        failed_at -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    attempts (number) {
+        number -> BigInt,
+        at -> BigInt,
+        next_attempt_at -> Nullable<BigInt>,
+        attempt -> Integer,
+        duration_ms -> Integer,
+        status_code -> Nullable<Integer>,
+        outcome -> Text,
+        error -> Nullable<Text>,
+        webhook_id -> Text,
+        envelope_id -> Text,
+        excerpt -> Nullable<Text>,
     }
 }
 

@@ -2,30 +2,41 @@
 
 use diesel::prelude::*;
 use sealpost_domain::{
-    ApiKeyId, EventKind, LastFailure, Registration, RegistrationStatus, Target, Timestamp,
-    WebhookId, Wrapped,
+    ApiKeyId, EventKind, LastFailure, Registration, RegistrationStatus, RetiringSecret, Target,
+    Timestamp, WebhookId, Wrapped,
     ports::{StoreError, WebhookRepo},
 };
 
 use crate::{
     columns,
+    connection::{AnyConnection, on_backend},
     fault::Fault,
-    schema::{deliveries, webhooks},
+    locking::{Locked, RowLock},
+    retiring,
+    schema::{deliveries, former_webhooks, webhooks},
+    settling,
     unit::Unit,
 };
 
-/// What is needed to send to a registration: id, URL, secret.
-pub(crate) type TargetRow = (String, String, Vec<u8>);
+/// What is needed to send to a registration.
+pub(crate) const TARGET: TargetColumns =
+    (webhooks::id, webhooks::url, webhooks::secret, webhooks::retiring);
 
-pub(crate) fn target((id, url, secret): TargetRow) -> Result<Target, Fault> {
+pub(crate) type TargetColumns = (webhooks::id, webhooks::url, webhooks::secret, webhooks::retiring);
+
+/// As [`TARGET`] selects it.
+pub(crate) type TargetRow = (String, String, Vec<u8>, Option<Vec<u8>>);
+
+pub(crate) fn target((id, url, secret, retiring): TargetRow) -> Result<Target, Fault> {
     let webhook_id = columns::id(&id, "registration")?;
-    Ok(Target { webhook_id, url, secret: Wrapped(secret), retiring: Vec::new() })
+    let retiring = retiring::read(retiring.as_deref())?;
+    Ok(Target { webhook_id, url, secret: Wrapped(secret), retiring })
 }
 
 impl WebhookRepo for Unit {
     fn insert_registration(&mut self, registration: &Registration) -> Result<(), StoreError> {
         self.run(|conn| {
-            diesel::insert_into(webhooks::table).values(row(registration)).execute(conn)?;
+            diesel::insert_into(webhooks::table).values(row(registration)?).execute(conn)?;
             Ok(())
         })
     }
@@ -39,6 +50,49 @@ impl WebhookRepo for Unit {
         })
     }
 
+    fn lock_registration(
+        &mut self,
+        key: &ApiKeyId,
+        id: &WebhookId,
+    ) -> Result<Option<Registration>, StoreError> {
+        let of_key =
+            webhooks::table.find(id.to_string()).filter(webhooks::api_key_id.eq(key.to_string()));
+        self.run(|conn| {
+            let row = on_backend!(conn, c => {
+                Locked::new(of_key, RowLock::Alone).get_result::<WebhookRow>(c).optional()
+            })?;
+            row.map(WebhookRow::read).transpose()
+        })
+    }
+
+    fn enable_registration(&mut self, id: &WebhookId) -> Result<(), StoreError> {
+        let enabled = (
+            webhooks::status.eq(RegistrationStatus::Enabled.as_str()),
+            webhooks::disabled_reason.eq(None::<String>),
+            webhooks::failing_since.eq(None::<i64>),
+        );
+        let update = diesel::update(webhooks::table.find(id.to_string())).set(enabled);
+        self.run(|conn| columns::one(update.execute(conn)?, "registration"))
+    }
+
+    fn set_secrets(
+        &mut self,
+        id: &WebhookId,
+        secret: &Wrapped,
+        retiring: &[RetiringSecret],
+    ) -> Result<(), StoreError> {
+        self.run(|conn| {
+            let (list, until) = retiring::write(retiring)?;
+            let secrets = (
+                webhooks::secret.eq(&secret.0),
+                webhooks::retiring.eq(list),
+                webhooks::retiring_until.eq(until),
+            );
+            let update = diesel::update(webhooks::table.find(id.to_string())).set(secrets);
+            columns::one(update.execute(conn)?, "registration")
+        })
+    }
+
     /// Its deliveries go before it: who writes down what came of an attempt locks them in this order too. What a batch
     /// adds meanwhile is discarded when it is due.
     fn delete_registration(&mut self, key: &ApiKeyId, id: &WebhookId) -> Result<bool, StoreError> {
@@ -47,9 +101,27 @@ impl WebhookRepo for Unit {
             let of_key = webhooks::table.find(&id).filter(webhooks::api_key_id.eq(&key));
             let to_it = deliveries::webhook_id.eq_any(of_key.select(webhooks::id));
             diesel::delete(deliveries::table.filter(to_it)).execute(conn)?;
+            forget_later(conn, vec![id.clone()], &key)?;
             Ok(diesel::delete(of_key).execute(conn)? == 1)
         })
     }
+}
+
+/// Leaves the attempts of those of these registrations that are the key's to housekeeping, however many there are.
+pub(crate) fn forget_later(
+    conn: &mut AnyConnection,
+    ids: Vec<String>,
+    key: &str,
+) -> Result<(), Fault> {
+    let of_key = webhooks::table
+        .filter(webhooks::id.eq_any(ids))
+        .filter(webhooks::api_key_id.eq(key.to_owned()))
+        .select(webhooks::id);
+    diesel::insert_into(former_webhooks::table)
+        .values(of_key)
+        .into_columns(former_webhooks::id)
+        .execute(conn)?;
+    Ok(())
 }
 
 /// Events are a list of names with commas between them: no name has one, and nobody searches by event.
@@ -66,12 +138,17 @@ struct WebhookRow {
     last_success_at: Option<i64>,
     last_failure_at: Option<i64>,
     last_failure: Option<String>,
+    disabled_reason: Option<String>,
+    failing_since: Option<i64>,
+    retiring: Option<Vec<u8>>,
+    retiring_until: Option<i64>,
 }
 
-fn row(registration: &Registration) -> WebhookRow {
+fn row(registration: &Registration) -> Result<WebhookRow, Fault> {
     let events: Vec<_> = registration.events.iter().map(|event| event.as_str()).collect();
     let failure = registration.last_failure.as_ref();
-    WebhookRow {
+    let (retiring, retiring_until) = retiring::write(&registration.retiring)?;
+    Ok(WebhookRow {
         id: registration.id.to_string(),
         api_key_id: registration.api_key_id.to_string(),
         url: registration.url.clone(),
@@ -82,7 +159,11 @@ fn row(registration: &Registration) -> WebhookRow {
         last_success_at: registration.last_success_at.map(Timestamp::as_millis),
         last_failure_at: failure.map(|failure| failure.at.as_millis()),
         last_failure: failure.map(|failure| failure.error.clone()),
-    }
+        disabled_reason: registration.disabled_reason.map(|reason| reason.as_str().to_owned()),
+        failing_since: registration.failing_since.map(Timestamp::as_millis),
+        retiring,
+        retiring_until,
+    })
 }
 
 impl WebhookRow {
@@ -96,7 +177,10 @@ impl WebhookRow {
             url: self.url,
             events: self.events.split(',').map(event).collect::<Result<_, _>>()?,
             secret: Wrapped(self.secret),
+            retiring: retiring::read(self.retiring.as_deref())?,
             status: status.ok_or(Fault::Corrupt("registration status"))?,
+            disabled_reason: settling::reason(self.disabled_reason.as_deref())?,
+            failing_since: columns::instant(self.failing_since),
             created_at: Timestamp::from_millis(self.created_at),
             last_success_at: columns::instant(self.last_success_at),
             last_failure: failed_at

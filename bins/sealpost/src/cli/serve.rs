@@ -110,7 +110,11 @@ pub(crate) struct ServiceArgs {
     #[arg(long, env = "SEALPOST_SESSION_TTL", default_value = "12h", value_name = "SPAN",
           value_parser = humantime::parse_duration)]
     pub(crate) session_ttl: Duration,
-    /// How long an envelope is kept
+    /// How long a replaced webhook secret signs along
+    #[arg(long, env = "SEALPOST_WEBHOOK_SECRET_OVERLAP", default_value = "24h", value_name = "SPAN",
+          value_parser = humantime::parse_duration)]
+    pub(crate) webhook_secret_overlap: Duration,
+    /// How long an envelope and what became of its deliveries are kept
     #[arg(long, env = "SEALPOST_RETENTION", default_value = "30d", value_name = "SPAN",
           value_parser = humantime::parse_duration)]
     pub(crate) retention: Duration,

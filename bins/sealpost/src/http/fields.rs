@@ -1,5 +1,7 @@
 //! The fields of a JSON object, read strictly: what is missing is said before what is wrong.
 
+use std::ops::RangeInclusive;
+
 use sealpost_domain::Refusal;
 use serde_json::{Map, Value};
 
@@ -47,6 +49,22 @@ impl Fields {
                 _ => Err(wrong()),
             })
             .collect()
+    }
+
+    /// The whole number of a field, where it is there and not null.
+    pub(crate) fn optional_number(
+        &mut self,
+        field: &'static str,
+        within: RangeInclusive<u32>,
+    ) -> Result<Option<u32>, Refusal> {
+        let Some(value) = self.0.remove(field).filter(|value| !value.is_null()) else {
+            return Ok(None);
+        };
+        let number = value.as_u64().and_then(|number| u32::try_from(number).ok());
+        number.filter(|number| within.contains(number)).map(Some).ok_or_else(|| {
+            let (least, most) = (within.start(), within.end());
+            invalid(field, format!("must be a whole number from {least} to {most}"))
+        })
     }
 
     /// Whether a field is true; absent and null are false.

@@ -4,8 +4,9 @@ use std::{collections::HashMap, sync::Arc};
 
 use super::StoreError;
 use crate::{
-    AccountId, ApiKeyId, Envelope, EnvelopeId, EnvelopeMeta, Fingerprint, Handle, IdempotencyKey,
-    KeyStatus, LeasedDelivery, Plan, Session, Standing, Target, Timestamp, TokenHash, Usage,
+    AccountId, ApiKeyId, DeliveryId, Envelope, EnvelopeId, EnvelopeMeta, Fingerprint, Handle,
+    IdempotencyKey, KeyStatus, LeasedDelivery, Plan, Session, Standing, Target, Timestamp,
+    TokenHash, Usage, WebhookId,
 };
 
 /// What the send path reads and writes, for a whole batch at once. Every other authenticated request is admitted
@@ -43,6 +44,8 @@ pub struct Facts {
     pub usage: HashMap<ApiKeyId, Usage>,
     /// The enabled registrations of each recipient that has any.
     pub targets: HashMap<ApiKeyId, Vec<Arc<Target>>>,
+    /// The disabled registrations of each recipient that has any: what is sent meanwhile waits for them.
+    pub disabled: HashMap<ApiKeyId, Vec<WebhookId>>,
     /// What came of earlier sends under the idempotency keys asked about, where their envelopes are still there.
     pub remembered: HashMap<(ApiKeyId, IdempotencyKey), Remembered>,
 }
@@ -73,12 +76,23 @@ pub struct Changes {
     pub leased: Vec<LeasedDelivery>,
     /// Their deliveries that this node has no room for: due at once, held by nobody.
     pub unleased: Vec<LeasedDelivery>,
+    /// Deliveries to registrations that are disabled: they wait until somebody enables those.
+    pub parked: Vec<Parked>,
     /// What each caller has used now.
     pub usage: Vec<(ApiKeyId, Usage)>,
     /// Idempotent sends to remember. One that another node remembered first is [`StoreError::Contended`].
     pub remembered: Vec<ToRemember>,
     /// Messages past the monthly allowance, by key and month, to be added to what is recorded.
     pub overage: Vec<Overage>,
+}
+
+/// A delivery that waits for its registration to be enabled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parked {
+    /// Which notice to which registration.
+    pub id: DeliveryId,
+    /// When the envelope was sealed.
+    pub sealed_at: Timestamp,
 }
 
 /// What came of an idempotent send.

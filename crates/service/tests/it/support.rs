@@ -27,6 +27,8 @@ pub(crate) struct World {
     pub(crate) dispatch: Arc<Remembered>,
     pub(crate) database: Arc<Database>,
     pub(crate) keyring: Arc<Keyring>,
+    /// What the keyring was read from.
+    pub(crate) keyring_line: String,
     pub(crate) file: PathBuf,
     url: DatabaseUrl,
     _folder: TempDir,
@@ -60,13 +62,15 @@ impl World {
     fn on(url: DatabaseUrl, folder: TempDir, settings: Settings) -> Self {
         let file = folder.path().join("sealpost.db");
         let database = Arc::new(connect(&url));
-        let keyring = Arc::new(Keyring::parse(&Keyring::fresh_line(1).unwrap()).unwrap());
+        let keyring_line = Keyring::fresh_line(1).unwrap().to_string();
+        let keyring = Arc::new(Keyring::parse(&keyring_line).unwrap());
         unlock(&keyring, &*database).unwrap();
         let clock = Arc::new(TestClock(AtomicI64::new(1_790_000_000_000)));
         let dispatch = Arc::new(Remembered::default());
         let parts = parts(&database, &dispatch, &keyring, &clock);
         let sealpost = Sealpost::start(parts, settings).unwrap();
-        Self { sealpost, clock, dispatch, database, keyring, file, url, _folder: folder }
+        let _folder = folder;
+        Self { sealpost, clock, dispatch, database, keyring, keyring_line, file, url, _folder }
     }
 
     /// Another node: a service with a memory and connections of its own on the same database.

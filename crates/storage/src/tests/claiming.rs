@@ -2,12 +2,9 @@
 
 use std::{collections::BTreeSet, thread};
 
-use sealpost_domain::{
-    LeaseToken, LeasedDelivery,
-    ports::{Claim, Outbox},
-};
+use sealpost_domain::{LeaseToken, LeasedDelivery, ports::Outbox};
 
-use super::fixture::{Fixture, at};
+use super::fixture::{Fixture, at, claim_of};
 
 on_both!(
     what_is_due_is_claimed_whole,
@@ -24,8 +21,7 @@ on_both!(
 );
 
 fn claim(db: &Fixture, now: i64, limit: usize, lease: i64) -> Vec<LeasedDelivery> {
-    let lease = LeaseToken(lease);
-    db.claim(&Claim { now: at(now), limit, lease, lease_until: at(now + 1000) }).unwrap()
+    db.claim(&claim_of(now, limit, LeaseToken(lease))).unwrap()
 }
 
 fn count(db: &Fixture, condition: &str) -> i64 {

@@ -14,10 +14,11 @@ use diesel::{
     dsl::sql, sql_types::BigInt,
 };
 use sealpost_domain::{
-    Account, AccountId, ApiKey, ApiKeyId, Did, Envelope, EnvelopeHash, EnvelopeId, EnvelopeMeta,
-    EventKind, KeyStatus, Label, LeaseToken, LeasedDelivery, Plan, Registration,
-    RegistrationStatus, Suite, Target, Timestamp, TokenHash, WebhookId, Wrapped,
-    ports::{Changes, Durability, Store},
+    Account, AccountId, Answer, ApiKey, ApiKeyId, Did, Envelope, EnvelopeHash, EnvelopeId,
+    EnvelopeMeta, EventKind, KeyStatus, Label, LeaseToken, LeasedDelivery, Outcome, Plan,
+    Registration, RegistrationStatus, Settlement, Suite, Target, Timestamp, TokenHash, WebhookId,
+    Wrapped,
+    ports::{Changes, Claim, Durability, Store},
 };
 
 use crate::{Database, DatabaseUrl, Settings, connection::AnyConnection};
@@ -59,6 +60,27 @@ pub(super) fn postgres() -> Fixture {
 pub(super) fn empty_postgres() -> Fixture {
     open(sealpost_testkit::postgres().create_database())
 }
+
+/// What anybody may take, of whomever, for a second.
+pub(super) fn claim_of(now: i64, limit: usize, lease: LeaseToken) -> Claim {
+    Claim { now: at(now), limit, per_target_max: limit, lease, lease_until: at(now + 1000) }
+}
+
+/// An attempt that took a while and was answered.
+pub(super) fn settlement(held: &LeasedDelivery, when: i64, outcome: Outcome) -> Settlement {
+    Settlement {
+        id: held.id(),
+        lease: held.lease,
+        attempts: held.attempts + 1,
+        at: at(when),
+        duration_ms: 12,
+        answer: Some(Answer { status: 500, excerpt: "so it is".to_owned() }),
+        outcome,
+    }
+}
+
+/// Longer than any case takes.
+pub(super) const FAILING_MAX: Duration = Duration::from_hours(120);
 
 fn open(text: String) -> Fixture {
     let url: DatabaseUrl = text.parse().unwrap();
@@ -212,7 +234,10 @@ pub(super) fn registration(key: &ApiKeyId) -> Registration {
         url: "https://example.org/hook?a=1".to_owned(),
         events: vec![EventKind::EnvelopeReceived],
         secret: Wrapped(vec![5; 40]),
+        retiring: Vec::new(),
         status: RegistrationStatus::Enabled,
+        disabled_reason: None,
+        failing_since: None,
         created_at: at(3),
         last_success_at: None,
         last_failure: None,
@@ -224,6 +249,7 @@ pub(super) fn target(registration: &Registration) -> Arc<Target> {
         webhook_id: registration.id,
         url: registration.url.clone(),
         secret: registration.secret.clone(),
+        retiring: registration.retiring.clone(),
     })
 }
 

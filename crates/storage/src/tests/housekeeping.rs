@@ -3,11 +3,11 @@
 use std::{sync::Arc, thread};
 
 use sealpost_domain::{
-    EnvelopeId, Fingerprint, IdempotencyKey, LeaseToken, Session,
-    ports::{Changes, Durability::Durable, Durability::Relaxed, ToRemember},
+    EnvelopeId, Fingerprint, IdempotencyKey, LeaseToken, Outcome, Registration, Session,
+    ports::{Changes, Durability::Durable, Durability::Relaxed, Outbox, ToRemember},
 };
 
-use super::fixture::{Fixture, at, delivery, envelope, token};
+use super::fixture::{FAILING_MAX, Fixture, at, claim_of, delivery, envelope, settlement, token};
 
 on_both!(
     a_chore_is_one_nodes_until_its_time_is_over,
@@ -17,6 +17,9 @@ on_both!(
     old_envelopes_go_by_their_ids_and_with_their_deliveries,
     no_more_envelopes_go_than_were_asked_for,
     what_was_remembered_long_ago_goes,
+    old_attempts_go_and_younger_ones_stay,
+    attempts_of_a_registration_that_is_gone_go_in_portions,
+    attempts_of_a_revoked_key_go_too,
 );
 
 fn take(db: &Fixture, chore: &str, node: i64, now: i64, until: i64) -> bool {
@@ -126,4 +129,60 @@ fn what_was_remembered_long_ago_goes(db: &Fixture) {
     assert_eq!(db.count("remembered WHERE created_at < 3"), 0);
     assert_eq!((purge(2), purge(2)), (1, 0));
     assert_eq!(db.count("remembered WHERE created_at >= 4"), 2);
+}
+
+/// So many attempts that succeeded, at this time and the instants after it.
+fn attempt(db: &Fixture, to: &Registration, count: usize, when: i64) {
+    db.send(to, count);
+    let held = db.claim(&claim_of(1000, count, LeaseToken(1))).unwrap();
+    let ends: Vec<_> = held
+        .iter()
+        .zip(when..)
+        .map(|(held, when)| settlement(held, when, Outcome::Succeeded))
+        .collect();
+    db.settle(&ends, FAILING_MAX).unwrap();
+}
+
+fn old_attempts_go_and_younger_ones_stay(db: &Fixture) {
+    let to = db.register(&db.activate().id);
+    attempt(db, &to, 3, 100);
+    attempt(db, &to, 3, 200);
+    let purge = |before, limit| {
+        db.store().write(Relaxed, |tx| tx.purge_attempts(at(before), limit)).unwrap()
+    };
+    assert_eq!((purge(100, 9), purge(202, 0)), (0, 0));
+    assert_eq!((purge(202, 2), purge(202, 2), purge(202, 2)), (2, 2, 1));
+    assert_eq!(db.count("attempts WHERE at >= 202"), 1);
+    assert_eq!(db.count("attempts"), 1);
+}
+
+fn attempts_of_a_registration_that_is_gone_go_in_portions(db: &Fixture) {
+    let key = db.activate();
+    let (gone, stays) = (db.register(&key.id), db.register(&key.id));
+    attempt(db, &gone, 5, 100);
+    attempt(db, &stays, 2, 100);
+    let purge = || db.store().write(Relaxed, |tx| tx.purge_former_webhooks(3)).unwrap();
+    assert_eq!(purge(), 0);
+    let foreign = db.activate().id;
+    let delete = |by| db.store().write(Durable, |tx| tx.delete_registration(by, &gone.id)).unwrap();
+    assert!(!delete(&foreign));
+    assert_eq!(purge(), 0, "nothing goes with a registration that stays");
+    assert!(delete(&key.id));
+    let left = |of: &Registration| db.count(&format!("attempts WHERE webhook_id = '{}'", of.id));
+    assert_eq!((purge(), left(&gone)), (3, 2));
+    assert_eq!((purge(), left(&gone)), (3, 0));
+    assert_eq!((purge(), db.count("former_webhooks"), left(&stays)), (0, 0, 2));
+}
+
+fn attempts_of_a_revoked_key_go_too(db: &Fixture) {
+    let (key, other) = (db.activate(), db.activate());
+    let mine = [db.register(&key.id), db.register(&key.id)];
+    let theirs = db.register(&other.id);
+    for to in mine.iter().chain([&theirs]) {
+        attempt(db, to, 2, 100);
+    }
+    db.store().write(Durable, |tx| tx.revoke_key(&key.id)).unwrap();
+    let purge = || db.store().write(Relaxed, |tx| tx.purge_former_webhooks(100)).unwrap();
+    assert_eq!((purge(), purge()), (6, 0));
+    assert_eq!((db.count("attempts"), db.count("former_webhooks")), (2, 0));
 }

@@ -10,13 +10,13 @@ use diesel::{dsl::sql, prelude::*, sql_types::BigInt};
 use sealpost_domain::{
     ApiKey, Fingerprint, Handle, IdempotencyKey, LeaseToken, Registration,
     ports::{
-        Changes, Claim, Durability::Durable, Durability::Relaxed, HandleOwner, Outbox, Store,
-        StoreError, ToRemember, Tx, Wanted,
+        Changes, Durability::Durable, Durability::Relaxed, HandleOwner, Outbox, Store, StoreError,
+        ToRemember, Tx, Wanted,
     },
 };
 
 use super::fixture::{
-    Fixture, account, at, delivery, envelope, key, postgres, registration, token,
+    Fixture, account, at, claim_of, delivery, envelope, key, postgres, registration, token,
 };
 use crate::{Database, DatabaseUrl, Settings};
 
@@ -47,7 +47,7 @@ fn after_a_restart_nobody_notices() {
         assert!(db.lookup().unwrap().find_key(&key.id).unwrap().is_some());
         kill_backends(&db);
         db.check().unwrap();
-        let claim = Claim { now: at(0), limit: 1, lease: LeaseToken(1), lease_until: at(1) };
+        let claim = claim_of(0, 1, LeaseToken(1));
         kill_backends(&db);
         assert!(db.claim(&claim).unwrap().is_empty());
     }

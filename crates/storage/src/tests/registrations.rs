@@ -4,11 +4,14 @@ use std::{thread, time::Duration};
 
 use sealpost_domain::{
     LeaseToken, Registration, RegistrationStatus,
-    ports::{Claim, Durability::Durable, Durability::Relaxed, Outbox, Store},
+    ports::{Durability::Durable, Durability::Relaxed, Outbox, Store},
 };
 
-use super::fixture::{Fixture, at, registration};
-use crate::batch::{self, End, Held, Note};
+use super::fixture::{Fixture, at, claim_of, registration};
+use crate::{
+    batch::{self, End, Held},
+    settling,
+};
 
 on_both!(
     registrations_are_listed_oldest_first,
@@ -56,8 +59,7 @@ fn a_deleted_registration_takes_its_deliveries_along(db: &Fixture) {
     db.send(&gone, 3);
     db.send(&stays, 2);
     db.store().write(Durable, |tx| tx.delete_registration(&key.id, &gone.id)).unwrap();
-    let claim = Claim { now: at(1000), limit: 10, lease: LeaseToken(1), lease_until: at(2000) };
-    let due = db.claim(&claim).unwrap();
+    let due = db.claim(&claim_of(1000, 10, LeaseToken(1))).unwrap();
     assert_eq!(due.len(), 2);
     assert!(due.iter().all(|delivery| delivery.target.webhook_id == stays.id));
 }
@@ -67,14 +69,23 @@ fn a_deletion_and_outcomes_do_not_wait_in_a_circle(db: &Fixture) {
     let key = db.activate();
     let to = db.register(&key.id);
     db.send(&to, 1);
-    let claim = Claim { now: at(1000), limit: 1, lease: LeaseToken(1), lease_until: at(2000) };
-    let held = Held::new(&db.claim(&claim).unwrap()[0].id(), claim.lease);
-    let end = End { held, attempts: 1, at: 1001, failure: None, due_at: None };
+    let held = db.claim(&claim_of(1000, 1, LeaseToken(1))).unwrap();
+    let end = End {
+        held: Held::new(&held[0].id(), held[0].lease),
+        attempts: 1,
+        at: 1001,
+        duration_ms: 1,
+        outcome: "succeeded",
+        failure: None,
+        status_code: None,
+        excerpt: None,
+        due_at: None,
+        is_gone: false,
+    };
     let webhook_id = to.id.to_string();
-    let note = Note { webhook_id, success_at: Some(1001), ..Note::default() };
     thread::scope(|scope| {
-        let mut settling = db.unit(Relaxed).unwrap();
-        let removed = settling.run(|conn| batch::remove(conn, &[&end])).unwrap();
+        let mut settlement = db.unit(Relaxed).unwrap();
+        let removed = settlement.run(|conn| batch::remove(conn, &[&end])).unwrap();
         assert_eq!(removed.len(), 1);
         let deletion = scope.spawn(|| {
             let mut tx = db.begin(Durable)?;
@@ -82,8 +93,13 @@ fn a_deletion_and_outcomes_do_not_wait_in_a_circle(db: &Fixture) {
             tx.commit().map(|()| is_deleted)
         });
         thread::sleep(PAUSE);
-        settling.run(|conn| batch::note(conn, &[note])).unwrap();
-        settling.commit().unwrap();
+        let health = settlement.run(|conn| {
+            let rows = settling::lock_health(conn, &[&*webhook_id])?;
+            batch::set_health(conn, &rows)?;
+            Ok(rows)
+        });
+        assert_eq!(health.unwrap().len(), 1);
+        settlement.commit().unwrap();
         assert!(deletion.join().unwrap().unwrap());
     });
     assert_eq!((db.count("webhooks"), db.count("deliveries")), (0, 0));

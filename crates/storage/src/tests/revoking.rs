@@ -10,14 +10,13 @@ use std::{
 };
 
 use sealpost_domain::{
-    ApiKeyId, Handle, KeyStatus, LeaseToken, Outcome, Plan, Settlement, Wrapped,
+    ApiKeyId, Handle, KeyStatus, LeaseToken, Outcome, Plan, Wrapped,
     ports::{
-        Changes, Claim, Durability::Durable, HandleOwner, Outbox, Revoked, Store, StoreError,
-        Wanted,
+        Changes, Durability::Durable, HandleOwner, Outbox, Revoked, Store, StoreError, Wanted,
     },
 };
 
-use super::fixture::{Fixture, at, delivery, envelope, key};
+use super::fixture::{FAILING_MAX, Fixture, claim_of, delivery, envelope, key, settlement};
 
 on_both!(
     registrations_and_deliveries_go_and_the_rest_stays,
@@ -165,19 +164,13 @@ fn a_revocation_and_outcomes_do_not_fail_each_other(db: &Fixture) {
         let to = db.register(&key.id);
         db.send(&to, 60);
         let lease = LeaseToken(round);
-        let claim = Claim { now: at(1000), limit: 60, lease, lease_until: at(2000) };
-        let held = db.claim(&claim).unwrap();
-        let settle = |delivery: &sealpost_domain::LeasedDelivery| Settlement {
-            id: delivery.id(),
-            lease,
-            attempts: 1,
-            at: at(1001),
-            outcome: Outcome::Succeeded,
-        };
+        let held = db.claim(&claim_of(1000, 60, lease)).unwrap();
+        let settle = |delivery| settlement(delivery, 1001, Outcome::Succeeded);
         thread::scope(|scope| {
             for part in held.chunks(20) {
                 scope.spawn(move || {
-                    db.settle(&part.iter().rev().map(settle).collect::<Vec<_>>()).unwrap();
+                    let part: Vec<_> = part.iter().rev().map(settle).collect();
+                    db.settle(&part, FAILING_MAX).unwrap();
                 });
             }
             scope.spawn(|| revoke(db, &key.id).unwrap());

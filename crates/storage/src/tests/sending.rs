@@ -4,10 +4,10 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use sealpost_domain::{
     Envelope, LeaseToken, Suite,
-    ports::{Changes, Claim, Durability::Durable, Outbox, StoreError},
+    ports::{Changes, Durability::Durable, Outbox, StoreError},
 };
 
-use super::fixture::{Fixture, at, delivery, envelope};
+use super::fixture::{Fixture, at, claim_of, delivery, envelope};
 
 on_both!(
     an_envelope_reads_back_to_its_recipient_alone,
@@ -60,8 +60,7 @@ fn a_large_batch_is_stored_whole(db: &Fixture) {
         envelopes: envelopes.clone(),
         ..Changes::default()
     });
-    let claim = Claim { now: at(1000), limit: 999, lease: LeaseToken(1), lease_until: at(2000) };
-    let due = db.claim(&claim).unwrap();
+    let due = db.claim(&claim_of(1000, 999, LeaseToken(1))).unwrap();
     let sent: BTreeSet<_> = envelopes.iter().map(|envelope| envelope.meta.id).collect();
     assert_eq!(due.iter().map(|delivery| delivery.meta.id).collect::<BTreeSet<_>>(), sent);
     assert!(due.iter().all(|delivery| *delivery.meta == envelope_of(&envelopes, delivery).meta));
@@ -89,10 +88,7 @@ fn a_leased_delivery_is_nobody_elses_until_its_lease_ends(db: &Fixture) {
     let envelope = Arc::new(envelope(&key.id, &key.id));
     let leased = vec![delivery(&envelope, &to, LeaseToken(7), 5000)];
     db.apply(&Changes { envelopes: vec![envelope], leased, ..Changes::default() });
-    let claim = |now| {
-        let (lease, lease_until) = (LeaseToken(8), at(9000));
-        db.claim(&Claim { now: at(now), limit: 10, lease, lease_until }).unwrap().len()
-    };
+    let claim = |now| db.claim(&claim_of(now, 10, LeaseToken(8))).unwrap().len();
     assert_eq!(claim(4999), 0);
     assert_eq!(claim(5000), 1);
     assert_eq!(claim(5000), 0);

@@ -2,10 +2,10 @@
 
 use sealpost_domain::{
     AttemptFailure, LastFailure, LeaseToken, LeasedDelivery, Outcome, Registration, Settlement,
-    ports::{Claim, Durability::Durable, Outbox},
+    ports::{Durability::Durable, Outbox},
 };
 
-use super::fixture::{Fixture, at};
+use super::fixture::{FAILING_MAX, Fixture, at, claim_of, settlement};
 
 on_both!(
     a_success_ends_the_delivery,
@@ -17,13 +17,11 @@ on_both!(
 );
 
 fn claim(db: &Fixture, now: i64, lease: i64) -> Vec<LeasedDelivery> {
-    let (limit, lease, lease_until) = (1000, LeaseToken(lease), at(now + 1000));
-    db.claim(&Claim { now: at(now), limit, lease, lease_until }).unwrap()
+    db.claim(&claim_of(now, 1000, LeaseToken(lease))).unwrap()
 }
 
-fn settlement(held: &LeasedDelivery, when: i64, outcome: Outcome) -> Settlement {
-    let (id, lease, attempts) = (held.id(), held.lease, held.attempts + 1);
-    Settlement { id, lease, attempts, at: at(when), outcome }
+fn settle(db: &Fixture, settlements: &[Settlement]) {
+    db.settle(settlements, FAILING_MAX).unwrap();
 }
 
 fn told(db: &Fixture, to: &Registration) -> Registration {
@@ -53,7 +51,7 @@ fn a_success_ends_the_delivery(db: &Fixture) {
     let to = db.register(&db.activate().id);
     db.send(&to, 2);
     let held = claim(db, 1000, 1);
-    db.settle(&[settlement(&held[0], 1100, Outcome::Succeeded)]).unwrap();
+    settle(db, &[settlement(&held[0], 1100, Outcome::Succeeded)]);
     assert_eq!(queue(db).len(), 1);
     assert_eq!(told(db, &to).last_success_at, Some(at(1100)));
     assert_eq!(told(db, &to).last_failure, None);
@@ -64,7 +62,7 @@ fn a_retry_is_due_again_at_its_time(db: &Fixture) {
     db.send(&to, 1);
     let held = claim(db, 1000, 1);
     let outcome = Outcome::Retry { failure: AttemptFailure::HttpStatus(500), due_at: at(6000) };
-    db.settle(&[settlement(&held[0], 1100, outcome)]).unwrap();
+    settle(db, &[settlement(&held[0], 1100, outcome)]);
     assert_eq!(queue(db), [(1, Some(6000), None, Some("http_status".to_owned()))]);
     assert_eq!(told(db, &to).last_failure, Some(failed(1100, "http_status")));
     assert!(claim(db, 5999, 2).is_empty());
@@ -76,7 +74,7 @@ fn an_exhausted_delivery_stays_and_is_never_due(db: &Fixture) {
     db.send(&to, 1);
     let held = claim(db, 1000, 1);
     let outcome = Outcome::Exhausted(AttemptFailure::Timeout);
-    db.settle(&[settlement(&held[0], 1100, outcome)]).unwrap();
+    settle(db, &[settlement(&held[0], 1100, outcome)]);
     assert_eq!(queue(db), [(1, None, None, Some("timeout".to_owned()))]);
     assert!(claim(db, i64::MAX - 1000, 2).is_empty());
 }
@@ -88,12 +86,14 @@ fn a_stale_lease_changes_nothing(db: &Fixture) {
     assert_eq!(claim(db, 2000, 2).len(), 3);
     let before = queue(db);
     let retry = Outcome::Retry { failure: AttemptFailure::Dns, due_at: at(1) };
-    db.settle(&[
-        settlement(&stale[0], 2100, Outcome::Succeeded),
-        settlement(&stale[1], 2100, retry),
-        settlement(&stale[2], 2100, Outcome::Exhausted(AttemptFailure::Dns)),
-    ])
-    .unwrap();
+    settle(
+        db,
+        &[
+            settlement(&stale[0], 2100, Outcome::Succeeded),
+            settlement(&stale[1], 2100, retry),
+            settlement(&stale[2], 2100, Outcome::Exhausted(AttemptFailure::Dns)),
+        ],
+    );
     assert_eq!(queue(db), before);
     let told = told(db, &to);
     assert_eq!((told.last_success_at, told.last_failure), (None, None));
@@ -111,8 +111,8 @@ fn a_mixed_batch_is_settled_each_its_own_way(db: &Fixture) {
         .zip(outcomes.into_iter().cycle())
         .map(|(held, outcome)| settlement(held, 1100, outcome))
         .collect();
-    db.settle(&[]).unwrap();
-    db.settle(&ends).unwrap();
+    settle(db, &[]);
+    settle(db, &ends);
     let left = queue(db);
     assert_eq!(left.len(), 80);
     assert_eq!(left.iter().filter(|row| row.1 == Some(7000)).count(), 40);
@@ -126,18 +126,22 @@ fn a_registration_is_told_the_newest_alone(db: &Fixture) {
     db.send(&to, 6);
     let held = claim(db, 1000, 1);
     let fail = |failure| Outcome::Retry { failure, due_at: at(7000) };
-    db.settle(&[
-        settlement(&held[0], 1300, fail(AttemptFailure::Dns)),
-        settlement(&held[1], 1200, fail(AttemptFailure::Tls)),
-        settlement(&held[2], 1400, Outcome::Succeeded),
-        settlement(&held[3], 1350, Outcome::Succeeded),
-    ])
-    .unwrap();
-    db.settle(&[
-        settlement(&held[4], 1250, fail(AttemptFailure::Timeout)),
-        settlement(&held[5], 1390, Outcome::Succeeded),
-    ])
-    .unwrap();
+    settle(
+        db,
+        &[
+            settlement(&held[0], 1300, fail(AttemptFailure::Dns)),
+            settlement(&held[1], 1200, fail(AttemptFailure::Tls)),
+            settlement(&held[2], 1400, Outcome::Succeeded),
+            settlement(&held[3], 1350, Outcome::Succeeded),
+        ],
+    );
+    settle(
+        db,
+        &[
+            settlement(&held[4], 1250, fail(AttemptFailure::Timeout)),
+            settlement(&held[5], 1390, Outcome::Succeeded),
+        ],
+    );
     let told = told(db, &to);
     assert_eq!(told.last_failure, Some(failed(1300, "dns")));
     assert_eq!(told.last_success_at, Some(at(1400)));

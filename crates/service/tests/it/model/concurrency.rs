@@ -98,7 +98,8 @@ impl Scene {
         let now = self.world.clock.now();
         self.world.database.release_every_lease(now).unwrap();
         let lease_until = Timestamp::from_millis(i64::MAX);
-        let claim = Claim { now, limit: 10_000, lease: LeaseToken(2), lease_until };
+        let (limit, lease) = (10_000, LeaseToken(2));
+        let claim = Claim { now, limit, per_target_max: limit, lease, lease_until };
         self.world.database.claim(&claim).unwrap().len()
     }
 }

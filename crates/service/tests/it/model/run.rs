@@ -3,13 +3,14 @@
 mod account;
 mod calls;
 mod compare;
+mod managing;
 mod operator;
 
 use std::{collections::BTreeMap, time::Duration};
 
 use sealpost_domain::{
-    Clock as _, Suite, Timestamp,
-    ports::{Durability, Store as _},
+    Clock as _, LeaseToken, Suite, Timestamp,
+    ports::{Claim, Durability, Outbox as _, Store as _},
 };
 use sealpost_service::{AuditVerdict, Credentials, Settings};
 use tokio::runtime::{Builder, Runtime};
@@ -69,14 +70,19 @@ impl Run {
             Op::Assign { account, partner } => self.assign(account, partner),
             Op::Decide { subject, verb } => self.decide(subject, verb),
             Op::Delete { who, key, webhook } => self.delete(who, key, webhook),
+            Op::Enable { who, key, webhook } => self.enable(who, key, webhook),
             Op::List { who } => self.list(who),
             Op::Login { account, secret } => self.login(account, secret),
             Op::Logout { who, everywhere } => self.logout(who, everywhere),
             Op::Move { key, event } => self.move_key(key, event),
             Op::Open { who, envelope } => self.open(who, envelope),
             Op::Plan { key, plan } => self.set_plan(self.key(key), plan),
+            Op::Redeliver { who, key, webhook, envelope } => {
+                self.redeliver(who, key, webhook, envelope)
+            }
             Op::Register { who, url } => self.register(who, url),
             Op::RotateSecret { who } => self.rotate_secret(who),
+            Op::RotateWebhook { who, key, webhook } => self.rotate_webhook(who, key, webhook),
             Op::Send { who, to, message, name, times } => {
                 (0..times).try_for_each(|_| self.send(who, to, message, name))
             }
@@ -118,6 +124,7 @@ impl Run {
             expected.insert(envelope.id.clone(), webhooks);
         }
         same("deliveries", &expected, &told)?;
+        self.check_queue()?;
         let whole = AuditVerdict::Whole { entries: self.truth.deeds };
         same("audit trail", &whole, &self.world.operator().verify_audit().unwrap())
     }
@@ -145,6 +152,21 @@ impl Run {
     fn check_rows(&self) -> Checked {
         let expected = (self.truth.envelopes.len(), self.truth.named());
         same("envelopes stored and remembered", &expected, &rows(&self.world))
+    }
+
+    /// Nothing was ever settled, so everything that was to be told, or told again, is in the queue once.
+    fn check_queue(&self) -> Checked {
+        let now = self.world.clock.now();
+        self.world.database.release_every_lease(now).unwrap();
+        let (limit, lease_until) = (100_000, Timestamp::from_millis(i64::MAX));
+        let claim = Claim { now, limit, per_target_max: limit, lease: LeaseToken(9), lease_until };
+        let due = self.world.database.claim(&claim).unwrap();
+        let mut queue: Vec<_> = due
+            .iter()
+            .map(|it| (it.meta.id.to_string(), it.target.webhook_id.to_string()))
+            .collect();
+        queue.sort();
+        same("queue", &self.truth.queue(), &queue)
     }
 
     fn caller(&mut self, who: Who) -> Result<Caller, String> {

@@ -4,9 +4,10 @@
 mod accounts;
 mod admission;
 mod callers;
+mod managing;
 mod operators;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -114,6 +115,8 @@ pub(super) struct Key {
 struct Webhook {
     id: String,
     shown: Value,
+    /// Until when each replaced secret signs along, newest first.
+    retiring: Vec<i64>,
 }
 
 pub(super) struct Envelope {
@@ -153,6 +156,8 @@ pub(super) struct Truth {
     pub(super) deeds: u64,
     handles: BTreeMap<&'static str, usize>,
     suspended: BTreeMap<&'static str, Decision>,
+    /// What was told again, or to registrations that came later: envelope and registration.
+    redelivered: BTreeSet<(String, String)>,
     named: BTreeMap<(usize, String), Named>,
     remembered: BTreeMap<(usize, usize), Remembered>,
 }

@@ -23,8 +23,21 @@ fn op() -> impl Strategy<Value = Op> {
         1 => who().prop_map(|who| Op::List { who }),
         2 => (who(), pick(), webhook())
             .prop_map(|(who, key, webhook)| Op::Delete { who, key, webhook }),
+        6 => managing(),
         14 => account_op(),
         20 => operator_op(),
+    ]
+}
+
+fn managing() -> impl Strategy<Value = Op> {
+    prop_oneof![
+        1 => (who(), pick(), webhook())
+            .prop_map(|(who, key, webhook)| Op::Enable { who, key, webhook }),
+        2 => (who(), pick(), webhook())
+            .prop_map(|(who, key, webhook)| Op::RotateWebhook { who, key, webhook }),
+        3 => (who(), pick(), webhook(), asked()).prop_map(|(who, key, webhook, envelope)| {
+            Op::Redeliver { who, key, webhook, envelope }
+        }),
     ]
 }
 

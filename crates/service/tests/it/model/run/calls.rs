@@ -1,12 +1,12 @@
 //! What callers do with a key.
 
 use sealpost_domain::{EventKind, IdempotencyKey, Refusal};
-use sealpost_service::{Manage, Register, Send};
+use sealpost_service::{Register, Send};
 use serde_json::Value;
 
 use super::{
     super::{
-        op::{Asked, Body, Message, Opener, Pick, To, Url, Webhook, Who},
+        op::{Asked, Body, Message, Opener, Pick, To, Url, Who},
         truth::{Caller, MESSAGE_BYTES_MAX, Refused, Request, Said, Sending, Target},
     },
     Checked, Run, UNKNOWN_KEY,
@@ -150,38 +150,6 @@ impl Run {
         check_within(&expected)
     }
 
-    pub(super) fn list(&mut self, who: Who) -> Checked {
-        let caller = self.caller(who)?;
-        let in_order = |said: Said<Value>| {
-            let result = said.result.map(|mut answer| sorted(answer["webhooks"].take()));
-            Said { result, limits: said.limits }
-        };
-        let expected = in_order(self.truth.list(caller));
-        let asked = Ok(Manage::List);
-        let got = in_order(said(self.world.sealpost.manage(&self.credentials(caller), &asked)));
-        same("list", &expected, &got)?;
-        check_within(&got)
-    }
-
-    pub(super) fn delete(&mut self, who: Who, key: Pick, webhook: Webhook) -> Checked {
-        let caller = self.caller(who)?;
-        let ids = self.truth.webhook_ids(self.key(key));
-        let id = match webhook {
-            Webhook::Any(pick) => {
-                let found = pick.of(ids.len()).map(|at| ids[at].clone());
-                Ok(found.unwrap_or_else(|| UNKNOWN_WEBHOOK.to_owned()))
-            }
-            Webhook::Faulty => Err(NO_WEBHOOK_ID),
-            Webhook::Malformed => Ok("wh_nonsense".to_owned()),
-        };
-        let missing = Refused::of("MISSING_FIELD", "webhook_id");
-        let expected = self.truth.delete(caller, id.as_deref().map_err(|_fault| missing));
-        let asked = id.map(|webhook_id| Manage::Delete { webhook_id });
-        let got = said(self.world.sealpost.manage(&self.credentials(caller), &asked));
-        same("deletion", &expected, &got)?;
-        check_within(&got)
-    }
-
     pub(super) fn status(&mut self, who: Who, body: Body) -> Checked {
         let caller = self.caller(who)?;
         let fault = fault(body);
@@ -224,6 +192,4 @@ const NAMES: [&str; 2] = ["order 7", "order 8"];
 const NO_ENVELOPE_ID: Refusal = Refusal::MissingField { field: "envelope_id" };
 const NO_MESSAGE: Refusal = Refusal::MissingField { field: "message" };
 const NO_URL: Refusal = Refusal::MissingField { field: "url" };
-const NO_WEBHOOK_ID: Refusal = Refusal::MissingField { field: "webhook_id" };
-const UNKNOWN_ENVELOPE: &str = "env_01h455vb4pex5vsknk084sn02q";
-const UNKNOWN_WEBHOOK: &str = "wh_01h455vb4pex5vsknk084sn02q";
+pub(super) const UNKNOWN_ENVELOPE: &str = "env_01h455vb4pex5vsknk084sn02q";

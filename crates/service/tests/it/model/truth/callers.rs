@@ -157,32 +157,13 @@ impl Truth {
     /// Writes down a registration as the service made it.
     pub(in super::super) fn add_webhook(&mut self, caller: Caller, mut shown: Value) {
         let id = shown["webhook_id"].as_str().unwrap().to_owned();
+        shown["disabled_reason"] = Value::Null;
+        shown["failing_since"] = Value::Null;
         shown["last_success_at"] = Value::Null;
         shown["last_failure"] = Value::Null;
         if let Called::Key(key) = caller.called {
-            self.keys[key].webhooks.push(Webhook { id, shown });
+            self.keys[key].webhooks.push(Webhook { id, shown, retiring: Vec::new() });
         }
-    }
-
-    pub(in super::super) fn list(&mut self, caller: Caller) -> Said<Value> {
-        self.answer(caller, Act::Manage, |truth, key| {
-            let webhooks: Vec<_> = truth.keys[key].webhooks.iter().map(|it| &it.shown).collect();
-            Ok(json!({"webhooks": webhooks}))
-        })
-    }
-
-    pub(in super::super) fn delete(
-        &mut self,
-        caller: Caller,
-        id: Result<&str, Refused>,
-    ) -> Said<Value> {
-        self.answer(caller, Act::Manage, |truth, key| {
-            let id = id?;
-            let webhooks = &mut truth.keys[key].webhooks;
-            let found = webhooks.iter().position(|webhook| webhook.id == id);
-            webhooks.remove(found.ok_or(Refused::new("WEBHOOK_NOT_FOUND"))?);
-            Ok(json!({"webhook_id": id, "deleted": true}))
-        })
     }
 
     /// Without `usage`, which is what the limits of the answer say.

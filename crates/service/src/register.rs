@@ -1,8 +1,8 @@
-//! Register and manage webhooks.
+//! Register a webhook.
 
 use sealpost_domain::{
-    ApiKeyId, EventKind, KeyStatus, LastFailure, Refusal, Registration, RegistrationStatus,
-    Timestamp, WebhookId,
+    ApiKeyId, EventKind, KeyStatus, Refusal, Registration, RegistrationStatus, Timestamp,
+    WebhookId,
     ports::{Durability, StoreError, Tx, Wanted},
 };
 use sealpost_wallet::{WebhookSecret, random};
@@ -38,54 +38,6 @@ pub struct Registered {
     pub created_at: Timestamp,
 }
 
-/// What to do with the key's registrations.
-#[derive(Clone)]
-pub enum Manage {
-    /// Delete the one with this id.
-    Delete {
-        /// Which one.
-        webhook_id: String,
-    },
-    /// Show all.
-    List,
-}
-
-/// What was done.
-#[derive(Serialize)]
-#[serde(untagged)]
-pub enum Managed {
-    /// A registration is gone, and so are its deliveries.
-    Deleted(Deleted),
-    /// All registrations, oldest first.
-    Listed {
-        /// Without their secrets.
-        webhooks: Vec<RegistrationView>,
-    },
-}
-
-/// A registration that is gone.
-#[derive(Serialize)]
-pub struct Deleted {
-    /// Which one.
-    pub webhook_id: WebhookId,
-    /// Always `true`.
-    pub deleted: bool,
-}
-
-/// A registration as its owner sees it.
-#[derive(Serialize)]
-#[expect(missing_docs, reason = "the fields of a registration")]
-pub struct RegistrationView {
-    pub webhook_id: WebhookId,
-    pub api_key_id: ApiKeyId,
-    pub url: String,
-    pub events: Vec<EventKind>,
-    pub status: RegistrationStatus,
-    pub created_at: Timestamp,
-    pub last_success_at: Option<Timestamp>,
-    pub last_failure: Option<LastFailure>,
-}
-
 impl Sealpost {
     /// Registers a webhook. Its address is judged between two transactions: none is held over a look-up of names.
     pub fn register(
@@ -116,7 +68,10 @@ impl Sealpost {
             url,
             events: asked.events,
             secret: secret.wrap(&self.core.keyring, &id)?,
+            retiring: Vec::new(),
             status: RegistrationStatus::Enabled,
+            disabled_reason: None,
+            failing_since: None,
             created_at: now,
             last_success_at: None,
             last_failure: None,
@@ -130,23 +85,6 @@ impl Sealpost {
             secret: secret.expose().to_string(),
             status: registration.status,
             created_at: now,
-        })
-    }
-
-    /// Lists or deletes the key's registrations.
-    pub fn manage(&self, credentials: &Credentials, body: &Body<Manage>) -> Limited<Managed> {
-        let caller = match self.identify(credentials) {
-            Ok(caller) => caller,
-            Err(error) => return Limited::unasked(error),
-        };
-        self.admitted(&caller, Act::Manage, |tx, _| match body {
-            Err(fault) => Ok(Err(fault.clone())),
-            Ok(Manage::List) => {
-                let webhooks = tx.list_registrations(&caller.key)?;
-                let webhooks = webhooks.into_iter().map(RegistrationView::from).collect();
-                Ok(Ok(Managed::Listed { webhooks }))
-            }
-            Ok(Manage::Delete { webhook_id }) => delete(tx, &caller.key, webhook_id),
         })
     }
 
@@ -171,37 +109,10 @@ impl Sealpost {
     }
 }
 
-fn delete(
-    tx: &mut dyn Tx,
-    key: &ApiKeyId,
-    webhook_id: &str,
-) -> Result<Result<Managed, Refusal>, StoreError> {
-    let Ok(id) = webhook_id.parse() else { return Ok(Err(Refusal::WebhookNotFound)) };
-    if !tx.delete_registration(key, &id)? {
-        return Ok(Err(Refusal::WebhookNotFound));
-    }
-    Ok(Ok(Managed::Deleted(Deleted { webhook_id: id, deleted: true })))
-}
-
 fn too_many_registrations(limit: u32) -> Refusal {
     Refusal::QuotaExceeded {
         limit,
         what: "webhook registrations of this API key",
         way_out: "delete one that is no longer used",
-    }
-}
-
-impl From<Registration> for RegistrationView {
-    fn from(registration: Registration) -> Self {
-        Self {
-            webhook_id: registration.id,
-            api_key_id: registration.api_key_id,
-            url: registration.url,
-            events: registration.events,
-            status: registration.status,
-            created_at: registration.created_at,
-            last_success_at: registration.last_success_at,
-            last_failure: registration.last_failure,
-        }
     }
 }

@@ -1,0 +1,176 @@
+//! Manage a key's registrations and their deliveries. It is done after the request was admitted and counted, in a
+//! transaction of its own: some of it takes a while, and nobody else's requests wait for it.
+
+mod cursor;
+mod deliveries;
+mod revive;
+mod rotate;
+
+use sealpost_domain::{
+    ApiKeyId, DisabledReason, EventKind, LastFailure, Refusal, Registration, RegistrationStatus,
+    Timestamp, WebhookId,
+    ports::{Durability, StoreError, Tx},
+};
+use serde::Serialize;
+
+use crate::{Body, Credentials, Error, Limited, Sealpost, admission::Act};
+
+pub use self::{
+    cursor::{Cursor, CursorFault},
+    deliveries::{Deliveries, DeliveriesPage, DeliveryState, DeliveryView},
+    revive::{Enabled, Recover, Recovered, Redelivered},
+    rotate::{Retiring, WebhookSecretRotated},
+};
+
+/// What to do with the key's registrations.
+#[derive(Debug, Clone)]
+pub enum Manage {
+    /// Delete the one with this id.
+    Delete {
+        /// Which one.
+        webhook_id: String,
+    },
+    /// Show what became of its deliveries.
+    Deliveries(Deliveries),
+    /// Send to it again, beginning with what waits.
+    Enable {
+        /// Which one.
+        webhook_id: String,
+    },
+    /// Show all.
+    List,
+    /// Send again what failed since a time.
+    Recover(Recover),
+    /// Send one notice now, or once more.
+    Redeliver {
+        /// To which registration.
+        webhook_id: String,
+        /// Of which envelope.
+        envelope_id: String,
+    },
+    /// Give it a new secret; the old one signs along for a while.
+    RotateSecret {
+        /// Which one.
+        webhook_id: String,
+    },
+}
+
+/// What was done.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub enum Managed {
+    /// A registration is gone, and so are its deliveries.
+    Deleted(Deleted),
+    /// A page of deliveries.
+    Deliveries(DeliveriesPage),
+    /// A registration is enabled.
+    Enabled(Enabled),
+    /// All registrations, oldest first.
+    Listed {
+        /// Without their secrets.
+        webhooks: Vec<RegistrationView>,
+    },
+    /// What failed is due now.
+    Recovered(Recovered),
+    /// A notice is due now.
+    Redelivered(Redelivered),
+    /// A registration has a new secret.
+    SecretRotated(WebhookSecretRotated),
+}
+
+/// A registration that is gone.
+#[derive(Serialize)]
+pub struct Deleted {
+    /// Which one.
+    pub webhook_id: WebhookId,
+    /// Always `true`.
+    pub deleted: bool,
+}
+
+/// A registration as its owner sees it.
+#[derive(Serialize)]
+#[expect(missing_docs, reason = "the fields of a registration")]
+pub struct RegistrationView {
+    pub webhook_id: WebhookId,
+    pub api_key_id: ApiKeyId,
+    pub url: String,
+    pub events: Vec<EventKind>,
+    pub status: RegistrationStatus,
+    pub disabled_reason: Option<DisabledReason>,
+    pub failing_since: Option<Timestamp>,
+    pub created_at: Timestamp,
+    pub last_success_at: Option<Timestamp>,
+    pub last_failure: Option<LastFailure>,
+}
+
+impl Sealpost {
+    /// Lists or changes the key's registrations, and what waits for them.
+    pub fn manage(&self, credentials: &Credentials, body: &Body<Manage>) -> Limited<Managed> {
+        let caller = match self.identify(credentials) {
+            Ok(caller) => caller,
+            Err(error) => return Limited::unasked(error),
+        };
+        self.admitted(&caller, Act::Manage, |_, _| Ok(body.clone()))
+            .and_then(|asked| self.go_on(&caller.key, asked))
+    }
+
+    fn go_on(&self, key: &ApiKeyId, asked: Manage) -> Result<Managed, Error> {
+        match asked {
+            Manage::Delete { webhook_id } => self.delete(key, &webhook_id).map(Managed::Deleted),
+            Manage::Deliveries(asked) => self.deliveries(key, &asked).map(Managed::Deliveries),
+            Manage::Enable { webhook_id } => self.enable(key, &webhook_id).map(Managed::Enabled),
+            Manage::List => self.list(key),
+            Manage::Recover(asked) => self.recover(key, &asked).map(Managed::Recovered),
+            Manage::Redeliver { webhook_id, envelope_id } => {
+                self.redeliver(key, &webhook_id, &envelope_id).map(Managed::Redelivered)
+            }
+            Manage::RotateSecret { webhook_id } => {
+                self.rotate_webhook_secret(key, &webhook_id).map(Managed::SecretRotated)
+            }
+        }
+    }
+
+    fn list(&self, key: &ApiKeyId) -> Result<Managed, Error> {
+        let store = &self.core.store;
+        let webhooks = store.write(Durability::Relaxed, |tx| tx.list_registrations(key))?;
+        let webhooks = webhooks.into_iter().map(RegistrationView::from).collect();
+        Ok(Managed::Listed { webhooks })
+    }
+
+    fn delete(&self, key: &ApiKeyId, webhook_id: &str) -> Result<Deleted, Error> {
+        let id = webhook_id.parse().map_err(|_malformed| Refusal::WebhookNotFound)?;
+        let store = &self.core.store;
+        if !store.write(Durability::Durable, |tx| tx.delete_registration(key, &id))? {
+            return Err(Refusal::WebhookNotFound.into());
+        }
+        Ok(Deleted { webhook_id: id, deleted: true })
+    }
+}
+
+/// The key's registration of this id, as it stands.
+fn find(
+    tx: &mut dyn Tx,
+    key: &ApiKeyId,
+    webhook_id: &str,
+) -> Result<Result<Registration, Refusal>, StoreError> {
+    let Ok(id) = webhook_id.parse::<WebhookId>() else { return Ok(Err(Refusal::WebhookNotFound)) };
+    let found = tx.list_registrations(key)?.into_iter().find(|registration| registration.id == id);
+    Ok(found.ok_or(Refusal::WebhookNotFound))
+}
+
+impl From<Registration> for RegistrationView {
+    fn from(registration: Registration) -> Self {
+        Self {
+            webhook_id: registration.id,
+            api_key_id: registration.api_key_id,
+            url: registration.url,
+            events: registration.events,
+            status: registration.status,
+            disabled_reason: registration.disabled_reason,
+            failing_since: registration.failing_since,
+            created_at: registration.created_at,
+            last_success_at: registration.last_success_at,
+            last_failure: registration.last_failure,
+        }
+    }
+}

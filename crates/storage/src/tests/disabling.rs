@@ -1,0 +1,128 @@
+//! What disables a registration, what waits for it meanwhile, and what enables it again.
+
+use sealpost_domain::{
+    AttemptFailure, DeliveryId, DisabledReason, LeaseToken, Outcome, Registration,
+    RegistrationStatus,
+    ports::{Changes, Durability::Durable, Outbox, Parked, Wanted},
+};
+
+use super::fixture::{FAILING_MAX, Fixture, at, claim_of, envelope, settlement};
+
+on_both!(
+    a_410_disables_and_exhausts_the_delivery,
+    nothing_but_failures_for_so_long_disables,
+    a_success_in_between_does_not_let_it_come_to_that,
+    enabling_takes_back_why,
+    what_is_sent_to_a_disabled_registration_waits_until_it_is_woken,
+    no_more_are_woken_than_were_asked_for,
+);
+
+const DUE: i64 = 1_000_000_000_000;
+
+fn stands(db: &Fixture, of: &Registration) -> Registration {
+    let listed = db.store().write(Durable, |tx| tx.list_registrations(&of.api_key_id)).unwrap();
+    listed.into_iter().find(|registration| registration.id == of.id).unwrap()
+}
+
+/// An attempt at this time, of the one delivery there is.
+fn attempt(db: &Fixture, now: i64, outcome: Outcome) {
+    db.execute(&format!("UPDATE deliveries SET due_at = {now}")).unwrap();
+    let held = db.claim(&claim_of(now, 1, LeaseToken(now))).unwrap();
+    db.settle(&[settlement(&held[0], now, outcome)], FAILING_MAX).unwrap();
+}
+
+fn fail() -> Outcome {
+    Outcome::Retry { failure: AttemptFailure::Connect, due_at: at(DUE) }
+}
+
+fn days(count: i64) -> i64 {
+    1000 + count * 86_400_000
+}
+
+fn a_410_disables_and_exhausts_the_delivery(db: &Fixture) {
+    let key = db.activate();
+    let (gone, stays) = (db.register(&key.id), db.register(&key.id));
+    db.send(&gone, 1);
+    attempt(db, 1000, Outcome::Gone);
+    let shown = stands(db, &gone);
+    assert_eq!(shown.status, RegistrationStatus::Disabled);
+    assert_eq!(shown.disabled_reason, Some(DisabledReason::Gone));
+    assert_eq!(shown.last_failure.unwrap().error, "http_status");
+    assert_eq!(stands(db, &stays).status, RegistrationStatus::Enabled);
+    assert_eq!(db.count("deliveries WHERE due_at IS NULL AND lease IS NULL"), 1);
+}
+
+fn nothing_but_failures_for_so_long_disables(db: &Fixture) {
+    let to = db.register(&db.activate().id);
+    db.send(&to, 1);
+    for day in [0, 2, 4] {
+        attempt(db, days(day), fail());
+        let shown = stands(db, &to);
+        assert_eq!((shown.status, shown.disabled_reason), (RegistrationStatus::Enabled, None));
+        assert_eq!(shown.failing_since, Some(at(days(0))));
+    }
+    attempt(db, days(5), fail());
+    let shown = stands(db, &to);
+    assert_eq!(shown.status, RegistrationStatus::Disabled);
+    assert_eq!(shown.disabled_reason, Some(DisabledReason::Failing));
+    assert_eq!(shown.failing_since, Some(at(days(0))));
+}
+
+fn a_success_in_between_does_not_let_it_come_to_that(db: &Fixture) {
+    let to = db.register(&db.activate().id);
+    db.send(&to, 1);
+    attempt(db, days(0), fail());
+    attempt(db, days(4), Outcome::Succeeded);
+    assert_eq!(stands(db, &to).failing_since, None);
+    db.send(&to, 1);
+    attempt(db, days(6), fail());
+    let shown = stands(db, &to);
+    assert_eq!((shown.status, shown.failing_since), (to.status, Some(at(days(6)))));
+}
+
+fn enabling_takes_back_why(db: &Fixture) {
+    let to = db.register(&db.activate().id);
+    db.send(&to, 2);
+    attempt(db, days(0), fail());
+    attempt(db, days(5), fail());
+    db.store().write(Durable, |tx| tx.enable_registration(&to.id)).unwrap();
+    let shown = stands(db, &to);
+    assert_eq!(shown.status, RegistrationStatus::Enabled);
+    assert_eq!((shown.disabled_reason, shown.failing_since), (None, None));
+    attempt(db, days(6), fail());
+    assert_eq!(stands(db, &to).failing_since, Some(at(days(6))), "it is counted anew");
+}
+
+fn what_is_sent_to_a_disabled_registration_waits_until_it_is_woken(db: &Fixture) {
+    let key = db.activate();
+    let to = db.register(&key.id);
+    db.send(&to, 1);
+    attempt(db, 1000, Outcome::Gone);
+    let wanted = Wanted { recipients: vec![key.id], ..Wanted::default() };
+    let facts = db.store().write(Durable, |tx| tx.lock_facts(&wanted)).unwrap();
+    assert!(facts.targets.is_empty());
+    assert_eq!(facts.disabled[&key.id], [to.id]);
+    let sealed = std::sync::Arc::new(envelope(&key.id, &key.id));
+    let id = DeliveryId { envelope_id: sealed.meta.id, webhook_id: to.id };
+    let parked = vec![Parked { id, sealed_at: at(1000) }];
+    db.apply(&Changes { envelopes: vec![sealed], parked, ..Changes::default() });
+    assert!(db.claim(&claim_of(2000, 10, LeaseToken(2))).unwrap().is_empty());
+
+    db.store().write(Durable, |tx| tx.enable_registration(&to.id)).unwrap();
+    let woken = db.store().write(Durable, |tx| tx.wake_deliveries(&to.id, at(3000), 10)).unwrap();
+    assert_eq!(woken, 1, "what was exhausted stays exhausted");
+    let due = db.claim(&claim_of(3000, 10, LeaseToken(3))).unwrap();
+    assert_eq!(due.iter().map(|it| (it.id(), it.attempts)).collect::<Vec<_>>(), [(id, 0)]);
+}
+
+fn no_more_are_woken_than_were_asked_for(db: &Fixture) {
+    let key = db.activate();
+    let (to, other) = (db.register(&key.id), db.register(&key.id));
+    db.send(&to, 5);
+    db.send(&other, 1);
+    assert_eq!(db.claim(&claim_of(1000, 1, LeaseToken(1))).unwrap().len(), 1);
+    db.execute("UPDATE deliveries SET due_at = 9000 WHERE lease IS NULL").unwrap();
+    let wake = || db.store().write(Durable, |tx| tx.wake_deliveries(&to.id, at(2000), 3)).unwrap();
+    assert_eq!([wake(), wake(), wake()], [3, 1, 0], "one is held");
+    assert_eq!(db.count("deliveries WHERE due_at = 9000"), 1);
+}
