@@ -167,7 +167,7 @@ impl Drop for Dispatcher {
 impl Parts {
     /// Where one thread fails to start, those that did start end by themselves: their inboxes are closed.
     fn start(self) -> io::Result<Dispatcher> {
-        let (ledger, entries) = mpsc::channel();
+        let (writings, written) = mpsc::channel();
         let mut inboxes = Vec::new();
         let mut lane_threads = Vec::new();
         for number in 0..self.settings.lanes() {
@@ -180,7 +180,7 @@ impl Parts {
                 clock: Arc::clone(&self.around.clock),
                 shared: Arc::clone(&self.shared),
                 inbox,
-                ledger: ledger.clone(),
+                writings: writings.clone(),
             };
             inboxes.push(orders);
             lane_threads.push(self.start_lane(number, context)?);
@@ -188,7 +188,7 @@ impl Parts {
         let lanes = Arc::new(Lanes::new(inboxes, Arc::clone(&self.shared)));
         let Self { settings, around: Around { outbox, clock, .. }, shared, .. } = self;
         let settler = Settler {
-            inbox: entries,
+            inbox: written,
             outbox: Arc::clone(&outbox),
             failing_max: settings.failing_max,
             shared: Arc::clone(&shared),

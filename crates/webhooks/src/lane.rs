@@ -28,7 +28,7 @@ use crate::{
     notice::Notice,
     postponed::ROWS_MAX,
     settings::Settings,
-    settler::Entry,
+    settler::Writing,
     shared::Shared,
     targets::{Census, Heard, Targets},
     turns::Place,
@@ -59,7 +59,7 @@ pub(crate) struct Context {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) shared: Arc<Shared>,
     pub(crate) inbox: UnboundedReceiver<Order>,
-    pub(crate) ledger: mpsc::Sender<Entry>,
+    pub(crate) writings: mpsc::Sender<Writing>,
 }
 
 impl Lane {

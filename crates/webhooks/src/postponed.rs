@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sealpost_domain::{LeasedDelivery, Timestamp};
 
-use crate::{health::Wait, lane::Held};
+use crate::{lane::Held, pulse::Wait};
 
 /// Deliveries that become due together.
 #[derive(Debug, PartialEq, Eq)]

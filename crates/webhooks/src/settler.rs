@@ -10,19 +10,19 @@ use sealpost_domain::{Settlement, ports::Outbox};
 use crate::{outage::Outage, postponed::Release, shared::Shared};
 
 pub(crate) struct Settler {
-    pub(crate) inbox: Receiver<Entry>,
+    pub(crate) inbox: Receiver<Writing>,
     pub(crate) outbox: Arc<dyn Outbox>,
     pub(crate) failing_max: Duration,
     pub(crate) shared: Arc<Shared>,
 }
 
 /// What a lane wants written down.
-pub(crate) enum Entry {
+pub(crate) enum Writing {
     Release(Release),
     Settle(Settlement),
 }
 
-impl Entry {
+impl Writing {
     /// How many deliveries it is about.
     pub(crate) fn deliveries(&self) -> usize {
         match self {
@@ -39,10 +39,10 @@ impl Settler {
         let [settling, releasing] = &mut outages;
         while let Ok(first) = self.inbox.recv() {
             let (mut settlements, mut releases) = (Vec::new(), Vec::new());
-            for entry in std::iter::once(first).chain(self.inbox.try_iter().take(BATCH_MAX - 1)) {
-                match entry {
-                    Entry::Release(release) => releases.push(release),
-                    Entry::Settle(settlement) => settlements.push(settlement),
+            for writing in std::iter::once(first).chain(self.inbox.try_iter().take(BATCH_MAX - 1)) {
+                match writing {
+                    Writing::Release(release) => releases.push(release),
+                    Writing::Settle(settlement) => settlements.push(settlement),
                 }
             }
             // First, since a registration that an outcome disables is looked at again for what is given back.

@@ -13,7 +13,7 @@ use sealpost_domain::{LeasedDelivery, Timestamp, WebhookId};
 use crate::{
     channel::Channel,
     client::KEEP_ALIVE,
-    health::{Change, Health, Rules, Standing, Wait},
+    pulse::{Change, Pulse, Repute, Rules, Wait},
     settings::Settings,
     turns::{Place, Turns},
 };
@@ -36,7 +36,7 @@ struct TargetState {
     queue: VecDeque<LeasedDelivery>,
     in_flight: usize,
     has_turn: bool,
-    health: Health,
+    pulse: Pulse,
     channel: Option<Rc<Channel>>,
     idle_since: Option<Instant>,
 }
@@ -77,7 +77,7 @@ impl Targets {
         let id = delivery.target.webhook_id;
         let state = self.by_id.entry(id).or_default();
         if state.queue.len() >= state.queue_max(now, self.in_flight_per_target) {
-            self.postponed.push((delivery, state.health.wait(now, &self.rules)));
+            self.postponed.push((delivery, state.pulse.wait(now, &self.rules)));
             return true;
         }
         if state.queue.len() > free {
@@ -98,7 +98,7 @@ impl Targets {
             if state.has_turn
                 && let Some(delivery) = state.queue.pop_front()
             {
-                let Some(place) = self.turns.take(id, state.health.standing) else {
+                let Some(place) = self.turns.take(id, state.pulse.repute) else {
                     state.queue.push_front(delivery);
                     continue;
                 };
@@ -124,13 +124,13 @@ impl Targets {
         let state = self.by_id.get_mut(&id)?;
         state.in_flight = state.in_flight.saturating_sub(1);
         let change = match heard {
-            Heard::Answer => state.health.answered(),
-            Heard::Nothing => state.health.kept_silent(now, &self.rules),
+            Heard::Answer => state.pulse.answered(),
+            Heard::Nothing => state.pulse.kept_silent(now, &self.rules),
             Heard::NotTried => None,
         };
         let kept = state.queue_max(now, self.in_flight_per_target).min(state.queue.len());
         for delivery in state.queue.split_off(kept) {
-            self.postponed.push((delivery, state.health.wait(now, &self.rules)));
+            self.postponed.push((delivery, state.pulse.wait(now, &self.rules)));
         }
         self.note_idle(id);
         self.give_turn(id);
@@ -171,7 +171,9 @@ impl Targets {
     /// leases, near enough.
     pub(crate) fn tidy(&mut self, needed: Timestamp) -> usize {
         let (mut lapsed, now) = (0, Instant::now());
-        let idle_max = if self.by_id.len() > KNOWN_MAX { KEEP_ALIVE } else { KNOWN_FOR };
+        let is_full = self.by_id.len() > KNOWN_MAX;
+        let known_for = KNOWN_FOR.max(self.rules.pause_max.saturating_mul(2));
+        let idle_max = if is_full { KEEP_ALIVE } else { known_for };
         self.by_id.retain(|_, state| {
             while state.queue.pop_front_if(|first| first.lease_until < needed).is_some() {
                 lapsed += 1;
@@ -191,7 +193,7 @@ impl Targets {
     /// Counts; not for every turn, since it looks at every target.
     pub(crate) fn census(&self) -> Census {
         let queued = self.by_id.values().map(|state| state.queue.len()).sum();
-        let open_breakers = self.by_id.values().filter(|state| state.health.is_open()).count();
+        let open_breakers = self.by_id.values().filter(|state| state.pulse.is_open()).count();
         Census { queued, open_breakers }
     }
 
@@ -245,15 +247,15 @@ impl TargetState {
     /// not answered has one at a time; one that answers has at most half as many as are left for others, so that
     /// when many of them begin to hang at once, some places stay free.
     fn may_begin(&self, free: usize, per_target: usize) -> bool {
-        match (self.in_flight, self.health.standing) {
+        match (self.in_flight, self.pulse.repute) {
             (0, _) => true,
-            (_, Standing::New | Standing::Silent) => false,
-            (under_way, Standing::Answering) => under_way < per_target && under_way * 2 < free,
+            (_, Repute::New | Repute::Silent) => false,
+            (under_way, Repute::Answering) => under_way < per_target && under_way * 2 < free,
         }
     }
 
     fn queue_max(&self, now: Timestamp, per_target: usize) -> usize {
-        self.health.queue_max(now, self.in_flight, per_target)
+        self.pulse.queue_max(now, self.in_flight, per_target)
     }
 }
 
@@ -268,7 +270,8 @@ fn has_channel_since(
 /// How many targets have channels before idle ones lose theirs.
 const CHANNELS_MAX: usize = 512;
 
-/// How long an idle target is known, longer than any breaker's pause, unless there are more than so many.
+/// How long an idle target is known at the least, so that a breaker outlasts its pause, unless there are more than
+/// so many.
 const KNOWN_FOR: Duration = Duration::from_mins(10);
 const KNOWN_MAX: usize = 10_000;
 

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use sealpost_domain::WebhookId;
 
-use crate::health::Standing;
+use crate::pulse::Repute;
 
 pub(crate) struct Turns {
     ready: VecDeque<WebhookId>,
@@ -15,9 +15,9 @@ pub(crate) struct Turns {
     places_max: usize,
 }
 
-/// A place that a request has taken, by the standing that its target had then.
+/// A place that a request has taken, by the repute that its target had then.
 #[derive(Debug)]
-pub(crate) struct Place(Standing);
+pub(crate) struct Place(Repute);
 
 struct Share {
     taken: usize,
@@ -59,15 +59,15 @@ impl Turns {
         waited.or_else(|| self.ready.pop_front())
     }
 
-    /// A place for the target whose turn it is. Where there is none for its standing, it waits for one.
-    pub(crate) fn take(&mut self, id: WebhookId, standing: Standing) -> Option<Place> {
-        let share = self.share(standing);
+    /// A place for the target whose turn it is. Where there is none for its repute, it waits for one.
+    pub(crate) fn take(&mut self, id: WebhookId, repute: Repute) -> Option<Place> {
+        let share = self.share(repute);
         if share.taken >= share.max {
             share.waiting.push_back(id);
             return None;
         }
         share.taken += 1;
-        Some(Place(standing))
+        Some(Place(repute))
     }
 
     pub(crate) fn give_back(&mut self, place: &Place) {
@@ -75,11 +75,11 @@ impl Turns {
         share.taken = share.taken.saturating_sub(1);
     }
 
-    fn share(&mut self, standing: Standing) -> &mut Share {
-        match standing {
-            Standing::Answering => &mut self.answering,
-            Standing::New => &mut self.new,
-            Standing::Silent => &mut self.silent,
+    fn share(&mut self, repute: Repute) -> &mut Share {
+        match repute {
+            Repute::Answering => &mut self.answering,
+            Repute::New => &mut self.new,
+            Repute::Silent => &mut self.silent,
         }
     }
 }

@@ -6,7 +6,7 @@ use sealpost_domain::{AttemptFailure, LeasedDelivery, Outcome, Settlement, Webho
 use tokio::task::{Id, JoinError};
 
 use super::{Attempt, Lane};
-use crate::{answer::Attempted, health::Change, postponed, retry, settler::Entry, targets::Heard};
+use crate::{answer::Attempted, postponed, pulse::Change, retry, settler::Writing, targets::Heard};
 
 impl Lane {
     pub(super) fn finish(&mut self, ended: Result<(Id, Attempt), JoinError>) {
@@ -26,7 +26,7 @@ impl Lane {
             tracing::info!(webhook.id = %target, "a receiver is gone and gets nothing more");
             self.targets.withdraw(target, now);
         }
-        self.write(Entry::Settle(settlement));
+        self.write(Writing::Settle(settlement));
     }
 
     fn judge(&self, delivery: &LeasedDelivery, attempted: Attempted, took: Duration) -> Settlement {
@@ -53,13 +53,13 @@ impl Lane {
         self.context.shared.counters.postponed(postponed.len());
         let grain = self.context.settings.schedule.scaled(POSTPONED_GRAIN);
         for release in postponed::gather(postponed, grain, jitter) {
-            self.write(Entry::Release(release));
+            self.write(Writing::Release(release));
         }
     }
 
-    fn write(&self, entry: Entry) {
-        if let Err(mpsc::SendError(entry)) = self.context.ledger.send(entry) {
-            self.context.shared.room.give_back(entry.deliveries());
+    fn write(&self, writing: Writing) {
+        if let Err(mpsc::SendError(writing)) = self.context.writings.send(writing) {
+            self.context.shared.room.give_back(writing.deliveries());
         }
     }
 }

@@ -80,6 +80,23 @@ fn of_a_long_answer_the_beginning_is_kept_and_the_rest_is_not_read() {
     }
 }
 
+/// A connection is used again only once the answer on it has ended.
+#[test]
+fn a_body_of_sixteen_kibibytes_is_read_and_a_longer_one_is_not_worth_its_connection() {
+    for (length, connections) in [(16 * 1024, 1), (16 * 1024 + 1, 2), (1 << 20, 2)] {
+        let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n");
+        let answer = leaked(&[head.as_bytes(), &vec![b'x'; length]]);
+        let receiver = Receiver::start(move |_| Answer::Bytes(answer));
+        let rig = Rig::start(settings());
+        let target = target(1, &receiver.url(), SECRET);
+        for envelope in 0..2 {
+            rig.submit(&target, envelope);
+            rig.outbox.wait_for_settled(usize::try_from(envelope).unwrap() + 1);
+        }
+        assert_eq!(receiver.connections(), connections, "{length}");
+    }
+}
+
 #[test]
 fn dripping_bytes_hold_nobody_up() {
     let body =

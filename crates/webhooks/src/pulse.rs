@@ -10,7 +10,7 @@ use crate::settings::Settings;
 /// What the newest attempt at a target says about it. Any answer is an answer: a receiver that says 500 costs no
 /// more than one that says 200.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Standing {
+pub(crate) enum Repute {
     /// It answered.
     Answering,
     /// It was not tried yet.
@@ -66,8 +66,8 @@ impl Rules {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Health {
-    pub(crate) standing: Standing,
+pub(crate) struct Pulse {
+    pub(crate) repute: Repute,
     /// Attempts in a row without an answer.
     silences: u32,
     open: Option<Open>,
@@ -83,15 +83,14 @@ struct Open {
     has_probe: bool,
 }
 
-impl Health {
+impl Pulse {
     pub(crate) fn answered(&mut self) -> Option<Change> {
-        let was =
-            std::mem::replace(self, Self { standing: Standing::Answering, ..Self::default() });
+        let was = std::mem::replace(self, Self { repute: Repute::Answering, ..Self::default() });
         was.open.map(|_| Change::Closed)
     }
 
     pub(crate) fn kept_silent(&mut self, now: Timestamp, rules: &Rules) -> Option<Change> {
-        self.standing = Standing::Silent;
+        self.repute = Repute::Silent;
         self.silences = self.silences.saturating_add(1);
         match &self.open {
             None if self.silences >= rules.silences_max => {
@@ -113,11 +112,11 @@ impl Health {
 
     /// How many may be queued for the target, which has `in_flight` under way of `per_target` at the most.
     pub(crate) fn queue_max(&self, now: Timestamp, in_flight: usize, per_target: usize) -> usize {
-        match (&self.open, self.standing) {
+        match (&self.open, self.repute) {
             (Some(open), _) => usize::from(in_flight == 0 && !open.is_waiting(now)),
             // Each may take as long as an attempt may: more than these would outlast their leases.
-            (None, Standing::Silent) => per_target,
-            (None, Standing::Answering | Standing::New) => usize::MAX,
+            (None, Repute::Silent) => per_target,
+            (None, Repute::Answering | Repute::New) => usize::MAX,
         }
     }
 
@@ -163,38 +162,38 @@ mod tests {
     }
 
     /// Silent for so many attempts, all of which ended now.
-    fn silent(attempts: u32) -> Health {
-        let mut health = Health::default();
+    fn silent(attempts: u32) -> Pulse {
+        let mut pulse = Pulse::default();
         for _ in 0..attempts {
-            health.kept_silent(NOW, &RULES);
+            pulse.kept_silent(NOW, &RULES);
         }
-        health
+        pulse
     }
 
     #[test]
     fn five_attempts_in_a_row_without_an_answer_open_it_and_an_answer_closes_it() {
-        let mut health = silent(4);
-        assert!(!health.is_open());
-        assert_eq!(health.answered(), None);
+        let mut pulse = silent(4);
+        assert!(!pulse.is_open());
+        assert_eq!(pulse.answered(), None);
         for _ in 0..4 {
-            assert_eq!(health.kept_silent(NOW, &RULES), None);
+            assert_eq!(pulse.kept_silent(NOW, &RULES), None);
         }
-        assert_eq!(health.kept_silent(NOW, &RULES), Some(Change::Opened));
-        assert_eq!(health.kept_silent(NOW, &RULES), None, "it is said once");
-        assert_eq!(health.answered(), Some(Change::Closed));
-        assert_eq!((health.is_open(), health.standing), (false, Standing::Answering));
+        assert_eq!(pulse.kept_silent(NOW, &RULES), Some(Change::Opened));
+        assert_eq!(pulse.kept_silent(NOW, &RULES), None, "it is said once");
+        assert_eq!(pulse.answered(), Some(Change::Closed));
+        assert_eq!((pulse.is_open(), pulse.repute), (false, Repute::Answering));
     }
 
     #[test]
     fn pauses_grow_to_their_maximum_and_only_by_probes() {
-        let mut health = silent(8);
+        let mut pulse = silent(8);
         let mut now = NOW;
         let pauses = (0..6).map(|_| {
-            let open = health.open.as_ref().unwrap();
+            let open = pulse.open.as_ref().unwrap();
             let (pause, until) = (open.pause, open.until);
             assert_eq!(until, now.plus(pause));
             now = until;
-            health.kept_silent(now, &RULES);
+            pulse.kept_silent(now, &RULES);
             pause.as_secs()
         });
         assert_eq!(pauses.collect::<Vec<_>>(), [30, 60, 120, 240, 300, 300]);
@@ -202,38 +201,38 @@ mod tests {
 
     #[test]
     fn one_probe_at_a_time_is_let_through_after_the_pause() {
-        let health = silent(5);
-        let room = |seconds, in_flight| health.queue_max(after(seconds), in_flight, 8);
+        let pulse = silent(5);
+        let room = |seconds, in_flight| pulse.queue_max(after(seconds), in_flight, 8);
         assert_eq!([room(0, 0), room(29, 0)], [0, 0]);
         assert_eq!([room(30, 0), room(30, 1), room(99, 0)], [1, 0, 1]);
     }
 
     #[test]
     fn what_is_given_back_is_due_after_the_next_probe_but_for_the_probe() {
-        let mut health = silent(5);
+        let mut pulse = silent(5);
         let rest = Wait { from: after(45), spread: RULES.pause };
         assert_eq!(
-            health.wait(NOW, &RULES),
+            pulse.wait(NOW, &RULES),
             Wait { from: after(30), spread: Duration::ZERO },
             "the probe"
         );
-        assert_eq!(health.wait(after(10), &RULES), rest);
+        assert_eq!(pulse.wait(after(10), &RULES), rest);
         // While the probe is under way.
-        assert_eq!(health.wait(after(31), &RULES), Wait { from: after(46), ..rest });
-        health.kept_silent(after(46), &RULES);
+        assert_eq!(pulse.wait(after(31), &RULES), Wait { from: after(46), ..rest });
+        pulse.kept_silent(after(46), &RULES);
         assert_eq!(
-            health.wait(after(46), &RULES),
+            pulse.wait(after(46), &RULES),
             Wait { from: after(106), spread: Duration::ZERO }
         );
     }
 
     #[test]
     fn a_silent_target_keeps_few_and_waits_no_longer_for_a_clock_that_was_set_back() {
-        let mut health = silent(1);
-        assert_eq!(health.queue_max(NOW, 0, 8), 8);
-        assert_eq!(health.wait(NOW, &RULES), Wait { from: after(30), spread: RULES.pause });
-        let health = silent(5);
-        assert_eq!(health.queue_max(NOW.minus(Duration::from_hours(1)), 0, 8), 1);
+        let mut pulse = silent(1);
+        assert_eq!(pulse.queue_max(NOW, 0, 8), 8);
+        assert_eq!(pulse.wait(NOW, &RULES), Wait { from: after(30), spread: RULES.pause });
+        let pulse = silent(5);
+        assert_eq!(pulse.queue_max(NOW.minus(Duration::from_hours(1)), 0, 8), 1);
     }
 
     #[test]
