@@ -1,0 +1,210 @@
+//! The log of deliveries as its owner reads it.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::support::{
+    Client, Database, Identity, Reaction, Receiver, SOON, eventually, on_both, text,
+};
+
+on_both!(
+    a_failed_attempt_says_when_the_next_is_due_and_the_last_says_that_it_succeeded,
+    cursors_walk_every_entry_exactly_once,
+    what_is_wrong_with_a_request_is_said,
+    somebody_elses_registration_looks_like_none,
+    nothing_is_shown_of_a_registration_that_is_gone,
+);
+
+fn a_failed_attempt_says_when_the_next_is_due_and_the_last_says_that_it_succeeded(
+    database: &Database,
+) {
+    let server = database.serve_with(&["--webhook-retry-schedule", "2s"]);
+    let client = server.client();
+    let receiver = Receiver::reacting(|nth| Reaction::Answer(if nth == 0 { 500 } else { 200 }));
+    let (alice, bob) = identities(database, client);
+    let webhook_id = text(&client.register(&bob, &receiver.url), "webhook_id");
+    let sent = client.send(&alice, &bob.key, "x").ok();
+    let failed = await_entry(client, &bob, &webhook_id, "failed");
+    assert_eq!(failed["envelope_id"], sent["envelope_id"]);
+    assert_eq!((&failed["attempt"], &failed["outcome"]), (&json!(1), &json!("failed")));
+    assert_eq!((&failed["status_code"], &failed["error"]), (&json!(500), &json!("http_status")));
+    assert!(failed["duration_ms"].is_u64(), "{failed}");
+    assert!(text(&failed, "next_attempt_at") > text(&failed, "at"), "{failed}");
+
+    let succeeded = await_entry(client, &bob, &webhook_id, "succeeded");
+    assert_eq!((&succeeded["attempt"], &succeeded["status_code"]), (&json!(2), &json!(200)));
+    assert_eq!((&succeeded["error"], &succeeded["next_attempt_at"]), (&Value::Null, &Value::Null));
+    assert_eq!(receiver.notices().len(), 2);
+    let all = deliveries(client, &bob, &json!({"webhook_id": webhook_id}));
+    assert_eq!(all, json!({"deliveries": [succeeded, failed], "next_cursor": null}));
+    let members: BTreeSet<_> = succeeded.as_object().unwrap().keys().map(String::as_str).collect();
+    let promised = [
+        "attempt",
+        "at",
+        "duration_ms",
+        "envelope_id",
+        "error",
+        "next_attempt_at",
+        "outcome",
+        "response",
+        "status_code",
+    ];
+    assert_eq!(members, BTreeSet::from(promised));
+}
+
+fn cursors_walk_every_entry_exactly_once(database: &Database) {
+    let server = database.serve_with(&["--webhook-retry-schedule", "10ms,1h"]);
+    let client = server.client();
+    let receiver = Receiver::reacting(|nth| Reaction::Answer(if nth % 2 == 0 { 500 } else { 204 }));
+    let (alice, bob) = identities(database, client);
+    let webhook_id = text(&client.register(&bob, &receiver.url), "webhook_id");
+    let ask = |more: &Value| {
+        let mut body = json!({"webhook_id": webhook_id});
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        deliveries(client, &bob, &body)
+    };
+    for count in 1..=6_u64 {
+        client.send(&alice, &bob.key, "x").ok();
+        eventually("both attempts are written down", SOON, || {
+            let all = ask(&json!({"limit": 100}));
+            let made = all["deliveries"].as_array().unwrap().iter();
+            let made = made.filter(|it| it["outcome"] != "pending").count();
+            (made == usize::try_from(count).unwrap() * 2).then_some(())
+        });
+    }
+    let whole = ask(&json!({"limit": 100}))["deliveries"].clone();
+    let whole = whole.as_array().unwrap();
+    for limit in [1, 5, 12] {
+        let (mut walked, mut cursor) = (Vec::new(), json!(null));
+        loop {
+            let page = ask(&json!({"limit": limit, "cursor": cursor}));
+            walked.extend(page["deliveries"].as_array().unwrap().clone());
+            cursor = page["next_cursor"].clone();
+            if cursor.is_null() {
+                break;
+            }
+        }
+        assert_eq!(&walked, whole, "in pages of {limit}");
+    }
+    let succeeded = ask(&json!({"state": "succeeded", "limit": 2}));
+    assert_eq!(succeeded["deliveries"].as_array().unwrap().len(), 2);
+    assert!(succeeded["next_cursor"].is_string());
+    let elsewhere = json!({
+        "action": "deliveries", "webhook_id": webhook_id, "cursor": succeeded["next_cursor"],
+    });
+    let refused = client.manage(&bob, &elsewhere).refused(400, "INVALID_FIELD");
+    assert_eq!(refused["field"], "cursor");
+}
+
+fn what_is_wrong_with_a_request_is_said(database: &Database) {
+    let server = database.serve();
+    let (client, receiver) = (server.client(), Receiver::start());
+    let (_, bob) = identities(database, client);
+    let id = text(&client.register(&bob, &receiver.url), "webhook_id");
+    for (body, code, field) in [
+        (json!({"action": "deliveries"}), "MISSING_FIELD", "webhook_id"),
+        (json!({"action": "enable", "webhook_id": ""}), "MISSING_FIELD", "webhook_id"),
+        (json!({"action": "rotate_secret"}), "MISSING_FIELD", "webhook_id"),
+        (json!({"action": "redeliver", "envelope_id": "env_x"}), "MISSING_FIELD", "webhook_id"),
+        (json!({"action": "redeliver", "webhook_id": id}), "MISSING_FIELD", "envelope_id"),
+        (json!({"action": "recover", "webhook_id": id}), "MISSING_FIELD", "since"),
+        (json!({"action": "explode"}), "INVALID_FIELD", "action"),
+        (json!({"action": "deliveries", "webhook_id": id, "limit": 0}), "INVALID_FIELD", "limit"),
+        (json!({"action": "deliveries", "webhook_id": id, "limit": 101}), "INVALID_FIELD", "limit"),
+        (json!({"action": "deliveries", "webhook_id": id, "limit": 1.5}), "INVALID_FIELD", "limit"),
+        (json!({"action": "deliveries", "webhook_id": id, "limit": "5"}), "INVALID_FIELD", "limit"),
+        (
+            json!({"action": "deliveries", "webhook_id": id, "state": "lost"}),
+            "INVALID_FIELD",
+            "state",
+        ),
+        (
+            json!({"action": "deliveries", "webhook_id": id, "cursor": "x"}),
+            "INVALID_FIELD",
+            "cursor",
+        ),
+        (json!({"action": "deliveries", "webhook_id": id, "cursor": 7}), "INVALID_FIELD", "cursor"),
+        (
+            json!({"action": "recover", "webhook_id": id, "since": "today"}),
+            "INVALID_FIELD",
+            "since",
+        ),
+        (
+            json!({"action": "recover", "webhook_id": id, "since": "2026-01-02T00:00:00Z",
+                "until": "2026-01-01T00:00:00Z"}),
+            "INVALID_FIELD",
+            "until",
+        ),
+        (
+            json!({"action": "recover", "webhook_id": id, "since": "2026-01-02T00:00:00Z",
+                "dry_run": "yes"}),
+            "INVALID_FIELD",
+            "dry_run",
+        ),
+    ] {
+        let problem = client.manage(&bob, &body).refused(400, code);
+        assert_eq!(problem["field"], field, "{body}");
+        if field == "action" {
+            for action in ["delete", "deliveries", "enable", "list", "recover", "rotate_secret"] {
+                assert!(text(&problem, "detail").contains(action), "{problem}");
+            }
+        }
+    }
+    let redeliver = json!({"action": "redeliver", "webhook_id": id, "envelope_id": "env_x"});
+    client.manage(&bob, &redeliver).refused(404, "ENVELOPE_NOT_FOUND");
+}
+
+fn somebody_elses_registration_looks_like_none(database: &Database) {
+    let server = database.serve();
+    let (client, receiver) = (server.client(), Receiver::start());
+    let (eve, bob) = identities(database, client);
+    let id = text(&client.register(&bob, &receiver.url), "webhook_id");
+    let sent = client.send(&eve, &bob.key, "x").ok();
+    receiver.await_notices(1);
+    for action in ["delete", "deliveries", "enable", "recover", "redeliver", "rotate_secret"] {
+        for id in [&*id, "wh_01h455vb4pex5vsknk084sn02q", "nonsense"] {
+            let body = json!({
+                "action": action, "webhook_id": id, "envelope_id": sent["envelope_id"],
+                "since": "2026-01-01T00:00:00Z",
+            });
+            client.manage(&eve, &body).refused(404, "WEBHOOK_NOT_FOUND");
+        }
+    }
+    assert_eq!(receiver.notices().len(), 1);
+}
+
+fn nothing_is_shown_of_a_registration_that_is_gone(database: &Database) {
+    let server = database.serve();
+    let (client, receiver) = (server.client(), Receiver::start());
+    let (alice, bob) = identities(database, client);
+    let id = text(&client.register(&bob, &receiver.url), "webhook_id");
+    client.send(&alice, &bob.key, "x").ok();
+    await_entry(client, &bob, &id, "succeeded");
+    client.manage(&bob, &json!({"action": "delete", "webhook_id": id})).ok();
+    let ask = json!({"action": "deliveries", "webhook_id": id});
+    client.manage(&bob, &ask).refused(404, "WEBHOOK_NOT_FOUND");
+}
+
+/// Two, the second of which may ask as often as it likes.
+fn identities(database: &Database, client: &Client) -> (Identity, Identity) {
+    let (alice, bob) = (client.newcomer(), client.newcomer());
+    for who in [&alice, &bob] {
+        database.set_enterprise(&who.key, [100_000, 100_000, 100_000, 10_000]);
+    }
+    (alice, bob)
+}
+
+fn deliveries(client: &Client, who: &Identity, asked: &Value) -> Value {
+    let mut body = asked.clone();
+    body["action"] = json!("deliveries");
+    client.manage(who, &body).ok()
+}
+
+/// The newest entry in this state.
+fn await_entry(client: &Client, who: &Identity, webhook_id: &str, state: &str) -> Value {
+    let asked = json!({"webhook_id": webhook_id, "state": state});
+    eventually(state, SOON, || {
+        deliveries(client, who, &asked)["deliveries"].as_array().unwrap().first().cloned()
+    })
+}
