@@ -86,6 +86,11 @@ typed_id!(
     "env"
 );
 typed_id!(
+    /// One of the service's own signing keys.
+    IssuerKeyId,
+    "iss"
+);
+typed_id!(
     /// One HTTP request, for logs and support.
     RequestId,
     "req"

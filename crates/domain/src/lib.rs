@@ -14,6 +14,7 @@ mod governance;
 mod handle;
 mod id;
 mod idempotency;
+mod issuer;
 mod key;
 mod label;
 mod plan;
@@ -36,8 +37,11 @@ pub use governance::{
     Standing, Subject,
 };
 pub use handle::{Handle, HandleFault};
-pub use id::{AccountId, ApiKeyId, DecisionId, EnvelopeId, IdFault, RequestId, WebhookId};
+pub use id::{
+    AccountId, ApiKeyId, DecisionId, EnvelopeId, IdFault, IssuerKeyId, RequestId, WebhookId,
+};
 pub use idempotency::{Fingerprint, IdempotencyKey, IdempotencyKeyFault};
+pub use issuer::IssuerKey;
 pub use key::{ApiKey, IllegalMove, KeyEvent, KeyStatus};
 pub use label::{Label, LabelFault};
 pub use plan::{EnterpriseTerms, Plan};

@@ -64,6 +64,7 @@ mod gate;
 mod governance;
 mod housekeeping;
 mod idempotency;
+mod issuer;
 mod kek;
 mod key;
 mod ledger;

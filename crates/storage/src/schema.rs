@@ -158,6 +158,16 @@ diesel::table! {
 }
 
 diesel::table! {
+    issuer_keys (id) {
+        id -> Text,
+        public_key -> Binary,
+        secret -> Binary,
+        created_at -> BigInt,
+        signs_from -> BigInt,
+    }
+}
+
+diesel::table! {
     __diesel_schema_migrations (version) {
         version -> Text,
         run_on -> Timestamp,

@@ -19,6 +19,7 @@ mod facts;
 mod fixture;
 mod governing;
 mod housekeeping;
+mod issuing;
 mod keys;
 mod migrations;
 mod postgres_only;

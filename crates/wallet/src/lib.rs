@@ -4,6 +4,7 @@
 //! - [`Root`] and [`Identity`]: 32 random bytes, and the signing and sealing keys derived from them. The signing
 //!   key's public half is the identity's DID.
 //! - [`seal`] and [`open`]: HPKE to the recipient's sealing key, and the sender's signature over the result.
+//! - [`IssuerSecret`]: what the service signs with in its own name.
 //! - [`SessionToken`], [`LoginSecret`] and [`WebhookSecret`]: secrets that leave the service, shown once.
 //!
 //! Pure and synchronous; the system's random source is the only thing outside that it asks. Secrets are wiped when
@@ -16,6 +17,7 @@ mod did;
 mod entropy;
 mod error;
 mod identity;
+mod issuer;
 mod keyring;
 mod sealing;
 mod signature;
@@ -32,6 +34,7 @@ pub use did::public_key_of;
 pub use entropy::random;
 pub use error::WalletError;
 pub use identity::{Identity, Root};
+pub use issuer::{IssuerPublicKey, IssuerSecret};
 pub use keyring::{Keyring, KeyringFault};
 pub use sealing::{Draft, open, seal};
 pub use suite::SealingPublicKey;

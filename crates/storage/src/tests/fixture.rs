@@ -15,8 +15,8 @@ use diesel::{
 };
 use sealpost_domain::{
     Account, AccountId, ApiKey, ApiKeyId, Did, Envelope, EnvelopeHash, EnvelopeId, EnvelopeMeta,
-    EventKind, KeyStatus, Label, LeaseToken, LeasedDelivery, Plan, Registration,
-    RegistrationStatus, Suite, Target, Timestamp, TokenHash, WebhookId, Wrapped,
+    EventKind, IssuerKey, IssuerKeyId, KeyStatus, Label, LeaseToken, LeasedDelivery, Plan,
+    Registration, RegistrationStatus, Suite, Target, Timestamp, TokenHash, WebhookId, Wrapped,
     ports::{Changes, Durability, Store},
 };
 
@@ -216,6 +216,16 @@ pub(super) fn registration(key: &ApiKeyId) -> Registration {
         created_at: at(3),
         last_success_at: None,
         last_failure: None,
+    }
+}
+
+pub(super) fn issuer_key(signs_from: i64) -> IssuerKey {
+    IssuerKey {
+        id: fresh(IssuerKeyId::new),
+        public_key: [8; 32],
+        secret: Wrapped(vec![6; 40]),
+        created_at: at(4),
+        signs_from: at(signs_from),
     }
 }
 
