@@ -21,6 +21,7 @@ mod demo;
 mod governance;
 mod http;
 mod idempotency;
+mod issuer;
 mod kek_rotation;
 mod key_states;
 mod limits;

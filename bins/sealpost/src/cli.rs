@@ -10,8 +10,8 @@ use clap::{Args, Parser, Subcommand};
 use sealpost_storage::DatabaseUrl;
 
 pub(crate) use admin::{
-    AdminArgs, AuditCommand, GovernanceCommand, KekCommand as AdminKekCommand, KeyCommand, Noun,
-    PartnerCommand, PlanArgs, PlanCommand, PlanName,
+    AdminArgs, AuditCommand, GovernanceCommand, IssuerCommand, KekCommand as AdminKekCommand,
+    KeyCommand, Noun, PartnerCommand, PlanArgs, PlanCommand, PlanName,
 };
 pub(crate) use serve::{OpsListen, ServeArgs, SuiteName};
 

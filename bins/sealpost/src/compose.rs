@@ -10,12 +10,13 @@ use std::{
 };
 
 use sealpost_domain::{Clock, Timestamp};
-use sealpost_service::{Parts, Sealpost, Settings as ServiceSettings, unlock};
+use sealpost_service::{Issuer, Parts, Refresher, Sealpost, Settings as ServiceSettings, unlock};
 use sealpost_storage::{Database, DatabaseUrl, Settings as DatabaseSettings};
 use sealpost_wallet::Keyring;
 use sealpost_webhooks::{AddressPolicy, Dispatcher, Guard, Settings as WebhookSettings};
 
 use crate::{
+    base_url::BaseUrl,
     cli::{DatabaseArgs, ServeArgs},
     config::{self, EmbeddedPaths},
     fault::Fault,
@@ -25,16 +26,18 @@ use crate::{
 /// The running parts of a node.
 pub(crate) struct Node {
     pub(crate) sealpost: Arc<Sealpost>,
+    pub(crate) issuer: Arc<Issuer>,
     pub(crate) dispatcher: Arc<Dispatcher>,
     pub(crate) clock: Arc<dyn Clock>,
     kek_watch: Option<kek::Watch>,
+    issuer_refresher: Refresher,
     /// Held for as long as the node runs.
     _lock: Option<File>,
 }
 
 impl Node {
     /// Starts everything but HTTP.
-    pub(crate) fn start(args: &ServeArgs) -> Result<Self, Fault> {
+    pub(crate) fn start(args: &ServeArgs, base_url: &BaseUrl) -> Result<Self, Fault> {
         config::check_listen(args)?;
         config::check_lease(args)?;
         let url = config::database_url(&args.database);
@@ -55,6 +58,9 @@ impl Node {
             database.release_every_lease(clock.now()).map_err(database_fault)?;
         }
         let database = Arc::new(database);
+        let issuer = open_issuer(&database, &keyring, &clock, base_url)?;
+        let issuer_refresher = Refresher::start(Arc::clone(&issuer))
+            .map_err(|error| Fault::caused("issuer keys cannot be looked for", error))?;
         let dispatcher = start_dispatcher(args, &database, &keyring, &clock)?;
         let kek_watch = watch_keys(&kek_source, &keyring, &database)?;
         let guard = Guard::new(AddressPolicy { dev: args.dev });
@@ -67,7 +73,15 @@ impl Node {
         };
         let sealpost = Sealpost::start(parts, service_settings(args))
             .map_err(|error| Fault::caused("the committer cannot start", error))?;
-        Ok(Self { sealpost: Arc::new(sealpost), dispatcher, clock, kek_watch, _lock: lock })
+        Ok(Self {
+            sealpost: Arc::new(sealpost),
+            issuer,
+            dispatcher,
+            clock,
+            kek_watch,
+            issuer_refresher,
+            _lock: lock,
+        })
     }
 
     /// Stores what waits, lets deliveries under way end, gives the rest back. Blocks.
@@ -77,6 +91,7 @@ impl Node {
         if let Some(watch) = &self.kek_watch {
             watch.stop();
         }
+        self.issuer_refresher.stop();
     }
 }
 
@@ -107,6 +122,19 @@ fn bring_up_to_date(database: &Database, migrate: bool) -> Result<(), Fault> {
         "the database is {} migrations behind this version; run `sealpost migrate`, or serve with --migrate",
         pending.len()
     )))
+}
+
+/// The service in its own name; the first start of all makes its first key.
+fn open_issuer(
+    database: &Arc<Database>,
+    keyring: &Arc<Keyring>,
+    clock: &Arc<dyn Clock>,
+    base_url: &BaseUrl,
+) -> Result<Arc<Issuer>, Fault> {
+    let (store, did) = (Arc::<Database>::clone(database), base_url.did().clone());
+    Issuer::open(store, Arc::clone(keyring), Arc::clone(clock), did)
+        .map(Arc::new)
+        .map_err(|error| Fault::caused("the issuer keys cannot be read", error))
 }
 
 fn start_dispatcher(

@@ -1,6 +1,7 @@
 //! The `sealpost` binary: command line, composition, HTTP. What the service does is in the library crates.
 
 mod admin;
+mod base_url;
 mod cli;
 mod compose;
 mod config;

@@ -15,6 +15,7 @@ mod credentials;
 mod error;
 mod hammering;
 mod housekeeping;
+mod issuer;
 mod known;
 mod limited;
 mod open;
@@ -30,11 +31,12 @@ pub use account::{LoggedIn, Login, Scope, SecretRotated};
 pub use activate::{Activate, Activated};
 pub use credentials::{Credentials, KeyNamed};
 pub use error::Error;
+pub use issuer::{DidDocument, Issuer, Refresher};
 pub use limited::{Limited, Limits};
 pub use open::Opened;
 pub use operator::{
-    AuditShown, AuditVerdict, DecisionShown, KeyRevoked, KeyShown, Operator, OperatorError,
-    PartnerAssigned, Rewrapped,
+    AuditShown, AuditVerdict, DecisionShown, IssuerKeyShown, IssuerKeyStatus, KeyRevoked, KeyShown,
+    Operator, OperatorError, PartnerAssigned, Rewrapped,
 };
 pub use sealpost::{Parts, Sealpost};
 pub use send::{Send, Sent};

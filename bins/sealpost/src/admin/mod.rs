@@ -4,6 +4,7 @@
 mod actor;
 mod audit;
 mod governance;
+mod issuer;
 mod kek;
 mod kek_file;
 mod key;
@@ -32,6 +33,7 @@ pub(crate) fn run(args: &AdminArgs) -> Result<(), Fault> {
     match &args.noun {
         Noun::Audit(command) => audit::run(&desk, output, command),
         Noun::Governance(command) => governance::run(&desk, output, command),
+        Noun::Issuer(command) => issuer::run(&desk, output, command),
         Noun::Kek(command) => kek::run(&desk, output, command),
         Noun::Key(command) => key::run(&desk, output, command),
         Noun::Partner(command) => partner::run(&desk, output, command),

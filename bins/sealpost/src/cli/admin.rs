@@ -29,6 +29,9 @@ pub(crate) enum Noun {
     /// Council actions on a key or an account
     #[command(subcommand)]
     Governance(GovernanceCommand),
+    /// The service's own keys, by which it signs notices and credentials
+    #[command(subcommand)]
+    Issuer(IssuerCommand),
     /// Key-encryption keys
     #[command(subcommand)]
     Kek(KekCommand),
@@ -84,6 +87,18 @@ pub(crate) struct Reason {
     #[arg(id = "reason", long = "reason", value_name = "TEXT",
           value_parser = NonEmptyStringValueParser::new())]
     pub(crate) text: String,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum IssuerCommand {
+    /// Shows every key, in the order in which they sign
+    List,
+    /// Adds a key, which servers publish at once and sign with 10 s later; older ones stay published
+    Rotate {
+        /// File of key-encryption keys; `DATA_DIR/kek` when embedded
+        #[arg(long, env = "SEALPOST_KEK_FILE", value_name = "FILE")]
+        kek_file: Option<PathBuf>,
+    },
 }
 
 #[derive(Subcommand)]

@@ -29,7 +29,9 @@ pub(crate) async fn envelope(
     if let Ok(value) = HeaderValue::from_str(&id) {
         headers.insert(X_REQUEST_ID, value);
     }
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if !headers.contains_key(header::CACHE_CONTROL) {
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     Ok(ServiceResponse::new(request, answer))
 }

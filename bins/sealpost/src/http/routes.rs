@@ -7,6 +7,8 @@ use super::{Problem, handlers as h, throttle};
 /// Every route of the API.
 pub(crate) fn routes(config: &mut web::ServiceConfig) {
     config
+        .service(get("/.well-known/did.json").route(web::get().to(h::did_document)))
+        .service(get("/did.json").route(web::get().to(h::did_document)))
         .service(get("/v1/ping").route(web::get().to(h::ping)))
         .service(
             post("/v1/auth/login").route(web::post().to(h::login).wrap(from_fn(throttle::logins))),

@@ -3,6 +3,7 @@
 
 mod audit;
 mod governance;
+mod issuer;
 mod key;
 mod rewrap;
 
@@ -16,6 +17,7 @@ use sealpost_wallet::WalletError;
 
 pub use audit::{AuditShown, AuditVerdict};
 pub use governance::{DecisionShown, PartnerAssigned};
+pub use issuer::{IssuerKeyShown, IssuerKeyStatus};
 pub use key::{KeyRevoked, KeyShown};
 pub use rewrap::Rewrapped;
 

@@ -1,11 +1,13 @@
 //! The service on real databases, seen from its callers and its operators.
 #![expect(
     clippy::expect_used,
+    clippy::indexing_slicing,
     clippy::panic,
     clippy::unwrap_used,
     reason = "a test fails by panicking"
 )]
 
+mod issuer;
 mod model;
 mod operators;
 mod support;

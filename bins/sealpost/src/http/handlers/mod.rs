@@ -1,6 +1,7 @@
 //! One file per endpoint: read the body, ask the service, answer. What blocks runs where it may.
 
 mod activate;
+mod did_document;
 mod login;
 mod logout;
 mod manage_webhooks;
@@ -12,6 +13,7 @@ mod send;
 mod status;
 
 pub(crate) use activate::activate;
+pub(crate) use did_document::did_document;
 pub(crate) use login::login;
 pub(crate) use logout::logout;
 pub(crate) use manage_webhooks::manage_webhooks;
