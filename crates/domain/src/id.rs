@@ -76,6 +76,21 @@ typed_id!(
     "ak"
 );
 typed_id!(
+    /// One assessment of a key.
+    AssessmentId,
+    "asmt"
+);
+typed_id!(
+    /// One attestation about a key.
+    AttestationId,
+    "att"
+);
+typed_id!(
+    /// One badge.
+    BadgeId,
+    "bdg"
+);
+typed_id!(
     /// One decision of governance.
     DecisionId,
     "gov"

@@ -5,7 +5,10 @@
 //! knows none of them.
 
 mod account;
+mod assessment;
 mod audit;
+mod badge;
+mod circuit;
 mod delivery;
 mod did;
 mod envelope;
@@ -21,13 +24,20 @@ mod plan;
 pub mod ports;
 mod recipient;
 mod refusal;
+mod score;
 mod secret;
 mod time;
 mod usage;
 mod webhook;
 
 pub use account::{Account, Session};
+pub use assessment::{Assessment, BadgeDenial, Bound, Metric, Metrics, Unmet, judge};
 pub use audit::{Act, AuditEntry, AuditHash};
+pub use badge::{Badge, BadgeStatus, Revocation, StatusPosition};
+pub use circuit::{
+    Attestation, Check, CheckName, CheckNameFault, CheckReport, CheckStatus, Circuit,
+    CircuitReport, Circuits, Jurisdiction,
+};
 pub use delivery::{AttemptFailure, DeliveryId, LeaseToken, LeasedDelivery, Outcome, Settlement};
 pub use did::Did;
 pub use envelope::{Envelope, EnvelopeHash, EnvelopeMeta, Suite};
@@ -38,7 +48,8 @@ pub use governance::{
 };
 pub use handle::{Handle, HandleFault};
 pub use id::{
-    AccountId, ApiKeyId, DecisionId, EnvelopeId, IdFault, IssuerKeyId, RequestId, WebhookId,
+    AccountId, ApiKeyId, AssessmentId, AttestationId, BadgeId, DecisionId, EnvelopeId, IdFault,
+    IssuerKeyId, RequestId, WebhookId,
 };
 pub use idempotency::{Fingerprint, IdempotencyKey, IdempotencyKeyFault};
 pub use issuer::IssuerKey;
@@ -47,7 +58,8 @@ pub use label::{Label, LabelFault};
 pub use plan::{EnterpriseTerms, Plan};
 pub use recipient::{Recipient, RecipientFault};
 pub use refusal::{Code, Refusal, Window};
+pub use score::{Score, ScoreFault};
 pub use secret::{TokenHash, Wrapped};
-pub use time::{Clock, Timestamp};
+pub use time::{Clock, TimeFault, Timestamp};
 pub use usage::{Usage, WindowUse};
 pub use webhook::{LastFailure, Registration, RegistrationStatus, Target};

@@ -1,8 +1,10 @@
 //! The ports: what the use cases ask of a database and of a dispatcher. Small synchronous traits, one per
 //! aggregate; a transaction ([`Tx`]) joins those that a database implements.
 
+mod badges;
 mod ledger;
 
+pub use badges::{BadgeLookup, BadgeRepo};
 pub use ledger::{Changes, Facts, KeyFacts, Overage, Remembered, SendLedger, ToRemember, Wanted};
 
 use crate::{
@@ -88,6 +90,7 @@ pub trait Tx:
     Lookup
     + AccountRepo
     + AuditRepo
+    + BadgeRepo
     + EnvelopeRepo
     + GovernanceRepo
     + HousekeepingRepo
@@ -102,7 +105,7 @@ pub trait Tx:
 }
 
 /// Look-ups that caches are filled from.
-pub trait Lookup {
+pub trait Lookup: BadgeLookup {
     /// The session of this token, also when it has expired; `None` once it was ended.
     fn find_session(&mut self, token: &TokenHash) -> Result<Option<Session>, StoreError>;
 

@@ -52,6 +52,7 @@
 
 mod account;
 mod audit;
+mod badge;
 mod batch;
 mod columns;
 mod connect;
@@ -60,6 +61,7 @@ mod database;
 mod envelope;
 mod facts;
 mod fault;
+mod finding;
 mod gate;
 mod governance;
 mod housekeeping;

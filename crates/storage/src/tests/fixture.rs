@@ -152,7 +152,7 @@ impl Fixture {
 }
 
 /// Different at every call, and later ids are greater.
-fn fresh<T>(id: impl Fn(Timestamp, [u8; 10]) -> T) -> T {
+pub(super) fn fresh<T>(id: impl Fn(Timestamp, [u8; 10]) -> T) -> T {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     id(at(i64::from(number)), [7; 10])
