@@ -1,6 +1,7 @@
 //! The command line. Every setting is a flag and an environment variable of the same name.
 
 mod admin;
+mod badge;
 mod serve;
 mod webhook;
 
@@ -13,6 +14,7 @@ pub(crate) use admin::{
     AdminArgs, AuditCommand, GovernanceCommand, IssuerCommand, KekCommand as AdminKekCommand,
     KeyCommand, Noun, PartnerCommand, PlanArgs, PlanCommand, PlanName,
 };
+pub(crate) use badge::{AssessArgs, AttestArgs, BadgeCommand};
 pub(crate) use serve::{OpsListen, ServeArgs, SuiteName};
 
 /// Decentralised identity and sealed messaging.

@@ -17,6 +17,7 @@ use sealpost_webhooks::{AddressPolicy, Dispatcher, Guard, Settings as WebhookSet
 
 use crate::{
     base_url::BaseUrl,
+    circuits,
     cli::{DatabaseArgs, ServeArgs},
     config::{self, EmbeddedPaths},
     fault::Fault,
@@ -70,6 +71,9 @@ impl Node {
             guard: Arc::new(guard),
             keyring,
             clock: Arc::clone(&clock),
+            issuer: Arc::clone(&issuer),
+            base_url: base_url.as_str().to_owned(),
+            circuits: circuits::read(args.service.circuits.as_deref())?,
         };
         let sealpost = Sealpost::start(parts, service_settings(args))
             .map_err(|error| Fault::caused("the committer cannot start", error))?;
@@ -183,6 +187,7 @@ fn service_settings(args: &ServeArgs) -> ServiceSettings {
         message_bytes_max: service.max_message_bytes,
         keys_per_account_max: service.max_keys_per_account,
         session_ttl: service.session_ttl,
+        badge_ttl: service.badge_ttl,
         retention: service.retention,
         idempotency_ttl: service.idempotency_ttl,
         suite: service.suite.into(),

@@ -2,6 +2,7 @@
 
 mod admin;
 mod base_url;
+mod circuits;
 mod cli;
 mod compose;
 mod config;

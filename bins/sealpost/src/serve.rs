@@ -12,6 +12,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::{
     base_url::BaseUrl,
+    circuits,
     cli::{OpsListen, ServeArgs},
     compose::Node,
     config,
@@ -66,6 +67,7 @@ impl Server {
         let base_url = BaseUrl::new(args.http.base_url.as_deref(), listening)?;
         let node = Arc::new(Node::start(args, &base_url)?);
         let base_url = base_url.as_str().to_owned();
+        circuits::reload_on_hangup(args.service.circuits.clone(), Arc::clone(&node.sealpost))?;
         let api = serve_api(args, api_socket, &node, &base_url)?;
         let (ops, ops_url) = match ops_socket {
             Some(socket) => {

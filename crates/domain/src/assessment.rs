@@ -87,6 +87,14 @@ pub enum Bound {
 }
 
 impl Bound {
+    /// The number, and how a value must stand to it: `>=` or `<=`.
+    pub const fn parts(self) -> (Score, &'static str) {
+        match self {
+            Self::AtLeast(bound) => (bound, ">="),
+            Self::AtMost(bound) => (bound, "<="),
+        }
+    }
+
     fn is_met(self, value: Score) -> bool {
         match self {
             Self::AtLeast(bound) => value >= bound,
@@ -110,10 +118,7 @@ pub struct Unmet {
 
 impl Unmet {
     fn of(metric: Metric, value: Option<Score>, bound: Bound) -> Self {
-        let (must_be, bound) = match bound {
-            Bound::AtLeast(bound) => (">=", bound),
-            Bound::AtMost(bound) => ("<=", bound),
-        };
+        let (bound, must_be) = bound.parts();
         Self { metric, value, bound, must_be }
     }
 }

@@ -13,7 +13,8 @@ use sealpost_domain::{
     Clock, Did, IssuerKey, IssuerKeyId, Timestamp,
     ports::{Durability, NoticeSigner, Store, StoreError, Tx},
 };
-use sealpost_wallet::{IssuerSecret, Keyring, WalletError, random};
+use sealpost_wallet::{IssuerSecret, Keyring, WalletError, random, verify_credential};
+use serde::Serialize;
 
 use crate::Error;
 
@@ -73,6 +74,25 @@ impl Issuer {
     pub fn did_document(&self) -> DidDocument {
         let keys = self.keys();
         DidDocument::new(&self.did, keys.all().map(|key| key.secret.public_key()))
+    }
+
+    /// Signs a credential with the key that signs now.
+    pub(crate) fn sign_credential(
+        &self,
+        credential: &impl Serialize,
+    ) -> Result<String, WalletError> {
+        let keys = self.keys();
+        let secret = &keys.signing(self.clock.now()).secret;
+        secret.sign_credential(&document::key_id(&self.did, secret.public_key()), credential)
+    }
+
+    /// What a credential says that one of our keys signed, old ones included.
+    pub(crate) fn verify_credential(&self, credential: &str) -> Option<Vec<u8>> {
+        let keys = self.keys();
+        verify_credential(credential, |kid| {
+            let mut publics = keys.all().map(|key| key.secret.public_key());
+            publics.find(|public| document::key_id(&self.did, *public) == kid)
+        })
     }
 
     /// The service's own name.

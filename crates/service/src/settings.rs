@@ -15,6 +15,10 @@ pub struct Settings {
     pub registrations_per_key_max: u32,
     /// How long a session lasts.
     pub session_ttl: Duration,
+    /// How long a badge holds.
+    pub badge_ttl: Duration,
+    /// Badges of one key that hold at once.
+    pub badges_per_key_max: u32,
     /// How long envelopes are kept.
     pub retention: Duration,
     /// How long an idempotent send is remembered.
@@ -44,6 +48,8 @@ impl Default for Settings {
             keys_per_account_max: 100,
             registrations_per_key_max: 16,
             session_ttl: Duration::from_hours(12),
+            badge_ttl: Duration::from_hours(90 * 24),
+            badges_per_key_max: 100,
             retention: Duration::from_hours(30 * 24),
             idempotency_ttl: Duration::from_hours(24),
             housekeeping_every: Duration::from_mins(1),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum, builder::NonEmptyStringValueParser};
 use sealpost_domain::{AccountId, ApiKeyId, PartnerId, Subject};
 
-use super::DatabaseArgs;
+use super::{AssessArgs, AttestArgs, BadgeCommand, DatabaseArgs};
 
 /// What an operator wants, and on which database.
 #[derive(Args)]
@@ -23,9 +23,16 @@ pub(crate) struct AdminArgs {
 /// What it is about.
 #[derive(Subcommand)]
 pub(crate) enum Noun {
+    /// Writes down what was measured of an API key; its next badge is judged by it
+    Assess(AssessArgs),
+    /// Writes down that an API key passed or failed a check
+    Attest(AttestArgs),
     /// The trail of every privileged act
     #[command(subcommand)]
     Audit(AuditCommand),
+    /// Badges that were issued
+    #[command(subcommand)]
+    Badge(BadgeCommand),
     /// Council actions on a key or an account
     #[command(subcommand)]
     Governance(GovernanceCommand),

@@ -2,6 +2,7 @@
 //! written in one transaction, so that there is never one without the other.
 
 mod audit;
+mod badge;
 mod governance;
 mod issuer;
 mod key;
@@ -16,6 +17,7 @@ use sealpost_domain::{
 use sealpost_wallet::WalletError;
 
 pub use audit::{AuditShown, AuditVerdict};
+pub use badge::{AssessmentShown, Attest, AttestationShown, BadgeRevoked, Finding};
 pub use governance::{DecisionShown, PartnerAssigned};
 pub use issuer::{IssuerKeyShown, IssuerKeyStatus};
 pub use key::{KeyRevoked, KeyShown};

@@ -11,11 +11,12 @@ use std::{
 };
 
 use sealpost_domain::{
-    Clock, Handle, Label, LeaseToken, LeasedDelivery, Refusal, Timestamp,
+    Clock, Did, Handle, Label, LeaseToken, LeasedDelivery, Refusal, Timestamp,
     ports::{Dispatch, Durability, Store, TargetGuard},
 };
 use sealpost_service::{
-    Activate, Activated, Credentials, Error, Login, Operator, Parts, Sealpost, Settings, unlock,
+    Activate, Activated, Credentials, Error, Issuer, Login, Operator, Parts, Sealpost, Settings,
+    built_in_circuits, unlock,
 };
 use sealpost_storage::{Database, DatabaseUrl, Settings as DatabaseSettings};
 use sealpost_wallet::{Keyring, LoginSecret};
@@ -135,7 +136,13 @@ fn parts(
     keyring: &Arc<Keyring>,
     clock: &Arc<TestClock>,
 ) -> Parts {
+    let (store, time) = (Arc::<Database>::clone(database), Arc::<TestClock>::clone(clock));
+    let did = Did::web("seal.example.org", "");
+    let issuer = Issuer::open(store, Arc::clone(keyring), time, did).unwrap();
     Parts {
+        issuer: Arc::new(issuer),
+        base_url: "https://seal.example.org".to_owned(),
+        circuits: built_in_circuits().unwrap(),
         store: Arc::<Database>::clone(database),
         dispatch: Arc::<Remembered>::clone(dispatch),
         guard: Arc::new(Anywhere),
