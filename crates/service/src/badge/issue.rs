@@ -114,7 +114,7 @@ impl Sealpost {
         }
         let assessment = assessment.ok_or(StoreError::Corrupt("assessment"))?;
         let badge = Badge {
-            id: BadgeId::new(request.now, random),
+            id: BadgeId::new(self.core.clock.now(), random),
             api_key_id: *request.key,
             assessment_id: assessment.id,
             subject: request.subject(tx)?,

@@ -7,6 +7,8 @@
     reason = "a test fails by panicking"
 )]
 
+mod badges;
+mod compliance;
 mod issuer;
 mod model;
 mod operators;

@@ -28,6 +28,7 @@ pub(crate) struct World {
     pub(crate) dispatch: Arc<Remembered>,
     pub(crate) database: Arc<Database>,
     pub(crate) keyring: Arc<Keyring>,
+    pub(crate) issuer: Arc<Issuer>,
     pub(crate) file: PathBuf,
     url: DatabaseUrl,
     _folder: TempDir,
@@ -66,8 +67,9 @@ impl World {
         let clock = Arc::new(TestClock(AtomicI64::new(1_790_000_000_000)));
         let dispatch = Arc::new(Remembered::default());
         let parts = parts(&database, &dispatch, &keyring, &clock);
+        let issuer = Arc::clone(&parts.issuer);
         let sealpost = Sealpost::start(parts, settings).unwrap();
-        Self { sealpost, clock, dispatch, database, keyring, file, url, _folder: folder }
+        Self { sealpost, clock, dispatch, database, keyring, issuer, file, url, _folder: folder }
     }
 
     /// Another node: a service with a memory and connections of its own on the same database.
