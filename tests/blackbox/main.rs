@@ -14,8 +14,10 @@
 mod addresses;
 mod allowances;
 mod audit;
+mod badges;
 mod cluster;
 mod commands;
+mod compliance;
 mod crash;
 mod demo;
 mod governance;

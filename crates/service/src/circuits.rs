@@ -107,7 +107,7 @@ fn check(jurisdiction: &str, written: WrittenCheck) -> Result<Check, CircuitsFau
     };
     let name = named(&written.name)?;
     let any_of = match written.any_of {
-        Some(names) if !names.is_empty() => names.iter().map(named).collect::<Result<_, _>>()?,
+        Some(others) if !others.is_empty() => others.iter().map(named).collect::<Result<_, _>>()?,
         _ => vec![name.clone()],
     };
     within("alternatives of a check", any_of.len(), ALTERNATIVES_MAX)?;

@@ -1,4 +1,4 @@
-//! Credentials as signed tokens: a JWS in compact form (RFC 7515) with EdDSA (RFC 8037), typed `vc+jwt` (W3C, Securing
+//! Credentials as signed tokens: a JWS in compact form (RFC 7515) with Ed25519 (RFC 8037), typed `vc+jwt` (W3C, Securing
 //! Verifiable Credentials using JOSE and COSE).
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};

@@ -22,7 +22,7 @@ pub fn encode_status_list(set: &[u64]) -> Result<String, WalletError> {
     Ok(format!("u{}", URL_SAFE_NO_PAD.encode(compressed)))
 }
 
-#[expect(clippy::as_conversions, clippy::cast_possible_truncation, reason = "16384, in a constant")]
+#[expect(clippy::as_conversions, reason = "16384, in a constant")]
 const LIST_BYTES: usize = (StatusPosition::LIST_LEN / 8) as usize;
 
 #[cfg(test)]

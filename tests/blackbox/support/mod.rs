@@ -4,6 +4,7 @@ mod client;
 mod database;
 mod load;
 mod operator;
+mod oracle;
 mod process;
 mod raw;
 mod receiver;
@@ -17,6 +18,7 @@ use std::{
 pub(crate) use client::{Answer, Client, Identity, Request, text};
 pub(crate) use database::Database;
 pub(crate) use load::Pairs;
+pub(crate) use oracle::{Verifier, browse};
 pub(crate) use process::{Ended, binary, is_empty, run};
 pub(crate) use raw::{exchange, status_of, talk};
 pub(crate) use receiver::{Notice, Reaction, Receiver};
