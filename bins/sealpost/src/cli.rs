@@ -1,6 +1,7 @@
 //! The command line. Every setting is a flag and an environment variable of the same name.
 
 mod admin;
+mod badge;
 mod receiver;
 mod serve;
 mod webhook;
@@ -11,9 +12,10 @@ use clap::{Args, Parser, Subcommand};
 use sealpost_storage::DatabaseUrl;
 
 pub(crate) use admin::{
-    AdminArgs, AuditCommand, GovernanceCommand, KekCommand as AdminKekCommand, KeyCommand, Noun,
-    PartnerCommand, PlanArgs, PlanCommand, PlanName,
+    AdminArgs, AuditCommand, GovernanceCommand, IssuerCommand, KekCommand as AdminKekCommand,
+    KeyCommand, Noun, PartnerCommand, PlanArgs, PlanCommand, PlanName,
 };
+pub(crate) use badge::{AssessArgs, AttestArgs, BadgeCommand};
 pub(crate) use receiver::{KeyArgs, ListenArgs, VerifyArgs};
 pub(crate) use serve::{OpsListen, ServeArgs, SuiteName};
 

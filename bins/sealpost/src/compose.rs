@@ -10,12 +10,14 @@ use std::{
 };
 
 use sealpost_domain::{Clock, Timestamp};
-use sealpost_service::{Parts, Sealpost, Settings as ServiceSettings, unlock};
+use sealpost_service::{Issuer, Parts, Refresher, Sealpost, Settings as ServiceSettings, unlock};
 use sealpost_storage::{Database, DatabaseUrl, Settings as DatabaseSettings};
 use sealpost_wallet::Keyring;
 use sealpost_webhooks::{AddressPolicy, Dispatcher, Guard, Settings as WebhookSettings};
 
 use crate::{
+    base_url::BaseUrl,
+    circuits,
     cli::{DatabaseArgs, ServeArgs},
     config::{self, EmbeddedPaths},
     fault::Fault,
@@ -25,16 +27,18 @@ use crate::{
 /// The running parts of a node.
 pub(crate) struct Node {
     pub(crate) sealpost: Arc<Sealpost>,
+    pub(crate) issuer: Arc<Issuer>,
     pub(crate) dispatcher: Arc<Dispatcher>,
     pub(crate) clock: Arc<dyn Clock>,
     kek_watch: Option<kek::Watch>,
+    issuer_refresher: Refresher,
     /// Held for as long as the node runs.
     _lock: Option<File>,
 }
 
 impl Node {
     /// Starts everything but HTTP.
-    pub(crate) fn start(args: &ServeArgs) -> Result<Self, Fault> {
+    pub(crate) fn start(args: &ServeArgs, base_url: &BaseUrl) -> Result<Self, Fault> {
         config::check_listen(args)?;
         config::check_lease(args)?;
         let url = config::database_url(&args.database);
@@ -55,7 +59,10 @@ impl Node {
             database.release_every_lease(clock.now()).map_err(database_fault)?;
         }
         let database = Arc::new(database);
-        let dispatcher = start_dispatcher(args, &database, &keyring, &clock)?;
+        let issuer = open_issuer(&database, &keyring, &clock, base_url)?;
+        let issuer_refresher = Refresher::start(Arc::clone(&issuer))
+            .map_err(|error| Fault::caused("issuer keys cannot be looked for", error))?;
+        let dispatcher = start_dispatcher(args, &database, &keyring, &clock, &issuer)?;
         let kek_watch = watch_keys(&kek_source, &keyring, &database)?;
         let guard = Guard::new(AddressPolicy { dev: args.dev });
         let parts = Parts {
@@ -64,10 +71,21 @@ impl Node {
             guard: Arc::new(guard),
             keyring,
             clock: Arc::clone(&clock),
+            issuer: Arc::clone(&issuer),
+            base_url: base_url.as_str().to_owned(),
+            circuits: circuits::read(args.service.circuits.as_deref())?,
         };
         let sealpost = Sealpost::start(parts, service_settings(args))
             .map_err(|error| Fault::caused("the committer cannot start", error))?;
-        Ok(Self { sealpost: Arc::new(sealpost), dispatcher, clock, kek_watch, _lock: lock })
+        Ok(Self {
+            sealpost: Arc::new(sealpost),
+            issuer,
+            dispatcher,
+            clock,
+            kek_watch,
+            issuer_refresher,
+            _lock: lock,
+        })
     }
 
     /// Stores what waits, lets deliveries under way end, gives the rest back. Blocks.
@@ -77,6 +95,7 @@ impl Node {
         if let Some(watch) = &self.kek_watch {
             watch.stop();
         }
+        self.issuer_refresher.stop();
     }
 }
 
@@ -109,11 +128,25 @@ fn bring_up_to_date(database: &Database, migrate: bool) -> Result<(), Fault> {
     )))
 }
 
+/// The service in its own name; the first start of all makes its first key.
+fn open_issuer(
+    database: &Arc<Database>,
+    keyring: &Arc<Keyring>,
+    clock: &Arc<dyn Clock>,
+    base_url: &BaseUrl,
+) -> Result<Arc<Issuer>, Fault> {
+    let (store, did) = (Arc::<Database>::clone(database), base_url.did().clone());
+    Issuer::open(store, Arc::clone(keyring), Arc::clone(clock), did)
+        .map(Arc::new)
+        .map_err(|error| Fault::caused("the issuer keys cannot be read", error))
+}
+
 fn start_dispatcher(
     args: &ServeArgs,
     database: &Arc<Database>,
     keyring: &Arc<Keyring>,
     clock: &Arc<dyn Clock>,
+    issuer: &Arc<Issuer>,
 ) -> Result<Arc<Dispatcher>, Fault> {
     let webhooks = &args.webhooks;
     let mut settings = WebhookSettings {
@@ -136,7 +169,7 @@ fn start_dispatcher(
         Arc::<Database>::clone(database),
         Arc::clone(keyring),
         Arc::clone(clock),
-        None,
+        Some(Arc::<Issuer>::clone(issuer)),
     )
     .map_err(|error| Fault::caused("the dispatcher cannot start", error))?;
     Ok(Arc::new(dispatcher))
@@ -171,6 +204,7 @@ fn service_settings(args: &ServeArgs) -> ServiceSettings {
         keys_per_account_max: service.max_keys_per_account,
         session_ttl: service.session_ttl,
         secret_overlap: service.webhook_secret_overlap,
+        badge_ttl: service.badge_ttl,
         retention: service.retention,
         idempotency_ttl: service.idempotency_ttl,
         suite: service.suite.into(),

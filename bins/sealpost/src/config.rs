@@ -1,9 +1,6 @@
 //! Settings that only make sense together, checked before anything starts.
 
-use std::{
-    net::SocketAddr,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use sealpost_domain::Suite;
 use sealpost_storage::DatabaseUrl;
@@ -59,19 +56,42 @@ fn embedded_database(data_dir: &Path) -> PathBuf {
     data_dir.join("sealpost.db")
 }
 
-/// Where the key-encryption keys come from: the environment, the named file, or the data folder.
+/// Where the server's key-encryption keys come from.
 pub(crate) fn kek_source<'a>(
     args: &'a ServeArgs,
     paths: &'a EmbeddedPaths,
 ) -> Result<KekSource<'a>, Fault> {
     let variable = args.kek_variable.then(kek_from_environment).flatten();
-    match (variable, &args.kek_file) {
+    let source = choose_kek(variable, args.kek_file.as_deref(), &args.database, paths)?;
+    Ok(match source {
+        KekSource::File(file) if args.kek_file.is_none() => {
+            KekSource::Embedded { file, database: &paths.database }
+        }
+        other => other,
+    })
+}
+
+/// Where an operator's command finds the same keys; it makes none.
+pub(crate) fn kek_source_of<'a>(
+    args: &DatabaseArgs,
+    file: Option<&'a Path>,
+    paths: &'a EmbeddedPaths,
+) -> Result<KekSource<'a>, Fault> {
+    choose_kek(kek_from_environment(), file, args, paths)
+}
+
+/// The environment, the named file, or the data folder.
+fn choose_kek<'a>(
+    variable: Option<Zeroizing<String>>,
+    file: Option<&'a Path>,
+    args: &DatabaseArgs,
+    paths: &'a EmbeddedPaths,
+) -> Result<KekSource<'a>, Fault> {
+    match (variable, file) {
         (Some(_), Some(_)) => Err(Fault::new("give either --kek-file or SEALPOST_KEK, not both")),
         (Some(text), None) => Ok(KekSource::Text(text)),
         (None, Some(file)) => Ok(KekSource::File(file)),
-        (None, None) if args.database.database_url.is_none() => {
-            Ok(KekSource::Embedded { file: &paths.kek, database: &paths.database })
-        }
+        (None, None) if args.database_url.is_none() => Ok(KekSource::File(&paths.kek)),
         (None, None) => Err(Fault::new(
             "no key-encryption key: make one with `sealpost kek new > FILE` and give --kek-file FILE",
         )),
@@ -87,14 +107,6 @@ pub(crate) struct EmbeddedPaths {
 impl EmbeddedPaths {
     pub(crate) fn of(args: &DatabaseArgs) -> Self {
         Self { database: embedded_database(&args.data_dir), kek: args.data_dir.join("kek") }
-    }
-}
-
-/// The address that callers know, without a slash at its end.
-pub(crate) fn base_url(args: &ServeArgs, listening: SocketAddr) -> String {
-    match &args.http.base_url {
-        Some(url) => url.trim_end_matches('/').to_owned(),
-        None => format!("http://{listening}"),
     }
 }
 

@@ -1,6 +1,8 @@
 //! The `sealpost` binary: command line, composition, HTTP. What the service does is in the library crates.
 
 mod admin;
+mod base_url;
+mod circuits;
 mod cli;
 mod compose;
 mod config;

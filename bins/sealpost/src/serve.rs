@@ -11,6 +11,8 @@ use actix_web::{App as ActixApp, HttpServer, dev::ServerHandle, middleware::from
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::{
+    base_url::BaseUrl,
+    circuits,
     cli::{OpsListen, ServeArgs},
     compose::Node,
     config,
@@ -61,9 +63,11 @@ impl Server {
             OpsListen::At(address) => Some(bind(address)?),
             OpsListen::Off => None,
         };
-        let node = Arc::new(Node::start(args)?);
         let listening = local_address(&api_socket)?;
-        let base_url = config::base_url(args, listening);
+        let base_url = BaseUrl::new(args.http.base_url.as_deref(), listening)?;
+        let node = Arc::new(Node::start(args, &base_url)?);
+        let base_url = base_url.as_str().to_owned();
+        circuits::reload_on_hangup(args.service.circuits.clone(), Arc::clone(&node.sealpost))?;
         let api = serve_api(args, api_socket, &node, &base_url)?;
         let (ops, ops_url) = match ops_socket {
             Some(socket) => {
@@ -96,6 +100,7 @@ fn serve_api(
 ) -> Result<ServerHandle, Fault> {
     let app = web::Data::new(App {
         sealpost: Arc::clone(&node.sealpost),
+        issuer: Arc::clone(&node.issuer),
         clock: Arc::clone(&node.clock),
         base_url: base_url.to_owned(),
         max_body_bytes: args.http.max_body_bytes,

@@ -76,6 +76,21 @@ typed_id!(
     "ak"
 );
 typed_id!(
+    /// One assessment of a key.
+    AssessmentId,
+    "asmt"
+);
+typed_id!(
+    /// One attestation about a key.
+    AttestationId,
+    "att"
+);
+typed_id!(
+    /// One badge.
+    BadgeId,
+    "bdg"
+);
+typed_id!(
     /// One decision of governance.
     DecisionId,
     "gov"
@@ -84,6 +99,11 @@ typed_id!(
     /// One sealed envelope.
     EnvelopeId,
     "env"
+);
+typed_id!(
+    /// One of the service's own signing keys.
+    IssuerKeyId,
+    "iss"
 );
 typed_id!(
     /// One HTTP request, for logs and support.

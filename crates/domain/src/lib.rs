@@ -5,8 +5,11 @@
 //! knows none of them.
 
 mod account;
+mod assessment;
 mod attempt;
 mod audit;
+mod badge;
+mod circuit;
 mod delivery;
 mod did;
 mod envelope;
@@ -16,20 +19,28 @@ mod handle;
 mod health;
 mod id;
 mod idempotency;
+mod issuer;
 mod key;
 mod label;
 mod plan;
 pub mod ports;
 mod recipient;
 mod refusal;
+mod score;
 mod secret;
 mod time;
 mod usage;
 mod webhook;
 
 pub use account::{Account, Session};
+pub use assessment::{Assessment, BadgeDenial, Bound, Metric, Metrics, Unmet, judge};
 pub use attempt::{Attempt, AttemptNumber, AttemptOutcome, PendingDelivery};
 pub use audit::{Act, AuditEntry, AuditHash};
+pub use badge::{Badge, BadgeStatus, Revocation, StatusPosition};
+pub use circuit::{
+    Attestation, Check, CheckName, CheckNameFault, CheckReport, CheckStatus, Circuit,
+    CircuitReport, Circuits, Jurisdiction,
+};
 pub use delivery::{
     Answer, AttemptFailure, DeliveryId, LeaseToken, LeasedDelivery, Outcome, Settlement,
 };
@@ -42,14 +53,19 @@ pub use governance::{
 };
 pub use handle::{Handle, HandleFault};
 pub use health::{DisabledReason, Ended, Health, News};
-pub use id::{AccountId, ApiKeyId, DecisionId, EnvelopeId, IdFault, RequestId, WebhookId};
+pub use id::{
+    AccountId, ApiKeyId, AssessmentId, AttestationId, BadgeId, DecisionId, EnvelopeId, IdFault,
+    IssuerKeyId, RequestId, WebhookId,
+};
 pub use idempotency::{Fingerprint, IdempotencyKey, IdempotencyKeyFault};
+pub use issuer::IssuerKey;
 pub use key::{ApiKey, IllegalMove, KeyEvent, KeyStatus};
 pub use label::{Label, LabelFault};
 pub use plan::{EnterpriseTerms, Plan};
 pub use recipient::{Recipient, RecipientFault};
 pub use refusal::{Code, Refusal, Window};
+pub use score::{Score, ScoreFault};
 pub use secret::{TokenHash, Wrapped};
-pub use time::{Clock, Timestamp, TimestampFault};
+pub use time::{Clock, TimeFault, Timestamp};
 pub use usage::{Usage, WindowUse};
 pub use webhook::{LastFailure, Registration, RegistrationStatus, RetiringSecret, Target};

@@ -1,11 +1,13 @@
 //! The ports: what the use cases ask of a database and of a dispatcher. Small synchronous traits, one per
 //! aggregate; a transaction ([`Tx`]) joins those that a database implements.
 
+mod badges;
 mod ledger;
 mod webhooks;
 
 use std::time::Duration;
 
+pub use badges::{BadgeLookup, BadgeRepo};
 pub use ledger::{
     Changes, Facts, KeyFacts, Overage, Parked, Remembered, SendLedger, ToRemember, Wanted,
 };
@@ -13,8 +15,8 @@ pub use webhooks::{DeliveryRepo, FailedWithin, Recovered, WebhookRepo};
 
 use crate::{
     Account, AccountId, ApiKey, ApiKeyId, AuditEntry, Decision, DeliveryId, Envelope, EnvelopeId,
-    Handle, KeyStatus, LeaseToken, LeasedDelivery, PartnerId, Plan, Session, Settlement, Subject,
-    Timestamp, TokenHash, WebhookId, Wrapped,
+    Handle, IssuerKey, IssuerKeyId, KeyStatus, LeaseToken, LeasedDelivery, PartnerId, Plan,
+    Session, Settlement, Subject, Timestamp, TokenHash, WebhookId, Wrapped,
 };
 
 /// What a store can fail with.
@@ -94,10 +96,12 @@ pub trait Tx:
     Lookup
     + AccountRepo
     + AuditRepo
+    + BadgeRepo
     + DeliveryRepo
     + EnvelopeRepo
     + GovernanceRepo
     + HousekeepingRepo
+    + IssuerRepo
     + KeyRepo
     + RewrapRepo
     + SendLedger
@@ -108,7 +112,7 @@ pub trait Tx:
 }
 
 /// Look-ups that caches are filled from.
-pub trait Lookup {
+pub trait Lookup: BadgeLookup {
     /// The session of this token, also when it has expired; `None` once it was ended.
     fn find_session(&mut self, token: &TokenHash) -> Result<Option<Session>, StoreError>;
 
@@ -120,6 +124,9 @@ pub trait Lookup {
 
     /// The hash of the account's login secret.
     fn find_login_secret(&mut self, account: &AccountId) -> Result<Option<TokenHash>, StoreError>;
+
+    /// Every issuer key, in the order in which they sign.
+    fn issuer_keys(&mut self) -> Result<Vec<IssuerKey>, StoreError>;
 }
 
 /// Whose a handle is.
@@ -232,6 +239,15 @@ pub trait AuditRepo {
     fn audit_entries(&mut self, after: u64, limit: u32) -> Result<Vec<AuditEntry>, StoreError>;
 }
 
+/// The service's own keys.
+pub trait IssuerRepo {
+    /// Every issuer key, in the order in which they sign; until the transaction ends nobody else can add one.
+    fn lock_issuer_keys(&mut self) -> Result<Vec<IssuerKey>, StoreError>;
+
+    /// Adds a key.
+    fn insert_issuer_key(&mut self, key: &IssuerKey) -> Result<(), StoreError>;
+}
+
 /// What is encrypted under key-encryption keys, for re-encrypting it.
 pub trait RewrapRepo {
     /// Up to `limit` roots of keys with an id above `after`, in the order of ids.
@@ -261,6 +277,21 @@ pub trait RewrapRepo {
     fn replace_secret(
         &mut self,
         id: &WebhookId,
+        old: &Wrapped,
+        new: &Wrapped,
+    ) -> Result<bool, StoreError>;
+
+    /// Up to `limit` secrets of issuer keys with an id above `after`, in the order of ids.
+    fn issuer_secrets_after(
+        &mut self,
+        after: Option<&IssuerKeyId>,
+        limit: u32,
+    ) -> Result<Vec<(IssuerKeyId, Wrapped)>, StoreError>;
+
+    /// Replaces the secret of an issuer key that is still `old`; `false` where it is not.
+    fn replace_issuer_secret(
+        &mut self,
+        id: &IssuerKeyId,
         old: &Wrapped,
         new: &Wrapped,
     ) -> Result<bool, StoreError>;

@@ -3,7 +3,7 @@
 
 use std::{fmt, time::Duration};
 
-use crate::KeyStatus;
+use crate::{CircuitReport, KeyStatus, Unmet};
 
 /// A limit's window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +20,9 @@ pub enum Window {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the contract's table of errors says what each code means")]
 pub enum Code {
+    BadgeDeniedDrift,
+    BadgeDeniedThresholds,
+    ComplianceCircuitFailed,
     EnvelopeNotFound,
     GovernanceBlocked,
     HandleTaken,
@@ -48,6 +51,9 @@ impl Code {
     /// The code as the contract writes it.
     pub const fn as_str(self) -> &'static str {
         match self {
+            Self::BadgeDeniedDrift => "BADGE_DENIED_DRIFT",
+            Self::BadgeDeniedThresholds => "BADGE_DENIED_THRESHOLDS",
+            Self::ComplianceCircuitFailed => "COMPLIANCE_CIRCUIT_FAILED",
             Self::EnvelopeNotFound => "ENVELOPE_NOT_FOUND",
             Self::GovernanceBlocked => "GOVERNANCE_BLOCKED",
             Self::HandleTaken => "HANDLE_TAKEN",
@@ -83,6 +89,20 @@ impl fmt::Display for Code {
 /// Why a request is refused. Its text says what the caller can do about it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
+    /// Drift exceeds the hard limit.
+    #[error(
+        "drift exceeds the hard limit, see unmet; ask for a new assessment when the cause is mended"
+    )]
+    BadgeDeniedDrift(Unmet),
+    /// Thresholds are not met.
+    #[error("{}", thresholds_detail(_0))]
+    BadgeDeniedThresholds(Vec<Unmet>),
+    /// A compliance circuit does not hold.
+    #[error(
+        "the compliance circuit of {} does not hold; have the required checks that have not passed attested",
+        _0.jurisdiction
+    )]
+    ComplianceCircuitFailed(CircuitReport),
     /// No such envelope for this recipient; somebody else's looks the same.
     #[error(
         "no envelope with this id is addressed to this API key; use the envelope_id that your webhook received"
@@ -191,6 +211,9 @@ impl Refusal {
     /// The contract's code.
     pub const fn code(&self) -> Code {
         match self {
+            Self::BadgeDeniedDrift(_) => Code::BadgeDeniedDrift,
+            Self::BadgeDeniedThresholds(_) => Code::BadgeDeniedThresholds,
+            Self::ComplianceCircuitFailed(_) => Code::ComplianceCircuitFailed,
             Self::EnvelopeNotFound => Code::EnvelopeNotFound,
             Self::GovernanceBlocked { .. } => Code::GovernanceBlocked,
             Self::HandleTaken => Code::HandleTaken,
@@ -208,6 +231,23 @@ impl Refusal {
             Self::Unauthorized(_) => Code::Unauthorized,
             Self::Unavailable => Code::ServiceUnavailable,
             Self::WebhookNotFound => Code::WebhookNotFound,
+        }
+    }
+
+    /// The bounds that are not kept, where a badge is denied for them.
+    pub fn unmet(&self) -> Option<&[Unmet]> {
+        match self {
+            Self::BadgeDeniedDrift(over) => Some(std::slice::from_ref(over)),
+            Self::BadgeDeniedThresholds(unmet) => Some(unmet),
+            _ => None,
+        }
+    }
+
+    /// How the key stands to the circuit that does not hold.
+    pub const fn circuit(&self) -> Option<&CircuitReport> {
+        match self {
+            Self::ComplianceCircuitFailed(report) => Some(report),
+            _ => None,
         }
     }
 
@@ -264,6 +304,13 @@ fn inactive_detail(status: KeyStatus, field: Option<&str>) -> &'static str {
         }
         (_, Some(_)) => "the recipient is deactivated and cannot receive",
     }
+}
+
+fn thresholds_detail(unmet: &[Unmet]) -> &'static str {
+    if unmet.iter().all(|one| one.value.is_none()) {
+        return "this API key was never assessed; ask the operator for an assessment";
+    }
+    "the newest assessment does not meet every threshold, see unmet; ask for a new one when it would"
 }
 
 fn unknown_key_detail(field: Option<&str>) -> &'static str {

@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr, time::Duration};
 
-use chrono::{DateTime, SecondsFormat};
+use chrono::{DateTime, NaiveDate, NaiveTime, SecondsFormat};
 use serde::{Serialize, Serializer};
 
 /// An instant in milliseconds since the Unix epoch, UTC. Its text is ISO 8601 with milliseconds and `Z`.
@@ -43,27 +43,27 @@ impl Timestamp {
     }
 }
 
+/// A text that is no instant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("give a time such as 2027-01-31T12:00:00Z, or a day such as 2027-01-31")]
+pub struct TimeFault;
+
+impl FromStr for Timestamp {
+    type Err = TimeFault;
+
+    /// ISO 8601 with an offset, or a day alone, which is its beginning in UTC.
+    fn from_str(text: &str) -> Result<Self, TimeFault> {
+        let day = || text.parse().map(|day: NaiveDate| day.and_time(NaiveTime::MIN).and_utc());
+        let instant = DateTime::parse_from_rfc3339(text).map(|instant| instant.to_utc());
+        let instant = instant.or_else(|_no_instant| day()).map_err(|_neither| TimeFault)?;
+        Ok(Self(instant.timestamp_millis()))
+    }
+}
+
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let instant = DateTime::from_timestamp_millis(self.0).ok_or(fmt::Error)?;
         f.write_str(&instant.to_rfc3339_opts(SecondsFormat::Millis, true))
-    }
-}
-
-/// The text is no instant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("must be an instant after ISO 8601, such as 2026-01-31T12:00:00Z")]
-pub struct TimestampFault;
-
-impl FromStr for Timestamp {
-    type Err = TimestampFault;
-
-    /// Reads ISO 8601 with an offset or `Z`; what is finer than milliseconds is cut off.
-    fn from_str(text: &str) -> Result<Self, TimestampFault> {
-        match DateTime::parse_from_rfc3339(text) {
-            Ok(instant) => Ok(Self(instant.timestamp_millis())),
-            Err(_) => Err(TimestampFault),
-        }
     }
 }
 
@@ -92,12 +92,17 @@ mod tests {
     }
 
     #[test]
-    fn its_own_text_and_other_offsets_read_back() {
-        for text in ["2026-01-01T00:00:00.007Z", "2026-01-01T01:30:00.0079+01:30"] {
-            assert_eq!(text.parse(), Ok(Timestamp::from_millis(1_767_225_600_007)));
+    fn an_instant_or_a_day_is_read() {
+        let read = |text: &str| text.parse::<Timestamp>().map(|instant| instant.to_string());
+        for (text, expected) in [
+            ("2027-01-31T12:00:00Z", "2027-01-31T12:00:00.000Z"),
+            ("2027-01-31T12:00:00.007+01:00", "2027-01-31T11:00:00.007Z"),
+            ("2027-01-31", "2027-01-31T00:00:00.000Z"),
+        ] {
+            assert_eq!(read(text).as_deref(), Ok(expected));
         }
-        for text in ["", "yesterday", "2026-01-01", "2026-01-01T00:00:00", "2026-13-01T00:00:00Z"] {
-            assert_eq!(text.parse::<Timestamp>(), Err(TimestampFault), "{text}");
+        for text in ["", "tomorrow", "2027-02-30", "2027-01-31T12:00:00", "31.01.2027"] {
+            assert_eq!(read(text), Err(TimeFault), "{text}");
         }
     }
 

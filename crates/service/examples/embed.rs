@@ -10,8 +10,11 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use sealpost_domain::{Clock, Handle, Label, Timestamp};
-use sealpost_service::{Activate, Credentials, Login, Parts, Sealpost, Send, Settings, unlock};
+use sealpost_domain::{Clock, Did, Handle, Label, Timestamp};
+use sealpost_service::{
+    Activate, Credentials, Issuer, Login, Parts, Sealpost, Send, Settings, built_in_circuits,
+    unlock,
+};
 use sealpost_storage::{Database, DatabaseUrl, Settings as DatabaseSettings};
 use sealpost_wallet::Keyring;
 use sealpost_webhooks::{AddressPolicy, Dispatcher, Guard, Settings as WebhookSettings};
@@ -54,7 +57,16 @@ fn start(file: &std::path::Path) -> Result<Sealpost, Box<dyn Error>> {
         Arc::clone(&clock),
         None,
     )?;
+    let issuer = Issuer::open(
+        Arc::<Database>::clone(&database),
+        Arc::clone(&keyring),
+        Arc::clone(&clock),
+        Did::web("seal.example.org", ""),
+    )?;
     let parts = Parts {
+        issuer: Arc::new(issuer),
+        base_url: "https://seal.example.org".to_owned(),
+        circuits: built_in_circuits()?,
         store: database,
         dispatch: Arc::new(dispatcher),
         guard: Arc::new(Guard::new(AddressPolicy::default())),

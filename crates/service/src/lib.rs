@@ -9,12 +9,16 @@
 mod account;
 mod activate;
 mod admission;
+mod badge;
 mod batch;
+mod circuits;
 mod committer;
 mod credentials;
 mod error;
+mod explanation;
 mod hammering;
 mod housekeeping;
+mod issuer;
 mod known;
 mod limited;
 mod manage;
@@ -26,11 +30,16 @@ mod send;
 mod settings;
 mod status;
 mod unlock;
+mod validate;
 
 pub use account::{LoggedIn, Login, Scope, SecretRotated};
 pub use activate::{Activate, Activated};
+pub use badge::{BadgeShown, BadgeVerdict, BadgeVerified, DryRun, Issue, Issued, IssuedBadge};
+pub use circuits::{CircuitsFault, built_in_circuits, parse_circuits};
 pub use credentials::{Credentials, KeyNamed};
 pub use error::Error;
+pub use explanation::{Explanation, Members};
+pub use issuer::{DidDocument, Issuer, Refresher};
 pub use limited::{Limited, Limits};
 pub use manage::{
     Cursor, CursorFault, Deleted, Deliveries, DeliveriesPage, DeliveryState, DeliveryView, Enabled,
@@ -39,8 +48,9 @@ pub use manage::{
 };
 pub use open::Opened;
 pub use operator::{
-    AuditShown, AuditVerdict, DecisionShown, KeyRevoked, KeyShown, Operator, OperatorError,
-    PartnerAssigned, Rewrapped,
+    AssessmentShown, Attest, AttestationShown, AuditShown, AuditVerdict, BadgeRevoked,
+    DecisionShown, Finding, IssuerKeyShown, IssuerKeyStatus, KeyRevoked, KeyShown, Operator,
+    OperatorError, PartnerAssigned, Rewrapped,
 };
 pub use register::{Register, Registered};
 pub use sealpost::{Parts, Sealpost};
@@ -48,6 +58,7 @@ pub use send::{Send, Sent};
 pub use settings::Settings;
 pub use status::{GovernanceView, KeyStanding};
 pub use unlock::{UnlockError, unlock};
+pub use validate::{Tried, Validate, Validated};
 
 /// A request's body as far as it could be read. Its faults count only once the caller has been admitted, so they
 /// travel with the request.

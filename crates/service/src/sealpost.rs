@@ -3,13 +3,17 @@
 use std::sync::{Arc, PoisonError, RwLock};
 
 use sealpost_domain::{
-    Clock, Session, TokenHash,
+    Circuits, Clock, Session, TokenHash,
     ports::{Dispatch, Store, TargetGuard},
 };
 use sealpost_wallet::Keyring;
 
 use crate::{
-    Error, Settings, committer::Committer, credentials::NO_SESSION, housekeeping::Housekeeper,
+    Error, Issuer, Settings,
+    badge::{Author, StatusLists},
+    committer::Committer,
+    credentials::NO_SESSION,
+    housekeeping::Housekeeper,
     known::Known,
 };
 
@@ -25,6 +29,12 @@ pub struct Parts {
     pub keyring: Arc<Keyring>,
     /// The time.
     pub clock: Arc<dyn Clock>,
+    /// The service in its own name.
+    pub issuer: Arc<Issuer>,
+    /// The address that callers know, without a slash at its end: badges lead to it.
+    pub base_url: String,
+    /// The compliance circuits to begin with.
+    pub circuits: Circuits,
 }
 
 /// The service. Share it by reference or in an [`Arc`].
@@ -41,16 +51,42 @@ pub(crate) struct Core {
     pub(crate) guard: Arc<dyn TargetGuard>,
     pub(crate) keyring: Arc<Keyring>,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) issuer: Arc<Issuer>,
+    pub(crate) base_url: String,
+    pub(crate) circuits: RwLock<Arc<Circuits>>,
     pub(crate) settings: Settings,
     pub(crate) known: Known,
+    pub(crate) status_lists: StatusLists,
+}
+
+impl Core {
+    fn new(parts: Parts, settings: Settings) -> Self {
+        let Parts { store, dispatch, guard, keyring, clock, issuer, base_url, circuits } = parts;
+        Self {
+            store,
+            dispatch,
+            guard,
+            keyring,
+            clock,
+            issuer,
+            base_url,
+            circuits: RwLock::new(Arc::new(circuits)),
+            known: Known::new(&settings),
+            settings,
+            status_lists: StatusLists::default(),
+        }
+    }
+
+    /// In whose name credentials are written.
+    pub(crate) fn author(&self) -> Author<'_> {
+        Author { base_url: &self.base_url, did: self.issuer.did().as_str() }
+    }
 }
 
 impl Sealpost {
     /// Puts the service together and starts its committer. [`unlock`](crate::unlock) the database first.
     pub fn start(parts: Parts, settings: Settings) -> Result<Self, std::io::Error> {
-        let Parts { store, dispatch, guard, keyring, clock } = parts;
-        let known = Known::new(&settings);
-        let core = Arc::new(Core { store, dispatch, guard, keyring, clock, settings, known });
+        let core = Arc::new(Core::new(parts, settings));
         let committer = RwLock::new(Some(Committer::start(Arc::clone(&core))?));
         let housekeeper = Housekeeper::start(Arc::clone(&core))?;
         Ok(Self { core, committer, housekeeper })

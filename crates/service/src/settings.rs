@@ -22,6 +22,11 @@ pub struct Settings {
     /// How long a session lasts.
     pub session_ttl: Duration,
     /// How long envelopes and the log of attempts are kept.
+    /// How long a badge holds.
+    pub badge_ttl: Duration,
+    /// Badges of one key that hold at once.
+    pub badges_per_key_max: u32,
+    /// How long envelopes are kept.
     pub retention: Duration,
     /// How long an idempotent send is remembered.
     pub idempotency_ttl: Duration,
@@ -53,6 +58,8 @@ impl Default for Settings {
             retiring_secrets_max: 4,
             recovered_max: 10_000,
             session_ttl: Duration::from_hours(12),
+            badge_ttl: Duration::from_hours(90 * 24),
+            badges_per_key_max: 100,
             retention: Duration::from_hours(30 * 24),
             idempotency_ttl: Duration::from_hours(24),
             housekeeping_every: Duration::from_mins(1),

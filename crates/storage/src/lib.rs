@@ -52,6 +52,7 @@
 
 mod account;
 mod audit;
+mod badge;
 mod batch;
 mod claiming;
 mod columns;
@@ -62,10 +63,12 @@ mod delivery;
 mod envelope;
 mod facts;
 mod fault;
+mod finding;
 mod gate;
 mod governance;
 mod housekeeping;
 mod idempotency;
+mod issuer;
 mod kek;
 mod key;
 mod ledger;

@@ -1,11 +1,11 @@
 //! Look-ups, inside a transaction and outside.
 
 use sealpost_domain::{
-    AccountId, ApiKey, ApiKeyId, Handle, Session, TokenHash,
+    AccountId, ApiKey, ApiKeyId, Handle, IssuerKey, Session, TokenHash,
     ports::{HandleOwner, Lookup, StoreError},
 };
 
-use crate::{account, key, reader::Reader, unit::Unit};
+use crate::{account, issuer, key, reader::Reader, unit::Unit};
 
 impl Reader<'_> {
     /// Outside a transaction nothing follows from what was seen.
@@ -41,6 +41,10 @@ macro_rules! look_up_on {
                 account: &AccountId,
             ) -> Result<Option<TokenHash>, StoreError> {
                 self.run(|conn| account::find_login_secret(conn, account))
+            }
+
+            fn issuer_keys(&mut self) -> Result<Vec<IssuerKey>, StoreError> {
+                self.run(issuer::issuer_keys)
             }
         }
     };

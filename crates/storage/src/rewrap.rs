@@ -2,13 +2,13 @@
 
 use diesel::prelude::*;
 use sealpost_domain::{
-    ApiKeyId, WebhookId, Wrapped,
+    ApiKeyId, IssuerKeyId, WebhookId, Wrapped,
     ports::{RewrapRepo, StoreError},
 };
 
 use crate::{
     columns, retiring,
-    schema::{api_keys as k, webhooks as w},
+    schema::{api_keys as k, issuer_keys as i, webhooks as w},
     unit::Unit,
 };
 
@@ -72,6 +72,34 @@ impl RewrapRepo for Unit {
         let same = w::table.find(id.to_string()).filter(w::secret.eq(&old.0));
         let update = diesel::update(same).set(w::secret.eq(&new.0));
         self.run(|conn| Ok(update.execute(conn)? == 1 || retiring::replace(conn, id, old, new)?))
+    }
+
+    fn issuer_secrets_after(
+        &mut self,
+        after: Option<&IssuerKeyId>,
+        limit: u32,
+    ) -> Result<Vec<(IssuerKeyId, Wrapped)>, StoreError> {
+        let page = i::table
+            .filter(i::id.gt(bound(after)))
+            .order(i::id)
+            .limit(limit.into())
+            .select((i::id, i::secret));
+        self.run(|conn| {
+            let rows = page.load::<(String, Vec<u8>)>(conn)?.into_iter();
+            rows.map(|(id, secret)| Ok((columns::id(&id, "issuer key")?, Wrapped(secret))))
+                .collect()
+        })
+    }
+
+    fn replace_issuer_secret(
+        &mut self,
+        id: &IssuerKeyId,
+        old: &Wrapped,
+        new: &Wrapped,
+    ) -> Result<bool, StoreError> {
+        let same = i::table.find(id.to_string()).filter(i::secret.eq(&old.0));
+        let update = diesel::update(same).set(i::secret.eq(&new.0));
+        self.run(|conn| Ok(update.execute(conn)? == 1))
     }
 }
 

@@ -185,6 +185,60 @@ diesel::table! {
 }
 
 diesel::table! {
+    assessments (id) {
+        id -> Text,
+        api_key_id -> Text,
+        clarity -> BigInt,
+        coherence -> BigInt,
+        confidence -> BigInt,
+        drift -> BigInt,
+        assessor -> Text,
+        reason -> Text,
+        at -> BigInt,
+    }
+}
+
+diesel::table! {
+    attestations (id) {
+        id -> Text,
+        api_key_id -> Text,
+        name -> Text,
+        failed -> Bool,
+        valid_until -> Nullable<BigInt>,
+        attester -> Text,
+        reason -> Text,
+        at -> BigInt,
+    }
+}
+
+diesel::table! {
+    badges (id) {
+        id -> Text,
+        api_key_id -> Text,
+        assessment_id -> Text,
+        subject -> Text,
+        jurisdiction -> Nullable<Text>,
+        circuits_version -> Nullable<BigInt>,
+        position -> BigInt,
+        issued_at -> BigInt,
+        expires_at -> BigInt,
+        revoked_at -> Nullable<BigInt>,
+        revoked_by -> Nullable<Text>,
+        revocation_reason -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    issuer_keys (id) {
+        id -> Text,
+        public_key -> Binary,
+        secret -> Binary,
+        created_at -> BigInt,
+        signs_from -> BigInt,
+    }
+}
+
+diesel::table! {
     __diesel_schema_migrations (version) {
         version -> Text,
         run_on -> Timestamp,
@@ -192,9 +246,18 @@ diesel::table! {
 }
 
 diesel::joinable!(api_keys -> accounts (account_id));
+diesel::joinable!(badges -> assessments (assessment_id));
 diesel::joinable!(deliveries -> envelopes (envelope_id));
 diesel::joinable!(deliveries -> webhooks (webhook_id));
 diesel::joinable!(remembered -> envelopes (envelope_id));
 diesel::allow_tables_to_appear_in_same_query!(
-    accounts, api_keys, deliveries, envelopes, handles, remembered, webhooks
+    accounts,
+    api_keys,
+    assessments,
+    badges,
+    deliveries,
+    envelopes,
+    handles,
+    remembered,
+    webhooks
 );

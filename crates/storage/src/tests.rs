@@ -14,12 +14,14 @@ macro_rules! on_both {
 
 mod accounts;
 mod auditing;
+mod badging;
 mod claiming;
 mod disabling;
 mod facts;
 mod fixture;
 mod governing;
 mod housekeeping;
+mod issuing;
 mod keys;
 mod logging;
 mod migrations;

@@ -18,6 +18,9 @@ pub enum WalletError {
     /// Key derivation failed.
     #[error("the key cannot be derived")]
     NotDerivable,
+    /// Something cannot be written in the form that its standard wants.
+    #[error("this cannot be encoded")]
+    NotEncodable,
     /// Something about the envelope does not hold: bytes, metadata, signature, or whose it is. Which, is not told.
     #[error("the envelope cannot be opened")]
     NotOpenable,

@@ -4,6 +4,7 @@
 //! - [`Root`] and [`Identity`]: 32 random bytes, and the signing and sealing keys derived from them. The signing
 //!   key's public half is the identity's DID.
 //! - [`seal`] and [`open`]: HPKE to the recipient's sealing key, and the sender's signature over the result.
+//! - [`IssuerSecret`]: what the service signs with in its own name.
 //! - [`SessionToken`], [`LoginSecret`] and [`WebhookSecret`]: secrets that leave the service, shown once.
 //!
 //! Pure and synchronous; the system's random source is the only thing outside that it asks. Secrets are wiped when
@@ -16,9 +17,12 @@ mod did;
 mod entropy;
 mod error;
 mod identity;
+mod issuer;
+mod jws;
 mod keyring;
 mod sealing;
 mod signature;
+mod status_list;
 mod suite;
 mod token;
 mod webhook_secret;
@@ -32,8 +36,11 @@ pub use did::public_key_of;
 pub use entropy::random;
 pub use error::WalletError;
 pub use identity::{Identity, Root};
+pub use issuer::{IssuerPublicKey, IssuerSecret};
+pub use jws::verify_credential;
 pub use keyring::{Keyring, KeyringFault};
 pub use sealing::{Draft, open, seal};
+pub use status_list::encode_status_list;
 pub use suite::SealingPublicKey;
 pub use token::{LoginSecret, SessionToken, same_hash};
 pub use webhook_secret::WebhookSecret;

@@ -18,7 +18,8 @@ impl Database {
         if let Some(url) = self.postgres_url() {
             command.args(["--database-url", url]);
         }
-        if arguments.first() == Some(&"kek") && self.postgres_url().is_some() {
+        let takes_keys = matches!(arguments, ["kek", ..] | ["issuer", "rotate", ..]);
+        if takes_keys && self.postgres_url().is_some() {
             command.arg("--kek-file").arg(self.kek_file());
         }
         command

@@ -54,6 +54,11 @@ impl Server {
         self.process.terminate();
     }
 
+    /// SIGHUP: read files again.
+    pub(crate) fn hang_up(&self) {
+        self.process.signal("HUP");
+    }
+
     /// Waits for it to end by itself.
     #[track_caller]
     pub(crate) fn ended(&mut self, within: Duration) -> Option<i32> {

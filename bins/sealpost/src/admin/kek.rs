@@ -29,10 +29,10 @@ pub(super) fn run(desk: &Desk<'_>, output: Output, command: &AdminKekCommand) ->
     let AdminKekCommand::Rotate { kek_file } = command;
     let rewrapped = rotate(desk, kek_file.as_deref())?;
     output.show_as(&rewrapped, |_| {
-        let Rewrapped { version, roots, secrets } = rewrapped;
+        let Rewrapped { version, roots, secrets, issuer_keys } = rewrapped;
         format!(
-            "everything is encrypted under version {version} now: {roots} identities and {secrets} \
-             webhook secrets were re-encrypted\n"
+            "everything is encrypted under version {version} now: {roots} identities, {secrets} webhook \
+             secrets and {issuer_keys} issuer keys were re-encrypted\n"
         )
     })
 }
@@ -81,7 +81,8 @@ fn refuse_variable() -> Result<(), Fault> {
 fn is_under_way(desk: &Desk<'_>, newest: u32) -> Result<bool, Fault> {
     let roots = any_older(desk, newest, |tx, after, limit| tx.roots_after(after, limit))?;
     let secrets = || any_older(desk, newest, |tx, after, limit| tx.secrets_after(after, limit));
-    Ok(roots || secrets()?)
+    let issuer = || any_older(desk, newest, |tx, after, l| tx.issuer_secrets_after(after, l));
+    Ok(roots || secrets()? || issuer()?)
 }
 
 fn any_older<Id: Copy>(

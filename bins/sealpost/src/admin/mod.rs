@@ -3,7 +3,9 @@
 
 mod actor;
 mod audit;
+mod badge;
 mod governance;
+mod issuer;
 mod kek;
 mod kek_file;
 mod key;
@@ -32,8 +34,12 @@ pub(crate) fn run(args: &AdminArgs) -> Result<(), Fault> {
     let desk = Desk::open(&args.database)?;
     let output = Output { json: args.json };
     match &args.noun {
+        Noun::Assess(args) => badge::assess(&desk, output, args),
+        Noun::Attest(args) => badge::attest(&desk, output, args),
         Noun::Audit(command) => audit::run(&desk, output, command),
+        Noun::Badge(command) => badge::run(&desk, output, command),
         Noun::Governance(command) => governance::run(&desk, output, command),
+        Noun::Issuer(command) => issuer::run(&desk, output, command),
         Noun::Kek(command) => kek::run(&desk, output, command),
         Noun::Key(command) => key::run(&desk, output, command),
         Noun::Partner(command) => partner::run(&desk, output, command),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum, builder::NonEmptyStringValueParser};
 use sealpost_domain::{AccountId, ApiKeyId, PartnerId, Subject};
 
-use super::DatabaseArgs;
+use super::{AssessArgs, AttestArgs, BadgeCommand, DatabaseArgs};
 
 /// What an operator wants, and on which database.
 #[derive(Args)]
@@ -23,12 +23,22 @@ pub(crate) struct AdminArgs {
 /// What it is about.
 #[derive(Subcommand)]
 pub(crate) enum Noun {
+    /// Writes down what was measured of an API key; its next badge is judged by it
+    Assess(AssessArgs),
+    /// Writes down that an API key passed or failed a check
+    Attest(AttestArgs),
     /// The trail of every privileged act
     #[command(subcommand)]
     Audit(AuditCommand),
+    /// Badges that were issued
+    #[command(subcommand)]
+    Badge(BadgeCommand),
     /// Council actions on a key or an account
     #[command(subcommand)]
     Governance(GovernanceCommand),
+    /// The service's own keys, by which it signs notices and credentials
+    #[command(subcommand)]
+    Issuer(IssuerCommand),
     /// Key-encryption keys
     #[command(subcommand)]
     Kek(KekCommand),
@@ -84,6 +94,18 @@ pub(crate) struct Reason {
     #[arg(id = "reason", long = "reason", value_name = "TEXT",
           value_parser = NonEmptyStringValueParser::new())]
     pub(crate) text: String,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum IssuerCommand {
+    /// Shows every key, in the order in which they sign
+    List,
+    /// Adds a key, which servers publish at once and sign with 10 s later; older ones stay published
+    Rotate {
+        /// File of key-encryption keys; `DATA_DIR/kek` when embedded
+        #[arg(long, env = "SEALPOST_KEK_FILE", value_name = "FILE")]
+        kek_file: Option<PathBuf>,
+    },
 }
 
 #[derive(Subcommand)]

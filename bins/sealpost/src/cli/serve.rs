@@ -122,6 +122,13 @@ pub(crate) struct ServiceArgs {
     #[arg(long, env = "SEALPOST_IDEMPOTENCY_TTL", default_value = "24h", value_name = "SPAN",
           value_parser = humantime::parse_duration)]
     pub(crate) idempotency_ttl: Duration,
+    /// How long a badge holds; 10 years at the most
+    #[arg(long, env = "SEALPOST_BADGE_TTL", default_value = "90d", value_name = "SPAN",
+          value_parser = badge_ttl)]
+    pub(crate) badge_ttl: Duration,
+    /// File of compliance circuits, read again at SIGHUP; the built-in one when not given
+    #[arg(long, env = "SEALPOST_CIRCUITS", value_name = "FILE")]
+    pub(crate) circuits: Option<PathBuf>,
     /// How new envelopes are sealed; every suite opens
     #[arg(long, env = "SEALPOST_SUITE", value_enum, default_value_t = SuiteName::Hybrid)]
     pub(crate) suite: SuiteName,
@@ -172,3 +179,13 @@ fn network(text: &str) -> Result<IpNet, String> {
     let network = text.parse().or_else(|_no_network| one());
     network.map_err(|_no_address| "give a network, such as 10.0.0.0/8, or an address".to_owned())
 }
+
+fn badge_ttl(text: &str) -> Result<Duration, String> {
+    match humantime::parse_duration(text) {
+        Ok(span) if (BADGE_TTL_MIN..=BADGE_TTL_MAX).contains(&span) => Ok(span),
+        _ => Err("give a span from 1s to 3650d, such as 90d".to_owned()),
+    }
+}
+
+const BADGE_TTL_MIN: Duration = Duration::from_secs(1);
+const BADGE_TTL_MAX: Duration = Duration::from_hours(3650 * 24);

@@ -29,7 +29,9 @@ pub(crate) async fn envelope(
     if let Ok(value) = HeaderValue::from_str(&id) {
         headers.insert(X_REQUEST_ID, value);
     }
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if !headers.contains_key(header::CACHE_CONTROL) {
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     Ok(ServiceResponse::new(request, answer))
 }
@@ -37,7 +39,7 @@ pub(crate) async fn envelope(
 /// Puts a problem document into an answer that is an error.
 fn explain(answer: HttpResponse<BoxBody>, base_url: &str, id: &str) -> HttpResponse<BoxBody> {
     let status = answer.status();
-    if !status.is_client_error() && !status.is_server_error() {
+    if !status.is_client_error() && !status.is_server_error() || is_page(&answer) {
         return answer;
     }
     let other = Problem::Http(status);
@@ -48,6 +50,12 @@ fn explain(answer: HttpResponse<BoxBody>, base_url: &str, id: &str) -> HttpRespo
         tracing::debug!(request.id = id, status = status.as_u16(), "a request was refused");
     }
     problem.render(base_url, id)
+}
+
+/// A page for people explains itself.
+fn is_page(answer: &HttpResponse<BoxBody>) -> bool {
+    let kind = answer.headers().get(header::CONTENT_TYPE);
+    kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"))
 }
 
 /// The client's own name for the request where it is a sane one, else a fresh id.

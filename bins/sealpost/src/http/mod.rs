@@ -22,11 +22,12 @@ pub(crate) use routes::routes;
 pub(crate) use throttle::Throttle;
 
 use ipnet::IpNet;
-use sealpost_service::Sealpost;
+use sealpost_service::{Issuer, Sealpost};
 
 /// What every handler can reach.
 pub(crate) struct App {
     pub(crate) sealpost: Arc<Sealpost>,
+    pub(crate) issuer: Arc<Issuer>,
     pub(crate) clock: Arc<dyn sealpost_domain::Clock>,
     pub(crate) base_url: String,
     pub(crate) max_body_bytes: usize,

@@ -12,7 +12,7 @@ use actix_web::{
     },
 };
 use sealpost_domain::{Code, Refusal};
-use sealpost_service::Error;
+use sealpost_service::{Error, Members};
 use serde::Serialize;
 
 use super::{rate_limit::RateLimit, status::row};
@@ -69,6 +69,8 @@ struct Document<'a> {
     request_id: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     field: Option<&'a str>,
+    #[serde(flatten)]
+    members: Option<Members>,
 }
 
 impl Problem {
@@ -84,6 +86,7 @@ impl Problem {
             code: code.as_str(),
             request_id,
             field: self.refusal().and_then(Refusal::field),
+            members: self.refusal().map(Members::of),
         };
         let mut answer = HttpResponse::build(status);
         if let Self::MethodNotAllowed { allowed } = self {

@@ -24,6 +24,11 @@ pub(super) fn row(code: Code) -> (StatusCode, &'static str) {
         C::HandleTaken => (S::CONFLICT, "The handle is taken"),
         C::PayloadTooLarge => (S::PAYLOAD_TOO_LARGE, "The body or the message is too large"),
         C::UnsupportedMediaType => (S::UNSUPPORTED_MEDIA_TYPE, "The content type is not JSON"),
+        C::BadgeDeniedDrift => (S::UNPROCESSABLE_ENTITY, "Drift exceeds the hard limit"),
+        C::BadgeDeniedThresholds => (S::UNPROCESSABLE_ENTITY, "A purity threshold is unmet"),
+        C::ComplianceCircuitFailed => {
+            (S::UNPROCESSABLE_ENTITY, "The compliance circuit does not hold")
+        }
         C::IdempotencyKeyReused => (S::UNPROCESSABLE_ENTITY, "The Idempotency-Key was used before"),
         C::MonthlyLimitExceeded => (S::TOO_MANY_REQUESTS, "The monthly allowance is used up"),
         C::RateLimitExceeded => (S::TOO_MANY_REQUESTS, "A rate limit is reached"),

@@ -2,7 +2,9 @@
 //! written in one transaction, so that there is never one without the other.
 
 mod audit;
+mod badge;
 mod governance;
+mod issuer;
 mod key;
 mod rewrap;
 
@@ -15,7 +17,9 @@ use sealpost_domain::{
 use sealpost_wallet::WalletError;
 
 pub use audit::{AuditShown, AuditVerdict};
+pub use badge::{AssessmentShown, Attest, AttestationShown, BadgeRevoked, Finding};
 pub use governance::{DecisionShown, PartnerAssigned};
+pub use issuer::{IssuerKeyShown, IssuerKeyStatus};
 pub use key::{KeyRevoked, KeyShown};
 pub use rewrap::Rewrapped;
 

@@ -2,10 +2,10 @@
 //! it is still what was read. It can be broken off and run again at any time.
 
 use sealpost_domain::{
-    ApiKeyId, WebhookId, Wrapped,
+    ApiKeyId, IssuerKeyId, WebhookId, Wrapped,
     ports::{Durability, StoreError, Tx},
 };
-use sealpost_wallet::{Keyring, Root, WalletError, WebhookSecret, kek_version};
+use sealpost_wallet::{IssuerSecret, Keyring, Root, WalletError, WebhookSecret, kek_version};
 use serde::Serialize;
 
 use super::{Operator, OperatorError};
@@ -19,6 +19,8 @@ pub struct Rewrapped {
     pub roots: u64,
     /// Signing secrets of registrations.
     pub secrets: u64,
+    /// Secrets of the service's own keys.
+    pub issuer_keys: u64,
 }
 
 impl Operator {
@@ -53,10 +55,22 @@ impl Operator {
                 tx.replace_secret(id, old, new)
             },
         };
+        let issuer_keys = Column {
+            read: |tx: &mut dyn Tx, after: Option<&IssuerKeyId>, limit| {
+                tx.issuer_secrets_after(after, limit)
+            },
+            rewrap: |id: &IssuerKeyId, old: &Wrapped| {
+                IssuerSecret::unwrap(keyring, id, old)?.wrap(keyring, id)
+            },
+            replace: |tx: &mut dyn Tx, id: &IssuerKeyId, old: &Wrapped, new: &Wrapped| {
+                tx.replace_issuer_secret(id, old, new)
+            },
+        };
         Ok(Rewrapped {
             version: keyring.newest(),
             roots: self.rewrap_column(keyring, &roots, &mut heard)?,
             secrets: self.rewrap_column(keyring, &secrets, &mut heard)?,
+            issuer_keys: self.rewrap_column(keyring, &issuer_keys, &mut heard)?,
         })
     }
 

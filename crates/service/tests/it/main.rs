@@ -1,11 +1,15 @@
 //! The service on real databases, seen from its callers and its operators.
 #![expect(
     clippy::expect_used,
+    clippy::indexing_slicing,
     clippy::panic,
     clippy::unwrap_used,
     reason = "a test fails by panicking"
 )]
 
+mod badges;
+mod compliance;
+mod issuer;
 mod managing;
 mod model;
 mod operators;

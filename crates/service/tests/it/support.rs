@@ -11,11 +11,12 @@ use std::{
 };
 
 use sealpost_domain::{
-    Clock, Handle, Label, LeaseToken, LeasedDelivery, Refusal, Timestamp,
+    Clock, Did, Handle, Label, LeaseToken, LeasedDelivery, Refusal, Timestamp,
     ports::{Dispatch, Durability, Store, TargetGuard},
 };
 use sealpost_service::{
-    Activate, Activated, Credentials, Error, Login, Operator, Parts, Sealpost, Settings, unlock,
+    Activate, Activated, Credentials, Error, Issuer, Login, Operator, Parts, Sealpost, Settings,
+    built_in_circuits, unlock,
 };
 use sealpost_storage::{Database, DatabaseUrl, Settings as DatabaseSettings};
 use sealpost_wallet::{Keyring, LoginSecret};
@@ -29,6 +30,7 @@ pub(crate) struct World {
     pub(crate) keyring: Arc<Keyring>,
     /// What the keyring was read from.
     pub(crate) keyring_line: String,
+    pub(crate) issuer: Arc<Issuer>,
     pub(crate) file: PathBuf,
     url: DatabaseUrl,
     _folder: TempDir,
@@ -68,9 +70,21 @@ impl World {
         let clock = Arc::new(TestClock(AtomicI64::new(1_790_000_000_000)));
         let dispatch = Arc::new(Remembered::default());
         let parts = parts(&database, &dispatch, &keyring, &clock);
+        let issuer = Arc::clone(&parts.issuer);
         let sealpost = Sealpost::start(parts, settings).unwrap();
         let _folder = folder;
-        Self { sealpost, clock, dispatch, database, keyring, keyring_line, file, url, _folder }
+        Self {
+            sealpost,
+            clock,
+            dispatch,
+            database,
+            keyring,
+            keyring_line,
+            issuer,
+            file,
+            url,
+            _folder,
+        }
     }
 
     /// Another node: a service with a memory and connections of its own on the same database.
@@ -139,7 +153,13 @@ fn parts(
     keyring: &Arc<Keyring>,
     clock: &Arc<TestClock>,
 ) -> Parts {
+    let (store, time) = (Arc::<Database>::clone(database), Arc::<TestClock>::clone(clock));
+    let did = Did::web("seal.example.org", "");
+    let issuer = Issuer::open(store, Arc::clone(keyring), time, did).unwrap();
     Parts {
+        issuer: Arc::new(issuer),
+        base_url: "https://seal.example.org".to_owned(),
+        circuits: built_in_circuits().unwrap(),
         store: Arc::<Database>::clone(database),
         dispatch: Arc::<Remembered>::clone(dispatch),
         guard: Arc::new(Anywhere),

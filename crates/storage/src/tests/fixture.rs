@@ -15,9 +15,9 @@ use diesel::{
 };
 use sealpost_domain::{
     Account, AccountId, Answer, ApiKey, ApiKeyId, Did, Envelope, EnvelopeHash, EnvelopeId,
-    EnvelopeMeta, EventKind, KeyStatus, Label, LeaseToken, LeasedDelivery, Outcome, Plan,
-    Registration, RegistrationStatus, Settlement, Suite, Target, Timestamp, TokenHash, WebhookId,
-    Wrapped,
+    EnvelopeMeta, EventKind, IssuerKey, IssuerKeyId, KeyStatus, Label, LeaseToken, LeasedDelivery,
+    Outcome, Plan, Registration, RegistrationStatus, Settlement, Suite, Target, Timestamp,
+    TokenHash, WebhookId, Wrapped,
     ports::{Changes, Claim, Durability, Store},
 };
 
@@ -174,7 +174,7 @@ impl Fixture {
 }
 
 /// Different at every call, and later ids are greater.
-fn fresh<T>(id: impl Fn(Timestamp, [u8; 10]) -> T) -> T {
+pub(super) fn fresh<T>(id: impl Fn(Timestamp, [u8; 10]) -> T) -> T {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     id(at(i64::from(number)), [7; 10])
@@ -241,6 +241,16 @@ pub(super) fn registration(key: &ApiKeyId) -> Registration {
         created_at: at(3),
         last_success_at: None,
         last_failure: None,
+    }
+}
+
+pub(super) fn issuer_key(signs_from: i64) -> IssuerKey {
+    IssuerKey {
+        id: fresh(IssuerKeyId::new),
+        public_key: [8; 32],
+        secret: Wrapped(vec![6; 40]),
+        created_at: at(4),
+        signs_from: at(signs_from),
     }
 }
 

@@ -7,7 +7,7 @@ use sealpost_domain::{
     ports::{Durability::Durable, Store},
 };
 
-use super::fixture::Fixture;
+use super::fixture::{Fixture, issuer_key};
 
 on_both!(
     pages_of_roots_cover_every_key_once,
@@ -16,6 +16,7 @@ on_both!(
     a_root_is_replaced_where_it_is_still_the_same,
     a_secret_is_replaced_where_it_is_still_the_same,
     of_many_that_replace_one_does_it,
+    secrets_of_issuer_keys_are_paged_and_replaced_alike,
 );
 
 /// Keys come and go between two pages; ids of new ones are greater.
@@ -113,4 +114,29 @@ fn of_many_that_replace_one_does_it(db: &Fixture) {
         all.into_iter().filter_map(|one| one.join().unwrap()).collect()
     });
     assert_eq!(won, [root(db, &key.id)]);
+}
+
+fn secrets_of_issuer_keys_are_paged_and_replaced_alike(db: &Fixture) {
+    // The newest is the first to sign: pages go by ids.
+    let keys = [issuer_key(9), issuer_key(5), issuer_key(1)];
+    for key in &keys {
+        db.store().write(Durable, |tx| tx.insert_issuer_key(key)).unwrap();
+    }
+    let page = |after: Option<usize>| {
+        let after = after.map(|index| keys[index].id);
+        db.store().write(Durable, |tx| tx.issuer_secrets_after(after.as_ref(), 2)).unwrap()
+    };
+    let shown = |index: usize| (keys[index].id, keys[index].secret.clone());
+    assert_eq!(page(None), [shown(0), shown(1)]);
+    assert_eq!(page(Some(1)), [shown(2)]);
+    assert_eq!(page(Some(2)), []);
+
+    let (old, new) = (keys[1].secret.clone(), Wrapped(vec![0, 255]));
+    let replace = |from, to| {
+        db.store().write(Durable, |tx| tx.replace_issuer_secret(&keys[1].id, from, to)).unwrap()
+    };
+    assert!(!replace(&new, &old));
+    assert!(replace(&old, &new));
+    assert!(!replace(&old, &new));
+    assert_eq!(page(None), [shown(0), (keys[1].id, new)]);
 }

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use actix_web::web;
-use sealpost_domain::{Refusal, Timestamp, TimestampFault};
+use sealpost_domain::{Refusal, TimeFault, Timestamp};
 use sealpost_service::{Cursor, Deliveries, DeliveryState, Manage, Managed, Recover};
 
 use super::{LimitedAnswer, ask_as_key};
@@ -70,7 +70,7 @@ fn recover(mut fields: Fields) -> Result<Manage, Refusal> {
 }
 
 fn instant(field: &'static str, text: &str) -> Result<Timestamp, Refusal> {
-    text.parse().map_err(|fault: TimestampFault| invalid(field, fault.to_string()))
+    text.parse().map_err(|fault: TimeFault| invalid(field, fault.to_string()))
 }
 
 const ACTIONS: &str =

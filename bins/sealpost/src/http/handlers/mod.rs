@@ -1,6 +1,9 @@
 //! One file per endpoint: read the body, ask the service, answer. What blocks runs where it may.
 
 mod activate;
+mod badge_page;
+mod did_document;
+mod issue_badge;
 mod login;
 mod logout;
 mod manage_webhooks;
@@ -10,8 +13,14 @@ mod register_webhook;
 mod rotate_secret;
 mod send;
 mod status;
+mod status_list;
+mod validate_compliance;
+mod verify_badge;
 
 pub(crate) use activate::activate;
+pub(crate) use badge_page::{badge_page, badge_stylesheet};
+pub(crate) use did_document::did_document;
+pub(crate) use issue_badge::issue_badge;
 pub(crate) use login::login;
 pub(crate) use logout::logout;
 pub(crate) use manage_webhooks::manage_webhooks;
@@ -21,6 +30,9 @@ pub(crate) use register_webhook::register_webhook;
 pub(crate) use rotate_secret::rotate_secret;
 pub(crate) use send::send;
 pub(crate) use status::status;
+pub(crate) use status_list::status_list;
+pub(crate) use validate_compliance::validate_compliance;
+pub(crate) use verify_badge::verify_badge;
 
 use actix_web::{
     CustomizeResponder, Responder as _,

@@ -1,0 +1,36 @@
+//! `sealpost admin assess`, `attest` and `badge`.
+
+use sealpost_domain::Metrics;
+use sealpost_service::{Attest, Finding};
+
+use super::{Desk, Output};
+use crate::{
+    cli::{AssessArgs, AttestArgs, BadgeCommand as C},
+    fault::Fault,
+};
+
+pub(super) fn assess(desk: &Desk<'_>, output: Output, args: &AssessArgs) -> Result<(), Fault> {
+    let metrics = Metrics {
+        clarity: args.clarity,
+        coherence: args.coherence,
+        confidence: args.confidence,
+        drift: args.drift,
+    };
+    let finding = Finding { by: args.assessor.clone(), reason: args.reason.clone() };
+    output.show(&desk.operator.assess(&args.api_key_id, metrics, &finding)?)
+}
+
+pub(super) fn attest(desk: &Desk<'_>, output: Output, args: &AttestArgs) -> Result<(), Fault> {
+    let attest =
+        Attest { check: args.check.clone(), valid_until: args.valid_until, failed: args.failed };
+    let finding = Finding { by: args.attester.clone(), reason: args.reason.clone() };
+    output.show(&desk.operator.attest(&args.api_key_id, &attest, &finding)?)
+}
+
+pub(super) fn run(desk: &Desk<'_>, output: Output, command: &C) -> Result<(), Fault> {
+    match command {
+        C::Revoke { badge_id, reason } => {
+            output.show(&desk.operator.revoke_badge(badge_id, &reason.text)?)
+        }
+    }
+}

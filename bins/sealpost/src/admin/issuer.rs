@@ -1,0 +1,55 @@
+//! `sealpost admin issuer`: the service's own keys.
+
+use std::path::Path;
+
+use sealpost_service::{IssuerKeyShown, unlock};
+use sealpost_wallet::Keyring;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{Desk, Output, output::plain};
+use crate::{
+    cli::IssuerCommand as C,
+    config::{self, EmbeddedPaths},
+    fault::Fault,
+    kek,
+};
+
+pub(super) fn run(desk: &Desk<'_>, output: Output, command: &C) -> Result<(), Fault> {
+    match command {
+        C::List => {
+            let keys = desk.operator.issuer_keys()?;
+            output.show_as(&Listed { keys }, list)
+        }
+        C::Rotate { kek_file } => {
+            let keyring = keyring(desk, kek_file.as_deref())?;
+            output.show(&desk.operator.rotate_issuer(&keyring)?)
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Listed {
+    keys: Vec<IssuerKeyShown>,
+}
+
+/// One key a line.
+fn list(listed: &Value) -> String {
+    let keys = listed.get("keys").and_then(Value::as_array).into_iter().flatten();
+    let line = |key: &Value| {
+        let shown = COLUMNS.map(|name| key.get(name).map(plain).unwrap_or_default());
+        format!("{}\n", shown.join("  "))
+    };
+    keys.map(line).collect()
+}
+
+/// The servers' own key-encryption keys: what is encrypted under others no server could use.
+fn keyring(desk: &Desk<'_>, given: Option<&Path>) -> Result<Keyring, Fault> {
+    let paths = EmbeddedPaths::of(desk.args);
+    let source = config::kek_source_of(desk.args, given, &paths)?;
+    let keyring = kek::read(&source)?;
+    unlock(&keyring, &*desk.database).map_err(|error| Fault::of(&error))?;
+    Ok(keyring)
+}
+
+const COLUMNS: [&str; 5] = ["issuer_key_id", "kid", "created_at", "signs_from", "status"];

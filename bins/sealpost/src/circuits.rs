@@ -1,0 +1,72 @@
+//! The circuits file: read at start, and again at SIGHUP. A broken one stops the start, and later replaces nothing.
+
+use std::{
+    fs::File,
+    io::Read as _,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use actix_web::web;
+use sealpost_domain::Circuits;
+use sealpost_service::{Sealpost, built_in_circuits, parse_circuits};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::fault::Fault;
+
+/// The circuits of this file, or the built-in ones.
+pub(crate) fn read(file: Option<&Path>) -> Result<Circuits, Fault> {
+    let Some(file) = file else {
+        return built_in_circuits().map_err(|fault| Fault::of(&fault));
+    };
+    let cannot = |error| {
+        Fault::caused(format!("the circuits file {} cannot be read", file.display()), error)
+    };
+    let mut text = String::new();
+    let handle = File::open(file).map_err(cannot)?;
+    handle.take(FILE_BYTES_MAX + 1).read_to_string(&mut text).map_err(cannot)?;
+    if u64::try_from(text.len()).unwrap_or(u64::MAX) > FILE_BYTES_MAX {
+        let path = file.display();
+        return Err(Fault::new(format!(
+            "the circuits file {path} is over {FILE_BYTES_MAX} bytes; give a smaller one"
+        )));
+    }
+    parse_circuits(&text).map_err(|fault| {
+        Fault::caused(format!("the circuits file {} cannot be used", file.display()), fault)
+    })
+}
+
+/// From now on SIGHUP reads the file again.
+pub(crate) fn reload_on_hangup(
+    file: Option<PathBuf>,
+    sealpost: Arc<Sealpost>,
+) -> Result<(), Fault> {
+    let mut hangups = signal(SignalKind::hangup())
+        .map_err(|error| Fault::caused("signals cannot be listened for", error))?;
+    actix_rt::spawn(async move {
+        while hangups.recv().await.is_some() {
+            let (file, sealpost) = (file.clone(), Arc::clone(&sealpost));
+            if web::block(move || reload(file.as_deref(), &sealpost)).await.is_err() {
+                tracing::error!("the circuits file was not read");
+            }
+        }
+    });
+    Ok(())
+}
+
+fn reload(file: Option<&Path>, sealpost: &Sealpost) {
+    match read(file) {
+        Ok(circuits) => {
+            let (version, known) = (circuits.version, circuits.known());
+            sealpost.use_circuits(circuits);
+            tracing::info!(
+                circuits.version = version,
+                circuits.jurisdictions = known,
+                "circuits read"
+            );
+        }
+        Err(fault) => tracing::error!(error = %fault, "the circuits stay as they were"),
+    }
+}
+
+const FILE_BYTES_MAX: u64 = 262_144;

@@ -1,0 +1,274 @@
+//! Assessments: what an operator or assessor found about a key, and whether that earns a badge.
+
+use serde::Serialize;
+
+use crate::{ApiKeyId, AssessmentId, Score, Timestamp};
+
+/// What was measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "the contract's metrics")]
+pub struct Metrics {
+    pub clarity: Score,
+    pub coherence: Score,
+    pub confidence: Score,
+    pub drift: Score,
+}
+
+/// One finding. Never changed: a later one takes its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assessment {
+    /// Its id.
+    pub id: AssessmentId,
+    /// Whom it is about.
+    pub api_key_id: ApiKeyId,
+    /// What was found.
+    pub metrics: Metrics,
+    /// Who found it.
+    pub assessor: String,
+    /// Why, or how.
+    pub reason: String,
+    /// When it was written down.
+    pub at: Timestamp,
+}
+
+/// A metric by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the contract's metrics")]
+pub enum Metric {
+    Clarity,
+    Coherence,
+    Confidence,
+    Drift,
+}
+
+impl Metric {
+    /// In the contract's order.
+    pub const ALL: [Self; 4] = [Self::Clarity, Self::Coherence, Self::Confidence, Self::Drift];
+
+    /// As it is written in JSON.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Clarity => "clarity",
+            Self::Coherence => "coherence",
+            Self::Confidence => "confidence",
+            Self::Drift => "drift",
+        }
+    }
+
+    /// What a badge needs.
+    pub const fn bound(self) -> Bound {
+        match self {
+            Self::Clarity => Bound::AtLeast(Score::hundredths(75)),
+            Self::Coherence => Bound::AtLeast(Score::hundredths(70)),
+            Self::Confidence => Bound::AtLeast(Score::hundredths(90)),
+            Self::Drift => Bound::AtMost(Score::hundredths(10)),
+        }
+    }
+
+    /// This one's value.
+    pub const fn of(self, metrics: &Metrics) -> Score {
+        match self {
+            Self::Clarity => metrics.clarity,
+            Self::Coherence => metrics.coherence,
+            Self::Confidence => metrics.confidence,
+            Self::Drift => metrics.drift,
+        }
+    }
+}
+
+/// What a value must keep to; the bound itself does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bound {
+    /// This or more.
+    AtLeast(Score),
+    /// This or less.
+    AtMost(Score),
+}
+
+impl Bound {
+    /// The number, and how a value must stand to it: `>=` or `<=`.
+    pub const fn parts(self) -> (Score, &'static str) {
+        match self {
+            Self::AtLeast(bound) => (bound, ">="),
+            Self::AtMost(bound) => (bound, "<="),
+        }
+    }
+
+    fn is_met(self, value: Score) -> bool {
+        match self {
+            Self::AtLeast(bound) => value >= bound,
+            Self::AtMost(bound) => value <= bound,
+        }
+    }
+}
+
+/// A bound that is not kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Unmet {
+    /// Of which metric.
+    pub metric: Metric,
+    /// What was found; nothing where the key was never assessed.
+    pub value: Option<Score>,
+    /// The bound.
+    pub bound: Score,
+    /// `>=` or `<=`: how the value must stand to the bound.
+    pub must_be: &'static str,
+}
+
+impl Unmet {
+    fn of(metric: Metric, value: Option<Score>, bound: Bound) -> Self {
+        let (bound, must_be) = bound.parts();
+        Self { metric, value, bound, must_be }
+    }
+}
+
+/// Why there is no badge.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BadgeDenial {
+    /// Drift exceeds the hard limit, whatever else was found.
+    Drift(Unmet),
+    /// Every threshold that is not met.
+    Thresholds(Vec<Unmet>),
+}
+
+/// Whether these findings earn a badge. The hard limit of drift comes first; of the thresholds each unmet one is named. A
+/// key that was never assessed meets none.
+pub fn judge(found: Option<&Metrics>) -> Result<(), BadgeDenial> {
+    if let Some(metrics) = found
+        && !DRIFT_HARD_LIMIT.is_met(metrics.drift)
+    {
+        let over = Unmet::of(Metric::Drift, Some(metrics.drift), DRIFT_HARD_LIMIT);
+        return Err(BadgeDenial::Drift(over));
+    }
+    let unmet = Metric::ALL.into_iter().filter_map(|metric| {
+        let (value, bound) = (found.map(|metrics| metric.of(metrics)), metric.bound());
+        let is_met = value.is_some_and(|value| bound.is_met(value));
+        (!is_met).then(|| Unmet::of(metric, value, bound))
+    });
+    let unmet: Vec<_> = unmet.collect();
+    if unmet.is_empty() { Ok(()) } else { Err(BadgeDenial::Thresholds(unmet)) }
+}
+
+const DRIFT_HARD_LIMIT: Bound = Bound::AtMost(Score::hundredths(30));
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn metrics(of: [&str; 4]) -> Metrics {
+        let [clarity, coherence, confidence, drift] = of.map(|text| text.parse().unwrap());
+        Metrics { clarity, coherence, confidence, drift }
+    }
+
+    /// What is decided, in short: `+`, `drift`, or the unmet metrics.
+    fn verdict(of: [&str; 4]) -> String {
+        match judge(Some(&metrics(of))) {
+            Ok(()) => "+".to_owned(),
+            Err(BadgeDenial::Drift(over)) => {
+                format!("drift {} {} {}", over.value.unwrap(), over.must_be, over.bound)
+            }
+            Err(BadgeDenial::Thresholds(unmet)) => {
+                let names = unmet.iter().map(|one| one.metric.as_str());
+                names.collect::<Vec<_>>().join(" ")
+            }
+        }
+    }
+
+    /// At every bound, and as near to it as can be written, on both sides.
+    #[test]
+    fn every_bound_holds_exactly() {
+        for (of, expected) in [
+            (["0.75", "0.70", "0.90", "0.10"], "+"),
+            (["1", "1", "1", "0"], "+"),
+            (["0.749999999999999999", "0.70", "0.90", "0.10"], "clarity"),
+            (["0.750000000000000001", "0.70", "0.90", "0.10"], "+"),
+            (["0.75", "0.699999999999999999", "0.90", "0.10"], "coherence"),
+            (["0.75", "0.700000000000000001", "0.90", "0.10"], "+"),
+            (["0.75", "0.70", "0.899999999999999999", "0.10"], "confidence"),
+            (["0.75", "0.70", "0.900000000000000001", "0.10"], "+"),
+            (["0.75", "0.70", "0.90", "0.100000000000000001"], "drift"),
+            (["0.75", "0.70", "0.90", "0.099999999999999999"], "+"),
+            (["0.75", "0.70", "0.90", "0.299999999999999999"], "drift"),
+            (["0.75", "0.70", "0.90", "0.30"], "drift"),
+            (["0.75", "0.70", "0.90", "0.300000000000000001"], "drift 0.300000000000000001 <= 0.3"),
+            (["1", "1", "1", "1"], "drift 1.0 <= 0.3"),
+            // The hard limit comes first, whatever else is unmet.
+            (["0", "0", "0", "0.31"], "drift 0.31 <= 0.3"),
+            (["0", "0", "0", "0.30"], "clarity coherence confidence drift"),
+            (["0.74", "0.70", "0.89", "0.10"], "clarity confidence"),
+        ] {
+            assert_eq!(verdict(of), expected, "{of:?}");
+        }
+    }
+
+    #[test]
+    fn an_unmet_threshold_is_named_with_value_and_bound() {
+        let Err(BadgeDenial::Thresholds(unmet)) = judge(Some(&metrics(["0.5", "1", "1", "0.2"])))
+        else {
+            panic!("not denied for thresholds");
+        };
+        let shown = serde_json::to_value(&unmet).unwrap();
+        assert_eq!(
+            shown,
+            serde_json::json!([
+                {"metric": "clarity", "value": "0.5", "bound": "0.75", "must_be": ">="},
+                {"metric": "drift", "value": "0.2", "bound": "0.1", "must_be": "<="},
+            ])
+        );
+    }
+
+    #[test]
+    fn a_key_that_was_never_assessed_meets_no_threshold() {
+        let Err(BadgeDenial::Thresholds(unmet)) = judge(None) else { panic!("not denied") };
+        assert!(unmet.iter().map(|one| one.metric).eq(Metric::ALL));
+        assert!(unmet.iter().all(|one| one.value.is_none()));
+    }
+
+    /// Near the bounds more often than not.
+    fn score() -> impl Strategy<Value = Score> {
+        let near = (0_u8..=100, -2_i64..=2).prop_map(|(hundredths, off)| {
+            let units = Score::hundredths(hundredths).units().saturating_add_signed(off);
+            Score::from_units(units).unwrap_or(Score::ONE)
+        });
+        let any = (0..=Score::ONE.units()).prop_map(|units| Score::from_units(units).unwrap());
+        prop_oneof![near, any]
+    }
+
+    fn any_metrics() -> impl Strategy<Value = Metrics> {
+        let four = (score(), score(), score(), score());
+        four.prop_map(|(clarity, coherence, confidence, drift)| Metrics {
+            clarity,
+            coherence,
+            confidence,
+            drift,
+        })
+    }
+
+    /// How far from a badge: 0 granted, 1 thresholds, 2 the hard limit.
+    fn severity(metrics: &Metrics) -> u8 {
+        match judge(Some(metrics)) {
+            Ok(()) => 0,
+            Err(BadgeDenial::Thresholds(_)) => 1,
+            Err(BadgeDenial::Drift(_)) => 2,
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4096))]
+
+        /// A better metric never turns a grant into a denial, nor a denial into a harder one.
+        #[test]
+        fn the_policy_is_monotone(worse in any_metrics(), other in any_metrics()) {
+            let better = Metrics {
+                clarity: worse.clarity.max(other.clarity),
+                coherence: worse.coherence.max(other.coherence),
+                confidence: worse.confidence.max(other.confidence),
+                drift: worse.drift.min(other.drift),
+            };
+            prop_assert!(severity(&better) <= severity(&worse), "{worse:?} {better:?}");
+        }
+    }
+}

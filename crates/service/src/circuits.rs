@@ -1,0 +1,198 @@
+//! Reads a circuits file. What is wrong with one is said before it is used: nothing in it is ignored.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use sealpost_domain::{Check, CheckName, CheckNameFault, Circuit, Circuits, Jurisdiction};
+use serde::Deserialize;
+
+/// What is wrong with a circuits file.
+#[derive(Debug, thiserror::Error)]
+pub enum CircuitsFault {
+    /// One check is named twice.
+    #[error("{0} names the check {1} twice")]
+    CheckTwice(String, String),
+    /// A name of a check that is none.
+    #[error("{0}: {1:?} names no check")]
+    CheckUnnamed(String, String, #[source] CheckNameFault),
+    /// A jurisdiction that asks for nothing would always hold.
+    #[error("{0} has no required check, so that it would hold for everybody")]
+    Empty(String),
+    /// Two spellings of one jurisdiction.
+    #[error("{0} is there twice")]
+    JurisdictionTwice(String),
+    /// A name of a jurisdiction that is none.
+    #[error("{0:?} is no name of a jurisdiction: 2 to 16 of A-Z, 0-9 and -")]
+    JurisdictionUnnamed(String),
+    /// Not one jurisdiction.
+    #[error("there is no jurisdiction")]
+    None,
+    /// No TOML, or not what the file must hold.
+    #[error("it cannot be read")]
+    Syntax(#[source] Box<toml::de::Error>),
+    /// More than the service wants to look at.
+    #[error("there are more than {1} {0}")]
+    TooMany(&'static str, usize),
+    /// A span that is none.
+    #[error("{0}: valid_for {1:?} is no span such as 365d")]
+    ValidFor(String, String),
+}
+
+/// The file that the service uses where it is given no other.
+pub fn built_in_circuits() -> Result<Circuits, CircuitsFault> {
+    parse_circuits(BUILT_IN)
+}
+
+/// Reads the text of a file.
+pub fn parse_circuits(text: &str) -> Result<Circuits, CircuitsFault> {
+    let file: File = toml::from_str(text).map_err(|e| CircuitsFault::Syntax(Box::new(e)))?;
+    if file.jurisdictions.is_empty() {
+        return Err(CircuitsFault::None);
+    }
+    within("jurisdictions", file.jurisdictions.len(), JURISDICTIONS_MAX)?;
+    let mut circuits = BTreeMap::new();
+    for (name, written) in file.jurisdictions {
+        let jurisdiction = Jurisdiction::parse(&name)
+            .ok_or_else(|| CircuitsFault::JurisdictionUnnamed(name.clone()))?;
+        if circuits.insert(jurisdiction, circuit(&name, written)?).is_some() {
+            return Err(CircuitsFault::JurisdictionTwice(name));
+        }
+    }
+    Ok(Circuits { version: file.version, circuits })
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    version: u32,
+    jurisdictions: BTreeMap<String, WrittenCircuit>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenCircuit {
+    checks: Vec<WrittenCheck>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenCheck {
+    name: String,
+    any_of: Option<Vec<String>>,
+    required: Option<bool>,
+    valid_for: Option<String>,
+}
+
+fn circuit(jurisdiction: &str, written: WrittenCircuit) -> Result<Circuit, CircuitsFault> {
+    within("checks of a jurisdiction", written.checks.len(), CHECKS_MAX)?;
+    let mut checks = Vec::<Check>::new();
+    for one in written.checks {
+        let check = check(jurisdiction, one)?;
+        if checks.iter().any(|other| other.name == check.name) {
+            let name = check.name.as_str().to_owned();
+            return Err(CircuitsFault::CheckTwice(jurisdiction.to_owned(), name));
+        }
+        checks.push(check);
+    }
+    if !checks.iter().any(|check| check.required) {
+        return Err(CircuitsFault::Empty(jurisdiction.to_owned()));
+    }
+    Ok(Circuit { checks })
+}
+
+fn check(jurisdiction: &str, written: WrittenCheck) -> Result<Check, CircuitsFault> {
+    let named = |text: &String| {
+        CheckName::parse(text).map_err(|fault| {
+            CircuitsFault::CheckUnnamed(jurisdiction.to_owned(), text.clone(), fault)
+        })
+    };
+    let name = named(&written.name)?;
+    let any_of = match written.any_of {
+        Some(others) if !others.is_empty() => others.iter().map(named).collect::<Result<_, _>>()?,
+        _ => vec![name.clone()],
+    };
+    within("alternatives of a check", any_of.len(), ALTERNATIVES_MAX)?;
+    let valid_for = written.valid_for.map(|text| span(jurisdiction, text)).transpose()?;
+    Ok(Check { name, any_of, required: written.required.unwrap_or(true), valid_for })
+}
+
+fn span(jurisdiction: &str, text: String) -> Result<Duration, CircuitsFault> {
+    match humantime::parse_duration(&text) {
+        Ok(span) if !span.is_zero() => Ok(span),
+        _ => Err(CircuitsFault::ValidFor(jurisdiction.to_owned(), text)),
+    }
+}
+
+fn within(what: &'static str, there: usize, limit: usize) -> Result<(), CircuitsFault> {
+    if there > limit { Err(CircuitsFault::TooMany(what, limit)) } else { Ok(()) }
+}
+
+const BUILT_IN: &str = include_str!("circuits.toml");
+const JURISDICTIONS_MAX: usize = 250;
+const CHECKS_MAX: usize = 50;
+const ALTERNATIVES_MAX: usize = 10;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_built_in_file_knows_the_contracts_jurisdictions() {
+        let circuits = built_in_circuits().unwrap();
+        assert_eq!(circuits.known(), "DEFAULT, EU, UK, US");
+    }
+
+    #[test]
+    fn a_check_is_read_with_what_the_file_leaves_out() {
+        let text = r#"
+            version = 7
+            [[jurisdictions.eu.checks]]
+            name = "kyc"
+            [[jurisdictions.eu.checks]]
+            name = "seat"
+            any_of = ["seat_in_eu", "representative"]
+            required = false
+            valid_for = "1d"
+        "#;
+        let circuits = parse_circuits(text).unwrap();
+        let circuit = &circuits.circuits[&Jurisdiction::parse("EU").unwrap()];
+        let name = |text| CheckName::parse(text).unwrap();
+        let day = Some(Duration::from_hours(24));
+        let (kyc, either) = (name("kyc"), vec![name("seat_in_eu"), name("representative")]);
+        assert_eq!(
+            circuit.checks,
+            [
+                Check { any_of: vec![kyc.clone()], name: kyc, required: true, valid_for: None },
+                Check { name: name("seat"), any_of: either, required: false, valid_for: day },
+            ]
+        );
+        assert_eq!(circuits.version, 7);
+    }
+
+    #[test]
+    fn a_broken_file_says_what_is_wrong() {
+        let of = |checks: &str| format!("version = 1\n[jurisdictions.EU]\nchecks = [{checks}]");
+        let kyc = "{name = 'kyc'}";
+        let many = |n: usize| (0..n).map(|i| format!("{{name = 'c{i}'}},")).collect::<String>();
+        assert!(parse_circuits(&of(kyc)).is_ok() && parse_circuits(&of(&many(50))).is_ok());
+        for (text, says) in [
+            ("version =".to_owned(), "it cannot be read"),
+            ("[jurisdictions]".to_owned(), "it cannot be read"),
+            ("version = 1\n[jurisdictions]".to_owned(), "there is no jurisdiction"),
+            (of(kyc) + "\ntitle = 1", "it cannot be read"),
+            (of("{name = 'kyc', optional = true}"), "it cannot be read"),
+            (of("{name = 'KYC'}"), "names no check"),
+            (of("{name = 'kyc', any_of = ['a b']}"), "names no check"),
+            (of("{name = 'kyc', valid_for = 'soon'}"), "no span"),
+            (of("{name = 'kyc', valid_for = '0s'}"), "no span"),
+            (of(&format!("{kyc}, {kyc}")), "twice"),
+            (of(""), "no required check"),
+            (of("{name = 'kyc', required = false}"), "no required check"),
+            (of(&many(51)), "more than 50 checks"),
+            (of(kyc).replace("EU", "E_U"), "no name of a jurisdiction"),
+            (of(kyc) + "\n[jurisdictions.eu]\nchecks = [{name = 'x'}]", "is there twice"),
+        ] {
+            let fault = parse_circuits(&text).unwrap_err().to_string();
+            assert!(fault.contains(says), "{text}: {fault}");
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Badges, seen from their holders, from verifiers and from operators.
+
+use std::time::Duration;
+
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use sealpost_domain::{ApiKeyId, BadgeStatus, Code, Metrics, Subject};
+use sealpost_service::{
+    BadgeVerdict, Credentials, DryRun, Finding, Issue, Issued, IssuedBadge, Settings,
+};
+use serde_json::Value;
+
+use crate::support::{World, refusal};
+
+pub(crate) fn id(who: &Credentials) -> ApiKeyId {
+    who.key.clone().unwrap().unwrap().parse().unwrap()
+}
+
+pub(crate) fn assess(world: &World, who: &Credentials, of: [&str; 4]) {
+    let [clarity, coherence, confidence, drift] = of.map(|text| text.parse().unwrap());
+    let metrics = Metrics { clarity, coherence, confidence, drift };
+    world.operator().assess(&id(who), metrics, &Finding::default()).unwrap();
+    world.clock.advance(Duration::from_millis(1));
+}
+
+pub(crate) const GOOD: [&str; 4] = ["0.75", "0.70", "0.90", "0.10"];
+
+fn issue(world: &World, who: &Credentials, asked: &Issue) -> IssuedBadge {
+    match world.sealpost.issue_badge(who, &Ok(asked.clone())).result.unwrap() {
+        Issued::Badge(badge) => badge,
+        Issued::DryRun(_) => panic!("a dry run"),
+    }
+}
+
+fn try_issue(world: &World, who: &Credentials, asked: Issue) -> DryRun {
+    let asked = Issue { dry_run: true, ..asked };
+    match world.sealpost.issue_badge(who, &Ok(asked)).result.unwrap() {
+        Issued::DryRun(tried) => tried,
+        Issued::Badge(_) => panic!("no dry run"),
+    }
+}
+
+fn verdict(world: &World, who: &Credentials, credential: &str) -> BadgeVerdict {
+    let verified = world.sealpost.verify_badge(who, &Ok(credential.to_owned())).result.unwrap();
+    assert_eq!(verified.valid, verified.status == BadgeVerdict::Valid);
+    assert_eq!(verified.badge_id.is_none(), verified.status == BadgeVerdict::Invalid);
+    verified.status
+}
+
+fn claims(credential: &str) -> Value {
+    let payload = credential.split('.').nth(1).unwrap();
+    serde_json::from_slice(&URL_SAFE_NO_PAD.decode(payload).unwrap()).unwrap()
+}
+
+#[test]
+fn a_badge_is_issued_on_the_newest_assessment() {
+    let world = World::new();
+    let alice = world.newcomer(None);
+    let ask = || world.sealpost.issue_badge(&alice, &Ok(Issue::default())).result;
+    let never = refusal(ask());
+    assert_eq!(never.code(), Code::BadgeDeniedThresholds);
+    assert!(never.unmet().unwrap().len() == 4 && never.to_string().contains("never assessed"));
+    assess(&world, &alice, ["1", "1", "1", "0.31"]);
+    assert_eq!(refusal(ask()).code(), Code::BadgeDeniedDrift);
+    assess(&world, &alice, ["0.74", "1", "1", "0.2"]);
+    let unmet = refusal(ask());
+    assert_eq!(unmet.code(), Code::BadgeDeniedThresholds);
+    assert_eq!(unmet.unmet().unwrap().len(), 2);
+    assess(&world, &alice, GOOD);
+    ask().unwrap();
+    assess(&world, &alice, ["0.74", "1", "1", "0"]);
+    assert_eq!(refusal(ask()).code(), Code::BadgeDeniedThresholds);
+}
+
+#[test]
+fn a_credential_names_the_key_and_the_did_only_where_its_holder_wishes_so() {
+    let world = World::new();
+    let alice = world.newcomer(None);
+    assess(&world, &alice, GOOD);
+    let did = world.operator().show_key(&id(&alice)).unwrap().did;
+    let plain = issue(&world, &alice, &Issue::default());
+    let said = claims(&plain.credential);
+    assert_eq!(said["sub"], format!("urn:sealpost:{}", id(&alice)));
+    assert!(!said.to_string().contains(did.as_str()));
+    let disclosed = issue(&world, &alice, &Issue { disclose_did: true, ..Issue::default() });
+    let said = claims(&disclosed.credential);
+    assert_eq!(said["credentialSubject"]["id"], did.as_str());
+    assert!(!said.to_string().contains(&id(&alice).to_string()));
+    let place = |badge: &IssuedBadge| {
+        claims(&badge.credential)["credentialStatus"]["statusListIndex"].clone()
+    };
+    assert_ne!(place(&plain), place(&disclosed), "each badge has a bit of its own");
+}
+
+#[test]
+fn a_badge_holds_until_its_time_or_until_it_is_taken_back() {
+    let world = World::new();
+    let (alice, bob) = (world.newcomer(None), world.newcomer(None));
+    assess(&world, &alice, GOOD);
+    let (badge, other) =
+        (issue(&world, &alice, &Issue::default()), issue(&world, &alice, &Issue::default()));
+    assert_eq!(verdict(&world, &bob, &badge.credential), BadgeVerdict::Valid);
+    world.operator().revoke_badge(&badge.badge_id, "withdrawn").unwrap();
+    assert!(world.operator().revoke_badge(&badge.badge_id, "again").is_err());
+    assert_eq!(verdict(&world, &bob, &badge.credential), BadgeVerdict::Revoked);
+    let shown = world.sealpost.show_badge(&badge.badge_id.to_string()).unwrap().unwrap();
+    assert_eq!((shown.status, shown.revoked_at.is_some()), (BadgeStatus::Revoked, true));
+    assert_eq!(other.expires_at.since(other.issued_at), Settings::default().badge_ttl);
+
+    // Issued at the beginning of this second, so over at the beginning of that one.
+    let span = other.expires_at.since(other.issued_at);
+    world.clock.advance(span.saturating_sub(Duration::from_secs(1)));
+    let bob = world.log_in_again(&bob);
+    assert_eq!(verdict(&world, &bob, &other.credential), BadgeVerdict::Valid);
+    world.clock.advance(Duration::from_secs(1));
+    assert_eq!(verdict(&world, &bob, &other.credential), BadgeVerdict::Expired);
+    assert_eq!(verdict(&world, &bob, &badge.credential), BadgeVerdict::Revoked);
+}
+
+#[test]
+fn what_this_service_did_not_sign_as_a_badge_is_invalid() {
+    let (world, elsewhere) = (World::new(), World::new());
+    let (alice, mallory) = (world.newcomer(None), elsewhere.newcomer(None));
+    assess(&world, &alice, GOOD);
+    assess(&elsewhere, &mallory, GOOD);
+    let foreign = issue(&elsewhere, &mallory, &Issue::default()).credential;
+    let own = issue(&world, &alice, &Issue::default()).credential;
+    let list = world.sealpost.status_list("1").unwrap().unwrap();
+    let [header, payload, signature] = own.split('.').collect::<Vec<_>>().try_into().unwrap();
+    let stranger = foreign.split('.').nth(1).unwrap();
+    for credential in [
+        "",
+        "no token",
+        &foreign,
+        &list,
+        &format!("{header}.{stranger}.{signature}"),
+        &format!("{header}.{payload}."),
+    ] {
+        assert_eq!(verdict(&world, &alice, credential), BadgeVerdict::Invalid, "{credential}");
+    }
+    assert_eq!(verdict(&world, &alice, &own), BadgeVerdict::Valid);
+}
+
+#[test]
+fn old_badges_verify_after_the_issuer_has_rotated() {
+    let world = World::new();
+    let alice = world.newcomer(None);
+    assess(&world, &alice, GOOD);
+    let old = issue(&world, &alice, &Issue::default()).credential;
+    let fresh = world.operator().rotate_issuer(&world.keyring).unwrap();
+    world.issuer.refresh().unwrap();
+    world.clock.advance(Duration::from_secs(10));
+    let new = issue(&world, &alice, &Issue::default()).credential;
+    let header = URL_SAFE_NO_PAD.decode(new.split('.').next().unwrap()).unwrap();
+    assert!(String::from_utf8(header).unwrap().contains(&fresh.kid));
+    assert_ne!(old.split('.').next(), new.split('.').next());
+    for credential in [old, new] {
+        assert_eq!(verdict(&world, &alice, &credential), BadgeVerdict::Valid);
+    }
+}
+
+#[test]
+fn governance_blocks_issue_and_nothing_else_and_all_are_counted() {
+    let world = World::new();
+    let alice = world.newcomer(None);
+    assess(&world, &alice, GOOD);
+    let badge = issue(&world, &alice, &Issue::default());
+    world.operator().enforce(Subject::Key(id(&alice)), "spam").unwrap();
+    for asked in [Issue::default(), Issue { dry_run: true, ..Issue::default() }] {
+        let blocked = refusal(world.sealpost.issue_badge(&alice, &Ok(asked)).result);
+        assert_eq!(blocked.code(), Code::GovernanceBlocked);
+    }
+    let used = || world.sealpost.status(&alice, &Ok(())).result.unwrap().usage.minute.used;
+    let before = used();
+    assert_eq!(verdict(&world, &alice, &badge.credential), BadgeVerdict::Valid);
+    let tried = sealpost_service::Validate { jurisdiction: "EU".into(), dry_run: true };
+    world.sealpost.validate(&alice, &Ok(tried)).result.unwrap();
+    assert_eq!(used(), before + 3);
+}
+
+#[test]
+fn a_dry_run_tells_everything_that_would_be_refused_and_issues_nothing() {
+    let world = World::with(Settings { badges_per_key_max: 1, ..Settings::default() });
+    let alice = world.newcomer(None);
+    let asked = || Issue { jurisdiction: Some("us".to_owned()), ..Issue::default() };
+    let codes = |tried: &DryRun| tried.refusals.iter().map(|one| one.code).collect::<Vec<_>>();
+    let tried = try_issue(&world, &alice, asked());
+    assert_eq!(codes(&tried), ["BADGE_DENIED_THRESHOLDS", "COMPLIANCE_CIRCUIT_FAILED"]);
+    assert!(!tried.granted && tried.refusals[0].members.unmet.is_some());
+    assert!(tried.refusals[1].members.checks.is_some());
+    assess(&world, &alice, GOOD);
+    assert!(try_issue(&world, &alice, Issue::default()).granted);
+    assert_eq!(world.sealpost.status_list("1").unwrap(), None, "nothing was issued");
+    issue(&world, &alice, &Issue::default());
+    assert_eq!(codes(&try_issue(&world, &alice, Issue::default())), ["QUOTA_EXCEEDED"]);
+    let refused = refusal(world.sealpost.issue_badge(&alice, &Ok(Issue::default())).result);
+    assert_eq!(refused.code(), Code::QuotaExceeded);
+}
+
+#[test]
+fn a_revoked_key_keeps_the_status_of_its_badges() {
+    let world = World::new();
+    let (alice, bob) = (world.newcomer(None), world.newcomer(None));
+    assess(&world, &alice, GOOD);
+    let (held, gone) =
+        (issue(&world, &alice, &Issue::default()), issue(&world, &alice, &Issue::default()));
+    world.operator().revoke_key(&id(&alice)).unwrap();
+    world.operator().revoke_badge(&gone.badge_id, "with its key").unwrap();
+    assert_eq!(verdict(&world, &bob, &held.credential), BadgeVerdict::Valid);
+    assert_eq!(verdict(&world, &bob, &gone.credential), BadgeVerdict::Revoked);
+    assert!(world.sealpost.status_list("1").unwrap().is_some());
+}
+
+#[test]
+fn findings_are_in_the_audit_trail_with_who_found_them() {
+    let world = World::new();
+    let alice = world.newcomer(None);
+    let metrics = GOOD.map(|text| text.parse().unwrap());
+    let [clarity, coherence, confidence, drift] = metrics;
+    let finding = Finding { by: Some("Lab 7".to_owned()), reason: "yearly".to_owned() };
+    let metrics = Metrics { clarity, coherence, confidence, drift };
+    let shown = world.operator().assess(&id(&alice), metrics, &finding).unwrap();
+    assert_eq!((shown.assessor.as_str(), shown.reason.as_str()), ("Lab 7", "yearly"));
+    let entry = world.operator().audit_entries(0, 9).unwrap().remove(0);
+    assert_eq!(
+        (entry.action.as_str(), entry.actor.as_str()),
+        ("assessment.record", "operator:test")
+    );
+    for said in ["Lab 7", "yearly", "\"coherence\":\"0.7\"", &shown.assessment_id.to_string()] {
+        assert!(entry.detail.contains(said), "{}", entry.detail);
+    }
+    let nobody = ApiKeyId::new(shown.at, [9; 10]);
+    assert!(world.operator().assess(&nobody, metrics, &finding).is_err());
+}

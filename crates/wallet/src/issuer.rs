@@ -1,0 +1,153 @@
+//! The service's own signing key: Ed25519 from 32 random bytes, and its public half as the JSON Web Key that verifiers
+//! look for (RFC 8037).
+
+use std::fmt;
+
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use ed25519_dalek::{Signer, SigningKey};
+use sealpost_domain::{IssuerKeyId, Wrapped};
+use sha2::{Digest, Sha256};
+use zeroize::Zeroizing;
+
+use crate::{Keyring, WalletError, entropy, wrapping::Place};
+
+/// A private issuer key.
+pub struct IssuerSecret(SigningKey);
+
+impl IssuerSecret {
+    /// A new one.
+    pub fn generate() -> Result<Self, WalletError> {
+        let mut seed = Zeroizing::new([0; 32]);
+        entropy::fill(seed.as_mut_slice())?;
+        Ok(Self(SigningKey::from_bytes(&seed)))
+    }
+
+    /// Encrypts it under the newest key-encryption key, for the row of this key and no other.
+    pub fn wrap(&self, keyring: &Keyring, id: &IssuerKeyId) -> Result<Wrapped, WalletError> {
+        keyring.wrap(&place(id), Zeroizing::new(self.0.to_bytes()).as_slice())
+    }
+
+    /// Decrypts what [`IssuerSecret::wrap`] made for the same key.
+    pub fn unwrap(
+        keyring: &Keyring,
+        id: &IssuerKeyId,
+        wrapped: &Wrapped,
+    ) -> Result<Self, WalletError> {
+        let bytes = keyring.unwrap(&place(id), wrapped)?;
+        let seed = bytes.as_slice().try_into().ok().ok_or(WalletError::NotDecryptable)?;
+        Ok(Self(SigningKey::from_bytes(seed)))
+    }
+
+    /// What everybody may know of it.
+    pub fn public_key(&self) -> IssuerPublicKey {
+        IssuerPublicKey(self.0.verifying_key().to_bytes())
+    }
+
+    /// Its signature.
+    pub fn sign(&self, content: &[u8]) -> [u8; 64] {
+        self.0.sign(content).to_bytes()
+    }
+}
+
+impl fmt::Debug for IssuerSecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("IssuerSecret(..)")
+    }
+}
+
+/// A public issuer key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IssuerPublicKey(pub [u8; 32]);
+
+impl IssuerPublicKey {
+    /// The `x` of the JSON Web Key whose `kty` is `OKP` and whose `crv` is `Ed25519`.
+    pub fn x(&self) -> String {
+        URL_SAFE_NO_PAD.encode(self.0)
+    }
+
+    /// The thumbprint of that JSON Web Key (RFC 7638), by which a verifier finds it.
+    pub fn thumbprint(&self) -> String {
+        // Its required members in the order of their names, without white space.
+        let members = format!(r#"{{"crv":"Ed25519","kty":"OKP","x":"{}"}}"#, self.x());
+        URL_SAFE_NO_PAD.encode(Sha256::digest(members))
+    }
+}
+
+fn place(id: &IssuerKeyId) -> Place<'_> {
+    Place { table: "issuer_keys", row: id.as_bytes(), column: "secret" }
+}
+
+#[cfg(test)]
+mod tests {
+    use sealpost_domain::Timestamp;
+
+    use super::*;
+
+    fn keyring() -> Keyring {
+        Keyring::parse(&Keyring::fresh_line(1).unwrap()).unwrap()
+    }
+
+    fn id(byte: u8) -> IssuerKeyId {
+        IssuerKeyId::new(Timestamp::from_millis(1), [byte; 10])
+    }
+
+    /// RFC 8037, appendix A.1 to A.4: the key, its thumbprint, and its signature over a compact JWS.
+    #[test]
+    fn the_rfc_8037_vectors_hold() {
+        let seed = "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60";
+        let seed = hex::decode(seed).unwrap().try_into().unwrap();
+        let secret = IssuerSecret(SigningKey::from_bytes(&seed));
+        let public = secret.public_key();
+        assert_eq!(public.x(), "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo");
+        assert_eq!(public.thumbprint(), "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k");
+        let signature = secret.sign(b"eyJhbGciOiJFZERTQSJ9.RXhhbXBsZSBvZiBFZDI1NTE5IHNpZ25pbmc");
+        assert_eq!(
+            URL_SAFE_NO_PAD.encode(signature),
+            "hgyY0il_MGCjP0JzlnLWG1PPOt7-09PGcvMg3AIbQR6dWbhijcNR4ki4iylGjg5BhVsPt9g7sVvpAr_MuM0KAg"
+        );
+    }
+
+    /// RFC 8032, section 7.1, tests 1 to 3: secret key, message, signature.
+    #[test]
+    fn the_rfc_8032_vectors_hold() {
+        for [seed, message, signature] in RFC_8032 {
+            let seed = hex::decode(seed).unwrap().try_into().unwrap();
+            let secret = IssuerSecret(SigningKey::from_bytes(&seed));
+            assert_eq!(hex::encode(secret.sign(&hex::decode(message).unwrap())), signature);
+        }
+    }
+
+    #[test]
+    fn a_wrapped_secret_is_the_same_key_in_its_own_row_alone() {
+        let (keyring, secret) = (keyring(), IssuerSecret::generate().unwrap());
+        let wrapped = secret.wrap(&keyring, &id(1)).unwrap();
+        let back = IssuerSecret::unwrap(&keyring, &id(1), &wrapped).unwrap();
+        assert_eq!(back.public_key(), secret.public_key());
+        assert_ne!(back.public_key(), IssuerSecret::generate().unwrap().public_key());
+        let elsewhere = IssuerSecret::unwrap(&keyring, &id(2), &wrapped).map(drop);
+        assert_eq!(elsewhere, Err(WalletError::NotDecryptable));
+    }
+
+    #[test]
+    fn a_secret_is_never_shown() {
+        assert_eq!(format!("{:?}", IssuerSecret::generate().unwrap()), "IssuerSecret(..)");
+    }
+
+    const RFC_8032: [[&str; 3]; 3] = [
+        [
+            "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60",
+            "",
+            "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555fb8821590a33bacc61e39701cf9b46bd25bf5f0595bbe24655141438e7a100b",
+        ],
+        [
+            "4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb",
+            "72",
+            "92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00",
+        ],
+        [
+            "c5aa8df43f9f837bedb7442f31dcb7b166d38535076f094b85ce3a2e0b4458f7",
+            "af82",
+            "6291d657deec24024827e69c3abe01a30ce548a284743a445e3680d7db5ac3ac18ff9b538d16f290ae67f760984dc6594a7c15e9716ed28dc027beceea1ec40a",
+        ],
+    ];
+}

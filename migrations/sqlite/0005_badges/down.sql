@@ -1,0 +1,3 @@
+DROP TABLE badges;
+DROP TABLE attestations;
+DROP TABLE assessments;

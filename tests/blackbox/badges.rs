@@ -1,0 +1,294 @@
+//! Badges: denied, issued, verified by strangers, shown in a browser, and taken back.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::support::{
+    Client, Database, Identity, SOON, Server, Verifier, browse, eventually, on_both, text,
+};
+
+on_both!(
+    a_denial_names_each_unmet_metric_with_value_and_bound,
+    a_badge_says_whom_it_is_for_and_how_long_it_holds,
+    a_badge_is_asked_for_as_an_active_key_of_ones_own,
+    governance_blocks_a_badge_but_not_its_verification,
+    strangers_verify_badges_across_a_rotation_and_refuse_revoked_ones,
+    the_way_from_an_assessment_to_a_page_in_a_browser,
+    a_revocation_is_public_on_every_node,
+    what_is_no_score_is_refused,
+);
+
+/// By `admin assess`; what it prints.
+fn assess(database: &Database, who: &Identity, of: [&str; 4]) -> Value {
+    let [clarity, coherence, confidence, drift] = of;
+    database.operate(&[
+        "assess",
+        &who.key,
+        "--clarity",
+        clarity,
+        "--coherence",
+        coherence,
+        "--confidence",
+        confidence,
+        "--drift",
+        drift,
+    ])
+}
+
+fn issue(client: &Client, who: &Identity) -> Value {
+    client.act(who, "/v1/badges/issue", &json!({})).ok()
+}
+
+fn verify(client: &Client, who: &Identity, badge: &Value) -> Value {
+    let body = json!({"credential": badge["credential"]});
+    client.act(who, "/v1/badges/verify", &body).ok()
+}
+
+fn a_denial_names_each_unmet_metric_with_value_and_bound(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let alice = client.newcomer();
+    let denied = |code: &str| {
+        let answer = client.act(&alice, "/v1/badges/issue", &json!({}));
+        answer.refused(422, code)["unmet"].clone()
+    };
+    let unmet = |metric: &str, value: Value, must_be: &str, bound: &str| json!({"metric": metric, "value": value, "must_be": must_be, "bound": bound});
+    assert_eq!(
+        denied("BADGE_DENIED_THRESHOLDS"),
+        json!([
+            unmet("clarity", Value::Null, ">=", "0.75"),
+            unmet("coherence", Value::Null, ">=", "0.7"),
+            unmet("confidence", Value::Null, ">=", "0.9"),
+            unmet("drift", Value::Null, "<=", "0.1"),
+        ])
+    );
+    assess(database, &alice, ["0.1", "0.1", "0.1", "0.300000000000000001"]);
+    let over = unmet("drift", json!("0.300000000000000001"), "<=", "0.3");
+    assert_eq!(denied("BADGE_DENIED_DRIFT"), json!([over]));
+    assess(database, &alice, ["0.749999999999999999", "0.70", "0.90", "0.30"]);
+    assert_eq!(
+        denied("BADGE_DENIED_THRESHOLDS"),
+        json!([
+            unmet("clarity", json!("0.749999999999999999"), ">=", "0.75"),
+            unmet("drift", json!("0.3"), "<=", "0.1"),
+        ])
+    );
+    let tried = client.act(&alice, "/v1/badges/issue", &json!({"dry_run": true})).ok();
+    assert_eq!((&tried["granted"], &tried["dry_run"]), (&json!(false), &json!(true)));
+    assert_eq!(tried["refusals"][0]["code"], "BADGE_DENIED_THRESHOLDS");
+    assess(database, &alice, ["0.75", "0.70", "0.90", "0.10"]);
+    issue(client, &alice);
+}
+
+fn a_badge_says_whom_it_is_for_and_how_long_it_holds(database: &Database) {
+    let server = database.serve_with(&["--badge-ttl", "6s"]);
+    let client = server.client();
+    let alice = client.newcomer();
+    // So that the polls below stay within the limits.
+    database.set_enterprise(&alice.key, [10_000, 10_000, 10_000, 100]);
+    let shown = assess(database, &alice, ["1", "1.0", "0.95", "0"]);
+    assert_eq!(
+        (&shown["clarity"], &shown["coherence"], &shown["confidence"], &shown["drift"]),
+        (&json!("1.0"), &json!("1.0"), &json!("0.95"), &json!("0.0"))
+    );
+    assert!(text(&shown, "assessor").starts_with("operator:"));
+    let disclosed = json!({"disclose_did": true});
+    let badge = client.act(&alice, "/v1/badges/issue", &disclosed).ok();
+    let verified = verify(client, &alice, &badge);
+    assert_eq!((&verified["valid"], &verified["status"]), (&json!(true), &json!("valid")));
+    assert_eq!(verified["subject"], alice.did);
+    for field in ["badge_id", "issued_at", "expires_at"] {
+        assert_eq!(verified[field], badge[field]);
+    }
+    eventually("the badge expires", SOON, || {
+        let verified = verify(client, &alice, &badge);
+        (verified["status"] == "expired" && verified["valid"] == false).then_some(())
+    });
+    for (body, field) in [
+        (json!({"disclose_did": "yes"}), "disclose_did"),
+        (json!({"jurisdiction": 7}), "jurisdiction"),
+        (json!({"jurisdiction": "FR"}), "jurisdiction"),
+    ] {
+        let refused = client.act(&alice, "/v1/badges/issue", &body).refused(400, "INVALID_FIELD");
+        assert_eq!(refused["field"], field);
+    }
+    let missing = client.act(&alice, "/v1/badges/verify", &json!({}));
+    assert_eq!(missing.refused(400, "MISSING_FIELD")["field"], "credential");
+    let forged = client.act(&alice, "/v1/badges/verify", &json!({"credential": "a.b.c"})).ok();
+    assert_eq!((&forged["status"], &forged["badge_id"]), (&json!("invalid"), &Value::Null));
+}
+
+fn a_badge_is_asked_for_as_an_active_key_of_ones_own(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let (alice, bob) = (client.newcomer(), client.newcomer());
+    assess(database, &alice, ["1", "1", "1", "0"]);
+    for path in ["/v1/badges/issue", "/v1/badges/verify", "/v1/compliance/validate"] {
+        client.request("GET", path).answer().refused(405, "METHOD_NOT_ALLOWED");
+        client.post(path).key(&alice.key).answer().refused(401, "UNAUTHORIZED");
+        let foreign = client.post(path).token(&bob.token).key(&alice.key);
+        foreign.answer().refused(401, "UNAUTHORIZED");
+        let unknown = client.post(path).token(&bob.token).key("ak_nobody");
+        unknown.answer().refused(404, "KEY_NOT_FOUND");
+    }
+    database.operate(&["key", "deactivate", &alice.key]);
+    for path in ["/v1/badges/issue", "/v1/badges/verify", "/v1/compliance/validate"] {
+        client.act(&alice, path, &json!({})).refused(403, "KEY_INACTIVE");
+    }
+}
+
+fn governance_blocks_a_badge_but_not_its_verification(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let alice = client.newcomer();
+    assess(database, &alice, ["1", "1", "1", "0"]);
+    let badge = issue(client, &alice);
+    database.operate(&["governance", "enforce", &alice.key, "--reason", "spam"]);
+    // Before the body is looked at.
+    let body = json!({"jurisdiction": 7});
+    client.act(&alice, "/v1/badges/issue", &body).refused(403, "GOVERNANCE_BLOCKED");
+    assert_eq!(verify(client, &alice, &badge)["status"], "valid");
+    let answer = client.act(&alice, "/v1/compliance/validate", &json!({"jurisdiction": "EU"}));
+    answer.refused(422, "COMPLIANCE_CIRCUIT_FAILED");
+    assert!(answer.header("ratelimit").is_some(), "it counts as a request");
+}
+
+fn strangers_verify_badges_across_a_rotation_and_refuse_revoked_ones(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let alice = client.newcomer();
+    assess(database, &alice, ["0.75", "0.70", "0.90", "0.10"]);
+    let old = issue(client, &alice);
+    let accepted = |badge: &Value| {
+        for verifier in Verifier::ALL {
+            let said = verifier.verify(&text(badge, "credential"));
+            let said = said.unwrap_or_else(|| panic!("{verifier:?} refuses {badge}"));
+            assert_eq!(said["revoked"], false, "{verifier:?}");
+            let claims = &said["claims"];
+            assert_eq!(claims["credentialSubject"]["id"], format!("urn:sealpost:{}", alice.key));
+            let page = format!("{}/badges/{}", server.url, text(badge, "badge_id"));
+            assert_eq!((&claims["id"], &claims["jti"]), (&json!(page), &json!(page)));
+            assert_eq!(claims["validUntil"], badge["expires_at"]);
+        }
+    };
+    accepted(&old);
+    let altered = text(&old, "credential").replace(".eyJ", ".eyI");
+    assert!(Verifier::ALL.iter().all(|verifier| verifier.verify(&altered).is_none()));
+
+    database.operate(&["issuer", "rotate"]);
+    eventually("the new key signs", SOON, || {
+        let keys = database.operate(&["issuer", "list"]);
+        (keys["keys"][1]["status"] == "signing").then_some(())
+    });
+    let new = issue(client, &alice);
+    let header = |badge: &Value| text(badge, "credential").split('.').next().unwrap().to_owned();
+    assert_ne!(header(&old), header(&new));
+    accepted(&old);
+    accepted(&new);
+
+    database.operate(&["badge", "revoke", &text(&old, "badge_id"), "--reason", "withdrawn"]);
+    for verifier in Verifier::ALL {
+        eventually("the list says so", SOON, || {
+            let said = verifier.verify(&text(&old, "credential")).unwrap();
+            (said["revoked"] == true).then_some(())
+        });
+    }
+    accepted(&new);
+}
+
+fn the_way_from_an_assessment_to_a_page_in_a_browser(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let alice = client.newcomer();
+    assess(database, &alice, ["0.81", "0.70", "0.95", "0.04"]);
+    let badge_id = text(&issue(client, &alice), "badge_id");
+    let url = format!("{}/badges/{badge_id}", server.url);
+    let seen = browse(&url);
+    for look in ["light", "dark", "narrow"] {
+        let page = &seen[look];
+        assert_eq!((&page["status"], &page["complaints"]), (&json!(200), &json!([])), "{look}");
+        assert_eq!(page["verdict"], "This badge is valid");
+        assert_eq!(page["overflows"], false, "{look}");
+        let read = text(page, "text");
+        for said in [&alice.key, &badge_id, "0.81", "0.04", "at least 0.75", "at most 0.1"] {
+            assert!(read.contains(said), "{said}: {read}");
+        }
+        assert!(!read.contains(&alice.did));
+    }
+    assert_ne!(seen["light"]["ground"], seen["dark"]["ground"]);
+
+    let badge = ["badge", "revoke", &badge_id, "--reason", "withdrawn"];
+    database.operate(&badge);
+    let again = database.operate_in_vain(1, &badge);
+    assert!(again.contains("revoked already"), "{again}");
+    let seen = browse(&url);
+    assert_eq!(seen["light"]["verdict"], "This badge was revoked");
+    assert!(!text(&seen["light"], "text").contains("withdrawn"), "why is the operator's affair");
+    let nowhere = browse(&format!("{}/badges/bdg_nobody", server.url));
+    let page = &nowhere["light"];
+    assert_eq!((&page["status"], &page["heading"]), (&json!(404), &json!("No such badge")));
+
+    let answer = client.request("GET", &format!("/badges/{badge_id}")).answer();
+    let policy = answer.header("content-security-policy").unwrap();
+    assert!(policy.starts_with("default-src 'none'; style-src 'self';"), "{policy}");
+    assert!(!policy.contains("unsafe"), "{policy}");
+    let page = String::from_utf8(answer.body.clone()).unwrap();
+    assert!(!page.contains("<script") && !page.contains("style="), "nothing inline");
+    let actions = ["assessment.record", "badge.revoke"];
+    let trail = database.operate(&["audit", "list"]);
+    let entries = trail["entries"].as_array().unwrap().iter();
+    assert!(entries.map(|entry| entry["action"].as_str().unwrap()).eq(actions));
+}
+
+fn a_revocation_is_public_on_every_node(database: &Database) {
+    let nodes = database.serve_on_every_node();
+    let client = nodes[0].client();
+    let alice = client.newcomer();
+    let fetch = |node: &Server, list: &str| {
+        node.client().request("GET", &format!("/v1/status/{list}")).answer()
+    };
+    fetch(&nodes[0], "1").refused(404, "NOT_FOUND");
+    assess(database, &alice, ["1", "1", "1", "0"]);
+    let badge = issue(client, &alice);
+    let lists: Vec<_> = nodes.iter().map(|node| fetch(node, "1").body).collect();
+    let answer = fetch(&nodes[0], "1");
+    assert_eq!(answer.header("content-type"), Some("application/vc+jwt"));
+    assert_eq!(answer.header("cache-control"), Some("public, max-age=10"));
+    assert_eq!(answer.header("access-control-allow-origin"), Some("*"));
+    for list in ["0", "2", "-1", "x", "18446744073709551616"] {
+        fetch(&nodes[0], list).refused(404, "NOT_FOUND");
+    }
+    database.operate(&["badge", "revoke", &text(&badge, "badge_id"), "--reason", "withdrawn"]);
+    for (node, before) in nodes.iter().zip(&lists) {
+        eventually("the list changes", Duration::from_secs(10), || {
+            (encoded(&fetch(node, "1").body) != encoded(before)).then_some(())
+        });
+        // A badge of another node's address is not this one's own.
+        let status = &verify(node.client(), &alice, &badge)["status"];
+        assert_eq!(status, if node.url == nodes[0].url { "revoked" } else { "invalid" });
+    }
+}
+
+/// The bits of a list, as they are written.
+fn encoded(credential: &[u8]) -> String {
+    let token = std::str::from_utf8(credential).unwrap();
+    let said = Verifier::claims_of(token);
+    text(&said["credentialSubject"], "encodedList")
+}
+
+fn what_is_no_score_is_refused(database: &Database) {
+    let server = database.serve();
+    let alice = server.client().newcomer();
+    for score in ["NaN", "inf", "1.01", "-0.1", "0.5e1", "1/2", "", "0.0000000000000000001"] {
+        let drift = format!("--drift={score}");
+        let metrics = ["--clarity=1", "--coherence=1", "--confidence=1"];
+        let command = [&["assess", &alice.key], &metrics[..], &[drift.as_str()]].concat();
+        let said = database.operate_in_vain(2, &command);
+        assert!(said.contains("--drift"), "{said}");
+    }
+    assert_eq!(database.count("assessments"), 0);
+    let nobody = ["assess", "ak_01h455vb4pex5vsknk084sn02q", "--clarity=1", "--coherence=1"];
+    let nobody = [&nobody[..], &["--confidence=1", "--drift=0"]].concat();
+    assert!(database.operate_in_vain(1, &nobody).contains("no such API key"));
+}

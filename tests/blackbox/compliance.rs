@@ -1,0 +1,153 @@
+//! Compliance circuits: attested by operators, explained to callers, and given by a file that can be replaced.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::support::{Client, Database, Identity, SOON, eventually, on_both, run, text};
+
+on_both!(
+    validate_explains_every_check_until_the_circuit_holds,
+    a_badge_may_ask_for_a_circuit_as_well,
+    a_circuits_file_is_read_again_and_a_broken_one_replaces_nothing,
+    a_broken_circuits_file_is_refused_at_start,
+);
+
+fn validate(client: &Client, who: &Identity, jurisdiction: &str) -> Value {
+    client.act(who, "/v1/compliance/validate", &json!({"jurisdiction": jurisdiction})).ok()
+}
+
+/// Name and status of every check of a problem document or an answer.
+fn checks(answer: &Value) -> Vec<(String, String)> {
+    let checks = answer["checks"].as_array().unwrap();
+    checks.iter().map(|check| (text(check, "name"), text(check, "status"))).collect()
+}
+
+fn attest(database: &Database, who: &Identity, more: &[&str]) -> Value {
+    database.operate(&[&["attest", &who.key, "--check"], more].concat())
+}
+
+fn validate_explains_every_check_until_the_circuit_holds(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let alice = client.newcomer();
+    attest(database, &alice, &["identity_verified", "--valid-until", "2099-01-31"]);
+    attest(database, &alice, &["uk_gdpr_processing_agreement", "--valid-until", "2020-01-31"]);
+    let failed = attest(database, &alice, &["sanctions_screened", "--failed", "--reason", "a hit"]);
+    assert_eq!((&failed["failed"], &failed["reason"]), (&json!(true), &json!("a hit")));
+    let ask = |body: Value| client.act(&alice, "/v1/compliance/validate", &body);
+    let refused = ask(json!({"jurisdiction": "UK"})).refused(422, "COMPLIANCE_CIRCUIT_FAILED");
+    let is = |name: &str, status: &str| (name.to_owned(), status.to_owned());
+    let expected = [
+        is("identity_verified", "passed"),
+        is("uk_gdpr_processing_agreement", "expired"),
+        is("ico_registered", "missing"),
+        is("sanctions_screened", "failed"),
+    ];
+    assert_eq!((checks(&refused), &refused["jurisdiction"]), (expected.to_vec(), &json!("UK")));
+    assert_eq!(refused["checks"][1]["valid_until"], "2020-01-31T00:00:00.000Z");
+    let tried = ask(json!({"jurisdiction": "UK", "dry_run": true})).ok();
+    assert_eq!((checks(&tried), &tried["passed"]), (expected.to_vec(), &json!(false)));
+    assert_eq!(tried["refusals"][0]["code"], "COMPLIANCE_CIRCUIT_FAILED");
+
+    for check in ["uk_gdpr_processing_agreement", "ico_registered", "sanctions_screened"] {
+        attest(database, &alice, &[check]);
+    }
+    let held = validate(client, &alice, "uk");
+    assert_eq!((&held["passed"], &held["jurisdiction"]), (&json!(true), &json!("UK")));
+    assert!(checks(&held).iter().all(|(_, status)| status == "passed"));
+    // The circuit lets it count for less than the operator attested.
+    assert_ne!(held["checks"][0]["valid_until"], "2099-01-31T00:00:00.000Z");
+    assert_eq!(held["checks"][1]["valid_until"], Value::Null);
+
+    assert_eq!(ask(json!({})).refused(400, "MISSING_FIELD")["field"], "jurisdiction");
+    let unknown = ask(json!({"jurisdiction": "FR"})).refused(400, "INVALID_FIELD");
+    assert_eq!(unknown["field"], "jurisdiction");
+    assert!(text(&unknown, "detail").contains("DEFAULT, EU, UK, US"));
+    for wrong in [&["Ident"][..], &["a", "--valid-until", "soon"]] {
+        let command = [&["attest", &alice.key, "--check"], wrong].concat();
+        database.operate_in_vain(2, &command);
+    }
+    let trail = database.operate(&["audit", "list"]);
+    assert_eq!(trail["entries"][2]["action"], "attestation.record");
+}
+
+fn a_badge_may_ask_for_a_circuit_as_well(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let alice = client.newcomer();
+    let metrics = ["--clarity=1", "--coherence=1", "--confidence=1", "--drift=0"];
+    database.operate(&[&["assess", &alice.key], &metrics[..]].concat());
+    let ask = || client.act(&alice, "/v1/badges/issue", &json!({"jurisdiction": "default"}));
+    let refused = ask().refused(422, "COMPLIANCE_CIRCUIT_FAILED");
+    assert_eq!(checks(&refused).len(), 2);
+    for check in ["identity_verified", "sanctions_screened"] {
+        attest(database, &alice, &[check]);
+    }
+    let badge = ask().ok();
+    let page = client.request("GET", &format!("/badges/{}", text(&badge, "badge_id"))).answer();
+    assert!(String::from_utf8(page.body).unwrap().contains("DEFAULT"));
+    let claims = crate::support::Verifier::claims_of(&text(&badge, "credential"));
+    assert_eq!(claims["credentialSubject"]["result"][4]["value"], "DEFAULT, circuits version 1");
+}
+
+fn a_circuits_file_is_read_again_and_a_broken_one_replaces_nothing(database: &Database) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("circuits.toml");
+    let write = |name: &str| {
+        let text = format!("version = 1\n[jurisdictions.{name}]\nchecks = [{{name = 'seat'}}]");
+        fs::write(&file, text).unwrap();
+    };
+    write("FR");
+    let server = database.serve_with(&["--circuits", &file.display().to_string()]);
+    let client = server.client();
+    let alice = client.newcomer();
+    // So that the polls below stay within the limits.
+    database.set_enterprise(&alice.key, [10_000, 10_000, 10_000, 100]);
+    attest(database, &alice, &["seat"]);
+    validate(client, &alice, "FR");
+    let knows = |name: &str| {
+        let body = json!({"jurisdiction": name});
+        client.act(&alice, "/v1/compliance/validate", &body).status == 200
+    };
+    assert!(!knows("EU"), "the built-in ones are gone");
+
+    write("DE");
+    server.hang_up();
+    eventually("the file is read again", SOON, || knows("DE").then_some(()));
+    assert!(!knows("FR"));
+
+    fs::write(&file, "version = 1\n[jurisdictions.IT]\nchecks = [{name = 'seat', valid = 1}]")
+        .unwrap();
+    server.hang_up();
+    eventually("it says what is wrong", SOON, || {
+        let log = server.log();
+        (log.contains("the circuits stay as they were") && log.contains("valid")).then_some(())
+    });
+    assert!(knows("DE") && !knows("IT"));
+
+    write("IT");
+    server.hang_up();
+    eventually("a mended file counts", SOON, || knows("IT").then_some(()));
+}
+
+fn a_broken_circuits_file_is_refused_at_start(database: &Database) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("circuits.toml");
+    let start = || {
+        let ended = run(database.command(&["--circuits", &file.display().to_string()]));
+        assert_eq!((ended.status, ended.stdout.as_str()), (Some(1), ""));
+        assert_eq!(ended.stderr.trim().lines().last().unwrap_or_default(), ended.stderr.trim());
+        ended.stderr
+    };
+    assert!(start().contains("cannot be read"));
+    for (text, says) in [
+        ("version = 1", "missing field"),
+        ("version = 1\n[jurisdictions.FR]\nchecks = []", "no required check"),
+        (&"#".repeat(262_145), "over 262144 bytes"),
+    ] {
+        fs::write(&file, text).unwrap();
+        let said = start();
+        assert!(said.contains(says) && said.contains("circuits.toml"), "{said}");
+    }
+}

@@ -1,0 +1,108 @@
+//! The service's own keys: `did.json`, and their rotation on every node.
+
+use std::{thread, time::Duration};
+
+use serde_json::{Value, json};
+
+use crate::support::{Answer, Database, SOON, Server, eventually, on_both, text};
+
+on_both!(
+    the_document_is_public_short_lived_and_the_same_everywhere,
+    servers_that_start_at_once_share_one_key,
+    a_rotated_key_is_published_on_every_node_before_it_signs,
+    a_base_url_with_a_path_has_a_did_with_a_path,
+    an_address_that_is_none_is_refused_at_start,
+);
+
+fn fetch(server: &Server, path: &str) -> Answer {
+    server.client().request("GET", path).answer()
+}
+
+fn document(server: &Server) -> Value {
+    let answer = fetch(server, "/.well-known/did.json");
+    assert_eq!(answer.status, 200);
+    answer.json()
+}
+
+/// The names of the keys that are published.
+fn kids(server: &Server) -> Vec<String> {
+    let document = document(server);
+    let methods = document["verificationMethod"].as_array().unwrap();
+    methods.iter().map(|method| text(&method["publicKeyJwk"], "kid")).collect()
+}
+
+fn the_document_is_public_short_lived_and_the_same_everywhere(database: &Database) {
+    let nodes = database.serve_on_every_node();
+    let answer = fetch(&nodes[0], "/.well-known/did.json");
+    assert_eq!(answer.header("content-type"), Some("application/did+json"));
+    assert_eq!(answer.header("cache-control"), Some("public, max-age=3"));
+    assert_eq!(answer.header("access-control-allow-origin"), Some("*"));
+    assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
+    let document = answer.json();
+    let did = nodes[0].url.replace("http://127.0.0.1:", "did:web:127.0.0.1%3A");
+    let kid = text(&document["verificationMethod"][0]["publicKeyJwk"], "kid");
+    assert_eq!(
+        (&document["id"], &document["assertionMethod"]),
+        (&json!(did), &json!([format!("{did}#{kid}")]))
+    );
+    assert_eq!(fetch(&nodes[0], "/did.json").json(), document);
+    for node in &nodes {
+        assert_eq!(kids(node), std::slice::from_ref(&kid));
+        node.client().post("/.well-known/did.json").answer().refused(405, "METHOD_NOT_ALLOWED");
+    }
+}
+
+fn servers_that_start_at_once_share_one_key(database: &Database) {
+    if database.postgres_url().is_none() {
+        // An embedded database has one server, which finds its key again.
+        let server = database.serve();
+        let before = kids(&server);
+        server.stop();
+        assert_eq!(kids(&database.serve()), before);
+        return;
+    }
+    let nodes: Vec<_> = thread::scope(|scope| {
+        let nodes: Vec<_> = (0..3).map(|_| scope.spawn(|| database.serve())).collect();
+        nodes.into_iter().map(|node| node.join().unwrap()).collect()
+    });
+    assert_eq!(database.count("issuer_keys"), 1);
+    assert!(nodes.iter().all(|node| kids(node) == kids(&nodes[0])));
+}
+
+fn a_rotated_key_is_published_on_every_node_before_it_signs(database: &Database) {
+    let nodes = database.serve_on_every_node();
+    let first = kids(&nodes[0]).remove(0);
+    let fresh = text(&database.operate(&["issuer", "rotate"]), "kid");
+    for node in &nodes {
+        let expected = [first.clone(), fresh.clone()];
+        eventually("the key is published", Duration::from_secs(5), || {
+            (kids(node) == expected).then_some(())
+        });
+    }
+    let statuses = || {
+        let listed = database.operate(&["issuer", "list"]);
+        let keys = listed["keys"].as_array().unwrap();
+        keys.iter().map(|key| (text(key, "kid"), text(key, "status"))).collect::<Vec<_>>()
+    };
+    let is = |of: &str, status: &str| (of.to_owned(), status.to_owned());
+    assert_eq!(statuses(), [is(&first, "signing"), is(&fresh, "announced")], "still in time");
+    eventually("the key signs", SOON, || {
+        (statuses() == [is(&first, "past"), is(&fresh, "signing")]).then_some(())
+    });
+    let entry = &database.operate(&["audit", "list"])["entries"][0];
+    assert_eq!(entry["action"], "issuer.rotate");
+    assert!(text(entry, "detail").contains(&fresh));
+}
+
+fn a_base_url_with_a_path_has_a_did_with_a_path(database: &Database) {
+    let server = database.serve_with(&["--base-url", "https://Example.org:8443/seal/"]);
+    assert_eq!(document(&server)["id"], "did:web:example.org%3A8443:seal");
+}
+
+fn an_address_that_is_none_is_refused_at_start(database: &Database) {
+    for address in ["example.org", "https://example.org/?a", "ftp://example.org"] {
+        let ended = crate::support::run(database.command(&["--base-url", address]));
+        assert_eq!(ended.status, Some(1));
+        assert!(ended.stderr.contains("--base-url"), "{}", ended.stderr);
+    }
+}
