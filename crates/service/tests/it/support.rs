@@ -69,8 +69,17 @@ impl World {
         let dispatch = Arc::new(Remembered::default());
         let parts = parts(&database, &dispatch, &keyring, &clock);
         let sealpost = Sealpost::start(parts, settings).unwrap();
-        let _folder = folder;
-        Self { sealpost, clock, dispatch, database, keyring, keyring_line, file, url, _folder }
+        Self {
+            sealpost,
+            clock,
+            dispatch,
+            database,
+            keyring,
+            keyring_line,
+            file,
+            url,
+            _folder: folder,
+        }
     }
 
     /// Another node: a service with a memory and connections of its own on the same database.

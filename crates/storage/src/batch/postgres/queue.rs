@@ -67,7 +67,7 @@ pub(in crate::batch) fn due_of(
              ORDER BY d.due_at LIMIT ? FOR UPDATE SKIP LOCKED
          ) AS due",
     )
-    .bind::<Texts, _>(column(targets, |id| id.as_str()))
+    .bind::<Texts, _>(column(targets, String::as_str))
     .bind::<BigInt, _>(now.as_millis())
     .bind::<BigInt, _>(limit)
     .load(conn)?;

@@ -1,18 +1,20 @@
 //! The queue: who takes what, and what is put out of the way.
 
+use std::collections::{BTreeSet, HashMap};
+
 use diesel::{
     SqliteConnection,
     prelude::*,
-    sql_types::{BigInt, Text},
+    sql_types::{BigInt, Integer, Text},
 };
 use sealpost_domain::{Timestamp, ports::Claim};
 
 use crate::{
     batch::{Held, RowId, TakenRow, statement::Statement},
-    envelope,
+    envelope::{self, MetaRow},
     fault::Fault,
     schema::{deliveries as d, envelopes as e, webhooks as w},
-    webhook,
+    webhook::{self, TargetRow},
 };
 
 pub(in crate::batch) fn oldest_due(
@@ -70,34 +72,40 @@ pub(in crate::batch) fn due_of(
     Ok(all)
 }
 
+/// Registrations and envelopes are read once each, since most of a claim share some.
 pub(in crate::batch) fn lease(
     conn: &mut SqliteConnection,
     ids: &[RowId],
     claim: &Claim,
 ) -> Result<Vec<TakenRow>, Fault> {
+    let registrations: Vec<(String, (String, TargetRow))> = w::table
+        .filter(w::id.eq_any(ids.iter().map(|id| &id.webhook_id).collect::<BTreeSet<_>>()))
+        .select((w::id, (w::status, webhook::TARGET)))
+        .load(conn)?;
+    let registrations: HashMap<_, _> = registrations.into_iter().collect();
+    let envelopes: Vec<(String, MetaRow)> = e::table
+        .filter(e::id.eq_any(ids.iter().map(|id| &id.envelope_id).collect::<BTreeSet<_>>()))
+        .select((e::id, envelope::META))
+        .load(conn)?;
+    let envelopes: HashMap<_, _> = envelopes.into_iter().collect();
     let mut taken = Vec::with_capacity(ids.len());
-    for id in ids {
-        Statement::command(
-            "UPDATE deliveries SET lease = ?, due_at = ? WHERE webhook_id = ? AND envelope_id = ?",
+    for RowId { webhook_id, envelope_id } in ids {
+        let held = Statement::<_, Integer>::query(
+            "UPDATE deliveries SET lease = ?, due_at = ? WHERE webhook_id = ? AND envelope_id = ?
+             RETURNING attempts",
         )
         .bind::<BigInt, _>(claim.lease.0)
         .bind::<BigInt, _>(claim.lease_until.as_millis())
-        .bind::<Text, _>(&id.webhook_id)
-        .bind::<Text, _>(&id.envelope_id)
-        .execute(conn)?;
-        let row = d::table
-            .find((&id.webhook_id, &id.envelope_id))
-            .left_join(w::table)
-            .left_join(e::table)
-            .select((
-                d::envelope_id,
-                d::webhook_id,
-                d::attempts,
-                (w::status, webhook::TARGET).nullable(),
-                envelope::META.nullable(),
-            ))
-            .first(conn)?;
-        taken.push(row);
+        .bind::<Text, _>(webhook_id)
+        .bind::<Text, _>(envelope_id)
+        .get_result(conn)?;
+        taken.push(TakenRow {
+            envelope_id: envelope_id.clone(),
+            webhook_id: webhook_id.clone(),
+            attempts: held,
+            registration: registrations.get(webhook_id).cloned(),
+            envelope: envelopes.get(envelope_id).cloned(),
+        });
     }
     Ok(taken)
 }
