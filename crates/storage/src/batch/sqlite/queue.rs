@@ -112,7 +112,7 @@ pub(in crate::batch) fn lease(
 
 pub(in crate::batch) fn discard(conn: &mut SqliteConnection, ids: &[RowId]) -> Result<(), Fault> {
     for id in ids {
-        diesel::delete(d::table.find((&id.webhook_id, &id.envelope_id))).execute(conn)?;
+        diesel::delete(d::table.find((&id.envelope_id, &id.webhook_id))).execute(conn)?;
     }
     Ok(())
 }
@@ -123,7 +123,7 @@ pub(in crate::batch) fn park(
     due_at: Timestamp,
 ) -> Result<(), Fault> {
     for id in ids {
-        diesel::update(d::table.find((&id.webhook_id, &id.envelope_id)))
+        diesel::update(d::table.find((&id.envelope_id, &id.webhook_id)))
             .set((d::lease.eq(None::<i64>), d::due_at.eq(Some(due_at.as_millis()))))
             .execute(conn)?;
     }
@@ -136,7 +136,7 @@ pub(in crate::batch) fn release(
     due_at: Timestamp,
 ) -> Result<(), Fault> {
     for Held { id, lease } in held {
-        let held = d::table.find((&id.webhook_id, &id.envelope_id)).filter(d::lease.eq(lease));
+        let held = d::table.find((&id.envelope_id, &id.webhook_id)).filter(d::lease.eq(lease));
         diesel::update(held)
             .set((d::lease.eq(None::<i64>), d::due_at.eq(Some(due_at.as_millis()))))
             .execute(conn)?;
@@ -144,26 +144,15 @@ pub(in crate::batch) fn release(
     Ok(())
 }
 
-/// Deliveries are found by the registrations of those that the envelopes were sent to.
 pub(in crate::batch) fn purge_envelopes(
     conn: &mut SqliteConnection,
     below: &str,
     limit: i64,
 ) -> Result<usize, Fault> {
-    let old: Vec<(String, String)> = e::table
-        .filter(e::id.lt(below))
-        .order(e::id)
-        .limit(limit)
-        .select((e::id, e::recipient))
-        .load(conn)?;
-    let Some((last, _)) = old.last() else { return Ok(0) };
-    let recipients = old_envelopes.filter(old_envelopes.field(e::id).le(last));
-    let theirs = w::table
-        .filter(w::api_key_id.eq_any(recipients.select(old_envelopes.field(e::recipient))))
-        .select(w::id);
-    let undelivered = d::table.filter(d::webhook_id.eq_any(theirs)).filter(d::envelope_id.le(last));
-    diesel::delete(undelivered).execute(conn)?;
-    Ok(diesel::delete(e::table.filter(e::id.le(last))).execute(conn)?)
+    let id = old_envelopes.field(e::id);
+    let old = old_envelopes.filter(id.lt(below)).order(id).limit(limit).select(id);
+    diesel::delete(d::table.filter(d::envelope_id.eq_any(old))).execute(conn)?;
+    Ok(diesel::delete(e::table.filter(e::id.eq_any(old))).execute(conn)?)
 }
 
 diesel::alias!(e as old_envelopes: OldEnvelopes);
