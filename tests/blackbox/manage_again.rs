@@ -17,7 +17,7 @@ fn an_exhausted_notice_is_sent_again_on_request(database: &Database) {
     let server = database.serve_with(&["--webhook-retry-schedule", "10ms"]);
     let client = server.client();
     let receiver = Receiver::reacting(|nth| Reaction::Answer(if nth < 2 { 500 } else { 200 }));
-    let (alice, bob) = identities(database, client);
+    let (alice, bob) = database.busy_pair(client);
     let webhook_id = text(&client.register(&bob, &receiver.url), "webhook_id");
     let envelope_id = text(&client.send(&alice, &bob.key, "x").ok(), "envelope_id");
     let last = await_entries(client, &bob, &webhook_id, "exhausted", 1).remove(0);
@@ -43,7 +43,7 @@ fn what_failed_since_a_time_is_counted_and_then_sent_again(database: &Database) 
     let server = database.serve_with(&["--webhook-retry-schedule", "1h,1h"]);
     let client = server.client();
     let receiver = Receiver::reacting(|nth| Reaction::Answer(if nth < 4 { 500 } else { 200 }));
-    let (alice, bob) = identities(database, client);
+    let (alice, bob) = database.busy_pair(client);
     let webhook_id = text(&client.register(&bob, &receiver.url), "webhook_id");
     client.send(&alice, &bob.key, "before").ok();
     let before = await_entries(client, &bob, &webhook_id, "failed", 1).remove(0);
@@ -81,7 +81,7 @@ fn a_410_disables_and_what_waited_is_sent_when_it_is_enabled(database: &Database
     let server = database.serve();
     let client = server.client();
     let receiver = Receiver::reacting(|nth| Reaction::Answer(if nth == 0 { 410 } else { 200 }));
-    let (alice, bob) = identities(database, client);
+    let (alice, bob) = database.busy_pair(client);
     let webhook_id = text(&client.register(&bob, &receiver.url), "webhook_id");
     let gone = text(&client.send(&alice, &bob.key, "x").ok(), "envelope_id");
     let shown = await_disabled(client, &bob);
@@ -104,7 +104,8 @@ fn a_410_disables_and_what_waited_is_sent_when_it_is_enabled(database: &Database
         (&json!(null), &json!(null))
     );
     let mut told: Vec<_> = receiver.await_notices(4)[1..].iter().map(Notice::id).collect();
-    (told.sort(), waited.sort());
+    told.sort();
+    waited.sort();
     assert_eq!(told, waited);
     client.manage(&bob, &again).ok();
     assert_eq!(receiver.await_notices(5)[4].id(), gone);
@@ -115,7 +116,7 @@ fn nothing_but_failures_for_five_days_disables(database: &Database) {
     let server = database.serve_with(&["--webhook-retry-schedule", "10ms,1h"]);
     let client = server.client();
     let receiver = Receiver::reacting(|_| Reaction::Answer(500));
-    let (alice, bob) = identities(database, client);
+    let (alice, bob) = database.busy_pair(client);
     let webhook_id = text(&client.register(&bob, &receiver.url), "webhook_id");
     client.send(&alice, &bob.key, "x").ok();
     await_entries(client, &bob, &webhook_id, "failed", 2);
@@ -132,14 +133,6 @@ fn nothing_but_failures_for_five_days_disables(database: &Database) {
         Some(server.log()).filter(|log| log.contains("a registration is disabled"))
     });
     assert_eq!(log.matches("a registration is disabled").count(), 1);
-}
-
-fn identities(database: &Database, client: &Client) -> (Identity, Identity) {
-    let (alice, bob) = (client.newcomer(), client.newcomer());
-    for who in [&alice, &bob] {
-        database.set_enterprise(&who.key, [100_000, 100_000, 100_000, 10_000]);
-    }
-    (alice, bob)
 }
 
 fn only_registration(client: &Client, who: &Identity) -> Value {

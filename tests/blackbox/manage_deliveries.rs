@@ -22,7 +22,7 @@ fn a_failed_attempt_says_when_the_next_is_due_and_the_last_says_that_it_succeede
     let server = database.serve_with(&["--webhook-retry-schedule", "2s"]);
     let client = server.client();
     let receiver = Receiver::reacting(|nth| Reaction::Answer(if nth == 0 { 500 } else { 200 }));
-    let (alice, bob) = identities(database, client);
+    let (alice, bob) = database.busy_pair(client);
     let webhook_id = text(&client.register(&bob, &receiver.url), "webhook_id");
     let sent = client.send(&alice, &bob.key, "x").ok();
     let failed = await_entry(client, &bob, &webhook_id, "failed");
@@ -57,7 +57,7 @@ fn cursors_walk_every_entry_exactly_once(database: &Database) {
     let server = database.serve_with(&["--webhook-retry-schedule", "10ms,1h"]);
     let client = server.client();
     let receiver = Receiver::reacting(|nth| Reaction::Answer(if nth % 2 == 0 { 500 } else { 204 }));
-    let (alice, bob) = identities(database, client);
+    let (alice, bob) = database.busy_pair(client);
     let webhook_id = text(&client.register(&bob, &receiver.url), "webhook_id");
     let ask = |more: &Value| {
         let mut body = json!({"webhook_id": webhook_id});
@@ -100,7 +100,7 @@ fn cursors_walk_every_entry_exactly_once(database: &Database) {
 fn what_is_wrong_with_a_request_is_said(database: &Database) {
     let server = database.serve();
     let (client, receiver) = (server.client(), Receiver::start());
-    let (_, bob) = identities(database, client);
+    let (_, bob) = database.busy_pair(client);
     let id = text(&client.register(&bob, &receiver.url), "webhook_id");
     for (body, code, field) in [
         (json!({"action": "deliveries"}), "MISSING_FIELD", "webhook_id"),
@@ -158,7 +158,7 @@ fn what_is_wrong_with_a_request_is_said(database: &Database) {
 fn somebody_elses_registration_looks_like_none(database: &Database) {
     let server = database.serve();
     let (client, receiver) = (server.client(), Receiver::start());
-    let (eve, bob) = identities(database, client);
+    let (eve, bob) = database.busy_pair(client);
     let id = text(&client.register(&bob, &receiver.url), "webhook_id");
     let sent = client.send(&eve, &bob.key, "x").ok();
     receiver.await_notices(1);
@@ -177,22 +177,13 @@ fn somebody_elses_registration_looks_like_none(database: &Database) {
 fn nothing_is_shown_of_a_registration_that_is_gone(database: &Database) {
     let server = database.serve();
     let (client, receiver) = (server.client(), Receiver::start());
-    let (alice, bob) = identities(database, client);
+    let (alice, bob) = database.busy_pair(client);
     let id = text(&client.register(&bob, &receiver.url), "webhook_id");
     client.send(&alice, &bob.key, "x").ok();
     await_entry(client, &bob, &id, "succeeded");
     client.manage(&bob, &json!({"action": "delete", "webhook_id": id})).ok();
     let ask = json!({"action": "deliveries", "webhook_id": id});
     client.manage(&bob, &ask).refused(404, "WEBHOOK_NOT_FOUND");
-}
-
-/// Two, the second of which may ask as often as it likes.
-fn identities(database: &Database, client: &Client) -> (Identity, Identity) {
-    let (alice, bob) = (client.newcomer(), client.newcomer());
-    for who in [&alice, &bob] {
-        database.set_enterprise(&who.key, [100_000, 100_000, 100_000, 10_000]);
-    }
-    (alice, bob)
 }
 
 fn deliveries(client: &Client, who: &Identity, asked: &Value) -> Value {

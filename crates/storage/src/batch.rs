@@ -67,7 +67,7 @@ pub(crate) struct TakenRow {
     pub(crate) envelope: Option<MetaRow>,
 }
 
-/// Which delivery, as it is stored: by target first, as its key is.
+/// Which delivery, as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct RowId {
     pub(crate) webhook_id: String,

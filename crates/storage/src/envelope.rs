@@ -16,7 +16,7 @@ pub(crate) type MetaColumns =
     (e::id, e::sender, e::recipient, e::suite, e::hash, e::payload_size_bytes, e::created_at);
 
 /// As [`META`] selects it.
-#[derive(Debug, Queryable)]
+#[derive(Debug, Clone, Queryable)]
 pub(crate) struct MetaRow {
     id: String,
     sender: String,

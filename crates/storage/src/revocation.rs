@@ -7,7 +7,7 @@ use crate::{
     columns,
     connection::AnyConnection,
     fault::Fault,
-    schema::{api_keys as k, deliveries as d, webhooks as w},
+    schema::{api_keys as k, webhooks as w},
     webhook,
 };
 
@@ -19,10 +19,8 @@ pub(crate) fn revoke(conn: &mut AnyConnection, id: &ApiKeyId) -> Result<Revoked,
     let update = diesel::update(k::table.find(&id)).set(gone);
     columns::one(update.execute(conn)?, "key")?;
     let registrations = w::table.filter(w::api_key_id.eq(&id));
-    let ids = registrations.select(w::id).load(conn)?;
-    webhook::forget_later(conn, ids, &id)?;
-    let to_them = d::table.filter(d::webhook_id.eq_any(registrations.select(w::id)));
-    let deliveries = diesel::delete(to_them).execute(conn)?;
+    let ids: Vec<String> = registrations.select(w::id).load(conn)?;
+    let deliveries = webhook::delete_all_of(conn, &ids)?;
     let registrations = diesel::delete(registrations).execute(conn)?;
     Ok(Revoked {
         registrations: columns::number(registrations, "number of registrations")?,

@@ -124,9 +124,9 @@ diesel::table! {
 }
 
 diesel::table! {
-    deliveries (webhook_id, envelope_id) {
-        webhook_id -> Text,
+    deliveries (envelope_id, webhook_id) {
         envelope_id -> Text,
+        webhook_id -> Text,
         attempts -> Integer,
         due_at -> Nullable<BigInt>,
         lease -> Nullable<BigInt>,

@@ -99,29 +99,27 @@ impl WebhookRepo for Unit {
         let (key, id) = (key.to_string(), id.to_string());
         self.run(|conn| {
             let of_key = webhooks::table.find(&id).filter(webhooks::api_key_id.eq(&key));
-            let to_it = deliveries::webhook_id.eq_any(of_key.select(webhooks::id));
-            diesel::delete(deliveries::table.filter(to_it)).execute(conn)?;
-            forget_later(conn, vec![id.clone()], &key)?;
+            let ids = of_key.select(webhooks::id).load(conn)?;
+            delete_all_of(conn, &ids)?;
             Ok(diesel::delete(of_key).execute(conn)? == 1)
         })
     }
 }
 
-/// Leaves the attempts of those of these registrations that are the key's to housekeeping, however many there are.
-pub(crate) fn forget_later(
-    conn: &mut AnyConnection,
-    ids: Vec<String>,
-    key: &str,
-) -> Result<(), Fault> {
-    let of_key = webhooks::table
-        .filter(webhooks::id.eq_any(ids))
-        .filter(webhooks::api_key_id.eq(key.to_owned()))
-        .select(webhooks::id);
-    diesel::insert_into(former_webhooks::table)
-        .values(of_key)
-        .into_columns(former_webhooks::id)
-        .execute(conn)?;
-    Ok(())
+/// Deletes the deliveries to these registrations, and leaves their attempts, however many there are, to housekeeping;
+/// how many deliveries.
+pub(crate) fn delete_all_of(conn: &mut AnyConnection, ids: &[String]) -> Result<usize, Fault> {
+    // One after the other, because each has an index of its own.
+    let to_them = deliveries::table.filter(deliveries::webhook_id.eq_any(ids));
+    let waiting = to_them.clone().filter(deliveries::due_at.is_not_null());
+    let failed = to_them.filter(deliveries::failed_at.is_not_null());
+    let deleted = diesel::delete(waiting).execute(conn)? + diesel::delete(failed).execute(conn)?;
+    for id in ids {
+        // Somebody else may be deleting it too: one of them will find it gone.
+        let former = diesel::insert_into(former_webhooks::table).values(former_webhooks::id.eq(id));
+        on_backend!(conn, c => former.on_conflict_do_nothing().execute(c))?;
+    }
+    Ok(deleted)
 }
 
 /// Events are a list of names with commas between them: no name has one, and nobody searches by event.

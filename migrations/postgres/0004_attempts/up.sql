@@ -33,14 +33,14 @@ ALTER TABLE webhooks
 CREATE INDEX ix_webhooks__retiring_until ON webhooks (retiring_until)
     WHERE retiring_until IS NOT NULL;
 
--- By target first: what waits for one is a range in the order of envelopes, and the next target is one step away.
-ALTER TABLE deliveries DROP CONSTRAINT deliveries_pkey;
-ALTER TABLE deliveries ADD PRIMARY KEY (webhook_id, envelope_id);
+-- Due by target: from one target to the next is one step, however much waits for each. Every delivery is in the first
+-- index while it waits, and in the second once it has failed, so that together they find all of a target.
 DROP INDEX ix_deliveries__webhook_id;
 CREATE INDEX ix_deliveries__webhook_id__due_at ON deliveries (webhook_id, due_at)
     WHERE due_at IS NOT NULL;
 ALTER TABLE deliveries ADD COLUMN failed_at BIGINT;
-UPDATE deliveries AS d SET failed_at = e.created_at
-    FROM envelopes AS e WHERE e.id = d.envelope_id AND d.last_failure IS NOT NULL;
+UPDATE deliveries AS d SET failed_at = coalesce(
+    (SELECT e.created_at FROM envelopes AS e WHERE e.id = d.envelope_id), 0
+) WHERE d.last_failure IS NOT NULL OR d.due_at IS NULL;
 CREATE INDEX ix_deliveries__webhook_id__failed_at ON deliveries (webhook_id, failed_at)
     WHERE failed_at IS NOT NULL;

@@ -31,27 +31,14 @@ ALTER TABLE webhooks ADD COLUMN retiring_until INTEGER;
 CREATE INDEX ix_webhooks__retiring_until ON webhooks (retiring_until)
     WHERE retiring_until IS NOT NULL;
 
--- By target first: what waits for one is a range in the order of envelopes, and the next target is one step away.
-ALTER TABLE deliveries RENAME TO deliveries_by_envelope;
-DROP INDEX ix_deliveries__due_at;
+-- Due by target: from one target to the next is one step, however much waits for each. Every delivery is in the first
+-- index while it waits, and in the second once it has failed, so that together they find all of a target.
 DROP INDEX ix_deliveries__webhook_id;
-CREATE TABLE deliveries (
-    webhook_id TEXT NOT NULL,
-    envelope_id TEXT NOT NULL,
-    attempts INTEGER NOT NULL,
-    due_at INTEGER,
-    lease INTEGER,
-    last_failure TEXT,
-    failed_at INTEGER,
-    PRIMARY KEY (webhook_id, envelope_id)
-) STRICT, WITHOUT ROWID;
-INSERT INTO deliveries (webhook_id, envelope_id, attempts, due_at, lease, last_failure, failed_at)
-    SELECT d.webhook_id, d.envelope_id, d.attempts, d.due_at, d.lease, d.last_failure,
-        CASE WHEN d.last_failure IS NOT NULL THEN e.created_at END
-    FROM deliveries_by_envelope AS d LEFT JOIN envelopes AS e ON e.id = d.envelope_id;
-DROP TABLE deliveries_by_envelope;
-CREATE INDEX ix_deliveries__due_at ON deliveries (due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX ix_deliveries__webhook_id__due_at ON deliveries (webhook_id, due_at)
     WHERE due_at IS NOT NULL;
+ALTER TABLE deliveries ADD COLUMN failed_at INTEGER;
+UPDATE deliveries SET failed_at = coalesce(
+    (SELECT e.created_at FROM envelopes AS e WHERE e.id = deliveries.envelope_id), 0
+) WHERE last_failure IS NOT NULL OR due_at IS NULL;
 CREATE INDEX ix_deliveries__webhook_id__failed_at ON deliveries (webhook_id, failed_at)
     WHERE failed_at IS NOT NULL;

@@ -8,7 +8,7 @@ use diesel::{
 };
 use serde_json::Value;
 
-use super::{Database, Ended, binary, run};
+use super::{Client, Database, Ended, Identity, binary, run};
 
 impl Database {
     /// `sealpost admin` with these arguments, on this database.
@@ -53,6 +53,16 @@ impl Database {
         let terms = ["--per-minute", &minute, "--per-day", &day, "--per-month", &month];
         let plan = ["plan", "set", key, "enterprise", "--per-second", &second];
         self.operate(&[&plan[..], &terms].concat());
+    }
+
+    /// Two newcomers who may ask as often as they like.
+    #[track_caller]
+    pub(crate) fn busy_pair(&self, client: &Client) -> (Identity, Identity) {
+        let (alice, bob) = (client.newcomer(), client.newcomer());
+        for who in [&alice, &bob] {
+            self.set_enterprise(&who.key, [100_000, 100_000, 100_000, 10_000]);
+        }
+        (alice, bob)
     }
 
     /// Statements past the service.

@@ -106,6 +106,20 @@ mod tests {
     }
 
     #[test]
+    fn only_a_whole_number_within_its_bounds_is_one() {
+        let read = |text: &str| {
+            Fields::parse(format!("{{\"limit\":{text}}}").as_bytes())
+                .unwrap()
+                .optional_number("limit", 1..=100)
+        };
+        assert_eq!((read("1"), read("100"), read("null")), (Ok(Some(1)), Ok(Some(100)), Ok(None)));
+        for text in ["0", "101", "-1", "1.0", "\"1\"", "true", "[1]", "4294967297"] {
+            let problem = "must be a whole number from 1 to 100";
+            assert_eq!(read(text), Err(invalid("limit", problem)), "{text}");
+        }
+    }
+
+    #[test]
     fn the_first_missing_field_is_named_before_a_wrong_one() {
         let fields = Fields::parse(br#"{"to":7,"message":""}"#).unwrap();
         assert_eq!(

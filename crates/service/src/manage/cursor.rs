@@ -92,7 +92,8 @@ mod tests {
                 let cursor = Cursor { webhook_id, state, below };
                 let text = cursor.to_string();
                 assert_eq!(text.parse(), Ok(cursor));
-                for wrong in [&text[1..], &format!("{text}A"), &format!("{text}="), "", "%"] {
+                let tail = text.get(1..).unwrap();
+                for wrong in [tail, &format!("{text}A"), &format!("{text}="), "", "%"] {
                     assert_eq!(wrong.parse::<Cursor>(), Err(CursorFault), "{wrong}");
                 }
             }

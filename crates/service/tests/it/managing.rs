@@ -30,13 +30,13 @@ fn register(world: &World, who: &Credentials) -> (String, String) {
 
 /// To itself; the envelope's id.
 async fn send(world: &World, who: &Credentials) -> String {
-    world.clock.advance(Duration::from_secs(60));
+    world.clock.advance(Duration::from_mins(1));
     let message = Send { to: key(who), message: "hello".to_owned(), idempotency_key: None };
     world.sealpost.send(who, Ok(message)).await.result.unwrap().envelope_id.to_string()
 }
 
 fn manage(world: &World, who: &Credentials, asked: Manage) -> Result<Managed, Refusal> {
-    world.clock.advance(Duration::from_secs(60));
+    world.clock.advance(Duration::from_mins(1));
     match world.sealpost.manage(who, &Ok(asked)).result {
         Ok(managed) => Ok(managed),
         error => Err(refusal(error)),

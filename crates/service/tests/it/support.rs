@@ -72,7 +72,6 @@ impl World {
         let parts = parts(&database, &dispatch, &keyring, &clock);
         let issuer = Arc::clone(&parts.issuer);
         let sealpost = Sealpost::start(parts, settings).unwrap();
-        let _folder = folder;
         Self {
             sealpost,
             clock,
@@ -83,7 +82,7 @@ impl World {
             issuer,
             file,
             url,
-            _folder,
+            _folder: folder,
         }
     }
 

@@ -17,6 +17,7 @@ on_both!(
     registrations_are_listed_oldest_first,
     only_the_key_itself_deletes_its_registration,
     a_deleted_registration_takes_its_deliveries_along,
+    of_two_that_delete_a_registration_one_does_it,
     a_deletion_and_outcomes_do_not_wait_in_a_circle,
 );
 
@@ -62,6 +63,25 @@ fn a_deleted_registration_takes_its_deliveries_along(db: &Fixture) {
     let due = db.claim(&claim_of(1000, 10, LeaseToken(1))).unwrap();
     assert_eq!(due.len(), 2);
     assert!(due.iter().all(|delivery| delivery.target.webhook_id == stays.id));
+}
+
+fn of_two_that_delete_a_registration_one_does_it(db: &Fixture) {
+    let key = db.activate();
+    let to = db.register(&key.id);
+    db.send(&to, 2);
+    let deleted = thread::scope(|scope| {
+        let mut first = db.begin(Durable).unwrap();
+        assert!(first.delete_registration(&key.id, &to.id).unwrap());
+        let second = scope.spawn(|| {
+            let mut tx = db.begin(Durable)?;
+            let is_deleted = tx.delete_registration(&key.id, &to.id)?;
+            tx.commit().map(|()| is_deleted)
+        });
+        thread::sleep(PAUSE);
+        first.commit().unwrap();
+        second.join().unwrap()
+    });
+    assert!(!deleted.unwrap());
 }
 
 /// A settlement in its two steps, and nobody who tries again.

@@ -45,7 +45,7 @@ fn registrations_and_deliveries_go_and_the_rest_stays(db: &Fixture) {
     db.send(&mine[0], 3);
     db.send(&mine[1], 1);
     db.send(&theirs, 2);
-    db.execute("UPDATE deliveries SET due_at = NULL").unwrap();
+    db.execute("UPDATE deliveries SET due_at = NULL, failed_at = 5").unwrap();
 
     assert_eq!(revoke(db, &key.id).unwrap(), Revoked { registrations: 2, deliveries: 4 });
 

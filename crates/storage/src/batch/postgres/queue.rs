@@ -67,7 +67,7 @@ pub(in crate::batch) fn due_of(
              ORDER BY d.due_at LIMIT ? FOR UPDATE SKIP LOCKED
          ) AS due",
     )
-    .bind::<Texts, _>(column(targets, |id| id.as_str()))
+    .bind::<Texts, _>(column(targets, String::as_str))
     .bind::<BigInt, _>(now.as_millis())
     .bind::<BigInt, _>(limit)
     .load(conn)?;
@@ -156,8 +156,7 @@ pub(in crate::batch) fn release(
     Ok(())
 }
 
-/// What somebody is opening meanwhile stays for the next time. Deliveries are found by the registrations of those that
-/// the envelopes were sent to; arrays, because a join may be planned over whole tables.
+/// What somebody is opening meanwhile stays for the next time. Arrays, because a join may be planned over whole tables.
 pub(in crate::batch) fn purge_envelopes(
     conn: &mut PgConnection,
     below: &str,
@@ -165,14 +164,9 @@ pub(in crate::batch) fn purge_envelopes(
 ) -> Result<usize, Fault> {
     Ok(Statement::command(
         "WITH old AS MATERIALIZED (
-             SELECT id, recipient FROM envelopes WHERE id < ? ORDER BY id LIMIT ?
-             FOR UPDATE SKIP LOCKED
+             SELECT id FROM envelopes WHERE id < ? ORDER BY id LIMIT ? FOR UPDATE SKIP LOCKED
          ), undelivered AS (
-             DELETE FROM deliveries WHERE envelope_id <= (SELECT max(id) FROM old)
-                 AND webhook_id = ANY (ARRAY(
-                     SELECT id FROM webhooks
-                     WHERE api_key_id = ANY (ARRAY(SELECT DISTINCT recipient FROM old))
-                 ))
+             DELETE FROM deliveries WHERE envelope_id = ANY (ARRAY(SELECT id FROM old))
          )
          DELETE FROM envelopes WHERE id = ANY (ARRAY(SELECT id FROM old))",
     )

@@ -1,18 +1,20 @@
 //! The queue: who takes what, and what is put out of the way.
 
+use std::collections::{BTreeSet, HashMap};
+
 use diesel::{
     SqliteConnection,
     prelude::*,
-    sql_types::{BigInt, Text},
+    sql_types::{BigInt, Integer, Text},
 };
 use sealpost_domain::{Timestamp, ports::Claim};
 
 use crate::{
     batch::{Held, RowId, TakenRow, statement::Statement},
-    envelope,
+    envelope::{self, MetaRow},
     fault::Fault,
     schema::{deliveries as d, envelopes as e, webhooks as w},
-    webhook,
+    webhook::{self, TargetRow},
 };
 
 pub(in crate::batch) fn oldest_due(
@@ -70,41 +72,47 @@ pub(in crate::batch) fn due_of(
     Ok(all)
 }
 
+/// Registrations and envelopes are read once each, since most of a claim share some.
 pub(in crate::batch) fn lease(
     conn: &mut SqliteConnection,
     ids: &[RowId],
     claim: &Claim,
 ) -> Result<Vec<TakenRow>, Fault> {
+    let registrations: Vec<(String, (String, TargetRow))> = w::table
+        .filter(w::id.eq_any(ids.iter().map(|id| &id.webhook_id).collect::<BTreeSet<_>>()))
+        .select((w::id, (w::status, webhook::TARGET)))
+        .load(conn)?;
+    let registrations: HashMap<_, _> = registrations.into_iter().collect();
+    let envelopes: Vec<(String, MetaRow)> = e::table
+        .filter(e::id.eq_any(ids.iter().map(|id| &id.envelope_id).collect::<BTreeSet<_>>()))
+        .select((e::id, envelope::META))
+        .load(conn)?;
+    let envelopes: HashMap<_, _> = envelopes.into_iter().collect();
     let mut taken = Vec::with_capacity(ids.len());
-    for id in ids {
-        Statement::command(
-            "UPDATE deliveries SET lease = ?, due_at = ? WHERE webhook_id = ? AND envelope_id = ?",
+    for RowId { webhook_id, envelope_id } in ids {
+        let held = Statement::<_, Integer>::query(
+            "UPDATE deliveries SET lease = ?, due_at = ? WHERE webhook_id = ? AND envelope_id = ?
+             RETURNING attempts",
         )
         .bind::<BigInt, _>(claim.lease.0)
         .bind::<BigInt, _>(claim.lease_until.as_millis())
-        .bind::<Text, _>(&id.webhook_id)
-        .bind::<Text, _>(&id.envelope_id)
-        .execute(conn)?;
-        let row = d::table
-            .find((&id.webhook_id, &id.envelope_id))
-            .left_join(w::table)
-            .left_join(e::table)
-            .select((
-                d::envelope_id,
-                d::webhook_id,
-                d::attempts,
-                (w::status, webhook::TARGET).nullable(),
-                envelope::META.nullable(),
-            ))
-            .first(conn)?;
-        taken.push(row);
+        .bind::<Text, _>(webhook_id)
+        .bind::<Text, _>(envelope_id)
+        .get_result(conn)?;
+        taken.push(TakenRow {
+            envelope_id: envelope_id.clone(),
+            webhook_id: webhook_id.clone(),
+            attempts: held,
+            registration: registrations.get(webhook_id).cloned(),
+            envelope: envelopes.get(envelope_id).cloned(),
+        });
     }
     Ok(taken)
 }
 
 pub(in crate::batch) fn discard(conn: &mut SqliteConnection, ids: &[RowId]) -> Result<(), Fault> {
     for id in ids {
-        diesel::delete(d::table.find((&id.webhook_id, &id.envelope_id))).execute(conn)?;
+        diesel::delete(d::table.find((&id.envelope_id, &id.webhook_id))).execute(conn)?;
     }
     Ok(())
 }
@@ -115,7 +123,7 @@ pub(in crate::batch) fn park(
     due_at: Timestamp,
 ) -> Result<(), Fault> {
     for id in ids {
-        diesel::update(d::table.find((&id.webhook_id, &id.envelope_id)))
+        diesel::update(d::table.find((&id.envelope_id, &id.webhook_id)))
             .set((d::lease.eq(None::<i64>), d::due_at.eq(Some(due_at.as_millis()))))
             .execute(conn)?;
     }
@@ -128,7 +136,7 @@ pub(in crate::batch) fn release(
     due_at: Timestamp,
 ) -> Result<(), Fault> {
     for Held { id, lease } in held {
-        let held = d::table.find((&id.webhook_id, &id.envelope_id)).filter(d::lease.eq(lease));
+        let held = d::table.find((&id.envelope_id, &id.webhook_id)).filter(d::lease.eq(lease));
         diesel::update(held)
             .set((d::lease.eq(None::<i64>), d::due_at.eq(Some(due_at.as_millis()))))
             .execute(conn)?;
@@ -136,26 +144,15 @@ pub(in crate::batch) fn release(
     Ok(())
 }
 
-/// Deliveries are found by the registrations of those that the envelopes were sent to.
 pub(in crate::batch) fn purge_envelopes(
     conn: &mut SqliteConnection,
     below: &str,
     limit: i64,
 ) -> Result<usize, Fault> {
-    let old: Vec<(String, String)> = e::table
-        .filter(e::id.lt(below))
-        .order(e::id)
-        .limit(limit)
-        .select((e::id, e::recipient))
-        .load(conn)?;
-    let Some((last, _)) = old.last() else { return Ok(0) };
-    let recipients = old_envelopes.filter(old_envelopes.field(e::id).le(last));
-    let theirs = w::table
-        .filter(w::api_key_id.eq_any(recipients.select(old_envelopes.field(e::recipient))))
-        .select(w::id);
-    let undelivered = d::table.filter(d::webhook_id.eq_any(theirs)).filter(d::envelope_id.le(last));
-    diesel::delete(undelivered).execute(conn)?;
-    Ok(diesel::delete(e::table.filter(e::id.le(last))).execute(conn)?)
+    let id = old_envelopes.field(e::id);
+    let old = old_envelopes.filter(id.lt(below)).order(id).limit(limit).select(id);
+    diesel::delete(d::table.filter(d::envelope_id.eq_any(old))).execute(conn)?;
+    Ok(diesel::delete(e::table.filter(e::id.eq_any(old))).execute(conn)?)
 }
 
 diesel::alias!(e as old_envelopes: OldEnvelopes);

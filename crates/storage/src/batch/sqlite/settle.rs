@@ -15,7 +15,7 @@ pub(in crate::batch) fn remove(
     let mut removed = Vec::with_capacity(ends.len());
     for end in ends {
         let Held { id, lease } = &end.held;
-        let held = d::table.find((&id.webhook_id, &id.envelope_id)).filter(d::lease.eq(lease));
+        let held = d::table.find((&id.envelope_id, &id.webhook_id)).filter(d::lease.eq(lease));
         if diesel::delete(held).execute(conn)? == 1 {
             removed.push(end.held.clone());
         }
@@ -30,7 +30,7 @@ pub(in crate::batch) fn keep(
     let mut kept = Vec::with_capacity(ends.len());
     for end in ends {
         let Held { id, lease } = &end.held;
-        let held = d::table.find((&id.webhook_id, &id.envelope_id)).filter(d::lease.eq(lease));
+        let held = d::table.find((&id.envelope_id, &id.webhook_id)).filter(d::lease.eq(lease));
         let outcome = (
             d::lease.eq(None::<i64>),
             d::attempts.eq(end.attempts),

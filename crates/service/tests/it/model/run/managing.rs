@@ -31,7 +31,7 @@ impl Run {
     pub(super) fn delete(&mut self, who: Who, key: Pick, webhook: Webhook) -> Checked {
         let (caller, id) = (self.caller(who)?, self.webhook(key, webhook));
         let expected = self.truth.delete(caller, named(&id));
-        let got = self.manage(caller, id.map(|webhook_id| Manage::Delete { webhook_id }));
+        let got = self.manage(caller, &id.map(|webhook_id| Manage::Delete { webhook_id }));
         same("deletion", &expected, &got)?;
         check_within(&got)
     }
@@ -39,7 +39,7 @@ impl Run {
     pub(super) fn enable(&mut self, who: Who, key: Pick, webhook: Webhook) -> Checked {
         let (caller, id) = (self.caller(who)?, self.webhook(key, webhook));
         let expected = self.truth.enable(caller, named(&id));
-        let got = self.manage(caller, id.map(|webhook_id| Manage::Enable { webhook_id }));
+        let got = self.manage(caller, &id.map(|webhook_id| Manage::Enable { webhook_id }));
         same("enabling", &expected, &got)?;
         check_within(&got)
     }
@@ -47,7 +47,7 @@ impl Run {
     pub(super) fn rotate_webhook(&mut self, who: Who, key: Pick, webhook: Webhook) -> Checked {
         let (caller, id) = (self.caller(who)?, self.webhook(key, webhook));
         let expected = self.truth.rotate_webhook(caller, named(&id));
-        let got = self.manage(caller, id.map(|webhook_id| Manage::RotateSecret { webhook_id }));
+        let got = self.manage(caller, &id.map(|webhook_id| Manage::RotateSecret { webhook_id }));
         if let Ok(answer) = &got.result {
             text(answer, "secret", "whsec_")?;
         }
@@ -79,13 +79,13 @@ impl Run {
         let asked = id.and_then(|webhook_id| {
             envelope_id.map(|envelope_id| Manage::Redeliver { webhook_id, envelope_id })
         });
-        let got = self.manage(caller, asked);
+        let got = self.manage(caller, &asked);
         same("redelivery", &expected, &got)?;
         check_within(&got)
     }
 
-    fn manage(&self, caller: Caller, asked: Result<Manage, Refusal>) -> Said<Value> {
-        said(self.world.sealpost.manage(&self.credentials(caller), &asked))
+    fn manage(&self, caller: Caller, asked: &Result<Manage, Refusal>) -> Said<Value> {
+        said(self.world.sealpost.manage(&self.credentials(caller), asked))
     }
 
     fn webhook(&self, key: Pick, webhook: Webhook) -> Result<String, Refusal> {
