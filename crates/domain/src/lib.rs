@@ -6,6 +6,7 @@
 
 mod account;
 mod audit;
+mod channel;
 mod delivery;
 mod did;
 mod envelope;
@@ -27,6 +28,7 @@ mod webhook;
 
 pub use account::{Account, Session};
 pub use audit::{Act, AuditEntry, AuditHash};
+pub use channel::Channel;
 pub use delivery::{AttemptFailure, DeliveryId, LeaseToken, LeasedDelivery, Outcome, Settlement};
 pub use did::Did;
 pub use envelope::{Envelope, EnvelopeHash, EnvelopeMeta, Suite};
@@ -36,7 +38,9 @@ pub use governance::{
     Standing, Subject,
 };
 pub use handle::{Handle, HandleFault};
-pub use id::{AccountId, ApiKeyId, DecisionId, EnvelopeId, IdFault, RequestId, WebhookId};
+pub use id::{
+    AccountId, ApiKeyId, ChannelId, DecisionId, EnvelopeId, IdFault, RequestId, WebhookId,
+};
 pub use idempotency::{Fingerprint, IdempotencyKey, IdempotencyKeyFault};
 pub use key::{ApiKey, IllegalMove, KeyEvent, KeyStatus};
 pub use label::{Label, LabelFault};
