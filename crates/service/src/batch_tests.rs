@@ -64,7 +64,8 @@ fn send(n: u8) -> Command {
         timestamp: NOW,
     };
     let envelope = Envelope { meta, sealed: vec![n], signature: [0; 64] };
-    let outgoing = Outgoing { envelope: Arc::new(envelope), handle: None, sealing_version: 1 };
+    let outgoing =
+        Outgoing { envelope: Arc::new(envelope), channel: None, handle: None, sealing_version: 1 };
     Command {
         caller: Caller { session: TOKEN, key: key(1) },
         idempotency: None,

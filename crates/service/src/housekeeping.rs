@@ -13,7 +13,7 @@ use sealpost_domain::{
 };
 use sealpost_wallet::random;
 
-use crate::sealpost::Core;
+use crate::{channel::LIFE_MAX, sealpost::Core};
 
 /// The thread that keeps house.
 pub(crate) struct Housekeeper {
@@ -41,6 +41,7 @@ impl Housekeeper {
         let node = LeaseToken(i64::from_ne_bytes(random().unwrap_or_default()));
         let thread = thread::Builder::new().name("housekeeper".to_owned()).spawn(move || {
             while !heard.wait(core.settings.housekeeping_every) {
+                core.channels.retire(core.clock.now());
                 for chore in core.chores() {
                     if let Err(error) = core.keep(&chore, node, &heard) {
                         let error: &dyn std::error::Error = &error;
@@ -79,7 +80,7 @@ impl Stop {
 }
 
 impl Core {
-    fn chores(&self) -> [Chore; 3] {
+    fn chores(&self) -> [Chore; 4] {
         [
             Chore {
                 name: "sessions",
@@ -95,6 +96,11 @@ impl Core {
                 name: "envelopes",
                 keep: self.settings.retention,
                 purge: |tx, before, limit| tx.purge_envelopes(before, limit),
+            },
+            Chore {
+                name: "channels",
+                keep: self.settings.retention,
+                purge: |tx, before, limit| tx.purge_channels(before, LIFE_MAX, limit),
             },
         ]
     }

@@ -9,8 +9,8 @@ use sealpost_domain::{
 use sealpost_wallet::Keyring;
 
 use crate::{
-    Error, Settings, committer::Committer, credentials::NO_SESSION, housekeeping::Housekeeper,
-    known::Known,
+    Error, Settings, channel::Channels, committer::Committer, credentials::NO_SESSION,
+    housekeeping::Housekeeper, known::Known,
 };
 
 /// What the service is put together from.
@@ -43,14 +43,16 @@ pub(crate) struct Core {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) settings: Settings,
     pub(crate) known: Known,
+    pub(crate) channels: Channels,
 }
 
 impl Sealpost {
     /// Puts the service together and starts its committer. [`unlock`](crate::unlock) the database first.
     pub fn start(parts: Parts, settings: Settings) -> Result<Self, std::io::Error> {
         let Parts { store, dispatch, guard, keyring, clock } = parts;
-        let known = Known::new(&settings);
-        let core = Arc::new(Core { store, dispatch, guard, keyring, clock, settings, known });
+        let (known, channels) = (Known::new(&settings), Channels::new(&settings));
+        let core =
+            Arc::new(Core { store, dispatch, guard, keyring, clock, settings, known, channels });
         let committer = RwLock::new(Some(Committer::start(Arc::clone(&core))?));
         let housekeeper = Housekeeper::start(Arc::clone(&core))?;
         Ok(Self { core, committer, housekeeper })
@@ -73,6 +75,7 @@ impl Sealpost {
         if let Some(committer) = committer {
             committer.stop();
         }
+        self.core.channels.close();
     }
 
     /// The live session of this token.

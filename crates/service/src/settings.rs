@@ -25,6 +25,12 @@ pub struct Settings {
     pub housekeeping_batch: u32,
     /// How new envelopes are sealed.
     pub suite: Suite,
+    /// How long envelopes are sealed under one channel, and an opened channel is remembered; an hour at the most.
+    pub channel_life: Duration,
+    /// Envelopes that are sealed under one channel.
+    pub channel_envelopes_max: u32,
+    /// Channels that are kept in memory of those that are sealed under, and as many of those that were opened.
+    pub channels_cached_max: usize,
     /// Sends that may wait for a commit; more are refused as unavailable.
     pub queue_max: usize,
     /// Sends that share one commit at the most.
@@ -49,6 +55,9 @@ impl Default for Settings {
             housekeeping_every: Duration::from_mins(1),
             housekeeping_batch: 500,
             suite: Suite::Hybrid,
+            channel_life: Duration::from_mins(10),
+            channel_envelopes_max: 10_000,
+            channels_cached_max: 10_000,
             queue_max: 4096,
             batch_max: 256,
             identities_cached_max: 10_000,

@@ -1,8 +1,15 @@
 //! What has had its time, deleted in bounded batches, and who may do such a chore.
 
-use diesel::{prelude::*, query_dsl::methods::FilterDsl, sql_query, sql_types::BigInt};
+use std::time::Duration;
+
+use diesel::{
+    prelude::*,
+    query_dsl::methods::FilterDsl,
+    sql_query,
+    sql_types::{BigInt, Text},
+};
 use sealpost_domain::{
-    EnvelopeId, LeaseToken, Timestamp,
+    ChannelId, EnvelopeId, LeaseToken, Timestamp,
     ports::{HousekeepingRepo, StoreError},
 };
 
@@ -10,7 +17,7 @@ use crate::{
     batch, columns,
     connection::{AnyConnection, on_backend},
     fault::Fault,
-    schema::chores,
+    schema::{chores, envelopes as e},
     unit::Unit,
 };
 
@@ -46,6 +53,23 @@ impl HousekeepingRepo for Unit {
         })
     }
 
+    fn purge_channels(
+        &mut self,
+        before: Timestamp,
+        life: Duration,
+        limit: u32,
+    ) -> Result<u64, StoreError> {
+        self.run(|conn| {
+            // Envelopes go the oldest first: those of channels that ended before the oldest are all gone.
+            let oldest = e::table.order(e::id).select(e::created_at).first(conn).optional()?;
+            let ended = columns::instant(oldest).map_or(before, |oldest| oldest.min(before));
+            let below = ChannelId::new(ended.minus(life), [0; 10]).to_string();
+            let purge =
+                sql_query(CHANNELS).bind::<Text, _>(below).bind::<BigInt, _>(i64::from(limit));
+            columns::number(purge.execute(conn)?, "number of rows")
+        })
+    }
+
     fn purge_remembered(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         self.run(|conn| purge(conn, REMEMBERED, before, limit))
     }
@@ -66,6 +90,11 @@ fn purge(
 const SESSIONS: &str = "
     DELETE FROM sessions WHERE token IN (
         SELECT token FROM sessions WHERE expires_at < $1 ORDER BY expires_at LIMIT $2
+    )";
+
+const CHANNELS: &str = "
+    DELETE FROM channels WHERE id IN (
+        SELECT id FROM channels WHERE id < $1 ORDER BY id LIMIT $2
     )";
 
 const REMEMBERED: &str = "

@@ -7,7 +7,7 @@ use sealpost_domain::{
 
 use crate::{
     batch::{self, DeliveryRow, EnvelopeRow, OverageRow, SentRows},
-    columns, facts,
+    channel, columns, facts,
     fault::Fault,
     idempotency,
     unit::Unit,
@@ -21,6 +21,11 @@ impl SendLedger for Unit {
 
     fn apply(&mut self, changes: &Changes) -> Result<(), StoreError> {
         self.run(|conn| {
+            let channels = changes.channels.iter().map(|channel| channel::row(channel));
+            let channels: Vec<_> = channels.collect::<Result<_, _>>()?;
+            if !channels.is_empty() {
+                batch::open_channels(conn, &channels)?;
+            }
             let leased = changes.leased.iter().map(leased_row);
             let unleased = changes.unleased.iter().map(unleased_row);
             let envelopes = changes.envelopes.iter().map(|envelope| envelope_row(envelope));

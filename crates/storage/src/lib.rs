@@ -53,6 +53,7 @@
 mod account;
 mod audit;
 mod batch;
+mod channel;
 mod columns;
 mod connect;
 mod connection;

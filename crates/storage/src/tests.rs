@@ -14,6 +14,7 @@ macro_rules! on_both {
 
 mod accounts;
 mod auditing;
+mod channels;
 mod claiming;
 mod facts;
 mod fixture;

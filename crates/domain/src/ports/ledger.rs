@@ -4,8 +4,9 @@ use std::{collections::HashMap, sync::Arc};
 
 use super::StoreError;
 use crate::{
-    AccountId, ApiKeyId, Envelope, EnvelopeId, EnvelopeMeta, Fingerprint, Handle, IdempotencyKey,
-    KeyStatus, LeasedDelivery, Plan, Session, Standing, Target, Timestamp, TokenHash, Usage,
+    AccountId, ApiKeyId, Channel, Envelope, EnvelopeId, EnvelopeMeta, Fingerprint, Handle,
+    IdempotencyKey, KeyStatus, LeasedDelivery, Plan, Session, Standing, Target, Timestamp,
+    TokenHash, Usage,
 };
 
 /// What the send path reads and writes, for a whole batch at once. Every other authenticated request is admitted
@@ -67,6 +68,8 @@ pub struct KeyFacts {
 /// What a batch decided.
 #[derive(Debug, Default)]
 pub struct Changes {
+    /// Channels that envelopes of this batch were sealed under; one that is stored already stays as it is.
+    pub channels: Vec<Arc<Channel>>,
     /// Envelopes to store.
     pub envelopes: Vec<Arc<Envelope>>,
     /// Their deliveries, which this node holds.

@@ -9,7 +9,7 @@ use diesel::{
 };
 use sealpost_domain::{Timestamp, ports::Claim};
 
-pub(super) use self::send::{add_overages, forget_stale, recall, remember, store};
+pub(super) use self::send::{add_overages, forget_stale, open_channels, recall, remember, store};
 use super::{End, Held, Note, RowId, TakenRow, statement::Statement};
 use crate::fault::Fault;
 

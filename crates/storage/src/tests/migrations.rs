@@ -83,7 +83,7 @@ fn the_newest_migration_keeps_what_is_there(db: &Fixture) {
         key.id
     ))
     .unwrap();
-    assert_eq!(db.migrate().unwrap(), names("sqlite")[1..]);
+    assert_eq!(db.migrate().unwrap().first(), names("sqlite").last());
     assert_eq!((db.count("envelopes"), db.count("deliveries")), (2, 2));
     let subject = Subject::Key(key.id);
     let open = db.store().write(Durable, |tx| tx.open_decisions(&subject)).unwrap();
