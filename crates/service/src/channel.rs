@@ -206,3 +206,7 @@ pub(crate) const LIFE_MAX: Duration = Duration::from_hours(1);
 
 /// How often a channel is begun anew because others have sealed all that it may in the meantime.
 const TRIES_MAX: u32 = 3;
+
+#[cfg(test)]
+#[path = "channel_tests.rs"]
+mod tests;

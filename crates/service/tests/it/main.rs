@@ -6,6 +6,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod channels;
 mod model;
 mod operators;
 mod support;
