@@ -14,6 +14,7 @@
 mod addresses;
 mod allowances;
 mod audit;
+mod channels;
 mod cluster;
 mod commands;
 mod crash;

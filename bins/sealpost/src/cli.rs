@@ -1,6 +1,7 @@
 //! The command line. Every setting is a flag and an environment variable of the same name.
 
 mod admin;
+mod channel;
 mod serve;
 mod webhook;
 

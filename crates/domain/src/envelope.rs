@@ -6,14 +6,16 @@ use serde::{Serialize, Serializer};
 
 use crate::{ApiKeyId, EnvelopeId, Timestamp};
 
-/// How an envelope is sealed. Every suite ever used opens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// How an envelope is sealed. Every suite ever used opens; new envelopes are sealed in the default one, unless it is set
+/// otherwise.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Suite {
     /// One encapsulation with X-Wing for many envelopes, each under a key of its own.
     Channel,
     /// HPKE with X25519.
     Classic,
-    /// HPKE with X-Wing, X25519 and ML-KEM-768 at once; the default.
+    /// HPKE with X-Wing, X25519 and ML-KEM-768 at once.
+    #[default]
     Hybrid,
 }
 

@@ -2,10 +2,7 @@
 //! it opened. Both are in its memory alone and end there: after their time, when all their envelopes are sealed, when
 //! either key is seen in another state or with another sealing key, and when the service stops.
 
-use std::{
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use sealpost_domain::{ApiKeyId, Channel, ChannelId, Did, Envelope, Refusal, Timestamp};
 use sealpost_wallet::{
@@ -49,7 +46,8 @@ struct Row {
 
 impl Channels {
     pub(crate) fn new(settings: &Settings) -> Self {
-        let (max, life) = (settings.channels_cached_max, settings.channel_life.min(LIFE_MAX));
+        let (max, life) =
+            (settings.channels_cached_max, settings.channel_life.min(Settings::CHANNEL_LIFE_MAX));
         Self {
             running: Vault::new(max, life),
             accepted: Vault::new(max, life),
@@ -199,10 +197,6 @@ impl Name for Row {
         self.pair.parties()
     }
 }
-
-/// No channel is sealed under for longer, whatever is set: what is stored of it may go that long after its last
-/// envelope's time.
-pub(crate) const LIFE_MAX: Duration = Duration::from_hours(1);
 
 /// How often a channel is begun anew because others have sealed all that it may in the meantime.
 const TRIES_MAX: u32 = 3;

@@ -1,6 +1,6 @@
 //! What this node's memory holds of channels, and when it lets go.
 
-use std::sync::Weak;
+use std::{sync::Weak, time::Duration};
 
 use sealpost_domain::{EnvelopeId, KeyStatus, Suite};
 use sealpost_wallet::Root;

@@ -13,7 +13,7 @@ use sealpost_domain::{
 };
 use sealpost_wallet::random;
 
-use crate::{channel::LIFE_MAX, sealpost::Core};
+use crate::{Settings, sealpost::Core};
 
 /// The thread that keeps house.
 pub(crate) struct Housekeeper {
@@ -100,7 +100,9 @@ impl Core {
             Chore {
                 name: "channels",
                 keep: self.settings.retention,
-                purge: |tx, before, limit| tx.purge_channels(before, LIFE_MAX, limit),
+                purge: |tx, before, limit| {
+                    tx.purge_channels(before, Settings::CHANNEL_LIFE_MAX, limit)
+                },
             },
         ]
     }

@@ -25,7 +25,8 @@ pub struct Settings {
     pub housekeeping_batch: u32,
     /// How new envelopes are sealed.
     pub suite: Suite,
-    /// How long envelopes are sealed under one channel, and an opened channel is remembered; an hour at the most.
+    /// How long envelopes are sealed under one channel, and an opened channel is remembered;
+    /// [`Settings::CHANNEL_LIFE_MAX`] at the most.
     pub channel_life: Duration,
     /// Envelopes that are sealed under one channel.
     pub channel_envelopes_max: u32,
@@ -43,6 +44,12 @@ pub struct Settings {
     pub cache_idle: Duration,
 }
 
+impl Settings {
+    /// No channel is sealed under for longer, whatever is set: its row is kept for as long after its last envelope may
+    /// have gone, on whichever node it was sealed.
+    pub const CHANNEL_LIFE_MAX: Duration = Duration::from_hours(1);
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -54,7 +61,7 @@ impl Default for Settings {
             idempotency_ttl: Duration::from_hours(24),
             housekeeping_every: Duration::from_mins(1),
             housekeeping_batch: 500,
-            suite: Suite::Hybrid,
+            suite: Suite::default(),
             channel_life: Duration::from_mins(10),
             channel_envelopes_max: 10_000,
             channels_cached_max: 10_000,
