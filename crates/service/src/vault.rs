@@ -116,7 +116,7 @@ impl<K: Name, V> Vault<K, V> {
         held.by_party.clear();
     }
 
-    /// A clock that was set back must not make anything last longer.
+    /// Either way: a clock that was set back far must not make anything last until it has caught up.
     fn is_over(&self, since: Timestamp, now: Timestamp) -> bool {
         now.since(since).max(since.since(now)) >= self.life
     }
