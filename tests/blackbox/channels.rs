@@ -6,6 +6,7 @@ use serde_json::Value;
 use crate::support::{Database, Identity, Receiver, Server, on_both, text};
 
 on_both!(
+    a_channel_that_is_stored_costs_the_database_nothing_more,
     a_pair_shares_a_channel_on_each_node_and_every_node_opens_it,
     envelopes_outlive_a_kill_and_the_rotation_of_every_key,
     the_limits_of_a_channel_are_settings,
@@ -55,6 +56,19 @@ fn a_pair_shares_a_channel_on_each_node_and_every_node_opens_it(database: &Datab
             node.client().open(&alice, envelope).refused(404, "ENVELOPE_NOT_FOUND");
         }
     }
+}
+
+/// A row that is gone would come back, if anybody still brought it along.
+fn a_channel_that_is_stored_costs_the_database_nothing_more(database: &Database) {
+    let server = serve(database);
+    let (alice, bob) = (server.client().newcomer(), server.client().newcomer());
+    send(&server, &alice, &bob);
+    assert_eq!(database.count("channels"), 1);
+    database.by_hand("CREATE TABLE kept AS SELECT * FROM channels; DELETE FROM channels");
+    let envelope = send(&server, &alice, &bob);
+    assert_eq!(database.count("channels"), 0);
+    database.by_hand("INSERT INTO channels SELECT * FROM kept");
+    check_opens(&server, &bob, &envelope);
 }
 
 fn envelopes_outlive_a_kill_and_the_rotation_of_every_key(database: &Database) {

@@ -1,22 +1,41 @@
 //! What this node's memory holds of channels, and when it lets go.
 
-use std::{sync::Weak, time::Duration};
+use std::{
+    ops::Deref,
+    sync::{
+        Weak,
+        atomic::{AtomicI64, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
 
-use sealpost_domain::{EnvelopeId, KeyStatus, Suite};
-use sealpost_wallet::Root;
+use sealpost_domain::{
+    Clock, EnvelopeId, KeyStatus, LeaseToken, LeasedDelivery, Suite,
+    ports::{Dispatch, TargetGuard},
+};
+use sealpost_storage::{Database, DatabaseUrl, Settings as DatabaseSettings};
+use sealpost_wallet::{Keyring, Root};
 
 use super::*;
+use crate::{Parts, Sealpost};
 
-struct Pairing {
-    channels: Channels,
+struct Pairing<C> {
+    channels: C,
     sender: Identity,
     recipient: Identity,
 }
 
-impl Pairing {
+impl Pairing<Box<Channels>> {
     fn new() -> Self {
+        Self::on(Box::new(Channels::new(&Settings::default())))
+    }
+}
+
+impl<C: Deref<Target = Channels>> Pairing<C> {
+    /// In the memory of somebody else.
+    fn on(channels: C) -> Self {
         let identity = || Identity::new(Root::generate().unwrap()).unwrap();
-        let channels = Channels::new(&Settings::default());
         Self { channels, sender: identity(), recipient: identity() }
     }
 
@@ -57,8 +76,76 @@ fn are_gone((running, receiver): &(Weak<Running>, Weak<ChannelReceiver>)) -> boo
     running.strong_count() == 0
 }
 
+/// A service on a database in this folder, whose clock is moved by hand.
+fn service(folder: &std::path::Path, clock: &Arc<Hands>) -> Sealpost {
+    let url = DatabaseUrl::Sqlite(folder.join("sealpost.db"));
+    let database = Arc::new(Database::open(&url, DatabaseSettings::default()).unwrap());
+    database.migrate().unwrap();
+    let keyring = Arc::new(Keyring::parse(&Keyring::fresh_line(1).unwrap()).unwrap());
+    let clock = Arc::<Hands>::clone(clock);
+    let (dispatch, guard) = (Arc::new(Nowhere), Arc::new(Nowhere));
+    let parts = Parts { store: database, dispatch, guard, keyring, clock };
+    let every = Duration::from_millis(1);
+    Sealpost::start(parts, Settings { housekeeping_every: every, ..Settings::default() }).unwrap()
+}
+
+#[derive(Default)]
+struct Hands(AtomicI64);
+
+impl Clock for Hands {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(self.0.load(Ordering::SeqCst))
+    }
+}
+
+/// Nothing is sent, and nothing registered.
+struct Nowhere;
+
+impl Dispatch for Nowhere {
+    fn room(&self) -> usize {
+        0
+    }
+
+    fn lease(&self) -> (LeaseToken, Timestamp) {
+        (LeaseToken(0), Timestamp::from_millis(0))
+    }
+
+    fn submit(&self, _: Vec<LeasedDelivery>) {}
+}
+
+impl TargetGuard for Nowhere {
+    fn vet(&self, _: &str) -> Result<String, String> {
+        Err("leads nowhere".to_owned())
+    }
+}
+
 #[test]
-fn stopping_wipes_both_sides_and_nothing_is_kept_from_then_on() {
+fn a_service_that_stops_wipes_both_sides() {
+    let folder = tempfile::tempdir().unwrap();
+    let sealpost = service(folder.path(), &Arc::default());
+    let both = Pairing::on(&sealpost.core.channels).both();
+    assert!(!are_gone(&both));
+    sealpost.stop();
+    assert!(are_gone(&both));
+}
+
+#[test]
+fn housekeeping_wipes_what_has_had_its_time() {
+    let (folder, clock) = (tempfile::tempdir().unwrap(), Arc::new(Hands::default()));
+    let sealpost = service(folder.path(), &clock);
+    let both = Pairing::on(&sealpost.core.channels).both();
+    clock.0.store(599_999, Ordering::SeqCst);
+    let until = Instant::now() + Duration::from_secs(20);
+    assert!(!are_gone(&both));
+    clock.0.store(600_000, Ordering::SeqCst);
+    while both.0.strong_count() + both.1.strong_count() > 0 {
+        assert!(Instant::now() < until, "not in time");
+        thread::yield_now();
+    }
+}
+
+#[test]
+fn closing_wipes_both_sides_and_nothing_is_kept_from_then_on() {
     let pairing = Pairing::new();
     let both = pairing.both();
     assert!(!are_gone(&both));
@@ -80,7 +167,7 @@ fn both_sides_are_wiped_when_their_time_is_over_though_nobody_asks_for_them() {
 #[test]
 fn a_longer_life_than_an_hour_is_an_hour() {
     let settings = Settings { channel_life: Duration::from_hours(9), ..Settings::default() };
-    let pairing = Pairing { channels: Channels::new(&settings), ..Pairing::new() };
+    let pairing = Pairing::on(Box::new(Channels::new(&settings)));
     let both = pairing.both();
     for (now, gone) in [(3_599_999, false), (3_600_000, true)] {
         pairing.channels.retire(Timestamp::from_millis(now));
