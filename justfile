@@ -41,6 +41,10 @@ deny:
 longest:
     tests/longest
 
-# How much a node sends, seals and delivers; SEALPOST_BENCH_POSTGRES adds a PostgreSQL, whose database it fills.
-bench:
-    cargo bench -p sealpost --bench throughput
+# How much a node sends, seals and delivers (`just bench --suite channel`); SEALPOST_BENCH_POSTGRES adds a PostgreSQL, whose database it fills.
+bench *ARGS:
+    cargo bench -p sealpost --bench throughput -- {{ ARGS }}
+
+# How long sealing and opening takes, suite by suite.
+bench-wallet:
+    cargo bench -p sealpost-wallet --bench speed

@@ -3,10 +3,12 @@
 //!
 //! `just bench` runs it on the embedded database, and on `PostgreSQL` too where `SEALPOST_BENCH_POSTGRES` names an
 //! empty one.
+//! `just bench --suite channel` measures another suite than the default one.
 //! In the same run it measures a reference, `GET /v1/ping` on the same connections, so that figures of different machines
 //! can be compared by their ratio.
 #![expect(
     clippy::expect_used,
+    clippy::panic,
     clippy::print_stdout,
     clippy::disallowed_methods,
     reason = "a benchmark that cannot run stops, and prints what it measured"
@@ -28,6 +30,7 @@ use sealpost_wallet::Keyring;
 use seed::Seeded;
 
 fn main() {
+    let suite = suite();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -37,21 +40,37 @@ fn main() {
         let kek = Keyring::fresh_line(1).expect("there is randomness");
         println!("database  connections   ping/s   sent/s  delivered/s  p50 ms  p99 ms  sent/ping");
         for connections in [1, 16, 64] {
-            measure("sqlite", None, &kek, connections).await;
+            measure("sqlite", None, &kek, &suite, connections).await;
         }
         if let Ok(url) = std::env::var("SEALPOST_BENCH_POSTGRES") {
             for connections in [1, 16, 64] {
-                measure("postgres", Some(&url), &kek, connections).await;
+                measure("postgres", Some(&url), &kek, &suite, connections).await;
             }
         }
     });
 }
 
-async fn measure(name: &str, postgres: Option<&str>, kek: &str, connections: usize) {
+/// What `--suite` names; without it, what the server does by itself. Cargo adds an argument of its own.
+fn suite() -> Vec<String> {
+    let given: Vec<_> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    match &given[..] {
+        [] => given,
+        [flag, _] if flag == "--suite" => given,
+        _ => panic!("give --suite and its name, or nothing"),
+    }
+}
+
+async fn measure(
+    name: &str,
+    postgres: Option<&str>,
+    kek: &str,
+    suite: &[String],
+    connections: usize,
+) {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let receiver = Receiver::start().await;
     let seeded = Seeded::make(folder.path(), postgres, &receiver.url, kek);
-    let server = Server::start(folder.path(), postgres);
+    let server = Server::start(folder.path(), postgres, suite);
     let pings = Load::ping(&server.address).run(connections, SPAN).await;
     let sends = Load::send(&server.address, &seeded);
     sends.run(connections, WARM_UP).await;
@@ -82,12 +101,13 @@ struct Server {
 }
 
 impl Server {
-    fn start(folder: &std::path::Path, postgres: Option<&str>) -> Self {
+    fn start(folder: &std::path::Path, postgres: Option<&str>, suite: &[String]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_sealpost"));
         command
             .args(["--dev", "--log", "error", "--listen", "127.0.0.1:0", "--ops-listen", "off"])
             .arg("--data-dir")
-            .arg(folder);
+            .arg(folder)
+            .args(suite);
         if let Some(url) = postgres {
             command.arg("--database-url").arg(url).arg("--kek-file").arg(folder.join("kek"));
         }

@@ -13,6 +13,7 @@ use crate::support::{Database, Pairs, Reaction, Receiver, on_both};
 on_both!(
     every_delivery_arrives_though_the_server_is_killed_in_the_middle_of_dispatch,
     nothing_acknowledged_is_lost_when_the_server_is_killed,
+    nothing_sealed_in_a_channel_is_lost_when_the_server_is_killed,
 );
 
 fn every_delivery_arrives_though_the_server_is_killed_in_the_middle_of_dispatch(
@@ -44,8 +45,20 @@ fn every_delivery_arrives_though_the_server_is_killed_in_the_middle_of_dispatch(
 }
 
 fn nothing_acknowledged_is_lost_when_the_server_is_killed(database: &Database) {
-    let flags =
-        ["--webhook-timeout=2s", "--webhook-lease=12s", "--webhook-retry-schedule=1s,1s,1s,1s,1s"];
+    kill_again_and_again(database, "--suite=hybrid");
+}
+
+fn nothing_sealed_in_a_channel_is_lost_when_the_server_is_killed(database: &Database) {
+    kill_again_and_again(database, "--suite=channel");
+}
+
+fn kill_again_and_again(database: &Database, suite: &str) {
+    let flags = [
+        suite,
+        "--webhook-timeout=2s",
+        "--webhook-lease=12s",
+        "--webhook-retry-schedule=1s,1s,1s,1s,1s",
+    ];
     // Until the last kill every third notice is under way when the server dies.
     let is_well = Arc::new(AtomicBool::new(false));
     let well = Arc::clone(&is_well);

@@ -16,6 +16,7 @@ mod allowances;
 mod audit;
 mod bad_receivers;
 mod badges;
+mod channels;
 mod cluster;
 mod commands;
 mod compliance;

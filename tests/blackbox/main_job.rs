@@ -8,14 +8,14 @@ on_both!(
     a_message_to_a_key_arrives_sealed_and_opens,
     a_handle_is_taken_in_any_spelling,
     a_key_may_write_to_itself,
-    every_suite_opens_after_a_restart_with_the_other,
+    every_suite_opens_after_a_restart_with_another,
     messages_of_any_text_come_back_unchanged,
     the_status_tells_what_was_used,
     what_activation_answers_is_what_the_status_says,
 );
 
 fn a_message_to_a_key_arrives_sealed_and_opens(database: &Database) {
-    for (flag, algorithm) in [("hybrid", HYBRID), ("classic", CLASSIC)] {
+    for (flag, algorithm) in [("hybrid", HYBRID), ("classic", CLASSIC), ("channel", CHANNEL)] {
         let server = database.serve_with(&["--suite", flag]);
         let (client, receiver) = (server.client(), Receiver::start());
         let (alice, bob) = (client.newcomer(), client.newcomer());
@@ -62,7 +62,7 @@ fn a_key_may_write_to_itself(database: &Database) {
     assert_eq!(client.open(&alice, &text(&sent, "envelope_id")).ok()["sender"], alice.key);
 }
 
-fn every_suite_opens_after_a_restart_with_the_other(database: &Database) {
+fn every_suite_opens_after_a_restart_with_another(database: &Database) {
     let server = database.serve_with(&["--suite", "classic"]);
     let (alice, bob) = (server.client().newcomer(), server.client().newcomer());
     let classic = server.client().send(&alice, &bob.key, MESSAGE).ok();
@@ -74,8 +74,15 @@ fn every_suite_opens_after_a_restart_with_the_other(database: &Database) {
     assert_eq!(hybrid["encryption"]["algorithm"], HYBRID);
     server.stop();
 
+    let server = database.serve_with(&["--suite", "channel"]);
+    let channel = server.client().send(&alice, &bob.key, MESSAGE).ok();
+    assert_eq!(channel["encryption"]["algorithm"], CHANNEL);
+    server.stop();
+
     let server = database.serve_with(&["--suite", "classic"]);
-    check_opened(&server.client().open(&bob, &text(&hybrid, "envelope_id")).ok(), &hybrid);
+    for sent in [&classic, &hybrid, &channel] {
+        check_opened(&server.client().open(&bob, &text(sent, "envelope_id")).ok(), sent);
+    }
 }
 
 fn messages_of_any_text_come_back_unchanged(database: &Database) {
@@ -197,4 +204,5 @@ fn is_instant(text: &str) -> bool {
 
 const MESSAGE: &str = "Meet me at noon, by the old bridge.";
 const CLASSIC: &str = "HPKE-X25519-HKDF-SHA256-AES-256-GCM-Ed25519";
+const CHANNEL: &str = "HPKE-XWing-Export-HKDF-SHA256-AES-256-GCM-Ed25519";
 const HYBRID: &str = "HPKE-XWing-HKDF-SHA256-AES-256-GCM-Ed25519";

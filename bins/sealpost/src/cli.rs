@@ -2,6 +2,7 @@
 
 mod admin;
 mod badge;
+mod channel;
 mod receiver;
 mod serve;
 mod webhook;

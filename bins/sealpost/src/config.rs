@@ -113,8 +113,19 @@ impl EmbeddedPaths {
 impl From<SuiteName> for Suite {
     fn from(name: SuiteName) -> Self {
         match name {
+            SuiteName::Channel => Self::Channel,
             SuiteName::Classic => Self::Classic,
             SuiteName::Hybrid => Self::Hybrid,
+        }
+    }
+}
+
+impl From<Suite> for SuiteName {
+    fn from(suite: Suite) -> Self {
+        match suite {
+            Suite::Channel => Self::Channel,
+            Suite::Classic => Self::Classic,
+            Suite::Hybrid => Self::Hybrid,
         }
     }
 }

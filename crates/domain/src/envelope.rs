@@ -6,12 +6,16 @@ use serde::{Serialize, Serializer};
 
 use crate::{ApiKeyId, EnvelopeId, Timestamp};
 
-/// How an envelope is sealed. Every suite ever used opens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// How an envelope is sealed. Every suite ever used opens; new envelopes are sealed in the default one, unless it is set
+/// otherwise.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Suite {
+    /// One encapsulation with X-Wing for many envelopes, each under a key of its own.
+    Channel,
     /// HPKE with X25519.
     Classic,
-    /// HPKE with X-Wing, X25519 and ML-KEM-768 at once; the default.
+    /// HPKE with X-Wing, X25519 and ML-KEM-768 at once.
+    #[default]
     Hybrid,
 }
 
@@ -19,6 +23,7 @@ impl Suite {
     /// The name that callers see.
     pub const fn algorithm(self) -> &'static str {
         match self {
+            Self::Channel => "HPKE-XWing-Export-HKDF-SHA256-AES-256-GCM-Ed25519",
             Self::Classic => "HPKE-X25519-HKDF-SHA256-AES-256-GCM-Ed25519",
             Self::Hybrid => "HPKE-XWing-HKDF-SHA256-AES-256-GCM-Ed25519",
         }
@@ -29,12 +34,13 @@ impl Suite {
         match self {
             Self::Classic => 1,
             Self::Hybrid => 2,
+            Self::Channel => 3,
         }
     }
 
     /// The suite of that byte.
     pub fn from_byte(byte: u8) -> Option<Self> {
-        [Self::Classic, Self::Hybrid].into_iter().find(|suite| suite.byte() == byte)
+        [Self::Channel, Self::Classic, Self::Hybrid].into_iter().find(|suite| suite.byte() == byte)
     }
 }
 
@@ -84,7 +90,7 @@ pub struct EnvelopeMeta {
 pub struct Envelope {
     /// What may be told about it.
     pub meta: EnvelopeMeta,
-    /// Version byte, suite byte, sealing key version, encapsulation and ciphertext.
+    /// Version byte and suite byte, then what the suite needs, and the ciphertext.
     pub sealed: Vec<u8>,
     /// By the sender's DID key, over hash and associated data.
     pub signature: [u8; 64],
@@ -93,5 +99,24 @@ pub struct Envelope {
 impl fmt::Debug for Envelope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Envelope").field("meta", &self.meta).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Both are stored, and told to callers: they may not change.
+    #[test]
+    fn suites_keep_their_bytes_and_their_names() {
+        for (suite, byte, algorithm) in [
+            (Suite::Classic, 1, "HPKE-X25519-HKDF-SHA256-AES-256-GCM-Ed25519"),
+            (Suite::Hybrid, 2, "HPKE-XWing-HKDF-SHA256-AES-256-GCM-Ed25519"),
+            (Suite::Channel, 3, "HPKE-XWing-Export-HKDF-SHA256-AES-256-GCM-Ed25519"),
+        ] {
+            assert_eq!((suite.byte(), suite.algorithm()), (byte, algorithm));
+            assert_eq!(Suite::from_byte(byte), Some(suite));
+        }
+        assert!([0, 4, 255].into_iter().all(|byte| Suite::from_byte(byte).is_none()));
     }
 }

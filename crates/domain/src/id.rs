@@ -29,6 +29,11 @@ macro_rules! typed_id {
                 Self(Builder::from_unix_timestamp_millis(millis, &random).into_uuid())
             }
 
+            /// The id of these 128 bits, as [`Self::as_bytes`] gives them.
+            pub const fn from_bytes(bytes: [u8; 16]) -> Self {
+                Self(Uuid::from_bytes(bytes))
+            }
+
             /// The 128 bits of the id, most significant first.
             pub const fn as_bytes(&self) -> &[u8; 16] {
                 self.0.as_bytes()
@@ -89,6 +94,11 @@ typed_id!(
     /// One badge.
     BadgeId,
     "bdg"
+);
+typed_id!(
+    /// One channel.
+    ChannelId,
+    "chn"
 );
 typed_id!(
     /// One decision of governance.
@@ -159,6 +169,7 @@ mod tests {
             let id: ApiKeyId = format!("ak_{suffix}").parse().unwrap();
             assert_eq!(id.0, Uuid::parse_str(uuid).unwrap());
             assert_eq!(id.to_string(), format!("ak_{suffix}"));
+            assert_eq!(ApiKeyId::from_bytes(*id.as_bytes()), id);
         }
         for text in [
             "AK_00000000000000000000000000",

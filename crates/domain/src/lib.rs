@@ -9,6 +9,7 @@ mod assessment;
 mod attempt;
 mod audit;
 mod badge;
+mod channel;
 mod circuit;
 mod delivery;
 mod did;
@@ -37,6 +38,7 @@ pub use assessment::{Assessment, BadgeDenial, Bound, Metric, Metrics, Unmet, jud
 pub use attempt::{Attempt, AttemptNumber, AttemptOutcome, PendingDelivery};
 pub use audit::{Act, AuditEntry, AuditHash};
 pub use badge::{Badge, BadgeStatus, Revocation, StatusPosition};
+pub use channel::Channel;
 pub use circuit::{
     Attestation, Check, CheckName, CheckNameFault, CheckReport, CheckStatus, Circuit,
     CircuitReport, Circuits, Jurisdiction,
@@ -54,8 +56,8 @@ pub use governance::{
 pub use handle::{Handle, HandleFault};
 pub use health::{DisabledReason, Ended, Health, News};
 pub use id::{
-    AccountId, ApiKeyId, AssessmentId, AttestationId, BadgeId, DecisionId, EnvelopeId, IdFault,
-    IssuerKeyId, RequestId, WebhookId,
+    AccountId, ApiKeyId, AssessmentId, AttestationId, BadgeId, ChannelId, DecisionId, EnvelopeId,
+    IdFault, IssuerKeyId, RequestId, WebhookId,
 };
 pub use idempotency::{Fingerprint, IdempotencyKey, IdempotencyKeyFault};
 pub use issuer::IssuerKey;

@@ -14,9 +14,9 @@ pub use ledger::{
 pub use webhooks::{DeliveryRepo, FailedWithin, Recovered, WebhookRepo};
 
 use crate::{
-    Account, AccountId, ApiKey, ApiKeyId, AuditEntry, Decision, DeliveryId, Envelope, EnvelopeId,
-    Handle, IssuerKey, IssuerKeyId, KeyStatus, LeaseToken, LeasedDelivery, PartnerId, Plan,
-    Session, Settlement, Subject, Timestamp, TokenHash, WebhookId, Wrapped,
+    Account, AccountId, ApiKey, ApiKeyId, AuditEntry, Channel, ChannelId, Decision, DeliveryId,
+    Envelope, EnvelopeId, Handle, IssuerKey, IssuerKeyId, KeyStatus, LeaseToken, LeasedDelivery,
+    PartnerId, Plan, Session, Settlement, Subject, Timestamp, TokenHash, WebhookId, Wrapped,
 };
 
 /// What a store can fail with.
@@ -315,6 +315,15 @@ pub trait HousekeepingRepo {
     /// Envelopes sealed before `before`, with the deliveries that are left of them.
     fn purge_envelopes(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
+    /// Channels that envelopes may not have been sealed under any more since `before`, where none of that time is
+    /// left; `life` is the longest that a channel is used.
+    fn purge_channels(
+        &mut self,
+        before: Timestamp,
+        life: Duration,
+        limit: u32,
+    ) -> Result<u64, StoreError>;
+
     /// What was remembered of idempotent sends before `before`.
     fn purge_remembered(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
@@ -336,6 +345,9 @@ pub trait EnvelopeRepo {
         id: &EnvelopeId,
         recipient: &ApiKeyId,
     ) -> Result<Option<(Envelope, Option<Timestamp>)>, StoreError>;
+
+    /// The channel that an envelope was sealed under.
+    fn find_channel(&mut self, id: &ChannelId) -> Result<Option<Channel>, StoreError>;
 
     /// Writes down the first opening and answers when it was: `at`, or an earlier one, which stays.
     fn mark_opened(&mut self, id: &EnvelopeId, at: Timestamp) -> Result<Timestamp, StoreError>;

@@ -94,6 +94,9 @@ impl Sealpost {
         });
         match done {
             Ok((result, limits)) => {
+                if let Err(refusal) = &result {
+                    self.core.channels.heed_refusal(&caller.key, None, refusal);
+                }
                 if let (Err(refusal), Some(limits)) = (&result, &limits) {
                     self.core.remember_refusal(caller, refusal, *limits);
                 }

@@ -7,8 +7,8 @@ use std::{
 };
 
 use sealpost_domain::{
-    ApiKeyId, Code, DeliveryId, Envelope, EnvelopeMeta, Fingerprint, Handle, IdempotencyKey,
-    KeyStatus, LeaseToken, LeasedDelivery, Refusal, Timestamp, Usage,
+    ApiKeyId, Channel, ChannelId, Code, DeliveryId, Envelope, EnvelopeMeta, Fingerprint, Handle,
+    IdempotencyKey, KeyStatus, LeaseToken, LeasedDelivery, Refusal, Timestamp, Usage,
     ports::{Changes, Facts, Overage, Parked, Remembered, ToRemember, Wanted},
 };
 use sealpost_limits::{Admitted, Terms, admit_message};
@@ -38,6 +38,8 @@ pub(crate) struct Idempotency {
 /// A sealed envelope on its way into the store.
 pub(crate) struct Outgoing {
     pub(crate) envelope: Arc<Envelope>,
+    /// What is to be stored of the channel that it is sealed under, while that may not be stored yet.
+    pub(crate) channel: Option<Arc<Channel>>,
     /// The handle that was resolved, where the caller named one.
     pub(crate) handle: Option<Handle>,
     /// The version of the recipient's key that it is sealed to.
@@ -104,6 +106,7 @@ pub(crate) fn decide(
         now,
         hold,
         changes: Changes::default(),
+        channels: BTreeMap::new(),
         touched: BTreeSet::new(),
         overage: BTreeMap::new(),
     };
@@ -117,6 +120,7 @@ struct Decision {
     now: Timestamp,
     hold: Hold,
     changes: Changes,
+    channels: BTreeMap<ChannelId, Arc<Channel>>,
     touched: BTreeSet<ApiKeyId>,
     overage: BTreeMap<(ApiKeyId, Timestamp), u32>,
 }
@@ -199,6 +203,7 @@ impl Decision {
             changes.parked.push(Parked { id, sealed_at: meta.timestamp });
         }
         changes.envelopes.push(Arc::clone(envelope));
+        self.channels.extend(outgoing.channel.iter().map(|it| (it.id, Arc::clone(it))));
     }
 
     /// For the store, and for those of this batch that come after.
@@ -216,7 +221,8 @@ impl Decision {
     }
 
     fn changes(self) -> Changes {
-        let Self { facts, mut changes, touched, overage, .. } = self;
+        let Self { facts, mut changes, channels, touched, overage, .. } = self;
+        changes.channels = channels.into_values().collect();
         let known = touched.into_iter().filter(|key| facts.keys.contains_key(key));
         let used = known.filter_map(|key| facts.usage.get(&key).map(|usage| (key, *usage)));
         changes.usage = used.collect();

@@ -3,10 +3,10 @@
 use std::{collections::HashMap, sync::Arc};
 
 use sealpost_domain::{
-    AccountId, ApiKeyId, EnterpriseTerms, Envelope, EnvelopeHash, EnvelopeId, EnvelopeMeta,
-    Fingerprint, GovernanceKind, GovernanceReason, GovernanceStatus, Handle, IdempotencyKey,
-    KeyStatus, LeaseToken, Plan, Refusal, Session, Standing, Suite, Target, Timestamp, TokenHash,
-    Usage, WebhookId, Window, WindowUse, Wrapped,
+    AccountId, ApiKeyId, Channel, ChannelId, EnterpriseTerms, Envelope, EnvelopeHash, EnvelopeId,
+    EnvelopeMeta, Fingerprint, GovernanceKind, GovernanceReason, GovernanceStatus, Handle,
+    IdempotencyKey, KeyStatus, LeaseToken, Plan, Refusal, Session, Standing, Suite, Target,
+    Timestamp, TokenHash, Usage, WebhookId, Window, WindowUse, Wrapped,
     ports::{Facts, KeyFacts, Overage, Remembered},
 };
 
@@ -66,7 +66,8 @@ fn send(n: u8) -> Command {
         timestamp: NOW,
     };
     let envelope = Envelope { meta, sealed: vec![n], signature: [0; 64] };
-    let outgoing = Outgoing { envelope: Arc::new(envelope), handle: None, sealing_version: 1 };
+    let outgoing =
+        Outgoing { envelope: Arc::new(envelope), channel: None, handle: None, sealing_version: 1 };
     Command {
         caller: Caller { session: TOKEN, key: key(1) },
         idempotency: None,
@@ -106,6 +107,38 @@ fn used_up(facts: &mut Facts) {
     let minute =
         WindowUse { start: Timestamp::from_millis(NOW.as_millis() / 60_000 * 60_000), used: 20 };
     facts.usage.insert(key(1), Usage { minute, ..Usage::UNUSED });
+}
+
+/// A send in channel `n`, which is not known to be stored.
+fn in_channel(n: u8) -> Command {
+    let channel = Channel {
+        id: ChannelId::new(NOW, [n; 10]),
+        sender: key(1),
+        recipient: key(2),
+        sealing_version: 1,
+        encapsulation: vec![n],
+        signature: [n; 64],
+    };
+    let mut command = send(n);
+    command.outgoing.as_mut().unwrap().channel = Some(Arc::new(channel));
+    command
+}
+
+#[test]
+fn a_channel_is_stored_once_with_the_first_envelope_that_is_and_with_no_other() {
+    let stale = |n| {
+        let mut command = in_channel(n);
+        command.outgoing.as_mut().unwrap().sealing_version = 9;
+        command
+    };
+    let commands = [stale(3), in_channel(2), send(1), in_channel(1), in_channel(2)];
+    let commands: Vec<_> = commands.iter().collect();
+    let (decided, changes) = decide(facts(), &commands, NOW, hold(9));
+    let stored =
+        [Verdict::Stale, Verdict::Stored, Verdict::Stored, Verdict::Stored, Verdict::Stored];
+    assert_eq!(verdicts(&decided), stored);
+    let ids: Vec<_> = changes.channels.iter().map(|channel| channel.id).collect();
+    assert_eq!(ids, [1, 2].map(|n| ChannelId::new(NOW, [n; 10])));
 }
 
 /// Every fault of the caller and of the recipient at once; each step mends the first and meets the next.

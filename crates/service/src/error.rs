@@ -28,11 +28,12 @@ impl Error {
     pub fn refusal(&self) -> Option<&Refusal> {
         match self {
             Self::Refused(refusal) => Some(refusal),
-            Self::Store(StoreError::Contended(_) | StoreError::Unavailable(_)) => {
+            // Others filled every channel that was begun; a new version of the key-encryption keys reaches every node
+            // within seconds.
+            Self::Store(StoreError::Contended(_) | StoreError::Unavailable(_))
+            | Self::Wallet(WalletError::ChannelSpent | WalletError::UnknownKekVersion { .. }) => {
                 Some(&Refusal::Unavailable)
             }
-            // A new version of the key-encryption keys reaches every node within seconds.
-            Self::Wallet(WalletError::UnknownKekVersion { .. }) => Some(&Refusal::Unavailable),
             Self::Lost | Self::NotStored | Self::Store(_) | Self::Wallet(_) => None,
         }
     }

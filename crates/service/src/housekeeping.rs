@@ -13,7 +13,7 @@ use sealpost_domain::{
 };
 use sealpost_wallet::random;
 
-use crate::sealpost::Core;
+use crate::{Settings, sealpost::Core};
 
 /// The thread that keeps house.
 pub(crate) struct Housekeeper {
@@ -41,6 +41,7 @@ impl Housekeeper {
         let node = LeaseToken(i64::from_ne_bytes(random().unwrap_or_default()));
         let thread = thread::Builder::new().name("housekeeper".to_owned()).spawn(move || {
             while !heard.wait(core.settings.housekeeping_every) {
+                core.channels.retire(core.clock.now());
                 for chore in core.chores() {
                     if let Err(error) = core.keep(&chore, node, &heard) {
                         let error: &dyn std::error::Error = &error;
@@ -79,7 +80,7 @@ impl Stop {
 }
 
 impl Core {
-    fn chores(&self) -> [Chore; 6] {
+    fn chores(&self) -> [Chore; 7] {
         [
             Chore {
                 name: "sessions",
@@ -110,6 +111,13 @@ impl Core {
                 name: "retired_secrets",
                 keep: Duration::ZERO,
                 purge: |tx, now, limit| tx.purge_retired_secrets(now, limit),
+            },
+            Chore {
+                name: "channels",
+                keep: self.settings.retention,
+                purge: |tx, before, limit| {
+                    tx.purge_channels(before, Settings::CHANNEL_LIFE_MAX, limit)
+                },
             },
         ]
     }

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use sealpost_domain::{
-    ApiKeyId, Did, Encryption, Envelope, EnvelopeHash, EnvelopeId, Metadata, Refusal, Timestamp,
+    ApiKeyId, Channel, Did, Encryption, Envelope, EnvelopeHash, EnvelopeId, Metadata, Refusal,
+    Timestamp,
     ports::{Durability, StoreError},
 };
+use sealpost_wallet::channel_of;
 use serde::Serialize;
 
 use crate::{Body, Credentials, Error, Limited, Sealpost, admission::Act};
@@ -31,6 +33,8 @@ pub struct Opened {
 
 struct Found {
     envelope: Envelope,
+    /// The one that it was sealed under, where it was.
+    channel: Option<Channel>,
     opened_at: Option<Timestamp>,
     sender: Did,
 }
@@ -53,8 +57,12 @@ impl Sealpost {
             let Some((envelope, opened_at)) = tx.find_envelope(&id, &caller.key)? else {
                 return Ok(Err(Refusal::EnvelopeNotFound));
             };
+            let channel = match channel_of(&envelope) {
+                None => None,
+                Some(id) => Some(tx.find_channel(&id)?.ok_or(StoreError::Corrupt("channel"))?),
+            };
             let sender = tx.find_key(&envelope.meta.sender)?.ok_or(StoreError::Corrupt("key"))?;
-            Ok(Ok(Found { envelope, opened_at, sender: sender.did }))
+            Ok(Ok(Found { envelope, channel, opened_at, sender: sender.did }))
         });
         found.and_then(|found| self.open_found(&caller.key, &found))
     }
@@ -84,7 +92,14 @@ impl Sealpost {
         };
         // Revoked between admission and here: the root is gone, and nothing opens any more.
         let material = key.material.as_ref().ok_or(Refusal::EnvelopeNotFound)?;
-        let message = sealpost_wallet::open(&found.envelope, &material.identity, &found.sender)?;
+        let (envelope, identity, sender) = (&found.envelope, &material.identity, &found.sender);
+        let message = match &found.channel {
+            None => sealpost_wallet::open(envelope, identity, sender)?,
+            Some(channel) => {
+                let now = self.core.clock.now();
+                self.core.channels.accept(channel, identity, sender, now)?.open(envelope)?
+            }
+        };
         String::from_utf8(message.to_vec())
             .map_err(|_not_text| StoreError::Corrupt("message").into())
     }

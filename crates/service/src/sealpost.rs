@@ -11,6 +11,7 @@ use sealpost_wallet::Keyring;
 use crate::{
     Error, Issuer, Settings,
     badge::{Author, StatusLists},
+    channel::Channels,
     committer::Committer,
     credentials::NO_SESSION,
     housekeeping::Housekeeper,
@@ -56,6 +57,7 @@ pub(crate) struct Core {
     pub(crate) circuits: RwLock<Arc<Circuits>>,
     pub(crate) settings: Settings,
     pub(crate) known: Known,
+    pub(crate) channels: Channels,
     pub(crate) status_lists: StatusLists,
 }
 
@@ -72,6 +74,7 @@ impl Core {
             base_url,
             circuits: RwLock::new(Arc::new(circuits)),
             known: Known::new(&settings),
+            channels: Channels::new(&settings),
             settings,
             status_lists: StatusLists::default(),
         }
@@ -109,6 +112,7 @@ impl Sealpost {
         if let Some(committer) = committer {
             committer.stop();
         }
+        self.core.channels.close();
     }
 
     /// The live session of this token.

@@ -3,17 +3,18 @@
 use std::sync::{Arc, PoisonError};
 
 use sealpost_domain::{
-    AccountId, ApiKeyId, Encryption, EnvelopeHash, EnvelopeId, EnvelopeMeta, Handle,
-    IdempotencyKey, KeyStatus, Metadata, Recipient, RecipientFault, Refusal, Session, TokenHash,
+    AccountId, ApiKeyId, Encryption, EnvelopeHash, EnvelopeId, EnvelopeMeta, IdempotencyKey,
+    KeyStatus, Metadata, Recipient, RecipientFault, Refusal, Session, TokenHash,
 };
-use sealpost_wallet::{Draft, WalletError, random, seal};
+use sealpost_wallet::WalletError;
 use serde::Serialize;
 
 use crate::{
     Body, Credentials, Error, Limited, Sealpost,
-    batch::{Command, Decided, Idempotency, Outgoing, Verdict},
+    batch::{Command, Decided, Idempotency, Verdict},
     credentials::{Caller, FOREIGN_KEY, NO_SESSION},
     known::{KnownKey, Material},
+    prepare::Prepared,
     sealpost::Core,
 };
 
@@ -80,15 +81,17 @@ impl Sealpost {
         request: &Request,
     ) -> Limited<Sent> {
         for _ in 0..SEAL_TRIES_MAX {
-            let (addressee, outgoing) = match self.prepare(caller.key, from, request).await {
-                Ok(prepared) => prepared,
-                Err(Error::Refused(refusal)) => {
-                    let idempotency = request.idempotency.clone();
-                    return self.count_and_refuse(caller, idempotency, refusal).await;
-                }
-                Err(fault) => return Limited::unasked(fault),
-            };
+            let Prepared { addressee, outgoing, running } =
+                match self.prepare(caller.key, from, request).await {
+                    Ok(prepared) => prepared,
+                    Err(Error::Refused(refusal)) => {
+                        let idempotency = request.idempotency.clone();
+                        return self.count_and_refuse(caller, idempotency, refusal).await;
+                    }
+                    Err(fault) => return Limited::unasked(fault),
+                };
             let envelope = Arc::clone(&outgoing.envelope);
+            let brought_along = running.filter(|_| outgoing.channel.is_some());
             let idempotency = request.idempotency.clone();
             let command = Command { caller, idempotency, outgoing: Some(outgoing) };
             let Decided { verdict, limits } = match self.commit(command).await {
@@ -96,7 +99,10 @@ impl Sealpost {
                 Err(fault) => return Limited::unasked(fault),
             };
             let result = match verdict {
-                Verdict::Stored => Ok(Sent::from(&envelope.meta)),
+                Verdict::Stored => {
+                    brought_along.inspect(|channel| channel.is_stored());
+                    Ok(Sent::from(&envelope.meta))
+                }
                 Verdict::Replayed(meta) => Ok(Sent { replayed: true, ..Sent::from(&meta) }),
                 Verdict::Refused(refusal) => Err(refusal.into()),
                 Verdict::Stale | Verdict::Admitted => {
@@ -108,17 +114,6 @@ impl Sealpost {
         }
         // The recipient changed under every try; nothing is stored, and trying again is right.
         Limited::unasked(Refusal::Unavailable)
-    }
-
-    async fn prepare(
-        &self,
-        sender: ApiKeyId,
-        from: &Material,
-        request: &Request,
-    ) -> Result<(Addressee, Outgoing), Error> {
-        let addressee = self.recipient(request.to.as_ref().map_err(Clone::clone)?).await?;
-        let outgoing = self.seal(sender, from, &addressee, &request.message)?;
-        Ok((addressee, outgoing))
     }
 
     fn check_size(&self, send: Send) -> Result<Send, Refusal> {
@@ -169,51 +164,11 @@ impl Sealpost {
         Ok(live.account_id)
     }
 
-    async fn key(&self, id: ApiKeyId) -> Result<Option<Arc<KnownKey>>, Error> {
+    pub(crate) async fn key(&self, id: ApiKeyId) -> Result<Option<Arc<KnownKey>>, Error> {
         match self.core.known.key(&id) {
             Some(key) => Ok(Some(key)),
             None => self.look_up(move |core| core.learn_key(&id)).await,
         }
-    }
-
-    async fn recipient(&self, to: &Recipient) -> Result<Addressee, Error> {
-        let (id, handle) = match to {
-            Recipient::Key(id) => (*id, None),
-            Recipient::Handle(handle) => (self.handle_owner(handle).await?, Some(handle.clone())),
-        };
-        let key = self.key(id).await?.ok_or(UNKNOWN_RECIPIENT)?;
-        Ok(Addressee { id, handle, key })
-    }
-
-    /// Whom the handle leads to. A remembered owner that is gone is asked for again: the handle may have moved on.
-    async fn handle_owner(&self, handle: &Handle) -> Result<ApiKeyId, Error> {
-        let known = &self.core.known;
-        let is_alive = |id: &ApiKeyId| known.key(id).is_some_and(|key| key.material.is_some());
-        if let Some(id) = known.handle(handle).filter(is_alive) {
-            return Ok(id);
-        }
-        let handle = handle.clone();
-        let owner = self.look_up(move |core| Ok(core.learn_handle(&handle)?)).await?;
-        Ok(owner.ok_or(UNKNOWN_RECIPIENT)?)
-    }
-
-    fn seal(
-        &self,
-        sender: ApiKeyId,
-        from: &Material,
-        addressee: &Addressee,
-        message: &str,
-    ) -> Result<Outgoing, Error> {
-        let to = addressee.key.material.as_ref().ok_or(REVOKED_RECIPIENT)?;
-        let timestamp = self.core.clock.now();
-        let id = EnvelopeId::new(timestamp, random()?);
-        let draft = Draft { id, sender, recipient: addressee.id, timestamp };
-        let envelope = seal(&draft, message.as_bytes(), &from.identity, &to.sealing_key)?;
-        Ok(Outgoing {
-            envelope: Arc::new(envelope),
-            handle: addressee.handle.clone(),
-            sealing_version: to.sealing_version,
-        })
     }
 
     /// Lets the transaction say whether the caller is admitted at all, and counts the request; only then is what
@@ -240,11 +195,13 @@ impl Sealpost {
 
     async fn commit(&self, command: Command) -> Result<Decided, Error> {
         let caller = command.caller;
+        let recipient = command.outgoing.as_ref().map(|out| out.envelope.meta.recipient);
         let outcome = {
             let committer = self.committer.read().unwrap_or_else(PoisonError::into_inner);
             committer.as_ref().ok_or(Refusal::Unavailable)?.submit(command)?
         };
         let decided = outcome.await.map_err(|_lost| Error::Lost)??;
+        self.core.channels.heed(&caller.key, recipient.as_ref(), &decided.verdict);
         if let (Verdict::Refused(refusal), Some(limits)) = (&decided.verdict, decided.limits) {
             self.core.remember_refusal(&caller, refusal, limits);
         }
@@ -252,7 +209,7 @@ impl Sealpost {
     }
 
     /// Runs a look-up that blocks where it may.
-    async fn look_up<T: std::marker::Send + 'static>(
+    pub(crate) async fn look_up<T: std::marker::Send + 'static>(
         &self,
         look: impl FnOnce(&Core) -> Result<T, Error> + std::marker::Send + 'static,
     ) -> Result<T, Error> {
@@ -262,9 +219,9 @@ impl Sealpost {
 }
 
 /// A send whose body is sound. Its recipient is judged after its idempotency key, so a fault of it waits here.
-struct Request {
-    to: Result<Recipient, Refusal>,
-    message: String,
+pub(crate) struct Request {
+    pub(crate) to: Result<Recipient, Refusal>,
+    pub(crate) message: String,
     idempotency: Option<Idempotency>,
 }
 
@@ -283,14 +240,6 @@ impl Request {
     }
 }
 
-/// A recipient that exists.
-struct Addressee {
-    id: ApiKeyId,
-    /// The name that it was found by, where that was a handle.
-    handle: Option<Handle>,
-    key: Arc<KnownKey>,
-}
-
 impl From<&EnvelopeMeta> for Sent {
     fn from(meta: &EnvelopeMeta) -> Self {
         Self {
@@ -306,9 +255,6 @@ impl From<&EnvelopeMeta> for Sent {
     }
 }
 
-const UNKNOWN_RECIPIENT: Refusal = Refusal::KeyNotFound { field: Some("to") };
-const REVOKED_RECIPIENT: Refusal =
-    Refusal::KeyInactive { status: KeyStatus::Revoked, field: Some("to") };
-
+pub(crate) const UNKNOWN_RECIPIENT: Refusal = Refusal::KeyNotFound { field: Some("to") };
 /// How often a message is sealed anew because its recipient changed in the meantime.
 const SEAL_TRIES_MAX: u32 = 3;

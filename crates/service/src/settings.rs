@@ -36,6 +36,13 @@ pub struct Settings {
     pub housekeeping_batch: u32,
     /// How new envelopes are sealed.
     pub suite: Suite,
+    /// How long envelopes are sealed under one channel, and an opened channel is remembered;
+    /// [`Settings::CHANNEL_LIFE_MAX`] at the most.
+    pub channel_life: Duration,
+    /// Envelopes that are sealed under one channel.
+    pub channel_envelopes_max: u32,
+    /// Channels that are kept in memory of those that are sealed under, and as many of those that were opened.
+    pub channels_cached_max: usize,
     /// Sends that may wait for a commit; more are refused as unavailable.
     pub queue_max: usize,
     /// Sends that share one commit at the most.
@@ -46,6 +53,12 @@ pub struct Settings {
     pub hints_cached_max: u64,
     /// How long an unused identity, session or handle is remembered.
     pub cache_idle: Duration,
+}
+
+impl Settings {
+    /// No channel is sealed under for longer, whatever is set: its row is kept for as long after its last envelope may
+    /// have gone, on whichever node it was sealed.
+    pub const CHANNEL_LIFE_MAX: Duration = Duration::from_hours(1);
 }
 
 impl Default for Settings {
@@ -64,7 +77,10 @@ impl Default for Settings {
             idempotency_ttl: Duration::from_hours(24),
             housekeeping_every: Duration::from_mins(1),
             housekeeping_batch: 500,
-            suite: Suite::Hybrid,
+            suite: Suite::default(),
+            channel_life: Duration::from_mins(10),
+            channel_envelopes_max: 10_000,
+            channels_cached_max: 10_000,
             queue_max: 4096,
             batch_max: 256,
             identities_cached_max: 10_000,

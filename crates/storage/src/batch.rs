@@ -32,6 +32,17 @@ impl SentRows<'_> {
     }
 }
 
+/// A channel as it is stored.
+#[derive(Debug)]
+pub(crate) struct ChannelRow<'a> {
+    pub(crate) id: String,
+    pub(crate) sender: String,
+    pub(crate) recipient: String,
+    pub(crate) sealing_version: i32,
+    pub(crate) encapsulation: &'a [u8],
+    pub(crate) signature: &'a [u8],
+}
+
 /// An envelope as it is stored.
 #[derive(Debug)]
 pub(crate) struct EnvelopeRow<'a> {
@@ -167,6 +178,8 @@ macro_rules! on_either {
 on_either! {
     /// Stores envelopes and their deliveries, and writes down what was used, whose rows are there and locked.
     fn store(rows: &SentRows<'_>) -> ();
+    /// Stores channels that are not stored yet.
+    fn open_channels(rows: &[ChannelRow<'_>]) -> ();
     /// Adds to what is recorded past the allowance.
     fn add_overages(rows: &[OverageRow]) -> ();
     /// What was remembered, where its envelope is still there.

@@ -2,11 +2,12 @@
 
 use diesel::prelude::*;
 use sealpost_domain::{
-    ApiKeyId, Envelope, EnvelopeHash, EnvelopeId, EnvelopeMeta, Suite, Timestamp,
+    ApiKeyId, Channel, ChannelId, Envelope, EnvelopeHash, EnvelopeId, EnvelopeMeta, Suite,
+    Timestamp,
     ports::{EnvelopeRepo, StoreError},
 };
 
-use crate::{columns, fault::Fault, schema::envelopes as e, unit::Unit};
+use crate::{channel, columns, fault::Fault, schema::envelopes as e, unit::Unit};
 
 /// What may be told of an envelope: everything but the sealed bytes and what proves them.
 pub(crate) const META: MetaColumns =
@@ -61,6 +62,10 @@ impl EnvelopeRepo for Unit {
             let envelope = Envelope { meta: meta.read()?, sealed, signature };
             Ok(Some((envelope, columns::instant(opened_at))))
         })
+    }
+
+    fn find_channel(&mut self, id: &ChannelId) -> Result<Option<Channel>, StoreError> {
+        self.run(|conn| channel::find(conn, id))
     }
 
     fn mark_opened(&mut self, id: &EnvelopeId, at: Timestamp) -> Result<Timestamp, StoreError> {

@@ -1,5 +1,7 @@
 //! What has had its time, deleted in bounded batches, and who may do such a chore.
 
+use std::time::Duration;
+
 use diesel::{
     prelude::*,
     query_dsl::methods::FilterDsl,
@@ -7,7 +9,7 @@ use diesel::{
     sql_types::{BigInt, Text},
 };
 use sealpost_domain::{
-    EnvelopeId, LeaseToken, Timestamp,
+    ChannelId, EnvelopeId, LeaseToken, Timestamp,
     ports::{HousekeepingRepo, StoreError},
 };
 
@@ -16,7 +18,7 @@ use crate::{
     connection::{AnyConnection, on_backend},
     fault::Fault,
     retiring,
-    schema::{chores, former_webhooks as f},
+    schema::{chores, envelopes as e, former_webhooks as f},
     unit::Unit,
 };
 
@@ -49,6 +51,23 @@ impl HousekeepingRepo for Unit {
         self.run(|conn| {
             let purged = batch::purge_envelopes(conn, &below, limit.into())?;
             columns::number(purged, "number of envelopes")
+        })
+    }
+
+    fn purge_channels(
+        &mut self,
+        before: Timestamp,
+        life: Duration,
+        limit: u32,
+    ) -> Result<u64, StoreError> {
+        self.run(|conn| {
+            // Envelopes go the oldest first: those of channels that ended before the oldest are all gone.
+            let oldest = e::table.order(e::id).select(e::created_at).first(conn).optional()?;
+            let ended = columns::instant(oldest).map_or(before, |oldest| oldest.min(before));
+            let below = ChannelId::new(ended.minus(life), [0; 10]).to_string();
+            let purge =
+                sql_query(CHANNELS).bind::<Text, _>(below).bind::<BigInt, _>(i64::from(limit));
+            columns::number(purge.execute(conn)?, "number of rows")
         })
     }
 
@@ -101,6 +120,11 @@ fn purge(
 const SESSIONS: &str = "
     DELETE FROM sessions WHERE token IN (
         SELECT token FROM sessions WHERE expires_at < $1 ORDER BY expires_at LIMIT $2
+    )";
+
+const CHANNELS: &str = "
+    DELETE FROM channels WHERE id IN (
+        SELECT id FROM channels WHERE id < $1 ORDER BY id LIMIT $2
     )";
 
 const REMEMBERED: &str = "

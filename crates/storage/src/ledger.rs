@@ -7,6 +7,7 @@ use sealpost_domain::{
 
 use crate::{
     batch::{self, DeliveryRow, EnvelopeRow, OverageRow, SentRows},
+    channel,
     claiming::PARKED_FOR,
     columns, facts,
     fault::Fault,
@@ -22,6 +23,11 @@ impl SendLedger for Unit {
 
     fn apply(&mut self, changes: &Changes) -> Result<(), StoreError> {
         self.run(|conn| {
+            let channels = changes.channels.iter().map(|channel| channel::row(channel));
+            let channels: Vec<_> = channels.collect::<Result<_, _>>()?;
+            if !channels.is_empty() {
+                batch::open_channels(conn, &channels)?;
+            }
             let leased = changes.leased.iter().map(leased_row);
             let unleased = changes.unleased.iter().map(unleased_row);
             let parked = changes.parked.iter().map(|parked| Ok(parked_row(parked)));

@@ -54,6 +54,7 @@ mod account;
 mod audit;
 mod badge;
 mod batch;
+mod channel;
 mod claiming;
 mod columns;
 mod connect;

@@ -99,6 +99,17 @@ diesel::table! {
 }
 
 diesel::table! {
+    channels (id) {
+        id -> Text,
+        sender -> Text,
+        recipient -> Text,
+        sealing_version -> Integer,
+        encapsulation -> Binary,
+        signature -> Binary,
+    }
+}
+
+diesel::table! {
     webhooks (id) {
         id -> Text,
         api_key_id -> Text,

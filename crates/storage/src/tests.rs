@@ -15,6 +15,7 @@ macro_rules! on_both {
 mod accounts;
 mod auditing;
 mod badging;
+mod channels;
 mod claiming;
 mod disabling;
 mod facts;

@@ -29,7 +29,8 @@ pub(crate) fn sealing_seed(
 ) -> Result<Seed, WalletError> {
     let label: &[u8] = match suite {
         Suite::Classic => b"sealpost/v1/sealing/x25519",
-        Suite::Hybrid => b"sealpost/v1/sealing/x-wing",
+        // One key for both: HPKE's key schedule keeps what comes of it apart, by its info and its cipher's number.
+        Suite::Channel | Suite::Hybrid => b"sealpost/v1/sealing/x-wing",
     };
     derive(root, &[label, &version.to_be_bytes()])
 }

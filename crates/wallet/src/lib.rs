@@ -4,6 +4,7 @@
 //! - [`Root`] and [`Identity`]: 32 random bytes, and the signing and sealing keys derived from them. The signing
 //!   key's public half is the identity's DID.
 //! - [`seal`] and [`open`]: HPKE to the recipient's sealing key, and the sender's signature over the result.
+//! - [`ChannelSender`] and [`ChannelReceiver`]: one encapsulation for many envelopes.
 //! - [`IssuerSecret`]: what the service signs with in its own name.
 //! - [`SessionToken`], [`LoginSecret`] and [`WebhookSecret`]: secrets that leave the service, shown once.
 //!
@@ -12,6 +13,7 @@
 
 mod binding;
 mod chain;
+mod channel;
 mod derivation;
 mod did;
 mod entropy;
@@ -32,6 +34,7 @@ mod wrapping;
 mod vectors;
 
 pub use chain::chain_hash;
+pub use channel::{ChannelDraft, ChannelReceiver, ChannelSender, channel_of};
 pub use did::public_key_of;
 pub use entropy::random;
 pub use error::WalletError;

@@ -1,9 +1,11 @@
-//! Envelopes. Sealed bytes are `[version = 1][suite][version of the sealing key, 32 bits]`, then encapsulation,
-//! ciphertext and tag of HPKE. The key schedule takes those six bytes in, and the associated data names envelope,
-//! sender, recipient and time. The sender's signature stands beside the sealed bytes and covers their hash and the
-//! associated data (RFC 9180, section 9.1.1, advises to sign where auth mode's limits matter): HPKE's own auth mode
-//! would let whoever holds the recipient's key forge any sender.
+//! Envelopes that carry an encapsulation of their own; those of a channel are in `channel`. Sealed bytes are
+//! `[version = 1][suite][version of the sealing key, 32 bits]`, then encapsulation, ciphertext and tag of HPKE. The key
+//! schedule takes those six bytes in, and the associated data names envelope, sender, recipient and time. The sender's
+//! signature stands beside the sealed bytes and covers their hash and the associated data (RFC 9180, section 9.1.1,
+//! advises to sign where auth mode's limits matter): HPKE's own auth mode would let whoever holds the recipient's key
+//! forge any sender.
 
+use ed25519_dalek::VerifyingKey;
 use sealpost_domain::{
     ApiKeyId, Did, Envelope, EnvelopeHash, EnvelopeId, EnvelopeMeta, Suite, Timestamp,
 };
@@ -61,52 +63,64 @@ fn seal_with(
     let context = Context { info: &info(header), aad: &aad };
     let sealed =
         recipient.seal(&header, &context, message, entropy).ok_or(WalletError::NotSealable)?;
-    let hash = hash(&sealed);
-    let signature = sender.sign(&statement(&hash, &aad))?;
-    let meta = EnvelopeMeta {
-        id: draft.id,
-        sender: draft.sender,
-        recipient: draft.recipient,
-        suite: recipient.suite(),
-        hash,
-        payload_size_bytes: size(&sealed).ok_or(WalletError::NotSealable)?,
-        timestamp: draft.timestamp,
-    };
-    Ok(Envelope { meta, sealed, signature })
+    draft.sign(recipient.suite(), sealed, &aad, sender)
 }
 
 fn try_open(envelope: &Envelope, recipient: &Identity, sender: &Did) -> Option<Zeroizing<Vec<u8>>> {
-    let Envelope { meta, sealed, signature } = envelope;
-    let (&header_bytes, body) = sealed.split_first_chunk()?;
+    let (&header_bytes, body) = envelope.sealed.split_first_chunk()?;
     let header = Header::parse(header_bytes)?;
-    let is_what_it_says = hash(sealed) == meta.hash
-        && size(sealed) == Some(meta.payload_size_bytes)
-        && header.suite == meta.suite;
-    if !is_what_it_says {
-        return None;
-    }
-    let aad = Draft::of(meta).associated_data();
-    let signer = did::parse(sender).ok()?;
-    if !signature::is_valid(&signer, &statement(&meta.hash, &aad), signature) {
+    let aad = Draft::of(&envelope.meta).associated_data();
+    if !is_authentic(envelope, header.suite, &aad, &did::parse(sender).ok()?) {
         return None;
     }
     let key = recipient.sealing_key(header.suite, header.key_version).ok()?;
     key.open(&Context { info: &info(header_bytes), aad: &aad }, body)
 }
 
+/// Whether the sealed bytes are those that the metadata tells of, are of this suite, and were signed with this key.
+pub(crate) fn is_authentic(
+    envelope: &Envelope,
+    suite: Suite,
+    aad: &[u8],
+    signer: &VerifyingKey,
+) -> bool {
+    let Envelope { meta, sealed, signature } = envelope;
+    hash(sealed) == meta.hash
+        && size(sealed) == Some(meta.payload_size_bytes)
+        && suite == meta.suite
+        && signature::is_valid(signer, &statement(&meta.hash, aad), signature)
+}
+
 impl Draft {
-    fn of(meta: &EnvelopeMeta) -> Self {
+    pub(crate) fn of(meta: &EnvelopeMeta) -> Self {
         let EnvelopeMeta { id, sender, recipient, timestamp, .. } = *meta;
         Self { id, sender, recipient, timestamp }
     }
 
-    fn associated_data(&self) -> Vec<u8> {
+    pub(crate) fn associated_data(&self) -> Vec<u8> {
         length_prefixed(&[
             self.id.as_bytes(),
             self.sender.as_bytes(),
             self.recipient.as_bytes(),
             &self.timestamp.as_millis().to_be_bytes(),
         ])
+    }
+
+    /// The envelope that these sealed bytes make, with the sender's signature.
+    pub(crate) fn sign(
+        &self,
+        suite: Suite,
+        sealed: Vec<u8>,
+        aad: &[u8],
+        sender: &Identity,
+    ) -> Result<Envelope, WalletError> {
+        let hash = hash(&sealed);
+        let signature = sender.sign(&statement(&hash, aad))?;
+        let Self { id, sender, recipient, timestamp } = *self;
+        let payload_size_bytes = size(&sealed).ok_or(WalletError::NotSealable)?;
+        let meta =
+            EnvelopeMeta { id, sender, recipient, suite, hash, payload_size_bytes, timestamp };
+        Ok(Envelope { meta, sealed, signature })
     }
 }
 
@@ -127,7 +141,9 @@ impl Header {
             return None;
         };
         let key_version = u32::from_be_bytes([a, b, c, d]);
-        Some(Self { suite: Suite::from_byte(suite)?, key_version })
+        // What was sealed in a channel opens with its channel alone.
+        let suite = Suite::from_byte(suite).filter(|suite| *suite != Suite::Channel)?;
+        Some(Self { suite, key_version })
     }
 }
 
@@ -148,7 +164,8 @@ fn statement(hash: &EnvelopeHash, aad: &[u8]) -> Vec<u8> {
     [STATEMENT_PREFIX, &hash.0, aad].concat()
 }
 
-const VERSION: u8 = 1;
+/// The first of all sealed bytes.
+pub(crate) const VERSION: u8 = 1;
 const HEADER_LEN: usize = 6;
 const INFO_PREFIX: &[u8] = b"sealpost/v1/envelope";
 const STATEMENT_PREFIX: &[u8] = b"sealpost/v1/envelope-signature";

@@ -1,9 +1,11 @@
-//! The two suites of HPKE (RFC 9180), base mode, single shot: KEM X25519 (section 7.1) or X-Wing
-//! (draft-connolly-cfrg-xwing-kem, KEM id 0x647a), both with HKDF-SHA256 and AES-256-GCM. The one file that names
-//! the crate `hpke`'s types.
+//! HPKE (RFC 9180), base mode: KEM X25519 (section 7.1) or X-Wing (draft-connolly-cfrg-xwing-kem, KEM id 0x647a),
+//! with HKDF-SHA256. Single shot with AES-256-GCM here; the secret of a channel in `export`. Nothing else names the
+//! crate `hpke`'s types.
 //!
 //! A private key is its 32 derived bytes as they are: X25519's scalar, X-Wing's seed. HPKE's `DeriveKeyPair` is not
 //! used, because for X-Wing it is still a draft that has changed before, and a key must come out the same for years.
+
+mod export;
 
 use std::{fmt, sync::Arc};
 
@@ -15,6 +17,8 @@ use sealpost_domain::Suite;
 use zeroize::Zeroizing;
 
 use crate::entropy::Entropy;
+
+pub(crate) use self::export::Secret;
 
 pub(crate) type Classic = hpke::kem::X25519HkdfSha256;
 pub(crate) type Hybrid = hpke::kem::XWing;
@@ -36,7 +40,7 @@ enum PublicKey {
 }
 
 impl SealingPublicKey {
-    /// The suite that it belongs to.
+    /// The suite that it belongs to. The channel suite has none of its own: it uses the hybrid suite's.
     pub fn suite(&self) -> Suite {
         match self.key {
             PublicKey::Classic(_) => Suite::Classic,
@@ -91,7 +95,9 @@ impl SealingKey {
     pub(crate) fn from_seed(suite: Suite, seed: &[u8; 32]) -> Option<Self> {
         match suite {
             Suite::Classic => Deserializable::from_bytes(seed).ok().map(Self::Classic),
-            Suite::Hybrid => Deserializable::from_bytes(seed).ok().map(Box::new).map(Self::Hybrid),
+            Suite::Channel | Suite::Hybrid => {
+                Deserializable::from_bytes(seed).ok().map(Box::new).map(Self::Hybrid)
+            }
         }
     }
 

@@ -8,8 +8,9 @@ use std::{
 
 use clap::{Args, ValueEnum};
 use ipnet::IpNet;
+use sealpost_domain::Suite;
 
-use super::{DatabaseArgs, positive, webhook::WebhookArgs};
+use super::{DatabaseArgs, channel::ChannelArgs, positive, webhook::WebhookArgs};
 
 /// Every setting of the server.
 #[derive(Args, Clone)]
@@ -20,6 +21,8 @@ pub(crate) struct ServeArgs {
     pub(crate) http: HttpArgs,
     #[command(flatten)]
     pub(crate) service: ServiceArgs,
+    #[command(flatten)]
+    pub(crate) channel: ChannelArgs,
     #[command(flatten)]
     pub(crate) webhooks: WebhookArgs,
     /// Migrate a `PostgreSQL` database that is behind (the embedded one is migrated anyway)
@@ -130,7 +133,7 @@ pub(crate) struct ServiceArgs {
     #[arg(long, env = "SEALPOST_CIRCUITS", value_name = "FILE")]
     pub(crate) circuits: Option<PathBuf>,
     /// How new envelopes are sealed; every suite opens
-    #[arg(long, env = "SEALPOST_SUITE", value_enum, default_value_t = SuiteName::Hybrid)]
+    #[arg(long, env = "SEALPOST_SUITE", value_enum, default_value_t = Suite::default().into())]
     pub(crate) suite: SuiteName,
     /// Sends that may wait for a commit; more are answered 503
     #[arg(long, env = "SEALPOST_QUEUE", default_value_t = 4096, value_name = "N",
@@ -148,6 +151,8 @@ pub(crate) struct ServiceArgs {
 /// The suites that may be asked for.
 #[derive(Clone, Copy, ValueEnum)]
 pub(crate) enum SuiteName {
+    /// X-Wing, once for many envelopes of a pair
+    Channel,
     /// X25519
     Classic,
     /// X-Wing: X25519 and ML-KEM-768

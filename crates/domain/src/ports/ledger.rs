@@ -4,8 +4,8 @@ use std::{collections::HashMap, sync::Arc};
 
 use super::StoreError;
 use crate::{
-    AccountId, ApiKeyId, DeliveryId, Envelope, EnvelopeId, EnvelopeMeta, Fingerprint, Handle,
-    IdempotencyKey, KeyStatus, LeasedDelivery, Plan, Session, Standing, Target, Timestamp,
+    AccountId, ApiKeyId, Channel, DeliveryId, Envelope, EnvelopeId, EnvelopeMeta, Fingerprint,
+    Handle, IdempotencyKey, KeyStatus, LeasedDelivery, Plan, Session, Standing, Target, Timestamp,
     TokenHash, Usage, WebhookId,
 };
 
@@ -70,6 +70,8 @@ pub struct KeyFacts {
 /// What a batch decided.
 #[derive(Debug, Default)]
 pub struct Changes {
+    /// Channels that envelopes of this batch were sealed under; one that is stored already stays as it is.
+    pub channels: Vec<Arc<Channel>>,
     /// Envelopes to store.
     pub envelopes: Vec<Arc<Envelope>>,
     /// Their deliveries, which this node holds.

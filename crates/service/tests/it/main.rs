@@ -8,6 +8,7 @@
 )]
 
 mod badges;
+mod channels;
 mod compliance;
 mod issuer;
 mod managing;

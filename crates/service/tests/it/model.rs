@@ -14,7 +14,10 @@ use proptest::{
     test_runner::{Config, FileFailurePersistence},
 };
 
-use self::{op::ops, run::run};
+use self::{
+    op::ops,
+    run::{CHANNEL, CLASSIC, run},
+};
 use crate::support::World;
 
 /// What fails is kept beside this file and tried first from then on.
@@ -33,7 +36,25 @@ proptest! {
 
     #[test]
     fn every_answer_is_what_the_model_says_on_sqlite(ops in ops()) {
-        run(World::with(run::settings()), &ops).map_err(TestCaseError::fail)?;
+        run(World::with(run::settings()), CLASSIC, &ops).map_err(TestCaseError::fail)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(16))]
+
+    #[test]
+    fn every_answer_is_what_the_model_says_with_channels_on_sqlite(ops in ops()) {
+        run(World::with(run::with_channels()), CHANNEL, &ops).map_err(TestCaseError::fail)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(8))]
+
+    #[test]
+    fn every_answer_is_what_the_model_says_with_channels_on_postgres(ops in ops()) {
+        run(World::on_postgres(run::with_channels()), CHANNEL, &ops).map_err(TestCaseError::fail)?;
     }
 }
 
@@ -42,6 +63,6 @@ proptest! {
 
     #[test]
     fn every_answer_is_what_the_model_says_on_postgres(ops in ops()) {
-        run(World::on_postgres(run::settings()), &ops).map_err(TestCaseError::fail)?;
+        run(World::on_postgres(run::settings()), CLASSIC, &ops).map_err(TestCaseError::fail)?;
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{
     op::{Everywhere, Holder, Message, Named, Op, Pick, Secret, To, Token, Who},
-    run::{run, settings},
+    run::{CLASSIC, run, settings},
 };
 use crate::support::World;
 
@@ -25,5 +25,5 @@ fn a_session_that_another_one_ended_is_nothing_even_for_a_key_that_does_not_exis
         send_as(first_session, Named::Absent),
         send_as(first_session, Named::Unreadable),
     ];
-    run(World::with(settings()), &ops).unwrap();
+    run(World::with(settings()), CLASSIC, &ops).unwrap();
 }

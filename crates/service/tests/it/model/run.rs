@@ -44,9 +44,23 @@ pub(super) fn settings() -> Settings {
     }
 }
 
+/// What [`settings`] seal by, and [`with_channels`].
+pub(super) const CLASSIC: &str = "HPKE-X25519-HKDF-SHA256-AES-256-GCM-Ed25519";
+pub(super) const CHANNEL: &str = "HPKE-XWing-Export-HKDF-SHA256-AES-256-GCM-Ed25519";
+
+/// With channels that are soon full, and a memory that holds few of them.
+pub(super) fn with_channels() -> Settings {
+    Settings {
+        suite: Suite::Channel,
+        channel_envelopes_max: 3,
+        channels_cached_max: 2,
+        ..settings()
+    }
+}
+
 /// Two accounts to begin with, one of them with two keys, and then the operations.
-pub(super) fn run(world: World, ops: &[Op]) -> Checked {
-    let truth = Truth::begin(world.clock.now().as_millis());
+pub(super) fn run(world: World, algorithm: &'static str, ops: &[Op]) -> Checked {
+    let truth = Truth::begin(world.clock.now().as_millis(), algorithm);
     let runtime = Builder::new_current_thread().build().unwrap();
     let mut run = Run { world, truth, runtime };
     for (at, op) in BEGINNING.iter().chain(ops).enumerate() {

@@ -148,6 +148,7 @@ struct Remembered {
 #[derive(Default)]
 pub(super) struct Truth {
     pub(super) now: i64,
+    algorithm: &'static str,
     pub(super) accounts: Vec<Account>,
     pub(super) sessions: Vec<Session>,
     pub(super) keys: Vec<Key>,
@@ -163,8 +164,9 @@ pub(super) struct Truth {
 }
 
 impl Truth {
-    pub(super) fn begin(now: i64) -> Self {
-        Self { now, ..Self::default() }
+    /// Everything is sealed by this algorithm.
+    pub(super) fn begin(now: i64, algorithm: &'static str) -> Self {
+        Self { now, algorithm, ..Self::default() }
     }
 
     /// How many sends were stored under a name.

@@ -8,7 +8,10 @@ use diesel::{
 
 use super::{BigInts, MetaColumns, Texts, column};
 use crate::{
-    batch::{OverageRow, RecalledRow, RememberedId, RememberedRow, SentRows, statement::Statement},
+    batch::{
+        ChannelRow, OverageRow, RecalledRow, RememberedId, RememberedRow, SentRows,
+        statement::Statement,
+    },
     fault::Fault,
 };
 
@@ -58,6 +61,25 @@ const STORE: &str = "
     FROM unnest(?, ?, ?, ?, ?, ?, ?, ?) AS n (api_key_id, minute_start, minute_used,
         day_start, day_used, month_start, month_used, throughput_tat_us)
     WHERE usage.api_key_id = n.api_key_id";
+
+pub(in crate::batch) fn open_channels(
+    conn: &mut PgConnection,
+    rows: &[ChannelRow<'_>],
+) -> Result<(), Fault> {
+    Statement::command(
+        "INSERT INTO channels (id, sender, recipient, sealing_version, encapsulation, signature)
+         SELECT * FROM unnest(?, ?, ?, ?, ?, ?)
+         ON CONFLICT (id) DO NOTHING",
+    )
+    .bind::<Texts, _>(column(rows, |row| &*row.id))
+    .bind::<Texts, _>(column(rows, |row| &*row.sender))
+    .bind::<Texts, _>(column(rows, |row| &*row.recipient))
+    .bind::<Array<Integer>, _>(column(rows, |row| row.sealing_version))
+    .bind::<Array<Binary>, _>(column(rows, |row| row.encapsulation))
+    .bind::<Array<Binary>, _>(column(rows, |row| row.signature))
+    .execute(conn)?;
+    Ok(())
+}
 
 pub(in crate::batch) fn recall(
     conn: &mut PgConnection,

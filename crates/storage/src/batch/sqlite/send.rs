@@ -10,12 +10,12 @@ use diesel::{
 
 use crate::{
     batch::{
-        EnvelopeRow, OverageRow, RecalledRow, RememberedId, RememberedRow, SentRows,
+        ChannelRow, EnvelopeRow, OverageRow, RecalledRow, RememberedId, RememberedRow, SentRows,
         statement::Statement,
     },
     envelope,
     fault::Fault,
-    schema::{deliveries as d, envelopes as e, overages as o, remembered as r},
+    schema::{channels as c, deliveries as d, envelopes as e, overages as o, remembered as r},
     usage::UsageRow,
 };
 
@@ -65,6 +65,25 @@ fn insert_envelope(conn: &mut SqliteConnection, row: &EnvelopeRow<'_>) -> Result
         e::created_at.eq(row.created_at),
     );
     diesel::insert_into(e::table).values(values).execute(conn)?;
+    Ok(())
+}
+
+pub(in crate::batch) fn open_channels(
+    conn: &mut SqliteConnection,
+    rows: &[ChannelRow<'_>],
+) -> Result<(), Fault> {
+    for row in rows {
+        let values = (
+            c::id.eq(&row.id),
+            c::sender.eq(&row.sender),
+            c::recipient.eq(&row.recipient),
+            c::sealing_version.eq(row.sealing_version),
+            c::encapsulation.eq(row.encapsulation),
+            c::signature.eq(row.signature),
+        );
+        let insert = diesel::insert_into(c::table).values(values);
+        insert.on_conflict_do_nothing().execute(conn)?;
+    }
     Ok(())
 }
 

@@ -67,7 +67,7 @@ impl Truth {
             "sender": self.keys[sender].id,
             "recipient": self.keys[recipient].id,
             "encryption": {
-                "algorithm": "HPKE-X25519-HKDF-SHA256-AES-256-GCM-Ed25519",
+                "algorithm": self.algorithm,
                 "status": "sealed",
             },
             "metadata": {"timestamp": time(now)},

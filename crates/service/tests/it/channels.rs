@@ -1,0 +1,287 @@
+//! The channel suite: when channels begin and end, and that whatever was acknowledged opens.
+
+use std::{
+    future::{Future as _, poll_fn},
+    task::Poll,
+    time::{Duration, Instant},
+};
+
+use crate::support::{World, refusal};
+use sealpost_domain::{
+    ApiKeyId, Code, EnvelopeId, IdempotencyKey, Refusal, Subject, Suite, Timestamp,
+    ports::{Durability, Store, Tx},
+};
+use sealpost_service::{Credentials, Error, Sealpost, Send, Sent, Settings};
+
+const END_OF_TIME: Timestamp = Timestamp::from_millis(1 << 47);
+const ALGORITHM: &str = "HPKE-XWing-Export-HKDF-SHA256-AES-256-GCM-Ed25519";
+
+fn settings() -> Settings {
+    Settings { suite: Suite::Channel, ..Settings::default() }
+}
+
+fn id(credentials: &Credentials) -> ApiKeyId {
+    credentials.key.clone().unwrap().unwrap().parse().unwrap()
+}
+
+fn message(to: &Credentials, name: Option<&str>) -> Send {
+    let idempotency_key = name.map(|name| IdempotencyKey::parse(name).unwrap());
+    Send { to: id(to).to_string(), message: "hello".to_owned(), idempotency_key }
+}
+
+async fn send(node: &Sealpost, from: &Credentials, to: &Credentials) -> Result<Sent, Error> {
+    node.send(from, Ok(message(to, None))).await.result
+}
+
+/// Sends, and checks that the recipient can open it.
+async fn deliver(world: &World, from: &Credentials, to: &Credentials) -> EnvelopeId {
+    let sent = send(&world.sealpost, from, to).await.unwrap();
+    assert_eq!(sent.encryption.algorithm, ALGORITHM);
+    check_opens(&world.sealpost, to, sent.envelope_id);
+    sent.envelope_id
+}
+
+fn check_opens(node: &Sealpost, who: &Credentials, id: EnvelopeId) {
+    let opened = node.open(who, &Ok(id.to_string())).result.unwrap();
+    assert_eq!((opened.message.as_str(), opened.encryption.algorithm), ("hello", ALGORITHM));
+}
+
+/// How many channels are stored: as many as could be purged, which is then taken back.
+fn channels(world: &World) -> u64 {
+    let mut tx = world.database.begin(Durability::Relaxed).unwrap();
+    tx.purge_envelopes(END_OF_TIME, 1_000_000).unwrap();
+    tx.purge_channels(END_OF_TIME, Duration::ZERO, 1_000_000).unwrap()
+}
+
+#[tokio::test]
+async fn envelopes_of_a_pair_share_a_channel_until_its_time_is_over() {
+    let world = World::with(settings());
+    let (alice, bob) = (world.newcomer(None), world.newcomer(None));
+    for _ in 0..3 {
+        deliver(&world, &alice, &bob).await;
+    }
+    assert_eq!(channels(&world), 1);
+    world.clock.advance(Duration::from_millis(599_999));
+    deliver(&world, &alice, &bob).await;
+    assert_eq!(channels(&world), 1);
+    world.clock.advance(Duration::from_millis(1));
+    deliver(&world, &alice, &bob).await;
+    assert_eq!(channels(&world), 2);
+}
+
+#[tokio::test]
+async fn every_pair_and_every_direction_has_its_own() {
+    let world = World::with(settings());
+    let (alice, bob) = (world.newcomer(None), world.newcomer(None));
+    for (number, (from, to)) in
+        [(&alice, &bob), (&bob, &alice), (&alice, &alice)].into_iter().enumerate()
+    {
+        for _ in 0..2 {
+            deliver(&world, from, to).await;
+            assert_eq!(channels(&world), u64::try_from(number).unwrap() + 1);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_channel_seals_so_many_envelopes_and_no_more() {
+    let world = World::with(Settings { channel_envelopes_max: 3, ..settings() });
+    let (alice, bob) = (world.newcomer(None), world.newcomer(None));
+    for (sent, expected) in [(1, 1), (2, 1), (3, 1), (4, 2), (5, 2), (6, 2), (7, 3)] {
+        deliver(&world, &alice, &bob).await;
+        assert_eq!(channels(&world), expected, "{sent}");
+    }
+}
+
+#[tokio::test]
+async fn where_no_channel_may_seal_anything_a_send_is_refused_and_nothing_is_stored() {
+    let world = World::with(Settings { channel_envelopes_max: 0, ..settings() });
+    let (alice, bob) = (world.newcomer(None), world.newcomer(None));
+    let refused = refusal(send(&world.sealpost, &alice, &bob).await);
+    assert_eq!((refused, channels(&world)), (Refusal::Unavailable, 0));
+}
+
+#[tokio::test]
+async fn what_was_sealed_opens_after_a_restart_and_on_every_node() {
+    let world = World::with(settings());
+    let (alice, bob) = (world.newcomer(None), world.newcomer(None));
+    let envelope = deliver(&world, &alice, &bob).await;
+    world.sealpost.stop();
+    let node = world.another_node(Settings { suite: Suite::Classic, ..Settings::default() });
+    check_opens(&node, &bob, envelope);
+    // A node knows the secrets of its own channels alone, so after a restart there is a new one.
+    let node = world.another_node(settings());
+    let sent = send(&node, &alice, &bob).await.unwrap();
+    check_opens(&node, &bob, sent.envelope_id);
+    check_opens(&node, &bob, envelope);
+    assert_eq!(channels(&world), 2);
+}
+
+/// The state of either key, seen by any send, ends every channel that it is part of.
+#[tokio::test]
+async fn a_key_in_another_state_ends_its_channels() {
+    for deactivates_sender in [true, false] {
+        let world = World::with(settings());
+        let [alice, bob, carol] = [(); 3].map(|()| world.newcomer(None));
+        for (from, to) in [(&alice, &bob), (&bob, &carol), (&carol, &bob), (&carol, &alice)] {
+            deliver(&world, from, to).await;
+        }
+        let (from, to) = if deactivates_sender { (&bob, &carol) } else { (&alice, &bob) };
+        world.operator().deactivate_key(&id(&bob)).unwrap();
+        let refused = refusal(send(&world.sealpost, from, to).await);
+        assert_eq!(refused.code(), Code::KeyInactive);
+        world.operator().reactivate_key(&id(&bob)).unwrap();
+        assert_eq!(channels(&world), 4);
+        for (from, to) in [(&alice, &bob), (&bob, &carol), (&carol, &bob), (&carol, &alice)] {
+            deliver(&world, from, to).await;
+        }
+        assert_eq!(channels(&world), 7, "of four, the one without Bob went on");
+    }
+}
+
+/// An opening that is refused ends them too.
+#[tokio::test]
+async fn a_key_that_is_seen_in_another_state_at_an_opening_ends_its_channels() {
+    let world = World::with(settings());
+    let (alice, bob) = (world.newcomer(None), world.newcomer(None));
+    let envelope = deliver(&world, &alice, &bob).await.to_string();
+    world.operator().deactivate_key(&id(&bob)).unwrap();
+    refusal(world.sealpost.open(&bob, &Ok(envelope)).result);
+    world.operator().reactivate_key(&id(&bob)).unwrap();
+    deliver(&world, &alice, &bob).await;
+    assert_eq!(channels(&world), 2);
+}
+
+#[tokio::test]
+async fn a_rotated_recipient_is_sealed_to_anew_and_what_came_before_opens() {
+    let world = World::with(settings());
+    let (alice, bob) = (world.newcomer(None), world.newcomer(None));
+    let before = deliver(&world, &alice, &bob).await;
+    world.operator().rotate_key(&id(&bob)).unwrap();
+    let after = deliver(&world, &alice, &bob).await;
+    assert_eq!(channels(&world), 2);
+    for envelope in [before, after] {
+        check_opens(&world.sealpost, &bob, envelope);
+    }
+}
+
+#[tokio::test]
+async fn what_was_sealed_to_a_revoked_key_opens_no_more() {
+    let world = World::with(settings());
+    let (alice, bob) = (world.newcomer(None), world.newcomer(None));
+    let envelope = deliver(&world, &alice, &bob).await.to_string();
+    world.operator().revoke_key(&id(&bob)).unwrap();
+    let refused = refusal(world.sealpost.open(&bob, &Ok(envelope)).result);
+    assert_eq!(refused.code(), Code::KeyInactive);
+    let refused = refusal(send(&world.sealpost, &alice, &bob).await);
+    assert_eq!((refused.code(), refused.field()), (Code::KeyInactive, Some("to")));
+}
+
+/// The sender's revocation takes nothing from the recipient, whose key the channel is to.
+#[tokio::test]
+async fn what_a_revoked_key_had_sent_opens() {
+    let world = World::with(settings());
+    let (alice, bob) = (world.newcomer(None), world.newcomer(None));
+    let envelope = deliver(&world, &alice, &bob).await;
+    world.operator().revoke_key(&id(&alice)).unwrap();
+    refusal(send(&world.sealpost, &alice, &bob).await);
+    check_opens(&world.sealpost, &bob, envelope);
+    check_opens(&world.another_node(settings()), &bob, envelope);
+}
+
+/// A channel is begun before it is known whether its first envelope will be stored.
+#[tokio::test]
+async fn a_channel_whose_first_sends_were_not_stored_comes_with_the_first_that_is() {
+    let world = World::with(settings());
+    let (alice, bob) = (world.newcomer(None), world.newcomer(None));
+    world.operator().enforce(Subject::Key(id(&bob)), "because").unwrap();
+    let refused = refusal(send(&world.sealpost, &alice, &bob).await);
+    assert_eq!((refused.code(), channels(&world)), (Code::GovernanceBlocked, 0));
+    world.operator().lift(Subject::Key(id(&bob)), "because").unwrap();
+    deliver(&world, &alice, &bob).await;
+    deliver(&world, &alice, &bob).await;
+    assert_eq!(channels(&world), 1);
+
+    // An answer that was remembered stores nothing either, and says nothing of this node's channel.
+    let once = message(&bob, Some("once"));
+    let first = world.sealpost.send(&alice, Ok(once)).await.result.unwrap();
+    let node = world.another_node(settings());
+    let replayed = node.send(&alice, Ok(message(&bob, Some("once")))).await.result.unwrap();
+    assert_eq!((replayed.replayed, replayed.envelope_id), (true, first.envelope_id));
+    assert_eq!(channels(&world), 1);
+    let sent = send(&node, &alice, &bob).await.unwrap();
+    check_opens(&world.sealpost, &bob, sent.envelope_id);
+    assert_eq!(channels(&world), 2);
+}
+
+/// Sends that wait for the same commit all bring the channel along; it is stored once.
+#[tokio::test]
+async fn sends_at_the_same_time_share_a_new_channel() {
+    let world = World::with(settings());
+    let (alice, bob) = (world.newcomer(None), world.newcomer(None));
+    let sends = (0..8).map(|_| send(&world.sealpost, &alice, &bob));
+    let mut sending: Vec<_> = sends.map(Box::pin).collect();
+    let mut sent = Vec::new();
+    poll_fn(|context| {
+        sending.retain_mut(|send| match send.as_mut().poll(context) {
+            Poll::Ready(done) => {
+                sent.push(done.unwrap());
+                false
+            }
+            Poll::Pending => true,
+        });
+        if sending.is_empty() { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+    assert_eq!((sent.len(), channels(&world)), (8, 1));
+    for Sent { envelope_id, .. } in sent {
+        check_opens(&world.sealpost, &bob, envelope_id);
+    }
+}
+
+/// What cannot be remembered any more is begun anew, however small the memory.
+#[tokio::test]
+async fn no_more_channels_are_kept_in_memory_than_may_be() {
+    let world = World::with(Settings { channels_cached_max: 1, ..settings() });
+    let [alice, bob, carol] = [(); 3].map(|()| world.newcomer(None));
+    for (to, expected) in [(&bob, 1), (&bob, 1), (&carol, 2), (&bob, 3), (&bob, 3)] {
+        deliver(&world, &alice, to).await;
+        assert_eq!(channels(&world), expected);
+    }
+    let world = World::with(Settings { channels_cached_max: 0, ..settings() });
+    let (alice, bob) = (world.newcomer(None), world.newcomer(None));
+    for expected in [1, 2] {
+        deliver(&world, &alice, &bob).await;
+        assert_eq!(channels(&world), expected);
+    }
+}
+
+#[tokio::test]
+async fn channels_go_after_their_last_envelope_may_have_gone() {
+    let hour = Duration::from_hours(1);
+    let every = Duration::from_millis(5);
+    let settings = Settings { retention: 24 * hour, housekeeping_every: every, ..settings() };
+    let world = World::with(settings);
+    let (alice, bob) = (world.newcomer(None), world.newcomer(None));
+    let first = deliver(&world, &alice, &bob).await;
+    world.clock.advance(Duration::from_millis(599_999));
+    let last = deliver(&world, &alice, &bob).await;
+    assert_eq!(channels(&world), 1);
+    // A millisecond after the first has had its time.
+    world.clock.advance((24 * hour).saturating_sub(Duration::from_millis(599_998)));
+    eventually(&world, |tx| tx.find_envelope(&first, &id(&bob)).unwrap().is_none());
+    assert_eq!(channels(&world), 1);
+    let bob = world.log_in_again(&bob);
+    check_opens(&world.sealpost, &bob, last);
+    world.clock.advance(hour);
+    eventually(&world, |tx| tx.find_envelope(&last, &id(&bob)).unwrap().is_none());
+    eventually(&world, |tx| tx.purge_channels(END_OF_TIME, Duration::ZERO, 9).unwrap() == 0);
+}
+
+/// Looks until housekeeping has been there.
+fn eventually(world: &World, mut is_so: impl FnMut(&mut dyn Tx) -> bool) {
+    let until = Instant::now() + Duration::from_secs(20);
+    while !is_so(&mut *world.database.begin(Durability::Relaxed).unwrap()) {
+        assert!(Instant::now() < until, "not in time");
+    }
+}

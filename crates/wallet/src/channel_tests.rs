@@ -1,0 +1,245 @@
+//! What an attacker can try who does more than flip bits: hash again, sign again, replay, swap rows. The black-box
+//! tests are in `tests/channels.rs`.
+
+use sealpost_domain::{EnvelopeHash, Timestamp};
+use sha2::{Digest, Sha256};
+
+use super::*;
+
+const MESSAGE: &[u8] = b"Meet me at the usual place.";
+const SENDER: &str = "ak_01h455vb4pex5vsknk084sn02q";
+const RECIPIENT: &str = "ak_00000000000000000000000001";
+
+fn channel_draft() -> ChannelDraft {
+    ChannelDraft {
+        id: "chn_01h455vb4pex5vsknk084sn02q".parse().unwrap(),
+        sender: SENDER.parse().unwrap(),
+        recipient: RECIPIENT.parse().unwrap(),
+    }
+}
+
+fn draft() -> Draft {
+    Draft {
+        id: "env_01h455vb4pex5vsknk084sn02q".parse().unwrap(),
+        sender: SENDER.parse().unwrap(),
+        recipient: RECIPIENT.parse().unwrap(),
+        timestamp: Timestamp::from_millis(1_767_225_600_007),
+    }
+}
+
+/// From identity 1 to identity 2, of this randomness.
+fn begun(randomness: u8) -> (ChannelSender, Channel) {
+    let key = Identity::of(2).sealing_public_key(Suite::Channel, 3).unwrap();
+    let mut entropy = Entropy::of([randomness; 64]);
+    ChannelSender::begin_with(&channel_draft(), 100, &Identity::of(1), &key, &mut entropy).unwrap()
+}
+
+fn accepted(channel: &Channel) -> Result<ChannelReceiver, WalletError> {
+    ChannelReceiver::accept(channel, &Identity::of(2), &Identity::of(1).did())
+}
+
+/// The sender itself changed the envelope: hash, size and signature hold for what is there now.
+fn signed_again(bond: &Bond, mut envelope: Envelope) -> Envelope {
+    let (draft, suite) = (Draft::of(&envelope.meta), envelope.meta.suite);
+    let sealed = std::mem::take(&mut envelope.sealed);
+    draft.sign(suite, sealed, &bond.associated_data(&draft), &Identity::of(1)).unwrap()
+}
+
+/// The sender itself changed the channel, and signs it as it is now.
+fn signed_as_it_is(mut channel: Channel) -> Channel {
+    let Channel { id, sender, recipient, sealing_version, .. } = channel;
+    let draft = ChannelDraft { id, sender, recipient };
+    let bond = Bond::of(&draft, sealing_version, &channel.encapsulation);
+    channel.signature = Identity::of(1).sign(&bond.statement()).unwrap();
+    channel
+}
+
+fn is_refused(receiver: &ChannelReceiver, envelope: &Envelope) -> bool {
+    receiver.open(envelope) == Err(WalletError::NotOpenable)
+}
+
+/// Envelopes that were stored once must open for ever: these bytes may not change. They were computed apart from this
+/// code, from the primitives, by a program that also gives what the drafts of X-Wing and of HPKE's exporter publish.
+#[test]
+fn a_channel_of_fixed_randomness_is_always_the_same() {
+    let (sender, channel) = begun(9);
+    let digest = |bytes: &[u8]| hex::encode(Sha256::digest(bytes));
+    assert_eq!(channel.encapsulation.len(), 1120);
+    assert_eq!(digest(&channel.encapsulation), ENCAPSULATION);
+    assert_eq!(hex::encode(**sender.secret), SECRET);
+    assert_eq!(digest(&channel.signature), CHANNEL_SIGNATURE);
+    let receiver = accepted(&channel).unwrap();
+    for (sealed, signature) in PINNED {
+        let envelope = sender.seal(&draft(), MESSAGE, &Identity::of(1)).unwrap();
+        assert_eq!(hex::encode(&envelope.sealed), sealed);
+        assert_eq!(digest(&envelope.signature), signature);
+        assert_eq!(*receiver.open(&envelope).unwrap(), MESSAGE);
+    }
+}
+
+#[test]
+fn every_bit_is_held_by_the_cipher_too_when_the_sender_signs_again() {
+    let (sender, channel) = begun(9);
+    let receiver = accepted(&channel).unwrap();
+    let envelope = sender.seal(&draft(), MESSAGE, &Identity::of(1)).unwrap();
+    assert!(!is_refused(&receiver, &signed_again(&receiver.bond, envelope.clone())));
+    for bit in 0..envelope.sealed.len() * 8 {
+        let mut changed = envelope.clone();
+        changed.sealed[bit / 8] ^= 1 << (bit % 8);
+        assert!(is_refused(&receiver, &signed_again(&receiver.bond, changed)), "bit {bit}");
+    }
+    for length in 0..envelope.sealed.len() {
+        let mut cut = envelope.clone();
+        cut.sealed.truncate(length);
+        assert!(is_refused(&receiver, &signed_again(&receiver.bond, cut)), "{length}");
+    }
+}
+
+#[test]
+fn metadata_is_held_by_the_cipher_too_when_the_sender_signs_again() {
+    let (sender, channel) = begun(9);
+    let receiver = accepted(&channel).unwrap();
+    let edits: [fn(&mut Envelope); 5] = [
+        |it| it.meta.id = "env_01h455vb4pex5vsknk084sn02r".parse().unwrap(),
+        |it| it.meta.sender = RECIPIENT.parse().unwrap(),
+        |it| it.meta.recipient = SENDER.parse().unwrap(),
+        |it| it.meta.timestamp = Timestamp::from_millis(1_767_225_600_008),
+        |it| it.meta.suite = Suite::Hybrid,
+    ];
+    for edit in edits {
+        let mut changed = sender.seal(&draft(), MESSAGE, &Identity::of(1)).unwrap();
+        edit(&mut changed);
+        assert!(is_refused(&receiver, &signed_again(&receiver.bond, changed)));
+    }
+}
+
+/// The recipient has the secret as well, and so could make any ciphertext; it cannot sign.
+#[test]
+fn whoever_has_the_secret_cannot_make_the_sender_say_anything() {
+    let (sender, channel) = begun(9);
+    let receiver = accepted(&channel).unwrap();
+    let forged = sender.seal(&draft(), b"I owe you.", &Identity::of(2)).unwrap();
+    assert!(is_refused(&receiver, &forged));
+    let mut borrowed = forged;
+    let genuine = sender.seal(&draft(), MESSAGE, &Identity::of(1)).unwrap();
+    borrowed.signature = genuine.signature;
+    assert!(is_refused(&receiver, &borrowed));
+}
+
+/// Without the digest in what each envelope's signature covers, a sender could exchange the row later, under an
+/// envelope whose hash is known, and say that another message was meant.
+#[test]
+fn an_envelope_opens_with_the_encapsulation_that_it_was_sealed_under_and_with_no_other() {
+    let (sender, channel) = begun(9);
+    let (other_sender, other) = begun(8);
+    assert_eq!(channel.id, other.id);
+    let (receiver, exchanged) = (accepted(&channel).unwrap(), accepted(&other).unwrap());
+    let envelope = sender.seal(&draft(), MESSAGE, &Identity::of(1)).unwrap();
+    assert!(!is_refused(&receiver, &envelope));
+    assert!(is_refused(&exchanged, &envelope));
+    assert!(is_refused(&exchanged, &signed_again(&exchanged.bond, envelope)));
+    let envelope = other_sender.seal(&draft(), MESSAGE, &Identity::of(1)).unwrap();
+    assert!(is_refused(&receiver, &signed_again(&receiver.bond, envelope)));
+}
+
+/// The two halves that bind an encapsulation to one key, each without the other.
+#[test]
+fn the_digest_is_held_by_the_signature_and_by_the_cipher() {
+    let (sender, channel) = begun(9);
+    let mut receiver = accepted(&channel).unwrap();
+    let envelope = sender.seal(&draft(), MESSAGE, &Identity::of(1)).unwrap();
+    let right = Bond::of(&channel_draft(), 3, &channel.encapsulation);
+    receiver.bond = Bond::of(&channel_draft(), 3, &begun(8).1.encapsulation);
+    assert!(is_refused(&receiver, &envelope), "the secret is right and the signature is not");
+    assert!(is_refused(&receiver, &signed_again(&receiver.bond, envelope.clone())));
+    receiver.bond = right;
+    assert!(!is_refused(&receiver, &envelope));
+}
+
+#[test]
+fn no_part_of_a_stored_channel_may_change() {
+    let (_, channel) = begun(9);
+    let edits: [fn(&mut Channel); 7] = [
+        |it| it.id = "chn_01h455vb4pex5vsknk084sn02r".parse().unwrap(),
+        |it| it.sender = RECIPIENT.parse().unwrap(),
+        |it| it.recipient = SENDER.parse().unwrap(),
+        |it| it.sealing_version = 2,
+        |it| it.encapsulation[0] ^= 1,
+        |it| it.encapsulation[1119] ^= 0x80,
+        |it| it.signature[0] ^= 1,
+    ];
+    assert!(accepted(&channel).is_ok());
+    for edit in edits {
+        let mut changed = channel.clone();
+        edit(&mut changed);
+        assert_eq!(accepted(&changed).map(drop), Err(WalletError::NotOpenable), "{changed:?}");
+    }
+    for length in [0, 32, 1119, 1121] {
+        let mut changed = channel.clone();
+        changed.encapsulation.resize(length, 0);
+        let changed = signed_as_it_is(changed);
+        assert_eq!(accepted(&changed).map(drop), Err(WalletError::NotOpenable), "{length}");
+    }
+}
+
+/// X-Wing gives another secret for whatever was changed, and the key schedule for whatever it was changed for.
+#[test]
+fn a_channel_that_its_sender_signs_again_has_another_secret() {
+    let (sender, channel) = begun(9);
+    let edits: [fn(&mut Channel); 6] = [
+        |it| it.id = "chn_01h455vb4pex5vsknk084sn02r".parse().unwrap(),
+        |it| it.sender = RECIPIENT.parse().unwrap(),
+        |it| it.recipient = SENDER.parse().unwrap(),
+        |it| it.sealing_version = 2,
+        |it| it.encapsulation[0] ^= 1,
+        |it| it.encapsulation[1119] ^= 0x80,
+    ];
+    assert_eq!(accepted(&channel).unwrap().secret, sender.secret);
+    for edit in edits {
+        let mut changed = channel.clone();
+        edit(&mut changed);
+        let changed = signed_as_it_is(changed);
+        assert_ne!(accepted(&changed).unwrap().secret, sender.secret, "{changed:?}");
+    }
+}
+
+#[test]
+fn a_channels_signature_is_no_envelopes_signature() {
+    let (_, mut channel) = begun(9);
+    let bond = Bond::of(&channel_draft(), 3, &channel.encapsulation);
+    let hash = EnvelopeHash(Sha256::digest(bond.statement()).into());
+    channel.signature = Identity::of(1).sign(&hash.0).unwrap();
+    assert!(accepted(&channel).is_err());
+    channel.signature = Identity::of(1).sign(&bond.statement()["sealpost/".len()..]).unwrap();
+    assert!(accepted(&channel).is_err());
+}
+
+/// Even where a caller repeats an id: numbers never do.
+#[test]
+fn the_same_draft_twice_is_sealed_under_different_nonces() {
+    let (sender, channel) = begun(9);
+    let seal = || sender.seal(&draft(), MESSAGE, &Identity::of(1)).unwrap();
+    let (first, second) = (seal(), seal());
+    assert_eq!(first.sealed[..18], second.sealed[..18]);
+    assert_ne!(first.sealed[18..22], second.sealed[18..22]);
+    // Under one nonce the stream would be one, and so would the first bytes of the same message.
+    assert_ne!(first.sealed[22..38], second.sealed[22..38]);
+    let receiver = accepted(&channel).unwrap();
+    assert!(!is_refused(&receiver, &first) && !is_refused(&receiver, &second));
+}
+
+const ENCAPSULATION: &str = "526beb6dad975606c94fe429f0ff1605c62b8e1f0b888557943d40cc7bf60124";
+const SECRET: &str = "5ecb12a070dfdc3d01016297d10216ad621df8fed8fe713d45db10b30ae65516";
+const CHANNEL_SIGNATURE: &str = "0db6b11e431ed072abc7651c6dfee18b51c866daf644b33ae35a4aa2f77bb55d";
+
+/// The first two envelopes: their sealed bytes, and the digests of their signatures.
+const PINNED: [(&str, &str); 2] = [
+    (
+        "010301890a5dac96774bbcceb302099a805700000000cf317cfb9b1cbe61fcd7b93211fbd4ce888ee27447a1cf48f7e8560ba53d27b11be5df918b813270e566e8",
+        "7702a54b87d12286497a00b85215d540a37ff10268a3a42f834f6f4879907d90",
+    ),
+    (
+        "010301890a5dac96774bbcceb302099a8057000000014e99cb877c695640efd65042233615c76d7aca8e5e616023f8082b02278a2006ae03ab2dc4c7203a34d394",
+        "a701a72e510e4ce2982f86c0d37534771a18493c5b4685704657514beb0a1351",
+    ),
+];

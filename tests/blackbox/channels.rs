@@ -1,0 +1,162 @@
+//! The channel suite: one encapsulation for many envelopes of a pair. What was sealed opens wherever and whenever its
+//! recipient asks, and nothing opens once somebody has changed what is stored.
+
+use serde_json::Value;
+
+use crate::support::{Database, Identity, Receiver, Server, on_both, text};
+
+on_both!(
+    a_channel_that_is_stored_costs_the_database_nothing_more,
+    a_pair_shares_a_channel_on_each_node_and_every_node_opens_it,
+    envelopes_outlive_a_kill_and_the_rotation_of_every_key,
+    the_limits_of_a_channel_are_settings,
+    what_somebody_changed_by_hand_opens_no_more,
+);
+
+fn serve(database: &Database) -> Server {
+    database.serve_with(&["--suite", "channel"])
+}
+
+fn send(server: &Server, from: &Identity, to: &Identity) -> String {
+    let sent = server.client().send(from, &to.key, MESSAGE).ok();
+    assert_eq!(sent["encryption"]["algorithm"], ALGORITHM);
+    // Header and tag, and no encapsulation.
+    assert_eq!(sent["metadata"]["payload_size_bytes"], MESSAGE.len() + 38);
+    text(&sent, "envelope_id")
+}
+
+#[track_caller]
+fn check_opens(server: &Server, who: &Identity, envelope: &str) -> Value {
+    let opened = server.client().open(who, envelope).ok();
+    assert_eq!(
+        (&opened["message"], &opened["encryption"]["algorithm"]),
+        (&MESSAGE.into(), &ALGORITHM.into())
+    );
+    opened
+}
+
+fn a_pair_shares_a_channel_on_each_node_and_every_node_opens_it(database: &Database) {
+    let nodes: Vec<_> = match database.postgres_url() {
+        Some(_) => vec![serve(database), serve(database)],
+        None => vec![serve(database)],
+    };
+    let (client, receiver) = (nodes[0].client(), Receiver::start());
+    let (alice, bob) = (client.newcomer(), client.newcomer());
+    let secret = text(&client.register(&bob, &receiver.url), "secret");
+    let envelopes: Vec<_> =
+        nodes.iter().chain(&nodes).map(|node| send(node, &alice, &bob)).collect();
+    assert_eq!(usize::try_from(database.count("channels")), Ok(nodes.len()));
+    for notice in receiver.await_notices(envelopes.len()) {
+        notice.verify(&secret);
+        assert_eq!(notice.json()["encryption"]["algorithm"], ALGORITHM);
+    }
+    for node in &nodes {
+        for envelope in &envelopes {
+            check_opens(node, &bob, envelope);
+            node.client().open(&alice, envelope).refused(404, "ENVELOPE_NOT_FOUND");
+        }
+    }
+}
+
+/// A row that is gone would come back, if anybody still brought it along.
+fn a_channel_that_is_stored_costs_the_database_nothing_more(database: &Database) {
+    let server = serve(database);
+    let (alice, bob) = (server.client().newcomer(), server.client().newcomer());
+    send(&server, &alice, &bob);
+    assert_eq!(database.count("channels"), 1);
+    database.by_hand("CREATE TABLE kept AS SELECT * FROM channels; DELETE FROM channels");
+    let envelope = send(&server, &alice, &bob);
+    assert_eq!(database.count("channels"), 0);
+    database.by_hand("INSERT INTO channels SELECT * FROM kept");
+    check_opens(&server, &bob, &envelope);
+}
+
+fn envelopes_outlive_a_kill_and_the_rotation_of_every_key(database: &Database) {
+    let server = serve(database);
+    let (alice, bob) = (server.client().newcomer(), server.client().newcomer());
+    let mut envelopes = vec![send(&server, &alice, &bob), send(&server, &alice, &bob)];
+    server.kill();
+
+    let server = serve(database);
+    envelopes.push(send(&server, &alice, &bob));
+    database.operate(&["key", "rotate", &bob.key]);
+    envelopes.push(send(&server, &alice, &bob));
+    database.operate(&["kek", "rotate"]);
+    envelopes.push(send(&server, &alice, &bob));
+    assert_eq!(database.count("channels"), 3, "one a node's life, and one a sealing key");
+    assert_eq!(database.count("channels WHERE sealing_version = 2"), 1);
+    for envelope in &envelopes {
+        check_opens(&server, &bob, envelope);
+    }
+    server.stop();
+    let server = database.serve();
+    for envelope in &envelopes {
+        check_opens(&server, &bob, envelope);
+    }
+    database.operate(&["key", "revoke", &alice.key]);
+    check_opens(&server, &bob, &envelopes[0]);
+    database.operate(&["key", "revoke", &bob.key]);
+    server.client().open(&bob, &envelopes[0]).refused(403, "KEY_INACTIVE");
+}
+
+fn the_limits_of_a_channel_are_settings(database: &Database) {
+    let flags = ["--suite", "channel", "--channel-envelopes=2", "--channels-cached=1"];
+    let server = database.serve_with(&flags);
+    let client = server.client();
+    let (alice, bob) = (client.newcomer(), client.newcomer());
+    for expected in [1, 1, 2] {
+        send(&server, &alice, &bob);
+        assert_eq!(database.count("channels"), expected);
+    }
+    // Another pair takes the one place there is.
+    for (to, expected) in [(&alice, 3), (&bob, 4)] {
+        send(&server, &alice, to);
+        assert_eq!(database.count("channels"), expected);
+    }
+}
+
+/// Two pairs; what is of one is put in the place of the other. The memory of the server does not help.
+fn what_somebody_changed_by_hand_opens_no_more(database: &Database) {
+    let server = serve(database);
+    let [alice, bob, carol] = [(); 3].map(|()| server.client().newcomer());
+    database.set_enterprise(&bob.key, [1000, 1000, 1000, 1000]);
+    let envelope = send(&server, &alice, &bob);
+    let other = send(&server, &carol, &bob);
+    check_opens(&server, &bob, &envelope);
+    check_opens(&server, &bob, &other);
+    database.by_hand("CREATE TABLE kept AS SELECT * FROM channels");
+    database.by_hand("CREATE TABLE kept_envelopes AS SELECT * FROM envelopes");
+    let (mine, not_mine) =
+        (format!("sender = '{}'", alice.key), format!("sender = '{}'", carol.key));
+    let from_other = |column: &str, table: &str| {
+        format!("UPDATE {table} SET {column} = (SELECT {column} FROM kept_{table} WHERE {not_mine}) WHERE {mine}")
+            .replace("kept_channels", "kept")
+    };
+    for change in [
+        format!("UPDATE channels SET sealing_version = 2 WHERE {mine}"),
+        format!("UPDATE channels SET sender = '{}' WHERE {mine}", carol.key),
+        format!("UPDATE channels SET recipient = '{}' WHERE {mine}", alice.key),
+        from_other("encapsulation", "channels"),
+        from_other("signature", "channels"),
+        format!("DELETE FROM channels WHERE {mine}"),
+        from_other("sealed", "envelopes"),
+        from_other("signature", "envelopes"),
+        from_other("hash", "envelopes"),
+        format!("UPDATE envelopes SET sender = '{}' WHERE {mine}", carol.key),
+        format!("UPDATE envelopes SET suite = 2 WHERE {mine}"),
+        format!("UPDATE envelopes SET created_at = created_at + 1 WHERE {mine}"),
+    ] {
+        database.by_hand(&change);
+        server.client().open(&bob, &envelope).refused(500, "INTERNAL_ERROR");
+        check_opens(&server, &bob, &other);
+        database.by_hand(
+            "DELETE FROM channels; INSERT INTO channels SELECT * FROM kept;
+             DELETE FROM envelopes; INSERT INTO envelopes SELECT * FROM kept_envelopes",
+        );
+    }
+    check_opens(&server, &bob, &envelope);
+    assert!(!server.log().contains(MESSAGE));
+}
+
+const MESSAGE: &str = "One seal for many letters.";
+const ALGORITHM: &str = "HPKE-XWing-Export-HKDF-SHA256-AES-256-GCM-Ed25519";
