@@ -39,4 +39,5 @@ mod shutdown;
 mod startup;
 mod support;
 mod targets;
+mod tls;
 mod webhooks;

@@ -10,9 +10,10 @@ use sealpost_storage::DatabaseUrl;
 use zeroize::Zeroizing;
 
 use crate::{
-    cli::{DatabaseArgs, ServeArgs, SuiteName},
+    cli::{DatabaseArgs, HttpArgs, ServeArgs, SuiteName},
     fault::Fault,
     kek::KekSource,
+    tls::TlsFiles,
 };
 
 /// Outside loopback nothing is served in the clear, and nothing leads to loopback.
@@ -24,14 +25,24 @@ pub(crate) fn check_listen(args: &ServeArgs) -> Result<(), Fault> {
     if args.dev {
         return Err(Fault::new("--dev is for loopback only; leave it out or listen on 127.0.0.1"));
     }
-    if !http.behind_tls_proxy {
+    if http.tls_cert.is_none() && !http.behind_tls_proxy {
         return Err(Fault::new(format!(
-            "{} is not loopback and would be served without TLS; put a TLS proxy in front and say \
-             --behind-tls-proxy, or listen on 127.0.0.1",
+            "{} is not loopback and would be served without TLS; give --tls-cert and --tls-key, put a TLS proxy \
+             in front and say --behind-tls-proxy, or listen on 127.0.0.1",
             http.listen
         )));
     }
     Ok(())
+}
+
+/// The certificate and its key, where the service speaks TLS itself.
+pub(crate) fn tls_files(args: &HttpArgs) -> Option<TlsFiles> {
+    Some(TlsFiles { chain: args.tls_cert.clone()?, key: args.tls_key.clone()? })
+}
+
+/// What stands before the address that is listened on.
+pub(crate) fn scheme(args: &HttpArgs) -> &'static str {
+    if args.tls_cert.is_some() { "https" } else { "http" }
 }
 
 /// A lease must outlast an attempt, or two nodes would send the same notice at once.
@@ -94,7 +105,7 @@ impl EmbeddedPaths {
 pub(crate) fn base_url(args: &ServeArgs, listening: SocketAddr) -> String {
     match &args.http.base_url {
         Some(url) => url.trim_end_matches('/').to_owned(),
-        None => format!("http://{listening}"),
+        None => format!("{}://{listening}", scheme(&args.http)),
     }
 }
 

@@ -8,10 +8,13 @@ mod demo;
 mod fault;
 mod http;
 mod kek;
+mod listen;
 mod logs;
 mod migrate;
 mod ops;
+mod secret_file;
 mod serve;
+mod tls;
 
 use std::process::ExitCode;
 

@@ -4,20 +4,22 @@ use std::{
     io::Write as _,
     net::{SocketAddr, TcpListener},
     sync::Arc,
-    time::Duration,
 };
 
 use actix_web::{App as ActixApp, HttpServer, dev::ServerHandle, middleware::from_fn, web};
+use sealpost_domain::Clock as _;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::{
     cli::{OpsListen, ServeArgs},
-    compose::Node,
+    compose::{Node, SystemClock},
     config,
     fault::Fault,
     http::{self, App, Throttle},
+    listen::{self, Bounds},
     logs,
     ops::{self, Health},
+    tls::Tls,
 };
 
 /// Serves until told to stop.
@@ -61,10 +63,14 @@ impl Server {
             OpsListen::At(address) => Some(bind(address)?),
             OpsListen::Off => None,
         };
+        let tls = config::tls_files(&args.http)
+            .map(|files| Tls::open(files, SystemClock.now()))
+            .transpose()?;
+        tls.iter().try_for_each(reload_on_hangup)?;
         let node = Arc::new(Node::start(args)?);
         let listening = local_address(&api_socket)?;
         let base_url = config::base_url(args, listening);
-        let api = serve_api(args, api_socket, &node, &base_url)?;
+        let api = serve_api(args, api_socket, &node, tls.as_ref())?;
         let (ops, ops_url) = match ops_socket {
             Some(socket) => {
                 let url = format!("http://{}", local_address(&socket)?);
@@ -72,7 +78,8 @@ impl Server {
             }
             None => (None, None),
         };
-        Ok(Self { base_url, ops_url, listening_url: format!("http://{listening}"), api, ops, node })
+        let listening_url = format!("{}://{listening}", config::scheme(&args.http));
+        Ok(Self { base_url, ops_url, listening_url, api, ops, node })
     }
 
     /// No new connection, then requests under way, then the queue, then deliveries under way.
@@ -92,12 +99,13 @@ fn serve_api(
     args: &ServeArgs,
     socket: TcpListener,
     node: &Node,
-    base_url: &str,
+    tls: Option<&Arc<Tls>>,
 ) -> Result<ServerHandle, Fault> {
     let app = web::Data::new(App {
         sealpost: Arc::clone(&node.sealpost),
         clock: Arc::clone(&node.clock),
-        base_url: base_url.to_owned(),
+        base_url: config::base_url(args, local_address(&socket)?),
+        is_secure: tls.is_some() || args.http.behind_tls_proxy,
         max_body_bytes: args.http.max_body_bytes,
         body_timeout: args.http.body_timeout,
         trusted_proxies: args.http.trusted_proxies.clone(),
@@ -107,21 +115,14 @@ fn serve_api(
     let make = move || {
         ActixApp::new().app_data(app.clone()).wrap(from_fn(http::envelope)).configure(http::routes)
     };
-    let workers = args.http.workers.map_or_else(cores, usize::from);
-    let server = HttpServer::new(make)
-        .workers(workers)
-        .max_connections(args.http.max_connections)
-        .keep_alive(KEEP_ALIVE)
-        .client_request_timeout(HEAD_TIMEOUT)
-        .client_disconnect_timeout(DISCONNECT_TIMEOUT)
-        .shutdown_timeout(REQUESTS_DRAIN_S)
-        .disable_signals()
-        .listen(socket)
-        .map_err(|error| Fault::caused("the API cannot be served", error))?
-        .run();
-    let handle = server.handle();
-    actix_rt::spawn(server);
-    Ok(handle)
+    let bounds = Bounds {
+        workers: args.http.workers.map_or_else(cores, usize::from),
+        connections_max: args.http.max_connections,
+        drain_s: REQUESTS_DRAIN_S,
+    };
+    let tls = tls.map(Tls::config).transpose()?;
+    listen::serve(socket, tls, bounds, make)
+        .map_err(|error| Fault::caused("the API cannot be served", error))
 }
 
 fn serve_ops(socket: TcpListener, node: &Node) -> Result<ServerHandle, Fault> {
@@ -132,7 +133,7 @@ fn serve_ops(socket: TcpListener, node: &Node) -> Result<ServerHandle, Fault> {
     let server =
         HttpServer::new(move || ActixApp::new().app_data(health.clone()).configure(ops::routes))
             .workers(1)
-            .client_request_timeout(HEAD_TIMEOUT)
+            .client_request_timeout(listen::HEAD_TIMEOUT)
             .disable_signals()
             .listen(socket)
             .map_err(|error| Fault::caused("the ops address cannot be served", error))?
@@ -140,6 +141,18 @@ fn serve_ops(socket: TcpListener, node: &Node) -> Result<ServerHandle, Fault> {
     let handle = server.handle();
     actix_rt::spawn(server);
     Ok(handle)
+}
+
+/// Where there is no certificate, a hangup ends the process, as it does by default.
+fn reload_on_hangup(tls: &Arc<Tls>) -> Result<(), Fault> {
+    let mut hangup = listen_for(SignalKind::hangup())?;
+    let tls = Arc::clone(tls);
+    actix_rt::spawn(async move {
+        while hangup.recv().await.is_some() {
+            tls.reload(SystemClock.now());
+        }
+    });
+    Ok(())
 }
 
 /// Each connection is an open file, and the limit that shells hand down is often as low as 1,024.
@@ -166,12 +179,9 @@ struct Signals {
 
 impl Signals {
     fn listen() -> Result<Self, Fault> {
-        let listen = |kind| {
-            signal(kind).map_err(|error| Fault::caused("signals cannot be listened for", error))
-        };
         Ok(Self {
-            interrupt: listen(SignalKind::interrupt())?,
-            terminate: listen(SignalKind::terminate())?,
+            interrupt: listen_for(SignalKind::interrupt())?,
+            terminate: listen_for(SignalKind::terminate())?,
         })
     }
 
@@ -181,6 +191,10 @@ impl Signals {
             _ = self.terminate.recv() => {}
         }
     }
+}
+
+fn listen_for(kind: SignalKind) -> Result<Signal, Fault> {
+    signal(kind).map_err(|error| Fault::caused("signals cannot be listened for", error))
 }
 
 fn bind(address: SocketAddr) -> Result<TcpListener, Fault> {
@@ -197,8 +211,5 @@ fn cores() -> usize {
     std::thread::available_parallelism().map_or(2, std::num::NonZero::get)
 }
 
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
-const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
-const DISCONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// With the dispatcher's drain this stays within the 30 s that a stop may take.
 const REQUESTS_DRAIN_S: u64 = 8;

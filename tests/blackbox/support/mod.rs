@@ -1,5 +1,6 @@
 //! What the cases share: the server under test, a client, a receiver, and the two databases.
 
+mod authority;
 mod client;
 mod database;
 mod load;
@@ -14,6 +15,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+pub(crate) use authority::{Authority, Issued};
 pub(crate) use client::{Answer, Client, Identity, Request, text};
 pub(crate) use database::Database;
 pub(crate) use load::Pairs;

@@ -83,9 +83,9 @@ impl Process {
         self.child.wait().unwrap();
     }
 
-    /// SIGTERM.
-    pub(crate) fn terminate(&self) {
-        let kill = format!("kill -TERM {}", self.child.id());
+    /// Sends a signal by its name.
+    pub(crate) fn signal(&self, name: &str) {
+        let kill = format!("kill -{name} {}", self.child.id());
         assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
     }
 

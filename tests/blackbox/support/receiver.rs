@@ -1,18 +1,19 @@
 //! A receiver of notices that writes down what it gets and reacts as the case wants.
 
 use std::{
-    io::{BufRead, BufReader, Read as _, Write as _},
+    io::{BufRead, BufReader, Read, Write},
     net::{Shutdown, SocketAddr, TcpListener, TcpStream},
     sync::{Arc, Condvar, Mutex},
     thread,
     time::Duration,
 };
 
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use serde_json::Value;
 use standardwebhooks::Webhook;
 use ureq::http::{HeaderMap, HeaderName};
 
-use super::{SOON, eventually};
+use super::{Issued, SOON, eventually};
 
 /// What becomes of a request.
 #[derive(Debug, Clone)]
@@ -48,6 +49,7 @@ pub(crate) struct Receiver {
 struct State {
     /// From how many notices came before this one to what becomes of it.
     react: Box<dyn Fn(usize) -> Reaction + Send + Sync>,
+    tls: Option<Arc<ServerConfig>>,
     seen: Mutex<Seen>,
     going_on: Condvar,
 }
@@ -68,13 +70,26 @@ impl Receiver {
 
     /// One that reacts to the notice with this number, from 0, as `react` says.
     pub(crate) fn reacting(react: impl Fn(usize) -> Reaction + Send + Sync + 'static) -> Self {
+        Self::listening(None, Box::new(react))
+    }
+
+    /// One that is content with everything that comes over TLS.
+    pub(crate) fn secure(certificate: &Issued) -> Self {
+        Self::listening(Some(certificate.config()), Box::new(|_| Reaction::Answer(204)))
+    }
+
+    fn listening(
+        tls: Option<Arc<ServerConfig>>,
+        react: Box<dyn Fn(usize) -> Reaction + Send + Sync>,
+    ) -> Self {
+        let scheme = if tls.is_some() { "https" } else { "http" };
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let (seen, going_on) = (Mutex::default(), Condvar::new());
-        let state = Arc::new(State { react: Box::new(react), seen, going_on });
+        let state = Arc::new(State { react, tls, seen, going_on });
         let shared = Arc::clone(&state);
         thread::spawn(move || accept(&listener, &shared));
-        Self { url: format!("http://{address}/hook"), address, state }
+        Self { url: format!("{scheme}://{address}/hook"), address, state }
     }
 
     /// What has come.
@@ -149,13 +164,19 @@ fn accept(listener: &TcpListener, state: &Arc<State>) {
         seen.connections.push(connection.try_clone().unwrap());
         drop(seen);
         let state = Arc::clone(state);
-        thread::spawn(move || serve(&connection, &state));
+        thread::spawn(move || match &state.tls {
+            None => serve(&connection, &connection, &state),
+            Some(tls) => {
+                let session = ServerConnection::new(Arc::clone(tls)).unwrap();
+                serve(StreamOwned::new(session, &connection), &connection, &state)
+            }
+        });
     }
 }
 
 /// Takes one request after the other, until either side closes.
-fn serve(connection: &TcpStream, state: &State) -> Option<()> {
-    let mut reader = BufReader::new(connection);
+fn serve(stream: impl Read + Write, connection: &TcpStream, state: &State) -> Option<()> {
+    let mut reader = BufReader::new(stream);
     loop {
         let notice = read(&mut reader)?;
         let number = {

@@ -58,8 +58,14 @@ pub(crate) struct HttpArgs {
     /// The address that callers know; the listening one when not given
     #[arg(long, env = "SEALPOST_BASE_URL", value_name = "URL")]
     pub(crate) base_url: Option<String>,
+    /// Certificates to serve TLS with, in PEM: the server's first, then those that lead to its authority
+    #[arg(long, env = "SEALPOST_TLS_CERT", value_name = "FILE", requires = "tls_key")]
+    pub(crate) tls_cert: Option<PathBuf>,
+    /// The private key of the certificate, in PEM; SIGHUP reads both files again
+    #[arg(long, env = "SEALPOST_TLS_KEY", value_name = "FILE", requires = "tls_cert")]
+    pub(crate) tls_key: Option<PathBuf>,
     /// A proxy in front terminates TLS
-    #[arg(long, env = "SEALPOST_BEHIND_TLS_PROXY")]
+    #[arg(long, env = "SEALPOST_BEHIND_TLS_PROXY", conflicts_with = "tls_cert")]
     pub(crate) behind_tls_proxy: bool,
     /// Networks of proxies whose X-Forwarded-For or Forwarded is believed; repeat it or separate by commas
     #[arg(

@@ -31,6 +31,9 @@ pub(crate) async fn envelope(
     }
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if app.is_some_and(|app| app.is_secure) {
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, HSTS);
+    }
     Ok(ServiceResponse::new(request, answer))
 }
 
@@ -66,4 +69,6 @@ fn is_sane(text: &str) -> bool {
     (1..=64).contains(&text.len()) && text.bytes().all(allowed)
 }
 
+/// For a year; whether names below this one have TLS too is not for this service to say.
+const HSTS: HeaderValue = HeaderValue::from_static("max-age=31536000");
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");

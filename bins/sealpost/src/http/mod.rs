@@ -29,6 +29,8 @@ pub(crate) struct App {
     pub(crate) sealpost: Arc<Sealpost>,
     pub(crate) clock: Arc<dyn sealpost_domain::Clock>,
     pub(crate) base_url: String,
+    /// Whether callers reach it by HTTPS alone.
+    pub(crate) is_secure: bool,
     pub(crate) max_body_bytes: usize,
     pub(crate) body_timeout: Duration,
     pub(crate) trusted_proxies: Vec<IpNet>,
