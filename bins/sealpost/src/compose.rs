@@ -9,6 +9,7 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
+use rustls::pki_types::CertificateDer;
 use sealpost_domain::{Clock, Timestamp};
 use sealpost_service::{Parts, Sealpost, Settings as ServiceSettings, unlock};
 use sealpost_storage::{Database, DatabaseUrl, Settings as DatabaseSettings};
@@ -19,7 +20,7 @@ use crate::{
     cli::{DatabaseArgs, ServeArgs},
     config::{self, EmbeddedPaths},
     fault::Fault,
-    kek,
+    kek, tls,
 };
 
 /// The running parts of a node.
@@ -124,6 +125,7 @@ fn start_dispatcher(
         in_flight_max: webhooks.in_flight,
         in_flight_per_target: webhooks.in_flight_per_target,
         policy: AddressPolicy { dev: args.dev },
+        extra_roots: extra_roots(args)?,
         ..WebhookSettings::default()
     };
     let dispatcher = Dispatcher::start(
@@ -134,6 +136,10 @@ fn start_dispatcher(
     )
     .map_err(|error| Fault::caused("the dispatcher cannot start", error))?;
     Ok(Arc::new(dispatcher))
+}
+
+fn extra_roots(args: &ServeArgs) -> Result<Vec<CertificateDer<'static>>, Fault> {
+    args.webhooks.extra_roots.as_deref().map_or_else(|| Ok(Vec::new()), tls::read_certificates)
 }
 
 /// Keys from a file may become more while the node runs.

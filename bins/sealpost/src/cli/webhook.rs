@@ -1,6 +1,6 @@
 //! Settings of the webhooks.
 
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
 use sealpost_webhooks::RetrySchedule;
@@ -65,4 +65,7 @@ pub(crate) struct WebhookArgs {
         value_parser = positive
     )]
     pub(crate) in_flight_per_target: usize,
+    /// Authorities that receivers' certificates may lead to besides the public ones, in PEM
+    #[arg(long = "webhook-extra-roots", env = "SEALPOST_WEBHOOK_EXTRA_ROOTS", value_name = "FILE")]
+    pub(crate) extra_roots: Option<PathBuf>,
 }
