@@ -25,6 +25,7 @@ mod kek_rotation;
 mod key_states;
 mod limits;
 mod main_job;
+mod metrics;
 mod order;
 mod outage;
 mod precedence;

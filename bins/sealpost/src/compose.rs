@@ -26,6 +26,7 @@ use crate::{
 /// The running parts of a node.
 pub(crate) struct Node {
     pub(crate) sealpost: Arc<Sealpost>,
+    pub(crate) database: Arc<Database>,
     pub(crate) dispatcher: Arc<Dispatcher>,
     pub(crate) clock: Arc<dyn Clock>,
     kek_watch: Option<kek::Watch>,
@@ -68,7 +69,14 @@ impl Node {
         };
         let sealpost = Sealpost::start(parts, service_settings(args))
             .map_err(|error| Fault::caused("the committer cannot start", error))?;
-        Ok(Self { sealpost: Arc::new(sealpost), dispatcher, clock, kek_watch, _lock: lock })
+        Ok(Self {
+            sealpost: Arc::new(sealpost),
+            database,
+            dispatcher,
+            clock,
+            kek_watch,
+            _lock: lock,
+        })
     }
 
     /// Stores what waits, lets deliveries under way end, gives the rest back. Blocks.

@@ -4,7 +4,7 @@
 mod caller;
 mod receiver;
 
-use std::{io::Write as _, time::Duration};
+use std::{io::Write as _, sync::Arc, time::Duration};
 
 use clap::{CommandFactory as _, FromArgMatches as _, builder::Resettable};
 use sealpost_domain::Timestamp;
@@ -29,7 +29,7 @@ pub(crate) fn run() -> Result<(), Fault> {
     let folder = tempfile::tempdir()
         .map_err(|error| Fault::caused("no temporary folder can be made", error))?;
     actix_rt::System::new().block_on(async {
-        let server = Server::start(&arguments(folder.path())?)?;
+        let server = Server::start(&arguments(folder.path())?, Arc::default())?;
         let receiver = Receiver::start()?;
         let told = tell(&server, receiver).await;
         server.stop().await;

@@ -10,6 +10,7 @@ mod http;
 mod kek;
 mod listen;
 mod logs;
+mod metrics;
 mod migrate;
 mod ops;
 mod secret_file;

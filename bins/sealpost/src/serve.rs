@@ -18,7 +18,8 @@ use crate::{
     http::{self, App, Throttle},
     listen::{self, Bounds},
     logs,
-    ops::{self, Health},
+    metrics::{self, Registry},
+    ops::{self, Ops},
     tls::Tls,
 };
 
@@ -26,9 +27,10 @@ use crate::{
 pub(crate) fn run(args: &ServeArgs) -> Result<(), Fault> {
     logs::start(&args.log, args.dev)?;
     raise_file_limit();
+    let registry = metrics::install()?;
     actix_rt::System::new().block_on(async {
         let mut signals = Signals::listen()?;
-        let server = Server::start(args)?;
+        let server = Server::start(args, registry)?;
         announce(&server)?;
         signals.next().await;
         tracing::info!("stopping");
@@ -56,7 +58,7 @@ pub(crate) struct Server {
 
 impl Server {
     /// Binds, starts the node, and takes requests.
-    pub(crate) fn start(args: &ServeArgs) -> Result<Self, Fault> {
+    pub(crate) fn start(args: &ServeArgs, registry: Arc<Registry>) -> Result<Self, Fault> {
         config::check_listen(args)?;
         let api_socket = bind(args.http.listen)?;
         let ops_socket = match args.http.ops_listen {
@@ -74,7 +76,7 @@ impl Server {
         let (ops, ops_url) = match ops_socket {
             Some(socket) => {
                 let url = format!("http://{}", local_address(&socket)?);
-                (Some(serve_ops(socket, &node)?), Some(url))
+                (Some(serve_ops(socket, &node, registry)?), Some(url))
             }
             None => (None, None),
         };
@@ -125,13 +127,14 @@ fn serve_api(
         .map_err(|error| Fault::caused("the API cannot be served", error))
 }
 
-fn serve_ops(socket: TcpListener, node: &Node) -> Result<ServerHandle, Fault> {
-    let health = web::Data::new(Health {
-        sealpost: Arc::clone(&node.sealpost),
-        dispatcher: Arc::clone(&node.dispatcher),
-    });
+fn serve_ops(
+    socket: TcpListener,
+    node: &Arc<Node>,
+    registry: Arc<Registry>,
+) -> Result<ServerHandle, Fault> {
+    let ops = web::Data::new(Ops { node: Arc::clone(node), registry });
     let server =
-        HttpServer::new(move || ActixApp::new().app_data(health.clone()).configure(ops::routes))
+        HttpServer::new(move || ActixApp::new().app_data(ops.clone()).configure(ops::routes))
             .workers(1)
             .client_request_timeout(listen::HEAD_TIMEOUT)
             .disable_signals()

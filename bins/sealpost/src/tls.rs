@@ -16,7 +16,7 @@ use rustls::{
 use sealpost_domain::Timestamp;
 use x509_parser::prelude::{FromDer as _, X509Certificate};
 
-use crate::{fault::Fault, secret_file};
+use crate::{fault::Fault, metrics, secret_file};
 
 /// Where the certificate and its key are, both in PEM.
 #[derive(Debug, Clone)]
@@ -45,6 +45,7 @@ impl Tls {
     pub(crate) fn open(files: TlsFiles, now: Timestamp) -> Result<Arc<Self>, Fault> {
         let pair = files.read()?;
         pair.check(now)?;
+        pair.tell();
         Ok(Arc::new(Self { files, current: RwLock::new(pair.certified) }))
     }
 
@@ -53,6 +54,7 @@ impl Tls {
         let read = self.files.read().and_then(|pair| pair.check(now).map(|()| pair));
         match read {
             Ok(pair) => {
+                pair.tell();
                 *self.current.write().unwrap_or_else(PoisonError::into_inner) = pair.certified;
                 tracing::info!(tls.not_after = %pair.not_after, "the certificate was read again");
             }
@@ -106,6 +108,11 @@ impl TlsFiles {
 }
 
 impl Pair {
+    fn tell(&self) {
+        let not_after = metrics::float(self.not_after.as_seconds());
+        ::metrics::gauge!("sealpost_tls_certificate_not_after_seconds").set(not_after);
+    }
+
     /// Refuses a certificate that no client would take now.
     fn check(&self, now: Timestamp) -> Result<(), Fault> {
         if now < self.not_before {

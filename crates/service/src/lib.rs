@@ -13,6 +13,7 @@ mod batch;
 mod committer;
 mod credentials;
 mod error;
+mod figures;
 mod hammering;
 mod housekeeping;
 mod known;

@@ -85,5 +85,5 @@ mod webhook;
 #[cfg(test)]
 mod tests;
 
-pub use database::{Database, Settings};
+pub use database::{Connections, Database, Settings};
 pub use url::{DatabaseUrl, PostgresUrl, UrlFault};

@@ -1,6 +1,6 @@
 //! What a target's notices are sent with: its key, unwrapped once, and its connections.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 
 use ring::hmac;
 use sealpost_domain::{AttemptFailure, Target};
@@ -8,6 +8,7 @@ use sealpost_wallet::{Keyring, WalletError, WebhookSecret};
 
 use crate::{
     client::{Egress, Line},
+    figures,
     notice::Notice,
     signature,
 };
@@ -36,9 +37,10 @@ impl Channel {
     }
 
     pub(crate) async fn send(&self, notice: Notice) -> Result<(), AttemptFailure> {
-        match &self.line {
-            Some(line) => line.post(notice.headers, notice.body).await,
-            None => Err(AttemptFailure::BlockedAddress),
-        }
+        let Some(line) = &self.line else { return Err(AttemptFailure::BlockedAddress) };
+        let began = Instant::now();
+        let sent = line.post(notice.headers, notice.body).await;
+        figures::attempted(began.elapsed());
+        sent
     }
 }

@@ -18,7 +18,7 @@ use tokio::{
 };
 
 use crate::{
-    channel::Channel, client::Egress, lanes::Order, notice::Notice, settings::Settings,
+    channel::Channel, client::Egress, figures, lanes::Order, notice::Notice, settings::Settings,
     shared::Shared, targets::Targets,
 };
 
@@ -159,6 +159,7 @@ impl Lane {
                 None => Outcome::Exhausted(failure),
             },
         };
+        figures::settled(&outcome);
         tracing::debug!(
             envelope.id = %delivery.meta.id,
             webhook.id = %delivery.target.webhook_id,

@@ -19,6 +19,7 @@ mod channel;
 mod client;
 mod connector;
 mod dispatcher;
+mod figures;
 mod guard;
 mod lane;
 mod lanes;

@@ -1,5 +1,6 @@
 //! The API over HTTP: one table of routes, extractors that yield the caller, one place that maps refusals.
 
+mod access;
 mod body;
 mod caller;
 mod client_address;
