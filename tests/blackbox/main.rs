@@ -24,6 +24,7 @@ mod idempotency;
 mod kek_rotation;
 mod key_states;
 mod limits;
+mod logs;
 mod main_job;
 mod metrics;
 mod order;

@@ -13,7 +13,7 @@ pub(crate) use admin::{
     AdminArgs, AuditCommand, GovernanceCommand, KekCommand as AdminKekCommand, KeyCommand, Noun,
     PartnerCommand, PlanArgs, PlanCommand, PlanName,
 };
-pub(crate) use serve::{HttpArgs, OpsListen, ServeArgs, SuiteName};
+pub(crate) use serve::{HttpArgs, LogFormat, OpsListen, ServeArgs, SuiteName};
 
 /// Decentralised identity and sealed messaging.
 #[derive(Parser)]

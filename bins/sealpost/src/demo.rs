@@ -17,7 +17,7 @@ use self::{
     receiver::{Notice, Receiver},
 };
 use crate::{
-    cli::{Cli, OpsListen, ServeArgs},
+    cli::{Cli, LogFormat, OpsListen, ServeArgs},
     fault::Fault,
     logs,
     serve::Server,
@@ -25,7 +25,7 @@ use crate::{
 
 /// Runs the demo on a temporary embedded database.
 pub(crate) fn run() -> Result<(), Fault> {
-    logs::start("warn", true)?;
+    logs::start("warn", LogFormat::Text)?;
     let folder = tempfile::tempdir()
         .map_err(|error| Fault::caused("no temporary folder can be made", error))?;
     actix_rt::System::new().block_on(async {

@@ -25,7 +25,7 @@ use crate::{
 
 /// Serves until told to stop.
 pub(crate) fn run(args: &ServeArgs) -> Result<(), Fault> {
-    logs::start(&args.log, args.dev)?;
+    logs::start(&args.log, args.log_format())?;
     raise_file_limit();
     let registry = metrics::install()?;
     actix_rt::System::new().block_on(async {

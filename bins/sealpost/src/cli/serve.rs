@@ -35,9 +35,20 @@ pub(crate) struct ServeArgs {
     /// For development, on loopback only: webhooks may go to http and loopback, logs are for people
     #[arg(long, env = "SEALPOST_DEV")]
     pub(crate) dev: bool,
-    /// What is logged: error, warn, info, debug, trace, or a tracing filter
+    /// What is logged: error, warn, info, debug, trace, or a filter such as `info,access=debug`, which adds a line
+    /// for each request
     #[arg(long, env = "SEALPOST_LOG", default_value = "info", value_name = "FILTER")]
     pub(crate) log: String,
+    /// How it is logged; text with --dev, else json
+    #[arg(long, env = "SEALPOST_LOG_FORMAT", value_enum, value_name = "FORMAT")]
+    pub(crate) log_format: Option<LogFormat>,
+}
+
+impl ServeArgs {
+    /// How to log where nobody said so.
+    pub(crate) fn log_format(&self) -> LogFormat {
+        self.log_format.unwrap_or(if self.dev { LogFormat::Text } else { LogFormat::Json })
+    }
 }
 
 /// How the API is served.
@@ -138,6 +149,15 @@ pub(crate) struct ServiceArgs {
     /// Identities kept decrypted in memory at the most
     #[arg(long, env = "SEALPOST_IDENTITIES_CACHED", default_value_t = 10_000, value_name = "N")]
     pub(crate) identities_cached: u64,
+}
+
+/// For whom logs are.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    /// One JSON object a line
+    Json,
+    /// Lines for people
+    Text,
 }
 
 /// The suites that may be asked for.

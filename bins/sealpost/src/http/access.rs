@@ -39,7 +39,7 @@ impl Access {
             route,
             request.id = request_id,
             status = status.as_u16(),
-            duration_us = took.as_micros(),
+            duration_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
             client = client.as_deref(),
             "answered"
         );
