@@ -18,6 +18,7 @@ mod cluster;
 mod commands;
 mod crash;
 mod demo;
+mod doctor;
 mod governance;
 mod http;
 mod idempotency;

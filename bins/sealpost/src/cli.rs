@@ -31,6 +31,10 @@ pub(crate) enum Command {
     Admin(Box<AdminArgs>),
     /// Shows the whole main job on a temporary database, step by step
     Demo,
+    /// Checks settings, data folder, database, keys, clock, certificate and addresses, and says what to mend
+    ///
+    /// It takes the settings of `serve`, changes nothing, and fails where a server would not run or not right.
+    Doctor(Box<DoctorArgs>),
     /// Makes key-encryption keys
     #[command(subcommand)]
     Kek(KekCommand),
@@ -38,6 +42,16 @@ pub(crate) enum Command {
     Migrate(DatabaseArgs),
     /// Serves the API (what `sealpost` alone does too)
     Serve(Box<ServeArgs>),
+}
+
+/// What is to be looked at, and how to tell.
+#[derive(Args)]
+pub(crate) struct DoctorArgs {
+    #[command(flatten)]
+    pub(crate) serve: ServeArgs,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Subcommand)]

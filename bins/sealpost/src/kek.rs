@@ -33,6 +33,17 @@ impl<'a> KekSource<'a> {
 
 /// Reads the keys.
 pub(crate) fn read(source: &KekSource<'_>) -> Result<Keyring, Fault> {
+    if let KekSource::Embedded { file, database } = source
+        && !file.exists()
+    {
+        refuse_orphan(file, database)?;
+        make(file)?;
+    }
+    read_existing(source)
+}
+
+/// Reads keys that are there, and makes none.
+pub(crate) fn read_existing(source: &KekSource<'_>) -> Result<Keyring, Fault> {
     match source {
         KekSource::File(file) => read_file(file),
         KekSource::Text(text) => Keyring::parse(text)
@@ -40,7 +51,6 @@ pub(crate) fn read(source: &KekSource<'_>) -> Result<Keyring, Fault> {
         KekSource::Embedded { file, database } => {
             if !file.exists() {
                 refuse_orphan(file, database)?;
-                make(file)?;
             }
             read_file(file)
         }

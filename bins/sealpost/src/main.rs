@@ -5,6 +5,7 @@ mod cli;
 mod compose;
 mod config;
 mod demo;
+mod doctor;
 mod fault;
 mod http;
 mod kek;
@@ -15,6 +16,7 @@ mod migrate;
 mod ops;
 mod secret_file;
 mod serve;
+mod terminal;
 mod tls;
 
 use std::process::ExitCode;
@@ -32,6 +34,7 @@ fn main() -> ExitCode {
         None => serve::run(&cli.serve),
         Some(Command::Admin(admin)) => admin::run(&admin),
         Some(Command::Demo) => demo::run(),
+        Some(Command::Doctor(doctor)) => doctor::run(&doctor),
         Some(Command::Kek(KekCommand::New { version })) => kek::print_fresh_line(version),
         Some(Command::Migrate(database)) => migrate::run(&database),
         Some(Command::Serve(serve)) => serve::run(&serve),

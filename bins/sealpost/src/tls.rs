@@ -114,7 +114,7 @@ impl Pair {
     }
 
     /// Refuses a certificate that no client would take now.
-    fn check(&self, now: Timestamp) -> Result<(), Fault> {
+    pub(crate) fn check(&self, now: Timestamp) -> Result<(), Fault> {
         if now < self.not_before {
             return Err(Fault::new(format!(
                 "the TLS certificate is not valid before {}; look at the clock",

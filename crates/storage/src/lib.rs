@@ -50,6 +50,7 @@
 //! - Settings are made for the connection: a pooler that hands out connections by transaction, such as `PgBouncer`,
 //!   needs `max_prepared_statements`, and the time-outs set on the role.
 
+mod about;
 mod account;
 mod audit;
 mod batch;
@@ -85,5 +86,6 @@ mod webhook;
 #[cfg(test)]
 mod tests;
 
+pub use about::{About, Server};
 pub use database::{Connections, Database, Settings};
 pub use url::{DatabaseUrl, PostgresUrl, UrlFault};

@@ -1,6 +1,12 @@
 //! An authority of the tests' own, and the certificates that it issues.
 
-use std::{fs, os::unix::fs::PermissionsExt as _, path::Path, sync::Arc};
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt as _,
+    path::Path,
+    sync::Arc,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
 
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd,
@@ -42,10 +48,21 @@ impl Authority {
 
     /// One that was valid until this year.
     pub(crate) fn issue_until(&self, year: i32) -> Issued {
+        self.issue_where(|params| params.not_after = date_time_ymd(year, 1, 1))
+    }
+
+    /// One that is valid for so long from now on.
+    #[expect(clippy::disallowed_methods, reason = "the server under test asks the same clock")]
+    pub(crate) fn issue_for(&self, span: Duration) -> Issued {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+        self.issue_where(|params| params.not_after = date_time_ymd(1970, 1, 1) + now + span)
+    }
+
+    fn issue_where(&self, set: impl FnOnce(&mut CertificateParams)) -> Issued {
         let names = ["127.0.0.1".to_owned(), "localhost".to_owned()];
         let mut params = CertificateParams::new(names).unwrap();
-        (params.not_before, params.not_after) =
-            (date_time_ymd(2000, 1, 1), date_time_ymd(year, 1, 1));
+        params.not_before = date_time_ymd(2000, 1, 1);
+        set(&mut params);
         let key = KeyPair::generate().unwrap();
         let certificate = params.signed_by(&key, &self.issuer).unwrap();
         Issued {
