@@ -14,7 +14,9 @@
 mod addresses;
 mod allowances;
 mod audit;
+mod backup;
 mod cluster;
+mod command_line;
 mod commands;
 mod crash;
 mod demo;

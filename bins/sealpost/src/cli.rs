@@ -1,12 +1,14 @@
 //! The command line. Every setting is a flag and an environment variable of the same name.
 
 mod admin;
+mod examples;
 mod serve;
 mod webhook;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap_complete::Shell;
 use sealpost_storage::DatabaseUrl;
 
 pub(crate) use admin::{
@@ -14,6 +16,16 @@ pub(crate) use admin::{
     PartnerCommand, PlanArgs, PlanCommand, PlanName,
 };
 pub(crate) use serve::{HttpArgs, LogFormat, OpsListen, ServeArgs, SuiteName};
+
+/// The command line as it is shown and read.
+pub(crate) fn command() -> clap::Command {
+    examples::with_examples(Cli::command())
+}
+
+/// What this process was started with.
+pub(crate) fn parse() -> Result<Cli, clap::Error> {
+    command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches))
+}
 
 /// Decentralised identity and sealed messaging.
 #[derive(Parser)]
@@ -29,6 +41,16 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// What operators do, while the server runs or not; every act is in the audit trail
     Admin(Box<AdminArgs>),
+    /// Copies the embedded database into a file, while it is served
+    ///
+    /// The copy is whole, checked, and for its owner alone. What is in it can be opened with the key file alone, which
+    /// belongs somewhere else. For `PostgreSQL` use `pg_dump`.
+    Backup(BackupArgs),
+    /// Prints what a shell needs to complete this command line
+    Completions {
+        /// Which shell
+        shell: Shell,
+    },
     /// Shows the whole main job on a temporary database, step by step
     Demo,
     /// Checks settings, data folder, database, keys, clock, certificate and addresses, and says what to mend
@@ -38,10 +60,26 @@ pub(crate) enum Command {
     /// Makes key-encryption keys
     #[command(subcommand)]
     Kek(KekCommand),
+    /// Prints the manual page, or writes the pages of all commands into a folder
+    Man {
+        /// Where the pages go
+        #[arg(long, value_name = "DIR")]
+        dir: Option<PathBuf>,
+    },
     /// Brings the database to this version
     Migrate(DatabaseArgs),
     /// Serves the API (what `sealpost` alone does too)
     Serve(Box<ServeArgs>),
+}
+
+/// What is to be copied, and whereto.
+#[derive(Args)]
+pub(crate) struct BackupArgs {
+    #[command(flatten)]
+    pub(crate) database: DatabaseArgs,
+    /// The copy; it must not be there yet
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
 }
 
 /// What is to be looked at, and how to tell.

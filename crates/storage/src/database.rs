@@ -64,6 +64,9 @@ pub struct Database {
     /// SQLite has one writer, so they queue here.
     turn: Option<Arc<Gate>>,
     patience: Duration,
+    pub(crate) settings: Settings,
+    /// Where the embedded one is.
+    pub(crate) file: Option<path::PathBuf>,
 }
 
 impl Database {
@@ -77,15 +80,18 @@ impl Database {
             DatabaseUrl::Postgres(url) => {
                 let target = Target::Postgres(url.clone());
                 let writers = open("all", target, settings.pool_max).map_err(unavailable)?;
-                Ok(Self { readers: writers.clone(), writers, turn: None, patience })
+                let readers = writers.clone();
+                Ok(Self { writers, readers, turn: None, patience, settings, file: None })
             }
             DatabaseUrl::Sqlite(path) => {
                 let path = path::absolute(path).map_err(refused)?;
                 let writers =
                     open("writers", Target::SqliteWriter(path.clone()), 1).map_err(unusable)?;
-                let readers = open("readers", Target::SqliteReader(path), settings.pool_max)
-                    .map_err(unusable)?;
-                Ok(Self { readers, writers, turn: Some(Arc::default()), patience })
+                let readers =
+                    open("readers", Target::SqliteReader(path.clone()), settings.pool_max)
+                        .map_err(unusable)?;
+                let (turn, file) = (Some(Arc::default()), Some(path));
+                Ok(Self { writers, readers, turn, patience, settings, file })
             }
         }
     }
@@ -93,7 +99,13 @@ impl Database {
     /// Brings the database to this version and answers with the names of what was applied. Several nodes may do so at
     /// once. Refused where the database is newer than this binary.
     pub fn migrate(&self) -> Result<Vec<String>, StoreError> {
-        self.transact(Durability::Durable, migrate::apply)
+        self.migrate_telling(&|_name| {})
+    }
+
+    /// The same, and says the name of each migration before it is applied. Where another transaction was in the way
+    /// it begins anew, and says them again.
+    pub fn migrate_telling(&self, tell: &dyn Fn(&str)) -> Result<Vec<String>, StoreError> {
+        self.transact(Durability::Durable, |conn| migrate::apply(conn, tell))
     }
 
     /// The names of the migrations that are missing. Refused where the database is newer than this binary.

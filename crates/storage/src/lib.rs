@@ -53,6 +53,7 @@
 mod about;
 mod account;
 mod audit;
+mod backup;
 mod batch;
 mod columns;
 mod connect;

@@ -19,7 +19,7 @@ pub(crate) use authority::{Authority, Issued};
 pub(crate) use client::{Answer, Client, Identity, Request, text};
 pub(crate) use database::Database;
 pub(crate) use load::Pairs;
-pub(crate) use process::{Ended, binary, is_empty, run};
+pub(crate) use process::{Ended, binary, is_empty, postgres_tool, run};
 pub(crate) use raw::{exchange, status_of, talk};
 pub(crate) use receiver::{Notice, Reaction, Receiver};
 pub(crate) use server::Server;

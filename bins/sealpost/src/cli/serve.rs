@@ -58,7 +58,7 @@ pub(crate) struct HttpArgs {
     /// Address of the API; port 0 takes a free one
     #[arg(long, env = "SEALPOST_LISTEN", default_value = "127.0.0.1:8080", value_name = "ADDR")]
     pub(crate) listen: SocketAddr,
-    /// Address of /livez and /readyz, or `off`
+    /// Address of /metrics, /livez and /readyz, or `off`
     #[arg(
         long,
         env = "SEALPOST_OPS_LISTEN",
