@@ -8,7 +8,8 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::support::{
-    Client, Database, Identity, Reaction, Receiver, SOON, TlsReceiver, eventually, on_both, text,
+    Authority, Client, Database, Identity, Reaction, Receiver, SOON, TlsReceiver, eventually,
+    on_both, text,
 };
 
 on_both!(
@@ -107,9 +108,11 @@ fn an_overloaded_receiver_is_granted_more_time_than_the_schedule(database: &Data
 }
 
 fn a_certificate_must_lead_to_a_trusted_authority(database: &Database) {
-    let (right, wrong) = (TlsReceiver::named("127.0.0.1"), TlsReceiver::named("other.test"));
+    let authority = Authority::new();
+    let right = TlsReceiver::showing(&authority.issue());
+    let wrong = TlsReceiver::showing(&authority.issue_for_name("other.test"));
     let roots = tempfile::NamedTempFile::new().unwrap();
-    std::fs::write(roots.path(), [right.pem.as_str(), &wrong.pem].concat()).unwrap();
+    std::fs::write(roots.path(), &authority.pem).unwrap();
     let schedule = "--webhook-retry-schedule=10ms";
 
     let server = database.serve_with(&[schedule]);

@@ -1,8 +1,6 @@
 //! The address that callers know, checked before anything starts: links lead to it, and the service's own DID is made
 //! from it.
 
-use std::net::SocketAddr;
-
 use sealpost_domain::Did;
 use url::{Position, Url};
 
@@ -17,11 +15,8 @@ pub(crate) struct BaseUrl {
 
 impl BaseUrl {
     /// What was given, or the listening address.
-    pub(crate) fn new(given: Option<&str>, listening: SocketAddr) -> Result<Self, Fault> {
-        match given {
-            Some(text) => Self::parse(text),
-            None => Self::parse(&format!("http://{listening}")),
-        }
+    pub(crate) fn new(given: Option<&str>, listening: &str) -> Result<Self, Fault> {
+        Self::parse(given.unwrap_or(listening))
     }
 
     fn parse(text: &str) -> Result<Self, Fault> {
@@ -75,7 +70,7 @@ mod tests {
             let url = BaseUrl::parse(text).unwrap();
             assert_eq!((url.as_str(), url.did().as_str()), (kept, did));
         }
-        let listening = BaseUrl::new(None, "[::1]:80".parse().unwrap()).unwrap();
+        let listening = BaseUrl::new(None, "http://[::1]:80").unwrap();
         assert_eq!(listening.as_str(), "http://[::1]");
     }
 

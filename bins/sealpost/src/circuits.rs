@@ -1,16 +1,9 @@
 //! The circuits file: read at start, and again at SIGHUP. A broken one stops the start, and later replaces nothing.
 
-use std::{
-    fs::File,
-    io::Read as _,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{fs::File, io::Read as _, path::Path};
 
-use actix_web::web;
 use sealpost_domain::Circuits;
 use sealpost_service::{Sealpost, built_in_circuits, parse_circuits};
-use tokio::signal::unix::{SignalKind, signal};
 
 use crate::fault::Fault;
 
@@ -36,25 +29,8 @@ pub(crate) fn read(file: Option<&Path>) -> Result<Circuits, Fault> {
     })
 }
 
-/// From now on SIGHUP reads the file again.
-pub(crate) fn reload_on_hangup(
-    file: Option<PathBuf>,
-    sealpost: Arc<Sealpost>,
-) -> Result<(), Fault> {
-    let mut hangups = signal(SignalKind::hangup())
-        .map_err(|error| Fault::caused("signals cannot be listened for", error))?;
-    actix_rt::spawn(async move {
-        while hangups.recv().await.is_some() {
-            let (file, sealpost) = (file.clone(), Arc::clone(&sealpost));
-            if web::block(move || reload(file.as_deref(), &sealpost)).await.is_err() {
-                tracing::error!("the circuits file was not read");
-            }
-        }
-    });
-    Ok(())
-}
-
-fn reload(file: Option<&Path>, sealpost: &Sealpost) {
+/// Reads the file again; a broken one replaces nothing.
+pub(crate) fn reload(file: Option<&Path>, sealpost: &Sealpost) {
     match read(file) {
         Ok(circuits) => {
             let (version, known) = (circuits.version, circuits.known());

@@ -3,13 +3,15 @@
 mod admin;
 mod badge;
 mod channel;
+mod examples;
 mod receiver;
 mod serve;
 mod webhook;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap_complete::Shell;
 use sealpost_storage::DatabaseUrl;
 
 pub(crate) use admin::{
@@ -18,7 +20,17 @@ pub(crate) use admin::{
 };
 pub(crate) use badge::{AssessArgs, AttestArgs, BadgeCommand};
 pub(crate) use receiver::{KeyArgs, ListenArgs, VerifyArgs};
-pub(crate) use serve::{OpsListen, ServeArgs, SuiteName};
+pub(crate) use serve::{HttpArgs, LogFormat, OpsListen, ServeArgs, SuiteName};
+
+/// The command line as it is shown and read.
+pub(crate) fn command() -> clap::Command {
+    examples::with_examples(Cli::command())
+}
+
+/// What this process was started with.
+pub(crate) fn parse() -> Result<Cli, clap::Error> {
+    command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches))
+}
 
 /// Decentralised identity and sealed messaging.
 #[derive(Parser)]
@@ -34,13 +46,33 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// What operators do, while the server runs or not; every act is in the audit trail
     Admin(Box<AdminArgs>),
+    /// Copies the embedded database into a file, while it is served
+    ///
+    /// The copy is whole, checked, and for its owner alone. What is in it can be opened with the key file alone, which
+    /// belongs somewhere else. For `PostgreSQL` use `pg_dump`.
+    Backup(BackupArgs),
+    /// Prints what a shell needs to complete this command line
+    Completions {
+        /// Which shell
+        shell: Shell,
+    },
     /// Shows the whole main job on a temporary database, step by step
     Demo,
+    /// Checks settings, data folder, database, keys, clock, certificate and addresses, and says what to mend
+    ///
+    /// It takes the settings of `serve`, changes nothing, and fails where a server would not run or not right.
+    Doctor(Box<DoctorArgs>),
     /// Makes key-encryption keys
     #[command(subcommand)]
     Kek(KekCommand),
     /// Receives notices on this machine, verifies and prints them, and forwards them to an application
     Listen(Box<ListenArgs>),
+    /// Prints the manual page, or writes the pages of all commands into a folder
+    Man {
+        /// Where the pages go
+        #[arg(long, value_name = "DIR")]
+        dir: Option<PathBuf>,
+    },
     /// Brings the database to this version
     Migrate(DatabaseArgs),
     /// Serves the API (what `sealpost` alone does too)
@@ -49,6 +81,26 @@ pub(crate) enum Command {
     ///
     /// Exit status 0: to be believed; 1: not to be believed; 2: cannot be checked.
     Verify(Box<VerifyArgs>),
+}
+
+/// What is to be copied, and whereto.
+#[derive(Args)]
+pub(crate) struct BackupArgs {
+    #[command(flatten)]
+    pub(crate) database: DatabaseArgs,
+    /// The copy; it must not be there yet
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+}
+
+/// What is to be looked at, and how to tell.
+#[derive(Args)]
+pub(crate) struct DoctorArgs {
+    #[command(flatten)]
+    pub(crate) serve: ServeArgs,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Subcommand)]

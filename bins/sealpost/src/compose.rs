@@ -28,6 +28,7 @@ use crate::{
 pub(crate) struct Node {
     pub(crate) sealpost: Arc<Sealpost>,
     pub(crate) issuer: Arc<Issuer>,
+    pub(crate) database: Arc<Database>,
     pub(crate) dispatcher: Arc<Dispatcher>,
     pub(crate) clock: Arc<dyn Clock>,
     kek_watch: Option<kek::Watch>,
@@ -80,6 +81,7 @@ impl Node {
         Ok(Self {
             sealpost: Arc::new(sealpost),
             issuer,
+            database,
             dispatcher,
             clock,
             kek_watch,

@@ -7,9 +7,10 @@ use sealpost_storage::DatabaseUrl;
 use zeroize::Zeroizing;
 
 use crate::{
-    cli::{DatabaseArgs, ServeArgs, SuiteName},
+    cli::{DatabaseArgs, HttpArgs, ServeArgs, SuiteName},
     fault::Fault,
     kek::KekSource,
+    tls::TlsFiles,
 };
 
 /// Outside loopback nothing is served in the clear, and nothing leads to loopback.
@@ -21,14 +22,24 @@ pub(crate) fn check_listen(args: &ServeArgs) -> Result<(), Fault> {
     if args.dev {
         return Err(Fault::new("--dev is for loopback only; leave it out or listen on 127.0.0.1"));
     }
-    if !http.behind_tls_proxy {
+    if http.tls_cert.is_none() && !http.behind_tls_proxy {
         return Err(Fault::new(format!(
-            "{} is not loopback and would be served without TLS; put a TLS proxy in front and say \
-             --behind-tls-proxy, or listen on 127.0.0.1",
+            "{} is not loopback and would be served without TLS; give --tls-cert and --tls-key, put a TLS proxy \
+             in front and say --behind-tls-proxy, or listen on 127.0.0.1",
             http.listen
         )));
     }
     Ok(())
+}
+
+/// The certificate and its key, where the service speaks TLS itself.
+pub(crate) fn tls_files(args: &HttpArgs) -> Option<TlsFiles> {
+    Some(TlsFiles { chain: args.tls_cert.clone()?, key: args.tls_key.clone()? })
+}
+
+/// What stands before the address that is listened on.
+pub(crate) fn scheme(args: &HttpArgs) -> &'static str {
+    if args.tls_cert.is_some() { "https" } else { "http" }
 }
 
 /// A lease must outlast an attempt, or two nodes would send the same notice at once.

@@ -4,7 +4,7 @@
 mod caller;
 mod receiver;
 
-use std::{io::Write as _, time::Duration};
+use std::{io::Write as _, sync::Arc, time::Duration};
 
 use clap::{CommandFactory as _, FromArgMatches as _, builder::Resettable};
 use sealpost_domain::Timestamp;
@@ -17,7 +17,7 @@ use self::{
     receiver::{Notice, Receiver},
 };
 use crate::{
-    cli::{Cli, OpsListen, ServeArgs},
+    cli::{Cli, LogFormat, OpsListen, ServeArgs},
     fault::Fault,
     logs,
     serve::Server,
@@ -25,11 +25,11 @@ use crate::{
 
 /// Runs the demo on a temporary embedded database.
 pub(crate) fn run() -> Result<(), Fault> {
-    logs::start("warn", true)?;
+    logs::start("warn", LogFormat::Text)?;
     let folder = tempfile::tempdir()
         .map_err(|error| Fault::caused("no temporary folder can be made", error))?;
     actix_rt::System::new().block_on(async {
-        let server = Server::start(&arguments(folder.path())?)?;
+        let server = Server::start(&arguments(folder.path())?, Arc::default())?;
         let receiver = Receiver::start()?;
         let told = tell(&server, receiver).await;
         server.stop().await;

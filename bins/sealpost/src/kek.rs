@@ -2,17 +2,12 @@
 
 mod watch;
 
-use std::{
-    fs,
-    io::Write as _,
-    os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _},
-    path::Path,
-};
+use std::{fs, io::Write as _, os::unix::fs::OpenOptionsExt as _, path::Path};
 
 use sealpost_wallet::Keyring;
 use zeroize::Zeroizing;
 
-use crate::fault::Fault;
+use crate::{fault::Fault, secret_file};
 
 pub(crate) use watch::{WATCH_PERIOD, Watch};
 
@@ -38,6 +33,17 @@ impl<'a> KekSource<'a> {
 
 /// Reads the keys.
 pub(crate) fn read(source: &KekSource<'_>) -> Result<Keyring, Fault> {
+    if let KekSource::Embedded { file, database } = source
+        && !file.exists()
+    {
+        refuse_orphan(file, database)?;
+        make(file)?;
+    }
+    read_existing(source)
+}
+
+/// Reads keys that are there, and makes none.
+pub(crate) fn read_existing(source: &KekSource<'_>) -> Result<Keyring, Fault> {
     match source {
         KekSource::File(file) => read_file(file),
         KekSource::Text(text) => Keyring::parse(text)
@@ -45,7 +51,6 @@ pub(crate) fn read(source: &KekSource<'_>) -> Result<Keyring, Fault> {
         KekSource::Embedded { file, database } => {
             if !file.exists() {
                 refuse_orphan(file, database)?;
-                make(file)?;
             }
             read_file(file)
         }
@@ -89,16 +94,7 @@ pub(crate) fn read_file(file: &Path) -> Result<Keyring, Fault> {
 }
 
 fn read_text(file: &Path) -> Result<Zeroizing<String>, Fault> {
-    let cannot =
-        |error| Fault::caused(format!("the key file {} cannot be read", file.display()), error);
-    let mode = fs::metadata(file).map_err(cannot)?.permissions().mode();
-    if mode & 0o007 != 0 {
-        return Err(Fault::new(format!(
-            "everybody on this machine may read the key file {0}; run: chmod 600 {0}",
-            file.display()
-        )));
-    }
-    fs::read_to_string(file).map(Zeroizing::new).map_err(cannot)
+    secret_file::read("the key file", file)
 }
 
 fn parse_file(file: &Path, text: &str) -> Result<Keyring, Fault> {

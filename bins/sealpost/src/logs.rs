@@ -1,13 +1,13 @@
-//! Structured logs on standard error: JSON, or lines for people in development.
+//! Structured logs on standard error: JSON, or lines for people.
 
 use std::io::{self, IsTerminal as _};
 
 use tracing_subscriber::{EnvFilter, fmt, prelude::*};
 
-use crate::fault::Fault;
+use crate::{cli::LogFormat, fault::Fault};
 
 /// Starts logging. Once a process.
-pub(crate) fn start(filter: &str, dev: bool) -> Result<(), Fault> {
+pub(crate) fn start(filter: &str, format: LogFormat) -> Result<(), Fault> {
     let filter = EnvFilter::try_new(filter)
         .map_err(|error| Fault::caused("--log is no tracing filter", error))?;
     let registry = tracing_subscriber::registry().with(filter);
@@ -15,10 +15,9 @@ pub(crate) fn start(filter: &str, dev: bool) -> Result<(), Fault> {
     if !io::stderr().is_terminal() {
         layer.set_ansi(false);
     }
-    let started = if dev {
-        registry.with(layer.with_target(false)).try_init()
-    } else {
-        registry.with(layer.json().flatten_event(true)).try_init()
+    let started = match format {
+        LogFormat::Json => registry.with(layer.json().flatten_event(true)).try_init(),
+        LogFormat::Text => registry.with(layer.with_target(false)).try_init(),
     };
     started.map_err(|error| Fault::caused("logging is started already", error))
 }

@@ -1,38 +1,48 @@
 //! The `sealpost` binary: command line, composition, HTTP. What the service does is in the library crates.
 
 mod admin;
+mod backup;
 mod base_url;
 mod circuits;
 mod cli;
 mod compose;
 mod config;
 mod demo;
+mod doctor;
 mod fault;
 mod http;
 mod kek;
+mod listen;
 mod logs;
+mod metrics;
 mod migrate;
 mod ops;
 mod receiver;
+mod secret_file;
 mod serve;
+mod shell;
+mod terminal;
+mod tls;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use crate::cli::{Cli, Command, KekCommand};
+use crate::cli::{Command, KekCommand};
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match cli::parse() {
         Ok(cli) => cli,
         Err(error) => return fault::report_usage(&error),
     };
     let done = match cli.command {
         None => serve::run(&cli.serve),
         Some(Command::Admin(admin)) => admin::run(&admin),
+        Some(Command::Backup(backup)) => backup::run(&backup),
+        Some(Command::Completions { shell }) => shell::print_completions(shell),
         Some(Command::Demo) => demo::run(),
+        Some(Command::Doctor(doctor)) => doctor::run(&doctor),
         Some(Command::Kek(KekCommand::New { version })) => kek::print_fresh_line(version),
         Some(Command::Listen(listen)) => receiver::listen(*listen),
+        Some(Command::Man { dir }) => shell::make_man_pages(dir.as_deref()),
         Some(Command::Migrate(database)) => migrate::run(&database),
         Some(Command::Serve(serve)) => serve::run(&serve),
         Some(Command::Verify(verify)) => receiver::verify(&verify),

@@ -7,12 +7,16 @@ use crate::{
     compose::{database_fault, open_database},
     config,
     fault::Fault,
+    terminal::Progress,
 };
 
 /// Applies what is pending and says what it applied.
 pub(crate) fn run(args: &DatabaseArgs) -> Result<(), Fault> {
     let database = open_database(args, &config::database_url(args))?;
-    let applied = database.migrate().map_err(database_fault)?;
+    let progress = Progress::start();
+    let tell = |name: &str| progress.tell(&format!("applying {name}"));
+    let applied = database.migrate_telling(&tell).map_err(database_fault)?;
+    drop(progress);
     let said = match &applied[..] {
         [] => "the database is up to date\n".to_owned(),
         names => format!("applied {}\n", names.join(", ")),

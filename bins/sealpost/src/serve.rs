@@ -3,32 +3,38 @@
 use std::{
     io::Write as _,
     net::{SocketAddr, TcpListener},
+    path::PathBuf,
     sync::Arc,
-    time::Duration,
 };
 
 use actix_web::{App as ActixApp, HttpServer, dev::ServerHandle, middleware::from_fn, web};
+use sealpost_domain::Clock as _;
+use sealpost_service::Sealpost;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::{
     base_url::BaseUrl,
     circuits,
     cli::{OpsListen, ServeArgs},
-    compose::Node,
+    compose::{Node, SystemClock},
     config,
     fault::Fault,
     http::{self, App, Throttle},
+    listen::{self, Bounds},
     logs,
-    ops::{self, Health},
+    metrics::{self, Registry},
+    ops::{self, Ops},
+    tls::Tls,
 };
 
 /// Serves until told to stop.
 pub(crate) fn run(args: &ServeArgs) -> Result<(), Fault> {
-    logs::start(&args.log, args.dev)?;
+    logs::start(&args.log, args.log_format())?;
     raise_file_limit();
+    let registry = metrics::install()?;
     actix_rt::System::new().block_on(async {
         let mut signals = Signals::listen()?;
-        let server = Server::start(args)?;
+        let server = Server::start(args, registry)?;
         announce(&server)?;
         signals.next().await;
         tracing::info!("stopping");
@@ -56,27 +62,32 @@ pub(crate) struct Server {
 
 impl Server {
     /// Binds, starts the node, and takes requests.
-    pub(crate) fn start(args: &ServeArgs) -> Result<Self, Fault> {
+    pub(crate) fn start(args: &ServeArgs, registry: Arc<Registry>) -> Result<Self, Fault> {
         config::check_listen(args)?;
         let api_socket = bind(args.http.listen)?;
         let ops_socket = match args.http.ops_listen {
             OpsListen::At(address) => Some(bind(address)?),
             OpsListen::Off => None,
         };
+        let tls = config::tls_files(&args.http)
+            .map(|files| Tls::open(files, SystemClock.now()))
+            .transpose()?;
         let listening = local_address(&api_socket)?;
-        let base_url = BaseUrl::new(args.http.base_url.as_deref(), listening)?;
+        let listening_url = format!("{}://{listening}", config::scheme(&args.http));
+        let base_url = BaseUrl::new(args.http.base_url.as_deref(), &listening_url)?;
         let node = Arc::new(Node::start(args, &base_url)?);
         let base_url = base_url.as_str().to_owned();
-        circuits::reload_on_hangup(args.service.circuits.clone(), Arc::clone(&node.sealpost))?;
-        let api = serve_api(args, api_socket, &node, &base_url)?;
+        let circuits = args.service.circuits.clone();
+        reload_on_hangup(circuits, Arc::clone(&node.sealpost), tls.clone())?;
+        let api = serve_api(args, api_socket, &node, &base_url, tls.as_ref())?;
         let (ops, ops_url) = match ops_socket {
             Some(socket) => {
                 let url = format!("http://{}", local_address(&socket)?);
-                (Some(serve_ops(socket, &node)?), Some(url))
+                (Some(serve_ops(socket, &node, registry)?), Some(url))
             }
             None => (None, None),
         };
-        Ok(Self { base_url, ops_url, listening_url: format!("http://{listening}"), api, ops, node })
+        Ok(Self { base_url, ops_url, listening_url, api, ops, node })
     }
 
     /// No new connection, then requests under way, then the queue, then deliveries under way.
@@ -97,12 +108,14 @@ fn serve_api(
     socket: TcpListener,
     node: &Node,
     base_url: &str,
+    tls: Option<&Arc<Tls>>,
 ) -> Result<ServerHandle, Fault> {
     let app = web::Data::new(App {
         sealpost: Arc::clone(&node.sealpost),
         issuer: Arc::clone(&node.issuer),
         clock: Arc::clone(&node.clock),
         base_url: base_url.to_owned(),
+        is_secure: tls.is_some() || args.http.behind_tls_proxy,
         max_body_bytes: args.http.max_body_bytes,
         body_timeout: args.http.body_timeout,
         trusted_proxies: args.http.trusted_proxies.clone(),
@@ -112,32 +125,26 @@ fn serve_api(
     let make = move || {
         ActixApp::new().app_data(app.clone()).wrap(from_fn(http::envelope)).configure(http::routes)
     };
-    let workers = args.http.workers.map_or_else(cores, usize::from);
-    let server = HttpServer::new(make)
-        .workers(workers)
-        .max_connections(args.http.max_connections)
-        .keep_alive(KEEP_ALIVE)
-        .client_request_timeout(HEAD_TIMEOUT)
-        .client_disconnect_timeout(DISCONNECT_TIMEOUT)
-        .shutdown_timeout(REQUESTS_DRAIN_S)
-        .disable_signals()
-        .listen(socket)
-        .map_err(|error| Fault::caused("the API cannot be served", error))?
-        .run();
-    let handle = server.handle();
-    actix_rt::spawn(server);
-    Ok(handle)
+    let bounds = Bounds {
+        workers: args.http.workers.map_or_else(cores, usize::from),
+        connections_max: args.http.max_connections,
+        drain_s: REQUESTS_DRAIN_S,
+    };
+    let tls = tls.map(Tls::config).transpose()?;
+    listen::serve(socket, tls, bounds, make)
+        .map_err(|error| Fault::caused("the API cannot be served", error))
 }
 
-fn serve_ops(socket: TcpListener, node: &Node) -> Result<ServerHandle, Fault> {
-    let health = web::Data::new(Health {
-        sealpost: Arc::clone(&node.sealpost),
-        dispatcher: Arc::clone(&node.dispatcher),
-    });
+fn serve_ops(
+    socket: TcpListener,
+    node: &Arc<Node>,
+    registry: Arc<Registry>,
+) -> Result<ServerHandle, Fault> {
+    let ops = web::Data::new(Ops { node: Arc::clone(node), registry });
     let server =
-        HttpServer::new(move || ActixApp::new().app_data(health.clone()).configure(ops::routes))
+        HttpServer::new(move || ActixApp::new().app_data(ops.clone()).configure(ops::routes))
             .workers(1)
-            .client_request_timeout(HEAD_TIMEOUT)
+            .client_request_timeout(listen::HEAD_TIMEOUT)
             .disable_signals()
             .listen(socket)
             .map_err(|error| Fault::caused("the ops address cannot be served", error))?
@@ -145,6 +152,30 @@ fn serve_ops(socket: TcpListener, node: &Node) -> Result<ServerHandle, Fault> {
     let handle = server.handle();
     actix_rt::spawn(server);
     Ok(handle)
+}
+
+/// From now on SIGHUP has the circuits and the certificate read again.
+fn reload_on_hangup(
+    circuits: Option<PathBuf>,
+    sealpost: Arc<Sealpost>,
+    tls: Option<Arc<Tls>>,
+) -> Result<(), Fault> {
+    let mut hangups = listen_for(SignalKind::hangup())?;
+    actix_rt::spawn(async move {
+        while hangups.recv().await.is_some() {
+            let (circuits, sealpost, tls) = (circuits.clone(), Arc::clone(&sealpost), tls.clone());
+            let read = web::block(move || {
+                circuits::reload(circuits.as_deref(), &sealpost);
+                if let Some(tls) = tls {
+                    tls.reload(SystemClock.now());
+                }
+            });
+            if read.await.is_err() {
+                tracing::error!("reading the files again was broken off");
+            }
+        }
+    });
+    Ok(())
 }
 
 /// Each connection is an open file, and the limit that shells hand down is often as low as 1,024.
@@ -172,12 +203,9 @@ pub(crate) struct Signals {
 
 impl Signals {
     pub(crate) fn listen() -> Result<Self, Fault> {
-        let listen = |kind| {
-            signal(kind).map_err(|error| Fault::caused("signals cannot be listened for", error))
-        };
         Ok(Self {
-            interrupt: listen(SignalKind::interrupt())?,
-            terminate: listen(SignalKind::terminate())?,
+            interrupt: listen_for(SignalKind::interrupt())?,
+            terminate: listen_for(SignalKind::terminate())?,
         })
     }
 
@@ -187,6 +215,10 @@ impl Signals {
             _ = self.terminate.recv() => {}
         }
     }
+}
+
+fn listen_for(kind: SignalKind) -> Result<Signal, Fault> {
+    signal(kind).map_err(|error| Fault::caused("signals cannot be listened for", error))
 }
 
 fn bind(address: SocketAddr) -> Result<TcpListener, Fault> {
@@ -203,8 +235,5 @@ fn cores() -> usize {
     std::thread::available_parallelism().map_or(2, std::num::NonZero::get)
 }
 
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
-const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
-const DISCONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// With the dispatcher's drain this stays within the 30 s that a stop may take.
 const REQUESTS_DRAIN_S: u64 = 8;

@@ -2,7 +2,7 @@
 //! takes what is there, commits, and looks again, so that a lone send waits for nobody and a crowd shares one
 //! sync of the disk.
 
-use std::{sync::Arc, thread};
+use std::{sync::Arc, thread, time::Instant};
 
 use sealpost_domain::{
     LeasedDelivery, Refusal,
@@ -13,6 +13,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::{
     Error,
     batch::{Command, Decided, Hold, decide, wanted},
+    figures::CommitFigures,
     sealpost::Core,
 };
 
@@ -40,6 +41,11 @@ impl Committer {
         !self.thread.is_finished()
     }
 
+    /// How many commands wait.
+    pub(crate) fn depth(&self) -> usize {
+        self.queue.max_capacity().saturating_sub(self.queue.capacity())
+    }
+
     /// Puts a command into the queue; the outcome comes through the receiver. A full queue refuses at once.
     pub(crate) fn submit(
         &self,
@@ -64,14 +70,17 @@ impl Committer {
 fn run(core: &Core, mut queue: mpsc::Receiver<Waiting>) {
     let batch_max = core.settings.batch_max;
     let mut batch = Vec::with_capacity(batch_max);
+    let figures = CommitFigures::new();
     while queue.blocking_recv_many(&mut batch, batch_max) > 0 {
-        commit(core, std::mem::take(&mut batch));
+        commit(core, &figures, std::mem::take(&mut batch));
     }
 }
 
-fn commit(core: &Core, batch: Vec<Waiting>) {
+fn commit(core: &Core, figures: &CommitFigures, batch: Vec<Waiting>) {
+    let began = Instant::now();
     match store(core, &batch) {
         Ok((decided, leased)) => {
+            figures.committed(&decided, began.elapsed());
             for (waiting, decided) in batch.into_iter().zip(decided) {
                 answer(waiting, Ok(decided));
             }
@@ -80,10 +89,13 @@ fn commit(core: &Core, batch: Vec<Waiting>) {
         // A batch that is at fault itself must not take those with it who merely share it.
         Err(StoreError::Corrupt(_) | StoreError::Refused(_)) if batch.len() > 1 => {
             for waiting in batch {
-                commit(core, vec![waiting]);
+                commit(core, figures, vec![waiting]);
             }
         }
-        Err(error) => fail(batch, &error),
+        Err(error) => {
+            figures.failed();
+            fail(batch, &error);
+        }
     }
 }
 

@@ -7,7 +7,9 @@ use moka::sync::Cache;
 use sealpost_domain::{AccountId, ApiKey, ApiKeyId, Handle, Session, TokenHash, ports::StoreError};
 use sealpost_wallet::{Identity, Root, SealingPublicKey, WalletError};
 
-use crate::{Error, Settings, credentials::Caller, hammering::Refused, sealpost::Core};
+use crate::{
+    Error, Settings, credentials::Caller, figures::CacheFigures, hammering::Refused, sealpost::Core,
+};
 
 /// A key as the send path needs it.
 pub(crate) struct KnownKey {
@@ -28,6 +30,9 @@ pub(crate) struct Known {
     handles: Cache<Handle, ApiKeyId>,
     sessions: Cache<TokenHash, Session>,
     refused: Cache<Caller, Refused>,
+    key_figures: CacheFigures,
+    handle_figures: CacheFigures,
+    session_figures: CacheFigures,
 }
 
 impl Known {
@@ -42,19 +47,31 @@ impl Known {
             handles: Cache::builder().max_capacity(hints).time_to_idle(idle).build(),
             sessions: Cache::builder().max_capacity(hints).time_to_idle(idle).build(),
             refused: Cache::builder().max_capacity(hints).time_to_idle(idle).build(),
+            key_figures: CacheFigures::new("keys"),
+            handle_figures: CacheFigures::new("handles"),
+            session_figures: CacheFigures::new("sessions"),
         }
     }
 
+    pub(crate) fn entries(&self) -> [(&'static str, u64); 4] {
+        [
+            ("handles", self.handles.entry_count()),
+            ("keys", self.keys.entry_count()),
+            ("refused", self.refused.entry_count()),
+            ("sessions", self.sessions.entry_count()),
+        ]
+    }
+
     pub(crate) fn session(&self, token: &TokenHash) -> Option<Session> {
-        self.sessions.get(token)
+        self.session_figures.count(self.sessions.get(token))
     }
 
     pub(crate) fn key(&self, id: &ApiKeyId) -> Option<Arc<KnownKey>> {
-        self.keys.get(id)
+        self.key_figures.count(self.keys.get(id))
     }
 
     pub(crate) fn handle(&self, handle: &Handle) -> Option<ApiKeyId> {
-        self.handles.get(handle)
+        self.handle_figures.count(self.handles.get(handle))
     }
 
     pub(crate) fn refused(&self, caller: &Caller) -> Option<Refused> {

@@ -17,6 +17,7 @@ mod committer;
 mod credentials;
 mod error;
 mod explanation;
+mod figures;
 mod hammering;
 mod housekeeping;
 mod issuer;

@@ -104,6 +104,17 @@ impl Sealpost {
         Ok(self.core.store.check()?)
     }
 
+    /// How many requests wait for a commit.
+    pub fn queue_depth(&self) -> usize {
+        let committer = self.committer.read().unwrap_or_else(PoisonError::into_inner);
+        committer.as_ref().map_or(0, Committer::depth)
+    }
+
+    /// How much is remembered, by what is remembered.
+    pub fn cache_entries(&self) -> [(&'static str, u64); 4] {
+        self.core.known.entries()
+    }
+
     /// Stores what waits for its commit and ends. Sends that come later are refused as unavailable. Blocks until
     /// the last batch is stored.
     pub fn stop(&self) {

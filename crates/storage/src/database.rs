@@ -1,7 +1,12 @@
 //! The database as the rest of the service holds it.
 
-use std::{path, sync::Arc, time::Duration};
+use std::{
+    path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
+use metrics::{counter, histogram};
 use sealpost_domain::{
     Timestamp,
     ports::{Durability, Lookup, Store, StoreError, Tx},
@@ -14,7 +19,7 @@ use crate::{
     fault::{Fault, refused, unavailable},
     gate::Gate,
     migrate, outbox,
-    pool::{self, Pool},
+    pool::{self, POOL_TIMEOUTS, POOL_WAIT, Pool},
     reader::Reader,
     unit::Unit,
     url::DatabaseUrl,
@@ -41,6 +46,17 @@ impl Default for Settings {
     }
 }
 
+/// The connections of one pool.
+#[derive(Debug, Clone, Copy)]
+pub struct Connections {
+    /// What the pool is called.
+    pub pool: &'static str,
+    /// In use.
+    pub busy: u32,
+    /// Open, and free.
+    pub idle: u32,
+}
+
 /// An open database. Copies of the handle share its connections.
 #[derive(Debug, Clone)]
 pub struct Database {
@@ -51,6 +67,9 @@ pub struct Database {
     /// Shared by the copies, so that together they come around.
     pub(crate) walk: Arc<Walk>,
     patience: Duration,
+    pub(crate) settings: Settings,
+    /// Where the embedded one is.
+    pub(crate) file: Option<path::PathBuf>,
 }
 
 impl Database {
@@ -59,21 +78,23 @@ impl Database {
     /// cannot be used.
     pub fn open(url: &DatabaseUrl, settings: Settings) -> Result<Self, StoreError> {
         let patience = settings.connection_timeout;
-        let open = |target, size| pool::open(target, size, &settings);
+        let open = |kind, target, size| pool::open(kind, target, size, &settings);
         match url {
             DatabaseUrl::Postgres(url) => {
                 let target = Target::Postgres(url.clone());
-                let writers = open(target, settings.pool_max).map_err(unavailable)?;
-                let readers = writers.clone();
-                Ok(Self { writers, readers, turn: None, walk: Arc::default(), patience })
+                let writers = open("all", target, settings.pool_max).map_err(unavailable)?;
+                let (readers, walk) = (writers.clone(), Arc::default());
+                Ok(Self { writers, readers, turn: None, walk, patience, settings, file: None })
             }
             DatabaseUrl::Sqlite(path) => {
                 let path = path::absolute(path).map_err(refused)?;
-                let writers = open(Target::SqliteWriter(path.clone()), 1).map_err(unusable)?;
+                let writers =
+                    open("writers", Target::SqliteWriter(path.clone()), 1).map_err(unusable)?;
                 let readers =
-                    open(Target::SqliteReader(path), settings.pool_max).map_err(unusable)?;
-                let turn = Some(Arc::default());
-                Ok(Self { writers, readers, turn, walk: Arc::default(), patience })
+                    open("readers", Target::SqliteReader(path.clone()), settings.pool_max)
+                        .map_err(unusable)?;
+                let (turn, walk, file) = (Some(Arc::default()), Arc::default(), Some(path));
+                Ok(Self { writers, readers, turn, walk, patience, settings, file })
             }
         }
     }
@@ -81,7 +102,13 @@ impl Database {
     /// Brings the database to this version and answers with the names of what was applied. Several nodes may do so at
     /// once. Refused where the database is newer than this binary.
     pub fn migrate(&self) -> Result<Vec<String>, StoreError> {
-        self.transact(Durability::Durable, migrate::apply)
+        self.migrate_telling(&|_name| {})
+    }
+
+    /// The same, and says the name of each migration before it is applied. Where another transaction was in the way
+    /// it begins anew, and says them again.
+    pub fn migrate_telling(&self, tell: &dyn Fn(&str)) -> Result<Vec<String>, StoreError> {
+        self.transact(Durability::Durable, |conn| migrate::apply(conn, tell))
     }
 
     /// The names of the migrations that are missing. Refused where the database is newer than this binary.
@@ -92,6 +119,21 @@ impl Database {
     /// Makes every delivery due that anybody holds. For an embedded database at start, when nobody can.
     pub fn release_every_lease(&self, now: Timestamp) -> Result<(), StoreError> {
         self.transact(Durability::Relaxed, |conn| outbox::release_every_lease(conn, now))
+    }
+
+    /// How its connections stand, by pool: PostgreSQL has one for all, SQLite one for those who read and one for who
+    /// writes.
+    pub fn connections(&self) -> Vec<Connections> {
+        let pools = match self.turn {
+            None => vec![("all", &self.writers)],
+            Some(_) => vec![("readers", &self.readers), ("writers", &self.writers)],
+        };
+        let of = |(pool, connections): (&'static str, &Pool)| {
+            let state = connections.state();
+            let busy = state.connections.saturating_sub(state.idle_connections);
+            Connections { pool, busy, idle: state.idle_connections }
+        };
+        pools.into_iter().map(of).collect()
     }
 
     /// Runs one look-up.
@@ -127,7 +169,12 @@ impl Database {
         let turn = match &self.turn {
             None => None,
             Some(gate) => {
+                let began = Instant::now();
                 let pass = gate.enter(self.patience);
+                histogram!(POOL_WAIT, "pool" => "turn").record(began.elapsed());
+                if pass.is_none() {
+                    counter!(POOL_TIMEOUTS, "pool" => "turn").increment(1);
+                }
                 Some(pass.ok_or_else(|| unavailable("the turn to write did not come in time"))?)
             }
         };

@@ -50,8 +50,10 @@
 //! - Settings are made for the connection: a pooler that hands out connections by transaction, such as `PgBouncer`,
 //!   needs `max_prepared_statements`, and the time-outs set on the role.
 
+mod about;
 mod account;
 mod audit;
+mod backup;
 mod badge;
 mod batch;
 mod channel;
@@ -93,5 +95,6 @@ mod webhook;
 #[cfg(test)]
 mod tests;
 
-pub use database::{Database, Settings};
+pub use about::{About, Server};
+pub use database::{Connections, Database, Settings};
 pub use url::{DatabaseUrl, PostgresUrl, UrlFault};

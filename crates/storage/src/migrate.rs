@@ -43,7 +43,7 @@ pub(crate) fn pending(conn: &mut AnyConnection) -> Result<Vec<String>, Fault> {
 
 /// Applies what is missing, inside the transaction that the caller has begun: all of it or nothing. Of several nodes
 /// one applies it, and the others wait and find nothing left.
-pub(crate) fn apply(conn: &mut AnyConnection) -> Result<Vec<String>, Fault> {
+pub(crate) fn apply(conn: &mut AnyConnection, tell: &dyn Fn(&str)) -> Result<Vec<String>, Fault> {
     match conn {
         AnyConnection::Postgres(pg) => pg.batch_execute(&format!(
             "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0;
@@ -53,11 +53,14 @@ pub(crate) fn apply(conn: &mut AnyConnection) -> Result<Vec<String>, Fault> {
         AnyConnection::Sqlite(_) => {}
     }
     let pending = pending(conn)?;
-    match conn {
-        AnyConnection::Postgres(pg) => pg.run_pending_migrations(POSTGRES).map(drop),
-        AnyConnection::Sqlite(lite) => lite.run_pending_migrations(SQLITE).map(drop),
+    for name in &pending {
+        tell(name);
+        match conn {
+            AnyConnection::Postgres(pg) => pg.run_next_migration(POSTGRES).map(drop),
+            AnyConnection::Sqlite(lite) => lite.run_next_migration(SQLITE).map(drop),
+        }
+        .map_err(fault)?;
     }
-    .map_err(fault)?;
     Ok(pending)
 }
 

@@ -12,7 +12,11 @@ use std::{
 };
 
 use diesel::r2d2::R2D2Connection;
-use r2d2::{HandleError, ManageConnection, PooledConnection};
+use metrics::{Counter, Histogram, counter, histogram};
+use r2d2::{
+    HandleError, HandleEvent, ManageConnection, PooledConnection,
+    event::{CheckoutEvent, TimeoutEvent},
+};
 
 use crate::{
     Settings,
@@ -54,7 +58,14 @@ impl Link {
 }
 
 /// Makes a pool of `size` connections at the most, and opens the first of them so that a fault shows at once.
-pub(crate) fn open(target: Target, size: u32, settings: &Settings) -> Result<Pool, ConnectFault> {
+///
+/// `kind` is what it is called where its waits are counted.
+pub(crate) fn open(
+    kind: &'static str,
+    target: Target,
+    size: u32,
+    settings: &Settings,
+) -> Result<Pool, ConnectFault> {
     let manager = Manager { target, settings: *settings, alarms: AtomicU64::new(0) };
     drop(manager.connect()?);
     Ok(r2d2::Pool::builder()
@@ -64,6 +75,7 @@ pub(crate) fn open(target: Target, size: u32, settings: &Settings) -> Result<Poo
         .idle_timeout(Some(IDLE_MAX))
         .test_on_check_out(true)
         .error_handler(Box::new(Log))
+        .event_handler(Box::new(Figures::of(kind)))
         .build_unchecked(manager))
 }
 
@@ -104,6 +116,37 @@ impl HandleError<ConnectFault> for Log {
         tracing::warn!(error, "no connection to the database");
     }
 }
+
+/// Counts, through the `metrics` facade, how long connections are waited for.
+#[derive(Debug)]
+struct Figures {
+    wait: Histogram,
+    timeouts: Counter,
+}
+
+impl Figures {
+    fn of(kind: &'static str) -> Self {
+        Self {
+            wait: histogram!(POOL_WAIT, "pool" => kind),
+            timeouts: counter!(POOL_TIMEOUTS, "pool" => kind),
+        }
+    }
+}
+
+impl HandleEvent for Figures {
+    fn handle_checkout(&self, event: CheckoutEvent) {
+        self.wait.record(event.duration());
+    }
+
+    fn handle_timeout(&self, event: TimeoutEvent) {
+        self.wait.record(event.timeout());
+        self.timeouts.increment(1);
+    }
+}
+
+/// How long a connection, or the turn to write, was waited for.
+pub(crate) const POOL_WAIT: &str = "sealpost_database_pool_wait_seconds";
+pub(crate) const POOL_TIMEOUTS: &str = "sealpost_database_pool_timeouts_total";
 
 /// Longer than any lull of a busy node.
 const IDLE_MAX: Duration = Duration::from_mins(10);

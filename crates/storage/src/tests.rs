@@ -12,6 +12,7 @@ macro_rules! on_both {
     };
 }
 
+mod about;
 mod accounts;
 mod auditing;
 mod badging;

@@ -1,6 +1,6 @@
 //! What a target's notices are sent with: its keys, unwrapped once, and its connections.
 
-use std::{error::Error, sync::Arc};
+use std::{error::Error, sync::Arc, time::Instant};
 
 use ring::hmac;
 use sealpost_domain::{AttemptFailure, Target, WebhookId, Wrapped, ports::NoticeSigner};
@@ -9,6 +9,7 @@ use sealpost_wallet::{Keyring, WalletError, WebhookSecret};
 use crate::{
     answer::Attempted,
     client::{Egress, Line},
+    figures,
     notice::{Notice, Signers},
     signature,
 };
@@ -46,10 +47,13 @@ impl Channel {
     }
 
     pub(crate) async fn send(&self, notice: Notice) -> Attempted {
-        match &self.line {
-            Some(line) => line.post(notice.headers, notice.body).await,
-            None => Attempted::failed(AttemptFailure::BlockedAddress),
-        }
+        let Some(line) = &self.line else {
+            return Attempted::failed(AttemptFailure::BlockedAddress);
+        };
+        let began = Instant::now();
+        let attempted = line.post(notice.headers, notice.body).await;
+        figures::attempted(began.elapsed());
+        attempted
     }
 }
 

@@ -138,6 +138,11 @@ impl Dispatcher {
         self.shared.counters.read(&self.shared.lanes)
     }
 
+    /// How many deliveries are in memory.
+    pub fn held(&self) -> usize {
+        self.shared.room.taken()
+    }
+
     /// Whether every thread is running: `false` once stopped, or where one broke down.
     pub fn is_alive(&self) -> bool {
         self.shared.strength() == self.full_strength && !self.shared.stop.was_said()

@@ -23,6 +23,7 @@ mod client;
 mod connector;
 mod did_document;
 mod dispatcher;
+mod figures;
 mod guard;
 mod lane;
 mod lanes;

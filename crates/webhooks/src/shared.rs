@@ -58,6 +58,10 @@ impl Room {
         self.max.saturating_sub(self.taken.load(Ordering::Relaxed))
     }
 
+    pub(crate) fn taken(&self) -> usize {
+        self.taken.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn take(&self, places: usize) {
         self.taken.fetch_add(places, Ordering::Relaxed);
     }

@@ -25,6 +25,11 @@ pub struct Stats {
     pub postponed: u64,
 }
 
+impl Stats {
+    /// The name of those attempts that did not fail.
+    pub const SUCCEEDED: &'static str = "succeeded";
+}
+
 /// Counted by all threads.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
@@ -48,7 +53,7 @@ impl Counters {
             Outcome::Exhausted(failure) => (failure.as_str(), Some(&self.exhausted)),
             Outcome::Gone => (AttemptFailure::HttpStatus(0).as_str(), Some(&self.exhausted)),
             Outcome::Retry { failure, .. } => (failure.as_str(), Some(&self.retries)),
-            Outcome::Succeeded => (SUCCEEDED, None),
+            Outcome::Succeeded => (Stats::SUCCEEDED, None),
         };
         let kind = NAMES.iter().zip(&self.attempts).find(|(known, _)| **known == name);
         for counter in kind.map(|(_, counter)| counter).into_iter().chain(followed_by) {
@@ -89,10 +94,9 @@ impl Gauges {
     }
 }
 
-const SUCCEEDED: &str = "succeeded";
 const KINDS: usize = 9;
 const NAMES: [&str; KINDS] = [
-    SUCCEEDED,
+    Stats::SUCCEEDED,
     AttemptFailure::BlockedAddress.as_str(),
     AttemptFailure::Connect.as_str(),
     AttemptFailure::Dns.as_str(),

@@ -78,6 +78,22 @@ impl Pairs {
         self.acknowledged.lock().unwrap().len()
     }
 
+    /// The envelopes that are acknowledged by now.
+    pub(crate) fn acknowledged(&self) -> Vec<String> {
+        self.acknowledged.lock().unwrap().keys().cloned().collect()
+    }
+
+    /// Each of these opens, and says what was sent.
+    #[track_caller]
+    pub(crate) fn check_open(&self, client: &Client, ids: &[String]) {
+        let letters = self.acknowledged.lock().unwrap().clone();
+        for id in ids {
+            let letter = &letters[id];
+            let opened = client.open(&self.members[letter.pair].1, id).ok();
+            assert_eq!(opened["message"], letter.message);
+        }
+    }
+
     /// Every acknowledged envelope opens, and its notice was answered; every envelope that a notice tells of opens, also
     /// where its sender was told nothing. Says how many notices were answered although they had been before.
     #[track_caller]

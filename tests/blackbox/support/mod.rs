@@ -1,5 +1,6 @@
 //! What the cases share: the server under test, a client, a receiver, and the two databases.
 
+mod authority;
 mod client;
 mod database;
 mod languages;
@@ -19,13 +20,14 @@ use std::{
     time::{Duration, Instant},
 };
 
+pub(crate) use authority::{Authority, Issued};
 pub(crate) use client::{Answer, Client, Identity, Request, text};
 pub(crate) use database::Database;
 pub(crate) use languages::{go, node_folder, pinned, python, root, rust_example};
 pub(crate) use listener::{Listener, private_file};
 pub(crate) use load::Pairs;
 pub(crate) use oracle::{Verifier, browse};
-pub(crate) use process::{Ended, Process, binary, is_empty, run};
+pub(crate) use process::{Ended, Process, binary, is_empty, postgres_tool, run};
 pub(crate) use raw::{exchange, status_of, talk};
 pub(crate) use receiver::{Notice, Reaction, Receiver};
 pub(crate) use server::{Server, lines_of};

@@ -45,6 +45,21 @@ pub(crate) fn binary(arguments: &[&str]) -> Command {
     command
 }
 
+/// A program that comes with PostgreSQL. Debian keeps some of them out of the PATH.
+pub(crate) fn postgres_tool(name: &str) -> Command {
+    let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let mut tools: Vec<_> = versions.map(|version| version.path().join("bin").join(name)).collect();
+    tools.retain(|tool| tool.exists());
+    tools.sort();
+    let mut command = tools.pop().map_or_else(|| Command::new(name), Command::new);
+    for (variable, _) in std::env::vars_os() {
+        if variable.to_string_lossy().starts_with("PG") {
+            command.env_remove(variable);
+        }
+    }
+    command
+}
+
 /// Runs a command that ends by itself.
 #[track_caller]
 pub(crate) fn run(mut command: Command) -> Ended {

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use super::{Client, SOON, process::Process};
+use super::{Authority, Client, SOON, process::Process};
 
 /// A server that takes requests.
 pub(crate) struct Server {
@@ -28,6 +28,13 @@ impl Server {
         let url = announced(&process, &lines, "sealpost listening on ");
         let ops_url = announced(&process, &lines, "sealpost ops on ");
         Self { client: Client::new(&url), url, ops_url, process }
+    }
+
+    /// The same, called by whoever trusts this authority alone.
+    #[track_caller]
+    pub(crate) fn start_secure(command: Command, authority: &Authority) -> Self {
+        let server = Self::start(command);
+        Self { client: Client::trusting(&server.url, &authority.der), ..server }
     }
 
     pub(crate) fn client(&self) -> &Client {
@@ -51,7 +58,7 @@ impl Server {
 
     /// SIGTERM, without waiting.
     pub(crate) fn terminate(&self) {
-        self.process.terminate();
+        self.process.signal("TERM");
     }
 
     /// SIGHUP: read files again.

@@ -1,4 +1,4 @@
-//! A receiver that speaks TLS, with a certificate of its own making, and is content with everything.
+//! A receiver that speaks TLS and is content with everything.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -10,13 +10,13 @@ use std::{
     thread,
 };
 
-use rustls::{ServerConfig, ServerConnection, StreamOwned, pki_types::PrivateKeyDer};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+
+use super::Issued;
 
 /// On a free loopback port.
 pub(crate) struct TlsReceiver {
     pub(crate) url: String,
-    /// Its certificate, which is its own authority.
-    pub(crate) pem: String,
     address: SocketAddr,
     seen: Arc<Seen>,
 }
@@ -29,22 +29,13 @@ struct Seen {
 }
 
 impl TlsReceiver {
-    /// With a certificate for the name or address.
-    pub(crate) fn named(name: &str) -> Self {
-        let made = rcgen::generate_simple_self_signed([name.to_owned()]).unwrap();
-        let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let config = ServerConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_no_client_auth()
-            .with_single_cert(vec![made.cert.der().clone()], key)
-            .unwrap();
+    /// One that shows this certificate.
+    pub(crate) fn showing(certificate: &Issued) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let (address, seen) = (listener.local_addr().unwrap(), Arc::new(Seen::default()));
-        let (config, shared) = (Arc::new(config), Arc::clone(&seen));
+        let (config, shared) = (certificate.config(), Arc::clone(&seen));
         thread::spawn(move || accept(&listener, &config, &shared));
-        Self { url: format!("https://{address}/hook"), pem: made.cert.pem(), address, seen }
+        Self { url: format!("https://{address}/hook"), address, seen }
     }
 
     /// How many requests came, and on how many connections.

@@ -3,11 +3,7 @@
 //! It may be killed at any moment and run again. The key file only ever grows, and is on the disk before anything is
 //! encrypted under its newest version; what was not reached yet is under an older one, which is still there.
 
-use std::{
-    io::{IsTerminal as _, Write as _},
-    path::Path,
-    thread,
-};
+use std::{path::Path, thread};
 
 use sealpost_domain::{
     Wrapped,
@@ -23,6 +19,7 @@ use crate::{
     config::{self, EmbeddedPaths},
     fault::Fault,
     kek,
+    terminal::Progress,
 };
 
 pub(super) fn run(desk: &Desk<'_>, output: Output, command: &AdminKekCommand) -> Result<(), Fault> {
@@ -106,14 +103,8 @@ fn any_older<Id: Copy>(
 
 /// Tells people, and nobody else, how far it is.
 fn progress() -> impl FnMut(u64) {
-    let mut terminal = std::io::stderr();
-    let is_watched = terminal.is_terminal();
-    move |rows| {
-        if is_watched {
-            // Nobody is served worse by a progress that cannot be told.
-            drop(write!(terminal, "\rsealpost: {rows} looked at "));
-        }
-    }
+    let progress = Progress::start();
+    move |rows| progress.tell(&format!("{rows} rows looked at"))
 }
 
 const PAGE: u32 = 200;

@@ -38,9 +38,20 @@ pub(crate) struct ServeArgs {
     /// For development, on loopback only: webhooks may go to http and loopback, logs are for people
     #[arg(long, env = "SEALPOST_DEV")]
     pub(crate) dev: bool,
-    /// What is logged: error, warn, info, debug, trace, or a tracing filter
+    /// What is logged: error, warn, info, debug, trace, or a filter such as `info,access=debug`, which adds a line
+    /// for each request
     #[arg(long, env = "SEALPOST_LOG", default_value = "info", value_name = "FILTER")]
     pub(crate) log: String,
+    /// How it is logged; text with --dev, else json
+    #[arg(long, env = "SEALPOST_LOG_FORMAT", value_enum, value_name = "FORMAT")]
+    pub(crate) log_format: Option<LogFormat>,
+}
+
+impl ServeArgs {
+    /// How to log where nobody said so.
+    pub(crate) fn log_format(&self) -> LogFormat {
+        self.log_format.unwrap_or(if self.dev { LogFormat::Text } else { LogFormat::Json })
+    }
 }
 
 /// How the API is served.
@@ -50,7 +61,7 @@ pub(crate) struct HttpArgs {
     /// Address of the API; port 0 takes a free one
     #[arg(long, env = "SEALPOST_LISTEN", default_value = "127.0.0.1:8080", value_name = "ADDR")]
     pub(crate) listen: SocketAddr,
-    /// Address of /livez and /readyz, or `off`
+    /// Address of /metrics, /livez and /readyz, or `off`
     #[arg(
         long,
         env = "SEALPOST_OPS_LISTEN",
@@ -61,8 +72,14 @@ pub(crate) struct HttpArgs {
     /// The address that callers know; the listening one when not given
     #[arg(long, env = "SEALPOST_BASE_URL", value_name = "URL")]
     pub(crate) base_url: Option<String>,
+    /// Certificates to serve TLS with, in PEM: the server's first, then those that lead to its authority
+    #[arg(long, env = "SEALPOST_TLS_CERT", value_name = "FILE", requires = "tls_key")]
+    pub(crate) tls_cert: Option<PathBuf>,
+    /// The private key of the certificate, in PEM; SIGHUP reads both files again
+    #[arg(long, env = "SEALPOST_TLS_KEY", value_name = "FILE", requires = "tls_cert")]
+    pub(crate) tls_key: Option<PathBuf>,
     /// A proxy in front terminates TLS
-    #[arg(long, env = "SEALPOST_BEHIND_TLS_PROXY")]
+    #[arg(long, env = "SEALPOST_BEHIND_TLS_PROXY", conflicts_with = "tls_cert")]
     pub(crate) behind_tls_proxy: bool,
     /// Networks of proxies whose X-Forwarded-For or Forwarded is believed; repeat it or separate by commas
     #[arg(
@@ -146,6 +163,15 @@ pub(crate) struct ServiceArgs {
     /// Identities kept decrypted in memory at the most
     #[arg(long, env = "SEALPOST_IDENTITIES_CACHED", default_value_t = 10_000, value_name = "N")]
     pub(crate) identities_cached: u64,
+}
+
+/// For whom logs are.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    /// One JSON object a line
+    Json,
+    /// Lines for people
+    Text,
 }
 
 /// The suites that may be asked for.

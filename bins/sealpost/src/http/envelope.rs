@@ -1,5 +1,5 @@
 //! What every exchange has in common: a request id, headers that forbid caching and sniffing, problem documents
-//! for whatever failed, and a line in the log for what is our fault.
+//! for whatever failed, a line in the log for what is our fault, and a count of everything.
 
 use actix_web::{
     Error, HttpResponse,
@@ -11,7 +11,10 @@ use actix_web::{
 };
 use sealpost_domain::{RequestId, Timestamp};
 
-use super::{App, Problem};
+use super::{
+    App, Problem,
+    access::{self, Access},
+};
 
 /// Wraps every request and answer.
 pub(crate) async fn envelope(
@@ -21,6 +24,7 @@ pub(crate) async fn envelope(
     let app = request.app_data::<web::Data<App>>().cloned();
     let app = app.as_deref().map(AsRef::as_ref);
     let id = request_name(&request, app);
+    let access = Access::begin(&request, app);
     // Extractors and handlers fail into an answer; an error here comes from outside of both and stays one.
     let (request, answer) = next.call(request).await?.into_parts();
     let base_url = app.map_or("", |app: &App| app.base_url.as_str());
@@ -33,6 +37,10 @@ pub(crate) async fn envelope(
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if app.is_some_and(|app| app.is_secure) {
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, HSTS);
+    }
+    access.end(&id, answer.status());
     Ok(ServiceResponse::new(request, answer))
 }
 
@@ -44,6 +52,7 @@ fn explain(answer: HttpResponse<BoxBody>, base_url: &str, id: &str) -> HttpRespo
     }
     let other = Problem::Http(status);
     let problem = answer.error().and_then(|error| error.as_error()).unwrap_or(&other);
+    access::refused(problem);
     if problem.is_fault() {
         tracing::error!(request.id = id, error = %problem, "a request failed");
     } else {
@@ -74,4 +83,6 @@ fn is_sane(text: &str) -> bool {
     (1..=64).contains(&text.len()) && text.bytes().all(allowed)
 }
 
+/// For a year; whether names below this one have TLS too is not for this service to say.
+const HSTS: HeaderValue = HeaderValue::from_static("max-age=31536000");
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");

@@ -1,5 +1,6 @@
 //! The API over HTTP: one table of routes, extractors that yield the caller, one place that maps refusals.
 
+mod access;
 mod body;
 mod caller;
 mod client_address;
@@ -30,6 +31,8 @@ pub(crate) struct App {
     pub(crate) issuer: Arc<Issuer>,
     pub(crate) clock: Arc<dyn sealpost_domain::Clock>,
     pub(crate) base_url: String,
+    /// Whether callers reach it by HTTPS alone.
+    pub(crate) is_secure: bool,
     pub(crate) max_body_bytes: usize,
     pub(crate) body_timeout: Duration,
     pub(crate) trusted_proxies: Vec<IpNet>,

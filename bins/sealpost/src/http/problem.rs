@@ -11,7 +11,7 @@ use actix_web::{
         header::{self, HeaderValue},
     },
 };
-use sealpost_domain::{Code, Refusal};
+use sealpost_domain::{Code, Refusal, Window};
 use sealpost_service::{Error, Members};
 use serde::Serialize;
 
@@ -131,7 +131,24 @@ impl Problem {
         }
     }
 
-    fn code(&self) -> Code {
+    /// Which limit refused, where one did.
+    pub(crate) fn limit(&self) -> Option<&'static str> {
+        if let Self::AddressThrottled { .. } = self {
+            return Some("address");
+        }
+        match self.refusal()? {
+            Refusal::MonthlyLimitExceeded { .. } => Some("month"),
+            Refusal::RateLimited { window, .. } => Some(match window {
+                Window::Day => "day",
+                Window::Minute => "minute",
+                Window::Second => "second",
+            }),
+            _ => None,
+        }
+    }
+
+    /// The contract's code.
+    pub(crate) fn code(&self) -> Code {
         match self {
             Self::AddressThrottled { .. } => Code::RateLimitExceeded,
             Self::BodyTimeout | Self::Http(StatusCode::REQUEST_TIMEOUT) => Code::RequestTimeout,

@@ -49,7 +49,7 @@ pub(super) fn postgres() -> Fixture {
     let template = TEMPLATE.get_or_init(|| {
         let fixture = empty_postgres();
         let mut migrated = fixture.raw();
-        crate::migrate::apply(&mut migrated).unwrap();
+        crate::migrate::apply(&mut migrated, &|_| {}).unwrap();
         let Fixture { database, text, .. } = fixture;
         drop((database, migrated));
         text

@@ -1,0 +1,40 @@
+//! `sealpost backup`: a copy of the embedded database while it is served.
+
+use std::io::Write as _;
+
+use sealpost_storage::DatabaseUrl;
+
+use crate::{
+    cli::BackupArgs,
+    compose::{database_fault, open_database},
+    config,
+    fault::Fault,
+};
+
+/// Copies, and says what else is needed to use the copy.
+pub(crate) fn run(args: &BackupArgs) -> Result<(), Fault> {
+    let url = config::database_url(&args.database);
+    let DatabaseUrl::Sqlite(source) = &url else {
+        return Err(Fault::new(
+            "this copies the embedded database alone; for PostgreSQL use pg_dump --format=custom",
+        ));
+    };
+    if !source.exists() {
+        return Err(Fault::new(format!(
+            "there is no database {}; say where it is with --data-dir or --database-url",
+            source.display()
+        )));
+    }
+    let file = &args.file;
+    if file.exists() {
+        return Err(Fault::new(format!("{} is there already; name a new file", file.display())));
+    }
+    open_database(&args.database, &url)?.backup(file).map_err(database_fault)?;
+    let said = format!(
+        "{} holds the database; without the key file nobody can open what is in it: keep that too, elsewhere\n",
+        file.display()
+    );
+    std::io::stdout()
+        .write_all(said.as_bytes())
+        .map_err(|error| Fault::caused("standard output is closed", error))
+}

@@ -1,0 +1,160 @@
+//! An example for each command, shown at the end of its help. They stand together so that they read alike; a test
+//! parses each of them and misses none.
+
+use clap::Command;
+
+/// The command line with its examples.
+pub(crate) fn with_examples(command: Command) -> Command {
+    EXAMPLES.iter().fold(command, |command, (path, text)| {
+        let words: Vec<&str> = path.split_whitespace().collect();
+        at(command, &words, &format!("Examples:\n{}", indented(text)))
+    })
+}
+
+fn at(command: Command, path: &[&str], help: &str) -> Command {
+    match path {
+        [] => command.after_help(help.to_owned()),
+        [first, rest @ ..] => {
+            let (name, rest, help) = ((*first).to_owned(), rest.to_vec(), help.to_owned());
+            command.mut_subcommand(name, move |inner| at(inner, &rest, &help))
+        }
+    }
+}
+
+fn indented(text: &str) -> String {
+    text.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
+}
+
+/// By the words after `sealpost`.
+const EXAMPLES: [(&str, &str); 26] = [
+    ("", "sealpost serve --dev\nsealpost demo\nsealpost admin key show --help"),
+    (
+        "serve",
+        "sealpost serve --dev\n\
+         sealpost serve --listen 0.0.0.0:443 --tls-cert chain.pem --tls-key key.pem --base-url https://sealpost.example\n\
+         sealpost serve --database-url postgres://sealpost@db/sealpost --kek-file /etc/sealpost/kek",
+    ),
+    ("demo", "sealpost demo"),
+    (
+        "doctor",
+        "sealpost doctor\nsealpost doctor --json --database-url postgres://sealpost@db/sealpost --kek-file kek",
+    ),
+    ("backup", "sealpost backup sealpost-2026-01-31.db"),
+    ("migrate", "sealpost migrate --database-url postgres://sealpost@db/sealpost"),
+    (
+        "completions",
+        "sealpost completions bash\nsealpost completions zsh\nsealpost completions fish",
+    ),
+    ("man", "sealpost man\nsealpost man --dir /usr/local/share/man/man1"),
+    ("kek new", "sealpost kek new\nsealpost kek new --version 2"),
+    ("admin audit list", "sealpost admin audit list --limit 20 --json"),
+    ("admin audit verify", "sealpost admin audit verify"),
+    (
+        "admin governance propose",
+        "sealpost admin governance propose ak_01kxk83ffmfe7rw98sdqcq10h0 --reason 'under review'",
+    ),
+    (
+        "admin governance enforce",
+        "sealpost admin governance enforce ak_01kxk83ffmfe7rw98sdqcq10h0 --reason 'council decision 12'",
+    ),
+    (
+        "admin governance lift",
+        "sealpost admin governance lift acct_01kxk83ffmfe7rw98sdqcq10h0 --reason 'appeal granted'",
+    ),
+    ("admin kek rotate", "sealpost admin kek rotate --kek-file /etc/sealpost/kek"),
+    ("admin key show", "sealpost admin key show ak_01kxk83ffmfe7rw98sdqcq10h0 --json"),
+    ("admin key deactivate", "sealpost admin key deactivate ak_01kxk83ffmfe7rw98sdqcq10h0"),
+    ("admin key reactivate", "sealpost admin key reactivate ak_01kxk83ffmfe7rw98sdqcq10h0"),
+    ("admin key rotate", "sealpost admin key rotate ak_01kxk83ffmfe7rw98sdqcq10h0"),
+    ("admin key revoke", "sealpost admin key revoke ak_01kxk83ffmfe7rw98sdqcq10h0"),
+    ("admin partner assign", "sealpost admin partner assign acct_01kxk83ffmfe7rw98sdqcq10h0 acme"),
+    ("admin partner suspend", "sealpost admin partner suspend acme --reason 'contract ended'"),
+    ("admin partner restore", "sealpost admin partner restore acme --reason 'contract renewed'"),
+    (
+        "admin plan set",
+        "sealpost admin plan set ak_01kxk83ffmfe7rw98sdqcq10h0 builder\n\
+         sealpost admin plan set ak_01kxk83ffmfe7rw98sdqcq10h0 enterprise --per-minute 5000 --per-day 500000 \
+         --per-month 5000000 --per-second 2000",
+    ),
+    ("admin", "sealpost admin key show ak_01kxk83ffmfe7rw98sdqcq10h0"),
+    ("kek", "sealpost kek new"),
+];
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, path::Path};
+
+    use clap::CommandFactory as _;
+
+    use super::*;
+    use crate::cli::{self, Cli};
+
+    /// The paths of commands that do something themselves.
+    fn leaves(command: &Command, path: &str) -> Vec<String> {
+        let inner: Vec<_> =
+            command.get_subcommands().filter(|inner| inner.get_name() != "help").collect();
+        if inner.is_empty() {
+            return vec![path.to_owned()];
+        }
+        let below = |inner: &&Command| leaves(inner, format!("{path} {}", inner.get_name()).trim());
+        inner.iter().flat_map(below).collect()
+    }
+
+    /// A line of a shell, as far as quotes go.
+    fn words(line: &str) -> Vec<String> {
+        let parts = line.split('\'').enumerate().flat_map(|(number, part)| {
+            if number % 2 == 1 {
+                vec![part.to_owned()]
+            } else {
+                part.split_whitespace().map(str::to_owned).collect()
+            }
+        });
+        parts.collect()
+    }
+
+    #[track_caller]
+    fn parses(line: &str) {
+        let parsed = cli::command().try_get_matches_from(words(line));
+        let is_help = |error: &clap::Error| !error.use_stderr();
+        assert!(parsed.as_ref().err().is_none_or(is_help), "{line}: {}", parsed.unwrap_err());
+    }
+
+    #[test]
+    fn every_command_has_an_example_and_every_example_is_one() {
+        for leaf in leaves(&Cli::command(), "") {
+            let of_it = EXAMPLES.iter().find(|(path, _)| *path == leaf);
+            let (path, text) = of_it.unwrap_or_else(|| panic!("{leaf} has no example"));
+            for line in text.lines() {
+                assert!(line.starts_with(format!("sealpost {path}").trim()), "{line}");
+            }
+        }
+        for line in EXAMPLES.iter().flat_map(|(_, text)| text.lines()) {
+            parses(line);
+        }
+    }
+
+    #[test]
+    fn the_files_for_operators_call_what_there_is() {
+        let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/operating");
+        let unit = fs::read_to_string(top.join("sealpost.service")).unwrap();
+        let image = fs::read_to_string(top.join("Dockerfile")).unwrap();
+        let started = unit.lines().filter_map(|line| line.split_once("=/usr/local/bin/"));
+        let calls: Vec<_> = started.filter(|(key, _)| key.starts_with("ExecStart")).collect();
+        assert_eq!(calls.len(), 2);
+        for (_, call) in calls {
+            parses(call);
+        }
+        assert!(image.contains("ENTRYPOINT [\"/usr/local/bin/sealpost\"]\nCMD [\"serve\"]"));
+        let command = Cli::command();
+        let serve = command.find_subcommand("serve").unwrap();
+        let known: Vec<_> = serve.get_arguments().filter_map(clap::Arg::get_env).collect();
+        let page = fs::read_to_string(top.join("../operating.md")).unwrap();
+        for word in [unit, image, page].iter().flat_map(|text| {
+            text.split(|symbol: char| !symbol.is_ascii_uppercase() && symbol != '_')
+        }) {
+            if word.starts_with("SEALPOST_") && word != "SEALPOST_KEK" {
+                assert!(known.iter().any(|name| *name == word), "{word}");
+            }
+        }
+    }
+}

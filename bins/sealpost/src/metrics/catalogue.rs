@@ -1,0 +1,187 @@
+//! Every metric there is. What is not in here is not exported, and a test holds `docs/operating.md`, the dashboard and
+//! the alerts to it.
+
+/// What one metric means.
+#[derive(Debug)]
+pub(crate) struct Metric {
+    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+    pub(crate) help: &'static str,
+}
+
+/// How it behaves.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Kind {
+    /// Only grows.
+    Counter,
+    /// Goes up and down.
+    Gauge,
+    /// How often something was at most so much.
+    Histogram(&'static [f64]),
+    /// Only grows, and is read elsewhere, with fractions.
+    Sum,
+}
+
+/// All of them, by name.
+pub(crate) static CATALOGUE: [Metric; 28] = [
+    of("process_cpu_seconds_total", Kind::Sum, "User and system time spent, in seconds."),
+    of("process_max_fds", Kind::Gauge, "Files that may be open."),
+    of("process_open_fds", Kind::Gauge, "Files that are open."),
+    of("process_resident_memory_bytes", Kind::Gauge, "Memory in use."),
+    of("process_start_time_seconds", Kind::Gauge, "When the process started, in unix time."),
+    of(
+        "sealpost_breakers_open",
+        Kind::Gauge,
+        "Registrations that get nothing but probes, because their receivers do not answer.",
+    ),
+    of("sealpost_build_info", Kind::Gauge, "Always 1; the label says which version runs."),
+    of("sealpost_cache_entries", Kind::Gauge, "What is remembered, by cache."),
+    of("sealpost_cache_lookups_total", Kind::Counter, "Look-ups by cache and result: hit, miss."),
+    of("sealpost_commit_batch_size", Kind::Histogram(&SIZES), "Requests that shared one commit."),
+    of("sealpost_commit_duration_seconds", Kind::Histogram(&FAST), "How long a commit took."),
+    of("sealpost_commit_failures_total", Kind::Counter, "Batches that were not stored."),
+    of("sealpost_commit_queue_depth", Kind::Gauge, "Requests that wait for a commit."),
+    of(
+        "sealpost_database_pool_connections",
+        Kind::Gauge,
+        "Connections by pool and state: busy, idle.",
+    ),
+    of(
+        "sealpost_database_pool_timeouts_total",
+        Kind::Counter,
+        "Waits for a connection that were given up, by pool.",
+    ),
+    of(
+        "sealpost_database_pool_wait_seconds",
+        Kind::Histogram(&FAST),
+        "How long a connection was waited for, by pool.",
+    ),
+    of("sealpost_deliveries_held", Kind::Gauge, "Deliveries in memory, queued or under way."),
+    of("sealpost_deliveries_in_flight", Kind::Gauge, "Attempts under way."),
+    of(
+        "sealpost_deliveries_postponed_total",
+        Kind::Counter,
+        "Deliveries given back without an attempt, because their receiver does not answer.",
+    ),
+    of(
+        "sealpost_deliveries_settled_total",
+        Kind::Counter,
+        "Attempts by outcome: succeeded, retried, exhausted.",
+    ),
+    of(
+        "sealpost_delivery_duration_seconds",
+        Kind::Histogram(&SLOW),
+        "How long a receiver took, from the look-up of its name on.",
+    ),
+    of("sealpost_delivery_failures_total", Kind::Counter, "Attempts that failed, by reason."),
+    of(
+        "sealpost_http_request_duration_seconds",
+        Kind::Histogram(&SLOW),
+        "How long an answer took, by route.",
+    ),
+    of(
+        "sealpost_http_requests_total",
+        Kind::Counter,
+        "Requests answered, by method, route and status.",
+    ),
+    of(
+        "sealpost_limits_refused_total",
+        Kind::Counter,
+        "Requests over a limit, by limit: address, second, minute, day, month.",
+    ),
+    of("sealpost_refusals_total", Kind::Counter, "Requests refused, by code."),
+    of(
+        "sealpost_sends_total",
+        Kind::Counter,
+        "Sends by outcome: stored, replayed, refused, stale (sealed again).",
+    ),
+    of(
+        "sealpost_tls_certificate_not_after_seconds",
+        Kind::Gauge,
+        "Until when the certificate is valid, in unix time.",
+    ),
+];
+
+const fn of(name: &'static str, kind: Kind, help: &'static str) -> Metric {
+    Metric { name, kind, help }
+}
+
+/// Seconds, where everything is on this machine or near it.
+const FAST: [f64; 12] =
+    [0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0];
+/// Seconds, where others have a say in it.
+const SLOW: [f64; 13] =
+    [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 15.0];
+const SIZES: [f64; 10] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0];
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeSet, fs, path::Path};
+
+    use super::*;
+
+    const WRITTEN: [&str; 3] =
+        ["docs/operating.md", "docs/operating/alerts.yml", "docs/operating/grafana.json"];
+
+    fn text_of(file: &str) -> String {
+        let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        fs::read_to_string(top.join(file)).unwrap()
+    }
+
+    fn known() -> BTreeSet<&'static str> {
+        CATALOGUE.iter().map(|metric| metric.name).collect()
+    }
+
+    /// Every word that looks like the name of a metric, without what histograms add to theirs.
+    fn named_in(text: &str) -> BTreeSet<String> {
+        let words = text.split(|symbol: char| !symbol.is_ascii_alphanumeric() && symbol != '_');
+        let named =
+            words.filter(|word| word.starts_with("sealpost_") || word.starts_with("process_"));
+        let base = |word: &str| {
+            let cut =
+                ["_bucket", "_count", "_sum"].into_iter().find_map(|end| word.strip_suffix(end));
+            cut.filter(|base| is_histogram(base)).unwrap_or(word).to_owned()
+        };
+        named.map(base).collect()
+    }
+
+    fn is_histogram(name: &str) -> bool {
+        let is_named = |metric: &&Metric| metric.name == name;
+        let found = CATALOGUE.iter().find(is_named);
+        found.is_some_and(|metric| matches!(metric.kind, Kind::Histogram(_)))
+    }
+
+    #[test]
+    fn whatever_is_written_names_only_metrics_that_there_are() {
+        for file in WRITTEN {
+            let named = named_in(&text_of(file));
+            assert!(named.len() > 5, "{file} names {named:?}");
+            for name in named {
+                assert!(known().contains(name.as_str()), "{file} names {name}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_operators_page_tells_of_every_metric_and_so_does_the_dashboard() {
+        for file in ["docs/operating.md", "docs/operating/grafana.json"] {
+            let named = named_in(&text_of(file));
+            let untold: Vec<_> =
+                known().into_iter().filter(|name| !named.contains(*name)).collect();
+            assert!(untold.is_empty(), "{file} does not tell of {untold:?}");
+        }
+    }
+
+    #[test]
+    fn a_panel_of_the_dashboard_asks_for_something() {
+        let dashboard: serde_json::Value =
+            serde_json::from_str(&text_of("docs/operating/grafana.json")).unwrap();
+        for panel in dashboard["panels"].as_array().unwrap() {
+            let targets = panel["targets"].as_array().unwrap();
+            assert!(!targets.is_empty(), "{panel}");
+            for target in targets {
+                assert!(!named_in(target["expr"].as_str().unwrap()).is_empty(), "{target}");
+            }
+        }
+    }
+}

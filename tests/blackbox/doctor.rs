@@ -1,0 +1,228 @@
+//! `sealpost doctor`: it finds what keeps a server from running, says what to mend, and changes nothing.
+
+use std::{
+    fs, net::TcpListener, os::unix::fs::PermissionsExt as _, path::Path, process::Command,
+    time::Duration,
+};
+
+use serde_json::Value;
+
+use crate::support::{Authority, Database, binary, on_both, run};
+
+on_both!(
+    a_database_that_a_server_left_in_order_is_well,
+    a_server_that_runs_is_no_reason_to_complain,
+    keys_that_do_not_fit_are_found,
+    rows_that_nobody_can_read_are_found,
+    the_schema_of_another_version_is_found,
+);
+
+/// What the doctor is asked with, on free addresses unless more is said.
+fn doctor(database: &Database, more: &[&str]) -> Command {
+    let mut command = binary(&["doctor", "--data-dir", &database.data()]);
+    for (flag, free) in [("--listen", "127.0.0.1:0"), ("--ops-listen", "127.0.0.1:0")] {
+        if !more.iter().any(|argument| argument.starts_with(&format!("{flag}="))) {
+            command.args([flag, free]);
+        }
+    }
+    if let Some(url) = database.postgres_url() {
+        command.args(["--database-url", url, "--kek-file"]).arg(database.kek_file());
+    }
+    command.args(more);
+    command
+}
+
+/// The findings, and whether it ended as they say.
+#[track_caller]
+fn findings(mut command: Command) -> Vec<(String, String, String)> {
+    command.arg("--json");
+    let ended = run(command);
+    let told: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let of = |finding: &Value, name: &str| finding[name].as_str().unwrap().to_owned();
+    let found: Vec<_> = told["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|finding| (of(finding, "check"), of(finding, "verdict"), of(finding, "detail")))
+        .collect();
+    let is_well = found.iter().all(|(_, verdict, _)| verdict != "fail");
+    assert_eq!(told["healthy"], is_well);
+    assert_eq!(ended.status, Some(i32::from(!is_well)), "{ended:?}");
+    assert_eq!(ended.stderr.lines().count(), usize::from(!is_well), "{ended:?}");
+    found
+}
+
+/// That one check comes to this verdict and says this, and that no other fails.
+#[track_caller]
+fn finds(command: Command, check: &str, verdict: &str, said: &str) {
+    let found = findings(command);
+    let is_it =
+        |(c, v, d): &(String, String, String)| c == check && v == verdict && d.contains(said);
+    assert!(found.iter().any(is_it), "{check} {verdict} {said}: {found:#?}");
+    let others = found.iter().filter(|(c, v, _)| c != check && v == "fail");
+    assert_eq!(others.count(), 0, "{found:#?}");
+}
+
+fn a_database_that_a_server_left_in_order_is_well(database: &Database) {
+    let server = database.serve();
+    let who = server.client().newcomer();
+    server.client().register(&who, "http://127.0.0.1:8090/");
+    server.stop();
+    let command = doctor(database, &[]);
+    finds(command, "rows", "ok", "2 encrypted rows");
+    finds(doctor(database, &[]), "keys", "ok", "versions [1]");
+    finds(doctor(database, &[]), "clock", "ok", "it is 2");
+    let engine = if database.postgres_url().is_some() { "PostgreSQL" } else { "SQLite" };
+    finds(doctor(database, &[]), "database", "ok", engine);
+    let ended = run(doctor(database, &[]));
+    assert!(ended.stdout.lines().all(|line| line.starts_with("ok  ") || line.starts_with("warn")));
+    assert!(!ended.stdout.contains('\u{1b}'), "colours are for terminals");
+}
+
+fn a_server_that_runs_is_no_reason_to_complain(database: &Database) {
+    let server = database.serve();
+    server.client().newcomer();
+    let taken = |flag: &str, url: &str| format!("{flag}={}", url.strip_prefix("http://").unwrap());
+    let (listen, ops) = (taken("--listen", &server.url), taken("--ops-listen", &server.ops_url));
+    finds(doctor(database, &[&listen, &ops]), "port", "ok", "taken by a sealpost");
+    server.client().newcomer();
+    server.stop();
+}
+
+fn keys_that_do_not_fit_are_found(database: &Database) {
+    let server = database.serve();
+    server.client().newcomer();
+    server.stop();
+    let kek = database.kek_file();
+    let right = fs::read(&kek).unwrap();
+    fs::write(&kek, run(binary(&["kek", "new"])).stdout).unwrap();
+    finds(doctor(database, &[]), "keys", "fail", "not the one");
+    fs::write(&kek, run(binary(&["kek", "new", "--version", "2"])).stdout).unwrap();
+    finds(doctor(database, &[]), "keys", "fail", "version 1 is missing");
+    fs::write(&kek, "rubbish").unwrap();
+    finds(doctor(database, &[]), "keys", "fail", "not a list of keys");
+    fs::write(&kek, &right).unwrap();
+    fs::set_permissions(&kek, fs::Permissions::from_mode(0o644)).unwrap();
+    finds(doctor(database, &[]), "keys", "fail", "chmod 600");
+    fs::remove_file(&kek).unwrap();
+    finds(doctor(database, &[]), "keys", "fail", "kek");
+    assert!(!kek.exists(), "nothing is made in its place");
+    assert_eq!(database.count("kek_marks"), 1, "no mark is left");
+}
+
+fn rows_that_nobody_can_read_are_found(database: &Database) {
+    let server = database.serve();
+    let who = server.client().newcomer();
+    server.client().newcomer();
+    server.stop();
+    let other = format!("(SELECT root FROM api_keys WHERE id <> '{}')", who.key);
+    database.by_hand(&format!("UPDATE api_keys SET root = {other} WHERE id = '{}'", who.key));
+    finds(doctor(database, &[]), "rows", "fail", "1 of 2 encrypted rows cannot be read");
+}
+
+fn the_schema_of_another_version_is_found(database: &Database) {
+    database.serve().stop();
+    let versions = "__diesel_schema_migrations";
+    database.by_hand(&format!("INSERT INTO {versions} (version) VALUES ('9999')"));
+    finds(doctor(database, &[]), "schema", "fail", "newer than this version");
+    database.by_hand(&format!("DELETE FROM {versions}"));
+    if database.postgres_url().is_some() {
+        finds(doctor(database, &[]), "schema", "fail", "sealpost migrate");
+        finds(doctor(database, &["--migrate"]), "schema", "ok", "the start applies them");
+    } else {
+        finds(doctor(database, &[]), "schema", "ok", "the start applies them");
+    }
+}
+
+#[test]
+fn where_nothing_is_yet_all_is_well_and_nothing_is_made() {
+    let database = Database::embedded();
+    for check in ["folder", "database", "keys"] {
+        finds(doctor(&database, &[]), check, "ok", "will be made by the first start");
+    }
+    assert!(!Path::new(&database.data()).exists());
+}
+
+#[test]
+fn settings_that_a_server_would_refuse_are_found() {
+    let database = Database::embedded();
+    let open = "--listen=0.0.0.0:0";
+    finds(doctor(&database, &[open]), "settings", "fail", "--behind-tls-proxy");
+    finds(doctor(&database, &["--webhook-lease=20s"]), "settings", "fail", "--webhook-lease");
+    finds(doctor(&database, &["--webhook-extra-roots=/nowhere"]), "settings", "fail", "/nowhere");
+    let behind = [open, "--behind-tls-proxy"];
+    finds(doctor(&database, &behind), "settings", "warn", "--trusted-proxy");
+    finds(doctor(&database, &behind), "settings", "warn", "--base-url");
+    let clear = [&behind[..], &["--base-url=http://a.example"]].concat();
+    finds(doctor(&database, &clear), "settings", "warn", "https://");
+    let postgres = Database::postgres();
+    let mut without_keys = binary(&["doctor", "--listen=127.0.0.1:0", "--ops-listen=off"]);
+    without_keys.args(["--database-url", postgres.url(), "--migrate"]);
+    finds(without_keys, "settings", "fail", "sealpost kek new");
+}
+
+#[test]
+fn files_that_others_may_read_are_found() {
+    let database = Database::embedded();
+    database.serve().stop();
+    let chmod = |path: &Path, mode| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    };
+    chmod(Path::new(&database.data()), 0o755);
+    finds(doctor(&database, &[]), "folder", "warn", "chmod 700");
+    chmod(&database.file(), 0o644);
+    finds(doctor(&database, &[]), "folder", "fail", "chmod 600");
+    let below_a_file = database.file().join("data").display().to_string();
+    let mut nowhere = binary(&["doctor", "--listen=127.0.0.1:0", "--ops-listen=off"]);
+    nowhere.args(["--data-dir", &below_a_file]);
+    finds(nowhere, "folder", "fail", "--data-dir");
+}
+
+#[test]
+fn a_database_that_cannot_be_used_is_found() {
+    let database = Database::embedded();
+    database.serve().stop();
+    fs::write(database.file(), "this is no database, whatever it is called".repeat(100)).unwrap();
+    finds(doctor(&database, &[]), "database", "fail", "--database-url");
+    let folder = tempfile::tempdir().unwrap();
+    let nowhere = format!("postgres://ann:hunter2@localhost/x?host={}", folder.path().display());
+    let kek = folder.path().join("kek");
+    fs::write(&kek, run(binary(&["kek", "new"])).stdout).unwrap();
+    fs::set_permissions(&kek, fs::Permissions::from_mode(0o600)).unwrap();
+    let command = || {
+        let mut command = binary(&["doctor", "--listen=127.0.0.1:0", "--ops-listen=off"]);
+        command.args(["--database-url", &nowhere, "--kek-file"]).arg(&kek);
+        command
+    };
+    finds(command(), "database", "fail", "--database-url");
+    let ended = run(command());
+    assert!(!format!("{}{}", ended.stdout, ended.stderr).contains("hunter2"));
+}
+
+#[test]
+fn an_address_that_somebody_else_has_is_found() {
+    let database = Database::embedded();
+    let stranger = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = stranger.local_addr().unwrap();
+    let listen = format!("--listen={address}");
+    finds(doctor(&database, &[&listen]), "port", "fail", &address.to_string());
+}
+
+#[test]
+fn a_certificate_that_ends_or_does_not_fit_is_found() {
+    let (database, authority) = (Database::embedded(), Authority::new());
+    let folder = tempfile::tempdir().unwrap();
+    let (chain, key) = (folder.path().join("chain.pem"), folder.path().join("key.pem"));
+    let files = [format!("--tls-cert={}", chain.display()), format!("--tls-key={}", key.display())];
+    let command = || doctor(&database, &[&files[0], &files[1]]);
+    let day = Duration::from_hours(24);
+    finds(command(), "tls", "fail", "cannot be read");
+    authority.issue_for(15 * day).write(&chain, &key);
+    finds(command(), "tls", "ok", "valid until");
+    authority.issue_for(13 * day).write(&chain, &key);
+    finds(command(), "tls", "warn", "ends on");
+    authority.issue_until(2001).write(&chain, &key);
+    finds(command(), "tls", "fail", "ended on 2001-01-01");
+    fs::write(&key, authority.issue().key_pem).unwrap();
+    finds(command(), "tls", "fail", "does not belong");
+}

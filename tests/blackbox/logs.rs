@@ -1,0 +1,89 @@
+//! The log: for whom it is written, and a line for each request where that is asked for.
+
+use serde_json::Value;
+
+use crate::support::{Client, Database, SOON, Server, eventually, text};
+
+/// The lines about requests, as JSON.
+fn access_lines(server: &Server) -> Vec<Value> {
+    let lines = server.log();
+    let lines = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    lines.filter(|line| line["target"] == "access").collect()
+}
+
+fn serve(more: &[&str]) -> (Database, Server) {
+    let database = Database::embedded();
+    let server = Server::start(database.command(more));
+    (database, server)
+}
+
+#[test]
+fn each_request_leaves_one_line_where_that_is_asked_for() {
+    let (_database, server) = serve(&["--log", "info,access=debug"]);
+    let client = server.client();
+    let (alice, bob) = (client.newcomer(), client.newcomer());
+    let before = access_lines(&server).len();
+    let sent = client.send(&alice, &bob.key, MESSAGE);
+    let refused = client.request("GET", &format!("/v1/{}?to={}", bob.did, bob.key)).answer();
+    let named = client.post("/v1/did/status").by(&alice).header("X-Request-Id", "mine-7").answer();
+    let lines = eventually("three lines", SOON, || {
+        Some(access_lines(&server)).filter(|lines| lines.len() == before + 3)
+    });
+    let expected = [
+        (&sent, "POST", "/v1/channel/send", 200),
+        (&refused, "GET", "unmatched", 404),
+        (&named, "POST", "/v1/did/status", 200),
+    ];
+    for (line, (answer, method, route, status)) in lines[before..].iter().zip(expected) {
+        assert_eq!(line["request.id"].as_str(), answer.header("x-request-id"), "{line}");
+        assert_eq!((&line["method"], &line["route"]), (&method.into(), &route.into()), "{line}");
+        assert_eq!((&line["status"], &line["client"]), (&status.into(), &"127.0.0.1".into()));
+        assert!(line["duration_us"].is_u64() && line["level"] == "DEBUG", "{line}");
+    }
+    for word in [&alice.key, &bob.key, &bob.did, &alice.token, MESSAGE] {
+        assert!(!server.log().contains(word), "{word}");
+    }
+}
+
+#[test]
+fn without_being_asked_for_no_request_leaves_a_line() {
+    let (_database, server) = serve(&[]);
+    let alice = server.client().newcomer();
+    server.client().send(&alice, &alice.key, MESSAGE).ok();
+    assert!(access_lines(&server).is_empty());
+}
+
+#[test]
+fn the_client_is_whom_a_trusted_proxy_names_and_nobody_else() {
+    let address = |more: &[&str]| {
+        let asked = ["--log", "info,access=debug"];
+        let (_database, server) = serve(&[&asked[..], more].concat());
+        let request = server.client().request("GET", "/v1/ping");
+        request.header("X-Forwarded-For", "192.0.2.9, 198.51.100.7").answer();
+        let lines = eventually("a line", SOON, || {
+            Some(access_lines(&server)).filter(|lines| !lines.is_empty())
+        });
+        text(&lines[0], "client")
+    };
+    assert_eq!(address(&[]), "127.0.0.1");
+    assert_eq!(address(&["--trusted-proxy", "127.0.0.0/8"]), "198.51.100.7");
+}
+
+#[test]
+fn the_format_is_json_except_in_development_unless_it_is_said() {
+    for (flags, is_json) in [
+        (&[][..], true),
+        (&["--dev"], false),
+        (&["--log-format", "text"], false),
+        (&["--dev", "--log-format", "json"], true),
+    ] {
+        let (_database, server) = serve(flags);
+        Client::new(&server.url).request("GET", "/v1/ping").answer();
+        let log = server.log();
+        let reads = |line: &str| serde_json::from_str::<Value>(line).is_ok();
+        assert!(!log.is_empty() && log.lines().all(|line| reads(line) == is_json), "{log}");
+        assert!(!log.contains('\u{1b}'), "colours are for terminals: {log}");
+    }
+}
+
+const MESSAGE: &str = "nobody-but-bob-may-read-this";

@@ -1,0 +1,160 @@
+//! What the ops address tells of traffic: the numbers are those of what happened, and no label grows with it.
+
+use std::collections::BTreeSet;
+
+use serde_json::json;
+
+use crate::support::{
+    Authority, Client, Database, Identity, Reaction, Receiver, SOON, Server, eventually, on_both,
+    text, within_one_minute,
+};
+
+on_both!(
+    no_label_holds_what_a_caller_wrote,
+    the_numbers_are_those_of_what_happened,
+    whatever_the_operators_page_names_is_there_after_traffic,
+);
+
+/// The text of `/metrics`.
+fn scrape(server: &Server) -> String {
+    let answer = Client::new(&server.ops_url).request("GET", "/metrics").answer();
+    assert_eq!(answer.status, 200);
+    assert_eq!(answer.header("content-type"), Some("text/plain; version=0.0.4"));
+    String::from_utf8(answer.body).unwrap()
+}
+
+/// The value of one series, written as it stands in the text; 0 where it is not there yet.
+#[track_caller]
+fn value(metrics: &str, series: &str) -> u64 {
+    let line = metrics.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
+    line.map_or(0, |value| value.parse().unwrap())
+}
+
+/// Whatever a server can count short of an accident: sends, a replay, refusals, a limit, deliveries that succeed, fail
+/// and are given up.
+fn make_traffic(server: &Server) -> Identity {
+    let client = server.client();
+    let receiver = Receiver::reacting(|nth| Reaction::Answer(if nth == 0 { 204 } else { 500 }));
+    let (alice, bob) = (client.newcomer(), client.newcomer_named("bob"));
+    client.register(&bob, &receiver.url);
+    for _ in 0..3 {
+        client.send(&alice, "bob", MESSAGE).ok();
+    }
+    for _ in 0..2 {
+        let body = json!({"to": bob.key, "message": MESSAGE});
+        let request = client.post("/v1/channel/send").by(&alice).header("Idempotency-Key", "once");
+        request.json(&body).answer().ok();
+    }
+    client.send(&alice, "nobody", MESSAGE).refused(404, "KEY_NOT_FOUND");
+    // One succeeds, each of the others is tried twice.
+    receiver.await_notices(1 + 3 * 2);
+    eventually("every outcome is counted and written down", SOON, || {
+        let metrics = scrape(server);
+        let given_up = value(&metrics, "sealpost_deliveries_settled_total{outcome=\"exhausted\"}");
+        (given_up == 3 && value(&metrics, "sealpost_deliveries_held") == 0).then_some(())
+    });
+    alice
+}
+
+fn the_numbers_are_those_of_what_happened(database: &Database) {
+    let (metrics, alice, server) = within_one_minute(|| {
+        let server = database.serve_with(&["--webhook-retry-schedule", "10ms"]);
+        let alice = make_traffic(&server);
+        (scrape(&server), alice, server)
+    });
+    let is =
+        |series: &str, expected: u64| assert_eq!(value(&metrics, series), expected, "{series}");
+    let sends = |status: u16| {
+        format!(
+            "sealpost_http_requests_total{{method=\"POST\",route=\"/v1/channel/send\",status=\"{status}\"}}"
+        )
+    };
+    is(&sends(200), 5);
+    is(&sends(404), 1);
+    is("sealpost_http_request_duration_seconds_count{route=\"/v1/channel/send\"}", 6);
+    is("sealpost_sends_total{outcome=\"stored\"}", 4);
+    is("sealpost_sends_total{outcome=\"replayed\"}", 1);
+    is("sealpost_refusals_total{code=\"KEY_NOT_FOUND\"}", 1);
+    is("sealpost_deliveries_settled_total{outcome=\"succeeded\"}", 1);
+    is("sealpost_deliveries_settled_total{outcome=\"retried\"}", 3);
+    is("sealpost_delivery_failures_total{reason=\"http_status\"}", 6);
+    is("sealpost_delivery_duration_seconds_count", 7);
+    // The refused send was counted in a transaction of its own.
+    is("sealpost_commit_batch_size_sum", 6);
+    is("sealpost_commit_failures_total", 0);
+    is("sealpost_commit_queue_depth", 0);
+    is("sealpost_deliveries_held", 0);
+    is("sealpost_limits_refused_total{limit=\"minute\"}", 0);
+    assert!(value(&metrics, "sealpost_cache_lookups_total{cache=\"sessions\",result=\"hit\"}") > 3);
+    assert!(value(&metrics, "process_resident_memory_bytes") > 1_000_000);
+    assert!(value(&metrics, "process_open_fds") > 3);
+
+    // More than a minute allows.
+    let client = server.client();
+    eventually("the minute is used up", SOON, || {
+        (client.status(&alice).status == 429).then_some(())
+    });
+    assert!(value(&scrape(&server), "sealpost_limits_refused_total{limit=\"minute\"}") >= 1);
+}
+
+fn whatever_the_operators_page_names_is_there_after_traffic(database: &Database) {
+    let (authority, folder) = (Authority::new(), tempfile::tempdir().unwrap());
+    let (chain, key) = (folder.path().join("chain.pem"), folder.path().join("key.pem"));
+    authority.issue().write(&chain, &key);
+    let mut command = database.command(&["--dev", "--webhook-retry-schedule", "10ms"]);
+    command.arg("--tls-cert").arg(&chain).arg("--tls-key").arg(&key);
+    command.env("SEALPOST_LOGINS_PER_MINUTE", "10");
+    let server = Server::start_secure(command, &authority);
+    make_traffic(&server);
+    eventually("an address is refused", SOON, || {
+        (server.client().login("acct_nobody", "ls_nothing").status == 429).then_some(())
+    });
+    let metrics = scrape(&server);
+    let there: BTreeSet<&str> = metrics
+        .lines()
+        .filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next())
+        .collect();
+    let page = include_str!("../../docs/operating.md");
+    let (_, section) = page.split_once("\n## Metrics\n").unwrap();
+    let table = section.lines().filter(|line| line.starts_with("| `"));
+    let named: BTreeSet<&str> = table
+        .flat_map(|line| line.split('|').nth(1).unwrap().split('`'))
+        .filter(|word| word.contains('_'))
+        .collect();
+    assert!(named.len() > 20, "{named:?}");
+    assert_eq!(there, named);
+}
+
+fn no_label_holds_what_a_caller_wrote(database: &Database) {
+    let server = database.serve_with(&["--webhook-retry-schedule", "10ms"]);
+    let alice = make_traffic(&server);
+    let client = server.client();
+    let count = || scrape(&server).lines().count();
+    client.request("GET", "/nowhere/0").answer();
+    client.request("BREW", "/v1/ping").answer();
+    let before = count();
+    for number in 1..20 {
+        client.request("GET", &format!("/nowhere/{number}/{}", alice.key)).answer();
+        client.request(&format!("BREW{number}"), "/v1/ping").answer();
+    }
+    assert_eq!(count(), before);
+    let metrics = scrape(&server);
+    for series in [
+        "sealpost_http_requests_total{method=\"GET\",route=\"unmatched\",status=\"404\"}",
+        "sealpost_http_requests_total{method=\"other\",route=\"/v1/ping\",status=\"405\"}",
+    ] {
+        assert_eq!(value(&metrics, series), 20, "{series}");
+    }
+    let secret = text(&client.register(&alice, "http://127.0.0.1:8090/"), "secret");
+    for word in [&alice.key, &alice.account, &alice.did, &alice.token, &secret, "bob", "env_"] {
+        assert!(!scrape(&server).contains(word), "{word}");
+    }
+}
+
+#[test]
+fn the_ops_address_alone_tells_metrics() {
+    let server = Database::embedded().serve();
+    server.client().request("GET", "/metrics").answer().refused(404, "NOT_FOUND");
+}
+
+const MESSAGE: &str = "Meet me at noon.";
