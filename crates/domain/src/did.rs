@@ -2,10 +2,11 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A `did:key` of an Ed25519 key. Derived by the wallet; it never changes and outlives revocation.
-#[derive(Clone, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, PartialEq, Eq, Hash, JsonSchema, Serialize)]
 #[serde(transparent)]
 pub struct Did(String);
 

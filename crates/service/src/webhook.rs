@@ -1,5 +1,6 @@
 //! Register and manage webhooks.
 
+use schemars::JsonSchema;
 use sealpost_domain::{
     ApiKeyId, EventKind, KeyStatus, LastFailure, Refusal, Registration, RegistrationStatus,
     Timestamp, WebhookId,
@@ -11,16 +12,18 @@ use serde::Serialize;
 use crate::{Body, Credentials, Error, Limited, Sealpost, admission::Act, credentials::Caller};
 
 /// Where notices shall go.
-#[derive(Clone)]
+#[derive(Clone, JsonSchema)]
 pub struct Register {
     /// An https URL that leads to a public address.
+    #[schemars(length(min = 1))]
     pub url: String,
     /// The events asked for.
+    #[schemars(length(min = 1))]
     pub events: Vec<EventKind>,
 }
 
 /// A new registration.
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
 pub struct Registered {
     /// Its id.
     pub webhook_id: WebhookId,
@@ -39,7 +42,8 @@ pub struct Registered {
 }
 
 /// What to do with the key's registrations.
-#[derive(Clone)]
+#[derive(Clone, JsonSchema)]
+#[schemars(tag = "action", rename_all = "snake_case")]
 pub enum Manage {
     /// Delete the one with this id.
     Delete {
@@ -51,7 +55,7 @@ pub enum Manage {
 }
 
 /// What was done.
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
 #[serde(untagged)]
 pub enum Managed {
     /// A registration is gone, and so are its deliveries.
@@ -64,25 +68,33 @@ pub enum Managed {
 }
 
 /// A registration that is gone.
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
 pub struct Deleted {
     /// Which one.
     pub webhook_id: WebhookId,
     /// Always `true`.
+    #[schemars(extend("const" = true))]
     pub deleted: bool,
 }
 
 /// A registration as its owner sees it.
-#[derive(Serialize)]
-#[expect(missing_docs, reason = "the fields of a registration")]
+#[derive(JsonSchema, Serialize)]
 pub struct RegistrationView {
+    /// Its id.
     pub webhook_id: WebhookId,
+    /// Whose notices it gets.
     pub api_key_id: ApiKeyId,
+    /// Where they go.
     pub url: String,
+    /// The events asked for.
     pub events: Vec<EventKind>,
+    /// Whether notices are sent to it.
     pub status: RegistrationStatus,
+    /// When it was made.
     pub created_at: Timestamp,
+    /// When the newest successful attempt ended.
     pub last_success_at: Option<Timestamp>,
+    /// The newest failed attempt.
     pub last_failure: Option<LastFailure>,
 }
 
