@@ -5,12 +5,16 @@ mod cli;
 mod compose;
 mod config;
 mod demo;
+mod docs;
+mod errors;
 mod fault;
 mod http;
 mod kek;
 mod logs;
 mod migrate;
+mod openapi;
 mod ops;
+mod pages;
 mod serve;
 
 use std::process::ExitCode;

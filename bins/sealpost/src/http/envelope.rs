@@ -1,5 +1,5 @@
-//! What every exchange has in common: a request id, headers that forbid caching and sniffing, problem documents
-//! for whatever failed, and a line in the log for what is our fault.
+//! What every exchange has in common: a request id, headers that forbid sniffing, and caching unless the answer says
+//! otherwise, problem documents for whatever failed and is no page, and a line in the log for what is our fault.
 
 use actix_web::{
     Error, HttpResponse,
@@ -12,6 +12,7 @@ use actix_web::{
 use sealpost_domain::{RequestId, Timestamp};
 
 use super::{App, Problem};
+use crate::pages;
 
 /// Wraps every request and answer.
 pub(crate) async fn envelope(
@@ -29,7 +30,9 @@ pub(crate) async fn envelope(
     if let Ok(value) = HeaderValue::from_str(&id) {
         headers.insert(X_REQUEST_ID, value);
     }
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if !headers.contains_key(header::CACHE_CONTROL) {
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     Ok(ServiceResponse::new(request, answer))
 }
@@ -37,7 +40,8 @@ pub(crate) async fn envelope(
 /// Puts a problem document into an answer that is an error.
 fn explain(answer: HttpResponse<BoxBody>, base_url: &str, id: &str) -> HttpResponse<BoxBody> {
     let status = answer.status();
-    if !status.is_client_error() && !status.is_server_error() {
+    let is_error = status.is_client_error() || status.is_server_error();
+    if !is_error || pages::stays(answer.headers()) {
         return answer;
     }
     let other = Problem::Http(status);

@@ -1,6 +1,7 @@
 //! One file per endpoint: read the body, ask the service, answer. What blocks runs where it may.
 
 mod activate;
+mod document;
 mod login;
 mod logout;
 mod manage_webhooks;
@@ -12,11 +13,12 @@ mod send;
 mod status;
 
 pub(crate) use activate::activate;
+pub(crate) use document::document;
 pub(crate) use login::login;
-pub(crate) use logout::logout;
+pub(crate) use logout::{LoggedOut, logout};
 pub(crate) use manage_webhooks::manage_webhooks;
 pub(crate) use open::open;
-pub(crate) use ping::ping;
+pub(crate) use ping::{Pong, ping};
 pub(crate) use register_webhook::register_webhook;
 pub(crate) use rotate_secret::rotate_secret;
 pub(crate) use send::send;
