@@ -36,6 +36,9 @@ pub struct LastFailure {
     /// When the attempt ended.
     pub at: Timestamp,
     /// Its class, as [`AttemptFailure::as_str`](crate::AttemptFailure::as_str) names it.
+    #[schemars(
+        description = "What went wrong, as a class: such as `dns`, `connect`, `timeout` or `status`."
+    )]
     pub error: String,
 }
 

@@ -17,7 +17,7 @@ pub struct Report {
     pub month: WindowReport,
 }
 
-/// One window of a [`Report`].
+/// One window of what was used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct WindowReport {
     /// The plan's number.

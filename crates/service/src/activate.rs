@@ -45,6 +45,7 @@ pub struct Activated {
     pub created_at: Timestamp,
     /// Of a new account, shown this once.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
     pub login_secret: Option<String>,
 }
 

@@ -48,6 +48,7 @@ pub enum Manage {
     /// Delete the one with this id.
     Delete {
         /// Which one.
+        #[schemars(length(min = 1))]
         webhook_id: String,
     },
     /// Show all.

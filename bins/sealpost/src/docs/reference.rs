@@ -149,12 +149,15 @@ impl Found<'_> {
     }
 
     fn headers(&self, document: &Value) -> Vec<Header> {
+        // Every request may carry this one, so the page tells of it once.
+        let is_own = |parameter: &&Value| text(parameter, "/name") != "X-Request-Id";
         let parameters = list(self.operation, "/parameters").iter();
+        let parameters = parameters.map(|parameter| resolved(document, parameter)).filter(is_own);
         let header = |parameter: &Value| Header {
             name: text(parameter, "/name").to_owned(),
             about: prose::html(text(parameter, "/description")),
         };
-        parameters.map(|parameter| header(resolved(document, parameter))).collect()
+        parameters.map(header).collect()
     }
 }
 

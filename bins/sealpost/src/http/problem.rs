@@ -78,6 +78,7 @@ pub(crate) struct Document<'a> {
     request_id: &'a str,
     /// The field at fault, where one is.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
     field: Option<&'a str>,
 }
 

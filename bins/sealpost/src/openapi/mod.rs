@@ -59,7 +59,7 @@ const ABOUT: &str = "\
 Activate an identity, send sealed envelopes from one API key to another, and learn of them through a signed webhook. \
 Requests and answers are JSON; success is 200. A refusal is a problem document (RFC 9457) whose `code` never changes \
 and whose `type` leads to a page that says what to do. Unknown fields of a body are ignored, and answers may gain \
-fields. Every answer carries `X-Request-Id`; name it when you report something.";
+fields. Every answer carries `X-Request-Id`, which is yours where you sent one; name it when you report something.";
 
 #[cfg(test)]
 mod tests;

@@ -211,7 +211,8 @@ impl Access {
     fn security(self) -> Value {
         match self {
             Self::Anybody => json!([]),
-            Self::Key => json!([{ "session": [], "apiKey": [] }]),
+            // The key may stand in the body instead.
+            Self::Key => json!([{ "session": [], "apiKey": [] }, { "session": [] }]),
             Self::Perhaps => json!([{}, { "session": [] }]),
             Self::Session => json!([{ "session": [] }]),
         }

@@ -26,8 +26,8 @@ pub(super) fn components(base_url: &str, mut schemas: Schemas) -> Value {
                 "name": "X-Request-Id",
                 "in": "header",
                 "required": false,
-                "description": "Your own name for this request, for logs and support; without one the service makes one.",
-                "schema": { "type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$" },
+                "description": "Your own name for this request, for logs and support: 1 to 64 letters, digits, `-`, `_` and `.`. Without one, or with another one, the service makes one.",
+                "schema": { "type": "string" },
             },
         },
         "securitySchemes": {

@@ -38,6 +38,18 @@ impl Schemas {
         of(&mut self.answered).to_value()
     }
 
+    /// The types that what is asked for refers to, by name.
+    #[cfg(test)]
+    pub(super) fn asked_types(&self) -> &Map<String, Value> {
+        self.asked.definitions()
+    }
+
+    /// The types that answers refer to, by name.
+    #[cfg(test)]
+    pub(super) fn answered_types(&self) -> &Map<String, Value> {
+        self.answered.definitions()
+    }
+
     /// Every type that was referred to, by name.
     pub(super) fn into_components(mut self) -> Map<String, Value> {
         let mut all = self.asked.take_definitions(true);
