@@ -18,6 +18,7 @@ mod cluster;
 mod commands;
 mod crash;
 mod demo;
+mod docs;
 mod governance;
 mod http;
 mod idempotency;

@@ -2,6 +2,7 @@
 
 mod client;
 mod database;
+mod documented;
 mod load;
 mod operator;
 mod process;
