@@ -87,15 +87,13 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
 }
 
 async fn page(app: web::Data<App>, request: HttpRequest) -> HttpResponse {
-    match app.docs.page(request.path().trim_end_matches('/')) {
-        Some(page) => page.answer(&request),
-        None => {
-            let place = &app.docs.place;
-            let missing = Missing { base: &place.base_path };
-            let html = layout(place, "No such page", "").around(&missing);
-            pages::private(StatusCode::NOT_FOUND, html)
-        }
+    if let Some(page) = app.docs.page(request.path().trim_end_matches('/')) {
+        return page.answer(&request);
     }
+    let place = &app.docs.place;
+    let missing = Missing { base: &place.base_path };
+    let html = layout(place, "No such page", "").around(&missing);
+    pages::private(StatusCode::NOT_FOUND, html)
 }
 
 #[derive(Template)]

@@ -22,7 +22,9 @@ pub(crate) fn document(base_url: &str, endpoints: &[(Method, &'static str)]) -> 
     for (method, path) in endpoints {
         if let Some(operation) = find(method, path) {
             let item = paths.entry(*path).or_insert_with(|| json!({}));
-            item[operation.verb()] = operation.render(&mut schemas);
+            if let Some(methods) = item.as_object_mut() {
+                methods.insert(operation.verb(), operation.render(&mut schemas));
+            }
         }
     }
     let webhooks = event::webhooks(&mut schemas);

@@ -154,7 +154,7 @@ impl Operation {
     }
 
     /// It wants a session and a key, whose limits count the request.
-    pub(super) fn as_key(self) -> Self {
+    pub(super) fn acting_as_key(self) -> Self {
         Self { access: Access::Key, ..self }.refuses(&[
             Code::InvalidField,
             Code::Unauthorized,
@@ -171,7 +171,7 @@ impl Operation {
     }
 
     /// It heeds `Idempotency-Key`.
-    pub(super) fn is_idempotent(self) -> Self {
+    pub(super) fn heeding_idempotency(self) -> Self {
         Self { is_idempotent: true, ..self }
     }
 
@@ -194,16 +194,18 @@ impl Operation {
             "description": self.about,
             "security": self.access.security(),
             "parameters": parts::parameters(self.is_idempotent),
+            "requestBody": self.request_body(schemas),
+            "responses": responses::render(self, schemas),
         });
-        if let Some(body) = &self.body {
-            let schema = schemas.asked(body.schema, self.access == Access::Key);
-            object["requestBody"] = json!({
-                "required": body.is_required,
-                "content": { "application/json": body.render(&schema) },
-            });
-        }
-        object["responses"] = responses::render(self, schemas);
+        parts::drop_nulls(&mut object);
         object
+    }
+
+    fn request_body(&self, schemas: &mut Schemas) -> Option<Value> {
+        let body = self.body.as_ref()?;
+        let schema = schemas.asked(body.schema, self.access == Access::Key);
+        let content = json!({ "application/json": body.render(&schema) });
+        Some(json!({ "required": body.is_required, "content": content }))
     }
 }
 

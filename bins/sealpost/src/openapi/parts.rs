@@ -56,6 +56,13 @@ pub(super) fn parameters(is_idempotent: bool) -> Value {
     }
 }
 
+/// Takes away members that do not apply.
+pub(super) fn drop_nulls(object: &mut Value) {
+    if let Some(members) = object.as_object_mut() {
+        members.retain(|_, member| !member.is_null());
+    }
+}
+
 /// The example of each refusal, as the service itself would write it.
 fn refusals(base_url: &str) -> Map<String, Value> {
     let example = |code: Code| {

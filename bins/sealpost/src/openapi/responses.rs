@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     operation::{Access, Operation},
+    parts,
     schemas::Schemas,
 };
 use crate::http;
@@ -34,17 +35,16 @@ fn success(operation: &Operation, schemas: &mut Schemas) -> Value {
         "description": "Done.",
         "headers": headers(&names),
         "content": { "application/json": operation.answer.render(&schema) },
+        "links": operation.link,
     });
-    if let Some(link) = &operation.link {
-        answer["links"] = link.clone();
-    }
+    parts::drop_nulls(&mut answer);
     answer
 }
 
 /// Several codes may share a status; the schema says which ones.
 fn refusal(operation: &Operation, status: u16, codes: &[Code]) -> Value {
     let titles = codes.iter().map(|code| format!("`{code}`: {}.", http::row(*code).1));
-    let examples: Map<_, _> = codes.iter().map(example).collect();
+    let examples: Map<_, _> = codes.iter().copied().map(example).collect();
     json!({
         "description": titles.collect::<Vec<_>>().join(" "),
         "headers": headers(&headers_of(operation, status)),
@@ -58,7 +58,7 @@ fn refusal(operation: &Operation, status: u16, codes: &[Code]) -> Value {
     })
 }
 
-fn example(code: &Code) -> (String, Value) {
+fn example(code: Code) -> (String, Value) {
     (code.to_string(), json!({ "$ref": format!("#/components/examples/{code}") }))
 }
 
@@ -79,10 +79,10 @@ fn headers_of(operation: &Operation, status: u16) -> Vec<&'static str> {
 }
 
 fn headers(names: &[&str]) -> Map<String, Value> {
-    let named = |name: &&str| {
+    let reference = |name: &&str| {
         ((*name).to_owned(), json!({ "$ref": format!("#/components/headers/{name}") }))
     };
-    names.iter().map(named).collect()
+    names.iter().map(reference).collect()
 }
 
 fn by_status(codes: &[Code]) -> BTreeMap<u16, Vec<Code>> {

@@ -13,7 +13,7 @@ pub(super) fn operation() -> Operation {
             json!({ "webhook_id": "wh_01m7ye92sqen1aazwgag1e22t1", "deleted": true }),
         )
         .says(Group::Webhooks, "Manage webhooks", ABOUT)
-        .as_key()
+        .acting_as_key()
         .takes::<Manage>(vec![
             ("list", json!({ "action": "list" })),
             (

@@ -19,7 +19,7 @@ pub(super) fn operation() -> Operation {
     });
     Operation::post::<Opened>("/v1/channel/open", "open", answer)
         .says(Group::Channel, "Open an envelope", ABOUT)
-        .as_key()
+        .acting_as_key()
         .takes::<Body>(vec![("", json!({ "envelope_id": "env_01m7ye92t9f5vargkky48cczpv" }))])
         .refuses(&[Code::MissingField, Code::GovernanceBlocked, Code::EnvelopeNotFound])
 }

@@ -20,7 +20,7 @@ pub(super) fn operation() -> Operation {
         json!({ "url": "https://bob.example.com/sealpost", "events": ["envelope.received"] });
     Operation::post::<Registered>("/v1/webhooks/register", "registerWebhook", answer)
         .says(Group::Webhooks, "Register a webhook", ABOUT)
-        .as_key()
+        .acting_as_key()
         .takes::<Register>(vec![("", body)])
         .leads_to(json!({ "delete": {
             "operationId": "manageWebhooks",

@@ -18,8 +18,8 @@ pub(super) fn operation() -> Operation {
     });
     Operation::post::<Sent>("/v1/channel/send", "send", answer)
         .says(Group::Channel, "Send a sealed message", ABOUT)
-        .as_key()
-        .is_idempotent()
+        .acting_as_key()
+        .heeding_idempotency()
         .takes::<Send>(vec![
             ("To a handle", json!({ "to": "bob", "message": "Meet me at noon." })),
             (

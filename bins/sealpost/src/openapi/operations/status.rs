@@ -27,7 +27,7 @@ pub(super) fn operation() -> Operation {
     });
     Operation::post::<KeyStanding>("/v1/did/status", "status", answer)
         .says(Group::Identities, "See where a key stands", ABOUT)
-        .as_key()
+        .acting_as_key()
         .may_take::<Body>(vec![("", json!({}))])
 }
 
