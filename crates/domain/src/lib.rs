@@ -6,6 +6,7 @@
 
 mod account;
 mod audit;
+mod code;
 mod delivery;
 mod did;
 mod envelope;

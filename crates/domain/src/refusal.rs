@@ -1,10 +1,7 @@
 //! Every refusal that a caller can meet, with the contract's codes. Which HTTP status belongs to a code is the
 //! server's affair.
 
-use std::{borrow::Cow, fmt, time::Duration};
-
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Serialize, Serializer};
+use std::{fmt, time::Duration};
 
 use crate::KeyStatus;
 
@@ -48,32 +45,6 @@ pub enum Code {
 }
 
 impl Code {
-    /// Every code, in the order above.
-    pub const ALL: [Self; 22] = [
-        Self::EnvelopeNotFound,
-        Self::GovernanceBlocked,
-        Self::HandleTaken,
-        Self::IdempotencyKeyReused,
-        Self::InternalError,
-        Self::InvalidField,
-        Self::InvalidJson,
-        Self::KeyInactive,
-        Self::KeyNotFound,
-        Self::MethodNotAllowed,
-        Self::MissingField,
-        Self::MonthlyLimitExceeded,
-        Self::NotFound,
-        Self::PayloadTooLarge,
-        Self::QuotaExceeded,
-        Self::RateLimitExceeded,
-        Self::RawDidRejected,
-        Self::RequestTimeout,
-        Self::ServiceUnavailable,
-        Self::Unauthorized,
-        Self::UnsupportedMediaType,
-        Self::WebhookNotFound,
-    ];
-
     /// The code as the contract writes it.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -106,26 +77,6 @@ impl Code {
 impl fmt::Display for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
-    }
-}
-
-impl Serialize for Code {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
-    }
-}
-
-impl JsonSchema for Code {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Code".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "enum": Self::ALL.map(Self::as_str) })
     }
 }
 
@@ -344,20 +295,6 @@ const fn whole_seconds(span: Duration) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    #[expect(clippy::as_conversions, reason = "the place of a variant is known by it alone")]
-    fn all_codes_are_listed_in_their_order() {
-        for (place, code) in Code::ALL.into_iter().enumerate() {
-            assert_eq!(code as usize, place, "{code}");
-        }
-        // The last one of the enumeration.
-        assert_eq!(
-            Code::ALL.len(),
-            Code::WebhookNotFound as usize + 1,
-            "add the code to Code::ALL"
-        );
-    }
 
     #[test]
     fn waiting_is_rounded_up_to_whole_seconds() {

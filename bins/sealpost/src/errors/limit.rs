@@ -57,7 +57,8 @@ pub(super) const QUOTA_EXCEEDED: Meaning = Meaning {
 };
 
 pub(super) const RATE_LIMIT_EXCEEDED: Meaning = Meaning {
-    means: "A rate limit is reached: the plan's requests a minute or a day, its messages a second, or what one address may do.",
+    means: "A rate limit is reached: the plan's requests a minute or a day, its messages a second, or what one address \
+            may do.",
     when: &[
         "The key has used its requests of this minute or day, aligned to UTC.",
         "The key sends faster than its plan's throughput, which allows a burst of one second.",

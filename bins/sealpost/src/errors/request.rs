@@ -9,7 +9,8 @@ use crate::http::Problem;
 pub(super) const IDEMPOTENCY_KEY_REUSED: Meaning = Meaning {
     means: "This `Idempotency-Key` came before, with another recipient or another message.",
     when: &[
-        "Within 24 hours (by default) this sender used the key for a request that was stored and that differs from this one.",
+        "Within 24 hours (by default) this sender used the key for a request that was stored and that \
+         differs from this one.",
     ],
     remedy: &[
         "Take a fresh key for each new message; a random UUID will do.",

@@ -18,7 +18,7 @@ pub(super) fn components(base_url: &str, mut schemas: Schemas) -> Value {
                 "name": "Idempotency-Key",
                 "in": "header",
                 "required": false,
-                "description": "Your own name for this request, bare or in quotes. The same request again under it gets the first answer and sends nothing; kept for 24 hours by default.",
+                "description": IDEMPOTENCY_KEY,
                 "schema": { "type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!#-~]([ !#-~]*[!#-~])?$" },
                 "example": "8e03978e-40d5-43dd-bc93-6894a57f9324",
             },
@@ -26,7 +26,7 @@ pub(super) fn components(base_url: &str, mut schemas: Schemas) -> Value {
                 "name": "X-Request-Id",
                 "in": "header",
                 "required": false,
-                "description": "Your own name for this request, for logs and support: 1 to 64 letters, digits, `-`, `_` and `.`. Without one, or with another one, the service makes one.",
+                "description": REQUEST_ID,
                 "schema": { "type": "string" },
             },
         },
@@ -40,7 +40,7 @@ pub(super) fn components(base_url: &str, mut schemas: Schemas) -> Value {
                 "type": "apiKey",
                 "in": "header",
                 "name": "X-DID-API-Key",
-                "description": "The API key to act as; it may stand in the body instead, as `api_key_id`. It is an identity and no secret: the session token is what authorizes.",
+                "description": API_KEY,
             },
         },
     })
@@ -113,3 +113,13 @@ fn headers() -> Value {
         },
     })
 }
+
+const API_KEY: &str = "\
+The API key to act as; it may stand in the body instead, as `api_key_id`. It is an identity and no secret: the session \
+token is what authorizes.";
+const IDEMPOTENCY_KEY: &str = "\
+Your own name for this request, bare or in quotes. The same request again under it gets the first answer and sends \
+nothing; kept for 24 hours by default.";
+const REQUEST_ID: &str = "\
+Your own name for this request, for logs and support: 1 to 64 letters, digits, `-`, `_` and `.`. Without one, or with \
+another one, the service makes one.";
