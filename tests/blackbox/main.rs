@@ -24,6 +24,7 @@ mod commands;
 mod compliance;
 mod crash;
 mod demo;
+mod docs;
 mod doctor;
 mod governance;
 mod http;

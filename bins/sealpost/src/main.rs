@@ -2,13 +2,16 @@
 
 mod admin;
 mod backup;
+mod badge_page;
 mod base_url;
 mod circuits;
 mod cli;
 mod compose;
 mod config;
 mod demo;
+mod docs;
 mod doctor;
+mod errors;
 mod fault;
 mod http;
 mod kek;
@@ -16,7 +19,9 @@ mod listen;
 mod logs;
 mod metrics;
 mod migrate;
+mod openapi;
 mod ops;
+mod pages;
 mod receiver;
 mod secret_file;
 mod serve;

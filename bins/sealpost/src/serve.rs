@@ -18,6 +18,7 @@ use crate::{
     cli::{OpsListen, ServeArgs},
     compose::{Node, SystemClock},
     config,
+    docs::Docs,
     fault::Fault,
     http::{self, App, Throttle},
     listen::{self, Bounds},
@@ -121,6 +122,7 @@ fn serve_api(
         trusted_proxies: args.http.trusted_proxies.clone(),
         activations: Throttle::new(args.http.activations_per_minute),
         logins: Throttle::new(args.http.logins_per_minute),
+        docs: Docs::new(base_url),
     });
     let make = move || {
         ActixApp::new().app_data(app.clone()).wrap(from_fn(http::envelope)).configure(http::routes)

@@ -1,5 +1,6 @@
 //! Assessments: what an operator or assessor found about a key, and whether that earns a badge.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{ApiKeyId, AssessmentId, Score, Timestamp};
@@ -32,7 +33,7 @@ pub struct Assessment {
 }
 
 /// A metric by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the contract's metrics")]
 pub enum Metric {
@@ -104,7 +105,7 @@ impl Bound {
 }
 
 /// A bound that is not kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Unmet {
     /// Of which metric.
     pub metric: Metric,
@@ -113,6 +114,7 @@ pub struct Unmet {
     /// The bound.
     pub bound: Score,
     /// `>=` or `<=`: how the value must stand to the bound.
+    #[schemars(extend("enum" = [">=", "<="]))]
     pub must_be: &'static str,
 }
 

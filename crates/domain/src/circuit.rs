@@ -2,12 +2,14 @@
 
 use std::{collections::BTreeMap, fmt, time::Duration};
 
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use crate::{ApiKeyId, AttestationId, Timestamp};
 
 /// A jurisdiction's name: 2 to 16 of `A-Z 0-9 -`. Lower case is raised.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
+#[schemars(extend("pattern" = "^[A-Z0-9-]{2,16}$"))]
 pub struct Jurisdiction(String);
 
 impl Jurisdiction {
@@ -38,7 +40,8 @@ impl Serialize for Jurisdiction {
 }
 
 /// What is checked, such as `identity_verified`: 1 to 64 of `a-z 0-9 _`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
+#[schemars(extend("pattern" = "^[a-z0-9_]{1,64}$"))]
 pub struct CheckName(String);
 
 /// A text that names no check.
@@ -117,7 +120,7 @@ pub struct Check {
 }
 
 /// How a check stands, from best to worst.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckStatus {
     /// An attestation counts.
@@ -131,7 +134,7 @@ pub enum CheckStatus {
 }
 
 /// A check and how it stands.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct CheckReport {
     /// Its name.
     pub name: CheckName,
@@ -146,7 +149,7 @@ pub struct CheckReport {
 }
 
 /// How a key stands to a circuit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct CircuitReport {
     /// Whose circuit.
     pub jurisdiction: Jurisdiction,

@@ -2,11 +2,12 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A decentralised identifier. An identity's is the `did:key` of its Ed25519 key: derived by the wallet, it never changes
 /// and outlives revocation. The service's own is the `did:web` of its address.
-#[derive(Clone, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, PartialEq, Eq, Hash, JsonSchema, Serialize)]
 #[serde(transparent)]
 pub struct Did(String);
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use crate::{ApiKeyId, EnvelopeId, Timestamp};
@@ -45,8 +46,9 @@ impl Suite {
 }
 
 /// SHA-256 over the sealed bytes. Its text is `sha256:` and 64 hexadecimal digits.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct EnvelopeHash(pub [u8; 32]);
+#[derive(Clone, Copy, PartialEq, Eq, Hash, JsonSchema)]
+#[schemars(extend("pattern" = "^sha256:[0-9a-f]{64}$"))]
+pub struct EnvelopeHash(#[schemars(with = "String")] pub [u8; 32]);
 
 impl fmt::Display for EnvelopeHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

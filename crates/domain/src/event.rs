@@ -1,11 +1,12 @@
 //! The event that a webhook brings: metadata, never the message.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{ApiKeyId, EnvelopeHash, EnvelopeId, EnvelopeMeta, Timestamp};
 
 /// The events that can be subscribed to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 pub enum EventKind {
     /// An envelope for the registration's key was stored.
     #[serde(rename = "envelope.received")]
@@ -31,27 +32,34 @@ impl EventKind {
 }
 
 /// The payload of `envelope.received`, with the fields in the contract's order.
-#[derive(Debug, Serialize)]
+#[derive(Debug, JsonSchema, Serialize)]
 pub struct EnvelopeReceived {
+    /// Which event it is.
     event: EventKind,
+    /// Which envelope; the recipient opens it by this id.
     envelope_id: EnvelopeId,
+    /// Over the sealed bytes.
     envelope_hash: EnvelopeHash,
+    /// Who sent it.
     sender: ApiKeyId,
+    /// How it is sealed.
     encryption: Encryption,
+    /// Size and time.
     metadata: Metadata,
 }
 
 /// How an envelope is sealed, as callers and receivers see it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, JsonSchema, Serialize)]
 pub struct Encryption {
     /// The suite's name.
     pub algorithm: &'static str,
     /// Always `sealed`.
+    #[schemars(extend("const" = "sealed"))]
     pub status: &'static str,
 }
 
 /// Size and time of an envelope, as callers and receivers see them.
-#[derive(Debug, Serialize)]
+#[derive(Debug, JsonSchema, Serialize)]
 pub struct Metadata {
     /// Of the sealed bytes.
     pub payload_size_bytes: u64,

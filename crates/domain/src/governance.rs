@@ -2,12 +2,13 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{AccountId, ApiKeyId, DecisionId, Timestamp};
 
 /// What sort of decision it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GovernanceKind {
     /// By the council, on a key or an account.
@@ -17,7 +18,7 @@ pub enum GovernanceKind {
 }
 
 /// How far it has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GovernanceStatus {
     /// In force: it blocks.
@@ -29,7 +30,7 @@ pub enum GovernanceStatus {
 }
 
 /// One decision that has not been lifted.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct GovernanceReason {
     /// What sort of decision.
     pub kind: GovernanceKind,

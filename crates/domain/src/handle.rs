@@ -2,11 +2,13 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// 3 to 32 of `a-z 0-9 - _`, starting with a letter, lower case, and never to be mistaken for an id or a DID.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, JsonSchema, Serialize)]
 #[serde(transparent)]
+#[schemars(extend("minLength" = 3, "maxLength" = 32, "pattern" = "^[a-zA-Z][a-zA-Z0-9_-]*$"))]
 pub struct Handle(String);
 
 /// Why a text is no handle.

@@ -3,12 +3,13 @@
 
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{LastFailure, RegistrationStatus, Timestamp};
 
 /// Why a registration is disabled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DisabledReason {
     /// It has met nothing but failures for too long.

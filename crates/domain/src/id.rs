@@ -3,6 +3,7 @@
 
 use std::{fmt, str::FromStr};
 
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use uuid::{Builder, Uuid};
 
@@ -16,8 +17,9 @@ pub struct IdFault;
 macro_rules! typed_id {
     ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name(Uuid);
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
+        #[schemars(extend("pattern" = concat!("^", $prefix, "_[0-7][0-9a-hjkmnp-tv-z]{25}$")))]
+        pub struct $name(#[schemars(with = "String")] Uuid);
 
         impl $name {
             /// What the text form starts with, underscore included.

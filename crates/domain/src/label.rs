@@ -2,11 +2,17 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// 1 to 100 characters, none of them a control character. Shown to people: hostile until escaped.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(transparent)]
+#[schemars(extend(
+    "minLength" = 1,
+    "maxLength" = 100,
+    "pattern" = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$"
+))]
 pub struct Label(String);
 
 /// Why a text is no label.

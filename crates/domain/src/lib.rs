@@ -11,6 +11,7 @@ mod audit;
 mod badge;
 mod channel;
 mod circuit;
+mod code;
 mod delivery;
 mod did;
 mod envelope;

@@ -31,6 +31,9 @@ pub struct EnterpriseTerms {
 }
 
 impl Plan {
+    /// Every name that a plan can have.
+    pub const NAMES: [&str; 4] = ["builder", "enterprise", "explorer", "sovereign"];
+
     /// The plan's name in JSON, SQL and on the command line.
     pub const fn name(&self) -> &'static str {
         match self {
@@ -39,5 +42,23 @@ impl Plan {
             Self::Explorer => "explorer",
             Self::Sovereign => "sovereign",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_plan_has_one_of_the_names() {
+        let agreed = EnterpriseTerms {
+            per_minute: 1,
+            per_day: 1,
+            per_month: 1,
+            per_second: 1,
+            allow_overage: false,
+        };
+        let plans = [Plan::Builder, Plan::Enterprise(agreed), Plan::Explorer, Plan::Sovereign];
+        assert_eq!(plans.map(|plan| plan.name()), Plan::NAMES);
     }
 }

@@ -3,11 +3,13 @@
 
 use std::{fmt, str::FromStr};
 
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 /// A decimal from 0 to 1 with up to 18 places.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Score(u64);
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
+#[schemars(extend("pattern" = r"^[01]\.[0-9]{1,18}$"))]
+pub struct Score(#[schemars(with = "String")] u64);
 
 /// A text that is no score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -3,11 +3,16 @@
 use std::{fmt, str::FromStr, time::Duration};
 
 use chrono::{DateTime, NaiveDate, NaiveTime, SecondsFormat};
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 /// An instant in milliseconds since the Unix epoch, UTC. Its text is ISO 8601 with milliseconds and `Z`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Timestamp(i64);
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
+#[schemars(
+    description = "ISO 8601 in UTC, with milliseconds and `Z`.",
+    extend("format" = "date-time")
+)]
+pub struct Timestamp(#[schemars(with = "String")] i64);
 
 impl Timestamp {
     /// From milliseconds since the Unix epoch.

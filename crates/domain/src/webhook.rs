@@ -1,11 +1,12 @@
 //! Webhook registrations: where a key's notices go.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{ApiKeyId, DisabledReason, EventKind, Timestamp, WebhookId, Wrapped};
 
 /// Whether notices are sent to a registration.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RegistrationStatus {
     /// Nothing is sent to it.
@@ -30,11 +31,14 @@ impl RegistrationStatus {
 }
 
 /// The newest failed attempt at a registration.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct LastFailure {
     /// When the attempt ended.
     pub at: Timestamp,
     /// Its class, as [`AttemptFailure::as_str`](crate::AttemptFailure::as_str) names it.
+    #[schemars(
+        description = "What went wrong, as a class: such as `dns`, `connect`, `timeout` or `status`."
+    )]
     pub error: String,
 }
 

@@ -1,12 +1,13 @@
 //! What a key has used, as the status endpoint shows it.
 
+use schemars::JsonSchema;
 use sealpost_domain::{Timestamp, Usage, WindowUse};
 use serde::Serialize;
 
 use crate::{Terms, window::Span};
 
 /// What was used and what is left.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Report {
     /// Requests in the minute.
     pub minute: WindowReport,
@@ -16,8 +17,8 @@ pub struct Report {
     pub month: WindowReport,
 }
 
-/// One window of a [`Report`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+/// One window of what was used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct WindowReport {
     /// The plan's number.
     pub limit: u32,

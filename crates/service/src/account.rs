@@ -1,5 +1,6 @@
 //! Log in and out.
 
+use schemars::JsonSchema;
 use sealpost_domain::{AccountId, Refusal, Session, Timestamp, ports::Durability};
 use sealpost_wallet::{LoginSecret, SessionToken, same_hash};
 use serde::Serialize;
@@ -10,19 +11,23 @@ use crate::{
 };
 
 /// Whose session to begin.
+#[derive(JsonSchema)]
 pub struct Login {
     /// The account, as activation named it.
+    #[schemars(length(min = 1))]
     pub account_id: String,
     /// Its secret.
+    #[schemars(length(min = 1))]
     pub login_secret: String,
 }
 
 /// A session that has begun.
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
 pub struct LoggedIn {
     /// What to send as `Authorization: Bearer`; shown this once.
     pub session_token: String,
     /// Always `Bearer`.
+    #[schemars(extend("const" = "Bearer"))]
     pub token_type: &'static str,
     /// From this instant on the token is worth nothing.
     pub expires_at: Timestamp,
@@ -31,7 +36,7 @@ pub struct LoggedIn {
 }
 
 /// A login secret that replaces the one before.
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
 pub struct SecretRotated {
     /// Whose.
     pub account_id: AccountId,

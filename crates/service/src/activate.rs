@@ -1,5 +1,6 @@
 //! Activate: a new identity, and with the first one a new account.
 
+use schemars::JsonSchema;
 use sealpost_domain::{
     Account, AccountId, ApiKey, ApiKeyId, Did, Handle, KeyStatus, Label, Plan, Refusal, Timestamp,
     TokenHash,
@@ -14,15 +15,16 @@ use crate::{
 };
 
 /// What to activate.
+#[derive(JsonSchema)]
 pub struct Activate {
     /// What people call it.
     pub label: Label,
-    /// The name that senders may use.
+    /// The name that senders may use; upper case is lowered.
     pub handle: Option<Handle>,
 }
 
 /// A new identity.
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
 pub struct Activated {
     /// Its key.
     pub api_key_id: ApiKeyId,
@@ -35,6 +37,7 @@ pub struct Activated {
     /// Always `active`.
     pub status: KeyStatus,
     /// The plan that it starts with.
+    #[schemars(extend("enum" = Plan::NAMES))]
     pub plan: &'static str,
     /// Whose it is.
     pub account_id: AccountId,
@@ -42,6 +45,7 @@ pub struct Activated {
     pub created_at: Timestamp,
     /// Of a new account, shown this once.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
     pub login_secret: Option<String>,
 }
 

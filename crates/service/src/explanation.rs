@@ -1,13 +1,14 @@
 //! A refusal as an answer: what a dry run says would be refused.
 
-use sealpost_domain::{CheckReport, Jurisdiction, Refusal, Unmet};
+use schemars::JsonSchema;
+use sealpost_domain::{CheckReport, Code, Jurisdiction, Refusal, Unmet};
 use serde::Serialize;
 
 /// The members of a problem document that tell refusals apart.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct Explanation {
     /// The contract's code.
-    pub code: &'static str,
+    pub code: Code,
     /// What the caller can do.
     pub detail: String,
     /// Beyond that, by its code.
@@ -16,7 +17,7 @@ pub struct Explanation {
 }
 
 /// What some codes carry besides.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, JsonSchema, Serialize)]
 pub struct Members {
     /// The bounds that are not kept.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -31,8 +32,7 @@ pub struct Members {
 
 impl Explanation {
     pub(crate) fn of(refusal: &Refusal) -> Self {
-        let code = refusal.code().as_str();
-        Self { code, detail: refusal.to_string(), members: Members::of(refusal) }
+        Self { code: refusal.code(), detail: refusal.to_string(), members: Members::of(refusal) }
     }
 }
 

@@ -6,6 +6,7 @@ mod deliveries;
 mod revive;
 mod rotate;
 
+use schemars::JsonSchema;
 use sealpost_domain::{
     ApiKeyId, DisabledReason, EventKind, LastFailure, Refusal, Registration, RegistrationStatus,
     Timestamp, WebhookId,
@@ -23,11 +24,13 @@ pub use self::{
 };
 
 /// What to do with the key's registrations.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, JsonSchema)]
+#[schemars(tag = "action", rename_all = "snake_case")]
 pub enum Manage {
     /// Delete the one with this id.
     Delete {
         /// Which one.
+        #[schemars(length(min = 1))]
         webhook_id: String,
     },
     /// Show what became of its deliveries.
@@ -35,6 +38,7 @@ pub enum Manage {
     /// Send to it again, beginning with what waits.
     Enable {
         /// Which one.
+        #[schemars(length(min = 1))]
         webhook_id: String,
     },
     /// Show all.
@@ -44,19 +48,22 @@ pub enum Manage {
     /// Send one notice now, or once more.
     Redeliver {
         /// To which registration.
+        #[schemars(length(min = 1))]
         webhook_id: String,
         /// Of which envelope.
+        #[schemars(length(min = 1))]
         envelope_id: String,
     },
     /// Give it a new secret; the old one signs along for a while.
     RotateSecret {
         /// Which one.
+        #[schemars(length(min = 1))]
         webhook_id: String,
     },
 }
 
 /// What was done.
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
 #[serde(untagged)]
 pub enum Managed {
     /// A registration is gone, and so are its deliveries.
@@ -79,16 +86,17 @@ pub enum Managed {
 }
 
 /// A registration that is gone.
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
 pub struct Deleted {
     /// Which one.
     pub webhook_id: WebhookId,
     /// Always `true`.
+    #[schemars(extend("const" = true))]
     pub deleted: bool,
 }
 
 /// A registration as its owner sees it.
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
 #[expect(missing_docs, reason = "the fields of a registration")]
 pub struct RegistrationView {
     pub webhook_id: WebhookId,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use sealpost_domain::{
     ApiKeyId, Channel, Did, Encryption, Envelope, EnvelopeHash, EnvelopeId, Metadata, Refusal,
     Timestamp,
@@ -13,7 +14,7 @@ use serde::Serialize;
 use crate::{Body, Credentials, Error, Limited, Sealpost, admission::Act};
 
 /// An opened envelope.
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
 pub struct Opened {
     /// The envelope's id.
     pub envelope_id: EnvelopeId,

@@ -1,5 +1,6 @@
 //! Register a webhook.
 
+use schemars::JsonSchema;
 use sealpost_domain::{
     ApiKeyId, EventKind, KeyStatus, Refusal, Registration, RegistrationStatus, Timestamp,
     WebhookId,
@@ -11,16 +12,18 @@ use serde::Serialize;
 use crate::{Body, Credentials, Error, Limited, Sealpost, admission::Act, credentials::Caller};
 
 /// Where notices shall go.
-#[derive(Clone)]
+#[derive(Clone, JsonSchema)]
 pub struct Register {
     /// An https URL that leads to a public address.
+    #[schemars(length(min = 1))]
     pub url: String,
     /// The events asked for.
+    #[schemars(length(min = 1))]
     pub events: Vec<EventKind>,
 }
 
 /// A new registration.
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
 pub struct Registered {
     /// Its id.
     pub webhook_id: WebhookId,

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, PoisonError};
 
+use schemars::JsonSchema;
 use sealpost_domain::{
     AccountId, ApiKeyId, Encryption, EnvelopeHash, EnvelopeId, EnvelopeMeta, IdempotencyKey,
     KeyStatus, Metadata, Recipient, RecipientFault, Refusal, Session, TokenHash,
@@ -19,23 +20,28 @@ use crate::{
 };
 
 /// What to send to whom.
+#[derive(JsonSchema)]
 pub struct Send {
     /// An API key or a handle.
+    #[schemars(length(min = 1))]
     pub to: String,
     /// The message.
+    #[schemars(length(min = 1))]
     pub message: String,
     /// The caller's own name for the request: the same request again stores nothing and gets the same answer.
+    #[schemars(skip)]
     pub idempotency_key: Option<IdempotencyKey>,
 }
 
 /// The answer to a send: the envelope is stored, and so are its deliveries.
-#[derive(Debug, Serialize)]
+#[derive(Debug, JsonSchema, Serialize)]
 pub struct Sent {
     /// The envelope's id.
     pub envelope_id: EnvelopeId,
     /// Over the sealed bytes.
     pub envelope_hash: EnvelopeHash,
     /// Always `delivered`.
+    #[schemars(extend("const" = "delivered"))]
     pub status: &'static str,
     /// The caller's key.
     pub sender: ApiKeyId,

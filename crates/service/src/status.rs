@@ -1,8 +1,9 @@
 //! Status: where the caller's key stands.
 
+use schemars::JsonSchema;
 use sealpost_domain::{
-    AccountId, ApiKeyId, Did, GovernanceReason, Handle, KeyStatus, Label, Standing, Timestamp,
-    ports::StoreError,
+    AccountId, ApiKeyId, Did, GovernanceReason, Handle, KeyStatus, Label, Plan, Standing,
+    Timestamp, ports::StoreError,
 };
 use sealpost_limits::{Report, Terms};
 use serde::Serialize;
@@ -10,25 +11,37 @@ use serde::Serialize;
 use crate::{Body, Credentials, Limited, Sealpost, admission::Act};
 
 /// Where a key stands.
-#[derive(Debug, Serialize)]
-#[expect(missing_docs, reason = "the contract's /v1/did/status says what each field means")]
+#[derive(Debug, JsonSchema, Serialize)]
 pub struct KeyStanding {
+    /// The caller's key.
     pub api_key_id: ApiKeyId,
+    /// What people call it.
     pub label: Label,
+    /// The name that senders may use.
     pub handle: Option<Handle>,
+    /// The one DID that it maps to.
     pub did: Did,
+    /// Where it stands.
     pub status: KeyStatus,
+    /// What limits it.
+    #[schemars(extend("enum" = Plan::NAMES))]
     pub plan: &'static str,
+    /// Whose it is.
     pub account_id: AccountId,
+    /// When it was activated.
     pub created_at: Timestamp,
+    /// Where it stands with governance.
     pub governance: GovernanceView,
+    /// Its limits, and what was used of them, this request counted.
     pub usage: Report,
+    /// Messages a second, with a burst of one second.
     pub throughput_per_second: u32,
+    /// How many webhook registrations it has.
     pub webhooks: u64,
 }
 
 /// Where a key stands with governance.
-#[derive(Debug, Serialize)]
+#[derive(Debug, JsonSchema, Serialize)]
 pub struct GovernanceView {
     /// Whether execution is blocked.
     pub blocked: bool,

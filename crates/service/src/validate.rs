@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, PoisonError};
 
+use schemars::JsonSchema;
 use sealpost_domain::{
     ApiKeyId, CircuitReport, Circuits, Jurisdiction, Refusal, Timestamp,
     ports::{StoreError, Tx},
@@ -13,16 +14,17 @@ use crate::{
 };
 
 /// What the caller wants to know.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, JsonSchema)]
 pub struct Validate {
     /// Whose circuit.
     pub jurisdiction: String,
     /// Whether a circuit that does not hold is an answer and no refusal.
+    #[schemars(default)]
     pub dry_run: bool,
 }
 
 /// How the key stands.
-#[derive(Debug, Serialize)]
+#[derive(Debug, JsonSchema, Serialize)]
 pub struct Validated {
     /// The circuit and its checks.
     #[serde(flatten)]
@@ -33,7 +35,7 @@ pub struct Validated {
 }
 
 /// What validating would come to.
-#[derive(Debug, Serialize)]
+#[derive(Debug, JsonSchema, Serialize)]
 pub struct Tried {
     /// Always `true`.
     pub dry_run: bool,

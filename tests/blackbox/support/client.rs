@@ -9,6 +9,8 @@ use ureq::{
     tls::{Certificate, RootCerts, TlsConfig},
 };
 
+use super::documented;
+
 /// Calls one server.
 #[derive(Clone)]
 pub(crate) struct Client {
@@ -182,7 +184,12 @@ impl Request<'_> {
 
     #[track_caller]
     pub(crate) fn answer(self) -> Answer {
-        self.try_answer().unwrap_or_else(|error| panic!("no answer: {error}"))
+        let client = self.client;
+        let method = self.builder.method_ref().map(ToString::to_string).unwrap_or_default();
+        let path = self.builder.uri_ref().map(|uri| uri.path().to_owned()).unwrap_or_default();
+        let answer = self.try_answer().unwrap_or_else(|error| panic!("no answer: {error}"));
+        documented::check(client, &method, &path, &answer);
+        answer
     }
 
     /// `Err` where the server does not answer.

@@ -3,6 +3,7 @@
 mod authority;
 mod client;
 mod database;
+mod documented;
 mod languages;
 mod listener;
 mod load;

@@ -1,5 +1,6 @@
-//! What every exchange has in common: a request id, headers that forbid caching and sniffing, problem documents
-//! for whatever failed, a line in the log for what is our fault, and a count of everything.
+//! What every exchange has in common: a request id, headers that forbid sniffing, and caching unless the answer says
+//! otherwise, problem documents for whatever failed and is no page, a line in the log for what is our fault, and a count
+//! of everything.
 
 use actix_web::{
     Error, HttpResponse,
@@ -15,6 +16,7 @@ use super::{
     App, Problem,
     access::{self, Access},
 };
+use crate::pages;
 
 /// Wraps every request and answer.
 pub(crate) async fn envelope(
@@ -47,7 +49,8 @@ pub(crate) async fn envelope(
 /// Puts a problem document into an answer that is an error.
 fn explain(answer: HttpResponse<BoxBody>, base_url: &str, id: &str) -> HttpResponse<BoxBody> {
     let status = answer.status();
-    if !status.is_client_error() && !status.is_server_error() || is_page(&answer) {
+    let is_error = status.is_client_error() || status.is_server_error();
+    if !is_error || pages::stays(answer.headers()) {
         return answer;
     }
     let other = Problem::Http(status);
@@ -59,12 +62,6 @@ fn explain(answer: HttpResponse<BoxBody>, base_url: &str, id: &str) -> HttpRespo
         tracing::debug!(request.id = id, status = status.as_u16(), "a request was refused");
     }
     problem.render(base_url, id)
-}
-
-/// A page for people explains itself.
-fn is_page(answer: &HttpResponse<BoxBody>) -> bool {
-    let kind = answer.headers().get(header::CONTENT_TYPE);
-    kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"))
 }
 
 /// The client's own name for the request where it is a sane one, else a fresh id.

@@ -7,7 +7,7 @@ mod client_address;
 mod envelope;
 mod fields;
 mod forwarded;
-mod handlers;
+pub(crate) mod handlers;
 mod idempotency;
 mod problem;
 mod rate_limit;
@@ -18,12 +18,15 @@ mod throttle;
 use std::{sync::Arc, time::Duration};
 
 pub(crate) use envelope::envelope;
-pub(crate) use problem::Problem;
-pub(crate) use routes::routes;
+pub(crate) use problem::{Document, Problem};
+pub(crate) use routes::{endpoints, refuse_method, routes};
+pub(crate) use status::row;
 pub(crate) use throttle::Throttle;
 
 use ipnet::IpNet;
 use sealpost_service::{Issuer, Sealpost};
+
+use crate::docs::Docs;
 
 /// What every handler can reach.
 pub(crate) struct App {
@@ -38,4 +41,5 @@ pub(crate) struct App {
     pub(crate) trusted_proxies: Vec<IpNet>,
     pub(crate) activations: Throttle,
     pub(crate) logins: Throttle,
+    pub(crate) docs: Docs,
 }

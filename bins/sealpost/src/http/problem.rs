@@ -11,6 +11,7 @@ use actix_web::{
         header::{self, HeaderValue},
     },
 };
+use schemars::JsonSchema;
 use sealpost_domain::{Code, Refusal, Window};
 use sealpost_service::{Error, Members};
 use serde::Serialize;
@@ -59,15 +60,25 @@ pub(crate) enum Problem {
 }
 
 /// RFC 9457, with the contract's members.
-#[derive(Serialize)]
-struct Document<'a> {
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "Problem", description = "Why a request was refused (RFC 9457).")]
+pub(crate) struct Document<'a> {
+    /// The page of the code.
+    #[schemars(extend("format" = "uri"))]
     r#type: String,
-    title: &'a str,
+    /// What the code means, the same each time.
+    pub(crate) title: &'a str,
+    /// The HTTP status.
     status: u16,
+    /// What is wrong with this request, and what to do.
     detail: String,
-    code: &'a str,
+    /// What programs look at; it never changes.
+    code: Code,
+    /// The name of the request, as in `X-Request-Id`.
     request_id: &'a str,
+    /// The field at fault, where one is.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
     field: Option<&'a str>,
     #[serde(flatten)]
     members: Option<Members>,
@@ -76,18 +87,8 @@ struct Document<'a> {
 impl Problem {
     /// The whole answer.
     pub(crate) fn render(&self, base_url: &str, request_id: &str) -> HttpResponse {
-        let code = self.code();
-        let (status, title) = row(code);
-        let document = Document {
-            r#type: format!("{base_url}/docs/errors/{code}"),
-            title,
-            status: status.as_u16(),
-            detail: self.detail(),
-            code: code.as_str(),
-            request_id,
-            field: self.refusal().and_then(Refusal::field),
-            members: self.refusal().map(Members::of),
-        };
+        let document = self.document(base_url, request_id);
+        let (status, _) = row(self.code());
         let mut answer = HttpResponse::build(status);
         if let Self::MethodNotAllowed { allowed } = self {
             answer.insert_header((header::ALLOW, allowed.as_str()));
@@ -105,6 +106,22 @@ impl Problem {
         }
         let body = serde_json::to_string(&document).unwrap_or_default();
         answer.insert_header((header::CONTENT_TYPE, PROBLEM_JSON)).body(body)
+    }
+
+    /// What the answer says.
+    pub(crate) fn document<'a>(&'a self, base_url: &str, request_id: &'a str) -> Document<'a> {
+        let code = self.code();
+        let (status, title) = row(code);
+        Document {
+            r#type: format!("{base_url}/docs/errors/{code}"),
+            title,
+            status: status.as_u16(),
+            detail: self.detail(),
+            code,
+            request_id,
+            field: self.refusal().and_then(Refusal::field),
+            members: self.refusal().map(Members::of),
+        }
     }
 
     /// Whether it is the service's fault, and so worth a line in the log.

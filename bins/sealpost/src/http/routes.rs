@@ -1,52 +1,134 @@
-//! The whole surface of the API, one line per path.
+//! The whole surface: a table of the API's endpoints, of which the OpenAPI document is made too, and the pages for
+//! people.
 
-use actix_web::{HttpRequest, HttpResponse, Resource, http::Method, middleware::from_fn, web};
+use actix_web::{HttpRequest, HttpResponse, Route, http::Method, middleware::from_fn, web};
 
 use super::{Problem, handlers as h, throttle};
+use crate::{badge_page, docs, pages};
 
-/// Every route of the API.
+/// One path of the API: which method it knows, and who answers.
+pub(crate) struct Endpoint {
+    pub(crate) method: Method,
+    pub(crate) path: &'static str,
+    route: Route,
+}
+
+/// The API. An endpoint is described in `openapi/operations`.
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    vec![
+        post("/v1/did/activate", |to| to.to(h::activate).wrap(from_fn(throttle::activations))),
+        post("/v1/did/status", |to| to.to(h::status)),
+        post("/v1/auth/login", |to| to.to(h::login).wrap(from_fn(throttle::logins))),
+        post("/v1/auth/logout", |to| to.to(h::logout)),
+        post("/v1/auth/rotate-secret", |to| to.to(h::rotate_secret)),
+        post("/v1/channel/send", |to| to.to(h::send)),
+        post("/v1/channel/open", |to| to.to(h::open)),
+        post("/v1/webhooks/register", |to| to.to(h::register_webhook)),
+        post("/v1/webhooks", |to| to.to(h::manage_webhooks)),
+        get("/v1/ping", |to| to.to(h::ping)),
+        post("/v1/badges/issue", |to| to.to(h::issue_badge)),
+        post("/v1/badges/verify", |to| to.to(h::verify_badge)),
+        get("/v1/status/{list}", |to| to.to(h::status_list)),
+        post("/v1/compliance/validate", |to| to.to(h::validate_compliance)),
+        get("/.well-known/did.json", |to| to.to(h::did_document)),
+        get("/did.json", |to| to.to(h::did_document)),
+        get("/openapi.json", |to| to.to(h::document)),
+    ]
+}
+
+/// Every route of the service's address.
 pub(crate) fn routes(config: &mut web::ServiceConfig) {
+    for endpoint in endpoints() {
+        config.service(endpoint.resource());
+    }
     config
-        .service(get("/.well-known/did.json").route(web::get().to(h::did_document)))
-        .service(get("/assets/badge.css").route(web::get().to(h::badge_stylesheet)))
-        .service(get("/badges/{badge_id}").route(web::get().to(h::badge_page)))
-        .service(get("/did.json").route(web::get().to(h::did_document)))
-        .service(get("/v1/ping").route(web::get().to(h::ping)))
-        .service(
-            post("/v1/auth/login").route(web::post().to(h::login).wrap(from_fn(throttle::logins))),
-        )
-        .service(post("/v1/auth/logout").route(web::post().to(h::logout)))
-        .service(post("/v1/auth/rotate-secret").route(web::post().to(h::rotate_secret)))
-        .service(post("/v1/badges/issue").route(web::post().to(h::issue_badge)))
-        .service(post("/v1/badges/verify").route(web::post().to(h::verify_badge)))
-        .service(post("/v1/channel/open").route(web::post().to(h::open)))
-        .service(post("/v1/channel/send").route(web::post().to(h::send)))
-        .service(
-            post("/v1/did/activate")
-                .route(web::post().to(h::activate).wrap(from_fn(throttle::activations))),
-        )
-        .service(post("/v1/compliance/validate").route(web::post().to(h::validate_compliance)))
-        .service(post("/v1/did/status").route(web::post().to(h::status)))
-        .service(get("/v1/status/{list}").route(web::get().to(h::status_list)))
-        .service(post("/v1/webhooks").route(web::post().to(h::manage_webhooks)))
-        .service(post("/v1/webhooks/register").route(web::post().to(h::register_webhook)))
+        .configure(badge_page::routes)
+        .configure(docs::routes)
+        .configure(pages::routes)
         .default_service(web::to(no_such_path));
 }
 
-/// A path that knows GET alone.
-fn get(path: &str) -> Resource {
-    web::resource(path).default_service(web::to(async || refuse_method(&Method::GET)))
+impl Endpoint {
+    /// A path that knows this one method.
+    fn resource(self) -> actix_web::Resource {
+        let Self { method, path, route } = self;
+        let refuse = move || std::future::ready(refuse_method(&method));
+        web::resource(path).route(route).default_service(web::to(refuse))
+    }
 }
 
-/// A path that knows POST alone.
-fn post(path: &str) -> Resource {
-    web::resource(path).default_service(web::to(async || refuse_method(&Method::POST)))
+fn get(path: &'static str, answered: fn(Route) -> Route) -> Endpoint {
+    Endpoint { method: Method::GET, path, route: answered(web::get()) }
 }
 
-fn refuse_method(allowed: &Method) -> Result<HttpResponse, Problem> {
+fn post(path: &'static str, answered: fn(Route) -> Route) -> Endpoint {
+    Endpoint { method: Method::POST, path, route: answered(web::post()) }
+}
+
+/// A method that a path does not know.
+pub(crate) fn refuse_method(allowed: &Method) -> Result<HttpResponse, Problem> {
     Err(Problem::MethodNotAllowed { allowed: allowed.clone() })
 }
 
 async fn no_such_path(_request: HttpRequest) -> Result<HttpResponse, Problem> {
     Err(Problem::NotFound)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, path::Path};
+
+    use super::*;
+    use crate::openapi;
+
+    #[test]
+    fn every_endpoint_is_documented_and_nothing_else_is() {
+        let served: Vec<_> =
+            endpoints().into_iter().map(|known| (known.method, known.path)).collect();
+        let written = openapi::written();
+        for (method, path) in &served {
+            assert!(
+                written.contains(&(method.clone(), *path)),
+                "{method} {path} is not documented: describe it in a file of bins/sealpost/src/openapi/operations, and \
+                 name that in the list in its mod.rs"
+            );
+        }
+        for (method, path) in &written {
+            assert!(
+                served.contains(&(method.clone(), *path)),
+                "{method} {path} is described in bins/sealpost/src/openapi/operations, but not in endpoints() of \
+                 bins/sealpost/src/http/routes.rs"
+            );
+        }
+        assert_eq!(written.len(), served.len(), "something is described or served twice");
+    }
+
+    /// A route past the table would be one that nobody has to document.
+    #[test]
+    fn the_api_has_no_routes_but_those_of_the_table() {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        let mut folders = vec![source.clone()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+                let path = entry.path();
+                if path.is_dir() {
+                    folders.push(path);
+                    continue;
+                }
+                let name = path.strip_prefix(&source).unwrap().to_str().unwrap().to_owned();
+                let text = fs::read_to_string(&path).unwrap();
+                let has_routes = ["web::resource", "web::scope", "#[get(", "#[post(", "#[route("]
+                    .iter()
+                    .any(|way| text.contains(way));
+                assert!(
+                    !has_routes || NOT_THE_API.iter().any(|known| name.starts_with(known)),
+                    "{name} has routes of its own: endpoints of the API belong into endpoints() of http/routes.rs, \
+                     and a file with pages for people into NOT_THE_API there"
+                );
+            }
+        }
+    }
+
+    /// This table, pages for people, and what operators ask at an address of its own.
+    const NOT_THE_API: &[&str] = &["http/routes.rs", "badge_page.rs", "docs/", "ops.rs", "pages/"];
 }

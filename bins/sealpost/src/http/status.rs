@@ -4,7 +4,7 @@ use actix_web::http::StatusCode;
 use sealpost_domain::Code;
 
 /// The contract's tables, row by row; a new code does not compile without one.
-pub(super) fn row(code: Code) -> (StatusCode, &'static str) {
+pub(crate) fn row(code: Code) -> (StatusCode, &'static str) {
     use {Code as C, StatusCode as S};
     match code {
         C::InvalidField => (S::BAD_REQUEST, "A field has an unacceptable value"),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use sealpost_domain::{
     ApiKeyId, Assessment, Badge, BadgeDenial, BadgeId, Circuits, Jurisdiction, Refusal, Timestamp,
     judge,
@@ -16,18 +17,20 @@ use crate::{
 };
 
 /// Which badge the caller wants.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, JsonSchema)]
 pub struct Issue {
     /// Whose circuit must hold as well.
     pub jurisdiction: Option<String>,
     /// Whether the badge names the key's DID instead of the key.
+    #[schemars(default)]
     pub disclose_did: bool,
     /// Whether only to tell what would be refused.
+    #[schemars(default)]
     pub dry_run: bool,
 }
 
 /// What came of it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, JsonSchema, Serialize)]
 #[serde(untagged)]
 #[expect(missing_docs, reason = "what each is, its type says")]
 pub enum Issued {
@@ -36,7 +39,7 @@ pub enum Issued {
 }
 
 /// A new badge.
-#[derive(Debug, Serialize)]
+#[derive(Debug, JsonSchema, Serialize)]
 pub struct IssuedBadge {
     /// Its id.
     pub badge_id: BadgeId,
@@ -49,9 +52,10 @@ pub struct IssuedBadge {
 }
 
 /// What issuing would come to now.
-#[derive(Debug, Serialize)]
+#[derive(Debug, JsonSchema, Serialize)]
 pub struct DryRun {
     /// Always `true`.
+    #[schemars(extend("const" = true))]
     pub dry_run: bool,
     /// Whether there would be a badge.
     pub granted: bool,

@@ -1,5 +1,6 @@
 //! Verify: whether a credential is a badge of this service, and whether it holds.
 
+use schemars::JsonSchema;
 use sealpost_domain::{
     BadgeId, BadgeStatus, Timestamp,
     ports::{StoreError, Tx},
@@ -9,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Body, Credentials, Limited, Sealpost, admission::Act};
 
 /// What a credential is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BadgeVerdict {
     /// Its time is over.
@@ -23,7 +24,7 @@ pub enum BadgeVerdict {
 }
 
 /// What is known of a credential. Of one that is invalid nothing is.
-#[derive(Debug, Serialize)]
+#[derive(Debug, JsonSchema, Serialize)]
 #[expect(missing_docs, reason = "the fields of a badge")]
 pub struct BadgeVerified {
     /// Whether it holds.

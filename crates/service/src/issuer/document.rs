@@ -1,12 +1,13 @@
 //! The service's DID document (W3C Decentralized Identifiers 1.0), with its keys as JSON Web Keys, which is the form that
 //! JOSE libraries take.
 
+use schemars::JsonSchema;
 use sealpost_domain::Did;
 use sealpost_wallet::IssuerPublicKey;
 use serde::Serialize;
 
 /// Under which keys the service signs.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DidDocument {
     #[serde(rename = "@context")]
@@ -16,7 +17,7 @@ pub struct DidDocument {
     assertion_method: Vec<String>,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct VerificationMethod {
     id: String,
@@ -26,7 +27,7 @@ struct VerificationMethod {
 }
 
 /// RFC 8037.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, JsonSchema, Serialize)]
 struct Jwk {
     kty: &'static str,
     crv: &'static str,

@@ -1,5 +1,6 @@
 //! What became of the deliveries of a registration, page by page: what waits first, then every attempt, newest first.
 
+use schemars::JsonSchema;
 use sealpost_domain::{
     ApiKeyId, Attempt, AttemptOutcome, EnvelopeId, PendingDelivery, Refusal, Registration,
     RegistrationStatus, Timestamp,
@@ -14,15 +15,19 @@ use super::{
 use crate::{Error, Sealpost};
 
 /// Which deliveries to show.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, JsonSchema)]
 pub struct Deliveries {
     /// Of which registration.
+    #[schemars(length(min = 1))]
     pub webhook_id: String,
     /// Only what is in this state.
+    #[schemars(with = "Option<String>", extend("enum" = ["pending", "succeeded", "failed", "exhausted", null]))]
     pub state: Option<DeliveryState>,
     /// How many at the most.
+    #[schemars(range(min = 1, max = 100), extend("default" = 20))]
     pub limit: u32,
     /// From where the last page ended.
+    #[schemars(with = "Option<String>")]
     pub cursor: Option<Cursor>,
 }
 
@@ -54,7 +59,7 @@ impl DeliveryState {
 }
 
 /// A page of deliveries.
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
 pub struct DeliveriesPage {
     /// Newest first, and what waits before what was attempted.
     pub deliveries: Vec<DeliveryView>,
@@ -63,7 +68,7 @@ pub struct DeliveriesPage {
 }
 
 /// One attempt that was made, or one delivery that waits for its next.
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
 pub struct DeliveryView {
     /// The envelope that it tells of.
     pub envelope_id: EnvelopeId,
@@ -72,6 +77,7 @@ pub struct DeliveryView {
     /// When the attempt ended; of what waits, when the envelope was sealed.
     pub at: Timestamp,
     /// `pending`, `succeeded`, `failed` or `exhausted`.
+    #[schemars(extend("enum" = ["pending", "succeeded", "failed", "exhausted"]))]
     pub outcome: &'static str,
     /// The HTTP status of the answer.
     pub status_code: Option<u16>,

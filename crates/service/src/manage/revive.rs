@@ -1,5 +1,6 @@
 //! Make due now what waits or has failed. Whatever becomes due is found by the next sweep, within a second.
 
+use schemars::JsonSchema;
 use sealpost_domain::{
     ApiKeyId, DeliveryId, EnvelopeId, Refusal, Registration, RegistrationStatus, Timestamp,
     WebhookId,
@@ -11,20 +12,22 @@ use super::{DeliveryState, RegistrationView, find};
 use crate::{Error, Sealpost};
 
 /// Send again what failed since a time.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, JsonSchema)]
 pub struct Recover {
     /// To which registration.
+    #[schemars(length(min = 1))]
     pub webhook_id: String,
     /// From which instant on.
     pub since: Timestamp,
     /// Up to which instant; `None` where it is the present one.
     pub until: Option<Timestamp>,
     /// Whether it is only to be counted.
+    #[schemars(default)]
     pub dry_run: bool,
 }
 
 /// A registration that is enabled.
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
 pub struct Enabled {
     /// As it stands now.
     #[serde(flatten)]
@@ -34,7 +37,7 @@ pub struct Enabled {
 }
 
 /// What was sent again.
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
 pub struct Recovered {
     /// To which registration.
     pub webhook_id: WebhookId,
@@ -49,13 +52,14 @@ pub struct Recovered {
 }
 
 /// A notice that is sent now.
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
 pub struct Redelivered {
     /// To which registration.
     pub webhook_id: WebhookId,
     /// Of which envelope.
     pub envelope_id: EnvelopeId,
     /// Always `pending`.
+    #[schemars(extend("const" = "pending"))]
     pub outcome: &'static str,
 }
 

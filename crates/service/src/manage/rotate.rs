@@ -1,6 +1,7 @@
 //! Give a registration a new signing secret. The ones before sign along for a while, so that its receiver can change
 //! over whenever it likes.
 
+use schemars::JsonSchema;
 use sealpost_domain::{
     ApiKeyId, Refusal, RetiringSecret, Timestamp, WebhookId, Wrapped,
     ports::{Durability, StoreError},
@@ -11,7 +12,7 @@ use serde::Serialize;
 use crate::{Error, Sealpost};
 
 /// A registration that has a new secret.
-#[derive(Serialize)]
+#[derive(JsonSchema, Serialize)]
 pub struct WebhookSecretRotated {
     /// Which one.
     pub webhook_id: WebhookId,
@@ -22,7 +23,7 @@ pub struct WebhookSecretRotated {
 }
 
 /// A secret that signs along.
-#[derive(Debug, Serialize)]
+#[derive(Debug, JsonSchema, Serialize)]
 pub struct Retiring {
     /// From when on it signs no more.
     pub expires_at: Timestamp,

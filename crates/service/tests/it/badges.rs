@@ -184,14 +184,14 @@ fn a_dry_run_tells_everything_that_would_be_refused_and_issues_nothing() {
     let asked = || Issue { jurisdiction: Some("us".to_owned()), ..Issue::default() };
     let codes = |tried: &DryRun| tried.refusals.iter().map(|one| one.code).collect::<Vec<_>>();
     let tried = try_issue(&world, &alice, asked());
-    assert_eq!(codes(&tried), ["BADGE_DENIED_THRESHOLDS", "COMPLIANCE_CIRCUIT_FAILED"]);
+    assert_eq!(codes(&tried), [Code::BadgeDeniedThresholds, Code::ComplianceCircuitFailed]);
     assert!(!tried.granted && tried.refusals[0].members.unmet.is_some());
     assert!(tried.refusals[1].members.checks.is_some());
     assess(&world, &alice, GOOD);
     assert!(try_issue(&world, &alice, Issue::default()).granted);
     assert_eq!(world.sealpost.status_list("1").unwrap(), None, "nothing was issued");
     issue(&world, &alice, &Issue::default());
-    assert_eq!(codes(&try_issue(&world, &alice, Issue::default())), ["QUOTA_EXCEEDED"]);
+    assert_eq!(codes(&try_issue(&world, &alice, Issue::default())), [Code::QuotaExceeded]);
     let refused = refusal(world.sealpost.issue_badge(&alice, &Ok(Issue::default())).result);
     assert_eq!(refused.code(), Code::QuotaExceeded);
 }

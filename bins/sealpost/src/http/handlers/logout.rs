@@ -1,6 +1,7 @@
 //! `POST /v1/auth/logout`: ends this session, or all of the account's.
 
 use actix_web::web;
+use schemars::JsonSchema;
 use sealpost_domain::Refusal;
 use sealpost_service::Scope;
 use serde::Serialize;
@@ -8,8 +9,11 @@ use serde::Serialize;
 use super::{Answer, ask};
 use crate::http::{App, caller::Visitor, fields::Fields};
 
-#[derive(Serialize)]
+/// A session that has ended.
+#[derive(JsonSchema, Serialize)]
 pub(crate) struct LoggedOut {
+    /// Always `true`.
+    #[schemars(extend("const" = true))]
     logged_out: bool,
 }
 

@@ -1,8 +1,8 @@
 //! One file per endpoint: read the body, ask the service, answer. What blocks runs where it may.
 
 mod activate;
-mod badge_page;
 mod did_document;
+mod document;
 mod issue_badge;
 mod login;
 mod logout;
@@ -18,14 +18,14 @@ mod validate_compliance;
 mod verify_badge;
 
 pub(crate) use activate::activate;
-pub(crate) use badge_page::{badge_page, badge_stylesheet};
 pub(crate) use did_document::did_document;
+pub(crate) use document::document;
 pub(crate) use issue_badge::issue_badge;
 pub(crate) use login::login;
-pub(crate) use logout::logout;
+pub(crate) use logout::{LoggedOut, logout};
 pub(crate) use manage_webhooks::manage_webhooks;
 pub(crate) use open::open;
-pub(crate) use ping::ping;
+pub(crate) use ping::{Pong, ping};
 pub(crate) use register_webhook::register_webhook;
 pub(crate) use rotate_secret::rotate_secret;
 pub(crate) use send::send;
@@ -53,7 +53,7 @@ type Answer<T> = Result<Json<T>, Problem>;
 type LimitedAnswer<T> = Result<CustomizeResponder<Json<T>>, Problem>;
 
 /// Runs a use case that blocks on a thread that may.
-async fn ask<T: Send + 'static>(
+pub(crate) async fn ask<T: Send + 'static>(
     app: &App,
     use_case: impl FnOnce(&Sealpost) -> Result<T, Error> + Send + 'static,
 ) -> Answer<T> {

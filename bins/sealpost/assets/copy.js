@@ -1,0 +1,25 @@
+// Gives each block of code a button that copies it. Without this script the pages lack the buttons and nothing else.
+"use strict";
+
+for (const block of document.querySelectorAll("pre.copy")) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "copy-button";
+  button.textContent = "Copy";
+  button.addEventListener("click", async () => {
+    const text = block.querySelector("code").textContent;
+    try {
+      await navigator.clipboard.writeText(text);
+      button.textContent = "Copied";
+    } catch {
+      // Browsers lend the clipboard to secure origins alone: mark the text, so that a key press copies it.
+      getSelection().selectAllChildren(block.querySelector("code"));
+      button.textContent = "Selected";
+    }
+    setTimeout(() => { button.textContent = "Copy"; }, 2000);
+  });
+  const frame = document.createElement("div");
+  frame.className = "code-frame";
+  block.replaceWith(frame);
+  frame.append(block, button);
+}

@@ -1,0 +1,60 @@
+//! An example request as a command that can be pasted into a shell.
+
+use serde_json::Value;
+
+/// Calls `url` as the operation wants to be called; token and key come from variables of the shell.
+pub(super) fn command(method: &str, url: &str, operation: &Value, body: Option<&Value>) -> String {
+    let mut lines = vec![if method == "GET" {
+        format!("curl {}", quoted(url))
+    } else {
+        format!("curl -X {method} {}", quoted(url))
+    }];
+    let schemes = wanted(operation);
+    if schemes.contains(&"session") {
+        lines.push("-H \"Authorization: Bearer $SESSION_TOKEN\"".to_owned());
+    }
+    if schemes.contains(&"apiKey") {
+        lines.push("-H \"X-DID-API-Key: $API_KEY\"".to_owned());
+    }
+    if let Some(body) = body {
+        lines.push("-H 'Content-Type: application/json'".to_owned());
+        lines.push(format!("-d {}", quoted(&body.to_string())));
+    }
+    lines.join(" \\\n    ")
+}
+
+/// The credentials of the first way in which the operation may be called.
+fn wanted(operation: &Value) -> Vec<&str> {
+    let first = operation.pointer("/security/0").and_then(Value::as_object);
+    first.into_iter().flat_map(|schemes| schemes.keys().map(String::as_str)).collect()
+}
+
+/// As a shell reads it: nothing inside means anything.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_command_carries_what_the_operation_wants() {
+        let operation = json!({ "security": [{ "session": [], "apiKey": [] }] });
+        let body = json!({ "message": "it's" });
+        let shown = command("POST", "http://127.0.0.1:1/v1/x", &operation, Some(&body));
+        assert_eq!(
+            shown,
+            "curl -X POST 'http://127.0.0.1:1/v1/x' \\\n    -H \"Authorization: Bearer $SESSION_TOKEN\" \\\n    \
+             -H \"X-DID-API-Key: $API_KEY\" \\\n    -H 'Content-Type: application/json' \\\n    \
+             -d '{\"message\":\"it'\\''s\"}'"
+        );
+        let open = json!({ "security": [{}, { "session": [] }] });
+        assert_eq!(
+            command("GET", "http://127.0.0.1:1/", &open, None),
+            "curl 'http://127.0.0.1:1/'"
+        );
+    }
+}

@@ -1,0 +1,38 @@
+//! What is the service's fault, or the network's.
+
+use sealpost_domain::Refusal;
+
+use super::{Meaning, Retry};
+use crate::http::Problem;
+
+pub(super) const INTERNAL_ERROR: Meaning = Meaning {
+    means: "Something went wrong in the service, which has logged it under `request_id`.",
+    when: &["A fault that nobody foresaw. It is always worth a report."],
+    remedy: &[
+        "Try again, more slowly each time.",
+        "Report the `request_id` to the operator if it persists.",
+    ],
+    retry: Retry::Idempotent,
+    example: || Problem::Lost,
+};
+
+pub(super) const REQUEST_TIMEOUT: Meaning = Meaning {
+    means: "The request did not arrive in time.",
+    when: &[
+        "The body took longer than 10 s (by default), because the network is slow or the client stalled.",
+    ],
+    remedy: &["Send the whole body at once, or from a better network."],
+    retry: Retry::AtOnce,
+    example: || Problem::BodyTimeout,
+};
+
+pub(super) const SERVICE_UNAVAILABLE: Meaning = Meaning {
+    means: "The service cannot take this request now, and has stored nothing of it.",
+    when: &[
+        "The database is away.",
+        "More sends are waiting than the service lets wait, and it sheds load.",
+    ],
+    remedy: &["Wait as long as `Retry-After` says and try again, more slowly each time."],
+    retry: Retry::AfterWaiting,
+    example: || Refusal::Unavailable.into(),
+};

@@ -1,0 +1,80 @@
+//! The event that the service sends, with its headers: what a receiver gets.
+
+use schemars::SchemaGenerator;
+use sealpost_domain::EnvelopeReceived;
+use serde_json::{Value, json};
+
+use super::schemas::Schemas;
+
+/// The webhooks object.
+pub(super) fn webhooks(schemas: &mut Schemas) -> Value {
+    let schema = schemas.answered(SchemaGenerator::subschema_for::<EnvelopeReceived>);
+    json!({ "envelope.received": { "post": {
+        "operationId": "envelopeReceived",
+        "tags": ["Webhooks"],
+        "summary": "An envelope has arrived",
+        "description": ABOUT,
+        "security": [],
+        "parameters": headers(),
+        "requestBody": {
+            "required": true,
+            "content": { "application/json": { "schema": schema, "examples": { "example1": { "value": example() } } } },
+        },
+        "responses": {
+            "2XX": { "description": "Taken: this delivery is done." },
+            "410": { "description": "Gone for good: the registration is disabled." },
+            "429": { "description": "Not now: tried again no earlier than `Retry-After` says.",
+                     "headers": { "Retry-After": { "schema": { "type": "integer", "minimum": 0 } } } },
+            "default": { "description": NOT_TAKEN },
+        },
+    } } })
+}
+
+fn headers() -> Value {
+    let header = |name: &str, about: &str, schema: Value, example: Value| json!({ "name": name, "in": "header", "required": true, "description": about, "schema": schema, "example": example });
+    let text = || json!({ "type": "string" });
+    json!([
+        header(
+            "webhook-id",
+            "The envelope's id, the same on every try: what came before is no news.",
+            text(),
+            ENVELOPE.into()
+        ),
+        header(
+            "webhook-timestamp",
+            "When this try was made, in seconds since 1970. Refuse one that is more than five minutes off.",
+            json!({ "type": "integer" }),
+            1_795_244_198.into()
+        ),
+        header("webhook-signature", SIGNATURE, text(), SIGNED.into()),
+        header(
+            "X-Service-Signature",
+            "The same value as `webhook-signature`.",
+            text(),
+            SIGNED.into()
+        ),
+    ])
+}
+
+fn example() -> Value {
+    json!({
+        "event": "envelope.received",
+        "envelope_id": ENVELOPE,
+        "envelope_hash": "sha256:ee7898977eef1c7398d2e117b9600d182af9fdee777bbc231b5c19fca6bce940",
+        "sender": "ak_01m7ye92jjfq1s4zr4gcymmdgn",
+        "encryption": { "algorithm": "HPKE-XWing-HKDF-SHA256-AES-256-GCM-Ed25519", "status": "sealed" },
+        "metadata": { "payload_size_bytes": 1158, "timestamp": "2026-11-21T06:56:38.729Z" },
+    })
+}
+
+const ABOUT: &str = "\
+What the service POSTs to each URL that a key has registered: metadata, never the message. Verify the signature over \
+the raw body with the registration's `whsec_` secret (any Standard Webhooks library does), answer 2xx within 15 s, and \
+open the envelope by its id. A notice may come more than once, and in any order.";
+const NOT_TAKEN: &str = "\
+Not taken: tried again after about 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h. Redirects are not followed.";
+const SIGNATURE: &str = "\
+`v1,` and the base64 of HMAC-SHA256 over `{webhook-id}.{webhook-timestamp}.{body}`, keyed with the decoded secret. \
+Several signatures, separated by spaces, are there while a secret is replaced: one that matches is enough.";
+const ENVELOPE: &str = "env_01m7ye92t9f5vargkky48cczpv";
+const SIGNED: &str = "v1,2nXEHEcNWPlgMN/en7i4zMiyPVw2kdJjGy70hjLMYfE=";

@@ -1,0 +1,125 @@
+//! What a developer reads at the service itself.
+
+use std::collections::BTreeSet;
+
+use serde_json::json;
+
+use crate::support::{Answer, Client, Database, text};
+
+fn get(client: &Client, path: &str) -> Answer {
+    client.request("GET", path).answer()
+}
+
+fn html(answer: &Answer) -> String {
+    assert_eq!(answer.header("content-type"), Some("text/html; charset=utf-8"));
+    let policy = answer.header("content-security-policy").unwrap();
+    assert!(
+        policy.starts_with("default-src 'none'; script-src 'self'; style-src 'self';"),
+        "{policy}"
+    );
+    assert!(!policy.contains("unsafe"), "{policy}");
+    for (name, value) in [
+        ("x-content-type-options", "nosniff"),
+        ("referrer-policy", "no-referrer"),
+        ("cross-origin-opener-policy", "same-origin"),
+    ] {
+        assert_eq!(answer.header(name), Some(value));
+    }
+    String::from_utf8(answer.body.clone()).unwrap()
+}
+
+/// Where a page leads, within the service.
+fn targets(html: &str) -> impl Iterator<Item = String> + '_ {
+    let values = ["href=\"", "src=\""].into_iter().flat_map(|way| html.split(way).skip(1));
+    values
+        .filter_map(|rest| rest.split(['"', '#']).next())
+        .filter(|to| !to.is_empty())
+        .map(str::to_owned)
+}
+
+#[test]
+fn the_pages_lead_only_to_what_is_there() {
+    let server = Database::embedded().serve();
+    let client = server.client();
+    let (mut seen, mut open) = (BTreeSet::new(), vec!["/docs".to_owned()]);
+    while let Some(path) = open.pop() {
+        if !seen.insert(path.clone()) {
+            continue;
+        }
+        let answer = get(client, &path);
+        assert_eq!(answer.status, 200, "{path}");
+        if answer.header("content-type").is_some_and(|kind| kind.starts_with("text/html")) {
+            open.extend(targets(&html(&answer)));
+        }
+    }
+    // The reference, the list, each code, the document, and three assets.
+    assert!(seen.len() > 25, "{seen:?}");
+    assert!(seen.iter().all(|path| path.starts_with('/')), "{seen:?}");
+}
+
+#[test]
+fn a_problem_leads_to_the_page_of_its_code() {
+    let server = Database::embedded().serve();
+    let client = server.client();
+    for problem in [
+        client.activate(&json!({})).refused(400, "MISSING_FIELD"),
+        client.post("/v1/did/status").answer().refused(401, "UNAUTHORIZED"),
+        get(client, "/v1/nowhere").refused(404, "NOT_FOUND"),
+        get(client, "/v1/did/status").refused(405, "METHOD_NOT_ALLOWED"),
+    ] {
+        let path = text(&problem, "type").replace(&server.url, "");
+        let page = html(&get(client, &path));
+        assert!(page.contains(&text(&problem, "code")) && page.contains("What to do"), "{path}");
+    }
+}
+
+#[test]
+fn what_is_not_documented_is_not_found_and_says_so_to_people() {
+    let server = Database::embedded().serve();
+    let client = server.client();
+    for path in ["/docs/errors/NO_SUCH_CODE", "/docs/errors/missing_field", "/docs/nowhere"] {
+        let answer = get(client, path);
+        assert_eq!(answer.status, 404, "{path}");
+        assert_eq!(answer.header("cache-control"), Some("no-store"));
+        assert!(answer.header("x-request-id").is_some());
+        assert!(html(&answer).contains("No such page"), "{path}");
+    }
+    get(client, "/assets/sealpost.css").refused(404, "NOT_FOUND");
+    client.post("/docs").answer().refused(405, "METHOD_NOT_ALLOWED");
+    client.post("/openapi.json").answer().refused(405, "METHOD_NOT_ALLOWED");
+}
+
+#[test]
+fn pages_are_kept_for_minutes_and_assets_for_good() {
+    let server = Database::embedded().serve();
+    let client = server.client();
+    let page = get(client, "/docs");
+    let asset = targets(&html(&page)).find(|to| to.starts_with("/assets/sealpost.")).unwrap();
+    for (path, kept) in [
+        ("/docs", "public, max-age=300"),
+        ("/docs/errors/KEY_INACTIVE", "public, max-age=300"),
+        ("/openapi.json", "public, max-age=300"),
+        (asset.as_str(), "public, max-age=31536000, immutable"),
+    ] {
+        let first = get(client, path);
+        assert_eq!(first.header("cache-control"), Some(kept), "{path}");
+        let name = first.header("etag").unwrap().to_owned();
+        let again = client.request("GET", path).header("If-None-Match", &name);
+        let again = again.try_answer().unwrap();
+        assert_eq!((again.status, again.body.len()), (304, 0), "{path}");
+        assert_eq!(again.header("etag"), Some(name.as_str()));
+    }
+}
+
+#[test]
+fn the_document_and_its_commands_name_the_address_that_callers_know() {
+    let database = Database::embedded();
+    let server = database.serve_with(&["--base-url", "https://example.org/seal/"]);
+    let client = server.client();
+    let document = get(client, "/openapi.json").json();
+    assert_eq!(document["openapi"], "3.1.0");
+    assert_eq!(document["servers"], json!([{"url": "https://example.org/seal"}]));
+    let page = html(&get(client, "/docs"));
+    assert!(page.contains("https://example.org/seal/v1/did/activate"));
+    assert!(targets(&page).all(|to| to.starts_with("/seal/")), "links go through the proxy's path");
+}
