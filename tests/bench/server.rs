@@ -3,7 +3,7 @@
 use std::{
     io::{BufRead as _, BufReader},
     net::SocketAddr,
-    process::{Child, Command, Stdio},
+    process::{Child, ChildStdout, Command, Stdio},
     time::Duration,
 };
 
@@ -12,6 +12,8 @@ use crate::{cpu, database::Place};
 pub(crate) struct Server {
     child: Child,
     pub(crate) address: SocketAddr,
+    /// Kept open, because a server that cannot say all that it has to say ends.
+    _out: BufReader<ChildStdout>,
 }
 
 impl Server {
@@ -28,10 +30,10 @@ impl Server {
     pub(crate) fn start(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).spawn().expect("the server starts");
         let out = child.stdout.take().expect("standard output is piped");
-        let mut line = String::new();
-        BufReader::new(out).read_line(&mut line).expect("its output is text");
+        let (mut out, mut line) = (BufReader::new(out), String::new());
+        out.read_line(&mut line).expect("its output is text");
         let address = line.trim().rsplit('/').next().and_then(|address| address.parse().ok());
-        Self { address: address.expect("the server starts and says where"), child }
+        Self { address: address.expect("the server starts and says where"), child, _out: out }
     }
 
     pub(crate) fn cpu(&self) -> Duration {
