@@ -35,11 +35,12 @@ fn main() {
     criterion.final_summary();
 }
 
-fn send_and_settle(criterion: &mut Criterion, database: &str, load: &mut Load<'_>, size: u32) {
-    let mut group = criterion.benchmark_group(format!("{database}: store a batch, settle it"));
+fn send_and_settle(criterion: &mut Criterion, name: &str, load: &mut Load<'_>, size: u32) {
+    let mut group = criterion.benchmark_group(format!("{name}: store a batch, settle it"));
     group.throughput(Throughput::Elements(size.into()));
     group.bench_with_input(BenchmarkId::from_parameter(size), &size, |bencher, size| {
-        let store: &dyn Store = load.database;
+        let database = load.database;
+        let store: &dyn Store = database;
         bencher.iter_batched(
             || load.batch(*size),
             |batch| {
@@ -48,7 +49,7 @@ fn send_and_settle(criterion: &mut Criterion, database: &str, load: &mut Load<'_
                         let facts = tx.lock_facts(&batch.wanted)?;
                         tx.apply(&batch.changes(facts)?)
                     })
-                    .and_then(|()| settle(load.database, &batch.leased))
+                    .and_then(|()| settle(database, &batch.leased))
                     .expect("the batch can be stored");
             },
             BatchSize::SmallInput,
@@ -58,11 +59,12 @@ fn send_and_settle(criterion: &mut Criterion, database: &str, load: &mut Load<'_
 }
 
 /// Deliveries that nobody holds, as after a restart.
-fn claim_and_settle(criterion: &mut Criterion, database: &str, load: &mut Load<'_>) {
-    let mut group = criterion.benchmark_group(format!("{database}: claim what is due, settle it"));
+fn claim_and_settle(criterion: &mut Criterion, name: &str, load: &mut Load<'_>) {
+    let mut group = criterion.benchmark_group(format!("{name}: claim what is due, settle it"));
     group.throughput(Throughput::Elements(CLAIMED.into()));
     group.bench_function(BenchmarkId::from_parameter(CLAIMED), |bencher| {
-        let store: &dyn Store = load.database;
+        let database = load.database;
+        let store: &dyn Store = database;
         bencher.iter_batched(
             || {
                 let Batch { envelopes, leased: unleased, .. } = load.batch(CLAIMED);
@@ -72,8 +74,8 @@ fn claim_and_settle(criterion: &mut Criterion, database: &str, load: &mut Load<'
                     .expect("the batch can be stored");
             },
             |()| {
-                let taken = load.database.claim(&claim()).expect("the database answers");
-                settle(load.database, &taken).expect("what was claimed can be settled");
+                let taken = database.claim(&claim()).expect("the database answers");
+                settle(database, &taken).expect("what was claimed can be settled");
             },
             BatchSize::PerIteration,
         );
