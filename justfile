@@ -41,10 +41,10 @@ deny:
 longest:
     tests/longest
 
-# How much a node sends, seals and delivers (`just bench --suite channel`); SEALPOST_BENCH_POSTGRES adds a PostgreSQL, whose database it fills.
+# How much a node sends, seals and delivers, and how far that is from what the machine allows: docs/performance.md.
 bench *ARGS:
     cargo bench -p sealpost --bench throughput -- {{ ARGS }}
 
-# How long sealing and opening takes, suite by suite.
-bench-wallet:
-    cargo bench -p sealpost-wallet --bench speed
+# What the parts cost by themselves: `just bench-of limits`.
+bench-of CRATE *ARGS:
+    cargo bench -p sealpost-{{ CRATE }} {{ ARGS }}

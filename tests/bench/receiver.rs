@@ -1,52 +1,217 @@
-//! A receiver that counts notices and answers 204, in as little work as HTTP allows.
+//! The receiver of all notices, in one thread: it notes when each came, answers 204, and checks the signature of a
+//! sample, since checking all would cost more than the rest of it.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU32, Ordering},
+use std::{
+    collections::HashMap,
+    io::{ErrorKind, Read as _, Write as _},
+    net::{SocketAddr, TcpListener, TcpStream},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
 };
 
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::{TcpListener, TcpStream},
+use sealpost_domain::EnvelopeId;
+use sealpost_wallet::WebhookSecret;
+use sealpost_webhooks::{SignedHeaders, verify};
+
+use crate::{
+    clock::now,
+    cpu,
+    poller::Poller,
+    wire::{Frame, frame},
 };
 
-/// Where notices arrive.
 pub(crate) struct Receiver {
-    pub(crate) url: String,
-    delivered: Arc<AtomicU32>,
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// A notice that came.
+pub(crate) type Arrival = (EnvelopeId, Instant);
+
+struct Shared {
+    secrets: Vec<WebhookSecret>,
+    arrivals: Mutex<Vec<Arrival>>,
+    count: AtomicU64,
+    checked: AtomicU64,
+    cpu_us: AtomicU64,
+    is_over: AtomicBool,
 }
 
 impl Receiver {
-    /// Listens on a free loopback port.
-    pub(crate) async fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
-        let url = format!("http://{}/", listener.local_addr().expect("the socket is bound"));
-        let delivered = Arc::new(AtomicU32::new(0));
-        let count = Arc::clone(&delivered);
-        tokio::spawn(async move {
-            while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(serve(stream, Arc::clone(&count)));
-            }
+    /// Listens on a free loopback port, as that many targets with a secret each.
+    pub(crate) fn start(targets: usize) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        // Many targets connect at once, and a connection that finds no room is tried again a second later.
+        rustix::net::listen(&listener, 4096).expect("the socket listens");
+        listener.set_nonblocking(true).expect("the socket is open");
+        let address = listener.local_addr().expect("the socket is bound");
+        let secret = |_| WebhookSecret::generate().expect("there is randomness");
+        let shared = Arc::new(Shared {
+            secrets: (0..targets).map(secret).collect(),
+            arrivals: Mutex::default(),
+            count: AtomicU64::new(0),
+            checked: AtomicU64::new(0),
+            cpu_us: AtomicU64::new(0),
+            is_over: AtomicBool::new(false),
         });
-        Self { url, delivered }
+        let desk = Desk { listener, shared: Arc::clone(&shared), open: HashMap::new(), next: 1 };
+        let thread = thread::Builder::new().name("receiver".to_owned()).spawn(|| desk.run());
+        Self { address, shared, thread: Some(thread.expect("a thread can be started")) }
+    }
+
+    pub(crate) fn url(&self, target: usize) -> String {
+        format!("http://{}/{target}", self.address)
+    }
+
+    pub(crate) fn secret(&self, target: usize) -> &WebhookSecret {
+        self.shared.secrets.get(target).expect("there is such a target")
     }
 
     /// How many notices came so far.
-    pub(crate) fn delivered(&self) -> u32 {
-        self.delivered.load(Ordering::Relaxed)
+    pub(crate) fn count(&self) -> u64 {
+        self.shared.count.load(Ordering::Relaxed)
+    }
+
+    /// How many of them had their signature checked.
+    pub(crate) fn checked(&self) -> u64 {
+        self.shared.checked.load(Ordering::Relaxed)
+    }
+
+    /// What receiving took so far.
+    pub(crate) fn cpu(&self) -> Duration {
+        Duration::from_micros(self.shared.cpu_us.load(Ordering::Relaxed))
+    }
+
+    /// What came since this was asked last.
+    pub(crate) fn take(&self) -> Vec<Arrival> {
+        let is_alive = self.thread.as_ref().is_some_and(|thread| !thread.is_finished());
+        assert!(is_alive, "the receiver stopped at a notice that is not as it must be");
+        std::mem::take(&mut *self.shared.arrivals.lock().expect("the receiver runs"))
     }
 }
 
-async fn serve(mut stream: TcpStream, delivered: Arc<AtomicU32>) {
-    let mut buffer = Vec::with_capacity(4096);
-    // The server under test may end at any time, and its connections with it.
-    while let Ok(1..) = stream.read_buf(&mut buffer).await {
-        while let Some(whole) = super::load::whole_length(&buffer).filter(|n| buffer.len() >= *n) {
-            buffer.drain(..whole);
-            delivered.fetch_add(1, Ordering::Relaxed);
-            if stream.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").await.is_err() {
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        self.shared.is_over.store(true, Ordering::Relaxed);
+        // One that panicked has said so.
+        drop(self.thread.take().map(JoinHandle::join));
+    }
+}
+
+/// What the thread has.
+struct Desk {
+    listener: TcpListener,
+    shared: Arc<Shared>,
+    open: HashMap<usize, Line>,
+    next: usize,
+}
+
+/// One connection of a dispatcher.
+struct Line {
+    stream: TcpStream,
+    buffer: Vec<u8>,
+    filled: usize,
+}
+
+impl Desk {
+    fn run(mut self) {
+        let mut poller = Poller::new();
+        poller.watch(&self.listener, LISTENER);
+        while !self.shared.is_over.load(Ordering::Relaxed) {
+            let mut arrivals = Vec::new();
+            for token in poller.wait(LOOK_UP_EVERY) {
+                if token == LISTENER {
+                    self.accept(&poller);
+                } else {
+                    self.serve(token, &mut arrivals);
+                }
+            }
+            let count = u64::try_from(arrivals.len()).unwrap_or(u64::MAX);
+            self.shared.arrivals.lock().expect("nobody panics").append(&mut arrivals);
+            self.shared.count.fetch_add(count, Ordering::Relaxed);
+            let cpu_us = u64::try_from(cpu::of_this_thread().as_micros()).unwrap_or(u64::MAX);
+            self.shared.cpu_us.store(cpu_us, Ordering::Relaxed);
+        }
+    }
+
+    fn accept(&mut self, poller: &Poller) {
+        while let Ok((stream, _)) = self.listener.accept() {
+            stream.set_nonblocking(true).expect("the socket is open");
+            stream.set_nodelay(true).expect("the socket is open");
+            poller.watch(&stream, self.next);
+            self.open.insert(self.next, Line { stream, buffer: vec![0; BUFFER_LEN], filled: 0 });
+            self.next += 1;
+        }
+    }
+
+    fn serve(&mut self, token: usize, arrivals: &mut Vec<Arrival>) {
+        let Some(line) = self.open.get_mut(&token) else { return };
+        if !line.read() {
+            self.open.remove(&token);
+            return;
+        }
+        while let Some(notice) = line.buffer.get(..line.filled).and_then(frame) {
+            arrivals.push((self.shared.receive(&notice), Instant::now()));
+            let length = notice.length;
+            line.buffer.copy_within(length..line.filled, 0);
+            line.filled -= length;
+            // The server under test may end at any time, and its connections with it.
+            if line.stream.write_all(ANSWER).is_err() {
+                self.open.remove(&token);
                 return;
             }
         }
     }
 }
+
+impl Line {
+    /// Reads what is there; `false` when the connection is closed.
+    fn read(&mut self) -> bool {
+        let room = self.buffer.get_mut(self.filled..).expect("the buffer was not passed");
+        match self.stream.read(room) {
+            Ok(read) => {
+                self.filled += read;
+                read > 0
+            }
+            Err(error) => error.kind() == ErrorKind::WouldBlock,
+        }
+    }
+}
+
+impl Shared {
+    fn receive(&self, notice: &Frame<'_>) -> EnvelopeId {
+        let id = notice.header("webhook-id").expect("a notice has an id");
+        if self.count.load(Ordering::Relaxed).is_multiple_of(SAMPLE) {
+            self.check(notice, id);
+            self.checked.fetch_add(1, Ordering::Relaxed);
+        }
+        id.parse().expect("a notice's id is its envelope's")
+    }
+
+    fn check(&self, notice: &Frame<'_>, id: &str) {
+        let target: usize = notice.path().trim_start_matches('/').parse().expect("a target's path");
+        let headers = SignedHeaders {
+            id,
+            timestamp: notice.header("webhook-timestamp").expect("a notice has a time"),
+            signature: notice.header("webhook-signature").expect("a notice is signed"),
+        };
+        let secret = self.secrets.get(target).expect("there is such a target");
+        verify(secret, &headers, notice.body, now()).expect("the signature is right");
+        let body: serde_json::Value = serde_json::from_slice(notice.body).expect("a body is JSON");
+        let told = |name: &str| body.get(name).and_then(serde_json::Value::as_str);
+        assert_eq!(told("event"), Some("envelope.received"));
+        assert_eq!(told("envelope_id"), Some(id));
+    }
+}
+
+/// One in so many notices is checked, or more: those that came in one breath share their turn.
+const SAMPLE: u64 = 64;
+const LISTENER: usize = 0;
+const BUFFER_LEN: usize = 4 * 1024;
+const LOOK_UP_EVERY: Duration = Duration::from_millis(100);
+const ANSWER: &[u8] = b"HTTP/1.1 204 No Content\r\n\r\n";

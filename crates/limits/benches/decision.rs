@@ -1,0 +1,55 @@
+//! What a decision costs: `cargo bench -p sealpost-limits`. The committing transaction makes one for every send while
+//! it holds its locks.
+
+use std::hint::black_box;
+
+use criterion::Criterion;
+use sealpost_domain::{EnterpriseTerms, Plan, Timestamp, Usage};
+use sealpost_limits::{Terms, admit_message, admit_request, report};
+
+fn main() {
+    let mut criterion = Criterion::default().configure_from_args();
+    send(&mut criterion);
+    refused(&mut criterion);
+    reported(&mut criterion);
+    criterion.final_summary();
+}
+
+/// A request and its message, both admitted.
+fn send(criterion: &mut Criterion) {
+    let terms = Terms::of(&Plan::Enterprise(UNBOUNDED));
+    criterion.bench_function("admit a request and its message", |bencher| {
+        let mut usage = Usage::UNUSED;
+        bencher.iter(|| {
+            // A limit that is reached would be a branch that is not meant here.
+            usage.throughput_tat_us = 0;
+            let request = admit_request(black_box(&terms), &mut usage, black_box(NOW));
+            request.and_then(|()| admit_message(&terms, &mut usage, NOW))
+        });
+    });
+}
+
+fn refused(criterion: &mut Criterion) {
+    let terms = Terms::of(&Plan::Explorer);
+    let mut usage = Usage::UNUSED;
+    while admit_request(&terms, &mut usage, NOW).is_ok() {}
+    criterion.bench_function("refuse a request over its limit", |bencher| {
+        bencher.iter(|| admit_request(black_box(&terms), &mut usage, black_box(NOW)));
+    });
+}
+
+fn reported(criterion: &mut Criterion) {
+    let terms = Terms::of(&Plan::Sovereign);
+    criterion.bench_function("report where the limits stand", |bencher| {
+        bencher.iter(|| report(black_box(&terms), black_box(&Usage::UNUSED), NOW));
+    });
+}
+
+const UNBOUNDED: EnterpriseTerms = EnterpriseTerms {
+    per_minute: u32::MAX,
+    per_day: u32::MAX,
+    per_month: u32::MAX,
+    per_second: 1_000_000,
+    allow_overage: true,
+};
+const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);

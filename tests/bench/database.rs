@@ -1,0 +1,136 @@
+//! The databases that are measured: each run gets a fresh one, gone when it ends, with a key-encryption key of its own.
+
+use std::{
+    fs,
+    os::unix::fs::OpenOptionsExt as _,
+    path::{Path, PathBuf},
+    process::Command,
+    rc::Rc,
+    time::Duration,
+};
+
+use diesel::{
+    Connection as _, PgConnection, RunQueryDsl as _, SqliteConnection,
+    connection::SimpleConnection, dsl::sql, sql_types::Text,
+};
+use sealpost_storage::{Database, DatabaseUrl, Settings};
+use sealpost_wallet::Keyring;
+use tempfile::TempDir;
+use zeroize::Zeroizing;
+
+use crate::{
+    cpu,
+    postgres::{Cluster, Made},
+};
+
+/// Which database.
+#[derive(Clone)]
+pub(crate) enum Engine {
+    Postgres(Rc<Cluster>),
+    Sqlite,
+}
+
+impl Engine {
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Postgres(_) => "postgres",
+            Self::Sqlite => "sqlite",
+        }
+    }
+
+    pub(crate) fn version(&self) -> String {
+        match self {
+            Self::Postgres(cluster) => cluster.version(),
+            Self::Sqlite => {
+                let mut memory =
+                    SqliteConnection::establish(":memory:").expect("SQLite is bundled");
+                let version = diesel::select(sql::<Text>("sqlite_version()"));
+                format!("SQLite {}", version.get_result::<String>(&mut memory).expect("it answers"))
+            }
+        }
+    }
+
+    /// What the database has used outside the processes that speak to it; `None` where nobody can tell.
+    pub(crate) fn cpu(&self) -> Option<Duration> {
+        match self {
+            Self::Postgres(cluster) => cluster.head().map(cpu::of_family),
+            Self::Sqlite => Some(Duration::ZERO),
+        }
+    }
+
+    /// A fresh database, brought to this version.
+    pub(crate) fn place(&self) -> Place {
+        let folder = tempfile::Builder::new().prefix("sealpost-bench-").tempdir();
+        let folder = folder.expect("a temporary folder can be made");
+        let made = match self {
+            Self::Postgres(cluster) => Some(Cluster::make(cluster)),
+            Self::Sqlite => None,
+        };
+        let kek = Keyring::fresh_line(1).expect("there is randomness");
+        write_secret(&folder.path().join("kek"), &kek);
+        let place = Place { folder, made, kek };
+        place.open().migrate().expect("a fresh database can be migrated");
+        place
+    }
+}
+
+/// A database that is there for one run.
+pub(crate) struct Place {
+    folder: TempDir,
+    made: Option<Made>,
+    kek: Zeroizing<String>,
+}
+
+impl Place {
+    pub(crate) fn open(&self) -> Database {
+        let url = match &self.made {
+            Some(made) => made.url().parse().expect("a URL of PostgreSQL"),
+            None => DatabaseUrl::Sqlite(self.file()),
+        };
+        Database::open(&url, Settings::default()).expect("the database opens")
+    }
+
+    pub(crate) fn keyring(&self) -> Keyring {
+        Keyring::parse(&self.kek).expect("a fresh line is a key")
+    }
+
+    /// Tells a server of it.
+    pub(crate) fn name_to(&self, command: &mut Command) {
+        command.arg("--data-dir").arg(self.folder.path());
+        if let Some(made) = &self.made {
+            command.args(["--database-url", made.url(), "--kek-file"]).arg(self.kek_file());
+        }
+    }
+
+    /// After a bulk of inserts: what the database would do in time, so that it does not fall into a measurement.
+    pub(crate) fn settle_down(&self) {
+        if let Some(made) = &self.made {
+            let mut connection = PgConnection::establish(made.url()).expect("it is there");
+            connection.batch_execute("VACUUM (ANALYZE)").expect("it can be vacuumed");
+            connection.batch_execute("CHECKPOINT").expect("the bench may checkpoint");
+        } else {
+            let file = self.file().display().to_string();
+            let mut connection = SqliteConnection::establish(&file).expect("it is there");
+            let checkpoint = connection.batch_execute("PRAGMA wal_checkpoint(TRUNCATE)");
+            checkpoint.expect("nobody else uses it");
+        }
+    }
+
+    fn file(&self) -> PathBuf {
+        self.folder.path().join("sealpost.db")
+    }
+
+    fn kek_file(&self) -> PathBuf {
+        self.folder.path().join("kek")
+    }
+}
+
+fn write_secret(file: &Path, text: &str) {
+    fs::OpenOptions::new()
+        .create_new(true)
+        .write(true)
+        .mode(0o600)
+        .open(file)
+        .and_then(|_| fs::write(file, text))
+        .expect("the key file can be written");
+}

@@ -1,0 +1,55 @@
+//! Sealing and signing by themselves, on one core.
+
+use std::{
+    hint::black_box,
+    time::{Duration, Instant},
+};
+
+use sealpost_domain::{ApiKeyId, Envelope, EnvelopeId, Suite};
+use sealpost_wallet::{Draft, Identity, Root, SealingPublicKey, random, seal};
+
+use crate::{cpu, people::PAST, report::share, stage::MESSAGE_BYTES};
+
+pub(crate) fn measure(suite: Suite, budget: Duration) -> f64 {
+    let case = Case::new(suite);
+    let (until, before, mut count) = (Instant::now() + budget, cpu::of_this_thread(), 0);
+    while Instant::now() < until {
+        black_box(case.seal());
+        count += 1;
+    }
+    share(cpu::of_this_thread().saturating_sub(before), count)
+}
+
+/// An envelope as they are stored.
+pub(crate) fn envelope(suite: Suite) -> Envelope {
+    Case::new(suite).seal()
+}
+
+struct Case {
+    draft: Draft,
+    sender: Identity,
+    key: SealingPublicKey,
+    message: Vec<u8>,
+}
+
+impl Case {
+    fn new(suite: Suite) -> Self {
+        let identity = || {
+            let root = Root::generate().expect("there is randomness");
+            Identity::new(root).expect("a root makes an identity")
+        };
+        let bytes = || random().expect("there is randomness");
+        let draft = Draft {
+            id: EnvelopeId::new(PAST, bytes()),
+            sender: ApiKeyId::new(PAST, bytes()),
+            recipient: ApiKeyId::new(PAST, bytes()),
+            timestamp: PAST,
+        };
+        let key = identity().sealing_public_key(suite, 1).expect("a root has sealing keys");
+        Self { draft, sender: identity(), key, message: vec![b'x'; MESSAGE_BYTES] }
+    }
+
+    fn seal(&self) -> Envelope {
+        seal(&self.draft, &self.message, &self.sender, &self.key).expect("it can be sealed")
+    }
+}

@@ -1,0 +1,165 @@
+//! One run: a load on a stage, watched from outside, and all that it acknowledged waited for.
+
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
+use crate::{
+    cpu,
+    delivered::Delivered,
+    load::{Load, Tally},
+    report::{Cpu, Latency, Memory, Run, number, per_second, share},
+    stage::Stage,
+};
+
+/// Runs a load of sends whose every envelope must be delivered.
+pub(crate) fn deliveries(name: &str, stage: &Stage, load: Load) -> Run {
+    let watched = watch(stage, load);
+    let Watched { tally, before, at_end, .. } = &watched;
+    let delivered = Delivered::of(&stage.receiver, &tally.acknowledged);
+    let after = Sample::take(stage);
+    let notices = after.notices - before.notices;
+    let failures = [
+        (watched.refused(200) > 0).then(|| format!("refused: {:?}", tally.statuses)),
+        (delivered.lost > 0).then(|| format!("{} envelopes were not delivered", delivered.lost)),
+        (stage.receiver.checked() == 0).then(|| "no signature was checked".to_owned()),
+    ];
+    Run {
+        delivered_per_s: Some(per_second(at_end.notices - before.notices, watched.wall())),
+        webhook_ms: Some(Latency::of(&delivered.latency)),
+        cpu_us: Cpu {
+            server: share(after.server.saturating_sub(before.server), notices),
+            database: after.database_since(before).map(|used| share(used, notices)),
+            generator: share(tally.cpu, tally.answers),
+            receiver: Some(share(after.receiver.saturating_sub(before.receiver), notices)),
+        },
+        acknowledged: number(u64::try_from(tally.acknowledged.len()).unwrap_or(u64::MAX)),
+        lost: delivered.lost,
+        duplicates: delivered.duplicates,
+        signatures_checked: stage.receiver.checked(),
+        drained_after_ms: Some(delivered.waited.as_secs_f64() * 1e3),
+        failures: failures.into_iter().flatten().collect(),
+        ..watched.run(name)
+    }
+}
+
+/// Runs a load whose every answer but a few has this status, and stores nothing.
+pub(crate) fn refusals(name: &str, stage: &Stage, load: Load, status: u16, few: u64) -> Run {
+    let watched = watch(stage, load);
+    let others = watched.refused(status);
+    let statuses = &watched.tally.statuses;
+    let failures = (others > few).then(|| format!("not only {status}: {statuses:?}"));
+    Run { failures: failures.into_iter().collect(), ..watched.run(name) }
+}
+
+/// What a load came to by itself, and what was seen from outside.
+struct Watched {
+    connections: usize,
+    tally: Tally,
+    before: Sample,
+    at_end: Sample,
+    memory: Memory,
+}
+
+fn watch(stage: &Stage, load: Load) -> Watched {
+    drop(stage.receiver.take());
+    let connections = load.connections;
+    let running = load.start();
+    sleep_until(running.window.from);
+    let before = Sample::take(stage);
+    let mut memory = Memory::new(resident(stage));
+    while Instant::now() < running.window.until {
+        sleep_until(running.window.until.min(Instant::now() + LOOK_EVERY));
+        memory.note(resident(stage));
+    }
+    let at_end = Sample::take(stage);
+    Watched { connections, tally: running.join(), before, at_end, memory }
+}
+
+impl Watched {
+    fn wall(&self) -> Duration {
+        self.at_end.at - self.before.at
+    }
+
+    /// How many answers had another status.
+    fn refused(&self, expected: u16) -> u64 {
+        self.tally.statuses.values().sum::<u64>() - self.tally.with_status(expected)
+    }
+
+    fn run(self, name: &str) -> Run {
+        let (tally, wall, count) = (&self.tally, self.wall(), self.tally.latency.len());
+        let (before, at_end) = (&self.before, &self.at_end);
+        let ours = at_end.ours().saturating_sub(before.ours());
+        let busy = at_end.machine.busy.saturating_sub(before.machine.busy);
+        let stolen = at_end.machine.stolen.saturating_sub(before.machine.stolen);
+        Run {
+            name: name.to_owned(),
+            connections: self.connections,
+            seconds: wall.as_secs_f64(),
+            answered_per_s: per_second(count, wall),
+            answer_ms: Latency::of(&tally.latency),
+            statuses: tally.statuses.clone(),
+            cpu_us: Cpu {
+                server: share(at_end.server.saturating_sub(before.server), count),
+                database: at_end.database_since(before).map(|used| share(used, count)),
+                generator: share(tally.cpu, tally.answers),
+                receiver: None,
+            },
+            memory_mib: self.memory,
+            other_processes_percent: percent_of_cores(busy.saturating_sub(ours), wall),
+            stolen_percent: percent_of_cores(stolen, wall),
+            ..Run::default()
+        }
+    }
+}
+
+/// What everybody has used up to an instant.
+struct Sample {
+    at: Instant,
+    server: Duration,
+    database: Option<Duration>,
+    receiver: Duration,
+    bench: Duration,
+    machine: cpu::Machine,
+    notices: u64,
+}
+
+impl Sample {
+    fn take(stage: &Stage) -> Self {
+        Self {
+            at: Instant::now(),
+            server: stage.servers.iter().map(crate::server::Server::cpu).sum(),
+            database: stage.engine.cpu(),
+            receiver: stage.receiver.cpu(),
+            bench: cpu::of_this_process(),
+            machine: cpu::Machine::now(),
+            notices: stage.receiver.count(),
+        }
+    }
+
+    fn ours(&self) -> Duration {
+        self.server + self.database.unwrap_or_default() + self.bench
+    }
+
+    fn database_since(&self, before: &Self) -> Option<Duration> {
+        Some(self.database?.saturating_sub(before.database?))
+    }
+}
+
+fn resident(stage: &Stage) -> (u64, u64) {
+    let memory = stage.servers.iter().map(crate::server::Server::memory_kib);
+    memory.fold((0, 0), |(now, peak), (more, higher)| (now.max(more), peak.max(higher)))
+}
+
+fn percent_of_cores(used: Duration, wall: Duration) -> f64 {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let cores = f64::from(u32::try_from(cores).unwrap_or(u32::MAX));
+    100.0 * used.as_secs_f64() / (wall.as_secs_f64() * cores)
+}
+
+fn sleep_until(instant: Instant) {
+    thread::sleep(instant.saturating_duration_since(Instant::now()));
+}
+
+const LOOK_EVERY: Duration = Duration::from_millis(500);

@@ -1,0 +1,186 @@
+//! Who sends to whom: accounts, sessions, keys and registrations, made through the ports before a server starts.
+
+use std::sync::Arc;
+
+use sealpost_domain::{
+    Account, AccountId, ApiKey, ApiKeyId, EnterpriseTerms, EventKind, KeyStatus, Label, Plan,
+    Registration, RegistrationStatus, Session, Timestamp, WebhookId,
+    ports::{Durability, Store, StoreError, Tx},
+};
+use sealpost_wallet::{Identity, Keyring, LoginSecret, Root, SessionToken, random};
+
+use crate::{database::Place, receiver::Receiver};
+
+/// How many there are to be.
+#[derive(Clone, Copy)]
+pub(crate) struct Crowd {
+    pub(crate) senders: usize,
+    /// Each has one registration, at a target of its own.
+    pub(crate) recipients: usize,
+    /// Of the senders.
+    pub(crate) plan: Plan,
+}
+
+pub(crate) struct People {
+    pub(crate) senders: Vec<Member>,
+    pub(crate) recipients: Vec<Member>,
+}
+
+/// A key, and a session that may use it.
+pub(crate) struct Member {
+    pub(crate) key: ApiKeyId,
+    pub(crate) token: Arc<str>,
+    /// Of a recipient.
+    pub(crate) registration: Option<Registration>,
+}
+
+impl Crowd {
+    /// Many of each, whom no plan holds back.
+    pub(crate) const MANY: Self =
+        Self { senders: 256, recipients: 256, plan: unbounded(1_000_000) };
+
+    /// Activates them all.
+    pub(crate) fn activate(self, place: &Place, receiver: &Receiver) -> People {
+        let mut guests = Guests::of(place);
+        let (database, keyring) = (place.open(), place.keyring());
+        let store: &dyn Store = &database;
+        let people = store.write(Durability::Durable, |tx| {
+            let senders = (0..self.senders).map(|_| guests.add(tx, self.plan));
+            let senders = senders.collect::<Result<_, _>>()?;
+            let mut recipients = Vec::new();
+            for number in 0..self.recipients {
+                let mut recipient = guests.add(tx, Plan::Explorer)?;
+                let registration = registration(recipient.key, &keyring, receiver, number);
+                tx.insert_registration(&registration)?;
+                recipient.registration = Some(registration);
+                recipients.push(recipient);
+            }
+            Ok::<_, StoreError>(People { senders, recipients })
+        });
+        people.expect("the database can be filled")
+    }
+}
+
+impl People {
+    /// Sends of a message of this size, each pair of sender and recipient in turn.
+    pub(crate) fn sends(&self, message_bytes: usize) -> Arc<Vec<Vec<u8>>> {
+        let message = "x".repeat(message_bytes);
+        let request = |number: usize| {
+            let round = number / self.senders.len();
+            let sender = self.senders.get(number % self.senders.len()).expect("within");
+            let recipient = (number + 17 * round) % self.recipients.len();
+            let recipient = self.recipients.get(recipient).expect("within");
+            sender.send(&format!(r#"{{"to":"{}","message":"{message}"}}"#, recipient.key))
+        };
+        Arc::new((0..PAIRS.max(self.recipients.len())).map(request).collect())
+    }
+}
+
+impl Member {
+    /// `POST /v1/channel/send` with this body.
+    pub(crate) fn send(&self, body: &str) -> Vec<u8> {
+        let key = format!("X-DID-API-Key: {}\r\n", self.key);
+        send_request(&self.token, &key, body)
+    }
+}
+
+/// `POST /v1/channel/send`; `key` is a line of the head, or nothing.
+pub(crate) fn send_request(token: &str, key: &str, body: &str) -> Vec<u8> {
+    let length = body.len();
+    format!(
+        "POST /v1/channel/send HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n{key}\
+         Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+    )
+    .into_bytes()
+}
+
+/// An enterprise plan whose only bound is the throughput.
+pub(crate) const fn unbounded(per_second: u32) -> Plan {
+    Plan::Enterprise(EnterpriseTerms {
+        per_minute: u32::MAX,
+        per_day: u32::MAX,
+        per_month: u32::MAX,
+        per_second,
+        allow_overage: false,
+    })
+}
+
+/// Makes keys, a few an account.
+struct Guests {
+    keyring: Keyring,
+    account: Option<(AccountId, Arc<str>)>,
+    made: usize,
+}
+
+impl Guests {
+    fn of(place: &Place) -> Self {
+        Self { keyring: place.keyring(), account: None, made: 0 }
+    }
+
+    fn add(&mut self, tx: &mut dyn Tx, plan: Plan) -> Result<Member, StoreError> {
+        let (account, token) = match &self.account {
+            Some(account) if !self.made.is_multiple_of(KEYS_AN_ACCOUNT) => account.clone(),
+            _ => self.account.insert(open_account(tx)?).clone(),
+        };
+        self.made += 1;
+        let key = key(account, &self.keyring, plan);
+        tx.insert_key(&key)?;
+        Ok(Member { key: key.id, token, registration: None })
+    }
+}
+
+fn open_account(tx: &mut dyn Tx) -> Result<(AccountId, Arc<str>), StoreError> {
+    let id = AccountId::new(PAST, random().expect(RANDOMNESS));
+    let login_secret = LoginSecret::generate().expect(RANDOMNESS).hash();
+    let token = SessionToken::generate().expect(RANDOMNESS);
+    tx.insert_account(&Account { id, login_secret, created_at: PAST })?;
+    tx.insert_session(&Session { token: token.hash(), account_id: id, expires_at: FAR_FUTURE })?;
+    Ok((id, token.expose().into()))
+}
+
+fn key(account_id: AccountId, keyring: &Keyring, plan: Plan) -> ApiKey {
+    let id = ApiKeyId::new(PAST, random().expect(RANDOMNESS));
+    let root = Root::generate().expect(RANDOMNESS);
+    ApiKey {
+        id,
+        account_id,
+        label: Label::parse("bench").expect("a sane label"),
+        handle: None,
+        root: Some(root.wrap(keyring, &id).expect("the key-encryption key is there")),
+        did: Identity::new(root).expect("a root makes an identity").did(),
+        status: KeyStatus::Active,
+        plan,
+        sealing_version: 1,
+        created_at: PAST,
+    }
+}
+
+fn registration(
+    key: ApiKeyId,
+    keyring: &Keyring,
+    receiver: &Receiver,
+    target: usize,
+) -> Registration {
+    let id = WebhookId::new(PAST, random().expect(RANDOMNESS));
+    let secret = receiver.secret(target);
+    Registration {
+        id,
+        api_key_id: key,
+        url: receiver.url(target),
+        events: vec![EventKind::EnvelopeReceived],
+        secret: secret.wrap(keyring, &id).expect("the key-encryption key is there"),
+        retiring: Vec::new(),
+        status: RegistrationStatus::Enabled,
+        disabled_reason: None,
+        failing_since: None,
+        created_at: PAST,
+        last_success_at: None,
+        last_failure: None,
+    }
+}
+
+pub(crate) const PAST: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+const FAR_FUTURE: Timestamp = Timestamp::from_millis(i64::MAX);
+const KEYS_AN_ACCOUNT: usize = 8;
+const PAIRS: usize = 1024;
+const RANDOMNESS: &str = "there is randomness";

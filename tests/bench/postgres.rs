@@ -1,0 +1,103 @@
+//! The PostgreSQL server: one of the bench's own, which forces every commit to the disk, or one that is given.
+
+use std::{cell::Cell, process, rc::Rc};
+
+use diesel::{
+    Connection as _, PgConnection, RunQueryDsl as _,
+    connection::SimpleConnection,
+    dsl::sql,
+    sql_types::{Integer, Text},
+};
+use sealpost_testkit::{Durability, Server};
+use url::Url;
+
+use crate::cpu;
+
+pub(crate) struct Cluster {
+    home: Url,
+    /// The process that all others of the server come from, where it runs on this machine.
+    head: Option<u32>,
+    made: Cell<u32>,
+    is_private: bool,
+    _server: Option<Server>,
+}
+
+/// A database, dropped with this value.
+pub(crate) struct Made {
+    cluster: Rc<Cluster>,
+    name: String,
+    url: String,
+}
+
+impl Cluster {
+    /// A private server, with default durability.
+    pub(crate) fn private() -> Self {
+        let server = Server::start(Durability::Fsync).expect("a PostgreSQL can be started");
+        let home = server.create_database();
+        Self { is_private: true, _server: Some(server), ..Self::given(&home) }
+    }
+
+    /// The server of this URL, which grants the right to create databases.
+    pub(crate) fn given(url: &str) -> Self {
+        let home: Url = url.parse().expect("--database is the URL of a PostgreSQL server");
+        let mut connection = connect(home.as_str());
+        let backend = diesel::select(sql::<Integer>("pg_backend_pid()"));
+        let backend: i32 = backend.get_result(&mut connection).expect("it answers");
+        let head = u32::try_from(backend).ok().and_then(cpu::parent_of);
+        let head = head.filter(|(_, name)| name.starts_with("postgres")).map(|(head, _)| head);
+        Self { home, head, made: Cell::new(0), is_private: false, _server: None }
+    }
+
+    pub(crate) fn version(&self) -> String {
+        let ask = |what: &str| -> String {
+            let query = diesel::select(sql::<Text>(&format!("current_setting('{what}')")));
+            query.get_result(&mut connect(self.home.as_str())).expect("it answers")
+        };
+        let whose = if self.is_private { "private" } else { "given" };
+        format!(
+            "PostgreSQL {} ({whose}; fsync {}, synchronous_commit {}, shared_buffers {})",
+            ask("server_version"),
+            ask("fsync"),
+            ask("synchronous_commit"),
+            ask("shared_buffers"),
+        )
+    }
+
+    /// The head of its processes, where that is on this machine.
+    pub(crate) fn head(&self) -> Option<u32> {
+        self.head
+    }
+
+    /// A fresh database.
+    pub(crate) fn make(cluster: &Rc<Self>) -> Made {
+        let number = cluster.made.get();
+        cluster.made.set(number + 1);
+        let name = format!("sealpost_bench_{}_{number}", process::id());
+        cluster.execute(&format!("CREATE DATABASE {name} TEMPLATE template0"));
+        let mut url = cluster.home.clone();
+        url.set_path(&name);
+        Made { cluster: Rc::clone(cluster), name, url: url.into() }
+    }
+
+    fn execute(&self, statement: &str) {
+        connect(self.home.as_str())
+            .batch_execute(statement)
+            .expect("the bench may create databases and drop them");
+    }
+}
+
+impl Made {
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+}
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        self.cluster.execute(&format!("DROP DATABASE {} WITH (FORCE)", self.name));
+    }
+}
+
+fn connect(url: &str) -> PgConnection {
+    PgConnection::establish(url).expect("PostgreSQL is there")
+}

@@ -1,0 +1,46 @@
+//! The send path as fast as so many connections ask for it.
+
+use super::Outcome;
+use crate::{
+    bench::Bench, database::Engine, measure::deliveries, people::Crowd, report::Finding,
+    stage::Stage,
+};
+
+pub(crate) fn one(bench: &Bench, engine: &Engine) -> Outcome {
+    let mut outcome = on(bench, engine, 1);
+    let findings = outcome
+        .runs
+        .iter()
+        .map(|run| Finding::at_most("median of an answer, ms", run.answer_ms.p50, 0.8));
+    outcome.findings.splice(0..0, findings.collect::<Vec<_>>());
+    outcome
+}
+
+pub(crate) fn sixteen(bench: &Bench, engine: &Engine) -> Outcome {
+    on(bench, engine, 16)
+}
+
+pub(crate) fn sixty_four(bench: &Bench, engine: &Engine) -> Outcome {
+    let mut outcome = on(bench, engine, 64);
+    let per_second = if bench.suite == "channel" { 11_000.0 } else { 5_500.0 };
+    let findings = outcome.runs.iter().flat_map(|run| {
+        let delivered = run.delivered_per_s.unwrap_or(0.0).min(run.answered_per_s);
+        [
+            Finding::at_least("sent and delivered a second", delivered, per_second),
+            Finding::at_most("p99 of an answer, ms", run.answer_ms.p99, 30.0),
+        ]
+    });
+    outcome.findings.splice(0..0, findings.collect::<Vec<_>>());
+    outcome
+}
+
+fn on(bench: &Bench, engine: &Engine, connections: usize) -> Outcome {
+    let floors = bench.floors(engine);
+    let stage = Stage::set(bench, engine, Crowd::MANY, 1);
+    let run = deliveries("sends", &stage, stage.sends(connections, bench.span(10)));
+    let ratio = run.cpu_us() / floors.sum();
+    let finding = Finding::at_most("CPU of an envelope over the sum of its floors", ratio, 1.35);
+    // Where a part of it is not known, there is nothing to find.
+    let findings = Some(finding).filter(|_| ratio.is_finite()).into_iter().collect();
+    Outcome { runs: vec![run], findings, has_floors: true }
+}

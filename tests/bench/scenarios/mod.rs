@@ -1,0 +1,92 @@
+//! What can be measured, by name.
+
+mod backlog;
+mod closed;
+mod growth;
+mod memory;
+mod refusals;
+mod smoke;
+mod sovereign;
+mod two_nodes;
+
+use crate::{
+    bench::Bench,
+    database::Engine,
+    report::{Finding, Report, Run},
+};
+
+pub(crate) struct Scenario {
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
+    /// Whether it is run where no scenario is named.
+    pub(crate) is_usual: bool,
+    needs_postgres: bool,
+    run: fn(&Bench, &Engine) -> Outcome,
+}
+
+/// What a scenario comes to.
+#[derive(Default)]
+pub(crate) struct Outcome {
+    pub(crate) runs: Vec<Run>,
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) has_floors: bool,
+}
+
+impl Scenario {
+    pub(crate) fn find(name: &str) -> Option<&'static Self> {
+        ALL.iter().find(|scenario| scenario.name == name)
+    }
+
+    /// Runs it; `None` where it is not for this database.
+    pub(crate) fn report<'a>(&self, bench: &'a Bench, engine: &Engine) -> Option<Report<'a>> {
+        if self.needs_postgres && !matches!(engine, Engine::Postgres(_)) {
+            return None;
+        }
+        let Outcome { runs, findings, has_floors } = (self.run)(bench, engine);
+        Some(Report {
+            scenario: self.name,
+            database: engine.name(),
+            database_version: engine.version(),
+            suite: &bench.suite,
+            runs,
+            findings,
+            floors_cpu_us: has_floors.then(|| bench.floors(engine)),
+            machine: &bench.machine,
+        })
+    }
+}
+
+const fn usual(
+    name: &'static str,
+    about: &'static str,
+    run: fn(&Bench, &Engine) -> Outcome,
+) -> Scenario {
+    Scenario { name, about, is_usual: true, needs_postgres: false, run }
+}
+
+pub(crate) const ALL: &[Scenario] = &[
+    usual("closed-1", "sends of 256 bytes on one connection", closed::one),
+    usual("closed-16", "on 16 connections", closed::sixteen),
+    usual("closed-64", "on 64 connections", closed::sixty_four),
+    usual("sovereign", "1,000 messages a second from one key, open loop", sovereign::run),
+    usual("refusals", "a key over its limit, bad tokens, malformed bodies", refusals::run),
+    usual(
+        "growth",
+        "many stored envelopes and keys against few; --full for 10,000,000 and 1,000,000",
+        growth::run,
+    ),
+    usual("backlog", "100,000 due deliveries to 1,000 targets against the live rate", backlog::run),
+    usual("memory", "resident memory at 64 connections over a longer run", memory::run),
+    Scenario {
+        needs_postgres: true,
+        ..usual("two-nodes", "two servers on one PostgreSQL against one", two_nodes::run)
+    },
+    Scenario {
+        is_usual: false,
+        ..usual(
+            "smoke",
+            "a little of everything that others are made of; times nothing",
+            smoke::run,
+        )
+    },
+];

@@ -1,0 +1,105 @@
+//! What is refused must cost little: whoever is refused may ask as often as they like.
+
+use std::sync::Arc;
+
+use sealpost_domain::Plan;
+use sealpost_wallet::SessionToken;
+
+use super::Outcome;
+use crate::{
+    bench::Bench,
+    database::Engine,
+    load::Load,
+    measure::refusals,
+    people::{Crowd, Member, send_request},
+    report::Finding,
+    stage::{MESSAGE_BYTES, Stage},
+};
+
+pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {
+    let mut outcome = Outcome::default();
+    for case in CASES {
+        let crowd =
+            Crowd { senders: 1, recipients: 1, plan: case.plan.unwrap_or(Crowd::MANY.plan) };
+        let stage = Stage::set(bench, engine, crowd, 1);
+        let [sender, recipient] = [&stage.people.senders, &stage.people.recipients]
+            .map(|members| members.first().expect("there is one"));
+        let message = "x".repeat(MESSAGE_BYTES);
+        let body = format!(r#"{{"to":"{}","message":"{message}"}}"#, recipient.key);
+        let requests = Arc::new((case.requests)(sender, &body));
+        let load = Load { requests, ..stage.sends(64, bench.span(10)) };
+        let run = refusals(case.name, &stage, load, case.status, case.few);
+        let what = format!("{}, refused a second", case.name);
+        outcome.findings.push(Finding::at_least(what, run.answered_per_s, 60_000.0));
+        outcome.runs.push(run);
+    }
+    outcome
+}
+
+struct Case {
+    name: &'static str,
+    plan: Option<Plan>,
+    requests: fn(&Member, &str) -> Vec<Vec<u8>>,
+    status: u16,
+    /// How many may be answered otherwise.
+    few: u64,
+}
+
+const CASES: [Case; 5] = [
+    Case {
+        name: "key over its limit",
+        plan: Some(Plan::Explorer),
+        requests: |sender, body| vec![sender.send(body)],
+        status: 429,
+        // Twenty a minute, over the end of two minutes at the most.
+        few: 60,
+    },
+    Case {
+        name: "garbled token",
+        plan: None,
+        requests: |sender, body| vec![send_request(&garbled(&sender.token), &key(sender), body)],
+        status: 401,
+        few: 0,
+    },
+    Case {
+        name: "unknown tokens",
+        plan: None,
+        requests: |sender, body| {
+            let fresh = || SessionToken::generate().expect("there is randomness");
+            let request = |_| send_request(fresh().expose(), &key(sender), body);
+            (0..1024).map(request).collect()
+        },
+        status: 401,
+        few: 0,
+    },
+    Case {
+        name: "malformed, no key",
+        plan: None,
+        requests: |sender, body| vec![send_request(&sender.token, "", cut(body))],
+        status: 400,
+        few: 0,
+    },
+    Case {
+        name: "malformed, counted",
+        plan: None,
+        requests: |sender, body| vec![sender.send(cut(body))],
+        status: 400,
+        few: 0,
+    },
+];
+
+fn key(sender: &Member) -> String {
+    format!("X-DID-API-Key: {}\r\n", sender.key)
+}
+
+/// The same with another first character, so that its checksum is wrong.
+fn garbled(token: &str) -> String {
+    let (prefix, rest) = token.split_once('_').expect("a token has a prefix");
+    let other = if rest.starts_with('a') { 'b' } else { 'a' };
+    format!("{prefix}_{other}{}", rest.get(1..).expect("a token is ASCII"))
+}
+
+/// Without its last character.
+fn cut(body: &str) -> &str {
+    body.strip_suffix('}').expect("a body is an object")
+}

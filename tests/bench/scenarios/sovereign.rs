@@ -1,0 +1,32 @@
+//! The throughput of the Sovereign plan, from one key for a minute. The plan's limit of requests a minute would end it
+//! after two seconds, so the key is on an enterprise plan that differs from Sovereign in its windows alone.
+
+use super::Outcome;
+use crate::{
+    bench::Bench,
+    database::Engine,
+    load::{Load, Pace},
+    measure::deliveries,
+    people::{Crowd, unbounded},
+    report::Finding,
+    stage::Stage,
+};
+
+pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {
+    let crowd = Crowd { senders: 1, plan: unbounded(PER_SECOND), ..Crowd::MANY };
+    let stage = Stage::set(bench, engine, crowd, 1);
+    let pace = Pace::Open { per_second: PER_SECOND };
+    let load = Load { pace, ..stage.sends(64, bench.span(60)) };
+    let run = deliveries("1,000 a second", &stage, load);
+    let webhook = run.webhook_ms.unwrap_or_default();
+    let refused: u64 =
+        run.statuses.iter().filter(|(status, _)| **status != 200).map(|(_, count)| count).sum();
+    let findings = vec![
+        Finding::at_most("refused", crate::report::number(refused), 0.0),
+        Finding::at_most("webhook p50 after the answer, ms", webhook.p50, 10.0),
+        Finding::at_most("webhook p99 after the answer, ms", webhook.p99, 100.0),
+    ];
+    Outcome { runs: vec![run], findings, ..Outcome::default() }
+}
+
+const PER_SECOND: u32 = 1_000;
