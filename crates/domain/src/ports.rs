@@ -2,6 +2,7 @@
 //! aggregate; a transaction ([`Tx`]) joins those that a database implements.
 
 mod ledger;
+mod owner;
 mod webhooks;
 
 use std::time::Duration;
@@ -9,6 +10,7 @@ use std::time::Duration;
 pub use ledger::{
     Changes, Facts, KeyFacts, Overage, Parked, Remembered, SendLedger, ToRemember, Wanted,
 };
+pub use owner::{DailyCount, KeyOverview, OwnerLookup};
 pub use webhooks::{DeliveryRepo, FailedWithin, Recovered, WebhookRepo};
 
 use crate::{
@@ -54,6 +56,9 @@ pub trait Store: Send + Sync {
 
     /// Look-ups outside a transaction.
     fn lookup(&self) -> Result<Box<dyn Lookup + '_>, StoreError>;
+
+    /// What an account's owner looks at, outside a transaction.
+    fn owner_lookup(&self) -> Result<Box<dyn OwnerLookup + '_>, StoreError>;
 
     /// Whether the database answers and is at this version.
     fn check(&self) -> Result<(), StoreError>;
@@ -283,6 +288,12 @@ pub trait HousekeepingRepo {
 
     /// Envelopes sealed before `before`, with the deliveries that are left of them.
     fn purge_envelopes(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+
+    /// Adds envelopes sent before `before` that were not counted yet to their senders' and recipients' days.
+    fn count_envelopes(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+
+    /// Days that ended before `before`.
+    fn purge_daily_counts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
     /// What was remembered of idempotent sends before `before`.
     fn purge_remembered(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;

@@ -79,7 +79,7 @@ impl Stop {
 }
 
 impl Core {
-    fn chores(&self) -> [Chore; 6] {
+    fn chores(&self) -> [Chore; 8] {
         [
             Chore {
                 name: "sessions",
@@ -90,6 +90,16 @@ impl Core {
                 name: "remembered",
                 keep: self.settings.idempotency_ttl,
                 purge: |tx, before, limit| tx.purge_remembered(before, limit),
+            },
+            Chore {
+                name: "daily-counts",
+                keep: COUNTED_AFTER,
+                purge: |tx, before, limit| tx.count_envelopes(before, limit),
+            },
+            Chore {
+                name: "days",
+                keep: DAYS_KEPT,
+                purge: |tx, before, limit| tx.purge_daily_counts(before, limit),
             },
             Chore {
                 name: "envelopes",
@@ -137,6 +147,11 @@ impl Core {
     }
 }
 
+/// Envelopes are counted in the order of their ids, which are made a moment before they are stored: this is longer than
+/// any commit takes.
+const COUNTED_AFTER: Duration = Duration::from_mins(1);
+/// A little longer than any page looks back.
+const DAYS_KEPT: Duration = Duration::from_hours(24 * 40);
 /// How long a node has a chore before another may take it.
 const HELD_FOR: Duration = Duration::from_mins(2);
 const PAUSE: Duration = Duration::from_millis(20);

@@ -20,6 +20,7 @@ mod limited;
 mod manage;
 mod open;
 mod operator;
+mod owner;
 mod register;
 mod sealpost;
 mod send;
@@ -42,6 +43,7 @@ pub use operator::{
     AuditShown, AuditVerdict, DecisionShown, KeyRevoked, KeyShown, Operator, OperatorError,
     PartnerAssigned, Rewrapped,
 };
+pub use owner::{KeyPage, Owner, SessionView, form_token};
 pub use register::{Register, Registered};
 pub use sealpost::{Parts, Sealpost};
 pub use send::{Send, Sent};

@@ -4,7 +4,7 @@ use std::{path, sync::Arc, time::Duration};
 
 use sealpost_domain::{
     Timestamp,
-    ports::{Durability, Lookup, Store, StoreError, Tx},
+    ports::{Durability, Lookup, OwnerLookup, Store, StoreError, Tx},
 };
 
 use crate::{
@@ -141,6 +141,10 @@ impl Store for Database {
     }
 
     fn lookup(&self) -> Result<Box<dyn Lookup + '_>, StoreError> {
+        Ok(Box::new(Reader::new(&self.readers)))
+    }
+
+    fn owner_lookup(&self) -> Result<Box<dyn OwnerLookup + '_>, StoreError> {
         Ok(Box::new(Reader::new(&self.readers)))
     }
 

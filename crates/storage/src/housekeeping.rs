@@ -17,6 +17,7 @@ use crate::{
     fault::Fault,
     retiring,
     schema::{chores, former_webhooks as f},
+    tally,
     unit::Unit,
 };
 
@@ -50,6 +51,14 @@ impl HousekeepingRepo for Unit {
             let purged = batch::purge_envelopes(conn, &below, limit.into())?;
             columns::number(purged, "number of envelopes")
         })
+    }
+
+    fn count_envelopes(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        self.run(|conn| tally::count_envelopes(conn, before, limit))
+    }
+
+    fn purge_daily_counts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        self.run(|conn| tally::purge(conn, before, limit))
     }
 
     fn purge_remembered(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {

@@ -178,6 +178,23 @@ diesel::table! {
 }
 
 diesel::table! {
+    daily_counts (api_key_id, day) {
+        api_key_id -> Text,
+        day -> BigInt,
+        sent -> BigInt,
+        received -> BigInt,
+        delivered -> BigInt,
+    }
+}
+
+diesel::table! {
+    counted (what) {
+        what -> Text,
+        up_to -> Text,
+    }
+}
+
+diesel::table! {
     kek_marks (version) {
         version -> BigInt,
         mark -> Binary,

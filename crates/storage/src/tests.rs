@@ -21,6 +21,7 @@ mod governing;
 mod housekeeping;
 mod keys;
 mod migrations;
+mod owning;
 mod postgres_only;
 mod registrations;
 mod remembering;

@@ -8,5 +8,6 @@
 
 mod model;
 mod operators;
+mod owner;
 mod support;
 mod use_cases;
