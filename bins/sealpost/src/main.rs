@@ -4,6 +4,7 @@ mod admin;
 mod cli;
 mod compose;
 mod config;
+mod dashboard;
 mod demo;
 mod fault;
 mod http;

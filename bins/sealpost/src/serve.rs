@@ -13,7 +13,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use crate::{
     cli::{OpsListen, ServeArgs},
     compose::Node,
-    config,
+    config, dashboard,
     fault::Fault,
     http::{self, App, Throttle},
     logs,
@@ -105,7 +105,11 @@ fn serve_api(
         logins: Throttle::new(args.http.logins_per_minute),
     });
     let make = move || {
-        ActixApp::new().app_data(app.clone()).wrap(from_fn(http::envelope)).configure(http::routes)
+        ActixApp::new()
+            .app_data(app.clone())
+            .wrap(from_fn(http::envelope))
+            .configure(dashboard::routes)
+            .configure(http::routes)
     };
     let workers = args.http.workers.map_or_else(cores, usize::from);
     let server = HttpServer::new(make)

@@ -37,7 +37,7 @@ pub(crate) async fn envelope(
 /// Puts a problem document into an answer that is an error.
 fn explain(answer: HttpResponse<BoxBody>, base_url: &str, id: &str) -> HttpResponse<BoxBody> {
     let status = answer.status();
-    if !status.is_client_error() && !status.is_server_error() {
+    if !status.is_client_error() && !status.is_server_error() || is_page(&answer) {
         return answer;
     }
     let other = Problem::Http(status);
@@ -48,6 +48,12 @@ fn explain(answer: HttpResponse<BoxBody>, base_url: &str, id: &str) -> HttpRespo
         tracing::debug!(request.id = id, status = status.as_u16(), "a request was refused");
     }
     problem.render(base_url, id)
+}
+
+/// Pages say themselves what went wrong.
+fn is_page(answer: &HttpResponse<BoxBody>) -> bool {
+    let kind = answer.headers().get(header::CONTENT_TYPE);
+    kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"))
 }
 
 /// The client's own name for the request where it is a sane one, else a fresh id.
