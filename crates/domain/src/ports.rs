@@ -292,6 +292,10 @@ pub trait HousekeepingRepo {
     /// Adds envelopes sent before `before` that were not counted yet to their senders' and recipients' days.
     fn count_envelopes(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
+    /// Adds attempts that ended before `before` and were not counted yet to the days of the keys whose registrations
+    /// took them.
+    fn count_attempts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+
     /// Days that ended before `before`.
     fn purge_daily_counts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 

@@ -79,7 +79,7 @@ impl Stop {
 }
 
 impl Core {
-    fn chores(&self) -> [Chore; 8] {
+    fn chores(&self) -> [Chore; 9] {
         [
             Chore {
                 name: "sessions",
@@ -92,12 +92,17 @@ impl Core {
                 purge: |tx, before, limit| tx.purge_remembered(before, limit),
             },
             Chore {
-                name: "daily-counts",
+                name: "envelopes_counted",
                 keep: COUNTED_AFTER,
                 purge: |tx, before, limit| tx.count_envelopes(before, limit),
             },
             Chore {
-                name: "days",
+                name: "attempts_counted",
+                keep: COUNTED_AFTER,
+                purge: |tx, before, limit| tx.count_attempts(before, limit),
+            },
+            Chore {
+                name: "daily_counts",
                 keep: DAYS_KEPT,
                 purge: |tx, before, limit| tx.purge_daily_counts(before, limit),
             },
@@ -147,8 +152,8 @@ impl Core {
     }
 }
 
-/// Envelopes are counted in the order of their ids, which are made a moment before they are stored: this is longer than
-/// any commit takes.
+/// Envelopes and attempts are counted in the order of ids and numbers that are made a moment before they are stored: this
+/// is longer than any commit takes.
 const COUNTED_AFTER: Duration = Duration::from_mins(1);
 /// A little longer than any page looks back.
 const DAYS_KEPT: Duration = Duration::from_hours(24 * 40);

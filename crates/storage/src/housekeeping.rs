@@ -57,6 +57,10 @@ impl HousekeepingRepo for Unit {
         self.run(|conn| tally::count_envelopes(conn, before, limit))
     }
 
+    fn count_attempts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        self.run(|conn| tally::count_attempts(conn, before, limit))
+    }
+
     fn purge_daily_counts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         self.run(|conn| tally::purge(conn, before, limit))
     }

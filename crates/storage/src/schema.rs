@@ -213,5 +213,5 @@ diesel::joinable!(deliveries -> envelopes (envelope_id));
 diesel::joinable!(deliveries -> webhooks (webhook_id));
 diesel::joinable!(remembered -> envelopes (envelope_id));
 diesel::allow_tables_to_appear_in_same_query!(
-    accounts, api_keys, deliveries, envelopes, handles, remembered, webhooks
+    accounts, api_keys, attempts, deliveries, envelopes, handles, remembered, webhooks
 );

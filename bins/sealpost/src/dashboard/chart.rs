@@ -15,6 +15,7 @@ pub(super) struct Chart {
 pub(super) struct Day {
     pub(super) date: String,
     pub(super) sent: u64,
+    pub(super) received: u64,
     pub(super) delivered: u64,
     pub(super) sent_bar: Bar,
     pub(super) delivered_bar: Bar,
@@ -45,6 +46,7 @@ impl Chart {
         let day = |(place, day): (u64, &DailyCount)| Day {
             date: day.day.to_string().get(..10).unwrap_or_default().to_owned(),
             sent: day.sent,
+            received: day.received,
             delivered: day.delivered,
             sent_bar: bar(place, 1, day.sent),
             delivered_bar: bar(place, 1 + Self::BAR_WIDTH + 1, day.delivered),

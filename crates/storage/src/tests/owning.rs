@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sealpost_domain::{
     Decision, DecisionId, Envelope, EnvelopeId, GovernanceKind, GovernanceReason, GovernanceStatus,
-    PartnerId, Session, Subject, Timestamp,
+    PartnerId, Registration, Session, Subject, Timestamp,
     ports::{Changes, DailyCount, Durability::Durable, Durability::Relaxed, Store},
 };
 
@@ -16,6 +16,7 @@ on_both!(
     an_owner_sees_the_live_sessions_that_last_longest_first,
     an_owner_sees_what_waits_for_a_key,
     every_envelope_is_counted_once_for_sender_and_recipient,
+    notices_that_were_taken_are_counted_once_for_the_registrations_key,
     an_envelope_that_is_too_young_is_counted_later,
     no_more_envelopes_are_counted_than_were_asked_for,
     days_are_forgotten_the_oldest_first,
@@ -129,6 +130,35 @@ fn every_envelope_is_counted_once_for_sender_and_recipient(db: &Fixture) {
     assert_eq!(days(db, a, 0), [(0, 2, 0), (1, 1, 1)]);
     assert_eq!(days(db, b, 0), [(0, 1, 3), (1, 1, 1)]);
     assert_eq!(days(db, b, 1), [(1, 1, 1)]);
+}
+
+fn notices_that_were_taken_are_counted_once_for_the_registrations_key(db: &Fixture) {
+    let key = db.activate().id;
+    let (to, gone) = (db.register(&key), db.register(&key));
+    let attempt = |registration: &Registration, outcome: &str, at: i64| {
+        db.execute(&format!(
+            "INSERT INTO attempts (at, attempt, duration_ms, outcome, webhook_id, envelope_id)
+            VALUES ({at}, 1, 1, '{outcome}', '{}', 'env_1')",
+            registration.id
+        ))
+        .unwrap();
+    };
+    attempt(&to, "succeeded", 1);
+    attempt(&to, "failed", 2);
+    attempt(&gone, "succeeded", 3);
+    attempt(&to, "succeeded", DAY);
+    attempt(&to, "succeeded", 9 * DAY);
+    attempt(&to, "succeeded", 4);
+    db.store().write(Durable, |tx| tx.delete_registration(&key, &gone.id)).unwrap();
+    let count = |before| db.store().write(Relaxed, |tx| tx.count_attempts(at(before), 99)).unwrap();
+    assert_eq!((count(5 * DAY), count(5 * DAY)), (4, 0), "the fifth is too young, and ends it");
+    let delivered = || {
+        let days = db.owner_lookup().unwrap().daily_counts(&key, at(0)).unwrap();
+        days.iter().map(|day| (day.day.as_millis() / DAY, day.delivered)).collect::<Vec<_>>()
+    };
+    assert_eq!(delivered(), [(0, 1), (1, 1)]);
+    assert_eq!(count(10 * DAY), 2);
+    assert_eq!(delivered(), [(0, 2), (1, 1), (9, 1)]);
 }
 
 fn an_envelope_that_is_too_young_is_counted_later(db: &Fixture) {

@@ -52,7 +52,7 @@ pub(super) async fn look(who: &SignedIn, key: &str) -> Result<Seen, Page> {
     let key = key_of(key)?;
     who.ask(move |owner| {
         let page = owner.key(&key)?;
-        let webhooks = match owner.manage(&key, &Manage::List)? {
+        let webhooks = match owner.manage(&key, Manage::List)? {
             Managed::Listed { webhooks } => webhooks,
             _ => Vec::new(),
         };

@@ -1,50 +1,103 @@
-//! One registration: whether it takes what it is sent, and what can be done about it.
+//! One registration: whether it takes what it is sent, what became of each attempt, and what can be done about it.
+
+mod act;
 
 use actix_web::web;
 use askama::Template;
-use sealpost_domain::EventKind;
-use sealpost_service::{Register, Registered};
+use sealpost_domain::{DisabledReason, RegistrationStatus};
+use sealpost_service::{
+    Cursor, Deliveries, DeliveriesPage, DeliveryState, Manage, Managed, RegistrationView,
+};
+use serde::Deserialize;
 
-use super::{key, key_of};
-use crate::dashboard::{form::Form, page::Page, signed_in::SignedIn};
+pub(crate) use act::{act, register};
 
-/// Shown once, since the secret cannot be shown again.
+use super::key_of;
+use crate::dashboard::{page::Page, show::when, signed_in::SignedIn};
+
 #[derive(Template)]
-#[template(path = "dashboard/webhook_secret.html")]
-struct SecretPage<'a> {
+#[template(path = "dashboard/webhook.html")]
+struct WebhookPage<'a> {
     form_token: &'a str,
     key: &'a str,
-    url: &'a str,
-    secret: &'a str,
+    hook: &'a RegistrationView,
+    log: DeliveriesPage,
+    states: [Filter; 5],
+    state: &'a str,
+    said: Option<String>,
 }
 
-/// Registers a webhook of the key.
-pub(crate) async fn register(
+/// One choice of what the log shows.
+struct Filter {
+    name: &'static str,
+    value: &'static str,
+    is_chosen: bool,
+}
+
+/// What the page's address may say.
+#[derive(Deserialize)]
+pub(crate) struct Query {
+    #[serde(default)]
+    state: String,
+    #[serde(default)]
+    cursor: String,
+    /// What was just done, and how many it concerned.
+    #[serde(default)]
+    done: String,
+    #[serde(default)]
+    count: u64,
+}
+
+pub(crate) async fn show(
     who: SignedIn,
-    path: web::Path<String>,
-    form: Form,
+    path: web::Path<(String, String)>,
+    query: web::Query<Query>,
 ) -> Result<Page, Page> {
-    who.check(&form)?;
-    let id = key_of(&path)?;
-    let url = form.text("url").to_owned();
-    let asked = Register { url: url.clone(), events: vec![EventKind::EnvelopeReceived] };
-    match who.ask(move |owner| Ok(owner.register(&id, asked))).await? {
-        Ok(Registered { url, secret, .. }) => {
-            let (url, secret) = (&*url, &*secret);
-            let form_token = &*who.form_token;
-            Ok(Page::show(&SecretPage { form_token, key: &path, url, secret }))
-        }
-        Err(error) => match error.refusal() {
-            Some(refusal) => key::show_again(&who, &path, &url, &refusal.to_string()).await,
-            None => Err(Page::of(&error)),
-        },
+    let (key, webhook_id) = path.into_inner();
+    let id = key_of(&key)?;
+    let asked = Deliveries {
+        webhook_id: webhook_id.clone(),
+        state: DeliveryState::from_name(&query.state),
+        limit: ENTRIES,
+        cursor: query.cursor.parse::<Cursor>().ok(),
+    };
+    let state = asked.state.map_or("", DeliveryState::as_str);
+    let (hooks, log) = who
+        .ask(move |owner| {
+            Ok((owner.manage(&id, Manage::List)?, owner.manage(&id, Manage::Deliveries(asked))?))
+        })
+        .await?;
+    let (Managed::Listed { webhooks }, Managed::Deliveries(log)) = (hooks, log) else {
+        return Err(Page::broken());
+    };
+    let hook = webhooks.iter().find(|hook| hook.webhook_id.to_string() == webhook_id);
+    let hook = hook.ok_or_else(Page::not_found)?;
+    let filter = |(name, value)| Filter { name, value, is_chosen: value == state };
+    Ok(Page::show(&WebhookPage {
+        form_token: &who.form_token,
+        key: &key,
+        hook,
+        log,
+        states: FILTERS.map(filter),
+        state,
+        said: act::said(&query.done, query.count),
+    }))
+}
+
+/// Why the service disabled it, as a sentence.
+fn why(reason: &DisabledReason) -> &'static str {
+    match reason {
+        DisabledReason::Failing => "it has met nothing but failures for days.",
+        DisabledReason::Gone => "it answered 410 Gone.",
     }
 }
 
-pub(crate) async fn show(_who: SignedIn) -> Result<Page, Page> {
-    Err(Page::not_found())
-}
-
-pub(crate) async fn act(_who: SignedIn) -> Result<Page, Page> {
-    Err(Page::not_found())
-}
+const FILTERS: [(&str, &str); 5] = [
+    ("all", ""),
+    ("pending", "pending"),
+    ("succeeded", "succeeded"),
+    ("failed", "failed"),
+    ("exhausted", "exhausted"),
+];
+/// Entries of a page.
+const ENTRIES: u32 = 25;
