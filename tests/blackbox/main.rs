@@ -23,6 +23,7 @@ mod command_line;
 mod commands;
 mod compliance;
 mod crash;
+mod dashboard;
 mod demo;
 mod docs;
 mod doctor;

@@ -8,6 +8,7 @@ mod circuits;
 mod cli;
 mod compose;
 mod config;
+mod dashboard;
 mod demo;
 mod docs;
 mod doctor;

@@ -17,7 +17,7 @@ use crate::{
     circuits,
     cli::{OpsListen, ServeArgs},
     compose::{Node, SystemClock},
-    config,
+    config, dashboard,
     docs::Docs,
     fault::Fault,
     http::{self, App, Throttle},
@@ -125,7 +125,11 @@ fn serve_api(
         docs: Docs::new(base_url),
     });
     let make = move || {
-        ActixApp::new().app_data(app.clone()).wrap(from_fn(http::envelope)).configure(http::routes)
+        ActixApp::new()
+            .app_data(app.clone())
+            .wrap(from_fn(http::envelope))
+            .configure(dashboard::routes)
+            .configure(http::routes)
     };
     let bounds = Bounds {
         workers: args.http.workers.map_or_else(cores, usize::from),

@@ -3,6 +3,7 @@
 
 mod badges;
 mod ledger;
+mod owner;
 mod webhooks;
 
 use std::time::Duration;
@@ -11,6 +12,7 @@ pub use badges::{BadgeLookup, BadgeRepo};
 pub use ledger::{
     Changes, Facts, KeyFacts, Overage, Parked, Remembered, SendLedger, ToRemember, Wanted,
 };
+pub use owner::{DailyCount, KeyOverview, OwnerLookup};
 pub use webhooks::{DeliveryRepo, FailedWithin, Recovered, WebhookRepo};
 
 use crate::{
@@ -56,6 +58,9 @@ pub trait Store: Send + Sync {
 
     /// Look-ups outside a transaction.
     fn lookup(&self) -> Result<Box<dyn Lookup + '_>, StoreError>;
+
+    /// What an account's owner looks at, outside a transaction.
+    fn owner_lookup(&self) -> Result<Box<dyn OwnerLookup + '_>, StoreError>;
 
     /// Whether the database answers and is at this version.
     fn check(&self) -> Result<(), StoreError>;
@@ -323,6 +328,16 @@ pub trait HousekeepingRepo {
         life: Duration,
         limit: u32,
     ) -> Result<u64, StoreError>;
+
+    /// Adds envelopes sent before `before` that were not counted yet to their senders' and recipients' days.
+    fn count_envelopes(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+
+    /// Adds attempts that ended before `before` and were not counted yet to the days of the keys whose registrations
+    /// took them.
+    fn count_attempts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+
+    /// Days that ended before `before`.
+    fn purge_daily_counts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
     /// What was remembered of idempotent sends before `before`.
     fn purge_remembered(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;

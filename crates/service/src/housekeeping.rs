@@ -80,7 +80,7 @@ impl Stop {
 }
 
 impl Core {
-    fn chores(&self) -> [Chore; 7] {
+    fn chores(&self) -> [Chore; 10] {
         [
             Chore {
                 name: "sessions",
@@ -91,6 +91,21 @@ impl Core {
                 name: "remembered",
                 keep: self.settings.idempotency_ttl,
                 purge: |tx, before, limit| tx.purge_remembered(before, limit),
+            },
+            Chore {
+                name: "envelopes_counted",
+                keep: COUNTED_AFTER,
+                purge: |tx, before, limit| tx.count_envelopes(before, limit),
+            },
+            Chore {
+                name: "attempts_counted",
+                keep: COUNTED_AFTER,
+                purge: |tx, before, limit| tx.count_attempts(before, limit),
+            },
+            Chore {
+                name: "daily_counts",
+                keep: DAYS_KEPT,
+                purge: |tx, before, limit| tx.purge_daily_counts(before, limit),
             },
             Chore {
                 name: "envelopes",
@@ -145,6 +160,11 @@ impl Core {
     }
 }
 
+/// Envelopes and attempts are counted in the order of ids and numbers that are made a moment before they are stored: this
+/// is longer than any commit takes.
+const COUNTED_AFTER: Duration = Duration::from_mins(1);
+/// A little longer than any page looks back.
+const DAYS_KEPT: Duration = Duration::from_hours(24 * 40);
 /// How long a node has a chore before another may take it.
 const HELD_FOR: Duration = Duration::from_mins(2);
 const PAUSE: Duration = Duration::from_millis(20);

@@ -26,6 +26,7 @@ mod limited;
 mod manage;
 mod open;
 mod operator;
+mod owner;
 mod prepare;
 mod register;
 mod sealpost;
@@ -56,6 +57,7 @@ pub use operator::{
     DecisionShown, Finding, IssuerKeyShown, IssuerKeyStatus, KeyRevoked, KeyShown, Operator,
     OperatorError, PartnerAssigned, Rewrapped,
 };
+pub use owner::{KeyPage, Owner, SessionView, form_token};
 pub use register::{Register, Registered};
 pub use sealpost::{Parts, Sealpost};
 pub use send::{Send, Sent};

@@ -122,7 +122,7 @@ impl Sealpost {
             .and_then(|asked| self.go_on(&caller.key, asked))
     }
 
-    fn go_on(&self, key: &ApiKeyId, asked: Manage) -> Result<Managed, Error> {
+    pub(crate) fn go_on(&self, key: &ApiKeyId, asked: Manage) -> Result<Managed, Error> {
         match asked {
             Manage::Delete { webhook_id } => self.delete(key, &webhook_id).map(Managed::Deleted),
             Manage::Deliveries(asked) => self.deliveries(key, &asked).map(Managed::Deliveries),

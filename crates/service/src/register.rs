@@ -56,7 +56,11 @@ impl Sealpost {
             .and_then(|asked| self.vet_and_add(&caller, asked))
     }
 
-    fn vet_and_add(&self, caller: &Caller, asked: Register) -> Result<Registered, Error> {
+    pub(crate) fn vet_and_add(
+        &self,
+        caller: &Caller,
+        asked: Register,
+    ) -> Result<Registered, Error> {
         let url = self
             .core
             .guard

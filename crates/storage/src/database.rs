@@ -9,7 +9,7 @@ use std::{
 use metrics::{counter, histogram};
 use sealpost_domain::{
     Timestamp,
-    ports::{Durability, Lookup, Store, StoreError, Tx},
+    ports::{Durability, Lookup, OwnerLookup, Store, StoreError, Tx},
 };
 
 use crate::{
@@ -188,6 +188,10 @@ impl Store for Database {
     }
 
     fn lookup(&self) -> Result<Box<dyn Lookup + '_>, StoreError> {
+        Ok(Box::new(Reader::new(&self.readers)))
+    }
+
+    fn owner_lookup(&self) -> Result<Box<dyn OwnerLookup + '_>, StoreError> {
         Ok(Box::new(Reader::new(&self.readers)))
     }
 

@@ -19,6 +19,7 @@ use crate::{
     fault::Fault,
     retiring,
     schema::{chores, envelopes as e, former_webhooks as f},
+    tally,
     unit::Unit,
 };
 
@@ -69,6 +70,18 @@ impl HousekeepingRepo for Unit {
                 sql_query(CHANNELS).bind::<Text, _>(below).bind::<BigInt, _>(i64::from(limit));
             columns::number(purge.execute(conn)?, "number of rows")
         })
+    }
+
+    fn count_envelopes(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        self.run(|conn| tally::count_envelopes(conn, before, limit))
+    }
+
+    fn count_attempts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        self.run(|conn| tally::count_attempts(conn, before, limit))
+    }
+
+    fn purge_daily_counts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        self.run(|conn| tally::purge(conn, before, limit))
     }
 
     fn purge_remembered(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {

@@ -22,23 +22,22 @@ use crate::{
 };
 
 pub(crate) fn find_key(conn: &mut AnyConnection, id: &ApiKeyId) -> Result<Option<ApiKey>, Fault> {
-    let row = k::table
-        .find(id.to_string())
-        .select((
-            k::id,
-            k::account_id,
-            k::label,
-            k::handle,
-            k::did,
-            k::status,
-            plan::COLUMNS,
-            k::root,
-            k::sealing_version,
-            k::created_at,
-        ))
-        .first::<KeyRow>(conn)
-        .optional()?;
+    let row = k::table.find(id.to_string()).select(COLUMNS).first::<KeyRow>(conn).optional()?;
     row.map(KeyRow::read).transpose()
+}
+
+/// The account's keys: those that are not revoked first, the newest first among each.
+pub(crate) fn of_account(
+    conn: &mut AnyConnection,
+    account: &AccountId,
+    limit: u32,
+) -> Result<Vec<ApiKey>, Fault> {
+    let keys = k::table
+        .filter(k::account_id.eq(account.to_string()))
+        .order((k::status.eq(KeyStatus::Revoked.as_str()), k::id.desc()))
+        .limit(limit.into())
+        .select(COLUMNS);
+    keys.load::<KeyRow>(conn)?.into_iter().map(KeyRow::read).collect()
 }
 
 pub(crate) fn find_handle(
@@ -176,6 +175,32 @@ fn take_over(
         .execute(conn)?;
     if moved == 1 { Ok(()) } else { Err(Fault::Contended(Error::NotFound)) }
 }
+
+type Columns = (
+    k::id,
+    k::account_id,
+    k::label,
+    k::handle,
+    k::did,
+    k::status,
+    plan::Columns,
+    k::root,
+    k::sealing_version,
+    k::created_at,
+);
+
+const COLUMNS: Columns = (
+    k::id,
+    k::account_id,
+    k::label,
+    k::handle,
+    k::did,
+    k::status,
+    plan::COLUMNS,
+    k::root,
+    k::sealing_version,
+    k::created_at,
+);
 
 /// As in the table.
 #[derive(Debug, Insertable, Queryable)]

@@ -189,6 +189,23 @@ diesel::table! {
 }
 
 diesel::table! {
+    daily_counts (api_key_id, day) {
+        api_key_id -> Text,
+        day -> BigInt,
+        sent -> BigInt,
+        received -> BigInt,
+        delivered -> BigInt,
+    }
+}
+
+diesel::table! {
+    counted (what) {
+        what -> Text,
+        up_to -> Text,
+    }
+}
+
+diesel::table! {
     kek_marks (version) {
         version -> BigInt,
         mark -> Binary,
@@ -265,6 +282,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     accounts,
     api_keys,
     assessments,
+    attempts,
     badges,
     deliveries,
     envelopes,

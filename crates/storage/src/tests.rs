@@ -27,6 +27,7 @@ mod issuing;
 mod keys;
 mod logging;
 mod migrations;
+mod owning;
 mod postgres_only;
 mod registrations;
 mod remembering;

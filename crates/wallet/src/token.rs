@@ -61,10 +61,23 @@ bearer_secret!(
     "st_"
 );
 
+impl SessionToken {
+    /// What a form of this session's own pages carries: derived from the token, which it does not give away, and
+    /// different for each. `None` where the text is no token.
+    pub fn form_token(text: &str) -> Option<String> {
+        is_well_formed(Self::PREFIX, text).then(|| {
+            let labelled = Sha256::new().chain_update(FORM_LABEL).chain_update(text).finalize();
+            labelled.iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"))
+        })
+    }
+}
+
 /// Whether two hashes are equal, in a time that does not depend on where they differ.
 pub fn same_hash(a: &TokenHash, b: &TokenHash) -> bool {
     a.0.ct_eq(&b.0).into()
 }
+
+const FORM_LABEL: &[u8] = b"sealpost/v1/form\0";
 
 fn generate(prefix: &str) -> Result<Zeroizing<String>, WalletError> {
     let mut number = Zeroizing::new([0; 32]);
@@ -126,6 +139,18 @@ mod tests {
     use super::*;
 
     /// The highest number that each width must hold, computed apart from this code.
+    #[test]
+    fn a_form_token_belongs_to_one_session_and_gives_nothing_away() {
+        let (one, other) = (SessionToken::generate().unwrap(), SessionToken::generate().unwrap());
+        let of = |token: &SessionToken| SessionToken::form_token(token.expose()).unwrap();
+        assert_eq!(of(&one), of(&one));
+        assert_ne!(of(&one), of(&other));
+        let stored =
+            one.hash().0.iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"));
+        assert_ne!(of(&one), stored);
+        assert_eq!(SessionToken::form_token("st_no token"), None);
+    }
+
     #[test]
     fn base62_is_wide_enough() {
         assert_eq!(

@@ -3,7 +3,7 @@
 use std::{
     fs::{self, File},
     path::{Path, PathBuf},
-    process::Command,
+    process::{Command, Output},
     sync::OnceLock,
 };
 
@@ -35,6 +35,14 @@ pub(crate) fn node_folder() -> &'static Path {
             succeed(npm.current_dir(folder));
         })
     })
+}
+
+/// Runs a program among the packages.
+pub(crate) fn run_node(program: &Path, arguments: &[&str]) -> Output {
+    let folder = tempfile::tempdir_in(node_folder()).unwrap();
+    let copy = folder.path().join("program.mjs");
+    fs::copy(program, &copy).unwrap();
+    Command::new("node").arg(copy).args(arguments).output().unwrap()
 }
 
 /// Go's tool, where the machine has it.

@@ -24,10 +24,10 @@ use std::{
 pub(crate) use authority::{Authority, Issued};
 pub(crate) use client::{Answer, Client, Identity, Request, text};
 pub(crate) use database::Database;
-pub(crate) use languages::{go, node_folder, pinned, python, root, rust_example};
+pub(crate) use languages::{go, node_folder, pinned, python, root, run_node, rust_example};
 pub(crate) use listener::{Listener, private_file};
 pub(crate) use load::Pairs;
-pub(crate) use oracle::{Verifier, browse};
+pub(crate) use oracle::{Verifier, browse, chromium};
 pub(crate) use process::{Ended, Process, binary, is_empty, postgres_tool, run};
 pub(crate) use raw::{exchange, status_of, talk};
 pub(crate) use receiver::{Notice, Reaction, Receiver};

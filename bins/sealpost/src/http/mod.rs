@@ -13,7 +13,7 @@ mod problem;
 mod rate_limit;
 mod routes;
 mod status;
-mod throttle;
+pub(crate) mod throttle;
 
 use std::{sync::Arc, time::Duration};
 

@@ -85,6 +85,11 @@ pub(crate) struct Document<'a> {
 }
 
 impl Problem {
+    /// The status of a refusal with this code.
+    pub(crate) fn status_of(code: Code) -> StatusCode {
+        row(code).0
+    }
+
     /// The whole answer.
     pub(crate) fn render(&self, base_url: &str, request_id: &str) -> HttpResponse {
         let document = self.document(base_url, request_id);

@@ -9,7 +9,7 @@ use std::{
 };
 
 use actix_web::{
-    Error,
+    Error, HttpRequest,
     body::{BoxBody, MessageBody},
     dev::{ServiceRequest, ServiceResponse},
     middleware::Next,
@@ -91,22 +91,33 @@ pub(crate) async fn logins(
     pass(request, next, |app| &app.logins).await
 }
 
+/// The same for whoever signs in on a page.
+pub(crate) fn admit_login(app: &App, request: &HttpRequest) -> Result<(), Problem> {
+    admit(app, request, &app.logins)
+}
+
+/// The same for whoever opens an account on a page.
+pub(crate) fn admit_activation(app: &App, request: &HttpRequest) -> Result<(), Problem> {
+    admit(app, request, &app.activations)
+}
+
 async fn pass(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
     throttle: fn(&App) -> &Throttle,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
-    match admit(&request, throttle) {
+    let app = request.app_data::<web::Data<App>>().cloned();
+    let admitted =
+        app.ok_or(Problem::Lost).and_then(|app| admit(&app, request.request(), throttle(&app)));
+    match admitted {
         Ok(()) => Ok(next.call(request).await?.map_into_boxed_body()),
         Err(problem) => Ok(request.error_response(problem)),
     }
 }
 
-fn admit(request: &ServiceRequest, throttle: fn(&App) -> &Throttle) -> Result<(), Problem> {
-    let app = request.app_data::<web::Data<App>>().ok_or(Problem::Lost)?;
+fn admit(app: &App, request: &HttpRequest, throttle: &Throttle) -> Result<(), Problem> {
     let peer = request.peer_addr().ok_or(Problem::Lost)?.ip();
     let address = client_address(peer, request.headers(), &app.trusted_proxies);
-    let throttle = throttle(app);
     throttle.admit(address, app.clock.now()).map_err(|retry_after| Problem::AddressThrottled {
         per_minute: throttle.per_minute,
         retry_after,

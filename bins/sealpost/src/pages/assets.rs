@@ -23,6 +23,11 @@ pub(super) static STYLESHEET: LazyLock<Asset> = LazyLock::new(|| {
         include_str!("../../assets/sealpost.css"),
     )
 });
+/// What only the dashboard has, besides.
+pub(super) static DASHBOARD: LazyLock<Asset> = LazyLock::new(|| {
+    let text = include_str!("../../assets/dashboard.css");
+    Asset::new("dashboard", "css", "text/css; charset=utf-8", text)
+});
 /// Copying of commands; pages work without it.
 pub(super) static SCRIPT: LazyLock<Asset> = LazyLock::new(|| {
     let text = include_str!("../../assets/copy.js");
@@ -40,6 +45,21 @@ impl Asset {
     }
 }
 
+/// Where the dashboard's stylesheet is.
+pub(crate) fn dashboard() -> &'static str {
+    &DASHBOARD.name
+}
+
+/// Where the stylesheet of all pages is.
+pub(crate) fn stylesheet() -> &'static str {
+    &STYLESHEET.name
+}
+
+/// Where the picture in the tab is.
+pub(crate) fn icon() -> &'static str {
+    &ICON.name
+}
+
 /// Every asset.
 pub(crate) fn routes(config: &mut web::ServiceConfig) {
     let asset = web::resource("/assets/{name}").route(web::get().to(asset));
@@ -47,7 +67,7 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
 }
 
 async fn asset(request: HttpRequest, name: web::Path<String>) -> Result<HttpResponse, Problem> {
-    let all = [&STYLESHEET, &SCRIPT, &ICON];
+    let all = [&STYLESHEET, &DASHBOARD, &SCRIPT, &ICON];
     let found = all.into_iter().find(|asset| asset.name == *name).ok_or(Problem::NotFound)?;
     Ok(found.stored.answer(&request))
 }

@@ -5,7 +5,7 @@
 //! [`Layout`] puts it into the whole; [`Stored`] keeps one that is the same for everybody, and [`private()`] answers
 //! with one that is not.
 
-mod assets;
+pub(crate) mod assets;
 mod headers;
 mod layout;
 mod stored;

@@ -14,5 +14,6 @@ mod issuer;
 mod managing;
 mod model;
 mod operators;
+mod owner;
 mod support;
 mod use_cases;

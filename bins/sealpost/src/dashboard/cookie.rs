@@ -1,0 +1,39 @@
+//! The cookie that carries a session token. Over HTTPS it is bound to this host and this scheme by its name's prefix
+//! (RFC 6265bis, 4.1.3.2); over plain HTTP, which only loopback may use, browsers refuse such a name.
+
+use actix_web::{
+    HttpRequest,
+    cookie::{Cookie, SameSite, time::Duration as CookieAge},
+};
+
+use crate::http::App;
+
+/// The token of the request's cookie.
+pub(super) fn token_of(app: &App, request: &HttpRequest) -> Option<String> {
+    request.cookie(name(app)).map(|cookie| cookie.value().to_owned())
+}
+
+/// A cookie for a session that has begun. It ends with the browser's own session, or with the token.
+pub(super) fn begin(app: &App, token: String) -> Cookie<'static> {
+    Cookie::build(name(app), token)
+        .path("/")
+        .http_only(true)
+        .same_site(SameSite::Lax)
+        .secure(is_secure(app))
+        .finish()
+}
+
+/// The same cookie without a session, gone at once.
+pub(super) fn end(app: &App) -> Cookie<'static> {
+    let mut cookie = begin(app, String::new());
+    cookie.set_max_age(CookieAge::ZERO);
+    cookie
+}
+
+fn name(app: &App) -> &'static str {
+    if is_secure(app) { "__Host-sealpost" } else { "sealpost" }
+}
+
+fn is_secure(app: &App) -> bool {
+    app.base_url.starts_with("https://")
+}

@@ -1,0 +1,45 @@
+//! What a form sends: bounded, from a page of ours, and with the token of the session that it acts for.
+
+use actix_web::{
+    FromRequest, HttpRequest,
+    dev::{Payload, UrlEncoded},
+    web,
+};
+use futures_util::future::LocalBoxFuture;
+
+use super::{page::Page, same_site};
+use crate::http::App;
+
+/// The fields of a form that one of our pages sent.
+pub(super) struct Form(Vec<(String, String)>);
+
+impl Form {
+    /// A field without the white space around it; empty where there is none.
+    pub(super) fn text(&self, name: &str) -> &str {
+        let field = self.0.iter().find(|(field, _)| field == name);
+        field.map_or("", |(_, value)| value.trim())
+    }
+}
+
+impl FromRequest for Form {
+    type Error = Page;
+    type Future = LocalBoxFuture<'static, Result<Self, Page>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let request = request.clone();
+        let fields = UrlEncoded::new(&request, payload).limit(FORM_LEN_MAX);
+        Box::pin(async move {
+            let app = request.app_data::<web::Data<App>>().ok_or_else(Page::broken)?;
+            if !same_site::is_ours(request.headers(), &app.base_url) {
+                return Err(Page::forged());
+            }
+            match tokio::time::timeout(app.body_timeout, fields).await {
+                Ok(Ok(fields)) => Ok(Self(fields)),
+                Ok(Err(_)) | Err(_) => Err(Page::unreadable()),
+            }
+        })
+    }
+}
+
+/// Forms are short texts.
+const FORM_LEN_MAX: usize = 16 * 1024;

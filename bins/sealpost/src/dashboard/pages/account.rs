@@ -1,0 +1,68 @@
+//! The account itself: its sessions and its login secret.
+
+use askama::Template;
+use sealpost_domain::AccountId;
+use sealpost_service::{Scope, SessionView};
+
+use crate::dashboard::{cookie, form::Form, page::Page, show::when, signed_in::SignedIn};
+
+#[derive(Template)]
+#[template(path = "dashboard/account.html")]
+struct AccountPage<'a> {
+    form_token: &'a str,
+    account_id: AccountId,
+    sessions: Vec<SessionView>,
+}
+
+/// Shown once, since the secret cannot be shown again.
+#[derive(Template)]
+#[template(path = "dashboard/secret_rotated.html")]
+struct SecretPage<'a> {
+    form_token: &'a str,
+    account_id: AccountId,
+    login_secret: &'a str,
+}
+
+pub(crate) async fn show(who: SignedIn) -> Result<Page, Page> {
+    let (account_id, sessions) =
+        who.ask(|owner| Ok((owner.account_id(), owner.sessions()?))).await?;
+    Ok(Page::show(&AccountPage { form_token: &who.form_token, account_id, sessions }))
+}
+
+/// Ends this session.
+pub(crate) async fn sign_out(who: SignedIn, form: Form) -> Result<Page, Page> {
+    who.check(&form)?;
+    end(&who, Scope::Session).await
+}
+
+/// Ends one session, or every one.
+pub(crate) async fn end_session(who: SignedIn, form: Form) -> Result<Page, Page> {
+    who.check(&form)?;
+    let name = form.text("session").to_owned();
+    if name == EVERY_SESSION {
+        return end(&who, Scope::Account).await;
+    }
+    who.ask(move |owner| owner.end_session(&name)).await?;
+    Ok(Page::to("/dashboard/account"))
+}
+
+/// Replaces the login secret and shows the new one.
+pub(crate) async fn rotate_secret(who: SignedIn, form: Form) -> Result<Page, Page> {
+    who.check(&form)?;
+    let token = who.token.clone();
+    let rotated =
+        who.ask_service(move |sealpost| sealpost.rotate_login_secret(Some(&token))).await?;
+    Ok(Page::show(&SecretPage {
+        form_token: &who.form_token,
+        account_id: rotated.account_id,
+        login_secret: &rotated.login_secret,
+    }))
+}
+
+async fn end(who: &SignedIn, scope: Scope) -> Result<Page, Page> {
+    let token = who.token.clone();
+    who.ask_service(move |sealpost| sealpost.logout(Some(&token), Ok(scope))).await?;
+    Ok(Page::to("/dashboard/sign-in").with_cookie(cookie::end(&who.app)))
+}
+
+const EVERY_SESSION: &str = "all";

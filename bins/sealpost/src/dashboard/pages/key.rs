@@ -1,0 +1,81 @@
+//! One identity: what it is, what it may, what it did, and where its notices go.
+
+use actix_web::web;
+use askama::Template;
+use sealpost_domain::KeyStatus;
+use sealpost_service::{KeyPage, KeyStanding, Manage, Managed, RegistrationView};
+
+use super::key_of;
+use crate::dashboard::{
+    chart::Chart,
+    page::Page,
+    show::{Bar, bars, when},
+    signed_in::SignedIn,
+};
+
+#[derive(Template)]
+#[template(path = "dashboard/key.html")]
+struct IdentityPage<'a> {
+    form_token: &'a str,
+    key: &'a KeyStanding,
+    bars: [Bar; 3],
+    chart: Chart,
+    waiting: u64,
+    webhooks: &'a [RegistrationView],
+    url: &'a str,
+    problem: Option<&'a str>,
+}
+
+/// Everything that the page shows.
+pub(super) struct Seen {
+    pub(super) page: KeyPage,
+    pub(super) webhooks: Vec<RegistrationView>,
+}
+
+pub(crate) async fn show(who: SignedIn, key: web::Path<String>) -> Result<Page, Page> {
+    let seen = look(&who, &key).await?;
+    Ok(Page::show(&page(&who, &seen, "", None)))
+}
+
+/// The page again, with what was wrong about the URL that was to be registered.
+pub(super) async fn show_again(
+    who: &SignedIn,
+    key: &str,
+    url: &str,
+    problem: &str,
+) -> Result<Page, Page> {
+    let seen = look(who, key).await?;
+    Ok(Page::again(&page(who, &seen, url, Some(problem))))
+}
+
+pub(super) async fn look(who: &SignedIn, key: &str) -> Result<Seen, Page> {
+    let key = key_of(key)?;
+    who.ask(move |owner| {
+        let page = owner.key(&key)?;
+        let webhooks = match owner.manage(&key, Manage::List)? {
+            Managed::Listed { webhooks } => webhooks,
+            _ => Vec::new(),
+        };
+        Ok(Seen { page, webhooks })
+    })
+    .await
+}
+
+fn page<'a>(
+    who: &'a SignedIn,
+    seen: &'a Seen,
+    url: &'a str,
+    problem: Option<&'a str>,
+) -> IdentityPage<'a> {
+    let key = &seen.page.standing;
+    IdentityPage {
+        form_token: &who.form_token,
+        bars: bars(key),
+        chart: Chart::of(&seen.page.days),
+        waiting: seen.page.waiting,
+        webhooks: &seen.webhooks,
+        key,
+        url,
+        problem,
+    }
+}

@@ -1,0 +1,29 @@
+//! One file per page or action: ask the service, show what it said.
+
+pub(super) mod account;
+pub(super) mod key;
+pub(super) mod new_key;
+pub(super) mod open_account;
+pub(super) mod overview;
+pub(super) mod revoke;
+pub(super) mod sign_in;
+pub(super) mod webhook;
+
+use sealpost_domain::{ApiKeyId, Handle, Label};
+use sealpost_service::Activate;
+
+use super::{form::Form, page::Page};
+
+/// The key that a path names; what cannot be a key is one that nobody has.
+fn key_of(text: &str) -> Result<ApiKeyId, Page> {
+    text.parse().map_err(|_| Page::not_found())
+}
+
+/// What to activate, or what to tell whoever filled the form in.
+fn activation_of(form: &Form) -> Result<Activate, String> {
+    let label = Label::parse(form.text("label")).map_err(|fault| format!("The label {fault}."))?;
+    let handle = Some(form.text("handle")).filter(|text| !text.is_empty());
+    let handle =
+        handle.map(Handle::parse).transpose().map_err(|fault| format!("The handle {fault}."))?;
+    Ok(Activate { label, handle })
+}

@@ -1,0 +1,34 @@
+//! The account's identities, each with its state, its plan and what it has used.
+
+use askama::Template;
+use sealpost_domain::{AccountId, KeyStatus};
+use sealpost_service::KeyStanding;
+
+use crate::dashboard::{
+    page::Page,
+    show::{Bar, bars},
+    signed_in::SignedIn,
+};
+
+#[derive(Template)]
+#[template(path = "dashboard/overview.html")]
+struct OverviewPage<'a> {
+    form_token: &'a str,
+    account_id: AccountId,
+    live: Vec<Card>,
+    revoked: Vec<KeyStanding>,
+}
+
+struct Card {
+    key: KeyStanding,
+    bars: [Bar; 3],
+}
+
+pub(crate) async fn show(who: SignedIn) -> Result<Page, Page> {
+    let (account_id, keys) = who.ask(|owner| Ok((owner.account_id(), owner.keys()?))).await?;
+    let (revoked, live): (Vec<_>, Vec<_>) =
+        keys.into_iter().partition(|key| key.status == KeyStatus::Revoked);
+    let live = live.into_iter().map(|key| Card { bars: bars(&key), key }).collect();
+    let form_token = &who.form_token;
+    Ok(Page::show(&OverviewPage { form_token, account_id, live, revoked }))
+}

@@ -1,0 +1,103 @@
+//! One registration: whether it takes what it is sent, what became of each attempt, and what can be done about it.
+
+mod act;
+
+use actix_web::web;
+use askama::Template;
+use sealpost_domain::{DisabledReason, RegistrationStatus};
+use sealpost_service::{
+    Cursor, Deliveries, DeliveriesPage, DeliveryState, Manage, Managed, RegistrationView,
+};
+use serde::Deserialize;
+
+pub(crate) use act::{act, register};
+
+use super::key_of;
+use crate::dashboard::{page::Page, show::when, signed_in::SignedIn};
+
+#[derive(Template)]
+#[template(path = "dashboard/webhook.html")]
+struct WebhookPage<'a> {
+    form_token: &'a str,
+    key: &'a str,
+    hook: &'a RegistrationView,
+    log: DeliveriesPage,
+    states: [Filter; 5],
+    state: &'a str,
+    said: Option<String>,
+}
+
+/// One choice of what the log shows.
+struct Filter {
+    name: &'static str,
+    value: &'static str,
+    is_chosen: bool,
+}
+
+/// What the page's address may say.
+#[derive(Deserialize)]
+pub(crate) struct Query {
+    #[serde(default)]
+    state: String,
+    #[serde(default)]
+    cursor: String,
+    /// What was just done, and how many it concerned.
+    #[serde(default)]
+    done: String,
+    #[serde(default)]
+    count: u64,
+}
+
+pub(crate) async fn show(
+    who: SignedIn,
+    path: web::Path<(String, String)>,
+    query: web::Query<Query>,
+) -> Result<Page, Page> {
+    let (key, webhook_id) = path.into_inner();
+    let id = key_of(&key)?;
+    let asked = Deliveries {
+        webhook_id: webhook_id.clone(),
+        state: DeliveryState::from_name(&query.state),
+        limit: ENTRIES,
+        cursor: query.cursor.parse::<Cursor>().ok(),
+    };
+    let state = asked.state.map_or("", DeliveryState::as_str);
+    let (hooks, log) = who
+        .ask(move |owner| {
+            Ok((owner.manage(&id, Manage::List)?, owner.manage(&id, Manage::Deliveries(asked))?))
+        })
+        .await?;
+    let (Managed::Listed { webhooks }, Managed::Deliveries(log)) = (hooks, log) else {
+        return Err(Page::broken());
+    };
+    let hook = webhooks.iter().find(|hook| hook.webhook_id.to_string() == webhook_id);
+    let hook = hook.ok_or_else(Page::not_found)?;
+    let filter = |(name, value)| Filter { name, value, is_chosen: value == state };
+    Ok(Page::show(&WebhookPage {
+        form_token: &who.form_token,
+        key: &key,
+        hook,
+        log,
+        states: FILTERS.map(filter),
+        state,
+        said: act::said(&query.done, query.count),
+    }))
+}
+
+/// Why the service disabled it, as a sentence.
+fn why(reason: &DisabledReason) -> &'static str {
+    match reason {
+        DisabledReason::Failing => "it has met nothing but failures for days.",
+        DisabledReason::Gone => "it answered 410 Gone.",
+    }
+}
+
+const FILTERS: [(&str, &str); 5] = [
+    ("all", ""),
+    ("pending", "pending"),
+    ("succeeded", "succeeded"),
+    ("failed", "failed"),
+    ("exhausted", "exhausted"),
+];
+/// Entries of a page.
+const ENTRIES: u32 = 25;

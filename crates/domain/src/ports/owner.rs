@@ -1,0 +1,61 @@
+//! What an account's owner looks at. Nothing here admits anybody: whoever asks has checked whose account it is.
+
+use super::StoreError;
+use crate::{AccountId, ApiKey, ApiKeyId, Session, Standing, Timestamp, Usage};
+
+/// Reads for the pages of an account's owner.
+pub trait OwnerLookup {
+    /// The account's keys, the newest first, at most `limit`; those that are not revoked come before those that are.
+    fn keys_of(&mut self, account: &AccountId, limit: u32) -> Result<Vec<KeyOverview>, StoreError>;
+
+    /// One of them; `None` where the account has no such key.
+    fn key_of(
+        &mut self,
+        account: &AccountId,
+        id: &ApiKeyId,
+    ) -> Result<Option<KeyOverview>, StoreError>;
+
+    /// The account's sessions that are live at `now`, at most `limit`, those that last longest first.
+    fn sessions_of(
+        &mut self,
+        account: &AccountId,
+        now: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<Session>, StoreError>;
+
+    /// What the key sent and received on each day from `since` on, in order; days without anything are left out.
+    fn daily_counts(
+        &mut self,
+        key: &ApiKeyId,
+        since: Timestamp,
+    ) -> Result<Vec<DailyCount>, StoreError>;
+
+    /// How many notices wait to be sent to the key's registrations.
+    fn count_waiting(&mut self, key: &ApiKeyId) -> Result<u64, StoreError>;
+}
+
+/// A key with everything that says how it is.
+#[derive(Debug, Clone)]
+pub struct KeyOverview {
+    /// The key.
+    pub key: ApiKey,
+    /// What it has used.
+    pub usage: Usage,
+    /// Where it stands with governance.
+    pub standing: Standing,
+    /// How many registrations it has.
+    pub registrations: u64,
+}
+
+/// A key's day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DailyCount {
+    /// The day's beginning, UTC.
+    pub day: Timestamp,
+    /// Envelopes that it sent.
+    pub sent: u64,
+    /// Envelopes that were sent to it.
+    pub received: u64,
+    /// Notices that its registrations took.
+    pub delivered: u64,
+}

@@ -1,0 +1,90 @@
+//! What an owner does. A key that is not the account's is one that does not exist.
+
+use std::sync::Arc;
+
+use sealpost_domain::{
+    ApiKeyId, KeyStatus, Refusal,
+    ports::{Durability, KeyFacts, Wanted},
+};
+
+use super::{NO_KEY, Owner, name_of};
+use crate::{
+    Error, KeyRevoked, Manage, Managed, Operator, OperatorError, Register, Registered,
+    credentials::{Caller, NO_SESSION},
+};
+
+impl Owner<'_> {
+    /// Registers a webhook of a key that may act.
+    pub fn register(&self, key: &ApiKeyId, asked: Register) -> Result<Registered, Error> {
+        self.with_key(key, |facts| {
+            if facts.status != KeyStatus::Active {
+                return Err(Refusal::KeyInactive { status: facts.status, field: None });
+            }
+            if facts.standing.is_blocked() {
+                return Err(Refusal::GovernanceBlocked { field: None });
+            }
+            Ok(())
+        })?;
+        self.sealpost.vet_and_add(&Caller { session: self.session, key: *key }, asked)
+    }
+
+    /// Manages the registrations of a key, whatever its state.
+    pub fn manage(&self, key: &ApiKeyId, asked: Manage) -> Result<Managed, Error> {
+        self.with_key(key, |_| Ok(()))?;
+        self.sealpost.go_on(key, asked)
+    }
+
+    /// Revokes a key for good, and writes down in the audit trail who did it.
+    pub fn revoke(&self, key: &ApiKeyId) -> Result<KeyRevoked, Error> {
+        self.with_key(key, |facts| match facts.status {
+            KeyStatus::Revoked => Err(REVOKED),
+            KeyStatus::Active | KeyStatus::Deactivated | KeyStatus::Rotating => Ok(()),
+        })?;
+        let core = &self.sealpost.core;
+        let actor = format!("account:{}", self.account_id);
+        let operator = Operator::new(Arc::clone(&core.store), Arc::clone(&core.clock), actor);
+        operator.revoke_key(key).map_err(|error| match error {
+            OperatorError::Store(fault) => fault.into(),
+            OperatorError::Wallet(fault) => fault.into(),
+            // Somebody else has revoked it in between.
+            OperatorError::IllegalMove(_)
+            | OperatorError::NotFound(_)
+            | OperatorError::Pointless(_) => REVOKED.into(),
+        })
+    }
+
+    /// Ends one session of the account; one that has ended already is no fault.
+    pub fn end_session(&self, name: &str) -> Result<(), Error> {
+        let now = self.sealpost.core.clock.now();
+        let store = &self.sealpost.core.store;
+        let sessions = store.owner_lookup()?.sessions_of(&self.account_id, now, u32::MAX)?;
+        for session in sessions.into_iter().filter(|session| name_of(&session.token) == name) {
+            store.write(Durability::Durable, |tx| tx.delete_session(&session.token))?;
+            self.sealpost.core.known.forget_session(&session.token);
+        }
+        Ok(())
+    }
+
+    /// Judges a key of the account, while the session is live.
+    fn with_key(
+        &self,
+        key: &ApiKeyId,
+        judge: impl Fn(&KeyFacts) -> Result<(), Refusal>,
+    ) -> Result<(), Error> {
+        let core = &self.sealpost.core;
+        let wanted =
+            Wanted { sessions: vec![self.session], callers: vec![*key], ..Wanted::default() };
+        let judged = core.store.write(Durability::Relaxed, |tx| {
+            let facts = tx.lock_facts(&wanted)?;
+            let session = facts.sessions.get(&self.session);
+            if !session.is_some_and(|session| session.is_live(core.clock.now())) {
+                return Ok(Err(NO_SESSION));
+            }
+            let key = facts.keys.get(key).filter(|key| key.account_id == self.account_id);
+            Ok(key.ok_or(NO_KEY).and_then(&judge))
+        })?;
+        Ok(judged?)
+    }
+}
+
+const REVOKED: Refusal = Refusal::KeyInactive { status: KeyStatus::Revoked, field: None };

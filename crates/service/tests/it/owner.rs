@@ -1,0 +1,142 @@
+//! What an account's owner sees and does on the dashboard.
+
+use std::time::Duration;
+
+use sealpost_domain::{
+    ApiKeyId, Code, EventKind, KeyStatus, Subject,
+    ports::{DailyCount, Durability, Store},
+};
+use sealpost_service::{Credentials, Error, Manage, Managed, Owner, Register, Send};
+
+use crate::support::World;
+
+fn key(who: &Credentials) -> ApiKeyId {
+    who.key.clone().unwrap().unwrap().parse().unwrap()
+}
+
+fn owner<'a>(world: &'a World, who: &Credentials) -> Owner<'a> {
+    world.sealpost.owner(who.token.as_deref().unwrap()).unwrap()
+}
+
+fn code<T>(result: Result<T, Error>) -> Code {
+    result.err().and_then(|error| error.refusal().map(sealpost_domain::Refusal::code)).unwrap()
+}
+
+fn somewhere() -> Register {
+    Register { url: "https://example.org/".to_owned(), events: vec![EventKind::EnvelopeReceived] }
+}
+
+#[test]
+fn a_session_that_has_ended_is_nobodys() {
+    let world = World::new();
+    let who = world.newcomer(None);
+    let owner = owner(&world, &who);
+    world.clock.advance(Duration::from_hours(12));
+    assert_eq!(code(world.sealpost.owner(who.token.as_deref().unwrap())), Code::Unauthorized);
+    assert_eq!(code(world.sealpost.owner("st_rubbish")), Code::Unauthorized);
+    assert_eq!(code(owner.manage(&key(&who), Manage::List)), Code::Unauthorized);
+    assert_eq!(code(owner.revoke(&key(&who))), Code::Unauthorized);
+    assert_eq!(code(owner.register(&key(&who), somewhere())), Code::Unauthorized);
+}
+
+#[test]
+fn somebody_elses_key_does_not_exist() {
+    let world = World::new();
+    let (who, other) = (world.newcomer(None), world.newcomer(None));
+    let owner = owner(&world, &who);
+    let theirs = key(&other);
+    assert_eq!(code(owner.key(&theirs)), Code::KeyNotFound);
+    assert_eq!(code(owner.manage(&theirs, Manage::List)), Code::KeyNotFound);
+    assert_eq!(code(owner.register(&theirs, somewhere())), Code::KeyNotFound);
+    assert_eq!(code(owner.revoke(&theirs)), Code::KeyNotFound);
+    assert_eq!(world.operator().show_key(&theirs).unwrap().status, KeyStatus::Active);
+}
+
+#[test]
+fn looking_counts_against_no_limit_and_needs_no_active_key() {
+    let world = World::new();
+    let who = world.newcomer(None);
+    let owner = owner(&world, &who);
+    world.operator().deactivate_key(&key(&who)).unwrap();
+    for _ in 0..50 {
+        owner.keys().unwrap();
+        owner.key(&key(&who)).unwrap();
+        owner.manage(&key(&who), Manage::List).unwrap();
+    }
+    let seen = owner.keys().unwrap().remove(0);
+    assert_eq!((seen.status, seen.usage.minute.used), (KeyStatus::Deactivated, 0));
+}
+
+#[test]
+fn only_a_key_that_may_act_gets_registrations() {
+    let world = World::new();
+    let who = world.newcomer(None);
+    let owner = owner(&world, &who);
+    owner.register(&key(&who), somewhere()).unwrap();
+    let subject = Subject::Key(key(&who));
+    world.operator().enforce(subject.clone(), "because").unwrap();
+    assert_eq!(code(owner.register(&key(&who), somewhere())), Code::GovernanceBlocked);
+    world.operator().lift(subject, "no longer").unwrap();
+    world.operator().deactivate_key(&key(&who)).unwrap();
+    assert_eq!(code(owner.register(&key(&who), somewhere())), Code::KeyInactive);
+    let Managed::Listed { webhooks } = owner.manage(&key(&who), Manage::List).unwrap() else {
+        panic!("a list");
+    };
+    assert_eq!(webhooks.len(), 1);
+}
+
+#[test]
+fn a_key_is_revoked_once_and_the_trail_says_by_whom() {
+    let world = World::new();
+    let who = world.newcomer(None);
+    let owner = owner(&world, &who);
+    owner.register(&key(&who), somewhere()).unwrap();
+    let revoked = owner.revoke(&key(&who)).unwrap();
+    assert_eq!((revoked.key.status, revoked.registrations), (KeyStatus::Revoked, 1));
+    assert_eq!(code(owner.revoke(&key(&who))), Code::KeyInactive);
+    let trail = world.operator().audit_entries(0, 99).unwrap();
+    let acts: Vec<_> = trail.iter().map(|entry| (&*entry.actor, &*entry.action)).collect();
+    let actor = format!("account:{}", owner.account_id());
+    assert_eq!(acts, [(&*actor, "key.revoke")]);
+}
+
+#[test]
+fn one_session_ends_and_the_others_go_on() {
+    let world = World::new();
+    let first = world.newcomer(None);
+    world.clock.advance(Duration::from_secs(1));
+    let second = world.log_in_again(&first);
+    let owner = owner(&world, &second);
+    let sessions = owner.sessions().unwrap();
+    let this: Vec<_> = sessions.iter().map(|session| session.is_this).collect();
+    assert_eq!(this, [true, false], "those that last longest first");
+    owner.end_session("0000000000000000").unwrap();
+    assert_eq!(owner.sessions().unwrap().len(), 2);
+    owner.end_session(&sessions[1].name).unwrap();
+    assert_eq!(code(world.sealpost.owner(first.token.as_deref().unwrap())), Code::Unauthorized);
+    assert_eq!(owner.sessions().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn thirty_days_are_shown_with_what_was_counted() {
+    let world = World::new();
+    let (alice, bob) = (world.newcomer(None), world.newcomer(None));
+    let message =
+        || Send { to: key(&bob).to_string(), message: "hello".to_owned(), idempotency_key: None };
+    world.sealpost.send(&alice, Ok(message())).await.result.unwrap();
+    world.clock.advance(Duration::from_hours(11));
+    world.sealpost.send(&alice, Ok(message())).await.result.unwrap();
+    let store: &dyn Store = &*world.database;
+    let now = sealpost_domain::Clock::now(&*world.clock).plus(Duration::from_secs(1));
+    let counted = store.write(Durability::Relaxed, |tx| tx.count_envelopes(now, 9)).unwrap();
+    assert_eq!(counted, 2);
+    let sum = |days: &[DailyCount]| {
+        days.iter().fold((0, 0), |sum, day| (sum.0 + day.sent, sum.1 + day.received))
+    };
+    let days = owner(&world, &alice).key(&key(&alice)).unwrap().days;
+    assert_eq!((days.len(), sum(&days)), (30, (2, 0)));
+    assert!(days.is_sorted_by_key(|day| day.day));
+    assert!(days[29].day <= now && now.since(days[29].day) < Duration::from_hours(24));
+    let days = owner(&world, &bob).key(&key(&bob)).unwrap().days;
+    assert_eq!((days.len(), sum(&days)), (30, (0, 2)));
+}

@@ -1,0 +1,147 @@
+//! What an account's owner looks at.
+
+use std::collections::{BTreeSet, HashMap};
+
+use diesel::{dsl::count_star, prelude::*};
+use sealpost_domain::{
+    AccountId, ApiKey, ApiKeyId, Session, Timestamp, Usage,
+    ports::{DailyCount, KeyOverview, OwnerLookup, StoreError},
+};
+
+use crate::{
+    account::{self, SessionRow},
+    columns,
+    connection::{AnyConnection, on_backend},
+    fault::Fault,
+    governance::Decisions,
+    key,
+    reader::Reader,
+    schema::{accounts, daily_counts as c, deliveries as d, sessions, usage, webhooks as w},
+    usage::UsageRow,
+};
+
+impl OwnerLookup for Reader<'_> {
+    fn keys_of(&mut self, account: &AccountId, limit: u32) -> Result<Vec<KeyOverview>, StoreError> {
+        self.run(|conn| {
+            let keys = key::of_account(conn, account, limit)?;
+            overviews(conn, account, keys)
+        })
+    }
+
+    fn key_of(
+        &mut self,
+        account: &AccountId,
+        id: &ApiKeyId,
+    ) -> Result<Option<KeyOverview>, StoreError> {
+        self.run(|conn| {
+            let key = key::find_key(conn, id)?.filter(|key| key.account_id == *account);
+            Ok(overviews(conn, account, key.into_iter().collect())?.pop())
+        })
+    }
+
+    fn sessions_of(
+        &mut self,
+        account: &AccountId,
+        now: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<Session>, StoreError> {
+        self.run(|conn| {
+            let live = sessions::table
+                .filter(sessions::account_id.eq(account.to_string()))
+                .filter(sessions::expires_at.gt(now.as_millis()))
+                .order(sessions::expires_at.desc())
+                .limit(limit.into());
+            live.load::<SessionRow>(conn)?.into_iter().map(account::session).collect()
+        })
+    }
+
+    fn daily_counts(
+        &mut self,
+        key: &ApiKeyId,
+        since: Timestamp,
+    ) -> Result<Vec<DailyCount>, StoreError> {
+        self.run(|conn| {
+            let days = c::table
+                .filter(c::api_key_id.eq(key.to_string()))
+                .filter(c::day.ge(since.as_millis()))
+                .order(c::day)
+                .select((c::day, c::sent, c::received, c::delivered));
+            days.load::<(i64, i64, i64, i64)>(conn)?.into_iter().map(daily_count).collect()
+        })
+    }
+
+    fn count_waiting(&mut self, key: &ApiKeyId) -> Result<u64, StoreError> {
+        self.run(|conn| {
+            let waiting = d::table
+                .inner_join(w::table)
+                .filter(w::api_key_id.eq(key.to_string()))
+                .filter(d::due_at.is_not_null());
+            columns::number(waiting.count().get_result::<i64>(conn)?, "number of deliveries")
+        })
+    }
+}
+
+fn overviews(
+    conn: &mut AnyConnection,
+    account: &AccountId,
+    keys: Vec<ApiKey>,
+) -> Result<Vec<KeyOverview>, Fault> {
+    let ids: Vec<_> = keys.iter().map(|key| key.id.to_string()).collect();
+    let mut usage = usage_of(conn, &ids)?;
+    let mut registrations = registrations_of(conn, &ids)?;
+    let account = account.to_string();
+    let partner = accounts::table
+        .find(&account)
+        .select(accounts::partner_id)
+        .first::<Option<String>>(conn)
+        .optional()?
+        .flatten();
+    let above: Vec<&str> = [&*account].into_iter().chain(partner.as_deref()).collect();
+    let subjects: BTreeSet<_> =
+        ids.iter().map(String::as_str).chain(above.iter().copied()).collect();
+    let decisions = Decisions::on(conn, &subjects)?;
+    let overview = |(id, key): (&String, ApiKey)| {
+        let subjects: Vec<_> = [&**id].into_iter().chain(above.iter().copied()).collect();
+        Ok(KeyOverview {
+            usage: usage.remove(id).ok_or(Fault::Corrupt("usage of a key"))?,
+            standing: decisions.standing(&subjects),
+            registrations: registrations.remove(id).unwrap_or_default(),
+            key,
+        })
+    };
+    ids.iter().zip(keys).map(overview).collect()
+}
+
+fn usage_of(conn: &mut AnyConnection, ids: &[String]) -> Result<HashMap<String, Usage>, Fault> {
+    let rows = usage::table.filter(usage::api_key_id.eq_any(ids));
+    on_backend!(conn, c => rows.load::<UsageRow>(c))?
+        .into_iter()
+        .map(|row| Ok((row.api_key_id.clone(), row.read()?)))
+        .collect()
+}
+
+fn registrations_of(
+    conn: &mut AnyConnection,
+    ids: &[String],
+) -> Result<HashMap<String, u64>, Fault> {
+    let counts = w::table
+        .filter(w::api_key_id.eq_any(ids))
+        .group_by(w::api_key_id)
+        .select((w::api_key_id, count_star()));
+    on_backend!(conn, c => counts.load::<(String, i64)>(c))?
+        .into_iter()
+        .map(|(id, count)| Ok((id, columns::number(count, "number of registrations")?)))
+        .collect()
+}
+
+fn daily_count(
+    (day, sent, received, delivered): (i64, i64, i64, i64),
+) -> Result<DailyCount, Fault> {
+    let number = |count| columns::number(count, "daily count");
+    Ok(DailyCount {
+        day: Timestamp::from_millis(day),
+        sent: number(sent)?,
+        received: number(received)?,
+        delivered: number(delivered)?,
+    })
+}

@@ -1,0 +1,2 @@
+DROP TABLE counted;
+DROP TABLE daily_counts;

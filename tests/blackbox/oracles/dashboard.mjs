@@ -1,0 +1,321 @@
+// Walks through every page and every form of the dashboard in a real browser, as a person would: without JavaScript, then
+// looks at each page in dark and narrow, and asks axe about it. Ends with status 0 only if everything was as expected.
+//
+//   node dashboard.mjs BASE_URL CHROMIUM [FOLDER_FOR_SCREENSHOTS]
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import { chromium } from 'playwright-core';
+
+const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+
+const [base, executablePath, shots] = process.argv.slice(2);
+const HOSTILE = `<img src=x onerror="document.title='owned'">'"&amp;`;
+const PUBLIC = ['/docs', '/docs/errors', '/docs/errors/INVALID_FIELD', '/docs/nowhere', '/badges/nobody'];
+const seen = new Set();
+
+const browser = await chromium.launch({
+  executablePath,
+  args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+    '--disable-component-update', '--disable-sync'],
+});
+const receiver = await startReceiver();
+try {
+  await walk();
+} finally {
+  receiver.server.close();
+  receiver.server.closeAllConnections();
+  await browser.close();
+}
+
+async function walk() {
+  const person = await browser.newContext({ javaScriptEnabled: false, viewport: { width: 1100, height: 800 } });
+  const page = await person.newPage();
+  page.setDefaultTimeout(20_000);
+  const account = await openAccount(page);
+  await signIn(page, account);
+  const key = await createIdentity(page);
+  const hook = await registerWebhook(page, key);
+  await followDeliveries(page, account, key, hook);
+  await rotateSecret(page, hook);
+  await disableAndEnable(page, account, key, hook);
+  await lookAtEverything(person, [...seen], account);
+  await deleteWebhook(page, key, hook);
+  await revoke(page, account, key);
+  await endSessions(page, account);
+}
+
+async function openAccount(page) {
+  await page.goto(`${base}/dashboard`);
+  assert.equal(new URL(page.url()).pathname, '/dashboard/sign-in', 'who is not signed in is sent to sign in');
+  await note(page);
+  await page.click('text=Open one');
+  await note(page);
+  await page.fill('#label', HOSTILE);
+  await page.fill('#handle', 'Not A Handle');
+  await page.click('button.main');
+  await has(page, '[role=alert]', 'handle');
+  await page.fill('#handle', `p${Date.now()}`);
+  await page.click('button.main');
+  await has(page, 'h1', 'Your account is open');
+  const text = await page.innerText('main');
+  assert.ok(text.includes(HOSTILE), 'a hostile label is shown as it was typed');
+  const [id] = /acct_\w+/.exec(text);
+  const [secret] = /ls_\w+/.exec(text);
+  const [key] = /ak_\w+/.exec(text);
+  await page.click('text=Sign in');
+  return { id, secret, key };
+}
+
+async function signIn(page, account) {
+  await page.goto(`${base}/dashboard/sign-in`);
+  await page.fill('#account_id', account.id);
+  await page.fill('#login_secret', `${account.secret}x`);
+  await page.click('button.main');
+  await has(page, '[role=alert]', 'wrong');
+  await page.fill('#login_secret', account.secret);
+  await page.click('button.main');
+  await has(page, 'h1', 'Identities');
+  await has(page, 'ul.cards', HOSTILE);
+  await note(page);
+}
+
+async function createIdentity(page) {
+  await page.click('text=New identity');
+  await note(page);
+  await page.fill('#label', 'x'.repeat(100));
+  await page.fill('#handle', 'admin!');
+  await page.click('button.main');
+  await has(page, '[role=alert]', 'handle');
+  await page.fill('#label', 'Orders');
+  await page.fill('#handle', '');
+  await page.click('button.main');
+  await has(page, 'h1', 'Orders');
+  await note(page);
+  return /ak_\w+/.exec(page.url())[0];
+}
+
+async function registerWebhook(page, key) {
+  await page.fill('#url', 'http://10.0.0.1/hook');
+  await page.click('button:has-text("Register")');
+  await has(page, '[role=alert]', 'url');
+  await page.fill('#url', receiver.url);
+  await page.click('button:has-text("Register")');
+  assert.match(await page.innerText('.secret'), /^whsec_/);
+  await page.click('text=To the webhook');
+  await has(page, 'h1', receiver.url);
+  await note(page);
+  assert.ok(page.url().includes(key));
+  return /wh_\w+/.exec(page.url())[0];
+}
+
+async function followDeliveries(page, account, key, hook) {
+  receiver.answers = 500;
+  const envelope = await send(account, key);
+  await until(page, '.tag.exhausted');
+  await has(page, 'tbody', envelope);
+  await has(page, 'tbody', '500');
+  await page.click('nav.filters >> text=succeeded');
+  await has(page, 'section', 'Nothing here');
+  await page.click('nav.filters >> text=exhausted');
+  await has(page, 'tbody', envelope);
+  receiver.answers = 200;
+  await page.click('button:has-text("Send again")');
+  await has(page, '[role=status]', 'sent again');
+  await until(page, 'tbody .tag.succeeded');
+  receiver.answers = 500;
+  await send(account, key);
+  await until(page, 'tr:first-child .tag.exhausted');
+  receiver.answers = 200;
+  await page.click('summary:has-text("Send again what failed")');
+  await page.selectOption('#hours', '1');
+  await page.click('details[open] button:has-text("Send again")');
+  await has(page, '[role=status]', '1 notices');
+  await until(page, 'tr:first-child .tag.succeeded');
+  for (let number = 0; number < 14; number += 1) await send(account, key);
+  await until(page, 'text=Older');
+  await page.click('text=Older');
+  await has(page, 'tbody', envelope);
+  await page.goto(`${base}/dashboard/keys/${key}/webhooks/${hook}`);
+}
+
+async function rotateSecret(page, hook) {
+  await page.click('text=Make a new signing secret');
+  assert.match(await page.innerText('.secret'), /^whsec_/);
+  await page.click('text=To the webhook');
+  assert.ok(page.url().includes(hook));
+}
+
+async function disableAndEnable(page, account, key, hook) {
+  receiver.answers = 410;
+  await send(account, key);
+  await until(page, '.problem');
+  await has(page, '.problem', '410 Gone');
+  receiver.answers = 200;
+  await page.click('button:has-text("Enable")');
+  await has(page, '[role=status]', 'Enabled');
+  await has(page, '.tag.enabled', 'enabled');
+  assert.ok(page.url().includes(hook));
+}
+
+async function deleteWebhook(page, key, hook) {
+  await page.goto(`${base}/dashboard/keys/${key}/webhooks/${hook}`);
+  await page.click('summary:has-text("Delete")');
+  await page.click('text=Delete this webhook');
+  await has(page, 'main', 'No webhook is registered');
+  await page.goto(`${base}/dashboard/keys/${key}/webhooks/${hook}`);
+  await has(page, 'h1', 'Not found');
+}
+
+async function revoke(page, account, key) {
+  await page.goto(`${base}/dashboard/keys/${key}`);
+  await page.click('text=Revoke…');
+  await has(page, 'main', 'no envelope that was sealed to it can ever be opened again');
+  await page.fill('#typed', account.key);
+  await page.click('button.danger');
+  await has(page, '[role=alert]', 'Nothing was revoked');
+  await page.fill('#typed', key);
+  await page.click('button.danger');
+  await has(page, '.notice', 'revoked for good');
+  assert.equal(await page.locator('text=Revoke…').count(), 0);
+  await page.goto(`${base}/dashboard`);
+  await has(page, 'main', 'Revoked');
+  assert.equal((await api(account, key, '/v1/did/status')).status, 403);
+}
+
+async function endSessions(page, account) {
+  const other = await login(account);
+  await page.goto(`${base}/dashboard/account`);
+  const before = await page.locator('tbody tr').count();
+  await page.click('tbody button >> nth=0');
+  assert.equal(await page.locator('tbody tr').count(), before - 1);
+  await page.click('text=Make a new login secret');
+  const secret = await page.innerText('.secret');
+  assert.match(secret, /^ls_/);
+  assert.equal((await post('/v1/auth/login', { account_id: account.id, login_secret: account.secret })).status, 401);
+  account.secret = secret;
+  const last = await login(account);
+  await page.click('text=Back to the account');
+  await page.click('text=Sign out everywhere');
+  await has(page, 'h1', 'Sign in');
+  for (const token of [other, last]) {
+    assert.equal((await post('/v1/auth/logout', {}, { authorization: `Bearer ${token}` })).status, 401);
+  }
+  await page.goto(`${base}/dashboard`);
+  assert.equal(new URL(page.url()).pathname, '/dashboard/sign-in');
+  await signIn(page, account);
+  await page.click('text=Sign out');
+  await has(page, 'h1', 'Sign in');
+}
+
+// Every page as it is in light and dark, wide and narrow: nothing is cut off, nothing comes from elsewhere or is refused
+// by the page's own policy, and axe finds no serious fault.
+async function lookAtEverything(person, paths, account) {
+  const storageState = await person.storageState();
+  const revokePage = paths.find((path) => /\/keys\/ak_\w+$/.test(path));
+  const all = [...paths, `${revokePage}/revoke`, '/dashboard/account', '/dashboard/nowhere'];
+  assert.ok(all.length >= 9, `every page was noted: ${all}`);
+  for (const [colorScheme, width] of [['light', 1100], ['dark', 1100], ['light', 360], ['dark', 360]]) {
+    const context = await browser.newContext({
+      colorScheme, storageState, bypassCSP: true, viewport: { width, height: 800 },
+    });
+    const page = await context.newPage();
+    const complaints = [];
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !message.text().includes('status of 404')) complaints.push(message.text());
+    });
+    page.on('request', (request) => {
+      if (!request.url().startsWith(base)) complaints.push(`asks elsewhere: ${request.url()}`);
+    });
+    for (const path of [...all, ...PUBLIC]) {
+      await page.goto(base + path);
+      if (shots) await page.screenshot({ path: `${shots}/${colorScheme}-${width}${path.replaceAll('/', '-')}.png`, fullPage: true });
+      assert.notEqual(await page.title(), 'owned', 'a label ran as script');
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+      assert.ok(overflow <= 0, `${path} is ${overflow} px too wide at ${width}`);
+      await page.evaluate(axe);
+      const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
+      const serious = violations.filter(({ impact }) => ['serious', 'critical'].includes(impact));
+      const faults = serious.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).join(' ')}`);
+      assert.deepEqual(faults, [], `${path} in ${colorScheme} at ${width}`);
+    }
+    assert.deepEqual(complaints, []);
+    await context.close();
+  }
+  await underTheRealPolicy(storageState, all);
+  assert.ok(account.id);
+}
+
+// With JavaScript on and the policy in force: no page tries what its policy refuses.
+async function underTheRealPolicy(storageState, paths) {
+  const context = await browser.newContext({ storageState });
+  const page = await context.newPage();
+  const refused = [];
+  page.on('console', (message) => {
+    if (/Content Security Policy/i.test(message.text())) refused.push(message.text());
+  });
+  for (const path of [...paths, ...PUBLIC]) {
+    const answer = await page.goto(base + path);
+    const policy = answer.headers()['content-security-policy'];
+    assert.ok(policy.startsWith("default-src 'none'") && !policy.includes('unsafe'), `${path}: ${policy}`);
+    if (!PUBLIC.includes(path)) assert.equal(answer.headers()['cache-control'], 'no-store', path);
+  }
+  assert.deepEqual(refused, []);
+  await context.close();
+}
+
+async function note(page) {
+  seen.add(new URL(page.url()).pathname);
+}
+
+async function has(page, selector, text) {
+  const found = await page.locator(selector).first().innerText();
+  assert.ok(found.includes(text), `${page.url()} says "${found}" in ${selector}, and not "${text}"`);
+}
+
+// Without JavaScript a page is looked at again by loading it again.
+async function until(page, selector) {
+  const url = page.url();
+  for (const deadline = Date.now() + 20_000; Date.now() < deadline;) {
+    if (await page.locator(selector).count() > 0) return;
+    await new Promise((done) => setTimeout(done, 100));
+    await page.goto(url);
+  }
+  assert.fail(`${url} never showed ${selector}: ${await page.innerText('main')}`);
+}
+
+async function post(path, body, headers = {}) {
+  const answer = await fetch(base + path, {
+    method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers },
+  });
+  return { status: answer.status, body: await answer.json() };
+}
+
+async function login(account) {
+  const answer = await post('/v1/auth/login', { account_id: account.id, login_secret: account.secret });
+  assert.equal(answer.status, 200, JSON.stringify(answer.body));
+  return answer.body.session_token;
+}
+
+async function api(account, key, path, body = {}) {
+  account.token ??= await login(account);
+  return post(path, body, { authorization: `Bearer ${account.token}`, 'x-did-api-key': key });
+}
+
+// From the account's first key.
+async function send(account, to) {
+  const answer = await api(account, account.key, '/v1/channel/send', { to, message: 'hello' });
+  assert.equal(answer.status, 200, JSON.stringify(answer.body));
+  return answer.body.envelope_id;
+}
+
+async function startReceiver() {
+  const state = { answers: 200 };
+  state.server = createServer((request, answer) => {
+    request.resume().on('end', () => answer.writeHead(state.answers).end(`answer ${state.answers} <b>bold</b>`));
+  });
+  await new Promise((listening) => state.server.listen(0, '127.0.0.1', listening));
+  state.url = `http://127.0.0.1:${state.server.address().port}/hook`;
+  return state;
+}
