@@ -71,12 +71,14 @@ fn progress_is_for_terminals_and_is_gone_at_the_end() {
 
 #[test]
 fn a_shell_completes_commands_and_flags() {
-    let script = page(&["completions", "bash"]);
+    let script = tempfile::NamedTempFile::new().unwrap();
+    fs::write(script.path(), page(&["completions", "bash"])).unwrap();
     let complete = |words: &str| {
         let asked = format!(
-            "{script}\nCOMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); \
+            ". {}; COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); \
              _sealpost sealpost \"${{COMP_WORDS[COMP_CWORD]}}\" \"${{COMP_WORDS[COMP_CWORD - 1]}}\"; \
-             printf '%s\\n' \"${{COMPREPLY[@]}}\""
+             printf '%s\\n' \"${{COMPREPLY[@]}}\"",
+            script.path().display()
         );
         let mut command = Command::new("bash");
         command.args(["--norc", "-c", &asked]);

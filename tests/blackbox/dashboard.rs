@@ -95,7 +95,7 @@ fn another_account_is_not_shown(database: &Database) {
     let server = database.serve();
     let client = server.client();
     let (alice, bob) = (client.newcomer(), client.newcomer());
-    let hook = text(&client.register(&bob, "http://127.0.0.1:9/hook"), "webhook_id");
+    let hook = text(&client.register(&bob, "http://127.0.0.1:9999/hook"), "webhook_id");
     let browser = Browser::sign_in(client, &alice);
     for path in [
         format!("/dashboard/keys/{}", bob.key),

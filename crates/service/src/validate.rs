@@ -17,9 +17,10 @@ use crate::{
 #[derive(Debug, Clone, JsonSchema)]
 pub struct Validate {
     /// Whose circuit.
+    #[schemars(extend("pattern" = "^[A-Za-z0-9-]{2,16}$"))]
     pub jurisdiction: String,
     /// Whether a circuit that does not hold is an answer and no refusal.
-    #[schemars(default)]
+    #[schemars(with = "Option<bool>")]
     pub dry_run: bool,
 }
 

@@ -17,8 +17,10 @@ const FILE: &str = include_str!("../../../docs/examples/webhook-vectors.json");
 
 #[test]
 fn the_file_is_what_the_generator_writes() {
-    let written = format!("{:#}\n", generator::vectors().unwrap());
-    assert!(written == FILE, "write it anew: the first lines of examples/vectors.rs say how");
+    // As values: in which order members are written depends on what else is built with serde_json.
+    let file: Value = serde_json::from_str(FILE).unwrap();
+    let is_same = generator::vectors().unwrap() == file;
+    assert!(is_same, "write it anew: the first lines of examples/vectors.rs say how");
 }
 
 #[test]

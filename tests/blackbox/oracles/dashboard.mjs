@@ -121,7 +121,7 @@ async function followDeliveries(page, account, key, hook) {
   await page.click('nav.filters >> text=exhausted');
   await has(page, 'tbody', envelope);
   receiver.answers = 200;
-  await page.click('button:has-text("Send again")');
+  await page.click('tbody button:has-text("Send again")');
   await has(page, '[role=status]', 'sent again');
   await until(page, 'tbody .tag.succeeded');
   receiver.answers = 500;

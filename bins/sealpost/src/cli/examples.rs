@@ -26,7 +26,7 @@ fn indented(text: &str) -> String {
 }
 
 /// By the words after `sealpost`.
-const EXAMPLES: [(&str, &str); 26] = [
+const EXAMPLES: [(&str, &str); 33] = [
     ("", "sealpost serve --dev\nsealpost demo\nsealpost admin key show --help"),
     (
         "serve",
@@ -47,6 +47,31 @@ const EXAMPLES: [(&str, &str); 26] = [
     ),
     ("man", "sealpost man\nsealpost man --dir /usr/local/share/man/man1"),
     ("kek new", "sealpost kek new\nsealpost kek new --version 2"),
+    (
+        "listen",
+        "sealpost listen --forward-to http://127.0.0.1:3000/hook --secret-file secret.txt\n\
+         sealpost listen --forward-to http://127.0.0.1:3000/hook --did-json did.json --json",
+    ),
+    (
+        "verify",
+        "sealpost verify --headers headers.txt --body body.json --secret-file secret.txt\n\
+         sealpost verify --headers headers.txt --body body.json --did-json did.json",
+    ),
+    (
+        "admin assess",
+        "sealpost admin assess ak_01kxk83ffmfe7rw98sdqcq10h0 --clarity 0.81 --coherence 0.70 --confidence 0.95 --drift 0.04",
+    ),
+    (
+        "admin attest",
+        "sealpost admin attest ak_01kxk83ffmfe7rw98sdqcq10h0 --check identity_verified --valid-until 2027-01-31\n\
+         sealpost admin attest ak_01kxk83ffmfe7rw98sdqcq10h0 --check sanctions_screened --failed --reason 'a hit, under review'",
+    ),
+    (
+        "admin badge revoke",
+        "sealpost admin badge revoke bdg_01kxk83ffmfe7rw98sdqcq10h0 --reason 'withdrawn'",
+    ),
+    ("admin issuer list", "sealpost admin issuer list"),
+    ("admin issuer rotate", "sealpost admin issuer rotate"),
     ("admin audit list", "sealpost admin audit list --limit 20 --json"),
     ("admin audit verify", "sealpost admin audit verify"),
     (

@@ -130,11 +130,20 @@ impl Found<'_> {
         !self.path.starts_with('/')
     }
 
+    /// The path with the examples of its variable parts.
+    fn example_path(&self) -> String {
+        let parameters = self.operation.get("parameters").and_then(Value::as_array);
+        let parts = parameters.into_iter().flatten().filter(|it| text(it, "/in") == "path");
+        parts.fold(self.path.to_owned(), |path, part| {
+            path.replace(&format!("{{{}}}", text(part, "/name")), text(part, "/example"))
+        })
+    }
+
     fn requests(&self, document: &Value, asked: Option<&Value>) -> Vec<Sample> {
         if self.is_event() {
             return asked.map(samples).unwrap_or_default();
         }
-        let url = format!("{}{}", text(document, "/servers/0/url"), self.path);
+        let url = format!("{}{}", text(document, "/servers/0/url"), self.example_path());
         let command =
             |body: Option<&Value>| curl::command(&self.method, &url, self.operation, body);
         let examples = asked.and_then(|content| content.get("examples")).and_then(Value::as_object);

@@ -20,12 +20,13 @@ use crate::{
 #[derive(Debug, Clone, Default, JsonSchema)]
 pub struct Issue {
     /// Whose circuit must hold as well.
+    #[schemars(extend("pattern" = "^[A-Za-z0-9-]{2,16}$"))]
     pub jurisdiction: Option<String>,
     /// Whether the badge names the key's DID instead of the key.
-    #[schemars(default)]
+    #[schemars(with = "Option<bool>")]
     pub disclose_did: bool,
     /// Whether only to tell what would be refused.
-    #[schemars(default)]
+    #[schemars(with = "Option<bool>")]
     pub dry_run: bool,
 }
 

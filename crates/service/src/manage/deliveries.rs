@@ -24,7 +24,7 @@ pub struct Deliveries {
     #[schemars(with = "Option<String>", extend("enum" = ["pending", "succeeded", "failed", "exhausted", null]))]
     pub state: Option<DeliveryState>,
     /// How many at the most.
-    #[schemars(range(min = 1, max = 100), extend("default" = 20))]
+    #[schemars(with = "Option<u32>", range(min = 1, max = 100), extend("default" = 20))]
     pub limit: u32,
     /// From where the last page ended.
     #[schemars(with = "Option<String>")]

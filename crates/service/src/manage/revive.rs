@@ -22,7 +22,7 @@ pub struct Recover {
     /// Up to which instant; `None` where it is the present one.
     pub until: Option<Timestamp>,
     /// Whether it is only to be counted.
-    #[schemars(default)]
+    #[schemars(with = "Option<bool>")]
     pub dry_run: bool,
 }
 

@@ -99,7 +99,7 @@ fn later_migrations_keep_what_is_there(db: &Fixture) {
         key.id
     ))
     .unwrap();
-    assert_eq!(db.migrate().unwrap().first(), names("sqlite").last());
+    assert_eq!(db.migrate().unwrap(), names("sqlite")[1..]);
     assert_eq!((db.count("envelopes"), db.count("deliveries")), (2, 2));
     let due = db.claim(&fixture::claim_of(1000, 10, LeaseToken(1))).unwrap();
     assert_eq!(due.iter().map(LeasedDelivery::id).collect::<Vec<_>>(), [sent[0].id()]);

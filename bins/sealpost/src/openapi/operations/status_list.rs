@@ -18,7 +18,7 @@ pub(super) fn operation() -> Operation {
             "required": true,
             "description": "Its number, as `credentialStatus` of a badge has it in the address.",
             "schema": { "type": "string" },
-            "example": "0",
+            "example": "1",
         }))
         .refuses(&[Code::NotFound, Code::InternalError, Code::ServiceUnavailable])
 }
