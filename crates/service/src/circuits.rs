@@ -172,7 +172,8 @@ mod tests {
     fn a_broken_file_says_what_is_wrong() {
         let of = |checks: &str| format!("version = 1\n[jurisdictions.EU]\nchecks = [{checks}]");
         let kyc = "{name = 'kyc'}";
-        let many = |n: usize| (0..n).map(|i| format!("{{name = 'c{i}'}},")).collect::<String>();
+        let many =
+            |n: usize| (0..n).map(|i| format!("{{name = 'c{i}'}},")).collect::<Vec<_>>().concat();
         assert!(parse_circuits(&of(kyc)).is_ok() && parse_circuits(&of(&many(50))).is_ok());
         for (text, says) in [
             ("version =".to_owned(), "it cannot be read"),

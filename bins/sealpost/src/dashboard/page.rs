@@ -24,7 +24,7 @@ pub(crate) struct Page {
     status: StatusCode,
     body: String,
     location: Option<String>,
-    cookie: Option<Cookie<'static>>,
+    cookie: Option<Box<Cookie<'static>>>,
 }
 
 /// What went wrong.
@@ -58,7 +58,7 @@ impl Page {
     }
 
     pub(super) fn with_cookie(self, cookie: Cookie<'static>) -> Self {
-        Self { cookie: Some(cookie), ..self }
+        Self { cookie: Some(Box::new(cookie)), ..self }
     }
 
     pub(super) fn not_found() -> Self {
@@ -90,7 +90,8 @@ impl Page {
     /// What the service said.
     pub(super) fn of(error: &Error) -> Self {
         let Some(refusal) = error.refusal() else {
-            tracing::error!(error = error as &dyn std::error::Error, "a page failed");
+            let error: &dyn std::error::Error = error;
+            tracing::error!(error, "a page failed");
             return Self::broken();
         };
         let status = Problem::status_of(refusal.code());

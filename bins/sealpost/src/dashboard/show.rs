@@ -5,6 +5,7 @@ use sealpost_limits::WindowReport;
 use sealpost_service::KeyStanding;
 
 /// An instant to the second: `2026-01-02 03:04:05 UTC`.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates lend what they show")]
 pub(super) fn when(at: &Timestamp) -> String {
     let text = at.to_string();
     let second = text.get(..19).unwrap_or(&text).replace('T', " ");

@@ -34,7 +34,8 @@ impl SignedIn {
         question: impl FnOnce(&Sealpost) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Page> {
         let sealpost = Arc::clone(&self.app.sealpost);
-        let answer = web::block(move || question(&sealpost)).await.map_err(|_| Page::broken())?;
+        let answer =
+            web::block(move || question(&sealpost)).await.map_err(|_lost| Page::broken())?;
         answer.map_err(|error| self.explain(&error))
     }
 

@@ -181,7 +181,9 @@ fn no_more_envelopes_are_counted_than_were_asked_for(db: &Fixture) {
 
 fn days_are_forgotten_the_oldest_first(db: &Fixture) {
     let key = &db.activate().id;
-    [3, 1, 2].into_iter().for_each(|day| sent(db, [key, key], day * DAY));
+    for day in [3, 1, 2] {
+        sent(db, [key, key], day * DAY);
+    }
     // Ids are in the order of time, not of arrival: all of them are there before the first is counted.
     assert_eq!(count(db, at(9 * DAY), 99), 3);
     let purge =

@@ -16,7 +16,7 @@ use super::{form::Form, page::Page};
 
 /// The key that a path names; what cannot be a key is one that nobody has.
 fn key_of(text: &str) -> Result<ApiKeyId, Page> {
-    text.parse().map_err(|_| Page::not_found())
+    text.parse().map_err(|_malformed| Page::not_found())
 }
 
 /// What to activate, or what to tell whoever filled the form in.

@@ -85,6 +85,7 @@ pub(crate) async fn show(
 }
 
 /// Why the service disabled it, as a sentence.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates lend what they show")]
 fn why(reason: &DisabledReason) -> &'static str {
     match reason {
         DisabledReason::Failing => "it has met nothing but failures for days.",

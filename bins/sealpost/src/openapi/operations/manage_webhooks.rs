@@ -78,7 +78,9 @@ fn deliveries() -> Value {
 
 fn enabled() -> Value {
     let mut enabled = webhook();
-    enabled["due_now"] = json!(3);
+    if let Some(members) = enabled.as_object_mut() {
+        members.insert("due_now".to_owned(), json!(3));
+    }
     enabled
 }
 

@@ -77,7 +77,7 @@ fn asked(form: &Form, webhook_id: String, clock: &dyn Clock) -> Result<Manage, P
         "delete" => Manage::Delete { webhook_id },
         "enable" => Manage::Enable { webhook_id },
         "recover" => {
-            let hours: u32 = form.text("hours").parse().map_err(|_| Page::unreadable())?;
+            let hours: u32 = form.text("hours").parse().map_err(|_malformed| Page::unreadable())?;
             let since = clock.now().minus(Duration::from_secs(3600 * u64::from(hours)));
             Manage::Recover(Recover { webhook_id, since, until: None, dry_run: false })
         }
