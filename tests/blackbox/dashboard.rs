@@ -13,7 +13,7 @@ on_both!(
 );
 
 fn a_person_walks_through_every_page_in_a_browser(database: &Database) {
-    let server = database.serve_with(&["--webhook-retry-schedule", "10ms"]);
+    let server = database.serve_with(&["--webhook-retry-schedule", "10ms,10ms,10ms,10ms"]);
     let program = root().join("tests/blackbox/oracles/dashboard.mjs");
     let ran = run_node(&program, &[&server.url, &chromium()]);
     let said = String::from_utf8_lossy(&ran.stderr);
