@@ -5,17 +5,27 @@ use std::{
     io::Write as _,
     path::Path,
     process::{Command, Stdio},
+    time::Duration,
 };
 
+use base64::{
+    Engine as _,
+    engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
+};
 use serde_json::{Value, json};
 use standardwebhooks::Webhook;
 use ureq::http::{HeaderMap, HeaderName};
 
 use crate::support::{
-    Database, Notice, Reaction, Receiver, Signed, node_folder, on_both, pinned, python, text,
+    Client, Database, Notice, Reaction, Receiver, Signed, eventually, node_folder, on_both, pinned,
+    python, text,
 };
 
-on_both!(every_library_accepts_every_notice_and_refuses_an_altered_or_old_one);
+on_both!(
+    every_library_accepts_every_notice_and_refuses_an_altered_or_old_one,
+    every_library_accepts_every_notice_while_a_secret_rotates,
+    whoever_has_the_published_keys_needs_no_secret,
+);
 
 fn every_library_accepts_every_notice_and_refuses_an_altered_or_old_one(database: &Database) {
     let server = database.serve_with(&["--webhook-retry-schedule", "1100ms,100ms"]);
@@ -28,6 +38,78 @@ fn every_library_accepts_every_notice_and_refuses_an_altered_or_old_one(database
         client.send(&alice, &bob.key, message).ok();
     }
     agree_on(&receiver.await_notices(4), &[&secret]);
+}
+
+fn every_library_accepts_every_notice_while_a_secret_rotates(database: &Database) {
+    let server = database.serve();
+    let (client, receiver) = (server.client(), Receiver::start());
+    let (alice, bob) = (client.newcomer(), client.newcomer());
+    let registered = client.register(&bob, &receiver.url);
+    let old = text(&registered, "secret");
+    client.send(&alice, &bob.key, "before").ok();
+    agree_on(&receiver.await_notices(1), &[&old]);
+    let rotate = json!({"action": "rotate_secret", "webhook_id": registered["webhook_id"]});
+    let new = text(&client.manage(&bob, &rotate).ok(), "secret");
+    for message in ["one", "two"] {
+        client.send(&alice, &bob.key, message).ok();
+    }
+    agree_on(&receiver.await_notices(3)[1..], &[&old, &new]);
+}
+
+/// By the JSON Web Keys of `did.json`, before and after the service has changed its key.
+fn whoever_has_the_published_keys_needs_no_secret(database: &Database) {
+    let server = database.serve();
+    let (client, receiver) = (server.client(), Receiver::start());
+    let (alice, bob) = (client.newcomer(), client.newcomer());
+    database.set_enterprise(&alice.key, [100_000, 100_000, 100_000, 1_000]);
+    client.register(&bob, &receiver.url);
+    client.send(&alice, &bob.key, "by the first key").ok();
+    let first = published(client);
+    let notice = Signed::from(&receiver.await_notices(1)[0]);
+    agree_by_public_key(&notice, &first[0]);
+    database.operate(&["issuer", "rotate"]);
+    eventually("a notice is signed with the new key", Duration::from_secs(30), || {
+        client.send(&alice, &bob.key, "by which key?").ok();
+        let both = published(client);
+        let newest = both.iter().find(|key| !first.contains(key))?;
+        let newest_notice = Signed::from(receiver.notices().last()?);
+        let is_new = judged(&[by_public_key(&newest_notice, newest, true)]);
+        let signed = is_new.then_some(newest_notice)?;
+        agree_by_public_key(&signed, newest);
+        // What the first key signed goes on to verify by what is published now.
+        agree_by_public_key(&notice, both.iter().find(|key| **key == first[0]).unwrap());
+        Some(())
+    });
+}
+
+/// The service's keys, in the form of Standard Webhooks.
+fn published(client: &Client) -> Vec<String> {
+    let document = client.request("GET", "/.well-known/did.json").answer().json();
+    let methods = document["verificationMethod"].as_array().unwrap().iter();
+    let key = |method: &Value| {
+        let x = method["publicKeyJwk"]["x"].as_str().unwrap();
+        format!("whpk_{}", STANDARD.encode(URL_SAFE_NO_PAD.decode(x).unwrap()))
+    };
+    methods.map(key).collect()
+}
+
+#[track_caller]
+fn agree_by_public_key(notice: &Signed, key: &str) {
+    let mut cases = vec![by_public_key(notice, key, true)];
+    cases.extend(notice.flipped().iter().map(|altered| by_public_key(altered, key, false)));
+    assert!(judged(&cases));
+}
+
+fn by_public_key(notice: &Signed, key: &str, is_valid: bool) -> Value {
+    let mut case = case(notice, "", is_valid);
+    (case["secrets"], case["public_key"]) = (json!([]), json!(key));
+    case
+}
+
+/// Whether Python and Node say of each what is expected.
+fn judged(cases: &[Value]) -> bool {
+    let expected: Vec<_> = cases.iter().map(|case| case["valid"] == true).collect();
+    by_python(cases) == expected && by_node(cases) == expected
 }
 
 #[test]
