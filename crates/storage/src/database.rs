@@ -18,6 +18,7 @@ use crate::{
     connection::AnyConnection,
     fault::{Fault, refused, unavailable},
     gate::Gate,
+    heard::Heard,
     migrate, outbox,
     pool::{self, POOL_TIMEOUTS, POOL_WAIT, Pool},
     reader::Reader,
@@ -66,6 +67,7 @@ pub struct Database {
     turn: Option<Arc<Gate>>,
     /// Shared by the copies, so that together they come around.
     pub(crate) walk: Arc<Walk>,
+    pub(crate) heard: Arc<Heard>,
     patience: Duration,
     pub(crate) settings: Settings,
     /// Where the embedded one is.
@@ -77,14 +79,13 @@ impl Database {
     /// cannot: [`StoreError::Unavailable`] where a server cannot be reached, [`StoreError::Refused`] where the file
     /// cannot be used.
     pub fn open(url: &DatabaseUrl, settings: Settings) -> Result<Self, StoreError> {
-        let patience = settings.connection_timeout;
         let open = |kind, target, size| pool::open(kind, target, size, &settings);
         match url {
             DatabaseUrl::Postgres(url) => {
                 let target = Target::Postgres(url.clone());
                 let writers = open("all", target, settings.pool_max).map_err(unavailable)?;
-                let (readers, walk) = (writers.clone(), Arc::default());
-                Ok(Self { writers, readers, turn: None, walk, patience, settings, file: None })
+                let readers = writers.clone();
+                Ok(Self::of(writers, readers, None, settings))
             }
             DatabaseUrl::Sqlite(path) => {
                 let path = path::absolute(path).map_err(refused)?;
@@ -93,9 +94,24 @@ impl Database {
                 let readers =
                     open("readers", Target::SqliteReader(path.clone()), settings.pool_max)
                         .map_err(unusable)?;
-                let (turn, walk, file) = (Some(Arc::default()), Arc::default(), Some(path));
-                Ok(Self { writers, readers, turn, walk, patience, settings, file })
+                Ok(Self {
+                    file: Some(path),
+                    ..Self::of(writers, readers, Some(Arc::default()), settings)
+                })
             }
+        }
+    }
+
+    fn of(writers: Pool, readers: Pool, turn: Option<Arc<Gate>>, settings: Settings) -> Self {
+        Self {
+            writers,
+            readers,
+            turn,
+            walk: Arc::default(),
+            heard: Arc::default(),
+            patience: settings.connection_timeout,
+            settings,
+            file: None,
         }
     }
 

@@ -12,6 +12,7 @@ use sealpost_domain::{
 
 use crate::{
     account::{self, SessionRow},
+    any_of::any_of,
     columns,
     connection::{AnyConnection, on_backend},
     fault::Fault,
@@ -60,7 +61,7 @@ fn lock_keys(conn: &mut AnyConnection, ids: &[String]) -> Result<Vec<KeyRow>, Fa
     let keys = api_keys::table
         .inner_join(accounts::table)
         .left_join(handles::table.on(handles::api_key_id.eq(api_keys::id)))
-        .filter(api_keys::id.eq_any(ids))
+        .filter(any_of(api_keys::id, ids))
         .order(api_keys::id)
         .select((
             api_keys::id,
@@ -78,7 +79,7 @@ fn lock_usage(conn: &mut AnyConnection, ids: &[String]) -> Result<HashMap<ApiKey
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
-    let rows = usage::table.filter(usage::api_key_id.eq_any(ids)).order(usage::api_key_id);
+    let rows = usage::table.filter(any_of(usage::api_key_id, ids)).order(usage::api_key_id);
     let rows = on_backend!(conn, c => Locked::new(rows, RowLock::Alone).load::<UsageRow>(c))?;
     rows.iter().map(|row| Ok((columns::id(&row.api_key_id, "usage")?, row.read()?))).collect()
 }
@@ -111,7 +112,7 @@ fn read_registrations(conn: &mut AnyConnection, keys: &[String]) -> Result<Regis
         return Ok(found);
     }
     let rows = webhooks::table
-        .filter(webhooks::api_key_id.eq_any(keys))
+        .filter(any_of(webhooks::api_key_id, keys))
         .order(webhooks::id)
         .select((webhooks::api_key_id, webhooks::status, webhook::TARGET));
     for (key, status, row) in on_backend!(conn, c => rows.load::<(String, String, TargetRow)>(c))? {

@@ -10,6 +10,7 @@ use sealpost_domain::{
 };
 
 use crate::{
+    any_of::any_of,
     columns,
     connection::{AnyConnection, on_backend},
     fault::Fault,
@@ -81,7 +82,7 @@ pub(crate) struct Decisions(HashMap<String, Vec<GovernanceReason>>);
 impl Decisions {
     pub(crate) fn on(conn: &mut AnyConnection, subjects: &BTreeSet<&str>) -> Result<Self, Fault> {
         let standing = g::table
-            .filter(g::subject.eq_any(subjects))
+            .filter(any_of(g::subject, subjects))
             .filter(g::status.ne(GovernanceStatus::Lifted.as_str()))
             .order((g::since, g::id))
             .select((g::subject, REASON));

@@ -52,6 +52,7 @@
 
 mod about;
 mod account;
+mod any_of;
 mod audit;
 mod backup;
 mod badge;
@@ -69,6 +70,7 @@ mod fault;
 mod finding;
 mod gate;
 mod governance;
+mod heard;
 mod housekeeping;
 mod idempotency;
 mod issuer;

@@ -32,10 +32,11 @@ impl Outbox for Database {
         if settlements.is_empty() {
             return Ok(());
         }
-        let disabled = self.transact(Durability::Relaxed, |conn| {
-            settling::settle(conn, settlements, failing_max)
+        let settled = self.transact(Durability::Relaxed, |conn| {
+            settling::settle(conn, settlements, failing_max, &self.heard)
         })?;
-        for (webhook_id, reason) in disabled {
+        self.heard.remember(settled.told);
+        for (webhook_id, reason) in settled.disabled {
             tracing::info!(
                 webhook.id = webhook_id,
                 reason = reason.as_str(),

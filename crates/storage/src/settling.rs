@@ -13,29 +13,43 @@ use sealpost_domain::{
 };
 
 use crate::{
+    any_of::any_of,
     batch::{self, End, HealthRow, Held},
     columns,
     connection::{AnyConnection, on_backend},
     fault::Fault,
+    heard::{Heard, Told},
     locking::{Locked, RowLock},
     schema::webhooks as w,
 };
 
-/// Writes them down, and tells which registrations that disabled.
+/// What settling came to.
+#[derive(Default)]
+pub(crate) struct Settled {
+    /// Which registrations it disabled.
+    pub(crate) disabled: Vec<(String, DisabledReason)>,
+    /// What is on record now of registrations.
+    pub(crate) told: Vec<Told>,
+}
+
+/// Writes them down.
 pub(crate) fn settle(
     conn: &mut AnyConnection,
     settlements: &[Settlement],
     failing_max: Duration,
-) -> Result<Vec<(String, DisabledReason)>, Fault> {
+    heard: &Heard,
+) -> Result<Settled, Fault> {
     let ends = settlements.iter().map(end).collect::<Result<Vec<_>, _>>()?;
     let written = write_queue(conn, &ends)?;
     let mut held: Vec<_> = ends.iter().filter(|end| written.contains(&end.held)).collect();
     if held.is_empty() {
-        return Ok(Vec::new());
+        return Ok(Settled::default());
     }
     held.sort_by_key(|end| end.at);
     batch::log(conn, &held)?;
-    tell_registrations(conn, &held, failing_max)
+    let (news, told) = heard.news(&held);
+    let disabled = tell_registrations(conn, &news, failing_max)?;
+    Ok(Settled { disabled, told })
 }
 
 /// Which of them were still held.
@@ -65,6 +79,9 @@ fn tell_registrations(
             is_gone: end.is_gone,
         });
     }
+    if ended.is_empty() {
+        return Ok(Vec::new());
+    }
     let mut rows = lock_health(conn, &ended.keys().copied().collect::<Vec<_>>())?;
     let mut disabled = Vec::new();
     for row in &mut rows {
@@ -82,7 +99,7 @@ fn tell_registrations(
 }
 
 pub(crate) fn lock_health(conn: &mut AnyConnection, ids: &[&str]) -> Result<Vec<HealthRow>, Fault> {
-    let rows = w::table.filter(w::id.eq_any(ids)).order(w::id).select((
+    let rows = w::table.filter(any_of(w::id, ids)).order(w::id).select((
         w::id,
         w::status,
         w::disabled_reason,
