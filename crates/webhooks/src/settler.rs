@@ -38,6 +38,8 @@ impl Settler {
         let mut outages = [Outage::of("settle"), Outage::of("release")];
         let [settling, releasing] = &mut outages;
         while let Ok(first) = self.inbox.recv() {
+            // Nobody waits for what is written here, so it may gather company.
+            self.shared.stop.wait(LINGER);
             let (mut settlements, mut releases) = (Vec::new(), Vec::new());
             for writing in std::iter::once(first).chain(self.inbox.try_iter().take(BATCH_MAX - 1)) {
                 match writing {
@@ -88,6 +90,8 @@ impl Settler {
 }
 
 const BATCH_MAX: usize = 512;
+/// What the process loses when it is killed meanwhile is sent once more.
+const LINGER: Duration = Duration::from_millis(10);
 
 /// Between tries: about ten seconds in all.
 const PAUSES_MS: [u64; 8] = [50, 100, 250, 500, 1000, 2000, 3000, 3000];
