@@ -32,7 +32,13 @@ mod tls;
 
 use std::process::ExitCode;
 
+use mimalloc::MiMalloc;
+
 use crate::cli::{Command, KekCommand};
+
+/// Many threads take small pieces and hand them to others: what the system's allocator is slow at.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
     let cli = match cli::parse() {
