@@ -10,6 +10,7 @@ on_both!(
     validate_explains_every_check_until_the_circuit_holds,
     a_badge_may_ask_for_a_circuit_as_well,
     a_circuits_file_is_read_again_and_a_broken_one_replaces_nothing,
+    a_change_of_circuits_that_raises_no_version_is_warned_of,
     a_broken_circuits_file_is_refused_at_start,
 );
 
@@ -131,6 +132,34 @@ fn a_circuits_file_is_read_again_and_a_broken_one_replaces_nothing(database: &Da
     eventually("a mended file counts", SOON, || knows("IT").then_some(()));
 }
 
+fn a_change_of_circuits_that_raises_no_version_is_warned_of(database: &Database) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("circuits.toml");
+    let write = |version: u32, check: &str| {
+        let circuit = format!("[jurisdictions.FR]\nchecks = [{{name = '{check}'}}]");
+        fs::write(&file, format!("version = {version}\n{circuit}")).unwrap();
+    };
+    write(1, "seat");
+    let server = database.serve_with(&["--circuits", &file.display().to_string()]);
+    let said = |what: &str| server.log().matches(what).count();
+    let mut times_read = 0;
+    let mut reread = || {
+        server.hang_up();
+        times_read += 1;
+        eventually("it is read again", SOON, || {
+            (said("circuits read") == times_read).then_some(())
+        });
+    };
+    reread();
+    write(2, "kyc");
+    reread();
+    write(2, "seat");
+    reread();
+    // A fourth time, so that the log of the third is whole.
+    reread();
+    assert_eq!(said("their version has not; raise it"), 1, "{}", server.log());
+}
+
 fn a_broken_circuits_file_is_refused_at_start(database: &Database) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("circuits.toml");
@@ -144,6 +173,10 @@ fn a_broken_circuits_file_is_refused_at_start(database: &Database) {
     for (text, says) in [
         ("version = 1", "missing field"),
         ("version = 1\n[jurisdictions.FR]\nchecks = []", "no required check"),
+        (
+            "version = 1\n[jurisdictions.FR]\nchecks = [{name = 'seat', any_of = []}]",
+            "any_of of seat is empty",
+        ),
         (&"#".repeat(262_145), "over 262144 bytes"),
     ] {
         fs::write(&file, text).unwrap();

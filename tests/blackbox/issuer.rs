@@ -2,9 +2,13 @@
 
 use std::{thread, time::Duration};
 
+use base64::{
+    Engine as _,
+    engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
+};
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Database, SOON, Server, eventually, on_both, text};
+use crate::support::{Answer, Database, SOON, Server, eventually, on_both, run, text};
 
 on_both!(
     the_document_is_public_short_lived_and_the_same_everywhere,
@@ -31,6 +35,18 @@ fn kids(server: &Server) -> Vec<String> {
     methods.iter().map(|method| text(&method["publicKeyJwk"], "kid")).collect()
 }
 
+/// Its keys as libraries of Standard Webhooks take them.
+fn webhook_keys(document: &Value) -> Vec<String> {
+    let methods = document["verificationMethod"].as_array().unwrap();
+    methods.iter().map(|method| text(method, "standardWebhooksKey")).collect()
+}
+
+/// The same of the JSON Web Key.
+fn of_jwk(method: &Value) -> String {
+    let bytes = URL_SAFE_NO_PAD.decode(text(&method["publicKeyJwk"], "x")).unwrap();
+    format!("whpk_{}", STANDARD.encode(bytes))
+}
+
 fn the_document_is_public_short_lived_and_the_same_everywhere(database: &Database) {
     let nodes = database.serve_on_every_node();
     let answer = fetch(&nodes[0], "/.well-known/did.json");
@@ -46,6 +62,7 @@ fn the_document_is_public_short_lived_and_the_same_everywhere(database: &Databas
         (&json!(did), &json!([format!("{did}#{kid}")]))
     );
     assert_eq!(fetch(&nodes[0], "/did.json").json(), document);
+    assert_eq!(webhook_keys(&document), [of_jwk(&document["verificationMethod"][0])]);
     for node in &nodes {
         assert_eq!(kids(node), std::slice::from_ref(&kid));
         node.client().post("/.well-known/did.json").answer().refused(405, "METHOD_NOT_ALLOWED");
@@ -92,6 +109,12 @@ fn a_rotated_key_is_published_on_every_node_before_it_signs(database: &Database)
     let entry = &database.operate(&["audit", "list"])["entries"][0];
     assert_eq!(entry["action"], "issuer.rotate");
     assert!(text(entry, "detail").contains(&fresh));
+    let listed = database.operate(&["issuer", "list"]);
+    let keys: Vec<_> =
+        listed["keys"].as_array().unwrap().iter().map(|key| text(key, "whpk")).collect();
+    assert_eq!(keys, webhook_keys(&document(&nodes[0])), "operators and receivers see the same");
+    let lines = run(database.admin_command(&["issuer", "list"])).stdout;
+    assert!(lines.lines().zip(&keys).all(|(line, key)| line.ends_with(key)), "{lines}");
 }
 
 fn a_base_url_with_a_path_has_a_did_with_a_path(database: &Database) {
@@ -101,7 +124,7 @@ fn a_base_url_with_a_path_has_a_did_with_a_path(database: &Database) {
 
 fn an_address_that_is_none_is_refused_at_start(database: &Database) {
     for address in ["example.org", "https://example.org/?a", "ftp://example.org"] {
-        let ended = crate::support::run(database.command(&["--base-url", address]));
+        let ended = run(database.command(&["--base-url", address]));
         assert_eq!(ended.status, Some(1));
         assert!(ended.stderr.contains("--base-url"), "{}", ended.stderr);
     }

@@ -1,6 +1,6 @@
 //! The circuits file: read at start, and again at SIGHUP. A broken one stops the start, and later replaces nothing.
 
-use std::{fs::File, io::Read as _, path::Path};
+use std::{fs::File, io::Read as _, path::Path, sync::Arc};
 
 use sealpost_domain::Circuits;
 use sealpost_service::{Sealpost, built_in_circuits, parse_circuits};
@@ -33,16 +33,22 @@ pub(crate) fn read(file: Option<&Path>) -> Result<Circuits, Fault> {
 pub(crate) fn reload(file: Option<&Path>, sealpost: &Sealpost) {
     match read(file) {
         Ok(circuits) => {
-            let (version, known) = (circuits.version, circuits.known());
-            sealpost.use_circuits(circuits);
+            let circuits = Arc::new(circuits);
+            let before = sealpost.use_circuits(Arc::clone(&circuits));
+            let version = circuits.version;
             tracing::info!(
                 circuits.version = version,
-                circuits.jurisdictions = known,
+                circuits.jurisdictions = circuits.known(),
                 "circuits read"
             );
+            if before.version == version && before != circuits {
+                tracing::warn!(circuits.version = version, "{UNNAMED}");
+            }
         }
         Err(fault) => tracing::error!(error = %fault, "the circuits stay as they were"),
     }
 }
 
+const UNNAMED: &str =
+    "the circuits have changed and their version has not; raise it, since badges name it";
 const FILE_BYTES_MAX: u64 = 262_144;

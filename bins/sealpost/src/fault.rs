@@ -33,6 +33,11 @@ impl Fault {
         Self { message: format!("{message}; see sealpost --help"), status: WRONG_USAGE }
     }
 
+    /// The same where it is the command that cannot mean anything.
+    pub(crate) fn as_usage(&self) -> Self {
+        Self::usage(self)
+    }
+
     /// Says it on standard error, in one line.
     pub(crate) fn report(&self) -> ExitCode {
         // Where standard error is closed there is nobody left to tell; the exit status still says it.

@@ -23,6 +23,9 @@ pub enum CircuitsFault {
     /// A name of a jurisdiction that is none.
     #[error("{0:?} is no name of a jurisdiction: 2 to 16 of A-Z, 0-9 and -")]
     JurisdictionUnnamed(String),
+    /// An empty list of what will do.
+    #[error("{0}: any_of of {1} is empty; name what will do, or leave it out")]
+    NoAlternative(String, String),
     /// Not one jurisdiction.
     #[error("there is no jurisdiction")]
     None,
@@ -107,8 +110,11 @@ fn check(jurisdiction: &str, written: WrittenCheck) -> Result<Check, CircuitsFau
     };
     let name = named(&written.name)?;
     let any_of = match written.any_of {
-        Some(others) if !others.is_empty() => others.iter().map(named).collect::<Result<_, _>>()?,
-        _ => vec![name.clone()],
+        Some(others) if others.is_empty() => {
+            return Err(CircuitsFault::NoAlternative(jurisdiction.to_owned(), written.name));
+        }
+        Some(others) => others.iter().map(named).collect::<Result<_, _>>()?,
+        None => vec![name.clone()],
     };
     within("alternatives of a check", any_of.len(), ALTERNATIVES_MAX)?;
     let valid_for = written.valid_for.map(|text| span(jurisdiction, text)).transpose()?;
@@ -183,6 +189,7 @@ mod tests {
             (of("{name = 'kyc', optional = true}"), "it cannot be read"),
             (of("{name = 'KYC'}"), "names no check"),
             (of("{name = 'kyc', any_of = ['a b']}"), "names no check"),
+            (of("{name = 'kyc', any_of = []}"), "EU: any_of of kyc is empty"),
             (of("{name = 'kyc', valid_for = 'soon'}"), "no span"),
             (of("{name = 'kyc', valid_for = '0s'}"), "no span"),
             (of(&format!("{kyc}, {kyc}")), "twice"),

@@ -65,10 +65,10 @@ impl Sealpost {
         })
     }
 
-    /// From now on these circuits count.
-    pub fn use_circuits(&self, circuits: Circuits) {
-        let circuits = Arc::new(circuits);
-        *self.core.circuits.write().unwrap_or_else(PoisonError::into_inner) = circuits;
+    /// From now on these circuits count; gives back those that did until now.
+    pub fn use_circuits(&self, circuits: Arc<Circuits>) -> Arc<Circuits> {
+        let mut counting = self.core.circuits.write().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut counting, circuits)
     }
 }
 

@@ -3,7 +3,10 @@
 
 use std::fmt;
 
-use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use base64::{
+    Engine,
+    engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
+};
 use ed25519_dalek::{Signer, SigningKey};
 use sealpost_domain::{IssuerKeyId, Wrapped};
 use sha2::{Digest, Sha256};
@@ -71,6 +74,11 @@ impl IssuerPublicKey {
         let members = format!(r#"{{"crv":"Ed25519","kty":"OKP","x":"{}"}}"#, self.x());
         URL_SAFE_NO_PAD.encode(Sha256::digest(members))
     }
+
+    /// Its form in Standard Webhooks, by which receivers verify notices.
+    pub fn whpk(&self) -> String {
+        format!("whpk_{}", STANDARD.encode(self.0))
+    }
 }
 
 fn place(id: &IssuerKeyId) -> Place<'_> {
@@ -99,6 +107,7 @@ mod tests {
         let secret = IssuerSecret(SigningKey::from_bytes(&seed));
         let public = secret.public_key();
         assert_eq!(public.x(), "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo");
+        assert_eq!(public.whpk(), "whpk_11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=");
         assert_eq!(public.thumbprint(), "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k");
         let signature = secret.sign(b"eyJhbGciOiJFZERTQSJ9.RXhhbXBsZSBvZiBFZDI1NTE5IHNpZ25pbmc");
         assert_eq!(

@@ -22,10 +22,10 @@ impl Verifier {
     /// What it says of a credential; `None` where it refuses it.
     pub(crate) fn verify(self, credential: &str) -> Option<Value> {
         let output = match self {
-            Self::Node => run_node(&oracle("verify.mjs"), &[credential]),
+            Self::Node => run_node(&oracle("credential.mjs"), &[credential]),
             Self::Python => {
                 let mut command = Command::new(python());
-                command.arg(oracle("verify.py")).arg(credential).output().unwrap()
+                command.arg(oracle("credential.py")).arg(credential).output().unwrap()
             }
         };
         output.status.success().then(|| serde_json::from_slice(&output.stdout).unwrap())

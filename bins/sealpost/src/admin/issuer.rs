@@ -52,4 +52,4 @@ fn keyring(desk: &Desk<'_>, given: Option<&Path>) -> Result<Keyring, Fault> {
     Ok(keyring)
 }
 
-const COLUMNS: [&str; 5] = ["issuer_key_id", "kid", "created_at", "signs_from", "status"];
+const COLUMNS: [&str; 6] = ["issuer_key_id", "kid", "created_at", "signs_from", "status", "whpk"];

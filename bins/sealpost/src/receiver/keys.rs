@@ -1,7 +1,5 @@
 //! What a receiver verifies with. Secrets come from files or the environment and are never shown.
 
-use std::{os::unix::fs::MetadataExt as _, path::Path};
-
 use sealpost_domain::Timestamp;
 use sealpost_wallet::WebhookSecret;
 use sealpost_webhooks::{
@@ -10,7 +8,7 @@ use sealpost_webhooks::{
 use zeroize::Zeroizing;
 
 use super::bounded;
-use crate::{cli::KeyArgs, fault::Fault};
+use crate::{cli::KeyArgs, fault::Fault, secret_file};
 
 /// One thing to verify with.
 pub(super) enum Key {
@@ -63,7 +61,8 @@ pub(super) fn read(args: &KeyArgs) -> Result<Vec<Key>, Fault> {
         keys.extend(found.into_iter().map(Key::Public));
     }
     for file in &args.secret_files {
-        keys.extend(secrets(&read_secret_file(file)?, &file.display().to_string())?);
+        let text = secret_file::read("the secret file", file).map_err(|fault| fault.as_usage())?;
+        keys.extend(secrets(&text, &file.display().to_string())?);
     }
     if let Some(text) = from_environment() {
         keys.extend(secrets(&text, VARIABLE)?);
@@ -88,20 +87,6 @@ fn secrets(text: &str, source: &str) -> Result<Vec<Key>, Fault> {
         }
     };
     texts.enumerate().map(key).collect()
-}
-
-fn read_secret_file(file: &Path) -> Result<Zeroizing<String>, Fault> {
-    if file.metadata().is_ok_and(|of| of.is_file() && of.mode() & 0o007 != 0) {
-        return Err(Fault::usage(format!(
-            "everybody on this machine may read the secret file {0}; run: chmod 600 {0}",
-            file.display()
-        )));
-    }
-    let bytes = Zeroizing::new(bounded::read("the secret file", file, KEY_FILE_BYTES_MAX)?);
-    match std::str::from_utf8(&bytes) {
-        Ok(text) => Ok(Zeroizing::new(text.to_owned())),
-        Err(_no_text) => Err(Fault::usage(format!("{} is no text", file.display()))),
-    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "a secret is no argument: those can be listed")]

@@ -1,5 +1,5 @@
 //! The service's DID document (W3C Decentralized Identifiers 1.0), with its keys as JSON Web Keys, which is the form that
-//! JOSE libraries take.
+//! JOSE libraries take, and in the form that libraries of Standard Webhooks take.
 
 use schemars::JsonSchema;
 use sealpost_domain::Did;
@@ -24,6 +24,8 @@ struct VerificationMethod {
     r#type: &'static str,
     controller: Did,
     public_key_jwk: Jwk,
+    /// The same key as receivers of notices take it; whoever does not know the member passes it over.
+    standard_webhooks_key: String,
 }
 
 /// RFC 8037.
@@ -54,6 +56,7 @@ impl VerificationMethod {
             r#type: "JsonWebKey",
             controller: did.clone(),
             public_key_jwk: Jwk { kty: "OKP", crv: "Ed25519", x: key.x(), kid: key.thumbprint() },
+            standard_webhooks_key: key.whpk(),
         }
     }
 }

@@ -21,6 +21,8 @@ pub struct IssuerKeyShown {
     pub signs_from: Timestamp,
     /// Whether it signs now.
     pub status: IssuerKeyStatus,
+    /// Its public half, as receivers of notices take it.
+    pub whpk: String,
 }
 
 /// Where an issuer key stands. Each is in the DID document.
@@ -76,12 +78,14 @@ fn show(keys: &[IssuerKey], now: Timestamp) -> Vec<IssuerKeyShown> {
 
 impl IssuerKeyShown {
     fn new(key: &IssuerKey, status: IssuerKeyStatus) -> Self {
+        let public_key = IssuerPublicKey(key.public_key);
         Self {
             issuer_key_id: key.id,
-            kid: IssuerPublicKey(key.public_key).thumbprint(),
+            kid: public_key.thumbprint(),
             created_at: key.created_at,
             signs_from: key.signs_from,
             status,
+            whpk: public_key.whpk(),
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Compliance circuits, on attestations that operators record.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use sealpost_domain::{CheckName, CheckStatus, Code, Timestamp};
-use sealpost_service::{Attest, Credentials, Finding, Validate, parse_circuits};
+use sealpost_service::{Attest, Credentials, Finding, Validate, built_in_circuits, parse_circuits};
 
 use crate::{
     badges::id,
@@ -85,7 +85,8 @@ fn other_circuits_count_from_the_next_request_on() {
     let alice = world.newcomer(None);
     attest(&world, &alice, "seat", None, false);
     let text = "version = 2\n[jurisdictions.FR]\nchecks = [{name = 'seat'}]";
-    world.sealpost.use_circuits(parse_circuits(text).unwrap());
+    let before = world.sealpost.use_circuits(Arc::new(parse_circuits(text).unwrap()));
+    assert_eq!(*before, built_in_circuits().unwrap());
     assert!(world.sealpost.validate(&alice, &Ok(asked("FR"))).result.unwrap().report.passed);
     let gone = refusal(world.sealpost.validate(&alice, &Ok(asked("EU"))).result);
     assert!(gone.to_string().ends_with("must be one of FR"), "{gone}");

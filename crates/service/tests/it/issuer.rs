@@ -2,7 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use base64::{
+    Engine,
+    engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
+};
 use ed25519_dalek::{Signature, VerifyingKey};
 use sealpost_domain::{
     Did,
@@ -40,6 +43,7 @@ fn published(issuer: &Issuer) -> Vec<VerifyingKey> {
         );
         assert_eq!(jwk.as_object().unwrap().len(), 4, "nothing private: {jwk}");
         let x = URL_SAFE_NO_PAD.decode(jwk["x"].as_str().unwrap()).unwrap();
+        assert_eq!(method["standardWebhooksKey"], format!("whpk_{}", STANDARD.encode(&x)));
         VerifyingKey::from_bytes(&x.try_into().unwrap()).unwrap()
     };
     methods.iter().map(key).collect()

@@ -28,6 +28,7 @@ fn at(path: &'static str, id: &'static str, about: &'static str) -> Operation {
                 "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
                 "kid": "zI8mJB4QkC3Y1hE4Gx0Xq8PpZ4Y5v1n3o9m2l0k7j6c",
             },
+            "standardWebhooksKey": "whpk_11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=",
         }],
         "assertionMethod": [key],
     });
@@ -38,6 +39,6 @@ fn at(path: &'static str, id: &'static str, about: &'static str) -> Operation {
 
 const ABOUT: &str = "\
 The DID document (`did:web`) of the service itself: by these keys it signs badges, status lists and the `v1a` entry of \
-notices. Keys of the past stay in it.";
+notices. `standardWebhooksKey` is the key as libraries of Standard Webhooks take it. Keys of the past stay in it.";
 const BELOW_A_PATH: &str =
     "The same document, where `did:web` looks for it if the service's address has a path.";

@@ -1,7 +1,10 @@
 //! Lists of operations worth doing every time.
 
 use super::{
-    op::{Everywhere, Holder, Message, Named, Op, Pick, Secret, To, Token, Who},
+    op::{
+        Asked, Event, Everywhere, Holder, Message, Named, Op, Pick, Secret, To, Token, Url,
+        Webhook, Who,
+    },
     run::{CLASSIC, run, settings},
 };
 use crate::support::World;
@@ -24,6 +27,25 @@ fn a_session_that_another_one_ended_is_nothing_even_for_a_key_that_does_not_exis
         send_as(first_session, Named::Malformed),
         send_as(first_session, Named::Absent),
         send_as(first_session, Named::Unreadable),
+    ];
+    run(World::with(settings()), CLASSIC, &ops).unwrap();
+}
+
+#[test]
+fn what_was_sent_again_to_a_younger_registration_goes_with_a_revoked_key() {
+    let bob = Who { token: Token::Own, key: Named::Key(Pick(1)) };
+    let again = |webhook| Op::Redeliver {
+        who: bob,
+        key: Pick(1),
+        webhook: Webhook::Any(Pick(webhook)),
+        envelope: Asked::Envelope(Pick(0)),
+    };
+    let ops = [
+        send_as(Token::Own, Named::Key(Pick(0))),
+        Op::Register { who: bob, url: Url::Public },
+        again(0),
+        again(1),
+        Op::Move { key: Pick(1), event: Event::Revoke },
     ];
     run(World::with(settings()), CLASSIC, &ops).unwrap();
 }

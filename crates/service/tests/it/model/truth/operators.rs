@@ -44,10 +44,11 @@ impl Truth {
         let mut shown = self.shown(key);
         if let Event::Revoke = event {
             let gone = self.webhook_ids(key);
-            self.keys[key].webhooks.clear();
-            let told = self.envelopes.iter().flat_map(|envelope| &envelope.told);
+            // What was sent again waits too, also to a registration that is younger than its envelope.
+            let waiting = self.queue().into_iter().filter(|(_, webhook)| gone.contains(webhook));
+            shown["deliveries"] = json!(waiting.count());
             shown["registrations"] = json!(gone.len());
-            shown["deliveries"] = json!(told.filter(|webhook| gone.contains(webhook)).count());
+            self.keys[key].webhooks.clear();
         }
         Ok(shown)
     }
