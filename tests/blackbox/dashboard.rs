@@ -2,6 +2,7 @@
 
 use crate::support::{
     Answer, Client, Database, Identity, Server, chromium, on_both, root, run_node, text,
+    within_one_minute,
 };
 
 on_both!(
@@ -9,6 +10,8 @@ on_both!(
     a_form_of_somebody_else_does_nothing,
     another_account_is_not_shown,
     looking_counts_against_no_plan,
+    an_account_looks_and_acts_only_so_often,
+    identities_are_made_as_often_as_an_address_may_activate,
     the_cookie_is_for_this_service_alone,
 );
 
@@ -128,6 +131,49 @@ fn looking_counts_against_no_plan(database: &Database) {
     assert_eq!(used(&client.status(&alice).ok()), used(&before) + 1);
 }
 
+fn an_account_looks_and_acts_only_so_often(database: &Database) {
+    let server = database.serve_with(&["--dashboard-per-minute=9"]);
+    let client = server.client();
+    // Each run has an account of its own, which has asked for nothing yet.
+    let (looked, acted, other) = within_one_minute(|| {
+        let (alice, bob) = (client.newcomer(), client.newcomer());
+        // A second session is no second allowance.
+        let browsers = [Browser::sign_in(client, &alice), Browser::sign_in(client, &alice)];
+        let token = browsers[0].form_token();
+        let make = format!("form_token={token}&label=");
+        let acted: Vec<Answer> =
+            (0..2).map(|_| browsers[0].post("/dashboard/keys", &make, "same-origin")).collect();
+        let looked: Vec<Answer> = browsers.iter().map(|one| one.get("/dashboard")).collect();
+        (looked, acted, Browser::sign_in(client, &bob).get("/dashboard"))
+    });
+    let statuses = |answers: &[Answer]| answers.iter().map(|one| one.status).collect::<Vec<_>>();
+    assert_eq!(statuses(&acted), [422, 422], "a form counts as four pages");
+    assert_eq!(statuses(&looked), [429, 429]);
+    assert_eq!(other.status, 200);
+    for answer in looked {
+        let wait: u64 = answer.header("retry-after").unwrap().parse().unwrap();
+        assert!((1..=60).contains(&wait), "{wait}");
+        assert_eq!(answer.header("content-type"), Some("text/html; charset=utf-8"));
+        assert!(String::from_utf8_lossy(&answer.body).contains("Too many requests"));
+    }
+}
+
+fn identities_are_made_as_often_as_an_address_may_activate(database: &Database) {
+    let server = database.serve();
+    let alice = server.client().newcomer();
+    server.stop();
+    let made = within_one_minute(|| {
+        let server = database.serve_with(&["--activations-per-minute=2"]);
+        let browser = Browser::sign_in(server.client(), &alice);
+        let form = format!("form_token={}&label=another", browser.form_token());
+        let make = |_| browser.post("/dashboard/keys", &form, "same-origin");
+        (0..3).map(make).collect::<Vec<_>>()
+    });
+    let is_made = made.iter().map(|answer| answer.header("location").is_some());
+    assert_eq!(is_made.collect::<Vec<_>>(), [true, true, false]);
+    assert!(String::from_utf8_lossy(&made[2].body).contains("from one address is too often"));
+}
+
 fn the_cookie_is_for_this_service_alone(database: &Database) {
     let cookie_of = |server: &Server| {
         let client = server.client();
@@ -142,9 +188,12 @@ fn the_cookie_is_for_this_service_alone(database: &Database) {
     }
     assert!(!cookie.contains("Domain") && !cookie.contains("Secure"), "{cookie}");
     server.stop();
-    let server = database.serve_with(&["--base-url", "https://seal.example.org"]);
-    let cookie = cookie_of(&server);
-    assert!(cookie.starts_with("__Host-sealpost=") && cookie.contains("Secure"), "{cookie}");
+    for https in [&["--base-url", "https://seal.example.org"][..], &["--behind-tls-proxy"]] {
+        let server = database.serve_with(https);
+        let cookie = cookie_of(&server);
+        assert!(cookie.starts_with("__Host-sealpost=") && cookie.contains("Secure"), "{cookie}");
+        server.stop();
+    }
 }
 
 const FORM: &str = "application/x-www-form-urlencoded";

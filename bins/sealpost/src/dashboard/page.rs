@@ -1,30 +1,31 @@
 //! Answers to a browser: pages with headers that let nothing in from elsewhere, redirects, and pages that say what went
 //! wrong.
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use actix_web::{
     HttpRequest, HttpResponse, Responder, ResponseError,
     body::BoxBody,
     cookie::Cookie,
-    http::{StatusCode, header},
+    http::{
+        StatusCode,
+        header::{self, HeaderName, HeaderValue},
+    },
 };
 use askama::Template;
 use sealpost_service::Error;
 
 use super::cookie;
 use crate::{
-    http::{App, Problem},
+    http::{App, Problem, whole_seconds},
     pages,
 };
 
 /// An answer to a browser. As an error it is one that ends a handler early.
-#[derive(Debug, Clone)]
 pub(crate) struct Page {
     status: StatusCode,
     body: String,
-    location: Option<String>,
-    cookie: Option<Box<Cookie<'static>>>,
+    headers: Vec<(HeaderName, String)>,
 }
 
 /// What went wrong.
@@ -48,17 +49,17 @@ impl Page {
 
     /// To another page, after a form was carried out.
     pub(super) fn to(location: impl Into<String>) -> Self {
-        let (status, location) = (StatusCode::SEE_OTHER, Some(location.into()));
-        Self { status, body: String::new(), location, cookie: None }
+        Self { status: StatusCode::SEE_OTHER, body: String::new(), headers: Vec::new() }
+            .with(header::LOCATION, location.into())
     }
 
     /// To where one signs in; a session that has ended is forgotten.
     pub(super) fn to_sign_in(app: &App) -> Self {
-        Self::to("/dashboard/sign-in").with_cookie(cookie::end(app))
+        Self::to("/dashboard/sign-in").with_cookie(&cookie::end(app))
     }
 
-    pub(super) fn with_cookie(self, cookie: Cookie<'static>) -> Self {
-        Self { cookie: Some(Box::new(cookie)), ..self }
+    pub(super) fn with_cookie(self, cookie: &Cookie<'static>) -> Self {
+        self.with(header::SET_COOKIE, cookie.to_string())
     }
 
     pub(super) fn not_found() -> Self {
@@ -75,6 +76,16 @@ impl Page {
         let detail = "This form was not sent from your own dashboard, or your session has changed \
             since the page was opened. Nothing was done. Open the page again and repeat what you did.";
         Self::fault(StatusCode::FORBIDDEN, "Nothing was done", detail)
+    }
+
+    /// Whoever is signed in asks more often than people do.
+    pub(super) fn throttled(retry_after: Duration) -> Self {
+        let seconds = whole_seconds(retry_after);
+        let detail = format!(
+            "Your account has asked for more pages in a minute than one may. Nothing was done; try again in {seconds} s."
+        );
+        Self::fault(StatusCode::TOO_MANY_REQUESTS, "Too many requests", &detail)
+            .with(header::RETRY_AFTER, seconds.to_string())
     }
 
     pub(super) fn unreadable() -> Self {
@@ -107,24 +118,28 @@ impl Page {
 
     fn render(status: StatusCode, page: &impl Template) -> Self {
         match page.render() {
-            Ok(body) => Self { status, body, location: None, cookie: None },
+            Ok(body) => Self { status, body, headers: Vec::new() },
             Err(error) => {
                 tracing::error!(%error, "a page cannot be rendered");
                 let (status, body) = (StatusCode::INTERNAL_SERVER_ERROR, String::new());
-                Self { status, body, location: None, cookie: None }
+                Self { status, body, headers: Vec::new() }
             }
         }
     }
 
+    fn with(mut self, name: HeaderName, value: String) -> Self {
+        self.headers.push((name, value));
+        self
+    }
+
     fn answer(&self) -> HttpResponse {
         let mut answer = pages::private(self.status, self.body.clone());
-        if let Some(location) = self.location.as_deref().and_then(|to| to.try_into().ok()) {
-            answer.headers_mut().insert(header::LOCATION, location);
-        }
-        if let Some(cookie) = &self.cookie
-            && answer.add_cookie(cookie).is_err()
-        {
-            tracing::error!("a cookie cannot be written");
+        for (name, value) in &self.headers {
+            if let Ok(value) = HeaderValue::from_str(value) {
+                answer.headers_mut().append(name.clone(), value);
+            } else {
+                tracing::error!(%name, "a header of a page cannot be written");
+            }
         }
         answer
     }
@@ -148,8 +163,38 @@ impl ResponseError for Page {
     }
 }
 
+/// Neither what it shows nor its cookie: both may be secrets.
+impl fmt::Debug for Page {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Page").field("status", &self.status).finish_non_exhaustive()
+    }
+}
+
 impl fmt::Display for Page {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "a page with status {}", self.status)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Template)]
+    #[template(source = "{{ secret }}", ext = "html")]
+    struct Secret {
+        secret: &'static str,
+    }
+
+    #[test]
+    fn what_a_page_shows_and_sets_stays_out_of_logs() {
+        let page = Page::show(&Secret { secret: "whsec_x" });
+        let page = page.with_cookie(&Cookie::new("sealpost", "st_x"));
+        for written in [format!("{page:?}"), page.to_string()] {
+            assert!(!written.contains("whsec_x") && !written.contains("st_x"), "{written}");
+            assert!(written.contains("200"), "{written}");
+        }
+        let answer = page.answer();
+        assert_eq!(answer.headers().get(header::SET_COOKIE).unwrap(), "sealpost=st_x");
     }
 }

@@ -1,16 +1,17 @@
-//! Who is signed in, and how a page asks the service on their behalf.
+//! Who is signed in, how often they may ask, and how a page asks the service on their behalf.
 
 use std::sync::Arc;
 
-use actix_web::{FromRequest, HttpRequest, dev::Payload, web};
-use futures_util::future::{Ready, ready};
+use actix_web::{FromRequest, HttpRequest, dev::Payload, http::Method, web};
+use futures_util::future::LocalBoxFuture;
 use sealpost_domain::Code;
 use sealpost_service::{Error, Owner, Sealpost, form_token};
+use subtle::ConstantTimeEq as _;
 
 use super::{cookie, form::Form, page::Page};
 use crate::http::App;
 
-/// A browser that shows a session token; whether its session is live is seen with the first question.
+/// A browser with a session that was live when it asked; each question to the service looks again.
 pub(super) struct SignedIn {
     pub(super) app: web::Data<App>,
     pub(super) token: String,
@@ -39,9 +40,19 @@ impl SignedIn {
         answer.map_err(|error| self.explain(&error))
     }
 
+    /// Lets an account use the dashboard as often as it may: counted by account, because whoever has the login secret
+    /// can have any number of sessions.
+    async fn admit(&self, method: &Method) -> Result<(), Page> {
+        let account = self.ask(|owner| Ok(owner.account_id())).await?;
+        let cost = if *method == Method::GET { 1 } else { COST_OF_A_FORM };
+        let admitted = self.app.dashboard.admit(account, cost, self.app.clock.now());
+        admitted.map_err(Page::throttled)
+    }
+
     /// Lets a form act only with the token of this session's own pages.
     pub(super) fn check(&self, form: &Form) -> Result<(), Page> {
-        if form.text("form_token") == self.form_token { Ok(()) } else { Err(Page::forged()) }
+        let (sent, own) = (form.text("form_token").as_bytes(), self.form_token.as_bytes());
+        if sent.ct_eq(own).into() { Ok(()) } else { Err(Page::forged()) }
     }
 
     fn explain(&self, error: &Error) -> Page {
@@ -54,17 +65,22 @@ impl SignedIn {
 
 impl FromRequest for SignedIn {
     type Error = Page;
-    type Future = Ready<Result<Self, Page>>;
+    type Future = LocalBoxFuture<'static, Result<Self, Page>>;
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        let Some(app) = request.app_data::<web::Data<App>>() else {
-            return ready(Err(Page::broken()));
-        };
-        let shown = cookie::token_of(app, request)
-            .and_then(|token| form_token(&token).map(|form_token| (token, form_token)));
-        ready(match shown {
-            Some((token, form_token)) => Ok(Self { app: app.clone(), token, form_token }),
-            None => Err(Page::to_sign_in(app)),
+        let request = request.clone();
+        Box::pin(async move {
+            let app = request.app_data::<web::Data<App>>().ok_or_else(Page::broken)?;
+            let shown = cookie::token_of(app, &request)
+                .and_then(|token| form_token(&token).map(|form_token| (token, form_token)));
+            let (token, form_token) = shown.ok_or_else(|| Page::to_sign_in(app))?;
+            let who = Self { app: app.clone(), token, form_token };
+            who.admit(request.method()).await?;
+            Ok(who)
         })
     }
 }
+
+/// What a form does costs more than to look: a transaction that waits for the disk, a look-up of a name, or thousands of
+/// notices.
+const COST_OF_A_FORM: u32 = 4;

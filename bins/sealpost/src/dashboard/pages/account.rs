@@ -62,7 +62,7 @@ pub(crate) async fn rotate_secret(who: SignedIn, form: Form) -> Result<Page, Pag
 async fn end(who: &SignedIn, scope: Scope) -> Result<Page, Page> {
     let token = who.token.clone();
     who.ask_service(move |sealpost| sealpost.logout(Some(&token), Ok(scope))).await?;
-    Ok(Page::to("/dashboard/sign-in").with_cookie(cookie::end(&who.app)))
+    Ok(Page::to("/dashboard/sign-in").with_cookie(&cookie::end(&who.app)))
 }
 
 const EVERY_SESSION: &str = "all";

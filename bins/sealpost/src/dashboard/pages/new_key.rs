@@ -1,9 +1,13 @@
 //! One more identity of the account.
 
+use actix_web::HttpRequest;
 use askama::Template;
 
 use super::activation_of;
-use crate::dashboard::{form::Form, page::Page, signed_in::SignedIn};
+use crate::{
+    dashboard::{form::Form, page::Page, signed_in::SignedIn},
+    http::throttle,
+};
 
 #[derive(Template)]
 #[template(path = "dashboard/new_key.html")]
@@ -19,7 +23,7 @@ pub(crate) async fn show(who: SignedIn) -> Page {
     Page::show(&NewKeyPage { form_token, label: "", handle: "", problem: None })
 }
 
-pub(crate) async fn submit(who: SignedIn, form: Form) -> Result<Page, Page> {
+pub(crate) async fn submit(who: SignedIn, request: HttpRequest, form: Form) -> Result<Page, Page> {
     who.check(&form)?;
     let again = |problem| {
         let (form_token, label, handle) =
@@ -30,8 +34,9 @@ pub(crate) async fn submit(who: SignedIn, form: Form) -> Result<Page, Page> {
         Ok(asked) => asked,
         Err(problem) => return again(problem),
     };
-    // A session that has ended is told here, before the form is judged.
-    who.ask(|owner| Ok(owner.account_id())).await?;
+    if let Err(problem) = throttle::admit_activation(&who.app, &request) {
+        return again(problem.to_string());
+    }
     let token = who.token.clone();
     let made =
         who.ask_service(move |sealpost| Ok(sealpost.activate(Some(&token), Ok(asked)))).await?;

@@ -35,7 +35,7 @@ pub(crate) async fn submit(app: web::Data<App>, request: HttpRequest, form: Form
     let sealpost = Arc::clone(&app.sealpost);
     match web::block(move || sealpost.login(&login)).await {
         Ok(Ok(session)) => {
-            Page::to("/dashboard").with_cookie(cookie::begin(&app, session.session_token))
+            Page::to("/dashboard").with_cookie(&cookie::begin(&app, session.session_token))
         }
         Ok(Err(error)) if error.refusal().is_some() => {
             let problem = error.refusal().map(ToString::to_string);
