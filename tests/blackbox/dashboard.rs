@@ -12,6 +12,7 @@ on_both!(
     looking_counts_against_no_plan,
     an_account_looks_and_acts_only_so_often,
     identities_are_made_as_often_as_an_address_may_activate,
+    a_key_that_is_not_active_is_shown_and_says_why_it_cannot_be_changed,
     the_cookie_is_for_this_service_alone,
 );
 
@@ -172,6 +173,31 @@ fn identities_are_made_as_often_as_an_address_may_activate(database: &Database) 
     let is_made = made.iter().map(|answer| answer.header("location").is_some());
     assert_eq!(is_made.collect::<Vec<_>>(), [true, true, false]);
     assert!(String::from_utf8_lossy(&made[2].body).contains("from one address is too often"));
+}
+
+fn a_key_that_is_not_active_is_shown_and_says_why_it_cannot_be_changed(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let alice = client.newcomer();
+    let hook = text(&client.register(&alice, "http://127.0.0.1:9999/hook"), "webhook_id");
+    let browser = Browser::sign_in(client, &alice);
+    let key = format!("/dashboard/keys/{}", alice.key);
+    let page = format!("{key}/webhooks/{hook}");
+    let form = |what: &str| format!("form_token={}&do={what}&hours=1", browser.form_token());
+    let change = "Make a new signing secret";
+    assert!(browser.page(&page).contains(change) && browser.page(&key).contains("Register"));
+    database.operate(&["key", "deactivate", &alice.key]);
+    for shown in [browser.page(&key), browser.page(&page)] {
+        assert!(shown.contains("This key is deactivated"), "{shown}");
+        assert!(!shown.contains(change) && !shown.contains(">Register<"), "{shown}");
+    }
+    for what in ["rotate_secret", "recover"] {
+        let answer = browser.post(&page, &form(what), "same-origin");
+        assert_eq!(answer.status, 403, "{what}");
+        assert!(String::from_utf8_lossy(&answer.body).contains("ask the operator"));
+    }
+    assert_eq!(browser.post(&page, &form("delete"), "same-origin").status, 303);
+    assert_eq!(browser.get(&page).status, 404);
 }
 
 fn the_cookie_is_for_this_service_alone(database: &Database) {

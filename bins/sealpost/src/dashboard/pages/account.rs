@@ -2,7 +2,7 @@
 
 use askama::Template;
 use sealpost_domain::AccountId;
-use sealpost_service::{Scope, SessionView};
+use sealpost_service::{Firsts, Scope, SessionView};
 
 use crate::dashboard::{cookie, form::Form, page::Page, show::when, signed_in::SignedIn};
 
@@ -11,7 +11,7 @@ use crate::dashboard::{cookie, form::Form, page::Page, show::when, signed_in::Si
 struct AccountPage<'a> {
     form_token: &'a str,
     account_id: AccountId,
-    sessions: Vec<SessionView>,
+    sessions: Firsts<SessionView>,
 }
 
 /// Shown once, since the secret cannot be shown again.

@@ -3,13 +3,13 @@
 use actix_web::web;
 use askama::Template;
 use sealpost_domain::KeyStatus;
-use sealpost_service::{KeyPage, KeyStanding, Manage, Managed, RegistrationView};
+use sealpost_service::{KeyPage, KeyStanding, Manage, Managed, RegistrationView, Waiting};
 
 use super::key_of;
 use crate::dashboard::{
     chart::Chart,
     page::Page,
-    show::{Bar, bars, when},
+    show::{Bar, bars, when, why_no_change},
     signed_in::SignedIn,
 };
 
@@ -20,7 +20,7 @@ struct IdentityPage<'a> {
     key: &'a KeyStanding,
     bars: [Bar; 3],
     chart: Chart,
-    waiting: u64,
+    waiting: Waiting,
     webhooks: &'a [RegistrationView],
     url: &'a str,
     problem: Option<&'a str>,

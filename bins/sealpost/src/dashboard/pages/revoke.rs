@@ -3,7 +3,7 @@
 use actix_web::web;
 use askama::Template;
 use sealpost_domain::KeyStatus;
-use sealpost_service::KeyStanding;
+use sealpost_service::{KeyStanding, Waiting};
 
 use super::{key::look, key_of};
 use crate::dashboard::{form::Form, page::Page, signed_in::SignedIn};
@@ -13,7 +13,7 @@ use crate::dashboard::{form::Form, page::Page, signed_in::SignedIn};
 struct RevokePage<'a> {
     form_token: &'a str,
     key: &'a KeyStanding,
-    waiting: u64,
+    waiting: Waiting,
     problem: Option<&'a str>,
 }
 

@@ -4,7 +4,7 @@ mod act;
 
 use actix_web::web;
 use askama::Template;
-use sealpost_domain::{DisabledReason, RegistrationStatus};
+use sealpost_domain::{DisabledReason, KeyStatus, RegistrationStatus};
 use sealpost_service::{
     Cursor, Deliveries, DeliveriesPage, DeliveryState, Manage, Managed, RegistrationView,
 };
@@ -13,13 +13,18 @@ use serde::Deserialize;
 pub(crate) use act::{act, register};
 
 use super::key_of;
-use crate::dashboard::{page::Page, show::when, signed_in::SignedIn};
+use crate::dashboard::{
+    page::Page,
+    show::{when, why_no_change},
+    signed_in::SignedIn,
+};
 
 #[derive(Template)]
 #[template(path = "dashboard/webhook.html")]
 struct WebhookPage<'a> {
     form_token: &'a str,
     key: &'a str,
+    key_status: KeyStatus,
     hook: &'a RegistrationView,
     log: DeliveriesPage,
     states: [Filter; 5],
@@ -62,9 +67,11 @@ pub(crate) async fn show(
         cursor: query.cursor.parse::<Cursor>().ok(),
     };
     let state = asked.state.map_or("", DeliveryState::as_str);
-    let (hooks, log) = who
+    let (key_status, hooks, log) = who
         .ask(move |owner| {
-            Ok((owner.manage(&id, Manage::List)?, owner.manage(&id, Manage::Deliveries(asked))?))
+            let status = owner.standing(&id)?.status;
+            let hooks = owner.manage(&id, Manage::List)?;
+            Ok((status, hooks, owner.manage(&id, Manage::Deliveries(asked))?))
         })
         .await?;
     let (Managed::Listed { webhooks }, Managed::Deliveries(log)) = (hooks, log) else {
@@ -76,6 +83,7 @@ pub(crate) async fn show(
     Ok(Page::show(&WebhookPage {
         form_token: &who.form_token,
         key: &key,
+        key_status,
         hook,
         log,
         states: FILTERS.map(filter),
