@@ -146,7 +146,7 @@ impl Problem {
     }
 
     /// Whole seconds, rounded up and never zero.
-    fn retry_after_s(&self) -> Option<u64> {
+    pub(crate) fn retry_after_s(&self) -> Option<u64> {
         match self {
             Self::AddressThrottled { retry_after, .. } => Some(whole_seconds(*retry_after)),
             other => other.refusal().and_then(Refusal::retry_after_s),

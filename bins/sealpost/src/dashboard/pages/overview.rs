@@ -13,7 +13,7 @@ use crate::dashboard::{
 #[derive(Template)]
 #[template(path = "dashboard/overview.html")]
 struct OverviewPage<'a> {
-    form_token: &'a str,
+    base: &'a str,
     account_id: AccountId,
     live: Vec<Card>,
     revoked: Vec<KeyStanding>,
@@ -32,6 +32,6 @@ pub(crate) async fn show(who: SignedIn) -> Result<Page, Page> {
     let (revoked, live): (Vec<_>, Vec<_>) =
         keys.first.into_iter().partition(|key| key.status == KeyStatus::Revoked);
     let live = live.into_iter().map(|key| Card { bars: bars(&key), key }).collect();
-    let form_token = &who.form_token;
-    Ok(Page::show(&OverviewPage { form_token, account_id, live, revoked, only }))
+    let main = OverviewPage { base: who.base(), account_id, live, revoked, only };
+    Ok(Page::show(who.frame(), "Identities", &main))
 }
