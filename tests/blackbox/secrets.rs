@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::support::{Database, Reaction, Receiver, on_both, text};
+use crate::support::{Browser, Database, Reaction, Receiver, on_both, text};
 
 on_both!(not_even_a_trace_of_everything_shows_a_secret);
 
@@ -14,7 +14,8 @@ fn not_even_a_trace_of_everything_shows_a_secret(database: &Database) {
     let receiver = Receiver::reacting(|nth| Reaction::Answer(if nth == 0 { 500 } else { 200 }));
     let (alice, bob) = (client.newcomer(), client.newcomer_named("bob"));
     let sibling = client.sibling(&bob);
-    let secret = text(&client.register(&bob, &receiver.url), "secret");
+    let registered = client.register(&bob, &receiver.url);
+    let secret = text(&registered, "secret");
     let sent = client.send(&alice, "bob", MESSAGE).ok();
     receiver.await_notices(2);
     client.open(&bob, &text(&sent, "envelope_id")).ok();
@@ -29,6 +30,12 @@ fn not_even_a_trace_of_everything_shows_a_secret(database: &Database) {
     broken.answer().refused(400, "INVALID_JSON");
     client.post("/v1/auth/logout").token(&alice.token).answer().ok();
     client.send(&alice, "bob", MESSAGE).refused(401, "UNAUTHORIZED");
+    let browser = Browser::sign_in(client, &bob);
+    let page = format!("/dashboard/keys/{}/webhooks/{}", bob.key, text(&registered, "webhook_id"));
+    let rotated = browser.secret(&page, "do=rotate_secret");
+    let login_secret = browser.secret("/dashboard/account/secret", "");
+    let form_token = browser.form_token();
+    browser.get("/dashboard/keys/nobody");
 
     let kek = fs::read_to_string(database.kek_file()).unwrap();
     let log = server.log();
@@ -39,6 +46,15 @@ fn not_even_a_trace_of_everything_shows_a_secret(database: &Database) {
         ("the webhook secret".to_owned(), secret.strip_prefix("whsec_").unwrap()),
         ("the key-encryption key".to_owned(), kek.trim().strip_prefix("1:").unwrap()),
     ];
+    assert!(log.contains("/dashboard/account/secret"), "the log has the dashboard's requests");
+    for (name, secret, prefix) in [
+        ("the rotated webhook secret", &rotated, "whsec_"),
+        ("the rotated login secret", &login_secret, "ls_"),
+        ("the cookie", &browser.cookie, "sealpost=st_"),
+        ("the form token", &form_token, ""),
+    ] {
+        secrets.push((name.to_owned(), secret.strip_prefix(prefix).unwrap()));
+    }
     for (name, identity) in who {
         secrets.push((format!("the token of {name}"), &identity.token));
         secrets.push((format!("the DID of {name}"), &identity.did));

@@ -116,12 +116,13 @@ fn serve_api(
         issuer: Arc::clone(&node.issuer),
         clock: Arc::clone(&node.clock),
         base_url: base_url.to_owned(),
-        is_secure: tls.is_some() || args.http.behind_tls_proxy,
+        is_secure: tls.is_some() || args.http.behind_tls_proxy || base_url.starts_with("https://"),
         max_body_bytes: args.http.max_body_bytes,
         body_timeout: args.http.body_timeout,
         trusted_proxies: args.http.trusted_proxies.clone(),
         activations: Throttle::new(args.http.activations_per_minute),
         logins: Throttle::new(args.http.logins_per_minute),
+        dashboard: Throttle::new(args.http.dashboard_per_minute),
         docs: Docs::new(base_url),
     });
     let make = move || {

@@ -57,7 +57,7 @@ pub use operator::{
     DecisionShown, Finding, IssuerKeyShown, IssuerKeyStatus, KeyRevoked, KeyShown, Operator,
     OperatorError, PartnerAssigned, Rewrapped,
 };
-pub use owner::{KeyPage, Owner, SessionView, form_token};
+pub use owner::{Firsts, KeyPage, Owner, SessionView, Waiting, form_token};
 pub use register::{Register, Registered};
 pub use sealpost::{Parts, Sealpost};
 pub use send::{Send, Sent};

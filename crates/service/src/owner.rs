@@ -3,8 +3,10 @@
 
 mod act;
 
+use std::fmt;
+
 use sealpost_domain::{
-    AccountId, ApiKeyId, Refusal, Timestamp, TokenHash,
+    AccountId, ApiKeyId, Refusal, Session, Timestamp, TokenHash,
     ports::{DailyCount, KeyOverview},
 };
 use sealpost_limits::{Terms, report};
@@ -26,8 +28,20 @@ pub struct KeyPage {
     /// What it sent and received on each of the last 30 days, today last; days without anything are there too.
     pub days: Vec<DailyCount>,
     /// How many notices wait to be sent to its registrations.
-    pub waiting: u64,
+    pub waiting: Waiting,
 }
+
+/// The first of many.
+pub struct Firsts<T> {
+    /// As many as are looked at.
+    pub first: Vec<T>,
+    /// Whether there are more than these.
+    pub has_more: bool,
+}
+
+/// A number of notices, which are not counted beyond 10,000.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Waiting(u64);
 
 /// A session of the account.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,14 +70,22 @@ impl Owner<'_> {
     }
 
     /// The account's keys: those that are not revoked first, the newest first among each; 200 at the most.
-    pub fn keys(&self) -> Result<Vec<KeyStanding>, Error> {
+    pub fn keys(&self) -> Result<Firsts<KeyStanding>, Error> {
         let now = self.sealpost.core.clock.now();
         let mut owner = self.sealpost.core.store.owner_lookup()?;
-        let keys = owner.keys_of(&self.account_id, KEYS_MAX)?;
-        Ok(keys.into_iter().map(|key| standing(key, now)).collect())
+        let keys = owner.keys_of(&self.account_id, KEYS_MAX + 1)?;
+        Ok(Firsts::of(keys.into_iter().map(|key| standing(key, now)), KEYS_MAX))
     }
 
-    /// One of them.
+    /// Where one of them stands.
+    pub fn standing(&self, id: &ApiKeyId) -> Result<KeyStanding, Error> {
+        let now = self.sealpost.core.clock.now();
+        let mut owner = self.sealpost.core.store.owner_lookup()?;
+        let key = owner.key_of(&self.account_id, id)?.ok_or(NO_KEY)?;
+        Ok(standing(key, now))
+    }
+
+    /// Everything about one of them.
     pub fn key(&self, id: &ApiKeyId) -> Result<KeyPage, Error> {
         let now = self.sealpost.core.clock.now();
         let mut owner = self.sealpost.core.store.owner_lookup()?;
@@ -74,21 +96,46 @@ impl Owner<'_> {
         Ok(KeyPage {
             standing,
             days: every_day(first, &counted),
-            waiting: owner.count_waiting(id)?,
+            waiting: Waiting(owner.count_waiting(id, WAITING_MAX + 1)?),
         })
     }
 
     /// The account's sessions, those that last longest first; 100 at the most.
-    pub fn sessions(&self) -> Result<Vec<SessionView>, Error> {
-        let now = self.sealpost.core.clock.now();
-        let mut owner = self.sealpost.core.store.owner_lookup()?;
-        let sessions = owner.sessions_of(&self.account_id, now, SESSIONS_MAX)?;
-        let view = |session: sealpost_domain::Session| SessionView {
+    pub fn sessions(&self) -> Result<Firsts<SessionView>, Error> {
+        let sessions = self.live_sessions()?;
+        let view = |session: Session| SessionView {
             name: name_of(&session.token),
             expires_at: session.expires_at,
             is_this: session.token == self.session,
         };
-        Ok(sessions.into_iter().map(view).collect())
+        Ok(Firsts::of(sessions.into_iter().map(view), SESSIONS_MAX))
+    }
+
+    /// One more than are shown.
+    fn live_sessions(&self) -> Result<Vec<Session>, Error> {
+        let now = self.sealpost.core.clock.now();
+        let mut owner = self.sealpost.core.store.owner_lookup()?;
+        Ok(owner.sessions_of(&self.account_id, now, SESSIONS_MAX + 1)?)
+    }
+}
+
+impl<T> Firsts<T> {
+    fn of(all: impl ExactSizeIterator<Item = T>, limit: u32) -> Self {
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        Self { has_more: all.len() > limit, first: all.take(limit).collect() }
+    }
+}
+
+impl Waiting {
+    /// Whether it is exactly this many.
+    pub fn is(self, number: u64) -> bool {
+        self.0 == number
+    }
+}
+
+impl fmt::Display for Waiting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 > WAITING_MAX.into() { f.write_str("more than 10,000") } else { self.0.fmt(f) }
     }
 }
 
@@ -137,7 +184,19 @@ fn name_of(token: &TokenHash) -> String {
 const NO_KEY: Refusal = Refusal::KeyNotFound { field: None };
 const KEYS_MAX: u32 = 200;
 const SESSIONS_MAX: u32 = 100;
+const WAITING_MAX: u32 = 10_000;
 const DAYS: i64 = 30;
 const DAY_MS: i64 = 86_400_000;
 /// Of a hash of 256 bits, enough to tell an account's sessions apart.
 const NAME_LEN: usize = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_waits_is_counted_up_to_a_bound_and_no_further() {
+        let shown = [0, 1, 10_000, 10_001].map(|number| Waiting(number).to_string());
+        assert_eq!(shown, ["0", "1", "10000", "more than 10,000"]);
+    }
+}

@@ -2,7 +2,12 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use diesel::{dsl::count_star, prelude::*};
+use diesel::{
+    dsl::count_star,
+    prelude::*,
+    sql_query,
+    sql_types::{BigInt, Text},
+};
 use sealpost_domain::{
     AccountId, ApiKey, ApiKeyId, Session, Timestamp, Usage,
     ports::{DailyCount, KeyOverview, OwnerLookup, StoreError},
@@ -16,7 +21,7 @@ use crate::{
     governance::Decisions,
     key,
     reader::Reader,
-    schema::{accounts, daily_counts as c, deliveries as d, sessions, usage, webhooks as w},
+    schema::{accounts, daily_counts as c, sessions, usage, webhooks as w},
     usage::UsageRow,
 };
 
@@ -70,16 +75,27 @@ impl OwnerLookup for Reader<'_> {
         })
     }
 
-    fn count_waiting(&mut self, key: &ApiKeyId) -> Result<u64, StoreError> {
+    fn count_waiting(&mut self, key: &ApiKeyId, limit: u32) -> Result<u64, StoreError> {
         self.run(|conn| {
-            let waiting = d::table
-                .inner_join(w::table)
-                .filter(w::api_key_id.eq(key.to_string()))
-                .filter(d::due_at.is_not_null());
-            columns::number(waiting.count().get_result::<i64>(conn)?, "number of deliveries")
+            // Of a long backlog no more rows are touched than are counted.
+            let waiting = sql_query(WAITING)
+                .bind::<Text, _>(key.to_string())
+                .bind::<BigInt, _>(i64::from(limit));
+            let Waiting { counted } = waiting.get_result(conn)?;
+            columns::number(counted, "number of deliveries")
         })
     }
 }
+
+#[derive(QueryableByName)]
+struct Waiting {
+    #[diesel(sql_type = BigInt)]
+    counted: i64,
+}
+
+const WAITING: &str = "SELECT count(*) AS counted FROM (SELECT 1 FROM deliveries \
+    JOIN webhooks ON webhooks.id = deliveries.webhook_id \
+    WHERE webhooks.api_key_id = $1 AND deliveries.due_at IS NOT NULL LIMIT $2) AS waiting";
 
 fn overviews(
     conn: &mut AnyConnection,

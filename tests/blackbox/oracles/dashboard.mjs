@@ -1,7 +1,9 @@
 // Walks through every page and every form of the dashboard in a real browser, as a person would: without JavaScript, then
 // looks at each page in dark and narrow, and asks axe about it. Ends with status 0 only if everything was as expected.
 //
-//   node dashboard.mjs BASE_URL CHROMIUM [FOLDER_FOR_SCREENSHOTS]
+//   node dashboard.mjs BASE_URL CHROMIUM KNOWN [FOLDER_FOR_SCREENSHOTS]
+//
+// KNOWN is somebody with a past, as JSON: an account, its login secret, its one key, and what is known of that.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -10,7 +12,7 @@ import { chromium } from 'playwright-core';
 
 const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 
-const [base, executablePath, shots] = process.argv.slice(2);
+const [base, executablePath, known, shots] = process.argv.slice(2);
 const HOSTILE = `<img src=x onerror="document.title='owned'">'"&amp;`;
 const PUBLIC = ['/docs', '/docs/errors', '/docs/errors/INVALID_FIELD', '/docs/nowhere', '/badges/nobody'];
 const seen = new Set();
@@ -44,6 +46,7 @@ async function walk() {
   await deleteWebhook(page, key, hook);
   await revoke(page, account, key);
   await endSessions(page, account);
+  await readWhatIsKnown(page, JSON.parse(known));
 }
 
 async function openAccount(page) {
@@ -131,7 +134,7 @@ async function followDeliveries(page, account, key, hook) {
   await page.click('summary:has-text("Send again what failed")');
   await page.selectOption('#hours', '1');
   await page.click('details[open] button:has-text("Send again")');
-  await has(page, '[role=status]', '1 notices');
+  await has(page, '[role=status]', '1 notice that had failed is sent again');
   await until(page, 'tr:first-child .tag.succeeded');
   for (let number = 0; number < 14; number += 1) await send(account, key);
   await until(page, 'text=Older');
@@ -157,6 +160,47 @@ async function disableAndEnable(page, account, key, hook) {
   await has(page, '[role=status]', 'Enabled');
   await has(page, '.tag.enabled', 'enabled');
   assert.ok(page.url().includes(hook));
+}
+
+// What overview and identity say of a key, against what the API says of it.
+async function readWhatIsKnown(page, who) {
+  await page.fill('#account_id', who.id);
+  await page.fill('#login_secret', who.secret);
+  await page.click('button.main');
+  await has(page, 'ul.cards .tags', 'active');
+  await has(page, 'ul.cards .tags', who.plan);
+  await has(page, 'ul.cards .tags .blocked', 'blocked by governance');
+  await has(page, 'ul.cards', who.handle);
+  await usageIs(page, 'ul.cards', who.usage);
+  await page.click('ul.cards h2 a');
+  assert.ok(page.url().endsWith(who.key));
+  for (const fact of [who.key, who.did, who.handle]) await has(page, 'dl.facts', fact);
+  await has(page, '.tags', who.plan);
+  await has(page, '.problem', 'Governance blocks this key');
+  await has(page, '[aria-labelledby=governance-head] tbody', 'the council decided');
+  await usageIs(page, '[aria-labelledby=usage-head]', who.usage);
+  await has(page, '.legend', '15 sent');
+  await has(page, '.legend', '2 notices delivered');
+  const heights = (kind) => page.locator(`svg.chart rect.${kind}`).evaluateAll(
+    (bars) => bars.map((bar) => Number(bar.getAttribute('height'))));
+  const [sent, delivered] = [await heights('sent'), await heights('delivered')];
+  assert.deepEqual([sent.length, delivered.length], [30, 30]);
+  assert.deepEqual([sent.filter(Boolean), delivered.filter(Boolean)], [[120, 60], [24]], 'bars are as high as their days');
+  await page.click('summary:has-text("As a table")');
+  assert.match(await page.innerText('details tbody tr:first-child'), /5\s+4\s+2/);
+}
+
+// Time has gone on since the API was asked: only the month is still as it was.
+async function usageIs(page, place, usage) {
+  const text = await page.innerText(place);
+  for (const [window, name] of [['minute', 'requests this minute'], ['day', 'requests today'], ['month', 'messages this month']]) {
+    const [, used, limit] = new RegExp(`(\\d+) of (\\d+) ${name}`).exec(text);
+    assert.equal(Number(limit), usage[window].limit, name);
+    if (window === 'month') assert.equal(Number(used), 3, name);
+    const meter = page.locator(`${place} meter[aria-label="${name}"]`);
+    const share = Math.floor(Math.min(used / limit, 1) * 100);
+    assert.equal(Number(await meter.getAttribute('value')), share, name);
+  }
 }
 
 async function deleteWebhook(page, key, hook) {

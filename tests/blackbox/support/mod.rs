@@ -1,6 +1,7 @@
 //! What the cases share: the server under test, a client, a receiver, and the two databases.
 
 mod authority;
+mod browser;
 mod client;
 mod database;
 mod documented;
@@ -22,6 +23,7 @@ use std::{
 };
 
 pub(crate) use authority::{Authority, Issued};
+pub(crate) use browser::{Browser, sign_in};
 pub(crate) use client::{Answer, Client, Identity, Request, text};
 pub(crate) use database::Database;
 pub(crate) use languages::{go, node_folder, pinned, python, root, run_node, rust_example};

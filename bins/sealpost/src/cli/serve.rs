@@ -96,6 +96,10 @@ pub(crate) struct HttpArgs {
     /// How often one client address may log in in a minute; 0 turns this off
     #[arg(long, env = "SEALPOST_LOGINS_PER_MINUTE", default_value_t = 60, value_name = "N")]
     pub(crate) logins_per_minute: u32,
+    /// How many pages of the dashboard one account may ask for in a minute; a form counts as four, and 0 turns this
+    /// off
+    #[arg(long, env = "SEALPOST_DASHBOARD_PER_MINUTE", default_value_t = 120, value_name = "N")]
+    pub(crate) dashboard_per_minute: u32,
     /// Threads that serve requests; the number of cores when not given
     #[arg(
         long,

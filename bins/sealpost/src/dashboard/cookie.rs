@@ -19,7 +19,7 @@ pub(super) fn begin(app: &App, token: String) -> Cookie<'static> {
         .path("/")
         .http_only(true)
         .same_site(SameSite::Lax)
-        .secure(is_secure(app))
+        .secure(app.is_secure)
         .finish()
 }
 
@@ -31,9 +31,5 @@ pub(super) fn end(app: &App) -> Cookie<'static> {
 }
 
 fn name(app: &App) -> &'static str {
-    if is_secure(app) { "__Host-sealpost" } else { "sealpost" }
-}
-
-fn is_secure(app: &App) -> bool {
-    app.base_url.starts_with("https://")
+    if app.is_secure { "__Host-sealpost" } else { "sealpost" }
 }

@@ -3,12 +3,13 @@
 use actix_web::{
     FromRequest, HttpRequest,
     dev::{Payload, UrlEncoded},
-    web,
 };
 use futures_util::future::LocalBoxFuture;
 
-use super::{page::Page, same_site};
-use crate::http::App;
+use super::{
+    page::{Page, app_of},
+    same_site,
+};
 
 /// The fields of a form that one of our pages sent.
 pub(super) struct Form(Vec<(String, String)>);
@@ -29,13 +30,14 @@ impl FromRequest for Form {
         let request = request.clone();
         let fields = UrlEncoded::new(&request, payload).limit(FORM_LEN_MAX);
         Box::pin(async move {
-            let app = request.app_data::<web::Data<App>>().ok_or_else(Page::broken)?;
+            let app = app_of(&request)?;
+            let place = app.docs.place();
             if !same_site::is_ours(request.headers(), &app.base_url) {
-                return Err(Page::forged());
+                return Err(Page::forged(place));
             }
             match tokio::time::timeout(app.body_timeout, fields).await {
                 Ok(Ok(fields)) => Ok(Self(fields)),
-                Ok(Err(_)) | Err(_) => Err(Page::unreadable()),
+                Ok(Err(_)) | Err(_) => Err(Page::unreadable(place)),
             }
         })
     }

@@ -4,8 +4,10 @@
 mod chart;
 mod cookie;
 mod form;
+mod frame;
 mod page;
 mod pages;
+mod refused;
 mod routes;
 mod same_site;
 mod show;

@@ -1,6 +1,6 @@
 //! How things are written for people.
 
-use sealpost_domain::Timestamp;
+use sealpost_domain::{KeyStatus, Timestamp};
 use sealpost_limits::WindowReport;
 use sealpost_service::KeyStanding;
 
@@ -10,6 +10,21 @@ pub(super) fn when(at: &Timestamp) -> String {
     let text = at.to_string();
     let second = text.get(..19).unwrap_or(&text).replace('T', " ");
     format!("{second} UTC")
+}
+
+/// Why nothing of a key can be changed that is not active, though it can be looked at. A revoked one says so itself.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates lend what they show")]
+pub(super) fn why_no_change(status: &KeyStatus) -> Option<&'static str> {
+    match status {
+        KeyStatus::Active | KeyStatus::Revoked => None,
+        KeyStatus::Deactivated => Some(
+            "This key is deactivated: it neither sends nor receives. Its webhooks can be looked at and deleted, but not \
+             changed. Ask the operator to reactivate it.",
+        ),
+        KeyStatus::Rotating => Some(
+            "This key is being rotated. This is temporary: its webhooks can be changed again in a moment.",
+        ),
+    }
 }
 
 /// How much of a limit is used.

@@ -18,12 +18,13 @@ pub(crate) mod throttle;
 use std::{sync::Arc, time::Duration};
 
 pub(crate) use envelope::envelope;
-pub(crate) use problem::{Document, Problem};
+pub(crate) use problem::{Document, Problem, whole_seconds};
 pub(crate) use routes::{endpoints, refuse_method, routes};
 pub(crate) use status::row;
 pub(crate) use throttle::Throttle;
 
 use ipnet::IpNet;
+use sealpost_domain::AccountId;
 use sealpost_service::{Issuer, Sealpost};
 
 use crate::docs::Docs;
@@ -41,5 +42,7 @@ pub(crate) struct App {
     pub(crate) trusted_proxies: Vec<IpNet>,
     pub(crate) activations: Throttle,
     pub(crate) logins: Throttle,
+    /// Of whoever is signed in, by account.
+    pub(crate) dashboard: Throttle<AccountId>,
     pub(crate) docs: Docs,
 }

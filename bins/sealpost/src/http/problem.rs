@@ -146,7 +146,7 @@ impl Problem {
     }
 
     /// Whole seconds, rounded up and never zero.
-    fn retry_after_s(&self) -> Option<u64> {
+    pub(crate) fn retry_after_s(&self) -> Option<u64> {
         match self {
             Self::AddressThrottled { retry_after, .. } => Some(whole_seconds(*retry_after)),
             other => other.refusal().and_then(Refusal::retry_after_s),
@@ -263,7 +263,8 @@ impl Problem {
     }
 }
 
-fn whole_seconds(span: Duration) -> u64 {
+/// Rounded up and never zero, so that a wait that is kept is enough.
+pub(crate) fn whole_seconds(span: Duration) -> u64 {
     let millis = u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
     millis.div_ceil(1000).max(1)
 }

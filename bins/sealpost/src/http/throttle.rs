@@ -1,8 +1,9 @@
-//! How often one address may activate and log in. Each node counts for itself and in memory: this bounds what a
-//! flood costs, while the limits of a key are exact and live in the database.
+//! How often one address may activate and log in, and one account use the dashboard. Each node counts for itself and in
+//! memory: this bounds what a flood costs, while the limits of a key are exact and live in the database.
 
 use std::{
     collections::HashMap,
+    hash::Hash,
     net::{IpAddr, Ipv6Addr},
     sync::{Mutex, PoisonError},
     time::Duration,
@@ -19,42 +20,44 @@ use sealpost_domain::Timestamp;
 
 use super::{App, Problem, client_address::client_address};
 
-/// Counts requests by address in a minute of UTC.
-pub(crate) struct Throttle {
+/// Counts requests in a minute of UTC, by whose they are.
+pub(crate) struct Throttle<Who = IpAddr> {
     per_minute: u32,
-    seen: Mutex<Minute>,
+    seen: Mutex<Minute<Who>>,
 }
 
-#[derive(Default)]
-struct Minute {
+struct Minute<Who> {
     start_ms: i64,
-    counts: HashMap<IpAddr, u32>,
+    counts: HashMap<Who, u32>,
 }
 
-impl Throttle {
-    /// Lets each address pass this often in a minute; always where that is 0.
+impl<Who: Eq + Hash> Throttle<Who> {
+    /// Lets everybody pass this often in a minute; always where that is 0.
     pub(crate) fn new(per_minute: u32) -> Self {
-        Self { per_minute, seen: Mutex::default() }
+        let seen = Mutex::new(Minute { start_ms: 0, counts: HashMap::new() });
+        Self { per_minute, seen }
     }
 
-    /// Counts one request, or answers how long the address has to wait. What is refused does not count.
-    fn admit(&self, address: IpAddr, now: Timestamp) -> Result<(), Duration> {
+    /// Counts a request as `cost` of them, or answers how long they have to wait. What is refused does not count, and
+    /// nothing costs more than a whole minute.
+    pub(crate) fn admit(&self, who: Who, cost: u32, now: Timestamp) -> Result<(), Duration> {
         if self.per_minute == 0 {
             return Ok(());
         }
         let mut minute = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         minute.turn_to(now);
         let ends = Timestamp::from_millis(minute.start_ms.saturating_add(MINUTE_MS));
-        let count = minute.count_of(neighbourhood(address));
-        if *count >= self.per_minute {
+        let count = minute.count_of(who);
+        let counted = count.saturating_add(cost.min(self.per_minute));
+        if counted > self.per_minute {
             return Err(ends.since(now));
         }
-        *count = count.saturating_add(1);
+        *count = counted;
         Ok(())
     }
 }
 
-impl Minute {
+impl<Who: Eq + Hash> Minute<Who> {
     /// Begins a new minute where one has begun; a clock that was set back does not bring an old one back.
     fn turn_to(&mut self, now: Timestamp) {
         let millis = now.as_millis();
@@ -67,11 +70,11 @@ impl Minute {
 
     /// Whoever commands more addresses than are counted could not be held back by counting them: so everybody
     /// starts anew rather than that nobody else gets in.
-    fn count_of(&mut self, address: IpAddr) -> &mut u32 {
-        if self.counts.len() >= ADDRESSES_MAX && !self.counts.contains_key(&address) {
+    fn count_of(&mut self, who: Who) -> &mut u32 {
+        if self.counts.len() >= COUNTED_MAX && !self.counts.contains_key(&who) {
             self.counts.clear();
         }
-        self.counts.entry(address).or_insert(0)
+        self.counts.entry(who).or_insert(0)
     }
 }
 
@@ -118,7 +121,8 @@ async fn pass(
 fn admit(app: &App, request: &HttpRequest, throttle: &Throttle) -> Result<(), Problem> {
     let peer = request.peer_addr().ok_or(Problem::Lost)?.ip();
     let address = client_address(peer, request.headers(), &app.trusted_proxies);
-    throttle.admit(address, app.clock.now()).map_err(|retry_after| Problem::AddressThrottled {
+    let admitted = throttle.admit(neighbourhood(address), 1, app.clock.now());
+    admitted.map_err(|retry_after| Problem::AddressThrottled {
         per_minute: throttle.per_minute,
         retry_after,
     })
@@ -136,7 +140,7 @@ fn neighbourhood(address: IpAddr) -> IpAddr {
 
 const MINUTE_MS: i64 = 60_000;
 /// Some ten megabytes at the most.
-const ADDRESSES_MAX: usize = 100_000;
+const COUNTED_MAX: usize = 100_000;
 
 #[cfg(test)]
 mod tests {
@@ -147,52 +151,63 @@ mod tests {
     }
 
     fn address(text: &str) -> IpAddr {
-        text.parse().unwrap()
+        neighbourhood(text.parse().unwrap())
     }
 
     #[test]
     fn the_limit_holds_until_the_minute_is_over() {
         let throttle = Throttle::new(2);
         let (alice, bob) = (address("192.0.2.1"), address("192.0.2.2"));
-        assert!(throttle.admit(alice, at(0)).is_ok());
-        assert!(throttle.admit(alice, at(29_000)).is_ok());
-        assert_eq!(throttle.admit(alice, at(30_500)), Err(Duration::from_millis(29_500)));
-        assert!(throttle.admit(bob, at(30_500)).is_ok());
-        assert!(throttle.admit(alice, at(60_000)).is_ok());
+        assert!(throttle.admit(alice, 1, at(0)).is_ok());
+        assert!(throttle.admit(alice, 1, at(29_000)).is_ok());
+        assert_eq!(throttle.admit(alice, 1, at(30_500)), Err(Duration::from_millis(29_500)));
+        assert!(throttle.admit(bob, 1, at(30_500)).is_ok());
+        assert!(throttle.admit(alice, 1, at(60_000)).is_ok());
+    }
+
+    #[test]
+    fn what_costs_more_passes_less_often() {
+        let throttle = Throttle::new(9);
+        let passed =
+            |who, cost| (0..20).filter(|_| throttle.admit(who, cost, at(0)).is_ok()).count();
+        assert_eq!(passed(1, 4), 2);
+        assert_eq!(passed(1, 1), 1, "what is left is for what costs less");
+        assert_eq!(passed(2, 10), 1, "nothing is impossible for good");
+        assert_eq!(passed(3, 1), 9);
     }
 
     #[test]
     fn a_clock_set_back_gives_nothing_back() {
         let throttle = Throttle::new(1);
         let alice = address("192.0.2.1");
-        assert!(throttle.admit(alice, at(60_000)).is_ok());
-        assert_eq!(throttle.admit(alice, at(59_000)), Err(Duration::from_mins(1) + SECOND));
-        assert!(throttle.admit(alice, at(120_000)).is_ok());
+        assert!(throttle.admit(alice, 1, at(60_000)).is_ok());
+        assert_eq!(throttle.admit(alice, 1, at(59_000)), Err(Duration::from_mins(1) + SECOND));
+        assert!(throttle.admit(alice, 1, at(120_000)).is_ok());
     }
 
     #[test]
     fn a_network_of_ipv6_counts_as_one_address() {
         let throttle = Throttle::new(1);
-        assert!(throttle.admit(address("2001:db8::1"), at(0)).is_ok());
-        assert!(throttle.admit(address("2001:db8::ffff:2"), at(0)).is_err());
-        assert!(throttle.admit(address("2001:db8:0:1::1"), at(0)).is_ok());
-        assert!(throttle.admit(address("192.0.2.1"), at(0)).is_ok());
-        assert!(throttle.admit(address("::ffff:192.0.2.1"), at(0)).is_err());
+        assert!(throttle.admit(address("2001:db8::1"), 1, at(0)).is_ok());
+        assert!(throttle.admit(address("2001:db8::ffff:2"), 1, at(0)).is_err());
+        assert!(throttle.admit(address("2001:db8:0:1::1"), 1, at(0)).is_ok());
+        assert!(throttle.admit(address("192.0.2.1"), 1, at(0)).is_ok());
+        assert!(throttle.admit(address("::ffff:192.0.2.1"), 1, at(0)).is_err());
     }
 
     #[test]
     fn zero_turns_it_off() {
         let throttle = Throttle::new(0);
-        assert!((0..1000).all(|_| throttle.admit(address("192.0.2.1"), at(0)).is_ok()));
+        assert!((0..1000).all(|_| throttle.admit(address("192.0.2.1"), 1, at(0)).is_ok()));
         assert!(throttle.seen.lock().unwrap().counts.is_empty());
     }
 
     #[test]
     fn no_more_addresses_are_remembered_than_there_is_room_for() {
         let throttle = Throttle::new(1);
-        for number in 0..=u32::try_from(ADDRESSES_MAX).unwrap() {
+        for number in 0..=u32::try_from(COUNTED_MAX).unwrap() {
             let address = IpAddr::V4(std::net::Ipv4Addr::from_bits(number));
-            assert!(throttle.admit(address, at(0)).is_ok());
+            assert!(throttle.admit(address, 1, at(0)).is_ok());
         }
         assert_eq!(throttle.seen.lock().unwrap().counts.len(), 1);
     }

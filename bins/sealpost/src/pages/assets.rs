@@ -50,16 +50,6 @@ pub(crate) fn dashboard() -> &'static str {
     &DASHBOARD.name
 }
 
-/// Where the stylesheet of all pages is.
-pub(crate) fn stylesheet() -> &'static str {
-    &STYLESHEET.name
-}
-
-/// Where the picture in the tab is.
-pub(crate) fn icon() -> &'static str {
-    &ICON.name
-}
-
 /// Every asset.
 pub(crate) fn routes(config: &mut web::ServiceConfig) {
     let asset = web::resource("/assets/{name}").route(web::get().to(asset));

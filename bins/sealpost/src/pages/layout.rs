@@ -34,6 +34,15 @@ pub(crate) struct Layout<'a> {
     pub(crate) here: &'a str,
 }
 
+/// What only some pages have, besides.
+#[derive(Default)]
+pub(crate) struct Besides {
+    /// The name of one more stylesheet.
+    pub(crate) stylesheet: Option<&'static str>,
+    /// HTML at the end of the navigation.
+    pub(crate) nav_end: String,
+}
+
 impl Place {
     /// Where a service with this address has its pages.
     pub(crate) fn new(base_url: &str) -> Self {
@@ -47,6 +56,11 @@ impl Place {
 impl Layout<'_> {
     /// The whole page.
     pub(crate) fn around(&self, main: &impl Template) -> String {
+        self.around_with(main, &Besides::default())
+    }
+
+    /// The whole page, and what only pages like it have.
+    pub(crate) fn around_with(&self, main: &impl Template, besides: &Besides) -> String {
         let whole = Whole {
             base: &self.place.base_path,
             title: self.title,
@@ -56,6 +70,7 @@ impl Layout<'_> {
             stylesheet: &STYLESHEET.name,
             script: &SCRIPT.name,
             icon: &ICON.name,
+            besides,
             // A template writes into memory alone, which does not fail.
             main: main.render().unwrap_or_default(),
         };
@@ -74,6 +89,7 @@ struct Whole<'a> {
     stylesheet: &'a str,
     script: &'a str,
     icon: &'a str,
+    besides: &'a Besides,
     main: String,
 }
 

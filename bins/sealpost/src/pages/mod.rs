@@ -12,5 +12,5 @@ mod stored;
 
 pub(crate) use assets::routes;
 pub(crate) use headers::{private, stays};
-pub(crate) use layout::{Layout, Link, Place};
+pub(crate) use layout::{Besides, Layout, Link, Place};
 pub(crate) use stored::Stored;

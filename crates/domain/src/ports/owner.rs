@@ -30,8 +30,8 @@ pub trait OwnerLookup {
         since: Timestamp,
     ) -> Result<Vec<DailyCount>, StoreError>;
 
-    /// How many notices wait to be sent to the key's registrations.
-    fn count_waiting(&mut self, key: &ApiKeyId) -> Result<u64, StoreError>;
+    /// How many notices wait to be sent to the key's registrations; no more than `limit` are counted.
+    fn count_waiting(&mut self, key: &ApiKeyId, limit: u32) -> Result<u64, StoreError>;
 }
 
 /// A key with everything that says how it is.

@@ -17,9 +17,7 @@ impl Owner<'_> {
     /// Registers a webhook of a key that may act.
     pub fn register(&self, key: &ApiKeyId, asked: Register) -> Result<Registered, Error> {
         self.with_key(key, |facts| {
-            if facts.status != KeyStatus::Active {
-                return Err(Refusal::KeyInactive { status: facts.status, field: None });
-            }
+            require_active(facts)?;
             if facts.standing.is_blocked() {
                 return Err(Refusal::GovernanceBlocked { field: None });
             }
@@ -28,9 +26,16 @@ impl Owner<'_> {
         self.sealpost.vet_and_add(&Caller { session: self.session, key: *key }, asked)
     }
 
-    /// Manages the registrations of a key, whatever its state.
+    /// Manages the registrations of a key. To look and to delete is possible whatever its state; every other change is
+    /// for an active key, as it is by the API.
     pub fn manage(&self, key: &ApiKeyId, asked: Manage) -> Result<Managed, Error> {
-        self.with_key(key, |_| Ok(()))?;
+        self.with_key(key, |facts| match asked {
+            Manage::Delete { .. } | Manage::Deliveries(_) | Manage::List => Ok(()),
+            Manage::Enable { .. }
+            | Manage::Recover(_)
+            | Manage::Redeliver { .. }
+            | Manage::RotateSecret { .. } => require_active(facts),
+        })?;
         self.sealpost.go_on(key, asked)
     }
 
@@ -53,12 +58,12 @@ impl Owner<'_> {
         })
     }
 
-    /// Ends one session of the account; one that has ended already is no fault.
+    /// Ends one of the sessions that are shown; one that has ended already is no fault.
     pub fn end_session(&self, name: &str) -> Result<(), Error> {
-        let now = self.sealpost.core.clock.now();
         let store = &self.sealpost.core.store;
-        let sessions = store.owner_lookup()?.sessions_of(&self.account_id, now, u32::MAX)?;
-        for session in sessions.into_iter().filter(|session| name_of(&session.token) == name) {
+        for session in
+            self.live_sessions()?.into_iter().filter(|session| name_of(&session.token) == name)
+        {
             store.write(Durability::Durable, |tx| tx.delete_session(&session.token))?;
             self.sealpost.core.known.forget_session(&session.token);
         }
@@ -84,6 +89,15 @@ impl Owner<'_> {
             Ok(key.ok_or(NO_KEY).and_then(&judge))
         })?;
         Ok(judged?)
+    }
+}
+
+fn require_active(facts: &KeyFacts) -> Result<(), Refusal> {
+    match facts.status {
+        KeyStatus::Active => Ok(()),
+        status @ (KeyStatus::Deactivated | KeyStatus::Revoked | KeyStatus::Rotating) => {
+            Err(Refusal::KeyInactive { status, field: None })
+        }
     }
 }
 

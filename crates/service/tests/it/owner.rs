@@ -6,7 +6,7 @@ use sealpost_domain::{
     ApiKeyId, Code, EventKind, KeyStatus, Subject,
     ports::{DailyCount, Durability, Store},
 };
-use sealpost_service::{Credentials, Error, Manage, Managed, Owner, Register, Send};
+use sealpost_service::{Credentials, Error, Manage, Managed, Owner, Recover, Register, Send};
 
 use crate::support::World;
 
@@ -63,7 +63,7 @@ fn looking_counts_against_no_limit_and_needs_no_active_key() {
         owner.key(&key(&who)).unwrap();
         owner.manage(&key(&who), Manage::List).unwrap();
     }
-    let seen = owner.keys().unwrap().remove(0);
+    let seen = owner.keys().unwrap().first.remove(0);
     assert_eq!((seen.status, seen.usage.minute.used), (KeyStatus::Deactivated, 0));
 }
 
@@ -83,6 +83,43 @@ fn only_a_key_that_may_act_gets_registrations() {
         panic!("a list");
     };
     assert_eq!(webhooks.len(), 1);
+}
+
+#[test]
+fn a_key_that_is_not_active_is_looked_at_and_tidied_up_but_not_changed() {
+    let world = World::new();
+    let who = world.newcomer(None);
+    let (owner, key) = (owner(&world, &who), key(&who));
+    let webhook_id = || owner.register(&key, somewhere()).unwrap().webhook_id.to_string();
+    let (kept, gone) = (webhook_id(), webhook_id());
+    let changes = || {
+        let (webhook_id, envelope_id) = (kept.clone(), "env_1".to_owned());
+        let recover = Recover {
+            webhook_id: kept.clone(),
+            since: sealpost_domain::Timestamp::from_millis(0),
+            until: None,
+            dry_run: false,
+        };
+        [
+            Manage::Enable { webhook_id: kept.clone() },
+            Manage::Recover(recover),
+            Manage::Redeliver { webhook_id: kept.clone(), envelope_id },
+            Manage::RotateSecret { webhook_id },
+        ]
+    };
+    world.operator().deactivate_key(&key).unwrap();
+    for change in changes() {
+        assert_eq!(code(owner.manage(&key, change.clone())), Code::KeyInactive, "{change:?}");
+    }
+    owner.manage(&key, Manage::List).unwrap();
+    owner.manage(&key, Manage::Delete { webhook_id: gone }).unwrap();
+    world.operator().reactivate_key(&key).unwrap();
+    for change in changes() {
+        let refused = owner.manage(&key, change).err();
+        let code = refused.and_then(|error| error.refusal().map(sealpost_domain::Refusal::code));
+        assert_ne!(code, Some(Code::KeyInactive));
+    }
+    assert_eq!(owner.standing(&key).unwrap().webhooks, 1);
 }
 
 #[test]
@@ -107,14 +144,36 @@ fn one_session_ends_and_the_others_go_on() {
     world.clock.advance(Duration::from_secs(1));
     let second = world.log_in_again(&first);
     let owner = owner(&world, &second);
-    let sessions = owner.sessions().unwrap();
+    let sessions = owner.sessions().unwrap().first;
     let this: Vec<_> = sessions.iter().map(|session| session.is_this).collect();
     assert_eq!(this, [true, false], "those that last longest first");
     owner.end_session("0000000000000000").unwrap();
-    assert_eq!(owner.sessions().unwrap().len(), 2);
+    assert_eq!(owner.sessions().unwrap().first.len(), 2);
     owner.end_session(&sessions[1].name).unwrap();
     assert_eq!(code(world.sealpost.owner(first.token.as_deref().unwrap())), Code::Unauthorized);
-    assert_eq!(owner.sessions().unwrap().len(), 1);
+    assert_eq!(owner.sessions().unwrap().first.len(), 1);
+}
+
+#[test]
+fn of_very_many_sessions_the_first_are_shown_and_that_there_are_more() {
+    let world = World::new();
+    let who = world.newcomer(None);
+    let owner = owner(&world, &who);
+    // The one that asks is the oldest, and so the last.
+    for _ in 1..100 {
+        world.clock.advance(Duration::from_secs(1));
+        world.log_in_again(&who);
+    }
+    let seen = owner.sessions().unwrap();
+    assert_eq!((seen.first.len(), seen.has_more), (100, false));
+    assert!(seen.first[99].is_this);
+    world.clock.advance(Duration::from_secs(1));
+    world.log_in_again(&who);
+    let seen = owner.sessions().unwrap();
+    assert_eq!((seen.first.len(), seen.has_more), (100, true));
+    owner.end_session(&seen.first[99].name).unwrap();
+    let seen = owner.sessions().unwrap();
+    assert_eq!((seen.first.len(), seen.has_more), (100, false));
 }
 
 #[tokio::test]

@@ -2,23 +2,24 @@
 
 use askama::Template;
 use sealpost_domain::AccountId;
-use sealpost_service::{Scope, SessionView};
+use sealpost_service::{Firsts, Scope, SessionView};
 
-use crate::dashboard::{cookie, form::Form, page::Page, show::when, signed_in::SignedIn};
+use crate::dashboard::{form::Form, page::Page, show::when, signed_in::SignedIn};
 
 #[derive(Template)]
 #[template(path = "dashboard/account.html")]
 struct AccountPage<'a> {
+    base: &'a str,
     form_token: &'a str,
     account_id: AccountId,
-    sessions: Vec<SessionView>,
+    sessions: Firsts<SessionView>,
 }
 
 /// Shown once, since the secret cannot be shown again.
 #[derive(Template)]
 #[template(path = "dashboard/secret_rotated.html")]
 struct SecretPage<'a> {
-    form_token: &'a str,
+    base: &'a str,
     account_id: AccountId,
     login_secret: &'a str,
 }
@@ -26,7 +27,9 @@ struct SecretPage<'a> {
 pub(crate) async fn show(who: SignedIn) -> Result<Page, Page> {
     let (account_id, sessions) =
         who.ask(|owner| Ok((owner.account_id(), owner.sessions()?))).await?;
-    Ok(Page::show(&AccountPage { form_token: &who.form_token, account_id, sessions }))
+    let (base, form_token) = (who.base(), &*who.form_token);
+    let main = AccountPage { base, form_token, account_id, sessions };
+    Ok(Page::show(who.frame(), "Account", &main))
 }
 
 /// Ends this session.
@@ -43,7 +46,7 @@ pub(crate) async fn end_session(who: SignedIn, form: Form) -> Result<Page, Page>
         return end(&who, Scope::Account).await;
     }
     who.ask(move |owner| owner.end_session(&name)).await?;
-    Ok(Page::to("/dashboard/account"))
+    Ok(Page::to(who.place(), "/dashboard/account"))
 }
 
 /// Replaces the login secret and shows the new one.
@@ -52,17 +55,15 @@ pub(crate) async fn rotate_secret(who: SignedIn, form: Form) -> Result<Page, Pag
     let token = who.token.clone();
     let rotated =
         who.ask_service(move |sealpost| sealpost.rotate_login_secret(Some(&token))).await?;
-    Ok(Page::show(&SecretPage {
-        form_token: &who.form_token,
-        account_id: rotated.account_id,
-        login_secret: &rotated.login_secret,
-    }))
+    let (account_id, login_secret) = (rotated.account_id, &*rotated.login_secret);
+    let main = SecretPage { base: who.base(), account_id, login_secret };
+    Ok(Page::show(who.frame(), "New login secret", &main))
 }
 
 async fn end(who: &SignedIn, scope: Scope) -> Result<Page, Page> {
     let token = who.token.clone();
     who.ask_service(move |sealpost| sealpost.logout(Some(&token), Ok(scope))).await?;
-    Ok(Page::to("/dashboard/sign-in").with_cookie(cookie::end(&who.app)))
+    Ok(Page::to_sign_in(&who.app))
 }
 
 const EVERY_SESSION: &str = "all";

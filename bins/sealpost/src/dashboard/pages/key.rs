@@ -3,24 +3,26 @@
 use actix_web::web;
 use askama::Template;
 use sealpost_domain::KeyStatus;
-use sealpost_service::{KeyPage, KeyStanding, Manage, Managed, RegistrationView};
+use sealpost_service::{KeyPage, KeyStanding, Manage, Managed, RegistrationView, Waiting};
 
 use super::key_of;
 use crate::dashboard::{
     chart::Chart,
     page::Page,
-    show::{Bar, bars, when},
+    refused::Refused,
+    show::{Bar, bars, when, why_no_change},
     signed_in::SignedIn,
 };
 
 #[derive(Template)]
 #[template(path = "dashboard/key.html")]
 struct IdentityPage<'a> {
+    base: &'a str,
     form_token: &'a str,
     key: &'a KeyStanding,
     bars: [Bar; 3],
     chart: Chart,
-    waiting: u64,
+    waiting: Waiting,
     webhooks: &'a [RegistrationView],
     url: &'a str,
     problem: Option<&'a str>,
@@ -34,7 +36,8 @@ pub(super) struct Seen {
 
 pub(crate) async fn show(who: SignedIn, key: web::Path<String>) -> Result<Page, Page> {
     let seen = look(&who, &key).await?;
-    Ok(Page::show(&page(&who, &seen, "", None)))
+    let title = &seen.page.standing.label;
+    Ok(Page::show(who.frame(), title.as_str(), &page(&who, &seen, "", None)))
 }
 
 /// The page again, with what was wrong about the URL that was to be registered.
@@ -42,14 +45,15 @@ pub(super) async fn show_again(
     who: &SignedIn,
     key: &str,
     url: &str,
-    problem: &str,
+    refused: &Refused,
 ) -> Result<Page, Page> {
     let seen = look(who, key).await?;
-    Ok(Page::again(&page(who, &seen, url, Some(problem))))
+    let main = page(who, &seen, url, Some(&refused.text));
+    Ok(Page::again(who.frame(), seen.page.standing.label.as_str(), refused, &main))
 }
 
 pub(super) async fn look(who: &SignedIn, key: &str) -> Result<Seen, Page> {
-    let key = key_of(key)?;
+    let key = key_of(who, key)?;
     who.ask(move |owner| {
         let page = owner.key(&key)?;
         let webhooks = match owner.manage(&key, Manage::List)? {
@@ -69,6 +73,7 @@ fn page<'a>(
 ) -> IdentityPage<'a> {
     let key = &seen.page.standing;
     IdentityPage {
+        base: who.base(),
         form_token: &who.form_token,
         bars: bars(key),
         chart: Chart::of(&seen.page.days),

@@ -1,45 +1,59 @@
 //! One more identity of the account.
 
+use actix_web::HttpRequest;
 use askama::Template;
 
 use super::activation_of;
-use crate::dashboard::{form::Form, page::Page, signed_in::SignedIn};
+use crate::{
+    dashboard::{form::Form, page::Page, refused::Refused, signed_in::SignedIn},
+    http::throttle,
+};
 
 #[derive(Template)]
 #[template(path = "dashboard/new_key.html")]
 struct NewKeyPage<'a> {
+    base: &'a str,
     form_token: &'a str,
     label: &'a str,
     handle: &'a str,
-    problem: Option<String>,
+    problem: Option<&'a str>,
 }
 
 pub(crate) async fn show(who: SignedIn) -> Page {
-    let form_token = &who.form_token;
-    Page::show(&NewKeyPage { form_token, label: "", handle: "", problem: None })
+    let (base, form_token) = (who.base(), &*who.form_token);
+    let main = NewKeyPage { base, form_token, label: "", handle: "", problem: None };
+    Page::show(who.frame(), TITLE, &main)
 }
 
-pub(crate) async fn submit(who: SignedIn, form: Form) -> Result<Page, Page> {
+pub(crate) async fn submit(who: SignedIn, request: HttpRequest, form: Form) -> Result<Page, Page> {
     who.check(&form)?;
-    let again = |problem| {
-        let (form_token, label, handle) =
-            (&*who.form_token, form.text("label"), form.text("handle"));
-        Ok(Page::again(&NewKeyPage { form_token, label, handle, problem: Some(problem) }))
+    let again = |refused: Refused| {
+        let main = NewKeyPage {
+            base: who.base(),
+            form_token: &who.form_token,
+            label: form.text("label"),
+            handle: form.text("handle"),
+            problem: Some(&refused.text),
+        };
+        Ok(Page::again(who.frame(), TITLE, &refused, &main))
     };
     let asked = match activation_of(&form) {
         Ok(asked) => asked,
-        Err(problem) => return again(problem),
+        Err(refused) => return again(refused),
     };
-    // A session that has ended is told here, before the form is judged.
-    who.ask(|owner| Ok(owner.account_id())).await?;
+    if let Err(problem) = throttle::admit_activation(&who.app, &request) {
+        return again(Refused::from(&problem));
+    }
     let token = who.token.clone();
     let made =
         who.ask_service(move |sealpost| Ok(sealpost.activate(Some(&token), Ok(asked)))).await?;
     match made {
-        Ok(key) => Ok(Page::to(format!("/dashboard/keys/{}", key.api_key_id))),
+        Ok(key) => Ok(Page::to(who.place(), &format!("/dashboard/keys/{}", key.api_key_id))),
         Err(error) => match error.refusal() {
-            Some(refusal) => again(refusal.to_string()),
-            None => Err(Page::of(&error)),
+            Some(refusal) => again(Refused::from(refusal)),
+            None => Err(Page::of(who.place(), &error)),
         },
     }
 }
+
+const TITLE: &str = "New identity";

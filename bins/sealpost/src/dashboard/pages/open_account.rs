@@ -8,52 +8,61 @@ use sealpost_service::Activated;
 
 use super::activation_of;
 use crate::{
-    dashboard::{form::Form, page::Page},
+    dashboard::{form::Form, frame::Frame, page::Page, refused::Refused},
     http::{App, throttle},
 };
 
 #[derive(Template)]
 #[template(path = "dashboard/open_account.html")]
 struct OpenAccountPage<'a> {
+    base: &'a str,
     label: &'a str,
     handle: &'a str,
-    problem: Option<String>,
+    problem: Option<&'a str>,
 }
 
 /// Shown once, since the secret cannot be shown again.
 #[derive(Template)]
 #[template(path = "dashboard/account_opened.html")]
 struct OpenedPage<'a> {
+    base: &'a str,
     opened: &'a Activated,
     login_secret: &'a str,
 }
 
-pub(crate) async fn show() -> Page {
-    Page::show(&OpenAccountPage { label: "", handle: "", problem: None })
+pub(crate) async fn show(app: web::Data<App>) -> Page {
+    let place = app.docs.place();
+    let main = OpenAccountPage { base: &place.base_path, label: "", handle: "", problem: None };
+    Page::show(Frame::public(place), TITLE, &main)
 }
 
 pub(crate) async fn submit(app: web::Data<App>, request: HttpRequest, form: Form) -> Page {
-    let again = |problem: String| {
+    let place = app.docs.place();
+    let (frame, base) = (Frame::public(place), &*place.base_path);
+    let again = |refused: Refused| {
         let (label, handle) = (form.text("label"), form.text("handle"));
-        Page::again(&OpenAccountPage { label, handle, problem: Some(problem) })
+        let main = OpenAccountPage { base, label, handle, problem: Some(&refused.text) };
+        Page::again(frame, TITLE, &refused, &main)
     };
     let asked = match activation_of(&form) {
         Ok(asked) => asked,
-        Err(problem) => return again(problem),
+        Err(refused) => return again(refused),
     };
     if let Err(problem) = throttle::admit_activation(&app, &request) {
-        return again(problem.to_string());
+        return again(Refused::from(&problem));
     }
     let sealpost = Arc::clone(&app.sealpost);
     match web::block(move || sealpost.activate(None, Ok(asked))).await {
         Ok(Ok(opened)) => {
             let login_secret = opened.login_secret.as_deref().unwrap_or_default();
-            Page::show(&OpenedPage { opened: &opened, login_secret })
+            Page::show(frame, "Account opened", &OpenedPage { base, opened: &opened, login_secret })
         }
         Ok(Err(error)) => match error.refusal() {
-            Some(refusal) => again(refusal.to_string()),
-            None => Page::of(&error),
+            Some(refusal) => again(Refused::from(refusal)),
+            None => Page::of(place, &error),
         },
-        Err(_) => Page::broken(),
+        Err(_) => Page::broken(place),
     }
 }
+
+const TITLE: &str = "Open an account";

@@ -13,10 +13,12 @@ use crate::dashboard::{
 #[derive(Template)]
 #[template(path = "dashboard/overview.html")]
 struct OverviewPage<'a> {
-    form_token: &'a str,
+    base: &'a str,
     account_id: AccountId,
     live: Vec<Card>,
     revoked: Vec<KeyStanding>,
+    /// How many are shown, where that is not all of them.
+    only: Option<usize>,
 }
 
 struct Card {
@@ -26,9 +28,10 @@ struct Card {
 
 pub(crate) async fn show(who: SignedIn) -> Result<Page, Page> {
     let (account_id, keys) = who.ask(|owner| Ok((owner.account_id(), owner.keys()?))).await?;
+    let only = keys.has_more.then_some(keys.first.len());
     let (revoked, live): (Vec<_>, Vec<_>) =
-        keys.into_iter().partition(|key| key.status == KeyStatus::Revoked);
+        keys.first.into_iter().partition(|key| key.status == KeyStatus::Revoked);
     let live = live.into_iter().map(|key| Card { bars: bars(&key), key }).collect();
-    let form_token = &who.form_token;
-    Ok(Page::show(&OverviewPage { form_token, account_id, live, revoked }))
+    let main = OverviewPage { base: who.base(), account_id, live, revoked, only };
+    Ok(Page::show(who.frame(), "Identities", &main))
 }

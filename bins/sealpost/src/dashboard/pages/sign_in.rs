@@ -7,26 +7,34 @@ use askama::Template;
 use sealpost_service::Login;
 
 use crate::{
-    dashboard::{cookie, form::Form, page::Page},
+    dashboard::{cookie, form::Form, frame::Frame, page::Page, refused::Refused},
     http::{App, throttle},
 };
 
 #[derive(Template)]
 #[template(path = "dashboard/sign_in.html")]
 struct SignInPage<'a> {
+    base: &'a str,
     account_id: &'a str,
-    problem: Option<String>,
+    problem: Option<&'a str>,
 }
 
-pub(crate) async fn show() -> Page {
-    Page::show(&SignInPage { account_id: "", problem: None })
+pub(crate) async fn show(app: web::Data<App>) -> Page {
+    let place = app.docs.place();
+    let main = SignInPage { base: &place.base_path, account_id: "", problem: None };
+    Page::show(Frame::public(place), TITLE, &main)
 }
 
 pub(crate) async fn submit(app: web::Data<App>, request: HttpRequest, form: Form) -> Page {
     let account_id = form.text("account_id").to_owned();
+    let place = app.docs.place();
+    let again = |refused: Refused| {
+        let problem = Some(&*refused.text);
+        let main = SignInPage { base: &place.base_path, account_id: &account_id, problem };
+        Page::again(Frame::public(place), TITLE, &refused, &main)
+    };
     if let Err(problem) = throttle::admit_login(&app, &request) {
-        let problem = Some(problem.to_string());
-        return Page::again(&SignInPage { account_id: &account_id, problem });
+        return again(Refused::from(&problem));
     }
     let login = Login {
         account_id: account_id.clone(),
@@ -35,13 +43,14 @@ pub(crate) async fn submit(app: web::Data<App>, request: HttpRequest, form: Form
     let sealpost = Arc::clone(&app.sealpost);
     match web::block(move || sealpost.login(&login)).await {
         Ok(Ok(session)) => {
-            Page::to("/dashboard").with_cookie(cookie::begin(&app, session.session_token))
+            Page::to(place, "/dashboard").with_cookie(&cookie::begin(&app, session.session_token))
         }
-        Ok(Err(error)) if error.refusal().is_some() => {
-            let problem = error.refusal().map(ToString::to_string);
-            Page::again(&SignInPage { account_id: &account_id, problem })
-        }
-        Ok(Err(error)) => Page::of(&error),
-        Err(_) => Page::broken(),
+        Ok(Err(error)) => match error.refusal() {
+            Some(refusal) => again(Refused::from(refusal)),
+            None => Page::of(place, &error),
+        },
+        Err(_) => Page::broken(place),
     }
 }
+
+const TITLE: &str = "Sign in";

@@ -4,7 +4,7 @@ mod act;
 
 use actix_web::web;
 use askama::Template;
-use sealpost_domain::{DisabledReason, RegistrationStatus};
+use sealpost_domain::{DisabledReason, KeyStatus, RegistrationStatus};
 use sealpost_service::{
     Cursor, Deliveries, DeliveriesPage, DeliveryState, Manage, Managed, RegistrationView,
 };
@@ -13,13 +13,19 @@ use serde::Deserialize;
 pub(crate) use act::{act, register};
 
 use super::key_of;
-use crate::dashboard::{page::Page, show::when, signed_in::SignedIn};
+use crate::dashboard::{
+    page::Page,
+    show::{when, why_no_change},
+    signed_in::SignedIn,
+};
 
 #[derive(Template)]
 #[template(path = "dashboard/webhook.html")]
 struct WebhookPage<'a> {
+    base: &'a str,
     form_token: &'a str,
     key: &'a str,
+    key_status: KeyStatus,
     hook: &'a RegistrationView,
     log: DeliveriesPage,
     states: [Filter; 5],
@@ -35,17 +41,12 @@ struct Filter {
 }
 
 /// What the page's address may say.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 pub(crate) struct Query {
     #[serde(default)]
     state: String,
     #[serde(default)]
     cursor: String,
-    /// What was just done, and how many it concerned.
-    #[serde(default)]
-    done: String,
-    #[serde(default)]
-    count: u64,
 }
 
 pub(crate) async fn show(
@@ -54,34 +55,50 @@ pub(crate) async fn show(
     query: web::Query<Query>,
 ) -> Result<Page, Page> {
     let (key, webhook_id) = path.into_inner();
-    let id = key_of(&key)?;
+    look(&who, &key, &webhook_id, &query, None).await
+}
+
+/// The page, with what was just done: it says so in the answer to the form alone, where no link can make it up.
+async fn look(
+    who: &SignedIn,
+    key: &str,
+    webhook_id: &str,
+    query: &Query,
+    said: Option<String>,
+) -> Result<Page, Page> {
+    let id = key_of(who, key)?;
     let asked = Deliveries {
-        webhook_id: webhook_id.clone(),
+        webhook_id: webhook_id.to_owned(),
         state: DeliveryState::from_name(&query.state),
         limit: ENTRIES,
         cursor: query.cursor.parse::<Cursor>().ok(),
     };
     let state = asked.state.map_or("", DeliveryState::as_str);
-    let (hooks, log) = who
+    let (key_status, hooks, log) = who
         .ask(move |owner| {
-            Ok((owner.manage(&id, Manage::List)?, owner.manage(&id, Manage::Deliveries(asked))?))
+            let status = owner.standing(&id)?.status;
+            let hooks = owner.manage(&id, Manage::List)?;
+            Ok((status, hooks, owner.manage(&id, Manage::Deliveries(asked))?))
         })
         .await?;
     let (Managed::Listed { webhooks }, Managed::Deliveries(log)) = (hooks, log) else {
-        return Err(Page::broken());
+        return Err(Page::broken(who.place()));
     };
     let hook = webhooks.iter().find(|hook| hook.webhook_id.to_string() == webhook_id);
-    let hook = hook.ok_or_else(Page::not_found)?;
+    let hook = hook.ok_or_else(|| Page::not_found(who.place()))?;
     let filter = |(name, value)| Filter { name, value, is_chosen: value == state };
-    Ok(Page::show(&WebhookPage {
+    let main = WebhookPage {
+        base: who.base(),
         form_token: &who.form_token,
-        key: &key,
+        key,
+        key_status,
         hook,
         log,
         states: FILTERS.map(filter),
         state,
-        said: act::said(&query.done, query.count),
-    }))
+        said,
+    };
+    Ok(Page::show(who.frame(), "Webhook", &main))
 }
 
 /// Why the service disabled it, as a sentence.
