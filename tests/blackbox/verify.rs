@@ -124,13 +124,15 @@ fn what_cannot_be_checked_is_wrong_usage_and_shows_no_secret() {
     let notice = Signed::with(&[SECRET], 0);
     let open = private_file(SECRET);
     fs::set_permissions(open.path(), fs::Permissions::from_mode(0o644)).unwrap();
-    let [unprefixed, empty, list] =
-        [SECRET.strip_prefix("whsec_").unwrap(), "", "[]"].map(private_file);
+    let endless = " ".repeat(65_537);
+    let [unprefixed, empty, list, endless] =
+        [SECRET.strip_prefix("whsec_").unwrap(), "", "[]", &endless].map(private_file);
     for (arguments, words) in [
         (vec![], "nothing to verify with"),
         (vec!["--secret-file", path(open.path())], "chmod 600"),
         (vec!["--secret-file", path(unprefixed.path())], "whsec_ and"),
         (vec!["--secret-file", path(empty.path())], "is empty"),
+        (vec!["--secret-file", path(endless.path())], "longer than 65536 bytes"),
         (vec!["--secret-file", "/nowhere"], "/nowhere cannot be read"),
         (vec!["--did-json", path(list.path())], "no DID document"),
         (vec!["--public-key", "whpk_AAAA"], "whpk_ and the base64"),
