@@ -122,7 +122,7 @@ const WRITER: [&str; 7] = [
     "PRAGMA synchronous = FULL",
     "PRAGMA foreign_keys = ON",
     "PRAGMA temp_store = MEMORY",
-    "PRAGMA cache_size = -65536",
+    "PRAGMA cache_size = -32768",
     "PRAGMA journal_size_limit = 67108864",
 ];
 
