@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn what_is_remembered_is_bounded() {
         let heard = Heard::default();
-        for n in 0..KNOWN_MAX + 1 {
+        for n in 0..=KNOWN_MAX {
             hear(&heard, &[end(&n.to_string(), 0, None)]);
         }
         assert_eq!(heard.0.lock().unwrap().len(), 1);

@@ -1,7 +1,10 @@
 //! The open loop: requests at their times, so that a server that falls behind is seen to. A request that finds no free
 //! connection waits for one, and its waiting counts.
 
-use std::time::{Duration, Instant};
+use std::{
+    collections::VecDeque,
+    time::{Duration, Instant},
+};
 
 use super::{Connection, Load, PATIENCE, Tally, Window, turns};
 use crate::poller::Poller;
@@ -16,11 +19,12 @@ pub(crate) fn run(
     for (token, connection) in connections.iter().enumerate() {
         connection.watch(&poller, token);
     }
-    let mut idle: Vec<usize> = (0..connections.len()).collect();
+    // In turn, or the server would close those that rest for long.
+    let mut idle: VecDeque<usize> = (0..connections.len()).collect();
     let mut schedule = Schedule { begun: Instant::now(), until: window.until, per_second, sent: 0 };
     loop {
         while let Some(due) = schedule.due(Instant::now())
-            && let Some(token) = idle.pop()
+            && let Some(token) = idle.pop_front()
         {
             let connection = connections.get_mut(token).expect("its token is its place");
             connection.send(turns.next().expect("turns have no end"), due);
@@ -36,7 +40,7 @@ pub(crate) fn run(
             let connection = connections.get_mut(token).expect("its token is its place");
             if let Some((answer, since)) = connection.receive() {
                 tally.note(&answer, since, Instant::now());
-                idle.push(token);
+                idle.push_back(token);
             }
         }
         assert!(begun.elapsed() < PATIENCE, "the server does not answer");
