@@ -12,7 +12,8 @@ use std::time::Duration;
 pub use badges::{BadgeLookup, BadgeRepo};
 pub use housekeeping::HousekeepingRepo;
 pub use ledger::{
-    Changes, Facts, KeyFacts, Overage, Parked, Remembered, SendLedger, ToRemember, Wanted,
+    Changes, Facts, KeyFacts, Overage, Parked, Registrations, Remembered, SendLedger, ToRemember,
+    Wanted,
 };
 pub use owner::{DailyCount, KeyOverview, OwnerLookup};
 pub use webhooks::{DeliveryRepo, FailedWithin, Recovered, WebhookRepo};

@@ -184,7 +184,8 @@ impl Decision {
         let (changes, hold) = (&mut self.changes, &self.hold);
         let envelope = &outgoing.envelope;
         let meta = Arc::new(envelope.meta.clone());
-        for target in self.facts.targets.get(&envelope.meta.recipient).into_iter().flatten() {
+        let registrations = self.facts.registrations.get(&envelope.meta.recipient);
+        for target in registrations.iter().flat_map(|all| &all.enabled) {
             let delivery = LeasedDelivery {
                 meta: Arc::clone(&meta),
                 target: Arc::clone(target),
@@ -198,7 +199,7 @@ impl Decision {
                 changes.unleased.push(delivery);
             }
         }
-        for webhook_id in self.facts.disabled.get(&envelope.meta.recipient).into_iter().flatten() {
+        for webhook_id in registrations.iter().flat_map(|all| &all.disabled) {
             let id = DeliveryId { envelope_id: meta.id, webhook_id: *webhook_id };
             changes.parked.push(Parked { id, sealed_at: meta.timestamp });
         }

@@ -7,7 +7,7 @@ use sealpost_domain::{
     EnvelopeMeta, Fingerprint, GovernanceKind, GovernanceReason, GovernanceStatus, Handle,
     IdempotencyKey, KeyStatus, LeaseToken, Plan, Refusal, Session, Standing, Suite, Target,
     Timestamp, TokenHash, Usage, WebhookId, Window, WindowUse, Wrapped,
-    ports::{Facts, KeyFacts, Overage, Remembered},
+    ports::{Facts, KeyFacts, Overage, Registrations, Remembered},
 };
 
 use super::{Command, Decided, Hold, Idempotency, Outgoing, Verdict, decide, wanted};
@@ -45,14 +45,18 @@ fn facts() -> Facts {
         secret: Wrapped(vec![]),
         retiring: vec![],
     };
+    let registrations = Registrations { enabled: vec![Arc::new(target)], disabled: vec![] };
     Facts {
         sessions: HashMap::from([(TOKEN, session)]),
-        keys: HashMap::from([(key(1), key_facts(account(1))), (key(2), key_facts(account(2)))]),
+        keys: [1, 2].map(|n| (key(n), Arc::new(key_facts(account(n))))).into(),
         usage: HashMap::from([(key(1), Usage::UNUSED)]),
-        targets: HashMap::from([(key(2), vec![Arc::new(target)])]),
-        disabled: HashMap::new(),
+        registrations: HashMap::from([(key(2), Arc::new(registrations))]),
         remembered: HashMap::new(),
     }
+}
+
+fn set(facts: &mut Facts, n: u8, of_key: KeyFacts) {
+    facts.keys.insert(key(n), Arc::new(of_key));
 }
 
 fn send(n: u8) -> Command {
@@ -147,16 +151,15 @@ fn faults_are_met_in_the_order_of_the_contract() {
     let to = Some("to");
     let mut facts = facts();
     facts.sessions.clear();
-    let alice = facts.keys.remove(&key(1)).unwrap();
-    let bob = facts.keys.remove(&key(2)).unwrap();
+    let alice = Arc::unwrap_or_clone(facts.keys.remove(&key(1)).unwrap());
+    let bob = Arc::unwrap_or_clone(facts.keys.remove(&key(2)).unwrap());
     used_up(&mut facts);
     let step = |facts: &Facts| {
         let copy = Facts {
             sessions: facts.sessions.clone(),
             keys: facts.keys.clone(),
             usage: facts.usage.clone(),
-            targets: HashMap::new(),
-            disabled: HashMap::new(),
+            registrations: HashMap::new(),
             remembered: HashMap::new(),
         };
         verdict(copy, &send(1))
@@ -173,16 +176,16 @@ fn faults_are_met_in_the_order_of_the_contract() {
 
     let status = KeyStatus::Deactivated;
     let faulty = KeyFacts { account_id: account(3), status, standing: blocked(), ..alice.clone() };
-    facts.keys.insert(key(1), faulty.clone());
+    set(&mut facts, 1, faulty.clone());
     assert_eq!(step(&facts), Verdict::Refused(FOREIGN_KEY));
 
-    facts.keys.insert(key(1), KeyFacts { account_id: account(1), ..faulty.clone() });
+    set(&mut facts, 1, KeyFacts { account_id: account(1), ..faulty.clone() });
     assert_eq!(step(&facts), Verdict::Refused(Refusal::KeyInactive { status, field: None }));
 
-    facts.keys.insert(key(1), KeyFacts { standing: blocked(), ..alice.clone() });
+    set(&mut facts, 1, KeyFacts { standing: blocked(), ..alice.clone() });
     assert_eq!(step(&facts), Verdict::Refused(Refusal::GovernanceBlocked { field: None }));
 
-    facts.keys.insert(key(1), alice);
+    set(&mut facts, 1, alice);
     assert!(matches!(
         step(&facts),
         Verdict::Refused(Refusal::RateLimited { window: Window::Minute, limit: 20, .. })
@@ -192,14 +195,14 @@ fn faults_are_met_in_the_order_of_the_contract() {
     assert_eq!(step(&facts), Verdict::Refused(Refusal::KeyNotFound { field: to }));
 
     let status = KeyStatus::Revoked;
-    facts.keys.insert(key(2), KeyFacts { status, standing: blocked(), ..bob.clone() });
+    set(&mut facts, 2, KeyFacts { status, standing: blocked(), ..bob.clone() });
     assert_eq!(step(&facts), Verdict::Refused(Refusal::KeyInactive { status, field: to }));
 
-    facts.keys.insert(key(2), KeyFacts { standing: blocked(), ..bob.clone() });
+    set(&mut facts, 2, KeyFacts { standing: blocked(), ..bob.clone() });
     assert_eq!(step(&facts), Verdict::Refused(Refusal::GovernanceBlocked { field: to }));
 
     let tat = NOW.as_millis() * 1000 + 1_000_000;
-    facts.keys.insert(key(2), bob);
+    set(&mut facts, 2, bob);
     facts.usage.insert(key(1), Usage { throughput_tat_us: tat, ..Usage::UNUSED });
     assert!(matches!(
         step(&facts),
@@ -236,11 +239,11 @@ fn a_recipient_that_changed_is_stale_and_counts_for_nothing() {
     assert_eq!(verdict(facts(), &by_handle), Verdict::Stale, "the handle leads elsewhere");
 
     let mut named = facts();
-    named.keys.get_mut(&key(2)).unwrap().handle = Some(bob);
+    set(&mut named, 2, KeyFacts { handle: Some(bob), ..key_facts(account(2)) });
     assert_eq!(verdict(named, &by_handle), Verdict::Stored);
 
     let mut rotated = facts();
-    rotated.keys.get_mut(&key(2)).unwrap().sealing_version = 2;
+    set(&mut rotated, 2, KeyFacts { sealing_version: 2, ..key_facts(account(2)) });
     let (decided, changes) = decide(rotated, &[&send(1)], NOW, hold(9));
     assert_eq!(verdicts(&decided), [Verdict::Stale]);
     assert_eq!(changes.usage, [(key(1), Usage::UNUSED)]);
@@ -291,7 +294,7 @@ fn an_earlier_answer_is_given_even_where_the_recipient_is_gone() {
     let name = IdempotencyKey::parse("a").unwrap();
     let remembered = Remembered { fingerprint: Fingerprint([7; 32]), meta: first.clone() };
     facts.remembered.insert((key(1), name), remembered);
-    facts.keys.get_mut(&key(2)).unwrap().status = KeyStatus::Revoked;
+    set(&mut facts, 2, KeyFacts { status: KeyStatus::Revoked, ..key_facts(account(2)) });
     assert_eq!(verdict(facts, &named(2, "a", 7)), Verdict::Replayed(first));
 }
 
@@ -305,7 +308,7 @@ fn overage_is_admitted_and_told_apart() {
         allow_overage: true,
     };
     let mut facts = facts();
-    facts.keys.get_mut(&key(1)).unwrap().plan = Plan::Enterprise(terms);
+    set(&mut facts, 1, KeyFacts { plan: Plan::Enterprise(terms), ..key_facts(account(1)) });
     let commands: Vec<Command> = (0..3).map(send).collect();
     let commands: Vec<&Command> = commands.iter().collect();
     let (_, changes) = decide(facts, &commands, NOW, hold(9));

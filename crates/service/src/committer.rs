@@ -107,7 +107,7 @@ fn store(
     let commands: Vec<&Command> = batch.iter().map(|waiting| &waiting.command).collect();
     let wanted = wanted(&commands);
     core.store.write(Durability::Durable, |tx| {
-        let facts = tx.lock_facts(&wanted)?;
+        let facts = tx.lock_facts_of_batch(&wanted)?;
         let (lease, lease_until) = core.dispatch.lease();
         let hold = Hold { room: core.dispatch.room(), lease, lease_until };
         let (decided, changes) = decide(facts, &commands, core.clock.now(), hold);

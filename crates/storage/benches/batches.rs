@@ -46,7 +46,7 @@ fn send_and_settle(criterion: &mut Criterion, name: &str, load: &mut Load<'_>, s
             |batch| {
                 store
                     .write(Durability::Durable, |tx| {
-                        let facts = tx.lock_facts(&batch.wanted)?;
+                        let facts = tx.lock_facts_of_batch(&batch.wanted)?;
                         tx.apply(&batch.changes(facts)?)
                     })
                     .and_then(|()| settle(database, &batch.leased))
@@ -153,7 +153,7 @@ impl<'a> Load<'a> {
 
 impl Batch {
     fn changes(&self, facts: Facts) -> Result<Changes, StoreError> {
-        if facts.sessions.len() != self.wanted.sessions.len() || facts.targets.is_empty() {
+        if facts.sessions.len() != self.wanted.sessions.len() || facts.registrations.is_empty() {
             return Err(StoreError::Corrupt("load"));
         }
         let usage = facts.usage.into_iter().map(|(key, mut used)| {

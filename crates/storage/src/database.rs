@@ -16,6 +16,7 @@ use crate::{
     claiming::Walk,
     connect::{ConnectFault, Target},
     connection::AnyConnection,
+    facts::Memory,
     fault::{Fault, refused, unavailable},
     gate::Gate,
     heard::Heard,
@@ -35,6 +36,8 @@ pub struct Settings {
     pub connection_timeout: Duration,
     /// How long one statement of PostgreSQL may take; half of it may be spent on waiting for a lock.
     pub statement_timeout: Duration,
+    /// How many sessions, how many keys and the registrations of how many keys are remembered between batches of sends.
+    pub facts_remembered_max: usize,
 }
 
 impl Default for Settings {
@@ -43,6 +46,7 @@ impl Default for Settings {
             pool_max: 16,
             connection_timeout: Duration::from_secs(2),
             statement_timeout: Duration::from_secs(10),
+            facts_remembered_max: 16_384,
         }
     }
 }
@@ -68,6 +72,7 @@ pub struct Database {
     /// Shared by the copies, so that together they come around.
     pub(crate) walk: Arc<Walk>,
     pub(crate) heard: Arc<Heard>,
+    memory: Arc<Memory>,
     patience: Duration,
     pub(crate) settings: Settings,
     /// Where the embedded one is.
@@ -109,6 +114,7 @@ impl Database {
             turn,
             walk: Arc::default(),
             heard: Arc::default(),
+            memory: Arc::new(Memory::new(settings.facts_remembered_max)),
             patience: settings.connection_timeout,
             settings,
             file: None,
@@ -194,7 +200,7 @@ impl Database {
                 Some(pass.ok_or_else(|| unavailable("the turn to write did not come in time"))?)
             }
         };
-        Unit::begin(&self.writers, turn, durability)
+        Unit::begin(&self.writers, turn, durability, Arc::clone(&self.memory))
     }
 }
 

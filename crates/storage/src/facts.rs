@@ -1,13 +1,20 @@
-//! What admission depends on, for a whole batch: a statement for each kind of fact, and none where nothing of the
-//! kind is asked. Keys are locked first and usage second, each in the order of ids, so that batches wait for each
-//! other and never in a circle; everything else is read when the locks are held.
+//! What admission depends on: a statement for each kind of fact, and none where nothing of the kind is asked. Keys are
+//! locked first and usage second, each in the order of ids, so that nobody waits in a circle; everything else is read
+//! when the locks are held.
+//!
+//! Batches of sends lock no keys. They share a lock on all facts at once, which who changes one takes alone, and remember
+//! what they have read for as long as nothing changes.
 
-use std::{collections::HashMap, sync::Arc};
+mod memory;
 
-use diesel::prelude::*;
+use std::{collections::HashMap, hash::Hash, sync::Arc};
+
+pub(crate) use self::memory::Memory;
+
+use diesel::{declare_sql_function, prelude::*};
 use sealpost_domain::{
-    ApiKeyId, RegistrationStatus, Session, Target, TokenHash, Usage, WebhookId,
-    ports::{Facts, KeyFacts, Wanted},
+    ApiKeyId, RegistrationStatus, Session, TokenHash, Usage,
+    ports::{Facts, KeyFacts, Registrations, Wanted},
 };
 
 use crate::{
@@ -20,26 +27,52 @@ use crate::{
     idempotency, key,
     locking::{Locked, RowLock},
     plan::{self, PlanRow},
-    schema::{accounts, api_keys, handles, sessions, usage, webhooks},
+    schema::{accounts, api_keys, facts_stamp, handles, sessions, usage, webhooks},
     usage::UsageRow,
     webhook::{self, TargetRow},
 };
 
 pub(crate) fn lock(conn: &mut AnyConnection, wanted: &Wanted) -> Result<Facts, Fault> {
-    let mut ids: Vec<_> = wanted.callers.iter().chain(&wanted.recipients).copied().collect();
-    ids.sort_unstable();
-    ids.dedup();
-    let keys = lock_keys(conn, &columns::texts(&ids))?;
+    let keys = read_keys(conn, &wanted.keys(), Hold::Rows)?;
     let usage = lock_usage(conn, &columns::texts(&wanted.callers))?;
-    let registrations = read_registrations(conn, &columns::texts(&wanted.recipients))?;
     Ok(Facts {
         sessions: read_sessions(conn, &wanted.sessions)?,
-        targets: registrations.enabled,
-        disabled: registrations.disabled,
+        registrations: read_registrations(conn, &wanted.recipients)?,
         keys: with_standing(conn, keys)?,
         remembered: idempotency::recall(conn, &wanted.idempotency)?,
         usage,
     })
+}
+
+/// The same for a transaction that changes none of it but usage.
+pub(crate) fn lock_of_batch(
+    conn: &mut AnyConnection,
+    wanted: &Wanted,
+    memory: &Memory,
+) -> Result<Facts, Fault> {
+    // First, because who changes facts may count usage before and waits for batches at its commit.
+    let usage = lock_usage(conn, &columns::texts(&wanted.callers))?;
+    let stamp = lock_stamp(conn)?;
+    let mut facts = memory.recall(&stamp, wanted);
+    let keys = absent(&wanted.keys(), &facts.keys);
+    let keys = read_keys(conn, &keys, Hold::Stamp)?;
+    let read = Facts {
+        sessions: read_sessions(conn, &absent(&wanted.sessions, &facts.sessions))?,
+        registrations: read_registrations(conn, &absent(&wanted.recipients, &facts.registrations))?,
+        keys: with_standing(conn, keys)?,
+        ..Facts::default()
+    };
+    memory.keep(&stamp, &read);
+    facts.sessions.extend(read.sessions);
+    facts.registrations.extend(read.registrations);
+    facts.keys.extend(read.keys);
+    facts.remembered = idempotency::recall(conn, &wanted.idempotency)?;
+    facts.usage = usage;
+    Ok(facts)
+}
+
+fn absent<K: Copy + Eq + Hash, V>(wanted: &[K], known: &HashMap<K, V>) -> Vec<K> {
+    wanted.iter().filter(|key| !known.contains_key(key)).copied().collect()
 }
 
 #[derive(Debug, Queryable)]
@@ -53,15 +86,24 @@ struct KeyRow {
     sealing_version: i32,
 }
 
-/// Shared, so that batches do not wait for each other; whoever changes a key waits for all of them.
-fn lock_keys(conn: &mut AnyConnection, ids: &[String]) -> Result<Vec<KeyRow>, Fault> {
+/// What keeps keys as they are until the transaction ends.
+#[derive(Debug, Clone, Copy)]
+enum Hold {
+    /// Their rows, shared, so that those who rely on the same keys do not wait for each other; whoever changes a key
+    /// waits for all of them.
+    Rows,
+    /// The lock on all facts, which is held already.
+    Stamp,
+}
+
+fn read_keys(conn: &mut AnyConnection, ids: &[ApiKeyId], hold: Hold) -> Result<Vec<KeyRow>, Fault> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }
     let keys = api_keys::table
         .inner_join(accounts::table)
         .left_join(handles::table.on(handles::api_key_id.eq(api_keys::id)))
-        .filter(any_of(api_keys::id, ids))
+        .filter(any_of(api_keys::id, columns::texts(ids)))
         .order(api_keys::id)
         .select((
             api_keys::id,
@@ -72,7 +114,28 @@ fn lock_keys(conn: &mut AnyConnection, ids: &[String]) -> Result<Vec<KeyRow>, Fa
             handles::handle.nullable(),
             api_keys::sealing_version,
         ));
-    Ok(on_backend!(conn, c => Locked::new(keys, RowLock::SharedKeys).load(c))?)
+    let rows = on_backend!(conn, c => match hold {
+        Hold::Rows => Locked::new(keys, RowLock::SharedKeys).load(c),
+        Hold::Stamp => keys.load(c),
+    });
+    Ok(rows?)
+}
+
+/// What the facts are known by as long as nobody changes any, which nobody does until the transaction ends.
+fn lock_stamp(conn: &mut AnyConnection) -> Result<String, Fault> {
+    match conn {
+        AnyConnection::Postgres(pg) => Ok(diesel::select(lock_facts_stamp()).get_result(pg)?),
+        // Who writes is alone.
+        AnyConnection::Sqlite(lite) => {
+            Ok(facts_stamp::table.select(facts_stamp::stamp).first(lite)?)
+        }
+    }
+}
+
+#[declare_sql_function]
+extern "SQL" {
+    /// Takes the lock of those who rely on the facts, and then reads the stamp.
+    fn lock_facts_stamp() -> Text;
 }
 
 fn lock_usage(conn: &mut AnyConnection, ids: &[String]) -> Result<HashMap<ApiKeyId, Usage>, Fault> {
@@ -99,38 +162,37 @@ fn read_sessions(
         .collect()
 }
 
-/// The registrations of each key that has any.
-#[derive(Default)]
-struct Registrations {
-    enabled: HashMap<ApiKeyId, Vec<Arc<Target>>>,
-    disabled: HashMap<ApiKeyId, Vec<WebhookId>>,
-}
-
-fn read_registrations(conn: &mut AnyConnection, keys: &[String]) -> Result<Registrations, Fault> {
-    let mut found = Registrations::default();
+/// Of each of these keys, also where it has none.
+fn read_registrations(
+    conn: &mut AnyConnection,
+    keys: &[ApiKeyId],
+) -> Result<HashMap<ApiKeyId, Arc<Registrations>>, Fault> {
     if keys.is_empty() {
-        return Ok(found);
+        return Ok(HashMap::new());
     }
     let rows = webhooks::table
-        .filter(any_of(webhooks::api_key_id, keys))
+        .filter(any_of(webhooks::api_key_id, columns::texts(keys)))
         .order(webhooks::id)
         .select((webhooks::api_key_id, webhooks::status, webhook::TARGET));
+    let mut found: HashMap<ApiKeyId, Registrations> =
+        keys.iter().map(|key| (*key, Registrations::default())).collect();
     for (key, status, row) in on_backend!(conn, c => rows.load::<(String, String, TargetRow)>(c))? {
         let (key, target) = (columns::id(&key, "registration")?, webhook::target(row)?);
+        let of_key = found.entry(key).or_default();
         if status == RegistrationStatus::Enabled.as_str() {
-            found.enabled.entry(key).or_default().push(Arc::new(target));
+            of_key.enabled.push(Arc::new(target));
         } else {
-            found.disabled.entry(key).or_default().push(target.webhook_id);
+            of_key.disabled.push(target.webhook_id);
         }
     }
-    Ok(found)
+    Ok(found.into_iter().map(|(key, of_key)| (key, Arc::new(of_key))).collect())
 }
 
 /// Joins what governance decided about each key, its account and its account's partner.
 fn with_standing(
     conn: &mut AnyConnection,
     rows: Vec<KeyRow>,
-) -> Result<HashMap<ApiKeyId, KeyFacts>, Fault> {
+) -> Result<HashMap<ApiKeyId, Arc<KeyFacts>>, Fault> {
     if rows.is_empty() {
         return Ok(HashMap::new());
     }
@@ -146,7 +208,7 @@ fn with_standing(
                 sealing_version: columns::number(row.sealing_version, "sealing version")?,
                 standing,
             };
-            Ok((columns::id(&row.id, "key")?, facts))
+            Ok((columns::id(&row.id, "key")?, Arc::new(facts)))
         })
         .collect()
 }

@@ -1,5 +1,7 @@
 //! What the send path writes.
 
+use std::sync::Arc;
+
 use sealpost_domain::{
     Envelope, LeasedDelivery,
     ports::{Changes, Facts, Overage, Parked, SendLedger, StoreError, Wanted},
@@ -19,6 +21,11 @@ use crate::{
 impl SendLedger for Unit {
     fn lock_facts(&mut self, wanted: &Wanted) -> Result<Facts, StoreError> {
         self.run(|conn| facts::lock(conn, wanted))
+    }
+
+    fn lock_facts_of_batch(&mut self, wanted: &Wanted) -> Result<Facts, StoreError> {
+        let memory = Arc::clone(&self.memory);
+        self.run(|conn| facts::lock_of_batch(conn, wanted, &memory))
     }
 
     fn apply(&mut self, changes: &Changes) -> Result<(), StoreError> {

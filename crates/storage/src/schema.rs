@@ -267,6 +267,12 @@ diesel::table! {
 }
 
 diesel::table! {
+    facts_stamp (stamp) {
+        stamp -> Text,
+    }
+}
+
+diesel::table! {
     __diesel_schema_migrations (version) {
         version -> Text,
         run_on -> Timestamp,

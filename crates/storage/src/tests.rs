@@ -30,6 +30,7 @@ mod migrations;
 mod owning;
 mod postgres_only;
 mod registrations;
+mod relying;
 mod remembering;
 mod reviving;
 mod revoking;

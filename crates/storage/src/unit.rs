@@ -1,6 +1,6 @@
 //! The unit of work: a connection from the pool in a transaction. The only place that opens, commits and rolls back.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use diesel::connection::{AnsiTransactionManager, TransactionManager};
 use sealpost_domain::{
@@ -10,6 +10,7 @@ use sealpost_domain::{
 
 use crate::{
     connection::{AnyConnection, on_backend},
+    facts::Memory,
     fault::{Fault, refused, unavailable},
     gate::Pass,
     pool::{Link, Pool, Pooled},
@@ -22,6 +23,8 @@ pub(crate) struct Unit {
     failed: bool,
     /// Whom handles led to when this transaction looked: what its caller decides on.
     pub(crate) handles_seen: HashMap<Handle, Option<ApiKeyId>>,
+    /// What earlier batches have read.
+    pub(crate) memory: Arc<Memory>,
     /// Given up last, when the connection is back in its pool.
     _turn: Option<Pass>,
 }
@@ -32,6 +35,7 @@ impl Unit {
         pool: &Pool,
         turn: Option<Pass>,
         durability: Durability,
+        memory: Arc<Memory>,
     ) -> Result<Self, StoreError> {
         let mut link = pool.get().map_err(unavailable)?;
         if let Err(fault) = open(&mut link, durability) {
@@ -43,7 +47,7 @@ impl Unit {
             link = pool.get().map_err(unavailable)?;
             open(&mut link, durability)?;
         }
-        Ok(Self { link, failed: false, handles_seen: HashMap::new(), _turn: turn })
+        Ok(Self { link, failed: false, handles_seen: HashMap::new(), memory, _turn: turn })
     }
 
     /// Runs statements, and says what their failure means.

@@ -16,6 +16,11 @@ pub trait SendLedger {
     /// status, and no caller's usage is counted elsewhere, in the meantime. Locks are taken in the order of ids.
     fn lock_facts(&mut self, wanted: &Wanted) -> Result<Facts, StoreError>;
 
+    /// The same for a transaction that changes none of these facts but usage itself, as a batch of sends. Whoever
+    /// changes any waits, with its commit, for this transaction's end; so what has not changed since it was read last
+    /// need not be read again.
+    fn lock_facts_of_batch(&mut self, wanted: &Wanted) -> Result<Facts, StoreError>;
+
     /// Writes what was decided.
     fn apply(&mut self, changes: &Changes) -> Result<(), StoreError>;
 }
@@ -33,25 +38,33 @@ pub struct Wanted {
     pub idempotency: Vec<(ApiKeyId, IdempotencyKey)>,
 }
 
+impl Wanted {
+    /// Callers and recipients, each once, in the order of ids.
+    pub fn keys(&self) -> Vec<ApiKeyId> {
+        let mut keys: Vec<_> = self.callers.iter().chain(&self.recipients).copied().collect();
+        keys.sort_unstable();
+        keys.dedup();
+        keys
+    }
+}
+
 /// What a batch is decided on. What does not exist is absent.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct Facts {
     /// The sessions asked about, expired ones too.
     pub sessions: HashMap<TokenHash, Session>,
     /// Callers and recipients.
-    pub keys: HashMap<ApiKeyId, KeyFacts>,
+    pub keys: HashMap<ApiKeyId, Arc<KeyFacts>>,
     /// What each caller has used.
     pub usage: HashMap<ApiKeyId, Usage>,
-    /// The enabled registrations of each recipient that has any.
-    pub targets: HashMap<ApiKeyId, Vec<Arc<Target>>>,
-    /// The disabled registrations of each recipient that has any: what is sent meanwhile waits for them.
-    pub disabled: HashMap<ApiKeyId, Vec<WebhookId>>,
+    /// The registrations of each recipient.
+    pub registrations: HashMap<ApiKeyId, Arc<Registrations>>,
     /// What came of earlier sends under the idempotency keys asked about, where their envelopes are still there.
     pub remembered: HashMap<(ApiKeyId, IdempotencyKey), Remembered>,
 }
 
 /// What admission depends on, of one key.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyFacts {
     /// Whose it is.
     pub account_id: AccountId,
@@ -65,6 +78,15 @@ pub struct KeyFacts {
     pub sealing_version: u32,
     /// Where it stands with governance.
     pub standing: Standing,
+}
+
+/// Where notices to one key go.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Registrations {
+    /// What they are sent to.
+    pub enabled: Vec<Arc<Target>>,
+    /// What they wait for.
+    pub disabled: Vec<WebhookId>,
 }
 
 /// What a batch decided.

@@ -86,7 +86,7 @@ impl Owner<'_> {
                 return Ok(Err(NO_SESSION));
             }
             let key = facts.keys.get(key).filter(|key| key.account_id == self.account_id);
-            Ok(key.ok_or(NO_KEY).and_then(&judge))
+            Ok(key.ok_or(NO_KEY).and_then(|key| judge(key)))
         })?;
         Ok(judged?)
     }

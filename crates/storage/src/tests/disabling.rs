@@ -100,8 +100,9 @@ fn what_is_sent_to_a_disabled_registration_waits_until_it_is_woken(db: &Fixture)
     attempt(db, 1000, Outcome::Gone);
     let wanted = Wanted { recipients: vec![key.id], ..Wanted::default() };
     let facts = db.store().write(Durable, |tx| tx.lock_facts(&wanted)).unwrap();
-    assert!(facts.targets.is_empty());
-    assert_eq!(facts.disabled[&key.id], [to.id]);
+    let registrations = &facts.registrations[&key.id];
+    assert!(registrations.enabled.is_empty());
+    assert_eq!(registrations.disabled, [to.id]);
     let sealed = std::sync::Arc::new(envelope(&key.id, &key.id));
     let id = DeliveryId { envelope_id: sealed.meta.id, webhook_id: to.id };
     let parked = vec![Parked { id, sealed_at: at(1000) }];

@@ -2,7 +2,7 @@
 
 use sealpost_domain::{
     ApiKey, GovernanceKind, GovernanceStatus, Handle, KeyStatus, Plan, Session, Usage, WindowUse,
-    ports::{Changes, Durability::Durable, Facts, HandleOwner, Wanted},
+    ports::{Changes, Durability::Durable, Facts, HandleOwner, Registrations, Wanted},
 };
 
 use super::fixture::{Fixture, at, key, registration, target, token};
@@ -14,13 +14,17 @@ on_both!(
     a_fresh_key_has_used_nothing,
     usage_reads_back_for_callers_alone,
     sessions_are_found_expired_or_not,
-    only_enabled_registrations_of_recipients_are_targets,
+    registrations_of_recipients_are_found_by_their_status,
     decisions_on_key_account_and_partner_count,
     what_was_lifted_does_not_count,
 );
 
+/// As one request reads them, and as a batch does.
 fn facts(db: &Fixture, wanted: &Wanted) -> Facts {
-    db.store().write(Durable, |tx| tx.lock_facts(wanted)).unwrap()
+    let facts = db.store().write(Durable, |tx| tx.lock_facts(wanted)).unwrap();
+    let of_batch = db.store().write(Durable, |tx| tx.lock_facts_of_batch(wanted)).unwrap();
+    assert_eq!(of_batch, facts);
+    facts
 }
 
 fn callers(keys: &[&ApiKey]) -> Wanted {
@@ -34,7 +38,7 @@ fn recipients(keys: &[&ApiKey]) -> Wanted {
 fn nothing_wanted_is_nothing_found(db: &Fixture) {
     let facts = facts(db, &Wanted::default());
     assert!(facts.keys.is_empty() && facts.sessions.is_empty());
-    assert!(facts.usage.is_empty() && facts.targets.is_empty());
+    assert!(facts.usage.is_empty() && facts.registrations.is_empty());
 }
 
 fn what_does_not_exist_is_absent(db: &Fixture) {
@@ -44,7 +48,8 @@ fn what_does_not_exist_is_absent(db: &Fixture) {
         &Wanted { sessions: vec![token()], recipients: vec![nobody.id], ..callers(&[&nobody]) },
     );
     assert!(facts.keys.is_empty() && facts.sessions.is_empty());
-    assert!(facts.usage.is_empty() && facts.targets.is_empty());
+    assert!(facts.usage.is_empty());
+    assert_eq!(*facts.registrations[&nobody.id], Registrations::default());
 }
 
 fn keys_are_found_with_their_newest_handle(db: &Fixture) {
@@ -101,7 +106,7 @@ fn sessions_are_found_expired_or_not(db: &Fixture) {
     assert!(sessions.iter().all(|session| found[&session.token] == *session));
 }
 
-fn only_enabled_registrations_of_recipients_are_targets(db: &Fixture) {
+fn registrations_of_recipients_are_found_by_their_status(db: &Fixture) {
     let (sender, recipient, deaf) = (db.activate(), db.activate(), db.activate());
     db.register(&sender.id);
     let mine = [db.register(&recipient.id), db.register(&recipient.id)];
@@ -111,9 +116,11 @@ fn only_enabled_registrations_of_recipients_are_targets(db: &Fixture) {
     };
     db.store().write(Durable, |tx| tx.insert_registration(&off)).unwrap();
     let wanted = Wanted { callers: vec![sender.id], ..recipients(&[&recipient, &deaf]) };
-    let targets = facts(db, &wanted).targets;
-    assert_eq!(targets.len(), 1);
-    assert_eq!(targets[&recipient.id], mine.each_ref().map(target));
+    let found = facts(db, &wanted).registrations;
+    assert_eq!(found.len(), 2, "senders are not asked for theirs");
+    let enabled = mine.each_ref().map(target).to_vec();
+    assert_eq!(*found[&recipient.id], Registrations { enabled, disabled: vec![off.id] });
+    assert_eq!(*found[&deaf.id], Registrations::default());
 }
 
 fn decisions_on_key_account_and_partner_count(db: &Fixture) {

@@ -88,6 +88,7 @@ fn open(text: String) -> Fixture {
         pool_max: 8,
         connection_timeout: Duration::from_secs(20),
         statement_timeout: Duration::from_secs(40),
+        ..Settings::default()
     };
     let database = Database::open(&url, settings).unwrap();
     Fixture { database, url, text, _folder: None }

@@ -42,8 +42,8 @@ fn open(db: &Fixture, subject: &Subject) -> Vec<Decision> {
 
 fn standing(db: &Fixture, key: &ApiKey) -> Standing {
     let wanted = Wanted { recipients: vec![key.id], ..Wanted::default() };
-    let mut facts = db.store().write(Durable, |tx| tx.lock_facts(&wanted)).unwrap();
-    facts.keys.remove(&key.id).unwrap().standing
+    let facts = db.store().write(Durable, |tx| tx.lock_facts(&wanted)).unwrap();
+    facts.keys[&key.id].standing.clone()
 }
 
 fn acme() -> PartnerId {

@@ -12,7 +12,8 @@ use std::{
 use sealpost_domain::{
     ApiKeyId, Handle, KeyStatus, LeaseToken, Outcome, Plan, Wrapped,
     ports::{
-        Changes, Durability::Durable, HandleOwner, Outbox, Revoked, Store, StoreError, Wanted,
+        Changes, Durability::Durable, HandleOwner, Outbox, Registrations, Revoked, Store,
+        StoreError, Wanted,
     },
 };
 
@@ -138,7 +139,7 @@ fn a_batch_waits_for_the_revocation_and_sees_it(db: &Fixture) {
         let facts = batch.join().unwrap();
         assert_eq!(facts.keys[&key.id].status, KeyStatus::Revoked);
         assert_eq!(facts.keys[&sender.id].status, KeyStatus::Active);
-        assert!(facts.targets.is_empty());
+        assert_eq!(*facts.registrations[&key.id], Registrations::default());
     });
 }
 

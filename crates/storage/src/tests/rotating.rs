@@ -36,7 +36,7 @@ fn whoever_sends_reads_the_secrets_that_retire(db: &Fixture) {
     let claimed = db.claim(&claim_of(1000, 1, LeaseToken(1))).unwrap();
     let wanted = Wanted { recipients: vec![to.api_key_id], ..Wanted::default() };
     let facts = db.store().write(Durable, |tx| tx.lock_facts(&wanted)).unwrap();
-    for target in [&claimed[0].target, &facts.targets[&to.api_key_id][0]] {
+    for target in [&claimed[0].target, &facts.registrations[&to.api_key_id].enabled[0]] {
         assert_eq!((&target.secret, &*target.retiring), (&Wrapped(vec![9; 61]), &secrets[..]));
     }
     assert_eq!(stands(db, &to).retiring, secrets);

@@ -1,0 +1,120 @@
+//! What earlier batches have read, for as long as it holds: every change of a fact draws another stamp, in the
+//! transaction that changes it. What does not exist is not remembered.
+
+use std::{
+    collections::HashMap,
+    hash::Hash,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use sealpost_domain::{
+    ApiKeyId, Session, TokenHash,
+    ports::{Facts, KeyFacts, Registrations, Wanted},
+};
+
+/// Shared by all batches of a node.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    known: Mutex<Known>,
+    /// How many of each kind.
+    max: usize,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    stamp: String,
+    sessions: HashMap<TokenHash, Session>,
+    keys: HashMap<ApiKeyId, Arc<KeyFacts>>,
+    registrations: HashMap<ApiKeyId, Arc<Registrations>>,
+}
+
+impl Memory {
+    pub(crate) fn new(max: usize) -> Self {
+        Self { known: Mutex::default(), max }
+    }
+
+    /// What is known of what is wanted, and holds at this stamp.
+    pub(crate) fn recall(&self, stamp: &str, wanted: &Wanted) -> Facts {
+        let known = self.at(stamp);
+        Facts {
+            sessions: pick(&known.sessions, &wanted.sessions),
+            keys: pick(&known.keys, &wanted.keys()),
+            registrations: pick(&known.registrations, &wanted.recipients),
+            ..Facts::default()
+        }
+    }
+
+    /// Remembers what was read at this stamp.
+    pub(crate) fn keep(&self, stamp: &str, read: &Facts) {
+        let mut known = self.at(stamp);
+        let Known { sessions, keys, registrations, .. } = &mut *known;
+        add(sessions, &read.sessions, self.max);
+        add(keys, &read.keys, self.max);
+        add(registrations, &read.registrations, self.max);
+    }
+
+    /// What is known at this stamp: nothing where it is a new one.
+    fn at(&self, stamp: &str) -> MutexGuard<'_, Known> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.stamp != stamp {
+            *known = Known { stamp: stamp.to_owned(), ..Known::default() };
+        }
+        known
+    }
+}
+
+fn pick<K: Copy + Eq + Hash, V: Clone>(known: &HashMap<K, V>, wanted: &[K]) -> HashMap<K, V> {
+    let found = |key: &K| known.get(key).map(|value| (*key, value.clone()));
+    wanted.iter().filter_map(found).collect()
+}
+
+/// Where there is no room all is let go: what is in use comes back with the next batches.
+fn add<K: Copy + Eq + Hash, V: Clone>(known: &mut HashMap<K, V>, read: &HashMap<K, V>, max: usize) {
+    if known.len().saturating_add(read.len()) > max {
+        known.clear();
+    }
+    known.extend(read.iter().take(max).map(|(key, value)| (*key, value.clone())));
+}
+
+#[cfg(test)]
+mod tests {
+    use sealpost_domain::{AccountId, Timestamp};
+
+    use super::*;
+
+    fn read(from: u8, count: u8) -> Facts {
+        let session = |n| {
+            let (token, end) = (TokenHash([n; 32]), Timestamp::from_millis(i64::from(n)));
+            let session =
+                Session { token, account_id: AccountId::new(end, [n; 10]), expires_at: end };
+            (token, session)
+        };
+        Facts { sessions: (from..from + count).map(session).collect(), ..Facts::default() }
+    }
+
+    fn recalled(memory: &Memory, stamp: &str) -> usize {
+        let sessions = (0..100).map(|n| TokenHash([n; 32])).collect();
+        memory.recall(stamp, &Wanted { sessions, ..Wanted::default() }).sessions.len()
+    }
+
+    #[test]
+    fn what_is_known_is_known_at_its_stamp_alone() {
+        let memory = Memory::new(9);
+        memory.keep("a", &read(0, 2));
+        memory.keep("a", &read(2, 1));
+        assert_eq!(recalled(&memory, "a"), 3);
+        assert_eq!(recalled(&memory, "b"), 0);
+        assert_eq!(recalled(&memory, "a"), 0, "what was another state is gone for good");
+    }
+
+    #[test]
+    fn no_more_is_known_than_there_is_room_for() {
+        let memory = Memory::new(5);
+        for from in 0..20 {
+            memory.keep("a", &read(3 * from, 3));
+            assert!(recalled(&memory, "a") <= 5);
+        }
+        memory.keep("a", &read(0, 100));
+        assert_eq!(recalled(&memory, "a"), 5);
+    }
+}

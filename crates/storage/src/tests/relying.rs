@@ -1,0 +1,292 @@
+//! What batches remember, and who waits for whom when it changes.
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::Duration,
+};
+
+use diesel::{RunQueryDsl, dsl::sql, sql_types::Text};
+use sealpost_domain::{
+    AttemptFailure, Decision, DecisionId, GovernanceKind, GovernanceReason, GovernanceStatus,
+    Handle, KeyStatus, LeaseToken, Outcome, PartnerId, Plan, Registration, RetiringSecret, Session,
+    Subject, Wrapped,
+    ports::{
+        Changes, Durability::Durable, Facts, HandleOwner, Outbox, Store, StoreError, Tx, Wanted,
+    },
+};
+
+use super::fixture::{FAILING_MAX, Fixture, at, claim_of, registration, settlement, token};
+
+on_both!(
+    a_batch_remembers_what_has_not_changed,
+    every_change_is_seen_by_the_next_batch,
+    what_is_no_fact_changes_nothing,
+    what_was_taken_back_has_changed_nothing,
+    a_change_waits_for_the_batches_that_rely_on_the_facts,
+    nothing_changes_while_a_batch_relies_on_it,
+    who_counts_usage_and_changes_facts_never_waits_in_a_circle_with_batches,
+);
+
+/// A key that sends to itself, under a session, with a handle and a registration, from an account of a partner.
+struct Party {
+    wanted: Wanted,
+    owner: HandleOwner,
+    session: Session,
+    handle: Handle,
+    registration: Registration,
+}
+
+impl Party {
+    fn of(db: &Fixture) -> Self {
+        let (wanted, owner, session, handle) = Self::that_is_new(db);
+        let registration = db.register(&owner.api_key_id);
+        Self { wanted, owner, session, handle, registration }
+    }
+
+    fn that_is_new(db: &Fixture) -> (Wanted, HandleOwner, Session, Handle) {
+        let key = db.activate();
+        let (account_id, api_key_id) = (key.account_id, key.id);
+        let session = Session { token: token(), account_id, expires_at: at(i64::MAX) };
+        let handle = Handle::parse(&api_key_id.to_string().replace('_', "-")).unwrap();
+        let owner = HandleOwner { account_id, api_key_id };
+        db.store()
+            .write(Durable, |tx| {
+                tx.insert_session(&session)?;
+                tx.assign_handle(&handle, &owner)
+            })
+            .unwrap();
+        let wanted = Wanted {
+            sessions: vec![session.token],
+            callers: vec![api_key_id],
+            recipients: vec![api_key_id],
+            idempotency: vec![],
+        };
+        (wanted, owner, session, handle)
+    }
+
+    fn read(&self, db: &Fixture) -> Facts {
+        db.store().write(Durable, |tx| tx.lock_facts(&self.wanted)).unwrap()
+    }
+
+    fn relied_on(&self, db: &Fixture) -> Facts {
+        db.store().write(Durable, |tx| tx.lock_facts_of_batch(&self.wanted)).unwrap()
+    }
+
+    fn decision(&self, subject: Subject) -> Decision {
+        let reason = GovernanceReason {
+            kind: GovernanceKind::CouncilAction,
+            status: GovernanceStatus::Enforced,
+            reason: "spam".to_owned(),
+            since: at(5),
+        };
+        let id = DecisionId::new(at(6), [9; 10]);
+        Decision { id, subject, reason, by: "root".to_owned() }
+    }
+}
+
+fn a_batch_remembers_what_has_not_changed(db: &Fixture) {
+    let party = Party::of(db);
+    let before = party.relied_on(db);
+    assert_eq!(before, party.read(db));
+    // As if nobody had changed anything, which only the stamp tells.
+    db.execute("CREATE TABLE kept AS SELECT stamp FROM facts_stamp").unwrap();
+    db.execute("UPDATE api_keys SET status = 'rotating'; DELETE FROM sessions").unwrap();
+    db.execute("DELETE FROM webhooks").unwrap();
+    db.execute("UPDATE facts_stamp SET stamp = (SELECT stamp FROM kept)").unwrap();
+    assert_eq!(party.relied_on(db), before);
+    db.execute("UPDATE facts_stamp SET stamp = 'another'").unwrap();
+    assert_eq!(party.relied_on(db), party.read(db));
+}
+
+type Change = (&'static str, fn(&mut dyn Tx, &Party) -> Result<(), StoreError>);
+
+/// All that a batch is decided on, in an order in which each changes something.
+const CHANGES: [Change; 17] = [
+    ("rotating", |tx, it| tx.set_status(&it.owner.api_key_id, KeyStatus::Rotating)),
+    ("sealing version", |tx, it| tx.set_sealing_version(&it.owner.api_key_id, 2)),
+    ("plan", |tx, it| tx.set_plan(&it.owner.api_key_id, &Plan::Sovereign)),
+    ("partner", |tx, it| {
+        tx.insert_decision(&it.decision(Subject::Partner(acme())))?;
+        tx.set_partner(&it.owner.account_id, Some(&acme())).map(drop)
+    }),
+    ("no partner", |tx, it| tx.set_partner(&it.owner.account_id, None).map(drop)),
+    ("suspension again", |tx, it| tx.set_partner(&it.owner.account_id, Some(&acme())).map(drop)),
+    ("lifted", |tx, it| {
+        let mut decision = it.decision(Subject::Partner(acme()));
+        decision.reason.status = GovernanceStatus::Lifted;
+        tx.update_decision(&decision)
+    }),
+    ("decision on the key", |tx, it| {
+        let decision = it.decision(Subject::Key(it.owner.api_key_id));
+        tx.insert_decision(&Decision { id: DecisionId::new(at(7), [1; 10]), ..decision })
+    }),
+    ("one more registration", |tx, it| tx.insert_registration(&registration(&it.owner.api_key_id))),
+    ("secrets", |tx, it| {
+        let old = RetiringSecret { secret: it.registration.secret.clone(), until: at(900) };
+        tx.set_secrets(&it.registration.id, &Wrapped(vec![8; 40]), &[old])
+    }),
+    ("re-encrypted", |tx, it| {
+        let old = &it.registration.secret;
+        tx.replace_secret(&it.registration.id, old, &Wrapped(vec![7; 40])).map(drop)
+    }),
+    ("retired", |tx, _| tx.purge_retired_secrets(at(901), 9).map(drop)),
+    ("no registration", |tx, it| {
+        tx.delete_registration(&it.owner.api_key_id, &it.registration.id).map(drop)
+    }),
+    ("handle", |tx, it| {
+        let key = super::fixture::key(&it.owner.account_id);
+        tx.insert_key(&key)?;
+        tx.assign_handle(&it.handle, &HandleOwner { api_key_id: key.id, ..it.owner })
+    }),
+    ("revoked", |tx, it| tx.revoke_key(&it.owner.api_key_id).map(drop)),
+    ("logged out", |tx, it| tx.delete_session(&it.session.token)),
+    ("everybody logged out", |tx, it| {
+        tx.insert_session(&it.session)?;
+        tx.delete_sessions_of(&it.owner.account_id)
+    }),
+];
+
+fn every_change_is_seen_by_the_next_batch(db: &Fixture) {
+    let party = Party::of(db);
+    let mut before = party.relied_on(db);
+    for (what, change) in CHANGES {
+        db.store().write(Durable, |tx| change(tx, &party)).unwrap();
+        let after = party.relied_on(db);
+        assert_eq!(after, party.read(db), "{what}");
+        if what != "everybody logged out" {
+            assert_ne!(after, before, "{what}");
+        }
+        before = after;
+    }
+    disabling_and_enabling_is_seen(db);
+}
+
+fn disabling_and_enabling_is_seen(db: &Fixture) {
+    let party = Party::of(db);
+    let relied_on = || {
+        let facts = party.relied_on(db);
+        assert_eq!(facts, party.read(db));
+        facts.registrations[&party.owner.api_key_id].enabled.len()
+    };
+    assert_eq!(relied_on(), 1);
+    db.send(&party.registration, 1);
+    let held = db.claim(&claim_of(2000, 1, LeaseToken(1))).unwrap();
+    db.settle(&[settlement(&held[0], 2001, Outcome::Gone)], FAILING_MAX).unwrap();
+    assert_eq!(relied_on(), 0);
+    db.store().write(Durable, |tx| tx.enable_registration(&party.registration.id)).unwrap();
+    assert_eq!(relied_on(), 1);
+}
+
+fn what_is_no_fact_changes_nothing(db: &Fixture) {
+    let party = Party::of(db);
+    let before = stamp(db);
+    let usage = party.relied_on(db).usage.into_iter().collect();
+    db.apply(&Changes { usage, ..Changes::default() });
+    Party::that_is_new(db);
+    db.send(&party.registration, 2);
+    let held = db.claim(&claim_of(2000, 2, LeaseToken(1))).unwrap();
+    let failed = Outcome::Retry { failure: AttemptFailure::Connect, due_at: at(9000) };
+    let ends = [settlement(&held[0], 2001, Outcome::Succeeded), settlement(&held[1], 2002, failed)];
+    db.settle(&ends, FAILING_MAX).unwrap();
+    assert_eq!(stamp(db), before);
+}
+
+fn what_was_taken_back_has_changed_nothing(db: &Fixture) {
+    let party = Party::of(db);
+    let before = (party.relied_on(db), stamp(db));
+    let mut tx = db.begin(Durable).unwrap();
+    tx.revoke_key(&party.owner.api_key_id).unwrap();
+    drop(tx);
+    assert_eq!((party.relied_on(db), stamp(db)), before);
+}
+
+fn a_change_waits_for_the_batches_that_rely_on_the_facts(db: &Fixture) {
+    for place in [3, 8, 14, 15] {
+        let (what, change) = CHANGES[place];
+        let party = Party::of(db);
+        let other = Party::of(db);
+        let is_changed = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let mut batch = db.begin(Durable).unwrap();
+            batch.lock_facts_of_batch(&other.wanted).unwrap();
+            scope.spawn(|| {
+                db.store().write(Durable, |tx| change(tx, &party)).unwrap();
+                is_changed.store(true, Ordering::SeqCst);
+            });
+            thread::sleep(PAUSE);
+            assert!(!is_changed.load(Ordering::SeqCst), "{what}");
+            batch.commit().unwrap();
+        });
+        assert!(is_changed.load(Ordering::SeqCst));
+        db.execute("DELETE FROM governance").unwrap();
+    }
+}
+
+fn nothing_changes_while_a_batch_relies_on_it(db: &Fixture) {
+    let party = Party::of(db);
+    let id = party.owner.api_key_id;
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for round in 0..40 {
+                let status =
+                    if round % 2 == 0 { KeyStatus::Deactivated } else { KeyStatus::Active };
+                db.store()
+                    .write(Durable, |tx| {
+                        tx.lock_key(&id)?;
+                        tx.set_status(&id, status)
+                    })
+                    .unwrap();
+            }
+            is_over.store(true, Ordering::SeqCst);
+        });
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::SeqCst) {
+                    let mut tx = db.begin(Durable).unwrap();
+                    let known = tx.lock_facts_of_batch(&party.wanted).unwrap().keys[&id].status;
+                    let stored = tx.find_key(&id).unwrap().unwrap().status;
+                    assert_eq!(known, stored);
+                }
+            });
+        }
+    });
+}
+
+fn who_counts_usage_and_changes_facts_never_waits_in_a_circle_with_batches(db: &Fixture) {
+    let parties = [Party::of(db), Party::of(db)];
+    thread::scope(|scope| {
+        for turn in 0..4 {
+            let party = &parties[turn % 2];
+            scope.spawn(move || {
+                for _ in 0..20 {
+                    let mut tx = db.begin(Durable).unwrap();
+                    let usage = if turn < 2 {
+                        tx.lock_facts(&party.wanted).unwrap().usage
+                    } else {
+                        tx.lock_facts_of_batch(&party.wanted).unwrap().usage
+                    };
+                    let usage = usage.into_iter().collect();
+                    tx.apply(&Changes { usage, ..Changes::default() }).unwrap();
+                    if turn < 2 {
+                        tx.insert_registration(&registration(&party.owner.api_key_id)).unwrap();
+                    }
+                    tx.commit().unwrap();
+                }
+            });
+        }
+    });
+}
+
+fn stamp(db: &Fixture) -> String {
+    let stamp = sql::<Text>("(SELECT stamp FROM facts_stamp)");
+    diesel::select(stamp).get_result(&mut db.raw()).unwrap()
+}
+
+fn acme() -> PartnerId {
+    PartnerId::parse("acme").unwrap()
+}
+
+/// Long enough that whoever does not wait would be through.
+const PAUSE: Duration = Duration::from_millis(150);

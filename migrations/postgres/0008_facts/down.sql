@@ -1,0 +1,10 @@
+DROP TRIGGER tr_webhooks__facts_changed ON webhooks;
+DROP TRIGGER tr_webhooks__facts ON webhooks;
+DROP TRIGGER tr_governance__facts ON governance;
+DROP TRIGGER tr_sessions__facts ON sessions;
+DROP TRIGGER tr_handles__facts ON handles;
+DROP TRIGGER tr_api_keys__facts ON api_keys;
+DROP TRIGGER tr_accounts__facts ON accounts;
+DROP FUNCTION change_facts_stamp();
+DROP FUNCTION lock_facts_stamp();
+DROP TABLE facts_stamp;

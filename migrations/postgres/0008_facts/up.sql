@@ -1,0 +1,81 @@
+-- What sends are decided on changes rarely and is read all the time: a stamp says whether it is still what it was. Each
+-- change draws a new one, so that no two states ever have the same, not even after a crash or a restored backup.
+
+CREATE TABLE facts_stamp (
+    stamp TEXT COLLATE "C" NOT NULL
+);
+INSERT INTO facts_stamp (stamp) VALUES (gen_random_uuid());
+
+-- Batches share a lock while they rely on the stamp, and who changes a fact takes it alone, at its commit: so it waits
+-- for the batches that have read the stamp before, and those that come after wait for it and read the new one. An
+-- advisory lock, because whoever waits for one keeps its turn. At the commit and after every other lock, because then
+-- nobody waits in a circle, and batches wait for a commit alone, however long the rest took. The number is `facts` in
+-- ASCII.
+
+-- Its statements see what was committed before each of them, and so the stamp that holds once the lock is held.
+CREATE FUNCTION lock_facts_stamp() RETURNS TEXT LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+    PERFORM pg_advisory_xact_lock_shared(439720572019);
+    RETURN (SELECT stamp FROM facts_stamp);
+END
+$$;
+
+CREATE FUNCTION change_facts_stamp() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+BEGIN
+    -- Once is enough for a transaction.
+    IF current_setting('sealpost.facts_changed', true) = 'yes' THEN
+        RETURN NULL;
+    END IF;
+    PERFORM set_config('sealpost.facts_changed', 'yes', true);
+    PERFORM pg_advisory_xact_lock(439720572019);
+    UPDATE facts_stamp SET stamp = gen_random_uuid();
+    RETURN NULL;
+END
+$$;
+
+-- Rows that are new to a key are facts of it; a key that is new was no fact before, nor was its handle or a session.
+CREATE CONSTRAINT TRIGGER tr_accounts__facts
+AFTER UPDATE OF partner_id ON accounts
+DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION change_facts_stamp();
+
+CREATE CONSTRAINT TRIGGER tr_api_keys__facts
+AFTER UPDATE ON api_keys
+DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+WHEN (
+    (
+        OLD.account_id, OLD.status, OLD.plan, OLD.enterprise_per_minute, OLD.enterprise_per_day,
+        OLD.enterprise_per_month, OLD.enterprise_per_second, OLD.enterprise_allow_overage,
+        OLD.sealing_version
+    ) IS DISTINCT FROM (
+        NEW.account_id, NEW.status, NEW.plan, NEW.enterprise_per_minute, NEW.enterprise_per_day,
+        NEW.enterprise_per_month, NEW.enterprise_per_second, NEW.enterprise_allow_overage,
+        NEW.sealing_version
+    )
+)
+EXECUTE FUNCTION change_facts_stamp();
+
+CREATE CONSTRAINT TRIGGER tr_handles__facts
+AFTER UPDATE OR DELETE ON handles
+DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION change_facts_stamp();
+
+CREATE CONSTRAINT TRIGGER tr_sessions__facts
+AFTER UPDATE OR DELETE ON sessions
+DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION change_facts_stamp();
+
+CREATE CONSTRAINT TRIGGER tr_governance__facts
+AFTER INSERT OR UPDATE OR DELETE ON governance
+DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION change_facts_stamp();
+
+CREATE CONSTRAINT TRIGGER tr_webhooks__facts
+AFTER INSERT OR DELETE ON webhooks
+DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION change_facts_stamp();
+
+-- How a registration fares is no fact of a send, as long as it stays enabled.
+CREATE CONSTRAINT TRIGGER tr_webhooks__facts_changed
+AFTER UPDATE ON webhooks
+DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+WHEN (
+    (OLD.api_key_id, OLD.url, OLD.secret, OLD.retiring, OLD.status)
+    IS DISTINCT FROM (NEW.api_key_id, NEW.url, NEW.secret, NEW.retiring, NEW.status)
+)
+EXECUTE FUNCTION change_facts_stamp();

@@ -1,0 +1,13 @@
+DROP TRIGGER tr_webhooks__facts;
+DROP TRIGGER tr_webhooks__facts_gone;
+DROP TRIGGER tr_webhooks__facts_new;
+DROP TRIGGER tr_governance__facts_gone;
+DROP TRIGGER tr_governance__facts;
+DROP TRIGGER tr_governance__facts_new;
+DROP TRIGGER tr_sessions__facts_gone;
+DROP TRIGGER tr_sessions__facts;
+DROP TRIGGER tr_handles__facts_gone;
+DROP TRIGGER tr_handles__facts;
+DROP TRIGGER tr_api_keys__facts;
+DROP TRIGGER tr_accounts__facts;
+DROP TABLE facts_stamp;

@@ -1,0 +1,93 @@
+-- What sends are decided on changes rarely and is read all the time: a stamp says whether it is still what it was. Each
+-- change draws a new one, so that no two states ever have the same, not even after a crash or a restored backup. Who
+-- writes is alone, so there is nothing to lock.
+
+CREATE TABLE facts_stamp (
+    stamp TEXT NOT NULL
+);
+INSERT INTO facts_stamp (stamp) VALUES (hex(randomblob(16)));
+
+-- Rows that are new to a key are facts of it; a key that is new was no fact before, nor was its handle or a session.
+CREATE TRIGGER tr_accounts__facts
+AFTER UPDATE OF partner_id ON accounts
+BEGIN
+    UPDATE facts_stamp SET stamp = hex(randomblob(16));
+END;
+
+CREATE TRIGGER tr_api_keys__facts
+AFTER UPDATE ON api_keys
+WHEN (
+    OLD.account_id, OLD.status, OLD.plan, OLD.enterprise_per_minute, OLD.enterprise_per_day,
+    OLD.enterprise_per_month, OLD.enterprise_per_second, OLD.enterprise_allow_overage,
+    OLD.sealing_version
+) IS NOT (
+    NEW.account_id, NEW.status, NEW.plan, NEW.enterprise_per_minute, NEW.enterprise_per_day,
+    NEW.enterprise_per_month, NEW.enterprise_per_second, NEW.enterprise_allow_overage,
+    NEW.sealing_version
+)
+BEGIN
+    UPDATE facts_stamp SET stamp = hex(randomblob(16));
+END;
+
+CREATE TRIGGER tr_handles__facts
+AFTER UPDATE ON handles
+BEGIN
+    UPDATE facts_stamp SET stamp = hex(randomblob(16));
+END;
+
+CREATE TRIGGER tr_handles__facts_gone
+AFTER DELETE ON handles
+BEGIN
+    UPDATE facts_stamp SET stamp = hex(randomblob(16));
+END;
+
+CREATE TRIGGER tr_sessions__facts
+AFTER UPDATE ON sessions
+BEGIN
+    UPDATE facts_stamp SET stamp = hex(randomblob(16));
+END;
+
+CREATE TRIGGER tr_sessions__facts_gone
+AFTER DELETE ON sessions
+BEGIN
+    UPDATE facts_stamp SET stamp = hex(randomblob(16));
+END;
+
+CREATE TRIGGER tr_governance__facts_new
+AFTER INSERT ON governance
+BEGIN
+    UPDATE facts_stamp SET stamp = hex(randomblob(16));
+END;
+
+CREATE TRIGGER tr_governance__facts
+AFTER UPDATE ON governance
+BEGIN
+    UPDATE facts_stamp SET stamp = hex(randomblob(16));
+END;
+
+CREATE TRIGGER tr_governance__facts_gone
+AFTER DELETE ON governance
+BEGIN
+    UPDATE facts_stamp SET stamp = hex(randomblob(16));
+END;
+
+CREATE TRIGGER tr_webhooks__facts_new
+AFTER INSERT ON webhooks
+BEGIN
+    UPDATE facts_stamp SET stamp = hex(randomblob(16));
+END;
+
+CREATE TRIGGER tr_webhooks__facts_gone
+AFTER DELETE ON webhooks
+BEGIN
+    UPDATE facts_stamp SET stamp = hex(randomblob(16));
+END;
+
+-- How a registration fares is no fact of a send, as long as it stays enabled.
+CREATE TRIGGER tr_webhooks__facts
+AFTER UPDATE ON webhooks
+WHEN (OLD.api_key_id, OLD.url, OLD.secret, OLD.retiring, OLD.status)
+    IS NOT (NEW.api_key_id, NEW.url, NEW.secret, NEW.retiring, NEW.status)
+BEGIN
+    UPDATE facts_stamp SET stamp = hex(randomblob(16));
+END;
