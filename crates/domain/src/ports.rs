@@ -194,7 +194,8 @@ pub trait KeyRepo {
     /// How many registrations the key has.
     fn count_registrations(&mut self, key: &ApiKeyId) -> Result<u64, StoreError>;
 
-    /// The key, locked alone until the transaction ends: batches that hold it are waited for, and later ones wait.
+    /// The key, locked alone until the transaction ends: nobody else changes it, and who holds it is waited for. Batches
+    /// that rely on it are waited for at the commit of what changes it.
     fn lock_key(&mut self, id: &ApiKeyId) -> Result<Option<ApiKey>, StoreError>;
 
     /// Moves a key that was locked to another state, which the state machine has allowed.

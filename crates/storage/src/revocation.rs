@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Its deliveries go before its registrations: who writes down what came of an attempt locks them in this order too.
-/// No others follow, since whoever adds some holds the key.
+/// What a batch adds meanwhile is discarded when it is due.
 pub(crate) fn revoke(conn: &mut AnyConnection, id: &ApiKeyId) -> Result<Revoked, Fault> {
     let id = id.to_string();
     let gone = (k::status.eq(KeyStatus::Revoked.as_str()), k::root.eq(None::<Vec<u8>>));
