@@ -34,6 +34,7 @@ impl Cluster {
     pub(crate) fn private() -> Self {
         let server = Server::start(Durability::Fsync).expect("a PostgreSQL can be started");
         let home = server.create_database();
+        make_log_files(&home);
         Self { is_private: true, _server: Some(server), ..Self::given(&home) }
     }
 
@@ -96,6 +97,18 @@ impl Drop for Made {
     fn drop(&mut self) {
         self.cluster.execute(&format!("DROP DATABASE {} WITH (FORCE)", self.name));
     }
+}
+
+/// As a server has them that has run for a while: it writes over the files of its log, where a fresh one makes each anew
+/// and everybody waits for it.
+fn make_log_files(url: &str) {
+    connect(url)
+        .batch_execute(
+            "SELECT pg_logical_emit_message(false, 'sealpost', repeat('x', 16000000))
+             FROM generate_series(1, 50);
+             CHECKPOINT",
+        )
+        .expect("a private server may be written to");
 }
 
 fn connect(url: &str) -> PgConnection {

@@ -72,17 +72,17 @@ impl Party {
     fn relied_on(&self, db: &Fixture) -> Facts {
         db.store().write(Durable, |tx| tx.lock_facts_of_batch(&self.wanted)).unwrap()
     }
+}
 
-    fn decision(&self, subject: Subject) -> Decision {
-        let reason = GovernanceReason {
-            kind: GovernanceKind::CouncilAction,
-            status: GovernanceStatus::Enforced,
-            reason: "spam".to_owned(),
-            since: at(5),
-        };
-        let id = DecisionId::new(at(6), [9; 10]);
-        Decision { id, subject, reason, by: "root".to_owned() }
-    }
+fn decision(subject: Subject) -> Decision {
+    let reason = GovernanceReason {
+        kind: GovernanceKind::CouncilAction,
+        status: GovernanceStatus::Enforced,
+        reason: "spam".to_owned(),
+        since: at(5),
+    };
+    let id = DecisionId::new(at(6), [9; 10]);
+    Decision { id, subject, reason, by: "root".to_owned() }
 }
 
 fn a_batch_remembers_what_has_not_changed(db: &Fixture) {
@@ -107,18 +107,18 @@ const CHANGES: [Change; 17] = [
     ("sealing version", |tx, it| tx.set_sealing_version(&it.owner.api_key_id, 2)),
     ("plan", |tx, it| tx.set_plan(&it.owner.api_key_id, &Plan::Sovereign)),
     ("partner", |tx, it| {
-        tx.insert_decision(&it.decision(Subject::Partner(acme())))?;
+        tx.insert_decision(&decision(Subject::Partner(acme())))?;
         tx.set_partner(&it.owner.account_id, Some(&acme())).map(drop)
     }),
     ("no partner", |tx, it| tx.set_partner(&it.owner.account_id, None).map(drop)),
     ("suspension again", |tx, it| tx.set_partner(&it.owner.account_id, Some(&acme())).map(drop)),
     ("lifted", |tx, it| {
-        let mut decision = it.decision(Subject::Partner(acme()));
+        let mut decision = decision(Subject::Partner(acme()));
         decision.reason.status = GovernanceStatus::Lifted;
         tx.update_decision(&decision)
     }),
     ("decision on the key", |tx, it| {
-        let decision = it.decision(Subject::Key(it.owner.api_key_id));
+        let decision = decision(Subject::Key(it.owner.api_key_id));
         tx.insert_decision(&Decision { id: DecisionId::new(at(7), [1; 10]), ..decision })
     }),
     ("one more registration", |tx, it| tx.insert_registration(&registration(&it.owner.api_key_id))),
