@@ -6,6 +6,7 @@
 //! used, because for X-Wing it is still a draft that has changed before, and a key must come out the same for years.
 
 mod export;
+mod x_wing;
 
 use std::{fmt, sync::Arc};
 
@@ -18,10 +19,9 @@ use zeroize::Zeroizing;
 
 use crate::entropy::Entropy;
 
-pub(crate) use self::export::Secret;
+pub(crate) use self::{export::Secret, x_wing::XWing as Hybrid};
 
 pub(crate) type Classic = hpke::kem::X25519HkdfSha256;
-pub(crate) type Hybrid = hpke::kem::XWing;
 pub(crate) type Kdf = hpke::kdf::HkdfSha256;
 pub(crate) type Cipher = hpke::aead::AesGcm256;
 
