@@ -3,14 +3,15 @@
 
 use std::fmt;
 
-use ed25519_dalek::SigningKey;
 use hmac::{Hmac, KeyInit, Mac};
 use sealpost_domain::{ApiKeyId, Did, Fingerprint, Suite, Wrapped};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
 use crate::{
-    Keyring, SealingPublicKey, WalletError, derivation, did, entropy, signature, suite::SealingKey,
+    Keyring, SealingPublicKey, WalletError, derivation, did, entropy,
+    signature::{self, SigningKey},
+    suite::SealingKey,
     wrapping::Place,
 };
 
