@@ -74,7 +74,7 @@ impl Identity {
         self.did.clone()
     }
 
-    /// The key that messages to this identity are sealed to. Deriving it takes half as long as sealing: keep it.
+    /// The key that messages to this identity are sealed to. Deriving it takes a third as long as sealing: keep it.
     pub fn sealing_public_key(
         &self,
         suite: Suite,
