@@ -1,5 +1,6 @@
 //! The implementations against each other, function by function. Which of them seals depends on the processor; the
-//! published vectors, in `vectors`, run against the one that does here.
+//! published vectors, in `vectors`, run against the one that does here. A debug build that finds `GRAVIOLA_CPU_DISABLE_aes`
+//! in its environment takes the portable one, in all tests.
 
 use proptest::prelude::*;
 
@@ -128,6 +129,14 @@ fn a_public_key_that_is_not_reduced_is_refused() {
         }
     }
     assert!(PublicKey::from_bytes(&key[1..]).is_err());
+}
+
+#[test]
+fn a_key_is_read_for_the_fast_one_where_the_processor_has_it() {
+    let private = PrivateKey::from_bytes(&[7; 32]).unwrap();
+    let public = PublicKey::from_bytes(&XWing::sk_to_pk(&private).to_bytes()).unwrap();
+    assert_eq!(matches!(private, PrivateKey::Fast(_)), fast::is_available());
+    assert_eq!(matches!(public, PublicKey::Fast(_)), fast::is_available());
 }
 
 #[test]
