@@ -3,14 +3,15 @@
 
 use std::fmt;
 
-use ed25519_dalek::SigningKey;
 use hmac::{Hmac, KeyInit, Mac};
 use sealpost_domain::{ApiKeyId, Did, Fingerprint, Suite, Wrapped};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
 use crate::{
-    Keyring, SealingPublicKey, WalletError, derivation, did, entropy, signature, suite::SealingKey,
+    Keyring, SealingPublicKey, WalletError, derivation, did, entropy,
+    signature::{self, SigningKey},
+    suite::SealingKey,
     wrapping::Place,
 };
 
@@ -73,7 +74,7 @@ impl Identity {
         self.did.clone()
     }
 
-    /// The key that messages to this identity are sealed to. Deriving it takes half as long as sealing: keep it.
+    /// The key that messages to this identity are sealed to. Deriving it takes a third as long as sealing: keep it.
     pub fn sealing_public_key(
         &self,
         suite: Suite,

@@ -7,12 +7,12 @@ use base64::{
     Engine,
     engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
 };
-use ed25519_dalek::{Signer, SigningKey};
+use ed25519_dalek::Signer;
 use sealpost_domain::{IssuerKeyId, Wrapped};
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
-use crate::{Keyring, WalletError, entropy, wrapping::Place};
+use crate::{Keyring, WalletError, entropy, signature::SigningKey, wrapping::Place};
 
 /// A private issuer key.
 pub struct IssuerSecret(SigningKey);
@@ -27,7 +27,7 @@ impl IssuerSecret {
 
     /// Encrypts it under the newest key-encryption key, for the row of this key and no other.
     pub fn wrap(&self, keyring: &Keyring, id: &IssuerKeyId) -> Result<Wrapped, WalletError> {
-        keyring.wrap(&place(id), Zeroizing::new(self.0.to_bytes()).as_slice())
+        keyring.wrap(&place(id), self.0.to_bytes().as_slice())
     }
 
     /// Decrypts what [`IssuerSecret::wrap`] made for the same key.

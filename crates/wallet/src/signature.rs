@@ -1,8 +1,43 @@
-//! Ed25519 (RFC 8032): signing with `ed25519-dalek`, whose key is wiped when dropped (ring's is not), and verifying.
+//! Ed25519 (RFC 8032). Signing is by `graviola`'s assembler where the processor has the instructions that it needs, else
+//! by `ed25519-dalek`: both wipe their keys when dropped (ring does not), and there is one right signature for a key
+//! and a statement. Verifying is `ed25519-dalek`'s alone.
 
-use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
+use ed25519_dalek::{Signature, SignatureError, Signer, VerifyingKey};
+use graviola::{signing::eddsa::Ed25519SigningKey as FastKey, util::is_cpu_supported};
+use zeroize::Zeroizing;
 
 use crate::WalletError;
+
+/// A private key, as each of those wants it who may have to sign.
+pub(crate) struct SigningKey {
+    portable: ed25519_dalek::SigningKey,
+    /// `None` on a processor where it would panic.
+    fast: Option<FastKey>,
+}
+
+impl SigningKey {
+    pub(crate) fn from_bytes(seed: &[u8; 32]) -> Self {
+        let fast = if is_cpu_supported() { FastKey::from_bytes(seed).ok() } else { None };
+        Self { portable: ed25519_dalek::SigningKey::from_bytes(seed), fast }
+    }
+
+    pub(crate) fn to_bytes(&self) -> Zeroizing<[u8; 32]> {
+        Zeroizing::new(self.portable.to_bytes())
+    }
+
+    pub(crate) fn verifying_key(&self) -> VerifyingKey {
+        self.portable.verifying_key()
+    }
+}
+
+impl Signer<Signature> for SigningKey {
+    fn try_sign(&self, statement: &[u8]) -> Result<Signature, SignatureError> {
+        match &self.fast {
+            Some(fast) => Ok(Signature::from_bytes(&fast.sign(statement))),
+            None => self.portable.try_sign(statement),
+        }
+    }
+}
 
 /// Signs a statement.
 pub(crate) fn sign(key: &SigningKey, statement: &[u8]) -> Result<[u8; 64], WalletError> {
@@ -18,6 +53,8 @@ pub(crate) fn is_valid(key: &VerifyingKey, statement: &[u8], signature: &[u8; 64
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     /// RFC 8032, section 7.1, tests 1 to 3: secret key, public key, message, signature.
@@ -30,6 +67,21 @@ mod tests {
             assert_eq!(hex::encode(sign(&key, &message).unwrap()), signature);
             assert!(is_valid(&key.verifying_key(), &message, &array(signature)));
             assert!(!is_valid(&key.verifying_key(), b"another", &array(signature)));
+        }
+    }
+
+    proptest! {
+        /// With what the RFC's vectors are not about: statements longer than a block, and which of them signs.
+        #[test]
+        fn every_signer_gives_the_same_signature(
+            seed: [u8; 32],
+            statement in prop::collection::vec(any::<u8>(), 0..600),
+        ) {
+            let key = SigningKey::from_bytes(&seed);
+            prop_assert_eq!(key.fast.is_some(), is_cpu_supported());
+            let portable = key.portable.sign(&statement);
+            prop_assert_eq!(key.sign(&statement), portable);
+            prop_assert_eq!(SigningKey { fast: None, ..key }.sign(&statement), portable);
         }
     }
 

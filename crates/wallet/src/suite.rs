@@ -1,11 +1,12 @@
 //! HPKE (RFC 9180), base mode: KEM X25519 (section 7.1) or X-Wing (draft-connolly-cfrg-xwing-kem, KEM id 0x647a),
-//! with HKDF-SHA256. Single shot with AES-256-GCM here; the secret of a channel in `export`. Nothing else names the
-//! crate `hpke`'s types.
+//! with HKDF-SHA256. Single shot with AES-256-GCM here; the secret of a channel in `export`; what computes X-Wing in
+//! `x_wing`. Nothing else names the crate `hpke`'s types.
 //!
 //! A private key is its 32 derived bytes as they are: X25519's scalar, X-Wing's seed. HPKE's `DeriveKeyPair` is not
 //! used, because for X-Wing it is still a draft that has changed before, and a key must come out the same for years.
 
 mod export;
+mod x_wing;
 
 use std::{fmt, sync::Arc};
 
@@ -18,10 +19,9 @@ use zeroize::Zeroizing;
 
 use crate::entropy::Entropy;
 
-pub(crate) use self::export::Secret;
+pub(crate) use self::{export::Secret, x_wing::XWing as Hybrid};
 
 pub(crate) type Classic = hpke::kem::X25519HkdfSha256;
-pub(crate) type Hybrid = hpke::kem::XWing;
 pub(crate) type Kdf = hpke::kdf::HkdfSha256;
 pub(crate) type Cipher = hpke::aead::AesGcm256;
 
@@ -35,7 +35,7 @@ pub struct SealingPublicKey {
 #[derive(Clone)]
 enum PublicKey {
     Classic(<Classic as Kem>::PublicKey),
-    /// Over 1,600 bytes, hence shared.
+    /// Over 1,200 bytes, hence shared.
     Hybrid(Arc<<Hybrid as Kem>::PublicKey>),
 }
 
