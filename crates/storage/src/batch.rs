@@ -176,6 +176,9 @@ macro_rules! on_either {
 }
 
 on_either! {
+    /// What these keys have used, locked in the order of ids; and then the lock of those who rely on the facts, and the
+    /// stamp that these have until the transaction ends.
+    fn lock_usage_and_facts(callers: &[String]) -> (Vec<UsageRow>, String);
     /// Stores envelopes and their deliveries, and writes down what was used, whose rows are there and locked.
     fn store(rows: &SentRows<'_>) -> ();
     /// Stores channels that are not stored yet.

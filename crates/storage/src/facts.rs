@@ -11,7 +11,7 @@ use std::{collections::HashMap, hash::Hash, sync::Arc};
 
 pub(crate) use self::memory::Memory;
 
-use diesel::{declare_sql_function, prelude::*};
+use diesel::prelude::*;
 use sealpost_domain::{
     ApiKeyId, RegistrationStatus, Session, TokenHash, Usage,
     ports::{Facts, KeyFacts, Registrations, Wanted},
@@ -20,14 +20,14 @@ use sealpost_domain::{
 use crate::{
     account::{self, SessionRow},
     any_of::any_of,
-    columns,
+    batch, columns,
     connection::{AnyConnection, on_backend},
     fault::Fault,
     governance::Decisions,
     idempotency, key,
     locking::{Locked, RowLock},
     plan::{self, PlanRow},
-    schema::{accounts, api_keys, facts_stamp, handles, sessions, usage, webhooks},
+    schema::{accounts, api_keys, handles, sessions, usage, webhooks},
     usage::UsageRow,
     webhook::{self, TargetRow},
 };
@@ -50,9 +50,7 @@ pub(crate) fn lock_of_batch(
     wanted: &Wanted,
     memory: &Memory,
 ) -> Result<Facts, Fault> {
-    // First, because who changes facts may count usage before and waits for batches at its commit.
-    let usage = lock_usage(conn, &columns::texts(&wanted.callers))?;
-    let stamp = lock_stamp(conn)?;
+    let (usage, stamp) = batch::lock_usage_and_facts(conn, &columns::texts(&wanted.callers))?;
     let mut facts = memory.recall(&stamp, wanted);
     let keys = absent(&wanted.keys(), &facts.keys);
     let keys = read_keys(conn, &keys, Hold::Stamp)?;
@@ -67,7 +65,7 @@ pub(crate) fn lock_of_batch(
     facts.registrations.extend(read.registrations);
     facts.keys.extend(read.keys);
     facts.remembered = idempotency::recall(conn, &wanted.idempotency)?;
-    facts.usage = usage;
+    facts.usage = by_key(&usage)?;
     Ok(facts)
 }
 
@@ -121,29 +119,16 @@ fn read_keys(conn: &mut AnyConnection, ids: &[ApiKeyId], hold: Hold) -> Result<V
     Ok(rows?)
 }
 
-/// What the facts are known by as long as nobody changes any, which nobody does until the transaction ends.
-fn lock_stamp(conn: &mut AnyConnection) -> Result<String, Fault> {
-    match conn {
-        AnyConnection::Postgres(pg) => Ok(diesel::select(lock_facts_stamp()).get_result(pg)?),
-        // Who writes is alone.
-        AnyConnection::Sqlite(lite) => {
-            Ok(facts_stamp::table.select(facts_stamp::stamp).first(lite)?)
-        }
-    }
-}
-
-#[declare_sql_function]
-extern "SQL" {
-    /// Takes the lock of those who rely on the facts, and then reads the stamp.
-    fn lock_facts_stamp() -> Text;
-}
-
 fn lock_usage(conn: &mut AnyConnection, ids: &[String]) -> Result<HashMap<ApiKeyId, Usage>, Fault> {
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
     let rows = usage::table.filter(any_of(usage::api_key_id, ids)).order(usage::api_key_id);
     let rows = on_backend!(conn, c => Locked::new(rows, RowLock::Alone).load::<UsageRow>(c))?;
+    by_key(&rows)
+}
+
+fn by_key(rows: &[UsageRow]) -> Result<HashMap<ApiKeyId, Usage>, Fault> {
     rows.iter().map(|row| Ok((columns::id(&row.api_key_id, "usage")?, row.read()?))).collect()
 }
 

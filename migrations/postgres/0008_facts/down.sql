@@ -6,5 +6,5 @@ DROP TRIGGER tr_handles__facts ON handles;
 DROP TRIGGER tr_api_keys__facts ON api_keys;
 DROP TRIGGER tr_accounts__facts ON accounts;
 DROP FUNCTION change_facts_stamp();
-DROP FUNCTION lock_facts_stamp();
+DROP FUNCTION lock_usage_and_facts(TEXT[]);
 DROP TABLE facts_stamp;

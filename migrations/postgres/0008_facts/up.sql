@@ -12,11 +12,32 @@ INSERT INTO facts_stamp (stamp) VALUES (gen_random_uuid());
 -- nobody waits in a circle, and batches wait for a commit alone, however long the rest took. The number is `facts` in
 -- ASCII.
 
--- Its statements see what was committed before each of them, and so the stamp that holds once the lock is held.
-CREATE FUNCTION lock_facts_stamp() RETURNS TEXT LANGUAGE plpgsql VOLATILE AS $$
+-- What a batch locks, in one round trip: usage first, because who changes a fact may hold usage already. Each of its
+-- statements sees what was committed before it, so that the stamp is the one that holds once the lock is held. It comes
+-- last, in a row of no key.
+CREATE FUNCTION lock_usage_and_facts(callers TEXT[]) RETURNS TABLE (
+    stamp TEXT,
+    api_key_id TEXT,
+    minute_start BIGINT,
+    minute_used BIGINT,
+    day_start BIGINT,
+    day_used BIGINT,
+    month_start BIGINT,
+    month_used BIGINT,
+    throughput_tat_us BIGINT
+) LANGUAGE plpgsql VOLATILE AS $$
+#variable_conflict use_column
 BEGIN
+    RETURN QUERY
+        SELECT ''::TEXT, u.api_key_id, u.minute_start, u.minute_used, u.day_start, u.day_used,
+            u.month_start, u.month_used, u.throughput_tat_us
+        FROM usage AS u WHERE u.api_key_id = ANY (callers) ORDER BY u.api_key_id
+        FOR NO KEY UPDATE;
     PERFORM pg_advisory_xact_lock_shared(439720572019);
-    RETURN (SELECT stamp FROM facts_stamp);
+    RETURN QUERY
+        SELECT f.stamp, ''::TEXT, 0::BIGINT, 0::BIGINT, 0::BIGINT, 0::BIGINT, 0::BIGINT, 0::BIGINT,
+            0::BIGINT
+        FROM facts_stamp AS f;
 END
 $$;
 

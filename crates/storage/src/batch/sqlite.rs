@@ -6,6 +6,8 @@ mod settle;
 
 pub(super) use self::{
     queue::{discard, due_of, lease, oldest_due, park, purge_envelopes, release, targets_above},
-    send::{add_overages, forget_stale, open_channels, recall, remember, store},
+    send::{
+        add_overages, forget_stale, lock_usage_and_facts, open_channels, recall, remember, store,
+    },
     settle::{keep, log, remove, set_health},
 };

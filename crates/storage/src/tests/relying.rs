@@ -112,7 +112,7 @@ const CHANGES: [Change; 17] = [
     }),
     ("no partner", |tx, it| tx.set_partner(&it.owner.account_id, None).map(drop)),
     ("suspension again", |tx, it| tx.set_partner(&it.owner.account_id, Some(&acme())).map(drop)),
-    ("lifted", |tx, it| {
+    ("lifted", |tx, _| {
         let mut decision = decision(Subject::Partner(acme()));
         decision.reason.status = GovernanceStatus::Lifted;
         tx.update_decision(&decision)

@@ -13,7 +13,20 @@ use crate::{
         statement::Statement,
     },
     fault::Fault,
+    usage::UsageRow,
 };
+
+pub(in crate::batch) fn lock_usage_and_facts(
+    conn: &mut PgConnection,
+    callers: &[String],
+) -> Result<(Vec<UsageRow>, String), Fault> {
+    let mut rows: Vec<(String, UsageRow)> =
+        Statement::<_, (Text, UsageColumns)>::query("SELECT * FROM lock_usage_and_facts(?)")
+            .bind::<Texts, _>(callers)
+            .load(conn)?;
+    let (stamp, _) = rows.pop().ok_or(Fault::Corrupt("stamp of the facts"))?;
+    Ok((rows.into_iter().map(|(_, usage)| usage).collect(), stamp))
+}
 
 /// All in one statement; without envelopes, as for requests that only count, its first parts have nothing to do.
 pub(in crate::batch) fn store(conn: &mut PgConnection, rows: &SentRows<'_>) -> Result<(), Fault> {
@@ -44,6 +57,9 @@ pub(in crate::batch) fn store(conn: &mut PgConnection, rows: &SentRows<'_>) -> R
         .execute(conn)?;
     if updated == usage.len() { Ok(()) } else { Err(Fault::Corrupt("usage")) }
 }
+
+/// As [`UsageRow`] reads them.
+type UsageColumns = (Text, BigInt, BigInt, BigInt, BigInt, BigInt, BigInt, BigInt);
 
 const STORE: &str = "
     WITH stored AS (

@@ -9,15 +9,28 @@ use diesel::{
 };
 
 use crate::{
+    any_of::any_of,
     batch::{
         ChannelRow, EnvelopeRow, OverageRow, RecalledRow, RememberedId, RememberedRow, SentRows,
         statement::Statement,
     },
     envelope,
     fault::Fault,
-    schema::{channels as c, deliveries as d, envelopes as e, overages as o, remembered as r},
+    schema::{
+        channels as c, deliveries as d, envelopes as e, facts_stamp, overages as o,
+        remembered as r, usage as u,
+    },
     usage::UsageRow,
 };
+
+/// Who writes is alone, so nothing is locked.
+pub(in crate::batch) fn lock_usage_and_facts(
+    conn: &mut SqliteConnection,
+    callers: &[String],
+) -> Result<(Vec<UsageRow>, String), Fault> {
+    let usage = u::table.filter(any_of(u::api_key_id, callers)).load(conn)?;
+    Ok((usage, facts_stamp::table.select(facts_stamp::stamp).first(conn)?))
+}
 
 pub(in crate::batch) fn store(
     conn: &mut SqliteConnection,
