@@ -160,8 +160,7 @@ impl Sealpost {
 
     /// The account of a session that is live in the store: for what is refused without a transaction.
     async fn stored_session(&self, token: TokenHash) -> Result<AccountId, Error> {
-        let session = self.look_up(move |core| core.learn_session(&token)).await?;
-        self.live_account(session)
+        self.live_account(self.find_session(token).await?)
     }
 
     fn live_account(&self, session: Option<Session>) -> Result<AccountId, Error> {
