@@ -207,8 +207,13 @@ impl Sealpost {
         };
         let decided = outcome.await.map_err(|_lost| Error::Lost)??;
         self.core.channels.heed(&caller.key, recipient.as_ref(), &decided.verdict);
-        if let (Verdict::Refused(refusal), Some(limits)) = (&decided.verdict, decided.limits) {
-            self.core.remember_refusal(&caller, refusal, limits);
+        match (&decided.verdict, decided.limits) {
+            // Memory thought otherwise. From now on a look-up is enough to refuse it.
+            (Verdict::Refused(NO_SESSION), _) => self.core.known.forget_session(&caller.session),
+            (Verdict::Refused(refusal), Some(limits)) => {
+                self.core.remember_refusal(&caller, refusal, limits);
+            }
+            _ => {}
         }
         Ok(decided)
     }

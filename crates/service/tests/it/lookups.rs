@@ -14,7 +14,7 @@ use sealpost_domain::{
     Code, Refusal,
     ports::{Durability, Lookup, OwnerLookup, Store, StoreError, Tx},
 };
-use sealpost_service::{Credentials, Error, Limited, Scope, Sealpost, Sent, Settings};
+use sealpost_service::{Credentials, Error, Limited, Scope, Sealpost, Send, Sent, Settings};
 use sealpost_storage::Database;
 use sealpost_wallet::SessionToken;
 use tokio::{runtime, sync::Notify};
@@ -46,6 +46,25 @@ async fn a_session_that_memory_still_knows_is_over_when_another_node_has_ended_i
     assert_eq!(refused(rig.send(&alice)).await, Code::InvalidJson);
     rig.world.sealpost.logout(alice.token.as_deref(), Ok(Scope::Session)).unwrap();
     assert_eq!(refused(rig.send(&alice)).await, Code::Unauthorized);
+}
+
+#[tokio::test]
+async fn a_session_that_a_transaction_found_ended_is_looked_up_from_then_on() {
+    let rig = Rig::with(Settings::default());
+    let alice = rig.world.newcomer(None);
+    let to = alice.key.clone().unwrap().unwrap();
+    let send = async || {
+        let message = Send { to: to.clone(), message: "hello".into(), idempotency_key: None };
+        rig.node.send(&alice, Ok(message)).await.result
+    };
+    // Session and key.
+    rig.order([Order::Ask, Order::Ask, Order::Ask]);
+    send().await.unwrap();
+    rig.world.sealpost.logout(alice.token.as_deref(), Ok(Scope::Session)).unwrap();
+    for statements in [2, 3] {
+        assert_eq!(refusal(send().await).code(), Code::Unauthorized);
+        assert_eq!(rig.gate.statements(), statements);
+    }
 }
 
 #[tokio::test]
