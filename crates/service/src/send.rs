@@ -207,13 +207,12 @@ impl Sealpost {
         };
         let decided = outcome.await.map_err(|_lost| Error::Lost)??;
         self.core.channels.heed(&caller.key, recipient.as_ref(), &decided.verdict);
-        match (&decided.verdict, decided.limits) {
+        if decided.verdict == Verdict::Refused(NO_SESSION) {
             // Memory thought otherwise. From now on a look-up is enough to refuse it.
-            (Verdict::Refused(NO_SESSION), _) => self.core.known.forget_session(&caller.session),
-            (Verdict::Refused(refusal), Some(limits)) => {
-                self.core.remember_refusal(&caller, refusal, limits);
-            }
-            _ => {}
+            self.core.known.forget_session(&caller.session);
+        }
+        if let (Verdict::Refused(refusal), Some(limits)) = (&decided.verdict, decided.limits) {
+            self.core.remember_refusal(&caller, refusal, limits);
         }
         Ok(decided)
     }
