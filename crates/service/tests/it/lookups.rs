@@ -8,6 +8,7 @@ use std::{
         mpsc,
     },
     task::{Context, Poll, Waker},
+    time::Duration,
 };
 
 use sealpost_domain::{
@@ -17,7 +18,7 @@ use sealpost_domain::{
 use sealpost_service::{Credentials, Error, Limited, Scope, Sealpost, Send, Sent, Settings};
 use sealpost_storage::Database;
 use sealpost_wallet::SessionToken;
-use tokio::{runtime, sync::Notify};
+use tokio::{runtime, sync::Notify, time::timeout};
 
 use crate::support::{World, refusal};
 
@@ -112,7 +113,7 @@ async fn a_session_at_fault_does_not_take_the_others_with_it() {
     let [at_fault, sound] = [&alice, &bob].map(|who| rig.ask(who));
     rig.order([Order::Ask, corrupt(), corrupt(), Order::Ask]);
     assert_eq!(refused(first).await, Code::InvalidJson);
-    assert!(matches!(at_fault.await.result, Err(Error::NotRead)));
+    assert!(matches!(told(at_fault).await, Err(Error::NotRead)));
     assert_eq!(refused(sound).await, Code::InvalidJson);
 }
 
@@ -123,8 +124,8 @@ async fn a_look_up_that_panics_leaves_nobody_waiting_and_the_next_is_answered() 
     let running = rig.ask_and_be_taken(&alice).await;
     let waiting = rig.ask(&alice);
     rig.order([Order::Panic]);
-    assert!(matches!(running.await.result, Err(Error::Lost)));
-    assert!(matches!(waiting.await.result, Err(Error::Lost)));
+    assert!(matches!(told(running).await, Err(Error::Lost)));
+    assert!(matches!(told(waiting).await, Err(Error::Lost)));
     rig.order([Order::Ask]);
     assert_eq!(refused(rig.send(&alice)).await, Code::InvalidJson);
 }
@@ -134,7 +135,7 @@ async fn a_look_up_that_panics_leaves_nobody_waiting_and_the_next_is_answered() 
 fn a_look_up_on_a_runtime_that_has_ended_is_not_left_waiting_and_the_next_is_answered() {
     let rig = Rig::with(Settings::default());
     let alice = rig.newcomer();
-    let build = || runtime::Builder::new_current_thread().build().unwrap();
+    let build = || runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let (ended, going_on) = (build(), build());
     let entered = ended.handle().clone();
     ended.shutdown_background();
@@ -163,7 +164,12 @@ async fn a_stop_does_not_wait_for_look_ups_and_they_are_answered_all_the_same() 
 type Asking<'a> = Pin<Box<dyn Future<Output = Limited<Sent>> + 'a>>;
 
 async fn refused(asking: Asking<'_>) -> Code {
-    refusal(asking.await.result).code()
+    refusal(told(asking).await).code()
+}
+
+/// Nobody may be left waiting, so a test does not wait for ever either.
+async fn told(asking: Asking<'_>) -> Result<Sent, Error> {
+    timeout(SOON, asking).await.expect("an answer").result
 }
 
 fn nobody() -> Credentials {
@@ -222,6 +228,8 @@ impl Rig {
         asking
     }
 }
+
+const SOON: Duration = Duration::from_secs(20);
 
 enum Order {
     Ask,
