@@ -35,12 +35,19 @@ fn what_is_made_on_one_node_counts_on_the_other() {
 fn logging_out_on_one_node_ends_the_session_on_the_other_at_once() {
     let (_database, [one, other]) = cluster();
     let alice = one.client().newcomer();
+    // Refused without a transaction, as long as the session lives for another fault.
+    let malformed = |node: &Server| {
+        let send = node.client().post("/v1/channel/send").token(&alice.token);
+        send.body("application/json", b"{").answer()
+    };
     // Both have the session in memory.
     for node in [&one, &other] {
         node.client().send(&alice, &alice.key, "x").ok();
+        malformed(node).refused(400, "INVALID_JSON");
     }
     one.client().post("/v1/auth/logout").token(&alice.token).answer().ok();
     for node in [&other, &one] {
+        malformed(node).refused(401, "UNAUTHORIZED");
         node.client().send(&alice, &alice.key, "x").refused(401, "UNAUTHORIZED");
         node.client().status(&alice).refused(401, "UNAUTHORIZED");
         node.client().open(&alice, "env_x").refused(401, "UNAUTHORIZED");

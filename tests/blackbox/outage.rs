@@ -13,6 +13,7 @@ use std::{
 use sealpost_domain::ports::{Durability, Store as _};
 use sealpost_storage::{DatabaseUrl, Settings};
 use sealpost_testkit::Server as Postgres;
+use sealpost_wallet::SessionToken;
 use serde_json::json;
 
 use crate::support::{
@@ -31,6 +32,7 @@ fn a_server_outlives_its_database() {
     receiver.await_notices(1);
     assert_eq!((server.health("/livez"), server.health("/readyz")), (200, 200));
 
+    let unknown = SessionToken::generate().unwrap();
     postgres.stop();
     let away = || -> Vec<Answer> {
         let login_secret = alice.login_secret.as_ref().unwrap();
@@ -41,18 +43,22 @@ fn a_server_outlives_its_database() {
             client.activate(&json!({"label": "a"})),
             client.login(&alice.account, login_secret),
             client.manage(&bob, &json!({"action": "list"})),
+            // What is refused without a transaction has to know the session too.
+            malformed(client, &alice.token),
+            client.post("/v1/channel/send").token(unknown.expose()).key(&alice.key).answer(),
         ]
     };
     let began = Instant::now();
     for answer in away() {
         answer.refused(503, "SERVICE_UNAVAILABLE");
     }
-    assert!(began.elapsed() < Duration::from_secs(30), "{:?} for six answers", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(30), "{:?} for eight answers", began.elapsed());
     assert_eq!((server.health("/livez"), server.health("/readyz")), (200, 503));
     client.request("GET", "/v1/ping").answer().ok();
 
     postgres.start_again();
     eventually("it is ready again", SOON, || (server.health("/readyz") == 200).then_some(()));
+    malformed(client, &alice.token).refused(400, "INVALID_JSON");
     let after = client.send(&alice, &bob.key, "after").ok();
     for (sent, message) in [(&before, "before"), (&after, "after")] {
         assert_eq!(client.open(&bob, &text(sent, "envelope_id")).ok()["message"], message);
@@ -60,6 +66,11 @@ fn a_server_outlives_its_database() {
     let notices = receiver.await_notices(2);
     assert_eq!(notices[1].id(), text(&after, "envelope_id"), "what was refused is not told of");
     assert_eq!(client.status(&alice).ok()["usage"]["month"]["used"], 2);
+}
+
+/// A send that names no key, since its body cannot be read.
+fn malformed(client: &Client, token: &str) -> Answer {
+    client.post("/v1/channel/send").token(token).body("application/json", b"{").answer()
 }
 
 #[test]

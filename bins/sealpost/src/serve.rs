@@ -129,8 +129,9 @@ fn serve_api(
         ActixApp::new()
             .app_data(app.clone())
             .wrap(from_fn(http::envelope))
-            .configure(dashboard::routes)
+            // Routes are tried in this order, and those with parameters are the dear ones: the API comes first.
             .configure(http::routes)
+            .configure(dashboard::routes)
     };
     let bounds = Bounds {
         workers: args.http.workers.map_or_else(cores, usize::from),

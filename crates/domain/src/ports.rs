@@ -124,6 +124,9 @@ pub trait Lookup: BadgeLookup {
     /// The session of this token, also when it has expired; `None` once it was ended.
     fn find_session(&mut self, token: &TokenHash) -> Result<Option<Session>, StoreError>;
 
+    /// The same for many tokens at once: the sessions that there are, in no order.
+    fn find_sessions(&mut self, tokens: &[TokenHash]) -> Result<Vec<Session>, StoreError>;
+
     /// `None` when no such key was ever issued; a revoked key is still found.
     fn find_key(&mut self, id: &ApiKeyId) -> Result<Option<ApiKey>, StoreError>;
 

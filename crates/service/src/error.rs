@@ -9,6 +9,9 @@ pub enum Error {
     /// A thread of the service ended before it answered.
     #[error("a part of the service has stopped")]
     Lost,
+    /// The look-up that this request was part of failed; its cause is logged where it happened.
+    #[error("the look-up failed")]
+    NotRead,
     /// The batch that this request was part of could not be stored; its cause is logged where it happened.
     #[error("the batch could not be stored")]
     NotStored,
@@ -34,7 +37,7 @@ impl Error {
             | Self::Wallet(WalletError::ChannelSpent | WalletError::UnknownKekVersion { .. }) => {
                 Some(&Refusal::Unavailable)
             }
-            Self::Lost | Self::NotStored | Self::Store(_) | Self::Wallet(_) => None,
+            Self::Lost | Self::NotRead | Self::NotStored | Self::Store(_) | Self::Wallet(_) => None,
         }
     }
 }

@@ -97,12 +97,18 @@ impl Known {
 
 /// Look-ups in the store that fill the memory. They block.
 impl Core {
-    pub(crate) fn learn_session(&self, token: &TokenHash) -> Result<Option<Session>, Error> {
-        let session = self.store.lookup()?.find_session(token)?;
-        if let Some(session) = &session {
-            self.known.sessions.insert(*token, session.clone());
+    /// By one statement, however many there are.
+    pub(crate) fn learn_sessions(
+        &self,
+        mut tokens: Vec<TokenHash>,
+    ) -> Result<Vec<Session>, StoreError> {
+        tokens.sort_unstable();
+        tokens.dedup();
+        let sessions = self.store.lookup()?.find_sessions(&tokens)?;
+        for session in &sessions {
+            self.known.sessions.insert(session.token, session.clone());
         }
-        Ok(session)
+        Ok(sessions)
     }
 
     pub(crate) fn learn_key(&self, id: &ApiKeyId) -> Result<Option<Arc<KnownKey>>, Error> {

@@ -23,6 +23,7 @@ mod housekeeping;
 mod issuer;
 mod known;
 mod limited;
+mod lookups;
 mod manage;
 mod open;
 mod operator;

@@ -16,6 +16,7 @@ use crate::{
     credentials::NO_SESSION,
     housekeeping::Housekeeper,
     known::Known,
+    lookups::SessionLookups,
 };
 
 /// What the service is put together from.
@@ -58,6 +59,7 @@ pub(crate) struct Core {
     pub(crate) settings: Settings,
     pub(crate) known: Known,
     pub(crate) channels: Channels,
+    pub(crate) session_lookups: SessionLookups,
     pub(crate) status_lists: StatusLists,
 }
 
@@ -75,6 +77,7 @@ impl Core {
             circuits: RwLock::new(Arc::new(circuits)),
             known: Known::new(&settings),
             channels: Channels::new(&settings),
+            session_lookups: SessionLookups::new(&settings),
             settings,
             status_lists: StatusLists::default(),
         }

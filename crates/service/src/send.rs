@@ -160,8 +160,7 @@ impl Sealpost {
 
     /// The account of a session that is live in the store: for what is refused without a transaction.
     async fn stored_session(&self, token: TokenHash) -> Result<AccountId, Error> {
-        let session = self.look_up(move |core| core.learn_session(&token)).await?;
-        self.live_account(session)
+        self.live_account(self.find_session(token).await?)
     }
 
     fn live_account(&self, session: Option<Session>) -> Result<AccountId, Error> {
@@ -208,6 +207,10 @@ impl Sealpost {
         };
         let decided = outcome.await.map_err(|_lost| Error::Lost)??;
         self.core.channels.heed(&caller.key, recipient.as_ref(), &decided.verdict);
+        if decided.verdict == Verdict::Refused(NO_SESSION) {
+            // Memory thought otherwise. From now on a look-up is enough to refuse it.
+            self.core.known.forget_session(&caller.session);
+        }
         if let (Verdict::Refused(refusal), Some(limits)) = (&decided.verdict, decided.limits) {
             self.core.remember_refusal(&caller, refusal, limits);
         }

@@ -47,6 +47,11 @@ pub struct Settings {
     pub queue_max: usize,
     /// Sends that share one commit at the most.
     pub batch_max: usize,
+    /// Look-ups of sessions that may wait, of requests that are refused without a transaction; more are refused as
+    /// unavailable.
+    pub session_lookups_waiting_max: usize,
+    /// Look-ups of sessions that share one statement at the most.
+    pub session_lookups_together_max: usize,
     /// Identities kept decrypted in memory.
     pub identities_cached_max: u64,
     /// Sessions and handles remembered.
@@ -83,6 +88,8 @@ impl Default for Settings {
             channels_cached_max: 10_000,
             queue_max: 4096,
             batch_max: 256,
+            session_lookups_waiting_max: 4096,
+            session_lookups_together_max: 1024,
             identities_cached_max: 10_000,
             hints_cached_max: 100_000,
             cache_idle: Duration::from_mins(10),

@@ -7,6 +7,7 @@ use sealpost_domain::{
 };
 
 use crate::{
+    any_of::any_token,
     columns,
     connection::{AnyConnection, on_backend},
     fault::Fault,
@@ -24,6 +25,15 @@ pub(crate) fn find_session(
 ) -> Result<Option<Session>, Fault> {
     let row = sessions::table.find(&hash.0[..]).first::<SessionRow>(conn).optional()?;
     row.map(session).transpose()
+}
+
+pub(crate) fn find_sessions(
+    conn: &mut AnyConnection,
+    hashes: &[TokenHash],
+) -> Result<Vec<Session>, Fault> {
+    let asked = sessions::table.filter(any_token(sessions::token, hashes));
+    let rows = on_backend!(conn, c => asked.load::<SessionRow>(c))?;
+    rows.into_iter().map(session).collect()
 }
 
 pub(crate) fn session((token, account_id, expires_at): SessionRow) -> Result<Session, Fault> {

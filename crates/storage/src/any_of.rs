@@ -6,66 +6,103 @@ use diesel::{
     pg::Pg,
     prelude::*,
     query_builder::{AstPass, QueryFragment, QueryId},
-    sql_types::{Array, Bool, Text},
+    serialize::ToSql,
+    sql_types::{Array, Binary, Bool, HasSqlType, Text},
     sqlite::Sqlite,
 };
+use sealpost_domain::TokenHash;
 
-/// `column` is one of these.
-pub(crate) fn any_of<C>(column: C, values: impl IntoIterator<Item = impl AsRef<str>>) -> AnyOf<C> {
+/// `column`, which holds text, is one of these.
+pub(crate) fn any_of<C>(
+    column: C,
+    values: impl IntoIterator<Item = impl AsRef<str>>,
+) -> AnyOf<C, String> {
     let values: Vec<_> = values.into_iter().map(|value| value.as_ref().to_owned()).collect();
     AnyOf { column, json: serde_json::Value::from(values.clone()).to_string(), values }
 }
 
-/// A condition on a column of text.
+/// `column`, which holds hashes of tokens, is one of these.
+pub(crate) fn any_token<C>(column: C, tokens: &[TokenHash]) -> AnyOf<C, Vec<u8>> {
+    let json = tokens.iter().map(|token| hex::encode(token.0)).collect::<serde_json::Value>();
+    let values = tokens.iter().map(|token| token.0.to_vec()).collect();
+    AnyOf { column, json: json.to_string(), values }
+}
+
+/// A condition on a column.
 #[derive(Debug)]
-pub(crate) struct AnyOf<C> {
+pub(crate) struct AnyOf<C, V> {
     column: C,
-    values: Vec<String>,
+    values: Vec<V>,
     /// The same for SQLite, which binds no arrays.
     json: String,
 }
 
-impl<C> Expression for AnyOf<C> {
+/// What such a column holds.
+pub(crate) trait Held: 'static {
+    type SqlType: 'static;
+    /// A value of the JSON as the column holds it.
+    const FROM_JSON: &'static str;
+}
+
+impl Held for String {
+    type SqlType = Text;
+    const FROM_JSON: &'static str = "value";
+}
+
+impl Held for Vec<u8> {
+    type SqlType = Binary;
+    const FROM_JSON: &'static str = "unhex(value)";
+}
+
+impl<C, V> Expression for AnyOf<C, V> {
     type SqlType = Bool;
 }
 
-impl<C, S> AppearsOnTable<S> for AnyOf<C>
+impl<C, V, S> AppearsOnTable<S> for AnyOf<C, V>
 where
     C: AppearsOnTable<S>,
     Self: Expression,
 {
 }
 
-impl<C, S> SelectableExpression<S> for AnyOf<C>
+impl<C, V, S> SelectableExpression<S> for AnyOf<C, V>
 where
     C: SelectableExpression<S>,
     Self: AppearsOnTable<S>,
 {
 }
 
-impl<C, G> ValidGrouping<G> for AnyOf<C> {
+impl<C, V, G> ValidGrouping<G> for AnyOf<C, V> {
     type IsAggregate = is_aggregate::Never;
 }
 
-impl<C: QueryId> QueryId for AnyOf<C> {
-    type QueryId = AnyOf<C::QueryId>;
+impl<C: QueryId, V: Held> QueryId for AnyOf<C, V> {
+    type QueryId = AnyOf<C::QueryId, V>;
     const HAS_STATIC_QUERY_ID: bool = C::HAS_STATIC_QUERY_ID;
 }
 
-impl<C: QueryFragment<Pg>> QueryFragment<Pg> for AnyOf<C> {
+impl<C, V> QueryFragment<Pg> for AnyOf<C, V>
+where
+    C: QueryFragment<Pg>,
+    V: Held,
+    Vec<V>: ToSql<Array<V::SqlType>, Pg>,
+    Pg: HasSqlType<V::SqlType>,
+{
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
         self.column.walk_ast(out.reborrow())?;
         out.push_sql(" = ANY(");
-        out.push_bind_param::<Array<Text>, _>(&self.values)?;
+        out.push_bind_param::<Array<V::SqlType>, _>(&self.values)?;
         out.push_sql(")");
         Ok(())
     }
 }
 
-impl<C: QueryFragment<Sqlite>> QueryFragment<Sqlite> for AnyOf<C> {
+impl<C: QueryFragment<Sqlite>, V: Held> QueryFragment<Sqlite> for AnyOf<C, V> {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
         self.column.walk_ast(out.reborrow())?;
-        out.push_sql(" IN (SELECT value FROM json_each(");
+        out.push_sql(" IN (SELECT ");
+        out.push_sql(V::FROM_JSON);
+        out.push_sql(" FROM json_each(");
         out.push_bind_param::<Text, _>(&self.json)?;
         out.push_sql("))");
         Ok(())

@@ -26,6 +26,10 @@ macro_rules! look_up_on {
                 self.run(|conn| account::find_session(conn, token))
             }
 
+            fn find_sessions(&mut self, tokens: &[TokenHash]) -> Result<Vec<Session>, StoreError> {
+                self.run(|conn| account::find_sessions(conn, tokens))
+            }
+
             fn find_key(&mut self, id: &ApiKeyId) -> Result<Option<ApiKey>, StoreError> {
                 self.run(|conn| key::find_key(conn, id))
             }

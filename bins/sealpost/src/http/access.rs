@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use actix_web::{
-    dev::ServiceRequest,
+    HttpRequest,
     http::{Method, StatusCode},
 };
 
@@ -13,26 +13,25 @@ use super::{App, Problem, client_address::client_address};
 /// A request under way.
 pub(crate) struct Access {
     began: Instant,
-    method: &'static str,
-    route: String,
-    /// Only where it will be logged.
-    client: Option<String>,
 }
 
 impl Access {
     /// Notices a request.
-    pub(crate) fn begin(request: &ServiceRequest, app: Option<&App>) -> Self {
-        Self {
-            began: Instant::now(),
-            method: known_method(request.method()),
-            route: request.match_pattern().unwrap_or_else(|| "unmatched".to_owned()),
-            client: client_to_log(request, app),
-        }
+    pub(crate) fn begin() -> Self {
+        Self { began: Instant::now() }
     }
 
-    /// Notices its answer.
-    pub(crate) fn end(self, request_id: &str, status: StatusCode) {
-        let (took, Self { method, route, client, .. }) = (self.began.elapsed(), self);
+    /// Notices its answer. By now the request has been routed, so that its route need not be searched for again.
+    pub(crate) fn end(
+        self,
+        request: &HttpRequest,
+        app: Option<&App>,
+        request_id: &str,
+        status: StatusCode,
+    ) {
+        let took = self.began.elapsed();
+        let method = known_method(request.method());
+        let route = request.match_pattern().unwrap_or_else(|| "unmatched".to_owned());
         tracing::debug!(
             target: ACCESS,
             method,
@@ -40,7 +39,7 @@ impl Access {
             request.id = request_id,
             status = status.as_u16(),
             duration_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
-            client = client.as_deref(),
+            client = client(request, app),
             "answered"
         );
         metrics::histogram!("sealpost_http_request_duration_seconds", "route" => route.clone())
@@ -67,10 +66,7 @@ fn known_method(method: &Method) -> &'static str {
     known.into_iter().find(|name| *name == method.as_str()).unwrap_or("other")
 }
 
-fn client_to_log(request: &ServiceRequest, app: Option<&App>) -> Option<String> {
-    if !tracing::enabled!(target: ACCESS, tracing::Level::DEBUG) {
-        return None;
-    }
+fn client(request: &HttpRequest, app: Option<&App>) -> Option<String> {
     let peer = request.peer_addr()?.ip();
     Some(client_address(peer, request.headers(), &app?.trusted_proxies).to_string())
 }

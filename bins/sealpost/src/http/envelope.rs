@@ -3,7 +3,7 @@
 //! of everything.
 
 use actix_web::{
-    Error, HttpResponse,
+    Error, HttpRequest, HttpResponse,
     body::{BoxBody, MessageBody},
     dev::{ServiceRequest, ServiceResponse},
     http::header::{self, HeaderName, HeaderValue},
@@ -23,12 +23,11 @@ pub(crate) async fn envelope(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
-    let app = request.app_data::<web::Data<App>>().cloned();
-    let app = app.as_deref().map(AsRef::as_ref);
-    let id = request_name(&request, app);
-    let access = Access::begin(&request, app);
+    let access = Access::begin();
+    let id = request_name(request.request());
     // Extractors and handlers fail into an answer; an error here comes from outside of both and stays one.
     let (request, answer) = next.call(request).await?.into_parts();
+    let app = app_of(&request);
     let base_url = app.map_or("", |app: &App| app.base_url.as_str());
     let mut answer = explain(answer.map_into_boxed_body(), base_url, &id);
     let headers = answer.headers_mut();
@@ -42,8 +41,12 @@ pub(crate) async fn envelope(
     if app.is_some_and(|app| app.is_secure) {
         headers.insert(header::STRICT_TRANSPORT_SECURITY, HSTS);
     }
-    access.end(&id, answer.status());
+    access.end(&request, app, &id, answer.status());
     Ok(ServiceResponse::new(request, answer))
+}
+
+fn app_of(request: &HttpRequest) -> Option<&App> {
+    request.app_data::<web::Data<App>>().map(|app| &***app)
 }
 
 /// Puts a problem document into an answer that is an error.
@@ -65,12 +68,12 @@ fn explain(answer: HttpResponse<BoxBody>, base_url: &str, id: &str) -> HttpRespo
 }
 
 /// The client's own name for the request where it is a sane one, else a fresh id.
-fn request_name(request: &ServiceRequest, app: Option<&App>) -> String {
+fn request_name(request: &HttpRequest) -> String {
     let theirs = request.headers().get(X_REQUEST_ID).and_then(|value| value.to_str().ok());
     if let Some(theirs) = theirs.filter(|text| is_sane(text)) {
         return theirs.to_owned();
     }
-    let now = app.map_or(Timestamp::from_millis(0), |app| app.clock.now());
+    let now = app_of(request).map_or(Timestamp::from_millis(0), |app| app.clock.now());
     // Without randomness the id is less unique, which is no reason to refuse the request.
     RequestId::new(now, sealpost_wallet::random().unwrap_or_default()).to_string()
 }

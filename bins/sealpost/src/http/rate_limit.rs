@@ -1,9 +1,11 @@
 //! `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-11): what a key may do and what is left
 //! of it, on every answer to a request that came as far as the rate check.
 
+use std::fmt::Write as _;
+
 use actix_web::http::header::{HeaderName, HeaderValue};
 use sealpost_domain::Timestamp;
-use sealpost_limits::{Report, WindowReport};
+use sealpost_limits::Report;
 
 /// Which windows a request draws on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,13 +36,21 @@ impl RateLimit {
             Counted::Messages => 3,
             Counted::Requests => 2,
         };
-        let (mut policy, mut left) = (Vec::new(), Vec::new());
+        let (mut policy, mut left) = (String::with_capacity(LENGTH), String::with_capacity(LENGTH));
         for (name, window_s, window) in items.into_iter().take(shown) {
-            policy.push(policy_item(name, window_s, window));
-            left.push(left_item(name, window, now));
+            for header in [&mut policy, &mut left] {
+                let comma = if header.is_empty() { "" } else { ", " };
+                header.push_str(comma);
+            }
+            let reset_s = window.resets_at.since(now).as_millis().div_ceil(1000);
+            // Writing to a string does not fail.
+            write!(policy, "\"{name}\";q={}", window.limit).ok();
+            if let Some(seconds) = window_s {
+                write!(policy, ";w={seconds}").ok();
+            }
+            write!(left, "\"{name}\";r={};t={reset_s}", window.remaining).ok();
         }
-        let value = |items: Vec<String>| HeaderValue::try_from(items.join(", ")).ok();
-        Some(Self { policy: value(policy)?, left: value(left)? })
+        Some(Self { policy: policy.try_into().ok()?, left: left.try_into().ok()? })
     }
 
     /// The headers by name.
@@ -49,16 +59,8 @@ impl RateLimit {
     }
 }
 
-fn policy_item(name: &str, window_s: Option<u32>, window: &WindowReport) -> String {
-    let item = format!("\"{name}\";q={}", window.limit);
-    window_s.map_or_else(|| item.clone(), |seconds| format!("{item};w={seconds}"))
-}
-
-fn left_item(name: &str, window: &WindowReport, now: Timestamp) -> String {
-    let reset_s = window.resets_at.since(now).as_millis().div_ceil(1000);
-    format!("\"{name}\";r={};t={reset_s}", window.remaining)
-}
-
+/// What either header seldom exceeds.
+const LENGTH: usize = 80;
 const RATELIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 const RATELIMIT: HeaderName = HeaderName::from_static("ratelimit");
 

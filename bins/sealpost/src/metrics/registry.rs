@@ -2,7 +2,7 @@
 //! all down.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, HashMap},
     fmt::Write as _,
     sync::{
         Arc, PoisonError, RwLock,
@@ -21,6 +21,8 @@ use super::{
 #[derive(Debug, Default)]
 pub(crate) struct Registry {
     families: BTreeMap<&'static str, Family>,
+    /// The same by the key that they are asked for with, so that nothing is written to find them again.
+    known: RwLock<HashMap<Key, Cell>>,
 }
 
 /// The series of one metric, by their labels as they are written.
@@ -44,7 +46,7 @@ impl Registry {
         let families = metrics
             .iter()
             .map(|metric| (metric.name, Family { metric, series: RwLock::default() }));
-        Self { families: families.collect() }
+        Self { families: families.collect(), known: RwLock::default() }
     }
 
     /// The text format, version 0.0.4.
@@ -70,7 +72,12 @@ impl Registry {
     }
 
     fn cell(&self, key: &Key) -> Option<Cell> {
-        self.families.get(key.name())?.cell(&written(key))
+        if let Some(cell) = self.known.read().unwrap_or_else(PoisonError::into_inner).get(key) {
+            return Some(cell.clone());
+        }
+        let cell = self.families.get(key.name())?.cell(&written(key))?;
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        Some(known.entry(key.clone()).or_insert(cell).clone())
     }
 }
 
@@ -222,5 +229,6 @@ mod tests {
             }
         });
         assert_eq!(registry.render().lines().count(), SERIES_MAX + 2);
+        assert_eq!(registry.known.into_inner().unwrap().len(), SERIES_MAX);
     }
 }

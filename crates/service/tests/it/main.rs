@@ -11,6 +11,7 @@ mod badges;
 mod channels;
 mod compliance;
 mod issuer;
+mod lookups;
 mod managing;
 mod model;
 mod operators;

@@ -93,6 +93,12 @@ impl World {
         Sealpost::start(parts, settings).unwrap()
     }
 
+    /// Another node, whose store is this one.
+    pub(crate) fn node_on(&self, store: Arc<dyn Store>, settings: Settings) -> Sealpost {
+        let parts = parts(&self.database, &self.dispatch, &self.keyring, &self.clock);
+        Sealpost::start(Parts { store, ..parts }, settings).unwrap()
+    }
+
     /// An operator on the same database.
     pub(crate) fn operator(&self) -> Operator {
         let clock = Arc::<TestClock>::clone(&self.clock);

@@ -10,6 +10,7 @@ use super::fixture::{Fixture, account, at, token};
 on_both!(
     a_login_secret_reads_back,
     a_session_reads_back_until_it_is_ended,
+    many_sessions_are_found_by_one_statement,
     every_session_of_an_account_ends_and_no_other,
     only_an_account_that_exists_can_be_locked,
     a_login_secret_is_replaced_for_its_account_alone,
@@ -32,6 +33,24 @@ fn a_session_reads_back_until_it_is_ended(db: &Fixture) {
     assert_eq!(find(), Some(session.clone()));
     db.store().write(Durable, |tx| tx.delete_session(&session.token)).unwrap();
     assert_eq!(find(), None);
+}
+
+fn many_sessions_are_found_by_one_statement(db: &Fixture) {
+    let key = db.activate();
+    let sessions: Vec<_> = (0..300)
+        .map(|n| Session { token: token(), account_id: key.account_id, expires_at: at(n) })
+        .collect();
+    db.store()
+        .write(Durable, |tx| sessions.iter().try_for_each(|session| tx.insert_session(session)))
+        .unwrap();
+    // Every other one, and as many that nobody has.
+    let expected: Vec<_> = sessions.iter().step_by(2).cloned().collect();
+    let asked: Vec<_> =
+        expected.iter().flat_map(|session| [token(), session.token, session.token]).collect();
+    let mut found = db.lookup().unwrap().find_sessions(&asked).unwrap();
+    found.sort_by_key(|session| session.expires_at);
+    assert_eq!(found, expected);
+    assert_eq!(db.lookup().unwrap().find_sessions(&[]).unwrap(), []);
 }
 
 fn every_session_of_an_account_ends_and_no_other(db: &Fixture) {
