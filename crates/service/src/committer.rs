@@ -106,7 +106,7 @@ fn store(
 ) -> Result<(Vec<Decided>, Vec<LeasedDelivery>), StoreError> {
     let commands: Vec<&Command> = batch.iter().map(|waiting| &waiting.command).collect();
     let wanted = wanted(&commands);
-    core.store.write(Durability::Durable, |tx| {
+    core.store.write(durability(&commands), |tx| {
         let facts = tx.lock_facts_of_batch(&wanted)?;
         let (lease, lease_until) = core.dispatch.lease();
         let hold = Hold { room: core.dispatch.room(), lease, lease_until };
@@ -114,6 +114,12 @@ fn store(
         tx.apply(&changes)?;
         Ok((decided, changes.leased))
     })
+}
+
+/// Requests that are refused whatever comes of them have nothing that a crash of the machine could lose but their count.
+fn durability(commands: &[&Command]) -> Durability {
+    let stores = commands.iter().any(|command| command.outgoing.is_some());
+    if stores { Durability::Durable } else { Durability::Relaxed }
 }
 
 fn fail(batch: Vec<Waiting>, error: &StoreError) {

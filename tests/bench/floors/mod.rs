@@ -66,6 +66,7 @@ pub(crate) fn sealed_envelope(suite_name: &str) -> Envelope {
 
 fn suite(name: &str) -> Option<Suite> {
     match name {
+        "channel" => Some(Suite::Channel),
         "classic" => Some(Suite::Classic),
         "hybrid" => Some(Suite::Hybrid),
         _ => None,

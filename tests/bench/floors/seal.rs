@@ -5,8 +5,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sealpost_domain::{ApiKeyId, Envelope, EnvelopeId, Suite};
-use sealpost_wallet::{Draft, Identity, Root, SealingPublicKey, random, seal};
+use sealpost_domain::{ApiKeyId, ChannelId, Envelope, EnvelopeId, Suite};
+use sealpost_wallet::{
+    ChannelDraft, ChannelSender, Draft, Identity, Root, SealingPublicKey, random, seal,
+};
 
 use crate::{cpu, people::PAST, report::share, stage::MESSAGE_BYTES};
 
@@ -28,8 +30,14 @@ pub(crate) fn envelope(suite: Suite) -> Envelope {
 struct Case {
     draft: Draft,
     sender: Identity,
-    key: SealingPublicKey,
+    to: To,
     message: Vec<u8>,
+}
+
+/// What it is sealed under.
+enum To {
+    Channel(ChannelSender),
+    Key(SealingPublicKey),
 }
 
 impl Case {
@@ -46,10 +54,25 @@ impl Case {
             timestamp: PAST,
         };
         let key = identity().sealing_public_key(suite, 1).expect("a root has sealing keys");
-        Self { draft, sender: identity(), key, message: vec![b'x'; MESSAGE_BYTES] }
+        let (sender, message) = (identity(), vec![b'x'; MESSAGE_BYTES]);
+        let to = match suite {
+            Suite::Channel => {
+                let id = ChannelId::new(PAST, bytes());
+                let of = ChannelDraft { id, sender: draft.sender, recipient: draft.recipient };
+                let begun = ChannelSender::begin(&of, u32::MAX, &sender, &key);
+                To::Channel(begun.expect("it can begin").0)
+            }
+            Suite::Classic | Suite::Hybrid => To::Key(key),
+        };
+        Self { draft, sender, to, message }
     }
 
     fn seal(&self) -> Envelope {
-        seal(&self.draft, &self.message, &self.sender, &self.key).expect("it can be sealed")
+        let Self { draft, sender, to, message } = self;
+        let sealed = match to {
+            To::Channel(channel) => channel.seal(draft, message, sender),
+            To::Key(key) => seal(draft, message, sender, key),
+        };
+        sealed.expect("it can be sealed")
     }
 }

@@ -2,6 +2,7 @@
 
 use diesel::{
     PgConnection,
+    pg::Pg,
     prelude::*,
     sql_types::{Array, BigInt, Binary, Integer, Nullable, SmallInt, Text},
 };
@@ -16,6 +17,18 @@ use crate::{
     usage::UsageRow,
 };
 
+macro_rules! set_usage {
+    () => {
+        "UPDATE usage SET minute_start = n.minute_start, minute_used = n.minute_used,
+             day_start = n.day_start, day_used = n.day_used,
+             month_start = n.month_start, month_used = n.month_used,
+             throughput_tat_us = n.throughput_tat_us
+         FROM unnest(?, ?, ?, ?, ?, ?, ?, ?) AS n (api_key_id, minute_start, minute_used,
+             day_start, day_used, month_start, month_used, throughput_tat_us)
+         WHERE usage.api_key_id = n.api_key_id"
+    };
+}
+
 pub(in crate::batch) fn lock_usage_and_facts(
     conn: &mut PgConnection,
     callers: &[String],
@@ -28,10 +41,13 @@ pub(in crate::batch) fn lock_usage_and_facts(
     Ok((rows.into_iter().map(|(_, usage)| usage).collect(), stamp))
 }
 
-/// All in one statement; without envelopes, as for requests that only count, its first parts have nothing to do.
+/// All in one statement.
 pub(in crate::batch) fn store(conn: &mut PgConnection, rows: &SentRows<'_>) -> Result<(), Fault> {
     let SentRows { envelopes, deliveries, usage } = rows;
-    let updated = Statement::command(STORE)
+    if envelopes.is_empty() && deliveries.is_empty() {
+        return count(Statement::command(set_usage!()), usage, conn);
+    }
+    let statement = Statement::command(STORE)
         .bind::<Texts, _>(column(envelopes, |row| &*row.id))
         .bind::<Texts, _>(column(envelopes, |row| &*row.sender))
         .bind::<Texts, _>(column(envelopes, |row| &*row.recipient))
@@ -45,7 +61,17 @@ pub(in crate::batch) fn store(conn: &mut PgConnection, rows: &SentRows<'_>) -> R
         .bind::<Texts, _>(column(deliveries, |row| &*row.webhook_id))
         .bind::<Array<Integer>, _>(column(deliveries, |row| row.attempts))
         .bind::<BigInts, _>(column(deliveries, |row| row.due_at))
-        .bind::<Array<Nullable<BigInt>>, _>(column(deliveries, |row| row.lease))
+        .bind::<Array<Nullable<BigInt>>, _>(column(deliveries, |row| row.lease));
+    count(statement, usage, conn)
+}
+
+/// Runs a statement that ends with what sets usage.
+fn count<'a>(
+    statement: Statement<'a, Pg, ()>,
+    usage: &'a [UsageRow],
+    conn: &mut PgConnection,
+) -> Result<(), Fault> {
+    let updated = statement
         .bind::<Texts, _>(column(usage, |row| &*row.api_key_id))
         .bind::<BigInts, _>(column(usage, |row| row.minute_start))
         .bind::<BigInts, _>(column(usage, |row| row.minute_used))
@@ -61,22 +87,17 @@ pub(in crate::batch) fn store(conn: &mut PgConnection, rows: &SentRows<'_>) -> R
 /// As [`UsageRow`] reads them.
 type UsageColumns = (Text, BigInt, BigInt, BigInt, BigInt, BigInt, BigInt, BigInt);
 
-const STORE: &str = "
-    WITH stored AS (
+const STORE: &str = concat!(
+    "WITH stored AS (
         INSERT INTO envelopes (id, sender, recipient, suite, hash, signature, sealed,
             payload_size_bytes, created_at)
         SELECT * FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?)
     ), queued AS (
         INSERT INTO deliveries (envelope_id, webhook_id, attempts, due_at, lease)
         SELECT * FROM unnest(?, ?, ?, ?, ?)
-    )
-    UPDATE usage SET minute_start = n.minute_start, minute_used = n.minute_used,
-        day_start = n.day_start, day_used = n.day_used,
-        month_start = n.month_start, month_used = n.month_used,
-        throughput_tat_us = n.throughput_tat_us
-    FROM unnest(?, ?, ?, ?, ?, ?, ?, ?) AS n (api_key_id, minute_start, minute_used,
-        day_start, day_used, month_start, month_used, throughput_tat_us)
-    WHERE usage.api_key_id = n.api_key_id";
+    ) ",
+    set_usage!()
+);
 
 pub(in crate::batch) fn open_channels(
     conn: &mut PgConnection,
