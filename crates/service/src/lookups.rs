@@ -43,7 +43,8 @@ impl Sealpost {
             // Nobody waits for its end: it answers before, and whom it leaves unanswered it drops.
             drop(tokio::task::spawn_blocking(move || turn.serve()));
         }
-        found.await.map_err(|_lost| Error::Lost)?
+        // Nothing was done of it, so trying again is right.
+        found.await.map_err(|_lost| Refusal::Unavailable)?
     }
 }
 
@@ -120,7 +121,7 @@ fn answer(core: &Core, batch: Vec<Waiting>) {
             }
         }
         // A session that is at fault itself must not take those with it that are merely asked about together with it.
-        Err(StoreError::Corrupt(_) | StoreError::Refused(_)) if batch.len() > 1 => {
+        Err(StoreError::Corrupt(_)) if batch.len() > 1 => {
             for waiting in batch {
                 answer(core, vec![waiting]);
             }

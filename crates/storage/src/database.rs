@@ -36,7 +36,7 @@ pub struct Settings {
     pub connection_timeout: Duration,
     /// How long one statement of PostgreSQL may take; half of it may be spent on waiting for a lock.
     pub statement_timeout: Duration,
-    /// How many sessions, how many keys and the registrations of how many keys are remembered between batches of sends.
+    /// How many sessions, how many keys and how many registrations are remembered between batches of sends.
     pub facts_remembered_max: usize,
 }
 
@@ -84,13 +84,14 @@ impl Database {
     /// cannot: [`StoreError::Unavailable`] where a server cannot be reached, [`StoreError::Refused`] where the file
     /// cannot be used.
     pub fn open(url: &DatabaseUrl, settings: Settings) -> Result<Self, StoreError> {
-        let open = |kind, target, size| pool::open(kind, target, size, &settings);
+        let memory = Arc::new(Memory::new(settings.facts_remembered_max));
+        let open = |kind, target, size| pool::open(kind, target, size, &settings, &memory);
         match url {
             DatabaseUrl::Postgres(url) => {
                 let target = Target::Postgres(url.clone());
                 let writers = open("all", target, settings.pool_max).map_err(unavailable)?;
                 let readers = writers.clone();
-                Ok(Self::of(writers, readers, None, settings))
+                Ok(Self::of((writers, readers), None, memory, settings))
             }
             DatabaseUrl::Sqlite(path) => {
                 let path = path::absolute(path).map_err(refused)?;
@@ -101,20 +102,25 @@ impl Database {
                         .map_err(unusable)?;
                 Ok(Self {
                     file: Some(path),
-                    ..Self::of(writers, readers, Some(Arc::default()), settings)
+                    ..Self::of((writers, readers), Some(Arc::default()), memory, settings)
                 })
             }
         }
     }
 
-    fn of(writers: Pool, readers: Pool, turn: Option<Arc<Gate>>, settings: Settings) -> Self {
+    fn of(
+        (writers, readers): (Pool, Pool),
+        turn: Option<Arc<Gate>>,
+        memory: Arc<Memory>,
+        settings: Settings,
+    ) -> Self {
         Self {
             writers,
             readers,
             turn,
             walk: Arc::default(),
             heard: Arc::default(),
-            memory: Arc::new(Memory::new(settings.facts_remembered_max)),
+            memory,
             patience: settings.connection_timeout,
             settings,
             file: None,

@@ -18,7 +18,7 @@ use sealpost_domain::{
 };
 
 use crate::{
-    account::{self, SessionRow},
+    account,
     any_of::any_of,
     batch, columns,
     connection::{AnyConnection, on_backend},
@@ -27,7 +27,7 @@ use crate::{
     idempotency, key,
     locking::{Locked, RowLock},
     plan::{self, PlanRow},
-    schema::{accounts, api_keys, handles, sessions, usage, webhooks},
+    schema::{accounts, api_keys, handles, usage, webhooks},
     usage::UsageRow,
     webhook::{self, TargetRow},
 };
@@ -51,9 +51,9 @@ pub(crate) fn lock_of_batch(
     memory: &Memory,
 ) -> Result<Facts, Fault> {
     let (usage, stamp) = batch::lock_usage_and_facts(conn, &columns::texts(&wanted.callers))?;
-    let mut facts = memory.recall(&stamp, wanted);
-    let keys = absent(&wanted.keys(), &facts.keys);
-    let keys = read_keys(conn, &keys, Hold::Stamp)?;
+    let keys = wanted.keys();
+    let mut facts = memory.recall(&stamp, wanted, &keys);
+    let keys = read_keys(conn, &absent(&keys, &facts.keys), Hold::Stamp)?;
     let read = Facts {
         sessions: read_sessions(conn, &absent(&wanted.sessions, &facts.sessions))?,
         registrations: read_registrations(conn, &absent(&wanted.recipients, &facts.registrations))?,
@@ -139,12 +139,8 @@ fn read_sessions(
     if tokens.is_empty() {
         return Ok(HashMap::new());
     }
-    let shown = sessions::token.eq_any(tokens.iter().map(|token| &token.0[..]));
-    let rows = sessions::table.filter(shown);
-    on_backend!(conn, c => rows.load::<SessionRow>(c))?
-        .into_iter()
-        .map(|row| account::session(row).map(|session| (session.token, session)))
-        .collect()
+    let found = account::find_sessions(conn, tokens)?;
+    Ok(found.into_iter().map(|session| (session.token, session)).collect())
 }
 
 /// Of each of these keys, also where it has none.

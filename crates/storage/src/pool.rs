@@ -6,7 +6,10 @@
 
 use std::{
     error::Error,
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     thread,
     time::Duration,
 };
@@ -22,6 +25,7 @@ use crate::{
     Settings,
     connect::{ConnectFault, Target, connect},
     connection::AnyConnection,
+    facts::Memory,
     fault::Fault,
 };
 
@@ -34,6 +38,7 @@ pub(crate) struct Manager {
     target: Target,
     settings: Settings,
     alarms: AtomicU64,
+    memory: Arc<Memory>,
 }
 
 /// A connection in a pool.
@@ -65,8 +70,10 @@ pub(crate) fn open(
     target: Target,
     size: u32,
     settings: &Settings,
+    memory: &Arc<Memory>,
 ) -> Result<Pool, ConnectFault> {
-    let manager = Manager { target, settings: *settings, alarms: AtomicU64::new(0) };
+    let (settings, memory) = (*settings, Arc::clone(memory));
+    let manager = Manager { target, settings, alarms: AtomicU64::new(0), memory };
     drop(manager.connect()?);
     Ok(r2d2::Pool::builder()
         .max_size(size)
@@ -86,6 +93,7 @@ impl ManageConnection for Manager {
     fn connect(&self) -> Result<Link, ConnectFault> {
         let alarms = self.alarms.load(Ordering::Acquire);
         let connection = connect(&self.target, &self.settings)?;
+        self.memory.forget();
         Ok(Link { connection, dead: false, relaxed: false, alarms })
     }
 

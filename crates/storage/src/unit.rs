@@ -94,12 +94,16 @@ impl Drop for Unit {
 }
 
 /// Where the databases differ: SQLite's writer takes its lock here, because a deferred transaction that starts to
-/// write fails at once when another writer is ahead; and what waits for the disk it sets before the transaction.
+/// write fails at once when another writer is ahead; and what waits for the disk it sets before the transaction. PostgreSQL
+/// is told again that a statement sees what was committed before it: a pooler in between may have told it to another
+/// connection.
 fn open(link: &mut Link, durability: Durability) -> Result<(), Fault> {
     let relaxed = durability == Durability::Relaxed;
     let sql = match (&link.connection, relaxed, link.relaxed) {
-        (AnyConnection::Postgres(_), false, _) => "BEGIN",
-        (AnyConnection::Postgres(_), true, _) => "BEGIN; SET LOCAL synchronous_commit = off",
+        (AnyConnection::Postgres(_), false, _) => "BEGIN ISOLATION LEVEL READ COMMITTED",
+        (AnyConnection::Postgres(_), true, _) => {
+            "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = off"
+        }
         (AnyConnection::Sqlite(_), true, false) => "PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE",
         (AnyConnection::Sqlite(_), false, true) => "PRAGMA synchronous = FULL; BEGIN IMMEDIATE",
         (AnyConnection::Sqlite(_), _, _) => "BEGIN IMMEDIATE",

@@ -58,6 +58,16 @@ impl Room {
         self.max.saturating_sub(self.taken.load(Ordering::Relaxed))
     }
 
+    /// What is left for what is asked of the database: a quarter of all stays free for what is being sent. Where no room at
+    /// all is left, a target that has some queued would be refused more, and would wait for the end of a lease.
+    pub(crate) fn free_for_claims(&self) -> usize {
+        self.claims_max().saturating_sub(self.taken())
+    }
+
+    pub(crate) fn claims_max(&self) -> usize {
+        self.max - self.max / 4
+    }
+
     pub(crate) fn taken(&self) -> usize {
         self.taken.load(Ordering::Relaxed)
     }

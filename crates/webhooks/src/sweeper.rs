@@ -39,16 +39,20 @@ impl Sweeper {
         while !self.shared.stop.was_said() {
             match self.claim() {
                 Found::All => self.shared.stop.wait(self.every),
-                Found::AllButOfSomeTarget => self.shared.stop.wait(self.every / CAPPED_PACE),
+                Found::AllButOfSomeTarget | Found::NoRoom => {
+                    self.shared.stop.wait(self.every / CAPPED_PACE);
+                }
                 Found::Enough => {}
             }
         }
     }
 
     fn claim(&mut self) -> Found {
-        let limit = self.claim_max.min(self.shared.room.free());
-        if limit == 0 {
-            return Found::All;
+        let room = &self.shared.room;
+        let limit = self.claim_max.min(room.free_for_claims());
+        // Rather none than a few at a time.
+        if limit == 0 || limit < self.claim_max.min(room.claims_max()).div_ceil(2) {
+            return Found::NoRoom;
         }
         let now = self.clock.now();
         let lease = self.shared.tokens.issue();
@@ -84,14 +88,16 @@ impl Sweeper {
 
 /// What a claim says about what it left behind.
 enum Found {
-    /// Nothing that is due, or nothing can be taken now.
+    /// Nothing that is due, or the database cannot say.
     All,
     /// A target may have more that is due than a claim takes of one.
     AllButOfSomeTarget,
     /// It is full, so that more may be due.
     Enough,
+    /// What was taken before is still in the way.
+    NoRoom,
 }
 
-/// How much sooner the database is asked again for a target that has much waiting: soon enough to send at full speed,
-/// and not so soon that one that hangs fills the memory.
+/// How much sooner the database is asked again for a target that has much waiting, or once there is room: soon enough to
+/// send at full speed, and not so soon that one that hangs fills the memory.
 const CAPPED_PACE: u32 = 20;

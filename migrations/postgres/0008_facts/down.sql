@@ -1,8 +1,16 @@
+DROP TRIGGER tr_webhooks__facts_truncated ON webhooks;
+DROP TRIGGER tr_governance__facts_truncated ON governance;
+DROP TRIGGER tr_sessions__facts_truncated ON sessions;
+DROP TRIGGER tr_handles__facts_truncated ON handles;
+DROP TRIGGER tr_api_keys__facts_truncated ON api_keys;
+DROP TRIGGER tr_accounts__facts_truncated ON accounts;
 DROP TRIGGER tr_webhooks__facts_changed ON webhooks;
 DROP TRIGGER tr_webhooks__facts ON webhooks;
 DROP TRIGGER tr_governance__facts ON governance;
 DROP TRIGGER tr_sessions__facts ON sessions;
 DROP TRIGGER tr_handles__facts ON handles;
+DROP TRIGGER tr_api_keys__facts_gone ON api_keys;
+DROP TRIGGER tr_accounts__facts_gone ON accounts;
 DROP TRIGGER tr_api_keys__facts ON api_keys;
 DROP TRIGGER tr_accounts__facts ON accounts;
 DROP FUNCTION change_facts_stamp();

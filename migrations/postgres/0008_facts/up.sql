@@ -2,19 +2,20 @@
 -- change draws a new one, so that no two states ever have the same, not even after a crash or a restored backup.
 
 CREATE TABLE facts_stamp (
+    id INTEGER PRIMARY KEY DEFAULT 1 CHECK (id = 1),
     stamp TEXT COLLATE "C" NOT NULL
 );
 INSERT INTO facts_stamp (stamp) VALUES (gen_random_uuid());
 
 -- Batches share a lock while they rely on the stamp, and who changes a fact takes it alone, at its commit: so it waits
 -- for the batches that have read the stamp before, and those that come after wait for it and read the new one. An
--- advisory lock, because whoever waits for one keeps its turn. At the commit and after every other lock, because then
--- nobody waits in a circle, and batches wait for a commit alone, however long the rest took. The number is `facts` in
--- ASCII.
+-- advisory lock, because whoever waits for one keeps its turn. At the commit and after every lock that a batch may want,
+-- because then nobody waits in a circle, and batches wait for a commit alone, however long the rest took. The number is
+-- `facts` in ASCII.
 
 -- What a batch locks, in one round trip: usage first, because who changes a fact may hold usage already. Each of its
 -- statements sees what was committed before it, so that the stamp is the one that holds once the lock is held. It comes
--- last, in a row of no key.
+-- last, in a row of no key. A node that stands still must not hold up all others for long.
 CREATE FUNCTION lock_usage_and_facts(callers TEXT[]) RETURNS TABLE (
     stamp TEXT,
     api_key_id TEXT,
@@ -27,17 +28,20 @@ CREATE FUNCTION lock_usage_and_facts(callers TEXT[]) RETURNS TABLE (
     throughput_tat_us BIGINT
 ) LANGUAGE plpgsql VOLATILE AS $$
 #variable_conflict use_column
+DECLARE
+    held TEXT;
 BEGIN
+    PERFORM set_config('idle_in_transaction_session_timeout', '2000', true);
     RETURN QUERY
         SELECT ''::TEXT, u.api_key_id, u.minute_start, u.minute_used, u.day_start, u.day_used,
             u.month_start, u.month_used, u.throughput_tat_us
         FROM usage AS u WHERE u.api_key_id = ANY (callers) ORDER BY u.api_key_id
         FOR NO KEY UPDATE;
     PERFORM pg_advisory_xact_lock_shared(439720572019);
+    SELECT f.stamp INTO STRICT held FROM facts_stamp AS f;
     RETURN QUERY
-        SELECT f.stamp, ''::TEXT, 0::BIGINT, 0::BIGINT, 0::BIGINT, 0::BIGINT, 0::BIGINT, 0::BIGINT,
-            0::BIGINT
-        FROM facts_stamp AS f;
+        SELECT held, ''::TEXT, 0::BIGINT, 0::BIGINT, 0::BIGINT, 0::BIGINT, 0::BIGINT, 0::BIGINT,
+            0::BIGINT;
 END
 $$;
 
@@ -48,13 +52,19 @@ BEGIN
         RETURN NULL;
     END IF;
     PERFORM set_config('sealpost.facts_changed', 'yes', true);
+    -- Who waits here has all batches wait behind it, so it gives up before they do.
+    PERFORM set_config('lock_timeout', '1000', true);
     PERFORM pg_advisory_xact_lock(439720572019);
     UPDATE facts_stamp SET stamp = gen_random_uuid();
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'the stamp of the facts is missing' USING ERRCODE = 'restrict_violation';
+    END IF;
     RETURN NULL;
 END
 $$;
 
 -- Rows that are new to a key are facts of it; a key that is new was no fact before, nor was its handle or a session.
+-- What else takes rows away, such as a replication role, is for whoever does it to follow with a new stamp.
 CREATE CONSTRAINT TRIGGER tr_accounts__facts
 AFTER UPDATE OF partner_id ON accounts
 DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION change_facts_stamp();
@@ -74,6 +84,14 @@ WHEN (
     )
 )
 EXECUTE FUNCTION change_facts_stamp();
+
+CREATE CONSTRAINT TRIGGER tr_accounts__facts_gone
+AFTER DELETE ON accounts
+DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION change_facts_stamp();
+
+CREATE CONSTRAINT TRIGGER tr_api_keys__facts_gone
+AFTER DELETE ON api_keys
+DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION change_facts_stamp();
 
 CREATE CONSTRAINT TRIGGER tr_handles__facts
 AFTER UPDATE OR DELETE ON handles
@@ -100,3 +118,16 @@ WHEN (
     IS DISTINCT FROM (NEW.api_key_id, NEW.url, NEW.secret, NEW.retiring, NEW.status)
 )
 EXECUTE FUNCTION change_facts_stamp();
+
+CREATE TRIGGER tr_accounts__facts_truncated
+AFTER TRUNCATE ON accounts FOR EACH STATEMENT EXECUTE FUNCTION change_facts_stamp();
+CREATE TRIGGER tr_api_keys__facts_truncated
+AFTER TRUNCATE ON api_keys FOR EACH STATEMENT EXECUTE FUNCTION change_facts_stamp();
+CREATE TRIGGER tr_handles__facts_truncated
+AFTER TRUNCATE ON handles FOR EACH STATEMENT EXECUTE FUNCTION change_facts_stamp();
+CREATE TRIGGER tr_sessions__facts_truncated
+AFTER TRUNCATE ON sessions FOR EACH STATEMENT EXECUTE FUNCTION change_facts_stamp();
+CREATE TRIGGER tr_governance__facts_truncated
+AFTER TRUNCATE ON governance FOR EACH STATEMENT EXECUTE FUNCTION change_facts_stamp();
+CREATE TRIGGER tr_webhooks__facts_truncated
+AFTER TRUNCATE ON webhooks FOR EACH STATEMENT EXECUTE FUNCTION change_facts_stamp();

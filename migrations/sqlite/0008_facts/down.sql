@@ -8,6 +8,8 @@ DROP TRIGGER tr_sessions__facts_gone;
 DROP TRIGGER tr_sessions__facts;
 DROP TRIGGER tr_handles__facts_gone;
 DROP TRIGGER tr_handles__facts;
+DROP TRIGGER tr_api_keys__facts_gone;
+DROP TRIGGER tr_accounts__facts_gone;
 DROP TRIGGER tr_api_keys__facts;
 DROP TRIGGER tr_accounts__facts;
 DROP TABLE facts_stamp;

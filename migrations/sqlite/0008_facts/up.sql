@@ -3,8 +3,9 @@
 -- writes is alone, so there is nothing to lock.
 
 CREATE TABLE facts_stamp (
+    id INTEGER PRIMARY KEY DEFAULT 1 CHECK (id = 1),
     stamp TEXT NOT NULL
-);
+) STRICT;
 INSERT INTO facts_stamp (stamp) VALUES (hex(randomblob(16)));
 
 -- Rows that are new to a key are facts of it; a key that is new was no fact before, nor was its handle or a session.
@@ -25,6 +26,18 @@ WHEN (
     NEW.enterprise_per_month, NEW.enterprise_per_second, NEW.enterprise_allow_overage,
     NEW.sealing_version
 )
+BEGIN
+    UPDATE facts_stamp SET stamp = hex(randomblob(16));
+END;
+
+CREATE TRIGGER tr_accounts__facts_gone
+AFTER DELETE ON accounts
+BEGIN
+    UPDATE facts_stamp SET stamp = hex(randomblob(16));
+END;
+
+CREATE TRIGGER tr_api_keys__facts_gone
+AFTER DELETE ON api_keys
 BEGIN
     UPDATE facts_stamp SET stamp = hex(randomblob(16));
 END;

@@ -64,8 +64,8 @@ pub struct Redelivered {
 }
 
 impl Sealpost {
-    /// The lock on the key makes batches wait that would still let their deliveries wait for somebody to enable it.
-    /// It is given up before what waits is woken, which may take longer.
+    /// Its commit waits for the batches that still let their deliveries wait for somebody to enable it. What waits is woken
+    /// after that, which may take longer.
     pub(super) fn enable(&self, key: &ApiKeyId, webhook_id: &str) -> Result<Enabled, Error> {
         let enabled = self.core.store.write(Durability::Durable, |tx| {
             tx.lock_key(key)?;

@@ -186,7 +186,6 @@ fn require_subject(
 ) -> Result<Result<(), OperatorError>, StoreError> {
     let (exists, what) = match &step.subject {
         Subject::Account(id) => (tx.lock_account(id)?, "such account"),
-        // Locked, so that a batch that has read the key's standing is through before the decision is.
         Subject::Key(id) => (tx.lock_key(id)?.is_some(), "such API key"),
         // Its last account may have left it since it was suspended.
         Subject::Partner(_) if step.to == GovernanceStatus::Lifted => return Ok(Ok(())),

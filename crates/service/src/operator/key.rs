@@ -73,7 +73,7 @@ impl Operator {
         })
     }
 
-    /// Ends a key for good, with everything that hangs on it, at once on every node: batches that hold the key are
+    /// Ends a key for good, with everything that hangs on it, at once on every node: batches that rely on it are
     /// waited for, and later ones find it revoked.
     pub fn revoke_key(&self, id: &ApiKeyId) -> Result<KeyRevoked, OperatorError> {
         self.act(|tx| {

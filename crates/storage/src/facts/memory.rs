@@ -16,16 +16,19 @@ use sealpost_domain::{
 #[derive(Debug)]
 pub(crate) struct Memory {
     known: Mutex<Known>,
-    /// How many of each kind.
+    /// How many sessions, how many keys and how many registrations.
     max: usize,
 }
 
 #[derive(Debug, Default)]
 struct Known {
-    stamp: String,
+    /// `None` while nothing is known.
+    stamp: Option<String>,
     sessions: HashMap<TokenHash, Session>,
     keys: HashMap<ApiKeyId, Arc<KeyFacts>>,
     registrations: HashMap<ApiKeyId, Arc<Registrations>>,
+    /// How many those are, of all keys.
+    registered: usize,
 }
 
 impl Memory {
@@ -34,11 +37,11 @@ impl Memory {
     }
 
     /// What is known of what is wanted, and holds at this stamp.
-    pub(crate) fn recall(&self, stamp: &str, wanted: &Wanted) -> Facts {
+    pub(crate) fn recall(&self, stamp: &str, wanted: &Wanted, keys: &[ApiKeyId]) -> Facts {
         let known = self.at(stamp);
         Facts {
             sessions: pick(&known.sessions, &wanted.sessions),
-            keys: pick(&known.keys, &wanted.keys()),
+            keys: pick(&known.keys, keys),
             registrations: pick(&known.registrations, &wanted.recipients),
             ..Facts::default()
         }
@@ -47,19 +50,40 @@ impl Memory {
     /// Remembers what was read at this stamp.
     pub(crate) fn keep(&self, stamp: &str, read: &Facts) {
         let mut known = self.at(stamp);
-        let Known { sessions, keys, registrations, .. } = &mut *known;
-        add(sessions, &read.sessions, self.max);
-        add(keys, &read.keys, self.max);
-        add(registrations, &read.registrations, self.max);
+        add(&mut known.sessions, &read.sessions, self.max);
+        add(&mut known.keys, &read.keys, self.max);
+        for (key, registrations) in &read.registrations {
+            known.add_registrations(*key, registrations, self.max);
+        }
+    }
+
+    /// A new connection may lead to a server, or a state of it, where what was added to the old one never was.
+    pub(crate) fn forget(&self) {
+        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Known::default();
     }
 
     /// What is known at this stamp: nothing where it is a new one.
     fn at(&self, stamp: &str) -> MutexGuard<'_, Known> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.stamp != stamp {
-            *known = Known { stamp: stamp.to_owned(), ..Known::default() };
+        if known.stamp.as_deref() != Some(stamp) {
+            *known = Known { stamp: Some(stamp.to_owned()), ..Known::default() };
         }
         known
+    }
+}
+
+impl Known {
+    /// These are of any size, so that each counts, and a key that has none as one.
+    fn add_registrations(&mut self, key: ApiKeyId, of_key: &Arc<Registrations>, max: usize) {
+        let count = (of_key.enabled.len() + of_key.disabled.len()).max(1);
+        if self.registered.saturating_add(count) > max {
+            self.registrations.clear();
+            self.registered = 0;
+        }
+        if count <= max {
+            self.registrations.insert(key, Arc::clone(of_key));
+            self.registered += count;
+        }
     }
 }
 
@@ -94,7 +118,7 @@ mod tests {
 
     fn recalled(memory: &Memory, stamp: &str) -> usize {
         let sessions = (0..100).map(|n| TokenHash([n; 32])).collect();
-        memory.recall(stamp, &Wanted { sessions, ..Wanted::default() }).sessions.len()
+        memory.recall(stamp, &Wanted { sessions, ..Wanted::default() }, &[]).sessions.len()
     }
 
     #[test]
@@ -116,5 +140,39 @@ mod tests {
         }
         memory.keep("a", &read(0, 100));
         assert_eq!(recalled(&memory, "a"), 5);
+    }
+
+    #[test]
+    fn registrations_count_however_many_a_key_has() {
+        let memory = Memory::new(5);
+        let key = |n| ApiKeyId::new(Timestamp::from_millis(1), [n; 10]);
+        let known = |memory: &Memory| {
+            let recipients: Vec<_> = (0..100).map(key).collect();
+            let wanted = Wanted { recipients, ..Wanted::default() };
+            memory.recall("a", &wanted, &[]).registrations.len()
+        };
+        let keep = |n, count| {
+            let disabled =
+                vec![sealpost_domain::WebhookId::new(Timestamp::from_millis(1), [n; 10]); count];
+            let of_key = Arc::new(Registrations { enabled: vec![], disabled });
+            let registrations = HashMap::from([(key(n), of_key)]);
+            memory.keep("a", &Facts { registrations, ..Facts::default() });
+        };
+        keep(1, 2);
+        keep(2, 0);
+        keep(3, 2);
+        assert_eq!(known(&memory), 3);
+        keep(4, 1);
+        assert_eq!(known(&memory), 1, "all made room for the fourth");
+        keep(5, 6);
+        assert_eq!(known(&memory), 0, "one that would fill it alone is not kept");
+    }
+
+    #[test]
+    fn what_was_forgotten_is_read_again() {
+        let memory = Memory::new(9);
+        memory.keep("a", &read(0, 2));
+        memory.forget();
+        assert_eq!(recalled(&memory, "a"), 0);
     }
 }

@@ -8,7 +8,7 @@ use std::{
 
 use diesel::{dsl::sql, prelude::*, sql_types::BigInt};
 use sealpost_domain::{
-    ApiKey, Fingerprint, Handle, IdempotencyKey, LeaseToken, Registration,
+    ApiKey, Fingerprint, Handle, IdempotencyKey, LeaseToken, Registration, Session,
     ports::{
         Changes, Durability::Durable, Durability::Relaxed, HandleOwner, Outbox, Store, StoreError,
         ToRemember, Tx, Wanted,
@@ -223,4 +223,52 @@ fn only_a_relaxed_transaction_does_not_wait_for_the_disk() {
         unit.run(|conn| Ok(diesel::select(text).get_result::<String>(conn)?)).unwrap()
     };
     assert_eq!([Durable, Relaxed, Durable].map(setting), ["on", "off", "on"]);
+}
+
+/// The others must not wait for it: it is stuck behind a batch that does not end.
+#[test]
+fn a_change_that_waits_long_for_a_batch_gives_up() {
+    let db = postgres();
+    let key = db.activate();
+    let mut stuck = db.begin(Durable).unwrap();
+    stuck.lock_facts_of_batch(&Wanted::default()).unwrap();
+    let change = db.store().write(Durable, |tx| tx.set_sealing_version(&key.id, 2));
+    assert!(matches!(change, Err(StoreError::Unavailable(_))), "{change:?}");
+    let status = db.store().write(Durable, |tx| tx.lock_facts_of_batch(&Wanted::default()));
+    assert!(status.is_ok(), "{status:?}");
+    drop(stuck);
+    db.store().write(Durable, |tx| tx.set_sealing_version(&key.id, 2)).unwrap();
+}
+
+/// Its node has stopped, and everybody else's changes wait for it.
+#[test]
+fn a_batch_that_stands_still_is_ended() {
+    let db = postgres();
+    let key = db.activate();
+    let mut stuck = db.begin(Durable).unwrap();
+    stuck.lock_facts_of_batch(&Wanted::default()).unwrap();
+    let change = || db.store().write(Durable, |tx| tx.set_sealing_version(&key.id, 2));
+    let changed = (0..10).any(|_| change().is_ok());
+    assert!(changed, "ten tries of a second each are longer than it may stand still");
+    let ended = stuck.apply(&Changes {
+        envelopes: vec![Arc::new(envelope(&key.id, &key.id))],
+        ..Changes::default()
+    });
+    assert!(matches!(ended, Err(StoreError::Unavailable(_))), "{ended:?}");
+}
+
+#[test]
+fn rows_that_go_all_at_once_are_seen_to_be_gone() {
+    let db = postgres();
+    let account_id = db.activate().account_id;
+    let session = Session { token: token(), account_id, expires_at: at(i64::MAX) };
+    db.store().write(Durable, |tx| tx.insert_session(&session)).unwrap();
+    let wanted = Wanted { sessions: vec![session.token], ..Wanted::default() };
+    let known = || {
+        let facts = db.store().write(Durable, |tx| tx.lock_facts_of_batch(&wanted));
+        facts.unwrap().sessions.len()
+    };
+    assert_eq!(known(), 1);
+    db.execute("TRUNCATE sessions").unwrap();
+    assert_eq!(known(), 0);
 }

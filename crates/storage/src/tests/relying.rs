@@ -1,25 +1,32 @@
 //! What batches remember, and who waits for whom when it changes.
 
 use std::{
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Barrier,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
     time::Duration,
 };
 
 use diesel::{RunQueryDsl, dsl::sql, sql_types::Text};
 use sealpost_domain::{
-    AttemptFailure, Decision, DecisionId, GovernanceKind, GovernanceReason, GovernanceStatus,
-    Handle, KeyStatus, LeaseToken, Outcome, PartnerId, Plan, Registration, RetiringSecret, Session,
-    Subject, Wrapped,
+    AttemptFailure, Decision, DecisionId, EnterpriseTerms, GovernanceKind, GovernanceReason,
+    GovernanceStatus, Handle, KeyStatus, LeaseToken, Outcome, PartnerId, Plan, Registration,
+    RetiringSecret, Session, Subject, Wrapped,
     ports::{
         Changes, Durability::Durable, Facts, HandleOwner, Outbox, Store, StoreError, Tx, Wanted,
     },
 };
 
 use super::fixture::{FAILING_MAX, Fixture, at, claim_of, registration, settlement, token};
+use crate::{Database, Settings};
 
 on_both!(
     a_batch_remembers_what_has_not_changed,
+    a_new_connection_forgets,
+    a_change_on_another_node_is_seen,
+    without_a_stamp_nothing_is_decided,
     every_change_is_seen_by_the_next_batch,
     what_is_no_fact_changes_nothing,
     what_was_taken_back_has_changed_nothing,
@@ -99,13 +106,67 @@ fn a_batch_remembers_what_has_not_changed(db: &Fixture) {
     assert_eq!(party.relied_on(db), party.read(db));
 }
 
+fn a_new_connection_forgets(db: &Fixture) {
+    let party = Party::of(db);
+    party.relied_on(db);
+    db.execute("CREATE TABLE kept AS SELECT stamp FROM facts_stamp").unwrap();
+    db.execute("DELETE FROM sessions").unwrap();
+    db.execute("UPDATE facts_stamp SET stamp = (SELECT stamp FROM kept)").unwrap();
+    // As many as the pool may have, so that one of them at least is new.
+    let all = Barrier::new(8);
+    thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                db.read(|conn| {
+                    all.wait();
+                    Ok(diesel::sql_query("SELECT 1").execute(conn).map(drop)?)
+                })
+                .unwrap();
+            });
+        }
+    });
+    assert!(party.relied_on(db).sessions.is_empty());
+}
+
+fn a_change_on_another_node_is_seen(db: &Fixture) {
+    let other = Database::open(&db.url, Settings::default()).unwrap();
+    let other: &dyn Store = &other;
+    let party = Party::of(db);
+    for _ in 0..2 {
+        assert_eq!(party.relied_on(db).sessions.len(), 1);
+        other.write(Durable, |tx| tx.delete_session(&party.session.token)).unwrap();
+        assert!(party.relied_on(db).sessions.is_empty());
+        other.write(Durable, |tx| tx.insert_session(&party.session)).unwrap();
+    }
+}
+
+/// Nobody could tell any more whether anything has changed.
+fn without_a_stamp_nothing_is_decided(db: &Fixture) {
+    let party = Party::of(db);
+    party.relied_on(db);
+    db.execute("DELETE FROM facts_stamp").unwrap();
+    let batch = db.store().write(Durable, |tx| tx.lock_facts_of_batch(&party.wanted));
+    assert!(batch.is_err(), "{batch:?}");
+    assert!(db.execute("INSERT INTO facts_stamp (id, stamp) VALUES (2, 'a')").is_err());
+    db.execute("INSERT INTO facts_stamp (stamp) VALUES ('a')").unwrap();
+    assert!(db.execute("INSERT INTO facts_stamp (stamp) VALUES ('b')").is_err());
+    assert_eq!(party.relied_on(db), party.read(db));
+}
+
 type Change = (&'static str, fn(&mut dyn Tx, &Party) -> Result<(), StoreError>);
 
 /// All that a batch is decided on, in an order in which each changes something.
-const CHANGES: [Change; 17] = [
+const CHANGES: [Change; 22] = [
     ("rotating", |tx, it| tx.set_status(&it.owner.api_key_id, KeyStatus::Rotating)),
     ("sealing version", |tx, it| tx.set_sealing_version(&it.owner.api_key_id, 2)),
     ("plan", |tx, it| tx.set_plan(&it.owner.api_key_id, &Plan::Sovereign)),
+    ("enterprise", |tx, it| tx.set_plan(&it.owner.api_key_id, &enterprise([1, 1, 1, 1], false))),
+    ("a minute", |tx, it| tx.set_plan(&it.owner.api_key_id, &enterprise([2, 1, 1, 1], false))),
+    ("a day and a month", |tx, it| {
+        tx.set_plan(&it.owner.api_key_id, &enterprise([2, 2, 2, 1], false))
+    }),
+    ("a second", |tx, it| tx.set_plan(&it.owner.api_key_id, &enterprise([2, 2, 2, 2], false))),
+    ("overage", |tx, it| tx.set_plan(&it.owner.api_key_id, &enterprise([2, 2, 2, 2], true))),
     ("partner", |tx, it| {
         tx.insert_decision(&decision(Subject::Partner(acme())))?;
         tx.set_partner(&it.owner.account_id, Some(&acme())).map(drop)
@@ -202,7 +263,7 @@ fn what_was_taken_back_has_changed_nothing(db: &Fixture) {
 }
 
 fn a_change_waits_for_the_batches_that_rely_on_the_facts(db: &Fixture) {
-    for place in [3, 8, 14, 15] {
+    for place in [8, 13, 19, 20] {
         let (what, change) = CHANGES[place];
         let party = Party::of(db);
         let other = Party::of(db);
@@ -277,6 +338,10 @@ fn who_counts_usage_and_changes_facts_never_waits_in_a_circle_with_batches(db: &
             });
         }
     });
+}
+
+fn enterprise([per_minute, per_day, per_month, per_second]: [u32; 4], allow_overage: bool) -> Plan {
+    Plan::Enterprise(EnterpriseTerms { per_minute, per_day, per_month, per_second, allow_overage })
 }
 
 fn stamp(db: &Fixture) -> String {

@@ -24,8 +24,9 @@ on_both!(
     a_revoked_key_stays_revoked,
     no_status_makes_a_key_revoked_that_still_has_its_root,
     a_key_that_is_not_there_cannot_be_changed,
-    a_revocation_waits_for_the_batch_that_holds_the_key,
-    a_batch_waits_for_the_revocation_and_sees_it,
+    a_revocation_waits_for_the_request_that_holds_the_key,
+    a_revocation_waits_for_the_batch_that_relies_on_the_key,
+    a_request_waits_for_the_revocation_and_sees_it,
     who_locks_a_key_sees_what_the_one_before_left,
     a_revocation_and_outcomes_do_not_fail_each_other,
 );
@@ -93,7 +94,7 @@ fn a_key_that_is_not_there_cannot_be_changed(db: &Fixture) {
     }
 }
 
-fn a_revocation_waits_for_the_batch_that_holds_the_key(db: &Fixture) {
+fn a_revocation_waits_for_the_request_that_holds_the_key(db: &Fixture) {
     let key = db.activate();
     let to = db.register(&key.id);
     let is_revoked = AtomicBool::new(false);
@@ -118,7 +119,33 @@ fn a_revocation_waits_for_the_batch_that_holds_the_key(db: &Fixture) {
     assert_eq!((db.count("webhooks"), db.count("deliveries")), (0, 0));
 }
 
-fn a_batch_waits_for_the_revocation_and_sees_it(db: &Fixture) {
+/// What the batch adds is found without its registration, and goes, when it is due.
+fn a_revocation_waits_for_the_batch_that_relies_on_the_key(db: &Fixture) {
+    let key = db.activate();
+    let to = db.register(&key.id);
+    let is_revoked = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let mut batch = db.begin(Durable).unwrap();
+        let wanted = Wanted { recipients: vec![key.id], ..Wanted::default() };
+        batch.lock_facts_of_batch(&wanted).unwrap();
+        scope.spawn(|| {
+            revoke(db, &key.id).unwrap();
+            is_revoked.store(true, Ordering::SeqCst);
+        });
+        thread::sleep(PAUSE);
+        assert!(!is_revoked.load(Ordering::SeqCst));
+        let sealed = Arc::new(envelope(&key.id, &key.id));
+        let leased = vec![delivery(&sealed, &to, LeaseToken(1), 5000)];
+        let changes = Changes { envelopes: vec![sealed], leased, ..Changes::default() };
+        batch.apply(&changes).unwrap();
+        batch.commit().unwrap();
+    });
+    assert_eq!(db.count("webhooks"), 0);
+    assert!(db.claim(&claim_of(5001, 9, LeaseToken(2))).unwrap().is_empty());
+    assert_eq!(db.count("deliveries"), 0);
+}
+
+fn a_request_waits_for_the_revocation_and_sees_it(db: &Fixture) {
     let (sender, key) = (db.activate(), db.activate());
     db.register(&key.id);
     let is_committed = AtomicBool::new(false);

@@ -18,8 +18,8 @@ use super::fixture::Fixture;
 
 on_both!(
     usage_is_counted_one_batch_after_the_other,
-    a_status_change_waits_for_the_batch_that_holds_the_key,
-    a_batch_waits_for_the_status_change_and_sees_it,
+    a_status_change_waits_for_the_batch_that_relies_on_the_key,
+    a_request_waits_for_the_status_change_and_sees_it,
     an_account_is_locked_by_one_at_a_time,
     batches_over_the_same_keys_never_wait_in_a_circle,
 );
@@ -31,7 +31,7 @@ fn count_up(tx: &mut dyn Tx, keys: &[&ApiKey]) -> Result<(), StoreError> {
     let mut callers: Vec<_> = keys.iter().map(|key| key.id).collect();
     callers.sort_unstable();
     let wanted = Wanted { recipients: callers.clone(), callers, ..Wanted::default() };
-    let mut usage = tx.lock_facts(&wanted)?.usage;
+    let mut usage = tx.lock_facts_of_batch(&wanted)?.usage;
     for used in usage.values_mut() {
         used.month.used += 1;
     }
@@ -78,7 +78,7 @@ fn batches_over_the_same_keys_never_wait_in_a_circle(db: &Fixture) {
     });
 }
 
-fn a_status_change_waits_for_the_batch_that_holds_the_key(db: &Fixture) {
+fn a_status_change_waits_for_the_batch_that_relies_on_the_key(db: &Fixture) {
     let key = db.activate();
     let changed = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -95,7 +95,7 @@ fn a_status_change_waits_for_the_batch_that_holds_the_key(db: &Fixture) {
     assert!(changed.load(Ordering::SeqCst));
 }
 
-fn a_batch_waits_for_the_status_change_and_sees_it(db: &Fixture) {
+fn a_request_waits_for_the_status_change_and_sees_it(db: &Fixture) {
     let key = db.activate();
     let (begun, committed) = (Barrier::new(2), AtomicBool::new(false));
     thread::scope(|scope| {

@@ -37,7 +37,8 @@ pub(in crate::batch) fn lock_usage_and_facts(
         Statement::<_, (Text, UsageColumns)>::query("SELECT * FROM lock_usage_and_facts(?)")
             .bind::<Texts, _>(callers)
             .load(conn)?;
-    let (stamp, _) = rows.pop().ok_or(Fault::Corrupt("stamp of the facts"))?;
+    let last = rows.pop().filter(|(stamp, _)| !stamp.is_empty());
+    let (stamp, _) = last.ok_or(Fault::Corrupt("stamp of the facts"))?;
     Ok((rows.into_iter().map(|(_, usage)| usage).collect(), stamp))
 }
 
