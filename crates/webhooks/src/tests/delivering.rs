@@ -162,6 +162,23 @@ fn what_is_due_in_the_database_is_found_claim_after_claim() {
     rig.outbox.wait_for_settled(20);
 }
 
+/// The clock stands still, so that what is left to the end of a lease never comes.
+#[test]
+fn a_backlog_that_is_more_than_there_is_room_for_is_left_to_no_lease() {
+    let receiver = Receiver::start(|_| OK);
+    let outbox = Arc::new(MemoryOutbox::default());
+    for number in 0..8 {
+        let target = target(number, &receiver.url(), SECRET);
+        for envelope in 0..60 {
+            let envelope = u32::from(number) * 100 + envelope;
+            outbox.insert(&delivery_to(Arc::clone(&target), envelope), false);
+        }
+    }
+    let settings = Settings { claim_max: 16, queue_max: 64, in_flight_per_target: 1, ..settings() };
+    let rig = Rig::start_on(settings, outbox);
+    rig.outbox.wait_for_settled(480);
+}
+
 #[test]
 fn what_a_dead_node_held_is_taken_over_when_its_lease_has_ended() {
     let receiver = Receiver::start(|_| OK);
