@@ -182,6 +182,8 @@ fn files_that_others_may_read_are_found() {
 fn a_database_that_cannot_be_used_is_found() {
     let database = Database::embedded();
     database.serve().stop();
+    // A log that is left would be read instead of it.
+    drop(fs::remove_file(database.file().with_extension("db-wal")));
     fs::write(database.file(), "this is no database, whatever it is called".repeat(100)).unwrap();
     finds(doctor(&database, &[]), "database", "fail", "--database-url");
     let folder = tempfile::tempdir().unwrap();
