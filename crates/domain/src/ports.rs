@@ -192,6 +192,8 @@ pub trait KeyRepo {
 
     /// Leads the handle to `owner`, within its account, or from nobody; the caller has checked that this may be. A
     /// handle that somebody else took at the same time is [`StoreError::Contended`].
+    ///
+    /// From nobody only to a key that is new: batches remember that a key has no handle, and are not told.
     fn assign_handle(&mut self, handle: &Handle, owner: &HandleOwner) -> Result<(), StoreError>;
 
     /// How many registrations the key has.
