@@ -23,8 +23,11 @@ macro_rules! set_usage {
              day_start = n.day_start, day_used = n.day_used,
              month_start = n.month_start, month_used = n.month_used,
              throughput_tat_us = n.throughput_tat_us
-         FROM unnest(?, ?, ?, ?, ?, ?, ?, ?) AS n (api_key_id, minute_start, minute_used,
-             day_start, day_used, month_start, month_used, throughput_tat_us)
+         FROM (
+             SELECT unnest(?) AS api_key_id, unnest(?) AS minute_start, unnest(?) AS minute_used,
+                 unnest(?) AS day_start, unnest(?) AS day_used, unnest(?) AS month_start,
+                 unnest(?) AS month_used, unnest(?) AS throughput_tat_us
+         ) AS n
          WHERE usage.api_key_id = n.api_key_id"
     };
 }
@@ -92,10 +95,11 @@ const STORE: &str = concat!(
     "WITH stored AS (
         INSERT INTO envelopes (id, sender, recipient, suite, hash, signature, sealed,
             payload_size_bytes, created_at)
-        SELECT * FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?)
+        SELECT unnest(?), unnest(?), unnest(?), unnest(?), unnest(?), unnest(?), unnest(?),
+            unnest(?), unnest(?)
     ), queued AS (
         INSERT INTO deliveries (envelope_id, webhook_id, attempts, due_at, lease)
-        SELECT * FROM unnest(?, ?, ?, ?, ?)
+        SELECT unnest(?), unnest(?), unnest(?), unnest(?), unnest(?)
     ) ",
     set_usage!()
 );

@@ -14,7 +14,9 @@ use crate::{
 
 pub(in crate::batch) fn remove(conn: &mut PgConnection, ends: &[&End]) -> Result<Vec<Held>, Fault> {
     let removed = Statement::<_, (Text, Text, BigInt)>::query(
-        "DELETE FROM deliveries AS d USING unnest(?, ?, ?) AS n (webhook_id, envelope_id, lease)
+        "DELETE FROM deliveries AS d USING (
+             SELECT unnest(?) AS webhook_id, unnest(?) AS envelope_id, unnest(?) AS lease
+         ) AS n
          WHERE d.webhook_id = n.webhook_id AND d.envelope_id = n.envelope_id AND d.lease = n.lease
          RETURNING d.webhook_id, d.envelope_id, n.lease",
     )
@@ -49,7 +51,8 @@ pub(in crate::batch) fn log(conn: &mut PgConnection, ends: &[&End]) -> Result<()
     Statement::command(
         "INSERT INTO attempts (webhook_id, envelope_id, attempt, at, duration_ms, outcome,
              error, status_code, excerpt, next_attempt_at)
-         SELECT * FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+         SELECT unnest(?), unnest(?), unnest(?), unnest(?), unnest(?), unnest(?), unnest(?),
+             unnest(?), unnest(?), unnest(?)",
     )
     .bind::<Texts, _>(column(ends, |end| &*end.held.id.webhook_id))
     .bind::<Texts, _>(column(ends, |end| &*end.held.id.envelope_id))
