@@ -41,7 +41,9 @@ impl Housekeeper {
         let node = LeaseToken(i64::from_ne_bytes(random().unwrap_or_default()));
         let thread = thread::Builder::new().name("housekeeper".to_owned()).spawn(move || {
             while !heard.wait(core.settings.housekeeping_every) {
-                core.channels.retire(core.clock.now());
+                let now = core.clock.now();
+                core.channels.retire(now);
+                core.known.forget_unused(now, core.settings.cache_idle);
                 for chore in core.chores() {
                     if let Err(error) = core.keep(&chore, node, &heard) {
                         let error: &dyn std::error::Error = &error;

@@ -1,14 +1,19 @@
 //! What the send path remembers between requests: key material, which never changes for a version, and hints
 //! that the committing transaction checks again. Bounded; plaintext keys are wiped when they leave.
 
-use std::sync::Arc;
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
-use moka::sync::Cache;
-use sealpost_domain::{AccountId, ApiKey, ApiKeyId, Handle, Session, TokenHash, ports::StoreError};
+use sealpost_domain::{
+    AccountId, ApiKey, ApiKeyId, Handle, Session, Timestamp, TokenHash, ports::StoreError,
+};
 use sealpost_wallet::{Identity, Root, SealingPublicKey, WalletError};
 
 use crate::{
-    Error, Settings, credentials::Caller, figures::CacheFigures, hammering::Refused, sealpost::Core,
+    Error, Settings, cache::Cache, credentials::Caller, figures::CacheFigures, hammering::Refused,
+    sealpost::Core,
 };
 
 /// A key as the send path needs it.
@@ -30,6 +35,7 @@ pub(crate) struct Known {
     handles: Cache<Handle, ApiKeyId>,
     sessions: Cache<TokenHash, Session>,
     refused: Cache<Caller, Refused>,
+    unused_forgotten_at: Mutex<Option<Timestamp>>,
     key_figures: CacheFigures,
     handle_figures: CacheFigures,
     session_figures: CacheFigures,
@@ -38,28 +44,38 @@ pub(crate) struct Known {
 impl Known {
     pub(crate) fn new(settings: &Settings) -> Self {
         let hints = settings.hints_cached_max;
-        let idle = settings.cache_idle;
         Self {
-            keys: Cache::builder()
-                .max_capacity(settings.identities_cached_max)
-                .time_to_idle(idle)
-                .build(),
-            handles: Cache::builder().max_capacity(hints).time_to_idle(idle).build(),
-            sessions: Cache::builder().max_capacity(hints).time_to_idle(idle).build(),
-            refused: Cache::builder().max_capacity(hints).time_to_idle(idle).build(),
+            keys: Cache::new(settings.identities_cached_max),
+            handles: Cache::new(hints),
+            sessions: Cache::new(hints),
+            refused: Cache::new(hints),
+            unused_forgotten_at: Mutex::new(None),
             key_figures: CacheFigures::new("keys"),
             handle_figures: CacheFigures::new("handles"),
             session_figures: CacheFigures::new("sessions"),
         }
     }
 
-    pub(crate) fn entries(&self) -> [(&'static str, u64); 4] {
+    pub(crate) fn entries(&self) -> [(&'static str, usize); 4] {
         [
-            ("handles", self.handles.entry_count()),
-            ("keys", self.keys.entry_count()),
-            ("refused", self.refused.entry_count()),
-            ("sessions", self.sessions.entry_count()),
+            ("handles", self.handles.len()),
+            ("keys", self.keys.len()),
+            ("refused", self.refused.len()),
+            ("sessions", self.sessions.len()),
         ]
+    }
+
+    /// Forgets what was not used for half of `idle` at the least, and for all of it at the most, where it is called often.
+    pub(crate) fn forget_unused(&self, now: Timestamp, idle: Duration) {
+        let mut last = self.unused_forgotten_at.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.is_some_and(|last| now.since(last).max(last.since(now)) < idle / 2) {
+            return;
+        }
+        *last = Some(now);
+        self.keys.forget_unused();
+        self.handles.forget_unused();
+        self.sessions.forget_unused();
+        self.refused.forget_unused();
     }
 
     pub(crate) fn session(&self, token: &TokenHash) -> Option<Session> {
@@ -83,14 +99,14 @@ impl Known {
     }
 
     pub(crate) fn forget_session(&self, token: &TokenHash) {
-        self.sessions.invalidate(token);
+        self.sessions.forget(token);
     }
 
     /// Drops what a transaction found out of date.
     pub(crate) fn forget_recipient(&self, id: &ApiKeyId, handle: Option<&Handle>) {
-        self.keys.invalidate(id);
+        self.keys.forget(id);
         if let Some(handle) = handle {
-            self.handles.invalidate(handle);
+            self.handles.forget(handle);
         }
     }
 }
@@ -138,5 +154,41 @@ impl Core {
             }
         };
         Ok(KnownKey { account_id: key.account_id, material })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const IDLE: Duration = Duration::from_secs(10);
+
+    fn at(millis: i64) -> Timestamp {
+        Timestamp::from_millis(millis)
+    }
+
+    fn with_a_handle_since(millis: i64) -> Known {
+        let known = Known::new(&Settings::default());
+        known.forget_unused(at(millis), IDLE);
+        known.handles.insert(Handle::parse("unused").unwrap(), ApiKeyId::new(at(0), [0; 10]));
+        known
+    }
+
+    #[test]
+    fn what_is_not_used_goes_after_half_of_the_time_at_the_least_and_all_of_it_at_the_most() {
+        let known = with_a_handle_since(0);
+        for (millis, left) in [(4_999, 1), (5_000, 1), (9_999, 1), (10_000, 0)] {
+            known.forget_unused(at(millis), IDLE);
+            assert_eq!(known.handles.len(), left, "{millis}");
+        }
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_keeps_nothing() {
+        let known = with_a_handle_since(1_000_000);
+        for (millis, left) in [(0, 1), (4_999, 1), (5_000, 0)] {
+            known.forget_unused(at(millis), IDLE);
+            assert_eq!(known.handles.len(), left, "{millis}");
+        }
     }
 }

@@ -11,6 +11,7 @@ mod activate;
 mod admission;
 mod badge;
 mod batch;
+mod cache;
 mod channel;
 mod circuits;
 mod committer;

@@ -114,7 +114,7 @@ impl Sealpost {
     }
 
     /// How much is remembered, by what is remembered.
-    pub fn cache_entries(&self) -> [(&'static str, u64); 4] {
+    pub fn cache_entries(&self) -> [(&'static str, usize); 4] {
         self.core.known.entries()
     }
 

@@ -53,10 +53,11 @@ pub struct Settings {
     /// Look-ups of sessions that share one statement at the most.
     pub session_lookups_together_max: usize,
     /// Identities kept decrypted in memory.
-    pub identities_cached_max: u64,
+    pub identities_cached_max: usize,
     /// Sessions and handles remembered.
-    pub hints_cached_max: u64,
-    /// How long an unused identity, session or handle is remembered.
+    pub hints_cached_max: usize,
+    /// How long an unused identity, session or handle is remembered at the most, to a turn of housekeeping; half as
+    /// long at the least.
     pub cache_idle: Duration,
 }
 

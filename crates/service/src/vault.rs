@@ -1,6 +1,5 @@
 //! Where secrets of a short life are kept: a bounded number of them, each for a bounded time, the oldest of which makes
-//! room for a new one. What leaves is dropped here and now. A concurrent cache puts that off for as long as it likes,
-//! and what is dropped late is wiped late.
+//! room for a new one, however much it is used. What leaves is dropped here and now: what is dropped late is wiped late.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},

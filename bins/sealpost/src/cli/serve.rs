@@ -166,7 +166,7 @@ pub(crate) struct ServiceArgs {
     pub(crate) batch: usize,
     /// Identities kept decrypted in memory at the most
     #[arg(long, env = "SEALPOST_IDENTITIES_CACHED", default_value_t = 10_000, value_name = "N")]
-    pub(crate) identities_cached: u64,
+    pub(crate) identities_cached: usize,
 }
 
 /// For whom logs are.

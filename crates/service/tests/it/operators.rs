@@ -1,6 +1,9 @@
 //! Operators' acts, and what callers see of them.
 
-use std::time::Duration;
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
 
 use crate::support::{World, refusal};
 use sealpost_domain::{
@@ -184,6 +187,23 @@ async fn an_idempotent_send_is_stored_once_and_forgotten_after_a_day() {
         }
     };
     assert!(!sent.replayed && sent.envelope_id != first.envelope_id);
+}
+
+#[tokio::test]
+async fn what_nobody_uses_leaves_the_memory() {
+    let settings = Settings { housekeeping_every: Duration::from_millis(1), ..Settings::default() };
+    let world = World::with(settings);
+    let (alice, bob) = (world.newcomer(None), world.newcomer(None));
+    send(&world, &alice, &id(&bob).to_string()).await.unwrap();
+    let remembered = || world.sealpost.cache_entries().map(|(_, entries)| entries);
+    assert_eq!(remembered(), [0, 2, 0, 1], "handles, keys, refused, sessions");
+
+    let until = Instant::now() + Duration::from_secs(20);
+    while remembered() != [0; 4] {
+        assert!(Instant::now() < until, "not in time");
+        world.clock.advance(Duration::from_mins(5));
+        thread::yield_now();
+    }
 }
 
 #[test]
