@@ -46,6 +46,12 @@ impl Timestamp {
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
+
+    /// How far it is to the other, whichever is the later one: for what must come to its end although the clock is set
+    /// back meanwhile.
+    pub fn apart(self, other: Self) -> Duration {
+        self.since(other).max(other.since(self))
+    }
 }
 
 /// A text that is no instant.
@@ -93,6 +99,19 @@ mod tests {
         assert_eq!(
             Timestamp::from_millis(1_767_225_600_007).to_string(),
             "2026-01-01T00:00:00.007Z"
+        );
+    }
+
+    #[test]
+    fn instants_are_apart_in_either_order() {
+        let (early, late) = (Timestamp::from_millis(-1), Timestamp::from_millis(2));
+        assert_eq!(
+            (late.since(early), early.since(late)),
+            (Duration::from_millis(3), Duration::ZERO)
+        );
+        assert_eq!(
+            (late.apart(early), early.apart(late)),
+            (Duration::from_millis(3), Duration::from_millis(3))
         );
     }
 

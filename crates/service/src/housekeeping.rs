@@ -15,10 +15,11 @@ use sealpost_wallet::random;
 
 use crate::{Settings, sealpost::Core};
 
-/// The thread that keeps house.
+/// The threads that keep house: one in the database, and one in memory, since what is to be wiped must not wait for chores
+/// that take long or a database that is away.
 pub(crate) struct Housekeeper {
     stop: Arc<Stop>,
-    thread: Mutex<Option<thread::JoinHandle<()>>>,
+    threads: Mutex<Vec<thread::JoinHandle<()>>>,
 }
 
 #[derive(Default)]
@@ -35,33 +36,54 @@ struct Chore {
 }
 
 impl Housekeeper {
-    pub(crate) fn start(core: Arc<Core>) -> Result<Self, std::io::Error> {
-        let stop = Arc::new(Stop::default());
-        let heard = Arc::clone(&stop);
+    pub(crate) fn start(core: &Arc<Core>) -> Result<Self, std::io::Error> {
+        let housekeeper = Self { stop: Arc::default(), threads: Mutex::default() };
         let node = LeaseToken(i64::from_ne_bytes(random().unwrap_or_default()));
-        let thread = thread::Builder::new().name("housekeeper".to_owned()).spawn(move || {
-            while !heard.wait(core.settings.housekeeping_every) {
-                let now = core.clock.now();
-                core.channels.retire(now);
-                core.known.forget_unused(now, core.settings.cache_idle);
-                for chore in core.chores() {
-                    if let Err(error) = core.keep(&chore, node, &heard) {
-                        let error: &dyn std::error::Error = &error;
-                        tracing::warn!(error, chore = chore.name, "a chore was not done");
-                    }
+        housekeeper.every_turn("housekeeper", core, move |core, stop| {
+            for chore in core.chores() {
+                if let Err(error) = core.keep(&chore, node, stop) {
+                    let error: &dyn std::error::Error = &error;
+                    tracing::warn!(error, chore = chore.name, "a chore was not done");
                 }
             }
         })?;
-        Ok(Self { stop, thread: Mutex::new(Some(thread)) })
+        let mut round = Round { every: core.settings.cache_idle / 2, last: core.clock.now() };
+        housekeeper.every_turn("wiper", core, move |core, _| {
+            let now = core.clock.now();
+            core.channels.retire(now);
+            if round.is_due(now) {
+                core.known.forget_unused();
+            }
+        })?;
+        Ok(housekeeper)
+    }
+
+    fn every_turn(
+        &self,
+        name: &str,
+        core: &Arc<Core>,
+        mut work: impl FnMut(&Core, &Stop) + Send + 'static,
+    ) -> Result<(), std::io::Error> {
+        let (core, stop) = (Arc::clone(core), Arc::clone(&self.stop));
+        let thread = thread::Builder::new().name(name.to_owned()).spawn(move || {
+            while !stop.wait(core.settings.housekeeping_every) {
+                work(&core, &stop);
+            }
+        })?;
+        self.threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread);
+        Ok(())
     }
 
     /// Ends after the batch that is under way.
     pub(crate) fn stop(&self) {
         *self.stop.said.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.stop.heard.notify_all();
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if thread.is_some_and(|thread| thread.join().is_err()) {
-            tracing::error!("the housekeeper had panicked");
+        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        for thread in threads.drain(..) {
+            let name = thread.thread().name().unwrap_or_default().to_owned();
+            if thread.join().is_err() {
+                tracing::error!(thread = name, "a thread that keeps house had panicked");
+            }
         }
     }
 }
@@ -69,6 +91,22 @@ impl Housekeeper {
 impl Drop for Housekeeper {
     fn drop(&mut self) {
         self.stop();
+    }
+}
+
+/// What is done less often than every turn.
+struct Round {
+    every: Duration,
+    last: Timestamp,
+}
+
+impl Round {
+    fn is_due(&mut self, now: Timestamp) -> bool {
+        let is_due = now.apart(self.last) >= self.every;
+        if is_due {
+            self.last = now;
+        }
+        is_due
     }
 }
 
@@ -170,3 +208,25 @@ const DAYS_KEPT: Duration = Duration::from_hours(24 * 40);
 /// How long a node has a chore before another may take it.
 const HELD_FOR: Duration = Duration::from_mins(2);
 const PAUSE: Duration = Duration::from_millis(20);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_round_is_due_when_its_time_is_over_or_the_clock_was_set_back_as_far() {
+        let mut round =
+            Round { every: Duration::from_millis(100), last: Timestamp::from_millis(1_000) };
+        for (now, is_due) in [
+            (1_000, false),
+            (1_099, false),
+            (1_100, true),
+            (1_199, false),
+            (1_200, true),
+            (1_101, false),
+            (1_100, true),
+        ] {
+            assert_eq!(round.is_due(Timestamp::from_millis(now)), is_due, "{now}");
+        }
+    }
+}

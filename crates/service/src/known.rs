@@ -1,14 +1,9 @@
 //! What the send path remembers between requests: key material, which never changes for a version, and hints
 //! that the committing transaction checks again. Bounded; plaintext keys are wiped when they leave.
 
-use std::{
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::sync::Arc;
 
-use sealpost_domain::{
-    AccountId, ApiKey, ApiKeyId, Handle, Session, Timestamp, TokenHash, ports::StoreError,
-};
+use sealpost_domain::{AccountId, ApiKey, ApiKeyId, Handle, Session, TokenHash, ports::StoreError};
 use sealpost_wallet::{Identity, Root, SealingPublicKey, WalletError};
 
 use crate::{
@@ -35,7 +30,6 @@ pub(crate) struct Known {
     handles: Cache<Handle, ApiKeyId>,
     sessions: Cache<TokenHash, Session>,
     refused: Cache<Caller, Refused>,
-    unused_forgotten_at: Mutex<Option<Timestamp>>,
     key_figures: CacheFigures,
     handle_figures: CacheFigures,
     session_figures: CacheFigures,
@@ -49,7 +43,6 @@ impl Known {
             handles: Cache::new(hints),
             sessions: Cache::new(hints),
             refused: Cache::new(hints),
-            unused_forgotten_at: Mutex::new(None),
             key_figures: CacheFigures::new("keys"),
             handle_figures: CacheFigures::new("handles"),
             session_figures: CacheFigures::new("sessions"),
@@ -65,13 +58,8 @@ impl Known {
         ]
     }
 
-    /// Forgets what was not used for half of `idle` at the least, and for all of it at the most, where it is called often.
-    pub(crate) fn forget_unused(&self, now: Timestamp, idle: Duration) {
-        let mut last = self.unused_forgotten_at.lock().unwrap_or_else(PoisonError::into_inner);
-        if last.is_some_and(|last| now.since(last).max(last.since(now)) < idle / 2) {
-            return;
-        }
-        *last = Some(now);
+    /// Forgets what nobody has asked for since the last time that this was done.
+    pub(crate) fn forget_unused(&self) {
         self.keys.forget_unused();
         self.handles.forget_unused();
         self.sessions.forget_unused();
@@ -154,41 +142,5 @@ impl Core {
             }
         };
         Ok(KnownKey { account_id: key.account_id, material })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const IDLE: Duration = Duration::from_secs(10);
-
-    fn at(millis: i64) -> Timestamp {
-        Timestamp::from_millis(millis)
-    }
-
-    fn with_a_handle_since(millis: i64) -> Known {
-        let known = Known::new(&Settings::default());
-        known.forget_unused(at(millis), IDLE);
-        known.handles.insert(Handle::parse("unused").unwrap(), ApiKeyId::new(at(0), [0; 10]));
-        known
-    }
-
-    #[test]
-    fn what_is_not_used_goes_after_half_of_the_time_at_the_least_and_all_of_it_at_the_most() {
-        let known = with_a_handle_since(0);
-        for (millis, left) in [(4_999, 1), (5_000, 1), (9_999, 1), (10_000, 0)] {
-            known.forget_unused(at(millis), IDLE);
-            assert_eq!(known.handles.len(), left, "{millis}");
-        }
-    }
-
-    #[test]
-    fn a_clock_that_is_set_back_keeps_nothing() {
-        let known = with_a_handle_since(1_000_000);
-        for (millis, left) in [(0, 1), (4_999, 1), (5_000, 0)] {
-            known.forget_unused(at(millis), IDLE);
-            assert_eq!(known.handles.len(), left, "{millis}");
-        }
     }
 }

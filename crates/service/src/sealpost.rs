@@ -94,7 +94,7 @@ impl Sealpost {
     pub fn start(parts: Parts, settings: Settings) -> Result<Self, std::io::Error> {
         let core = Arc::new(Core::new(parts, settings));
         let committer = RwLock::new(Some(Committer::start(Arc::clone(&core))?));
-        let housekeeper = Housekeeper::start(Arc::clone(&core))?;
+        let housekeeper = Housekeeper::start(&core)?;
         Ok(Self { core, committer, housekeeper })
     }
 

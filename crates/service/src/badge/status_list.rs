@@ -9,7 +9,7 @@ use sealpost_wallet::encode_status_list;
 
 use crate::{Error, Sealpost};
 
-/// The lists that were asked for lately.
+/// Lists that were asked for, each with the instant of its making.
 pub(crate) struct StatusLists(Cache<u64, Kept>);
 
 #[derive(Clone)]
@@ -28,18 +28,19 @@ impl Sealpost {
     /// A status list as a signed credential; `None` where no badge is in it.
     pub fn status_list(&self, list: &str) -> Result<Option<Arc<str>>, Error> {
         let Ok(list) = list.parse::<u64>() else { return Ok(None) };
-        let (kept, since) = (&self.core.status_lists.0, self.core.clock.now());
-        if let Some(kept) = kept.get(&list)
-            && since.since(kept.since).max(kept.since.since(since)) < KEPT_FOR
+        let (lists, now) = (&self.core.status_lists.0, self.core.clock.now());
+        if let Some(kept) = lists.get(&list)
+            && now.apart(kept.since) < KEPT_FOR
         {
             return Ok(Some(kept.credential));
         }
         let Some(revoked) = self.core.store.lookup()?.revoked_in(list)? else { return Ok(None) };
         let encoded = encode_status_list(&revoked)?;
-        let now = Timestamp::from_millis(since.as_seconds().saturating_mul(1000));
-        let credential = self.core.author().status_list(list, &encoded, (now, now.plus(VALID_FOR)));
+        let from = Timestamp::from_millis(now.as_seconds().saturating_mul(1000));
+        let valid = (from, from.plus(VALID_FOR));
+        let credential = self.core.author().status_list(list, &encoded, valid);
         let credential: Arc<str> = self.core.issuer.sign_credential(&credential)?.into();
-        kept.insert(list, Kept { since, credential: Arc::clone(&credential) });
+        lists.insert(list, Kept { since: now, credential: Arc::clone(&credential) });
         Ok(Some(credential))
     }
 }

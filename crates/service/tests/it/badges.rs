@@ -197,6 +197,26 @@ fn a_dry_run_tells_everything_that_would_be_refused_and_issues_nothing() {
 }
 
 #[test]
+fn a_status_list_is_made_anew_after_two_seconds_and_when_the_clock_is_set_back() {
+    let world = World::new();
+    let alice = world.newcomer(None);
+    assess(&world, &alice, GOOD);
+    let issued = [(); 2].map(|()| issue(&world, &alice, &Issue::default()).badge_id);
+    let list = || world.sealpost.status_list("1").unwrap().unwrap();
+    let first = list();
+    world.operator().revoke_badge(&issued[0], "gone").unwrap();
+    world.clock.advance(Duration::from_millis(1_999));
+    assert_eq!(list(), first);
+    world.clock.advance(Duration::from_millis(1));
+    let second = list();
+    assert_ne!(second, first);
+    world.operator().revoke_badge(&issued[1], "gone too").unwrap();
+    assert_eq!(list(), second);
+    world.clock.set_back(Duration::from_hours(1));
+    assert_ne!(list(), second);
+}
+
+#[test]
 fn a_revoked_key_keeps_the_status_of_its_badges() {
     let world = World::new();
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));

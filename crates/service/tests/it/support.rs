@@ -186,6 +186,10 @@ impl TestClock {
     pub(crate) fn advance(&self, span: Duration) {
         self.0.fetch_add(i64::try_from(span.as_millis()).unwrap(), Ordering::SeqCst);
     }
+
+    pub(crate) fn set_back(&self, span: Duration) {
+        self.0.fetch_sub(i64::try_from(span.as_millis()).unwrap(), Ordering::SeqCst);
+    }
 }
 
 impl Clock for TestClock {

@@ -1,4 +1,5 @@
-//! One statement a batch, with an array for each column.
+//! One statement a batch, with an array for each column, all equally long. Where every batch passes, arrays stand side by
+//! side in the list of columns and not in FROM, where PostgreSQL writes each into a store of its own and reads it back.
 
 mod queue;
 mod send;
