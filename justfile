@@ -45,6 +45,10 @@ longest:
 bench *ARGS:
     cargo bench -p sealpost --bench throughput -- {{ ARGS }}
 
+# Where its CPU goes then, as a flame graph: needs perf and inferno.
+flame *ARGS:
+    tests/flame {{ ARGS }}
+
 # What the parts cost by themselves: `just bench-of limits`.
 bench-of CRATE *ARGS:
     cargo bench -p sealpost-{{ CRATE }} {{ ARGS }}
