@@ -32,13 +32,13 @@ fn value(metrics: &str, series: &str) -> u64 {
 
 /// Whatever a server can count short of an accident: sends, a replay, refusals, a limit, deliveries that succeed, fail
 /// and are given up.
-fn make_traffic(server: &Server) -> Identity {
+fn make_traffic(server: &Server, handle: &str) -> Identity {
     let client = server.client();
     let receiver = Receiver::reacting(|nth| Reaction::Answer(if nth == 0 { 204 } else { 500 }));
-    let (alice, bob) = (client.newcomer(), client.newcomer_named("bob"));
+    let (alice, bob) = (client.newcomer(), client.newcomer_named(handle));
     client.register(&bob, &receiver.url);
     for _ in 0..3 {
-        client.send(&alice, "bob", MESSAGE).ok();
+        client.send(&alice, handle, MESSAGE).ok();
     }
     for _ in 0..2 {
         let body = json!({"to": bob.key, "message": MESSAGE});
@@ -57,9 +57,11 @@ fn make_traffic(server: &Server) -> Identity {
 }
 
 fn the_numbers_are_those_of_what_happened(database: &Database) {
+    let mut tries = 0;
     let (metrics, alice, server) = within_one_minute(|| {
+        tries += 1;
         let server = database.serve_with(&["--webhook-retry-schedule", "10ms"]);
-        let alice = make_traffic(&server);
+        let alice = make_traffic(&server, &format!("bob-{tries}"));
         (scrape(&server), alice, server)
     });
     let is =
@@ -105,7 +107,7 @@ fn whatever_the_operators_page_names_is_there_after_traffic(database: &Database)
     command.arg("--tls-cert").arg(&chain).arg("--tls-key").arg(&key);
     command.env("SEALPOST_LOGINS_PER_MINUTE", "10");
     let server = Server::start_secure(command, &authority);
-    make_traffic(&server);
+    make_traffic(&server, "bob");
     eventually("an address is refused", SOON, || {
         (server.client().login("acct_nobody", "ls_nothing").status == 429).then_some(())
     });
@@ -127,7 +129,7 @@ fn whatever_the_operators_page_names_is_there_after_traffic(database: &Database)
 
 fn no_label_holds_what_a_caller_wrote(database: &Database) {
     let server = database.serve_with(&["--webhook-retry-schedule", "10ms"]);
-    let alice = make_traffic(&server);
+    let alice = make_traffic(&server, "bob");
     let client = server.client();
     let count = || scrape(&server).lines().count();
     client.request("GET", "/nowhere/0").answer();
