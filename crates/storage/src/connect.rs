@@ -126,7 +126,7 @@ const WRITER: [&str; 8] = [
     "PRAGMA temp_store = MEMORY",
     "PRAGMA cache_size = -32768",
     "PRAGMA journal_size_limit = 67108864",
-    "PRAGMA wal_autocheckpoint = 8192",
+    "PRAGMA wal_autocheckpoint = 4096",
 ];
 
 const READER: [&str; 4] = [
