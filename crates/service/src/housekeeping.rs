@@ -1,5 +1,5 @@
 //! Housekeeping: what has had its time is deleted, in bounded batches with room for others in between, by one node at a
-//! time.
+//! time; and each node wipes what has had its time in its memory.
 
 use std::{
     sync::{Arc, Condvar, Mutex, PoisonError},
