@@ -1,10 +1,14 @@
 //! HTTP itself: methods, paths, bodies that are too long or too late, bytes that are no HTTP.
 
-use std::time::{Duration, Instant};
+use std::{
+    io::{ErrorKind, Read as _, Write as _},
+    net::TcpStream,
+    time::{Duration, Instant},
+};
 
 use serde_json::json;
 
-use crate::support::{Database, Request, Server, exchange, status_of, talk};
+use crate::support::{Database, Request, Server, answer_on, connect, exchange, status_of, talk};
 
 #[test]
 fn an_unknown_path_is_not_found_whatever_the_method() {
@@ -131,13 +135,41 @@ fn a_body_that_comes_too_late_is_given_up() {
 }
 
 #[test]
+fn a_connection_that_does_not_get_on_is_closed() {
+    let server = Database::embedded().serve_with(&["--connection-timeout", "1s"]);
+    let ping = "GET /v1/ping HTTP/1.1\r\nHost: x\r\n\r\n";
+    // The head of a second request never ends, whether its bytes come at once or drop by drop.
+    for drops in [None, Some("T")] {
+        let mut socket = connect(&server.url);
+        socket.write_all(ping.as_bytes()).unwrap();
+        assert_eq!(status_of(&answer_on(&mut socket)), 200);
+        socket.write_all(b"GE").unwrap();
+        assert!(is_closed(&mut socket, drops), "drops: {drops:?}");
+    }
+    // Answers that nobody reads fill the socket.
+    let mut socket = connect(&server.url);
+    let many = ping.repeat(1_000);
+    let mut written = 0;
+    let refused = loop {
+        match socket.write_all(many.as_bytes()) {
+            Ok(()) => written += many.len(),
+            Err(error) => break error,
+        }
+        assert!(written < 1 << 30, "the server reads on without end");
+    };
+    assert!(
+        matches!(refused.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset),
+        "{refused}"
+    );
+    is_well(&server);
+}
+
+#[test]
 fn a_body_that_breaks_off_breaks_nothing() {
     let server = Database::embedded().serve();
     for framing in ["Content-Length: 100\r\n", "Transfer-Encoding: chunked\r\n"] {
-        let mut socket =
-            std::net::TcpStream::connect(server.url.strip_prefix("http://").unwrap()).unwrap();
         let bytes = post("/v1/did/activate", framing) + "5\r\n{\"lab";
-        std::io::Write::write_all(&mut socket, bytes.as_bytes()).unwrap();
+        connect(&server.url).write_all(bytes.as_bytes()).unwrap();
     }
     let malformed =
         post("/v1/did/activate", "Transfer-Encoding: chunked\r\n") + "zz\r\n{}\r\n0\r\n\r\n";
@@ -227,6 +259,22 @@ fn the_key_may_come_in_the_body_and_the_header_wins() {
 
 fn post(path: &str, headers: &str) -> String {
     format!("POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n{headers}\r\n")
+}
+
+/// Whether the server closes the connection, which is fed `drops` meanwhile, well before it would for other reasons.
+fn is_closed(socket: &mut TcpStream, drops: Option<&str>) -> bool {
+    socket.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
+    let began = Instant::now();
+    while began.elapsed() < Duration::from_secs(10) {
+        let fed = drops.map_or(Ok(()), |drops| socket.write_all(drops.as_bytes()));
+        match fed.and_then(|()| socket.read(&mut [0; 64])) {
+            Ok(0) => return true,
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+            Err(_) => return true,
+        }
+    }
+    false
 }
 
 fn is_well(server: &Server) {

@@ -4,13 +4,22 @@
 //! build; the only HTTP/2 library that it knows has a fault that nobody mends. So the server is put together here from
 //! the same parts without it.
 
+mod progress;
+
 use std::{fmt, io, net::TcpListener, time::Duration};
 
 use actix_http::{
     HttpServiceBuilder, KeepAlive, Request, Response,
     h1::{ExpectHandler, UpgradeHandler},
 };
-use actix_service::{IntoServiceFactory, Service, ServiceFactory, map_config};
+use actix_rt::net::TcpStream;
+use actix_service::{
+    IntoServiceFactory, Service, ServiceFactory, ServiceFactoryExt as _, fn_service, map_config,
+};
+use actix_tls::accept::{
+    TlsError,
+    rustls_0_23::{Acceptor, TlsStream},
+};
 use actix_web::{
     Error,
     body::{BoxBody, MessageBody},
@@ -19,12 +28,16 @@ use actix_web::{
 use futures_util::future::LocalBoxFuture;
 use rustls::ServerConfig;
 
+use self::progress::Progressing;
+
 /// How much and how long.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bounds {
     pub(crate) workers: usize,
     /// Of one worker.
     pub(crate) connections_max: usize,
+    /// How long a connection may go on without a byte of an answer.
+    pub(crate) answer_within: Duration,
     /// How long requests under way may take at a stop.
     pub(crate) drain_s: u64,
 }
@@ -56,11 +69,23 @@ where
     };
     // Nothing here asks the library for scheme and host: what callers know is in --base-url.
     let service = move || map_config(app().into_factory(), |()| AppConfig::default());
+    let within = bounds.answer_within;
     let builder = match tls {
-        None => builder
-            .listen("clear", socket, move || http(until_stopping.clone()).h1(service()).tcp()),
+        None => builder.listen("clear", socket, move || {
+            let progressing = fn_service(move |stream: TcpStream| async move {
+                let peer = stream.peer_addr().ok();
+                Ok((Progressing::new(stream, within), peer))
+            });
+            progressing.and_then(http(until_stopping.clone()).h1(service()))
+        }),
         Some(config) => builder.listen("tls", socket, move || {
-            http(until_stopping.clone()).h1(service()).rustls_0_23(config.clone())
+            let accepted = Acceptor::new(config.clone()).map_err(TlsError::into_service_error);
+            let progressing = accepted.map(move |stream: TlsStream<TcpStream>| {
+                let peer = stream.get_ref().0.peer_addr().ok();
+                (Progressing::new(stream, within), peer)
+            });
+            let http = http(until_stopping.clone()).h1(service());
+            progressing.and_then(http.map_err(TlsError::Service))
         }),
     };
     let server = builder?.run();
@@ -87,7 +112,7 @@ where
 }
 
 /// How long a client may take for the head of a request.
-pub(crate) const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
+const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
 
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 const DISCONNECT_TIMEOUT: Duration = Duration::from_secs(2);

@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use actix_web::{App as ActixApp, HttpServer, dev::ServerHandle, middleware::from_fn, web};
+use actix_web::{App as ActixApp, dev::ServerHandle, middleware::from_fn, web};
 use sealpost_domain::Clock as _;
 use sealpost_service::Sealpost;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -84,7 +84,7 @@ impl Server {
         let (ops, ops_url) = match ops_socket {
             Some(socket) => {
                 let url = format!("http://{}", local_address(&socket)?);
-                (Some(serve_ops(socket, &node, registry)?), Some(url))
+                (Some(serve_ops(args, socket, &node, registry)?), Some(url))
             }
             None => (None, None),
         };
@@ -136,6 +136,7 @@ fn serve_api(
     let bounds = Bounds {
         workers: args.http.workers.map_or_else(cores, usize::from),
         connections_max: args.http.max_connections,
+        answer_within: args.http.connection_timeout,
         drain_s: REQUESTS_DRAIN_S,
     };
     let tls = tls.map(Tls::config).transpose()?;
@@ -144,22 +145,21 @@ fn serve_api(
 }
 
 fn serve_ops(
+    args: &ServeArgs,
     socket: TcpListener,
     node: &Arc<Node>,
     registry: Arc<Registry>,
 ) -> Result<ServerHandle, Fault> {
     let ops = web::Data::new(Ops { node: Arc::clone(node), registry });
-    let server =
-        HttpServer::new(move || ActixApp::new().app_data(ops.clone()).configure(ops::routes))
-            .workers(1)
-            .client_request_timeout(listen::HEAD_TIMEOUT)
-            .disable_signals()
-            .listen(socket)
-            .map_err(|error| Fault::caused("the ops address cannot be served", error))?
-            .run();
-    let handle = server.handle();
-    actix_rt::spawn(server);
-    Ok(handle)
+    let make = move || ActixApp::new().app_data(ops.clone()).configure(ops::routes);
+    let bounds = Bounds {
+        workers: 1,
+        connections_max: args.http.max_connections,
+        answer_within: args.http.connection_timeout,
+        drain_s: REQUESTS_DRAIN_S,
+    };
+    listen::serve(socket, None, bounds, make)
+        .map_err(|error| Fault::caused("the ops address cannot be served", error))
 }
 
 /// From now on SIGHUP has the circuits and the certificate read again.

@@ -14,13 +14,25 @@ pub(crate) fn exchange(url: &str, bytes: impl AsRef<[u8]>) -> String {
 /// Sends one piece after the other and reads the answer; it is empty where the server just closes. A server may
 /// answer and close before it has taken everything.
 pub(crate) fn talk(url: &str, pieces: &[&[u8]]) -> String {
-    let mut socket = TcpStream::connect(url.strip_prefix("http://").unwrap()).unwrap();
-    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut socket = connect(url);
     for piece in pieces {
         if socket.write_all(piece).is_err() {
             break;
         }
     }
+    answer_on(&mut socket)
+}
+
+/// A connection on which everything is waited for, but not for good.
+pub(crate) fn connect(url: &str) -> TcpStream {
+    let socket = TcpStream::connect(url.strip_prefix("http://").unwrap()).unwrap();
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    socket.set_write_timeout(Some(PATIENCE)).unwrap();
+    socket
+}
+
+/// The next answer; empty where the server just closes.
+pub(crate) fn answer_on(socket: &mut TcpStream) -> String {
     let (mut answer, mut buffer) = (Vec::new(), [0; 4096]);
     while !is_whole(&answer) {
         match socket.read(&mut buffer) {

@@ -1,0 +1,104 @@
+//! A connection must get on: one over which no byte of an answer went for too long is closed.
+//!
+//! The HTTP library's own deadlines are for the first head and for silence between requests. A second head that never
+//! ends, and an answer that nobody reads, would hold a connection for good.
+
+use std::{
+    io::{self, IoSlice},
+    pin::{Pin, pin},
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+
+use actix_rt::time::{Instant, Sleep, sleep};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// A stream that fails once nothing could be written to it for longer than allowed, whatever is read from it.
+pub(super) struct Progressing<S> {
+    stream: S,
+    allowed: Duration,
+    written_at: Instant,
+    /// Set when something waits; only looked at again when it has ended, so that a write costs it nothing.
+    alarm: Pin<Box<Sleep>>,
+}
+
+impl<S> Progressing<S> {
+    pub(super) fn new(stream: S, allowed: Duration) -> Self {
+        Self { stream, allowed, written_at: Instant::now(), alarm: Box::pin(sleep(allowed)) }
+    }
+
+    /// What to say instead of "not yet".
+    fn poll_alarm<T>(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
+        loop {
+            ready!(self.alarm.as_mut().poll(cx));
+            let ends_at = self.written_at + self.allowed;
+            if ends_at <= Instant::now() {
+                return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+            }
+            self.alarm.as_mut().reset(ends_at);
+        }
+    }
+
+    fn written(
+        &mut self,
+        cx: &mut Context<'_>,
+        written: Poll<io::Result<usize>>,
+    ) -> Poll<io::Result<usize>> {
+        match written {
+            Poll::Pending => self.poll_alarm(cx),
+            Poll::Ready(Ok(count)) if count > 0 => {
+                self.written_at = Instant::now();
+                written
+            }
+            Poll::Ready(_) => written,
+        }
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Progressing<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        match pin!(&mut self.stream).poll_read(cx, buf) {
+            Poll::Pending => self.poll_alarm(cx),
+            read @ Poll::Ready(_) => read,
+        }
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Progressing<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = pin!(&mut self.stream).poll_write(cx, buf);
+        self.written(cx, written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = pin!(&mut self.stream).poll_write_vectored(cx, bufs);
+        self.written(cx, written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match pin!(&mut self.stream).poll_flush(cx) {
+            Poll::Pending => self.poll_alarm(cx),
+            flushed @ Poll::Ready(_) => flushed,
+        }
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        pin!(&mut self.stream).poll_shutdown(cx)
+    }
+}
