@@ -139,6 +139,24 @@ fn a_database_that_is_not_there_is_said() {
 }
 
 #[test]
+fn a_url_that_is_mistyped_is_not_shown() {
+    for (url, advice) in [
+        ("postgress://ann:hunter2@h/x", "give the database as"),
+        ("\"postgres://ann:hunter2@h/x", "give the database as"),
+        ("postgres://ann:hunter2%@h/x", "percent-encoded"),
+    ] {
+        let mut from_environment = binary(&["migrate"]);
+        from_environment.env("SEALPOST_DATABASE_URL", url);
+        for command in [binary(&["serve", "--database-url", url]), from_environment] {
+            let Ended { status, stderr, .. } = run(command);
+            assert_eq!(status, Some(2), "{stderr}");
+            assert!(stderr.contains("--database-url") && stderr.contains(advice), "{stderr}");
+            assert!(!stderr.contains("hunter2"), "{stderr}");
+        }
+    }
+}
+
+#[test]
 fn the_clear_is_for_loopback_alone() {
     let database = Database::embedded();
     let on = |address: &str, more: &[&str]| {

@@ -2,6 +2,8 @@
 
 use std::{error::Error, fmt, io::Write as _, process::ExitCode};
 
+use clap::error::{ContextKind, ContextValue};
+
 /// A failure of a command.
 #[derive(Debug)]
 pub(crate) struct Fault {
@@ -69,7 +71,14 @@ pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
         error.exit();
     }
-    let text = error.to_string();
+    let mut text = error.to_string();
+    if let (Some(ContextValue::String(argument)), Some(ContextValue::String(value))) =
+        (error.get(ContextKind::InvalidArg), error.get(ContextKind::InvalidValue))
+        && argument.starts_with("--database-url")
+    {
+        // It may hold a password, and this ends in somebody's journal.
+        text = text.replace(&format!(" '{value}'"), "");
+    }
     let said: Vec<&str> = text
         .lines()
         .map(str::trim)

@@ -5,6 +5,7 @@ use std::{
     net::{SocketAddr, TcpListener},
     path::PathBuf,
     sync::Arc,
+    time::Duration,
 };
 
 use actix_web::{App as ActixApp, dev::ServerHandle, middleware::from_fn, web};
@@ -41,14 +42,18 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Fault> {
         tracing::info!("stopping");
         tokio::select! {
             () = server.stop() => tracing::info!("stopped"),
-            () = signals.next() => {
-                tracing::warn!("stopped at once; leases will expire");
-                // To return is to wait for the threads that are still stopping in order.
-                std::process::exit(1);
-            }
+            () = signals.next() => break_off("asked again"),
+            // A database that hangs could hold up one step after the other.
+            () = actix_rt::time::sleep(STOP_MAX) => break_off("it took too long"),
         }
         Ok(())
     })
+}
+
+/// Ends at once: to return would be to wait for the threads that are still stopping in order.
+fn break_off(why: &str) -> ! {
+    tracing::warn!(why, "stopped at once; leases will expire");
+    std::process::exit(1)
 }
 
 /// A node with HTTP in front of it.
@@ -65,6 +70,8 @@ impl Server {
     /// Binds, starts the node, and takes requests.
     pub(crate) fn start(args: &ServeArgs, registry: Arc<Registry>) -> Result<Self, Fault> {
         config::check_listen(args)?;
+        // Before anything takes its time: a hang-up that nobody listens for ends the process.
+        let hangups = listen_for(SignalKind::hangup())?;
         let api_socket = bind(args.http.listen)?;
         let ops_socket = match args.http.ops_listen {
             OpsListen::At(address) => Some(bind(address)?),
@@ -79,7 +86,7 @@ impl Server {
         let node = Arc::new(Node::start(args, &base_url)?);
         let base_url = base_url.as_str().to_owned();
         let circuits = args.service.circuits.clone();
-        reload_on_hangup(circuits, Arc::clone(&node.sealpost), tls.clone())?;
+        reload_on(hangups, circuits, Arc::clone(&node.sealpost), tls.clone());
         let api = serve_api(args, api_socket, &node, &base_url, tls.as_ref())?;
         let (ops, ops_url) = match ops_socket {
             Some(socket) => {
@@ -163,12 +170,12 @@ fn serve_ops(
 }
 
 /// From now on SIGHUP has the circuits and the certificate read again.
-fn reload_on_hangup(
+fn reload_on(
+    mut hangups: Signal,
     circuits: Option<PathBuf>,
     sealpost: Arc<Sealpost>,
     tls: Option<Arc<Tls>>,
-) -> Result<(), Fault> {
-    let mut hangups = listen_for(SignalKind::hangup())?;
+) {
     actix_rt::spawn(async move {
         while hangups.recv().await.is_some() {
             let (circuits, sealpost, tls) = (circuits.clone(), Arc::clone(&sealpost), tls.clone());
@@ -183,7 +190,6 @@ fn reload_on_hangup(
             }
         }
     });
-    Ok(())
 }
 
 /// Each connection is an open file, and the limit that shells hand down is often as low as 1,024.
@@ -245,3 +251,5 @@ fn cores() -> usize {
 
 /// With the dispatcher's drain this stays within the 30 s that a stop may take.
 const REQUESTS_DRAIN_S: u64 = 8;
+/// Whoever started the service waits for 30 s before it kills.
+const STOP_MAX: Duration = Duration::from_secs(29);

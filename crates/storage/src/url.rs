@@ -21,6 +21,12 @@ pub enum UrlFault {
     /// A database in memory would be another one for every connection.
     #[error("a database in memory cannot be shared between connections: give a file, sqlite:PATH")]
     InMemory,
+    /// libpq could not take it apart, and would show all of it to say so.
+    #[error(
+        "the URL of the database cannot be taken apart: characters of user and password that mean something in a URL \
+         must be percent-encoded, such as %40 for @, %2F for / and %25 for %"
+    )]
+    Garbled,
     /// Neither of the schemes.
     #[error("give the database as postgres://USER:PASSWORD@HOST:PORT/NAME or as sqlite:PATH")]
     Unknown,
@@ -47,8 +53,12 @@ impl FromStr for DatabaseUrl {
     type Err = UrlFault;
 
     fn from_str(text: &str) -> Result<Self, UrlFault> {
-        if text.starts_with("postgres://") || text.starts_with("postgresql://") {
-            return Ok(Self::Postgres(PostgresUrl(text.to_owned())));
+        if let Some(rest) =
+            text.strip_prefix("postgres://").or_else(|| text.strip_prefix("postgresql://"))
+        {
+            let is_readable = is_percent_encoded(rest) && has_parts(rest);
+            let url = is_readable.then(|| PostgresUrl(text.to_owned()));
+            return url.map(Self::Postgres).ok_or(UrlFault::Garbled);
         }
         let path = text.strip_prefix("sqlite:").ok_or(UrlFault::Unknown)?;
         let path = path.strip_prefix("//").unwrap_or(path);
@@ -58,6 +68,38 @@ impl FromStr for DatabaseUrl {
             _ => Ok(Self::Sqlite(PathBuf::from(path))),
         }
     }
+}
+
+/// Whether every `%` begins a byte other than NUL.
+fn is_percent_encoded(text: &str) -> bool {
+    text.split('%').skip(1).all(|escaped| {
+        let digits = escaped.get(..2).unwrap_or_default();
+        digits.len() == 2 && digits.bytes().all(|byte| byte.is_ascii_hexdigit()) && digits != "00"
+    })
+}
+
+/// Whether what follows the scheme is `[USER[:PASSWORD]@][HOST[:PORT],…][/NAME][?KEY=VALUE&…]`.
+fn has_parts(rest: &str) -> bool {
+    let at = rest.find(['@', '/']).filter(|at| rest[*at..].starts_with('@'));
+    let (user, rest) = at.map_or(("", rest), |at| (&rest[..at], &rest[at + 1..]));
+    let (place, parameters) = rest.split_once('?').unwrap_or((rest, ""));
+    let (hosts, name) = place.split_once('/').unwrap_or((place, ""));
+    let pairs = parameters.split('&').filter(|pair| !pair.is_empty());
+    !user.contains(['?', '[', ']'])
+        && !name.contains('@')
+        && hosts.split(',').all(is_host)
+        && pairs.map(|pair| pair.matches('=').count()).all(|count| count == 1)
+}
+
+fn is_host(text: &str) -> bool {
+    let port = match text.strip_prefix('[') {
+        Some(address) => address.split_once(']').filter(|(address, _)| !address.is_empty()),
+        None => Some(text.split_at(text.find(':').unwrap_or(text.len()))),
+    };
+    let is_port = |port: &str| {
+        port.strip_prefix(':').unwrap_or(port).bytes().all(|byte| byte.is_ascii_digit())
+    };
+    port.is_some_and(|(host, port)| !host.contains(['@', ']']) && is_port(port))
 }
 
 impl fmt::Debug for DatabaseUrl {
@@ -115,9 +157,46 @@ mod tests {
     }
 
     #[test]
+    fn what_libpq_cannot_take_apart_is_refused_before_it_shows_it() {
+        for text in [
+            "",
+            "/d",
+            "h",
+            "u@h/d",
+            "u:p@h:5432/d?sslmode=require&application_name=a%20b",
+            "u:p%40%2f%25@h1:1,h2:2,[::1]:3/d",
+            "[2001:db8::1]/d",
+            "%2Frun%2Fpostgresql/d",
+            "/d?host=/run/postgresql&port=5433",
+            "h/d?password=p@ss",
+        ] {
+            postgres(&format!("postgres://{text}"));
+        }
+        for text in [
+            "u:100%@h/d",
+            "u:p%0@h/d",
+            "u:p%00@h/d",
+            "u:p@ss@h/d",
+            "u:p/ss@h/d",
+            "u:p?ss@h/d",
+            "u:p?s=s@h/d",
+            "u:12/ss@h/d",
+            "u:p[ss@h/d",
+            "u:p@[::1/d",
+            "u:p@[]/d",
+            "u:p@[::1]x/d",
+            "u:p@h/d?sslmode",
+            "u:p@h/d?options=a=b",
+        ] {
+            let read = format!("postgres://{text}").parse::<DatabaseUrl>();
+            assert_eq!(read, Err(UrlFault::Garbled), "{text}");
+        }
+    }
+
+    #[test]
     fn no_password_is_shown() {
         for text in [
-            "postgres://ann:p@ss@db.example:5432/sealpost?sslmode=require",
+            "postgres://ann:p%40ss@db.example:5432/sealpost?sslmode=require",
             "postgres://ann@db.example:5432/sealpost?password=p@ss",
         ] {
             let url: DatabaseUrl = text.parse().unwrap();
