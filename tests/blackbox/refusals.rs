@@ -220,10 +220,15 @@ fn a_body_that_is_no_json_object_is_refused(database: &Database) {
     }
     for path in [
         "/v1/auth/logout",
-        "/v1/did/status",
-        "/v1/channel/send",
+        "/v1/auth/rotate-secret",
+        "/v1/badges/issue",
+        "/v1/badges/verify",
         "/v1/channel/open",
+        "/v1/channel/send",
+        "/v1/compliance/validate",
+        "/v1/did/status",
         "/v1/webhooks",
+        "/v1/webhooks/register",
     ] {
         let who = client.newcomer();
         let request = client.post(path).by(&who).body("application/json", b"[1]");

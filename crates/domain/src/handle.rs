@@ -57,8 +57,10 @@ impl fmt::Display for Handle {
 }
 
 /// Every prefix of an id or a secret, those of later versions too, and the scheme of a DID.
-const RESERVED: &[&str] =
-    &["acct", "ak", "bdg", "did", "env", "gov", "ls", "req", "st", "wh", "whpk", "whsec", "whsk"];
+const RESERVED: &[&str] = &[
+    "acct", "ak", "asmt", "att", "bdg", "chn", "did", "env", "gov", "iss", "ls", "req", "st", "wh",
+    "whpk", "whsec", "whsk",
+];
 
 #[cfg(test)]
 mod tests {
@@ -79,6 +81,7 @@ mod tests {
             ("a.bc", HandleFault::Characters),
             ("bøb", HandleFault::Characters),
             ("ak_1", HandleFault::Reserved),
+            ("asmt_01h455vb4pex5vsknk084sn02q", HandleFault::Reserved),
             ("whsec_abc", HandleFault::Reserved),
             ("ST_abc", HandleFault::Reserved),
             ("did", HandleFault::Reserved),

@@ -67,7 +67,11 @@ impl Sealpost {
     }
 
     /// Replaces the account's login secret; the old one stops working. Sessions go on.
-    pub fn rotate_login_secret(&self, token: Option<&str>) -> Result<SecretRotated, Error> {
+    pub fn rotate_login_secret(
+        &self,
+        token: Option<&str>,
+        body: Body<()>,
+    ) -> Result<SecretRotated, Error> {
         let token = read_token(token)?;
         let secret = LoginSecret::generate()?;
         let (clock, hash) = (&self.core.clock, secret.hash());
@@ -76,6 +80,9 @@ impl Sealpost {
             let Some(live) = session.filter(|session| session.is_live(clock.now())) else {
                 return Ok(Err(NO_SESSION));
             };
+            if let Err(refusal) = &body {
+                return Ok(Err(refusal.clone()));
+            }
             tx.set_login_secret(&live.account_id, &hash)?;
             Ok(Ok(live.account_id))
         })??;

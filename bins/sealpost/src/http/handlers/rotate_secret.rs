@@ -7,5 +7,6 @@ use super::{Answer, ask};
 use crate::http::{App, caller::Visitor};
 
 pub(crate) async fn rotate_secret(app: web::Data<App>, visitor: Visitor) -> Answer<SecretRotated> {
-    ask(&app, move |sealpost| sealpost.rotate_login_secret(visitor.token.as_deref())).await
+    let body = visitor.body.map(drop);
+    ask(&app, move |sealpost| sealpost.rotate_login_secret(visitor.token.as_deref(), body)).await
 }
