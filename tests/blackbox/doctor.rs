@@ -191,14 +191,16 @@ fn a_database_that_cannot_be_used_is_found() {
     let kek = folder.path().join("kek");
     fs::write(&kek, run(binary(&["kek", "new"])).stdout).unwrap();
     fs::set_permissions(&kek, fs::Permissions::from_mode(0o600)).unwrap();
-    let command = || {
+    let command = |url: &str| {
         let mut command = binary(&["doctor", "--listen=127.0.0.1:0", "--ops-listen=off"]);
-        command.args(["--database-url", &nowhere, "--kek-file"]).arg(&kek);
+        command.args(["--database-url", url, "--kek-file"]).arg(&kek);
         command
     };
-    finds(command(), "database", "fail", "--database-url");
-    let ended = run(command());
+    finds(command(&nowhere), "database", "fail", "--database-url");
+    let ended = run(command(&nowhere));
     assert!(!format!("{}{}", ended.stdout, ended.stderr).contains("hunter2"));
+    let elsewhere = command("postgres://ann@db.invalid:1/x");
+    finds(elsewhere, "database", "warn", "unencrypted");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Which database: the text of a setting, read.
 
-use std::{fmt, path::PathBuf, str::FromStr};
+use std::{fmt, net::IpAddr, path::PathBuf, str::FromStr};
 
 /// Where the data is.
 #[derive(Clone, PartialEq, Eq)]
@@ -32,7 +32,27 @@ pub enum UrlFault {
     Unknown,
 }
 
+impl DatabaseUrl {
+    /// Whether what is said to the database goes over a network, where nothing encrypts it: libpq comes without TLS.
+    pub fn leaves_the_machine(&self) -> bool {
+        match self {
+            Self::Postgres(url) => url.leaves_the_machine(),
+            Self::Sqlite(_) => false,
+        }
+    }
+}
+
 impl PostgresUrl {
+    /// A parameter goes before what stands in the place of hosts, and an address before a name.
+    fn leaves_the_machine(&self) -> bool {
+        let rest = self.0.split_once("://").map_or("", |(_, rest)| rest);
+        let parts = Parts::of(rest);
+        match parts.parameter("hostaddr").or_else(|| parts.parameter("host")) {
+            Some(given) => !given.split(',').all(is_here),
+            None => !parts.hosts.split(',').all(|host| host_of(host).is_some_and(is_here)),
+        }
+    }
+
     /// The URL with `defaults` added, `key=value` each, where it does not give the key itself.
     pub(crate) fn with_defaults(&self, defaults: &[String]) -> String {
         let mut url = self.0.clone();
@@ -56,7 +76,7 @@ impl FromStr for DatabaseUrl {
         if let Some(rest) =
             text.strip_prefix("postgres://").or_else(|| text.strip_prefix("postgresql://"))
         {
-            let is_readable = is_percent_encoded(rest) && has_parts(rest);
+            let is_readable = is_percent_encoded(rest) && Parts::of(rest).are_readable();
             let url = is_readable.then(|| PostgresUrl(text.to_owned()));
             return url.map(Self::Postgres).ok_or(UrlFault::Garbled);
         }
@@ -78,28 +98,55 @@ fn is_percent_encoded(text: &str) -> bool {
     })
 }
 
-/// Whether what follows the scheme is `[USER[:PASSWORD]@][HOST[:PORT],…][/NAME][?KEY=VALUE&…]`.
-fn has_parts(rest: &str) -> bool {
-    let at = rest.find(['@', '/']).filter(|at| rest[*at..].starts_with('@'));
-    let (user, rest) = at.map_or(("", rest), |at| (&rest[..at], &rest[at + 1..]));
-    let (place, parameters) = rest.split_once('?').unwrap_or((rest, ""));
-    let (hosts, name) = place.split_once('/').unwrap_or((place, ""));
-    let pairs = parameters.split('&').filter(|pair| !pair.is_empty());
-    !user.contains(['?', '[', ']'])
-        && !name.contains('@')
-        && hosts.split(',').all(is_host)
-        && pairs.map(|pair| pair.matches('=').count()).all(|count| count == 1)
+/// What follows the scheme: `[USER[:PASSWORD]@][HOST[:PORT],…][/NAME][?KEY=VALUE&…]`.
+struct Parts<'a> {
+    user: &'a str,
+    hosts: &'a str,
+    name: &'a str,
+    parameters: &'a str,
 }
 
-fn is_host(text: &str) -> bool {
-    let port = match text.strip_prefix('[') {
-        Some(address) => address.split_once(']').filter(|(address, _)| !address.is_empty()),
-        None => Some(text.split_at(text.find(':').unwrap_or(text.len()))),
+impl<'a> Parts<'a> {
+    /// Cuts where libpq does.
+    fn of(rest: &'a str) -> Self {
+        let at = rest.find(['@', '/']).filter(|at| rest[*at..].starts_with('@'));
+        let (user, rest) = at.map_or(("", rest), |at| (&rest[..at], &rest[at + 1..]));
+        let (place, parameters) = rest.split_once('?').unwrap_or((rest, ""));
+        let (hosts, name) = place.split_once('/').unwrap_or((place, ""));
+        Self { user, hosts, name, parameters }
+    }
+
+    fn are_readable(&self) -> bool {
+        let mut pairs = self.parameters.split('&').filter(|pair| !pair.is_empty());
+        !self.user.contains(['?', '[', ']'])
+            && !self.name.contains('@')
+            && self.hosts.split(',').all(|host| host_of(host).is_some())
+            && pairs.all(|pair| pair.matches('=').count() == 1)
+    }
+
+    fn parameter(&self, name: &str) -> Option<&'a str> {
+        let mut pairs = self.parameters.split('&').filter_map(|pair| pair.split_once('='));
+        pairs.find(|(key, _)| *key == name).map(|(_, value)| value)
+    }
+}
+
+/// The host of `HOST[:PORT]`; an address of version 6 stands in brackets.
+fn host_of(text: &str) -> Option<&str> {
+    let (host, port) = match text.strip_prefix('[') {
+        Some(address) => address.split_once(']').filter(|(address, _)| !address.is_empty())?,
+        None => text.split_at(text.find(':').unwrap_or(text.len())),
     };
-    let is_port = |port: &str| {
-        port.strip_prefix(':').unwrap_or(port).bytes().all(|byte| byte.is_ascii_digit())
-    };
-    port.is_some_and(|(host, port)| !host.contains(['@', ']']) && is_port(port))
+    let port = port.strip_prefix(':').unwrap_or(port);
+    let is_host = !host.contains(['@', ']']) && port.bytes().all(|byte| byte.is_ascii_digit());
+    is_host.then_some(host)
+}
+
+/// Whether a host is a socket's folder, or the machine itself.
+fn is_here(host: &str) -> bool {
+    let is_folder = host.is_empty() || host.starts_with('/') || host.starts_with("%2");
+    is_folder
+        || host == "localhost"
+        || host.parse().is_ok_and(|address: IpAddr| address.is_loopback())
 }
 
 impl fmt::Debug for DatabaseUrl {
@@ -191,6 +238,26 @@ mod tests {
             let read = format!("postgres://{text}").parse::<DatabaseUrl>();
             assert_eq!(read, Err(UrlFault::Garbled), "{text}");
         }
+    }
+
+    #[test]
+    fn what_leaves_the_machine_is_known() {
+        for (text, leaves) in [
+            ("/d", false),
+            ("u:p@localhost:5432/d", false),
+            ("u:p@127.0.0.1,[::1]:5433/d", false),
+            ("%2Frun%2Fpostgresql/d", false),
+            ("/d?host=/run/postgresql", false),
+            ("localhost/d?hostaddr=192.0.2.1", true),
+            ("u:p@db.example/d", true),
+            ("u:p@localhost,db.example/d", true),
+            ("[2001:db8::1]:5432/d", true),
+            ("db.example/d?host=localhost", false),
+        ] {
+            let url = format!("postgres://{text}").parse::<DatabaseUrl>().unwrap();
+            assert_eq!(url.leaves_the_machine(), leaves, "{text}");
+        }
+        assert!(!"sqlite:a.db".parse::<DatabaseUrl>().unwrap().leaves_the_machine());
     }
 
     #[test]

@@ -27,6 +27,11 @@ pub(super) fn look(args: &ServeArgs, findings: &mut Vec<Finding>) -> Option<Open
         findings.push(Finding::ok("database", text));
         return None;
     }
+    if url.leaves_the_machine() {
+        let text = "what is said to the database goes over a network unencrypted: keep that network to yourself, or lead \
+                    --database-url through a tunnel on this machine (docs/operating.md)";
+        findings.push(Finding::warn("database", text));
+    }
     match open(args, &url) {
         Ok((database, about)) => {
             findings.push(Finding::ok("database", format!("{} answers", about.engine)));
