@@ -3,12 +3,14 @@
 use std::{
     sync::atomic::{AtomicUsize, Ordering},
     thread,
+    time::Duration,
 };
 
 use serde_json::json;
 
 use crate::support::{
-    Client, Database, Identity, Receiver, Server, on_both, text, within_one_minute,
+    Client, Database, Identity, Reaction, Receiver, SOON, Server, eventually, on_both, text,
+    within_one_minute,
 };
 
 #[test]
@@ -67,6 +69,30 @@ fn a_registration_deleted_on_one_node_gets_nothing_from_the_other() {
     other.client().send(&bob, &bob.key, "x").ok();
     kept.await_notices(2);
     assert_eq!(deleted.notices().len(), 1);
+}
+
+#[test]
+fn what_waits_on_one_node_is_dropped_when_the_key_is_revoked_beside_it() {
+    let (database, [one, other]) = cluster();
+    let slow = Receiver::reacting(|_| Reaction::Hang);
+    let (alice, bob) = (one.client().newcomer(), one.client().newcomer());
+    one.client().register(&bob, &slow.url);
+    for _ in 0..8 {
+        other.client().send(&alice, &bob.key, "x").ok();
+    }
+    slow.await_notices(1);
+    let holds = |count: usize| {
+        let metrics = Client::new(&other.ops_url).request("GET", "/metrics").answer().body;
+        let held = format!("sealpost_deliveries_held {count}");
+        String::from_utf8(metrics).unwrap().lines().any(|line| line == held).then_some(())
+    };
+    eventually("seven wait for the first", SOON, || holds(8));
+    database.operate(&["key", "revoke", &bob.key]);
+    // Long before the first is given up.
+    eventually("only what is under way is held", Duration::from_secs(8), || holds(1));
+    slow.go_on();
+    eventually("nothing is held", SOON, || holds(0));
+    assert_eq!(slow.notices().len(), 1);
 }
 
 #[test]

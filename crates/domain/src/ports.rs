@@ -343,6 +343,9 @@ pub trait Outbox: Send + Sync {
         held: &[(DeliveryId, LeaseToken)],
         due_at: Timestamp,
     ) -> Result<(), StoreError>;
+
+    /// Which of these registrations get nothing any more: those that are gone, and those that are disabled.
+    fn no_longer_enabled(&self, of: &[WebhookId]) -> Result<Vec<WebhookId>, StoreError>;
 }
 
 /// What a claim takes.

@@ -1,21 +1,22 @@
 //! The queue of deliveries. Nothing here waits for the disk: what a crash of the machine takes back is attempted
 //! again when its lease ends.
 
-use std::time::Duration;
+use std::{collections::HashSet, time::Duration};
 
 use diesel::{dsl::exists, prelude::*};
 use sealpost_domain::{
-    DeliveryId, LeaseToken, LeasedDelivery, Settlement, Timestamp,
+    DeliveryId, LeaseToken, LeasedDelivery, RegistrationStatus, Settlement, Timestamp, WebhookId,
     ports::{Claim, Durability, Outbox, StoreError},
 };
 
 use crate::{
+    any_of::any_of,
     batch::{self, Held},
     claiming,
-    connection::AnyConnection,
+    connection::{AnyConnection, on_backend},
     database::Database,
     fault::Fault,
-    schema::deliveries,
+    schema::{deliveries, webhooks},
     settling,
 };
 
@@ -57,6 +58,16 @@ impl Outbox for Database {
         let held: Vec<_> = held.iter().map(|(id, lease)| Held::new(id, *lease)).collect();
         self.transact(Durability::Relaxed, |conn| batch::release(conn, &held, due_at))
     }
+
+    fn no_longer_enabled(&self, of: &[WebhookId]) -> Result<Vec<WebhookId>, StoreError> {
+        if of.is_empty() {
+            return Ok(Vec::new());
+        }
+        let ids: Vec<_> = of.iter().map(WebhookId::to_string).collect();
+        let enabled = self.read(|conn| enabled_of(conn, &ids))?;
+        let ended = of.iter().zip(&ids).filter(|(_, id)| !enabled.contains(*id));
+        Ok(ended.map(|(id, _)| *id).collect())
+    }
 }
 
 /// Makes every delivery that anybody holds due at once.
@@ -65,6 +76,14 @@ pub(crate) fn release_every_lease(conn: &mut AnyConnection, now: Timestamp) -> R
         .set((deliveries::lease.eq(None::<i64>), deliveries::due_at.eq(Some(now.as_millis()))))
         .execute(conn)?;
     Ok(())
+}
+
+fn enabled_of(conn: &mut AnyConnection, ids: &[String]) -> Result<HashSet<String>, Fault> {
+    let enabled = webhooks::table
+        .filter(any_of(webhooks::id, ids))
+        .filter(webhooks::status.eq(RegistrationStatus::Enabled.as_str()))
+        .select(webhooks::id);
+    Ok(on_backend!(conn, c => enabled.load::<String>(c))?.into_iter().collect())
 }
 
 fn is_any_due(conn: &mut AnyConnection, now: Timestamp) -> Result<bool, Fault> {

@@ -75,6 +75,7 @@ impl Lane {
             tokio::select! {
                 order = self.context.inbox.recv() => match order {
                     Some(Order::Deliver(deliveries)) => self.accept(deliveries),
+                    Some(Order::Withdraw(ended)) => self.withdraw(&ended),
                     Some(Order::Stop) | None => break,
                 },
                 Some(ended) = self.attempts.join_next_with_id() => self.finish(ended),
@@ -93,6 +94,15 @@ impl Lane {
                 room.give_back(1);
             }
         }
+    }
+
+    /// What is under way goes on: it has left already.
+    fn withdraw(&mut self, ended: &[WebhookId]) {
+        let now = self.context.clock.now();
+        for id in ended {
+            self.targets.withdraw(*id, now);
+        }
+        self.postpone();
     }
 
     fn launch(&mut self) {
@@ -165,6 +175,7 @@ impl Lane {
         let needed = self.context.clock.now().plus(self.context.settings.attempt_max());
         self.context.shared.room.give_back(self.targets.tidy(needed));
         self.postpone();
+        self.context.shared.waiting.tell(self.targets.waiting());
         self.show();
     }
 

@@ -16,6 +16,8 @@ pub(crate) enum Order {
     Deliver(Vec<LeasedDelivery>),
     /// Begin nothing more.
     Stop,
+    /// Give back what is queued for these, which get nothing any more.
+    Withdraw(Vec<WebhookId>),
 }
 
 /// All lanes, seen from outside.
@@ -33,13 +35,7 @@ impl Lanes {
     /// and what is known about it need no lock.
     pub(crate) fn hand_over(&self, deliveries: Vec<LeasedDelivery>) {
         self.shared.room.take(deliveries.len());
-        let mut batches: Vec<Vec<LeasedDelivery>> = self.inboxes.iter().map(|_| vec![]).collect();
-        for delivery in deliveries {
-            let lane = self.lane_of(&delivery.target.webhook_id);
-            if let Some(batch) = batches.get_mut(lane) {
-                batch.push(delivery);
-            }
-        }
+        let batches = self.share_out(deliveries, |delivery| delivery.target.webhook_id);
         for (inbox, batch) in self.inboxes.iter().zip(batches) {
             let count = batch.len();
             // A lane that has ended takes nothing: the leases end, and another node takes over.
@@ -49,10 +45,30 @@ impl Lanes {
         }
     }
 
+    /// Has what waits for these registrations given back.
+    pub(crate) fn withdraw(&self, ended: Vec<WebhookId>) {
+        for (inbox, batch) in self.inboxes.iter().zip(self.share_out(ended, |id| *id)) {
+            if !batch.is_empty() {
+                drop(inbox.send(Order::Withdraw(batch)));
+            }
+        }
+    }
+
     pub(crate) fn stop(&self) {
         for inbox in &self.inboxes {
             drop(inbox.send(Order::Stop));
         }
+    }
+
+    fn share_out<T>(&self, all: Vec<T>, target: impl Fn(&T) -> WebhookId) -> Vec<Vec<T>> {
+        let mut batches: Vec<Vec<T>> = self.inboxes.iter().map(|_| vec![]).collect();
+        for one in all {
+            let lane = self.lane_of(&target(&one));
+            if let Some(batch) = batches.get_mut(lane) {
+                batch.push(one);
+            }
+        }
+        batches
     }
 
     fn lane_of(&self, webhook_id: &WebhookId) -> usize {

@@ -1,6 +1,8 @@
 //! What the dispatcher's threads share: the room in memory, the word to stop, and who is still running.
 
 use std::{
+    collections::HashSet,
+    mem,
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, AtomicUsize, Ordering},
@@ -8,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use sealpost_domain::LeaseToken;
+use sealpost_domain::{LeaseToken, WebhookId};
 
 use crate::{
     settings::Settings,
@@ -20,6 +22,7 @@ use crate::{
 pub(crate) struct Shared {
     pub(crate) room: Room,
     pub(crate) stop: Stop,
+    pub(crate) waiting: Waiting,
     pub(crate) tokens: Tokens,
     pub(crate) counters: Counters,
     /// One for each thread that sends.
@@ -32,6 +35,7 @@ impl Shared {
         Self {
             room: Room { taken: AtomicUsize::new(0), max: settings.queue_max },
             stop: Stop::default(),
+            waiting: Waiting::default(),
             tokens: Tokens { start: token_start, issued: AtomicU64::new(0) },
             counters: Counters::default(),
             lanes: (0..settings.lanes()).map(|_| Gauges::default()).collect(),
@@ -102,6 +106,20 @@ impl Stop {
     pub(crate) fn wait(&self, span: Duration) {
         let waited = self.heard.wait_timeout_while(lock(&self.said), span, |said| !*said);
         drop(waited.unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+/// Registrations that have something queued: what lanes have told since the sweeper took it last.
+#[derive(Debug, Default)]
+pub(crate) struct Waiting(Mutex<HashSet<WebhookId>>);
+
+impl Waiting {
+    pub(crate) fn tell(&self, of: impl Iterator<Item = WebhookId>) {
+        lock(&self.0).extend(of);
+    }
+
+    pub(crate) fn take(&self) -> Vec<WebhookId> {
+        mem::take(&mut *lock(&self.0)).into_iter().collect()
     }
 }
 

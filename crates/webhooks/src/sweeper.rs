@@ -1,4 +1,5 @@
-//! Asks the database for what is due: retries, what found no room, and what a dead node held. One thread.
+//! Asks the database for what is due: retries, what found no room, and what a dead node held; and what must not be sent
+//! any more of what waits in memory. One thread.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -18,7 +19,8 @@ pub(crate) struct Sweeper {
     pub(crate) every: Duration,
     pub(crate) claim_max: usize,
     pub(crate) claim_per_target_max: usize,
-    outage: Outage,
+    claiming: Outage,
+    withdrawing: Outage,
 }
 
 impl Sweeper {
@@ -29,20 +31,45 @@ impl Sweeper {
         clock: Arc<dyn Clock>,
         shared: Arc<Shared>,
     ) -> Self {
-        let outage = Outage::of("claim");
         let Settings { lease, sweep_every: every, claim_max, claim_per_target_max, .. } = *settings;
-        Self { lanes, outbox, clock, shared, lease, every, claim_max, claim_per_target_max, outage }
+        Self {
+            lanes,
+            outbox,
+            clock,
+            shared,
+            lease,
+            every,
+            claim_max,
+            claim_per_target_max,
+            claiming: Outage::of("claim"),
+            withdrawing: Outage::of("withdraw"),
+        }
     }
 
     /// Sweeps until it is said to stop.
     pub(crate) fn run(mut self) {
         while !self.shared.stop.was_said() {
+            self.withdraw();
             match self.claim() {
                 Found::All => self.shared.stop.wait(self.every),
                 Found::AllButOfSomeTarget | Found::NoRoom => {
                     self.shared.stop.wait(self.every / CAPPED_PACE);
                 }
                 Found::Enough => {}
+            }
+        }
+    }
+
+    /// Has what waits on this node for registrations that were deleted or disabled meanwhile given back. Only lanes that
+    /// have something queued ask for it, once a second; what the database fails to say is asked again.
+    fn withdraw(&mut self) {
+        for some in self.shared.waiting.take().chunks(ASKED_MAX) {
+            match self.outbox.no_longer_enabled(some) {
+                Ok(ended) => {
+                    self.withdrawing.over();
+                    self.lanes.withdraw(ended);
+                }
+                Err(error) => return self.withdrawing.failed(&error),
             }
         }
     }
@@ -59,13 +86,13 @@ impl Sweeper {
         let (lease_until, per_target_max) = (now.plus(self.lease), self.claim_per_target_max);
         match self.outbox.claim(&Claim { now, limit, per_target_max, lease, lease_until }) {
             Ok(due) => {
-                self.outage.over();
+                self.claiming.over();
                 let found = self.judge(&due, limit);
                 self.lanes.hand_over(due);
                 found
             }
             Err(error) => {
-                self.outage.failed(&error);
+                self.claiming.failed(&error);
                 Found::All
             }
         }
@@ -101,3 +128,6 @@ enum Found {
 /// How much sooner the database is asked again for a target that has much waiting, or once there is room: soon enough to
 /// send at full speed, and not so soon that one that hangs fills the memory.
 const CAPPED_PACE: u32 = 20;
+
+/// About how many registrations one statement asks.
+const ASKED_MAX: usize = 1000;

@@ -137,12 +137,17 @@ impl Targets {
         change
     }
 
-    /// Postpones what is queued for a target that wants nothing more, until the database has been told.
+    /// Postpones what is queued for a target that gets nothing more, for the database to judge.
     pub(crate) fn withdraw(&mut self, id: WebhookId, now: Timestamp) {
         let queue = self.by_id.get_mut(&id).map(|state| mem::take(&mut state.queue));
         let wait = Wait { from: now, spread: Duration::ZERO };
         self.postponed.extend(queue.into_iter().flatten().map(|delivery| (delivery, wait)));
         self.note_idle(id);
+    }
+
+    /// Targets that have something queued.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = WebhookId> {
+        self.by_id.iter().filter(|(_, state)| !state.queue.is_empty()).map(|(id, _)| *id)
     }
 
     /// How many deliveries are postponed and not taken yet.

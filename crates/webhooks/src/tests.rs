@@ -10,3 +10,4 @@ pub(crate) mod rig;
 mod signing;
 mod sparing;
 mod stopping;
+mod withdrawing;

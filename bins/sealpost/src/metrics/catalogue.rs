@@ -61,7 +61,7 @@ pub(crate) static CATALOGUE: [Metric; 28] = [
     of(
         "sealpost_deliveries_postponed_total",
         Kind::Counter,
-        "Deliveries given back without an attempt, because their receiver does not answer.",
+        "Deliveries given back without an attempt, because their receiver does not answer or gets nothing more.",
     ),
     of(
         "sealpost_deliveries_settled_total",

@@ -2,16 +2,17 @@
 
 use sealpost_domain::{
     AttemptFailure, DeliveryId, DisabledReason, LeaseToken, Outcome, Registration,
-    RegistrationStatus,
+    RegistrationStatus, WebhookId,
     ports::{Changes, Durability::Durable, Outbox, Parked, Wanted},
 };
 
-use super::fixture::{FAILING_MAX, Fixture, at, claim_of, envelope, settlement};
+use super::fixture::{FAILING_MAX, Fixture, at, claim_of, envelope, fresh, settlement};
 
 on_both!(
     a_410_disables_and_exhausts_the_delivery,
     nothing_but_failures_for_so_long_disables,
     a_success_in_between_does_not_let_it_come_to_that,
+    who_asks_is_told_which_are_disabled_or_gone,
     enabling_takes_back_why,
     what_is_sent_to_a_disabled_registration_waits_until_it_is_woken,
     no_more_are_woken_than_were_asked_for,
@@ -78,6 +79,20 @@ fn a_success_in_between_does_not_let_it_come_to_that(db: &Fixture) {
     attempt(db, days(6), fail());
     let shown = stands(db, &to);
     assert_eq!((shown.status, shown.failing_since), (to.status, Some(at(days(6)))));
+}
+
+fn who_asks_is_told_which_are_disabled_or_gone(db: &Fixture) {
+    let key = db.activate();
+    let [on, off, gone] = [(); 3].map(|()| db.register(&key.id));
+    db.send(&off, 1);
+    attempt(db, 1000, Outcome::Gone);
+    db.store().write(Durable, |tx| tx.delete_registration(&key.id, &gone.id)).unwrap();
+    assert_eq!(db.no_longer_enabled(&[]).unwrap(), []);
+    assert_eq!(db.no_longer_enabled(&[on.id]).unwrap(), []);
+    let ended = db.no_longer_enabled(&[gone.id, on.id, off.id]).unwrap();
+    assert_eq!(ended, [gone.id, off.id]);
+    let many: Vec<_> = (0..1000).map(|_| fresh(WebhookId::new)).chain([on.id]).collect();
+    assert_eq!(db.no_longer_enabled(&many).unwrap(), many[..1000]);
 }
 
 fn enabling_takes_back_why(db: &Fixture) {

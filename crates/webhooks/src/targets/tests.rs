@@ -178,7 +178,9 @@ fn a_silent_target_keeps_few_in_memory() {
 fn what_is_withdrawn_is_due_at_once_for_the_database_to_judge() {
     let mut targets = targets(8, 512);
     push_all(&mut targets, 1, 0..3);
+    assert!(targets.waiting().eq([webhook_id(1)]));
     targets.withdraw(webhook_id(1), NOW);
+    assert_eq!(targets.waiting().count(), 0);
     let withdrawn = targets.take_postponed();
     assert_eq!(withdrawn.len(), 3);
     assert!(withdrawn.iter().all(|(_, wait)| wait.due_at(u32::MAX) == NOW));

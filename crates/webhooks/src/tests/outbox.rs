@@ -25,8 +25,10 @@ pub(crate) struct State {
     pub(crate) rows: HashMap<DeliveryId, Row>,
     pub(crate) settled: Vec<Settlement>,
     pub(crate) claims: usize,
-    /// Registrations that a receiver's 410 disabled.
-    pub(crate) disabled: HashSet<WebhookId>,
+    /// Registrations that are disabled or gone.
+    pub(crate) ended: HashSet<WebhookId>,
+    /// How often it was asked which are.
+    pub(crate) asked: usize,
     /// How many calls fail before the database is back.
     pub(crate) failures_left: usize,
 }
@@ -55,6 +57,20 @@ impl MemoryOutbox {
             released: 0,
         };
         self.state.lock().unwrap().rows.insert(delivery.id(), row);
+    }
+
+    /// Disables a registration, as another node does it.
+    pub(crate) fn disable(&self, id: WebhookId) {
+        self.change(|state| state.ended.insert(id)).unwrap();
+    }
+
+    /// Deletes a registration with its deliveries, as its owner does it.
+    pub(crate) fn delete(&self, id: WebhookId) {
+        self.change(|state| {
+            state.ended.insert(id);
+            state.rows.retain(|delivery, _| delivery.webhook_id != id);
+        })
+        .unwrap();
     }
 
     pub(crate) fn fail(&self, times: usize) {
@@ -99,14 +115,14 @@ impl Outbox for MemoryOutbox {
         self.change(|state| {
             state.claims += 1;
             let mut taken: HashMap<WebhookId, usize> = HashMap::new();
-            let disabled = &state.disabled;
+            let ended = &state.ended;
             let is_due = |row: &&mut Row| {
                 let is_free = row.held.is_none_or(|(_, until)| until <= claim.now);
                 let id = row.delivery.target.webhook_id;
                 let may_be = !row.is_over && row.due_at <= claim.now && is_free;
                 let count = taken.entry(id).or_default();
                 *count += usize::from(may_be);
-                may_be && *count <= claim.per_target_max && !disabled.contains(&id)
+                may_be && *count <= claim.per_target_max && !ended.contains(&id)
             };
             let due = state.rows.values_mut().filter(is_due).take(claim.limit);
             due.map(|row| {
@@ -135,7 +151,7 @@ impl Outbox for MemoryOutbox {
                     }
                 }
                 if settlement.outcome == Outcome::Gone {
-                    state.disabled.insert(settlement.id.webhook_id);
+                    state.ended.insert(settlement.id.webhook_id);
                 }
                 state.settled.push(settlement.clone());
             }
@@ -158,6 +174,13 @@ impl Outbox for MemoryOutbox {
                     row.released += 1;
                 }
             }
+        })
+    }
+
+    fn no_longer_enabled(&self, of: &[WebhookId]) -> Result<Vec<WebhookId>, StoreError> {
+        self.change(|state| {
+            state.asked += 1;
+            of.iter().filter(|id| state.ended.contains(id)).copied().collect()
         })
     }
 }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use sealpost_domain::{
-    Clock as _, DeliveryId, LeaseToken, LeasedDelivery, Outcome, Settlement, Timestamp,
+    Clock as _, DeliveryId, LeaseToken, LeasedDelivery, Outcome, Settlement, Timestamp, WebhookId,
     ports::{Claim, Dispatch as _, Outbox, StoreError},
 };
 
@@ -167,6 +167,10 @@ impl Outbox for Broken {
 
     fn release(&self, _: &[(DeliveryId, LeaseToken)], _: Timestamp) -> Result<(), StoreError> {
         Ok(())
+    }
+
+    fn no_longer_enabled(&self, _: &[WebhookId]) -> Result<Vec<WebhookId>, StoreError> {
+        Ok(Vec::new())
     }
 }
 
