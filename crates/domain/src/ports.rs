@@ -16,7 +16,7 @@ pub use ledger::{
     Wanted,
 };
 pub use owner::{DailyCount, KeyOverview, OwnerLookup};
-pub use webhooks::{DeliveryRepo, FailedWithin, Recovered, WebhookRepo};
+pub use webhooks::{DeliveryRepo, FailedWithin, Recovered, WebhookLookup, WebhookRepo};
 
 use crate::{
     Account, AccountId, ApiKey, ApiKeyId, AuditEntry, Channel, ChannelId, Decision, DeliveryId,
@@ -120,7 +120,7 @@ pub trait Tx:
 }
 
 /// Look-ups that caches are filled from.
-pub trait Lookup: BadgeLookup {
+pub trait Lookup: BadgeLookup + WebhookLookup {
     /// The session of this token, also when it has expired; `None` once it was ended.
     fn find_session(&mut self, token: &TokenHash) -> Result<Option<Session>, StoreError>;
 

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use sealpost_domain::{
     ApiKeyId, DisabledReason, EventKind, LastFailure, Refusal, Registration, RegistrationStatus,
     Timestamp, WebhookId,
-    ports::{Durability, StoreError, Tx},
+    ports::{Durability, StoreError, WebhookLookup},
 };
 use serde::Serialize;
 
@@ -139,8 +139,7 @@ impl Sealpost {
     }
 
     fn list(&self, key: &ApiKeyId) -> Result<Managed, Error> {
-        let store = &self.core.store;
-        let webhooks = store.write(Durability::Relaxed, |tx| tx.list_registrations(key))?;
+        let webhooks = self.core.store.lookup()?.list_registrations(key)?;
         let webhooks = webhooks.into_iter().map(RegistrationView::from).collect();
         Ok(Managed::Listed { webhooks })
     }
@@ -157,12 +156,13 @@ impl Sealpost {
 
 /// The key's registration of this id, as it stands.
 fn find(
-    tx: &mut dyn Tx,
+    among: &mut (impl WebhookLookup + ?Sized),
     key: &ApiKeyId,
     webhook_id: &str,
 ) -> Result<Result<Registration, Refusal>, StoreError> {
     let Ok(id) = webhook_id.parse::<WebhookId>() else { return Ok(Err(Refusal::WebhookNotFound)) };
-    let found = tx.list_registrations(key)?.into_iter().find(|registration| registration.id == id);
+    let mut all = among.list_registrations(key)?.into_iter();
+    let found = all.find(|registration| registration.id == id);
     Ok(found.ok_or(Refusal::WebhookNotFound))
 }
 

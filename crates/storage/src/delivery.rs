@@ -1,6 +1,10 @@
 //! What became of the deliveries of a registration: the log of attempts, what waits, and how it is made due again.
 
-use diesel::prelude::*;
+use diesel::{
+    prelude::*,
+    sql_query,
+    sql_types::{BigInt, Integer, Nullable, Text},
+};
 use sealpost_domain::{
     ApiKeyId, Attempt, AttemptNumber, AttemptOutcome, DeliveryId, EnvelopeId, PendingDelivery,
     Timestamp, WebhookId,
@@ -16,65 +20,6 @@ use crate::{
 };
 
 impl DeliveryRepo for Unit {
-    fn pending_deliveries(
-        &mut self,
-        id: &WebhookId,
-        below: Option<&EnvelopeId>,
-        limit: u32,
-    ) -> Result<Vec<PendingDelivery>, StoreError> {
-        let mut waiting = d::table
-            .inner_join(e::table)
-            .filter(d::webhook_id.eq(id.to_string()))
-            .filter(d::due_at.is_not_null())
-            .order(d::envelope_id.desc())
-            .limit(limit.into())
-            .select((
-                d::envelope_id,
-                e::created_at,
-                d::attempts,
-                d::last_failure,
-                d::due_at,
-                d::lease,
-            ))
-            .into_boxed();
-        if let Some(below) = below {
-            waiting = waiting.filter(d::envelope_id.lt(below.to_string()));
-        }
-        self.run(|conn| {
-            waiting.load::<PendingRow>(conn)?.into_iter().map(PendingRow::read).collect()
-        })
-    }
-
-    /// Read outcome by outcome, because that is how they are indexed, and put together.
-    fn attempts(
-        &mut self,
-        id: &WebhookId,
-        outcome: Option<AttemptOutcome>,
-        below: Option<AttemptNumber>,
-        limit: u32,
-    ) -> Result<Vec<Attempt>, StoreError> {
-        let below = below.map_or(i64::MAX, |number| number.0);
-        let outcomes = match &outcome {
-            Some(outcome) => std::slice::from_ref(outcome),
-            None => &AttemptOutcome::ALL,
-        };
-        self.run(|conn| {
-            let mut rows = Vec::<AttemptRow>::new();
-            for outcome in outcomes {
-                let newest = a::table
-                    .filter(a::webhook_id.eq(id.to_string()))
-                    .filter(a::outcome.eq(outcome.as_str()))
-                    .filter(a::number.lt(below))
-                    .order(a::number.desc())
-                    .limit(limit.into());
-                rows.extend(newest.load::<AttemptRow>(conn)?);
-            }
-            rows.sort_by_key(|row| std::cmp::Reverse(row.number));
-            rows.truncate(columns::number(limit, "limit")?);
-            rows.into_iter().map(AttemptRow::read).collect()
-        })
-    }
-
     fn wake_deliveries(
         &mut self,
         id: &WebhookId,
@@ -157,6 +102,60 @@ impl DeliveryRepo for Unit {
     }
 }
 
+/// Which are the newest is told by an index alone, and only those are read.
+pub(crate) fn pending(
+    conn: &mut AnyConnection,
+    id: &WebhookId,
+    below: Option<&EnvelopeId>,
+    limit: u32,
+) -> Result<Vec<PendingDelivery>, Fault> {
+    let newest = sql_query(NEWEST_PENDING)
+        .bind::<Text, _>(id.to_string())
+        .bind::<Nullable<Text>, _>(below.map(EnvelopeId::to_string))
+        .bind::<BigInt, _>(i64::from(limit));
+    newest.load::<PendingRow>(conn)?.into_iter().map(PendingRow::read).collect()
+}
+
+const NEWEST_PENDING: &str = "
+    SELECT d.envelope_id, e.created_at AS sealed_at, d.attempts, d.last_failure, d.due_at, d.lease
+    FROM (
+        SELECT envelope_id, webhook_id FROM deliveries
+        WHERE webhook_id = $1 AND due_at IS NOT NULL AND ($2 IS NULL OR envelope_id < $2)
+        ORDER BY envelope_id DESC LIMIT $3
+    ) AS newest
+    JOIN deliveries AS d
+        ON d.envelope_id = newest.envelope_id AND d.webhook_id = newest.webhook_id
+    JOIN envelopes AS e ON e.id = newest.envelope_id
+    ORDER BY newest.envelope_id DESC";
+
+/// Read outcome by outcome, because that is how they are indexed, and put together.
+pub(crate) fn attempts(
+    conn: &mut AnyConnection,
+    id: &WebhookId,
+    outcome: Option<AttemptOutcome>,
+    below: Option<AttemptNumber>,
+    limit: u32,
+) -> Result<Vec<Attempt>, Fault> {
+    let below = below.map_or(i64::MAX, |number| number.0);
+    let outcomes = match &outcome {
+        Some(outcome) => std::slice::from_ref(outcome),
+        None => &AttemptOutcome::ALL,
+    };
+    let mut rows = Vec::<AttemptRow>::new();
+    for outcome in outcomes {
+        let newest = a::table
+            .filter(a::webhook_id.eq(id.to_string()))
+            .filter(a::outcome.eq(outcome.as_str()))
+            .filter(a::number.lt(below))
+            .order(a::number.desc())
+            .limit(limit.into());
+        rows.extend(newest.load::<AttemptRow>(conn)?);
+    }
+    rows.sort_by_key(|row| std::cmp::Reverse(row.number));
+    rows.truncate(columns::number(limit, "limit")?);
+    rows.into_iter().map(AttemptRow::read).collect()
+}
+
 /// Makes those due that wait for a later instant.
 fn wake(
     conn: &mut AnyConnection,
@@ -193,13 +192,19 @@ fn revive(
     columns::number(revived, "number of deliveries")
 }
 
-#[derive(Debug, Queryable)]
+#[derive(Debug, QueryableByName)]
 struct PendingRow {
+    #[diesel(sql_type = Text)]
     envelope_id: String,
+    #[diesel(sql_type = BigInt)]
     sealed_at: i64,
+    #[diesel(sql_type = Integer)]
     attempts: i32,
-    error: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    last_failure: Option<String>,
+    #[diesel(sql_type = Nullable<BigInt>)]
     due_at: Option<i64>,
+    #[diesel(sql_type = Nullable<BigInt>)]
     lease: Option<i64>,
 }
 
@@ -210,7 +215,7 @@ impl PendingRow {
             envelope_id: columns::id(&self.envelope_id, "delivery")?,
             sealed_at: Timestamp::from_millis(self.sealed_at),
             attempts: columns::number(self.attempts, "number of attempts")?,
-            error: self.error,
+            error: self.last_failure,
             due_at: due_at.filter(|_| self.lease.is_none()),
         })
     }

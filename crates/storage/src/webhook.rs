@@ -2,16 +2,19 @@
 
 use diesel::prelude::*;
 use sealpost_domain::{
-    ApiKeyId, EventKind, LastFailure, Registration, RegistrationStatus, RetiringSecret, Target,
-    Timestamp, WebhookId, Wrapped,
-    ports::{StoreError, WebhookRepo},
+    ApiKeyId, Attempt, AttemptNumber, AttemptOutcome, EnvelopeId, EventKind, LastFailure,
+    PendingDelivery, Registration, RegistrationStatus, RetiringSecret, Target, Timestamp,
+    WebhookId, Wrapped,
+    ports::{StoreError, WebhookLookup, WebhookRepo},
 };
 
 use crate::{
     columns,
     connection::{AnyConnection, on_backend},
+    delivery,
     fault::Fault,
     locking::{Locked, RowLock},
+    reader::Reader,
     retiring,
     schema::{deliveries, former_webhooks, webhooks},
     settling,
@@ -38,15 +41,6 @@ impl WebhookRepo for Unit {
         self.run(|conn| {
             diesel::insert_into(webhooks::table).values(row(registration)?).execute(conn)?;
             Ok(())
-        })
-    }
-
-    fn list_registrations(&mut self, key: &ApiKeyId) -> Result<Vec<Registration>, StoreError> {
-        let of_key = webhooks::table
-            .filter(webhooks::api_key_id.eq(key.to_string()))
-            .order((webhooks::created_at, webhooks::id));
-        self.run(|conn| {
-            of_key.load::<WebhookRow>(conn)?.into_iter().map(WebhookRow::read).collect()
         })
     }
 
@@ -104,6 +98,48 @@ impl WebhookRepo for Unit {
             Ok(diesel::delete(of_key).execute(conn)? == 1)
         })
     }
+}
+
+macro_rules! look_up_on {
+    ($runner:ty) => {
+        impl WebhookLookup for $runner {
+            fn list_registrations(
+                &mut self,
+                key: &ApiKeyId,
+            ) -> Result<Vec<Registration>, StoreError> {
+                self.run(|conn| list(conn, key))
+            }
+
+            fn pending_deliveries(
+                &mut self,
+                id: &WebhookId,
+                below: Option<&EnvelopeId>,
+                limit: u32,
+            ) -> Result<Vec<PendingDelivery>, StoreError> {
+                self.run(|conn| delivery::pending(conn, id, below, limit))
+            }
+
+            fn attempts(
+                &mut self,
+                id: &WebhookId,
+                outcome: Option<AttemptOutcome>,
+                below: Option<AttemptNumber>,
+                limit: u32,
+            ) -> Result<Vec<Attempt>, StoreError> {
+                self.run(|conn| delivery::attempts(conn, id, outcome, below, limit))
+            }
+        }
+    };
+}
+
+look_up_on!(Reader<'_>);
+look_up_on!(Unit);
+
+fn list(conn: &mut AnyConnection, key: &ApiKeyId) -> Result<Vec<Registration>, Fault> {
+    let of_key = webhooks::table
+        .filter(webhooks::api_key_id.eq(key.to_string()))
+        .order((webhooks::created_at, webhooks::id));
+    of_key.load::<WebhookRow>(conn)?.into_iter().map(WebhookRow::read).collect()
 }
 
 /// Deletes the deliveries to these registrations, and leaves their attempts, however many there are, to housekeeping;

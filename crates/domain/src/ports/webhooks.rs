@@ -6,13 +6,34 @@ use crate::{
     Registration, RetiringSecret, Timestamp, WebhookId, Wrapped,
 };
 
+/// What a key's owner may know of its registrations and their deliveries.
+pub trait WebhookLookup {
+    /// The key's registrations, oldest first.
+    fn list_registrations(&mut self, key: &ApiKeyId) -> Result<Vec<Registration>, StoreError>;
+
+    /// Up to `limit` deliveries that wait for an attempt, the newest envelope first, of envelopes older than `below`.
+    /// Looks at all that wait: not for a transaction that others wait for.
+    fn pending_deliveries(
+        &mut self,
+        id: &WebhookId,
+        below: Option<&EnvelopeId>,
+        limit: u32,
+    ) -> Result<Vec<PendingDelivery>, StoreError>;
+
+    /// Up to `limit` attempts, the newest first, of those before `below`.
+    fn attempts(
+        &mut self,
+        id: &WebhookId,
+        outcome: Option<AttemptOutcome>,
+        below: Option<AttemptNumber>,
+        limit: u32,
+    ) -> Result<Vec<Attempt>, StoreError>;
+}
+
 /// Webhook registrations.
 pub trait WebhookRepo {
     /// Adds a registration.
     fn insert_registration(&mut self, registration: &Registration) -> Result<(), StoreError>;
-
-    /// The key's registrations, oldest first.
-    fn list_registrations(&mut self, key: &ApiKeyId) -> Result<Vec<Registration>, StoreError>;
 
     /// The registration, if it is this key's; nobody else changes or deletes it until the transaction ends.
     fn lock_registration(
@@ -37,25 +58,8 @@ pub trait WebhookRepo {
     fn delete_registration(&mut self, key: &ApiKeyId, id: &WebhookId) -> Result<bool, StoreError>;
 }
 
-/// What became of the deliveries of one registration, and what may be done about them.
+/// What may be done about the deliveries of one registration.
 pub trait DeliveryRepo {
-    /// Up to `limit` deliveries that wait for an attempt, the newest envelope first, of envelopes older than `below`.
-    fn pending_deliveries(
-        &mut self,
-        id: &WebhookId,
-        below: Option<&EnvelopeId>,
-        limit: u32,
-    ) -> Result<Vec<PendingDelivery>, StoreError>;
-
-    /// Up to `limit` attempts, the newest first, of those before `below`.
-    fn attempts(
-        &mut self,
-        id: &WebhookId,
-        outcome: Option<AttemptOutcome>,
-        below: Option<AttemptNumber>,
-        limit: u32,
-    ) -> Result<Vec<Attempt>, StoreError>;
-
     /// Makes up to `limit` deliveries due at `now` that wait for a later instant; how many.
     fn wake_deliveries(
         &mut self,

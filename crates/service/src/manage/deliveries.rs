@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use sealpost_domain::{
     ApiKeyId, Attempt, AttemptOutcome, EnvelopeId, PendingDelivery, Refusal, Registration,
     RegistrationStatus, Timestamp,
-    ports::{Durability, StoreError, Tx},
+    ports::{Lookup, StoreError},
 };
 use serde::Serialize;
 
@@ -93,24 +93,20 @@ pub struct DeliveryView {
 }
 
 impl Sealpost {
+    /// Outside of any transaction: it may look at a long backlog, and nobody waits for a reader.
     pub(super) fn deliveries(
         &self,
         key: &ApiKeyId,
         asked: &Deliveries,
     ) -> Result<DeliveriesPage, Error> {
-        let page = self.core.store.write(Durability::Relaxed, |tx| {
-            let registration = match find(tx, key, &asked.webhook_id)? {
-                Ok(registration) => registration,
-                Err(refusal) => return Ok(Err(refusal)),
-            };
-            read_page(tx, &registration, asked)
-        });
-        Ok(page??)
+        let mut lookup = self.core.store.lookup()?;
+        let registration = find(&mut *lookup, key, &asked.webhook_id)??;
+        Ok(read_page(&mut *lookup, &registration, asked)??)
     }
 }
 
 fn read_page(
-    tx: &mut dyn Tx,
+    lookup: &mut dyn Lookup,
     of: &Registration,
     asked: &Deliveries,
 ) -> Result<Result<DeliveriesPage, Refusal>, StoreError> {
@@ -119,7 +115,7 @@ fn read_page(
         let problem = CursorFault.to_string();
         return Ok(Err(Refusal::InvalidField { field: "cursor", problem }));
     }
-    let mut entries = read_entries(tx, of, asked)?;
+    let mut entries = read_entries(lookup, of, asked)?;
     let is_last = entries.len() <= usize::try_from(*limit).unwrap_or(usize::MAX);
     if !is_last {
         entries.pop();
@@ -134,7 +130,7 @@ fn read_page(
 
 /// One more than the page has room for, where there is one.
 fn read_entries(
-    tx: &mut dyn Tx,
+    lookup: &mut dyn Lookup,
     of: &Registration,
     asked: &Deliveries,
 ) -> Result<Vec<(Below, DeliveryView)>, StoreError> {
@@ -148,7 +144,7 @@ fn read_entries(
             Some(Below::Envelope(id)) => Some(id),
             _ => None,
         };
-        let pending = tx.pending_deliveries(&of.id, below, wanted)?;
+        let pending = lookup.pending_deliveries(&of.id, below, wanted)?;
         entries.extend(pending.into_iter().map(|it| pending_entry(it, of.status)));
     }
     let room = wanted.saturating_sub(u32::try_from(entries.len()).unwrap_or(u32::MAX));
@@ -162,7 +158,7 @@ fn read_entries(
             Some(Below::Attempt(number)) => Some(number),
             _ => None,
         };
-        let attempts = tx.attempts(&of.id, outcome, below, room)?;
+        let attempts = lookup.attempts(&of.id, outcome, below, room)?;
         entries.extend(attempts.into_iter().map(attempt_entry));
     }
     Ok(entries)

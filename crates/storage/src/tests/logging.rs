@@ -3,7 +3,7 @@
 use sealpost_domain::{
     Answer, Attempt, AttemptFailure, AttemptNumber, AttemptOutcome, LeaseToken, LeasedDelivery,
     Outcome, PendingDelivery, Registration, Settlement,
-    ports::{Durability::Durable, Outbox},
+    ports::{Durability::Durable, Outbox, Store},
 };
 
 use super::fixture::{FAILING_MAX, Fixture, at, claim_of, settlement};
@@ -15,6 +15,7 @@ on_both!(
     attempts_are_read_newest_first_page_by_page,
     what_waits_is_read_newest_envelope_first,
     what_is_held_or_exhausted_is_not_due,
+    what_became_of_deliveries_is_read_while_somebody_writes,
 );
 
 fn claim(db: &Fixture, now: i64, lease: i64) -> Vec<LeasedDelivery> {
@@ -188,4 +189,20 @@ fn what_is_held_or_exhausted_is_not_due(db: &Fixture) {
     let waiting = pending(db, &to);
     assert_eq!(waiting.len(), 1);
     assert_eq!((waiting[0].envelope_id, waiting[0].due_at), (held[1].meta.id, None));
+}
+
+fn what_became_of_deliveries_is_read_while_somebody_writes(db: &Fixture) {
+    let to = db.register(&db.activate().id);
+    let sent = db.send(&to, 3);
+    settle(db, &[settlement(&claim(db, 1000, 1)[0], 1100, Outcome::Succeeded)]);
+    let mut writer = db.begin(Durable).unwrap();
+    writer.delete_registration(&to.api_key_id, &to.id).unwrap();
+    let mut lookup = db.lookup().unwrap();
+    assert_eq!(lookup.list_registrations(&to.api_key_id).unwrap().len(), 1);
+    assert_eq!(lookup.attempts(&to.id, None, None, 9).unwrap().len(), 1);
+    let below = Some(&sent[2].meta.id);
+    let counts = [None, below].map(|below| lookup.pending_deliveries(&to.id, below, 9).unwrap());
+    assert_eq!(counts.map(|it| it.len()), [2, 1]);
+    writer.commit().unwrap();
+    assert!(lookup.pending_deliveries(&to.id, None, 9).unwrap().is_empty());
 }

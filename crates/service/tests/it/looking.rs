@@ -1,0 +1,66 @@
+//! What looking at registrations and deliveries costs those who write.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use sealpost_domain::{
+    EventKind,
+    ports::{Durability, Lookup, OwnerLookup, Store, StoreError, Tx},
+};
+use sealpost_service::{Deliveries, Manage, Managed, Register, Send, Settings};
+use sealpost_storage::Database;
+
+use crate::support::World;
+
+/// A database that counts who wants to write.
+struct Counting {
+    database: Arc<Database>,
+    writers: AtomicUsize,
+}
+
+impl Store for Counting {
+    fn begin(&self, durability: Durability) -> Result<Box<dyn Tx + '_>, StoreError> {
+        self.writers.fetch_add(1, Ordering::SeqCst);
+        self.database.begin(durability)
+    }
+
+    fn lookup(&self) -> Result<Box<dyn Lookup + '_>, StoreError> {
+        self.database.lookup()
+    }
+
+    fn owner_lookup(&self) -> Result<Box<dyn OwnerLookup + '_>, StoreError> {
+        self.database.owner_lookup()
+    }
+
+    fn check(&self) -> Result<(), StoreError> {
+        self.database.check()
+    }
+}
+
+#[tokio::test]
+async fn looking_takes_nobodys_turn_to_write_but_to_be_admitted() {
+    let world = World::new();
+    let bob = world.newcomer(None);
+    let events = vec![EventKind::EnvelopeReceived];
+    let asked = Register { url: "https://bob.example/".to_owned(), events };
+    let webhook_id = world.sealpost.register(&bob, &Ok(asked)).result.unwrap().webhook_id;
+    let to = bob.key.clone().unwrap().unwrap();
+    let message = Send { to, message: "hello".to_owned(), idempotency_key: None };
+    world.sealpost.send(&bob, Ok(message)).await.result.unwrap();
+    let store =
+        Arc::new(Counting { database: Arc::clone(&world.database), writers: AtomicUsize::new(0) });
+    let node = world.node_on(Arc::<Counting>::clone(&store), Settings::default());
+    let webhook_id = webhook_id.to_string();
+    let deliveries = Deliveries { webhook_id, state: None, limit: 20, cursor: None };
+    for asked in [Manage::List, Manage::Deliveries(deliveries)] {
+        let before = store.writers.load(Ordering::SeqCst);
+        match node.manage(&bob, &Ok(asked)).result {
+            Ok(Managed::Listed { webhooks }) => assert_eq!(webhooks.len(), 1),
+            Ok(Managed::Deliveries(page)) => assert_eq!(page.deliveries.len(), 1),
+            _ => panic!("nothing is shown"),
+        }
+        assert_eq!(store.writers.load(Ordering::SeqCst), before + 1);
+    }
+}
