@@ -213,7 +213,7 @@ pub trait KeyRepo {
     fn set_plan(&mut self, id: &ApiKeyId, plan: &Plan) -> Result<(), StoreError>;
 
     /// Revokes a locked key: its state is `revoked`, its root is gone, and so are its registrations and their
-    /// deliveries. Its handle stays reserved to its account.
+    /// deliveries, of which a bounded part is deleted at once. Its handle stays reserved to its account.
     fn revoke_key(&mut self, id: &ApiKeyId) -> Result<Revoked, StoreError>;
 }
 
@@ -222,7 +222,7 @@ pub trait KeyRepo {
 pub struct Revoked {
     /// Its registrations.
     pub registrations: u64,
-    /// Their pending deliveries.
+    /// Their deliveries that were deleted at once; housekeeping deletes what is left of a long backlog.
     pub deliveries: u64,
 }
 

@@ -17,8 +17,8 @@ use crate::{
     batch, columns,
     connection::{AnyConnection, on_backend},
     fault::Fault,
-    retiring,
-    schema::{chores, envelopes as e, former_webhooks as f},
+    former, retiring,
+    schema::{chores, envelopes as e},
     tally,
     unit::Unit,
 };
@@ -93,29 +93,12 @@ impl HousekeepingRepo for Unit {
     }
 
     fn purge_former_webhooks(&mut self, limit: u32) -> Result<u64, StoreError> {
-        self.run(|conn| purge_former(conn, limit.into()))
+        self.run(|conn| former::purge(conn, limit.into()))
     }
 
     fn purge_retired_secrets(&mut self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
         self.run(|conn| retiring::purge(conn, now, limit.into()))
     }
-}
-
-/// One registration after the other, and the registration's own mark when nothing else is left of it.
-fn purge_former(conn: &mut AnyConnection, limit: u64) -> Result<u64, Fault> {
-    let mut purged = 0;
-    while purged < limit {
-        let next = f::table.order(f::id).select(f::id).first::<String>(conn).optional()?;
-        let Some(id) = next else { break };
-        let left: i64 = columns::number(limit - purged, "limit")?;
-        let rows = sql_query(FORMER).bind::<Text, _>(&id).bind::<BigInt, _>(left).execute(conn)?;
-        purged += columns::number::<u64, _>(rows, "number of rows")?;
-        if purged < limit {
-            diesel::delete(f::table.find(&id)).execute(conn)?;
-            purged += 1;
-        }
-    }
-    Ok(purged)
 }
 
 /// Not kept prepared, so that PostgreSQL plans it for this limit and not for any.
@@ -150,9 +133,4 @@ const REMEMBERED: &str = "
 const ATTEMPTS: &str = "
     DELETE FROM attempts WHERE at < $1 AND number IN (
         SELECT number FROM attempts ORDER BY number LIMIT $2
-    )";
-
-const FORMER: &str = "
-    DELETE FROM attempts WHERE number IN (
-        SELECT number FROM attempts WHERE webhook_id = $1 LIMIT $2
     )";

@@ -68,6 +68,7 @@ mod envelope;
 mod facts;
 mod fault;
 mod finding;
+mod former;
 mod gate;
 mod governance;
 mod heard;

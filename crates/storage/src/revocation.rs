@@ -7,8 +7,8 @@ use crate::{
     columns,
     connection::AnyConnection,
     fault::Fault,
+    former,
     schema::{api_keys as k, webhooks as w},
-    webhook,
 };
 
 /// Its deliveries go before its registrations: who writes down what came of an attempt locks them in this order too.
@@ -20,7 +20,7 @@ pub(crate) fn revoke(conn: &mut AnyConnection, id: &ApiKeyId) -> Result<Revoked,
     columns::one(update.execute(conn)?, "key")?;
     let registrations = w::table.filter(w::api_key_id.eq(&id));
     let ids: Vec<String> = registrations.select(w::id).load(conn)?;
-    let deliveries = webhook::delete_all_of(conn, &ids)?;
+    let deliveries = former::delete_most_of(conn, &ids)?;
     let registrations = diesel::delete(registrations).execute(conn)?;
     Ok(Revoked {
         registrations: columns::number(registrations, "number of registrations")?,

@@ -15,6 +15,7 @@ macro_rules! on_both {
 mod about;
 mod accounts;
 mod auditing;
+mod backlogs;
 mod badging;
 mod channels;
 mod claiming;

@@ -13,10 +13,11 @@ use crate::{
     connection::{AnyConnection, on_backend},
     delivery,
     fault::Fault,
+    former,
     locking::{Locked, RowLock},
     reader::Reader,
     retiring,
-    schema::{deliveries, former_webhooks, webhooks},
+    schema::webhooks,
     settling,
     unit::Unit,
 };
@@ -94,7 +95,7 @@ impl WebhookRepo for Unit {
         self.run(|conn| {
             let of_key = webhooks::table.find(&id).filter(webhooks::api_key_id.eq(&key));
             let ids = of_key.select(webhooks::id).load(conn)?;
-            delete_all_of(conn, &ids)?;
+            former::delete_most_of(conn, &ids)?;
             Ok(diesel::delete(of_key).execute(conn)? == 1)
         })
     }
@@ -140,22 +141,6 @@ fn list(conn: &mut AnyConnection, key: &ApiKeyId) -> Result<Vec<Registration>, F
         .filter(webhooks::api_key_id.eq(key.to_string()))
         .order((webhooks::created_at, webhooks::id));
     of_key.load::<WebhookRow>(conn)?.into_iter().map(WebhookRow::read).collect()
-}
-
-/// Deletes the deliveries to these registrations, and leaves their attempts, however many there are, to housekeeping;
-/// how many deliveries.
-pub(crate) fn delete_all_of(conn: &mut AnyConnection, ids: &[String]) -> Result<usize, Fault> {
-    // One after the other, because each has an index of its own.
-    let to_them = deliveries::table.filter(deliveries::webhook_id.eq_any(ids));
-    let waiting = to_them.clone().filter(deliveries::due_at.is_not_null());
-    let failed = to_them.filter(deliveries::failed_at.is_not_null());
-    let deleted = diesel::delete(waiting).execute(conn)? + diesel::delete(failed).execute(conn)?;
-    for id in ids {
-        // Somebody else may be deleting it too: one of them will find it gone.
-        let former = diesel::insert_into(former_webhooks::table).values(former_webhooks::id.eq(id));
-        on_backend!(conn, c => former.on_conflict_do_nothing().execute(c))?;
-    }
-    Ok(deleted)
 }
 
 /// Events are a list of names with commas between them: no name has one, and nobody searches by event.

@@ -48,7 +48,7 @@ pub trait HousekeepingRepo {
     /// Attempts that ended before `before`.
     fn purge_attempts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
-    /// Attempts of registrations that are gone, and then what is left of those.
+    /// Deliveries to registrations that are gone, their attempts, and then what is left of them.
     fn purge_former_webhooks(&mut self, limit: u32) -> Result<u64, StoreError>;
 
     /// Signing secrets that have retired by `now`; how many registrations had some.

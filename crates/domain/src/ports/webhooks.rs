@@ -53,8 +53,9 @@ pub trait WebhookRepo {
         retiring: &[RetiringSecret],
     ) -> Result<(), StoreError>;
 
-    /// Deletes a registration of this key with its deliveries; `false` where the key has none with this id. Its
-    /// attempts can be seen by nobody from then on, and housekeeping deletes them.
+    /// Deletes a registration of this key; `false` where the key has none with this id. A bounded part of its
+    /// deliveries goes with it. The others are neither sent nor seen by anybody from then on, nor are its attempts, and
+    /// housekeeping deletes them.
     fn delete_registration(&mut self, key: &ApiKeyId, id: &WebhookId) -> Result<bool, StoreError>;
 }
 

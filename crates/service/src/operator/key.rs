@@ -30,7 +30,7 @@ pub struct KeyRevoked {
     pub key: KeyShown,
     /// Its registrations.
     pub registrations: u64,
-    /// Their pending deliveries.
+    /// Their pending deliveries that were deleted at once; of a long backlog housekeeping deletes the rest.
     pub deliveries: u64,
 }
 

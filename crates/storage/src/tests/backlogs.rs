@@ -1,0 +1,97 @@
+//! Registrations that end with more deliveries than one transaction deletes.
+
+use sealpost_domain::{
+    ApiKeyId, LeaseToken, Registration,
+    ports::{Durability::Durable, Durability::Relaxed, Outbox, Revoked, Store},
+};
+
+use super::fixture::{Fixture, claim_of};
+use crate::former::AT_ONCE_MAX;
+
+on_both!(
+    a_long_backlog_goes_with_its_registration_and_then_in_portions,
+    what_is_left_of_a_registration_is_never_sent,
+    a_key_is_revoked_however_much_waits_for_it,
+);
+
+/// So many deliveries, of envelopes that nobody looks at, which are due at this time or else exhausted.
+fn backlog(db: &Fixture, to: &Registration, count: usize, due_at: Option<i64>) {
+    let due = due_at.map_or_else(|| "NULL".to_owned(), |at| at.to_string());
+    let state = due_at.map_or("exhausted", |_| "waiting");
+    db.execute(&format!(
+        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {count})
+         INSERT INTO deliveries (envelope_id, webhook_id, attempts, due_at, failed_at)
+         SELECT '{state}' || i, '{}', 1, {due}, 5 FROM n",
+        to.id
+    ))
+    .unwrap();
+}
+
+fn left(db: &Fixture, of: &Registration) -> i64 {
+    db.count(&format!("deliveries WHERE webhook_id = '{}'", of.id))
+}
+
+fn delete(db: &Fixture, registration: &Registration) {
+    let Registration { api_key_id, id, .. } = registration;
+    assert!(db.store().write(Durable, |tx| tx.delete_registration(api_key_id, id)).unwrap());
+}
+
+fn purge(db: &Fixture, limit: u32) -> u64 {
+    db.store().write(Relaxed, |tx| tx.purge_former_webhooks(limit)).unwrap()
+}
+
+fn waiting(db: &Fixture, for_key: &ApiKeyId) -> u64 {
+    db.owner_lookup().unwrap().count_waiting(for_key, 9_999).unwrap()
+}
+
+fn a_long_backlog_goes_with_its_registration_and_then_in_portions(db: &Fixture) {
+    let key = db.activate();
+    let (gone, stays) = (db.register(&key.id), db.register(&key.id));
+    backlog(db, &gone, AT_ONCE_MAX + 4, Some(9_000));
+    backlog(db, &gone, 3, None);
+    db.send(&stays, 2);
+    delete(db, &gone);
+    assert_eq!((left(db, &gone), waiting(db, &key.id)), (7, 2));
+    assert_eq!((purge(db, 3), left(db, &gone)), (3, 4));
+    assert_eq!((purge(db, 3), left(db, &gone)), (3, 1));
+    assert_eq!((purge(db, 3), db.count("former_webhooks")), (2, 0), "the last, and the mark");
+    assert_eq!((purge(db, 3), left(db, &gone), left(db, &stays)), (0, 0, 2));
+}
+
+fn what_is_left_of_a_registration_is_never_sent(db: &Fixture) {
+    let key = db.activate();
+    let (gone, stays) = (db.register(&key.id), db.register(&key.id));
+    backlog(db, &gone, AT_ONCE_MAX + 7, Some(900));
+    db.send(&stays, 2);
+    delete(db, &gone);
+    assert_eq!(left(db, &gone), 7);
+    let due = db.claim(&claim_of(1000, 3, LeaseToken(1))).unwrap();
+    assert_eq!(due.len(), 2);
+    assert!(due.iter().all(|delivery| delivery.target.webhook_id == stays.id));
+    assert_eq!((left(db, &gone), left(db, &stays)), (0, 2));
+}
+
+fn a_key_is_revoked_however_much_waits_for_it(db: &Fixture) {
+    let key = db.activate();
+    let to = [db.register(&key.id), db.register(&key.id)];
+    for registration in &to {
+        backlog(db, registration, AT_ONCE_MAX - 2, Some(9_000));
+    }
+    let revoked = db.store().write(Durable, |tx| {
+        tx.lock_key(&key.id)?;
+        tx.revoke_key(&key.id)
+    });
+    let deliveries = u64::try_from(AT_ONCE_MAX).unwrap();
+    assert_eq!(revoked.unwrap(), Revoked { registrations: 2, deliveries });
+    assert_eq!(waiting(db, &key.id), 0);
+    let mut rest = 0;
+    loop {
+        let purged = purge(db, 1000);
+        rest += purged;
+        if purged < 1000 {
+            break;
+        }
+    }
+    assert_eq!(rest, deliveries - 4 + 2, "and two marks");
+    assert_eq!((db.count("deliveries"), db.count("former_webhooks")), (0, 0));
+}
