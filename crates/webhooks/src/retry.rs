@@ -10,13 +10,13 @@ use crate::{
     schedule::{RetrySchedule, spread},
 };
 
-/// What attempt number `attempts`, which ended `at`, leads to.
+/// What attempt number `attempts`, which ended `at`, leads to. `jitter`, any number, is asked for where there is a retry.
 pub(crate) fn outcome(
     schedule: &RetrySchedule,
     attempts: u32,
     attempted: &Attempted,
     at: Timestamp,
-    jitter: u32,
+    jitter: impl FnOnce() -> u32,
 ) -> Outcome {
     let failure = match attempted.result {
         Ok(()) => return Outcome::Succeeded,
@@ -27,7 +27,7 @@ pub(crate) fn outcome(
         Some(pause) if !attempted.is_aborted => {
             let asked = attempted.retry_after.map_or(Duration::ZERO, |after| after.from(at));
             let wait = pause.max(least(schedule, failure)).max(honoured(asked, pause));
-            Outcome::Retry { failure, due_at: at.plus(spread(wait, jitter)) }
+            Outcome::Retry { failure, due_at: at.plus(spread(wait, jitter())) }
         }
         _ => Outcome::Exhausted(failure),
     }
@@ -78,7 +78,7 @@ mod tests {
     }
 
     fn pause(schedule: &str, attempts: u32, attempted: &Attempted, jitter: u32) -> Duration {
-        match outcome(&schedule.parse().unwrap(), attempts, attempted, AT, jitter) {
+        match outcome(&schedule.parse().unwrap(), attempts, attempted, AT, || jitter) {
             Outcome::Retry { due_at, .. } => due_at.since(AT),
             other => panic!("{other:?}"),
         }
@@ -138,7 +138,8 @@ mod tests {
     #[test]
     fn whoever_is_gone_or_will_not_have_it_is_not_tried_again() {
         let schedule = RetrySchedule::default();
-        let ends = |attempted: &Attempted, attempts| outcome(&schedule, attempts, attempted, AT, 0);
+        let ends =
+            |attempted: &Attempted, attempts| outcome(&schedule, attempts, attempted, AT, || 0);
         assert_eq!(ends(&failed(AttemptFailure::HttpStatus(410), None), 1), Outcome::Gone);
         assert_eq!(ends(&failed(AttemptFailure::HttpStatus(410), None), 10), Outcome::Gone);
         let refused = AttemptFailure::HttpStatus(400);

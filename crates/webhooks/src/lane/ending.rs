@@ -33,7 +33,7 @@ impl Lane {
         let at = self.context.clock.now();
         let attempts = delivery.attempts.saturating_add(1);
         let schedule = &self.context.settings.schedule;
-        let outcome = retry::outcome(schedule, attempts, &attempted, at, jitter());
+        let outcome = retry::outcome(schedule, attempts, &attempted, at, jitter);
         self.context.shared.counters.attempted(outcome);
         tracing::debug!(
             envelope.id = %delivery.meta.id,
