@@ -45,7 +45,7 @@ pub struct SecretRotated {
 }
 
 impl Sealpost {
-    /// Begins a session. A wrong account and a wrong secret are refused alike.
+    /// Begins a session. A wrong account and a wrong secret are refused alike, and without a transaction.
     pub fn login(&self, login: &Login) -> Result<LoggedIn, Error> {
         let shown = LoginSecret::hash_of(&login.login_secret).ok_or(NO_LOGIN)?;
         let account_id: AccountId =
@@ -57,7 +57,16 @@ impl Sealpost {
         let token = SessionToken::generate()?;
         let expires_at = self.core.clock.now().plus(self.core.settings.session_ttl);
         let session = Session { token: token.hash(), account_id, expires_at };
-        self.core.store.write(Durability::Durable, |tx| tx.insert_session(&session))?;
+        self.core.store.write(Durability::Durable, |tx| {
+            // The secret may have been replaced since, and every session ended so that nobody is left in who only knew the
+            // old one. Once the account is locked, whoever replaces it waits, and ends this session too.
+            tx.lock_account(&account_id)?;
+            let stored = tx.find_login_secret(&account_id)?;
+            if !stored.is_some_and(|stored| same_hash(&shown, &stored)) {
+                return Ok(Err(NO_LOGIN));
+            }
+            tx.insert_session(&session).map(Ok)
+        })??;
         Ok(LoggedIn {
             session_token: token.expose().to_owned(),
             token_type: "Bearer",

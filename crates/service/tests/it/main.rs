@@ -11,6 +11,7 @@ mod badges;
 mod channels;
 mod compliance;
 mod issuer;
+mod logging_in;
 mod looking;
 mod lookups;
 mod managing;
