@@ -82,6 +82,8 @@ impl Sealpost {
         body: Body<()>,
     ) -> Result<SecretRotated, Error> {
         let token = read_token(token)?;
+        // Whoever has no session gets no transaction.
+        self.require_session(&token)?;
         let secret = LoginSecret::generate()?;
         let (clock, hash) = (&self.core.clock, secret.hash());
         let account_id = self.core.store.write(Durability::Durable, |tx| {
@@ -107,7 +109,10 @@ impl Sealpost {
             Scope::Account => tx.delete_sessions_of(&account_id),
             Scope::Session => tx.delete_session(&token),
         })?;
-        self.core.known.forget_session(&token);
+        match scope {
+            Scope::Account => self.core.known.forget_sessions_of(&account_id),
+            Scope::Session => self.core.known.forget_session(&token),
+        }
         Ok(())
     }
 }

@@ -2,7 +2,7 @@
 //! transaction holds locked. Every authenticated request passes here, alone or in a batch.
 
 use sealpost_domain::{
-    Code, KeyStatus, Refusal, Timestamp, Usage,
+    AccountId, Code, KeyStatus, Refusal, Timestamp, TokenHash, Usage,
     ports::{Changes, Durability, Facts, KeyFacts, StoreError, Tx, Wanted},
 };
 use sealpost_limits::{Terms, admit_request};
@@ -73,8 +73,8 @@ impl Sealpost {
         act: Act,
         mut work: impl FnMut(&mut dyn Tx, &Admitted<'_>) -> Result<Result<T, Refusal>, StoreError>,
     ) -> Limited<T> {
-        if let Some(refused) = self.core.known_refusal(caller) {
-            return refused;
+        if let Some(turned_away) = self.turn_away(caller) {
+            return turned_away;
         }
         let done = self.core.store.write(Durability::Durable, |tx| {
             let now = self.core.clock.now();
@@ -96,6 +96,10 @@ impl Sealpost {
             Ok((result, limits)) => {
                 if let Err(refusal) = &result {
                     self.core.channels.heed_refusal(&caller.key, None, refusal);
+                    if *refusal == NO_SESSION {
+                        // Memory thought otherwise.
+                        self.core.known.forget_session(&caller.session);
+                    }
                 }
                 if let (Err(refusal), Some(limits)) = (&result, &limits) {
                     self.core.remember_refusal(caller, refusal, *limits);
@@ -103,6 +107,44 @@ impl Sealpost {
                 Limited { result: result.map_err(Error::from), limits }
             }
             Err(fault) => Limited::unasked(fault),
+        }
+    }
+
+    /// What memory and look-ups are enough to refuse. The transaction has the last word, but it locks rows of the key
+    /// that the caller names, and sends of that key wait for it: nobody gets as far who has no session, or one of another
+    /// account.
+    fn turn_away<T>(&self, caller: &Caller) -> Option<Limited<T>> {
+        let account = match self.known_account(&caller.session) {
+            Ok(account) => account,
+            Err(error) => return Some(Limited::unasked(error)),
+        };
+        let known = self.core.known_refusal(caller);
+        known.or_else(|| self.check_owner(caller, account).err().map(Limited::unasked))
+    }
+
+    /// The account of a session that is live as far as memory can tell.
+    fn known_account(&self, token: &TokenHash) -> Result<AccountId, Error> {
+        let session = match self.core.known.session(token) {
+            Some(session) => Some(session),
+            None => self.core.learn_sessions(vec![*token])?.pop(),
+        };
+        self.live_account(session)
+    }
+
+    fn check_owner(&self, caller: &Caller, account: AccountId) -> Result<(), Error> {
+        let owner = match self.core.known.key(&caller.key) {
+            Some(key) => Some(key.account_id),
+            // Not remembered: what is remembered of a key are its secrets, which most of these requests need none of.
+            None => self.core.store.lookup()?.find_key(&caller.key)?.map(|key| key.account_id),
+        };
+        match owner {
+            Some(owner) if owner == account => Ok(()),
+            Some(_) => Err(FOREIGN_KEY.into()),
+            None => {
+                // What memory says of the session is no reason to say which keys there are.
+                self.require_session(&caller.session)?;
+                Err(Refusal::KeyNotFound { field: None }.into())
+            }
         }
     }
 

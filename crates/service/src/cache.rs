@@ -56,6 +56,11 @@ impl<K: Eq + Hash, V: Clone> Cache<K, V> {
         self.0.remove(key);
     }
 
+    /// Goes through all that there is: for what seldom happens.
+    pub(crate) fn forget_where(&self, is_meant: impl Fn(&K, &V) -> bool) {
+        self.0.retain(|key, entry| !is_meant(key, &entry.value));
+    }
+
     /// Forgets what nobody has asked for since the last time that this was done.
     pub(crate) fn forget_unused(&self) {
         self.0.retain(|_, entry| entry.was_used.swap(false, Ordering::Relaxed));
@@ -105,10 +110,13 @@ mod tests {
     #[test]
     fn the_last_value_counts_and_what_is_forgotten_is_gone() {
         let cache = Cache::new(10);
-        cache.insert("key", 1);
-        cache.insert("key", 2);
+        for (key, value) in [("key", 1), ("key", 2), ("other", 2), ("third", 3)] {
+            cache.insert(key, value);
+        }
         assert_eq!(cache.get(&"key"), Some(2));
         cache.forget(&"key");
         assert_eq!(cache.get(&"key"), None);
+        cache.forget_where(|_, value| *value == 2);
+        assert_eq!([cache.get(&"other"), cache.get(&"third")], [None, Some(3)]);
     }
 }

@@ -90,6 +90,15 @@ impl Known {
         self.sessions.forget(token);
     }
 
+    pub(crate) fn forget_sessions_of(&self, account: &AccountId) {
+        self.sessions.forget_where(|_, session| session.account_id == *account);
+    }
+
+    /// For when something else than a limit refuses the key from now on.
+    pub(crate) fn forget_refusals_of(&self, key: &ApiKeyId) {
+        self.refused.forget_where(|caller, _| caller.key == *key);
+    }
+
     /// Drops what a transaction found out of date.
     pub(crate) fn forget_recipient(&self, id: &ApiKeyId, handle: Option<&Handle>) {
         self.keys.forget(id);

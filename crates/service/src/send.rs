@@ -163,7 +163,7 @@ impl Sealpost {
         self.live_account(self.find_session(token).await?)
     }
 
-    fn live_account(&self, session: Option<Session>) -> Result<AccountId, Error> {
+    pub(crate) fn live_account(&self, session: Option<Session>) -> Result<AccountId, Error> {
         let now = self.core.clock.now();
         let live = session.filter(|session| session.is_live(now)).ok_or(NO_SESSION)?;
         Ok(live.account_id)

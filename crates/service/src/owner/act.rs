@@ -48,7 +48,9 @@ impl Owner<'_> {
         let core = &self.sealpost.core;
         let actor = format!("account:{}", self.account_id);
         let operator = Operator::new(Arc::clone(&core.store), Arc::clone(&core.clock), actor);
-        operator.revoke_key(key).map_err(|error| match error {
+        let revoked = operator.revoke_key(key);
+        core.known.forget_refusals_of(key);
+        revoked.map_err(|error| match error {
             OperatorError::Store(fault) => fault.into(),
             OperatorError::Wallet(fault) => fault.into(),
             // Somebody else has revoked it in between.

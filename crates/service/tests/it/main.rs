@@ -19,4 +19,5 @@ mod model;
 mod operators;
 mod owner;
 mod support;
+mod turned_away;
 mod use_cases;

@@ -94,8 +94,6 @@ pub(super) struct Session {
     pub(super) account: usize,
     expires_at: i64,
     ended: bool,
-    /// The node has seen it on a send and not seen its own logout.
-    hinted: bool,
 }
 
 pub(super) struct Key {

@@ -11,7 +11,7 @@ impl Truth {
     /// Begins a session as the service answered it.
     pub(in super::super) fn begin_session(&mut self, account: usize, token: String) {
         let expires_at = self.now + SESSION_MS;
-        self.sessions.push(Session { token, account, expires_at, ended: false, hinted: false });
+        self.sessions.push(Session { token, account, expires_at, ended: false });
     }
 
     pub(in super::super) fn login(
@@ -49,7 +49,6 @@ impl Truth {
     fn end(&mut self, shown: Shown) {
         if let Shown::Session(session) = shown {
             self.sessions[session].ended = true;
-            self.sessions[session].hinted = false;
         }
     }
 

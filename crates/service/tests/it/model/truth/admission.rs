@@ -9,8 +9,6 @@ pub(super) enum Act {
     Execute,
     /// What goes on under governance.
     Manage,
-    /// Blocked too, and the one that looks at the session by itself before the memory of refusals is asked.
-    Send,
 }
 
 impl Truth {
@@ -21,7 +19,7 @@ impl Truth {
         act: Act,
         judge: impl FnOnce(&mut Self, usize) -> Result<T, Refused>,
     ) -> Said<T> {
-        if let Some(said) = self.recall(caller, act) {
+        if let Some(said) = self.recall(caller) {
             return said;
         }
         let (session, key) = match self.identify(caller, act) {
@@ -47,18 +45,13 @@ impl Truth {
     }
 
     /// For up to four seconds after a 429 of minute or day, and no longer than that window lasts, the same session and
-    /// key are refused again with nothing else looked at; a send looks at the session as far as the node knows it.
-    fn recall<T>(&self, caller: Caller, act: Act) -> Option<Said<T>> {
+    /// key are refused again with nothing else looked at, while the session is live.
+    fn recall<T>(&self, caller: Caller) -> Option<Said<T>> {
         let (Shown::Session(session), Called::Key(key)) = (caller.shown, caller.called) else {
             return None;
         };
         let Remembered { at, until, terms, used } = self.remembered.get(&(session, key))?;
-        if self.now - at >= 4000 || self.now >= *until {
-            return None;
-        }
-        let session = &self.sessions[session];
-        let is_over = self.now >= session.expires_at || (session.ended && !session.hinted);
-        if act == Act::Send && is_over {
+        if !self.is_live(session) || self.now - at >= 4000 || self.now >= *until {
             return None;
         }
         let refused = Refused::until("RATE_LIMIT_EXCEEDED", self.now, *until);

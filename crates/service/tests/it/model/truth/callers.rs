@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     super::usage::time, Called, Caller, Envelope, MESSAGE_BYTES_MAX, Named, REGISTRATIONS_MAX,
-    Refused, Said, Shown, Truth, Webhook, admission::Act,
+    Refused, Said, Truth, Webhook, admission::Act,
 };
 
 /// A send as its sender words it.
@@ -36,13 +36,7 @@ pub(in super::super) enum Sending {
 
 impl Truth {
     pub(in super::super) fn send(&mut self, caller: Caller, request: &Request) -> Said<Sending> {
-        let said = self.answer(caller, Act::Send, |truth, sender| truth.deliver(sender, request));
-        if let Shown::Session(session) = caller.shown
-            && !self.sessions[session].ended
-        {
-            self.sessions[session].hinted = true;
-        }
-        said
+        self.answer(caller, Act::Execute, |truth, sender| truth.deliver(sender, request))
     }
 
     fn deliver(&mut self, sender: usize, request: &Request) -> Result<Sending, Refused> {
