@@ -11,7 +11,10 @@ use std::{collections::HashMap, hash::Hash, sync::Arc};
 
 pub(crate) use self::memory::Memory;
 
-use diesel::prelude::*;
+use diesel::{
+    prelude::*,
+    sql_types::{Bool, Text},
+};
 use sealpost_domain::{
     ApiKeyId, RegistrationStatus, Session, TokenHash, Usage,
     ports::{Facts, KeyFacts, Registrations, Wanted},
@@ -124,7 +127,13 @@ fn lock_usage(conn: &mut AnyConnection, ids: &[String]) -> Result<HashMap<ApiKey
         return Ok(HashMap::new());
     }
     let rows = usage::table.filter(any_of(usage::api_key_id, ids)).order(usage::api_key_id);
-    let rows = on_backend!(conn, c => Locked::new(rows, RowLock::Alone).load::<UsageRow>(c))?;
+    let rows = match conn {
+        AnyConnection::Postgres(c) => {
+            let briefly = rows.filter(set_config(IDLE_MAX.0, IDLE_MAX.1, true).is_not_null());
+            Locked::new(briefly, RowLock::Alone).load::<UsageRow>(c)?
+        }
+        AnyConnection::Sqlite(c) => rows.load(c)?,
+    };
     by_key(&rows)
 }
 
@@ -199,3 +208,13 @@ impl KeyRow {
         [&*self.id, &*self.account_id].into_iter().chain(self.partner_id.as_deref())
     }
 }
+
+#[diesel::declare_sql_function]
+extern "SQL" {
+    /// PostgreSQL's own; where it is local, the transaction's end takes the setting back.
+    fn set_config(name: Text, value: Text, is_local: Bool) -> Nullable<Text>;
+}
+
+/// Sends of these keys wait, on every node, so a node that stands still is given up as soon as in a batch. Set by the
+/// statement that locks, for each row before it is locked: a round trip would cost more than all it does.
+const IDLE_MAX: (&str, &str) = ("idle_in_transaction_session_timeout", "2000");

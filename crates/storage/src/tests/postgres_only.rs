@@ -3,7 +3,7 @@
 use std::{
     sync::{Arc, Barrier},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use diesel::{dsl::sql, prelude::*, sql_types::BigInt};
@@ -254,6 +254,22 @@ fn a_batch_that_stands_still_is_ended() {
         envelopes: vec![Arc::new(envelope(&key.id, &key.id))],
         ..Changes::default()
     });
+    assert!(matches!(ended, Err(StoreError::Unavailable(_))), "{ended:?}");
+}
+
+/// Sends of the key wait for it, on every node, and with them whoever shares a batch with one.
+#[test]
+fn a_request_that_stands_still_is_ended() {
+    let db = postgres();
+    let key = db.activate();
+    let wanted = Wanted { callers: vec![key.id], ..Wanted::default() };
+    let mut stuck = db.begin(Durable).unwrap();
+    stuck.lock_facts(&wanted).unwrap();
+    let began = Instant::now();
+    db.store().write(Durable, |tx| tx.lock_facts_of_batch(&wanted)).unwrap();
+    let took = began.elapsed();
+    assert!(took < Duration::from_secs(10), "{took:?}");
+    let ended = stuck.find_key(&key.id);
     assert!(matches!(ended, Err(StoreError::Unavailable(_))), "{ended:?}");
 }
 

@@ -14,13 +14,14 @@ use sealpost_domain::{
     ports::{Changes, Durability::Durable, Store, StoreError, Tx, Wanted},
 };
 
-use super::fixture::Fixture;
+use super::fixture::{Fixture, token};
 
 on_both!(
     usage_is_counted_one_batch_after_the_other,
     a_status_change_waits_for_the_batch_that_relies_on_the_key,
     a_request_waits_for_the_status_change_and_sees_it,
     an_account_is_locked_by_one_at_a_time,
+    a_new_login_secret_waits_for_whoever_holds_the_account,
     batches_over_the_same_keys_never_wait_in_a_circle,
 );
 
@@ -115,6 +116,24 @@ fn a_request_waits_for_the_status_change_and_sees_it(db: &Fixture) {
         assert!(committed.load(Ordering::SeqCst));
         assert_eq!(facts.keys[&key.id].status, KeyStatus::Deactivated);
     });
+}
+
+fn a_new_login_secret_waits_for_whoever_holds_the_account(db: &Fixture) {
+    let account_id = db.activate().account_id;
+    let replaced = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let mut tx = db.begin(Durable).unwrap();
+        tx.lock_account(&account_id).unwrap();
+        scope.spawn(|| {
+            let replace = |tx: &mut dyn Tx| tx.set_login_secret(&account_id, &token());
+            db.store().write(Durable, replace).unwrap();
+            replaced.store(true, Ordering::SeqCst);
+        });
+        thread::sleep(PAUSE);
+        assert!(!replaced.load(Ordering::SeqCst));
+        tx.commit().unwrap();
+    });
+    assert!(replaced.load(Ordering::SeqCst));
 }
 
 fn an_account_is_locked_by_one_at_a_time(db: &Fixture) {
