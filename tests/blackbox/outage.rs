@@ -12,7 +12,7 @@ use std::{
 
 use sealpost_domain::ports::{Durability, Store as _};
 use sealpost_storage::{DatabaseUrl, Settings};
-use sealpost_testkit::Server as Postgres;
+use sealpost_testkit::{Proxy, Server as Postgres};
 use sealpost_wallet::SessionToken;
 use serde_json::json;
 
@@ -66,6 +66,32 @@ fn a_server_outlives_its_database() {
     let notices = receiver.await_notices(2);
     assert_eq!(notices[1].id(), text(&after, "envelope_id"), "what was refused is not told of");
     assert_eq!(client.status(&alice).ok()["usage"]["month"]["used"], 2);
+}
+
+/// Whoever is told that nothing was stored sends again, and the recipient gets it twice.
+#[test]
+fn a_commit_whose_answer_is_lost_is_not_said_to_have_stored_nothing() {
+    let postgres = Postgres::start(sealpost_testkit::Durability::None).unwrap();
+    let proxy = Proxy::before(&postgres.create_database()).unwrap();
+    let database = Database::at(proxy.url().to_owned());
+    let server = database.serve();
+    let client = server.client();
+    let alice = client.newcomer();
+    let named = || {
+        let request = client.post("/v1/channel/send").by(&alice).header("Idempotency-Key", "once");
+        request.json(&json!({"to": alice.key, "message": "x"})).answer()
+    };
+    proxy.lose_answers(true);
+    named().refused(500, "INTERNAL_ERROR");
+    client.send(&alice, &alice.key, "y").refused(500, "INTERNAL_ERROR");
+    client.status(&alice).refused(500, "INTERNAL_ERROR");
+    proxy.lose_answers(false);
+    let usage = &client.status(&alice).ok()["usage"];
+    assert_eq!((&usage["day"]["used"], &usage["month"]["used"]), (&json!(4), &json!(2)));
+    let again = named();
+    again.ok();
+    assert_eq!(again.header("Idempotency-Replayed"), Some("true"));
+    server.stop();
 }
 
 /// A send that names no key, since its body cannot be read.

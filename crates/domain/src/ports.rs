@@ -33,6 +33,9 @@ pub enum StoreError {
     /// What is stored does not make sense.
     #[error("the stored {0} cannot be read")]
     Corrupt(&'static str),
+    /// The answer to a commit was lost: it may have been carried out, or may not. Only what may happen twice is tried again.
+    #[error("the answer to the commit was lost, so that it may have been carried out")]
+    InDoubt(#[source] BoxedError),
     /// The database refused a statement.
     #[error("the database refused a statement")]
     Refused(#[source] BoxedError),

@@ -123,16 +123,22 @@ fn durability(commands: &[&Command]) -> Durability {
 }
 
 fn fail(batch: Vec<Waiting>, error: &StoreError) {
-    let away = matches!(error, StoreError::Contended(_) | StoreError::Unavailable(_));
+    let (what, told): (_, fn() -> Error) = match error {
+        StoreError::Contended(_) | StoreError::Unavailable(_) => {
+            (NOT_STORED, || Refusal::Unavailable.into())
+        }
+        StoreError::Corrupt(_) | StoreError::Refused(_) => (NOT_STORED, || Error::NotStored),
+        // Tried again it might be stored twice. What was stored is found where it is: deliveries when their lease ends.
+        StoreError::InDoubt(_) => ("a batch may have been stored", || Error::InDoubt),
+    };
     tracing::error!(
         batch.len = batch.len(),
         error = %error,
         source = ?std::error::Error::source(error).map(ToString::to_string),
-        "a batch was not stored"
+        "{what}"
     );
     for waiting in batch {
-        let error = if away { Refusal::Unavailable.into() } else { Error::NotStored };
-        answer(waiting, Err(error));
+        answer(waiting, Err(told()));
     }
 }
 
@@ -140,3 +146,5 @@ fn answer(waiting: Waiting, decided: Result<Decided, Error>) {
     // A caller that hung up does not want its answer any more; what is stored stays stored.
     drop(waiting.reply.send(decided));
 }
+
+const NOT_STORED: &str = "a batch was not stored";

@@ -6,6 +6,9 @@ use sealpost_wallet::WalletError;
 /// A refusal that the caller can understand, or a fault of the service.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    /// The batch that this request was part of may have been stored, or may not; its cause is logged where it happened.
+    #[error("nobody knows whether the batch was stored")]
+    InDoubt,
     /// A thread of the service ended before it answered.
     #[error("a part of the service has stopped")]
     Lost,
@@ -37,7 +40,12 @@ impl Error {
             | Self::Wallet(WalletError::ChannelSpent | WalletError::UnknownKekVersion { .. }) => {
                 Some(&Refusal::Unavailable)
             }
-            Self::Lost | Self::NotRead | Self::NotStored | Self::Store(_) | Self::Wallet(_) => None,
+            Self::InDoubt
+            | Self::Lost
+            | Self::NotRead
+            | Self::NotStored
+            | Self::Store(_)
+            | Self::Wallet(_) => None,
         }
     }
 }

@@ -19,6 +19,7 @@ mod backlogs;
 mod badging;
 mod channels;
 mod claiming;
+mod committing;
 mod disabling;
 mod facts;
 mod fixture;

@@ -67,7 +67,10 @@ impl Unit {
             // PostgreSQL would answer as if all were well, and roll back.
             return Err(refused("a statement of this transaction failed"));
         }
-        self.run(|conn| Ok(on_backend!(conn, c => AnsiTransactionManager::commit_transaction(c))?))
+        let done = self
+            .link
+            .run(|conn| Ok(on_backend!(conn, c => AnsiTransactionManager::commit_transaction(c))?));
+        done.map_err(Fault::of_commit)
     }
 }
 

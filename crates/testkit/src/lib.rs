@@ -10,6 +10,8 @@
 //! Nothing is skipped in silence: where there is no server to be had, the test that asked fails and says why.
 
 mod guard;
+mod proxy;
 mod server;
 
+pub use proxy::Proxy;
 pub use server::{Durability, Server, postgres};

@@ -7,7 +7,10 @@ use crate::http::Problem;
 
 pub(super) const INTERNAL_ERROR: Meaning = Meaning {
     means: "Something went wrong in the service, which has logged it under `request_id`.",
-    when: &["A fault that nobody foresaw. It is always worth a report."],
+    when: &[
+        "The connection to the database was lost while it committed, so that nobody knows whether the request was done.",
+        "Otherwise a fault that nobody foresaw, which is always worth a report.",
+    ],
     remedy: &[
         "Try again, more slowly each time.",
         "Report the `request_id` to the operator if it persists.",

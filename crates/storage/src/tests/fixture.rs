@@ -57,6 +57,11 @@ pub(super) fn postgres() -> Fixture {
     open(sealpost_testkit::postgres().copy_database(template))
 }
 
+/// On this database, whatever is in it.
+pub(super) fn at_url(url: &str) -> Fixture {
+    open(url.to_owned())
+}
+
 pub(super) fn empty_postgres() -> Fixture {
     open(sealpost_testkit::postgres().create_database())
 }

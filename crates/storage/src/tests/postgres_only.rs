@@ -68,7 +68,7 @@ fn a_transaction_that_loses_its_connection_says_so_and_the_next_works() {
     tx.insert_account(&account()).unwrap();
     kill_backends(&db);
     let lost = tx.commit();
-    assert!(matches!(lost, Err(StoreError::Unavailable(_))), "{lost:?}");
+    assert!(matches!(lost, Err(StoreError::InDoubt(_))), "{lost:?}");
     db.activate();
 }
 
@@ -82,7 +82,7 @@ fn writers_under_way_recover_by_themselves() {
                 while stored < 50 {
                     match db.store().write(Durable, |tx| tx.insert_account(&account())) {
                         Ok(()) => stored += 1,
-                        Err(StoreError::Unavailable(_)) => {}
+                        Err(StoreError::InDoubt(_) | StoreError::Unavailable(_)) => {}
                         Err(other) => panic!("{other:?}"),
                     }
                 }
