@@ -79,11 +79,12 @@ impl Sealpost {
     pub fn rotate_login_secret(
         &self,
         token: Option<&str>,
-        body: Body<()>,
+        body: &Body<()>,
     ) -> Result<SecretRotated, Error> {
         let token = read_token(token)?;
         // Whoever has no session gets no transaction.
         self.require_session(&token)?;
+        body.clone()?;
         let secret = LoginSecret::generate()?;
         let (clock, hash) = (&self.core.clock, secret.hash());
         let account_id = self.core.store.write(Durability::Durable, |tx| {
@@ -91,9 +92,6 @@ impl Sealpost {
             let Some(live) = session.filter(|session| session.is_live(clock.now())) else {
                 return Ok(Err(NO_SESSION));
             };
-            if let Err(refusal) = &body {
-                return Ok(Err(refusal.clone()));
-            }
             tx.set_login_secret(&live.account_id, &hash)?;
             Ok(Ok(live.account_id))
         })??;

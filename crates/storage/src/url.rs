@@ -109,8 +109,10 @@ struct Parts<'a> {
 impl<'a> Parts<'a> {
     /// Cuts where libpq does.
     fn of(rest: &'a str) -> Self {
-        let at = rest.find(['@', '/']).filter(|at| rest[*at..].starts_with('@'));
-        let (user, rest) = at.map_or(("", rest), |at| (&rest[..at], &rest[at + 1..]));
+        let (user, rest) = match rest.split_once('@') {
+            Some((user, rest)) if !user.contains('/') => (user, rest),
+            _ => ("", rest),
+        };
         let (place, parameters) = rest.split_once('?').unwrap_or((rest, ""));
         let (hosts, name) = place.split_once('/').unwrap_or((place, ""));
         Self { user, hosts, name, parameters }

@@ -47,7 +47,7 @@ fn a_login_that_the_secret_was_replaced_under_begins_no_session(world: World) {
 }
 
 fn throw_everybody_out(sealpost: &Sealpost, token: &str) {
-    sealpost.rotate_login_secret(Some(token)).unwrap();
+    sealpost.rotate_login_secret(Some(token), &Ok(())).unwrap();
     sealpost.logout(Some(token), Ok(Scope::Account)).unwrap();
 }
 

@@ -46,7 +46,7 @@ fn whoever_is_nobody_to_a_key_waits_for_nothing(world: &World) {
     ] {
         assert_eq!(every_answer(world, who), [code; 7]);
     }
-    let rotated = world.sealpost.rotate_login_secret(made_up.token.as_deref());
+    let rotated = world.sealpost.rotate_login_secret(made_up.token.as_deref(), &Ok(()));
     assert_eq!(refusal(rotated).code(), Code::Unauthorized);
 }
 

@@ -53,8 +53,9 @@ pub(crate) async fn end_session(who: SignedIn, form: Form) -> Result<Page, Page>
 pub(crate) async fn rotate_secret(who: SignedIn, form: Form) -> Result<Page, Page> {
     who.check(&form)?;
     let token = who.token.clone();
-    let rotated =
-        who.ask_service(move |sealpost| sealpost.rotate_login_secret(Some(&token), Ok(()))).await?;
+    let rotated = who
+        .ask_service(move |sealpost| sealpost.rotate_login_secret(Some(&token), &Ok(())))
+        .await?;
     let (account_id, login_secret) = (rotated.account_id, &*rotated.login_secret);
     let main = SecretPage { base: who.base(), account_id, login_secret };
     Ok(Page::show(who.frame(), "New login secret", &main))

@@ -8,5 +8,5 @@ use crate::http::{App, caller::Visitor};
 
 pub(crate) async fn rotate_secret(app: web::Data<App>, visitor: Visitor) -> Answer<SecretRotated> {
     let body = visitor.body.map(drop);
-    ask(&app, move |sealpost| sealpost.rotate_login_secret(visitor.token.as_deref(), body)).await
+    ask(&app, move |sealpost| sealpost.rotate_login_secret(visitor.token.as_deref(), &body)).await
 }

@@ -92,7 +92,7 @@ impl Run {
     pub(super) fn rotate_secret(&mut self, who: Holder) -> Checked {
         let who = self.holder(who)?;
         let got =
-            shown(self.world.sealpost.rotate_login_secret(self.token(who).as_deref(), Ok(())));
+            shown(self.world.sealpost.rotate_login_secret(self.token(who).as_deref(), &Ok(())));
         let account = self.truth.rotate_secret(who);
         let expected = account.clone().map(|at| json!({"account_id": self.truth.accounts[at].id}));
         same("new secret", &expected, &without(got.clone(), &[&["login_secret"]]))?;
