@@ -136,7 +136,7 @@ fn a_body_that_comes_too_late_is_given_up() {
 
 #[test]
 fn a_connection_that_does_not_get_on_is_closed() {
-    let server = Database::embedded().serve_with(&["--connection-timeout", "1s"]);
+    let server = Database::embedded().serve_with(&BRIEF);
     let ping = "GET /v1/ping HTTP/1.1\r\nHost: x\r\n\r\n";
     // The head of a second request never ends, whether its bytes come at once or drop by drop.
     for drops in [None, Some("T")] {
@@ -256,6 +256,9 @@ fn the_key_may_come_in_the_body_and_the_header_wins() {
     let sent = client.post("/v1/channel/send").token(&alice.token).json(&message).answer();
     assert_eq!(sent.ok()["sender"], sibling.key);
 }
+
+/// How long connections and bodies may take where a test waits for the end of that.
+const BRIEF: [&str; 2] = ["--body-timeout=500ms", "--connection-timeout=1s"];
 
 fn post(path: &str, headers: &str) -> String {
     format!("POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n{headers}\r\n")

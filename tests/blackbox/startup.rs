@@ -180,6 +180,7 @@ fn the_clear_is_for_loopback_alone() {
 #[test]
 fn settings_that_contradict_each_other_are_refused() {
     let database = Database::embedded();
+    assert!(refused(database.command(&["--connection-timeout=10s"])).contains("--body-timeout"));
     assert!(
         refused(database.command(&["--webhook-timeout=15s", "--webhook-lease=24s"]))
             .contains("--webhook-lease")

@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    io::{Read as _, Write as _},
+    io::{ErrorKind, Read as _, Write as _},
     net::TcpStream,
     os::unix::fs::PermissionsExt as _,
     path::PathBuf,
@@ -159,6 +159,20 @@ fn nothing_but_http_1_1_is_offered_by_tls_1_2_and_1_3() {
     let mut answer = Vec::new();
     drop(clear.read_to_end(&mut answer));
     assert!(!String::from_utf8_lossy(&answer).contains("HTTP/"));
+}
+
+#[test]
+fn a_connection_that_does_not_get_on_is_closed_over_tls_too() {
+    let scene = Scene::new();
+    let brief = scene.command(&["--body-timeout=500ms", "--connection-timeout=1s"]);
+    let server = Server::start_secure(brief, &scene.authority);
+    let mut connection = scene.connect(&server, &[&TLS13], &["http/1.1"]).unwrap();
+    assert_eq!(ping(&mut connection), 200);
+    // The head of a second request never ends. What is read is the end, however that is said.
+    connection.write_all(b"G").unwrap();
+    let ended = connection.read_to_end(&mut Vec::new());
+    let is_waiting = |kind| matches!(kind, ErrorKind::TimedOut | ErrorKind::WouldBlock);
+    assert!(!ended.as_ref().is_err_and(|error| is_waiting(error.kind())), "{ended:?}");
 }
 
 #[test]

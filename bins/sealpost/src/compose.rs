@@ -42,6 +42,7 @@ impl Node {
     pub(crate) fn start(args: &ServeArgs, base_url: &BaseUrl) -> Result<Self, Fault> {
         config::check_listen(args)?;
         config::check_lease(args)?;
+        config::check_timeouts(&args.http)?;
         let url = config::database_url(&args.database);
         let lock = match &url {
             DatabaseUrl::Sqlite(file) => Some(lock(&args.database, file)?),

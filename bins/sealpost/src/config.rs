@@ -55,6 +55,17 @@ pub(crate) fn check_lease(args: &ServeArgs) -> Result<(), Fault> {
     Ok(())
 }
 
+/// A body that may still come must not be cut off, and its sender is owed an answer.
+pub(crate) fn check_timeouts(args: &HttpArgs) -> Result<(), Fault> {
+    if args.connection_timeout <= args.body_timeout {
+        return Err(Fault::new(format!(
+            "--connection-timeout must be longer than --body-timeout, which is {}",
+            humantime::format_duration(args.body_timeout)
+        )));
+    }
+    Ok(())
+}
+
 /// The database to use.
 pub(crate) fn database_url(args: &DatabaseArgs) -> DatabaseUrl {
     args.database_url

@@ -1,6 +1,6 @@
 //! Look-ups of sessions: those who ask at the same time share a statement. No timer: one turn after another takes all
-//! that wait, asks, and looks again, so that a lone look-up waits for nobody. Whoever is refused without a transaction
-//! asks here, and may ask as often as they like.
+//! that wait, asks, and looks again, so that a lone look-up waits for nobody. A send that is refused without a
+//! transaction asks here, and may ask as often as it likes.
 
 use std::{
     collections::HashMap,

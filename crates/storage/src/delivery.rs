@@ -103,7 +103,7 @@ impl DeliveryRepo for Unit {
     }
 }
 
-/// Which are the newest is told by an index alone, and only those are read.
+/// Only the newest are joined. On SQLite an index alone tells which they are; PostgreSQL reads every row that waits.
 pub(crate) fn pending(
     conn: &mut AnyConnection,
     id: &WebhookId,

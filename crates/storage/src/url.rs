@@ -21,10 +21,10 @@ pub enum UrlFault {
     /// A database in memory would be another one for every connection.
     #[error("a database in memory cannot be shared between connections: give a file, sqlite:PATH")]
     InMemory,
-    /// libpq could not take it apart, and would show all of it to say so.
+    /// It cannot be taken apart. libpq would show what it stumbles over, and that may be the password.
     #[error(
         "the URL of the database cannot be taken apart: characters of user and password that mean something in a URL \
-         must be percent-encoded, such as %40 for @, %2F for / and %25 for %"
+         must be percent-encoded, such as %40 for @, %2F for /, %20 for a space and %25 for %"
     )]
     Garbled,
     /// Neither of the schemes.
@@ -43,7 +43,7 @@ impl DatabaseUrl {
 }
 
 impl PostgresUrl {
-    /// A parameter goes before what stands in the place of hosts, and an address before a name.
+    /// As far as the URL says: where it names no host, libpq's own environment may. A parameter goes before what stands in the place of hosts, and an address before a name.
     fn leaves_the_machine(&self) -> bool {
         let rest = self.0.split_once("://").map_or("", |(_, rest)| rest);
         let parts = Parts::of(rest);
@@ -76,7 +76,8 @@ impl FromStr for DatabaseUrl {
         if let Some(rest) =
             text.strip_prefix("postgres://").or_else(|| text.strip_prefix("postgresql://"))
         {
-            let is_readable = is_percent_encoded(rest) && Parts::of(rest).are_readable();
+            let is_encoded = is_percent_encoded(rest) && !rest.contains(' ');
+            let is_readable = is_encoded && Parts::of(rest).are_readable();
             let url = is_readable.then(|| PostgresUrl(text.to_owned()));
             return url.map(Self::Postgres).ok_or(UrlFault::Garbled);
         }
@@ -120,22 +121,26 @@ impl<'a> Parts<'a> {
 
     fn are_readable(&self) -> bool {
         let mut pairs = self.parameters.split('&').filter(|pair| !pair.is_empty());
-        !self.user.contains(['?', '[', ']'])
+        // libpq would take a question mark for part of the user, and whoever else reads the URL for the parameters' beginning.
+        !self.user.contains('?')
             && !self.name.contains('@')
             && self.hosts.split(',').all(|host| host_of(host).is_some())
             && pairs.all(|pair| pair.matches('=').count() == 1)
     }
 
+    /// The last one of this name counts.
     fn parameter(&self, name: &str) -> Option<&'a str> {
         let mut pairs = self.parameters.split('&').filter_map(|pair| pair.split_once('='));
-        pairs.find(|(key, _)| *key == name).map(|(_, value)| value)
+        pairs.rfind(|(key, _)| *key == name).map(|(_, value)| value)
     }
 }
 
 /// The host of `HOST[:PORT]`; an address of version 6 stands in brackets.
 fn host_of(text: &str) -> Option<&str> {
     let (host, port) = match text.strip_prefix('[') {
-        Some(address) => address.split_once(']').filter(|(address, _)| !address.is_empty())?,
+        Some(address) => address.split_once(']').filter(|(address, port)| {
+            !address.is_empty() && (port.is_empty() || port.starts_with(':'))
+        })?,
         None => text.split_at(text.find(':').unwrap_or(text.len())),
     };
     let port = port.strip_prefix(':').unwrap_or(port);
@@ -218,6 +223,7 @@ mod tests {
             "%2Frun%2Fpostgresql/d",
             "/d?host=/run/postgresql&port=5433",
             "h/d?password=p@ss",
+            "u:p[ss]@h/d",
         ] {
             postgres(&format!("postgres://{text}"));
         }
@@ -230,8 +236,10 @@ mod tests {
             "u:p?ss@h/d",
             "u:p?s=s@h/d",
             "u:12/ss@h/d",
-            "u:p[ss@h/d",
+            "u:p ss@h/d",
+            "u:p@h/d?password=p ss",
             "u:p@[::1/d",
+            "u:p@[::1]5432/d",
             "u:p@[]/d",
             "u:p@[::1]x/d",
             "u:p@h/d?sslmode",
@@ -255,6 +263,7 @@ mod tests {
             ("u:p@localhost,db.example/d", true),
             ("[2001:db8::1]:5432/d", true),
             ("db.example/d?host=localhost", false),
+            ("/d?host=localhost&host=db.example", true),
         ] {
             let url = format!("postgres://{text}").parse::<DatabaseUrl>().unwrap();
             assert_eq!(url.leaves_the_machine(), leaves, "{text}");

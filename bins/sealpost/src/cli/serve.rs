@@ -118,7 +118,7 @@ pub(crate) struct HttpArgs {
     #[arg(long, env = "SEALPOST_BODY_TIMEOUT", default_value = "10s", value_name = "SPAN",
           value_parser = humantime::parse_duration)]
     pub(crate) body_timeout: Duration,
-    /// How long a connection may go on without a byte of an answer
+    /// How long a connection may go on without a byte of an answer; idle ones, bodies and slow answers need their time
     #[arg(long, env = "SEALPOST_CONNECTION_TIMEOUT", default_value = "60s", value_name = "SPAN",
           value_parser = humantime::parse_duration)]
     pub(crate) connection_timeout: Duration,

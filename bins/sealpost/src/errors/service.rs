@@ -12,7 +12,8 @@ pub(super) const INTERNAL_ERROR: Meaning = Meaning {
         "Otherwise a fault that nobody foresaw, which is always worth a report.",
     ],
     remedy: &[
-        "Try again, more slowly each time.",
+        "Try again, more slowly each time: a send with its `Idempotency-Key`; what has none only when you have looked \
+         whether it was done.",
         "Report the `request_id` to the operator if it persists.",
     ],
     retry: Retry::Idempotent,

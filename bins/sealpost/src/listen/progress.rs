@@ -99,6 +99,9 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Progressing<S> {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        pin!(&mut self.stream).poll_shutdown(cx)
+        match pin!(&mut self.stream).poll_shutdown(cx) {
+            Poll::Pending => self.poll_alarm(cx),
+            shut @ Poll::Ready(_) => shut,
+        }
     }
 }

@@ -79,6 +79,11 @@ impl Owner<'_> {
         judge: impl Fn(&KeyFacts) -> Result<(), Refusal>,
     ) -> Result<(), Error> {
         let core = &self.sealpost.core;
+        // The transaction locks rows that the key's sends wait for: nobody gets as far with a key of somebody else's.
+        let shown = core.store.lookup()?.find_key(key)?;
+        if shown.is_none_or(|key| key.account_id != self.account_id) {
+            return Err(NO_KEY.into());
+        }
         let wanted =
             Wanted { sessions: vec![self.session], callers: vec![*key], ..Wanted::default() };
         let judged = core.store.write(Durability::Relaxed, |tx| {

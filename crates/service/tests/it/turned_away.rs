@@ -2,7 +2,7 @@
 
 use sealpost_domain::{
     ApiKeyId, Code, Refusal,
-    ports::{Durability, Store, Wanted},
+    ports::{Durability, Store},
 };
 use sealpost_service::{Credentials, Error, Scope, Settings};
 use sealpost_wallet::SessionToken;
@@ -36,7 +36,8 @@ fn whoever_is_nobody_to_a_key_waits_for_nothing(world: &World) {
     let elsewhere = Credentials { key: nowhere.key.clone(), ..elsewhere };
 
     let mut holder = world.database.begin(Durability::Durable).unwrap();
-    holder.lock_facts(&Wanted { callers: vec![id(&alice)], ..Wanted::default() }).unwrap();
+    // Whoever locks facts would be given up before anybody who waits is.
+    holder.lock_key(&id(&alice)).unwrap();
     for (who, code) in [
         (&made_up, Code::Unauthorized),
         (&gone, Code::Unauthorized),
