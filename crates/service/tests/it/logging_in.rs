@@ -5,14 +5,10 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use sealpost_domain::{
-    Code,
-    ports::{Durability, Lookup, OwnerLookup, Store, StoreError, Tx},
-};
+use sealpost_domain::Code;
 use sealpost_service::{Login, Scope, Sealpost, Settings};
-use sealpost_storage::Database;
 
-use crate::support::{World, refusal};
+use crate::support::{Announcing, World, refusal};
 
 #[test]
 fn a_login_that_the_secret_was_replaced_under_begins_no_session_on_sqlite() {
@@ -33,14 +29,14 @@ fn a_login_that_the_secret_was_replaced_under_begins_no_session(world: World) {
     let login = |login_secret| Login { account_id: account_id.clone(), login_secret };
     let old = activated.login_secret.unwrap();
     let owner = world.sealpost.login(&login(old.clone())).unwrap().session_token;
-    let database = Arc::clone(&world.database);
     let world = Arc::new(world);
-    let meanwhile = {
-        let world = Arc::clone(&world);
-        move || throw_everybody_out(&world.sealpost, &owner)
-    };
-    let store = Arc::new(Interrupted { database, is_over: AtomicBool::new(false), meanwhile });
-    let node = world.node_on(store, Settings::default());
+    let (meanwhile, is_over) = (Arc::clone(&world), AtomicBool::new(false));
+    let store = Announcing::new(&world, move || {
+        if !is_over.swap(true, Ordering::SeqCst) {
+            throw_everybody_out(&meanwhile.sealpost, &owner);
+        }
+    });
+    let node = world.node_on(Arc::new(store), Settings::default());
     let refused = refusal(node.login(&login(old)));
     assert_eq!(refused.code(), Code::Unauthorized);
     assert!(refused.to_string().contains("login_secret is wrong"), "{refused}");
@@ -49,32 +45,4 @@ fn a_login_that_the_secret_was_replaced_under_begins_no_session(world: World) {
 fn throw_everybody_out(sealpost: &Sealpost, token: &str) {
     sealpost.rotate_login_secret(Some(token), &Ok(())).unwrap();
     sealpost.logout(Some(token), Ok(Scope::Account)).unwrap();
-}
-
-/// A database whose first transaction begins only when something else is done.
-struct Interrupted<F> {
-    database: Arc<Database>,
-    is_over: AtomicBool,
-    meanwhile: F,
-}
-
-impl<F: Fn() + Send + Sync> Store for Interrupted<F> {
-    fn begin(&self, durability: Durability) -> Result<Box<dyn Tx + '_>, StoreError> {
-        if !self.is_over.swap(true, Ordering::SeqCst) {
-            (self.meanwhile)();
-        }
-        self.database.begin(durability)
-    }
-
-    fn lookup(&self) -> Result<Box<dyn Lookup + '_>, StoreError> {
-        self.database.lookup()
-    }
-
-    fn owner_lookup(&self) -> Result<Box<dyn OwnerLookup + '_>, StoreError> {
-        self.database.owner_lookup()
-    }
-
-    fn check(&self) -> Result<(), StoreError> {
-        self.database.check()
-    }
 }

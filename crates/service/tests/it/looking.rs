@@ -5,39 +5,10 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
-use sealpost_domain::{
-    EventKind,
-    ports::{Durability, Lookup, OwnerLookup, Store, StoreError, Tx},
-};
+use sealpost_domain::EventKind;
 use sealpost_service::{Deliveries, Manage, Managed, Register, Send, Settings};
-use sealpost_storage::Database;
 
-use crate::support::World;
-
-/// A database that counts who wants to write.
-struct Counting {
-    database: Arc<Database>,
-    writers: AtomicUsize,
-}
-
-impl Store for Counting {
-    fn begin(&self, durability: Durability) -> Result<Box<dyn Tx + '_>, StoreError> {
-        self.writers.fetch_add(1, Ordering::SeqCst);
-        self.database.begin(durability)
-    }
-
-    fn lookup(&self) -> Result<Box<dyn Lookup + '_>, StoreError> {
-        self.database.lookup()
-    }
-
-    fn owner_lookup(&self) -> Result<Box<dyn OwnerLookup + '_>, StoreError> {
-        self.database.owner_lookup()
-    }
-
-    fn check(&self) -> Result<(), StoreError> {
-        self.database.check()
-    }
-}
+use crate::support::{Announcing, World};
 
 #[tokio::test]
 async fn looking_takes_nobodys_turn_to_write_but_to_be_admitted() {
@@ -49,18 +20,21 @@ async fn looking_takes_nobodys_turn_to_write_but_to_be_admitted() {
     let to = bob.key.clone().unwrap().unwrap();
     let message = Send { to, message: "hello".to_owned(), idempotency_key: None };
     world.sealpost.send(&bob, Ok(message)).await.result.unwrap();
-    let store =
-        Arc::new(Counting { database: Arc::clone(&world.database), writers: AtomicUsize::new(0) });
-    let node = world.node_on(Arc::<Counting>::clone(&store), Settings::default());
+    let writers = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&writers);
+    let store = Announcing::new(&world, move || {
+        count.fetch_add(1, Ordering::SeqCst);
+    });
+    let node = world.node_on(Arc::new(store), Settings::default());
     let webhook_id = webhook_id.to_string();
     let deliveries = Deliveries { webhook_id, state: None, limit: 20, cursor: None };
     for asked in [Manage::List, Manage::Deliveries(deliveries)] {
-        let before = store.writers.load(Ordering::SeqCst);
+        let before = writers.load(Ordering::SeqCst);
         match node.manage(&bob, &Ok(asked)).result {
             Ok(Managed::Listed { webhooks }) => assert_eq!(webhooks.len(), 1),
             Ok(Managed::Deliveries(page)) => assert_eq!(page.deliveries.len(), 1),
             _ => panic!("nothing is shown"),
         }
-        assert_eq!(store.writers.load(Ordering::SeqCst), before + 1);
+        assert_eq!(writers.load(Ordering::SeqCst), before + 1);
     }
 }

@@ -12,7 +12,7 @@ use std::{
 
 use sealpost_domain::{
     Clock, Did, Handle, Label, LeaseToken, LeasedDelivery, Refusal, Timestamp,
-    ports::{Dispatch, Durability, Store, TargetGuard},
+    ports::{Dispatch, Durability, Lookup, OwnerLookup, Store, StoreError, TargetGuard, Tx},
 };
 use sealpost_service::{
     Activate, Activated, Credentials, Error, Issuer, Login, Operator, Parts, Sealpost, Settings,
@@ -230,5 +230,36 @@ impl TargetGuard for Anywhere {
         } else {
             Ok(url.to_owned())
         }
+    }
+}
+
+/// The database, with something done before each transaction on it begins.
+pub(crate) struct Announcing<F> {
+    database: Arc<Database>,
+    before: F,
+}
+
+impl<F: Fn() + Send + Sync> Announcing<F> {
+    pub(crate) fn new(world: &World, before: F) -> Self {
+        Self { database: Arc::clone(&world.database), before }
+    }
+}
+
+impl<F: Fn() + Send + Sync> Store for Announcing<F> {
+    fn begin(&self, durability: Durability) -> Result<Box<dyn Tx + '_>, StoreError> {
+        (self.before)();
+        self.database.begin(durability)
+    }
+
+    fn lookup(&self) -> Result<Box<dyn Lookup + '_>, StoreError> {
+        self.database.lookup()
+    }
+
+    fn owner_lookup(&self) -> Result<Box<dyn OwnerLookup + '_>, StoreError> {
+        self.database.owner_lookup()
+    }
+
+    fn check(&self) -> Result<(), StoreError> {
+        self.database.check()
     }
 }
