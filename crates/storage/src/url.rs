@@ -43,7 +43,8 @@ impl DatabaseUrl {
 }
 
 impl PostgresUrl {
-    /// As far as the URL says: where it names no host, libpq's own environment may. A parameter goes before what stands in the place of hosts, and an address before a name.
+    /// As far as the URL says: where it names no host, libpq's own environment may. A parameter goes before what stands
+    /// in the place of hosts, and an address before a name.
     fn leaves_the_machine(&self) -> bool {
         let rest = self.0.split_once("://").map_or("", |(_, rest)| rest);
         let parts = Parts::of(rest);
@@ -121,7 +122,7 @@ impl<'a> Parts<'a> {
 
     fn are_readable(&self) -> bool {
         let mut pairs = self.parameters.split('&').filter(|pair| !pair.is_empty());
-        // libpq would take a question mark for part of the user, and whoever else reads the URL for the parameters' beginning.
+        // libpq would take a question mark for part of the user, and whoever else reads the URL for where parameters begin.
         !self.user.contains('?')
             && !self.name.contains('@')
             && self.hosts.split(',').all(|host| host_of(host).is_some())

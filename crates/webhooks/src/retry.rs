@@ -10,7 +10,8 @@ use crate::{
     schedule::{RetrySchedule, spread},
 };
 
-/// What attempt number `attempts`, which ended `at`, leads to. `jitter`, any number, is asked for where there is a retry.
+/// What attempt number `attempts`, which ended `at`, leads to. `jitter` gives any number, and is asked where there is a
+/// retry.
 pub(crate) fn outcome(
     schedule: &RetrySchedule,
     attempts: u32,

@@ -4,7 +4,7 @@ use sealpost_domain::{
     ApiKeyId, Code, Refusal,
     ports::{Durability, Store},
 };
-use sealpost_service::{Credentials, Error, Scope, Settings};
+use sealpost_service::{Credentials, Error, Manage, Scope, Settings};
 use sealpost_wallet::SessionToken;
 
 use crate::support::{World, refusal};
@@ -47,6 +47,9 @@ fn whoever_is_nobody_to_a_key_waits_for_nothing(world: &World) {
     ] {
         assert_eq!(every_answer(world, who), [code; 7]);
     }
+    let owner = world.sealpost.owner(mallory.token.as_deref().unwrap()).unwrap();
+    let managed = owner.manage(&id(&alice), Manage::List);
+    assert_eq!(refusal(managed).code(), Code::KeyNotFound);
     let rotated = world.sealpost.rotate_login_secret(made_up.token.as_deref(), &Ok(()));
     assert_eq!(refusal(rotated).code(), Code::Unauthorized);
 }

@@ -7,6 +7,7 @@ use std::{
     sync::{
         Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
+        mpsc,
     },
     thread,
     time::{Duration, Instant},
@@ -56,6 +57,19 @@ type Wrap<S> = Arc<dyn Fn(std::net::TcpStream) -> S + Send + Sync>;
 impl Receiver {
     pub(crate) fn start(answer: impl Fn(&Request) -> Answer + Send + Sync + 'static) -> Self {
         Self::start_wrapped(Arc::new(|stream| stream), answer)
+    }
+
+    /// A receiver that says who knocks, and answers whenever it is let.
+    pub(crate) fn gated() -> (Self, mpsc::Receiver<()>, mpsc::Sender<()>) {
+        let (arrived, arrival) = mpsc::channel();
+        let (go, gate) = mpsc::channel();
+        let gate = Mutex::new(gate);
+        let receiver = Self::start(move |_| {
+            arrived.send(()).unwrap();
+            gate.lock().unwrap().recv().unwrap();
+            OK
+        });
+        (receiver, arrival, go)
     }
 
     /// A receiver whose connections are wrapped first, such as in TLS.

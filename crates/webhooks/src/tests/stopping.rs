@@ -56,14 +56,7 @@ fn stopping_gives_back_what_is_postponed_to_its_own_time() {
 /// This node stood still for longer than its lease, and another has taken the delivery over.
 #[test]
 fn an_outcome_that_comes_after_the_lease_overwrites_nothing() {
-    let (arrived, arrival) = mpsc::channel();
-    let (go, gate) = mpsc::channel();
-    let gate = Mutex::new(gate);
-    let receiver = Receiver::start(move |_| {
-        arrived.send(()).unwrap();
-        gate.lock().unwrap().recv().unwrap();
-        OK
-    });
+    let (receiver, arrival, go) = Receiver::gated();
     let sweep_every = Duration::from_hours(1);
     let rig = Rig::start(Settings { sweep_every, ..settings() });
     let target = target(1, &receiver.url(), SECRET);

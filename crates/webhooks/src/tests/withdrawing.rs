@@ -1,7 +1,6 @@
 //! Registrations that end elsewhere while their notices wait on this node.
 
 use std::{
-    sync::{Mutex, mpsc},
     thread,
     time::{Duration, Instant},
 };
@@ -15,19 +14,6 @@ use super::{
 };
 use crate::Settings;
 
-/// A receiver that says who knocks, and answers whenever it is let.
-fn slow() -> (Receiver, mpsc::Receiver<()>, mpsc::Sender<()>) {
-    let (arrived, arrival) = mpsc::channel();
-    let (go, gate) = mpsc::channel();
-    let gate = Mutex::new(gate);
-    let receiver = Receiver::start(move |_| {
-        arrived.send(()).unwrap();
-        gate.lock().unwrap().recv().unwrap();
-        OK
-    });
-    (receiver, arrival, go)
-}
-
 /// Waits until so many are left in memory.
 fn wait_for_held(rig: &Rig, count: usize) {
     let until = Instant::now() + Duration::from_secs(20);
@@ -39,7 +25,7 @@ fn wait_for_held(rig: &Rig, count: usize) {
 
 #[test]
 fn what_waits_for_a_registration_that_was_deleted_is_dropped() {
-    let ((slow, arrival, go), hanging) = (slow(), Receiver::start(|_| Answer::Hang));
+    let ((slow, arrival, go), hanging) = (Receiver::gated(), Receiver::start(|_| Answer::Hang));
     let (gone, stays) = (target(1, &slow.url(), SECRET), target(2, &hanging.url(), SECRET));
     let rig = Rig::start(Settings { timeout: Duration::from_secs(30), ..settings() });
     let room = rig.dispatcher.room();
@@ -57,7 +43,7 @@ fn what_waits_for_a_registration_that_was_deleted_is_dropped() {
 
 #[test]
 fn what_waits_for_a_registration_that_was_disabled_goes_back_without_an_attempt() {
-    let (slow, arrival, go) = slow();
+    let (slow, arrival, go) = Receiver::gated();
     let target = target(1, &slow.url(), SECRET);
     let rig = Rig::start(settings());
     let ids = rig.submit_all(&target, 0..30);
@@ -76,7 +62,7 @@ fn what_waits_for_a_registration_that_was_disabled_goes_back_without_an_attempt(
 
 #[test]
 fn a_database_that_was_away_is_asked_again() {
-    let (slow, arrival, _go) = slow();
+    let (slow, arrival, _go) = Receiver::gated();
     let target = target(1, &slow.url(), SECRET);
     let rig = Rig::start(settings());
     rig.submit_all(&target, 0..30);
