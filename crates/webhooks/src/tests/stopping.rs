@@ -1,11 +1,6 @@
 //! Starting, running dry of room, and stopping in order.
 
-use std::{
-    net::TcpListener,
-    sync::{Arc, Mutex, mpsc},
-    thread,
-    time::Duration,
-};
+use std::{net::TcpListener, sync::Arc, thread, time::Duration};
 
 use sealpost_domain::{
     Clock as _, DeliveryId, LeaseToken, LeasedDelivery, Outcome, Settlement, Timestamp, WebhookId,
@@ -82,14 +77,7 @@ fn an_outcome_that_comes_after_the_lease_overwrites_nothing() {
 
 #[test]
 fn what_is_under_way_finishes_and_is_settled() {
-    let (arrived, arrival) = mpsc::channel();
-    let (go, gate) = mpsc::channel();
-    let gate = Mutex::new(gate);
-    let receiver = Receiver::start(move |_| {
-        arrived.send(()).unwrap();
-        gate.lock().unwrap().recv().unwrap();
-        OK
-    });
+    let (receiver, arrival, go) = Receiver::gated();
     let drain = Duration::from_secs(20);
     let rig = Rig::start(Settings { drain, in_flight_per_target: 1, ..settings() });
     let target = target(1, &receiver.url(), SECRET);
