@@ -160,6 +160,10 @@ fn notices_that_were_taken_are_counted_once_for_the_registrations_key(db: &Fixtu
     assert_eq!(delivered(), [(0, 1), (1, 1)]);
     assert_eq!(count(10 * DAY), 2);
     assert_eq!(delivered(), [(0, 2), (1, 1), (9, 1)]);
+
+    db.execute("DELETE FROM attempts").unwrap();
+    attempt(&to, "succeeded", 9 * DAY);
+    assert_eq!(count(10 * DAY), 1, "its number is greater than those that were counted");
 }
 
 fn an_envelope_that_is_too_young_is_counted_later(db: &Fixture) {

@@ -13,6 +13,7 @@ use diesel::{
     prelude::*,
     sql_types::Integer,
 };
+use diesel_migrations::MigrationHarness as _;
 use sealpost_domain::{
     LeaseToken, Usage,
     ports::{
@@ -23,7 +24,9 @@ use sealpost_domain::{
 };
 
 use super::fixture::{Fixture, account, delivery, empty_sqlite, envelope, sqlite};
-use crate::{Database, DatabaseUrl, Settings, unit::Unit};
+use crate::{
+    Database, DatabaseUrl, Settings, connection::AnyConnection, migrate::SQLITE, unit::Unit,
+};
 
 fn synchronous(unit: &mut Unit) -> i32 {
     let pragma = sql::<Integer>("synchronous FROM pragma_synchronous");
@@ -60,6 +63,21 @@ fn a_relaxed_transaction_that_did_not_come_about_leaves_nothing_behind() {
     assert!(matches!(blocked, Err(StoreError::Contended(_))), "{blocked:?}");
     other.batch_execute("ROLLBACK").unwrap();
     assert_eq!(synchronous(&mut db.unit(Durable).unwrap()), FULL);
+}
+
+#[test]
+fn numbers_of_attempts_begin_after_those_that_were_counted_before_they_were_kept() {
+    let db = sqlite();
+    let AnyConnection::Sqlite(mut lite) = db.raw() else { panic!("not SQLite") };
+    lite.revert_last_migration(SQLITE).unwrap();
+    db.execute("INSERT INTO counted (what, up_to) VALUES ('attempts', '41')").unwrap();
+    db.migrate().unwrap();
+    db.execute(
+        "INSERT INTO attempts (at, attempt, duration_ms, outcome, webhook_id, envelope_id)
+        VALUES (1, 1, 1, 'succeeded', 'wh_1', 'env_1')",
+    )
+    .unwrap();
+    assert_eq!(db.count("attempts WHERE number = 42"), 1);
 }
 
 /// On the one connection that writes.
