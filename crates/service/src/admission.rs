@@ -96,13 +96,10 @@ impl Sealpost {
             Ok((result, limits)) => {
                 if let Err(refusal) = &result {
                     self.core.channels.heed_refusal(&caller.key, None, refusal);
-                    if *refusal == NO_SESSION {
-                        // Memory thought otherwise.
-                        self.core.known.forget_session(&caller.session);
+                    self.core.known.heed(caller, None, refusal);
+                    if let Some(limits) = limits {
+                        self.core.remember_refusal(caller, refusal, limits);
                     }
-                }
-                if let (Err(refusal), Some(limits)) = (&result, &limits) {
-                    self.core.remember_refusal(caller, refusal, *limits);
                 }
                 Limited { result: result.map_err(Error::from), limits }
             }

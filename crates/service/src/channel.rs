@@ -154,7 +154,7 @@ impl Running {
     }
 
     /// A transaction that brought it along was committed.
-    pub(crate) fn is_stored(&self) {
+    pub(crate) fn note_stored(&self) {
         *self.unstored.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 

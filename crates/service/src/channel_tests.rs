@@ -226,7 +226,7 @@ fn a_channel_comes_along_until_it_is_known_to_be_stored() {
     let (_, running) = pairing.seal(0, 1);
     assert_eq!(running.unstored(), pairing.seal(1, 1).1.unstored());
     assert!(running.unstored().is_some());
-    running.is_stored();
+    running.note_stored();
     assert_eq!(pairing.seal(2, 1).1.unstored(), None);
 }
 

@@ -3,11 +3,17 @@
 
 use std::sync::Arc;
 
-use sealpost_domain::{AccountId, ApiKey, ApiKeyId, Handle, Session, TokenHash, ports::StoreError};
+use sealpost_domain::{
+    AccountId, ApiKey, ApiKeyId, Handle, KeyStatus, Refusal, Session, TokenHash, ports::StoreError,
+};
 use sealpost_wallet::{Identity, Root, SealingPublicKey, WalletError};
 
 use crate::{
-    Error, Settings, cache::Cache, credentials::Caller, figures::CacheFigures, hammering::Refused,
+    Error, Settings,
+    cache::Cache,
+    credentials::{Caller, NO_SESSION},
+    figures::CacheFigures,
+    hammering::Refused,
     sealpost::Core,
 };
 
@@ -97,6 +103,30 @@ impl Known {
     /// For when something else than a limit refuses the key from now on.
     pub(crate) fn forget_refusals_of(&self, key: &ApiKeyId) {
         self.refused.forget_where(|caller, _| caller.key == *key);
+    }
+
+    /// Forgets what a transaction refused although memory would not have: a session that has ended, from now on a matter
+    /// of a look-up; and the secrets of a revoked key, which would stay for as long as anybody names it.
+    pub(crate) fn heed(&self, caller: &Caller, recipient: Option<&ApiKeyId>, refusal: &Refusal) {
+        match refusal {
+            refusal if *refusal == NO_SESSION => self.forget_session(&caller.session),
+            Refusal::KeyInactive { status: KeyStatus::Revoked, field: None } => {
+                self.forget_secrets(&caller.key);
+            }
+            Refusal::KeyInactive { status: KeyStatus::Revoked, field: Some(_) } => {
+                if let Some(key) = recipient {
+                    self.forget_secrets(key);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// That a key has none is worth remembering.
+    pub(crate) fn forget_secrets(&self, key: &ApiKeyId) {
+        if self.keys.get(key).is_some_and(|known| known.material.is_some()) {
+            self.keys.forget(key);
+        }
     }
 
     /// Drops what a transaction found out of date.

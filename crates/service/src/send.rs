@@ -106,7 +106,9 @@ impl Sealpost {
             };
             let result = match verdict {
                 Verdict::Stored => {
-                    brought_along.inspect(|channel| channel.is_stored());
+                    if let Some(channel) = brought_along {
+                        channel.note_stored();
+                    }
                     Ok(Sent::from(&envelope.meta))
                 }
                 Verdict::Replayed(meta) => Ok(Sent { replayed: true, ..Sent::from(&meta) }),
@@ -207,12 +209,11 @@ impl Sealpost {
         };
         let decided = outcome.await.map_err(|_lost| Error::Lost)??;
         self.core.channels.heed(&caller.key, recipient.as_ref(), &decided.verdict);
-        if decided.verdict == Verdict::Refused(NO_SESSION) {
-            // Memory thought otherwise. From now on a look-up is enough to refuse it.
-            self.core.known.forget_session(&caller.session);
-        }
-        if let (Verdict::Refused(refusal), Some(limits)) = (&decided.verdict, decided.limits) {
-            self.core.remember_refusal(&caller, refusal, limits);
+        if let Verdict::Refused(refusal) = &decided.verdict {
+            self.core.known.heed(&caller, recipient.as_ref(), refusal);
+            if let Some(limits) = decided.limits {
+                self.core.remember_refusal(&caller, refusal, limits);
+            }
         }
         Ok(decided)
     }

@@ -50,6 +50,7 @@ impl Owner<'_> {
         let operator = Operator::new(Arc::clone(&core.store), Arc::clone(&core.clock), actor);
         let revoked = operator.revoke_key(key);
         core.known.forget_refusals_of(key);
+        core.known.forget_secrets(key);
         revoked.map_err(|error| match error {
             OperatorError::Store(fault) => fault.into(),
             OperatorError::Wallet(fault) => fault.into(),

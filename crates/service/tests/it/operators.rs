@@ -212,6 +212,27 @@ async fn what_nobody_uses_leaves_the_memory_whatever_the_database_does() {
     }
 }
 
+#[tokio::test]
+async fn the_secrets_of_a_revoked_key_leave_the_memory_when_somebody_names_it() {
+    let world = World::new();
+    let [alice, bob, carol] = [(); 3].map(|()| world.newcomer(None));
+    send(&world, &alice, &id(&bob).to_string()).await.unwrap();
+    send(&world, &carol, &id(&carol).to_string()).await.unwrap();
+    let keys = || world.sealpost.cache_entries().map(|(_, entries)| entries)[1];
+    assert_eq!(keys(), 3);
+    for (revoked, sender) in [(&bob, &alice), (&carol, &carol)] {
+        world.operator().revoke_key(&id(revoked)).unwrap();
+        let remembered = keys();
+        send(&world, sender, &id(revoked).to_string()).await.unwrap_err();
+        assert_eq!(keys(), remembered - 1);
+        // That it has none is remembered.
+        send(&world, sender, &id(revoked).to_string()).await.unwrap_err();
+        assert_eq!(keys(), remembered);
+        send(&world, sender, &id(revoked).to_string()).await.unwrap_err();
+        assert_eq!(keys(), remembered);
+    }
+}
+
 #[test]
 fn the_audit_trail_tells_every_act_and_shows_where_it_was_changed() {
     let world = World::new();
@@ -224,7 +245,8 @@ fn the_audit_trail_tells_every_act_and_shows_where_it_was_changed() {
     let actions: Vec<_> =
         operator.audit_entries(0, 10).unwrap().into_iter().map(|entry| entry.action).collect();
     assert_eq!(actions, ["key.deactivate", "key.reactivate", "key.revoke"]);
-    assert_eq!(operator.verify_audit().unwrap(), AuditVerdict::Whole { entries: 3 });
+    let hash = operator.audit_entries(2, 1).unwrap().remove(0).hash;
+    assert_eq!(operator.verify_audit().unwrap(), AuditVerdict::Whole { entries: 3, hash });
 }
 
 #[tokio::test]
