@@ -25,8 +25,13 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
         .service(web::resource("/readyz").route(web::get().to(readyz)));
 }
 
-async fn livez() -> &'static str {
-    "ok\n"
+/// Not alive is what only a new process mends.
+async fn livez(ops: web::Data<Ops>) -> HttpResponse {
+    if ops.node.sealpost.is_alive() {
+        HttpResponse::Ok().body("ok\n")
+    } else {
+        HttpResponse::ServiceUnavailable().body("a thread has ended; start the process again\n")
+    }
 }
 
 async fn readyz(ops: web::Data<Ops>) -> HttpResponse {

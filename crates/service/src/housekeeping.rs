@@ -51,7 +51,7 @@ impl Housekeeper {
         housekeeper.every_turn("wiper", core, move |core, _| {
             let now = core.clock.now();
             core.channels.retire(now);
-            if round.is_due(now) {
+            if round.take_turn(now) {
                 core.known.forget_unused();
             }
         })?;
@@ -72,6 +72,12 @@ impl Housekeeper {
         })?;
         self.threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread);
         Ok(())
+    }
+
+    /// Whether no thread has ended before it was told to.
+    pub(crate) fn is_alive(&self) -> bool {
+        let threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        !threads.iter().any(thread::JoinHandle::is_finished)
     }
 
     /// Ends after the batch that is under way.
@@ -101,7 +107,8 @@ struct Round {
 }
 
 impl Round {
-    fn is_due(&mut self, now: Timestamp) -> bool {
+    /// Whether it is time; if so, the next time counts from now.
+    fn take_turn(&mut self, now: Timestamp) -> bool {
         let is_due = now.apart(self.last) >= self.every;
         if is_due {
             self.last = now;
@@ -226,7 +233,7 @@ mod tests {
             (1_101, false),
             (1_100, true),
         ] {
-            assert_eq!(round.is_due(Timestamp::from_millis(now)), is_due, "{now}");
+            assert_eq!(round.take_turn(Timestamp::from_millis(now)), is_due, "{now}");
         }
     }
 }

@@ -98,6 +98,12 @@ impl Sealpost {
         Ok(Self { core, committer, housekeeper })
     }
 
+    /// Whether its threads run, or were told to stop. One that has panicked does not come back by itself.
+    pub fn is_alive(&self) -> bool {
+        let committer = self.committer.read().unwrap_or_else(PoisonError::into_inner);
+        committer.as_ref().is_none_or(Committer::is_alive) && self.housekeeper.is_alive()
+    }
+
     /// Whether the service can take requests: its database answers and its committer runs.
     pub fn check(&self) -> Result<(), Error> {
         let committer = self.committer.read().unwrap_or_else(PoisonError::into_inner);

@@ -7,6 +7,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod alive;
 mod badges;
 mod channels;
 mod compliance;

@@ -1,0 +1,76 @@
+//! Whether a node is alive: its threads are watched.
+
+use std::{
+    sync::Arc,
+    thread,
+    time::{Duration, Instant},
+};
+
+use sealpost_domain::ports::{Durability, Lookup, OwnerLookup, Store, StoreError, Tx};
+use sealpost_service::{Send, Settings};
+use sealpost_storage::Database;
+
+use crate::support::World;
+
+#[tokio::test]
+async fn a_node_whose_committer_panicked_is_not_alive() {
+    let world = World::new();
+    let alice = world.newcomer(None);
+    let node = world.node_on(broken(&world), Settings::default());
+    assert!(node.is_alive());
+    let to = alice.key.clone().unwrap().unwrap();
+    let message = Send { to, message: "hello".into(), idempotency_key: None };
+    assert!(node.send(&alice, Ok(message)).await.result.is_err());
+    ended(|| node.is_alive());
+}
+
+#[test]
+fn a_node_whose_housekeeper_panicked_is_not_alive() {
+    let world = World::new();
+    let soon = Duration::from_millis(1);
+    let node =
+        world.node_on(broken(&world), Settings { housekeeping_every: soon, ..Settings::default() });
+    ended(|| node.is_alive());
+}
+
+#[test]
+fn a_node_that_was_stopped_is_no_matter_for_a_restart() {
+    let world = World::new();
+    world.sealpost.stop();
+    assert!(world.sealpost.is_alive());
+}
+
+/// A thread ends a moment after its panic is told.
+#[track_caller]
+fn ended(is_alive: impl Fn() -> bool) {
+    let until = Instant::now() + Duration::from_secs(20);
+    while is_alive() {
+        assert!(Instant::now() < until, "not in time");
+        thread::yield_now();
+    }
+}
+
+fn broken(world: &World) -> Arc<Broken> {
+    Arc::new(Broken(Arc::clone(&world.database)))
+}
+
+/// Who writes panics.
+struct Broken(Arc<Database>);
+
+impl Store for Broken {
+    fn begin(&self, _durability: Durability) -> Result<Box<dyn Tx + '_>, StoreError> {
+        panic!("as ordered")
+    }
+
+    fn lookup(&self) -> Result<Box<dyn Lookup + '_>, StoreError> {
+        self.0.lookup()
+    }
+
+    fn owner_lookup(&self) -> Result<Box<dyn OwnerLookup + '_>, StoreError> {
+        self.0.owner_lookup()
+    }
+
+    fn check(&self) -> Result<(), StoreError> {
+        self.0.check()
+    }
+}
