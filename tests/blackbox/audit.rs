@@ -54,7 +54,10 @@ fn every_act_is_listed_with_who_and_what_and_why(database: &Database) {
     let lines = run(database.admin_command(&["audit", "list"])).stdout;
     assert_eq!(lines.lines().count(), acts.len(), "{lines}");
     let verdict = database.operate(&["audit", "verify"]);
-    assert_eq!(verdict, json!({"verdict": "whole", "entries": acts.len()}));
+    let newest = &entries.last().unwrap()["hash"];
+    assert_eq!(verdict, json!({"verdict": "whole", "entries": acts.len(), "hash": newest}));
+    let told = run(database.admin_command(&["audit", "verify"])).stdout;
+    assert!(told.contains(newest.as_str().unwrap()), "{told}");
 }
 
 fn whoever_changes_the_trail_is_found_out(database: &Database) {

@@ -25,9 +25,11 @@ struct Listed {
 fn verify(desk: &Desk<'_>, output: Output) -> Result<(), Fault> {
     let verdict = desk.operator.verify_audit()?;
     match &verdict {
-        AuditVerdict::Whole { entries } => {
-            output.show_as(&verdict, |_| format!("the audit trail is whole: {entries} entries\n"))
-        }
+        AuditVerdict::Whole { entries, hash } => output.show_as(&verdict, |_| {
+            format!(
+                "the audit trail is whole: {entries} entries, the newest with the hash {hash}\n"
+            )
+        }),
         AuditVerdict::Broken { number, why } => {
             // The verdict is the answer that was asked for, so a script finds it where answers are.
             output.show_as(&verdict, |_| String::new())?;

@@ -66,6 +66,8 @@ pub(crate) enum AuditCommand {
         limit: u32,
     },
     /// Checks that nobody changed, dropped or inserted an entry; fails where somebody did
+    ///
+    /// That the newest entries are missing shows only against a copy of the newest hash, kept elsewhere.
     Verify,
 }
 

@@ -36,6 +36,9 @@ pub enum AuditVerdict {
     Whole {
         /// How many there are.
         entries: u64,
+        /// Of the newest, in hexadecimal; zeros where there is none. The chain cannot show that its end was cut off: a
+        /// copy of this, kept elsewhere, can.
+        hash: String,
     },
 }
 
@@ -52,7 +55,8 @@ impl Operator {
             let after = previous.as_ref().map_or(0, |entry| entry.number);
             let page = self.page(after, PAGE)?;
             if page.is_empty() {
-                return Ok(AuditVerdict::Whole { entries: after });
+                let hash = previous.map_or(AuditHash::NONE, |newest| newest.hash).to_string();
+                return Ok(AuditVerdict::Whole { entries: after, hash });
             }
             for found in page {
                 if let Some(why) = fault(previous.as_ref(), &found) {

@@ -139,8 +139,10 @@ impl Run {
         }
         same("deliveries", &expected, &told)?;
         self.check_queue()?;
-        let whole = AuditVerdict::Whole { entries: self.truth.deeds };
-        same("audit trail", &whole, &self.world.operator().verify_audit().unwrap())
+        match self.world.operator().verify_audit().unwrap() {
+            AuditVerdict::Whole { entries, .. } => same("audit trail", &self.truth.deeds, &entries),
+            broken @ AuditVerdict::Broken { .. } => Err(format!("{broken:?}")),
+        }
     }
 
     fn open_everything(&mut self) -> Checked {
