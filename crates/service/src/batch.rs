@@ -135,7 +135,6 @@ impl Decision {
     fn on(&mut self, command: &Command) -> Decided {
         let caller = &command.caller;
         let before = self.facts.usage.get(&caller.key).copied().unwrap_or(Usage::UNUSED);
-        self.touched.insert(caller.key);
         let admitted = admit(&mut self.facts, caller, Act::Execute, self.now);
         let limits = limits_reached(&admitted, &self.facts, caller, self.now);
         let verdict = match admitted.map_err(Setback::from).and_then(|()| self.go_on(command)) {
@@ -147,8 +146,11 @@ impl Decision {
                 setback.into()
             }
         };
-        let usage = self.facts.usage.get(&caller.key).copied();
-        let limits = limits.map(|limits| Limits { usage: usage.unwrap_or(before), ..limits });
+        let usage = self.facts.usage.get(&caller.key).copied().unwrap_or(before);
+        if usage != before {
+            self.touched.insert(caller.key);
+        }
+        let limits = limits.map(|limits| Limits { usage, ..limits });
         Decided { verdict, limits }
     }
 
@@ -224,8 +226,8 @@ impl Decision {
     fn changes(self) -> Changes {
         let Self { facts, mut changes, channels, touched, overage, .. } = self;
         changes.channels = channels.into_values().collect();
-        let known = touched.into_iter().filter(|key| facts.keys.contains_key(key));
-        let used = known.filter_map(|key| facts.usage.get(&key).map(|usage| (key, *usage)));
+        let used = touched.into_iter();
+        let used = used.filter_map(|key| facts.usage.get(&key).map(|usage| (key, *usage)));
         changes.usage = used.collect();
         let overage = overage.into_iter();
         changes.overage =

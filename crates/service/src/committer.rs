@@ -76,7 +76,7 @@ fn run(core: &Core, mut queue: mpsc::Receiver<Waiting>) {
     }
 }
 
-fn commit(core: &Core, figures: &CommitFigures, batch: Vec<Waiting>) {
+fn commit(core: &Core, figures: &CommitFigures, mut batch: Vec<Waiting>) {
     let began = Instant::now();
     match store(core, &batch) {
         Ok((decided, leased)) => {
@@ -88,9 +88,9 @@ fn commit(core: &Core, figures: &CommitFigures, batch: Vec<Waiting>) {
         }
         // A batch that is at fault itself must not take those with it who merely share it.
         Err(StoreError::Corrupt(_) | StoreError::Refused(_)) if batch.len() > 1 => {
-            for waiting in batch {
-                commit(core, figures, vec![waiting]);
-            }
+            let rest = batch.split_off(batch.len() / 2);
+            commit(core, figures, batch);
+            commit(core, figures, rest);
         }
         Err(error) => {
             figures.failed();

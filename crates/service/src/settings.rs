@@ -21,12 +21,11 @@ pub struct Settings {
     pub recovered_max: u32,
     /// How long a session lasts.
     pub session_ttl: Duration,
-    /// How long envelopes and the log of attempts are kept.
     /// How long a badge holds.
     pub badge_ttl: Duration,
     /// Badges of one key that hold at once.
     pub badges_per_key_max: u32,
-    /// How long envelopes are kept.
+    /// How long envelopes and the log of attempts are kept.
     pub retention: Duration,
     /// How long an idempotent send is remembered.
     pub idempotency_ttl: Duration,

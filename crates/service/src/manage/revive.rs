@@ -68,7 +68,6 @@ impl Sealpost {
     /// after that, which may take longer.
     pub(super) fn enable(&self, key: &ApiKeyId, webhook_id: &str) -> Result<Enabled, Error> {
         let enabled = self.core.store.write(Durability::Durable, |tx| {
-            tx.lock_key(key)?;
             let Ok(id) = webhook_id.parse() else { return Ok(Err(Refusal::WebhookNotFound)) };
             if tx.lock_registration(key, &id)?.is_none() {
                 return Ok(Err(Refusal::WebhookNotFound));
