@@ -149,7 +149,10 @@ fn settings_that_a_server_would_refuse_are_found() {
     let open = "--listen=0.0.0.0:0";
     finds(doctor(&database, &[open]), "settings", "fail", "--behind-tls-proxy");
     finds(doctor(&database, &["--webhook-lease=20s"]), "settings", "fail", "--webhook-lease");
-    finds(doctor(&database, &["--webhook-extra-roots=/nowhere"]), "settings", "fail", "/nowhere");
+    for refused in ["--webhook-extra-roots=/nowhere", "--circuits=/nowhere", "--base-url=nowhere"] {
+        finds(doctor(&database, &[refused]), "settings", "fail", "nowhere");
+    }
+    finds(doctor(&database, &["--log=a=b=c"]), "settings", "fail", "--log");
     let behind = [open, "--behind-tls-proxy"];
     finds(doctor(&database, &behind), "settings", "warn", "--trusted-proxy");
     finds(doctor(&database, &behind), "settings", "warn", "--base-url");

@@ -60,7 +60,8 @@ pub(crate) enum Command {
     Demo,
     /// Checks settings, data folder, database, keys, clock, certificate and addresses, and says what to mend
     ///
-    /// It takes the settings of `serve`, changes nothing, and fails where a server would not run or not right.
+    /// It takes the settings of `serve` and fails where a server would not run or not right. It changes nothing but the
+    /// mode of an embedded database's file, which it makes its owner's alone.
     Doctor(Box<DoctorArgs>),
     /// Makes key-encryption keys
     #[command(subcommand)]

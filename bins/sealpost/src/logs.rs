@@ -8,9 +8,7 @@ use crate::{cli::LogFormat, fault::Fault};
 
 /// Starts logging. Once a process.
 pub(crate) fn start(filter: &str, format: LogFormat) -> Result<(), Fault> {
-    let filter = EnvFilter::try_new(filter)
-        .map_err(|error| Fault::caused("--log is no tracing filter", error))?;
-    let registry = tracing_subscriber::registry().with(filter);
+    let registry = tracing_subscriber::registry().with(self::filter(filter)?);
     let mut layer = fmt::layer().with_writer(io::stderr);
     if !io::stderr().is_terminal() {
         layer.set_ansi(false);
@@ -20,4 +18,9 @@ pub(crate) fn start(filter: &str, format: LogFormat) -> Result<(), Fault> {
         LogFormat::Text => registry.with(layer.with_target(false)).try_init(),
     };
     started.map_err(|error| Fault::caused("logging is started already", error))
+}
+
+/// What is logged, as `--log` says it.
+pub(crate) fn filter(text: &str) -> Result<EnvFilter, Fault> {
+    EnvFilter::try_new(text).map_err(|error| Fault::caused("--log is no tracing filter", error))
 }

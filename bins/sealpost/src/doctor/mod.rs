@@ -1,4 +1,5 @@
-//! `sealpost doctor`: looks at everything that a server needs, changes nothing, and says what to mend.
+//! `sealpost doctor`: looks at what a server needs, changes nothing but the mode of an embedded database's file, and says
+//! what to mend.
 
 mod clock;
 mod database;

@@ -1,10 +1,12 @@
 //! Settings that contradict each other, or that will surprise.
 
 use crate::{
+    base_url::BaseUrl,
+    circuits,
     cli::{HttpArgs, ServeArgs},
     config,
     doctor::finding::Finding,
-    tls,
+    logs, tls,
 };
 
 pub(super) fn look(args: &ServeArgs) -> Vec<Finding> {
@@ -20,6 +22,11 @@ fn sound(args: &ServeArgs) -> Result<String, crate::fault::Fault> {
     config::kek_source(args, &config::EmbeddedPaths::of(&args.database))?;
     if let Some(file) = &args.webhooks.extra_roots {
         tls::read_certificates(file)?;
+    }
+    circuits::read(args.service.circuits.as_deref())?;
+    logs::filter(&args.log)?;
+    if let Some(url) = &args.http.base_url {
+        BaseUrl::new(Some(url), url)?;
     }
     Ok(format!("to be served on {}://{}", config::scheme(&args.http), args.http.listen))
 }
