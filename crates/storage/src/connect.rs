@@ -124,7 +124,7 @@ const WRITER: [&str; 8] = [
     "PRAGMA synchronous = FULL",
     "PRAGMA foreign_keys = ON",
     "PRAGMA temp_store = MEMORY",
-    "PRAGMA cache_size = -32768",
+    "PRAGMA cache_size = -24576",
     "PRAGMA journal_size_limit = 67108864",
     "PRAGMA wal_autocheckpoint = 4096",
 ];
