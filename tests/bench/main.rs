@@ -16,6 +16,7 @@ mod floors;
 mod load;
 mod machine;
 mod measure;
+mod nodes;
 mod people;
 mod poller;
 mod postgres;

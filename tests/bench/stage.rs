@@ -6,6 +6,7 @@ use crate::{
     bench::Bench,
     database::{Engine, Place},
     load::{Load, Pace},
+    nodes::Nodes,
     people::{Crowd, People},
     receiver::Receiver,
     server::Server,
@@ -21,8 +22,8 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    /// With this crowd, on that many nodes.
-    pub(crate) fn set(bench: &Bench, engine: &Engine, crowd: Crowd, nodes: usize) -> Self {
+    /// With this crowd, on these nodes.
+    pub(crate) fn set(bench: &Bench, engine: &Engine, crowd: Crowd, nodes: Nodes) -> Self {
         Self::set_with(bench, engine, (crowd, nodes), |_, _| {})
     }
 
@@ -30,13 +31,13 @@ impl Stage {
     pub(crate) fn set_with(
         bench: &Bench,
         engine: &Engine,
-        (crowd, nodes): (Crowd, usize),
+        (crowd, nodes): (Crowd, Nodes),
         fill: impl FnOnce(&Place, &People),
     ) -> Self {
         let (place, receiver) = (engine.place(), Receiver::start(crowd.recipients));
         let people = crowd.activate(&place, &receiver);
         fill(&place, &people);
-        let servers = (0..nodes).map(|_| Server::serve(&place, &bench.suite)).collect();
+        let servers = nodes.serve(&place, &bench.suite);
         Self { servers, receiver, people, engine: engine.clone(), _place: place }
     }
 

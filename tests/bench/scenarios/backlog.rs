@@ -11,6 +11,7 @@ use crate::{
     database::Engine,
     floors::sealed_envelope,
     measure::deliveries,
+    nodes::Nodes,
     people::Crowd,
     report::{Cpu, Finding, Run, per_second, share},
     stage::Stage,
@@ -20,7 +21,7 @@ use crate::{
 pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {
     let crowd = Crowd { recipients: TARGETS, ..Crowd::MANY };
     let like = sealed_envelope(&bench.suite);
-    let stage = Stage::set_with(bench, engine, (crowd, 1), |place, people| {
+    let stage = Stage::set_with(bench, engine, (crowd, Nodes::One), |place, people| {
         put_backlog(place, people, &like, DUE);
     });
     let drained = drain(&stage, DUE);

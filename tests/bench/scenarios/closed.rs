@@ -2,8 +2,8 @@
 
 use super::Outcome;
 use crate::{
-    bench::Bench, database::Engine, measure::deliveries, people::Crowd, report::Finding,
-    stage::Stage,
+    bench::Bench, database::Engine, measure::deliveries, nodes::Nodes, people::Crowd,
+    report::Finding, stage::Stage,
 };
 
 pub(crate) fn one(bench: &Bench, engine: &Engine) -> Outcome {
@@ -36,7 +36,7 @@ pub(crate) fn sixty_four(bench: &Bench, engine: &Engine) -> Outcome {
 
 fn on(bench: &Bench, engine: &Engine, connections: usize) -> Outcome {
     let floors = bench.floors(engine);
-    let stage = Stage::set(bench, engine, Crowd::MANY, 1);
+    let stage = Stage::set(bench, engine, Crowd::MANY, Nodes::One);
     let run = deliveries("sends", &stage, stage.sends(connections, bench.span(10)));
     let ratio = run.cpu_us() / floors.sum();
     let finding = Finding::at_most("CPU of an envelope over the sum of its floors", ratio, 1.35);

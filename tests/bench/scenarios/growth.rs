@@ -6,6 +6,7 @@ use crate::{
     database::Engine,
     floors::sealed_envelope,
     measure::deliveries,
+    nodes::Nodes,
     people::Crowd,
     report::{Finding, Run},
     stage::Stage,
@@ -35,7 +36,7 @@ pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {
 
 fn with(bench: &Bench, engine: &Engine, stored: Stored) -> Run {
     let like = sealed_envelope(&bench.suite);
-    let stage = Stage::set_with(bench, engine, (Crowd::MANY, 1), |place, people| {
+    let stage = Stage::set_with(bench, engine, (Crowd::MANY, Nodes::One), |place, people| {
         stored.put(place, people, &like);
     });
     let name = format!("{} + {} stored", stored.envelopes, stored.keys);

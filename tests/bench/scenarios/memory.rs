@@ -2,12 +2,12 @@
 
 use super::Outcome;
 use crate::{
-    bench::Bench, database::Engine, measure::deliveries, people::Crowd, report::Finding,
-    stage::Stage,
+    bench::Bench, database::Engine, measure::deliveries, nodes::Nodes, people::Crowd,
+    report::Finding, stage::Stage,
 };
 
 pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {
-    let stage = Stage::set(bench, engine, Crowd::MANY, 1);
+    let stage = Stage::set(bench, engine, Crowd::MANY, Nodes::One);
     let run = deliveries("sends", &stage, stage.sends(64, bench.span(60)));
     let memory = &run.memory_mib;
     let findings = vec![

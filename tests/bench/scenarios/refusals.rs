@@ -11,6 +11,7 @@ use crate::{
     database::Engine,
     load::Load,
     measure::refusals,
+    nodes::Nodes,
     people::{Crowd, Member, send_request},
     report::Finding,
     stage::{MESSAGE_BYTES, Stage},
@@ -21,7 +22,7 @@ pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {
     for case in CASES {
         let crowd =
             Crowd { senders: 1, recipients: 1, plan: case.plan.unwrap_or(Crowd::MANY.plan) };
-        let stage = Stage::set(bench, engine, crowd, 1);
+        let stage = Stage::set(bench, engine, crowd, Nodes::One);
         let [sender, recipient] = [&stage.people.senders, &stage.people.recipients]
             .map(|members| members.first().expect("there is one"));
         let message = "x".repeat(MESSAGE_BYTES);

@@ -9,6 +9,7 @@ use crate::{
     floors::sealed_envelope,
     load::{Load, Pace},
     measure::{deliveries, refusals},
+    nodes::Nodes,
     people::{Crowd, send_request},
     stage::Stage,
     stored::put_backlog,
@@ -17,7 +18,7 @@ use crate::{
 pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {
     let crowd = Crowd { senders: 4, recipients: 4, ..Crowd::MANY };
     let like = sealed_envelope(&bench.suite);
-    let stage = Stage::set_with(bench, engine, (crowd, 1), |place, people| {
+    let stage = Stage::set_with(bench, engine, (crowd, Nodes::One), |place, people| {
         put_backlog(place, people, &like, DUE);
     });
     let closed = stage.sends(4, MOMENT);

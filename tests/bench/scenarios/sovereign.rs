@@ -7,6 +7,7 @@ use crate::{
     database::Engine,
     load::{Load, Pace},
     measure::deliveries,
+    nodes::Nodes,
     people::{Crowd, unbounded},
     report::Finding,
     stage::Stage,
@@ -14,7 +15,7 @@ use crate::{
 
 pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {
     let crowd = Crowd { senders: 1, plan: unbounded(PER_SECOND), ..Crowd::MANY };
-    let stage = Stage::set(bench, engine, crowd, 1);
+    let stage = Stage::set(bench, engine, crowd, Nodes::One);
     let pace = Pace::Open { per_second: PER_SECOND };
     let load = Load { pace, ..stage.sends(64, bench.span(60)) };
     let run = deliveries("1,000 a second", &stage, load);

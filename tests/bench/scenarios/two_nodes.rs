@@ -1,9 +1,10 @@
-//! Whether two nodes on one database cost each other anything: the same load on one and on two.
+//! Whether two nodes on one database cost each other anything: the same load on one and on two, which share the cores
+//! or use all of them each.
 
 use super::Outcome;
 use crate::{
-    bench::Bench, database::Engine, measure::deliveries, people::Crowd, report::Finding,
-    stage::Stage,
+    bench::Bench, database::Engine, measure::deliveries, nodes::Nodes, people::Crowd,
+    report::Finding, stage::Stage,
 };
 
 pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {
@@ -11,8 +12,12 @@ pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {
         let stage = Stage::set(bench, engine, Crowd::MANY, nodes);
         deliveries(name, &stage, stage.sends(64, bench.span(10)))
     };
-    let (one, two) = (on("one node", 1), on("two nodes", 2));
-    let ratio = two.cpu_us() / one.cpu_us();
-    let finding = Finding::at_most("CPU of an envelope, on two nodes over on one", ratio, 1.15);
-    Outcome { runs: vec![one, two], findings: vec![finding], ..Outcome::default() }
+    let one = on("one node", Nodes::One);
+    let two = [on("two, half the cores", Nodes::TwoHalves), on("two, all cores each", Nodes::Two)];
+    let findings = two.iter().map(|two| {
+        let what = format!("CPU of an envelope on {}, over on one node", two.name);
+        Finding::at_most(what, two.cpu_us() / one.cpu_us(), 1.15)
+    });
+    let findings = findings.collect();
+    Outcome { runs: [one].into_iter().chain(two).collect(), findings, ..Outcome::default() }
 }
