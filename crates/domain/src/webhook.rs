@@ -37,7 +37,7 @@ pub struct LastFailure {
     pub at: Timestamp,
     /// Its class, as [`AttemptFailure::as_str`](crate::AttemptFailure::as_str) names it.
     #[schemars(
-        description = "What went wrong, as a class: such as `dns`, `connect`, `timeout` or `status`."
+        description = "What went wrong, as a class: such as `dns`, `connect`, `timeout` or `http_status`."
     )]
     pub error: String,
 }

@@ -30,7 +30,7 @@ pub(super) fn attest(desk: &Desk<'_>, output: Output, args: &AttestArgs) -> Resu
 pub(super) fn run(desk: &Desk<'_>, output: Output, command: &C) -> Result<(), Fault> {
     match command {
         C::Revoke { badge_id, reason } => {
-            output.show(&desk.operator.revoke_badge(badge_id, &reason.text)?)
+            output.show(&desk.operator.revoke_badge(badge_id, reason)?)
         }
     }
 }

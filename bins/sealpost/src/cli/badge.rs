@@ -1,9 +1,7 @@
 //! Operators' commands about badges and what they rest on.
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, builder::NonEmptyStringValueParser};
 use sealpost_domain::{ApiKeyId, BadgeId, CheckName, Score, Timestamp};
-
-use super::admin::Reason;
 
 #[derive(Args)]
 pub(crate) struct AssessArgs {
@@ -59,8 +57,9 @@ pub(crate) enum BadgeCommand {
         /// The badge (bdg_...)
         #[arg(value_name = "BDG")]
         badge_id: BadgeId,
-        #[command(flatten)]
-        reason: Reason,
+        /// Why; kept in the audit trail, and not published
+        #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
+        reason: String,
     },
 }
 

@@ -39,12 +39,16 @@ pub(super) const PAYLOAD_TOO_LARGE: Meaning = Meaning {
 };
 
 pub(super) const QUOTA_EXCEEDED: Meaning = Meaning {
-    means: "A cap that is no rate is reached: waiting does not help.",
+    means: "A cap that is no rate is reached.",
     when: &[
         "An account would have more than 100 keys (by default) that are not revoked.",
         "A key would have more than 16 webhook registrations.",
+        "A key would have more than 100 badges that hold.",
     ],
-    remedy: &["Revoke a key, or delete a registration, that is no longer used."],
+    remedy: &[
+        "Revoke a key, or delete a registration, that is no longer used.",
+        "Use a badge that holds, or wait until one expires.",
+    ],
     retry: Retry::Changed,
     example: || {
         Refusal::QuotaExceeded {
