@@ -66,17 +66,20 @@ pub(crate) fn limits_reached(
 }
 
 impl Sealpost {
-    /// Admits one request and does its work, in one transaction. What `work` refuses has been counted.
+    /// Admits one request and does its work, in one transaction. What `work` refuses has been counted. Where the work
+    /// writes nothing the commit need not wait for the disk, with the key's usage locked: it has nothing to lose but a
+    /// count.
     pub(crate) fn admitted<T>(
         &self,
         caller: &Caller,
         act: Act,
+        durability: Durability,
         mut work: impl FnMut(&mut dyn Tx, &Admitted<'_>) -> Result<Result<T, Refusal>, StoreError>,
     ) -> Limited<T> {
         if let Some(turned_away) = self.turn_away(caller) {
             return turned_away;
         }
-        let done = self.core.store.write(Durability::Durable, |tx| {
+        let done = self.core.store.write(durability, |tx| {
             let now = self.core.clock.now();
             let mut facts = tx.lock_facts(&alone(caller))?;
             let admitted = admit(&mut facts, caller, act, now);

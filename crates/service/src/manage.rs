@@ -118,7 +118,7 @@ impl Sealpost {
             Ok(caller) => caller,
             Err(error) => return Limited::unasked(error),
         };
-        self.admitted(&caller, Act::Manage, |_, _| Ok(body.clone()))
+        self.admitted(&caller, Act::Manage, Durability::Relaxed, |_, _| Ok(body.clone()))
             .and_then(|asked| self.go_on(&caller.key, asked))
     }
 

@@ -47,7 +47,7 @@ impl Sealpost {
             Ok(caller) => caller,
             Err(error) => return Limited::unasked(error),
         };
-        let found = self.admitted(&caller, Act::Execute, |tx, _| {
+        let found = self.admitted(&caller, Act::Execute, Durability::Relaxed, |tx, _| {
             let id: EnvelopeId = match body {
                 Err(fault) => return Ok(Err(fault.clone())),
                 Ok(text) => match text.parse() {

@@ -52,7 +52,7 @@ impl Sealpost {
             Ok(caller) => caller,
             Err(error) => return Limited::unasked(error),
         };
-        self.admitted(&caller, Act::Execute, |_, _| Ok(body.clone()))
+        self.admitted(&caller, Act::Execute, Durability::Relaxed, |_, _| Ok(body.clone()))
             .and_then(|asked| self.vet_and_add(&caller, asked))
     }
 

@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use sealpost_domain::{
     AccountId, ApiKeyId, Did, GovernanceReason, Handle, KeyStatus, Label, Plan, Standing,
-    Timestamp, ports::StoreError,
+    Timestamp,
+    ports::{Durability, StoreError},
 };
 use sealpost_limits::{Report, Terms};
 use serde::Serialize;
@@ -62,7 +63,7 @@ impl Sealpost {
             Ok(caller) => caller,
             Err(error) => return Limited::unasked(error),
         };
-        self.admitted(&caller, Act::Manage, |tx, admitted| {
+        self.admitted(&caller, Act::Manage, Durability::Relaxed, |tx, admitted| {
             if let Err(fault) = body {
                 return Ok(Err(fault.clone()));
             }

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 use schemars::JsonSchema;
 use sealpost_domain::{
     ApiKeyId, CircuitReport, Circuits, Jurisdiction, Refusal, Timestamp,
-    ports::{StoreError, Tx},
+    ports::{Durability, StoreError, Tx},
 };
 use serde::Serialize;
 
@@ -51,7 +51,7 @@ impl Sealpost {
             Ok(caller) => caller,
             Err(error) => return Limited::unasked(error),
         };
-        self.admitted(&caller, Act::Manage, |tx, _| {
+        self.admitted(&caller, Act::Manage, Durability::Relaxed, |tx, _| {
             let circuits = self.core.circuits();
             let asked = body.as_ref().map_err(Refusal::clone);
             let named = asked.and_then(|asked| Ok((asked, known(&circuits, &asked.jurisdiction)?)));

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use sealpost_domain::{
     ApiKeyId, Assessment, Badge, BadgeDenial, BadgeId, Circuits, Jurisdiction, Refusal, Timestamp,
     judge,
-    ports::{StoreError, Tx},
+    ports::{Durability, StoreError, Tx},
 };
 use sealpost_wallet::random;
 use serde::Serialize;
@@ -81,7 +81,7 @@ impl Sealpost {
             Ok(random) => random,
             Err(error) => return Limited::unasked(error),
         };
-        let decided = self.admitted(&caller, Act::Execute, |tx, _| {
+        let decided = self.admitted(&caller, Act::Execute, Durability::Durable, |tx, _| {
             let request = match body
                 .as_ref()
                 .map_err(Refusal::clone)

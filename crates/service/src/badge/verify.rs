@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use sealpost_domain::{
     BadgeId, BadgeStatus, Timestamp,
-    ports::{StoreError, Tx},
+    ports::{Durability, StoreError, Tx},
 };
 use serde::{Deserialize, Serialize};
 
@@ -56,7 +56,7 @@ impl Sealpost {
             Ok(caller) => caller,
             Err(error) => return Limited::unasked(error),
         };
-        self.admitted(&caller, Act::Manage, |tx, _| match body {
+        self.admitted(&caller, Act::Manage, Durability::Relaxed, |tx, _| match body {
             Err(fault) => Ok(Err(fault.clone())),
             Ok(credential) => self.judge_credential(tx, credential).map(Ok),
         })
