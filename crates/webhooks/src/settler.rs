@@ -5,7 +5,10 @@ use std::{
     time::Duration,
 };
 
-use sealpost_domain::{Settlement, ports::Outbox};
+use sealpost_domain::{
+    Settlement,
+    ports::{Outbox, StoreError},
+};
 
 use crate::{outage::Outage, postponed::Release, shared::Shared};
 
@@ -73,6 +76,17 @@ impl Settler {
         for pause_ms in PAUSES_MS {
             match self.outbox.settle(batch, self.failing_max) {
                 Ok(()) => return outage.over(),
+                // Another try would not help, and what is at fault must not take those with it who merely share a
+                // transaction.
+                Err(error @ (StoreError::Corrupt(_) | StoreError::Refused(_))) => {
+                    outage.failed(&error);
+                    let (some, rest) = batch.split_at(batch.len() / 2);
+                    if some.is_empty() {
+                        break;
+                    }
+                    self.write(some, outage);
+                    return self.write(rest, outage);
+                }
                 Err(error) => outage.failed(&error),
             }
             // The process must end in time, and a database that is away may take its own time to say so.
@@ -95,3 +109,47 @@ const LINGER: Duration = Duration::from_millis(10);
 
 /// Between tries: about ten seconds in all.
 const PAUSES_MS: [u64; 8] = [50, 100, 250, 500, 1000, 2000, 3000, 3000];
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use sealpost_domain::Outcome;
+
+    use super::*;
+    use crate::{
+        Settings,
+        tests::outbox::{MemoryOutbox, NOW, delivery},
+    };
+
+    #[test]
+    fn an_outcome_at_fault_does_not_take_the_others_with_it() {
+        let outbox = Arc::new(MemoryOutbox::default());
+        let shared = Arc::new(Shared::new(&Settings::default(), 0));
+        let (writings, inbox) = mpsc::channel();
+        let ids: Vec<_> = (0..5)
+            .map(|number| {
+                let held = delivery(1, number);
+                outbox.insert(&held, true);
+                let (id, lease, outcome) = (held.id(), held.lease, Outcome::Succeeded);
+                let settlement = Settlement {
+                    id,
+                    lease,
+                    attempts: 1,
+                    at: NOW,
+                    duration_ms: 1,
+                    answer: None,
+                    outcome,
+                };
+                writings.send(Writing::Settle(settlement)).unwrap();
+                id
+            })
+            .collect();
+        drop(writings);
+        outbox.spoil(ids[1]);
+        let failing_max = Duration::from_hours(1);
+        Settler { inbox, outbox: Arc::<MemoryOutbox>::clone(&outbox), failing_max, shared }.run();
+        let settled: Vec<_> = outbox.wait_for_settled(4).iter().map(|done| done.id).collect();
+        assert_eq!(settled, [ids[0], ids[2], ids[3], ids[4]]);
+    }
+}

@@ -31,6 +31,8 @@ pub(crate) struct State {
     pub(crate) asked: usize,
     /// How many calls fail before the database is back.
     pub(crate) failures_left: usize,
+    /// Whose row cannot be read.
+    pub(crate) spoilt: Option<DeliveryId>,
 }
 
 #[derive(Clone)]
@@ -71,6 +73,11 @@ impl MemoryOutbox {
             state.rows.retain(|delivery, _| delivery.webhook_id != id);
         })
         .unwrap();
+    }
+
+    /// Nothing more is to be written of this delivery.
+    pub(crate) fn spoil(&self, id: DeliveryId) {
+        self.state.lock().unwrap().spoilt = Some(id);
     }
 
     pub(crate) fn fail(&self, times: usize) {
@@ -136,6 +143,10 @@ impl Outbox for MemoryOutbox {
     }
 
     fn settle(&self, settlements: &[Settlement], _: Duration) -> Result<(), StoreError> {
+        let spoilt = self.state.lock().unwrap().spoilt;
+        if settlements.iter().any(|settlement| Some(settlement.id) == spoilt) {
+            return Err(StoreError::Corrupt("registration"));
+        }
         self.change(|state| {
             for settlement in settlements {
                 let Some(row) = state.rows.get_mut(&settlement.id) else { continue };
