@@ -1,20 +1,20 @@
 //! The audit trail. That it is only ever added to, and without gaps, triggers see to.
 
-use diesel::{connection::SimpleConnection, prelude::*};
+use diesel::prelude::*;
 use sealpost_domain::{
     Act, AuditEntry, AuditHash, Timestamp,
     ports::{AuditRepo, StoreError},
 };
 
 use crate::{
-    columns, connection::AnyConnection, fault::Fault, schema::audit_entries as a, unit::Unit,
+    columns, fault::Fault, locking::advisory_lock, schema::audit_entries as a, unit::Unit,
 };
 
 impl AuditRepo for Unit {
     fn lock_audit_head(&mut self) -> Result<Option<AuditEntry>, StoreError> {
         let newest = a::table.order(a::number.desc());
         self.run(|conn| {
-            lock(conn)?;
+            advisory_lock(conn, LOCK)?;
             newest.first::<AuditRow>(conn).optional()?.map(AuditRow::read).transpose()
         })
     }
@@ -31,18 +31,6 @@ impl AuditRepo for Unit {
         let page = a::table.filter(a::number.gt(after)).order(a::number).limit(limit.into());
         self.run(|conn| page.load::<AuditRow>(conn)?.into_iter().map(AuditRow::read).collect())
     }
-}
-
-/// Not the table's own lock, which only who may change or delete its rows can take.
-fn lock(conn: &mut AnyConnection) -> Result<(), Fault> {
-    match conn {
-        AnyConnection::Postgres(pg) => {
-            pg.batch_execute(&format!("SELECT pg_advisory_xact_lock({LOCK})"))?;
-        }
-        // The transaction is the only one that writes.
-        AnyConnection::Sqlite(_) => {}
-    }
-    Ok(())
 }
 
 /// As in the table.
@@ -91,4 +79,5 @@ impl AuditRow {
 }
 
 /// The advisory lock of whoever appends: `audit` in ASCII.
+/// Not the table's own lock, which only who may change or delete its rows can take.
 const LOCK: i64 = 0x61_7564_6974;

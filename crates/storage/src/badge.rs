@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use diesel::{connection::SimpleConnection, dsl::max, prelude::*};
+use diesel::{dsl::max, prelude::*};
 use sealpost_domain::{
     ApiKeyId, Assessment, Attestation, Badge, BadgeId, CheckName, Jurisdiction, Revocation,
     StatusPosition, Timestamp,
@@ -14,6 +14,7 @@ use crate::{
     connection::AnyConnection,
     fault::Fault,
     finding::AssessmentRow,
+    locking::advisory_lock,
     reader::Reader,
     schema::{assessments, badges as b},
     unit::Unit,
@@ -50,7 +51,7 @@ impl BadgeRepo for Unit {
 
     fn lock_next_position(&mut self) -> Result<StatusPosition, StoreError> {
         self.run(|conn| {
-            lock(conn)?;
+            advisory_lock(conn, LOCK)?;
             Ok(StatusPosition::new(newest(conn)?.map_or(0, |newest| newest.saturating_add(1))))
         })
     }
@@ -130,18 +131,6 @@ fn newest(conn: &mut AnyConnection) -> Result<Option<u64>, Fault> {
     newest.map(|position| columns::number(position, WHAT)).transpose()
 }
 
-/// There may be no row yet to lock.
-fn lock(conn: &mut AnyConnection) -> Result<(), Fault> {
-    match conn {
-        AnyConnection::Postgres(pg) => {
-            pg.batch_execute(&format!("SELECT pg_advisory_xact_lock({LOCK})"))?;
-        }
-        // The transaction is the only one that writes.
-        AnyConnection::Sqlite(_) => {}
-    }
-    Ok(())
-}
-
 /// As in the table.
 #[derive(Debug, Insertable, Queryable)]
 #[diesel(table_name = b)]
@@ -207,4 +196,5 @@ impl BadgeRow {
 
 const WHAT: &str = "badge";
 /// The advisory lock of whoever takes a place: `badge` in ASCII.
+/// There may be no row yet to lock.
 const LOCK: i64 = 0x62_6164_6765;

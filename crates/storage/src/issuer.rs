@@ -1,19 +1,20 @@
 //! The service's own keys.
 
-use diesel::{connection::SimpleConnection, prelude::*};
+use diesel::prelude::*;
 use sealpost_domain::{
     IssuerKey, Timestamp, Wrapped,
     ports::{IssuerRepo, StoreError},
 };
 
 use crate::{
-    columns, connection::AnyConnection, fault::Fault, schema::issuer_keys as i, unit::Unit,
+    columns, connection::AnyConnection, fault::Fault, locking::advisory_lock,
+    schema::issuer_keys as i, unit::Unit,
 };
 
 impl IssuerRepo for Unit {
     fn lock_issuer_keys(&mut self) -> Result<Vec<IssuerKey>, StoreError> {
         self.run(|conn| {
-            lock(conn)?;
+            advisory_lock(conn, LOCK)?;
             issuer_keys(conn)
         })
     }
@@ -37,18 +38,6 @@ impl IssuerRepo for Unit {
 pub(crate) fn issuer_keys(conn: &mut AnyConnection) -> Result<Vec<IssuerKey>, Fault> {
     let rows = i::table.order((i::signs_from, i::id)).load::<IssuerRow>(conn)?;
     rows.into_iter().map(IssuerRow::read).collect()
-}
-
-/// There may be no row yet to lock.
-fn lock(conn: &mut AnyConnection) -> Result<(), Fault> {
-    match conn {
-        AnyConnection::Postgres(pg) => {
-            pg.batch_execute(&format!("SELECT pg_advisory_xact_lock({LOCK})"))?;
-        }
-        // The transaction is the only one that writes.
-        AnyConnection::Sqlite(_) => {}
-    }
-    Ok(())
 }
 
 /// As in the table.
@@ -75,4 +64,5 @@ impl IssuerRow {
 }
 
 /// The advisory lock of whoever adds a key: `issuer` in ASCII.
+/// There may be no row yet to lock.
 const LOCK: i64 = 0x6973_7375_6572;

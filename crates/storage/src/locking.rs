@@ -1,11 +1,14 @@
 //! Row locks, in one place: PostgreSQL locks rows, and SQLite has nothing to lock, since who writes is alone.
 
 use diesel::{
+    connection::SimpleConnection as _,
     pg::Pg,
     prelude::*,
     query_builder::{AstPass, Query, QueryFragment, QueryId},
     sqlite::Sqlite,
 };
+
+use crate::{connection::AnyConnection, fault::Fault};
 
 /// How rows are locked until the transaction ends.
 #[derive(Debug, Clone, Copy)]
@@ -14,6 +17,18 @@ pub(crate) enum RowLock {
     Alone,
     /// The same for the row of `api_keys` alone, but others may hold it so too.
     SharedKeys,
+}
+
+/// Makes others who ask for this lock wait until the transaction ends: for where there may be no row to lock yet, or none
+/// that may be locked. On SQLite the transaction is the only one that writes.
+pub(crate) fn advisory_lock(conn: &mut AnyConnection, number: i64) -> Result<(), Fault> {
+    match conn {
+        AnyConnection::Postgres(pg) => {
+            pg.batch_execute(&format!("SELECT pg_advisory_xact_lock({number})"))?;
+        }
+        AnyConnection::Sqlite(_) => {}
+    }
+    Ok(())
 }
 
 /// A query whose rows are locked in the order in which they come.
