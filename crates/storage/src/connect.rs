@@ -1,7 +1,7 @@
 //! How a connection is opened and what it is told before anybody uses it.
 
 use std::{
-    fs::{OpenOptions, Permissions},
+    fs::{self, OpenOptions, Permissions},
     io,
     os::unix::fs::{OpenOptionsExt, PermissionsExt},
     path::{Path, PathBuf},
@@ -80,13 +80,19 @@ fn sqlite(path: &Path, pragmas: &[&str]) -> Result<SqliteConnection, ConnectFaul
 }
 
 /// Only its owner may read the database; SQLite gives the files beside it the same mode.
+///
+/// A file that is there is not opened for that: to close it would drop the locks that other connections of this process
+/// have on it (POSIX.1, `fcntl`), which keep other processes from taking its log for nobody's and deleting it.
 fn make_private(path: &Path) -> io::Result<()> {
-    let file =
-        OpenOptions::new().create(true).append(true).mode(PRIVATE).open(path).map_err(|error| {
-            io::Error::new(error.kind(), format!("{}: {error}", path.display()))
-        })?;
-    if file.metadata()?.permissions().mode() & 0o777 != PRIVATE {
-        file.set_permissions(Permissions::from_mode(PRIVATE))?;
+    let of_path =
+        |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+    match OpenOptions::new().create_new(true).write(true).mode(PRIVATE).open(path) {
+        Ok(_made) => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(of_path(error)),
+    }
+    if fs::metadata(path).map_err(of_path)?.permissions().mode() & 0o777 != PRIVATE {
+        fs::set_permissions(path, Permissions::from_mode(PRIVATE)).map_err(of_path)?;
     }
     Ok(())
 }

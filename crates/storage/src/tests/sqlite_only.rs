@@ -1,7 +1,7 @@
 //! What SQLite alone has: a file, one writer, and a pragma that says what waits for the disk.
 
 use std::{
-    os::unix::fs::PermissionsExt,
+    os::unix::fs::{MetadataExt as _, PermissionsExt},
     sync::{Arc, Mutex},
     thread,
     time::Duration,
@@ -25,7 +25,11 @@ use sealpost_domain::{
 
 use super::fixture::{Fixture, account, delivery, empty_sqlite, envelope, sqlite};
 use crate::{
-    Database, DatabaseUrl, Settings, connection::AnyConnection, migrate::SQLITE, unit::Unit,
+    Database, DatabaseUrl, Settings,
+    connect::{Target, connect},
+    connection::AnyConnection,
+    migrate::SQLITE,
+    unit::Unit,
 };
 
 fn synchronous(unit: &mut Unit) -> i32 {
@@ -124,6 +128,21 @@ fn the_database_is_its_owners_alone() {
         let file = format!("{}{suffix}", path.display());
         assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600, "{file}");
     }
+}
+
+/// Other processes go by the locks that the kernel keeps, and Linux lists those.
+#[cfg(target_os = "linux")]
+#[test]
+fn whoever_opens_the_database_anew_takes_no_lock_from_the_others() {
+    let db = sqlite();
+    let key = db.activate();
+    assert!(db.lookup().unwrap().find_key(&key.id).unwrap().is_some());
+    let DatabaseUrl::Sqlite(path) = &db.url else { panic!("not SQLite") };
+    let inode = format!(":{} ", std::fs::metadata(path).unwrap().ino());
+    let is_locked = || std::fs::read_to_string("/proc/locks").unwrap().contains(&inode);
+    assert!(is_locked());
+    drop(connect(&Target::SqliteWriter(path.clone()), &Settings::default()).unwrap());
+    assert!(is_locked());
 }
 
 #[test]
