@@ -1,6 +1,6 @@
 //! The two databases: each case gets a fresh one of its own.
 
-use std::{fs, os::unix::fs::OpenOptionsExt as _, path::PathBuf, process::Command};
+use std::{fs, os::unix::fs::OpenOptionsExt as _, path::PathBuf, process::Command, sync::Arc};
 
 use tempfile::TempDir;
 
@@ -8,7 +8,7 @@ use super::{Server, binary, run};
 
 /// A database, its key-encryption key, and a folder of its own.
 pub(crate) struct Database {
-    folder: TempDir,
+    folder: Arc<TempDir>,
     /// `None` for the embedded one.
     url: Option<String>,
 }
@@ -16,7 +16,7 @@ pub(crate) struct Database {
 impl Database {
     /// The embedded database.
     pub(crate) fn embedded() -> Self {
-        Self { folder: tempfile::tempdir().unwrap(), url: None }
+        Self { folder: Arc::new(tempfile::tempdir().unwrap()), url: None }
     }
 
     /// On the PostgreSQL that all cases share.
@@ -26,7 +26,7 @@ impl Database {
 
     /// On this PostgreSQL.
     pub(crate) fn at(url: String) -> Self {
-        let database = Self { folder: tempfile::tempdir().unwrap(), url: Some(url) };
+        let database = Self { folder: Arc::new(tempfile::tempdir().unwrap()), url: Some(url) };
         database.write_kek();
         database
     }
@@ -74,7 +74,7 @@ impl Database {
     /// A server on it, for development, with more arguments.
     #[track_caller]
     pub(crate) fn serve_with(&self, more: &[&str]) -> Server {
-        Server::start(self.command(&[&["--dev"], more].concat()))
+        Server::start_in(&self.folder, self.command(&[&["--dev"], more].concat()))
     }
 
     /// Two servers where they can share the database, else one.

@@ -3,10 +3,15 @@
 use std::{
     io::{BufRead as _, BufReader},
     process::{Command, Stdio},
-    sync::mpsc::{Receiver, RecvTimeoutError, channel},
+    sync::{
+        Arc,
+        mpsc::{Receiver, RecvTimeoutError, channel},
+    },
     thread,
     time::Duration,
 };
+
+use tempfile::TempDir;
 
 use super::{Authority, Client, SOON, process::Process};
 
@@ -16,6 +21,8 @@ pub(crate) struct Server {
     pub(crate) ops_url: String,
     process: Process,
     client: Client,
+    /// Where its files are, which it needs for as long as it runs.
+    _folder: Option<Arc<TempDir>>,
 }
 
 impl Server {
@@ -27,7 +34,13 @@ impl Server {
         let lines = lines_of(&mut process);
         let url = announced(&process, &lines, "sealpost listening on ");
         let ops_url = announced(&process, &lines, "sealpost ops on ");
-        Self { client: Client::new(&url), url, ops_url, process }
+        Self { client: Client::new(&url), url, ops_url, process, _folder: None }
+    }
+
+    /// The same, with its files in a folder that stays until it has ended.
+    #[track_caller]
+    pub(crate) fn start_in(folder: &Arc<TempDir>, command: Command) -> Self {
+        Self { _folder: Some(Arc::clone(folder)), ..Self::start(command) }
     }
 
     /// The same, called by whoever trusts this authority alone.

@@ -92,7 +92,24 @@ fn decision(subject: Subject) -> Decision {
     Decision { id, subject, reason, by: "root".to_owned() }
 }
 
+/// As many as the pool may have, all in use at once, so that no other is opened later.
+fn open_every_connection(db: &Fixture) {
+    let all = Barrier::new(8);
+    thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                db.read(|conn| {
+                    all.wait();
+                    Ok(diesel::sql_query("SELECT 1").execute(conn).map(drop)?)
+                })
+                .unwrap();
+            });
+        }
+    });
+}
+
 fn a_batch_remembers_what_has_not_changed(db: &Fixture) {
+    open_every_connection(db);
     let party = Party::of(db);
     let before = party.relied_on(db);
     assert_eq!(before, party.read(db));
@@ -112,19 +129,8 @@ fn a_new_connection_forgets(db: &Fixture) {
     db.execute("CREATE TABLE kept AS SELECT stamp FROM facts_stamp").unwrap();
     db.execute("DELETE FROM sessions").unwrap();
     db.execute("UPDATE facts_stamp SET stamp = (SELECT stamp FROM kept)").unwrap();
-    // As many as the pool may have, so that one of them at least is new.
-    let all = Barrier::new(8);
-    thread::scope(|scope| {
-        for _ in 0..8 {
-            scope.spawn(|| {
-                db.read(|conn| {
-                    all.wait();
-                    Ok(diesel::sql_query("SELECT 1").execute(conn).map(drop)?)
-                })
-                .unwrap();
-            });
-        }
-    });
+    // One of them at least is new.
+    open_every_connection(db);
     assert!(party.relied_on(db).sessions.is_empty());
 }
 
