@@ -32,7 +32,13 @@ use std::{process::ExitCode, rc::Rc};
 
 use clap::Parser;
 
+use mimalloc::MiMalloc;
+
 use crate::{bench::Bench, database::Engine, postgres::Cluster, scenarios::Scenario};
+
+/// The server's, so that the floors are made of what it is made of.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// Measures the real binary; without a scenario, all but the smoke test on both databases
 #[derive(Parser)]

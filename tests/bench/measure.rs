@@ -20,8 +20,13 @@ pub(crate) fn deliveries(name: &str, stage: &Stage, load: Load) -> Run {
     let delivered = Delivered::of(&stage.receiver, &tally.acknowledged);
     let after = Sample::take(stage);
     let notices = after.notices - before.notices;
+    let acknowledged = u64::try_from(tally.acknowledged.len()).unwrap_or(u64::MAX);
+    let refused = tally.answers - tally.accepted;
+    let nameless = tally.accepted - acknowledged;
     let failures = [
-        (watched.refused(200) > 0).then(|| format!("refused: {:?}", tally.statuses)),
+        (refused > 0).then(|| format!("{refused} refused; in the window {:?}", tally.statuses)),
+        // Of those nobody could tell whether they are lost.
+        (nameless > 0).then(|| format!("{nameless} answers name no envelope")),
         (delivered.lost > 0).then(|| format!("{} envelopes were not delivered", delivered.lost)),
         (stage.receiver.checked() == 0).then(|| "no signature was checked".to_owned()),
     ];
@@ -34,7 +39,7 @@ pub(crate) fn deliveries(name: &str, stage: &Stage, load: Load) -> Run {
             generator: share(tally.cpu, tally.answers),
             receiver: Some(share(after.receiver.saturating_sub(before.receiver), notices)),
         },
-        acknowledged: number(u64::try_from(tally.acknowledged.len()).unwrap_or(u64::MAX)),
+        acknowledged: number(acknowledged),
         lost: delivered.lost,
         duplicates: delivered.duplicates,
         signatures_checked: stage.receiver.checked(),

@@ -44,8 +44,7 @@ macro_rules! typed_id {
 
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(Self::PREFIX)?;
-                write_base32(self.0.as_u128(), f)
+                write(Self::PREFIX, self.0.as_u128(), f)
             }
         }
 
@@ -128,13 +127,25 @@ typed_id!(
     "wh"
 );
 
-fn write_base32(bits: u128, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    for place in (0..SUFFIX_LEN).rev() {
-        let digit = usize::try_from((bits >> (5 * place)) & 31).ok();
-        let symbol = digit.and_then(|digit| ALPHABET.get(digit)).ok_or(fmt::Error)?;
-        fmt::Write::write_char(f, char::from(*symbol))?;
+/// At once, and not symbol by symbol: ids are written many times for every envelope.
+fn write(prefix: &str, bits: u128, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let mut text = [0; TEXT_LEN_MAX];
+    let (mut places, mut rest) = (text.iter_mut().rev(), bits);
+    for place in places.by_ref().take(SUFFIX_LEN) {
+        let [digit, ..] = rest.to_le_bytes();
+        *place = symbol(digit & 31);
+        rest >>= 5;
     }
-    Ok(())
+    for (place, byte) in places.zip(prefix.bytes().rev()) {
+        *place = byte;
+    }
+    let unused = TEXT_LEN_MAX.saturating_sub(prefix.len() + SUFFIX_LEN);
+    let text = text.get(unused..).and_then(|text| std::str::from_utf8(text).ok());
+    f.write_str(text.ok_or(fmt::Error)?)
+}
+
+fn symbol(digit: u8) -> u8 {
+    ALPHABET.get(usize::from(digit)).copied().unwrap_or_default()
 }
 
 /// Strict, as the TypeID specification wants it: lower case alone, and no more than 128 bits.
@@ -142,13 +153,25 @@ fn parse_base32(text: &str) -> Option<u128> {
     if text.len() != SUFFIX_LEN || text.as_bytes().first().is_none_or(|first| *first > b'7') {
         return None;
     }
-    text.bytes().try_fold(0_u128, |bits, symbol| {
-        let digit = ALPHABET.iter().position(|candidate| *candidate == symbol)?;
-        Some(bits << 5 | u128::try_from(digit).ok()?)
-    })
+    text.bytes().try_fold(0, |bits, symbol| Some(bits << 5 | u128::from(digit(symbol)?)))
+}
+
+/// The alphabet leaves out `i`, `l`, `o` and `u`.
+fn digit(symbol: u8) -> Option<u8> {
+    match symbol {
+        b'0'..=b'9' => Some(symbol - b'0'),
+        b'a'..=b'h' => Some(symbol - b'a' + 10),
+        b'j'..=b'k' => Some(symbol - b'j' + 18),
+        b'm'..=b'n' => Some(symbol - b'm' + 20),
+        b'p'..=b't' => Some(symbol - b'p' + 22),
+        b'v'..=b'z' => Some(symbol - b'v' + 27),
+        _ => None,
+    }
 }
 
 const SUFFIX_LEN: usize = 26;
+/// Of the longest prefix.
+const TEXT_LEN_MAX: usize = AccountId::PREFIX.len() + SUFFIX_LEN;
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
 #[cfg(test)]
@@ -192,6 +215,42 @@ mod tests {
         ] {
             assert_eq!(text.parse::<ApiKeyId>(), Err(IdFault), "{text}");
         }
+    }
+
+    #[test]
+    fn each_symbol_and_no_other_is_a_digit() {
+        for byte in 0..=u8::MAX {
+            let place = ALPHABET.iter().position(|symbol| *symbol == byte);
+            assert_eq!(digit(byte).map(usize::from), place, "{byte}");
+        }
+    }
+
+    #[test]
+    fn every_kind_has_its_prefix_and_room_for_it() {
+        let bits = *EnvelopeId::new(Timestamp::from_millis(1), [7; 10]).as_bytes();
+        macro_rules! check {
+            ($($kind:ident),+) => {$(
+                let id = $kind::from_bytes(bits);
+                let text = id.to_string();
+                assert!(text.starts_with($kind::PREFIX), "{text}");
+                assert_eq!(text.len(), $kind::PREFIX.len() + SUFFIX_LEN);
+                assert_eq!(text.parse(), Ok(id));
+                assert_eq!(serde_json::to_string(&id).unwrap(), format!("\"{text}\""));
+            )+};
+        }
+        check!(
+            AccountId,
+            ApiKeyId,
+            AssessmentId,
+            AttestationId,
+            BadgeId,
+            ChannelId,
+            DecisionId,
+            EnvelopeId,
+            IssuerKeyId,
+            RequestId,
+            WebhookId
+        );
     }
 
     #[test]

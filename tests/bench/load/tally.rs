@@ -19,6 +19,8 @@ pub(crate) struct Tally {
     pub(crate) latency: Histogram<u64>,
     /// Every answer, also outside the window.
     pub(crate) answers: u64,
+    /// Those of them that were 200.
+    pub(crate) accepted: u64,
     /// Every envelope that was acknowledged, also outside the window, and when.
     pub(crate) acknowledged: Vec<(EnvelopeId, Instant)>,
     /// What generating the load took.
@@ -32,6 +34,7 @@ impl Tally {
             statuses: BTreeMap::new(),
             latency: micros_histogram(),
             answers: 0,
+            accepted: 0,
             acknowledged: Vec::new(),
             cpu: Duration::ZERO,
         }
@@ -45,6 +48,7 @@ impl Tally {
             self.latency.saturating_record(micros(now - since));
         }
         if status == 200 {
+            self.accepted += 1;
             self.acknowledged.extend(envelope_id(answer.body).map(|id| (id, now)));
         }
     }
