@@ -47,10 +47,23 @@ fn every_act_is_listed_with_who_and_what_and_why(database: &Database) {
         assert!(text(entry, "at") >= at, "{listed}");
         at = text(entry, "at");
     }
-    let page = database.operate(&["audit", "list", "--after", "3", "--limit", "2"]);
-    let numbers: Vec<&Value> =
-        page["entries"].as_array().unwrap().iter().map(|entry| &entry["number"]).collect();
-    assert_eq!(numbers, [4, 5]);
+    for (more, numbers) in [
+        (&["--after", "3", "--limit", "2"][..], &[4, 5][..]),
+        (&["--after", "0", "--limit", "2"], &[1, 2]),
+        (&["--after", "12", "--limit", "2"], &[13]),
+        (&["--after", "13"], &[]),
+        // Without a number to begin after it is the end that is shown, as of a log.
+        (&["--limit", "2"], &[12, 13]),
+    ] {
+        let list = [&["audit", "list"], more].concat();
+        let page = database.operate(&list);
+        let found: Vec<&Value> =
+            page["entries"].as_array().unwrap().iter().map(|entry| &entry["number"]).collect();
+        assert_eq!(found, numbers, "{more:?}");
+        let lines = run(database.admin_command(&list)).stdout;
+        let begins = lines.lines().map(|line| line.split(' ').next().unwrap().parse().unwrap());
+        assert_eq!(begins.collect::<Vec<i32>>(), numbers, "{lines}");
+    }
     let lines = run(database.admin_command(&["audit", "list"])).stdout;
     assert_eq!(lines.lines().count(), acts.len(), "{lines}");
     let verdict = database.operate(&["audit", "verify"]);

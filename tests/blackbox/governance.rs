@@ -40,15 +40,21 @@ fn a_council_action_on_an_account_blocks_each_of_its_keys(database: &Database) {
 
 fn a_suspended_partner_blocks_its_accounts(database: &Database) {
     let scene = Scene::new(database);
-    let assigned = database.operate(&["partner", "assign", &scene.bob.account, "acme"]);
-    assert_eq!(assigned, json!({"account_id": scene.bob.account, "partner": "acme"}));
+    let assigned = database.operate(&["partner", "assign", &scene.bob.account, "Acme_Corp"]);
+    assert_eq!(assigned, json!({"account_id": scene.bob.account, "partner": "Acme_Corp"}));
+    // One whose name differs in case is another one.
+    database.operate(&["partner", "assign", &scene.alice.account, "acme_corp"]);
     scene.check_free(&scene.bob);
-    database.operate(&["partner", "suspend", "acme", "--reason", REASON]);
+    database.operate(&["partner", "suspend", "Acme_Corp", "--reason", REASON]);
     scene.check_blocked(&scene.bob, "partner_suspension");
     scene.check_blocked(&scene.sibling, "partner_suspension");
     scene.check_free(&scene.alice);
-    database.operate(&["partner", "restore", "acme", "--reason", "all is well"]);
+    database.operate(&["partner", "restore", "Acme_Corp", "--reason", "all is well"]);
     scene.check_free(&scene.bob);
+    for id in [&scene.bob.account, &scene.bob.key] {
+        let line = database.operate_in_vain(2, &["partner", "suspend", id, "--reason", REASON]);
+        assert!(line.contains("ak_ or acct_"), "{line}");
+    }
 }
 
 fn a_proposal_does_not_block(database: &Database) {

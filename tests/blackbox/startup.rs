@@ -127,6 +127,91 @@ fn postgresql_that_is_behind_is_refused_until_it_is_migrated() {
 }
 
 #[test]
+fn a_variable_says_yes_or_no_as_people_do() {
+    let database = Database::embedded();
+    let mut words = Vec::new();
+    for (word, is_dev) in [
+        ("1", true),
+        ("yes", true),
+        ("on", true),
+        ("true", true),
+        ("0", false),
+        ("no", false),
+        ("off", false),
+        ("false", false),
+    ] {
+        words.push(word);
+        let mut command = binary(&["serve", "--listen=0.0.0.0:0", "--ops-listen=off"]);
+        command.args(["--data-dir", &database.data()]).env("SEALPOST_DEV", word);
+        let message = refused(command);
+        assert_eq!(message.contains("--dev is for loopback only"), is_dev, "{word}: {message}");
+    }
+    for (variable, flag) in [
+        ("SEALPOST_BEHIND_TLS_PROXY", "--behind-tls-proxy"),
+        ("SEALPOST_DEV", "--dev"),
+        ("SEALPOST_MIGRATE", "--migrate"),
+    ] {
+        for word in &words {
+            let mut command = binary(&["serve", "--listen=nowhere"]);
+            command.env(variable, word);
+            let ended = run(command);
+            assert!(ended.stderr.contains("'--listen <ADDR>'"), "{variable} {word}: {ended:?}");
+        }
+        let mut command = binary(&["serve"]);
+        command.env(variable, "perhaps");
+        let ended = run(command);
+        assert_eq!(ended.status, Some(2), "{ended:?}");
+        assert!(ended.stderr.contains("'perhaps'") && ended.stderr.contains(flag), "{ended:?}");
+        // On the command line it stays a word without a value.
+        assert_eq!(run(binary(&["serve", &format!("{flag}=1")])).status, Some(2));
+    }
+    assert!(!std::path::Path::new(&database.data()).exists(), "nothing was made");
+}
+
+#[test]
+fn a_server_that_speaks_tls_itself_has_no_proxy_that_does() {
+    let command = |variable: &str| {
+        let mut command = binary(&["serve", "--listen=127.0.0.1:0", "--ops-listen=off"]);
+        command.args(["--tls-cert=nowhere", "--tls-key=nowhere"]);
+        command.env("SEALPOST_BEHIND_TLS_PROXY", variable);
+        command
+    };
+    let ended = run(command("1"));
+    assert_eq!(ended.status, Some(2), "{ended:?}");
+    assert!(ended.stderr.contains("either --tls-cert or --behind-tls-proxy"), "{ended:?}");
+    assert!(refused(command("0")).contains("nowhere"));
+}
+
+#[test]
+fn an_sqlite_database_elsewhere_has_its_key_in_the_data_folder() {
+    let database = Database::embedded();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let file = elsewhere.path().join("elsewhere.db");
+    let url = format!("sqlite:{}", file.display());
+    let (kek, aside) = (database.kek_file(), database.kek_file().with_extension("aside"));
+    let server = Server::start(database.command(&["--dev", "--database-url", &url]));
+    let who = server.client().newcomer();
+    let envelope = text(&server.client().send(&who, &who.key, MESSAGE).ok(), "envelope_id");
+    assert!(kek.exists() && file.exists() && !database.file().exists());
+    let folder = fs::metadata(database.data()).unwrap();
+    assert_eq!(folder.permissions().mode() & 0o777, 0o700);
+    // Operators' commands find the same keys.
+    for command in [&["kek", "rotate"][..], &["issuer", "rotate"]] {
+        database.operate(&[command, &["--database-url", &url]].concat());
+    }
+    server.stop();
+    fs::rename(&kek, &aside).unwrap();
+    for arguments in [&["--dev"][..], &["--dev", "--migrate"]] {
+        let message = refused(database.command(&[arguments, &["--database-url", &url]].concat()));
+        assert!(message.contains("missing") && message.contains("elsewhere.db"), "{message}");
+    }
+    assert!(!kek.exists(), "no fresh key was made");
+    fs::rename(&aside, &kek).unwrap();
+    let server = Server::start(database.command(&["--dev", "--database-url", &url]));
+    check_envelope(&server, &who, &envelope);
+}
+
+#[test]
 fn a_database_that_is_not_there_is_said() {
     let folder = tempfile::tempdir().unwrap();
     let nowhere = format!("postgres://ann:hunter2@localhost/x?host={}", folder.path().display());

@@ -243,7 +243,8 @@ fn lock(args: &DatabaseArgs, database: &Path) -> Result<File, Fault> {
     }
 }
 
-fn make_folder_of(file: &Path) -> Result<(), Fault> {
+/// A folder that is not there yet is its owner's alone.
+pub(crate) fn make_folder_of(file: &Path) -> Result<(), Fault> {
     let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) else {
         return Ok(());
     };

@@ -16,6 +16,10 @@ use crate::{
 /// Outside loopback nothing is served in the clear, and nothing leads to loopback.
 pub(crate) fn check_listen(args: &ServeArgs) -> Result<(), Fault> {
     let http = &args.http;
+    // The command line would take a variable that says no for a word that was given.
+    if http.behind_tls_proxy && http.tls_cert.is_some() {
+        return Err(Fault::usage("give either --tls-cert or --behind-tls-proxy, not both"));
+    }
     if http.listen.ip().is_loopback() {
         return Ok(());
     }
@@ -84,51 +88,54 @@ pub(crate) fn kek_source<'a>(
     paths: &'a EmbeddedPaths,
 ) -> Result<KekSource<'a>, Fault> {
     let variable = args.kek_variable.then(kek_from_environment).flatten();
-    let source = choose_kek(variable, args.kek_file.as_deref(), &args.database, paths)?;
-    Ok(match source {
-        KekSource::File(file) if args.kek_file.is_none() => {
-            KekSource::Embedded { file, database: &paths.database }
+    let source = choose_kek(variable, args.kek_file.as_deref(), paths)?;
+    Ok(match (source, &paths.database) {
+        (KekSource::File(file), Some(database)) if args.kek_file.is_none() => {
+            KekSource::Embedded { file, database }
         }
-        other => other,
+        (other, _) => other,
     })
 }
 
 /// Where an operator's command finds the same keys; it makes none.
 pub(crate) fn kek_source_of<'a>(
-    args: &DatabaseArgs,
     file: Option<&'a Path>,
     paths: &'a EmbeddedPaths,
 ) -> Result<KekSource<'a>, Fault> {
-    choose_kek(kek_from_environment(), file, args, paths)
+    choose_kek(kek_from_environment(), file, paths)
 }
 
 /// The environment, the named file, or the data folder.
 fn choose_kek<'a>(
     variable: Option<Zeroizing<String>>,
     file: Option<&'a Path>,
-    args: &DatabaseArgs,
     paths: &'a EmbeddedPaths,
 ) -> Result<KekSource<'a>, Fault> {
     match (variable, file) {
         (Some(_), Some(_)) => Err(Fault::new("give either --kek-file or SEALPOST_KEK, not both")),
         (Some(text), None) => Ok(KekSource::Text(text)),
         (None, Some(file)) => Ok(KekSource::File(file)),
-        (None, None) if args.database_url.is_none() => Ok(KekSource::File(&paths.kek)),
+        (None, None) if paths.database.is_some() => Ok(KekSource::File(&paths.kek)),
         (None, None) => Err(Fault::new(
             "no key-encryption key: make one with `sealpost kek new > FILE` and give --kek-file FILE",
         )),
     }
 }
 
-/// Files of the embedded default.
+/// Files of an embedded database, wherever it is.
 pub(crate) struct EmbeddedPaths {
-    pub(crate) database: PathBuf,
+    /// `None` with PostgreSQL.
+    pub(crate) database: Option<PathBuf>,
     pub(crate) kek: PathBuf,
 }
 
 impl EmbeddedPaths {
     pub(crate) fn of(args: &DatabaseArgs) -> Self {
-        Self { database: embedded_database(&args.data_dir), kek: args.data_dir.join("kek") }
+        let database = match database_url(args) {
+            DatabaseUrl::Postgres(_) => None,
+            DatabaseUrl::Sqlite(file) => Some(file),
+        };
+        Self { database, kek: args.data_dir.join("kek") }
     }
 }
 

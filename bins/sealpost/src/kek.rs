@@ -7,7 +7,7 @@ use std::{fs, io::Write as _, os::unix::fs::OpenOptionsExt as _, path::Path};
 use sealpost_wallet::Keyring;
 use zeroize::Zeroizing;
 
-use crate::{fault::Fault, secret_file};
+use crate::{compose::make_folder_of, fault::Fault, secret_file};
 
 pub(crate) use watch::{WATCH_PERIOD, Watch};
 
@@ -76,6 +76,7 @@ fn refuse_orphan(file: &Path, database: &Path) -> Result<(), Fault> {
 }
 
 fn make(file: &Path) -> Result<(), Fault> {
+    make_folder_of(file)?;
     let line = fresh_line(1)?;
     let write = || {
         let mut options = fs::OpenOptions::new();

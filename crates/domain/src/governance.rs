@@ -5,7 +5,9 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{AccountId, ApiKeyId, DecisionId, Timestamp};
+use crate::{
+    AccountId, ApiKeyId, BadgeId, DecisionId, EnvelopeId, RequestId, Timestamp, WebhookId,
+};
 
 /// What sort of decision it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
@@ -76,23 +78,29 @@ pub struct Decision {
     pub by: String,
 }
 
-/// An operator's name for a partner: 1 to 64 of `a-z 0-9 . -`, starting with a letter or a digit. It can never be
-/// mistaken for an id, which has an underscore.
+/// An operator's name for a partner: 1 to 64 of `A-Z a-z 0-9 . - _`, starting with a letter or a digit. Its case matters.
+/// Decisions are found by the text of their subject alone, so it can never be mistaken for an id: it does not begin as
+/// one does, in whatever case.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct PartnerId(String);
 
 /// A text that names no partner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a partner's name has 1 to 64 of a-z, 0-9, . and -, and starts with a letter or a digit")]
+#[error(
+    "a partner's name has 1 to 64 of A-Z, a-z, 0-9, ., - and _, starts with a letter or a digit, and not as an id does, \
+     such as ak_ or acct_"
+)]
 pub struct PartnerFault;
 
 impl PartnerId {
     /// Checks a name as an operator gave it.
     pub fn parse(text: &str) -> Result<Self, PartnerFault> {
-        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-        let allowed = |c: char| plain(c) || c == '.' || c == '-';
+        let plain = |c: char| c.is_ascii_alphanumeric();
+        let allowed = |c: char| plain(c) || matches!(c, '.' | '-' | '_');
         let fits = (1..=64).contains(&text.len()) && text.starts_with(plain);
-        if fits && text.chars().all(allowed) {
+        let lowered = text.to_ascii_lowercase();
+        let is_like_an_id = ID_PREFIXES.iter().any(|prefix| lowered.starts_with(prefix));
+        if fits && text.chars().all(allowed) && !is_like_an_id {
             Ok(Self(text.to_owned()))
         } else {
             Err(PartnerFault)
@@ -151,9 +159,51 @@ impl GovernanceStatus {
     }
 }
 
+/// Of the ids that people meet.
+const ID_PREFIXES: [&str; 6] = [
+    AccountId::PREFIX,
+    ApiKeyId::PREFIX,
+    BadgeId::PREFIX,
+    EnvelopeId::PREFIX,
+    RequestId::PREFIX,
+    WebhookId::PREFIX,
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_partner_has_a_name_that_is_no_id() {
+        for name in ["a", "7", "acme", "ACME_Corp", "acme_", "a-b.c_d", "GOV_UK", &"x".repeat(64)] {
+            assert_eq!(PartnerId::parse(name).unwrap().as_str(), name);
+        }
+        assert_ne!(PartnerId::parse("Acme"), PartnerId::parse("acme"), "its case matters");
+        let (account, key) = (
+            AccountId::new(Timestamp::from_millis(0), [0; 10]).to_string(),
+            ApiKeyId::new(Timestamp::from_millis(0), [0; 10]).to_string(),
+        );
+        for name in [
+            "",
+            "_acme",
+            "-acme",
+            ".acme",
+            "acme corp",
+            "acme/x",
+            "acme:x",
+            "acmé",
+            "acme\n",
+            &"x".repeat(65),
+            &account,
+            &key,
+            &key.to_uppercase(),
+            "ak_",
+            "Acct_x",
+            "env_x",
+        ] {
+            assert_eq!(PartnerId::parse(name), Err(PartnerFault), "{name:?}");
+        }
+    }
 
     #[test]
     fn only_what_is_enforced_blocks() {

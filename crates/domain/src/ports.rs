@@ -254,6 +254,9 @@ pub trait AuditRepo {
 
     /// Up to `limit` entries with a number above `after`, in order.
     fn audit_entries(&mut self, after: u64, limit: u32) -> Result<Vec<AuditEntry>, StoreError>;
+
+    /// The newest entries, `limit` at the most, in order.
+    fn newest_audit_entries(&mut self, limit: u32) -> Result<Vec<AuditEntry>, StoreError>;
 }
 
 /// The service's own keys.
@@ -395,6 +398,6 @@ pub trait KekMarks {
     /// The marks left so far, by version.
     fn kek_marks(&self) -> Result<Vec<(u32, Wrapped)>, StoreError>;
 
-    /// Leaves the mark of a version; one that is there already stays as it is.
+    /// Leaves the mark of a version; one that is there already stays as it is, so that whoever leaves one reads it again.
     fn leave_kek_mark(&self, version: u32, mark: &Wrapped) -> Result<(), StoreError>;
 }

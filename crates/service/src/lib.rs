@@ -55,7 +55,7 @@ pub use manage::{
 };
 pub use open::Opened;
 pub use operator::{
-    AssessmentShown, Attest, AttestationShown, AuditShown, AuditVerdict, BadgeRevoked,
+    Agreement, AssessmentShown, Attest, AttestationShown, AuditShown, AuditVerdict, BadgeRevoked,
     DecisionShown, Finding, IssuerKeyShown, IssuerKeyStatus, KeyRevoked, KeyShown, Operator,
     OperatorError, PartnerAssigned, Rewrapped,
 };

@@ -31,6 +31,13 @@ impl AuditRepo for Unit {
         let page = a::table.filter(a::number.gt(after)).order(a::number).limit(limit.into());
         self.run(|conn| page.load::<AuditRow>(conn)?.into_iter().map(AuditRow::read).collect())
     }
+
+    fn newest_audit_entries(&mut self, limit: u32) -> Result<Vec<AuditEntry>, StoreError> {
+        let newest = a::table.order(a::number.desc()).limit(limit.into());
+        self.run(|conn| {
+            newest.load::<AuditRow>(conn)?.into_iter().rev().map(AuditRow::read).collect()
+        })
+    }
 }
 
 /// As in the table.

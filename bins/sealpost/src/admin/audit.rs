@@ -10,7 +10,10 @@ use crate::{cli::AuditCommand as C, fault::Fault};
 pub(super) fn run(desk: &Desk<'_>, output: Output, command: &C) -> Result<(), Fault> {
     match command {
         C::List { after, limit } => {
-            let entries = desk.operator.audit_entries(*after, *limit)?;
+            let entries = match after {
+                None => desk.operator.newest_audit_entries(*limit)?,
+                Some(after) => desk.operator.audit_entries(*after, *limit)?,
+            };
             output.show_as(&Listed { entries }, list)
         }
         C::Verify => verify(desk, output),

@@ -46,7 +46,7 @@ fn list(listed: &Value) -> String {
 /// The servers' own key-encryption keys: what is encrypted under others no server could use.
 fn keyring(desk: &Desk<'_>, given: Option<&Path>) -> Result<Keyring, Fault> {
     let paths = EmbeddedPaths::of(desk.args);
-    let source = config::kek_source_of(desk.args, given, &paths)?;
+    let source = config::kek_source_of(given, &paths)?;
     let keyring = kek::read(&source)?;
     unlock(&keyring, &*desk.database).map_err(|error| Fault::of(&error))?;
     Ok(keyring)

@@ -39,7 +39,7 @@ fn rotate(desk: &Desk<'_>, given: Option<&Path>) -> Result<Rewrapped, Fault> {
     let paths = EmbeddedPaths::of(desk.args);
     let path = match given {
         Some(file) => file,
-        None if desk.args.database_url.is_none() => &paths.kek,
+        None if paths.database.is_some() => &paths.kek,
         None => return Err(Fault::new("give the servers' key file with --kek-file FILE")),
     };
     let file = KekFile::lock(path)?;

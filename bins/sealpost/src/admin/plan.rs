@@ -1,6 +1,7 @@
 //! `sealpost admin plan`.
 
-use sealpost_domain::{EnterpriseTerms, Plan};
+use sealpost_domain::Plan;
+use sealpost_service::Agreement;
 
 use super::{Desk, Output};
 use crate::{
@@ -10,37 +11,47 @@ use crate::{
 
 pub(super) fn run(desk: &Desk<'_>, output: Output, command: &PlanCommand) -> Result<(), Fault> {
     let PlanCommand::Set(args) = command;
-    let plan = plan_of(args)?;
-    output.show(&desk.operator.set_plan(&args.api_key_id, plan)?)
+    let (operator, id) = (&desk.operator, &args.api_key_id);
+    let key = match chosen(args)? {
+        Chosen::Agreed(agreement) => operator.agree(id, agreement)?,
+        Chosen::Fixed(plan) => operator.set_plan(id, plan)?,
+    };
+    output.show(&key)
 }
 
-/// The numbers belong to enterprise, and enterprise needs all of them.
-fn plan_of(args: &PlanArgs) -> Result<Plan, Fault> {
+/// What the operator wants.
+#[derive(Debug, PartialEq, Eq)]
+enum Chosen {
+    /// Enterprise, whose numbers are agreed.
+    Agreed(Agreement),
+    /// A plan with numbers of its own.
+    Fixed(Plan),
+}
+
+/// The numbers belong to enterprise alone.
+fn chosen(args: &PlanArgs) -> Result<Chosen, Fault> {
     let fixed = match args.plan {
         PlanName::Builder => Plan::Builder,
-        PlanName::Enterprise => return terms_of(args).map(Plan::Enterprise),
+        PlanName::Enterprise => return Ok(Chosen::Agreed(agreement(args))),
         PlanName::Explorer => Plan::Explorer,
         PlanName::Sovereign => Plan::Sovereign,
     };
-    let numbers = [args.per_minute, args.per_day, args.per_month, args.per_second];
-    if args.allow_overage || numbers.iter().any(Option::is_some) {
+    if agreement(args) != Agreement::default() {
         return Err(Fault::usage(format!(
             "the plan {} has numbers of its own; leave out --per-... and --allow-overage",
             fixed.name()
         )));
     }
-    Ok(fixed)
+    Ok(Chosen::Fixed(fixed))
 }
 
-fn terms_of(args: &PlanArgs) -> Result<EnterpriseTerms, Fault> {
-    match (args.per_minute, args.per_day, args.per_month, args.per_second) {
-        (Some(per_minute), Some(per_day), Some(per_month), Some(per_second)) => {
-            let allow_overage = args.allow_overage;
-            Ok(EnterpriseTerms { per_minute, per_day, per_month, per_second, allow_overage })
-        }
-        _ => Err(Fault::usage(
-            "the plan enterprise needs --per-minute, --per-day, --per-month and --per-second",
-        )),
+fn agreement(args: &PlanArgs) -> Agreement {
+    Agreement {
+        per_minute: args.per_minute,
+        per_day: args.per_day,
+        per_month: args.per_month,
+        per_second: args.per_second,
+        allow_overage: args.allow_overage,
     }
 }
 
@@ -65,28 +76,23 @@ mod tests {
 
     #[test]
     fn a_plan_with_numbers_of_its_own_takes_none() {
-        assert_eq!(plan_of(&args(PlanName::Builder)).unwrap(), Plan::Builder);
-        assert!(plan_of(&PlanArgs { per_day: Some(1), ..args(PlanName::Builder) }).is_err());
-        assert!(plan_of(&PlanArgs { allow_overage: true, ..args(PlanName::Explorer) }).is_err());
+        assert_eq!(chosen(&args(PlanName::Builder)).unwrap(), Chosen::Fixed(Plan::Builder));
+        assert!(chosen(&PlanArgs { per_day: Some(1), ..args(PlanName::Builder) }).is_err());
+        assert!(chosen(&PlanArgs { allow_overage: true, ..args(PlanName::Explorer) }).is_err());
     }
 
     #[test]
-    fn enterprise_needs_every_number() {
-        let whole = PlanArgs {
-            per_minute: Some(1),
+    fn enterprise_takes_the_numbers_that_are_given() {
+        let none = args(PlanName::Enterprise);
+        assert_eq!(chosen(&none).unwrap(), Chosen::Agreed(Agreement::default()));
+        let given = PlanArgs { per_day: Some(2), per_second: Some(4), allow_overage: true, ..none };
+        let agreed = Agreement {
+            per_minute: None,
             per_day: Some(2),
-            per_month: Some(3),
+            per_month: None,
             per_second: Some(4),
-            ..args(PlanName::Enterprise)
+            allow_overage: true,
         };
-        let terms = EnterpriseTerms {
-            per_minute: 1,
-            per_day: 2,
-            per_month: 3,
-            per_second: 4,
-            allow_overage: false,
-        };
-        assert_eq!(plan_of(&whole).unwrap(), Plan::Enterprise(terms));
-        assert!(plan_of(&PlanArgs { per_second: None, ..whole }).is_err());
+        assert_eq!(chosen(&given).unwrap(), Chosen::Agreed(agreed));
     }
 }

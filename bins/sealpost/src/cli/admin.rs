@@ -55,11 +55,11 @@ pub(crate) enum Noun {
 
 #[derive(Subcommand)]
 pub(crate) enum AuditCommand {
-    /// Shows entries, oldest first
+    /// Shows the newest entries, or those after a number; in the order in which they were written
     List {
-        /// Only entries with a higher number
-        #[arg(long, default_value_t = 0, value_name = "N")]
-        after: u64,
+        /// The first entries with a higher number, in place of the newest: from 0 on, page by page
+        #[arg(long, value_name = "N")]
+        after: Option<u64>,
         /// How many at the most
         #[arg(long, default_value_t = 100, value_name = "N",
               value_parser = clap::value_parser!(u32).range(1..=10_000))]
@@ -152,7 +152,7 @@ pub(crate) enum PartnerCommand {
         /// The account (acct_...)
         #[arg(value_name = "ACCT")]
         account_id: AccountId,
-        /// The partner's name
+        /// The partner's name: letters, digits, `.`, `-` and `_`; its case matters
         #[arg(value_name = "PARTNER", value_parser = PartnerId::parse)]
         partner: PartnerId,
     },
@@ -164,7 +164,7 @@ pub(crate) enum PartnerCommand {
 
 #[derive(Args)]
 pub(crate) struct Partner {
-    /// The partner's name
+    /// The partner's name: letters, digits, `.`, `-` and `_`; its case matters
     #[arg(value_name = "PARTNER", value_parser = PartnerId::parse)]
     pub(crate) partner: PartnerId,
     #[command(flatten)]
@@ -185,7 +185,8 @@ pub(crate) struct PlanArgs {
     /// The plan
     #[arg(value_enum, value_name = "PLAN")]
     pub(crate) plan: PlanName,
-    /// Requests a minute; for enterprise alone, like the other numbers
+    /// Requests a minute; for enterprise alone, like the other numbers. One that is not given stays what the key has
+    /// now, under whatever plan
     #[arg(long, value_name = "N")]
     pub(crate) per_minute: Option<u32>,
     /// Requests a day
@@ -197,7 +198,7 @@ pub(crate) struct PlanArgs {
     /// Messages a second
     #[arg(long, value_name = "N")]
     pub(crate) per_second: Option<u32>,
-    /// Admit and record messages past the monthly allowance
+    /// Admit and record messages past the monthly allowance; off unless given, also where it was on
     #[arg(long)]
     pub(crate) allow_overage: bool,
 }

@@ -72,7 +72,10 @@ const EXAMPLES: [(&str, &str); 33] = [
     ),
     ("admin issuer list", "sealpost admin issuer list"),
     ("admin issuer rotate", "sealpost admin issuer rotate"),
-    ("admin audit list", "sealpost admin audit list --limit 20 --json"),
+    (
+        "admin audit list",
+        "sealpost admin audit list --limit 20\nsealpost admin audit list --after 0 --limit 1000 --json",
+    ),
     ("admin audit verify", "sealpost admin audit verify"),
     (
         "admin governance propose",
@@ -99,7 +102,8 @@ const EXAMPLES: [(&str, &str); 33] = [
         "admin plan set",
         "sealpost admin plan set ak_01kxk83ffmfe7rw98sdqcq10h0 builder\n\
          sealpost admin plan set ak_01kxk83ffmfe7rw98sdqcq10h0 enterprise --per-minute 5000 --per-day 500000 \
-         --per-month 5000000 --per-second 2000",
+         --per-month 5000000 --per-second 2000\n\
+         sealpost admin plan set ak_01kxk83ffmfe7rw98sdqcq10h0 enterprise --per-month 9000000",
     ),
     ("admin", "sealpost admin key show ak_01kxk83ffmfe7rw98sdqcq10h0"),
     ("kek", "sealpost kek new"),

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, builder::BoolishValueParser};
 use ipnet::IpNet;
 use sealpost_domain::Suite;
 
@@ -26,7 +26,7 @@ pub(crate) struct ServeArgs {
     #[command(flatten)]
     pub(crate) webhooks: WebhookArgs,
     /// Migrate a `PostgreSQL` database that is behind (the embedded one is migrated anyway)
-    #[arg(long, env = "SEALPOST_MIGRATE")]
+    #[arg(long, env = "SEALPOST_MIGRATE", value_parser = BoolishValueParser::new())]
     pub(crate) migrate: bool,
     /// File of key-encryption keys; `DATA_DIR/kek` when embedded. `SEALPOST_KEK` may hold the same,
     /// comma-separated
@@ -36,7 +36,7 @@ pub(crate) struct ServeArgs {
     #[arg(skip = true)]
     pub(crate) kek_variable: bool,
     /// For development, on loopback only: webhooks may go to http and loopback, logs are for people
-    #[arg(long, env = "SEALPOST_DEV")]
+    #[arg(long, env = "SEALPOST_DEV", value_parser = BoolishValueParser::new())]
     pub(crate) dev: bool,
     /// What is logged: error, warn, info, debug, trace, or a filter such as `info,access=debug`, which adds a line
     /// for each request
@@ -79,7 +79,7 @@ pub(crate) struct HttpArgs {
     #[arg(long, env = "SEALPOST_TLS_KEY", value_name = "FILE", requires = "tls_cert")]
     pub(crate) tls_key: Option<PathBuf>,
     /// A proxy in front terminates TLS
-    #[arg(long, env = "SEALPOST_BEHIND_TLS_PROXY", conflicts_with = "tls_cert")]
+    #[arg(long, env = "SEALPOST_BEHIND_TLS_PROXY", value_parser = BoolishValueParser::new())]
     pub(crate) behind_tls_proxy: bool,
     /// Networks of proxies whose X-Forwarded-For or Forwarded is believed; repeat it or separate by commas
     #[arg(

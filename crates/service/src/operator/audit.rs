@@ -48,6 +48,12 @@ impl Operator {
         Ok(self.page(after, limit)?.into_iter().map(AuditShown::from).collect())
     }
 
+    /// The newest entries, in order: the end of the trail.
+    pub fn newest_audit_entries(&self, limit: u32) -> Result<Vec<AuditShown>, OperatorError> {
+        let newest = self.store.write(Durability::Relaxed, |tx| tx.newest_audit_entries(limit))?;
+        Ok(newest.into_iter().map(AuditShown::from).collect())
+    }
+
     /// Goes through the whole chain.
     pub fn verify_audit(&self) -> Result<AuditVerdict, OperatorError> {
         let mut previous: Option<AuditEntry> = None;

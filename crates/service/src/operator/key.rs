@@ -1,9 +1,10 @@
 //! Key states and plans.
 
 use sealpost_domain::{
-    AccountId, ApiKey, ApiKeyId, Did, Handle, KeyEvent, KeyStatus, Label, Plan,
+    AccountId, ApiKey, ApiKeyId, Did, EnterpriseTerms, Handle, KeyEvent, KeyStatus, Label, Plan,
     ports::{Revoked, StoreError, Tx},
 };
+use sealpost_limits::Terms;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -32,6 +33,35 @@ pub struct KeyRevoked {
     pub registrations: u64,
     /// Their pending deliveries that were deleted at once; of a long backlog housekeeping deletes the rest.
     pub deliveries: u64,
+}
+
+/// What is agreed about an enterprise key.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Agreement {
+    /// Requests in a minute of UTC. Like the other numbers, `None` leaves it as it is under the key's plan now.
+    pub per_minute: Option<u32>,
+    /// Requests in a day of UTC.
+    pub per_day: Option<u32>,
+    /// Messages in a month of UTC.
+    pub per_month: Option<u32>,
+    /// Messages a second.
+    pub per_second: Option<u32>,
+    /// Whether messages past the monthly allowance are admitted and recorded.
+    pub allow_overage: bool,
+}
+
+impl Agreement {
+    /// The terms of a key that was on this plan.
+    fn on(&self, plan: &Plan) -> EnterpriseTerms {
+        let now = Terms::of(plan);
+        EnterpriseTerms {
+            per_minute: self.per_minute.unwrap_or(now.per_minute),
+            per_day: self.per_day.unwrap_or(now.per_day),
+            per_month: self.per_month.unwrap_or(now.per_month),
+            per_second: self.per_second.unwrap_or(now.per_second),
+            allow_overage: self.allow_overage,
+        }
+    }
 }
 
 impl Operator {
@@ -93,8 +123,22 @@ impl Operator {
 
     /// Puts a key on a plan. What it has used stays, and counts against the new limits.
     pub fn set_plan(&self, id: &ApiKeyId, plan: Plan) -> Result<KeyShown, OperatorError> {
+        self.change_plan(id, |_| plan)
+    }
+
+    /// Puts a key on the plan enterprise, under these terms.
+    pub fn agree(&self, id: &ApiKeyId, agreed: Agreement) -> Result<KeyShown, OperatorError> {
+        self.change_plan(id, |plan| Plan::Enterprise(agreed.on(plan)))
+    }
+
+    fn change_plan(
+        &self,
+        id: &ApiKeyId,
+        next: impl Fn(&Plan) -> Plan,
+    ) -> Result<KeyShown, OperatorError> {
         self.act(|tx| {
             let Some(mut key) = tx.lock_key(id)? else { return Ok(Err(NO_KEY)) };
+            let plan = next(&key.plan);
             tx.set_plan(id, &plan)?;
             let mut detail = json!({"from": key.plan.name(), "to": plan.name()});
             if let (Plan::Enterprise(terms), Some(detail)) = (&plan, detail.as_object_mut()) {

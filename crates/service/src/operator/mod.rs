@@ -20,7 +20,7 @@ pub use audit::{AuditShown, AuditVerdict};
 pub use badge::{AssessmentShown, Attest, AttestationShown, BadgeRevoked, Finding};
 pub use governance::{DecisionShown, PartnerAssigned};
 pub use issuer::{IssuerKeyShown, IssuerKeyStatus};
-pub use key::{KeyRevoked, KeyShown};
+pub use key::{Agreement, KeyRevoked, KeyShown};
 pub use rewrap::Rewrapped;
 
 /// What an operator's act can fail with. Each says what to do.

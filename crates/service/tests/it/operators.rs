@@ -11,7 +11,9 @@ use sealpost_domain::{
     Refusal, Subject,
     ports::{Durability, Store},
 };
-use sealpost_service::{AuditVerdict, Credentials, Register, Send, Sent, Settings, unlock};
+use sealpost_service::{
+    Agreement, AuditVerdict, Credentials, Register, Send, Sent, Settings, unlock,
+};
 use sealpost_wallet::{Keyring, kek_version};
 
 fn id(credentials: &Credentials) -> ApiKeyId {
@@ -266,6 +268,33 @@ async fn re_encryption_moves_everything_to_the_new_key_while_the_service_serves(
     assert_eq!(kek_version(&root.unwrap()), Some(2));
     let opened = world.sealpost.open(&bob, &Ok(sent.envelope_id.to_string())).result.unwrap();
     assert_eq!(opened.message, "hello");
+}
+
+#[test]
+fn what_is_not_agreed_anew_stays_whatever_else_is_agreed_meanwhile() {
+    let world = World::on_postgres(Settings::default());
+    let alice = world.newcomer(None);
+    let (operator, key) = (&world.operator(), id(&alice));
+    let terms = || {
+        let plan = world.database.lookup().unwrap().find_key(&key).unwrap().unwrap().plan;
+        let Plan::Enterprise(terms) = plan else { panic!("{plan:?}") };
+        (terms.per_minute, terms.per_day, terms.per_month, terms.per_second, terms.allow_overage)
+    };
+    operator.set_plan(&key, Plan::Builder).unwrap();
+    operator.agree(&key, Agreement { allow_overage: true, ..Agreement::default() }).unwrap();
+    assert_eq!(terms(), (200, 10_000, 10_000, 100, true));
+    let each = [
+        Agreement { per_minute: Some(0), ..Agreement::default() },
+        Agreement { per_day: Some(1), ..Agreement::default() },
+        Agreement { per_month: Some(2), ..Agreement::default() },
+        Agreement { per_second: Some(3), ..Agreement::default() },
+    ];
+    thread::scope(|scope| {
+        for agreement in each {
+            scope.spawn(move || operator.agree(&key, agreement).unwrap());
+        }
+    });
+    assert_eq!(terms(), (0, 1, 2, 3, false));
 }
 
 #[tokio::test]

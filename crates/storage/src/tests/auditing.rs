@@ -55,6 +55,8 @@ fn entries_read_back_in_order_and_page_by_page(db: &Fixture) {
     assert_eq!(entries(db, 4, 2), added[4..]);
     assert_eq!(entries(db, 5, 2), []);
     assert_eq!(entries(db, u64::MAX, 2), []);
+    let newest = |limit| db.store().write(Durable, |tx| tx.newest_audit_entries(limit)).unwrap();
+    assert_eq!((newest(2), newest(5), newest(99)), (added[3..].to_vec(), added.clone(), added));
 }
 
 fn many_that_append_at_once_leave_no_gap(db: &Fixture) {
