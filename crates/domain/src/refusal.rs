@@ -90,9 +90,7 @@ impl fmt::Display for Code {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// Drift exceeds the hard limit.
-    #[error(
-        "drift exceeds the hard limit, see unmet; ask for a new assessment when the cause is mended"
-    )]
+    #[error("{}, the hard limit; {}", unmet_detail(_0), NEW_ASSESSMENT)]
     BadgeDeniedDrift(Unmet),
     /// Thresholds are not met.
     #[error("{}", thresholds_detail(_0))]
@@ -306,11 +304,22 @@ fn inactive_detail(status: KeyStatus, field: Option<&str>) -> &'static str {
     }
 }
 
-fn thresholds_detail(unmet: &[Unmet]) -> &'static str {
+fn thresholds_detail(unmet: &[Unmet]) -> String {
+    let each = unmet.iter().map(unmet_detail).collect::<Vec<_>>().join(", ");
     if unmet.iter().all(|one| one.value.is_none()) {
-        return "this API key was never assessed; ask the operator for an assessment";
+        return format!(
+            "this API key was never assessed: {each}; ask the operator for an assessment"
+        );
     }
-    "the newest assessment does not meet every threshold, see unmet; ask for a new one when it would"
+    format!("{each}; {NEW_ASSESSMENT}")
+}
+
+fn unmet_detail(Unmet { metric, value, bound, must_be }: &Unmet) -> String {
+    let metric = metric.as_str();
+    match value {
+        None => format!("{metric} must be {must_be} {bound}"),
+        Some(value) => format!("{metric} is {value} and must be {must_be} {bound}"),
+    }
 }
 
 fn unknown_key_detail(field: Option<&str>) -> &'static str {
@@ -339,9 +348,40 @@ const fn whole_seconds(span: Duration) -> u64 {
     if seconds == 0 { 1 } else { seconds }
 }
 
+const NEW_ASSESSMENT: &str = "ask for a new assessment when the cause is mended";
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{BadgeDenial, Metrics, judge};
+
+    #[test]
+    fn what_denies_a_badge_is_named_with_its_value_and_its_bound() {
+        let denied = |found: Option<[&str; 4]>| {
+            let metrics = found.map(|found| {
+                let [clarity, coherence, confidence, drift] = found.map(|it| it.parse().unwrap());
+                Metrics { clarity, coherence, confidence, drift }
+            });
+            match judge(metrics.as_ref()).unwrap_err() {
+                BadgeDenial::Drift(over) => Refusal::BadgeDeniedDrift(over).to_string(),
+                BadgeDenial::Thresholds(unmet) => Refusal::BadgeDeniedThresholds(unmet).to_string(),
+            }
+        };
+        assert_eq!(
+            denied(Some(["0.1", "1", "1", "0.31"])),
+            "drift is 0.31 and must be <= 0.3, the hard limit; ask for a new assessment when the cause is mended"
+        );
+        assert_eq!(
+            denied(Some(["0.7499", "0.7", "0.85", "0.2"])),
+            "clarity is 0.7499 and must be >= 0.75, confidence is 0.85 and must be >= 0.9, drift is 0.2 and must \
+             be <= 0.1; ask for a new assessment when the cause is mended"
+        );
+        assert_eq!(
+            denied(None),
+            "this API key was never assessed: clarity must be >= 0.75, coherence must be >= 0.7, confidence must be \
+             >= 0.9, drift must be <= 0.1; ask the operator for an assessment"
+        );
+    }
 
     #[test]
     fn waiting_is_rounded_up_to_whole_seconds() {

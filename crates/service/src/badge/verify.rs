@@ -75,6 +75,10 @@ impl Sealpost {
             None => None,
         };
         let (Some((badge, _)), Some(claims)) = (found, claims) else { return Ok(INVALID) };
+        // Whoever got hold of a key that has signed may put its own name beside somebody else's badge.
+        if claims.sub != badge.subject {
+            return Ok(INVALID);
+        }
         let verdict = match badge.status(self.core.clock.now()) {
             BadgeStatus::Expired => BadgeVerdict::Expired,
             BadgeStatus::Revoked => BadgeVerdict::Revoked,
@@ -84,7 +88,7 @@ impl Sealpost {
             valid: verdict == BadgeVerdict::Valid,
             status: verdict,
             badge_id: Some(badge.id),
-            subject: Some(claims.sub),
+            subject: Some(badge.subject),
             issued_at: Some(badge.issued_at),
             expires_at: Some(badge.expires_at),
             revoked_at: badge.revocation.map(|revocation| revocation.at),

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use sealpost_domain::{ApiKeyId, BadgeStatus, Code, Metrics, Subject};
+use sealpost_domain::{ApiKeyId, BadgeStatus, Code, Metrics, Subject, ports::Store as _};
 use sealpost_service::{
     BadgeVerdict, Credentials, DryRun, Finding, Issue, Issued, IssuedBadge, Settings,
 };
+use sealpost_wallet::IssuerSecret;
 use serde_json::Value;
 
 use crate::support::{World, refusal};
@@ -138,6 +139,23 @@ fn what_this_service_did_not_sign_as_a_badge_is_invalid() {
         assert_eq!(verdict(&world, &alice, credential), BadgeVerdict::Invalid, "{credential}");
     }
     assert_eq!(verdict(&world, &alice, &own), BadgeVerdict::Valid);
+}
+
+#[test]
+fn a_badge_is_its_own_subjects_whoever_signs_that_it_is_anothers() {
+    let world = World::new();
+    let (alice, mallory) = (world.newcomer(None), world.newcomer(None));
+    assess(&world, &alice, GOOD);
+    let genuine = issue(&world, &alice, &Issue::default()).credential;
+    let leaked = world.database.lookup().unwrap().issuer_keys().unwrap().remove(0);
+    let leaked = IssuerSecret::unwrap(&world.keyring, &leaked.id, &leaked.secret).unwrap();
+    let header = URL_SAFE_NO_PAD.decode(genuine.split('.').next().unwrap()).unwrap();
+    let kid = serde_json::from_slice::<Value>(&header).unwrap()["kid"].clone();
+    let signed = |claims: &Value| leaked.sign_credential(kid.as_str().unwrap(), claims).unwrap();
+    let mut said = claims(&genuine);
+    assert_eq!(verdict(&world, &mallory, &signed(&said)), BadgeVerdict::Valid);
+    said["sub"] = format!("urn:sealpost:{}", id(&mallory)).into();
+    assert_eq!(verdict(&world, &mallory, &signed(&said)), BadgeVerdict::Invalid);
 }
 
 #[test]
