@@ -206,7 +206,8 @@ fn a_refused_form_has_the_status_that_says_why(database: &Database) {
         let (_, said) = page.split_once("role=\"alert\">").unwrap();
         assert!(said.split('<').next().unwrap().contains(why), "{said}");
     }
-    for (path, allowed) in [("/dashboard/sign-out", "POST"), ("/dashboard/keys", "GET, POST")] {
+    for (path, allowed) in [("/dashboard/sign-out", "POST"), ("/dashboard/keys", "GET, HEAD, POST")]
+    {
         let answer = client.request("PUT", path).answer();
         assert_eq!((answer.status, answer.header("allow")), (405, Some(allowed)), "{path}");
     }

@@ -8,7 +8,9 @@ use std::{
 
 use serde_json::json;
 
-use crate::support::{Database, Request, Server, answer_on, connect, exchange, status_of, talk};
+use crate::support::{
+    Client, Database, Request, Server, answer_on, connect, exchange, status_of, talk,
+};
 
 #[test]
 fn an_unknown_path_is_not_found_whatever_the_method() {
@@ -58,6 +60,61 @@ fn another_method_is_not_allowed() {
         assert_eq!((head.status, head.header("allow")), (405, Some(allowed)), "HEAD {path}");
         assert!(head.body.is_empty());
     }
+}
+
+#[test]
+fn head_is_answered_as_get_is_but_for_the_body() {
+    let server = Database::embedded().serve();
+    let client = server.client();
+    let docs = client.request("GET", "/docs").answer();
+    let page = String::from_utf8(docs.body).unwrap();
+    let asset = page.split('"').find(|text| text.starts_with("/assets/")).unwrap().to_owned();
+    for path in [
+        "/docs",
+        "/docs/errors/KEY_NOT_FOUND",
+        "/docs/nowhere",
+        "/openapi.json",
+        "/.well-known/did.json",
+        "/did.json",
+        "/dashboard",
+        "/dashboard/sign-in",
+        "/dashboard/nowhere",
+        "/badges/bdg_x",
+        "/nowhere",
+        &asset,
+    ] {
+        let ask = |method| {
+            let mut answer = client.request(method, path).header("X-Request-Id", "one").answer();
+            answer.headers.remove("date");
+            answer
+        };
+        let (get, head) = (ask("GET"), ask("HEAD"));
+        assert_eq!((head.status, &head.headers), (get.status, &get.headers), "{path}");
+        let length = get.body.len().to_string();
+        assert_eq!(head.header("content-length"), Some(&*length), "{path}");
+    }
+    for path in ["/livez", "/readyz", "/metrics"] {
+        let head = Client::new(&server.ops_url).request("HEAD", path).answer();
+        assert_eq!((head.status, head.body.len()), (200, 0), "{path}");
+    }
+    // Nothing comes after the head, so that the next answer on the connection is understood.
+    let two = "HEAD /docs HTTP/1.1\r\nHost: x\r\n\r\nGET /v1/ping HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+    let answers = exchange(&server.url, two);
+    let (_, after) = answers.split_once("\r\n\r\n").unwrap();
+    assert!(after.starts_with("HTTP/1.1 200"), "{after}");
+    for (path, allowed) in [
+        ("/docs", "GET, HEAD"),
+        ("/openapi.json", "GET, HEAD"),
+        ("/badges/bdg_x", "GET, HEAD"),
+        ("/dashboard/sign-in", "GET, HEAD, POST"),
+        ("/dashboard/sign-out", "POST"),
+        ("/v1/status/1", "GET"),
+    ] {
+        let answer = client.request("DELETE", path).answer();
+        assert_eq!((answer.status, answer.header("allow")), (405, Some(allowed)), "{path}");
+    }
+    let posted = client.request("HEAD", "/dashboard/sign-out").answer();
+    assert_eq!((posted.status, posted.header("allow")), (405, Some("POST")));
 }
 
 #[test]

@@ -20,9 +20,15 @@ pub(crate) struct Ops {
 /// Every route of the ops address.
 pub(crate) fn routes(config: &mut web::ServiceConfig) {
     config
-        .service(web::resource("/livez").route(web::get().to(livez)))
-        .service(web::resource("/metrics").route(web::get().to(show_metrics)))
-        .service(web::resource("/readyz").route(web::get().to(readyz)));
+        .service(web::resource("/livez").route(web::get().to(livez)).route(web::head().to(livez)))
+        .service(
+            web::resource("/metrics")
+                .route(web::get().to(show_metrics))
+                .route(web::head().to(show_metrics)),
+        )
+        .service(
+            web::resource("/readyz").route(web::get().to(readyz)).route(web::head().to(readyz)),
+        );
 }
 
 /// Not alive is what only a new process mends.

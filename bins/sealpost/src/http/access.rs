@@ -13,12 +13,13 @@ use super::{App, Problem, client_address::client_address};
 /// A request under way.
 pub(crate) struct Access {
     began: Instant,
+    method: &'static str,
 }
 
 impl Access {
-    /// Notices a request.
-    pub(crate) fn begin() -> Self {
-        Self { began: Instant::now() }
+    /// Notices a request by its own method, also where it goes the way of another.
+    pub(crate) fn begin(method: &Method) -> Self {
+        Self { began: Instant::now(), method: known_method(method) }
     }
 
     /// Notices its answer. By now the request has been routed, so that its route need not be searched for again.
@@ -29,8 +30,7 @@ impl Access {
         request_id: &str,
         status: StatusCode,
     ) {
-        let took = self.began.elapsed();
-        let method = known_method(request.method());
+        let (took, method) = (self.began.elapsed(), self.method);
         let route = request.match_pattern().unwrap_or_else(|| "unmatched".to_owned());
         tracing::debug!(
             target: ACCESS,

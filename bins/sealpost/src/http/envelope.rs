@@ -15,22 +15,25 @@ use sealpost_domain::{RequestId, Timestamp};
 use super::{
     App, Problem,
     access::{self, Access},
+    head,
 };
 use crate::pages;
 
 /// Wraps every request and answer.
 pub(crate) async fn envelope(
-    request: ServiceRequest,
+    mut request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
-    let access = Access::begin();
+    let access = Access::begin(request.method());
     let id = request_name(request.request());
+    head::route_as_get(&mut request);
     // Extractors and handlers fail into an answer; an error here comes from outside of both and stays one.
     let (request, answer) = next.call(request).await?.into_parts();
     let app = app_of(&request);
     let base_url = app.map_or("", |app: &App| app.base_url.as_str());
     let mut answer = explain(answer.map_into_boxed_body(), base_url, &id);
     let headers = answer.headers_mut();
+    head::name_beside_get(headers, request.path());
     if let Ok(value) = HeaderValue::from_str(&id) {
         headers.insert(X_REQUEST_ID, value);
     }

@@ -8,6 +8,7 @@ mod envelope;
 mod fields;
 mod forwarded;
 pub(crate) mod handlers;
+mod head;
 mod idempotency;
 mod problem;
 mod rate_limit;
