@@ -133,6 +133,9 @@ pub trait Lookup: BadgeLookup + WebhookLookup {
     /// `None` when no such key was ever issued; a revoked key is still found.
     fn find_key(&mut self, id: &ApiKeyId) -> Result<Option<ApiKey>, StoreError>;
 
+    /// Where those of these keys stand that were ever issued, in no order.
+    fn find_key_states(&mut self, ids: &[ApiKeyId]) -> Result<Vec<KeyState>, StoreError>;
+
     /// The key that the handle leads to: the newest that was activated with it, also when that one is revoked.
     fn find_handle(&mut self, handle: &Handle) -> Result<Option<HandleOwner>, StoreError>;
 
@@ -141,6 +144,17 @@ pub trait Lookup: BadgeLookup + WebhookLookup {
 
     /// Every issuer key, in the order in which they sign.
     fn issuer_keys(&mut self) -> Result<Vec<IssuerKey>, StoreError>;
+}
+
+/// Where a key stands, as far as its secrets are concerned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeyState {
+    /// Which key.
+    pub id: ApiKeyId,
+    /// Only of an active key anything is begun; of a revoked one nothing is kept.
+    pub status: KeyStatus,
+    /// What is sealed to it, is sealed to this version.
+    pub sealing_version: u32,
 }
 
 /// Whose a handle is.

@@ -56,6 +56,20 @@ impl<K: Eq + Hash, V: Clone> Cache<K, V> {
         self.0.remove(key);
     }
 
+    /// To look at an entry so is not to ask for it.
+    pub(crate) fn forget_if(&self, key: &K, is_meant: impl FnOnce(&V) -> bool) {
+        self.0.remove_if(key, |entry| is_meant(&entry.value));
+    }
+
+    /// Goes through all that there is, and asks for none of it.
+    pub(crate) fn names_where(&self, is_meant: impl Fn(&K, &V) -> bool) -> Vec<K>
+    where
+        K: Clone,
+    {
+        let named = self.0.iter().filter(|(key, entry)| is_meant(key, &entry.value));
+        named.map(|(key, _)| key).collect()
+    }
+
     /// Goes through all that there is: for what seldom happens.
     pub(crate) fn forget_where(&self, is_meant: impl Fn(&K, &V) -> bool) {
         self.0.retain(|key, entry| !is_meant(key, &entry.value));

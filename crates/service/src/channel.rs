@@ -1,10 +1,13 @@
 //! Channels that run: the sender's side of those that this node began, and the recipient's side of those whose envelopes
 //! it opened. Both are in its memory alone and end there: after their time, when all their envelopes are sealed, when
-//! either key is seen in another state or with another sealing key, and when the service stops.
+//! either key is seen in another state or with another sealing key, and when the service stops. What this node's own
+//! requests do not show of keys, a review of them does ([`crate::review`]).
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use sealpost_domain::{ApiKeyId, Channel, ChannelId, Did, Envelope, Refusal, Timestamp};
+use sealpost_domain::{
+    ApiKeyId, Channel, ChannelId, Did, Envelope, KeyStatus, Refusal, Timestamp, ports::KeyState,
+};
 use sealpost_wallet::{
     ChannelDraft, ChannelReceiver, ChannelSender, Draft, Identity, SealingPublicKey, WalletError,
     chain_hash, random,
@@ -13,6 +16,7 @@ use sealpost_wallet::{
 use crate::{
     Settings,
     batch::Verdict,
+    known::Material,
     vault::{Name, Vault},
 };
 
@@ -26,6 +30,8 @@ pub(crate) struct Channels {
 /// A channel that this node seals under.
 pub(crate) struct Running {
     sender: ChannelSender,
+    /// The version of the sender's own sealing key when it was begun.
+    sender_version: u32,
     /// What is to be stored of it, until it is known to be: so that no envelope is ever stored without.
     unstored: Mutex<Option<Arc<Channel>>>,
 }
@@ -60,17 +66,21 @@ impl Channels {
         &self,
         draft: &Draft,
         message: &[u8],
-        from: &Identity,
+        from: &Material,
         to: &SealingPublicKey,
     ) -> Result<(Envelope, Arc<Running>), WalletError> {
         let (pair, now) = (Pair::of(draft), draft.timestamp);
         for _ in 0..TRIES_MAX {
-            let running = match self.running.get(&pair, now).filter(|it| it.is_to(to)) {
+            let running = match self.running.get(&pair, now).filter(|it| it.is_of(from, to)) {
                 Some(running) => running,
                 None => self.begin(pair, now, from, to)?,
             };
-            match running.sender.seal(draft, message, from) {
-                Err(WalletError::ChannelSpent) => self.running.let_go(&pair, &running),
+            let sealed = running.sender.seal(draft, message, &from.identity);
+            if running.sender.is_spent() {
+                self.running.let_go(&pair, &running);
+            }
+            match sealed {
+                Err(WalletError::ChannelSpent) => {}
                 sealed => return Ok((sealed?, running)),
             }
         }
@@ -81,14 +91,16 @@ impl Channels {
         &self,
         pair: Pair,
         now: Timestamp,
-        from: &Identity,
+        from: &Material,
         to: &SealingPublicKey,
     ) -> Result<Arc<Running>, WalletError> {
         let Pair { sender, recipient } = pair;
         let draft = ChannelDraft { id: ChannelId::new(now, random()?), sender, recipient };
-        let (sender, channel) = ChannelSender::begin(&draft, self.envelopes_max, from, to)?;
-        let running = Running { sender, unstored: Mutex::new(Some(Arc::new(channel))) };
-        Ok(self.running.share(pair, running, now, |other| other.is_to(to)))
+        let (sender, channel) =
+            ChannelSender::begin(&draft, self.envelopes_max, &from.identity, to)?;
+        let unstored = Mutex::new(Some(Arc::new(channel)));
+        let running = Running { sender, sender_version: from.sealing_version, unstored };
+        Ok(self.running.share(pair, running, now, |other| other.is_of(from, to)))
     }
 
     /// The recipient's side of a stored channel.
@@ -129,7 +141,23 @@ impl Channels {
         }
     }
 
-    fn end(&self, key: &ApiKeyId) {
+    /// Ends what does not go with where a key stands: everything unless it is active, and what was begun with another
+    /// sealing key of its.
+    pub(crate) fn heed_state(&self, state: &KeyState) {
+        if state.status == KeyStatus::Active {
+            self.running
+                .let_go_of_where(&state.id, |pair, running| !running.goes_with(pair, state));
+        } else {
+            self.end(&state.id);
+        }
+    }
+
+    /// Whose state matters here.
+    pub(crate) fn parties(&self) -> Vec<ApiKeyId> {
+        [self.running.parties(), self.accepted.parties()].concat()
+    }
+
+    pub(crate) fn end(&self, key: &ApiKeyId) {
         self.running.let_go_of(key);
         self.accepted.let_go_of(key);
     }
@@ -158,9 +186,15 @@ impl Running {
         *self.unstored.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// Whether it is still to the recipient's newest sealing key.
-    fn is_to(&self, key: &SealingPublicKey) -> bool {
-        self.sender.sealing_version() == key.version()
+    /// Whether the sealing keys of both are still those that it was begun with.
+    fn is_of(&self, from: &Material, to: &SealingPublicKey) -> bool {
+        self.sender_version == from.sealing_version && self.sender.sealing_version() == to.version()
+    }
+
+    fn goes_with(&self, pair: &Pair, state: &KeyState) -> bool {
+        let is_as_it_was = |party, version| party != state.id || version == state.sealing_version;
+        is_as_it_was(pair.sender, self.sender_version)
+            && is_as_it_was(pair.recipient, self.sender.sealing_version())
     }
 }
 

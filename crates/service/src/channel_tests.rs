@@ -11,18 +11,19 @@ use std::{
 };
 
 use sealpost_domain::{
-    Clock, Did, EnvelopeId, KeyStatus, LeaseToken, LeasedDelivery, Suite,
-    ports::{Dispatch, TargetGuard},
+    Account, AccountId, ApiKey, Clock, Did, EnvelopeId, KeyStatus, Label, LeaseToken,
+    LeasedDelivery, Plan, Session, Suite, TokenHash, Wrapped,
+    ports::{Dispatch, Durability, StoreError, TargetGuard, Tx},
 };
 use sealpost_storage::{Database, DatabaseUrl, Settings as DatabaseSettings};
-use sealpost_wallet::{Keyring, Root};
+use sealpost_wallet::{Keyring, Root, SessionToken};
 
 use super::*;
-use crate::{Issuer, Parts, Sealpost, built_in_circuits};
+use crate::{Issuer, Operator, OperatorError, Parts, Sealpost, built_in_circuits};
 
 struct Pairing<C> {
     channels: C,
-    sender: Identity,
+    sender: Material,
     recipient: Identity,
 }
 
@@ -36,7 +37,10 @@ impl<C: Deref<Target = Channels>> Pairing<C> {
     /// In the memory of somebody else.
     fn on(channels: C) -> Self {
         let identity = || Identity::new(Root::generate().unwrap()).unwrap();
-        Self { channels, sender: identity(), recipient: identity() }
+        let sender = identity();
+        let sealing_key = sender.sealing_public_key(Suite::Channel, 1).unwrap();
+        let sender = Material { identity: sender, sealing_key, sealing_version: 1 };
+        Self { channels, sender, recipient: identity() }
     }
 
     /// Seals at this instant, to this version of the recipient's key.
@@ -50,7 +54,7 @@ impl<C: Deref<Target = Channels>> Pairing<C> {
 
     fn accept(&self, channel: &Channel) -> Result<Arc<ChannelReceiver>, WalletError> {
         let now = Timestamp::from_millis(0);
-        self.channels.accept(channel, &self.recipient, &self.sender.did(), now)
+        self.channels.accept(channel, &self.recipient, &self.sender.identity.did(), now)
     }
 
     /// Both sides of a channel, which nobody holds but its vaults.
@@ -76,8 +80,16 @@ fn are_gone((running, receiver): &(Weak<Running>, Weak<ChannelReceiver>)) -> boo
     running.strong_count() == 0
 }
 
-/// A service on a database in this folder, whose clock is moved by hand.
+/// A service on a database in this folder, whose clock is moved by hand, and which keeps house all the time.
 fn service(folder: &std::path::Path, clock: &Arc<Hands>) -> Sealpost {
+    service_keeping_house(folder, clock, Duration::from_millis(1))
+}
+
+fn service_keeping_house(
+    folder: &std::path::Path,
+    clock: &Arc<Hands>,
+    every: Duration,
+) -> Sealpost {
     let url = DatabaseUrl::Sqlite(folder.join("sealpost.db"));
     let database = Arc::new(Database::open(&url, DatabaseSettings::default()).unwrap());
     database.migrate().unwrap();
@@ -95,7 +107,6 @@ fn service(folder: &std::path::Path, clock: &Arc<Hands>) -> Sealpost {
         base_url: "https://seal.example.org".to_owned(),
         circuits: built_in_circuits().unwrap(),
     };
-    let every = Duration::from_millis(1);
     Sealpost::start(parts, Settings { housekeeping_every: every, ..Settings::default() }).unwrap()
 }
 
@@ -210,14 +221,120 @@ fn a_transaction_that_shows_a_key_in_another_state_ends_both_sides() {
 }
 
 #[test]
-fn another_sealing_key_means_another_channel() {
-    let pairing = Pairing::new();
+fn a_review_that_finds_a_key_otherwise_ends_what_does_not_go_with_it() {
+    use KeyStatus as S;
+    // Who is looked at, how it is found, and whether the sender's and the recipient's side end.
+    for (party, status, sealing_version, ends) in [
+        (1, S::Active, 1, [false, false]),
+        (2, S::Active, 1, [false, false]),
+        (1, S::Active, 2, [true, false]),
+        (2, S::Active, 2, [true, false]),
+        (9, S::Active, 2, [false, false]),
+        (1, S::Rotating, 1, [true, true]),
+        (1, S::Deactivated, 1, [true, true]),
+        (2, S::Deactivated, 1, [true, true]),
+        (2, S::Revoked, 1, [true, true]),
+        (9, S::Revoked, 1, [false, false]),
+    ] {
+        let pairing = Pairing::new();
+        let (running, receiver) = pairing.both();
+        pairing.channels.heed_state(&KeyState { id: key(party), status, sealing_version });
+        let ended = [running.strong_count() == 0, receiver.strong_count() == 0];
+        assert_eq!(ended, ends, "{party} {status:?} {sealing_version}");
+    }
+}
+
+#[test]
+fn what_another_node_does_to_a_key_ends_its_channels_here() {
+    type Act = fn(&Operator) -> Result<(), OperatorError>;
+    let acts: [(&str, Act); 4] = [
+        ("the sender is deactivated", |it| it.deactivate_key(&key(1)).map(drop)),
+        ("the sender is rotated", |it| it.rotate_key(&key(1)).map(drop)),
+        ("the recipient is rotated", |it| it.rotate_key(&key(2)).map(drop)),
+        ("the recipient is revoked", |it| it.revoke_key(&key(2)).map(drop)),
+    ];
+    for (what, act) in acts {
+        let folder = tempfile::tempdir().unwrap();
+        let clock = Arc::new(Hands::default());
+        let sealpost = service(folder.path(), &clock);
+        let core = &sealpost.core;
+        core.store.write(Durability::Durable, put_both).unwrap();
+        let (running, _) = Pairing::on(&core.channels).both();
+        core.review_keys().unwrap();
+        assert_eq!(running.strong_count(), 1, "nothing has changed");
+        act(&Operator::new(Arc::clone(&core.store), clock, "somewhere else".to_owned())).unwrap();
+        let until = Instant::now() + Duration::from_secs(20);
+        while running.strong_count() > 0 {
+            assert!(Instant::now() < until, "{what}");
+            thread::yield_now();
+        }
+    }
+}
+
+#[test]
+fn an_owner_who_revokes_a_key_ends_its_channels_at_once() {
+    let (folder, token) = (tempfile::tempdir().unwrap(), SessionToken::generate().unwrap());
+    let sealpost = service_keeping_house(folder.path(), &Arc::default(), Duration::from_hours(1));
+    let put_owner = |tx: &mut dyn Tx| {
+        put_both(tx)?;
+        let expires_at = Timestamp::from_millis(1);
+        tx.insert_session(&Session { token: token.hash(), account_id: account(), expires_at })
+    };
+    sealpost.core.store.write(Durability::Durable, put_owner).unwrap();
+    let both = Pairing::on(&sealpost.core.channels).both();
+    sealpost.owner(token.expose()).unwrap().revoke(&key(2)).unwrap();
+    assert!(are_gone(&both));
+}
+
+fn account() -> AccountId {
+    AccountId::new(Timestamp::from_millis(0), [1; 10])
+}
+
+/// The two keys of a pairing, as a database has them.
+fn put_both(tx: &mut dyn Tx) -> Result<(), StoreError> {
+    let (id, created_at) = (account(), Timestamp::from_millis(0));
+    tx.insert_account(&Account { id, login_secret: TokenHash([1; 32]), created_at })?;
+    for (n, did) in [(1, "did:key:one"), (2, "did:key:two")] {
+        tx.insert_key(&ApiKey {
+            id: key(n),
+            account_id: id,
+            label: Label::parse("of a pairing").unwrap(),
+            handle: None,
+            root: Some(Wrapped(vec![0; 61])),
+            did: Did::new(did.to_owned()),
+            status: KeyStatus::Active,
+            plan: Plan::Explorer,
+            sealing_version: 1,
+            created_at,
+        })?;
+    }
+    Ok(())
+}
+
+#[test]
+fn the_last_envelope_of_a_channel_wipes_it() {
+    let settings = Settings { channel_envelopes_max: 2, ..Settings::default() };
+    let pairing = Pairing::on(Box::new(Channels::new(&settings)));
+    let first = Arc::downgrade(&pairing.seal(0, 1).1);
+    assert_eq!(first.strong_count(), 1, "it may seal one more");
+    let (_, running) = pairing.seal(0, 1);
+    assert!(Weak::ptr_eq(&first, &Arc::downgrade(&running)));
+    drop(running);
+    assert_eq!(first.strong_count(), 0);
+}
+
+#[test]
+fn another_sealing_key_of_either_means_another_channel() {
+    let mut pairing = Pairing::new();
     let (_, first) = pairing.seal(0, 1);
     let (_, second) = pairing.seal(0, 2);
     assert!(!Arc::ptr_eq(&first, &second));
     assert_eq!(second.unstored().unwrap().sealing_version, 2);
     assert!(Arc::ptr_eq(&second, &pairing.seal(0, 2).1));
     assert_eq!(Arc::strong_count(&first), 1);
+    pairing.sender.sealing_version = 2;
+    assert!(!Arc::ptr_eq(&second, &pairing.seal(0, 2).1));
+    assert_eq!(Arc::strong_count(&second), 1);
 }
 
 #[test]

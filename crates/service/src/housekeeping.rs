@@ -1,5 +1,5 @@
 //! Housekeeping: what has had its time is deleted, in bounded batches with room for others in between, by one node at a
-//! time; and each node wipes what has had its time in its memory.
+//! time; and each node wipes what has had its time in its memory, and what a review of keys finds out of date there.
 
 use std::{
     sync::{Arc, Condvar, Mutex, PoisonError},
@@ -15,8 +15,8 @@ use sealpost_wallet::random;
 
 use crate::{Settings, sealpost::Core};
 
-/// The threads that keep house: one in the database, and one in memory, since what is to be wiped must not wait for chores
-/// that take long or a database that is away.
+/// The threads that keep house: one in the database, one in memory, since what is to be wiped must not wait for chores
+/// that take long or a database that is away, and one that compares the two, which must not wait for chores either.
 pub(crate) struct Housekeeper {
     stop: Arc<Stop>,
     threads: Mutex<Vec<thread::JoinHandle<()>>>,
@@ -53,6 +53,12 @@ impl Housekeeper {
             core.channels.retire(now);
             if round.take_turn(now) {
                 core.known.forget_unused();
+            }
+        })?;
+        housekeeper.every_turn("key-reviewer", core, |core, _| {
+            if let Err(error) = core.review_keys() {
+                let error: &dyn std::error::Error = &error;
+                tracing::warn!(error, "the keys in memory were not compared with the database");
             }
         })?;
         Ok(housekeeper)

@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use sealpost_domain::{
-    AccountId, ApiKey, ApiKeyId, Handle, KeyStatus, Refusal, Session, TokenHash, ports::StoreError,
+    AccountId, ApiKey, ApiKeyId, Handle, KeyStatus, Refusal, Session, TokenHash,
+    ports::{KeyState, StoreError},
 };
 use sealpost_wallet::{Identity, Root, SealingPublicKey, WalletError};
 
@@ -122,11 +123,24 @@ impl Known {
         }
     }
 
+    /// Forgets the secrets of a key that is revoked by now, and a key whose sealing key is another by now.
+    pub(crate) fn heed_state(&self, state: &KeyState) {
+        self.keys.forget_if(&state.id, |known| {
+            known.material.as_ref().is_some_and(|material| {
+                state.status == KeyStatus::Revoked
+                    || material.sealing_version != state.sealing_version
+            })
+        });
+    }
+
+    /// Whose secrets are in memory.
+    pub(crate) fn with_secrets(&self) -> Vec<ApiKeyId> {
+        self.keys.names_where(|_, known| known.material.is_some())
+    }
+
     /// That a key has none is worth remembering.
     pub(crate) fn forget_secrets(&self, key: &ApiKeyId) {
-        if self.keys.get(key).is_some_and(|known| known.material.is_some()) {
-            self.keys.forget(key);
-        }
+        self.keys.forget_if(key, |known| known.material.is_some());
     }
 
     /// Drops what a transaction found out of date.

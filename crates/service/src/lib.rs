@@ -31,6 +31,7 @@ mod operator;
 mod owner;
 mod prepare;
 mod register;
+mod review;
 mod sealpost;
 mod send;
 mod settings;

@@ -72,13 +72,13 @@ impl Sealpost {
         let timestamp = self.core.clock.now();
         let id = EnvelopeId::new(timestamp, random()?);
         let draft = Draft { id, sender, recipient: addressee.id, timestamp };
-        let (identity, key) = (&from.identity, &to.sealing_key);
+        let key = &to.sealing_key;
         let (envelope, running) = match self.core.settings.suite {
             Suite::Channel => {
-                let sealed = self.core.channels.seal(&draft, message, identity, key)?;
+                let sealed = self.core.channels.seal(&draft, message, from, key)?;
                 (sealed.0, Some(sealed.1))
             }
-            Suite::Classic | Suite::Hybrid => (seal(&draft, message, identity, key)?, None),
+            Suite::Classic | Suite::Hybrid => (seal(&draft, message, &from.identity, key)?, None),
         };
         let outgoing = Outgoing {
             envelope: Arc::new(envelope),

@@ -95,6 +95,23 @@ impl<K: Name, V> Vault<K, V> {
         }
     }
 
+    /// Lets go of what ends with this key and is meant.
+    pub(crate) fn let_go_of_where(&self, party: &ApiKeyId, is_meant: impl Fn(&K, &V) -> bool) {
+        let mut held = self.lock();
+        let Some(names) = held.by_party.get(party) else { return };
+        let is_meant =
+            |name: &K| held.by_name.get(name).is_some_and(|entry| is_meant(name, &entry.value));
+        let meant: Vec<_> = names.iter().copied().filter(is_meant).collect();
+        for name in meant {
+            held.remove(&name);
+        }
+    }
+
+    /// Whom it would matter to end.
+    pub(crate) fn parties(&self) -> Vec<ApiKeyId> {
+        self.lock().by_party.keys().copied().collect()
+    }
+
     /// Lets go of what has had its time.
     pub(crate) fn retire(&self, now: Timestamp) {
         let mut held = self.lock();

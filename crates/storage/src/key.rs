@@ -6,10 +6,11 @@ use diesel::{
 };
 use sealpost_domain::{
     AccountId, ApiKey, ApiKeyId, Did, Handle, KeyStatus, Label, Plan, Timestamp, Usage, Wrapped,
-    ports::{HandleOwner, KeyRepo, Lookup, Revoked, StoreError},
+    ports::{HandleOwner, KeyRepo, KeyState, Lookup, Revoked, StoreError},
 };
 
 use crate::{
+    any_of::any_of,
     columns,
     connection::{AnyConnection, on_backend},
     fault::Fault,
@@ -24,6 +25,26 @@ use crate::{
 pub(crate) fn find_key(conn: &mut AnyConnection, id: &ApiKeyId) -> Result<Option<ApiKey>, Fault> {
     let row = k::table.find(id.to_string()).select(COLUMNS).first::<KeyRow>(conn).optional()?;
     row.map(KeyRow::read).transpose()
+}
+
+pub(crate) fn find_states(
+    conn: &mut AnyConnection,
+    ids: &[ApiKeyId],
+) -> Result<Vec<KeyState>, Fault> {
+    let states = k::table.filter(any_of(k::id, columns::texts(ids))).select((
+        k::id,
+        k::status,
+        k::sealing_version,
+    ));
+    let rows = on_backend!(conn, c => states.load::<(String, String, i32)>(c))?;
+    let state = |(id, status, version): (String, String, i32)| {
+        Ok(KeyState {
+            id: columns::id(&id, "key")?,
+            status: self::status(&status)?,
+            sealing_version: columns::number(version, "sealing version")?,
+        })
+    };
+    rows.into_iter().map(state).collect()
 }
 
 /// The account's keys: those that are not revoked first, the newest first among each.

@@ -2,7 +2,7 @@
 
 use sealpost_domain::{
     AccountId, ApiKey, ApiKeyId, Handle, IssuerKey, Session, TokenHash,
-    ports::{HandleOwner, Lookup, StoreError},
+    ports::{HandleOwner, KeyState, Lookup, StoreError},
 };
 
 use crate::{account, issuer, key, reader::Reader, unit::Unit};
@@ -32,6 +32,10 @@ macro_rules! look_up_on {
 
             fn find_key(&mut self, id: &ApiKeyId) -> Result<Option<ApiKey>, StoreError> {
                 self.run(|conn| key::find_key(conn, id))
+            }
+
+            fn find_key_states(&mut self, ids: &[ApiKeyId]) -> Result<Vec<KeyState>, StoreError> {
+                self.run(|conn| key::find_states(conn, ids))
             }
 
             fn find_handle(&mut self, handle: &Handle) -> Result<Option<HandleOwner>, StoreError> {

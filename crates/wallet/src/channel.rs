@@ -96,6 +96,11 @@ impl ChannelSender {
         self.bond.sealing_version
     }
 
+    /// Whether it has sealed all that it may.
+    pub fn is_spent(&self) -> bool {
+        self.sealed.load(Ordering::Relaxed) >= self.envelopes_max
+    }
+
     /// Seals a message and signs it as the sender. A draft of another pair is [`WalletError::NotSealable`]; a channel
     /// that has sealed all that it may is [`WalletError::ChannelSpent`].
     pub fn seal(

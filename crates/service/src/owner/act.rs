@@ -51,6 +51,7 @@ impl Owner<'_> {
         let revoked = operator.revoke_key(key);
         core.known.forget_refusals_of(key);
         core.known.forget_secrets(key);
+        core.channels.end(key);
         revoked.map_err(|error| match error {
             OperatorError::Store(fault) => fault.into(),
             OperatorError::Wallet(fault) => fault.into(),

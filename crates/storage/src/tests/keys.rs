@@ -4,7 +4,7 @@ use std::thread;
 
 use sealpost_domain::{
     AccountId, ApiKey, EnterpriseTerms, Handle, KeyStatus, Plan, Usage,
-    ports::{Changes, Durability::Durable, HandleOwner, Store, StoreError, Tx, Wanted},
+    ports::{Changes, Durability::Durable, HandleOwner, KeyState, Store, StoreError, Tx, Wanted},
 };
 
 use super::fixture::{Fixture, account, key};
@@ -13,6 +13,7 @@ on_both!(
     a_key_reads_back_whole,
     every_plan_reads_back,
     a_key_of_nobody_is_refused,
+    where_keys_stand_is_told_of_those_that_there_are,
     only_live_keys_are_counted,
     a_handle_leads_to_the_newest_key,
     only_one_of_many_takers_gets_a_handle,
@@ -42,6 +43,34 @@ fn a_key_reads_back_whole(db: &Fixture) {
     assert_eq!(format!("{found:?}"), format!("{key:?}"));
     assert_eq!((found.did, found.root), (key.did, key.root));
     assert!(db.lookup().unwrap().find_key(&super::fixture::key(&account.id).id).unwrap().is_none());
+}
+
+fn where_keys_stand_is_told_of_those_that_there_are(db: &Fixture) {
+    let account = account();
+    let keys = [KeyStatus::Active, KeyStatus::Deactivated, KeyStatus::Rotating, KeyStatus::Revoked];
+    let keys = keys.map(|status| {
+        let key = key(&account.id);
+        let root = key.root.clone().filter(|_| status != KeyStatus::Revoked);
+        ApiKey { status, root, sealing_version: 3, ..key }
+    });
+    db.store()
+        .write(Durable, |tx| {
+            tx.insert_account(&account)?;
+            keys.iter().try_for_each(|key| tx.insert_key(key))
+        })
+        .unwrap();
+    let nobody = key(&account.id);
+    let [active, deactivated, rotating, revoked] = keys.each_ref().map(|key| key.id);
+    let asked = [revoked, nobody.id, rotating, active];
+    let mut told = db.lookup().unwrap().find_key_states(&asked).unwrap();
+    told.sort_unstable_by_key(|state| state.id);
+    let mut expected = [active, rotating, revoked].map(|id| {
+        let key = keys.iter().find(|key| key.id == id).unwrap();
+        KeyState { id, status: key.status, sealing_version: 3 }
+    });
+    expected.sort_unstable_by_key(|state| state.id);
+    assert_eq!(told, expected, "{deactivated} was not asked for");
+    assert_eq!(db.lookup().unwrap().find_key_states(&[]).unwrap(), []);
 }
 
 fn every_plan_reads_back(db: &Fixture) {
