@@ -16,6 +16,7 @@ on_both!(
     a_certificate_must_lead_to_a_trusted_authority,
     a_long_answer_counts_by_its_status,
     a_receiver_may_ask_for_time,
+    a_receiver_that_comes_back_gets_at_once_what_waited_for_it,
     a_receiver_that_is_gone_is_not_asked_again,
     a_reset_connection_is_tried_again,
     a_slow_answer_counts_by_its_status_and_a_slow_head_is_a_time_out,
@@ -56,6 +57,26 @@ fn a_long_answer_counts_by_its_status(database: &Database) {
     let shown = await_success(server.client(), &told.bob);
     assert_eq!(shown["last_failure"]["error"], "http_status");
     assert_eq!(receiver.notices().len(), 2);
+}
+
+fn a_receiver_that_comes_back_gets_at_once_what_waited_for_it(database: &Database) {
+    let server = database.serve_with(&["--webhook-retry-schedule", "1s,1s,1s"]);
+    let client = server.client();
+    // Five attempts, a probe, and one more.
+    let closes = 7;
+    let receiver =
+        Receiver::reacting(
+            move |nth| {
+                if nth < closes { Reaction::Close } else { Reaction::Answer(204) }
+            },
+        );
+    let (alice, bob) = (client.newcomer(), client.newcomer());
+    client.register(&bob, &receiver.url);
+    for _ in 0..9 {
+        client.send(&alice, &bob.key, "x").ok();
+    }
+    // By the clock what is put off is due after 21 s.
+    receiver.await_notices_within(closes + 9, Duration::from_secs(15));
 }
 
 fn a_receiver_that_is_gone_is_not_asked_again(database: &Database) {

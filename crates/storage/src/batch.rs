@@ -7,7 +7,10 @@ mod sqlite;
 mod statement;
 
 use diesel::prelude::*;
-use sealpost_domain::{DeliveryId, LeaseToken, Timestamp, ports::Claim};
+use sealpost_domain::{
+    DeliveryId, LeaseToken, Timestamp,
+    ports::{Claim, Hastened},
+};
 
 use crate::{
     connection::AnyConnection,
@@ -92,6 +95,14 @@ pub(crate) struct Held {
     pub(crate) lease: i64,
 }
 
+/// When a delivery that nobody holds is due, and when instead.
+#[derive(Debug)]
+pub(crate) struct Move {
+    pub(crate) id: RowId,
+    pub(crate) from: i64,
+    pub(crate) to: i64,
+}
+
 /// The end of an attempt, for the queue and for the log.
 #[derive(Debug)]
 pub(crate) struct End {
@@ -161,6 +172,13 @@ impl Held {
     }
 }
 
+impl From<&Hastened> for Move {
+    fn from(hastened: &Hastened) -> Self {
+        let (from, to) = (hastened.from.as_millis(), hastened.to.as_millis());
+        Self { id: (&hastened.id).into(), from, to }
+    }
+}
+
 macro_rules! on_either {
     ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $type:ty),*) -> $value:ty;)*) => {
         $(
@@ -214,6 +232,8 @@ on_either! {
     fn set_health(rows: &[HealthRow]) -> ();
     /// Makes those due that are still held so.
     fn release(held: &[Held], due_at: Timestamp) -> ();
+    /// Moves the time at which those are due that nobody holds and that are due as said.
+    fn hasten(moves: &[Move]) -> ();
     /// Deletes the first envelopes below this id, `limit` at the most, with their deliveries; how many envelopes.
     fn purge_envelopes(below: &str, limit: i64) -> usize;
 }

@@ -6,12 +6,12 @@ use std::{collections::HashSet, time::Duration};
 use diesel::{dsl::exists, prelude::*};
 use sealpost_domain::{
     DeliveryId, LeaseToken, LeasedDelivery, RegistrationStatus, Settlement, Timestamp, WebhookId,
-    ports::{Claim, Durability, Outbox, StoreError},
+    ports::{Claim, Durability, Hastened, Outbox, StoreError},
 };
 
 use crate::{
     any_of::any_of,
-    batch::{self, Held},
+    batch::{self, Held, Move},
     claiming,
     connection::{AnyConnection, on_backend},
     database::Database,
@@ -57,6 +57,14 @@ impl Outbox for Database {
         }
         let held: Vec<_> = held.iter().map(|(id, lease)| Held::new(id, *lease)).collect();
         self.transact(Durability::Relaxed, |conn| batch::release(conn, &held, due_at))
+    }
+
+    fn hasten(&self, hastened: &[Hastened]) -> Result<(), StoreError> {
+        if hastened.is_empty() {
+            return Ok(());
+        }
+        let moves: Vec<_> = hastened.iter().map(Move::from).collect();
+        self.transact(Durability::Relaxed, |conn| batch::hasten(conn, &moves))
     }
 
     fn no_longer_enabled(&self, of: &[WebhookId]) -> Result<Vec<WebhookId>, StoreError> {

@@ -57,8 +57,6 @@ pub struct Dispatcher {
     clock: Arc<dyn Clock>,
     outbox: Arc<dyn Outbox>,
     settings: Arc<Settings>,
-    /// How many threads run while all is well.
-    full_strength: usize,
     threads: Mutex<Option<Threads>>,
 }
 
@@ -145,13 +143,19 @@ impl Dispatcher {
 
     /// Whether every thread is running: `false` once stopped, or where one broke down.
     pub fn is_alive(&self) -> bool {
-        self.shared.strength() == self.full_strength && !self.shared.stop.was_said()
+        self.shared.is_whole() && !self.shared.stop.was_said()
+    }
+
+    /// Whether a thread has ended without being told to. It does not come back by itself, and the others take nothing
+    /// more: who else shares the database takes over.
+    pub fn is_broken(&self) -> bool {
+        self.shared.is_broken()
     }
 }
 
 impl Dispatch for Dispatcher {
     fn room(&self) -> usize {
-        self.shared.room.free()
+        if self.shared.is_broken() { 0 } else { self.shared.room.free() }
     }
 
     fn lease(&self) -> (LeaseToken, Timestamp) {
@@ -207,9 +211,8 @@ impl Parts {
             Arc::clone(&shared),
         );
         let sweeper = start_thread("webhook-sweeper", &shared, move || sweeper.run())?;
-        let full_strength = lane_threads.len() + 2;
         let threads = Mutex::new(Some(Threads { lanes: lane_threads, settler, sweeper }));
-        Ok(Dispatcher { lanes, shared, clock, outbox, settings, full_strength, threads })
+        Ok(Dispatcher { lanes, shared, clock, outbox, settings, threads })
     }
 
     fn start_lane(&self, number: usize, context: Context) -> io::Result<JoinHandle<Vec<Held>>> {

@@ -175,6 +175,8 @@ impl Lane {
         let needed = self.context.clock.now().plus(self.context.settings.attempt_max());
         self.context.shared.room.give_back(self.targets.tidy(needed));
         self.postpone();
+        self.targets.find_probes(self.context.clock.now());
+        self.hasten();
         self.context.shared.waiting.tell(self.targets.waiting());
         self.show();
     }

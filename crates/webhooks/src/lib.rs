@@ -17,6 +17,7 @@
 //! `examples/receive.rs` verifies a notice as a receiver would.
 
 mod answer;
+mod asleep;
 mod asymmetric;
 mod channel;
 mod client;

@@ -49,6 +49,8 @@ pub(crate) struct Rules {
     /// How long it stays open before the first probe, and before a later one at the most.
     pub(crate) pause: Duration,
     pub(crate) pause_max: Duration,
+    /// How long what is given back, but for probes, is left alone at the least.
+    pub(crate) spared: Duration,
     /// How long a probe may take.
     pub(crate) probe_max: Duration,
 }
@@ -60,6 +62,7 @@ impl Rules {
             silences_max: settings.breaker_failures.max(1),
             pause: scaled(settings.probe_pause),
             pause_max: scaled(settings.probe_pause_max.max(settings.probe_pause)),
+            spared: scaled(SPARED),
             probe_max: settings.timeout,
         }
     }
@@ -79,7 +82,7 @@ struct Open {
     /// When the next probe may be sent.
     until: Timestamp,
     pause: Duration,
-    /// A delivery was given back that is due when the probe is.
+    /// A delivery that was given back is due when the probe is.
     has_probe: bool,
 }
 
@@ -120,17 +123,31 @@ impl Pulse {
         }
     }
 
-    /// When the next delivery that is given back is due. The first is the next probe; the others come after it.
+    /// When the next delivery that is given back is due. The first is the next probe; the others come after it, and not
+    /// sooner for a short pause: an answer wakes them.
     pub(crate) fn wait(&mut self, now: Timestamp, rules: &Rules) -> Wait {
         let Some(open) = &mut self.open else {
-            return Wait { from: now.plus(rules.pause), spread: rules.pause };
+            return Wait { from: now.plus(rules.spared), spread: rules.spared };
         };
-        let next = if open.is_waiting(now) { open.until } else { now };
+        let next = open.next_probe(now);
         if open.is_waiting(now) && !open.has_probe {
             open.has_probe = true;
             return Wait { from: next, spread: Duration::ZERO };
         }
-        Wait { from: next.plus(rules.probe_max), spread: open.pause }
+        let from = next.max(now.plus(rules.spared)).plus(rules.probe_max);
+        Wait { from, spread: open.pause.max(rules.spared) }
+    }
+
+    /// When the next probe may be sent, where the breaker is open and nothing was given back that is due then.
+    pub(crate) fn wants_probe(&self, now: Timestamp) -> Option<Timestamp> {
+        self.open.as_ref().filter(|open| !open.has_probe).map(|open| open.next_probe(now))
+    }
+
+    /// Something is due now when the next probe may be sent.
+    pub(crate) fn has_probe(&mut self) {
+        if let Some(open) = &mut self.open {
+            open.has_probe = true;
+        }
     }
 }
 
@@ -139,11 +156,18 @@ impl Open {
         Self { until: now.plus(pause), pause, has_probe: false }
     }
 
+    fn next_probe(&self, now: Timestamp) -> Timestamp {
+        if self.is_waiting(now) { self.until } else { now }
+    }
+
     /// Whether it is too early for a probe. A clock that was set back must not make it wait longer than it should.
     fn is_waiting(&self, now: Timestamp) -> bool {
         now < self.until && self.until.since(now) <= self.pause
     }
 }
+
+/// By the contract's schedule; a shorter one shortens it.
+const SPARED: Duration = Duration::from_secs(30);
 
 #[cfg(test)]
 mod tests {
@@ -152,8 +176,9 @@ mod tests {
     const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
     const RULES: Rules = Rules {
         silences_max: 5,
-        pause: Duration::from_secs(30),
+        pause: Duration::from_secs(5),
         pause_max: Duration::from_mins(5),
+        spared: Duration::from_secs(30),
         probe_max: Duration::from_secs(15),
     };
 
@@ -188,7 +213,7 @@ mod tests {
     fn pauses_grow_to_their_maximum_and_only_by_probes() {
         let mut pulse = silent(8);
         let mut now = NOW;
-        let pauses = (0..6).map(|_| {
+        let pauses = (0..8).map(|_| {
             let open = pulse.open.as_ref().unwrap();
             let (pause, until) = (open.pause, open.until);
             assert_eq!(until, now.plus(pause));
@@ -196,48 +221,66 @@ mod tests {
             pulse.kept_silent(now, &RULES);
             pause.as_secs()
         });
-        assert_eq!(pauses.collect::<Vec<_>>(), [30, 60, 120, 240, 300, 300]);
+        assert_eq!(pauses.collect::<Vec<_>>(), [5, 10, 20, 40, 80, 160, 300, 300]);
     }
 
     #[test]
     fn one_probe_at_a_time_is_let_through_after_the_pause() {
         let pulse = silent(5);
         let room = |seconds, in_flight| pulse.queue_max(after(seconds), in_flight, 8);
-        assert_eq!([room(0, 0), room(29, 0)], [0, 0]);
-        assert_eq!([room(30, 0), room(30, 1), room(99, 0)], [1, 0, 1]);
+        assert_eq!([room(0, 0), room(4, 0)], [0, 0]);
+        assert_eq!([room(5, 0), room(5, 1), room(99, 0)], [1, 0, 1]);
     }
 
     #[test]
     fn what_is_given_back_is_due_after_the_next_probe_but_for_the_probe() {
         let mut pulse = silent(5);
-        let rest = Wait { from: after(45), spread: RULES.pause };
-        assert_eq!(
-            pulse.wait(NOW, &RULES),
-            Wait { from: after(30), spread: Duration::ZERO },
-            "the probe"
-        );
-        assert_eq!(pulse.wait(after(10), &RULES), rest);
+        let probe = |seconds| Wait { from: after(seconds), spread: Duration::ZERO };
+        let rest = |seconds| Wait { from: after(seconds), spread: RULES.spared };
+        assert_eq!(pulse.wait(NOW, &RULES), probe(5));
+        assert_eq!(pulse.wait(NOW, &RULES), rest(45));
         // While the probe is under way.
-        assert_eq!(pulse.wait(after(31), &RULES), Wait { from: after(46), ..rest });
-        pulse.kept_silent(after(46), &RULES);
+        assert_eq!(pulse.wait(after(6), &RULES), rest(51));
+        pulse.kept_silent(after(20), &RULES);
+        assert_eq!(pulse.wait(after(20), &RULES), probe(30));
+        assert_eq!(pulse.wait(after(20), &RULES), rest(65));
+        for seconds in [30, 50, 90] {
+            pulse.kept_silent(after(seconds), &RULES);
+        }
+        let (first, second) = (pulse.wait(after(90), &RULES), pulse.wait(after(90), &RULES));
+        assert_eq!(first, probe(170));
+        assert_eq!(second, Wait { from: after(185), spread: Duration::from_secs(80) });
+    }
+
+    #[test]
+    fn a_breaker_wants_a_probe_until_something_is_due_then() {
+        let mut pulse = silent(4);
+        assert_eq!(pulse.wants_probe(NOW), None);
+        pulse.kept_silent(NOW, &RULES);
         assert_eq!(
-            pulse.wait(after(46), &RULES),
-            Wait { from: after(106), spread: Duration::ZERO }
+            (pulse.wants_probe(NOW), pulse.wants_probe(after(9))),
+            (Some(after(5)), Some(after(9)))
         );
+        pulse.has_probe();
+        assert_eq!(pulse.wants_probe(NOW), None);
+        pulse.kept_silent(after(9), &RULES);
+        assert_eq!(pulse.wants_probe(after(9)), Some(after(19)), "that one was in vain");
+        pulse.wait(after(9), &RULES);
+        assert_eq!(pulse.wants_probe(after(9)), None);
     }
 
     #[test]
     fn a_silent_target_keeps_few_and_waits_no_longer_for_a_clock_that_was_set_back() {
         let mut pulse = silent(1);
         assert_eq!(pulse.queue_max(NOW, 0, 8), 8);
-        assert_eq!(pulse.wait(NOW, &RULES), Wait { from: after(30), spread: RULES.pause });
+        assert_eq!(pulse.wait(NOW, &RULES), Wait { from: after(30), spread: RULES.spared });
         let pulse = silent(5);
         assert_eq!(pulse.queue_max(NOW.minus(Duration::from_hours(1)), 0, 8), 1);
     }
 
     #[test]
     fn waits_are_spread_and_never_shortened() {
-        let wait = Wait { from: NOW, spread: RULES.pause };
+        let wait = Wait { from: NOW, spread: RULES.spared };
         assert_eq!(wait.due_at(0), NOW);
         assert_eq!(wait.due_at(u32::MAX), after(30));
         assert!(wait.due_at(u32::MAX / 2) > after(14) && wait.due_at(u32::MAX / 2) < after(15));

@@ -60,7 +60,7 @@ impl Default for Settings {
             in_flight_per_target: 8,
             in_flight_max: 512,
             breaker_failures: 5,
-            probe_pause: Duration::from_secs(30),
+            probe_pause: Duration::from_secs(5),
             probe_pause_max: Duration::from_mins(5),
             queue_max: 10_000,
             sweep_every: Duration::from_secs(1),

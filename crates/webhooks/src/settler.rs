@@ -7,10 +7,14 @@ use std::{
 
 use sealpost_domain::{
     Settlement,
-    ports::{Outbox, StoreError},
+    ports::{Hastened, Outbox, StoreError},
 };
 
-use crate::{outage::Outage, postponed::Release, shared::Shared};
+use crate::{
+    outage::Outage,
+    postponed::{ROWS_MAX, Release},
+    shared::Shared,
+};
 
 pub(crate) struct Settler {
     pub(crate) inbox: Receiver<Writing>,
@@ -21,14 +25,16 @@ pub(crate) struct Settler {
 
 /// What a lane wants written down.
 pub(crate) enum Writing {
+    Hasten(Vec<Hastened>),
     Release(Release),
     Settle(Settlement),
 }
 
 impl Writing {
-    /// How many deliveries it is about.
+    /// How many deliveries in memory it is about.
     pub(crate) fn deliveries(&self) -> usize {
         match self {
+            Self::Hasten(_) => 0,
             Self::Release(release) => release.held.len(),
             Self::Settle(_) => 1,
         }
@@ -38,14 +44,15 @@ impl Writing {
 impl Settler {
     /// Writes until every lane has ended and nothing waits any more.
     pub(crate) fn run(self) {
-        let mut outages = [Outage::of("settle"), Outage::of("release")];
-        let [settling, releasing] = &mut outages;
+        let mut outages = [Outage::of("settle"), Outage::of("release"), Outage::of("hasten")];
+        let [settling, releasing, hastening] = &mut outages;
         while let Ok(first) = self.inbox.recv() {
             // Nobody waits for what is written here, so it may gather company.
             self.shared.stop.wait(LINGER);
-            let (mut settlements, mut releases) = (Vec::new(), Vec::new());
+            let (mut settlements, mut releases, mut hastened) = (vec![], vec![], vec![]);
             for writing in std::iter::once(first).chain(self.inbox.try_iter().take(BATCH_MAX - 1)) {
                 match writing {
+                    Writing::Hasten(some) => hastened.extend(some),
                     Writing::Release(release) => releases.push(release),
                     Writing::Settle(settlement) => settlements.push(settlement),
                 }
@@ -59,6 +66,18 @@ impl Settler {
                 self.release(&release, releasing);
                 self.shared.room.give_back(release.held.len());
             }
+            // Last, since it is about what was given back.
+            for some in hastened.chunks(ROWS_MAX) {
+                self.hasten(some, hastening);
+            }
+        }
+    }
+
+    /// What cannot be hastened comes at its time.
+    fn hasten(&self, some: &[Hastened], outage: &mut Outage) {
+        match self.outbox.hasten(some) {
+            Ok(()) => outage.over(),
+            Err(error) => outage.failed(&error),
         }
     }
 

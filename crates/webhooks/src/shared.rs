@@ -7,6 +7,7 @@ use std::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, AtomicUsize, Ordering},
     },
+    thread,
     time::Duration,
 };
 
@@ -28,6 +29,8 @@ pub(crate) struct Shared {
     /// One for each thread that sends.
     pub(crate) lanes: Vec<Gauges>,
     running: AtomicUsize,
+    /// How many threads run while all is well: those that send, the settler and the sweeper.
+    full_strength: usize,
 }
 
 impl Shared {
@@ -40,12 +43,18 @@ impl Shared {
             counters: Counters::default(),
             lanes: (0..settings.lanes()).map(|_| Gauges::default()).collect(),
             running: AtomicUsize::new(0),
+            full_strength: settings.lanes() + 2,
         }
     }
 
-    /// How many threads are running.
-    pub(crate) fn strength(&self) -> usize {
-        self.running.load(Ordering::Relaxed)
+    /// Whether every thread is running.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.running.load(Ordering::Relaxed) == self.full_strength
+    }
+
+    /// Whether a thread has ended that nobody told to.
+    pub(crate) fn is_broken(&self) -> bool {
+        !self.is_whole() && !self.stop.was_said()
     }
 }
 
@@ -153,6 +162,10 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
+        if !self.0.stop.was_said() {
+            let ended = thread::current().name().unwrap_or_default().to_owned();
+            tracing::error!(thread = ended, "a dispatcher thread has ended; nothing more is taken");
+        }
         self.0.running.fetch_sub(1, Ordering::Relaxed);
     }
 }

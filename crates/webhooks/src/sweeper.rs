@@ -75,6 +75,10 @@ impl Sweeper {
     }
 
     fn claim(&mut self) -> Found {
+        // What it takes nobody would send, or nobody would write down that it was sent.
+        if self.shared.is_broken() {
+            return Found::All;
+        }
         let room = &self.shared.room;
         let limit = self.claim_max.min(room.free_for_claims());
         // Rather none than a few at a time.
@@ -131,3 +135,38 @@ const CAPPED_PACE: u32 = 20;
 
 /// About how many registrations one statement asks.
 const ASKED_MAX: usize = 1000;
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::mpsc::unbounded_channel;
+
+    use super::*;
+    use crate::{
+        lanes::Order,
+        shared::Running,
+        tests::{
+            outbox::{MemoryOutbox, delivery},
+            rig::{TestClock, settings},
+        },
+    };
+
+    #[test]
+    fn nothing_is_claimed_where_a_thread_has_ended_that_nobody_told_to() {
+        let (settings, outbox) = (settings(), Arc::new(MemoryOutbox::default()));
+        let shared = Arc::new(Shared::new(&settings, 0));
+        let (orders, mut inbox) = unbounded_channel();
+        let lanes = Arc::new(Lanes::new(vec![orders], Arc::clone(&shared)));
+        let (store, clock) = (Arc::<MemoryOutbox>::clone(&outbox), Arc::new(TestClock::default()));
+        clock.advance(Duration::from_hours(500_000));
+        let mut sweeper = Sweeper::new(&settings, lanes, store, clock, Arc::clone(&shared));
+        outbox.insert(&delivery(1, 0), false);
+        let mut threads: Vec<_> = (0..3).map(|_| Running::begin(&shared)).collect();
+        threads.pop();
+        sweeper.claim();
+        assert_eq!(outbox.row(delivery(1, 0).id()).claimed, 0);
+        threads.push(Running::begin(&shared));
+        sweeper.claim();
+        assert_eq!(outbox.row(delivery(1, 0).id()).claimed, 1);
+        assert!(matches!(inbox.try_recv(), Ok(Order::Deliver(due)) if due.len() == 1));
+    }
+}

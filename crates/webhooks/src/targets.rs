@@ -1,6 +1,8 @@
 //! What is known of each target: its queue, what is under way to it, how it has answered lately, its connections. A
 //! target with much to send, or one that hangs, holds up nobody else.
 
+mod waking;
+
 use std::{
     collections::{HashMap, VecDeque},
     mem,
@@ -8,9 +10,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sealpost_domain::{LeasedDelivery, Timestamp, WebhookId};
+use sealpost_domain::{LeasedDelivery, Timestamp, WebhookId, ports::Hastened};
 
 use crate::{
+    asleep::Asleep,
     channel::Channel,
     client::KEEP_ALIVE,
     pulse::{Change, Pulse, Repute, Rules, Wait},
@@ -27,6 +30,10 @@ pub(crate) struct Targets {
     channels: usize,
     /// What is not to be sent for now, and when it is due again.
     postponed: Vec<(LeasedDelivery, Wait)>,
+    /// What was given back of it, and is not due yet.
+    asleep: Asleep,
+    /// What of that is to be due sooner after all.
+    hastened: Vec<Hastened>,
     in_flight_per_target: usize,
     rules: Rules,
 }
@@ -65,6 +72,8 @@ impl Targets {
             idle: VecDeque::new(),
             channels: 0,
             postponed: Vec::new(),
+            asleep: Asleep::new(settings.queue_max / settings.lanes()),
+            hastened: Vec::new(),
             in_flight_per_target: settings.in_flight_per_target.max(1),
             rules: Rules::of(settings),
         }
@@ -112,7 +121,8 @@ impl Targets {
         None
     }
 
-    /// A request to this target is over; says whether that opened or closed its breaker.
+    /// A request to this target is over; says whether that opened or closed its breaker. An answer wakes what waits for
+    /// one.
     pub(crate) fn finished(
         &mut self,
         id: WebhookId,
@@ -132,6 +142,9 @@ impl Targets {
         for delivery in state.queue.split_off(kept) {
             self.postponed.push((delivery, state.pulse.wait(now, &self.rules)));
         }
+        if heard == Heard::Answer {
+            self.wake(id, change, now);
+        }
         self.note_idle(id);
         self.give_turn(id);
         change
@@ -141,6 +154,7 @@ impl Targets {
     pub(crate) fn withdraw(&mut self, id: WebhookId, now: Timestamp) {
         let queue = self.by_id.get_mut(&id).map(|state| mem::take(&mut state.queue));
         let wait = Wait { from: now, spread: Duration::ZERO };
+        self.asleep.forget(id);
         self.postponed.extend(queue.into_iter().flatten().map(|delivery| (delivery, wait)));
         self.note_idle(id);
     }

@@ -76,7 +76,7 @@ pub(crate) struct WebhookArgs {
         value_parser = clap::value_parser!(u32).range(1..=1000)
     )]
     pub(crate) breaker_failures: u32,
-    /// How long such a registration is left alone between probes at the most; at first 30 s, then twice as long each
+    /// How long such a registration is left alone between probes at the most; at first 5 s, then twice as long each
     /// time. A schedule that begins sooner than after 5 s shortens both in proportion
     #[arg(
         long = "webhook-probe-pause-max",

@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeSet, thread};
 
-use sealpost_domain::{LeaseToken, LeasedDelivery, ports::Outbox};
+use sealpost_domain::{
+    LeaseToken, LeasedDelivery,
+    ports::{Hastened, Outbox},
+};
 
 use super::fixture::{Fixture, at, claim_of};
 
@@ -17,6 +20,7 @@ on_both!(
     an_unreadable_delivery_is_not_in_the_way,
     what_is_given_back_is_due_at_once,
     only_the_holder_gives_back,
+    only_what_nobody_holds_and_is_due_as_said_is_hastened,
     every_lease_is_released_at_start,
 );
 
@@ -150,6 +154,24 @@ fn only_the_holder_gives_back(db: &Fixture) {
     db.release(&[], at(1100)).unwrap();
     db.release(&[(held[0].id(), LeaseToken(2))], at(1100)).unwrap();
     assert!(claim(db, 1100, 1, 3).is_empty());
+}
+
+fn only_what_nobody_holds_and_is_due_as_said_is_hastened(db: &Fixture) {
+    let to = db.register(&db.activate().id);
+    let [first, second, third] = <[_; 3]>::try_from(db.send(&to, 3)).unwrap().map(|it| it.id());
+    let held: Vec<_> = claim(db, 1000, 3, 1).iter().map(|it| (it.id(), it.lease)).collect();
+    let given_back: Vec<_> = held.into_iter().filter(|(id, _)| *id != third).collect();
+    db.release(&given_back, at(5000)).unwrap();
+    let hastened = |id, from| Hastened { id, from: at(from), to: at(1100) };
+    db.hasten(&[]).unwrap();
+    // The second has been given another time since, and the third is held until then.
+    db.hasten(&[hastened(first, 5000), hastened(second, 4999), hastened(third, 2000)]).unwrap();
+    assert!(claim(db, 1099, 9, 2).is_empty());
+    let due = claim(db, 1100, 9, 2);
+    assert_eq!(due.iter().map(LeasedDelivery::id).collect::<Vec<_>>(), [first]);
+    assert_eq!(due[0].attempts, 0);
+    assert_eq!(count(db, "due_at = 5000 AND lease IS NULL"), 1);
+    assert_eq!(count(db, "due_at = 2000 AND lease = 1"), 1);
 }
 
 fn every_lease_is_released_at_start(db: &Fixture) {

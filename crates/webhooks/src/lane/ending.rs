@@ -27,6 +27,7 @@ impl Lane {
             self.targets.withdraw(target, now);
         }
         self.write(Writing::Settle(settlement));
+        self.hasten();
     }
 
     fn judge(&self, delivery: &LeasedDelivery, attempted: Attempted, took: Duration) -> Settlement {
@@ -49,11 +50,22 @@ impl Lane {
 
     /// Gives back to the database what is not to be sent for now.
     pub(super) fn postpone(&mut self) {
-        let postponed = self.targets.take_postponed();
+        let (postponed, now) = (self.targets.take_postponed(), self.context.clock.now());
         self.context.shared.counters.postponed(postponed.len());
         let grain = self.context.settings.schedule.scaled(POSTPONED_GRAIN);
         for release in postponed::gather(postponed, grain, jitter) {
+            for (id, _) in &release.held {
+                self.targets.gave_back(*id, release.due_at, now);
+            }
             self.write(Writing::Release(release));
+        }
+    }
+
+    /// Tells the database what is due sooner than it was told.
+    pub(super) fn hasten(&mut self) {
+        let hastened = self.targets.take_hastened();
+        if !hastened.is_empty() {
+            self.write(Writing::Hasten(hastened));
         }
     }
 

@@ -1,5 +1,7 @@
 use std::{ops::Range, rc::Rc};
 
+use sealpost_domain::DeliveryId;
+
 use super::*;
 use crate::{
     client::{Egress, tls_config},
@@ -147,8 +149,8 @@ fn what_waits_for_a_target_whose_breaker_opens_is_postponed() {
     assert_eq!(change, Some(Change::Opened));
     assert_eq!(targets.census(), Census { queued: 0, open_breakers: 1 });
     let postponed: Vec<_> = targets.take_postponed().iter().map(|(_, wait)| wait.from).collect();
-    // The probe after 30 s; the others when it must have ended.
-    assert_eq!(postponed, [after(30), after(40), after(40)]);
+    // The probe after 5 s; the others in their time.
+    assert_eq!(postponed, [after(5), after(40), after(40)]);
 
     push(&mut targets, 1, 9);
     assert_eq!((targets.postponed(), targets.next().is_none()), (1, true));
@@ -159,8 +161,90 @@ fn what_waits_for_a_target_whose_breaker_opens_is_postponed() {
     assert_eq!((probe.len(), targets.postponed()), (1, 2));
     let change = targets.finished(webhook_id(1), &probe[0].1, Heard::Answer, after(31));
     assert_eq!(change, Some(Change::Closed));
+    assert_eq!((targets.postponed(), targets.census().queued), (0, 2), "they are queued again");
     push_all(&mut targets, 1, 20..30);
     assert_eq!(begin(&mut targets).len(), 8);
+}
+
+/// Gives back all that is postponed, as a lane does it without jitter.
+fn give_back(targets: &mut Targets, now: Timestamp) -> Vec<(DeliveryId, Timestamp)> {
+    let postponed = targets.take_postponed();
+    let given: Vec<_> = postponed.iter().map(|(held, wait)| (held.id(), wait.due_at(0))).collect();
+    for (id, due_at) in &given {
+        targets.gave_back(*id, *due_at, now);
+    }
+    given
+}
+
+#[test]
+fn the_answer_that_closes_a_breaker_wakes_what_was_given_back_and_no_other_does() {
+    let mut targets = targets(8, 512);
+    let after = |seconds| NOW.plus(Duration::from_secs(seconds));
+    for target in [1, 2] {
+        for _ in 0..5 {
+            attempt(&mut targets, target, Heard::Nothing, NOW);
+        }
+        push_all(&mut targets, target, 0..101);
+    }
+    let given = give_back(&mut targets, NOW);
+    assert_eq!(targets.take_hastened(), []);
+    attempt(&mut targets, 1, Heard::Answer, after(6));
+    let woken = targets.take_hastened();
+    // The probe is due by itself.
+    let expected =
+        given.iter().filter(|(id, due_at)| id.webhook_id == webhook_id(1) && *due_at > after(6));
+    let expected: Vec<_> =
+        expected.map(|(id, from)| Hastened { id: *id, from: *from, to: after(6) }).collect();
+    assert_eq!((woken.len(), woken), (100, expected));
+    attempt(&mut targets, 1, Heard::Answer, after(7));
+    assert_eq!(targets.take_hastened(), [], "once");
+}
+
+#[test]
+fn a_target_that_comes_and_goes_wakes_no_more_than_it_may_have_under_way() {
+    let mut targets = targets(8, 512);
+    attempt(&mut targets, 1, Heard::Nothing, NOW);
+    push_all(&mut targets, 1, 0..108);
+    give_back(&mut targets, NOW);
+    let (_, place) = targets.next().unwrap();
+    targets.finished(webhook_id(1), &place, Heard::Answer, NOW);
+    assert_eq!((targets.take_hastened().len(), targets.census().queued), (8, 7));
+}
+
+#[test]
+fn what_was_withdrawn_is_not_woken() {
+    let mut targets = targets(8, 512);
+    for _ in 0..5 {
+        attempt(&mut targets, 1, Heard::Nothing, NOW);
+    }
+    push_all(&mut targets, 1, 0..9);
+    give_back(&mut targets, NOW);
+    targets.withdraw(webhook_id(1), NOW);
+    attempt(&mut targets, 1, Heard::Answer, NOW.plus(Duration::from_secs(6)));
+    assert_eq!(targets.take_hastened(), []);
+}
+
+#[test]
+fn each_probe_in_vain_is_followed_by_one_more_of_what_waits() {
+    let mut targets = targets(8, 512);
+    let after = |seconds| NOW.plus(Duration::from_secs(seconds));
+    for _ in 0..5 {
+        attempt(&mut targets, 1, Heard::Nothing, NOW);
+    }
+    push_all(&mut targets, 1, 0..9);
+    let given = give_back(&mut targets, NOW);
+    targets.find_probes(NOW);
+    assert_eq!(targets.take_hastened(), [], "one was given back as the probe");
+    for (place, (failed, next)) in [(5, 15), (15, 35)].into_iter().enumerate() {
+        attempt(&mut targets, 1, Heard::Nothing, after(failed));
+        targets.find_probes(after(failed));
+        targets.find_probes(after(failed));
+        let (id, from) = given[1 + place];
+        assert_eq!(targets.take_hastened(), [Hastened { id, from, to: after(next) }]);
+    }
+    attempt(&mut targets, 1, Heard::Nothing, after(35));
+    targets.find_probes(after(36));
+    assert_eq!(targets.take_hastened(), [], "what waits comes sooner by itself");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::{
 use sealpost_domain::{
     DeliveryId, EnvelopeHash, EnvelopeId, EnvelopeMeta, LeaseToken, LeasedDelivery, Outcome,
     Settlement, Suite, Target, Timestamp, WebhookId, Wrapped,
-    ports::{Claim, Outbox, StoreError},
+    ports::{Claim, Hastened, Outbox, StoreError},
 };
 
 pub(crate) const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
@@ -44,6 +44,8 @@ pub(crate) struct Row {
     /// How often it was claimed and given back.
     pub(crate) claimed: usize,
     pub(crate) released: usize,
+    /// How often it was said to be due sooner.
+    pub(crate) hastened: usize,
 }
 
 impl MemoryOutbox {
@@ -57,6 +59,7 @@ impl MemoryOutbox {
             is_over: false,
             claimed: 0,
             released: 0,
+            hastened: 0,
         };
         self.state.lock().unwrap().rows.insert(delivery.id(), row);
     }
@@ -183,6 +186,20 @@ impl Outbox for MemoryOutbox {
                     row.held = None;
                     row.due_at = due_at;
                     row.released += 1;
+                }
+            }
+        })
+    }
+
+    fn hasten(&self, hastened: &[Hastened]) -> Result<(), StoreError> {
+        self.change(|state| {
+            for Hastened { id, from, to } in hastened {
+                let row = state.rows.get_mut(id);
+                if let Some(row) =
+                    row.filter(|row| row.held.is_none() && !row.is_over && row.due_at == *from)
+                {
+                    row.due_at = *to;
+                    row.hastened += 1;
                 }
             }
         })

@@ -119,8 +119,8 @@ fn what_waits_for_a_silent_receiver_is_postponed_and_no_attempt_is_counted() {
         is_back.then(|| rows.iter().map(|row| row.due_at).collect::<Vec<Timestamp>>())
     });
     let after = |seconds| NOW.plus(Duration::from_secs(seconds));
-    assert_eq!(due[0], after(30), "the probe");
-    // When the probe must have ended, spread over the pause, and gathered within 5 s.
+    assert_eq!(due[0], after(5), "the probe");
+    // Should no answer wake them: spread over half a minute, and gathered within 5 s.
     let rest = due[1..].iter().all(|due| (after(40)..=after(75)).contains(due));
     assert!(rest, "{due:?}");
     assert!(ids.iter().all(|id| rig.outbox.row(*id).delivery.attempts == 0));
@@ -129,10 +129,17 @@ fn what_waits_for_a_silent_receiver_is_postponed_and_no_attempt_is_counted() {
     assert_eq!((stats.postponed, stats.retries, stats.queued), (20, 5, 0));
     assert!(stats.attempts.contains(&("protocol", 5)));
 
+    // The probe's answer brings all of them, and no retry sooner than the schedule has it.
     is_well.store(true, Ordering::SeqCst);
-    rig.clock.advance(Duration::from_secs(30));
+    rig.clock.advance(Duration::from_secs(5));
+    rig.outbox.wait_until(|state| ids.iter().all(|id| state.rows[id].is_over).then_some(()));
     wait_for_stats(&rig, |stats| stats.open_breakers == 0);
-    rig.clock.advance(Duration::from_secs(75));
+    let failed =
+        (0..5).map(|envelope| rig.outbox.row(delivery_to(Arc::clone(&target), envelope).id()));
+    for row in failed {
+        assert_eq!((row.hastened, row.delivery.attempts >= 1), (0, true));
+    }
+    rig.clock.advance(Duration::from_secs(1));
     // Five that failed, and all of them in the end.
     rig.outbox.wait_for_settled(5 + 25);
     let stats = wait_for_stats(&rig, |stats| stats.attempts.contains(&("succeeded", 25)));
@@ -144,7 +151,7 @@ fn one_probe_at_a_time_is_sent_and_after_longer_and_longer_pauses() {
     let (receiver, _) = ailing();
     let rig = Rig::start_on(settings(), backlog(&target(1, &receiver.url(), SECRET), 300));
     rig.outbox.wait_for_settled(5);
-    for (probes, pause_s) in [(1, 30), (2, 60), (3, 120)] {
+    for (probes, pause_s) in [(1, 5), (2, 10), (3, 20)] {
         // Nothing is under way, and nothing comes of asking again.
         let claims = rig.outbox.wait_until(|state| {
             state.rows.values().all(|row| row.held.is_none()).then_some(state.claims)
@@ -154,6 +161,24 @@ fn one_probe_at_a_time_is_sent_and_after_longer_and_longer_pauses() {
         rig.clock.advance(Duration::from_secs(pause_s));
         rig.outbox.wait_for_settled(5 + probes);
     }
+}
+
+/// No retry is due for an hour, so that each probe is one of what waits.
+#[test]
+fn each_probe_in_vain_brings_another_of_what_waits() {
+    let (receiver, _) = ailing();
+    let target = target(1, &receiver.url(), SECRET);
+    let schedule = "1h,1h".parse().unwrap();
+    let rig = Rig::start(Settings { schedule, ..settings() });
+    rig.submit_all(&target, 0..5);
+    rig.outbox.wait_for_settled(5);
+    let ids = rig.submit_all(&target, 5..15);
+    rig.outbox.wait_until(|state| ids.iter().all(|id| state.rows[id].released == 1).then_some(()));
+    for (probes, pause_s) in [(1, 5), (2, 10), (3, 20)] {
+        rig.clock.advance(Duration::from_secs(pause_s));
+        rig.outbox.wait_for_settled(5 + probes);
+    }
+    assert_eq!(receiver.requests().len(), 5 + 3);
 }
 
 #[test]
@@ -171,6 +196,15 @@ fn a_postponed_backlog_is_left_alone() {
         Some((state.rows.values().map(|row| row.claimed).sum::<usize>(), attempted))
     });
     assert_eq!((claimed, attempted), (10_000, 5), "each was looked at once");
+    // The probe, and the five whose retries are due.
+    rig.clock.advance(Duration::from_secs(6));
+    rig.outbox.wait_for_settled(6);
+    let claims = rig.outbox.wait_until(|state| Some(state.claims));
+    rig.outbox.wait_until(|state| (state.claims > claims + 20).then_some(()));
+    let claimed = rig
+        .outbox
+        .wait_until(|state| Some(state.rows.values().map(|row| row.claimed).sum::<usize>()));
+    assert!(claimed <= 10_000 + 6, "{claimed}");
 }
 
 #[test]

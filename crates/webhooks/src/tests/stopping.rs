@@ -1,14 +1,19 @@
 //! Starting, running dry of room, and stopping in order.
 
-use std::{net::TcpListener, sync::Arc, thread, time::Duration};
+use std::{
+    net::TcpListener,
+    sync::Arc,
+    thread,
+    time::{Duration, Instant},
+};
 
 use sealpost_domain::{
     Clock as _, DeliveryId, LeaseToken, LeasedDelivery, Outcome, Settlement, Timestamp, WebhookId,
-    ports::{Claim, Dispatch as _, Outbox, StoreError},
+    ports::{Claim, Dispatch as _, Hastened, Outbox, StoreError},
 };
 
 use super::{
-    outbox::{MemoryOutbox, NOW},
+    outbox::{MemoryOutbox, NOW, delivery_to},
     receiver::{Answer, OK, Receiver},
     rig::{Rig, SECRET, TestClock, keyring, settings, target},
 };
@@ -42,7 +47,7 @@ fn stopping_gives_back_what_is_postponed_to_its_own_time() {
     for id in ids {
         let row = rig.outbox.row(id);
         assert_eq!((row.held, row.released, row.delivery.attempts), (None, 1, 0));
-        assert!(row.due_at >= NOW.plus(Duration::from_secs(30)));
+        assert!(row.due_at >= NOW.plus(Duration::from_secs(5)));
     }
     let stats = rig.dispatcher.stats();
     assert_eq!((stats.postponed, stats.queued, stats.in_flight), (95, 0, 0));
@@ -134,19 +139,26 @@ fn a_lease_shorter_than_an_attempt_is_refused() {
     assert!(matches!(refused, Err(DispatchError::LeaseTooShort)));
 }
 
-/// A database whose driver panics.
-struct Broken;
+/// A database whose driver panics: at claims, or else when outcomes are written down.
+struct Broken {
+    claims: bool,
+}
 
 impl Outbox for Broken {
     fn claim(&self, _: &Claim) -> Result<Vec<LeasedDelivery>, StoreError> {
-        panic!("as the test wants it")
+        assert!(!self.claims, "as the test wants it");
+        Ok(Vec::new())
     }
 
     fn settle(&self, _: &[Settlement], _: Duration) -> Result<(), StoreError> {
-        Ok(())
+        panic!("as the test wants it")
     }
 
     fn release(&self, _: &[(DeliveryId, LeaseToken)], _: Timestamp) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    fn hasten(&self, _: &[Hastened]) -> Result<(), StoreError> {
         Ok(())
     }
 
@@ -155,15 +167,52 @@ impl Outbox for Broken {
     }
 }
 
-#[test]
-fn a_thread_that_breaks_down_is_noticed() {
-    let clock = Arc::new(TestClock::default());
-    let dispatcher =
-        Dispatcher::start(settings(), Arc::new(Broken), keyring(), clock, None).unwrap();
-    while dispatcher.is_alive() {
+/// A thread ends a moment after its panic is told.
+#[track_caller]
+fn await_break_down(dispatcher: &Dispatcher) {
+    let until = Instant::now() + Duration::from_secs(20);
+    while !dispatcher.is_broken() {
+        assert!(Instant::now() < until, "it is whole");
         thread::yield_now();
     }
+    assert!(!dispatcher.is_alive());
+    assert_eq!(dispatcher.room(), 0, "others are to take what comes");
+}
+
+#[test]
+fn a_sweeper_that_breaks_down_is_noticed() {
+    let (clock, broken) = (Arc::new(TestClock::default()), Broken { claims: true });
+    let dispatcher =
+        Dispatcher::start(settings(), Arc::new(broken), keyring(), clock, None).unwrap();
+    await_break_down(&dispatcher);
     dispatcher.stop();
+}
+
+#[test]
+fn a_thread_that_sends_and_breaks_down_is_noticed() {
+    let rig = Rig::start_with(settings(), Arc::default(), || panic!("as the test wants it"));
+    await_break_down(&rig.dispatcher);
+}
+
+#[test]
+fn a_settler_that_breaks_down_is_noticed() {
+    let receiver = Receiver::start(|_| OK);
+    let sweep_every = Duration::from_hours(1);
+    let outbox = Arc::new(Broken { claims: false });
+    let clock = Arc::new(TestClock::default());
+    let settings = Settings { sweep_every, ..settings() };
+    let dispatcher = Dispatcher::start(settings, outbox, keyring(), clock, None).unwrap();
+    let (lease, lease_until) = dispatcher.lease();
+    let to = target(1, &receiver.url(), SECRET);
+    dispatcher.submit(vec![LeasedDelivery { lease, lease_until, ..delivery_to(to, 0) }]);
+    await_break_down(&dispatcher);
+}
+
+#[test]
+fn one_that_was_stopped_is_not_broken() {
+    let rig = Rig::start(settings());
+    rig.dispatcher.stop();
+    assert_eq!((rig.dispatcher.is_alive(), rig.dispatcher.is_broken()), (false, false));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use sealpost_domain::{Timestamp, ports::Claim};
 
 use super::{BigInts, MetaColumns, Texts, column, row_id};
 use crate::{
-    batch::{Held, RowId, TakenRow, statement::Statement},
+    batch::{Held, Move, RowId, TakenRow, statement::Statement},
     fault::Fault,
 };
 
@@ -152,6 +152,21 @@ pub(in crate::batch) fn release(
     .bind::<Texts, _>(column(held, |held| &*held.id.webhook_id))
     .bind::<Texts, _>(column(held, |held| &*held.id.envelope_id))
     .bind::<BigInts, _>(column(held, |held| held.lease))
+    .execute(conn)?;
+    Ok(())
+}
+
+pub(in crate::batch) fn hasten(conn: &mut PgConnection, moves: &[Move]) -> Result<(), Fault> {
+    Statement::command(
+        "UPDATE deliveries AS d SET due_at = n.due_at
+         FROM unnest(?, ?, ?, ?) AS n (webhook_id, envelope_id, was_due_at, due_at)
+         WHERE d.webhook_id = n.webhook_id AND d.envelope_id = n.envelope_id
+             AND d.due_at = n.was_due_at AND d.lease IS NULL",
+    )
+    .bind::<Texts, _>(column(moves, |moved| &*moved.id.webhook_id))
+    .bind::<Texts, _>(column(moves, |moved| &*moved.id.envelope_id))
+    .bind::<BigInts, _>(column(moves, |moved| moved.from))
+    .bind::<BigInts, _>(column(moves, |moved| moved.to))
     .execute(conn)?;
     Ok(())
 }

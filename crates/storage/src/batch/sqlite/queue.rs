@@ -10,7 +10,7 @@ use diesel::{
 use sealpost_domain::{Timestamp, ports::Claim};
 
 use crate::{
-    batch::{Held, RowId, TakenRow, statement::Statement},
+    batch::{Held, Move, RowId, TakenRow, statement::Statement},
     envelope::{self, MetaRow},
     fault::Fault,
     schema::{deliveries as d, envelopes as e, webhooks as w},
@@ -140,6 +140,17 @@ pub(in crate::batch) fn release(
         diesel::update(held)
             .set((d::lease.eq(None::<i64>), d::due_at.eq(Some(due_at.as_millis()))))
             .execute(conn)?;
+    }
+    Ok(())
+}
+
+pub(in crate::batch) fn hasten(conn: &mut SqliteConnection, moves: &[Move]) -> Result<(), Fault> {
+    for Move { id, from, to } in moves {
+        let unmoved = d::table
+            .find((&id.envelope_id, &id.webhook_id))
+            .filter(d::due_at.eq(from))
+            .filter(d::lease.is_null());
+        diesel::update(unmoved).set(d::due_at.eq(Some(*to))).execute(conn)?;
     }
     Ok(())
 }
