@@ -10,7 +10,7 @@ mod webhooks;
 
 pub use badges::{BadgeLookup, BadgeRepo};
 pub use dispatching::{Claim, Dispatch, Hastened, NoticeSigner, Outbox, TargetGuard};
-pub use housekeeping::HousekeepingRepo;
+pub use housekeeping::{ChoreTurn, HousekeepingRepo};
 pub use ledger::{
     Changes, Facts, KeyFacts, Overage, Parked, Registrations, Remembered, SendLedger, ToRemember,
     Wanted,

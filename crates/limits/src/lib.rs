@@ -2,7 +2,7 @@
 //!
 //! Pure: what was used and the present instant go in, a verdict and what is used now come out. Whoever stores the
 //! [`Usage`](sealpost_domain::Usage) locks it, decides, and writes it back in one transaction; then no more than
-//! the limit is admitted however many nodes serve the key.
+//! the limit is admitted however many nodes serve the key, as long as their clocks are no more than five minutes apart.
 //!
 //! ```
 //! use sealpost_domain::{Plan, Timestamp, Usage};

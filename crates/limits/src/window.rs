@@ -14,11 +14,17 @@ pub(crate) enum Span {
 }
 
 impl Span {
-    /// The window that counts at `now`. Windows never run backwards: on a node whose clock is behind, the window
+    /// The window that counts at `now`. Windows do not run backwards: on a node whose clock is behind, the window
     /// that another node has begun counts already, or both nodes' windows could be filled in turn.
+    ///
+    /// One that begins further ahead than clocks may be apart was begun by a clock that was wrong, and would refuse the
+    /// key until that time comes: there the window of `now` begins anew, unused, since what was used of it before is
+    /// lost. No two nodes that keep the time come to this, whatever ends between them.
     pub(crate) fn current(self, stored: WindowUse, now: Timestamp) -> WindowUse {
         let start = self.start(now);
-        if start > stored.start { WindowUse { start, used: 0 } } else { stored }
+        let ahead_ms = stored.start.as_millis().saturating_sub(tellable(now));
+        let counts = start <= stored.start && ahead_ms <= CLOCKS_APART_MAX_MS;
+        if counts { stored } else { WindowUse { start, used: 0 } }
     }
 
     /// How long `window` stays full; `None` while it has room.
@@ -69,6 +75,9 @@ fn midnight(date: NaiveDate) -> i64 {
     date.and_time(NaiveTime::MIN).and_utc().timestamp_millis()
 }
 
+/// How far apart the clocks of nodes may be, so that a limit is still exact. NTP keeps them apart by much less, and no
+/// key waits much longer than this after a clock was wrong.
+pub(crate) const CLOCKS_APART_MAX_MS: i64 = 5 * MINUTE_MS;
 const MINUTE_MS: i64 = 60_000;
 const DAY_MS: i64 = 86_400_000;
 const FIRST_MS: i64 = DateTime::<Utc>::MIN_UTC.timestamp_millis();

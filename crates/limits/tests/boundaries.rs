@@ -221,6 +221,57 @@ fn a_node_whose_clock_is_behind_counts_in_the_window_that_has_begun() {
 }
 
 #[test]
+fn a_window_counts_up_to_five_minutes_before_it_begins() {
+    let terms = Terms { per_minute: 1, per_day: 9, ..AMPLE };
+    let mut usage = Usage::UNUSED;
+    assert!(admit_request(&terms, &mut usage, at("2026-05-05T00:00:00Z")).is_ok());
+    let (within, beyond) = (at("2026-05-04T23:55:00Z"), at("2026-05-04T23:54:59.999Z"));
+    assert_eq!(
+        admit_request(&terms, &mut usage, within),
+        refused_for(Duration::from_mins(6), Window::Minute, 1)
+    );
+    let used = |usage: &Usage, now| {
+        let report = report(&terms, usage, now);
+        [report.minute, report.day].map(|window| (window.used, window.resets_at))
+    };
+    assert_eq!(
+        used(&usage, within),
+        [(1, at("2026-05-05T00:01:00Z")), (1, at("2026-05-06T00:00:00Z"))]
+    );
+    let anew = [at("2026-05-04T23:55:00Z"), at("2026-05-05T00:00:00Z")];
+    assert_eq!(used(&usage, beyond), anew.map(|resets_at| (0, resets_at)));
+    assert!(admit_request(&terms, &mut usage, beyond).is_ok());
+    assert_eq!(used(&usage, beyond), anew.map(|resets_at| (1, resets_at)));
+    assert!(admit_request(&terms, &mut usage, beyond).is_err());
+}
+
+#[test]
+fn a_clock_that_was_a_year_ahead_refuses_nobody_once_it_is_right() {
+    let terms = Terms { per_minute: 1, per_day: 1, per_month: 1, per_second: 1, ..AMPLE };
+    let mut usage = Usage::UNUSED;
+    for now in [at("2027-05-04T12:00:00Z"), at("2026-05-04T12:00:00Z")] {
+        assert!(admit_request(&terms, &mut usage, now).is_ok());
+        assert_eq!(admit_message(&terms, &mut usage, now), Ok(Admitted::WithinAllowance));
+        assert!(admit_request(&terms, &mut usage, now).is_err());
+        assert!(admit_message(&terms, &mut usage, now).is_err());
+    }
+}
+
+#[test]
+fn throughput_is_waited_for_as_long_as_clocks_may_be_apart() {
+    let terms = Terms { per_second: 1, ..AMPLE };
+    let noon = at("2026-05-04T12:00:00Z");
+    let behind = |secs| noon.minus(Duration::from_secs(secs));
+    let mut usage = Usage::UNUSED;
+    assert!(admit_message(&terms, &mut usage, noon).is_ok());
+    let refusal = admit_message(&terms, &mut usage, behind(300)).unwrap_err();
+    assert_eq!(refusal.retry_after_s(), Some(301));
+    // The longest burst, of another plan, may be a second more.
+    assert!(admit_message(&terms, &mut { usage }, behind(301)).is_err());
+    assert!(admit_message(&terms, &mut { usage }, behind(302)).is_ok());
+}
+
+#[test]
 fn a_report_is_written_as_the_contract_shows_it() {
     let usage =
         Usage { month: WindowUse { start: at("2026-02-01T00:00:00Z"), used: 7 }, ..Usage::UNUSED };

@@ -116,7 +116,8 @@ fn arrivals(paces: &'static [i64]) -> impl Strategy<Value = Vec<i64>> {
 const BUSY_AND_IDLE: &[i64] = &[0, 5, 900, 70_000, 3_600_000, 600_000_000];
 /// Up to a millisecond, a tenth, half a second.
 const BUSY: &[i64] = &[0, 1, 5, 120, 500];
-const SKEWS_MS: &[i64] = &[0, -3, 250, -1_500, 45_000, -90_000, 100_000_000];
+/// Up to as far as clocks may be apart.
+const SKEWS_MS: &[i64] = &[0, -3, 250, -1_500, 45_000, -90_000, -300_000, 300_000];
 
 fn terms() -> impl Strategy<Value = Terms> {
     let overage = select(&[Overage::Admit, Overage::ContactSales, Overage::HardBlock]);
@@ -268,6 +269,76 @@ proptest! {
     }
 
     #[test]
+    fn a_node_that_was_far_ahead_leaves_no_trace(
+        terms in terms(),
+        ahead_ms in prop_oneof![40 * DAY_MS..400 * DAY_MS, 1_000 * DAY_MS..90_000 * DAY_MS],
+        glitch in 1..30_usize,
+        arrivals in prop_oneof![arrivals(BUSY_AND_IDLE), arrivals(BUSY)],
+    ) {
+        let ahead = Timestamp::from_millis(arrivals[0] + ahead_ms);
+        let mut usage = Usage::UNUSED;
+        for _ in 0..glitch {
+            drop(admit_request(&terms, &mut usage, ahead));
+            drop(admit_message(&terms, &mut usage, ahead));
+        }
+        let mut unused = Usage::UNUSED;
+        // As long as the time that the clock showed has not come.
+        for at in arrivals.into_iter().take_while(|at| *at < ahead.as_millis() - 35 * DAY_MS) {
+            let now = Timestamp::from_millis(at);
+            prop_assert_eq!(report(&terms, &usage, now), report(&terms, &unused, now));
+            prop_assert_eq!(
+                admit_request(&terms, &mut usage, now),
+                admit_request(&terms, &mut unused, now)
+            );
+            prop_assert_eq!(
+                admit_message(&terms, &mut usage, now),
+                admit_message(&terms, &mut unused, now)
+            );
+        }
+    }
+
+    #[test]
+    fn nobody_waits_longer_than_a_window_and_what_clocks_may_be_apart(
+        starts in prop::array::uniform3(1_790_000_000_000..1_990_000_000_000_i64),
+        used in 0..4_u32,
+        tat_ms in 1_790_000_000_000..1_990_000_000_000_i64,
+        before_ms in prop_oneof![0..1_000_000_i64, 0..200_000_000_000_i64],
+        which in 0..4_usize,
+    ) {
+        let [minute, day, month] =
+            starts.map(|start| WindowUse { start: Timestamp::from_millis(start), used });
+        let usage = Usage { minute, day, month, throughput_tat_us: tat_ms * 1000 };
+        let near = [starts[0], starts[1], starts[2], tat_ms];
+        let now = Timestamp::from_millis(near[which] - before_ms);
+        let one = Terms {
+            per_minute: 1,
+            per_day: 1,
+            per_month: 1,
+            per_second: 1,
+            overage: Overage::HardBlock,
+        };
+        let apart = Duration::from_mins(5);
+        let request = admit_request(&one, &mut { usage }, now).err();
+        let message = admit_message(&one, &mut { usage }, now).err();
+        for refusal in [request, message].into_iter().flatten() {
+            let (wait, window) = match refusal {
+                Refusal::RateLimited { window: Window::Minute, retry_after, .. } => {
+                    (retry_after, Duration::from_mins(1))
+                }
+                Refusal::RateLimited { window: Window::Day, retry_after, .. } => {
+                    (retry_after, Duration::from_hours(24))
+                }
+                Refusal::RateLimited { retry_after, .. }
+                | Refusal::MonthlyLimitExceeded { retry_after, .. } => {
+                    (retry_after, Duration::from_hours(31 * 24))
+                }
+                other => return Err(TestCaseError::fail(other.to_string())),
+            };
+            prop_assert!(wait <= window + apart, "{wait:?}");
+        }
+    }
+
+    #[test]
     fn a_change_of_plan_keeps_what_was_used(
         phases in prop::collection::vec((terms(), 1..12_usize), 1..6),
     ) {
@@ -318,6 +389,8 @@ proptest! {
         prop_assert!(serde_json::to_string(&report(&terms, &usage, now)).is_ok());
     }
 }
+
+const DAY_MS: i64 = 86_400_000;
 
 /// Any instant, with a liking for the ends of time.
 fn instants() -> impl Strategy<Value = i64> {

@@ -9,11 +9,14 @@ use std::{
 
 use sealpost_domain::{
     LeaseToken, Timestamp,
-    ports::{Durability, StoreError, Tx},
+    ports::{ChoreTurn, Durability, StoreError, Tx},
 };
 use sealpost_wallet::random;
 
+use self::lag::Lag;
 use crate::{Settings, sealpost::Core};
+
+mod lag;
 
 /// The threads that keep house: one in the database, one in memory, since what is to be wiped must not wait for chores
 /// that take long or a database that is away, and one that compares the two, which must not wait for chores either.
@@ -39,12 +42,13 @@ impl Housekeeper {
     pub(crate) fn start(core: &Arc<Core>) -> Result<Self, std::io::Error> {
         let housekeeper = Self { stop: Arc::default(), threads: Mutex::default() };
         let node = LeaseToken(i64::from_ne_bytes(random().unwrap_or_default()));
+        let mut lag = Lag::default();
         housekeeper.every_turn("housekeeper", core, move |core, stop| {
-            for chore in core.chores() {
-                if let Err(error) = core.keep(&chore, node, stop) {
-                    let error: &dyn std::error::Error = &error;
-                    tracing::warn!(error, chore = chore.name, "a chore was not done");
-                }
+            let chores = core.chores();
+            let done_by: Vec<_> =
+                chores.iter().filter_map(|chore| core.keep(chore, node, stop)).collect();
+            if let Some(earliest) = done_by.into_iter().min() {
+                lag.tell(earliest, core.clock.now());
             }
         })?;
         let mut round = Round { every: core.settings.cache_idle / 2, last: core.clock.now() };
@@ -190,25 +194,43 @@ impl Core {
         ]
     }
 
+    /// Does a chore, and tells by which instant; `None` where another node does it or it was not done.
+    fn keep(&self, chore: &Chore, node: LeaseToken, stop: &Stop) -> Option<Timestamp> {
+        self.keep_going(chore, node, stop).unwrap_or_else(|error| {
+            let error: &dyn std::error::Error = &error;
+            tracing::warn!(error, chore = chore.name, "a chore was not done");
+            None
+        })
+    }
+
     /// Does a chore until nothing is left of it, unless another node does it. Between batches everybody else gets
     /// their turn.
-    fn keep(&self, chore: &Chore, node: LeaseToken, stop: &Stop) -> Result<(), StoreError> {
+    ///
+    /// What is deleted is lost, and the clock may be wrong: set ahead by a machine that was restored, or from its start. So
+    /// a chore goes by a time of its own, which follows the clock at ten times its speed at the most: a step each turn,
+    /// however many batches it has. Where clocks are right nobody notices, and after a long stop it catches up; where one
+    /// is not there is time to set it.
+    fn keep_going(
+        &self,
+        chore: &Chore,
+        node: LeaseToken,
+        stop: &Stop,
+    ) -> Result<Option<Timestamp>, StoreError> {
         let limit = self.settings.housekeeping_batch;
+        let mut pace = self.settings.housekeeping_every.saturating_mul(10).max(PACE_MIN);
         loop {
             let now = self.clock.now();
-            let purged = self.store.write(Durability::Relaxed, |tx| {
-                if !tx.take_chore(chore.name, node, now, now.plus(HELD_FOR))? {
-                    return Ok(None);
-                }
-                (chore.purge)(tx, now.minus(chore.keep), limit).map(Some)
+            let turn = ChoreTurn { chore: chore.name, node, now, held_for: HELD_FOR, pace };
+            let done = self.store.write(Durability::Relaxed, |tx| {
+                let Some(by) = tx.take_chore(&turn)? else { return Ok(None) };
+                let purged = (chore.purge)(tx, by.minus(chore.keep), limit)?;
+                Ok(Some((by, purged)))
             })?;
-            match purged {
-                Some(purged) if purged >= u64::from(limit) => {}
-                Some(_) | None => return Ok(()),
+            let Some((by, purged)) = done else { return Ok(None) };
+            if purged < u64::from(limit) || stop.wait(PAUSE) {
+                return Ok(Some(by));
             }
-            if stop.wait(PAUSE) {
-                return Ok(());
-            }
+            pace = Duration::ZERO;
         }
     }
 }
@@ -220,6 +242,8 @@ const COUNTED_AFTER: Duration = Duration::from_mins(1);
 const DAYS_KEPT: Duration = Duration::from_hours(24 * 40);
 /// How long a node has a chore before another may take it.
 const HELD_FOR: Duration = Duration::from_mins(2);
+/// How far a chore's time moves in a turn at the least: ten times what a turn takes by default.
+const PACE_MIN: Duration = Duration::from_mins(10);
 const PAUSE: Duration = Duration::from_millis(20);
 
 #[cfg(test)]

@@ -3,43 +3,38 @@
 use std::time::Duration;
 
 use diesel::{
+    dsl::sql,
     prelude::*,
-    query_dsl::methods::FilterDsl,
     sql_query,
     sql_types::{BigInt, Text},
 };
 use sealpost_domain::{
-    ChannelId, EnvelopeId, LeaseToken, Timestamp,
-    ports::{HousekeepingRepo, StoreError},
+    ChannelId, EnvelopeId, Timestamp,
+    ports::{ChoreTurn, HousekeepingRepo, StoreError},
 };
 
 use crate::{
-    batch, columns,
-    connection::{AnyConnection, on_backend},
-    fault::Fault,
-    former, retiring,
-    schema::{chores, envelopes as e},
-    tally,
-    unit::Unit,
+    batch, columns, connection::AnyConnection, fault::Fault, former, retiring,
+    schema::envelopes as e, tally, unit::Unit,
 };
 
 impl HousekeepingRepo for Unit {
-    fn take_chore(
-        &mut self,
-        chore: &str,
-        node: LeaseToken,
-        now: Timestamp,
-        until: Timestamp,
-    ) -> Result<bool, StoreError> {
-        let holder = (chores::node.eq(node.0), chores::until.eq(until.as_millis()));
-        let insert = diesel::insert_into(chores::table).values((chores::name.eq(chore), holder));
-        let free = chores::node.eq(node.0).or(chores::until.le(now.as_millis()));
+    fn take_chore(&mut self, turn: &ChoreTurn<'_>) -> Result<Option<Timestamp>, StoreError> {
         self.run(|conn| {
-            let taken = on_backend!(conn, c => {
-                let take = insert.on_conflict(chores::name).do_update().set(holder);
-                FilterDsl::filter(take, free).execute(c)
-            })?;
-            Ok(taken == 1)
+            let server = server_clock(conn)?;
+            let earlier = server.map_or(turn.now, |server| server.min(turn.now));
+            let later = server.map_or(turn.now, |server| server.max(turn.now));
+            let taken = sql_query(TAKE)
+                .bind::<Text, _>(turn.chore)
+                .bind::<BigInt, _>(turn.node.0)
+                .bind::<BigInt, _>(earlier.plus(turn.held_for).as_millis())
+                .bind::<BigInt, _>(columns::number::<i64, _>(turn.pace.as_millis(), "pace")?)
+                .bind::<BigInt, _>(earlier.as_millis())
+                .bind::<BigInt, _>(later.plus(turn.held_for).plus(turn.held_for).as_millis())
+                .get_result::<Taken>(conn)
+                .optional()?;
+            let own = |Taken { until }| Timestamp::from_millis(until).minus(turn.held_for);
+            Ok(taken.map(|taken| own(taken).min(earlier)))
         })
     }
 
@@ -101,6 +96,23 @@ impl HousekeepingRepo for Unit {
     }
 }
 
+/// A server has a clock of its own; the embedded database has the node's.
+fn server_clock(conn: &mut AnyConnection) -> Result<Option<Timestamp>, Fault> {
+    match conn {
+        AnyConnection::Postgres(conn) => {
+            let millis = sql::<BigInt>("(extract(epoch FROM clock_timestamp()) * 1000)::bigint");
+            Ok(Some(Timestamp::from_millis(diesel::select(millis).get_result(conn)?)))
+        }
+        AnyConnection::Sqlite(_) => Ok(None),
+    }
+}
+
+#[derive(QueryableByName)]
+struct Taken {
+    #[diesel(sql_type = BigInt)]
+    until: i64,
+}
+
 /// Not kept prepared, so that PostgreSQL plans it for this limit and not for any.
 fn purge(
     conn: &mut AnyConnection,
@@ -112,6 +124,18 @@ fn purge(
         sql_query(old).bind::<BigInt, _>(before.as_millis()).bind::<BigInt, _>(i64::from(limit));
     columns::number(purge.execute(conn)?, "number of rows")
 }
+
+/// The end of the hold is the chore's time as well: it is as long after it as the chore is held. One that no clock comes
+/// to for twice as long was written by a clock that was wrong, and holds nothing.
+const TAKE: &str = "
+    INSERT INTO chores (name, node, until) VALUES ($1, $2, $3)
+    ON CONFLICT (name) DO UPDATE SET node = excluded.node, until = CASE
+        WHEN excluded.until - $4 > chores.until THEN chores.until + $4
+        WHEN excluded.until + $4 < chores.until THEN chores.until - $4
+        ELSE excluded.until
+    END
+    WHERE chores.node = excluded.node OR chores.until <= $5 OR chores.until > $6
+    RETURNING until";
 
 const SESSIONS: &str = "
     DELETE FROM sessions WHERE token IN (

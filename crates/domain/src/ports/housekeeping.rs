@@ -5,17 +5,30 @@ use std::time::Duration;
 use super::StoreError;
 use crate::{LeaseToken, Timestamp};
 
+/// A node that would do a chore.
+#[derive(Debug, Clone, Copy)]
+pub struct ChoreTurn<'a> {
+    /// Its name.
+    pub chore: &'a str,
+    /// Who would do it.
+    pub node: LeaseToken,
+    /// What the node's clock says.
+    pub now: Timestamp,
+    /// How long nobody else may do it.
+    pub held_for: Duration,
+    /// How far the chore's time may move.
+    pub pace: Duration,
+}
+
 /// What has had its time, deleted in bounded batches. Each answers how many it deleted.
 pub trait HousekeepingRepo {
-    /// Takes the right to do this chore until `until`; `false` where another node has it. Who holds it may take it
-    /// again.
-    fn take_chore(
-        &mut self,
-        chore: &str,
-        node: LeaseToken,
-        now: Timestamp,
-        until: Timestamp,
-    ) -> Result<bool, StoreError>;
+    /// Takes the right to do a chore; `None` where another node has it. Who has it may take it again.
+    ///
+    /// Answers the instant to do the chore by, since what is deleted by a clock that is wrong is lost. It is never after
+    /// `now` nor, where the database is a server, after what the server's clock says. And it is never after the chore's
+    /// own time, which was written down when the chore was last taken, and moves towards the earlier of these clocks by
+    /// `pace` at the most, forward and back. A chore that was never taken has no time yet, and believes them.
+    fn take_chore(&mut self, turn: &ChoreTurn<'_>) -> Result<Option<Timestamp>, StoreError>;
 
     /// Sessions that expired before `before`.
     fn purge_sessions(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;

@@ -10,6 +10,7 @@
 mod alive;
 mod badges;
 mod channels;
+mod clocks;
 mod compliance;
 mod issuer;
 mod logging_in;

@@ -1,18 +1,23 @@
 //! What has had its time goes, nothing else does, and one node at a time sees to it.
 
-use std::{sync::Arc, thread};
+use std::{sync::Arc, thread, time::Duration};
 
 use sealpost_domain::{
     EnvelopeId, Fingerprint, IdempotencyKey, LeaseToken, Outcome, Registration, Session,
-    ports::{Changes, Durability::Durable, Durability::Relaxed, Outbox, ToRemember},
+    ports::{Changes, ChoreTurn, Durability::Durable, Durability::Relaxed, Outbox, ToRemember},
 };
 
 use super::fixture::{FAILING_MAX, Fixture, at, claim_of, delivery, envelope, settlement, token};
+use crate::connection::AnyConnection;
 
 on_both!(
     a_chore_is_one_nodes_until_its_time_is_over,
     chores_have_nothing_to_do_with_each_other,
     of_many_that_take_a_chore_one_gets_it,
+    a_chore_s_time_follows_the_clock_no_faster_than_its_pace,
+    a_clock_that_is_behind_for_a_moment_is_not_followed_far,
+    a_hold_that_no_clock_comes_to_holds_nothing,
+    a_node_that_is_ahead_of_the_server_goes_by_the_server,
     expired_sessions_go_the_oldest_first,
     old_envelopes_go_by_their_ids_and_with_their_deliveries,
     no_more_envelopes_go_than_were_asked_for,
@@ -23,8 +28,17 @@ on_both!(
 );
 
 fn take(db: &Fixture, chore: &str, node: i64, now: i64, until: i64) -> bool {
-    let (node, now, until) = (LeaseToken(node), at(now), at(until));
-    db.store().write(Relaxed, |tx| tx.take_chore(chore, node, now, until)).unwrap()
+    let held_for = at(until).since(at(now));
+    let pace = Duration::from_hours(1);
+    let turn = ChoreTurn { chore, node: LeaseToken(node), now: at(now), held_for, pace };
+    db.store().write(Relaxed, |tx| tx.take_chore(&turn)).unwrap().is_some()
+}
+
+/// What it is done by, held for 10 ms by a node that nobody is in the way of.
+fn done_by(db: &Fixture, now: i64, pace: u64) -> i64 {
+    let (held_for, pace) = (Duration::from_millis(10), Duration::from_millis(pace));
+    let turn = ChoreTurn { chore: "purge", node: LeaseToken(1), now: at(now), held_for, pace };
+    db.store().write(Relaxed, |tx| tx.take_chore(&turn)).unwrap().unwrap().as_millis()
 }
 
 fn a_chore_is_one_nodes_until_its_time_is_over(db: &Fixture) {
@@ -53,6 +67,43 @@ fn of_many_that_take_a_chore_one_gets_it(db: &Fixture) {
         });
         assert_eq!(taken.iter().filter(|taken| **taken).count(), 1, "{now}");
     }
+}
+
+fn a_chore_s_time_follows_the_clock_no_faster_than_its_pace(db: &Fixture) {
+    assert_eq!(done_by(db, 1_000, 100), 1_000, "no time was written down yet");
+    assert_eq!(done_by(db, 1_100, 100), 1_100);
+    let year_ahead = 31_536_000_000;
+    assert_eq!(done_by(db, year_ahead, 100), 1_200);
+    assert_eq!(done_by(db, year_ahead, 100), 1_300);
+    assert_eq!(done_by(db, year_ahead, 0), 1_300);
+    assert_eq!(done_by(db, 1_301, 100), 1_301);
+    assert_eq!(done_by(db, 1_250, 0), 1_250, "never after the clock");
+}
+
+fn a_clock_that_is_behind_for_a_moment_is_not_followed_far(db: &Fixture) {
+    assert_eq!(done_by(db, 1_000_000, 100), 1_000_000);
+    assert_eq!(done_by(db, 0, 100), 0);
+    assert_eq!(done_by(db, 2_000_000, 100), 1_000_000, "a hundred back, a hundred forward");
+    assert_eq!(done_by(db, 0, 100), 0);
+    assert_eq!(done_by(db, 0, 100), 0);
+    assert_eq!(done_by(db, 2_000_000, 0), 999_800);
+}
+
+fn a_hold_that_no_clock_comes_to_holds_nothing(db: &Fixture) {
+    assert!(take(db, "purge", 1, 0, 100));
+    let far = 9_000_000_000_000_000_000_i64;
+    db.execute(&format!("UPDATE chores SET until = {far}")).unwrap();
+    assert!(take(db, "purge", 2, 50, 150));
+    assert!(take(db, "purge", 3, 50, 150), "its own time is still far");
+    assert_eq!(db.count(&format!("chores WHERE until < {far} - 7000000")), 1, "and comes back");
+}
+
+fn a_node_that_is_ahead_of_the_server_goes_by_the_server(db: &Fixture) {
+    let ahead = 4_102_444_800_000; // 2100
+    let server_is_asked = matches!(db.raw(), AnyConnection::Postgres(_));
+    assert_eq!(done_by(db, ahead, 100) < ahead, server_is_asked);
+    // Nor is it taken from a node that keeps the time by one whose clock is behind.
+    assert_eq!(take(db, "purge", 2, 0, 10), !server_is_asked);
 }
 
 fn expired_sessions_go_the_oldest_first(db: &Fixture) {
