@@ -94,16 +94,19 @@ pub(crate) fn wanted(commands: &[&Command]) -> Wanted {
     }
 }
 
-/// Decides the batch in its order.
+/// Decides the batch in its order. What was remembered before `forgotten_before` has had its time, though it may not be
+/// deleted yet.
 pub(crate) fn decide(
     facts: Facts,
     commands: &[&Command],
     now: Timestamp,
+    forgotten_before: Timestamp,
     hold: Hold,
 ) -> (Vec<Decided>, Changes) {
     let mut decision = Decision {
         facts,
         now,
+        forgotten_before,
         hold,
         changes: Changes::default(),
         channels: BTreeMap::new(),
@@ -118,6 +121,7 @@ pub(crate) fn decide(
 struct Decision {
     facts: Facts,
     now: Timestamp,
+    forgotten_before: Timestamp,
     hold: Hold,
     changes: Changes,
     channels: BTreeMap<ChannelId, Arc<Channel>>,
@@ -173,7 +177,8 @@ impl Decision {
 
     fn check_idempotency(&self, command: &Command) -> Result<(), Setback> {
         let Some(name) = &command.idempotency else { return Ok(()) };
-        match self.facts.remembered.get(&(command.caller.key, name.key.clone())) {
+        let earlier = self.facts.remembered.get(&(command.caller.key, name.key.clone()));
+        match earlier.filter(|earlier| earlier.at >= self.forgotten_before) {
             None => Ok(()),
             Some(earlier) if earlier.fingerprint == name.fingerprint => {
                 Err(Setback::Replayed(earlier.meta.clone()))
@@ -213,14 +218,16 @@ impl Decision {
     fn remember(&mut self, command: &Command, outgoing: &Outgoing) {
         let Some(Idempotency { key, fingerprint }) = command.idempotency.clone() else { return };
         let (caller, meta) = (command.caller.key, outgoing.envelope.meta.clone());
+        let at = self.now;
         self.changes.remembered.push(ToRemember {
             caller,
             key: key.clone(),
             fingerprint,
             envelope_id: meta.id,
-            at: self.now,
+            at,
+            forgotten_before: self.forgotten_before,
         });
-        self.facts.remembered.insert((caller, key), Remembered { fingerprint, meta });
+        self.facts.remembered.insert((caller, key), Remembered { at, fingerprint, meta });
     }
 
     fn changes(self) -> Changes {

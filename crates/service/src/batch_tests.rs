@@ -1,6 +1,6 @@
 //! The order of checks, decided on facts alone.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use sealpost_domain::{
     AccountId, ApiKeyId, Channel, ChannelId, EnterpriseTerms, Envelope, EnvelopeHash, EnvelopeId,
@@ -14,6 +14,7 @@ use super::{Command, Decided, Hold, Idempotency, Outgoing, Verdict, decide, want
 use crate::credentials::{Caller, FOREIGN_KEY, NO_SESSION};
 
 const NOW: Timestamp = Timestamp::from_millis(1_790_000_000_000);
+const LONG_AGO: Timestamp = Timestamp::from_millis(1_780_000_000_000);
 const TOKEN: TokenHash = TokenHash([1; 32]);
 
 fn key(n: u8) -> ApiKeyId {
@@ -84,7 +85,7 @@ fn hold(room: usize) -> Hold {
 }
 
 fn verdict(facts: Facts, command: &Command) -> Verdict {
-    decide(facts, &[command], NOW, hold(9)).0.remove(0).verdict
+    decide(facts, &[command], NOW, LONG_AGO, hold(9)).0.remove(0).verdict
 }
 
 fn verdicts(decided: &[Decided]) -> Vec<Verdict> {
@@ -96,6 +97,10 @@ fn named(n: u8, name: &str, message: u8) -> Command {
     let fingerprint = Fingerprint([message; 32]);
     let key = IdempotencyKey::parse(name).unwrap();
     Command { idempotency: Some(Idempotency { key, fingerprint }), ..send(n) }
+}
+
+fn remembered(at: Timestamp, message: u8, meta: &EnvelopeMeta) -> Remembered {
+    Remembered { at, fingerprint: Fingerprint([message; 32]), meta: meta.clone() }
 }
 
 fn blocked() -> Standing {
@@ -137,7 +142,7 @@ fn a_channel_is_stored_once_with_the_first_envelope_that_is_and_with_no_other() 
     };
     let commands = [stale(3), in_channel(2), send(1), in_channel(1), in_channel(2)];
     let commands: Vec<_> = commands.iter().collect();
-    let (decided, changes) = decide(facts(), &commands, NOW, hold(9));
+    let (decided, changes) = decide(facts(), &commands, NOW, LONG_AGO, hold(9));
     let stored =
         [Verdict::Stale, Verdict::Stored, Verdict::Stored, Verdict::Stored, Verdict::Stored];
     assert_eq!(verdicts(&decided), stored);
@@ -217,7 +222,7 @@ fn faults_are_met_in_the_order_of_the_contract() {
 fn each_of_a_batch_gets_its_own_verdict_and_counts_for_the_next() {
     let commands: Vec<Command> = (0..12).map(send).collect();
     let commands: Vec<&Command> = commands.iter().collect();
-    let (decided, changes) = decide(facts(), &commands, NOW, hold(3));
+    let (decided, changes) = decide(facts(), &commands, NOW, LONG_AGO, hold(3));
     let limits: Vec<_> = decided.iter().map(|decided| decided.limits.unwrap().usage).collect();
     assert_eq!((limits[0].minute.used, limits[9].minute.used, limits[11].minute.used), (1, 10, 10));
     let verdicts = verdicts(&decided);
@@ -244,7 +249,7 @@ fn a_recipient_that_changed_is_stale_and_counts_for_nothing() {
 
     let mut rotated = facts();
     set(&mut rotated, 2, KeyFacts { sealing_version: 2, ..key_facts(account(2)) });
-    let (decided, changes) = decide(rotated, &[&send(1)], NOW, hold(9));
+    let (decided, changes) = decide(rotated, &[&send(1)], NOW, LONG_AGO, hold(9));
     assert_eq!(verdicts(&decided), [Verdict::Stale]);
     assert!(changes.usage.is_empty() && changes.envelopes.is_empty(), "nothing is to be written");
 }
@@ -252,7 +257,7 @@ fn a_recipient_that_changed_is_stale_and_counts_for_nothing() {
 #[test]
 fn a_request_with_nothing_to_store_is_counted() {
     let only_counted = Command { outgoing: None, ..send(1) };
-    let (decided, changes) = decide(facts(), &[&only_counted], NOW, hold(9));
+    let (decided, changes) = decide(facts(), &[&only_counted], NOW, LONG_AGO, hold(9));
     assert_eq!(verdicts(&decided), [Verdict::Admitted]);
     assert_eq!((changes.usage[0].1.day.used, changes.usage[0].1.month.used), (1, 0));
 }
@@ -270,7 +275,7 @@ fn a_batch_asks_once_about_each_key_in_the_order_of_ids() {
 fn the_same_request_again_is_answered_and_stored_once_also_within_a_batch() {
     let commands = [named(1, "a", 7), named(2, "a", 7), named(3, "a", 8), named(4, "b", 7)];
     let commands: Vec<&Command> = commands.iter().collect();
-    let (decided, changes) = decide(facts(), &commands, NOW, hold(9));
+    let (decided, changes) = decide(facts(), &commands, NOW, LONG_AGO, hold(9));
     let first = commands[0].outgoing.as_ref().unwrap().envelope.meta.clone();
     assert_eq!(
         verdicts(&decided),
@@ -291,10 +296,35 @@ fn an_earlier_answer_is_given_even_where_the_recipient_is_gone() {
     let first = send(1).outgoing.unwrap().envelope.meta.clone();
     let mut facts = facts();
     let name = IdempotencyKey::parse("a").unwrap();
-    let remembered = Remembered { fingerprint: Fingerprint([7; 32]), meta: first.clone() };
-    facts.remembered.insert((key(1), name), remembered);
+    facts.remembered.insert((key(1), name), remembered(NOW, 7, &first));
     set(&mut facts, 2, KeyFacts { status: KeyStatus::Revoked, ..key_facts(account(2)) });
     assert_eq!(verdict(facts, &named(2, "a", 7)), Verdict::Replayed(first));
+}
+
+#[test]
+fn an_answer_that_has_had_its_time_is_neither_given_nor_in_the_way() {
+    let first = send(1).outgoing.unwrap().envelope.meta.clone();
+    let name = IdempotencyKey::parse("a").unwrap();
+    let last = LONG_AGO.minus(Duration::from_millis(1));
+    for (at, message, expected) in [
+        (LONG_AGO, 7, Verdict::Replayed(first.clone())),
+        (LONG_AGO, 8, Verdict::Refused(Refusal::IdempotencyKeyReused)),
+        (last, 7, Verdict::Stored),
+        (last, 8, Verdict::Stored),
+    ] {
+        let mut facts = facts();
+        facts.remembered.insert((key(1), name.clone()), remembered(at, 7, &first));
+        assert_eq!(verdict(facts, &named(2, "a", message)), expected);
+    }
+    // What takes its place counts for those that come after it.
+    let mut facts = facts();
+    facts.remembered.insert((key(1), name.clone()), remembered(last, 7, &first));
+    let (second, third) = (named(2, "a", 8), named(3, "a", 8));
+    let (decided, changes) = decide(facts, &[&second, &third], NOW, LONG_AGO, hold(9));
+    let stored = second.outgoing.unwrap().envelope.meta.clone();
+    assert_eq!(verdicts(&decided), [Verdict::Stored, Verdict::Replayed(stored.clone())]);
+    let [one] = &changes.remembered[..] else { panic!("{changes:?}") };
+    assert_eq!((one.envelope_id, one.at, one.forgotten_before), (stored.id, NOW, LONG_AGO));
 }
 
 #[test]
@@ -310,7 +340,7 @@ fn overage_is_admitted_and_told_apart() {
     set(&mut facts, 1, KeyFacts { plan: Plan::Enterprise(terms), ..key_facts(account(1)) });
     let commands: Vec<Command> = (0..3).map(send).collect();
     let commands: Vec<&Command> = commands.iter().collect();
-    let (_, changes) = decide(facts, &commands, NOW, hold(9));
+    let (_, changes) = decide(facts, &commands, NOW, LONG_AGO, hold(9));
     assert_eq!(changes.envelopes.len(), 3);
     let month = changes.usage[0].1.month.start;
     assert_eq!(changes.overage, [Overage { key: key(1), month, messages: 2 }]);

@@ -110,7 +110,9 @@ fn store(
         let facts = tx.lock_facts_of_batch(&wanted)?;
         let (lease, lease_until) = core.dispatch.lease();
         let hold = Hold { room: core.dispatch.room(), lease, lease_until };
-        let (decided, changes) = decide(facts, &commands, core.clock.now(), hold);
+        let now = core.clock.now();
+        let forgotten_before = now.minus(core.settings.remembered_for());
+        let (decided, changes) = decide(facts, &commands, now, forgotten_before, hold);
         tx.apply(&changes)?;
         Ok((decided, changes.leased))
     })

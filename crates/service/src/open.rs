@@ -47,7 +47,7 @@ impl Sealpost {
             Ok(caller) => caller,
             Err(error) => return Limited::unasked(error),
         };
-        let found = self.admitted(&caller, Act::Execute, Durability::Relaxed, |tx, _| {
+        let found = self.admitted(&caller, Act::Execute, Durability::Relaxed, |tx, admitted| {
             let id: EnvelopeId = match body {
                 Err(fault) => return Ok(Err(fault.clone())),
                 Ok(text) => match text.parse() {
@@ -58,6 +58,10 @@ impl Sealpost {
             let Some((envelope, opened_at)) = tx.find_envelope(&id, &caller.key)? else {
                 return Ok(Err(Refusal::EnvelopeNotFound));
             };
+            // Housekeeping may not have been there yet.
+            if envelope.meta.timestamp < admitted.limits.now.minus(self.core.settings.retention) {
+                return Ok(Err(Refusal::EnvelopeNotFound));
+            }
             let channel = match channel_of(&envelope) {
                 None => None,
                 Some(id) => Some(tx.find_channel(&id)?.ok_or(StoreError::Corrupt("channel"))?),

@@ -64,6 +64,11 @@ impl Settings {
     /// No channel is sealed under for longer, whatever is set: its row is kept for as long after its last envelope may
     /// have gone, on whichever node it was sealed.
     pub const CHANNEL_LIFE_MAX: Duration = Duration::from_hours(1);
+
+    /// How long an idempotent send can be answered again: it is worth as much as its envelope.
+    pub(crate) fn remembered_for(&self) -> Duration {
+        self.idempotency_ttl.min(self.retention)
+    }
 }
 
 impl Default for Settings {

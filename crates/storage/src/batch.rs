@@ -146,10 +146,12 @@ pub(crate) struct RememberedRow<'a> {
     pub(crate) fingerprint: &'a [u8],
     pub(crate) envelope_id: String,
     pub(crate) created_at: i64,
+    /// No column of it: older ones of the same name are stale.
+    pub(crate) forgotten_before: i64,
 }
 
-/// What was remembered: the key that sent, its name for the request, the fingerprint, and what was stored.
-pub(crate) type RecalledRow = (String, String, Vec<u8>, MetaRow);
+/// What was remembered: the key that sent, its name for the request, the fingerprint, when, and what was stored.
+pub(crate) type RecalledRow = (String, String, Vec<u8>, i64, MetaRow);
 
 /// Messages past the monthly allowance as they are stored.
 #[derive(Debug, Insertable)]
@@ -207,7 +209,7 @@ on_either! {
     fn recall(ids: &[RememberedId<'_>]) -> Vec<RecalledRow>;
     /// Remembers what is not remembered yet, and tells how many that were.
     fn remember(rows: &[RememberedRow<'_>]) -> usize;
-    /// Forgets those of the same names whose envelopes are gone.
+    /// Forgets those of the same names that have had their time, or whose envelopes are gone.
     fn forget_stale(rows: &[RememberedRow<'_>]) -> ();
     /// Up to `limit` deliveries that are due, the longest due first; nobody else takes them.
     fn oldest_due(now: Timestamp, limit: i64) -> Vec<RowId>;

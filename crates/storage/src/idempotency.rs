@@ -1,11 +1,11 @@
 //! What is remembered of idempotent sends. It is worth as much as its envelope: where that was purged, the name is
-//! free again.
+//! free again, as it is when what is remembered has had its time.
 
 use std::collections::HashMap;
 
 use diesel::result::Error;
 use sealpost_domain::{
-    ApiKeyId, Fingerprint, IdempotencyKey,
+    ApiKeyId, Fingerprint, IdempotencyKey, Timestamp,
     ports::{Remembered, ToRemember},
 };
 
@@ -56,14 +56,15 @@ fn row(send: &ToRemember) -> RememberedRow<'_> {
         fingerprint: &send.fingerprint.0,
         envelope_id: send.envelope_id.to_string(),
         created_at: send.at.as_millis(),
+        forgotten_before: send.forgotten_before.as_millis(),
     }
 }
 
 fn read(
-    (caller, key, fingerprint, meta): RecalledRow,
+    (caller, key, fingerprint, at, meta): RecalledRow,
 ) -> Result<((ApiKeyId, IdempotencyKey), Remembered), Fault> {
     let key = IdempotencyKey::parse(&key).ok().ok_or(Fault::Corrupt("idempotency key"))?;
     let fingerprint = Fingerprint(columns::bytes(fingerprint, "fingerprint")?);
-    let remembered = Remembered { fingerprint, meta: meta.read()? };
+    let remembered = Remembered { at: Timestamp::from_millis(at), fingerprint, meta: meta.read()? };
     Ok(((columns::id(&caller, "remembered send")?, key), remembered))
 }

@@ -59,7 +59,8 @@ pub struct Facts {
     pub usage: HashMap<ApiKeyId, Usage>,
     /// The registrations of each recipient.
     pub registrations: HashMap<ApiKeyId, Arc<Registrations>>,
-    /// What came of earlier sends under the idempotency keys asked about, where their envelopes are still there.
+    /// What came of earlier sends under the idempotency keys asked about, where their envelopes are still there; however
+    /// long ago.
     pub remembered: HashMap<(ApiKeyId, IdempotencyKey), Remembered>,
 }
 
@@ -104,7 +105,8 @@ pub struct Changes {
     pub parked: Vec<Parked>,
     /// What each caller has used now.
     pub usage: Vec<(ApiKeyId, Usage)>,
-    /// Idempotent sends to remember. One that another node remembered first is [`StoreError::Contended`].
+    /// Idempotent sends to remember. One that somebody else remembered first, and that has not had its time, is
+    /// [`StoreError::Contended`].
     pub remembered: Vec<ToRemember>,
     /// Messages past the monthly allowance, by key and month, to be added to what is recorded.
     pub overage: Vec<Overage>,
@@ -122,6 +124,8 @@ pub struct Parked {
 /// What came of an idempotent send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remembered {
+    /// When it was stored.
+    pub at: Timestamp,
     /// Of the request, to tell whether it is the same.
     pub fingerprint: Fingerprint,
     /// What was answered.
@@ -141,6 +145,8 @@ pub struct ToRemember {
     pub envelope_id: EnvelopeId,
     /// When, from which it is kept for a while.
     pub at: Timestamp,
+    /// What was remembered under the same name before this instant has had its time, and gives way.
+    pub forgotten_before: Timestamp,
 }
 
 /// Messages that were admitted past the monthly allowance.

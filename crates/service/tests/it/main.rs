@@ -13,6 +13,7 @@ mod channels;
 mod clocks;
 mod compliance;
 mod issuer;
+mod kept;
 mod logging_in;
 mod looking;
 mod lookups;

@@ -172,6 +172,7 @@ fn what_was_remembered_long_ago_goes(db: &Fixture) {
         fingerprint: Fingerprint([1; 32]),
         envelope_id: envelope(&caller, &caller).meta.id,
         at: at(millis),
+        forgotten_before: at(0),
     });
     db.apply(&Changes { remembered: remembered.to_vec(), ..Changes::default() });
     let purge = |limit| db.store().write(Relaxed, |tx| tx.purge_remembered(at(4), limit)).unwrap();

@@ -202,6 +202,7 @@ fn send_batch(tx: &mut dyn Tx, to: &Registration, size: usize, named: usize) {
             fingerprint: Fingerprint([1; 32]),
             envelope_id: envelope.meta.id,
             at: at(7),
+            forgotten_before: at(0),
         })
         .collect();
     let facts = tx.lock_facts(&Wanted {

@@ -10,7 +10,7 @@ use std::{
 };
 
 use sealpost_domain::{
-    ApiKeyId, Fingerprint, IdempotencyKey,
+    ApiKeyId, Fingerprint, IdempotencyKey, Timestamp,
     ports::{
         Changes, Durability::Durable, Facts, Overage, Remembered, Store, StoreError, ToRemember,
         Tx, Wanted,
@@ -24,10 +24,12 @@ on_both!(
     what_was_remembered_is_told_to_its_caller_alone,
     without_its_envelope_nothing_is_remembered,
     a_name_whose_envelope_was_purged_is_free_again,
+    a_name_that_has_had_its_time_is_free_again,
     who_comes_second_is_contended,
     who_waits_for_the_first_sees_what_came_of_it,
     of_many_sends_of_one_name_one_is_stored,
     of_many_that_take_a_stale_name_one_is_stored,
+    of_many_that_take_a_name_that_has_had_its_time_one_is_stored,
     overage_adds_up_by_key_and_month,
     overage_of_many_at_once_adds_up,
 );
@@ -46,14 +48,22 @@ fn send((caller, key): &Name, byte: u8) -> Changes {
         key: key.clone(),
         fingerprint: Fingerprint([byte; 32]),
         envelope_id: envelope.meta.id,
-        at: at(7),
+        at: NOW,
+        forgotten_before: NOW,
     }];
     Changes { envelopes: vec![envelope], remembered, ..Changes::default() }
 }
 
+/// The same so early that it has had its time by now.
+fn send_early(name: &Name, byte: u8) -> Changes {
+    let mut changes = send(name, byte);
+    changes.remembered[0].at = at(NOW.as_millis() - 1);
+    changes
+}
+
 fn told(changes: &Changes) -> Remembered {
-    let fingerprint = changes.remembered[0].fingerprint;
-    Remembered { fingerprint, meta: changes.envelopes[0].meta.clone() }
+    let ToRemember { at, fingerprint, .. } = changes.remembered[0];
+    Remembered { at, fingerprint, meta: changes.envelopes[0].meta.clone() }
 }
 
 fn recall(tx: &mut dyn Tx, names: &[Name]) -> Result<Facts, StoreError> {
@@ -69,7 +79,8 @@ fn send_once(db: &Fixture, name: &Name, byte: u8, tries: &AtomicU32) -> bool {
     let changes = send(name, byte);
     let done = db.store().write(Durable, |tx| {
         tries.fetch_add(1, Ordering::SeqCst);
-        let is_new = recall(tx, std::slice::from_ref(name))?.remembered.is_empty();
+        let remembered = recall(tx, std::slice::from_ref(name))?.remembered;
+        let is_new = remembered.get(name).is_none_or(|earlier| earlier.at < NOW);
         if is_new {
             tx.apply(&changes)?;
         }
@@ -115,6 +126,33 @@ fn a_name_whose_envelope_was_purged_is_free_again(db: &Fixture) {
     assert_eq!(db.count("remembered"), 2);
 }
 
+fn a_name_that_has_had_its_time_is_free_again(db: &Fixture) {
+    let caller = db.activate().id;
+    let [early, late, new] = ["early", "late", "new"].map(|key| name(caller, key));
+    db.apply(&send_early(&early, 1));
+    let first = send(&late, 2);
+    db.apply(&first);
+    let merged = |changes: [Changes; 2]| {
+        let mut all = Changes::default();
+        for one in changes {
+            all.envelopes.extend(one.envelopes);
+            all.remembered.extend(one.remembered);
+        }
+        all
+    };
+    // One that has had its time makes room in the same batch; one that has not is in the way of all of it.
+    let in_vain = merged([send(&early, 3), send(&late, 4)]);
+    let second = db.store().write(Durable, |tx| tx.apply(&in_vain));
+    assert!(matches!(second, Err(StoreError::Contended(_))), "{second:?}");
+    assert_eq!(facts(db, std::slice::from_ref(&early)).remembered[&early].fingerprint.0, [1; 32]);
+    let (again, other) = (send(&early, 5), send(&new, 6));
+    let expected = [told(&again), told(&first), told(&other)];
+    db.apply(&merged([other, again]));
+    let mut found = facts(db, &[early.clone(), late.clone(), new.clone()]).remembered;
+    assert_eq!([early, late, new].map(|name| found.remove(&name).unwrap()), expected);
+    assert_eq!((db.count("envelopes"), db.count("remembered")), (4, 3));
+}
+
 fn who_comes_second_is_contended(db: &Fixture) {
     let name = name(db.activate().id, "a");
     let first = send(&name, 1);
@@ -144,6 +182,7 @@ fn who_waits_for_the_first_sees_what_came_of_it(db: &Fixture) {
 }
 
 fn one_is_stored(db: &Fixture, name: &Name) {
+    let before = db.count("envelopes");
     let tries = AtomicU32::new(0);
     let stored: Vec<_> = thread::scope(|scope| {
         let tries = &tries;
@@ -152,7 +191,7 @@ fn one_is_stored(db: &Fixture, name: &Name) {
         all.into_iter().map(|one| one.join().unwrap()).collect()
     });
     assert_eq!(stored.iter().filter(|stored| **stored).count(), 1);
-    assert_eq!((db.count("envelopes"), db.count("remembered")), (1, 1));
+    assert_eq!((db.count("envelopes"), db.count("remembered")), (before + 1, 1));
 }
 
 fn of_many_sends_of_one_name_one_is_stored(db: &Fixture) {
@@ -166,6 +205,15 @@ fn of_many_that_take_a_stale_name_one_is_stored(db: &Fixture) {
         db.execute("DELETE FROM envelopes").unwrap();
         one_is_stored(db, &name);
         db.execute("DELETE FROM envelopes").unwrap();
+    }
+}
+
+fn of_many_that_take_a_name_that_has_had_its_time_one_is_stored(db: &Fixture) {
+    let name = name(db.activate().id, "a");
+    for _ in 0..5 {
+        db.apply(&send_early(&name, 1));
+        one_is_stored(db, &name);
+        db.execute("DELETE FROM remembered").unwrap();
     }
 }
 
@@ -206,5 +254,7 @@ fn overage_of_many_at_once_adds_up(db: &Fixture) {
     assert_eq!(db.count("overages WHERE messages = 40"), 2);
 }
 
+/// The instant of every send that is not early.
+const NOW: Timestamp = at(7);
 /// Long enough that whoever does not wait would be through.
 const PAUSE: Duration = Duration::from_millis(150);

@@ -123,6 +123,7 @@ pub(super) struct Envelope {
     pub(super) message: String,
     /// The answer to the send that stored it.
     sent: Value,
+    at: i64,
     opened_at: Option<i64>,
     /// The registrations that were to be told.
     pub(super) told: Vec<String>,
@@ -133,6 +134,7 @@ struct Named {
     to: String,
     message: String,
     envelope: usize,
+    at: i64,
 }
 
 /// A 429 of minute or day that a node answers again from memory.

@@ -127,8 +127,8 @@ pub(in crate::batch) fn recall(
     conn: &mut PgConnection,
     ids: &[RememberedId<'_>],
 ) -> Result<Vec<RecalledRow>, Fault> {
-    Ok(Statement::<_, (Text, Text, Binary, MetaColumns)>::query(
-        "SELECT r.api_key_id, r.idempotency_key, r.fingerprint,
+    Ok(Statement::<_, (Text, Text, Binary, BigInt, MetaColumns)>::query(
+        "SELECT r.api_key_id, r.idempotency_key, r.fingerprint, r.created_at,
              e.id, e.sender, e.recipient, e.suite, e.hash, e.payload_size_bytes, e.created_at
          FROM unnest(?, ?) AS n (api_key_id, idempotency_key)
          JOIN remembered AS r
@@ -162,12 +162,15 @@ pub(in crate::batch) fn forget_stale(
     rows: &[RememberedRow<'_>],
 ) -> Result<(), Fault> {
     Statement::command(
-        "DELETE FROM remembered AS r USING unnest(?, ?) AS n (api_key_id, idempotency_key)
+        "DELETE FROM remembered AS r
+         USING unnest(?, ?, ?) AS n (api_key_id, idempotency_key, forgotten_before)
          WHERE r.api_key_id = n.api_key_id AND r.idempotency_key = n.idempotency_key
-             AND NOT EXISTS (SELECT FROM envelopes AS e WHERE e.id = r.envelope_id)",
+             AND (r.created_at < n.forgotten_before
+                 OR NOT EXISTS (SELECT FROM envelopes AS e WHERE e.id = r.envelope_id))",
     )
     .bind::<Texts, _>(column(rows, |row| &*row.id.api_key_id))
     .bind::<Texts, _>(column(rows, |row| row.id.idempotency_key))
+    .bind::<BigInts, _>(column(rows, |row| row.forgotten_before))
     .execute(conn)?;
     Ok(())
 }

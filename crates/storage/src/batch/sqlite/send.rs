@@ -2,7 +2,7 @@
 
 use diesel::{
     SqliteConnection,
-    dsl::exists,
+    dsl::{exists, not},
     prelude::*,
     sql_types::{BigInt, Text},
     upsert::excluded,
@@ -109,7 +109,13 @@ pub(in crate::batch) fn recall(
         let row = r::table
             .find((&id.api_key_id, id.idempotency_key))
             .inner_join(e::table)
-            .select((r::api_key_id, r::idempotency_key, r::fingerprint, envelope::META))
+            .select((
+                r::api_key_id,
+                r::idempotency_key,
+                r::fingerprint,
+                r::created_at,
+                envelope::META,
+            ))
             .first(conn);
         recalled.extend(row.optional()?);
     }
@@ -139,11 +145,11 @@ pub(in crate::batch) fn forget_stale(
     conn: &mut SqliteConnection,
     rows: &[RememberedRow<'_>],
 ) -> Result<(), Fault> {
-    for RememberedRow { id, .. } in rows {
+    for RememberedRow { id, forgotten_before, .. } in rows {
         let envelope = e::table.filter(e::id.eq(r::envelope_id));
         let stale = r::table
             .find((&id.api_key_id, id.idempotency_key))
-            .filter(diesel::dsl::not(exists(envelope)));
+            .filter(r::created_at.lt(forgotten_before).or(not(exists(envelope))));
         diesel::delete(stale).execute(conn)?;
     }
     Ok(())

@@ -45,7 +45,8 @@ impl Truth {
             return Err(Refused::of("PAYLOAD_TOO_LARGE", "message"));
         }
         let name = request.name.as_ref().map(|name| (sender, name.clone()));
-        if let Some(first) = name.and_then(|name| self.named.get(&name)) {
+        let first = name.and_then(|name| self.named.get(&name));
+        if let Some(first) = first.filter(|first| self.now - first.at <= NAMED_FOR_MS) {
             if first.to == request.text && first.message == *message {
                 return Ok(Sending::Replay(self.envelopes[first.envelope].sent.clone()));
             }
@@ -94,10 +95,17 @@ impl Truth {
         if let (Some(name), Called::Key(sender)) = (request.name, caller.called) {
             let (to, message) = (request.text, message.clone());
             let envelope = self.envelopes.len();
-            self.named.insert((sender, name), Named { to, message, envelope });
+            let at = self.now;
+            self.named.insert((sender, name), Named { to, message, envelope, at });
         }
         let told = self.webhook_ids(recipient);
-        self.envelopes.push(Envelope { id, recipient, message, sent, opened_at: None, told });
+        let (at, opened_at) = (self.now, None);
+        self.envelopes.push(Envelope { id, recipient, message, sent, at, opened_at, told });
+    }
+
+    /// Whether an envelope has not had its time, purged or not.
+    pub(in super::super) fn is_kept(&self, envelope: usize) -> bool {
+        self.now - self.envelopes[envelope].at <= KEPT_FOR_MS
     }
 
     pub(in super::super) fn open(
@@ -107,7 +115,8 @@ impl Truth {
     ) -> Said<Value> {
         self.answer(caller, Act::Execute, |truth, key| {
             let now = truth.now;
-            let envelope = asked?.and_then(|envelope| truth.envelopes.get_mut(envelope));
+            let envelope = asked?.filter(|envelope| truth.is_kept(*envelope));
+            let envelope = envelope.and_then(|envelope| truth.envelopes.get_mut(envelope));
             let envelope = envelope.filter(|envelope| envelope.recipient == key);
             let envelope = envelope.ok_or(Refused::new("ENVELOPE_NOT_FOUND"))?;
             let opened_at = *envelope.opened_at.get_or_insert(now);
@@ -131,12 +140,12 @@ impl Truth {
     ) -> Said<Value> {
         self.answer(caller, Act::Execute, |truth, key| {
             let url = url?;
-            if url.contains("private") {
-                return Err(Refused::of("INVALID_FIELD", "url"));
-            }
             let key = &truth.keys[key];
             if key.webhooks.len() >= REGISTRATIONS_MAX {
                 return Err(Refused::new("QUOTA_EXCEEDED"));
+            }
+            if url.contains("private") {
+                return Err(Refused::of("INVALID_FIELD", "url"));
             }
             Ok(json!({
                 "api_key_id": key.id,
@@ -198,3 +207,7 @@ impl Truth {
         })
     }
 }
+
+const DAY_MS: i64 = 86_400_000;
+const NAMED_FOR_MS: i64 = DAY_MS;
+const KEPT_FOR_MS: i64 = 30 * DAY_MS;
