@@ -1,10 +1,14 @@
-//! How often one address may activate and log in, and which address that is. Also how an account changes its secret.
+//! How often one address may activate and log in, and which address that is. Also how an account changes its secret, and
+//! how often it may.
 
 use serde_json::{Value, json};
 
 use crate::support::{Answer, Client, Database, on_both, text, within_one_minute};
 
-on_both!(a_new_login_secret_takes_the_place_of_the_old_one);
+on_both!(
+    a_new_login_secret_takes_the_place_of_the_old_one,
+    an_account_ends_sessions_and_replaces_its_secret_only_so_often,
+);
 
 fn a_new_login_secret_takes_the_place_of_the_old_one(database: &Database) {
     let nodes = database.serve_on_every_node();
@@ -28,6 +32,44 @@ fn a_new_login_secret_takes_the_place_of_the_old_one(database: &Database) {
     let newest = text(&rotate(&alice.token).ok(), "login_secret");
     client.login(&alice.account, &new).refused(401, "UNAUTHORIZED");
     client.login(&alice.account, &newest).ok();
+}
+
+fn an_account_ends_sessions_and_replaces_its_secret_only_so_often(database: &Database) {
+    let server = database.serve_with(&["--account-changes-per-minute=3"]);
+    let client = server.client();
+    let ask = |path: &str, token: &str| client.post(path).token(token).answer();
+    let (rotate, log_out) = ("/v1/auth/rotate-secret", "/v1/auth/logout");
+    // Each run has accounts of its own, which have done nothing yet.
+    let (alice, bob, ended, secret, refused, others) = within_one_minute(|| {
+        let (alice, bob) = (client.newcomer(), client.newcomer());
+        // A second session is no second allowance.
+        let session = client.login(&alice.account, alice.login_secret.as_ref().unwrap()).ok();
+        let ended = text(&session, "session_token");
+        let faulty = client.post(log_out).token(&ended).json(&json!({"all": 7})).answer();
+        faulty.refused(400, "INVALID_FIELD");
+        ask(log_out, &ended).ok();
+        let secret = text(&ask(rotate, &alice.token).ok(), "login_secret");
+        let refused = [rotate, log_out].map(|path| ask(path, &alice.token));
+        let others = [&bob.token, "st_x", &ended].map(|token| ask(rotate, token));
+        (alice, bob, ended, secret, refused, others)
+    });
+    for answer in refused {
+        let problem = answer.refused(429, "RATE_LIMIT_EXCEEDED");
+        assert!(text(&problem, "detail").contains("account"), "{problem}");
+        let wait: u64 = answer.header("retry-after").unwrap().parse().unwrap();
+        assert!((1..=60).contains(&wait), "{wait}");
+    }
+    // Whose session it is comes first.
+    assert_eq!(statuses(&others), [200, 401, 401]);
+    client
+        .post("/v1/did/status")
+        .token(&ended)
+        .key(&alice.key)
+        .answer()
+        .refused(401, "UNAUTHORIZED");
+    // What was refused was not done, and nothing else is limited by it.
+    client.login(&alice.account, &secret).ok();
+    client.send(&alice, &bob.key, "x").ok();
 }
 
 #[test]

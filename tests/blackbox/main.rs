@@ -17,6 +17,7 @@ mod audit;
 mod backup;
 mod bad_receivers;
 mod badges;
+mod body_memory;
 mod channels;
 mod cluster;
 mod command_line;

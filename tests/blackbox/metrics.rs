@@ -1,12 +1,14 @@
 //! What the ops address tells of traffic: the numbers are those of what happened, and no label grows with it.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, thread};
 
+use sealpost_domain::ports::{Durability, Store as _};
+use sealpost_storage::{DatabaseUrl, Settings};
 use serde_json::json;
 
 use crate::support::{
-    Authority, Client, Database, Identity, Reaction, Receiver, SOON, Server, eventually, on_both,
-    text, within_one_minute,
+    Authority, Database, Identity, Reaction, Receiver, SOON, Server, eventually, on_both, text,
+    value_of, within_one_minute,
 };
 
 on_both!(
@@ -15,19 +17,31 @@ on_both!(
     whatever_the_operators_page_names_is_there_after_traffic,
 );
 
-/// The text of `/metrics`.
-fn scrape(server: &Server) -> String {
-    let answer = Client::new(&server.ops_url).request("GET", "/metrics").answer();
-    assert_eq!(answer.status, 200);
-    assert_eq!(answer.header("content-type"), Some("text/plain; version=0.0.4"));
-    String::from_utf8(answer.body).unwrap()
-}
-
-/// The value of one series, written as it stands in the text; 0 where it is not there yet.
-#[track_caller]
-fn value(metrics: &str, series: &str) -> u64 {
-    let line = metrics.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
-    line.map_or(0, |value| value.parse().unwrap())
+#[test]
+fn envelopes_that_are_too_much_for_one_commit_are_stored_by_several() {
+    let database = Database::embedded();
+    let server = database.serve_with(&["--batch-bytes", "1"]);
+    let client = server.client();
+    let alice = client.newcomer();
+    client.send(&alice, &alice.key, "everything is in memory now").ok();
+    let commits = || server.metric("sealpost_commit_batch_size_count");
+    let waiting = || server.metric("sealpost_commit_queue_bytes");
+    eventually("nothing waits any more", SOON, || (waiting() == 0).then_some(()));
+    let (before, sends) = (commits(), 4);
+    let url = DatabaseUrl::Sqlite(database.file());
+    let lock = sealpost_storage::Database::open(&url, Settings::default()).unwrap();
+    let transaction = lock.begin(Durability::Durable).unwrap();
+    thread::scope(|scope| {
+        let send = || client.send(&alice, &alice.key, MESSAGE).ok();
+        scope.spawn(send);
+        let one = eventually("one waits", SOON, || Some(waiting()).filter(|bytes| *bytes > 0));
+        for _ in 1..sends {
+            scope.spawn(send);
+        }
+        eventually("all wait", SOON, || (waiting() == sends * one).then_some(()));
+        drop(transaction);
+    });
+    assert_eq!(commits() - before, sends);
 }
 
 /// Whatever a server can count short of an accident: sends, a replay, refusals, a limit, deliveries that succeed, fail
@@ -49,9 +63,10 @@ fn make_traffic(server: &Server, handle: &str) -> Identity {
     // One succeeds, each of the others is tried twice.
     receiver.await_notices(1 + 3 * 2);
     eventually("every outcome is counted and written down", SOON, || {
-        let metrics = scrape(server);
-        let given_up = value(&metrics, "sealpost_deliveries_settled_total{outcome=\"exhausted\"}");
-        (given_up == 3 && value(&metrics, "sealpost_deliveries_held") == 0).then_some(())
+        let metrics = server.metrics();
+        let given_up =
+            value_of(&metrics, "sealpost_deliveries_settled_total{outcome=\"exhausted\"}");
+        (given_up == 3 && value_of(&metrics, "sealpost_deliveries_held") == 0).then_some(())
     });
     alice
 }
@@ -62,10 +77,10 @@ fn the_numbers_are_those_of_what_happened(database: &Database) {
         tries += 1;
         let server = database.serve_with(&["--webhook-retry-schedule", "10ms"]);
         let alice = make_traffic(&server, &format!("bob-{tries}"));
-        (scrape(&server), alice, server)
+        (server.metrics(), alice, server)
     });
     let is =
-        |series: &str, expected: u64| assert_eq!(value(&metrics, series), expected, "{series}");
+        |series: &str, expected: u64| assert_eq!(value_of(&metrics, series), expected, "{series}");
     let sends = |status: u16| {
         format!(
             "sealpost_http_requests_total{{method=\"POST\",route=\"/v1/channel/send\",status=\"{status}\"}}"
@@ -87,16 +102,18 @@ fn the_numbers_are_those_of_what_happened(database: &Database) {
     is("sealpost_commit_queue_depth", 0);
     is("sealpost_deliveries_held", 0);
     is("sealpost_limits_refused_total{limit=\"minute\"}", 0);
-    assert!(value(&metrics, "sealpost_cache_lookups_total{cache=\"sessions\",result=\"hit\"}") > 3);
-    assert!(value(&metrics, "process_resident_memory_bytes") > 1_000_000);
-    assert!(value(&metrics, "process_open_fds") > 3);
+    assert!(
+        value_of(&metrics, "sealpost_cache_lookups_total{cache=\"sessions\",result=\"hit\"}") > 3
+    );
+    assert!(value_of(&metrics, "process_resident_memory_bytes") > 1_000_000);
+    assert!(value_of(&metrics, "process_open_fds") > 3);
 
     // More than a minute allows.
     let client = server.client();
     eventually("the minute is used up", SOON, || {
         (client.status(&alice).status == 429).then_some(())
     });
-    assert!(value(&scrape(&server), "sealpost_limits_refused_total{limit=\"minute\"}") >= 1);
+    assert!(server.metric("sealpost_limits_refused_total{limit=\"minute\"}") >= 1);
 }
 
 fn whatever_the_operators_page_names_is_there_after_traffic(database: &Database) {
@@ -111,7 +128,7 @@ fn whatever_the_operators_page_names_is_there_after_traffic(database: &Database)
     eventually("an address is refused", SOON, || {
         (server.client().login("acct_nobody", "ls_nothing").status == 429).then_some(())
     });
-    let metrics = scrape(&server);
+    let metrics = server.metrics();
     let there: BTreeSet<&str> = metrics
         .lines()
         .filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next())
@@ -131,7 +148,7 @@ fn no_label_holds_what_a_caller_wrote(database: &Database) {
     let server = database.serve_with(&["--webhook-retry-schedule", "10ms"]);
     let alice = make_traffic(&server, "bob");
     let client = server.client();
-    let count = || scrape(&server).lines().count();
+    let count = || server.metrics().lines().count();
     client.request("GET", "/nowhere/0").answer();
     client.request("BREW", "/v1/ping").answer();
     let before = count();
@@ -140,16 +157,16 @@ fn no_label_holds_what_a_caller_wrote(database: &Database) {
         client.request(&format!("BREW{number}"), "/v1/ping").answer();
     }
     assert_eq!(count(), before);
-    let metrics = scrape(&server);
+    let metrics = server.metrics();
     for series in [
         "sealpost_http_requests_total{method=\"GET\",route=\"unmatched\",status=\"404\"}",
         "sealpost_http_requests_total{method=\"other\",route=\"/v1/ping\",status=\"405\"}",
     ] {
-        assert_eq!(value(&metrics, series), 20, "{series}");
+        assert_eq!(value_of(&metrics, series), 20, "{series}");
     }
     let secret = text(&client.register(&alice, "http://127.0.0.1:8090/"), "secret");
     for word in [&alice.key, &alice.account, &alice.did, &alice.token, &secret, "bob", "env_"] {
-        assert!(!scrape(&server).contains(word), "{word}");
+        assert!(!server.metrics().contains(word), "{word}");
     }
 }
 

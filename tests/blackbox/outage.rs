@@ -100,9 +100,18 @@ fn malformed(client: &Client, token: &str) -> Answer {
 }
 
 #[test]
-fn a_full_queue_refuses_at_once_and_stores_nothing_of_it() {
+fn a_queue_that_is_full_by_number_refuses_at_once_and_stores_nothing_of_it() {
+    refuses_what_finds_no_room(&["--queue", "1", "--batch", "1"]);
+}
+
+#[test]
+fn a_queue_that_is_full_by_bytes_refuses_at_once_and_stores_nothing_of_it() {
+    refuses_what_finds_no_room(&["--queue-bytes", "1"]);
+}
+
+fn refuses_what_finds_no_room(settings: &[&str]) {
     let database = Database::embedded();
-    let server = database.serve_with(&["--queue", "1", "--batch", "1"]);
+    let server = database.serve_with(settings);
     let (client, receiver) = (server.client(), Receiver::start());
     let alice = client.newcomer();
     client.register(&alice, &receiver.url);

@@ -266,6 +266,8 @@ fn the_clear_is_for_loopback_alone() {
 fn settings_that_contradict_each_other_are_refused() {
     let database = Database::embedded();
     assert!(refused(database.command(&["--connection-timeout=10s"])).contains("--body-timeout"));
+    let message = refused(database.command(&["--body-memory=2097151"]));
+    assert!(message.contains("--max-body-bytes") && message.contains("2097152"), "{message}");
     assert!(
         refused(database.command(&["--webhook-timeout=15s", "--webhook-lease=24s"]))
             .contains("--webhook-lease")
@@ -281,6 +283,8 @@ fn wrong_usage_has_a_status_of_its_own() {
         &["nonsense"],
         &["serve", "--listen", "nowhere"],
         &["serve", "--queue", "0"],
+        &["serve", "--queue-bytes", "0"],
+        &["serve", "--batch-bytes", "0"],
         &["serve", "--suite", "rot13"],
         &["serve", "--channel-life", "61m"],
         &["serve", "--channel-life", "0s"],

@@ -36,7 +36,7 @@ class Server:
         self.binary, self.data = binary, ["--data-dir", f"{folder}/data"]
         self.process = subprocess.Popen(
             [binary, "serve", "--dev", *self.data, "--listen", "127.0.0.1:0", "--ops-listen", "off", "--log", "warn",
-             "--activations-per-minute", "0", "--logins-per-minute", "0"],
+             "--activations-per-minute", "0", "--logins-per-minute", "0", "--account-changes-per-minute", "0"],
             stdout=subprocess.PIPE, text=True)
 
     def __enter__(self):

@@ -140,3 +140,10 @@ fn positive(text: &str) -> Result<usize, String> {
         _ => Err("give a number from 1 to 1000000".to_owned()),
     }
 }
+
+fn bytes(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(number @ 1..=4_294_967_295) => Ok(number),
+        _ => Err("give a number of bytes from 1 to 4294967295".to_owned()),
+    }
+}

@@ -43,6 +43,7 @@ impl Node {
         config::check_listen(args)?;
         config::check_lease(args)?;
         config::check_timeouts(&args.http)?;
+        config::check_body_memory(&args.http)?;
         let url = config::database_url(&args.database);
         let lock = match &url {
             DatabaseUrl::Sqlite(file) => Some(lock(&args.database, file)?),
@@ -215,7 +216,9 @@ fn service_settings(args: &ServeArgs) -> ServiceSettings {
         channel_envelopes_max: args.channel.envelopes,
         channels_cached_max: args.channel.channels_cached,
         queue_max: service.queue,
+        queue_bytes_max: service.queue_bytes,
         batch_max: service.batch,
+        batch_bytes_max: service.batch_bytes,
         identities_cached_max: service.identities_cached,
         ..ServiceSettings::default()
     }

@@ -70,6 +70,17 @@ pub(crate) fn check_timeouts(args: &HttpArgs) -> Result<(), Fault> {
     Ok(())
 }
 
+/// A body at the limit must have room for itself at least.
+pub(crate) fn check_body_memory(args: &HttpArgs) -> Result<(), Fault> {
+    if args.body_memory < args.max_body_bytes {
+        return Err(Fault::new(format!(
+            "--body-memory must be at least --max-body-bytes, which is {}",
+            args.max_body_bytes
+        )));
+    }
+    Ok(())
+}
+
 /// The database to use.
 pub(crate) fn database_url(args: &DatabaseArgs) -> DatabaseUrl {
     args.database_url

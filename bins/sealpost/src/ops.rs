@@ -8,12 +8,14 @@ use sealpost_webhooks::Stats;
 
 use crate::{
     compose::Node,
+    http::BodyMemory,
     metrics::{self, Registry, float},
 };
 
 /// What operators ask about.
 pub(crate) struct Ops {
     pub(crate) node: Arc<Node>,
+    pub(crate) body_memory: Arc<BodyMemory>,
     pub(crate) registry: Arc<Registry>,
 }
 
@@ -59,6 +61,7 @@ async fn show_metrics(ops: web::Data<Ops>) -> HttpResponse {
     let rendered = web::block(move || {
         metrics::observe_process();
         observe(&ops.node);
+        ::metrics::gauge!("sealpost_body_memory_bytes").set(float(ops.body_memory.taken()));
         ops.registry.render()
     });
     match rendered.await {
@@ -69,6 +72,7 @@ async fn show_metrics(ops: web::Data<Ops>) -> HttpResponse {
 
 /// What is not counted as it happens but looked at when somebody asks.
 fn observe(node: &Node) {
+    ::metrics::gauge!("sealpost_commit_queue_bytes").set(float(node.sealpost.queue_bytes()));
     ::metrics::gauge!("sealpost_commit_queue_depth").set(float(node.sealpost.queue_depth()));
     ::metrics::gauge!("sealpost_deliveries_held").set(float(node.dispatcher.held()));
     observe_deliveries(&node.dispatcher.stats());

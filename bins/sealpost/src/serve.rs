@@ -21,7 +21,7 @@ use crate::{
     config, dashboard,
     docs::Docs,
     fault::Fault,
-    http::{self, App, Throttle},
+    http::{self, App, BodyMemory, Throttle},
     listen::{self, Bounds},
     logs,
     metrics::{self, Registry},
@@ -87,11 +87,14 @@ impl Server {
         let base_url = base_url.as_str().to_owned();
         let circuits = args.service.circuits.clone();
         reload_on(hangups, circuits, Arc::clone(&node.sealpost), tls.clone());
-        let api = serve_api(args, api_socket, &node, &base_url, tls.as_ref())?;
+        let app = web::Data::new(app(args, &node, &base_url));
+        let body_memory = Arc::clone(&app.body_memory);
+        let api = serve_api(args, api_socket, app, tls.as_ref())?;
         let (ops, ops_url) = match ops_socket {
             Some(socket) => {
                 let url = format!("http://{}", local_address(&socket)?);
-                (Some(serve_ops(args, socket, &node, registry)?), Some(url))
+                let ops = Ops { node: Arc::clone(&node), body_memory, registry };
+                (Some(serve_ops(args, socket, ops)?), Some(url))
             }
             None => (None, None),
         };
@@ -111,27 +114,34 @@ impl Server {
     }
 }
 
-fn serve_api(
-    args: &ServeArgs,
-    socket: TcpListener,
-    node: &Node,
-    base_url: &str,
-    tls: Option<&Arc<Tls>>,
-) -> Result<ServerHandle, Fault> {
-    let app = web::Data::new(App {
+fn app(args: &ServeArgs, node: &Node, base_url: &str) -> App {
+    let http = &args.http;
+    App {
         sealpost: Arc::clone(&node.sealpost),
         issuer: Arc::clone(&node.issuer),
         clock: Arc::clone(&node.clock),
         base_url: base_url.to_owned(),
-        is_secure: tls.is_some() || args.http.behind_tls_proxy || base_url.starts_with("https://"),
-        max_body_bytes: args.http.max_body_bytes,
-        body_timeout: args.http.body_timeout,
-        trusted_proxies: args.http.trusted_proxies.clone(),
-        activations: Throttle::new(args.http.activations_per_minute),
-        logins: Throttle::new(args.http.logins_per_minute),
-        dashboard: Throttle::new(args.http.dashboard_per_minute),
+        is_secure: http.tls_cert.is_some()
+            || http.behind_tls_proxy
+            || base_url.starts_with("https://"),
+        max_body_bytes: http.max_body_bytes,
+        body_memory: Arc::new(BodyMemory::new(http.body_memory)),
+        body_timeout: http.body_timeout,
+        trusted_proxies: http.trusted_proxies.clone(),
+        activations: Throttle::new(http.activations_per_minute),
+        logins: Throttle::new(http.logins_per_minute),
+        account_changes: Throttle::new(http.account_changes_per_minute),
+        dashboard: Throttle::new(http.dashboard_per_minute),
         docs: Docs::new(base_url),
-    });
+    }
+}
+
+fn serve_api(
+    args: &ServeArgs,
+    socket: TcpListener,
+    app: web::Data<App>,
+    tls: Option<&Arc<Tls>>,
+) -> Result<ServerHandle, Fault> {
     let make = move || {
         ActixApp::new()
             .app_data(app.clone())
@@ -151,13 +161,8 @@ fn serve_api(
         .map_err(|error| Fault::caused("the API cannot be served", error))
 }
 
-fn serve_ops(
-    args: &ServeArgs,
-    socket: TcpListener,
-    node: &Arc<Node>,
-    registry: Arc<Registry>,
-) -> Result<ServerHandle, Fault> {
-    let ops = web::Data::new(Ops { node: Arc::clone(node), registry });
+fn serve_ops(args: &ServeArgs, socket: TcpListener, ops: Ops) -> Result<ServerHandle, Fault> {
+    let ops = web::Data::new(ops);
     let make = move || ActixApp::new().app_data(ops.clone()).configure(ops::routes);
     let bounds = Bounds {
         workers: 1,

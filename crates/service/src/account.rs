@@ -75,6 +75,12 @@ impl Sealpost {
         })
     }
 
+    /// The account of a live session, as far as memory can tell: for whoever counts what an account asks for. What it asks
+    /// for judges the session itself.
+    pub async fn account_of(&self, token: Option<&str>) -> Result<AccountId, Error> {
+        self.session_account(read_token(token)?).await
+    }
+
     /// Replaces the account's login secret; the old one stops working. Sessions go on.
     pub fn rotate_login_secret(
         &self,

@@ -28,6 +28,13 @@ pub(crate) struct Command {
     pub(crate) outgoing: Option<Outgoing>,
 }
 
+impl Command {
+    /// What it holds in memory for as long as it waits, as far as that depends on the message.
+    pub(crate) fn bytes(&self) -> usize {
+        self.outgoing.as_ref().map_or(0, |outgoing| outgoing.envelope.sealed.len())
+    }
+}
+
 /// The caller's name for a request, and what it asked for.
 #[derive(Debug, Clone)]
 pub(crate) struct Idempotency {

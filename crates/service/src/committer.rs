@@ -8,10 +8,10 @@ use sealpost_domain::{
     LeasedDelivery, Refusal,
     ports::{Durability, StoreError},
 };
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use crate::{
-    Error,
+    Error, Settings,
     batch::{Command, Decided, Hold, decide, wanted},
     figures::CommitFigures,
     sealpost::Core,
@@ -19,6 +19,9 @@ use crate::{
 
 pub(crate) struct Committer {
     queue: mpsc::Sender<Waiting>,
+    /// One permit a byte.
+    room: Arc<Semaphore>,
+    bytes_max: u32,
     thread: thread::JoinHandle<()>,
 }
 
@@ -26,15 +29,19 @@ pub(crate) struct Committer {
 pub(crate) struct Waiting {
     command: Command,
     reply: oneshot::Sender<Result<Decided, Error>>,
+    /// Its part of the room, until it is answered.
+    _room: OwnedSemaphorePermit,
 }
 
 impl Committer {
     pub(crate) fn start(core: Arc<Core>) -> Result<Self, std::io::Error> {
         let (queue, waiting) = mpsc::channel(core.settings.queue_max);
+        let bytes_max = u32::try_from(core.settings.queue_bytes_max).unwrap_or(u32::MAX);
+        let room = Arc::new(Semaphore::new(permits(bytes_max)));
         let thread = thread::Builder::new()
             .name("committer".to_owned())
             .spawn(move || run(&core, waiting))?;
-        Ok(Self { queue, thread })
+        Ok(Self { queue, room, bytes_max, thread })
     }
 
     pub(crate) fn is_alive(&self) -> bool {
@@ -46,13 +53,22 @@ impl Committer {
         self.queue.max_capacity().saturating_sub(self.queue.capacity())
     }
 
-    /// Puts a command into the queue; the outcome comes through the receiver. A full queue refuses at once.
+    /// What the messages take that have no answer yet: those that wait, and those of the batch that is being stored.
+    pub(crate) fn bytes(&self) -> usize {
+        permits(self.bytes_max).saturating_sub(self.room.available_permits())
+    }
+
+    /// Puts a command into the queue; the outcome comes through the receiver. A queue that is full, by number or by bytes,
+    /// refuses at once.
     pub(crate) fn submit(
         &self,
         command: Command,
     ) -> Result<oneshot::Receiver<Result<Decided, Error>>, Refusal> {
+        let bytes = u32::try_from(command.bytes()).unwrap_or(u32::MAX).min(self.bytes_max);
+        let room = Arc::clone(&self.room).try_acquire_many_owned(bytes);
+        let room = room.map_err(|_full| Refusal::Unavailable)?;
         let (reply, outcome) = oneshot::channel();
-        match self.queue.try_send(Waiting { command, reply }) {
+        match self.queue.try_send(Waiting { command, reply, _room: room }) {
             Ok(()) => Ok(outcome),
             Err(_) => Err(Refusal::Unavailable),
         }
@@ -68,12 +84,30 @@ impl Committer {
 }
 
 fn run(core: &Core, mut queue: mpsc::Receiver<Waiting>) {
-    let batch_max = core.settings.batch_max;
-    let mut batch = Vec::with_capacity(batch_max);
+    let Settings { batch_max, batch_bytes_max, .. } = core.settings;
+    let mut taken = Vec::with_capacity(batch_max);
     let figures = CommitFigures::new();
-    while queue.blocking_recv_many(&mut batch, batch_max) > 0 {
-        commit(core, &figures, std::mem::take(&mut batch));
+    while queue.blocking_recv_many(&mut taken, batch_max) > 0 {
+        let mut left = std::mem::take(&mut taken);
+        while !left.is_empty() {
+            let bytes = left.iter().map(|waiting| waiting.command.bytes());
+            let later = left.split_off(how_many_fit(bytes, batch_bytes_max));
+            commit(core, &figures, std::mem::replace(&mut left, later));
+        }
     }
+}
+
+/// How many of these share a commit: one at the least, however large.
+fn how_many_fit(bytes: impl Iterator<Item = usize>, bytes_max: usize) -> usize {
+    let sums = bytes.scan(0_usize, |sum, bytes| {
+        *sum = sum.saturating_add(bytes);
+        Some(*sum)
+    });
+    sums.take_while(|sum| *sum <= bytes_max).count().max(1)
+}
+
+fn permits(bytes: u32) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX).min(Semaphore::MAX_PERMITS)
 }
 
 fn commit(core: &Core, figures: &CommitFigures, mut batch: Vec<Waiting>) {
@@ -150,3 +184,22 @@ fn answer(waiting: Waiting, decided: Result<Decided, Error>) {
 }
 
 const NOT_STORED: &str = "a batch was not stored";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_ends_before_the_envelope_that_would_be_too_much() {
+        for (bytes, fit) in [
+            (&[3, 3, 4][..], 3),
+            (&[3, 3, 5], 2),
+            (&[10, 0, 1], 2),
+            (&[11, 1], 1),
+            (&[usize::MAX, usize::MAX], 1),
+            (&[0, usize::MAX], 1),
+        ] {
+            assert_eq!(how_many_fit(bytes.iter().copied(), 10), fit, "{bytes:?}");
+        }
+    }
+}

@@ -61,6 +61,9 @@ impl Sealpost {
         caller: &Caller,
         asked: Register,
     ) -> Result<Registered, Error> {
+        // A look-up takes seconds where a name server is slow: none for what the cap refuses anyway.
+        let registrations = self.core.store.lookup()?.list_registrations(&caller.key)?;
+        self.check_cap(u64::try_from(registrations.len()).unwrap_or(u64::MAX))?;
         let url = self
             .core
             .guard
@@ -108,18 +111,21 @@ impl Sealpost {
         if status != KeyStatus::Active {
             return Ok(Err(Refusal::KeyInactive { status, field: None }));
         }
-        let limit = self.core.settings.registrations_per_key_max;
-        if tx.count_registrations(&key)? >= u64::from(limit) {
-            return Ok(Err(too_many_registrations(limit)));
+        if let Err(full) = self.check_cap(tx.count_registrations(&key)?) {
+            return Ok(Err(full));
         }
         tx.insert_registration(registration).map(Ok)
     }
-}
 
-fn too_many_registrations(limit: u32) -> Refusal {
-    Refusal::QuotaExceeded {
-        limit,
-        what: "webhook registrations of this API key",
-        way_out: "delete one that is no longer used",
+    fn check_cap(&self, registrations: u64) -> Result<(), Refusal> {
+        let limit = self.core.settings.registrations_per_key_max;
+        if registrations < u64::from(limit) {
+            return Ok(());
+        }
+        Err(Refusal::QuotaExceeded {
+            limit,
+            what: "webhook registrations of this API key",
+            way_out: "delete one that is no longer used",
+        })
     }
 }

@@ -119,6 +119,12 @@ impl Sealpost {
         committer.as_ref().map_or(0, Committer::depth)
     }
 
+    /// How many bytes the sealed messages take that wait for a commit or are in one.
+    pub fn queue_bytes(&self) -> usize {
+        let committer = self.committer.read().unwrap_or_else(PoisonError::into_inner);
+        committer.as_ref().map_or(0, Committer::bytes)
+    }
+
     /// How much is remembered, by what is remembered.
     pub fn cache_entries(&self) -> [(&'static str, usize); 4] {
         self.core.known.entries()

@@ -153,7 +153,7 @@ impl Sealpost {
     }
 
     /// The account of a session that is live as far as memory can tell: enough where the transaction looks again.
-    async fn session_account(&self, token: TokenHash) -> Result<AccountId, Error> {
+    pub(crate) async fn session_account(&self, token: TokenHash) -> Result<AccountId, Error> {
         match self.core.known.session(&token) {
             Some(session) => self.live_account(Some(session)),
             None => self.stored_session(token).await,

@@ -44,8 +44,13 @@ pub struct Settings {
     pub channels_cached_max: usize,
     /// Sends that may wait for a commit; more are refused as unavailable.
     pub queue_max: usize,
+    /// Bytes of envelopes that may wait for a commit; more are refused as unavailable, but one may always wait.
+    /// Past 4 GiB it is 4 GiB.
+    pub queue_bytes_max: usize,
     /// Sends that share one commit at the most.
     pub batch_max: usize,
+    /// Bytes of envelopes that share one commit at the most, unless one is larger: the database's driver copies them.
+    pub batch_bytes_max: usize,
     /// Look-ups of sessions that may wait, of requests that are refused without a transaction; more are refused as
     /// unavailable.
     pub session_lookups_waiting_max: usize,
@@ -92,7 +97,9 @@ impl Default for Settings {
             channel_envelopes_max: 10_000,
             channels_cached_max: 10_000,
             queue_max: 4096,
+            queue_bytes_max: 67_108_864,
             batch_max: 256,
+            batch_bytes_max: 4_194_304,
             session_lookups_waiting_max: 4096,
             session_lookups_together_max: 1024,
             identities_cached_max: 10_000,

@@ -5,7 +5,16 @@
 mod address;
 mod location;
 
-use std::{rc::Rc, sync::mpsc, thread, time::Duration};
+use std::{
+    rc::Rc,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+        mpsc,
+    },
+    thread,
+    time::Duration,
+};
 
 use sealpost_domain::ports::TargetGuard;
 use url::{Host, Url};
@@ -24,6 +33,8 @@ pub struct AddressPolicy {
 pub struct Guard {
     policy: AddressPolicy,
     names: fn() -> Rc<dyn Names>,
+    /// How many look-ups are under way, of all clones together.
+    under_way: Arc<AtomicUsize>,
 }
 
 impl Guard {
@@ -33,17 +44,21 @@ impl Guard {
     }
 
     pub(crate) fn with_names(policy: AddressPolicy, names: fn() -> Rc<dyn Names>) -> Self {
-        Self { policy, names }
+        Self { policy, names, under_way: Arc::default() }
     }
 
-    /// Whether `name` leads to a forbidden address now. A name that does not resolve in time may do so later.
+    /// Whether `name` leads to a forbidden address now. A name that does not resolve in time may do so later, and where
+    /// too many look-ups are under way nobody asks: to refuse would let slow name servers keep everybody from
+    /// registering, and to wait would take the threads that everybody's requests need.
     fn leads_astray(&self, name: &str) -> bool {
+        let Some(turn) = Turn::take(&self.under_way) else { return false };
         let (answer, answered) = mpsc::channel();
         let (name, names, policy) = (name.to_owned(), self.names, self.policy);
         // On a thread of its own: the look-up needs a runtime, and the caller may already be inside another.
         let lookup = move || {
             let runtime = actix_rt::Runtime::new().ok()?;
             let ips = runtime.block_on(names().lookup(&name)).ok()?;
+            drop(turn);
             answer.send(ips.iter().any(|ip| !policy.allows(*ip))).ok()
         };
         let spawned = thread::Builder::new().name("webhook-vet".to_owned()).spawn(lookup);
@@ -63,6 +78,26 @@ impl TargetGuard for Guard {
     }
 }
 
+/// One look-up under way.
+struct Turn(Arc<AtomicUsize>);
+
+impl Turn {
+    fn take(under_way: &Arc<AtomicUsize>) -> Option<Self> {
+        let one_more = |count| (count < LOOKUPS_MAX).then_some(count + 1);
+        let taken = under_way.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more);
+        taken.is_ok().then(|| Self(Arc::clone(under_way)))
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Look-ups under way at once. Each holds one of the threads that requests wait on, of which a worker of a large machine
+/// has hardly more.
+const LOOKUPS_MAX: usize = 8;
 /// A little more than a look-up takes at the most.
 const VET_MAX: Duration = Duration::from_millis(3_500);
 
@@ -88,6 +123,21 @@ mod tests {
     fn a_name_that_does_not_resolve_yet_is_accepted() {
         let guard = Guard::with_names(AddressPolicy::default(), fixed);
         assert_eq!(guard.vet("https://later.test/"), Ok("https://later.test/".to_owned()));
+    }
+
+    #[test]
+    fn only_so_many_names_are_looked_up_at_once() {
+        let guard = Guard::with_names(AddressPolicy::default(), fixed);
+        let vet = || guard.clone().vet("https://private.test/");
+        let mut turns: Vec<_> =
+            (1..LOOKUPS_MAX).map(|_| Turn::take(&guard.under_way).unwrap()).collect();
+        assert!(vet().is_err(), "the last turn is free");
+        assert!(vet().is_err(), "and comes back");
+        turns.push(Turn::take(&guard.under_way).unwrap());
+        assert!(vet().is_ok(), "nobody asks");
+        assert!(guard.vet("https://10.0.0.1/").is_err(), "what needs no look-up is judged still");
+        drop(turns);
+        assert!(vet().is_err());
     }
 
     #[test]

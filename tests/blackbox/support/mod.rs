@@ -33,7 +33,7 @@ pub(crate) use oracle::{Verifier, browse, chromium};
 pub(crate) use process::{Ended, Process, binary, is_empty, postgres_tool, run};
 pub(crate) use raw::{answer_on, connect, exchange, status_of, talk};
 pub(crate) use receiver::{Notice, Reaction, Receiver};
-pub(crate) use server::{Server, lines_of};
+pub(crate) use server::{Server, lines_of, value_of};
 pub(crate) use signed::{PUBLIC_KEY, Signed};
 pub(crate) use tls::TlsReceiver;
 

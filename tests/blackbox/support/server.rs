@@ -64,6 +64,20 @@ impl Server {
         Client::new(&self.ops_url).request("GET", path).answer().status
     }
 
+    /// The text of `/metrics`.
+    pub(crate) fn metrics(&self) -> String {
+        let answer = Client::new(&self.ops_url).request("GET", "/metrics").answer();
+        assert_eq!(answer.status, 200);
+        assert_eq!(answer.header("content-type"), Some("text/plain; version=0.0.4"));
+        String::from_utf8(answer.body).unwrap()
+    }
+
+    /// What one of its series stands at now.
+    #[track_caller]
+    pub(crate) fn metric(&self, series: &str) -> u64 {
+        value_of(&self.metrics(), series)
+    }
+
     /// SIGKILL.
     pub(crate) fn kill(mut self) {
         self.process.kill();
@@ -122,3 +136,10 @@ fn announced(process: &Process, lines: &Receiver<String>, what: &str) -> String 
 
 /// What a stop in order may take, by the contract.
 pub(crate) const STOP_MAX: Duration = Duration::from_secs(30);
+
+/// The value of one series, written as it stands in the text; 0 where it is not there yet.
+#[track_caller]
+pub(crate) fn value_of(metrics: &str, series: &str) -> u64 {
+    let line = metrics.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
+    line.map_or(0, |value| value.parse().unwrap())
+}

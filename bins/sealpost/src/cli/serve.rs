@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum, builder::BoolishValueParser};
 use ipnet::IpNet;
 use sealpost_domain::Suite;
 
-use super::{DatabaseArgs, channel::ChannelArgs, positive, webhook::WebhookArgs};
+use super::{DatabaseArgs, bytes, channel::ChannelArgs, positive, webhook::WebhookArgs};
 
 /// Every setting of the server.
 #[derive(Args, Clone)]
@@ -96,6 +96,14 @@ pub(crate) struct HttpArgs {
     /// How often one client address may log in in a minute; 0 turns this off
     #[arg(long, env = "SEALPOST_LOGINS_PER_MINUTE", default_value_t = 60, value_name = "N")]
     pub(crate) logins_per_minute: u32,
+    /// How often one account may end sessions and replace its login secret in a minute; 0 turns this off
+    #[arg(
+        long,
+        env = "SEALPOST_ACCOUNT_CHANGES_PER_MINUTE",
+        default_value_t = 60,
+        value_name = "N"
+    )]
+    pub(crate) account_changes_per_minute: u32,
     /// How many pages of the dashboard one account may ask for in a minute; a form counts as four, and 0 turns this
     /// off
     #[arg(long, env = "SEALPOST_DASHBOARD_PER_MINUTE", default_value_t = 120, value_name = "N")]
@@ -114,6 +122,9 @@ pub(crate) struct HttpArgs {
     /// Bytes of a body at the most
     #[arg(long, env = "SEALPOST_MAX_BODY_BYTES", default_value_t = 2_097_152, value_name = "N")]
     pub(crate) max_body_bytes: usize,
+    /// Bytes that all bodies over 16 KiB may take together, until their requests are answered; more are answered 503
+    #[arg(long, env = "SEALPOST_BODY_MEMORY", default_value_t = 67_108_864, value_name = "N")]
+    pub(crate) body_memory: usize,
     /// How long a client may take to send a body
     #[arg(long, env = "SEALPOST_BODY_TIMEOUT", default_value = "10s", value_name = "SPAN",
           value_parser = humantime::parse_duration)]
@@ -164,10 +175,18 @@ pub(crate) struct ServiceArgs {
     #[arg(long, env = "SEALPOST_QUEUE", default_value_t = 4096, value_name = "N",
           value_parser = positive)]
     pub(crate) queue: usize,
+    /// Bytes of envelopes that may wait for a commit; more are answered 503, but one may always wait
+    #[arg(long, env = "SEALPOST_QUEUE_BYTES", default_value_t = 67_108_864, value_name = "N",
+          value_parser = bytes)]
+    pub(crate) queue_bytes: usize,
     /// Sends that share one commit at the most
     #[arg(long, env = "SEALPOST_BATCH", default_value_t = 256, value_name = "N",
           value_parser = positive)]
     pub(crate) batch: usize,
+    /// Bytes of envelopes that share one commit at the most, unless one is larger
+    #[arg(long, env = "SEALPOST_BATCH_BYTES", default_value_t = 4_194_304, value_name = "N",
+          value_parser = bytes)]
+    pub(crate) batch_bytes: usize,
     /// Identities kept decrypted in memory at the most
     #[arg(long, env = "SEALPOST_IDENTITIES_CACHED", default_value_t = 10_000, value_name = "N")]
     pub(crate) identities_cached: usize,

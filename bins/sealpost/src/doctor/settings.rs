@@ -19,6 +19,7 @@ fn sound(args: &ServeArgs) -> Result<String, crate::fault::Fault> {
     config::check_listen(args)?;
     config::check_lease(args)?;
     config::check_timeouts(&args.http)?;
+    config::check_body_memory(&args.http)?;
     config::kek_source(args, &config::EmbeddedPaths::of(&args.database))?;
     if let Some(file) = &args.webhooks.extra_roots {
         tls::read_certificates(file)?;

@@ -62,11 +62,12 @@ pub(super) const QUOTA_EXCEEDED: Meaning = Meaning {
 
 pub(super) const RATE_LIMIT_EXCEEDED: Meaning = Meaning {
     means: "A rate limit is reached: the plan's requests a minute or a day, its messages a second, or what one address \
-            may do.",
+            or one account may do.",
     when: &[
         "The key has used its requests of this minute or day, aligned to UTC.",
         "The key sends faster than its plan's throughput, which allows a burst of one second.",
         "One client address activates or logs in too often.",
+        "One account ends sessions or replaces its login secret too often.",
     ],
     remedy: &[
         "Wait as long as `Retry-After` says; then the same request can succeed.",

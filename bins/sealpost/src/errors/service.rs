@@ -35,6 +35,7 @@ pub(super) const SERVICE_UNAVAILABLE: Meaning = Meaning {
     when: &[
         "The database is away.",
         "More sends are waiting than the service lets wait, and it sheds load.",
+        "The body has more than 16 KiB, and others take the memory that there is for such bodies. It is not read on.",
     ],
     remedy: &["Wait as long as `Retry-After` says and try again, more slowly each time."],
     retry: Retry::AfterWaiting,

@@ -1,4 +1,4 @@
-//! Reads a body: its type, its size and its time are bounded before its content counts.
+//! Reads a body: its type, its size, its time and what all bodies take together are bounded before its content counts.
 
 use actix_web::{
     HttpMessage as _, HttpRequest,
@@ -7,17 +7,19 @@ use actix_web::{
     web::{Bytes, BytesMut},
 };
 use futures_util::StreamExt as _;
+use sealpost_domain::Refusal;
 
-use super::{App, Problem};
+use super::{App, Problem, body_memory::Share};
 
-/// Reads the whole body. No body at all is an empty one, whatever its type.
+/// Reads the whole body, which has its share of the memory for bodies until that is dropped. No body at all is an empty
+/// one, whatever its type.
 pub(crate) async fn read(
     app: &App,
     request: &HttpRequest,
     payload: &mut Payload,
-) -> Result<Bytes, Problem> {
+) -> Result<(Bytes, Share), Problem> {
     if !has_body(request.headers()) {
-        return Ok(Bytes::new());
+        return Ok((Bytes::new(), Share::default()));
     }
     if !is_json(request.content_type()) {
         return Err(Problem::UnsupportedMediaType);
@@ -26,20 +28,26 @@ pub(crate) async fn read(
     if declared_length(request.headers()).is_some_and(|length| length > limit) {
         return Err(Problem::BodyTooLarge { limit });
     }
-    let collected = tokio::time::timeout(app.body_timeout, collect(payload, limit)).await;
+    let collected = tokio::time::timeout(app.body_timeout, collect(app, payload)).await;
     collected.unwrap_or(Err(Problem::BodyTimeout))
 }
 
-async fn collect(payload: &mut Payload, limit: usize) -> Result<Bytes, Problem> {
-    let mut body = BytesMut::new();
+async fn collect(app: &App, payload: &mut Payload) -> Result<(Bytes, Share), Problem> {
+    let limit = app.max_body_bytes;
+    let (mut body, mut share) = (BytesMut::new(), Share::default());
     while let Some(chunk) = payload.next().await {
         let chunk = chunk.map_err(|_broken| Problem::BodyUnreadable)?;
-        if body.len().saturating_add(chunk.len()) > limit {
+        let length = body.len().saturating_add(chunk.len());
+        if length > limit {
             return Err(Problem::BodyTooLarge { limit });
+        }
+        // As it comes, not as it was announced: who sends nothing takes nothing from anybody.
+        if !share.grow(&app.body_memory, length) {
+            return Err(Refusal::Unavailable.into());
         }
         body.extend_from_slice(&chunk);
     }
-    Ok(body.freeze())
+    Ok((body.freeze(), share))
 }
 
 fn has_body(headers: &HeaderMap) -> bool {

@@ -9,18 +9,22 @@ use actix_web::{
 use futures_util::future::LocalBoxFuture;
 use sealpost_service::{Body, Credentials, KeyNamed};
 
-use super::{App, Problem, body, fields::Fields};
+use super::{App, Problem, body, body_memory::Share, fields::Fields};
 
 /// A request that may show a session token and names no key.
 pub(crate) struct Visitor {
     pub(crate) token: Option<String>,
     pub(crate) body: Body<Fields>,
+    /// Given back when the handler is done.
+    _share: Share,
 }
 
 /// A request that acts as a key.
 pub(crate) struct Caller {
     pub(crate) credentials: Credentials,
     pub(crate) body: Body<Fields>,
+    /// Given back when the handler is done.
+    _share: Share,
 }
 
 impl FromRequest for Visitor {
@@ -31,8 +35,9 @@ impl FromRequest for Visitor {
         let (request, mut payload) = (request.clone(), payload.take());
         Box::pin(async move {
             let app = request.app_data::<web::Data<App>>().ok_or(Problem::Lost)?;
-            let body = body::read(app, &request, &mut payload).await?;
-            Ok(Self { token: bearer_token(request.headers()), body: Fields::parse(&body) })
+            let (body, share) = body::read(app, &request, &mut payload).await?;
+            let token = bearer_token(request.headers());
+            Ok(Self { token, body: Fields::parse(&body), _share: share })
         })
     }
 }
@@ -44,9 +49,9 @@ impl FromRequest for Caller {
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let (visitor, request) = (Visitor::from_request(request, payload), request.clone());
         Box::pin(async move {
-            let Visitor { token, mut body } = visitor.await?;
+            let Visitor { token, mut body, _share: share } = visitor.await?;
             let key = key_named(request.headers(), &mut body);
-            Ok(Self { credentials: Credentials { token, key }, body })
+            Ok(Self { credentials: Credentials { token, key }, body, _share: share })
         })
     }
 }

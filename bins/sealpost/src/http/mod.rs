@@ -2,6 +2,7 @@
 
 mod access;
 mod body;
+mod body_memory;
 mod caller;
 mod client_address;
 mod envelope;
@@ -18,6 +19,7 @@ pub(crate) mod throttle;
 
 use std::{sync::Arc, time::Duration};
 
+pub(crate) use body_memory::BodyMemory;
 pub(crate) use envelope::envelope;
 pub(crate) use problem::{Document, Problem, whole_seconds};
 pub(crate) use routes::{endpoints, refuse_method, routes};
@@ -39,10 +41,13 @@ pub(crate) struct App {
     /// Whether callers reach it by HTTPS alone.
     pub(crate) is_secure: bool,
     pub(crate) max_body_bytes: usize,
+    pub(crate) body_memory: Arc<BodyMemory>,
     pub(crate) body_timeout: Duration,
     pub(crate) trusted_proxies: Vec<IpNet>,
     pub(crate) activations: Throttle,
     pub(crate) logins: Throttle,
+    /// Of whoever has a session, by account: what no plan counts.
+    pub(crate) account_changes: Throttle<AccountId>,
     /// Of whoever is signed in, by account.
     pub(crate) dashboard: Throttle<AccountId>,
     pub(crate) docs: Docs,

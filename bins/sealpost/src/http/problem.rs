@@ -21,6 +21,13 @@ use super::{rate_limit::RateLimit, status::row};
 /// Why a request gets no 200.
 #[derive(Debug)]
 pub(crate) enum Problem {
+    /// This account does this too often.
+    AccountThrottled {
+        /// How often it may.
+        per_minute: u32,
+        /// How long until it may again.
+        retry_after: Duration,
+    },
     /// This address does this too often.
     AddressThrottled {
         /// How often it may.
@@ -148,15 +155,18 @@ impl Problem {
     /// Whole seconds, rounded up and never zero.
     pub(crate) fn retry_after_s(&self) -> Option<u64> {
         match self {
-            Self::AddressThrottled { retry_after, .. } => Some(whole_seconds(*retry_after)),
+            Self::AccountThrottled { retry_after, .. }
+            | Self::AddressThrottled { retry_after, .. } => Some(whole_seconds(*retry_after)),
             other => other.refusal().and_then(Refusal::retry_after_s),
         }
     }
 
     /// Which limit refused, where one did.
     pub(crate) fn limit(&self) -> Option<&'static str> {
-        if let Self::AddressThrottled { .. } = self {
-            return Some("address");
+        match self {
+            Self::AccountThrottled { .. } => return Some("account"),
+            Self::AddressThrottled { .. } => return Some("address"),
+            _ => {}
         }
         match self.refusal()? {
             Refusal::MonthlyLimitExceeded { .. } => Some("month"),
@@ -172,7 +182,9 @@ impl Problem {
     /// The contract's code.
     pub(crate) fn code(&self) -> Code {
         match self {
-            Self::AddressThrottled { .. } => Code::RateLimitExceeded,
+            Self::AccountThrottled { .. } | Self::AddressThrottled { .. } => {
+                Code::RateLimitExceeded
+            }
             Self::BodyTimeout | Self::Http(StatusCode::REQUEST_TIMEOUT) => Code::RequestTimeout,
             Self::BodyTooLarge { .. } | Self::Http(StatusCode::PAYLOAD_TOO_LARGE) => {
                 Code::PayloadTooLarge
@@ -197,6 +209,10 @@ impl Problem {
 
     fn detail(&self) -> String {
         match self {
+            Self::AccountThrottled { per_minute, retry_after } => format!(
+                "more than {per_minute} times a minute by one account is too often; try again in {} s",
+                whole_seconds(*retry_after)
+            ),
             Self::AddressThrottled { per_minute, retry_after } => format!(
                 "more than {per_minute} times a minute from one address is too often; try again in {} s",
                 whole_seconds(*retry_after)

@@ -1,5 +1,5 @@
-//! How often one address may activate and log in, and one account use the dashboard. Each node counts for itself and in
-//! memory: this bounds what a flood costs, while the limits of a key are exact and live in the database.
+//! How often one address may activate and log in, and one account change itself and use the dashboard. Each node counts
+//! for itself and in memory: this bounds what a flood costs, while the limits of a key are exact and live in the database.
 
 use std::{
     collections::HashMap,
@@ -102,6 +102,19 @@ pub(crate) fn admit_login(app: &App, request: &HttpRequest) -> Result<(), Proble
 /// The same for whoever opens an account on a page.
 pub(crate) fn admit_activation(app: &App, request: &HttpRequest) -> Result<(), Problem> {
     admit(app, request, &app.activations)
+}
+
+/// Lets an account end sessions and replace its secret as often as it may: each waits for the disk, with everybody's
+/// sends behind it, and no plan counts it. Whose session it is comes first, and mostly from memory, so that whoever is
+/// refused here costs neither a transaction nor a thread.
+pub(crate) async fn admit_account(app: &App, token: Option<&str>) -> Result<(), Problem> {
+    let account = app.sealpost.account_of(token).await?;
+    let throttle = &app.account_changes;
+    let admitted = throttle.admit(account, 1, app.clock.now());
+    admitted.map_err(|retry_after| Problem::AccountThrottled {
+        per_minute: throttle.per_minute,
+        retry_after,
+    })
 }
 
 async fn pass(

@@ -23,12 +23,13 @@ pub(crate) enum Kind {
 }
 
 /// All of them, by name.
-pub(crate) static CATALOGUE: [Metric; 28] = [
+pub(crate) static CATALOGUE: [Metric; 30] = [
     of("process_cpu_seconds_total", Kind::Sum, "User and system time spent, in seconds."),
     of("process_max_fds", Kind::Gauge, "Files that may be open."),
     of("process_open_fds", Kind::Gauge, "Files that are open."),
     of("process_resident_memory_bytes", Kind::Gauge, "Memory in use."),
     of("process_start_time_seconds", Kind::Gauge, "When the process started, in unix time."),
+    of("sealpost_body_memory_bytes", Kind::Gauge, "Memory that large bodies take."),
     of(
         "sealpost_breakers_open",
         Kind::Gauge,
@@ -40,6 +41,11 @@ pub(crate) static CATALOGUE: [Metric; 28] = [
     of("sealpost_commit_batch_size", Kind::Histogram(&SIZES), "Requests that shared one commit."),
     of("sealpost_commit_duration_seconds", Kind::Histogram(&FAST), "How long a commit took."),
     of("sealpost_commit_failures_total", Kind::Counter, "Batches that were not stored."),
+    of(
+        "sealpost_commit_queue_bytes",
+        Kind::Gauge,
+        "Memory of the sealed messages that wait for a commit or are in one.",
+    ),
     of("sealpost_commit_queue_depth", Kind::Gauge, "Requests that wait for a commit."),
     of(
         "sealpost_database_pool_connections",
@@ -87,7 +93,7 @@ pub(crate) static CATALOGUE: [Metric; 28] = [
     of(
         "sealpost_limits_refused_total",
         Kind::Counter,
-        "Requests over a limit, by limit: address, second, minute, day, month.",
+        "Requests over a limit, by limit: account, address, second, minute, day, month.",
     ),
     of("sealpost_refusals_total", Kind::Counter, "Requests refused, by code."),
     of(

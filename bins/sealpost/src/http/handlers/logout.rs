@@ -7,7 +7,7 @@ use sealpost_service::Scope;
 use serde::Serialize;
 
 use super::{Answer, ask};
-use crate::http::{App, caller::Visitor, fields::Fields};
+use crate::http::{App, caller::Visitor, fields::Fields, throttle};
 
 /// A session that has ended.
 #[derive(JsonSchema, Serialize)]
@@ -19,6 +19,7 @@ pub(crate) struct LoggedOut {
 
 pub(crate) async fn logout(app: web::Data<App>, visitor: Visitor) -> Answer<LoggedOut> {
     let scope = visitor.body.and_then(read);
+    throttle::admit_account(&app, visitor.token.as_deref()).await?;
     ask(&app, move |sealpost| {
         sealpost.logout(visitor.token.as_deref(), scope)?;
         Ok(LoggedOut { logged_out: true })

@@ -15,7 +15,7 @@ pub(super) fn operation() -> Operation {
             ("This session", json!({})),
             ("Every session of the account", json!({ "all": true })),
         ])
-        .refuses(&[Code::InvalidField])
+        .refuses(&[Code::InvalidField, Code::RateLimitExceeded])
 }
 
 #[derive(JsonSchema)]
@@ -26,4 +26,5 @@ struct Body {
     all: Option<bool>,
 }
 
-const ABOUT: &str = "Ends this session, or every session of the account, on every node at once.";
+const ABOUT: &str = "Ends this session, or every session of the account, on every node at once. Limited per \
+account.";

@@ -1,5 +1,6 @@
 //! `POST /v1/auth/rotate-secret`.
 
+use sealpost_domain::Code;
 use sealpost_service::SecretRotated;
 use serde_json::json;
 
@@ -13,8 +14,9 @@ pub(super) fn operation() -> Operation {
     Operation::post::<SecretRotated>("/v1/auth/rotate-secret", "rotateLoginSecret", answer)
         .says(Group::Sessions, "Replace the login secret", ABOUT)
         .in_session()
+        .refuses(&[Code::RateLimitExceeded])
 }
 
 const ABOUT: &str = "\
 Gives the account a new login secret, shown this once; the old one stops working at once. Sessions go on: end them \
-with `POST /v1/auth/logout` where the old secret may be in wrong hands.";
+with `POST /v1/auth/logout` where the old secret may be in wrong hands. Limited per account.";
