@@ -45,8 +45,14 @@ fn an_account_ends_sessions_and_replaces_its_secret_only_so_often(database: &Dat
         // A second session is no second allowance.
         let session = client.login(&alice.account, alice.login_secret.as_ref().unwrap()).ok();
         let ended = text(&session, "session_token");
+        // What does nothing takes nothing.
+        for path in [log_out, rotate, log_out, rotate] {
+            let faulty = client.post(path).token(&ended).body("application/json", b"[").answer();
+            faulty.refused(400, "INVALID_JSON");
+        }
         let faulty = client.post(log_out).token(&ended).json(&json!({"all": 7})).answer();
         faulty.refused(400, "INVALID_FIELD");
+        ask(rotate, &ended).ok();
         ask(log_out, &ended).ok();
         let secret = text(&ask(rotate, &alice.token).ok(), "login_secret");
         let refused = [rotate, log_out].map(|path| ask(path, &alice.token));
@@ -70,6 +76,25 @@ fn an_account_ends_sessions_and_replaces_its_secret_only_so_often(database: &Dat
     // What was refused was not done, and nothing else is limited by it.
     client.login(&alice.account, &secret).ok();
     client.send(&alice, &bob.key, "x").ok();
+}
+
+/// The other node still has it in memory.
+#[test]
+fn a_session_that_another_node_ended_takes_nothing_from_its_account() {
+    let database = Database::postgres();
+    let nodes = [(); 2].map(|()| database.serve_with(&["--account-changes-per-minute=3"]));
+    let [here, there] = nodes.each_ref().map(|node| node.client());
+    let alice = here.newcomer();
+    let session = here.login(&alice.account, alice.login_secret.as_ref().unwrap()).ok();
+    let ended = text(&session, "session_token");
+    there.post("/v1/did/status").token(&ended).key(&alice.key).answer().ok();
+    let log_out =
+        |client: &Client, token: &str| client.post("/v1/auth/logout").token(token).answer();
+    log_out(here, &ended).ok();
+    for _ in 0..6 {
+        log_out(there, &ended).refused(401, "UNAUTHORIZED");
+    }
+    log_out(there, &alice.token).ok();
 }
 
 #[test]

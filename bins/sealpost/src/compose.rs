@@ -92,6 +92,11 @@ impl Node {
         })
     }
 
+    /// Whether no thread has ended by a fault. One that has does not come back, but a new process mends it.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.sealpost.is_alive() && !self.dispatcher.is_broken()
+    }
+
     /// Stores what waits, lets deliveries under way end, gives the rest back. Blocks.
     pub(crate) fn stop(&self) {
         self.sealpost.stop();

@@ -35,7 +35,7 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
 
 /// Not alive is what only a new process mends: not that threads end in order while the service stops.
 async fn livez(ops: web::Data<Ops>) -> HttpResponse {
-    if ops.node.sealpost.is_alive() && !ops.node.dispatcher.is_broken() {
+    if ops.node.is_whole() {
         HttpResponse::Ok().body("ok\n")
     } else {
         HttpResponse::ServiceUnavailable().body("a thread has ended; start the process again\n")

@@ -38,7 +38,13 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Fault> {
         let mut signals = Signals::listen()?;
         let server = Server::start(args, registry)?;
         announce(&server)?;
-        signals.next().await;
+        let is_whole = tokio::select! {
+            () = signals.next() => true,
+            () = a_fault(|| server.node.is_whole()) => false,
+        };
+        if !is_whole {
+            tracing::error!("a thread has ended by a fault, and only a new process mends that");
+        }
         tracing::info!("stopping");
         tokio::select! {
             () = server.stop() => tracing::info!("stopped"),
@@ -46,8 +52,20 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Fault> {
             // A database that hangs could hold up one step after the other.
             () = actix_rt::time::sleep(STOP_MAX) => break_off("it took too long"),
         }
-        Ok(())
+        if is_whole {
+            Ok(())
+        } else {
+            Err(Fault::new("stopped because a thread had ended by a fault"))
+        }
     })
+}
+
+/// Waits for a thread to end that was not told to.
+async fn a_fault(is_whole: impl Fn() -> bool) {
+    let mut looks = actix_rt::time::interval(LOOK_EVERY);
+    while is_whole() {
+        looks.tick().await;
+    }
 }
 
 /// Ends at once: to return would be to wait for the threads that are still stopping in order.
@@ -256,5 +274,7 @@ fn cores() -> usize {
 
 /// With the dispatcher's drain this stays within the 30 s that a stop may take.
 const REQUESTS_DRAIN_S: u64 = 8;
+/// A thread that has ended is noticed so soon.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// Whoever started the service waits for 30 s before it kills.
 const STOP_MAX: Duration = Duration::from_secs(29);

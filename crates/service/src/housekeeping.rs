@@ -207,7 +207,7 @@ impl Core {
     /// their turn.
     ///
     /// What is deleted is lost, and the clock may be wrong: set ahead by a machine that was restored, or from its start. So
-    /// a chore goes by a time of its own, which follows the clock at ten times its speed at the most: a step each turn,
+    /// a chore goes by a time of its own, which follows the clock at ten times its speed at the most: a step each turn of a node,
     /// however many batches it has. Where clocks are right nobody notices, and after a long stop it catches up; where one
     /// is not there is time to set it.
     fn keep_going(

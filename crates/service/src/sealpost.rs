@@ -145,6 +145,8 @@ impl Sealpost {
     pub(crate) fn require_session(&self, token: &TokenHash) -> Result<Session, Error> {
         let now = self.core.clock.now();
         let session = self.core.store.lookup()?.find_session(token)?;
-        Ok(session.filter(|session| session.is_live(now)).ok_or(NO_SESSION)?)
+        let live = session.filter(|session| session.is_live(now));
+        // Another node may have ended it.
+        Ok(live.ok_or(NO_SESSION).inspect_err(|_| self.core.known.forget_session(token))?)
     }
 }

@@ -91,7 +91,15 @@ fn make_private(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
         Err(error) => return Err(of_path(error)),
     }
-    if fs::metadata(path).map_err(of_path)?.permissions().mode() & 0o777 != PRIVATE {
+    let found = match fs::metadata(path) {
+        // A link to where nothing is yet.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let made = OpenOptions::new().create(true).append(true).mode(PRIVATE).open(path);
+            return made.map(drop).map_err(of_path);
+        }
+        found => found.map_err(of_path)?,
+    };
+    if found.permissions().mode() & 0o777 != PRIVATE {
         fs::set_permissions(path, Permissions::from_mode(PRIVATE)).map_err(of_path)?;
     }
     Ok(())

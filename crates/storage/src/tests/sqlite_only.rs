@@ -1,7 +1,7 @@
 //! What SQLite alone has: a file, one writer, and a pragma that says what waits for the disk.
 
 use std::{
-    os::unix::fs::{MetadataExt as _, PermissionsExt},
+    os::unix::fs::{MetadataExt as _, PermissionsExt, symlink},
     sync::{Arc, Mutex},
     thread,
     time::Duration,
@@ -186,6 +186,18 @@ fn a_file_that_cannot_be_made_is_refused_with_its_name() {
     };
     let source = std::error::Error::source(&*reason).unwrap().to_string();
     assert!(source.contains("/nonexistent/folder/test.db"), "{source}");
+}
+
+#[test]
+fn a_link_may_lead_to_where_the_file_is_to_be() {
+    let folder = tempfile::tempdir().unwrap();
+    let (link, file) = (folder.path().join("link.db"), folder.path().join("file.db"));
+    symlink(&file, &link).unwrap();
+    for _ in 0..2 {
+        let db = Database::open(&DatabaseUrl::Sqlite(link.clone()), Settings::default()).unwrap();
+        db.migrate().unwrap();
+        assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    }
 }
 
 #[test]
