@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Client, Database, on_both, text, within_one_minute};
+use crate::support::{Answer, Client, Database, Server, on_both, text, within_one_minute};
 
 on_both!(
     a_new_login_secret_takes_the_place_of_the_old_one,
@@ -83,7 +83,7 @@ fn an_account_ends_sessions_and_replaces_its_secret_only_so_often(database: &Dat
 fn a_session_that_another_node_ended_takes_nothing_from_its_account() {
     let database = Database::postgres();
     let nodes = [(); 2].map(|()| database.serve_with(&["--account-changes-per-minute=3"]));
-    let [here, there] = nodes.each_ref().map(|node| node.client());
+    let [here, there] = nodes.each_ref().map(Server::client);
     let alice = here.newcomer();
     let session = here.login(&alice.account, alice.login_secret.as_ref().unwrap()).ok();
     let ended = text(&session, "session_token");

@@ -91,7 +91,11 @@ fn service_keeping_house(
     every: Duration,
 ) -> Sealpost {
     let url = DatabaseUrl::Sqlite(folder.join("sealpost.db"));
-    let database = Arc::new(Database::open(&url, DatabaseSettings::default()).unwrap());
+    let patient = DatabaseSettings {
+        connection_timeout: Duration::from_secs(20),
+        ..DatabaseSettings::default()
+    };
+    let database = Arc::new(Database::open(&url, patient).unwrap());
     database.migrate().unwrap();
     let keyring = Arc::new(Keyring::parse(&Keyring::fresh_line(1).unwrap()).unwrap());
     let clock = Arc::<Hands>::clone(clock);

@@ -65,6 +65,8 @@ fn check(keyring: &Keyring, store: &dyn KekMarks) -> Result<Vec<u32>, UnlockErro
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use sealpost_domain::Wrapped;
     use sealpost_storage::{Database, DatabaseUrl, Settings};
 
@@ -93,7 +95,9 @@ mod tests {
         let file = DatabaseUrl::Sqlite(folder.path().join("sealpost.db"));
         let server = sealpost_testkit::postgres().create_database().parse().unwrap();
         for url in [file, server] {
-            let database = Database::open(&url, Settings::default()).unwrap();
+            let patient =
+                Settings { connection_timeout: Duration::from_secs(20), ..Settings::default() };
+            let database = Database::open(&url, patient).unwrap();
             database.migrate().unwrap();
             case(&database);
         }

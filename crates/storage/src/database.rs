@@ -73,7 +73,7 @@ pub struct Database {
     pub(crate) walk: Arc<Walk>,
     pub(crate) heard: Arc<Heard>,
     memory: Arc<Memory>,
-    patience: Duration,
+    pub(crate) patience: Duration,
     pub(crate) settings: Settings,
     /// Where the embedded one is.
     pub(crate) file: Option<path::PathBuf>,

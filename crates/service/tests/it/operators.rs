@@ -179,13 +179,15 @@ async fn an_idempotent_send_is_stored_once_and_forgotten_after_a_day() {
     world.clock.advance(Duration::from_hours(25));
     let alice = world.log_in_again(&alice);
     let wanted = Wanted { idempotency: vec![(id(&alice), name.clone())], ..Wanted::default() };
-    let until = Instant::now() + Duration::from_secs(20);
+    let until = Instant::now() + Duration::from_mins(1);
     let is_remembered = || {
         let facts = world.database.begin(Durability::Relaxed).unwrap().lock_facts(&wanted).unwrap();
         !facts.remembered.is_empty()
     };
     while is_remembered() {
         assert!(Instant::now() < until, "not in time");
+        // Whoever looks takes the turn to write, which housekeeping needs over a thousand times.
+        thread::sleep(Duration::from_millis(20));
     }
     let sent = world.sealpost.send(&alice, Ok(request("hullo"))).await.result.unwrap();
     assert!(!sent.replayed && sent.envelope_id != first.envelope_id);

@@ -6,7 +6,8 @@ use std::{
         Arc, OnceLock,
         atomic::{AtomicU32, Ordering},
     },
-    time::Duration,
+    thread,
+    time::{Duration, Instant},
 };
 
 use diesel::{
@@ -18,10 +19,10 @@ use sealpost_domain::{
     EnvelopeMeta, EventKind, IssuerKey, IssuerKeyId, KeyStatus, Label, LeaseToken, LeasedDelivery,
     Outcome, Plan, Registration, RegistrationStatus, Settlement, Suite, Target, Timestamp,
     TokenHash, WebhookId, Wrapped,
-    ports::{Changes, Claim, Durability, Store},
+    ports::{Changes, Claim, Durability, SendLedger as _, Store, StoreError, Tx, Wanted},
 };
 
-use crate::{Database, DatabaseUrl, Settings, connection::AnyConnection};
+use crate::{Database, DatabaseUrl, Settings, connection::AnyConnection, unit::Unit};
 
 /// A database of its own.
 pub(super) struct Fixture {
@@ -136,6 +137,49 @@ impl Fixture {
         diesel::select(count).get_result(&mut self.raw()).unwrap()
     }
 
+    /// Changes facts. Such a change gives up where a batch makes it wait for a second, which is not what these cases are
+    /// about.
+    pub(super) fn change<T>(
+        &self,
+        work: impl Fn(&mut dyn Tx) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        retried(|| self.store().write(Durability::Durable, &work))
+    }
+
+    /// A batch that relies on these facts, and may stand still for as long as it likes: on PostgreSQL it would be ended.
+    pub(super) fn standing_batch(&self, wanted: &Wanted) -> Unit {
+        let mut unit = self.unit(Durability::Durable).unwrap();
+        unit.lock_facts_of_batch(wanted).unwrap();
+        self.let_stand(&mut unit);
+        unit
+    }
+
+    /// The same for a batch that has what it wants.
+    pub(super) fn let_stand(&self, unit: &mut Unit) {
+        if matches!(self.url, DatabaseUrl::Postgres(_)) {
+            unit.run(|conn| {
+                Ok(conn.batch_execute("SET LOCAL idle_in_transaction_session_timeout = 0")?)
+            })
+            .unwrap();
+        }
+    }
+
+    /// Waits until somebody waits for a row or a transaction of somebody else's. SQLite cannot tell, so there it is only a
+    /// while.
+    pub(super) fn await_waiting(&self) {
+        let waiting =
+            "pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+        let until = Instant::now() + PATIENCE;
+        if matches!(self.url, DatabaseUrl::Sqlite(_)) {
+            thread::sleep(Duration::from_millis(150));
+            return;
+        }
+        while self.count(waiting) == 0 {
+            assert!(Instant::now() < until, "nobody waits");
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
     /// An account with an active key.
     pub(super) fn activate(&self) -> ApiKey {
         let account = account();
@@ -178,6 +222,19 @@ impl Fixture {
         unleased
     }
 }
+
+/// Once more where somebody stood in the way for too long.
+pub(super) fn retried<T>(attempt: impl Fn() -> Result<T, StoreError>) -> Result<T, StoreError> {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match attempt() {
+            Err(StoreError::Unavailable(_)) if Instant::now() < until => {}
+            done => return done,
+        }
+    }
+}
+
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Different at every call, and later ids are greater.
 pub(super) fn fresh<T>(id: impl Fn(Timestamp, [u8; 10]) -> T) -> T {

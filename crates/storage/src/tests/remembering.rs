@@ -6,7 +6,6 @@ use std::{
         atomic::{AtomicU32, Ordering},
     },
     thread,
-    time::Duration,
 };
 
 use sealpost_domain::{
@@ -171,7 +170,7 @@ fn who_waits_for_the_first_sees_what_came_of_it(db: &Fixture) {
         assert!(recall(&mut *first, std::slice::from_ref(&name)).unwrap().remembered.is_empty());
         first.apply(&send(&name, 1)).unwrap();
         let second = scope.spawn(|| send_once(db, &name, 2, &tries));
-        thread::sleep(PAUSE);
+        db.await_waiting();
         first.commit().unwrap();
         assert!(!second.join().unwrap());
     });
@@ -256,5 +255,3 @@ fn overage_of_many_at_once_adds_up(db: &Fixture) {
 
 /// The instant of every send that is not early.
 const NOW: Timestamp = at(7);
-/// Long enough that whoever does not wait would be through.
-const PAUSE: Duration = Duration::from_millis(150);

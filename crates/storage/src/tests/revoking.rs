@@ -12,8 +12,8 @@ use std::{
 use sealpost_domain::{
     ApiKeyId, Handle, KeyStatus, LeaseToken, Outcome, Plan, Wrapped,
     ports::{
-        Changes, Durability::Durable, HandleOwner, Outbox, Registrations, Revoked, Store,
-        StoreError, Wanted,
+        Changes, Durability::Durable, HandleOwner, Outbox, Registrations, Revoked, SendLedger as _,
+        Store, StoreError, Wanted,
     },
 };
 
@@ -32,7 +32,7 @@ on_both!(
 );
 
 fn revoke(db: &Fixture, id: &ApiKeyId) -> Result<Revoked, StoreError> {
-    db.store().write(Durable, |tx| {
+    db.change(|tx| {
         tx.lock_key(id)?;
         tx.revoke_key(id)
     })
@@ -125,9 +125,8 @@ fn a_revocation_waits_for_the_batch_that_relies_on_the_key(db: &Fixture) {
     let to = db.register(&key.id);
     let is_revoked = AtomicBool::new(false);
     thread::scope(|scope| {
-        let mut batch = db.begin(Durable).unwrap();
-        let wanted = Wanted { recipients: vec![key.id], ..Wanted::default() };
-        batch.lock_facts_of_batch(&wanted).unwrap();
+        let mut batch =
+            db.standing_batch(&Wanted { recipients: vec![key.id], ..Wanted::default() });
         scope.spawn(|| {
             revoke(db, &key.id).unwrap();
             is_revoked.store(true, Ordering::SeqCst);

@@ -170,10 +170,9 @@ fn reading_does_not_wait_for_who_writes() {
 #[test]
 fn the_turn_to_write_is_not_waited_for_forever() {
     let db = sqlite();
-    let settings =
-        Settings { connection_timeout: Duration::from_millis(50), ..Settings::default() };
-    let hasty = Database::open(&db.url, settings).unwrap();
-    let _writer = hasty.begin(Durable).unwrap();
+    let mut hasty = db.clone();
+    hasty.patience = Duration::from_millis(50);
+    let _writer = db.begin(Durable).unwrap();
     let waited = hasty.begin(Durable).map(drop);
     assert!(matches!(waited, Err(StoreError::Unavailable(_))), "{waited:?}");
 }

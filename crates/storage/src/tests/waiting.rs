@@ -6,7 +6,7 @@ use std::{
         atomic::{AtomicBool, Ordering},
     },
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use sealpost_domain::{
@@ -83,10 +83,15 @@ fn a_status_change_waits_for_the_batch_that_relies_on_the_key(db: &Fixture) {
     let key = db.activate();
     let changed = AtomicBool::new(false);
     thread::scope(|scope| {
-        let mut tx = db.begin(Durable).unwrap();
-        count_up(&mut *tx, &[&key]).unwrap();
+        let mut tx = db.unit(Durable).unwrap();
+        count_up(&mut tx, &[&key]).unwrap();
+        db.let_stand(&mut tx);
         scope.spawn(|| {
-            db.execute(&deactivate(&key)).unwrap();
+            // It gives up where it waits for a second.
+            let until = Instant::now() + Duration::from_secs(20);
+            while let Err(error) = db.execute(&deactivate(&key)) {
+                assert!(Instant::now() < until, "{error}");
+            }
             changed.store(true, Ordering::SeqCst);
         });
         thread::sleep(PAUSE);

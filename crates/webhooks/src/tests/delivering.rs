@@ -8,7 +8,7 @@ use sealpost_wallet::WebhookSecret;
 use super::{
     outbox::{MemoryOutbox, NOW, delivery_to},
     receiver::{Answer, OK, Receiver, Request},
-    rig::{Rig, SECRET, settings, target},
+    rig::{Rig, SECRET, endless, settings, target},
 };
 use crate::{Settings, SignedHeaders, verify};
 
@@ -136,7 +136,7 @@ fn an_answer_without_end_counts_by_its_status() {
 fn a_hanging_target_does_not_delay_another() {
     let hanging = Receiver::start(|_| Answer::Hang);
     let well = Receiver::start(|_| OK);
-    let rig = Rig::start(Settings { in_flight_max: 16, ..settings() });
+    let rig = Rig::start(Settings { in_flight_max: 16, ..endless() });
     let (stuck, fine) = (target(1, &hanging.url(), SECRET), target(2, &well.url(), SECRET));
     for envelope in 0..100 {
         rig.submit(&stuck, envelope);

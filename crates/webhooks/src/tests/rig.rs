@@ -58,6 +58,12 @@ pub(crate) fn settings() -> Settings {
     }
 }
 
+/// No attempt ends by itself while a case runs.
+pub(crate) fn endless() -> Settings {
+    let (timeout, lease) = (Duration::from_mins(10), Duration::from_mins(11));
+    Settings { timeout, lease, ..settings() }
+}
+
 pub(crate) fn keyring() -> Arc<Keyring> {
     Arc::new(Keyring::parse("1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=").unwrap())
 }
@@ -134,5 +140,17 @@ impl Rig {
         envelopes: Range<u32>,
     ) -> Vec<DeliveryId> {
         envelopes.map(|envelope| self.submit(target, envelope)).collect()
+    }
+
+    /// All of them before the first is tried.
+    pub(crate) fn submit_together(&self, target: &Arc<Target>, envelopes: Range<u32>) {
+        let (lease, lease_until) = self.dispatcher.lease();
+        let deliveries = envelopes.map(|envelope| {
+            let delivery = delivery_to(Arc::clone(target), envelope);
+            let delivery = LeasedDelivery { lease, lease_until, ..delivery };
+            self.outbox.insert(&delivery, true);
+            delivery
+        });
+        self.dispatcher.submit(deliveries.collect());
     }
 }

@@ -14,7 +14,7 @@ use sealpost_domain::{Outcome, Target, Timestamp};
 use super::{
     outbox::{MemoryOutbox, NOW, delivery_to},
     receiver::{Answer, OK, Receiver},
-    rig::{Rig, SECRET, settings, target},
+    rig::{Rig, SECRET, endless, settings, target},
 };
 use crate::{Settings, Stats};
 
@@ -52,7 +52,7 @@ fn wait_for_stats(rig: &Rig, wanted: impl Fn(&Stats) -> bool) -> Stats {
 fn a_hanging_receiver_with_ten_thousand_waiting_moves_nobody() {
     let (hanging, well) = (Receiver::start(|_| Answer::Hang), Receiver::start(|_| OK));
     let (stuck, fine) = (target(1, &hanging.url(), SECRET), target(2, &well.url(), SECRET));
-    let rig = Rig::start_on(settings(), backlog(&stuck, 10_000));
+    let rig = Rig::start_on(endless(), backlog(&stuck, 10_000));
     rig.outbox.wait_until(|state| (state.rows.values().any(|row| row.claimed > 0)).then_some(()));
     for envelope in 0..200 {
         rig.submit(&fine, 20_000 + envelope);
@@ -68,7 +68,7 @@ fn a_hanging_receiver_with_ten_thousand_waiting_moves_nobody() {
 fn a_hundred_hanging_receivers_leave_places_for_one_that_answers() {
     let (hanging, well) = (Receiver::start(|_| Answer::Hang), Receiver::start(|_| OK));
     let fine = target(1, &well.url(), SECRET);
-    let rig = Rig::start(Settings { in_flight_max: 64, ..settings() });
+    let rig = Rig::start(Settings { in_flight_max: 64, ..endless() });
     rig.submit(&fine, 0);
     rig.outbox.wait_for_settled(1);
     for number in 100..200 {
@@ -91,11 +91,11 @@ fn a_receiver_that_begins_to_hang_holds_no_more_than_its_places() {
             },
         );
     let stuck = target(1, &hanging.url(), SECRET);
-    let timeout = Duration::from_millis(300);
+    let timeout = Duration::from_secs(2);
     let rig = Rig::start(Settings { timeout, ..settings() });
     rig.submit(&stuck, 0);
     rig.outbox.wait_for_settled(1);
-    rig.submit_all(&stuck, 1..100);
+    rig.submit_together(&stuck, 1..100);
     // Eight at once, and all the others are spared.
     rig.outbox.wait_for_settled(9);
     rig.outbox.wait_until(|state| state.rows.values().all(|row| row.held.is_none()).then_some(()));
