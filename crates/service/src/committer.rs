@@ -30,7 +30,7 @@ pub(crate) struct Waiting {
     command: Command,
     reply: oneshot::Sender<Result<Decided, Error>>,
     /// Its part of the room, until it is answered.
-    _room: OwnedSemaphorePermit,
+    room: OwnedSemaphorePermit,
 }
 
 impl Committer {
@@ -68,7 +68,7 @@ impl Committer {
         let room = Arc::clone(&self.room).try_acquire_many_owned(bytes);
         let room = room.map_err(|_full| Refusal::Unavailable)?;
         let (reply, outcome) = oneshot::channel();
-        match self.queue.try_send(Waiting { command, reply, _room: room }) {
+        match self.queue.try_send(Waiting { command, reply, room }) {
             Ok(()) => Ok(outcome),
             Err(_) => Err(Refusal::Unavailable),
         }
@@ -179,8 +179,11 @@ fn fail(batch: Vec<Waiting>, error: &StoreError) {
 }
 
 fn answer(waiting: Waiting, decided: Result<Decided, Error>) {
+    let Waiting { command, reply, room } = waiting;
+    // Whoever has an answer finds the room that was taken.
+    drop((command, room));
     // A caller that hung up does not want its answer any more; what is stored stays stored.
-    drop(waiting.reply.send(decided));
+    drop(reply.send(decided));
 }
 
 const NOT_STORED: &str = "a batch was not stored";
