@@ -23,7 +23,7 @@ fn a_failing_receiver_gets_the_same_notice_again(database: &Database) {
     let failures = [Reaction::Answer(500), Reaction::Close, Reaction::Answer(404)];
     let receiver =
         Receiver::reacting(move |nth| failures.get(nth).cloned().unwrap_or(Reaction::Answer(200)));
-    let (alice, bob) = (client.newcomer(), client.newcomer());
+    let (alice, bob) = database.busy_pair(client);
     let secret = text(&client.register(&bob, &receiver.url), "secret");
     let sent = client.send(&alice, &bob.key, "x").ok();
     let notices = receiver.await_notices(4);

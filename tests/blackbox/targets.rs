@@ -6,7 +6,8 @@ use crate::support::{Answer, Client, Database, Identity, Receiver, Server};
 
 #[test]
 fn only_https_to_public_addresses_is_taken() {
-    let server = Server::start(Database::embedded().command(&[]));
+    let database = Database::embedded();
+    let server = Server::start(database.command(&[]));
     for url in ["https://hooks.invalid/x?y=z", "https://8.8.8.8/", "https://8.8.8.8:8443/"] {
         assert_eq!(register(&server, url).ok()["url"], url);
     }
@@ -32,7 +33,8 @@ fn only_https_to_public_addresses_is_taken() {
 
 #[test]
 fn no_spelling_of_a_closed_address_is_taken() {
-    let server = Server::start(Database::embedded().command(&[]));
+    let database = Database::embedded();
+    let server = Server::start(database.command(&[]));
     for host in CLOSED.iter().chain(LOOPBACK) {
         refused(&server, &format!("https://{host}/"));
     }
