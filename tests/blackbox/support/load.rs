@@ -135,8 +135,8 @@ impl Pairs {
             let answer = client.post("/v1/channel/send").by(sender).json(&body).try_answer();
             let Ok(answer) = answer else { return };
             match answer.status {
-                429 => thread::sleep(POLL_EVERY),
-                503 => return,
+                // Refused for a moment, or by one that stops: then the next finds nobody.
+                429 | 503 => thread::sleep(POLL_EVERY),
                 _ => {
                     let sent = answer.ok();
                     let letter = Letter { pair, hash: text(&sent, "envelope_hash"), message };
