@@ -38,7 +38,8 @@ async fn livez(ops: web::Data<Ops>) -> HttpResponse {
     if ops.node.is_whole() {
         HttpResponse::Ok().body("ok\n")
     } else {
-        HttpResponse::ServiceUnavailable().body("a thread has ended; start the process again\n")
+        HttpResponse::ServiceUnavailable()
+            .body("a thread has ended by a fault; the process stops\n")
     }
 }
 

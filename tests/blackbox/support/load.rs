@@ -123,7 +123,7 @@ impl Pairs {
         answered - told.len()
     }
 
-    /// Each thread ends when it is told, or when the server is gone or says that it is.
+    /// Each thread ends when it is told, or when the server is gone.
     fn send_until_away(&self, client: &Client, is_done: &AtomicBool) {
         let until = Instant::now() + SOON;
         while Instant::now() < until && !is_done.load(Ordering::Relaxed) {

@@ -17,6 +17,7 @@ use actix_web::{
     web,
 };
 use sealpost_domain::Timestamp;
+use sealpost_service::Body;
 
 use super::{App, Problem, client_address::client_address};
 
@@ -106,8 +107,15 @@ pub(crate) fn admit_activation(app: &App, request: &HttpRequest) -> Result<(), P
 
 /// Lets an account end sessions and replace its secret as often as it may: each waits for the disk, with everybody's
 /// sends behind it, and no plan counts it. Whose session it is comes first, and mostly from memory, so that whoever is
-/// refused here costs neither a transaction nor a thread.
-pub(crate) async fn admit_account(app: &App, token: Option<&str>) -> Result<(), Problem> {
+/// refused here costs neither a transaction nor a thread. What is wrong in itself does nothing, and counts for nothing.
+pub(crate) async fn admit_account<T>(
+    app: &App,
+    token: Option<&str>,
+    body: &Body<T>,
+) -> Result<(), Problem> {
+    if body.is_err() {
+        return Ok(());
+    }
     let account = app.sealpost.account_of(token).await?;
     let throttle = &app.account_changes;
     let admitted = throttle.admit(account, 1, app.clock.now());

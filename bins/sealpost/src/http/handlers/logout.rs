@@ -19,10 +19,7 @@ pub(crate) struct LoggedOut {
 
 pub(crate) async fn logout(app: web::Data<App>, visitor: Visitor) -> Answer<LoggedOut> {
     let scope = visitor.body.and_then(read);
-    // What is wrong in itself waits for no disk, and takes nothing from who ends sessions in earnest.
-    if scope.is_ok() {
-        throttle::admit_account(&app, visitor.token.as_deref()).await?;
-    }
+    throttle::admit_account(&app, visitor.token.as_deref(), &scope).await?;
     ask(&app, move |sealpost| {
         sealpost.logout(visitor.token.as_deref(), scope)?;
         Ok(LoggedOut { logged_out: true })

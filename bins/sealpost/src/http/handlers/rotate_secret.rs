@@ -8,8 +8,6 @@ use crate::http::{App, caller::Visitor, throttle};
 
 pub(crate) async fn rotate_secret(app: web::Data<App>, visitor: Visitor) -> Answer<SecretRotated> {
     let body = visitor.body.map(drop);
-    if body.is_ok() {
-        throttle::admit_account(&app, visitor.token.as_deref()).await?;
-    }
+    throttle::admit_account(&app, visitor.token.as_deref(), &body).await?;
     ask(&app, move |sealpost| sealpost.rotate_login_secret(visitor.token.as_deref(), &body)).await
 }
