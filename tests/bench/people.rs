@@ -1,10 +1,10 @@
-//! Who sends to whom: accounts, sessions, keys and registrations, made through the ports before a server starts.
+//! Who sends to whom: accounts, sessions, keys and webhooks, made through the ports before a server starts.
 
 use std::sync::Arc;
 
 use sealpost_domain::{
     Account, AccountId, ApiKey, ApiKeyId, EnterpriseTerms, EventKind, KeyStatus, Label, Plan,
-    Registration, RegistrationStatus, Session, Timestamp, WebhookId,
+    Session, Timestamp, Webhook, WebhookId, WebhookStatus,
     ports::{Durability, Store, StoreError, Tx},
 };
 use sealpost_wallet::{Identity, Keyring, LoginSecret, Root, SessionToken, random};
@@ -15,7 +15,7 @@ use crate::{database::Place, receiver::Receiver};
 #[derive(Clone, Copy)]
 pub(crate) struct Crowd {
     pub(crate) senders: usize,
-    /// Each has one registration, at a target of its own.
+    /// Each has one webhook, at a target of its own.
     pub(crate) recipients: usize,
     /// Of the senders.
     pub(crate) plan: Plan,
@@ -31,7 +31,7 @@ pub(crate) struct Member {
     pub(crate) key: ApiKeyId,
     pub(crate) token: Arc<str>,
     /// Of a recipient.
-    pub(crate) registration: Option<Registration>,
+    pub(crate) webhook: Option<Webhook>,
 }
 
 impl Crowd {
@@ -50,9 +50,9 @@ impl Crowd {
             let mut recipients = Vec::new();
             for number in 0..self.recipients {
                 let mut recipient = guests.add(tx, Plan::Explorer)?;
-                let registration = registration(recipient.key, &keyring, receiver, number);
-                tx.insert_registration(&registration)?;
-                recipient.registration = Some(registration);
+                let webhook = webhook(recipient.key, &keyring, receiver, number);
+                tx.insert_webhook(&webhook)?;
+                recipient.webhook = Some(webhook);
                 recipients.push(recipient);
             }
             Ok::<_, StoreError>(People { senders, recipients })
@@ -125,7 +125,7 @@ impl Guests {
         self.made += 1;
         let key = key(account, &self.keyring, plan);
         tx.insert_key(&key)?;
-        Ok(Member { key: key.id, token, registration: None })
+        Ok(Member { key: key.id, token, webhook: None })
     }
 }
 
@@ -155,22 +155,17 @@ fn key(account_id: AccountId, keyring: &Keyring, plan: Plan) -> ApiKey {
     }
 }
 
-fn registration(
-    key: ApiKeyId,
-    keyring: &Keyring,
-    receiver: &Receiver,
-    target: usize,
-) -> Registration {
+fn webhook(key: ApiKeyId, keyring: &Keyring, receiver: &Receiver, target: usize) -> Webhook {
     let id = WebhookId::new(PAST, random().expect(RANDOMNESS));
     let secret = receiver.secret(target);
-    Registration {
+    Webhook {
         id,
         api_key_id: key,
         url: receiver.url(target),
         events: vec![EventKind::EnvelopeReceived],
         secret: secret.wrap(keyring, &id).expect("the key-encryption key is there"),
         retiring: Vec::new(),
-        status: RegistrationStatus::Enabled,
+        status: WebhookStatus::Enabled,
         disabled_reason: None,
         failing_since: None,
         created_at: PAST,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use sealpost_domain::{
     Account, AccountId, ApiKey, ApiKeyId, EnterpriseTerms, EventKind, KeyStatus, Label, Plan,
-    Registration, RegistrationStatus, Session, Timestamp, WebhookId,
+    Webhook, WebhookStatus, Session, Timestamp, WebhookId,
     ports::{Durability, Store, StoreError, Tx},
 };
 use sealpost_storage::{Database, DatabaseUrl, Settings};
@@ -18,7 +18,7 @@ pub(crate) struct Seeded {
 }
 
 impl Seeded {
-    /// Makes one account with eight senders and eight recipients that have one registration each.
+    /// Makes one account with eight senders and eight recipients that have one webhook each.
     pub(crate) fn make(folder: &Path, postgres: Option<&str>, receiver: &str, line: &str) -> Self {
         let kek = folder.join("kek");
         if !kek.exists() {
@@ -38,8 +38,8 @@ impl Seeded {
             Session { token: token.hash(), account_id: account.id, expires_at: FAR_FUTURE };
         let senders: Vec<ApiKey> = (0..8).map(|_| key(&account, &keyring)).collect();
         let recipients: Vec<ApiKey> = (0..8).map(|_| key(&account, &keyring)).collect();
-        let webhooks: Vec<Registration> =
-            recipients.iter().map(|key| registration(key, &keyring, receiver)).collect();
+        let webhooks: Vec<Webhook> =
+            recipients.iter().map(|key| webhook(key, &keyring, receiver)).collect();
         let store: &dyn Store = &database;
         store
             .write(Durability::Durable, |tx| {
@@ -60,7 +60,7 @@ fn insert(
     account: &Account,
     session: &Session,
     keys: &[ApiKey],
-    webhooks: &[Registration],
+    webhooks: &[Webhook],
 ) -> Result<(), StoreError> {
     tx.insert_account(account)?;
     tx.insert_session(session)?;
@@ -68,7 +68,7 @@ fn insert(
         tx.insert_key(key)?;
     }
     for webhook in webhooks {
-        tx.insert_registration(webhook)?;
+        tx.insert_webhook(webhook)?;
     }
     Ok(())
 }
@@ -103,17 +103,17 @@ fn key(account: &Account, keyring: &Keyring) -> ApiKey {
     }
 }
 
-fn registration(key: &ApiKey, keyring: &Keyring, receiver: &str) -> Registration {
+fn webhook(key: &ApiKey, keyring: &Keyring, receiver: &str) -> Webhook {
     let id = WebhookId::new(PAST, random().expect("there is randomness"));
     let secret = WebhookSecret::generate().expect("there is randomness");
-    Registration {
+    Webhook {
         id,
         api_key_id: key.id,
         url: receiver.to_owned(),
         events: vec![EventKind::EnvelopeReceived],
         secret: secret.wrap(keyring, &id).expect("the key-encryption key is there"),
         retiring: Vec::new(),
-        status: RegistrationStatus::Enabled,
+        status: WebhookStatus::Enabled,
         disabled_reason: None,
         failing_since: None,
         created_at: PAST,

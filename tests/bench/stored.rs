@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use sealpost_domain::{
     Account, AccountId, ApiKey, ApiKeyId, Did, Envelope, EnvelopeId, EnvelopeMeta, KeyStatus,
     Label, LeaseToken, LeasedDelivery, Plan, Target, Timestamp, TokenHash, Wrapped,
-    ports::{Changes, Durability, Store, StoreError},
+    ports::{Durability, Store, StoreError, WriteSet},
 };
 use sealpost_wallet::random;
 
@@ -30,7 +30,7 @@ impl Stored {
         let like = recent(like);
         in_batches(self.envelopes, |numbers| {
             let envelopes = numbers.map(|number| Arc::new(envelope(&like, people, number)));
-            let changes = Changes { envelopes: envelopes.collect(), ..Changes::default() };
+            let changes = WriteSet { envelopes: envelopes.collect(), ..WriteSet::default() };
             store(&database, &changes)
         });
         place.settle_down();
@@ -41,7 +41,7 @@ impl Stored {
 pub(crate) fn put_backlog(place: &Place, people: &People, like: &Envelope, count: u64) {
     let (database, like) = (place.open(), recent(like));
     in_batches(count, |numbers| {
-        let mut changes = Changes::default();
+        let mut changes = WriteSet::default();
         for number in numbers {
             let envelope = envelope(&like, people, number);
             changes.unleased.push(delivery(&envelope.meta, people, number));
@@ -68,13 +68,13 @@ pub(crate) fn envelope(like: &Envelope, people: &People, number: u64) -> Envelop
 /// The delivery of that envelope.
 pub(crate) fn delivery(meta: &EnvelopeMeta, people: &People, number: u64) -> LeasedDelivery {
     let recipient = of_turn(&people.recipients, number);
-    let registration = recipient.registration.as_ref().expect("a recipient has one");
+    let webhook = recipient.webhook.as_ref().expect("a recipient has one");
     LeasedDelivery {
         meta: Arc::new(meta.clone()),
         target: Arc::new(Target {
-            webhook_id: registration.id,
-            url: registration.url.clone(),
-            secret: registration.secret.clone(),
+            webhook_id: webhook.id,
+            url: webhook.url.clone(),
+            secret: webhook.secret.clone(),
             retiring: Vec::new(),
         }),
         attempts: 0,
@@ -123,7 +123,7 @@ fn in_batches(count: u64, mut put: impl FnMut(std::ops::Range<u64>) -> Result<()
     }
 }
 
-fn store(store: &dyn Store, changes: &Changes) -> Result<(), StoreError> {
+fn store(store: &dyn Store, changes: &WriteSet) -> Result<(), StoreError> {
     store.write(Durability::Relaxed, |tx| tx.apply(changes))
 }
 

@@ -91,7 +91,7 @@ fn a_receiver_that_is_gone_is_not_asked_again(database: &Database) {
     tell(server.client(), &failing.url);
     failing.await_notices(3);
     assert_eq!(gone.notices().len(), 1);
-    let shown = only_registration(server.client(), &told.bob);
+    let shown = only_webhook(server.client(), &told.bob);
     assert!(shown["last_success_at"].is_null());
     assert_eq!(shown["last_failure"]["error"], "http_status");
 }
@@ -155,7 +155,7 @@ fn a_certificate_must_lead_to_a_trusted_authority(database: &Database) {
     assert!(wrong.counts().1 > 0);
 }
 
-/// Somebody with one registration, whom an envelope was sent to.
+/// Somebody with one webhook, whom an envelope was sent to.
 struct Told {
     bob: Identity,
     envelope_id: String,
@@ -196,7 +196,7 @@ fn await_shown(
     })
 }
 
-fn only_registration(client: &Client, who: &Identity) -> Value {
+fn only_webhook(client: &Client, who: &Identity) -> Value {
     the_only_one(&client.manage(who, &json!({"action": "list"})))
 }
 

@@ -57,7 +57,7 @@ fn logging_out_on_one_node_ends_the_session_on_the_other_at_once() {
 }
 
 #[test]
-fn a_registration_deleted_on_one_node_gets_nothing_from_the_other() {
+fn a_webhook_deleted_on_one_node_gets_nothing_from_the_other() {
     let (_database, [one, other]) = cluster();
     let (kept, deleted) = (Receiver::start(), Receiver::start());
     let bob = one.client().newcomer();

@@ -3,7 +3,7 @@
 
 use std::{fs, process::Command};
 
-use crate::support::{Database, Ended, binary, run};
+use crate::support::{AttemptSummary, Database, binary, run};
 
 /// What a command says on a terminal.
 fn on_a_terminal(arguments: &[&str], environment: &[(&str, &str)]) -> String {
@@ -16,7 +16,7 @@ fn on_a_terminal(arguments: &[&str], environment: &[(&str, &str)]) -> String {
 }
 
 fn page(arguments: &[&str]) -> String {
-    let Ended { status, stdout, stderr } = run(binary(arguments));
+    let AttemptSummary { status, stdout, stderr } = run(binary(arguments));
     assert_eq!((status, stderr.as_str()), (Some(0), ""), "{arguments:?}");
     stdout
 }

@@ -1,4 +1,4 @@
-//! Sending again: what was exhausted, what failed since a time, and what waited for a registration to be enabled.
+//! Sending again: what was exhausted, what failed since a time, and what waited for a webhook to be enabled.
 
 use serde_json::{Value, json};
 
@@ -120,7 +120,7 @@ fn nothing_but_failures_for_five_days_disables(database: &Database) {
     let webhook_id = text(&client.register(&bob, &receiver.url), "webhook_id");
     client.send(&alice, &bob.key, "x").ok();
     await_entries(client, &bob, &webhook_id, "failed", 2);
-    let shown = only_registration(client, &bob);
+    let shown = only_webhook(client, &bob);
     assert_eq!((&shown["status"], &shown["disabled_reason"]), (&json!("enabled"), &json!(null)));
     let since = text(&shown, "failing_since");
     assert!(since <= text(&shown["last_failure"], "at"));
@@ -130,12 +130,12 @@ fn nothing_but_failures_for_five_days_disables(database: &Database) {
     assert_eq!(shown["disabled_reason"], "failing");
     assert!(text(&shown, "failing_since") < since);
     let log = eventually("it is told", SOON, || {
-        Some(server.log()).filter(|log| log.contains("a registration is disabled"))
+        Some(server.log()).filter(|log| log.contains("a webhook is disabled"))
     });
-    assert_eq!(log.matches("a registration is disabled").count(), 1);
+    assert_eq!(log.matches("a webhook is disabled").count(), 1);
 }
 
-fn only_registration(client: &Client, who: &Identity) -> Value {
+fn only_webhook(client: &Client, who: &Identity) -> Value {
     let mut listed = client.manage(who, &json!({"action": "list"})).ok();
     let webhooks = listed["webhooks"].as_array_mut().unwrap();
     assert_eq!(webhooks.len(), 1);
@@ -144,7 +144,7 @@ fn only_registration(client: &Client, who: &Identity) -> Value {
 
 fn await_disabled(client: &Client, who: &Identity) -> Value {
     eventually("it is disabled", SOON, || {
-        Some(only_registration(client, who)).filter(|shown| shown["status"] == "disabled")
+        Some(only_webhook(client, who)).filter(|shown| shown["status"] == "disabled")
     })
 }
 

@@ -12,8 +12,8 @@ on_both!(
     a_failed_attempt_says_when_the_next_is_due_and_the_last_says_that_it_succeeded,
     cursors_walk_every_entry_exactly_once,
     what_is_wrong_with_a_request_is_said,
-    somebody_elses_registration_looks_like_none,
-    nothing_is_shown_of_a_registration_that_is_gone,
+    somebody_elses_webhook_looks_like_none,
+    nothing_is_shown_of_a_webhook_that_is_gone,
 );
 
 fn a_failed_attempt_says_when_the_next_is_due_and_the_last_says_that_it_succeeded(
@@ -155,7 +155,7 @@ fn what_is_wrong_with_a_request_is_said(database: &Database) {
     client.manage(&bob, &redeliver).refused(404, "ENVELOPE_NOT_FOUND");
 }
 
-fn somebody_elses_registration_looks_like_none(database: &Database) {
+fn somebody_elses_webhook_looks_like_none(database: &Database) {
     let server = database.serve();
     let (client, receiver) = (server.client(), Receiver::start());
     let (eve, bob) = database.busy_pair(client);
@@ -174,7 +174,7 @@ fn somebody_elses_registration_looks_like_none(database: &Database) {
     assert_eq!(receiver.notices().len(), 1);
 }
 
-fn nothing_is_shown_of_a_registration_that_is_gone(database: &Database) {
+fn nothing_is_shown_of_a_webhook_that_is_gone(database: &Database) {
     let server = database.serve();
     let (client, receiver) = (server.client(), Receiver::start());
     let (alice, bob) = database.busy_pair(client);

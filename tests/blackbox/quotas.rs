@@ -8,7 +8,7 @@ use crate::support::{Database, Identity, Receiver, on_both};
 
 on_both!(
     a_handle_belongs_to_one_key,
-    a_key_has_sixteen_registrations,
+    a_key_has_sixteen_webhooks,
     an_account_has_as_many_keys_as_were_set,
     of_many_who_want_one_handle_at_once_one_gets_it,
     the_cap_on_keys_holds_when_all_come_at_once,
@@ -45,7 +45,7 @@ fn the_cap_on_keys_holds_when_all_come_at_once(database: &Database) {
     }
 }
 
-fn a_key_has_sixteen_registrations(database: &Database) {
+fn a_key_has_sixteen_webhooks(database: &Database) {
     let server = database.serve();
     let (client, receiver) = (server.client(), Receiver::start());
     let alice = client.newcomer();

@@ -12,7 +12,7 @@ on_both!(
     a_failing_receiver_gets_the_same_notice_again,
     a_hanging_receiver_does_not_delay_the_others,
     a_redirect_is_a_failure_and_not_followed,
-    a_registration_deleted_between_attempts_is_not_tried_again,
+    a_webhook_deleted_between_attempts_is_not_tried_again,
     after_the_last_retry_nothing_more_is_sent,
     a_notice_that_failed_is_tried_again_after_a_restart,
 );
@@ -38,7 +38,7 @@ fn a_failing_receiver_gets_the_same_notice_again(database: &Database) {
     assert_ne!(notices[0].header("webhook-signature"), notices[1].header("webhook-signature"));
 
     let shown = eventually("the success is written down", SOON, || {
-        Some(only_registration(client, &bob)).filter(|shown| shown["last_success_at"].is_string())
+        Some(only_webhook(client, &bob)).filter(|shown| shown["last_success_at"].is_string())
     });
     assert!(text(&shown["last_failure"], "at") < text(&shown, "last_success_at"));
     assert!(shown["last_failure"]["error"].is_string());
@@ -75,7 +75,7 @@ fn a_redirect_is_a_failure_and_not_followed(database: &Database) {
     client.send(&alice, &bob.key, "x").ok();
     receiver.await_notices(3);
     assert!(elsewhere.notices().is_empty());
-    assert!(only_registration(client, &bob)["last_success_at"].is_null());
+    assert!(only_webhook(client, &bob)["last_success_at"].is_null());
 }
 
 fn a_hanging_receiver_does_not_delay_the_others(database: &Database) {
@@ -103,7 +103,7 @@ fn a_hanging_receiver_does_not_delay_the_others(database: &Database) {
     hanging.await_notices(10);
 }
 
-fn a_registration_deleted_between_attempts_is_not_tried_again(database: &Database) {
+fn a_webhook_deleted_between_attempts_is_not_tried_again(database: &Database) {
     let server = database.serve_with(&["--webhook-retry-schedule", "2s"]);
     let client = server.client();
     let failing = Receiver::reacting(|_| Reaction::Answer(500));
@@ -132,7 +132,7 @@ fn a_notice_that_failed_is_tried_again_after_a_restart(database: &Database) {
     assert_eq!(notices[0].id(), notices[1].id());
 }
 
-fn only_registration(client: &Client, who: &Identity) -> Value {
+fn only_webhook(client: &Client, who: &Identity) -> Value {
     let mut listed = client.manage(who, &json!({"action": "list"})).ok();
     let webhooks = listed["webhooks"].as_array_mut().unwrap();
     assert_eq!(webhooks.len(), 1);

@@ -68,7 +68,7 @@ fn a_revoked_key_is_over_on_every_node_while_load_runs(database: &Database) {
     for id in sent.iter().take(5) {
         client.open(&bob, id).ok();
     }
-    // What it would have been told is dropped with its registrations.
+    // What it would have been told is dropped with its webhooks.
     let key = &mallory.key;
     assert_eq!(database.count(&format!("webhooks WHERE api_key_id = '{key}'")), 0);
     let pending = "deliveries d JOIN envelopes e ON e.id = d.envelope_id";

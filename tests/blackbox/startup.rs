@@ -2,7 +2,7 @@
 
 use std::{fs, os::unix::fs::PermissionsExt as _, process::Command};
 
-use crate::support::{Database, Ended, Identity, Server, binary, on_both, run, text};
+use crate::support::{AttemptSummary, Database, Identity, Server, binary, on_both, run, text};
 
 on_both!(a_wrong_key_file_is_refused_and_the_right_one_still_works);
 
@@ -233,7 +233,7 @@ fn a_url_that_is_mistyped_is_not_shown() {
         let mut from_environment = binary(&["migrate"]);
         from_environment.env("SEALPOST_DATABASE_URL", url);
         for command in [binary(&["serve", "--database-url", url]), from_environment] {
-            let Ended { status, stderr, .. } = run(command);
+            let AttemptSummary { status, stderr, .. } = run(command);
             assert_eq!(status, Some(2), "{stderr}");
             assert!(stderr.contains("--database-url") && stderr.contains(advice), "{stderr}");
             assert!(!stderr.contains("hunter2"), "{stderr}");
@@ -336,7 +336,7 @@ fn check_envelope(server: &Server, who: &Identity, envelope: &str) {
 /// The one line that a command which fails says.
 #[track_caller]
 fn refused(command: Command) -> String {
-    let Ended { status, stdout, stderr } = run(command);
+    let AttemptSummary { status, stdout, stderr } = run(command);
     assert_eq!((status, stdout.as_str()), (Some(1), ""), "{stderr}");
     assert!(stderr.starts_with("sealpost: ") && stderr.ends_with('\n'), "{stderr:?}");
     assert_eq!(stderr.lines().count(), 1, "{stderr:?}");

@@ -4,7 +4,7 @@ use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
 
 use serde_json::{Value, json};
 
-use crate::support::{Ended, PUBLIC_KEY, Signed, binary, private_file, run};
+use crate::support::{AttemptSummary, PUBLIC_KEY, Signed, binary, private_file, run};
 
 const SECRET: &str = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
 const OTHER: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
@@ -146,7 +146,7 @@ fn what_cannot_be_checked_is_wrong_usage_and_shows_no_secret() {
     }
 }
 
-fn verify(head: &str, body: &str, arguments: &[&str]) -> Ended {
+fn verify(head: &str, body: &str, arguments: &[&str]) -> AttemptSummary {
     let files = Files::new(head, body);
     let mut command = binary(&files.arguments());
     // The last of two counts.

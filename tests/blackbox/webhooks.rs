@@ -1,13 +1,13 @@
-//! Registrations: what they show, and what ends them.
+//! Webhooks: what they show, and what ends them.
 
 use serde_json::{Value, json};
 
 use crate::support::{Client, Database, Identity, Receiver, on_both, text};
 
 on_both!(
-    a_deleted_registration_gets_no_more_notices,
-    a_registration_belongs_to_its_key_alone,
-    every_registration_gets_its_own_notice,
+    a_deleted_webhook_gets_no_more_notices,
+    a_webhook_belongs_to_its_key_alone,
+    every_webhook_gets_its_own_notice,
     the_list_shows_everything_but_secrets,
 );
 
@@ -39,7 +39,7 @@ fn the_list_shows_everything_but_secrets(database: &Database) {
     }
 }
 
-fn every_registration_gets_its_own_notice(database: &Database) {
+fn every_webhook_gets_its_own_notice(database: &Database) {
     let server = database.serve();
     let (client, receivers) = (server.client(), [Receiver::start(), Receiver::start()]);
     let (alice, bob) = (client.newcomer(), client.newcomer());
@@ -56,7 +56,7 @@ fn every_registration_gets_its_own_notice(database: &Database) {
     assert!(webhook.verify(&foreign.body, &foreign.headers).is_err());
 }
 
-fn a_deleted_registration_gets_no_more_notices(database: &Database) {
+fn a_deleted_webhook_gets_no_more_notices(database: &Database) {
     let server = database.serve();
     let (client, kept, deleted) = (server.client(), Receiver::start(), Receiver::start());
     let (alice, bob) = (client.newcomer(), client.newcomer());
@@ -76,7 +76,7 @@ fn a_deleted_registration_gets_no_more_notices(database: &Database) {
     assert_eq!(list(client, &bob)["webhooks"].as_array().unwrap().len(), 1);
 }
 
-fn a_registration_belongs_to_its_key_alone(database: &Database) {
+fn a_webhook_belongs_to_its_key_alone(database: &Database) {
     let server = database.serve();
     let (client, receiver) = (server.client(), Receiver::start());
     let (bob, eve) = (client.newcomer(), client.newcomer());

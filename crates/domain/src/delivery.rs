@@ -1,16 +1,16 @@
-//! Deliveries: one notice on its way to one registration. A delivery is a row until it succeeded; whoever holds
+//! Deliveries: one notice on its way to one webhook. A delivery is a row until it succeeded; whoever holds
 //! its lease may attempt it, and a lease that has run out may be taken by anybody.
 
 use std::sync::Arc;
 
 use crate::{EnvelopeId, EnvelopeMeta, Target, Timestamp, WebhookId};
 
-/// Which notice to which registration.
+/// Which notice to which webhook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct DeliveryId {
     /// The envelope that it tells of.
     pub envelope_id: EnvelopeId,
-    /// The registration that it goes to.
+    /// The webhook that it goes to.
     pub webhook_id: WebhookId,
 }
 
@@ -34,7 +34,7 @@ pub struct LeasedDelivery {
 }
 
 impl LeasedDelivery {
-    /// Which notice to which registration.
+    /// Which notice to which webhook.
     pub fn id(&self) -> DeliveryId {
         DeliveryId { envelope_id: self.meta.id, webhook_id: self.target.webhook_id }
     }
@@ -82,7 +82,7 @@ impl AttemptFailure {
 pub enum Outcome {
     /// It failed and was the last that the schedule grants; the delivery stays visible.
     Exhausted(AttemptFailure),
-    /// The receiver answered 410: it wants no more, so its registration is disabled, and the delivery stays visible.
+    /// The receiver answered 410: it wants no more, so its webhook is disabled, and the delivery stays visible.
     Gone,
     /// It failed and is due again.
     Retry {
@@ -106,7 +106,7 @@ pub struct Answer {
 
 /// The outcome of one attempt, to be written where the lease still holds.
 #[derive(Debug, Clone)]
-pub struct Settlement {
+pub struct AttemptResult {
     /// Which delivery.
     pub id: DeliveryId,
     /// Proof of having held it.

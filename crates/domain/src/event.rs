@@ -8,7 +8,7 @@ use crate::{ApiKeyId, EnvelopeHash, EnvelopeId, EnvelopeMeta, Timestamp};
 /// The events that can be subscribed to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 pub enum EventKind {
-    /// An envelope for the registration's key was stored.
+    /// An envelope for the webhook's key was stored.
     #[serde(rename = "envelope.received")]
     EnvelopeReceived,
 }

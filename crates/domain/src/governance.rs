@@ -115,9 +115,9 @@ impl PartnerId {
 
 /// Where a key stands with governance: every decision on it, its account and its partner.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Standing(pub Vec<GovernanceReason>);
+pub struct GovernanceStanding(pub Vec<GovernanceReason>);
 
-impl Standing {
+impl GovernanceStanding {
     /// Whether execution is blocked: only what is enforced blocks.
     pub fn is_blocked(&self) -> bool {
         self.0.iter().any(|reason| reason.status == GovernanceStatus::Enforced)
@@ -213,10 +213,12 @@ mod tests {
             reason: "spam".to_owned(),
             since: Timestamp::from_millis(0),
         };
-        assert!(!Standing::default().is_blocked());
-        assert!(!Standing(vec![reason(GovernanceStatus::Proposed)]).is_blocked());
-        let both =
-            Standing(vec![reason(GovernanceStatus::Proposed), reason(GovernanceStatus::Enforced)]);
+        assert!(!GovernanceStanding::default().is_blocked());
+        assert!(!GovernanceStanding(vec![reason(GovernanceStatus::Proposed)]).is_blocked());
+        let both = GovernanceStanding(vec![
+            reason(GovernanceStatus::Proposed),
+            reason(GovernanceStatus::Enforced),
+        ]);
         assert!(both.is_blocked());
     }
 }

@@ -1,4 +1,4 @@
-//! How a registration fares: what its attempts came to, and when that ends it. Pure: the store reads it locked, lets it
+//! How a webhook fares: what its attempts came to, and when that ends it. Pure: the store reads it locked, lets it
 //! hear the news of a batch, and writes it back.
 
 use std::time::Duration;
@@ -6,9 +6,9 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{LastFailure, RegistrationStatus, Timestamp};
+use crate::{LastFailure, Timestamp, WebhookStatus};
 
-/// Why a registration is disabled.
+/// Why a webhook is disabled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DisabledReason {
@@ -33,11 +33,11 @@ impl DisabledReason {
     }
 }
 
-/// How a registration fares.
+/// How a webhook fares.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Health {
+pub struct WebhookHealth {
     /// Whether notices are sent.
-    pub status: RegistrationStatus,
+    pub status: WebhookStatus,
     /// Why not, where the service decided so.
     pub disabled_reason: Option<DisabledReason>,
     /// When the first failure since the last success, or since it was enabled, ended.
@@ -48,9 +48,9 @@ pub struct Health {
     pub last_failure: Option<LastFailure>,
 }
 
-/// What the attempts of a batch came to, for one registration.
+/// What the attempts of a batch came to, for one webhook.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct News {
+pub struct HealthReport {
     success_at: Option<Timestamp>,
     failure: Option<LastFailure>,
     /// The first failure that no success followed.
@@ -60,7 +60,7 @@ pub struct News {
 
 /// One attempt that ended.
 #[derive(Debug, Clone, Copy)]
-pub struct Ended {
+pub struct AttemptSummary {
     /// When.
     pub at: Timestamp,
     /// The class of what went wrong; `None` where it succeeded.
@@ -69,11 +69,11 @@ pub struct Ended {
     pub is_gone: bool,
 }
 
-impl News {
+impl HealthReport {
     /// What these attempts came to, whatever their order.
-    pub fn of(attempts: &[Ended]) -> Self {
+    pub fn of(attempts: &[AttemptSummary]) -> Self {
         let (successes, failures) =
-            attempts.iter().partition::<Vec<&Ended>, _>(|ended| ended.failure.is_none());
+            attempts.iter().partition::<Vec<&AttemptSummary>, _>(|ended| ended.failure.is_none());
         let success_at = successes.iter().map(|ended| ended.at).max();
         let newest = failures.iter().max_by_key(|ended| ended.at);
         Self {
@@ -87,9 +87,9 @@ impl News {
     }
 }
 
-impl Health {
-    /// Takes news in, also such as come late; `true` where they disable the registration.
-    pub fn hear(&mut self, news: &News, failing_max: Duration) -> bool {
+impl WebhookHealth {
+    /// Takes news in, also such as come late; `true` where they disable the webhook.
+    pub fn hear(&mut self, news: &HealthReport, failing_max: Duration) -> bool {
         self.last_success_at = self.last_success_at.max(news.success_at);
         if self.failing_since <= self.last_success_at {
             self.failing_since = None;
@@ -103,10 +103,10 @@ impl Health {
         self.failing_since = self.failing_since.or(failing_from);
         let reason =
             if news.is_gone { Some(DisabledReason::Gone) } else { self.fails(failing_max) };
-        if reason.is_none() || self.status == RegistrationStatus::Disabled {
+        if reason.is_none() || self.status == WebhookStatus::Disabled {
             return false;
         }
-        (self.status, self.disabled_reason) = (RegistrationStatus::Disabled, reason);
+        (self.status, self.disabled_reason) = (WebhookStatus::Disabled, reason);
         true
     }
 
@@ -123,9 +123,9 @@ mod tests {
 
     const MAX: Duration = Duration::from_millis(100);
 
-    fn fresh() -> Health {
-        Health {
-            status: RegistrationStatus::Enabled,
+    fn fresh() -> WebhookHealth {
+        WebhookHealth {
+            status: WebhookStatus::Enabled,
             disabled_reason: None,
             failing_since: None,
             last_success_at: None,
@@ -137,16 +137,16 @@ mod tests {
         Timestamp::from_millis(millis)
     }
 
-    fn failed(millis: i64) -> Ended {
-        Ended { at: at(millis), failure: Some("dns"), is_gone: false }
+    fn failed(millis: i64) -> AttemptSummary {
+        AttemptSummary { at: at(millis), failure: Some("dns"), is_gone: false }
     }
 
-    fn succeeded(millis: i64) -> Ended {
-        Ended { at: at(millis), failure: None, is_gone: false }
+    fn succeeded(millis: i64) -> AttemptSummary {
+        AttemptSummary { at: at(millis), failure: None, is_gone: false }
     }
 
-    fn hear(health: &mut Health, attempts: &[Ended]) -> bool {
-        health.hear(&News::of(attempts), MAX)
+    fn hear(health: &mut WebhookHealth, attempts: &[AttemptSummary]) -> bool {
+        health.hear(&HealthReport::of(attempts), MAX)
     }
 
     #[test]
@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(health.failing_since, Some(at(10)));
         assert!(!hear(&mut health, &[failed(109)]));
         assert!(hear(&mut health, &[failed(110)]));
-        assert_eq!(health.status, RegistrationStatus::Disabled);
+        assert_eq!(health.status, WebhookStatus::Disabled);
         assert_eq!(health.disabled_reason, Some(DisabledReason::Failing));
         assert!(!hear(&mut health, &[failed(111)]), "it is told once");
     }
@@ -187,7 +187,7 @@ mod tests {
     #[test]
     fn one_410_disables_at_once() {
         let mut health = fresh();
-        let gone = Ended { at: at(7), failure: Some("http_status"), is_gone: true };
+        let gone = AttemptSummary { at: at(7), failure: Some("http_status"), is_gone: true };
         assert!(hear(&mut health, &[succeeded(8), gone]));
         assert_eq!(health.disabled_reason, Some(DisabledReason::Gone));
     }

@@ -122,7 +122,7 @@ typed_id!(
     "req"
 );
 typed_id!(
-    /// One webhook registration.
+    /// One webhook.
     WebhookId,
     "wh"
 );

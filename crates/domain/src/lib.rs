@@ -45,17 +45,17 @@ pub use circuit::{
     CircuitReport, Circuits, Jurisdiction,
 };
 pub use delivery::{
-    Answer, AttemptFailure, DeliveryId, LeaseToken, LeasedDelivery, Outcome, Settlement,
+    Answer, AttemptFailure, AttemptResult, DeliveryId, LeaseToken, LeasedDelivery, Outcome,
 };
 pub use did::Did;
 pub use envelope::{Envelope, EnvelopeHash, EnvelopeMeta, Suite};
 pub use event::{Encryption, EnvelopeReceived, EventKind, Metadata};
 pub use governance::{
-    Decision, GovernanceKind, GovernanceReason, GovernanceStatus, PartnerFault, PartnerId,
-    Standing, Subject,
+    Decision, GovernanceKind, GovernanceReason, GovernanceStanding, GovernanceStatus, PartnerFault,
+    PartnerId, Subject,
 };
 pub use handle::{Handle, HandleFault};
-pub use health::{DisabledReason, Ended, Health, News};
+pub use health::{AttemptSummary, DisabledReason, HealthReport, WebhookHealth};
 pub use id::{
     AccountId, ApiKeyId, AssessmentId, AttestationId, BadgeId, ChannelId, DecisionId, EnvelopeId,
     IdFault, IssuerKeyId, RequestId, WebhookId,
@@ -71,4 +71,4 @@ pub use score::{Score, ScoreFault};
 pub use secret::{TokenHash, Wrapped};
 pub use time::{Clock, TimeFault, Timestamp};
 pub use usage::{Usage, WindowUse};
-pub use webhook::{LastFailure, Registration, RegistrationStatus, RetiringSecret, Target};
+pub use webhook::{LastFailure, RetiringSecret, Target, Webhook, WebhookStatus};

@@ -9,11 +9,11 @@ mod owner;
 mod webhooks;
 
 pub use badges::{BadgeLookup, BadgeRepo};
-pub use dispatching::{Claim, Dispatch, Hastened, NoticeSigner, Outbox, TargetGuard};
-pub use housekeeping::{ChoreTurn, HousekeepingRepo};
+pub use dispatching::{Claim, Dispatch, EventSigner, ExpeditedDelivery, Outbox, TargetGuard};
+pub use housekeeping::{HousekeepingRepo, HousekeepingTurn};
 pub use ledger::{
-    Changes, Facts, KeyFacts, Overage, Parked, Registrations, Remembered, SendLedger, ToRemember,
-    Wanted,
+    AdmissionFacts, FactsQuery, IdempotencyRecord, KeyFacts, NewIdempotencyRecord, Overage,
+    ParkedDelivery, RecipientWebhooks, SendLedger, WriteSet,
 };
 pub use owner::{DailyCount, KeyOverview, OwnerLookup};
 pub use webhooks::{DeliveryRepo, FailedWithin, Recovered, WebhookLookup, WebhookRepo};
@@ -134,7 +134,7 @@ pub trait Lookup: BadgeLookup + WebhookLookup {
     fn find_key(&mut self, id: &ApiKeyId) -> Result<Option<ApiKey>, StoreError>;
 
     /// Where those of these keys stand that were ever issued, in no order.
-    fn find_key_states(&mut self, ids: &[ApiKeyId]) -> Result<Vec<KeyState>, StoreError>;
+    fn find_key_snapshots(&mut self, ids: &[ApiKeyId]) -> Result<Vec<KeySnapshot>, StoreError>;
 
     /// The key that the handle leads to: the newest that was activated with it, also when that one is revoked.
     fn find_handle(&mut self, handle: &Handle) -> Result<Option<HandleOwner>, StoreError>;
@@ -148,7 +148,7 @@ pub trait Lookup: BadgeLookup + WebhookLookup {
 
 /// Where a key stands, as far as its secrets are concerned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct KeyState {
+pub struct KeySnapshot {
     /// Which key.
     pub id: ApiKeyId,
     /// Only of an active key anything is begun; of a revoked one nothing is kept.
@@ -213,8 +213,8 @@ pub trait KeyRepo {
     /// From nobody only to a key that is new: batches remember that a key has no handle, and are not told.
     fn assign_handle(&mut self, handle: &Handle, owner: &HandleOwner) -> Result<(), StoreError>;
 
-    /// How many registrations the key has.
-    fn count_registrations(&mut self, key: &ApiKeyId) -> Result<u64, StoreError>;
+    /// How many webhooks the key has.
+    fn count_webhooks(&mut self, key: &ApiKeyId) -> Result<u64, StoreError>;
 
     /// The key, locked alone until the transaction ends: nobody else changes it, and who holds it is waited for. Batches
     /// that rely on it are waited for at the commit of what changes it.
@@ -229,7 +229,7 @@ pub trait KeyRepo {
     /// Puts a locked key on a plan; what it has used stays.
     fn set_plan(&mut self, id: &ApiKeyId, plan: &Plan) -> Result<(), StoreError>;
 
-    /// Revokes a locked key: its state is `revoked`, its root is gone, and so are its registrations and their
+    /// Revokes a locked key: its state is `revoked`, its root is gone, and so are its webhooks and their
     /// deliveries, of which a bounded part is deleted at once. Its handle stays reserved to its account.
     fn revoke_key(&mut self, id: &ApiKeyId) -> Result<Revoked, StoreError>;
 }
@@ -237,8 +237,8 @@ pub trait KeyRepo {
 /// What went with a key that was revoked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Revoked {
-    /// Its registrations.
-    pub registrations: u64,
+    /// Its webhooks.
+    pub webhooks: u64,
     /// Their deliveries that were deleted at once; housekeeping deletes what is left of a long backlog.
     pub deliveries: u64,
 }
@@ -299,7 +299,7 @@ pub trait RewrapRepo {
         new: &Wrapped,
     ) -> Result<bool, StoreError>;
 
-    /// The signing secrets of up to `limit` registrations with an id above `after`, in the order of ids; those that
+    /// The signing secrets of up to `limit` webhooks with an id above `after`, in the order of ids; those that
     /// retire are among them.
     fn secrets_after(
         &mut self,

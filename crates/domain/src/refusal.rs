@@ -198,10 +198,8 @@ pub enum Refusal {
     /// The service cannot do it now and has stored nothing.
     #[error("the service cannot take this request now and has stored nothing; try again")]
     Unavailable,
-    /// No such registration for this key; somebody else's looks the same.
-    #[error(
-        "this API key has no webhook registration with this id; use the action list to see them"
-    )]
+    /// No such webhook for this key; somebody else's looks the same.
+    #[error("this API key has no webhook with this id; use the action list to see them")]
     WebhookNotFound,
 }
 

@@ -1,21 +1,21 @@
-//! Webhook registrations: where a key's notices go.
+//! Webhooks: where a key's notices go.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{ApiKeyId, DisabledReason, EventKind, Timestamp, WebhookId, Wrapped};
 
-/// Whether notices are sent to a registration.
+/// Whether notices are sent to a webhook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum RegistrationStatus {
+pub enum WebhookStatus {
     /// Nothing is sent to it.
     Disabled,
     /// Notices are sent.
     Enabled,
 }
 
-impl RegistrationStatus {
+impl WebhookStatus {
     /// The status's name in JSON and SQL.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -30,7 +30,7 @@ impl RegistrationStatus {
     }
 }
 
-/// The newest failed attempt at a registration.
+/// The newest failed attempt at a webhook.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct LastFailure {
     /// When the attempt ended.
@@ -42,9 +42,9 @@ pub struct LastFailure {
     pub error: String,
 }
 
-/// One registration of a key.
+/// One webhook of a key.
 #[derive(Debug, Clone)]
-pub struct Registration {
+pub struct Webhook {
     /// Its public name.
     pub id: WebhookId,
     /// Whose notices it gets.
@@ -58,7 +58,7 @@ pub struct Registration {
     /// Secrets that were replaced and still sign along, newest first.
     pub retiring: Vec<RetiringSecret>,
     /// Whether notices are sent.
-    pub status: RegistrationStatus,
+    pub status: WebhookStatus,
     /// Why not, where the service decided so.
     pub disabled_reason: Option<DisabledReason>,
     /// Since when it has met nothing but failures.
@@ -71,10 +71,10 @@ pub struct Registration {
     pub last_failure: Option<LastFailure>,
 }
 
-/// What is needed to send to a registration.
+/// What is needed to send to a webhook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
-    /// The registration.
+    /// The webhook.
     pub webhook_id: WebhookId,
     /// Where notices go.
     pub url: String,

@@ -3,7 +3,7 @@
 
 use sealpost_domain::{
     AccountId, Code, KeyStatus, Refusal, Timestamp, TokenHash, Usage,
-    ports::{Changes, Durability, Facts, KeyFacts, StoreError, Tx, Wanted},
+    ports::{AdmissionFacts, Durability, FactsQuery, KeyFacts, StoreError, Tx, WriteSet},
 };
 use sealpost_limits::{Terms, admit_request};
 
@@ -29,7 +29,7 @@ pub(crate) struct Admitted<'a> {
 
 /// Admits one request and counts it.
 pub(crate) fn admit(
-    facts: &mut Facts,
+    facts: &mut AdmissionFacts,
     caller: &Caller,
     act: Act,
     now: Timestamp,
@@ -53,7 +53,7 @@ pub(crate) fn admit(
 /// Where the limits stand, where `admitted` got as far as them.
 pub(crate) fn limits_reached(
     admitted: &Result<(), Refusal>,
-    facts: &Facts,
+    facts: &AdmissionFacts,
     caller: &Caller,
     now: Timestamp,
 ) -> Option<Limits> {
@@ -91,7 +91,7 @@ impl Sealpost {
                 return Err(StoreError::Corrupt("usage of a key"));
             };
             let usage = vec![(caller.key, reached.usage)];
-            tx.apply(&Changes { usage, ..Changes::default() })?;
+            tx.apply(&WriteSet { usage, ..WriteSet::default() })?;
             let done = work(tx, &Admitted { key, limits: reached })?;
             Ok((done, limits))
         });
@@ -161,6 +161,10 @@ impl Sealpost {
     }
 }
 
-fn alone(caller: &Caller) -> Wanted {
-    Wanted { sessions: vec![caller.session], callers: vec![caller.key], ..Wanted::default() }
+fn alone(caller: &Caller) -> FactsQuery {
+    FactsQuery {
+        sessions: vec![caller.session],
+        callers: vec![caller.key],
+        ..FactsQuery::default()
+    }
 }

@@ -9,7 +9,10 @@ use std::{
 use sealpost_domain::{
     ApiKeyId, Channel, ChannelId, Code, DeliveryId, Envelope, EnvelopeMeta, Fingerprint, Handle,
     IdempotencyKey, KeyStatus, LeaseToken, LeasedDelivery, Refusal, Timestamp, Usage,
-    ports::{Changes, Facts, Overage, Parked, Remembered, ToRemember, Wanted},
+    ports::{
+        AdmissionFacts, FactsQuery, IdempotencyRecord, NewIdempotencyRecord, Overage,
+        ParkedDelivery, WriteSet,
+    },
 };
 use sealpost_limits::{Admitted, Terms, admit_message};
 
@@ -84,7 +87,7 @@ pub(crate) struct Hold {
 }
 
 /// What the batch asks the store about.
-pub(crate) fn wanted(commands: &[&Command]) -> Wanted {
+pub(crate) fn wanted(commands: &[&Command]) -> FactsQuery {
     let (mut sessions, mut callers, mut recipients, mut named) =
         (BTreeSet::new(), BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for command in commands {
@@ -93,7 +96,7 @@ pub(crate) fn wanted(commands: &[&Command]) -> Wanted {
         recipients.extend(command.outgoing.as_ref().map(|out| out.envelope.meta.recipient));
         named.extend(command.idempotency.as_ref().map(|name| (command.caller.key, &name.key)));
     }
-    Wanted {
+    FactsQuery {
         sessions: sessions.into_iter().collect(),
         callers: callers.into_iter().collect(),
         recipients: recipients.into_iter().collect(),
@@ -101,21 +104,21 @@ pub(crate) fn wanted(commands: &[&Command]) -> Wanted {
     }
 }
 
-/// Decides the batch in its order. What was remembered before `forgotten_before` has had its time, though it may not be
+/// Decides the batch in its order. What was remembered before `expired_before` has had its time, though it may not be
 /// deleted yet.
 pub(crate) fn decide(
-    facts: Facts,
+    facts: AdmissionFacts,
     commands: &[&Command],
     now: Timestamp,
-    forgotten_before: Timestamp,
+    expired_before: Timestamp,
     hold: Hold,
-) -> (Vec<Decided>, Changes) {
+) -> (Vec<Decided>, WriteSet) {
     let mut decision = Decision {
         facts,
         now,
-        forgotten_before,
+        expired_before,
         hold,
-        changes: Changes::default(),
+        changes: WriteSet::default(),
         channels: BTreeMap::new(),
         touched: BTreeSet::new(),
         overage: BTreeMap::new(),
@@ -126,11 +129,11 @@ pub(crate) fn decide(
 
 /// The batch as far as it is decided.
 struct Decision {
-    facts: Facts,
+    facts: AdmissionFacts,
     now: Timestamp,
-    forgotten_before: Timestamp,
+    expired_before: Timestamp,
     hold: Hold,
-    changes: Changes,
+    changes: WriteSet,
     channels: BTreeMap<ChannelId, Arc<Channel>>,
     touched: BTreeSet<ApiKeyId>,
     overage: BTreeMap<(ApiKeyId, Timestamp), u32>,
@@ -185,7 +188,7 @@ impl Decision {
     fn check_idempotency(&self, command: &Command) -> Result<(), Setback> {
         let Some(name) = &command.idempotency else { return Ok(()) };
         let earlier = self.facts.remembered.get(&(command.caller.key, name.key.clone()));
-        match earlier.filter(|earlier| earlier.at >= self.forgotten_before) {
+        match earlier.filter(|earlier| earlier.at >= self.expired_before) {
             None => Ok(()),
             Some(earlier) if earlier.fingerprint == name.fingerprint => {
                 Err(Setback::Replayed(earlier.meta.clone()))
@@ -198,8 +201,8 @@ impl Decision {
         let (changes, hold) = (&mut self.changes, &self.hold);
         let envelope = &outgoing.envelope;
         let meta = Arc::new(envelope.meta.clone());
-        let registrations = self.facts.registrations.get(&envelope.meta.recipient);
-        for target in registrations.iter().flat_map(|all| &all.enabled) {
+        let webhooks = self.facts.webhooks.get(&envelope.meta.recipient);
+        for target in webhooks.iter().flat_map(|all| &all.enabled) {
             let delivery = LeasedDelivery {
                 meta: Arc::clone(&meta),
                 target: Arc::clone(target),
@@ -213,9 +216,9 @@ impl Decision {
                 changes.unleased.push(delivery);
             }
         }
-        for webhook_id in registrations.iter().flat_map(|all| &all.disabled) {
+        for webhook_id in webhooks.iter().flat_map(|all| &all.disabled) {
             let id = DeliveryId { envelope_id: meta.id, webhook_id: *webhook_id };
-            changes.parked.push(Parked { id, sealed_at: meta.timestamp });
+            changes.parked.push(ParkedDelivery { id, sealed_at: meta.timestamp });
         }
         changes.envelopes.push(Arc::clone(envelope));
         self.channels.extend(outgoing.channel.iter().map(|it| (it.id, Arc::clone(it))));
@@ -226,18 +229,18 @@ impl Decision {
         let Some(Idempotency { key, fingerprint }) = command.idempotency.clone() else { return };
         let (caller, meta) = (command.caller.key, outgoing.envelope.meta.clone());
         let at = self.now;
-        self.changes.remembered.push(ToRemember {
+        self.changes.remembered.push(NewIdempotencyRecord {
             caller,
             key: key.clone(),
             fingerprint,
             envelope_id: meta.id,
             at,
-            forgotten_before: self.forgotten_before,
+            expired_before: self.expired_before,
         });
-        self.facts.remembered.insert((caller, key), Remembered { at, fingerprint, meta });
+        self.facts.remembered.insert((caller, key), IdempotencyRecord { at, fingerprint, meta });
     }
 
-    fn changes(self) -> Changes {
+    fn changes(self) -> WriteSet {
         let Self { facts, mut changes, channels, touched, overage, .. } = self;
         changes.channels = channels.into_values().collect();
         let used = touched.into_iter();
@@ -250,7 +253,7 @@ impl Decision {
     }
 }
 
-fn check_recipient(facts: &Facts, outgoing: &Outgoing) -> Result<(), Setback> {
+fn check_recipient(facts: &AdmissionFacts, outgoing: &Outgoing) -> Result<(), Setback> {
     let field = Some("to");
     let recipient = &outgoing.envelope.meta.recipient;
     let key = facts.keys.get(recipient).ok_or(Refusal::KeyNotFound { field })?;

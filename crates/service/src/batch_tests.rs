@@ -4,10 +4,10 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use sealpost_domain::{
     AccountId, ApiKeyId, Channel, ChannelId, EnterpriseTerms, Envelope, EnvelopeHash, EnvelopeId,
-    EnvelopeMeta, Fingerprint, GovernanceKind, GovernanceReason, GovernanceStatus, Handle,
-    IdempotencyKey, KeyStatus, LeaseToken, Plan, Refusal, Session, Standing, Suite, Target,
-    Timestamp, TokenHash, Usage, WebhookId, Window, WindowUse, Wrapped,
-    ports::{Facts, KeyFacts, Overage, Registrations, Remembered},
+    EnvelopeMeta, Fingerprint, GovernanceKind, GovernanceReason, GovernanceStanding,
+    GovernanceStatus, Handle, IdempotencyKey, KeyStatus, LeaseToken, Plan, Refusal, Session, Suite,
+    Target, Timestamp, TokenHash, Usage, WebhookId, Window, WindowUse, Wrapped,
+    ports::{AdmissionFacts, IdempotencyRecord, KeyFacts, Overage, RecipientWebhooks},
 };
 
 use super::{Command, Decided, Hold, Idempotency, Outgoing, Verdict, decide, wanted};
@@ -32,12 +32,12 @@ fn key_facts(owner: AccountId) -> KeyFacts {
         plan: Plan::Explorer,
         handle: None,
         sealing_version: 1,
-        standing: Standing::default(),
+        standing: GovernanceStanding::default(),
     }
 }
 
-/// Alice (key 1, account 1, session `TOKEN`) and Bob (key 2, account 2, one registration).
-fn facts() -> Facts {
+/// Alice (key 1, account 1, session `TOKEN`) and Bob (key 2, account 2, one webhook).
+fn facts() -> AdmissionFacts {
     let expires_at = Timestamp::from_millis(NOW.as_millis() + 1);
     let session = Session { token: TOKEN, account_id: account(1), expires_at };
     let target = Target {
@@ -46,17 +46,17 @@ fn facts() -> Facts {
         secret: Wrapped(vec![]),
         retiring: vec![],
     };
-    let registrations = Registrations { enabled: vec![Arc::new(target)], disabled: vec![] };
-    Facts {
+    let webhooks = RecipientWebhooks { enabled: vec![Arc::new(target)], disabled: vec![] };
+    AdmissionFacts {
         sessions: HashMap::from([(TOKEN, session)]),
         keys: [1, 2].map(|n| (key(n), Arc::new(key_facts(account(n))))).into(),
         usage: HashMap::from([(key(1), Usage::UNUSED)]),
-        registrations: HashMap::from([(key(2), Arc::new(registrations))]),
+        webhooks: HashMap::from([(key(2), Arc::new(webhooks))]),
         remembered: HashMap::new(),
     }
 }
 
-fn set(facts: &mut Facts, n: u8, of_key: KeyFacts) {
+fn set(facts: &mut AdmissionFacts, n: u8, of_key: KeyFacts) {
     facts.keys.insert(key(n), Arc::new(of_key));
 }
 
@@ -84,7 +84,7 @@ fn hold(room: usize) -> Hold {
     Hold { room, lease: LeaseToken(7), lease_until: NOW }
 }
 
-fn verdict(facts: Facts, command: &Command) -> Verdict {
+fn verdict(facts: AdmissionFacts, command: &Command) -> Verdict {
     decide(facts, &[command], NOW, LONG_AGO, hold(9)).0.remove(0).verdict
 }
 
@@ -99,12 +99,12 @@ fn named(n: u8, name: &str, message: u8) -> Command {
     Command { idempotency: Some(Idempotency { key, fingerprint }), ..send(n) }
 }
 
-fn remembered(at: Timestamp, message: u8, meta: &EnvelopeMeta) -> Remembered {
-    Remembered { at, fingerprint: Fingerprint([message; 32]), meta: meta.clone() }
+fn remembered(at: Timestamp, message: u8, meta: &EnvelopeMeta) -> IdempotencyRecord {
+    IdempotencyRecord { at, fingerprint: Fingerprint([message; 32]), meta: meta.clone() }
 }
 
-fn blocked() -> Standing {
-    Standing(vec![GovernanceReason {
+fn blocked() -> GovernanceStanding {
+    GovernanceStanding(vec![GovernanceReason {
         kind: GovernanceKind::CouncilAction,
         status: GovernanceStatus::Enforced,
         reason: "spam".to_owned(),
@@ -112,7 +112,7 @@ fn blocked() -> Standing {
     }])
 }
 
-fn used_up(facts: &mut Facts) {
+fn used_up(facts: &mut AdmissionFacts) {
     let minute =
         WindowUse { start: Timestamp::from_millis(NOW.as_millis() / 60_000 * 60_000), used: 20 };
     facts.usage.insert(key(1), Usage { minute, ..Usage::UNUSED });
@@ -159,12 +159,12 @@ fn faults_are_met_in_the_order_of_the_contract() {
     let alice = Arc::unwrap_or_clone(facts.keys.remove(&key(1)).unwrap());
     let bob = Arc::unwrap_or_clone(facts.keys.remove(&key(2)).unwrap());
     used_up(&mut facts);
-    let step = |facts: &Facts| {
-        let copy = Facts {
+    let step = |facts: &AdmissionFacts| {
+        let copy = AdmissionFacts {
             sessions: facts.sessions.clone(),
             keys: facts.keys.clone(),
             usage: facts.usage.clone(),
-            registrations: HashMap::new(),
+            webhooks: HashMap::new(),
             remembered: HashMap::new(),
         };
         verdict(copy, &send(1))
@@ -324,7 +324,7 @@ fn an_answer_that_has_had_its_time_is_neither_given_nor_in_the_way() {
     let stored = second.outgoing.unwrap().envelope.meta.clone();
     assert_eq!(verdicts(&decided), [Verdict::Stored, Verdict::Replayed(stored.clone())]);
     let [one] = &changes.remembered[..] else { panic!("{changes:?}") };
-    assert_eq!((one.envelope_id, one.at, one.forgotten_before), (stored.id, NOW, LONG_AGO));
+    assert_eq!((one.envelope_id, one.at, one.expired_before), (stored.id, NOW, LONG_AGO));
 }
 
 #[test]

@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use sealpost_domain::{
-    ApiKeyId, Channel, ChannelId, Did, Envelope, KeyStatus, Refusal, Timestamp, ports::KeyState,
+    ApiKeyId, Channel, ChannelId, Did, Envelope, KeyStatus, Refusal, Timestamp, ports::KeySnapshot,
 };
 use sealpost_wallet::{
     ChannelDraft, ChannelReceiver, ChannelSender, Draft, Identity, SealingPublicKey, WalletError,
@@ -143,7 +143,7 @@ impl Channels {
 
     /// Ends what does not go with where a key stands: everything unless it is active, and what was begun with another
     /// sealing key of its.
-    pub(crate) fn heed_state(&self, state: &KeyState) {
+    pub(crate) fn heed_state(&self, state: &KeySnapshot) {
         if state.status == KeyStatus::Active {
             self.running
                 .let_go_of_where(&state.id, |pair, running| !running.goes_with(pair, state));
@@ -191,7 +191,7 @@ impl Running {
         self.sender_version == from.sealing_version && self.sender.sealing_version() == to.version()
     }
 
-    fn goes_with(&self, pair: &Pair, state: &KeyState) -> bool {
+    fn goes_with(&self, pair: &Pair, state: &KeySnapshot) -> bool {
         let is_as_it_was = |party, version| party != state.id || version == state.sealing_version;
         is_as_it_was(pair.sender, self.sender_version)
             && is_as_it_was(pair.recipient, self.sender.sealing_version())

@@ -242,7 +242,7 @@ fn a_review_that_finds_a_key_otherwise_ends_what_does_not_go_with_it() {
     ] {
         let pairing = Pairing::new();
         let (running, receiver) = pairing.both();
-        pairing.channels.heed_state(&KeyState { id: key(party), status, sealing_version });
+        pairing.channels.heed_state(&KeySnapshot { id: key(party), status, sealing_version });
         let ended = [running.strong_count() == 0, receiver.strong_count() == 0];
         assert_eq!(ended, ends, "{party} {status:?} {sealing_version}");
     }

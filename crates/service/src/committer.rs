@@ -141,12 +141,12 @@ fn store(
     let commands: Vec<&Command> = batch.iter().map(|waiting| &waiting.command).collect();
     let wanted = wanted(&commands);
     core.store.write(durability(&commands), |tx| {
-        let facts = tx.lock_facts_of_batch(&wanted)?;
+        let facts = tx.lock_batch_facts(&wanted)?;
         let (lease, lease_until) = core.dispatch.lease();
         let hold = Hold { room: core.dispatch.room(), lease, lease_until };
         let now = core.clock.now();
-        let forgotten_before = now.minus(core.settings.remembered_for());
-        let (decided, changes) = decide(facts, &commands, now, forgotten_before, hold);
+        let expired_before = now.minus(core.settings.remembered_for());
+        let (decided, changes) = decide(facts, &commands, now, expired_before, hold);
         tx.apply(&changes)?;
         Ok((decided, changes.leased))
     })

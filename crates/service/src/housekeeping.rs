@@ -9,7 +9,7 @@ use std::{
 
 use sealpost_domain::{
     LeaseToken, Timestamp,
-    ports::{ChoreTurn, Durability, StoreError, Tx},
+    ports::{Durability, HousekeepingTurn, StoreError, Tx},
 };
 use sealpost_wallet::random;
 
@@ -147,7 +147,7 @@ impl Core {
             Chore {
                 name: "remembered",
                 keep: self.settings.idempotency_ttl,
-                purge: |tx, before, limit| tx.purge_remembered(before, limit),
+                purge: |tx, before, limit| tx.purge_idempotency_keys(before, limit),
             },
             Chore {
                 name: "envelopes_counted",
@@ -177,7 +177,7 @@ impl Core {
             Chore {
                 name: "former_webhooks",
                 keep: Duration::ZERO,
-                purge: |tx, _, limit| tx.purge_former_webhooks(limit),
+                purge: |tx, _, limit| tx.purge_deleted_webhooks(limit),
             },
             Chore {
                 name: "retired_secrets",
@@ -220,9 +220,9 @@ impl Core {
         let mut pace = self.settings.housekeeping_every.saturating_mul(10).max(PACE_MIN);
         loop {
             let now = self.clock.now();
-            let turn = ChoreTurn { chore: chore.name, node, now, held_for: HELD_FOR, pace };
+            let turn = HousekeepingTurn { chore: chore.name, node, now, held_for: HELD_FOR, pace };
             let done = self.store.write(Durability::Relaxed, |tx| {
-                let Some(by) = tx.take_chore(&turn)? else { return Ok(None) };
+                let Some(by) = tx.take_housekeeping_turn(&turn)? else { return Ok(None) };
                 let purged = (chore.purge)(tx, by.minus(chore.keep), limit)?;
                 Ok(Some((by, purged)))
             })?;

@@ -11,7 +11,7 @@ use std::{
 
 use sealpost_domain::{
     Clock, Did, IssuerKey, IssuerKeyId, Timestamp,
-    ports::{Durability, NoticeSigner, Store, StoreError, Tx},
+    ports::{Durability, EventSigner, Store, StoreError, Tx},
 };
 use sealpost_wallet::{IssuerSecret, Keyring, WalletError, random, verify_credential};
 use serde::Serialize;
@@ -105,8 +105,8 @@ impl Issuer {
     }
 }
 
-impl NoticeSigner for Issuer {
-    fn sign_notice(&self, content: &[u8]) -> [u8; 64] {
+impl EventSigner for Issuer {
+    fn sign_event(&self, content: &[u8]) -> [u8; 64] {
         self.keys().signing(self.clock.now()).secret.sign(content)
     }
 }

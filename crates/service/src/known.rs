@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use sealpost_domain::{
     AccountId, ApiKey, ApiKeyId, Handle, KeyStatus, Refusal, Session, TokenHash,
-    ports::{KeyState, StoreError},
+    ports::{KeySnapshot, StoreError},
 };
 use sealpost_wallet::{Identity, Root, SealingPublicKey, WalletError};
 
@@ -124,7 +124,7 @@ impl Known {
     }
 
     /// Forgets the secrets of a key that is revoked by now, and a key whose sealing key is another by now.
-    pub(crate) fn heed_state(&self, state: &KeyState) {
+    pub(crate) fn heed_state(&self, state: &KeySnapshot) {
         self.keys.forget_if(&state.id, |known| {
             known.material.as_ref().is_some_and(|material| {
                 state.status == KeyStatus::Revoked

@@ -51,8 +51,7 @@ pub use issuer::{DidDocument, Issuer, Refresher};
 pub use limited::{Limited, Limits};
 pub use manage::{
     Cursor, CursorFault, Deleted, Deliveries, DeliveriesPage, DeliveryState, DeliveryView, Enabled,
-    Manage, Managed, Recover, Recovered, Redelivered, RegistrationView, Retiring,
-    WebhookSecretRotated,
+    Manage, Managed, Recover, Recovered, Redelivered, Retiring, WebhookSecretRotated, WebhookView,
 };
 pub use open::Opened;
 pub use operator::{

@@ -1,4 +1,4 @@
-//! Manage a key's registrations and their deliveries. It is done after the request was admitted and counted, in a
+//! Manage a key's webhooks and their deliveries. It is done after the request was admitted and counted, in a
 //! transaction of its own: some of it takes a while, and nobody else's requests wait for it.
 
 mod cursor;
@@ -8,8 +8,8 @@ mod rotate;
 
 use schemars::JsonSchema;
 use sealpost_domain::{
-    ApiKeyId, DisabledReason, EventKind, LastFailure, Refusal, Registration, RegistrationStatus,
-    Timestamp, WebhookId,
+    ApiKeyId, DisabledReason, EventKind, LastFailure, Refusal, Timestamp, Webhook, WebhookId,
+    WebhookStatus,
     ports::{Durability, StoreError, WebhookLookup},
 };
 use serde::Serialize;
@@ -23,7 +23,7 @@ pub use self::{
     rotate::{Retiring, WebhookSecretRotated},
 };
 
-/// What to do with the key's registrations.
+/// What to do with the key's webhooks.
 #[derive(Debug, Clone, JsonSchema)]
 #[schemars(tag = "action", rename_all = "snake_case")]
 pub enum Manage {
@@ -47,7 +47,7 @@ pub enum Manage {
     Recover(Recover),
     /// Send one notice now, or once more.
     Redeliver {
-        /// To which registration.
+        /// To which webhook.
         #[schemars(length(min = 1))]
         webhook_id: String,
         /// Of which envelope.
@@ -66,26 +66,26 @@ pub enum Manage {
 #[derive(JsonSchema, Serialize)]
 #[serde(untagged)]
 pub enum Managed {
-    /// A registration is gone, and so are its deliveries.
+    /// A webhook is gone, and so are its deliveries.
     Deleted(Deleted),
     /// A page of deliveries.
     Deliveries(DeliveriesPage),
-    /// A registration is enabled.
+    /// A webhook is enabled.
     Enabled(Enabled),
-    /// All registrations, oldest first.
+    /// All webhooks, oldest first.
     Listed {
         /// Without their secrets.
-        webhooks: Vec<RegistrationView>,
+        webhooks: Vec<WebhookView>,
     },
     /// What failed is due now.
     Recovered(Recovered),
     /// A notice is due now.
     Redelivered(Redelivered),
-    /// A registration has a new secret.
+    /// A webhook has a new secret.
     SecretRotated(WebhookSecretRotated),
 }
 
-/// A registration that is gone.
+/// A webhook that is gone.
 #[derive(JsonSchema, Serialize)]
 pub struct Deleted {
     /// Which one.
@@ -95,15 +95,15 @@ pub struct Deleted {
     pub deleted: bool,
 }
 
-/// A registration as its owner sees it.
+/// A webhook as its owner sees it.
 #[derive(JsonSchema, Serialize)]
-#[expect(missing_docs, reason = "the fields of a registration")]
-pub struct RegistrationView {
+#[expect(missing_docs, reason = "the fields of a webhook")]
+pub struct WebhookView {
     pub webhook_id: WebhookId,
     pub api_key_id: ApiKeyId,
     pub url: String,
     pub events: Vec<EventKind>,
-    pub status: RegistrationStatus,
+    pub status: WebhookStatus,
     pub disabled_reason: Option<DisabledReason>,
     pub failing_since: Option<Timestamp>,
     pub created_at: Timestamp,
@@ -112,7 +112,7 @@ pub struct RegistrationView {
 }
 
 impl Sealpost {
-    /// Lists or changes the key's registrations, and what waits for them.
+    /// Lists or changes the key's webhooks, and what waits for them.
     pub fn manage(&self, credentials: &Credentials, body: &Body<Manage>) -> Limited<Managed> {
         let caller = match self.identify(credentials) {
             Ok(caller) => caller,
@@ -139,46 +139,46 @@ impl Sealpost {
     }
 
     fn list(&self, key: &ApiKeyId) -> Result<Managed, Error> {
-        let webhooks = self.core.store.lookup()?.list_registrations(key)?;
-        let webhooks = webhooks.into_iter().map(RegistrationView::from).collect();
+        let webhooks = self.core.store.lookup()?.list_webhooks(key)?;
+        let webhooks = webhooks.into_iter().map(WebhookView::from).collect();
         Ok(Managed::Listed { webhooks })
     }
 
     fn delete(&self, key: &ApiKeyId, webhook_id: &str) -> Result<Deleted, Error> {
         let id = webhook_id.parse().map_err(|_malformed| Refusal::WebhookNotFound)?;
         let store = &self.core.store;
-        if !store.write(Durability::Durable, |tx| tx.delete_registration(key, &id))? {
+        if !store.write(Durability::Durable, |tx| tx.delete_webhook(key, &id))? {
             return Err(Refusal::WebhookNotFound.into());
         }
         Ok(Deleted { webhook_id: id, deleted: true })
     }
 }
 
-/// The key's registration of this id, as it stands.
+/// The key's webhook of this id, as it stands.
 fn find(
     among: &mut (impl WebhookLookup + ?Sized),
     key: &ApiKeyId,
     webhook_id: &str,
-) -> Result<Result<Registration, Refusal>, StoreError> {
+) -> Result<Result<Webhook, Refusal>, StoreError> {
     let Ok(id) = webhook_id.parse::<WebhookId>() else { return Ok(Err(Refusal::WebhookNotFound)) };
-    let mut all = among.list_registrations(key)?.into_iter();
-    let found = all.find(|registration| registration.id == id);
+    let mut all = among.list_webhooks(key)?.into_iter();
+    let found = all.find(|webhook| webhook.id == id);
     Ok(found.ok_or(Refusal::WebhookNotFound))
 }
 
-impl From<Registration> for RegistrationView {
-    fn from(registration: Registration) -> Self {
+impl From<Webhook> for WebhookView {
+    fn from(webhook: Webhook) -> Self {
         Self {
-            webhook_id: registration.id,
-            api_key_id: registration.api_key_id,
-            url: registration.url,
-            events: registration.events,
-            status: registration.status,
-            disabled_reason: registration.disabled_reason,
-            failing_since: registration.failing_since,
-            created_at: registration.created_at,
-            last_success_at: registration.last_success_at,
-            last_failure: registration.last_failure,
+            webhook_id: webhook.id,
+            api_key_id: webhook.api_key_id,
+            url: webhook.url,
+            events: webhook.events,
+            status: webhook.status,
+            disabled_reason: webhook.disabled_reason,
+            failing_since: webhook.failing_since,
+            created_at: webhook.created_at,
+            last_success_at: webhook.last_success_at,
+            last_failure: webhook.last_failure,
         }
     }
 }

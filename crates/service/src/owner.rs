@@ -27,7 +27,7 @@ pub struct KeyPage {
     pub standing: KeyStanding,
     /// What it sent and received on each of the last 30 days, today last; days without anything are there too.
     pub days: Vec<DailyCount>,
-    /// How many notices wait to be sent to its registrations.
+    /// How many notices wait to be sent to its webhooks.
     pub waiting: Waiting,
 }
 
@@ -145,7 +145,7 @@ pub fn form_token(session_token: &str) -> Option<String> {
 }
 
 fn standing(seen: KeyOverview, now: Timestamp) -> KeyStanding {
-    let KeyOverview { key, usage, standing, registrations } = seen;
+    let KeyOverview { key, usage, standing, webhooks } = seen;
     let terms = Terms::of(&key.plan);
     KeyStanding {
         api_key_id: key.id,
@@ -159,7 +159,7 @@ fn standing(seen: KeyOverview, now: Timestamp) -> KeyStanding {
         governance: standing.into(),
         usage: report(&terms, &usage, now),
         throughput_per_second: terms.per_second,
-        webhooks: registrations,
+        webhooks: webhooks,
     }
 }
 

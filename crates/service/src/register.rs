@@ -2,9 +2,8 @@
 
 use schemars::JsonSchema;
 use sealpost_domain::{
-    ApiKeyId, EventKind, KeyStatus, Refusal, Registration, RegistrationStatus, Timestamp,
-    WebhookId,
-    ports::{Durability, StoreError, Tx, Wanted},
+    ApiKeyId, EventKind, KeyStatus, Refusal, Timestamp, Webhook, WebhookId, WebhookStatus,
+    ports::{Durability, FactsQuery, StoreError, Tx},
 };
 use sealpost_wallet::{WebhookSecret, random};
 use serde::Serialize;
@@ -22,7 +21,7 @@ pub struct Register {
     pub events: Vec<EventKind>,
 }
 
-/// A new registration.
+/// A new webhook.
 #[derive(JsonSchema, Serialize)]
 pub struct Registered {
     /// Its id.
@@ -36,7 +35,7 @@ pub struct Registered {
     /// What notices are signed with; shown this once.
     pub secret: String,
     /// Always `enabled`.
-    pub status: RegistrationStatus,
+    pub status: WebhookStatus,
     /// When it was made.
     pub created_at: Timestamp,
 }
@@ -62,8 +61,8 @@ impl Sealpost {
         asked: Register,
     ) -> Result<Registered, Error> {
         // A look-up takes seconds where a name server is slow: none for what the cap refuses anyway.
-        let registrations = self.core.store.lookup()?.list_registrations(&caller.key)?;
-        self.check_cap(u64::try_from(registrations.len()).unwrap_or(u64::MAX))?;
+        let webhooks = self.core.store.lookup()?.list_webhooks(&caller.key)?;
+        self.check_cap(u64::try_from(webhooks.len()).unwrap_or(u64::MAX))?;
         let url = self
             .core
             .guard
@@ -72,59 +71,55 @@ impl Sealpost {
         let secret = WebhookSecret::generate()?;
         let now = self.core.clock.now();
         let id = WebhookId::new(now, random()?);
-        let registration = Registration {
+        let webhook = Webhook {
             id,
             api_key_id: caller.key,
             url,
             events: asked.events,
             secret: secret.wrap(&self.core.keyring, &id)?,
             retiring: Vec::new(),
-            status: RegistrationStatus::Enabled,
+            status: WebhookStatus::Enabled,
             disabled_reason: None,
             failing_since: None,
             created_at: now,
             last_success_at: None,
             last_failure: None,
         };
-        self.core.store.write(Durability::Durable, |tx| self.add(tx, &registration))??;
+        self.core.store.write(Durability::Durable, |tx| self.add(tx, &webhook))??;
         Ok(Registered {
             webhook_id: id,
             api_key_id: caller.key,
-            url: registration.url,
-            events: registration.events,
+            url: webhook.url,
+            events: webhook.events,
             secret: secret.expose().to_string(),
-            status: registration.status,
+            status: webhook.status,
             created_at: now,
         })
     }
 
-    /// The lock on the caller's facts makes registrations of one key wait for each other, so that the cap holds,
+    /// The lock on the caller's facts makes webhooks of one key wait for each other, so that the cap holds,
     /// and a revocation wait or win.
-    fn add(
-        &self,
-        tx: &mut dyn Tx,
-        registration: &Registration,
-    ) -> Result<Result<(), Refusal>, StoreError> {
-        let key = registration.api_key_id;
-        let facts = tx.lock_facts(&Wanted { callers: vec![key], ..Wanted::default() })?;
+    fn add(&self, tx: &mut dyn Tx, webhook: &Webhook) -> Result<Result<(), Refusal>, StoreError> {
+        let key = webhook.api_key_id;
+        let facts = tx.lock_facts(&FactsQuery { callers: vec![key], ..FactsQuery::default() })?;
         let status = facts.keys.get(&key).map_or(KeyStatus::Revoked, |key| key.status);
         if status != KeyStatus::Active {
             return Ok(Err(Refusal::KeyInactive { status, field: None }));
         }
-        if let Err(full) = self.check_cap(tx.count_registrations(&key)?) {
+        if let Err(full) = self.check_cap(tx.count_webhooks(&key)?) {
             return Ok(Err(full));
         }
-        tx.insert_registration(registration).map(Ok)
+        tx.insert_webhook(webhook).map(Ok)
     }
 
-    fn check_cap(&self, registrations: u64) -> Result<(), Refusal> {
-        let limit = self.core.settings.registrations_per_key_max;
-        if registrations < u64::from(limit) {
+    fn check_cap(&self, webhooks: u64) -> Result<(), Refusal> {
+        let limit = self.core.settings.webhooks_per_key_max;
+        if webhooks < u64::from(limit) {
             return Ok(());
         }
         Err(Refusal::QuotaExceeded {
             limit,
-            what: "webhook registrations of this API key",
+            what: "webhooks of this API key",
             way_out: "delete one that is no longer used",
         })
     }

@@ -14,7 +14,7 @@ impl Core {
         keys.dedup();
         for some in keys.chunks(AT_ONCE) {
             // Not held from one portion to the next: sends look up by the same connections.
-            let states = self.store.lookup()?.find_key_states(some)?;
+            let states = self.store.lookup()?.find_key_snapshots(some)?;
             for state in &states {
                 self.known.heed_state(state);
                 self.channels.heed_state(state);

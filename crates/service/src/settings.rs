@@ -11,11 +11,11 @@ pub struct Settings {
     pub message_bytes_max: usize,
     /// Keys of one account that are not revoked.
     pub keys_per_account_max: u32,
-    /// Registrations of one key.
-    pub registrations_per_key_max: u32,
+    /// Webhooks of one key.
+    pub webhooks_per_key_max: u32,
     /// How long a replaced signing secret signs along.
     pub secret_overlap: Duration,
-    /// How many replaced secrets of one registration sign along.
+    /// How many replaced secrets of one webhook sign along.
     pub retiring_secrets_max: usize,
     /// How many deliveries one request makes due, or one transaction of it where it goes on.
     pub recovered_max: u32,
@@ -81,7 +81,7 @@ impl Default for Settings {
         Self {
             message_bytes_max: 262_144,
             keys_per_account_max: 100,
-            registrations_per_key_max: 16,
+            webhooks_per_key_max: 16,
             secret_overlap: Duration::from_hours(24),
             retiring_secrets_max: 4,
             recovered_max: 10_000,

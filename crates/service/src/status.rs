@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use sealpost_domain::{
-    AccountId, ApiKeyId, Did, GovernanceReason, Handle, KeyStatus, Label, Plan, Standing,
+    AccountId, ApiKeyId, Did, GovernanceReason, GovernanceStanding, Handle, KeyStatus, Label, Plan,
     Timestamp,
     ports::{Durability, StoreError},
 };
@@ -37,7 +37,7 @@ pub struct KeyStanding {
     pub usage: Report,
     /// Messages a second, with a burst of one second.
     pub throughput_per_second: u32,
-    /// How many webhook registrations it has.
+    /// How many webhooks it has.
     pub webhooks: u64,
 }
 
@@ -50,8 +50,8 @@ pub struct GovernanceView {
     pub reasons: Vec<GovernanceReason>,
 }
 
-impl From<Standing> for GovernanceView {
-    fn from(standing: Standing) -> Self {
+impl From<GovernanceStanding> for GovernanceView {
+    fn from(standing: GovernanceStanding) -> Self {
         Self { blocked: standing.is_blocked(), reasons: standing.0 }
     }
 }
@@ -81,7 +81,7 @@ impl Sealpost {
                 governance: admitted.key.standing.clone().into(),
                 usage: admitted.limits.report(),
                 throughput_per_second: terms.per_second,
-                webhooks: tx.count_registrations(&caller.key)?,
+                webhooks: tx.count_webhooks(&caller.key)?,
             }))
         })
     }

@@ -9,10 +9,12 @@ use std::{sync::Arc, time::Duration};
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput};
 use sealpost_domain::{
-    Account, AccountId, ApiKey, ApiKeyId, Did, Envelope, EnvelopeHash, EnvelopeId, EnvelopeMeta,
-    EventKind, KeyStatus, Label, LeaseToken, LeasedDelivery, Outcome, Plan, Registration,
-    RegistrationStatus, Session, Settlement, Suite, Timestamp, TokenHash, WebhookId, Wrapped,
-    ports::{Changes, Claim, Durability, Facts, Outbox as _, Store, StoreError, Wanted},
+    Account, AccountId, ApiKey, ApiKeyId, AttemptResult, Did, Envelope, EnvelopeHash, EnvelopeId,
+    EnvelopeMeta, EventKind, KeyStatus, Label, LeaseToken, LeasedDelivery, Outcome, Plan, Session,
+    Suite, Timestamp, TokenHash, Webhook, WebhookId, WebhookStatus, Wrapped,
+    ports::{
+        AdmissionFacts, Claim, Durability, FactsQuery, Outbox as _, Store, StoreError, WriteSet,
+    },
 };
 use sealpost_storage::{Database, Settings};
 
@@ -46,7 +48,7 @@ fn send_and_settle(criterion: &mut Criterion, name: &str, load: &mut Load<'_>, s
             |batch| {
                 store
                     .write(Durability::Durable, |tx| {
-                        let facts = tx.lock_facts_of_batch(&batch.wanted)?;
+                        let facts = tx.lock_batch_facts(&batch.wanted)?;
                         tx.apply(&batch.changes(facts)?)
                     })
                     .and_then(|()| settle(database, &batch.leased))
@@ -68,7 +70,7 @@ fn claim_and_settle(criterion: &mut Criterion, name: &str, load: &mut Load<'_>) 
         bencher.iter_batched(
             || {
                 let Batch { envelopes, leased: unleased, .. } = load.batch(CLAIMED);
-                let changes = Changes { envelopes, unleased, ..Changes::default() };
+                let changes = WriteSet { envelopes, unleased, ..WriteSet::default() };
                 store
                     .write(Durability::Relaxed, |tx| tx.apply(&changes))
                     .expect("the batch can be stored");
@@ -104,7 +106,7 @@ struct Load<'a> {
 
 /// What a committer is given, and what it decides.
 struct Batch {
-    wanted: Wanted,
+    wanted: FactsQuery,
     envelopes: Vec<Arc<Envelope>>,
     leased: Vec<LeasedDelivery>,
 }
@@ -119,7 +121,7 @@ impl<'a> Load<'a> {
                     tx.insert_account(&person.account)?;
                     tx.insert_key(&person.key)?;
                     tx.insert_session(&person.session)?;
-                    tx.insert_registration(&person.registration)
+                    tx.insert_webhook(&person.webhook)
                 })
             })
             .expect("the database can be filled");
@@ -127,13 +129,13 @@ impl<'a> Load<'a> {
     }
 
     fn batch(&mut self, size: u32) -> Batch {
-        let mut wanted = Wanted::default();
+        let mut wanted = FactsQuery::default();
         let (mut envelopes, mut leased) = (Vec::new(), Vec::new());
         for _ in 0..size {
             self.sent += 1;
             let (sender, recipient) = (self.person(self.sent), self.person(self.sent / 7));
             let envelope = envelope(self.sent, sender.key.id, recipient.key.id);
-            leased.push(delivery(&envelope, &recipient.registration));
+            leased.push(delivery(&envelope, &recipient.webhook));
             envelopes.push(Arc::new(envelope));
             wanted.sessions.push(sender.session.token);
             wanted.callers.push(sender.key.id);
@@ -152,19 +154,19 @@ impl<'a> Load<'a> {
 }
 
 impl Batch {
-    fn changes(&self, facts: Facts) -> Result<Changes, StoreError> {
-        if facts.sessions.len() != self.wanted.sessions.len() || facts.registrations.is_empty() {
+    fn changes(&self, facts: AdmissionFacts) -> Result<WriteSet, StoreError> {
+        if facts.sessions.len() != self.wanted.sessions.len() || facts.webhooks.is_empty() {
             return Err(StoreError::Corrupt("load"));
         }
         let usage = facts.usage.into_iter().map(|(key, mut used)| {
             used.month.used += 1;
             (key, used)
         });
-        Ok(Changes {
+        Ok(WriteSet {
             envelopes: self.envelopes.clone(),
             leased: self.leased.clone(),
             usage: usage.collect(),
-            ..Changes::default()
+            ..WriteSet::default()
         })
     }
 }
@@ -173,7 +175,7 @@ struct Person {
     account: Account,
     key: ApiKey,
     session: Session,
-    registration: Registration,
+    webhook: Webhook,
 }
 
 impl Person {
@@ -193,14 +195,14 @@ impl Person {
             sealing_version: 1,
             created_at: NOW,
         };
-        let registration = Registration {
+        let webhook = Webhook {
             id: WebhookId::new(NOW, random(number)),
             api_key_id: id,
             url: "https://example.org/hook".to_owned(),
             events: vec![EventKind::EnvelopeReceived],
             secret: Wrapped(vec![7; 61]),
             retiring: Vec::new(),
-            status: RegistrationStatus::Enabled,
+            status: WebhookStatus::Enabled,
             disabled_reason: None,
             failing_since: None,
             created_at: NOW,
@@ -211,7 +213,7 @@ impl Person {
             account: Account { id: account_id, login_secret: token, created_at: NOW },
             key,
             session: Session { token, account_id, expires_at: NOW },
-            registration,
+            webhook,
         }
     }
 }
@@ -232,7 +234,7 @@ fn envelope(number: u32, sender: ApiKeyId, recipient: ApiKeyId) -> Envelope {
     }
 }
 
-fn delivery(envelope: &Envelope, to: &Registration) -> LeasedDelivery {
+fn delivery(envelope: &Envelope, to: &Webhook) -> LeasedDelivery {
     LeasedDelivery {
         meta: Arc::new(envelope.meta.clone()),
         target: Arc::new(sealpost_domain::Target {
@@ -247,9 +249,9 @@ fn delivery(envelope: &Envelope, to: &Registration) -> LeasedDelivery {
     }
 }
 
-fn success(held: &LeasedDelivery) -> Settlement {
+fn success(held: &LeasedDelivery) -> AttemptResult {
     let (id, lease, outcome) = (held.id(), held.lease, Outcome::Succeeded);
-    Settlement { id, lease, attempts: 1, at: NOW, duration_ms: 1, answer: None, outcome }
+    AttemptResult { id, lease, attempts: 1, at: NOW, duration_ms: 1, answer: None, outcome }
 }
 
 fn random(number: u32) -> [u8; 10] {

@@ -9,7 +9,7 @@ mod statement;
 use diesel::prelude::*;
 use sealpost_domain::{
     DeliveryId, LeaseToken, Timestamp,
-    ports::{Claim, Hastened},
+    ports::{Claim, ExpeditedDelivery},
 };
 
 use crate::{
@@ -71,13 +71,13 @@ pub(crate) struct DeliveryRow {
     pub(crate) lease: Option<i64>,
 }
 
-/// A delivery that was taken, with its registration and its envelope where they are still there.
+/// A delivery that was taken, with its webhook and its envelope where they are still there.
 #[derive(Debug, Queryable)]
 pub(crate) struct TakenRow {
     pub(crate) envelope_id: String,
     pub(crate) webhook_id: String,
     pub(crate) attempts: i32,
-    pub(crate) registration: Option<(String, TargetRow)>,
+    pub(crate) webhook: Option<(String, TargetRow)>,
     pub(crate) envelope: Option<MetaRow>,
 }
 
@@ -120,7 +120,7 @@ pub(crate) struct End {
     pub(crate) is_gone: bool,
 }
 
-/// How a registration fares, as it is stored.
+/// How a webhook fares, as it is stored.
 #[derive(Debug, Clone, Queryable)]
 pub(crate) struct HealthRow {
     pub(crate) webhook_id: String,
@@ -147,7 +147,7 @@ pub(crate) struct RememberedRow<'a> {
     pub(crate) envelope_id: String,
     pub(crate) created_at: i64,
     /// No column of it: older ones of the same name are stale.
-    pub(crate) forgotten_before: i64,
+    pub(crate) expired_before: i64,
 }
 
 /// What was remembered: the key that sent, its name for the request, the fingerprint, when, and what was stored.
@@ -174,10 +174,10 @@ impl Held {
     }
 }
 
-impl From<&Hastened> for Move {
-    fn from(hastened: &Hastened) -> Self {
-        let (from, to) = (hastened.from.as_millis(), hastened.to.as_millis());
-        Self { id: (&hastened.id).into(), from, to }
+impl From<&ExpeditedDelivery> for Move {
+    fn from(expedited: &ExpeditedDelivery) -> Self {
+        let (from, to) = (expedited.from.as_millis(), expedited.to.as_millis());
+        Self { id: (&expedited.id).into(), from, to }
     }
 }
 
@@ -218,7 +218,7 @@ on_either! {
     fn targets_above(above: &str, limit: i64) -> Vec<(String, i64)>;
     /// Up to `limit` deliveries of each of these targets that are due; nobody else takes them.
     fn due_of(targets: &[String], now: Timestamp, limit: i64) -> Vec<RowId>;
-    /// Holds deliveries, whatever became of their registrations.
+    /// Holds deliveries, whatever became of their webhooks.
     fn lease(ids: &[RowId], claim: &Claim) -> Vec<TakenRow>;
     /// Deletes deliveries, whoever holds them.
     fn discard(ids: &[RowId]) -> ();
@@ -230,12 +230,12 @@ on_either! {
     fn keep(ends: &[&End]) -> Vec<Held>;
     /// Adds to the log, in this order.
     fn log(ends: &[&End]) -> ();
-    /// Writes down how registrations fare, whose rows are locked.
+    /// Writes down how webhooks fare, whose rows are locked.
     fn set_health(rows: &[HealthRow]) -> ();
     /// Makes those due that are still held so.
     fn release(held: &[Held], due_at: Timestamp) -> ();
     /// Moves the time at which those are due that nobody holds and that are due as said.
-    fn hasten(moves: &[Move]) -> ();
+    fn expedite(moves: &[Move]) -> ();
     /// Deletes the first envelopes below this id, `limit` at the most, with their deliveries; how many envelopes.
     fn purge_envelopes(below: &str, limit: i64) -> usize;
 }

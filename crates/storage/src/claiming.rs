@@ -8,7 +8,7 @@ use std::{
 };
 
 use diesel::prelude::*;
-use sealpost_domain::{LeasedDelivery, RegistrationStatus, Timestamp, ports::Claim};
+use sealpost_domain::{LeasedDelivery, Timestamp, WebhookStatus, ports::Claim};
 
 use crate::{
     batch::{self, RowId, TakenRow},
@@ -141,9 +141,9 @@ fn newest_due(conn: &mut AnyConnection, now: Timestamp) -> Result<BTreeSet<Strin
 }
 
 enum Taken {
-    /// Its registration is disabled.
+    /// Its webhook is disabled.
     Disabled,
-    /// Its registration or its envelope is gone.
+    /// Its webhook or its envelope is gone.
     Orphan,
     Ready(LeasedDelivery),
 }
@@ -154,10 +154,10 @@ impl TakenRow {
     }
 
     fn read(self, claim: &Claim) -> Result<Taken, Fault> {
-        let (Some((status, target)), Some(meta)) = (self.registration, self.envelope) else {
+        let (Some((status, target)), Some(meta)) = (self.webhook, self.envelope) else {
             return Ok(Taken::Orphan);
         };
-        if status != RegistrationStatus::Enabled.as_str() {
+        if status != WebhookStatus::Enabled.as_str() {
             return Ok(Taken::Disabled);
         }
         Ok(Taken::Ready(LeasedDelivery {
@@ -179,5 +179,5 @@ const NEWEST_MAX: i64 = 256;
 /// How many targets a claim looks at in search of others than those of the longest queues.
 const STEPS_MAX: i64 = 512;
 
-/// When deliveries to a disabled registration are looked at again, should nobody have enabled it, which wakes them.
+/// When deliveries to a disabled webhook are looked at again, should nobody have enabled it, which wakes them.
 pub(crate) const PARKED_FOR: Duration = Duration::from_mins(30);

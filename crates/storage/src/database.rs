@@ -36,7 +36,7 @@ pub struct Settings {
     pub connection_timeout: Duration,
     /// How long one statement of PostgreSQL may take; half of it may be spent on waiting for a lock.
     pub statement_timeout: Duration,
-    /// How many sessions, how many keys and how many registrations are remembered between batches of sends.
+    /// How many sessions, how many keys and how many webhooks are remembered between batches of sends.
     pub facts_remembered_max: usize,
 }
 

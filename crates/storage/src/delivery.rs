@@ -1,4 +1,4 @@
-//! What became of the deliveries of a registration: the log of attempts, what waits, and how it is made due again.
+//! What became of the deliveries of a webhook: the log of attempts, what waits, and how it is made due again.
 
 use diesel::{
     dsl::not,

@@ -16,8 +16,8 @@ use diesel::{
     sql_types::{Bool, Text},
 };
 use sealpost_domain::{
-    ApiKeyId, RegistrationStatus, Session, TokenHash, Usage,
-    ports::{Facts, KeyFacts, Registrations, Wanted},
+    ApiKeyId, Session, TokenHash, Usage, WebhookStatus,
+    ports::{AdmissionFacts, FactsQuery, KeyFacts, RecipientWebhooks},
 };
 
 use crate::{
@@ -35,12 +35,12 @@ use crate::{
     webhook::{self, TargetRow},
 };
 
-pub(crate) fn lock(conn: &mut AnyConnection, wanted: &Wanted) -> Result<Facts, Fault> {
+pub(crate) fn lock(conn: &mut AnyConnection, wanted: &FactsQuery) -> Result<AdmissionFacts, Fault> {
     let keys = read_keys(conn, &wanted.keys(), Hold::Rows)?;
     let usage = lock_usage(conn, &columns::texts(&wanted.callers))?;
-    Ok(Facts {
+    Ok(AdmissionFacts {
         sessions: read_sessions(conn, &wanted.sessions)?,
-        registrations: read_registrations(conn, &wanted.recipients)?,
+        webhooks: read_webhooks(conn, &wanted.recipients)?,
         keys: with_standing(conn, keys)?,
         remembered: idempotency::recall(conn, &wanted.idempotency)?,
         usage,
@@ -50,22 +50,22 @@ pub(crate) fn lock(conn: &mut AnyConnection, wanted: &Wanted) -> Result<Facts, F
 /// The same for a transaction that changes none of it but usage.
 pub(crate) fn lock_of_batch(
     conn: &mut AnyConnection,
-    wanted: &Wanted,
+    wanted: &FactsQuery,
     memory: &Memory,
-) -> Result<Facts, Fault> {
+) -> Result<AdmissionFacts, Fault> {
     let (usage, stamp) = batch::lock_usage_and_facts(conn, &columns::texts(&wanted.callers))?;
     let keys = wanted.keys();
     let mut facts = memory.recall(&stamp, wanted, &keys);
     let keys = read_keys(conn, &absent(&keys, &facts.keys), Hold::Stamp)?;
-    let read = Facts {
+    let read = AdmissionFacts {
         sessions: read_sessions(conn, &absent(&wanted.sessions, &facts.sessions))?,
-        registrations: read_registrations(conn, &absent(&wanted.recipients, &facts.registrations))?,
+        webhooks: read_webhooks(conn, &absent(&wanted.recipients, &facts.webhooks))?,
         keys: with_standing(conn, keys)?,
-        ..Facts::default()
+        ..AdmissionFacts::default()
     };
     memory.keep(&stamp, &read);
     facts.sessions.extend(read.sessions);
-    facts.registrations.extend(read.registrations);
+    facts.webhooks.extend(read.webhooks);
     facts.keys.extend(read.keys);
     facts.remembered = idempotency::recall(conn, &wanted.idempotency)?;
     facts.usage = by_key(&usage)?;
@@ -153,10 +153,10 @@ fn read_sessions(
 }
 
 /// Of each of these keys, also where it has none.
-fn read_registrations(
+fn read_webhooks(
     conn: &mut AnyConnection,
     keys: &[ApiKeyId],
-) -> Result<HashMap<ApiKeyId, Arc<Registrations>>, Fault> {
+) -> Result<HashMap<ApiKeyId, Arc<RecipientWebhooks>>, Fault> {
     if keys.is_empty() {
         return Ok(HashMap::new());
     }
@@ -164,12 +164,12 @@ fn read_registrations(
         .filter(any_of(webhooks::api_key_id, columns::texts(keys)))
         .order(webhooks::id)
         .select((webhooks::api_key_id, webhooks::status, webhook::TARGET));
-    let mut found: HashMap<ApiKeyId, Registrations> =
-        keys.iter().map(|key| (*key, Registrations::default())).collect();
+    let mut found: HashMap<ApiKeyId, RecipientWebhooks> =
+        keys.iter().map(|key| (*key, Webhooks::default())).collect();
     for (key, status, row) in on_backend!(conn, c => rows.load::<(String, String, TargetRow)>(c))? {
-        let (key, target) = (columns::id(&key, "registration")?, webhook::target(row)?);
+        let (key, target) = (columns::id(&key, "webhook")?, webhook::target(row)?);
         let of_key = found.entry(key).or_default();
-        if status == RegistrationStatus::Enabled.as_str() {
+        if status == WebhookStatus::Enabled.as_str() {
             of_key.enabled.push(Arc::new(target));
         } else {
             of_key.disabled.push(target.webhook_id);

@@ -1,4 +1,4 @@
-//! What is left of registrations that are gone: deliveries, attempts, and a mark that says so. However much that is, it
+//! What is left of webhooks that are gone: deliveries, attempts, and a mark that says so. However much that is, it
 //! goes in portions.
 
 use diesel::{
@@ -15,7 +15,7 @@ use crate::{
     schema::{deliveries as d, former_webhooks as f},
 };
 
-/// Deletes deliveries to these registrations, [`AT_ONCE_MAX`] at the most, and leaves the others and every attempt to
+/// Deletes deliveries to these webhooks, [`AT_ONCE_MAX`] at the most, and leaves the others and every attempt to
 /// housekeeping: until then claims discard them, and nobody can see them. How many went.
 ///
 /// A backlog may be so long that deleting all of it would outlast a statement's time, and then nothing would be revoked.
@@ -30,7 +30,7 @@ pub(crate) fn delete_most_of(conn: &mut AnyConnection, ids: &[String]) -> Result
     Ok(deleted)
 }
 
-/// One registration after the other: its deliveries, its attempts, and its own mark when nothing else is left of it.
+/// One webhook after the other: its deliveries, its attempts, and its own mark when nothing else is left of it.
 pub(crate) fn purge(conn: &mut AnyConnection, limit: u64) -> Result<u64, Fault> {
     let mut purged = 0;
     while purged < limit {
@@ -50,7 +50,7 @@ pub(crate) fn purge(conn: &mut AnyConnection, limit: u64) -> Result<u64, Fault> 
     Ok(purged)
 }
 
-/// Deletes up to `limit` deliveries to a registration; how many there were, so that fewer than the limit are the last.
+/// Deletes up to `limit` deliveries to a webhook; how many there were, so that fewer than the limit are the last.
 fn delete_deliveries(conn: &mut AnyConnection, id: &str, limit: usize) -> Result<usize, Fault> {
     let to_it = d::table.filter(d::webhook_id.eq(id));
     // One after the other, because each has an index of its own; in its order, because in none PostgreSQL might look
@@ -78,5 +78,5 @@ const FORMER: &str = "
         SELECT number FROM attempts WHERE webhook_id = $1 LIMIT $2
     )";
 
-/// How many deliveries go with their registrations in one transaction, which everybody waits for on SQLite.
+/// How many deliveries go with their webhooks in one transaction, which everybody waits for on SQLite.
 pub(crate) const AT_ONCE_MAX: usize = 5_000;

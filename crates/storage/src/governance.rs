@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use diesel::{prelude::*, result::Error};
 use sealpost_domain::{
-    Decision, GovernanceKind, GovernanceReason, GovernanceStatus, PartnerId, Standing, Subject,
-    Timestamp,
+    Decision, GovernanceKind, GovernanceReason, GovernanceStanding, GovernanceStatus, PartnerId,
+    Subject, Timestamp,
     ports::{GovernanceRepo, StoreError},
 };
 
@@ -94,9 +94,9 @@ impl Decisions {
     }
 
     /// Where somebody stands who is subject to the decisions on each of these.
-    pub(crate) fn standing(&self, subjects: &[&str]) -> Standing {
+    pub(crate) fn standing(&self, subjects: &[&str]) -> GovernanceStanding {
         let on = |subject: &&str| self.0.get(*subject).into_iter().flatten().cloned();
-        Standing(subjects.iter().flat_map(on).collect())
+        GovernanceStanding(subjects.iter().flat_map(on).collect())
     }
 }
 

@@ -1,4 +1,4 @@
-//! Of which registrations it was written down a moment ago that all is well. A busy receiver succeeds many times a
+//! Of which webhooks it was written down a moment ago that all is well. A busy receiver succeeds many times a
 //! second; its row need not say so each time.
 
 use std::{
@@ -8,12 +8,12 @@ use std::{
 
 use crate::batch::End;
 
-/// By registration, when the success ended that is on record. What another node writes meanwhile is met by the next
+/// By webhook, when the success ended that is on record. What another node writes meanwhile is met by the next
 /// success after [`FRESH_MS`].
 #[derive(Debug, Default)]
 pub(crate) struct Heard(Mutex<HashMap<String, i64>>);
 
-/// What a batch has put on record of one registration.
+/// What a batch has put on record of one webhook.
 pub(crate) struct Told {
     webhook_id: String,
     /// When its newest success ended; `None` where there was a failure.
@@ -21,7 +21,7 @@ pub(crate) struct Told {
 }
 
 impl Heard {
-    /// Those ends that are news: all of a registration, or nothing of it.
+    /// Those ends that are news: all of a webhook, or nothing of it.
     pub(crate) fn news<'a>(&self, ends: &[&'a End]) -> (Vec<&'a End>, Vec<Told>) {
         let mut newest = HashMap::<&str, Option<i64>>::new();
         for end in ends {

@@ -10,7 +10,7 @@ use diesel::{
 };
 use sealpost_domain::{
     ChannelId, EnvelopeId, Timestamp,
-    ports::{ChoreTurn, HousekeepingRepo, StoreError},
+    ports::{HousekeepingRepo, HousekeepingTurn, StoreError},
 };
 
 use crate::{
@@ -19,7 +19,10 @@ use crate::{
 };
 
 impl HousekeepingRepo for Unit {
-    fn take_chore(&mut self, turn: &ChoreTurn<'_>) -> Result<Option<Timestamp>, StoreError> {
+    fn take_housekeeping_turn(
+        &mut self,
+        turn: &HousekeepingTurn<'_>,
+    ) -> Result<Option<Timestamp>, StoreError> {
         self.run(|conn| {
             let server = server_clock(conn)?;
             let earlier = server.map_or(turn.now, |server| server.min(turn.now));
@@ -79,7 +82,7 @@ impl HousekeepingRepo for Unit {
         self.run(|conn| tally::purge(conn, before, limit))
     }
 
-    fn purge_remembered(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+    fn purge_idempotency_keys(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         self.run(|conn| purge(conn, REMEMBERED, before, limit))
     }
 
@@ -87,7 +90,7 @@ impl HousekeepingRepo for Unit {
         self.run(|conn| purge(conn, ATTEMPTS, before, limit))
     }
 
-    fn purge_former_webhooks(&mut self, limit: u32) -> Result<u64, StoreError> {
+    fn purge_deleted_webhooks(&mut self, limit: u32) -> Result<u64, StoreError> {
         self.run(|conn| former::purge(conn, limit.into()))
     }
 

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use diesel::result::Error;
 use sealpost_domain::{
     ApiKeyId, Fingerprint, IdempotencyKey, Timestamp,
-    ports::{Remembered, ToRemember},
+    ports::{IdempotencyRecord, NewIdempotencyRecord},
 };
 
 use crate::{
@@ -20,7 +20,7 @@ use crate::{
 pub(crate) fn recall(
     conn: &mut AnyConnection,
     names: &[(ApiKeyId, IdempotencyKey)],
-) -> Result<HashMap<(ApiKeyId, IdempotencyKey), Remembered>, Fault> {
+) -> Result<HashMap<(ApiKeyId, IdempotencyKey), IdempotencyRecord>, Fault> {
     if names.is_empty() {
         return Ok(HashMap::new());
     }
@@ -29,7 +29,10 @@ pub(crate) fn recall(
 }
 
 /// Remembers all of them, or is contended where somebody else has remembered one first.
-pub(crate) fn remember(conn: &mut AnyConnection, sends: &[ToRemember]) -> Result<(), Fault> {
+pub(crate) fn remember(
+    conn: &mut AnyConnection,
+    sends: &[NewIdempotencyRecord],
+) -> Result<(), Fault> {
     if sends.is_empty() {
         return Ok(());
     }
@@ -50,21 +53,22 @@ fn id<'a>(caller: &ApiKeyId, key: &'a IdempotencyKey) -> RememberedId<'a> {
     RememberedId { api_key_id: caller.to_string(), idempotency_key: key.as_str() }
 }
 
-fn row(send: &ToRemember) -> RememberedRow<'_> {
+fn row(send: &NewIdempotencyRecord) -> RememberedRow<'_> {
     RememberedRow {
         id: id(&send.caller, &send.key),
         fingerprint: &send.fingerprint.0,
         envelope_id: send.envelope_id.to_string(),
         created_at: send.at.as_millis(),
-        forgotten_before: send.forgotten_before.as_millis(),
+        expired_before: send.expired_before.as_millis(),
     }
 }
 
 fn read(
     (caller, key, fingerprint, at, meta): RecalledRow,
-) -> Result<((ApiKeyId, IdempotencyKey), Remembered), Fault> {
+) -> Result<((ApiKeyId, IdempotencyKey), IdempotencyRecord), Fault> {
     let key = IdempotencyKey::parse(&key).ok().ok_or(Fault::Corrupt("idempotency key"))?;
     let fingerprint = Fingerprint(columns::bytes(fingerprint, "fingerprint")?);
-    let remembered = Remembered { at: Timestamp::from_millis(at), fingerprint, meta: meta.read()? };
+    let remembered =
+        IdempotencyRecord { at: Timestamp::from_millis(at), fingerprint, meta: meta.read()? };
     Ok(((columns::id(&caller, "remembered send")?, key), remembered))
 }

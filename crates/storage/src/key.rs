@@ -6,7 +6,7 @@ use diesel::{
 };
 use sealpost_domain::{
     AccountId, ApiKey, ApiKeyId, Did, Handle, KeyStatus, Label, Plan, Timestamp, Usage, Wrapped,
-    ports::{HandleOwner, KeyRepo, KeyState, Lookup, Revoked, StoreError},
+    ports::{HandleOwner, KeyRepo, KeySnapshot, Lookup, Revoked, StoreError},
 };
 
 use crate::{
@@ -30,7 +30,7 @@ pub(crate) fn find_key(conn: &mut AnyConnection, id: &ApiKeyId) -> Result<Option
 pub(crate) fn find_states(
     conn: &mut AnyConnection,
     ids: &[ApiKeyId],
-) -> Result<Vec<KeyState>, Fault> {
+) -> Result<Vec<KeySnapshot>, Fault> {
     let states = k::table.filter(any_of(k::id, columns::texts(ids))).select((
         k::id,
         k::status,
@@ -38,7 +38,7 @@ pub(crate) fn find_states(
     ));
     let rows = on_backend!(conn, c => states.load::<(String, String, i32)>(c))?;
     let state = |(id, status, version): (String, String, i32)| {
-        Ok(KeyState {
+        Ok(KeySnapshot {
             id: columns::id(&id, "key")?,
             status: self::status(&status)?,
             sealing_version: columns::number(version, "sealing version")?,
@@ -123,10 +123,10 @@ impl KeyRepo for Unit {
         Ok(())
     }
 
-    fn count_registrations(&mut self, key: &ApiKeyId) -> Result<u64, StoreError> {
+    fn count_webhooks(&mut self, key: &ApiKeyId) -> Result<u64, StoreError> {
         let of_key = webhooks::table.filter(webhooks::api_key_id.eq(key.to_string()));
         self.run(|conn| {
-            columns::number(of_key.count().get_result::<i64>(conn)?, "number of registrations")
+            columns::number(of_key.count().get_result::<i64>(conn)?, "number of webhooks")
         })
     }
 

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use sealpost_domain::{
     Envelope, LeasedDelivery,
-    ports::{Changes, Facts, Overage, Parked, SendLedger, StoreError, Wanted},
+    ports::{
+        AdmissionFacts, FactsQuery, Overage, ParkedDelivery, SendLedger, StoreError, WriteSet,
+    },
 };
 
 use crate::{
@@ -19,16 +21,16 @@ use crate::{
 };
 
 impl SendLedger for Unit {
-    fn lock_facts(&mut self, wanted: &Wanted) -> Result<Facts, StoreError> {
+    fn lock_facts(&mut self, wanted: &FactsQuery) -> Result<AdmissionFacts, StoreError> {
         self.run(|conn| facts::lock(conn, wanted))
     }
 
-    fn lock_facts_of_batch(&mut self, wanted: &Wanted) -> Result<Facts, StoreError> {
+    fn lock_batch_facts(&mut self, wanted: &FactsQuery) -> Result<AdmissionFacts, StoreError> {
         let memory = Arc::clone(&self.memory);
         self.run(|conn| facts::lock_of_batch(conn, wanted, &memory))
     }
 
-    fn apply(&mut self, changes: &Changes) -> Result<(), StoreError> {
+    fn apply(&mut self, changes: &WriteSet) -> Result<(), StoreError> {
         self.run(|conn| {
             let channels = changes.channels.iter().map(|channel| channel::row(channel));
             let channels: Vec<_> = channels.collect::<Result<_, _>>()?;
@@ -98,8 +100,8 @@ fn unleased_row(delivery: &LeasedDelivery) -> Result<DeliveryRow, Fault> {
     })
 }
 
-/// Out of the way until its registration is enabled.
-fn parked_row(parked: &Parked) -> DeliveryRow {
+/// Out of the way until its webhook is enabled.
+fn parked_row(parked: &ParkedDelivery) -> DeliveryRow {
     DeliveryRow {
         envelope_id: parked.id.envelope_id.to_string(),
         webhook_id: parked.id.webhook_id.to_string(),

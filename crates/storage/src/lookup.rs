@@ -2,7 +2,7 @@
 
 use sealpost_domain::{
     AccountId, ApiKey, ApiKeyId, Handle, IssuerKey, Session, TokenHash,
-    ports::{HandleOwner, KeyState, Lookup, StoreError},
+    ports::{HandleOwner, KeySnapshot, Lookup, StoreError},
 };
 
 use crate::{account, issuer, key, reader::Reader, unit::Unit};
@@ -34,7 +34,10 @@ macro_rules! look_up_on {
                 self.run(|conn| key::find_key(conn, id))
             }
 
-            fn find_key_states(&mut self, ids: &[ApiKeyId]) -> Result<Vec<KeyState>, StoreError> {
+            fn find_key_snapshots(
+                &mut self,
+                ids: &[ApiKeyId],
+            ) -> Result<Vec<KeySnapshot>, StoreError> {
                 self.run(|conn| key::find_states(conn, ids))
             }
 

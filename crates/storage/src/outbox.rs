@@ -5,8 +5,8 @@ use std::{collections::HashSet, time::Duration};
 
 use diesel::{dsl::exists, prelude::*};
 use sealpost_domain::{
-    DeliveryId, LeaseToken, LeasedDelivery, RegistrationStatus, Settlement, Timestamp, WebhookId,
-    ports::{Claim, Durability, Hastened, Outbox, StoreError},
+    AttemptResult, DeliveryId, LeaseToken, LeasedDelivery, Timestamp, WebhookId, WebhookStatus,
+    ports::{Claim, Durability, ExpeditedDelivery, Outbox, StoreError},
 };
 
 use crate::{
@@ -29,19 +29,19 @@ impl Outbox for Database {
         self.transact(Durability::Relaxed, |conn| claiming::take_ready(conn, claim, &self.walk))
     }
 
-    fn settle(&self, settlements: &[Settlement], failing_max: Duration) -> Result<(), StoreError> {
-        if settlements.is_empty() {
+    fn settle(&self, results: &[AttemptResult], failing_max: Duration) -> Result<(), StoreError> {
+        if results.is_empty() {
             return Ok(());
         }
         let settled = self.transact(Durability::Relaxed, |conn| {
-            settling::settle(conn, settlements, failing_max, &self.heard)
+            settling::settle(conn, results, failing_max, &self.heard)
         })?;
         self.heard.remember(settled.told);
         for (webhook_id, reason) in settled.disabled {
             tracing::info!(
                 webhook.id = webhook_id,
                 reason = reason.as_str(),
-                "a registration is disabled"
+                "a webhook is disabled"
             );
         }
         Ok(())
@@ -59,12 +59,12 @@ impl Outbox for Database {
         self.transact(Durability::Relaxed, |conn| batch::release(conn, &held, due_at))
     }
 
-    fn hasten(&self, hastened: &[Hastened]) -> Result<(), StoreError> {
-        if hastened.is_empty() {
+    fn expedite(&self, expedited: &[ExpeditedDelivery]) -> Result<(), StoreError> {
+        if expedited.is_empty() {
             return Ok(());
         }
-        let moves: Vec<_> = hastened.iter().map(Move::from).collect();
-        self.transact(Durability::Relaxed, |conn| batch::hasten(conn, &moves))
+        let moves: Vec<_> = expedited.iter().map(Move::from).collect();
+        self.transact(Durability::Relaxed, |conn| batch::expedite(conn, &moves))
     }
 
     fn no_longer_enabled(&self, of: &[WebhookId]) -> Result<Vec<WebhookId>, StoreError> {
@@ -89,7 +89,7 @@ pub(crate) fn release_every_lease(conn: &mut AnyConnection, now: Timestamp) -> R
 fn enabled_of(conn: &mut AnyConnection, ids: &[String]) -> Result<HashSet<String>, Fault> {
     let enabled = webhooks::table
         .filter(any_of(webhooks::id, ids))
-        .filter(webhooks::status.eq(RegistrationStatus::Enabled.as_str()))
+        .filter(webhooks::status.eq(WebhookStatus::Enabled.as_str()))
         .select(webhooks::id);
     Ok(on_backend!(conn, c => enabled.load::<String>(c))?.into_iter().collect())
 }

@@ -104,7 +104,7 @@ fn overviews(
 ) -> Result<Vec<KeyOverview>, Fault> {
     let ids: Vec<_> = keys.iter().map(|key| key.id.to_string()).collect();
     let mut usage = usage_of(conn, &ids)?;
-    let mut registrations = registrations_of(conn, &ids)?;
+    let mut webhooks = webhooks_of(conn, &ids)?;
     let account = account.to_string();
     let partner = accounts::table
         .find(&account)
@@ -121,7 +121,7 @@ fn overviews(
         Ok(KeyOverview {
             usage: usage.remove(id).ok_or(Fault::Corrupt("usage of a key"))?,
             standing: decisions.standing(&subjects),
-            registrations: registrations.remove(id).unwrap_or_default(),
+            webhooks: webhooks.remove(id).unwrap_or_default(),
             key,
         })
     };
@@ -136,17 +136,14 @@ fn usage_of(conn: &mut AnyConnection, ids: &[String]) -> Result<HashMap<String, 
         .collect()
 }
 
-fn registrations_of(
-    conn: &mut AnyConnection,
-    ids: &[String],
-) -> Result<HashMap<String, u64>, Fault> {
+fn webhooks_of(conn: &mut AnyConnection, ids: &[String]) -> Result<HashMap<String, u64>, Fault> {
     let counts = w::table
         .filter(w::api_key_id.eq_any(ids))
         .group_by(w::api_key_id)
         .select((w::api_key_id, count_star()));
     on_backend!(conn, c => counts.load::<(String, i64)>(c))?
         .into_iter()
-        .map(|(id, count)| Ok((id, columns::number(count, "number of registrations")?)))
+        .map(|(id, count)| Ok((id, columns::number(count, "number of webhooks")?)))
         .collect()
 }
 

@@ -1,5 +1,5 @@
 //! Signing secrets that retire: a list in one value, `[until, 64 bits][length, 32 bits][encrypted secret]` each, so that
-//! the send path reads them with the registration.
+//! the send path reads them with the webhook.
 
 use diesel::prelude::*;
 use sealpost_domain::{RetiringSecret, Timestamp, WebhookId, Wrapped};
@@ -53,8 +53,8 @@ pub(crate) fn replace(
     old: &Wrapped,
     new: &Wrapped,
 ) -> Result<bool, Fault> {
-    let registration = w::table.find(id.to_string());
-    let list = registration.clone().select(w::retiring);
+    let webhook = w::table.find(id.to_string());
+    let list = webhook.clone().select(w::retiring);
     let list = on_backend!(conn, c => {
         Locked::new(list, RowLock::Alone).get_result::<Option<Vec<u8>>>(c).optional()
     })?;
@@ -64,11 +64,11 @@ pub(crate) fn replace(
     };
     same.secret = new.clone();
     let (list, _) = write(&secrets)?;
-    diesel::update(registration).set(w::retiring.eq(list)).execute(conn)?;
+    diesel::update(webhook).set(w::retiring.eq(list)).execute(conn)?;
     Ok(true)
 }
 
-/// Drops the secrets that have retired by `now`, of `limit` registrations at the most.
+/// Drops the secrets that have retired by `now`, of `limit` webhooks at the most.
 pub(crate) fn purge(conn: &mut AnyConnection, now: Timestamp, limit: i64) -> Result<u64, Fault> {
     let retired = w::table
         .filter(w::retiring_until.le(now.as_millis()))
@@ -85,7 +85,7 @@ pub(crate) fn purge(conn: &mut AnyConnection, now: Timestamp, limit: i64) -> Res
             .set((w::retiring.eq(list), w::retiring_until.eq(until)))
             .execute(conn)?;
     }
-    columns::number(rows.len(), "number of registrations")
+    columns::number(rows.len(), "number of webhooks")
 }
 
 #[cfg(test)]

@@ -54,7 +54,7 @@ impl RewrapRepo for Unit {
         self.run(|conn| {
             let mut secrets = Vec::new();
             for (id, secret, list) in page.load::<(String, Vec<u8>, Option<Vec<u8>>)>(conn)? {
-                let id = columns::id(&id, "registration")?;
+                let id = columns::id(&id, "webhook")?;
                 secrets.push((id, Wrapped(secret)));
                 let retiring = retiring::read(list.as_deref())?;
                 secrets.extend(retiring.into_iter().map(|retiring| (id, retiring.secret)));

@@ -1,4 +1,4 @@
-//! What attempts came to, written down: in the queue, in the log, and at the registrations, each only where the lease
+//! What attempts came to, written down: in the queue, in the log, and at the webhooks, each only where the lease
 //! still held.
 
 use std::{
@@ -8,8 +8,8 @@ use std::{
 
 use diesel::prelude::*;
 use sealpost_domain::{
-    AttemptOutcome, DisabledReason, Ended, Health, LastFailure, News, Outcome, RegistrationStatus,
-    Settlement, Timestamp,
+    AttemptOutcome, AttemptResult, AttemptSummary, DisabledReason, HealthReport, LastFailure,
+    Outcome, Timestamp, WebhookHealth, WebhookStatus,
 };
 
 use crate::{
@@ -26,20 +26,20 @@ use crate::{
 /// What settling came to.
 #[derive(Default)]
 pub(crate) struct Settled {
-    /// Which registrations it disabled.
+    /// Which webhooks it disabled.
     pub(crate) disabled: Vec<(String, DisabledReason)>,
-    /// What is on record now of registrations.
+    /// What is on record now of webhooks.
     pub(crate) told: Vec<Told>,
 }
 
 /// Writes them down.
 pub(crate) fn settle(
     conn: &mut AnyConnection,
-    settlements: &[Settlement],
+    results: &[AttemptResult],
     failing_max: Duration,
     heard: &Heard,
 ) -> Result<Settled, Fault> {
-    let ends = settlements.iter().map(end).collect::<Result<Vec<_>, _>>()?;
+    let ends = results.iter().map(end).collect::<Result<Vec<_>, _>>()?;
     let written = write_queue(conn, &ends)?;
     let mut held: Vec<_> = ends.iter().filter(|end| written.contains(&end.held)).collect();
     if held.is_empty() {
@@ -48,7 +48,7 @@ pub(crate) fn settle(
     held.sort_by_key(|end| end.at);
     batch::log(conn, &held)?;
     let (news, told) = heard.news(&held);
-    let disabled = tell_registrations(conn, &news, failing_max)?;
+    let disabled = tell_webhooks(conn, &news, failing_max)?;
     Ok(Settled { disabled, told })
 }
 
@@ -65,15 +65,15 @@ fn write_queue(conn: &mut AnyConnection, ends: &[End]) -> Result<HashSet<Held>, 
     Ok(written)
 }
 
-/// Two nodes may have news for the same registrations: locked in the order of ids, they never wait in a circle.
-fn tell_registrations(
+/// Two nodes may have news for the same webhooks: locked in the order of ids, they never wait in a circle.
+fn tell_webhooks(
     conn: &mut AnyConnection,
     ends: &[&End],
     failing_max: Duration,
 ) -> Result<Vec<(String, DisabledReason)>, Fault> {
-    let mut ended = BTreeMap::<&str, Vec<Ended>>::new();
+    let mut ended = BTreeMap::<&str, Vec<AttemptSummary>>::new();
     for end in ends {
-        ended.entry(&end.held.id.webhook_id).or_default().push(Ended {
+        ended.entry(&end.held.id.webhook_id).or_default().push(AttemptSummary {
             at: Timestamp::from_millis(end.at),
             failure: end.failure,
             is_gone: end.is_gone,
@@ -87,7 +87,7 @@ fn tell_registrations(
     for row in &mut rows {
         let Some(ended) = ended.get(&*row.webhook_id) else { continue };
         let mut health = row.read()?;
-        if health.hear(&News::of(ended), failing_max) {
+        if health.hear(&HealthReport::of(ended), failing_max) {
             disabled.extend(health.disabled_reason.map(|why| (row.webhook_id.clone(), why)));
         }
         row.write(health);
@@ -112,11 +112,11 @@ pub(crate) fn lock_health(conn: &mut AnyConnection, ids: &[&str]) -> Result<Vec<
 }
 
 impl HealthRow {
-    fn read(&self) -> Result<Health, Fault> {
-        let status = RegistrationStatus::from_name(&self.status);
+    fn read(&self) -> Result<WebhookHealth, Fault> {
+        let status = WebhookStatus::from_name(&self.status);
         let failed_at = columns::instant(self.last_failure_at);
-        Ok(Health {
-            status: status.ok_or(Fault::Corrupt("registration status"))?,
+        Ok(WebhookHealth {
+            status: status.ok_or(Fault::Corrupt("webhook status"))?,
             disabled_reason: reason(self.disabled_reason.as_deref())?,
             failing_since: columns::instant(self.failing_since),
             last_success_at: columns::instant(self.last_success_at),
@@ -126,7 +126,7 @@ impl HealthRow {
         })
     }
 
-    fn write(&mut self, health: Health) {
+    fn write(&mut self, health: WebhookHealth) {
         health.status.as_str().clone_into(&mut self.status);
         self.disabled_reason = health.disabled_reason.map(|reason| reason.as_str().to_owned());
         self.failing_since = health.failing_since.map(Timestamp::as_millis);
@@ -136,13 +136,13 @@ impl HealthRow {
     }
 }
 
-/// Why a registration is disabled, as it was stored.
+/// Why a webhook is disabled, as it was stored.
 pub(crate) fn reason(name: Option<&str>) -> Result<Option<DisabledReason>, Fault> {
     let read = |name| DisabledReason::from_name(name).ok_or(Fault::Corrupt("disabled reason"));
     name.map(read).transpose()
 }
 
-fn end(settlement: &Settlement) -> Result<End, Fault> {
+fn end(settlement: &AttemptResult) -> Result<End, Fault> {
     let (outcome, failure, due_at) = match settlement.outcome {
         Outcome::Exhausted(failure) => (AttemptOutcome::Exhausted, Some(failure.as_str()), None),
         Outcome::Gone => (AttemptOutcome::Exhausted, Some("http_status"), None),

@@ -1,4 +1,4 @@
-//! What each key sent and received a day, and how many notices its registrations took. It is counted after the fact,
+//! What each key sent and received a day, and how many notices its webhooks took. It is counted after the fact,
 //! from the rows themselves and each row once, so that a send has nothing to do with it.
 
 use std::collections::BTreeMap;
@@ -49,7 +49,7 @@ pub(crate) fn count_envelopes(
     columns::number(rows.len(), "number of envelopes")
 }
 
-/// Counts up to `limit` attempts that ended before `before`, and says how many those were. One whose registration is
+/// Counts up to `limit` attempts that ended before `before`, and says how many those were. One whose webhook is
 /// gone is nobody's.
 pub(crate) fn count_attempts(
     conn: &mut AnyConnection,

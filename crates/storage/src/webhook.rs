@@ -1,10 +1,9 @@
-//! Webhook registrations.
+//! Webhooks.
 
 use diesel::prelude::*;
 use sealpost_domain::{
     ApiKeyId, Attempt, AttemptNumber, AttemptOutcome, EnvelopeId, EventKind, LastFailure,
-    PendingDelivery, Registration, RegistrationStatus, RetiringSecret, Target, Timestamp,
-    WebhookId, Wrapped,
+    PendingDelivery, RetiringSecret, Target, Timestamp, Webhook, WebhookId, WebhookStatus, Wrapped,
     ports::{StoreError, WebhookLookup, WebhookRepo},
 };
 
@@ -22,7 +21,7 @@ use crate::{
     unit::Unit,
 };
 
-/// What is needed to send to a registration.
+/// What is needed to send to a webhook.
 pub(crate) const TARGET: TargetColumns =
     (webhooks::id, webhooks::url, webhooks::secret, webhooks::retiring);
 
@@ -32,24 +31,24 @@ pub(crate) type TargetColumns = (webhooks::id, webhooks::url, webhooks::secret, 
 pub(crate) type TargetRow = (String, String, Vec<u8>, Option<Vec<u8>>);
 
 pub(crate) fn target((id, url, secret, retiring): TargetRow) -> Result<Target, Fault> {
-    let webhook_id = columns::id(&id, "registration")?;
+    let webhook_id = columns::id(&id, "webhook")?;
     let retiring = retiring::read(retiring.as_deref())?;
     Ok(Target { webhook_id, url, secret: Wrapped(secret), retiring })
 }
 
 impl WebhookRepo for Unit {
-    fn insert_registration(&mut self, registration: &Registration) -> Result<(), StoreError> {
+    fn insert_webhook(&mut self, webhook: &Webhook) -> Result<(), StoreError> {
         self.run(|conn| {
-            diesel::insert_into(webhooks::table).values(row(registration)?).execute(conn)?;
+            diesel::insert_into(webhooks::table).values(row(webhook)?).execute(conn)?;
             Ok(())
         })
     }
 
-    fn lock_registration(
+    fn lock_webhook(
         &mut self,
         key: &ApiKeyId,
         id: &WebhookId,
-    ) -> Result<Option<Registration>, StoreError> {
+    ) -> Result<Option<Webhook>, StoreError> {
         let of_key =
             webhooks::table.find(id.to_string()).filter(webhooks::api_key_id.eq(key.to_string()));
         self.run(|conn| {
@@ -60,14 +59,14 @@ impl WebhookRepo for Unit {
         })
     }
 
-    fn enable_registration(&mut self, id: &WebhookId) -> Result<(), StoreError> {
+    fn enable_webhook(&mut self, id: &WebhookId) -> Result<(), StoreError> {
         let enabled = (
-            webhooks::status.eq(RegistrationStatus::Enabled.as_str()),
+            webhooks::status.eq(WebhookStatus::Enabled.as_str()),
             webhooks::disabled_reason.eq(None::<String>),
             webhooks::failing_since.eq(None::<i64>),
         );
         let update = diesel::update(webhooks::table.find(id.to_string())).set(enabled);
-        self.run(|conn| columns::one(update.execute(conn)?, "registration"))
+        self.run(|conn| columns::one(update.execute(conn)?, "webhook"))
     }
 
     fn set_secrets(
@@ -84,13 +83,13 @@ impl WebhookRepo for Unit {
                 webhooks::retiring_until.eq(until),
             );
             let update = diesel::update(webhooks::table.find(id.to_string())).set(secrets);
-            columns::one(update.execute(conn)?, "registration")
+            columns::one(update.execute(conn)?, "webhook")
         })
     }
 
     /// Its deliveries go before it: who writes down what came of an attempt locks them in this order too. What a batch
     /// adds meanwhile is discarded when it is due.
-    fn delete_registration(&mut self, key: &ApiKeyId, id: &WebhookId) -> Result<bool, StoreError> {
+    fn delete_webhook(&mut self, key: &ApiKeyId, id: &WebhookId) -> Result<bool, StoreError> {
         let (key, id) = (key.to_string(), id.to_string());
         self.run(|conn| {
             let of_key = webhooks::table.find(&id).filter(webhooks::api_key_id.eq(&key));
@@ -104,10 +103,7 @@ impl WebhookRepo for Unit {
 macro_rules! look_up_on {
     ($runner:ty) => {
         impl WebhookLookup for $runner {
-            fn list_registrations(
-                &mut self,
-                key: &ApiKeyId,
-            ) -> Result<Vec<Registration>, StoreError> {
+            fn list_webhooks(&mut self, key: &ApiKeyId) -> Result<Vec<Webhook>, StoreError> {
                 self.run(|conn| list(conn, key))
             }
 
@@ -136,7 +132,7 @@ macro_rules! look_up_on {
 look_up_on!(Reader<'_>);
 look_up_on!(Unit);
 
-fn list(conn: &mut AnyConnection, key: &ApiKeyId) -> Result<Vec<Registration>, Fault> {
+fn list(conn: &mut AnyConnection, key: &ApiKeyId) -> Result<Vec<Webhook>, Fault> {
     let of_key = webhooks::table
         .filter(webhooks::api_key_id.eq(key.to_string()))
         .order((webhooks::created_at, webhooks::id));
@@ -163,41 +159,41 @@ struct WebhookRow {
     retiring_until: Option<i64>,
 }
 
-fn row(registration: &Registration) -> Result<WebhookRow, Fault> {
-    let events: Vec<_> = registration.events.iter().map(|event| event.as_str()).collect();
-    let failure = registration.last_failure.as_ref();
-    let (retiring, retiring_until) = retiring::write(&registration.retiring)?;
+fn row(webhook: &Webhook) -> Result<WebhookRow, Fault> {
+    let events: Vec<_> = webhook.events.iter().map(|event| event.as_str()).collect();
+    let failure = webhook.last_failure.as_ref();
+    let (retiring, retiring_until) = retiring::write(&webhook.retiring)?;
     Ok(WebhookRow {
-        id: registration.id.to_string(),
-        api_key_id: registration.api_key_id.to_string(),
-        url: registration.url.clone(),
+        id: webhook.id.to_string(),
+        api_key_id: webhook.api_key_id.to_string(),
+        url: webhook.url.clone(),
         events: events.join(","),
-        secret: registration.secret.0.clone(),
-        status: registration.status.as_str().to_owned(),
-        created_at: registration.created_at.as_millis(),
-        last_success_at: registration.last_success_at.map(Timestamp::as_millis),
+        secret: webhook.secret.0.clone(),
+        status: webhook.status.as_str().to_owned(),
+        created_at: webhook.created_at.as_millis(),
+        last_success_at: webhook.last_success_at.map(Timestamp::as_millis),
         last_failure_at: failure.map(|failure| failure.at.as_millis()),
         last_failure: failure.map(|failure| failure.error.clone()),
-        disabled_reason: registration.disabled_reason.map(|reason| reason.as_str().to_owned()),
-        failing_since: registration.failing_since.map(Timestamp::as_millis),
+        disabled_reason: webhook.disabled_reason.map(|reason| reason.as_str().to_owned()),
+        failing_since: webhook.failing_since.map(Timestamp::as_millis),
         retiring,
         retiring_until,
     })
 }
 
 impl WebhookRow {
-    fn read(self) -> Result<Registration, Fault> {
+    fn read(self) -> Result<Webhook, Fault> {
         let event = |name| EventKind::from_name(name).ok_or(Fault::Corrupt("event"));
-        let status = RegistrationStatus::from_name(&self.status);
+        let status = WebhookStatus::from_name(&self.status);
         let failed_at = columns::instant(self.last_failure_at);
-        Ok(Registration {
-            id: columns::id(&self.id, "registration")?,
-            api_key_id: columns::id(&self.api_key_id, "registration")?,
+        Ok(Webhook {
+            id: columns::id(&self.id, "webhook")?,
+            api_key_id: columns::id(&self.api_key_id, "webhook")?,
             url: self.url,
             events: self.events.split(',').map(event).collect::<Result<_, _>>()?,
             secret: Wrapped(self.secret),
             retiring: retiring::read(self.retiring.as_deref())?,
-            status: status.ok_or(Fault::Corrupt("registration status"))?,
+            status: status.ok_or(Fault::Corrupt("webhook status"))?,
             disabled_reason: settling::reason(self.disabled_reason.as_deref())?,
             failing_since: columns::instant(self.failing_since),
             created_at: Timestamp::from_millis(self.created_at),

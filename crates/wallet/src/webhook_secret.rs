@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 
 use crate::{Keyring, WalletError, entropy, wrapping::Place};
 
-/// The secret that a registration's notices are signed with.
+/// The secret that a webhook's notices are signed with.
 pub struct WebhookSecret(Zeroizing<Vec<u8>>);
 
 impl WebhookSecret {
@@ -48,12 +48,12 @@ impl WebhookSecret {
         &self.0
     }
 
-    /// Encrypts it under the newest key-encryption key, for the row of this registration and no other.
+    /// Encrypts it under the newest key-encryption key, for the row of this webhook and no other.
     pub fn wrap(&self, keyring: &Keyring, id: &WebhookId) -> Result<Wrapped, WalletError> {
         keyring.wrap(&place(id), &self.0)
     }
 
-    /// Decrypts what [`WebhookSecret::wrap`] made for the same registration.
+    /// Decrypts what [`WebhookSecret::wrap`] made for the same webhook.
     pub fn unwrap(
         keyring: &Keyring,
         id: &WebhookId,

@@ -3,7 +3,7 @@
 //! stored at and the version, so that a blob moved to another row decrypts nowhere.
 //!
 //! Nonces are random, so one key encrypts at most 2^32 secrets (SP 800-38D, section 8.3): identities and webhook
-//! registrations come nowhere near, and a new version starts anew.
+//! webhooks come nowhere near, and a new version starts anew.
 
 use aes_gcm::{
     Aes256Gcm, KeyInit,

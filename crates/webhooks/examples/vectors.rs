@@ -5,7 +5,7 @@ use std::io::Write as _;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use ring::signature::{Ed25519KeyPair, KeyPair as _};
-use sealpost_domain::ports::NoticeSigner;
+use sealpost_domain::ports::EventSigner;
 use sealpost_wallet::WebhookSecret;
 use sealpost_webhooks::{VerifyingKey, entry_v1a, sign};
 use serde_json::{Value, json};
@@ -179,8 +179,8 @@ impl Case<'_> {
     }
 }
 
-impl NoticeSigner for Signer {
-    fn sign_notice(&self, content: &[u8]) -> [u8; 64] {
+impl EventSigner for Signer {
+    fn sign_event(&self, content: &[u8]) -> [u8; 64] {
         self.0.sign(content).as_ref().try_into().unwrap_or([0; 64])
     }
 }

@@ -6,7 +6,7 @@ use std::{
     mem,
 };
 
-use sealpost_domain::{DeliveryId, EnvelopeId, Timestamp, WebhookId, ports::Hastened};
+use sealpost_domain::{DeliveryId, EnvelopeId, Timestamp, WebhookId, ports::ExpeditedDelivery};
 
 pub(crate) struct Asleep {
     by_target: HashMap<WebhookId, VecDeque<Sleeper>>,
@@ -36,7 +36,12 @@ impl Asleep {
     }
 
     /// Up to `max` of a target's, due now: those first that were given back first.
-    pub(crate) fn wake(&mut self, target: WebhookId, max: usize, now: Timestamp) -> Vec<Hastened> {
+    pub(crate) fn wake(
+        &mut self,
+        target: WebhookId,
+        max: usize,
+        now: Timestamp,
+    ) -> Vec<ExpeditedDelivery> {
         let mut woken = Vec::new();
         let Some(of_target) = self.by_target.get_mut(&target) else { return woken };
         while woken.len() < max
@@ -44,7 +49,7 @@ impl Asleep {
         {
             self.count -= 1;
             if sleeper.due_at > now {
-                woken.push(sleeper.hastened(target, now));
+                woken.push(sleeper.expedited(target, now));
             }
         }
         woken
@@ -56,11 +61,11 @@ impl Asleep {
         target: WebhookId,
         at: Timestamp,
         now: Timestamp,
-    ) -> Option<Hastened> {
+    ) -> Option<ExpeditedDelivery> {
         let asleep = self.by_target.get_mut(&target)?.iter_mut();
         let first = asleep.filter(|it| it.due_at > now).min_by_key(|it| it.due_at)?;
         let is_late = first.due_at > at;
-        is_late.then(|| first.hastened(target, at))
+        is_late.then(|| first.expedited(target, at))
     }
 
     /// Nothing of this target is woken any more.
@@ -80,9 +85,9 @@ impl Asleep {
 }
 
 impl Sleeper {
-    fn hastened(&mut self, webhook_id: WebhookId, to: Timestamp) -> Hastened {
+    fn expedited(&mut self, webhook_id: WebhookId, to: Timestamp) -> ExpeditedDelivery {
         let from = mem::replace(&mut self.due_at, to);
-        Hastened { id: DeliveryId { envelope_id: self.envelope_id, webhook_id }, from, to }
+        ExpeditedDelivery { id: DeliveryId { envelope_id: self.envelope_id, webhook_id }, from, to }
     }
 }
 
@@ -97,8 +102,8 @@ mod tests {
         NOW.plus(Duration::from_secs(seconds))
     }
 
-    fn hastened(envelope: u32, from: Timestamp, to: Timestamp) -> Hastened {
-        Hastened { id: delivery(1, envelope).id(), from, to }
+    fn expedited(envelope: u32, from: Timestamp, to: Timestamp) -> ExpeditedDelivery {
+        ExpeditedDelivery { id: delivery(1, envelope).id(), from, to }
     }
 
     #[test]
@@ -110,8 +115,8 @@ mod tests {
         asleep.add(delivery(2, 9).id(), after(45));
         let now = after(5);
         let woken = asleep.wake(webhook_id(1), 2, now);
-        assert_eq!(woken, [hastened(0, after(45), now), hastened(2, after(50), now)]);
-        assert_eq!(asleep.wake(webhook_id(1), 8, now), [hastened(3, after(60), now)]);
+        assert_eq!(woken, [expedited(0, after(45), now), expedited(2, after(50), now)]);
+        assert_eq!(asleep.wake(webhook_id(1), 8, now), [expedited(3, after(60), now)]);
         assert_eq!(asleep.wake(webhook_id(1), 8, now), []);
         assert_eq!(asleep.wake(webhook_id(2), 8, now).len(), 1);
         assert_eq!(asleep.count, 0);
@@ -123,11 +128,11 @@ mod tests {
         asleep.add(delivery(1, 0).id(), after(50));
         asleep.add(delivery(1, 1).id(), after(45));
         let probe = asleep.hasten_one(webhook_id(1), after(10), NOW);
-        assert_eq!(probe, Some(hastened(1, after(45), after(10))));
+        assert_eq!(probe, Some(expedited(1, after(45), after(10))));
         assert_eq!(asleep.hasten_one(webhook_id(1), after(10), NOW), None, "it is due by then");
         assert_eq!(asleep.hasten_one(webhook_id(2), after(10), NOW), None);
         let woken = asleep.wake(webhook_id(1), 8, NOW);
-        assert_eq!(woken, [hastened(0, after(50), NOW), hastened(1, after(10), NOW)]);
+        assert_eq!(woken, [expedited(0, after(50), NOW), expedited(1, after(10), NOW)]);
     }
 
     #[test]

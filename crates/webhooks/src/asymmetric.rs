@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use ring::signature::{ED25519, UnparsedPublicKey};
-use sealpost_domain::{Did, Timestamp, ports::NoticeSigner};
+use sealpost_domain::{Did, Timestamp, ports::EventSigner};
 use sealpost_wallet::public_key_of;
 
 use crate::signature::{Entries, SignedHeaders, VerifyFault, content};
@@ -13,12 +13,12 @@ use crate::signature::{Entries, SignedHeaders, VerifyFault, content};
 /// One entry of `webhook-signature`: `v1a,` and base64 of the Ed25519 signature over
 /// `{webhook_id}.{timestamp}.{body}`, with the timestamp as it is sent.
 pub fn entry_v1a(
-    signer: &dyn NoticeSigner,
+    signer: &dyn EventSigner,
     webhook_id: &str,
     timestamp: &str,
     body: &[u8],
 ) -> String {
-    let signature = signer.sign_notice(&content(webhook_id, timestamp, body));
+    let signature = signer.sign_event(&content(webhook_id, timestamp, body));
     format!("{VERSION}{}", STANDARD.encode(signature))
 }
 
@@ -101,8 +101,8 @@ mod tests {
         }
     }
 
-    impl NoticeSigner for Signer {
-        fn sign_notice(&self, content: &[u8]) -> [u8; 64] {
+    impl EventSigner for Signer {
+        fn sign_event(&self, content: &[u8]) -> [u8; 64] {
             self.0.sign(content).as_ref().try_into().unwrap()
         }
     }

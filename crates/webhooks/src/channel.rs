@@ -3,7 +3,7 @@
 use std::{error::Error, sync::Arc, time::Instant};
 
 use ring::hmac;
-use sealpost_domain::{AttemptFailure, Target, WebhookId, Wrapped, ports::NoticeSigner};
+use sealpost_domain::{AttemptFailure, Target, WebhookId, Wrapped, ports::EventSigner};
 use sealpost_wallet::{Keyring, WalletError, WebhookSecret};
 
 use crate::{
@@ -26,7 +26,7 @@ impl Channel {
         target: &Arc<Target>,
         keyring: &Keyring,
         egress: &Egress,
-        service: Option<&Arc<dyn NoticeSigner>>,
+        service: Option<&Arc<dyn EventSigner>>,
     ) -> Result<Self, WalletError> {
         let key = unwrap(keyring, &target.webhook_id, &target.secret)?;
         let retiring = target.retiring.iter().filter_map(|retiring| {

@@ -12,7 +12,7 @@ use awc::http::header::{HeaderValue, InvalidHeaderValue};
 use rustls::ClientConfig;
 use sealpost_domain::{
     Clock, LeaseToken, LeasedDelivery, Timestamp,
-    ports::{Dispatch, NoticeSigner, Outbox},
+    ports::{Dispatch, EventSigner, Outbox},
 };
 use sealpost_wallet::{Keyring, WalletError};
 use tokio::sync::mpsc::unbounded_channel;
@@ -71,7 +71,7 @@ pub(crate) struct Around {
     pub(crate) outbox: Arc<dyn Outbox>,
     pub(crate) keyring: Arc<Keyring>,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) signer: Option<Arc<dyn NoticeSigner>>,
+    pub(crate) signer: Option<Arc<dyn EventSigner>>,
     pub(crate) names: fn() -> Rc<dyn Names>,
 }
 
@@ -92,7 +92,7 @@ impl Dispatcher {
         outbox: Arc<dyn Outbox>,
         keyring: Arc<Keyring>,
         clock: Arc<dyn Clock>,
-        signer: Option<Arc<dyn NoticeSigner>>,
+        signer: Option<Arc<dyn EventSigner>>,
     ) -> Result<Self, DispatchError> {
         let around = Around { outbox, keyring, clock, signer, names: names::system };
         Self::start_with(settings, around)

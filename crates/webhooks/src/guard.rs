@@ -1,5 +1,5 @@
-//! Where notices may go. The rules are pure ([`AddressPolicy`]); [`Guard`] applies them at registration and looks
-//! the name up as well. Registration only gives early notice: the connection is judged again, every time, by
+//! Where notices may go. The rules are pure ([`AddressPolicy`]); [`Guard`] applies them at webhook and looks
+//! the name up as well. Webhook only gives early notice: the connection is judged again, every time, by
 //! the connector, since a name can lead elsewhere a second later.
 
 mod address;

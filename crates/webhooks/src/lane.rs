@@ -12,7 +12,7 @@ use std::{
 
 use actix_rt::time::{interval, timeout};
 use sealpost_domain::{
-    Clock, DeliveryId, LeaseToken, LeasedDelivery, WebhookId, ports::NoticeSigner,
+    Clock, DeliveryId, LeaseToken, LeasedDelivery, WebhookId, ports::EventSigner,
 };
 use sealpost_wallet::Keyring;
 use tokio::{
@@ -55,7 +55,7 @@ pub(crate) struct Context {
     pub(crate) number: usize,
     pub(crate) settings: Arc<Settings>,
     pub(crate) keyring: Arc<Keyring>,
-    pub(crate) signer: Option<Arc<dyn NoticeSigner>>,
+    pub(crate) signer: Option<Arc<dyn EventSigner>>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) shared: Arc<Shared>,
     pub(crate) inbox: UnboundedReceiver<Order>,
@@ -176,7 +176,7 @@ impl Lane {
         self.context.shared.room.give_back(self.targets.tidy(needed));
         self.postpone();
         self.targets.find_probes(self.context.clock.now());
-        self.hasten();
+        self.expedite();
         self.context.shared.waiting.tell(self.targets.waiting());
         self.show();
     }

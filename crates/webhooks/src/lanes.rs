@@ -45,7 +45,7 @@ impl Lanes {
         }
     }
 
-    /// Has what waits for these registrations given back.
+    /// Has what waits for these webhooks given back.
     pub(crate) fn withdraw(&self, ended: Vec<WebhookId>) {
         for (inbox, batch) in self.inboxes.iter().zip(self.share_out(ended, |id| *id)) {
             if !batch.is_empty() {

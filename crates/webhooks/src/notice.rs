@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use awc::http::header::{CONTENT_TYPE, HeaderName, HeaderValue, InvalidHeaderValue};
 use ring::hmac;
-use sealpost_domain::{EnvelopeMeta, EnvelopeReceived, Timestamp, ports::NoticeSigner};
+use sealpost_domain::{EnvelopeMeta, EnvelopeReceived, Timestamp, ports::EventSigner};
 
 use crate::{asymmetric::entry_v1a, signature};
 
@@ -20,7 +20,7 @@ pub(crate) struct Signers {
     /// Keys that were replaced and still sign along, each until its time.
     pub(crate) retiring: Vec<(hmac::Key, Timestamp)>,
     /// The service's own.
-    pub(crate) service: Option<Arc<dyn NoticeSigner>>,
+    pub(crate) service: Option<Arc<dyn EventSigner>>,
 }
 
 /// What is stored of the envelope cannot be told.

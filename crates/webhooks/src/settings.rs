@@ -38,7 +38,7 @@ pub struct Settings {
     pub claim_max: usize,
     /// How many of one target are taken from the database at once.
     pub claim_per_target_max: usize,
-    /// A registration that has met nothing but failures for so long is disabled.
+    /// A webhook that has met nothing but failures for so long is disabled.
     pub failing_max: Duration,
     /// How long requests that are under way may go on once the dispatcher is stopped.
     pub drain: Duration,

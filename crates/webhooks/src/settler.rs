@@ -6,8 +6,8 @@ use std::{
 };
 
 use sealpost_domain::{
-    Settlement,
-    ports::{Hastened, Outbox, StoreError},
+    AttemptResult,
+    ports::{ExpeditedDelivery, Outbox, StoreError},
 };
 
 use crate::{
@@ -25,9 +25,9 @@ pub(crate) struct Settler {
 
 /// What a lane wants written down.
 pub(crate) enum Writing {
-    Hasten(Vec<Hastened>),
+    Hasten(Vec<ExpeditedDelivery>),
     Release(Release),
-    Settle(Settlement),
+    Settle(AttemptResult),
 }
 
 impl Writing {
@@ -44,38 +44,38 @@ impl Writing {
 impl Settler {
     /// Writes until every lane has ended and nothing waits any more.
     pub(crate) fn run(self) {
-        let mut outages = [Outage::of("settle"), Outage::of("release"), Outage::of("hasten")];
-        let [settling, releasing, hastening] = &mut outages;
+        let mut outages = [Outage::of("settle"), Outage::of("release"), Outage::of("expedite")];
+        let [settling, releasing, expediting] = &mut outages;
         while let Ok(first) = self.inbox.recv() {
             // Nobody waits for what is written here, so it may gather company.
             self.shared.stop.wait(LINGER);
-            let (mut settlements, mut releases, mut hastened) = (vec![], vec![], vec![]);
+            let (mut results, mut releases, mut expedited) = (vec![], vec![], vec![]);
             for writing in std::iter::once(first).chain(self.inbox.try_iter().take(BATCH_MAX - 1)) {
                 match writing {
-                    Writing::Hasten(some) => hastened.extend(some),
+                    Writing::Hasten(some) => expedited.extend(some),
                     Writing::Release(release) => releases.push(release),
-                    Writing::Settle(settlement) => settlements.push(settlement),
+                    Writing::Settle(settlement) => results.push(settlement),
                 }
             }
-            // First, since a registration that an outcome disables is looked at again for what is given back.
-            if !settlements.is_empty() {
-                self.write(&settlements, settling);
-                self.shared.room.give_back(settlements.len());
+            // First, since a webhook that an outcome disables is looked at again for what is given back.
+            if !results.is_empty() {
+                self.write(&results, settling);
+                self.shared.room.give_back(results.len());
             }
             for release in releases {
                 self.release(&release, releasing);
                 self.shared.room.give_back(release.held.len());
             }
             // Last, since it is about what was given back.
-            for some in hastened.chunks(ROWS_MAX) {
-                self.hasten(some, hastening);
+            for some in expedited.chunks(ROWS_MAX) {
+                self.expedite(some, expediting);
             }
         }
     }
 
-    /// What cannot be hastened comes at its time.
-    fn hasten(&self, some: &[Hastened], outage: &mut Outage) {
-        match self.outbox.hasten(some) {
+    /// What cannot be expedited comes at its time.
+    fn expedite(&self, some: &[ExpeditedDelivery], outage: &mut Outage) {
+        match self.outbox.expedite(some) {
             Ok(()) => outage.over(),
             Err(error) => outage.failed(&error),
         }
@@ -91,7 +91,7 @@ impl Settler {
 
     /// What cannot be written is given up after a while, so that memory stays bounded: the lease ends, and the
     /// notice is sent once more.
-    fn write(&self, batch: &[Settlement], outage: &mut Outage) {
+    fn write(&self, batch: &[AttemptResult], outage: &mut Outage) {
         for pause_ms in PAUSES_MS {
             match self.outbox.settle(batch, self.failing_max) {
                 Ok(()) => return outage.over(),
@@ -151,7 +151,7 @@ mod tests {
                 let held = delivery(1, number);
                 outbox.insert(&held, true);
                 let (id, lease, outcome) = (held.id(), held.lease, Outcome::Succeeded);
-                let settlement = Settlement {
+                let settlement = AttemptResult {
                     id,
                     lease,
                     attempts: 1,

@@ -118,7 +118,7 @@ impl Stop {
     }
 }
 
-/// Registrations that have something queued: what lanes have told since the sweeper took it last.
+/// Webhooks that have something queued: what lanes have told since the sweeper took it last.
 #[derive(Debug, Default)]
 pub(crate) struct Waiting(Mutex<HashSet<WebhookId>>);
 

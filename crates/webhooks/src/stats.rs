@@ -21,7 +21,7 @@ pub struct Stats {
     pub retries: u64,
     /// Attempts that failed and were the last.
     pub exhausted: u64,
-    /// Deliveries that were given back without an attempt: their target does not answer, or their registration has
+    /// Deliveries that were given back without an attempt: their target does not answer, or their webhook has
     /// ended.
     pub postponed: u64,
 }

@@ -60,7 +60,7 @@ impl Sweeper {
         }
     }
 
-    /// Has what waits on this node for registrations that were deleted or disabled meanwhile given back. Only lanes that
+    /// Has what waits on this node for webhooks that were deleted or disabled meanwhile given back. Only lanes that
     /// have something queued ask for it, once a second; what the database fails to say is asked again.
     fn withdraw(&mut self) {
         for some in self.shared.waiting.take().chunks(ASKED_MAX) {
@@ -133,7 +133,7 @@ enum Found {
 /// send at full speed, and not so soon that one that hangs fills the memory.
 const CAPPED_PACE: u32 = 20;
 
-/// About how many registrations one statement asks.
+/// About how many webhooks one statement asks.
 const ASKED_MAX: usize = 1000;
 
 #[cfg(test)]

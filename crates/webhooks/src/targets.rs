@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sealpost_domain::{LeasedDelivery, Timestamp, WebhookId, ports::Hastened};
+use sealpost_domain::{LeasedDelivery, Timestamp, WebhookId, ports::ExpeditedDelivery};
 
 use crate::{
     asleep::Asleep,
@@ -33,7 +33,7 @@ pub(crate) struct Targets {
     /// What was given back of it, and is not due yet.
     asleep: Asleep,
     /// What of that is to be due sooner after all.
-    hastened: Vec<Hastened>,
+    expedited: Vec<ExpeditedDelivery>,
     in_flight_per_target: usize,
     rules: Rules,
 }
@@ -73,7 +73,7 @@ impl Targets {
             channels: 0,
             postponed: Vec::new(),
             asleep: Asleep::new(settings.queue_max / settings.lanes()),
-            hastened: Vec::new(),
+            expedited: Vec::new(),
             in_flight_per_target: settings.in_flight_per_target.max(1),
             rules: Rules::of(settings),
         }

@@ -6,8 +6,8 @@ use std::{
 };
 
 use sealpost_domain::{
-    Envelope, LeasedDelivery, Outcome, Settlement,
-    ports::{Changes, Durability, Outbox as _, Store, StoreError},
+    AttemptResult, Envelope, LeasedDelivery, Outcome,
+    ports::{Durability, Outbox as _, Store, StoreError, WriteSet},
 };
 use sealpost_storage::Database;
 
@@ -43,16 +43,16 @@ pub(crate) fn measure(
     elsewhere.map_or(f64::NAN, |elsewhere| share(used + elsewhere, count))
 }
 
-fn store_and_complete(database: &Database, changes: &Changes) -> Result<(), StoreError> {
+fn store_and_complete(database: &Database, changes: &WriteSet) -> Result<(), StoreError> {
     let store: &dyn Store = database;
     store.write(Durability::Durable, |tx| tx.apply(changes))?;
-    let settlements: Vec<_> = changes.leased.iter().map(success).collect();
-    database.settle(&settlements, FAILING_MAX)
+    let results: Vec<_> = changes.leased.iter().map(success).collect();
+    database.settle(&results, FAILING_MAX)
 }
 
 /// Envelopes to the recipients in turn, the first of which has this number.
-fn batch(sealed: &Envelope, people: &People, first: u64) -> Changes {
-    let mut changes = Changes::default();
+fn batch(sealed: &Envelope, people: &People, first: u64) -> WriteSet {
+    let mut changes = WriteSet::default();
     for number in first..first + BATCH {
         let envelope = stored::envelope(sealed, people, number);
         changes.leased.push(stored::delivery(&envelope.meta, people, number));
@@ -61,9 +61,9 @@ fn batch(sealed: &Envelope, people: &People, first: u64) -> Changes {
     changes
 }
 
-fn success(held: &LeasedDelivery) -> Settlement {
+fn success(held: &LeasedDelivery) -> AttemptResult {
     let (id, lease, outcome) = (held.id(), held.lease, Outcome::Succeeded);
-    Settlement { id, lease, attempts: 1, at: PAST, duration_ms: 1, answer: None, outcome }
+    AttemptResult { id, lease, attempts: 1, at: PAST, duration_ms: 1, answer: None, outcome }
 }
 
 /// Nothing fails here.

@@ -30,7 +30,7 @@ pub(crate) use languages::{go, node_folder, pinned, python, root, run_node, rust
 pub(crate) use listener::{Listener, private_file};
 pub(crate) use load::Pairs;
 pub(crate) use oracle::{Verifier, browse, chromium};
-pub(crate) use process::{Ended, Process, binary, is_empty, postgres_tool, run};
+pub(crate) use process::{AttemptSummary, Process, binary, is_empty, postgres_tool, run};
 pub(crate) use raw::{answer_on, connect, exchange, status_of, talk};
 pub(crate) use receiver::{Notice, Reaction, Receiver};
 pub(crate) use server::{Server, lines_of, value_of};

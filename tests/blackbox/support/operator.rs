@@ -8,7 +8,7 @@ use diesel::{
 };
 use serde_json::Value;
 
-use super::{Client, Database, Ended, Identity, binary, run};
+use super::{AttemptSummary, Client, Database, Identity, binary, run};
 
 impl Database {
     /// `sealpost admin` with these arguments, on this database.
@@ -28,7 +28,7 @@ impl Database {
     /// Does it, and gives the one JSON object that it prints.
     #[track_caller]
     pub(crate) fn operate(&self, arguments: &[&str]) -> Value {
-        let Ended { status, stdout, stderr } =
+        let AttemptSummary { status, stdout, stderr } =
             run(self.admin_command(&[arguments, &["--json"]].concat()));
         assert_eq!((status, stderr.as_str()), (Some(0), ""), "{arguments:?}: {stdout}");
         let value: Value = serde_json::from_str(&stdout).unwrap();

@@ -22,7 +22,7 @@ pub(crate) struct Process {
 
 /// How a process ended, and what it said.
 #[derive(Debug)]
-pub(crate) struct Ended {
+pub(crate) struct AttemptSummary {
     /// `None` where a signal ended it.
     pub(crate) status: Option<i32>,
     pub(crate) stdout: String,
@@ -64,12 +64,16 @@ pub(crate) fn postgres_tool(name: &str) -> Command {
 
 /// Runs a command that ends by itself.
 #[track_caller]
-pub(crate) fn run(mut command: Command) -> Ended {
+pub(crate) fn run(mut command: Command) -> AttemptSummary {
     let stdout = NamedTempFile::new().unwrap();
     command.stdout(stdout.reopen().unwrap());
     let mut process = Process::start(command);
     let status = process.ended(SOON);
-    Ended { status, stdout: fs::read_to_string(stdout.path()).unwrap(), stderr: process.stderr() }
+    AttemptSummary {
+        status,
+        stdout: fs::read_to_string(stdout.path()).unwrap(),
+        stderr: process.stderr(),
+    }
 }
 
 impl Process {

@@ -130,7 +130,7 @@ pub(crate) enum KeyCommand {
     Deactivate(Named),
     /// Enables a key that was deactivated
     Reactivate(Named),
-    /// Ends a key for good, with its registrations and their pending deliveries
+    /// Ends a key for good, with its webhooks and their pending deliveries
     Revoke(Named),
     /// Gives a key a new sealing key; its DID stays, and old envelopes stay readable
     Rotate(Named),

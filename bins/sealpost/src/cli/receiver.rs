@@ -9,7 +9,7 @@ use sealpost_webhooks::VerifyingKey;
 /// What notices are verified with. Secrets are never arguments, since everybody on a machine may list those.
 #[derive(Args)]
 pub(crate) struct KeyArgs {
-    /// File with the whsec_ secret of the registration, one a line while it rotates; repeatable.
+    /// File with the whsec_ secret of the webhook, one a line while it rotates; repeatable.
     /// `SEALPOST_WEBHOOK_SECRET` may hold the same, comma-separated
     #[arg(long = "secret-file", value_name = "FILE", help_heading = KEYS)]
     pub(crate) secret_files: Vec<PathBuf>,

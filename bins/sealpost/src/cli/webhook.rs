@@ -57,7 +57,7 @@ pub(crate) struct WebhookArgs {
         value_parser = positive
     )]
     pub(crate) in_flight: usize,
-    /// Deliveries under way to one registration at the most
+    /// Deliveries under way to one webhook at the most
     #[arg(
         long = "webhook-in-flight-per-target",
         env = "SEALPOST_WEBHOOK_IN_FLIGHT_PER_TARGET",
@@ -66,7 +66,7 @@ pub(crate) struct WebhookArgs {
         value_parser = positive
     )]
     pub(crate) in_flight_per_target: usize,
-    /// Attempts in a row without an answer after which a registration gets nothing but one probe at a time, until it
+    /// Attempts in a row without an answer after which a webhook gets nothing but one probe at a time, until it
     /// answers
     #[arg(
         long = "webhook-breaker-failures",
@@ -76,7 +76,7 @@ pub(crate) struct WebhookArgs {
         value_parser = clap::value_parser!(u32).range(1..=1000)
     )]
     pub(crate) breaker_failures: u32,
-    /// How long such a registration is left alone between probes at the most; at first 5 s, then twice as long each
+    /// How long such a webhook is left alone between probes at the most; at first 5 s, then twice as long each
     /// time. A schedule that begins sooner than after 5 s shortens both in proportion
     #[arg(
         long = "webhook-probe-pause-max",

@@ -42,18 +42,18 @@ pub(super) const QUOTA_EXCEEDED: Meaning = Meaning {
     means: "A cap that is no rate is reached.",
     when: &[
         "An account would have more than 100 keys (by default) that are not revoked.",
-        "A key would have more than 16 webhook registrations.",
+        "A key would have more than 16 webhooks.",
         "A key would have more than 100 badges that hold.",
     ],
     remedy: &[
-        "Revoke a key, or delete a registration, that is no longer used.",
+        "Revoke a key, or delete a webhook, that is no longer used.",
         "Use a badge that holds, or wait until one expires.",
     ],
     retry: Retry::Changed,
     example: || {
         Refusal::QuotaExceeded {
             limit: 16,
-            what: "webhook registrations of this API key",
+            what: "webhooks of this API key",
             way_out: "delete one that is no longer used",
         }
         .into()

@@ -45,12 +45,12 @@ pub(super) const NOT_FOUND: Meaning = Meaning {
 };
 
 pub(super) const WEBHOOK_NOT_FOUND: Meaning = Meaning {
-    means: "This key has no such webhook registration. Somebody else's looks the same.",
+    means: "This key has no such webhook. Somebody else's looks the same.",
     when: &[
-        "The registration was deleted, or belongs to another key.",
-        "The key that had it was revoked: its registrations went with it.",
+        "The webhook was deleted, or belongs to another key.",
+        "The key that had it was revoked: its webhooks went with it.",
     ],
-    remedy: &["List the key's registrations with `{\"action\": \"list\"}` at `POST /v1/webhooks`."],
+    remedy: &["List the key's webhooks with `{\"action\": \"list\"}` at `POST /v1/webhooks`."],
     retry: Retry::Changed,
     example: || Refusal::WebhookNotFound.into(),
 };

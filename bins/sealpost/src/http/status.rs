@@ -18,7 +18,7 @@ pub(crate) fn row(code: Code) -> (StatusCode, &'static str) {
         C::EnvelopeNotFound => (S::NOT_FOUND, "No such envelope"),
         C::KeyNotFound => (S::NOT_FOUND, "No such API key"),
         C::NotFound => (S::NOT_FOUND, "No such path"),
-        C::WebhookNotFound => (S::NOT_FOUND, "No such webhook registration"),
+        C::WebhookNotFound => (S::NOT_FOUND, "No such webhook"),
         C::MethodNotAllowed => (S::METHOD_NOT_ALLOWED, "Method not allowed"),
         C::RequestTimeout => (S::REQUEST_TIMEOUT, "The request took too long"),
         C::HandleTaken => (S::CONFLICT, "The handle is taken"),

@@ -33,7 +33,7 @@ pub(crate) static CATALOGUE: [Metric; 30] = [
     of(
         "sealpost_breakers_open",
         Kind::Gauge,
-        "Registrations that get nothing but probes, because their receivers do not answer.",
+        "Webhooks that get nothing but probes, because their receivers do not answer.",
     ),
     of("sealpost_build_info", Kind::Gauge, "Always 1; the label says which version runs."),
     of("sealpost_cache_entries", Kind::Gauge, "What is remembered, by cache."),

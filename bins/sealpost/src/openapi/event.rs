@@ -22,7 +22,7 @@ pub(super) fn webhooks(schemas: &mut Schemas) -> Value {
         },
         "responses": {
             "2XX": { "description": "Taken: this delivery is done." },
-            "410": { "description": "Gone for good: the registration is disabled." },
+            "410": { "description": "Gone for good: the webhook is disabled." },
             "429": { "description": "Not now: tried again no earlier than `Retry-After` says.",
                      "headers": { "Retry-After": { "schema": { "type": "integer", "minimum": 0 } } } },
             "default": { "description": NOT_TAKEN },
@@ -69,7 +69,7 @@ fn example() -> Value {
 
 const ABOUT: &str = "\
 What the service POSTs to each URL that a key has registered: metadata, never the message. Verify the signature over \
-the raw body with the registration's `whsec_` secret (any Standard Webhooks library does), answer 2xx within 15 s, and \
+the raw body with the webhook's `whsec_` secret (any Standard Webhooks library does), answer 2xx within 15 s, and \
 open the envelope by its id. A notice may come more than once, and in any order.";
 const NOT_TAKEN: &str = "\
 Not taken: tried again after about 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h. Redirects are not followed.";

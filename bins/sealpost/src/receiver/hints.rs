@@ -14,7 +14,7 @@ pub(super) fn of(request: Request<'_>, keys: &[Key], report: &Report) -> Vec<Str
     hints.extend(of_two_names(request));
     if hints.is_empty() {
         hints.push(
-            "the key is another's (each registration has a secret of its own), or the body is not what was sent: \
+            "the key is another's (each webhook has a secret of its own), or the body is not what was sent: \
              compare the length and SHA-256 of what you sign, {webhook-id}.{webhook-timestamp}.{body}, with those \
              shown here"
                 .to_owned(),
@@ -46,7 +46,7 @@ fn of_versions(keys: &[Key], report: &Report) -> Option<String> {
         return None;
     }
     let wanted = match keys.first() {
-        None => "the secret file is empty: put the whsec_ secret of the registration there",
+        None => "the secret file is empty: put the whsec_ secret of the webhook there",
         Some(Key::Public(_)) => {
             "a public key verifies v1a entries, and there is none: give a secret"
         }

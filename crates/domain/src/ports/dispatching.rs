@@ -3,17 +3,17 @@
 use std::time::Duration;
 
 use super::StoreError;
-use crate::{DeliveryId, LeaseToken, LeasedDelivery, Settlement, Timestamp, WebhookId};
+use crate::{AttemptResult, DeliveryId, LeaseToken, LeasedDelivery, Timestamp, WebhookId};
 
 /// The deliveries that are due: what the dispatcher asks of a database.
 pub trait Outbox: Send + Sync {
     /// Takes up to `limit` deliveries that are due at `now`, and holds them until `lease_until` under `lease`.
-    /// A delivery whose lease ran out is due. One whose registration or envelope is gone is deleted instead.
+    /// A delivery whose lease ran out is due. One whose webhook or envelope is gone is deleted instead.
     fn claim(&self, claim: &Claim) -> Result<Vec<LeasedDelivery>, StoreError>;
 
     /// Writes outcomes down, each only where its lease still holds: a worker that stalled past its lease cannot
-    /// overwrite its successor. A registration that has met nothing but failures for `failing_max` is disabled.
-    fn settle(&self, settlements: &[Settlement], failing_max: Duration) -> Result<(), StoreError>;
+    /// overwrite its successor. A webhook that has met nothing but failures for `failing_max` is disabled.
+    fn settle(&self, results: &[AttemptResult], failing_max: Duration) -> Result<(), StoreError>;
 
     /// Gives deliveries back that are still held: held by nobody, and due at `due_at`. No attempt is counted.
     fn release(
@@ -24,9 +24,9 @@ pub trait Outbox: Send + Sync {
 
     /// Moves the time at which deliveries are due: of those alone that nobody holds and that are still due when they are
     /// said to be. What became of the others meanwhile stands.
-    fn hasten(&self, hastened: &[Hastened]) -> Result<(), StoreError>;
+    fn expedite(&self, expedited: &[ExpeditedDelivery]) -> Result<(), StoreError>;
 
-    /// Which of these registrations get nothing any more: those that are gone, and those that are disabled.
+    /// Which of these webhooks get nothing any more: those that are gone, and those that are disabled.
     fn no_longer_enabled(&self, of: &[WebhookId]) -> Result<Vec<WebhookId>, StoreError>;
 }
 
@@ -47,7 +47,7 @@ pub struct Claim {
 
 /// A delivery that is due sooner than was said when it was given back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Hastened {
+pub struct ExpeditedDelivery {
     /// Which delivery.
     pub id: DeliveryId,
     /// When it was to be due.
@@ -69,12 +69,12 @@ pub trait Dispatch: Send + Sync {
 }
 
 /// The service's own signature, by which a receiver can verify a notice without a shared secret.
-pub trait NoticeSigner: Send + Sync {
+pub trait EventSigner: Send + Sync {
     /// Ed25519 over `content`, by the issuer key that signs at present.
-    fn sign_notice(&self, content: &[u8]) -> [u8; 64];
+    fn sign_event(&self, content: &[u8]) -> [u8; 64];
 }
 
-/// Judges where a registration may lead. May resolve a name, and so block for a bounded time.
+/// Judges where a webhook may lead. May resolve a name, and so block for a bounded time.
 pub trait TargetGuard: Send + Sync {
     /// The canonical form of an acceptable URL, or what is wrong with it as a clause that follows "url".
     fn vet(&self, url: &str) -> Result<String, String>;

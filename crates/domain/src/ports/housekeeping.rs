@@ -7,7 +7,7 @@ use crate::{LeaseToken, Timestamp};
 
 /// A node that would do a chore.
 #[derive(Debug, Clone, Copy)]
-pub struct ChoreTurn<'a> {
+pub struct HousekeepingTurn<'a> {
     /// Its name.
     pub chore: &'a str,
     /// Who would do it.
@@ -28,7 +28,10 @@ pub trait HousekeepingRepo {
     /// `now` nor, where the database is a server, after what the server's clock says. And it is never after the chore's
     /// own time, which was written down when the chore was last taken, and moves towards the earlier of these clocks by
     /// `pace` at the most, forward and back. A chore that was never taken has no time yet, and believes them.
-    fn take_chore(&mut self, turn: &ChoreTurn<'_>) -> Result<Option<Timestamp>, StoreError>;
+    fn take_housekeeping_turn(
+        &mut self,
+        turn: &HousekeepingTurn<'_>,
+    ) -> Result<Option<Timestamp>, StoreError>;
 
     /// Sessions that expired before `before`.
     fn purge_sessions(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
@@ -48,7 +51,7 @@ pub trait HousekeepingRepo {
     /// Adds envelopes sent before `before` that were not counted yet to their senders' and recipients' days.
     fn count_envelopes(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
-    /// Adds attempts that ended before `before` and were not counted yet to the days of the keys whose registrations
+    /// Adds attempts that ended before `before` and were not counted yet to the days of the keys whose webhooks
     /// took them.
     fn count_attempts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
@@ -56,14 +59,14 @@ pub trait HousekeepingRepo {
     fn purge_daily_counts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
     /// What was remembered of idempotent sends before `before`.
-    fn purge_remembered(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+    fn purge_idempotency_keys(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
     /// Attempts that ended before `before`.
     fn purge_attempts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
-    /// Deliveries to registrations that are gone, their attempts, and then what is left of them.
-    fn purge_former_webhooks(&mut self, limit: u32) -> Result<u64, StoreError>;
+    /// Deliveries to webhooks that are gone, their attempts, and then what is left of them.
+    fn purge_deleted_webhooks(&mut self, limit: u32) -> Result<u64, StoreError>;
 
-    /// Signing secrets that have retired by `now`; how many registrations had some.
+    /// Signing secrets that have retired by `now`; how many webhooks had some.
     fn purge_retired_secrets(&mut self, now: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }

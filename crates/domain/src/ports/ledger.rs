@@ -5,8 +5,8 @@ use std::{collections::HashMap, sync::Arc};
 use super::StoreError;
 use crate::{
     AccountId, ApiKeyId, Channel, DeliveryId, Envelope, EnvelopeId, EnvelopeMeta, Fingerprint,
-    Handle, IdempotencyKey, KeyStatus, LeasedDelivery, Plan, Session, Standing, Target, Timestamp,
-    TokenHash, Usage, WebhookId,
+    GovernanceStanding, Handle, IdempotencyKey, KeyStatus, LeasedDelivery, Plan, Session, Target,
+    Timestamp, TokenHash, Usage, WebhookId,
 };
 
 /// What the send path reads and writes, for a whole batch at once. Every other authenticated request is admitted
@@ -14,20 +14,20 @@ use crate::{
 pub trait SendLedger {
     /// Reads everything that admission depends on, and locks it until the transaction ends: no key changes its
     /// status, and no caller's usage is counted elsewhere, in the meantime. Locks are taken in the order of ids.
-    fn lock_facts(&mut self, wanted: &Wanted) -> Result<Facts, StoreError>;
+    fn lock_facts(&mut self, wanted: &FactsQuery) -> Result<AdmissionFacts, StoreError>;
 
     /// The same for a transaction that changes none of these facts but usage itself, as a batch of sends. Whoever
     /// changes any waits, with its commit, for this transaction's end; so what has not changed since it was read last
     /// need not be read again.
-    fn lock_facts_of_batch(&mut self, wanted: &Wanted) -> Result<Facts, StoreError>;
+    fn lock_batch_facts(&mut self, wanted: &FactsQuery) -> Result<AdmissionFacts, StoreError>;
 
     /// Writes what was decided.
-    fn apply(&mut self, changes: &Changes) -> Result<(), StoreError>;
+    fn apply(&mut self, changes: &WriteSet) -> Result<(), StoreError>;
 }
 
 /// What a batch asks about. No duplicates, in the order of ids.
 #[derive(Debug, Clone, Default)]
-pub struct Wanted {
+pub struct FactsQuery {
     /// The callers' sessions.
     pub sessions: Vec<TokenHash>,
     /// The callers' keys.
@@ -38,7 +38,7 @@ pub struct Wanted {
     pub idempotency: Vec<(ApiKeyId, IdempotencyKey)>,
 }
 
-impl Wanted {
+impl FactsQuery {
     /// Callers and recipients, each once, in the order of ids.
     pub fn keys(&self) -> Vec<ApiKeyId> {
         let mut keys: Vec<_> = self.callers.iter().chain(&self.recipients).copied().collect();
@@ -50,18 +50,18 @@ impl Wanted {
 
 /// What a batch is decided on. What does not exist is absent.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Facts {
+pub struct AdmissionFacts {
     /// The sessions asked about, expired ones too.
     pub sessions: HashMap<TokenHash, Session>,
     /// Callers and recipients.
     pub keys: HashMap<ApiKeyId, Arc<KeyFacts>>,
     /// What each caller has used.
     pub usage: HashMap<ApiKeyId, Usage>,
-    /// The registrations of each recipient.
-    pub registrations: HashMap<ApiKeyId, Arc<Registrations>>,
+    /// The webhooks of each recipient.
+    pub webhooks: HashMap<ApiKeyId, Arc<RecipientWebhooks>>,
     /// What came of earlier sends under the idempotency keys asked about, where their envelopes are still there; however
     /// long ago.
-    pub remembered: HashMap<(ApiKeyId, IdempotencyKey), Remembered>,
+    pub remembered: HashMap<(ApiKeyId, IdempotencyKey), IdempotencyRecord>,
 }
 
 /// What admission depends on, of one key.
@@ -78,12 +78,12 @@ pub struct KeyFacts {
     /// The newest sealing key's version.
     pub sealing_version: u32,
     /// Where it stands with governance.
-    pub standing: Standing,
+    pub standing: GovernanceStanding,
 }
 
 /// Where notices to one key go.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Registrations {
+pub struct RecipientWebhooks {
     /// What they are sent to.
     pub enabled: Vec<Arc<Target>>,
     /// What they wait for.
@@ -92,7 +92,7 @@ pub struct Registrations {
 
 /// What a batch decided.
 #[derive(Debug, Default)]
-pub struct Changes {
+pub struct WriteSet {
     /// Channels that envelopes of this batch were sealed under; one that is stored already stays as it is.
     pub channels: Vec<Arc<Channel>>,
     /// Envelopes to store.
@@ -101,21 +101,21 @@ pub struct Changes {
     pub leased: Vec<LeasedDelivery>,
     /// Their deliveries that this node has no room for: due at once, held by nobody.
     pub unleased: Vec<LeasedDelivery>,
-    /// Deliveries to registrations that are disabled: they wait until somebody enables those.
-    pub parked: Vec<Parked>,
+    /// Deliveries to webhooks that are disabled: they wait until somebody enables those.
+    pub parked: Vec<ParkedDelivery>,
     /// What each caller has used now.
     pub usage: Vec<(ApiKeyId, Usage)>,
     /// Idempotent sends to remember. One that somebody else remembered first, and that has not had its time, is
     /// [`StoreError::Contended`].
-    pub remembered: Vec<ToRemember>,
+    pub remembered: Vec<NewIdempotencyRecord>,
     /// Messages past the monthly allowance, by key and month, to be added to what is recorded.
     pub overage: Vec<Overage>,
 }
 
-/// A delivery that waits for its registration to be enabled.
+/// A delivery that waits for its webhook to be enabled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Parked {
-    /// Which notice to which registration.
+pub struct ParkedDelivery {
+    /// Which notice to which webhook.
     pub id: DeliveryId,
     /// When the envelope was sealed.
     pub sealed_at: Timestamp,
@@ -123,7 +123,7 @@ pub struct Parked {
 
 /// What came of an idempotent send.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Remembered {
+pub struct IdempotencyRecord {
     /// When it was stored.
     pub at: Timestamp,
     /// Of the request, to tell whether it is the same.
@@ -134,7 +134,7 @@ pub struct Remembered {
 
 /// An idempotent send to remember.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToRemember {
+pub struct NewIdempotencyRecord {
     /// Who sent it.
     pub caller: ApiKeyId,
     /// The caller's name for it.
@@ -146,7 +146,7 @@ pub struct ToRemember {
     /// When, from which it is kept for a while.
     pub at: Timestamp,
     /// What was remembered under the same name before this instant has had its time, and gives way.
-    pub forgotten_before: Timestamp,
+    pub expired_before: Timestamp,
 }
 
 /// Messages that were admitted past the monthly allowance.

@@ -1,7 +1,7 @@
 //! What an account's owner looks at. Nothing here admits anybody: whoever asks has checked whose account it is.
 
 use super::StoreError;
-use crate::{AccountId, ApiKey, ApiKeyId, Session, Standing, Timestamp, Usage};
+use crate::{AccountId, ApiKey, ApiKeyId, GovernanceStanding, Session, Timestamp, Usage};
 
 /// Reads for the pages of an account's owner.
 pub trait OwnerLookup {
@@ -30,7 +30,7 @@ pub trait OwnerLookup {
         since: Timestamp,
     ) -> Result<Vec<DailyCount>, StoreError>;
 
-    /// How many notices wait to be sent to the key's registrations; no more than `limit` are counted.
+    /// How many notices wait to be sent to the key's webhooks; no more than `limit` are counted.
     fn count_waiting(&mut self, key: &ApiKeyId, limit: u32) -> Result<u64, StoreError>;
 }
 
@@ -42,9 +42,9 @@ pub struct KeyOverview {
     /// What it has used.
     pub usage: Usage,
     /// Where it stands with governance.
-    pub standing: Standing,
-    /// How many registrations it has.
-    pub registrations: u64,
+    pub standing: GovernanceStanding,
+    /// How many webhooks it has.
+    pub webhooks: u64,
 }
 
 /// A key's day.
@@ -56,6 +56,6 @@ pub struct DailyCount {
     pub sent: u64,
     /// Envelopes that were sent to it.
     pub received: u64,
-    /// Notices that its registrations took.
+    /// Notices that its webhooks took.
     pub delivered: u64,
 }

@@ -1,15 +1,15 @@
-//! Registrations and what became of their deliveries, as their owners ask about and change them.
+//! Webhooks and what became of their deliveries, as their owners ask about and change them.
 
 use super::StoreError;
 use crate::{
     ApiKeyId, Attempt, AttemptNumber, AttemptOutcome, DeliveryId, EnvelopeId, PendingDelivery,
-    Registration, RetiringSecret, Timestamp, WebhookId, Wrapped,
+    RetiringSecret, Timestamp, Webhook, WebhookId, Wrapped,
 };
 
-/// What a key's owner may know of its registrations and their deliveries.
+/// What a key's owner may know of its webhooks and their deliveries.
 pub trait WebhookLookup {
-    /// The key's registrations, oldest first.
-    fn list_registrations(&mut self, key: &ApiKeyId) -> Result<Vec<Registration>, StoreError>;
+    /// The key's webhooks, oldest first.
+    fn list_webhooks(&mut self, key: &ApiKeyId) -> Result<Vec<Webhook>, StoreError>;
 
     /// Up to `limit` deliveries that wait for an attempt, the newest envelope first, of envelopes older than `below`.
     /// Looks at all that wait: not for a transaction that others wait for.
@@ -30,22 +30,22 @@ pub trait WebhookLookup {
     ) -> Result<Vec<Attempt>, StoreError>;
 }
 
-/// Webhook registrations.
+/// Webhooks.
 pub trait WebhookRepo {
-    /// Adds a registration.
-    fn insert_registration(&mut self, registration: &Registration) -> Result<(), StoreError>;
+    /// Adds a webhook.
+    fn insert_webhook(&mut self, webhook: &Webhook) -> Result<(), StoreError>;
 
-    /// The registration, if it is this key's; nobody else changes or deletes it until the transaction ends.
-    fn lock_registration(
+    /// The webhook, if it is this key's; nobody else changes or deletes it until the transaction ends.
+    fn lock_webhook(
         &mut self,
         key: &ApiKeyId,
         id: &WebhookId,
-    ) -> Result<Option<Registration>, StoreError>;
+    ) -> Result<Option<Webhook>, StoreError>;
 
-    /// Enables a registration that was locked: nothing speaks against it any more.
-    fn enable_registration(&mut self, id: &WebhookId) -> Result<(), StoreError>;
+    /// Enables a webhook that was locked: nothing speaks against it any more.
+    fn enable_webhook(&mut self, id: &WebhookId) -> Result<(), StoreError>;
 
-    /// Replaces the signing secrets of a registration that was locked.
+    /// Replaces the signing secrets of a webhook that was locked.
     fn set_secrets(
         &mut self,
         id: &WebhookId,
@@ -53,13 +53,13 @@ pub trait WebhookRepo {
         retiring: &[RetiringSecret],
     ) -> Result<(), StoreError>;
 
-    /// Deletes a registration of this key; `false` where the key has none with this id. A bounded part of its
+    /// Deletes a webhook of this key; `false` where the key has none with this id. A bounded part of its
     /// deliveries goes with it. The others are neither sent nor seen by anybody from then on, nor are its attempts, and
     /// housekeeping deletes them.
-    fn delete_registration(&mut self, key: &ApiKeyId, id: &WebhookId) -> Result<bool, StoreError>;
+    fn delete_webhook(&mut self, key: &ApiKeyId, id: &WebhookId) -> Result<bool, StoreError>;
 }
 
-/// What may be done about the deliveries of one registration.
+/// What may be done about the deliveries of one webhook.
 pub trait DeliveryRepo {
     /// Makes up to `limit` deliveries due at `now` that wait for a later instant; how many.
     fn wake_deliveries(

@@ -1,9 +1,9 @@
-//! What became of the deliveries of a registration, page by page: what waits first, then every attempt, newest first.
+//! What became of the deliveries of a webhook, page by page: what waits first, then every attempt, newest first.
 
 use schemars::JsonSchema;
 use sealpost_domain::{
-    ApiKeyId, Attempt, AttemptOutcome, EnvelopeId, PendingDelivery, Refusal, Registration,
-    RegistrationStatus, Timestamp,
+    ApiKeyId, Attempt, AttemptOutcome, EnvelopeId, PendingDelivery, Refusal, Timestamp, Webhook,
+    WebhookStatus,
     ports::{Lookup, StoreError},
 };
 use serde::Serialize;
@@ -17,7 +17,7 @@ use crate::{Error, Sealpost};
 /// Which deliveries to show.
 #[derive(Debug, Clone, JsonSchema)]
 pub struct Deliveries {
-    /// Of which registration.
+    /// Of which webhook.
     #[schemars(length(min = 1))]
     pub webhook_id: String,
     /// Only what is in this state.
@@ -86,7 +86,7 @@ pub struct DeliveryView {
     /// How long the attempt took.
     pub duration_ms: Option<u32>,
     /// When the next attempt is, or was, due; `None` where none follows, where one is under way, and while the
-    /// registration is disabled.
+    /// webhook is disabled.
     pub next_attempt_at: Option<Timestamp>,
     /// The beginning of the answer's body.
     pub response: Option<String>,
@@ -100,14 +100,14 @@ impl Sealpost {
         asked: &Deliveries,
     ) -> Result<DeliveriesPage, Error> {
         let mut lookup = self.core.store.lookup()?;
-        let registration = find(&mut *lookup, key, &asked.webhook_id)??;
-        Ok(read_page(&mut *lookup, &registration, asked)??)
+        let webhook = find(&mut *lookup, key, &asked.webhook_id)??;
+        Ok(read_page(&mut *lookup, &webhook, asked)??)
     }
 }
 
 fn read_page(
     lookup: &mut dyn Lookup,
-    of: &Registration,
+    of: &Webhook,
     asked: &Deliveries,
 ) -> Result<Result<DeliveriesPage, Refusal>, StoreError> {
     let Deliveries { state, limit, cursor, .. } = asked;
@@ -131,7 +131,7 @@ fn read_page(
 /// One more than the page has room for, where there is one.
 fn read_entries(
     lookup: &mut dyn Lookup,
-    of: &Registration,
+    of: &Webhook,
     asked: &Deliveries,
 ) -> Result<Vec<(Below, DeliveryView)>, StoreError> {
     let below = asked.cursor.map(|cursor| cursor.below);
@@ -164,7 +164,7 @@ fn read_entries(
     Ok(entries)
 }
 
-fn pending_entry(pending: PendingDelivery, status: RegistrationStatus) -> (Below, DeliveryView) {
+fn pending_entry(pending: PendingDelivery, status: WebhookStatus) -> (Below, DeliveryView) {
     let view = DeliveryView {
         envelope_id: pending.envelope_id,
         attempt: pending.attempts.saturating_add(1),
@@ -173,7 +173,7 @@ fn pending_entry(pending: PendingDelivery, status: RegistrationStatus) -> (Below
         status_code: None,
         error: pending.error,
         duration_ms: None,
-        next_attempt_at: pending.due_at.filter(|_| status == RegistrationStatus::Enabled),
+        next_attempt_at: pending.due_at.filter(|_| status == WebhookStatus::Enabled),
         response: None,
     };
     (Below::Envelope(view.envelope_id), view)

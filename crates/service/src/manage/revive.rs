@@ -2,19 +2,18 @@
 
 use schemars::JsonSchema;
 use sealpost_domain::{
-    ApiKeyId, DeliveryId, EnvelopeId, Refusal, Registration, RegistrationStatus, Timestamp,
-    WebhookId,
+    ApiKeyId, DeliveryId, EnvelopeId, Refusal, Timestamp, Webhook, WebhookId, WebhookStatus,
     ports::{Durability, FailedWithin, StoreError, Tx},
 };
 use serde::Serialize;
 
-use super::{DeliveryState, RegistrationView, find};
+use super::{DeliveryState, WebhookView, find};
 use crate::{Error, Sealpost};
 
 /// Send again what failed since a time.
 #[derive(Debug, Clone, JsonSchema)]
 pub struct Recover {
-    /// To which registration.
+    /// To which webhook.
     #[schemars(length(min = 1))]
     pub webhook_id: String,
     /// From which instant on.
@@ -26,12 +25,12 @@ pub struct Recover {
     pub dry_run: bool,
 }
 
-/// A registration that is enabled.
+/// A webhook that is enabled.
 #[derive(JsonSchema, Serialize)]
 pub struct Enabled {
     /// As it stands now.
     #[serde(flatten)]
-    pub webhook: RegistrationView,
+    pub webhook: WebhookView,
     /// How many deliveries waited and are due now.
     pub due_now: u64,
 }
@@ -39,7 +38,7 @@ pub struct Enabled {
 /// What was sent again.
 #[derive(JsonSchema, Serialize)]
 pub struct Recovered {
-    /// To which registration.
+    /// To which webhook.
     pub webhook_id: WebhookId,
     /// How many failed in that time and are not due yet.
     pub matched: u64,
@@ -54,7 +53,7 @@ pub struct Recovered {
 /// A notice that is sent now.
 #[derive(JsonSchema, Serialize)]
 pub struct Redelivered {
-    /// To which registration.
+    /// To which webhook.
     pub webhook_id: WebhookId,
     /// Of which envelope.
     pub envelope_id: EnvelopeId,
@@ -69,15 +68,15 @@ impl Sealpost {
     pub(super) fn enable(&self, key: &ApiKeyId, webhook_id: &str) -> Result<Enabled, Error> {
         let enabled = self.core.store.write(Durability::Durable, |tx| {
             let Ok(id) = webhook_id.parse() else { return Ok(Err(Refusal::WebhookNotFound)) };
-            if tx.lock_registration(key, &id)?.is_none() {
+            if tx.lock_webhook(key, &id)?.is_none() {
                 return Ok(Err(Refusal::WebhookNotFound));
             }
-            tx.enable_registration(&id)?;
+            tx.enable_webhook(&id)?;
             find(tx, key, webhook_id)
         });
-        let registration = enabled??;
-        let due_now = self.wake(&registration.id)?;
-        Ok(Enabled { webhook: registration.into(), due_now })
+        let webhook = enabled??;
+        let due_now = self.wake(&webhook.id)?;
+        Ok(Enabled { webhook: webhook.into(), due_now })
     }
 
     /// In bounded portions. What is beyond them comes up by itself in its time.
@@ -104,14 +103,14 @@ impl Sealpost {
     ) -> Result<Redelivered, Error> {
         let now = self.core.clock.now();
         let done = self.core.store.write(Durability::Durable, |tx| {
-            let registration = match find_enabled(tx, key, webhook_id)? {
-                Ok(registration) => registration,
+            let webhook = match find_enabled(tx, key, webhook_id)? {
+                Ok(webhook) => webhook,
                 Err(refusal) => return Ok(Err(refusal)),
             };
             let Ok(envelope_id) = envelope_id.parse() else {
                 return Ok(Err(Refusal::EnvelopeNotFound));
             };
-            let id = DeliveryId { envelope_id, webhook_id: registration.id };
+            let id = DeliveryId { envelope_id, webhook_id: webhook.id };
             Ok(if tx.redeliver(&id, key, now)? { Ok(id) } else { Err(Refusal::EnvelopeNotFound) })
         });
         let DeliveryId { webhook_id, envelope_id } = done??;
@@ -127,13 +126,13 @@ impl Sealpost {
             counted_only: asked.dry_run,
         };
         let done = self.core.store.write(Durability::Durable, |tx| {
-            let registration = match find_enabled(tx, key, &asked.webhook_id)? {
-                Ok(registration) => registration,
+            let webhook = match find_enabled(tx, key, &asked.webhook_id)? {
+                Ok(webhook) => webhook,
                 Err(refusal) => return Ok(Err(refusal)),
             };
-            let done = tx.recover_deliveries(&registration.id, &failed, now)?;
+            let done = tx.recover_deliveries(&webhook.id, &failed, now)?;
             Ok(Ok(Recovered {
-                webhook_id: registration.id,
+                webhook_id: webhook.id,
                 matched: done.matched,
                 recovered: done.recovered,
                 more: done.more,
@@ -149,11 +148,11 @@ fn find_enabled(
     tx: &mut dyn Tx,
     key: &ApiKeyId,
     webhook_id: &str,
-) -> Result<Result<Registration, Refusal>, StoreError> {
-    Ok(find(tx, key, webhook_id)?.and_then(|registration| match registration.status {
-        RegistrationStatus::Enabled => Ok(registration),
-        RegistrationStatus::Disabled => {
-            let problem = "names a disabled registration; enable it first, which sends what waits";
+) -> Result<Result<Webhook, Refusal>, StoreError> {
+    Ok(find(tx, key, webhook_id)?.and_then(|webhook| match webhook.status {
+        WebhookStatus::Enabled => Ok(webhook),
+        WebhookStatus::Disabled => {
+            let problem = "names a disabled webhook; enable it first, which sends what waits";
             Err(Refusal::InvalidField { field: "webhook_id", problem: problem.to_owned() })
         }
     }))

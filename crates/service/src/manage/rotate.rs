@@ -1,4 +1,4 @@
-//! Give a registration a new signing secret. The ones before sign along for a while, so that its receiver can change
+//! Give a webhook a new signing secret. The ones before sign along for a while, so that its receiver can change
 //! over whenever it likes.
 
 use schemars::JsonSchema;
@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::{Error, Sealpost};
 
-/// A registration that has a new secret.
+/// A webhook that has a new secret.
 #[derive(JsonSchema, Serialize)]
 pub struct WebhookSecretRotated {
     /// Which one.
@@ -39,10 +39,10 @@ impl Sealpost {
         let fresh = WebhookSecret::generate()?;
         let wrapped = fresh.wrap(&self.core.keyring, &id)?;
         let retiring = self.core.store.write(Durability::Durable, |tx| {
-            let Some(registration) = tx.lock_registration(key, &id)? else {
+            let Some(webhook) = tx.lock_webhook(key, &id)? else {
                 return Ok(Err(Refusal::WebhookNotFound));
             };
-            let retiring = self.retire(registration.secret, registration.retiring);
+            let retiring = self.retire(webhook.secret, webhook.retiring);
             tx.set_secrets(&id, &wrapped, &retiring)?;
             Ok::<_, StoreError>(Ok(retiring))
         });
@@ -54,7 +54,7 @@ impl Sealpost {
         })
     }
 
-    /// The newest few, without those whose time is over. Each is encrypted for its registration and stays as it is.
+    /// The newest few, without those whose time is over. Each is encrypted for its webhook and stays as it is.
     fn retire(&self, replaced: Wrapped, mut before: Vec<RetiringSecret>) -> Vec<RetiringSecret> {
         let now = self.core.clock.now();
         let until = now.plus(self.core.settings.secret_overlap);

@@ -29,8 +29,9 @@ pub struct KeyRevoked {
     /// The key as it is now.
     #[serde(flatten)]
     pub key: KeyShown,
-    /// Its registrations.
-    pub registrations: u64,
+    /// Its webhooks.
+    #[serde(rename = "registrations")]
+    pub webhooks: u64,
     /// Their pending deliveries that were deleted at once; of a long backlog housekeeping deletes the rest.
     pub deliveries: u64,
 }
@@ -113,10 +114,9 @@ impl Operator {
                 Ok(moved) => moved,
                 Err(illegal) => return Ok(Err(illegal.into())),
             };
-            let Revoked { registrations, deliveries } = tx.revoke_key(id)?;
-            let detail =
-                json!({"from": from, "registrations": registrations, "deliveries": deliveries});
-            let revoked = KeyRevoked { key: key.into(), registrations, deliveries };
+            let Revoked { webhooks, deliveries } = tx.revoke_key(id)?;
+            let detail = json!({"from": from, "registrations": webhooks, "deliveries": deliveries});
+            let revoked = KeyRevoked { key: key.into(), webhooks, deliveries };
             Ok(Ok((revoked, deed("key.revoke", id, detail))))
         })
     }

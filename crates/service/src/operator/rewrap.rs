@@ -17,7 +17,7 @@ pub struct Rewrapped {
     pub version: u32,
     /// Roots of identities.
     pub roots: u64,
-    /// Signing secrets of registrations.
+    /// Signing secrets of webhooks.
     pub secrets: u64,
     /// Secrets of the service's own keys.
     pub issuer_keys: u64,

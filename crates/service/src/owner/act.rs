@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sealpost_domain::{
     ApiKeyId, KeyStatus, Refusal,
-    ports::{Durability, KeyFacts, Wanted},
+    ports::{Durability, FactsQuery, KeyFacts},
 };
 
 use super::{NO_KEY, Owner, name_of};
@@ -26,7 +26,7 @@ impl Owner<'_> {
         self.sealpost.vet_and_add(&Caller { session: self.session, key: *key }, asked)
     }
 
-    /// Manages the registrations of a key. To look and to delete is possible whatever its state; every other change is
+    /// Manages the webhooks of a key. To look and to delete is possible whatever its state; every other change is
     /// for an active key, as it is by the API.
     pub fn manage(&self, key: &ApiKeyId, asked: Manage) -> Result<Managed, Error> {
         self.with_key(key, |facts| match asked {
@@ -86,8 +86,11 @@ impl Owner<'_> {
         if shown.is_none_or(|key| key.account_id != self.account_id) {
             return Err(NO_KEY.into());
         }
-        let wanted =
-            Wanted { sessions: vec![self.session], callers: vec![*key], ..Wanted::default() };
+        let wanted = FactsQuery {
+            sessions: vec![self.session],
+            callers: vec![*key],
+            ..FactsQuery::default()
+        };
         let judged = core.store.write(Durability::Relaxed, |tx| {
             let facts = tx.lock_facts(&wanted)?;
             let session = facts.sessions.get(&self.session);

@@ -9,7 +9,7 @@ use base64::{
 use ed25519_dalek::{Signature, VerifyingKey};
 use sealpost_domain::{
     Did,
-    ports::{Durability, NoticeSigner, Store},
+    ports::{Durability, EventSigner, Store},
 };
 use sealpost_service::{Error, Issuer, IssuerKeyStatus as Status};
 use sealpost_storage::Database;
@@ -51,7 +51,7 @@ fn published(issuer: &Issuer) -> Vec<VerifyingKey> {
 
 /// Which of the published keys signs now.
 fn signing(issuer: &Issuer) -> usize {
-    let signature = Signature::from_bytes(&issuer.sign_notice(b"content"));
+    let signature = Signature::from_bytes(&issuer.sign_event(b"content"));
     let keys = published(issuer);
     let holds = |key: &VerifyingKey| key.verify_strict(b"content", &signature).is_ok();
     keys.iter().position(holds).expect("a published key signs")

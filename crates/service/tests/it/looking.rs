@@ -1,4 +1,4 @@
-//! What looking at registrations and deliveries costs those who write.
+//! What looking at webhooks and deliveries costs those who write.
 
 use std::sync::{
     Arc,

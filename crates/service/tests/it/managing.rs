@@ -3,8 +3,8 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use sealpost_domain::{
-    Answer, AttemptFailure, Clock as _, Code, DisabledReason, EventKind, LeaseToken,
-    LeasedDelivery, Outcome, Refusal, RegistrationStatus, Settlement,
+    Answer, AttemptFailure, AttemptResult, Clock as _, Code, DisabledReason, EventKind, LeaseToken,
+    LeasedDelivery, Outcome, Refusal, WebhookStatus,
     ports::{Claim, Outbox as _},
 };
 use sealpost_service::{
@@ -88,7 +88,7 @@ fn settle(world: &World, held: &[LeasedDelivery], outcome: Outcome) {
     let answer = Some(Answer { status: 500, excerpt: "no".to_owned() });
     let ends: Vec<_> = held
         .iter()
-        .map(|held| Settlement {
+        .map(|held| AttemptResult {
             id: held.id(),
             lease: held.lease,
             attempts: held.attempts + 1,
@@ -179,7 +179,7 @@ async fn a_cursor_is_good_for_its_own_listing_alone() {
 }
 
 #[tokio::test]
-async fn what_waited_for_a_disabled_registration_is_sent_when_it_is_enabled() {
+async fn what_waited_for_a_disabled_webhook_is_sent_when_it_is_enabled() {
     let world = World::with(Settings { recovered_max: 2, ..Settings::default() });
     let bob = world.newcomer(None);
     let (webhook_id, _) = register(&world, &bob);
@@ -212,7 +212,7 @@ async fn what_waited_for_a_disabled_registration_is_sent_when_it_is_enabled() {
     assert_eq!(webhooks[0].disabled_reason, Some(DisabledReason::Gone));
 
     let enabled = enable(&world, &bob, &webhook_id);
-    assert_eq!((enabled.webhook.status, enabled.due_now), (RegistrationStatus::Enabled, 5));
+    assert_eq!((enabled.webhook.status, enabled.due_now), (WebhookStatus::Enabled, 5));
     assert_eq!((enabled.webhook.disabled_reason, enabled.webhook.failing_since), (None, None));
     let due: BTreeSet<_> = claim(&world).iter().map(|it| it.meta.id.to_string()).collect();
     assert_eq!(due, waiting, "and what was exhausted is not");
@@ -291,7 +291,7 @@ async fn secrets_that_retire_are_re_encrypted_with_the_others() {
 }
 
 #[tokio::test]
-async fn somebody_elses_registration_looks_like_none() {
+async fn somebody_elses_webhook_looks_like_none() {
     let world = World::new();
     let (bob, eve) = (world.newcomer(None), world.newcomer(None));
     let (webhook_id, _) = register(&world, &bob);

@@ -9,7 +9,7 @@ use crate::support::{World, refusal};
 use sealpost_domain::{
     ApiKeyId, Code, EnterpriseTerms, EventKind, IdempotencyKey, KeyStatus, PartnerId, Plan,
     Refusal, Subject,
-    ports::{Durability, Store, Wanted},
+    ports::{Durability, FactsQuery, Store},
 };
 use sealpost_service::{
     Agreement, AuditVerdict, Credentials, Register, Send, Sent, Settings, unlock,
@@ -65,7 +65,7 @@ async fn revocation_takes_everything_and_the_handle_waits_for_its_account() {
     register(&world, &bob);
     let before = send(&world, &alice, "bob").await.unwrap();
     let revoked = world.operator().revoke_key(&id(&bob)).unwrap();
-    assert_eq!((revoked.registrations, revoked.deliveries), (1, 1));
+    assert_eq!((revoked.webhooks, revoked.deliveries), (1, 1));
     let inactive = |field| Refusal::KeyInactive { status: KeyStatus::Revoked, field };
     assert_eq!(refusal(send(&world, &alice, "bob").await), inactive(Some("to")));
     assert_eq!(refusal(send(&world, &bob, &id(&alice).to_string()).await), inactive(None));
@@ -178,7 +178,8 @@ async fn an_idempotent_send_is_stored_once_and_forgotten_after_a_day() {
     // After a day it is forgotten: the same name is free for another message.
     world.clock.advance(Duration::from_hours(25));
     let alice = world.log_in_again(&alice);
-    let wanted = Wanted { idempotency: vec![(id(&alice), name.clone())], ..Wanted::default() };
+    let wanted =
+        FactsQuery { idempotency: vec![(id(&alice), name.clone())], ..FactsQuery::default() };
     let until = Instant::now() + Duration::from_mins(1);
     let is_remembered = || {
         let facts = world.database.begin(Durability::Relaxed).unwrap().lock_facts(&wanted).unwrap();

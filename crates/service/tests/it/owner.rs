@@ -68,7 +68,7 @@ fn looking_counts_against_no_limit_and_needs_no_active_key() {
 }
 
 #[test]
-fn only_a_key_that_may_act_gets_registrations() {
+fn only_a_key_that_may_act_gets_webhooks() {
     let world = World::new();
     let who = world.newcomer(None);
     let owner = owner(&world, &who);
@@ -129,7 +129,7 @@ fn a_key_is_revoked_once_and_the_trail_says_by_whom() {
     let owner = owner(&world, &who);
     owner.register(&key(&who), somewhere()).unwrap();
     let revoked = owner.revoke(&key(&who)).unwrap();
-    assert_eq!((revoked.key.status, revoked.registrations), (KeyStatus::Revoked, 1));
+    assert_eq!((revoked.key.status, revoked.webhooks), (KeyStatus::Revoked, 1));
     assert_eq!(code(owner.revoke(&key(&who))), Code::KeyInactive);
     let trail = world.operator().audit_entries(0, 99).unwrap();
     let acts: Vec<_> = trail.iter().map(|entry| (&*entry.actor, &*entry.action)).collect();

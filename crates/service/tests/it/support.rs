@@ -25,7 +25,7 @@ use tempfile::TempDir;
 pub(crate) struct World {
     pub(crate) sealpost: Sealpost,
     pub(crate) clock: Arc<TestClock>,
-    pub(crate) dispatch: Arc<Remembered>,
+    pub(crate) dispatch: Arc<IdempotencyRecord>,
     pub(crate) database: Arc<Database>,
     pub(crate) keyring: Arc<Keyring>,
     /// What the keyring was read from.
@@ -154,7 +154,7 @@ fn connect(url: &DatabaseUrl) -> Database {
 
 fn parts(
     database: &Arc<Database>,
-    dispatch: &Arc<Remembered>,
+    dispatch: &Arc<IdempotencyRecord>,
     keyring: &Arc<Keyring>,
     clock: &Arc<TestClock>,
 ) -> Parts {
@@ -166,7 +166,7 @@ fn parts(
         base_url: "https://seal.example.org".to_owned(),
         circuits: built_in_circuits().unwrap(),
         store: Arc::<Database>::clone(database),
-        dispatch: Arc::<Remembered>::clone(dispatch),
+        dispatch: Arc::<IdempotencyRecord>::clone(dispatch),
         guard: Arc::new(Anywhere),
         keyring: Arc::clone(keyring),
         clock: Arc::<TestClock>::clone(clock),
@@ -200,13 +200,13 @@ impl Clock for TestClock {
 
 /// Remembers what it was given and sends nothing.
 #[derive(Default)]
-pub(crate) struct Remembered {
+pub(crate) struct IdempotencyRecord {
     pub(crate) submitted: Mutex<Vec<LeasedDelivery>>,
     /// How many deliveries it refuses to hold, out of a hundred.
     pub(crate) taken: AtomicUsize,
 }
 
-impl Dispatch for Remembered {
+impl Dispatch for IdempotencyRecord {
     fn room(&self) -> usize {
         100 - self.taken.load(Ordering::SeqCst)
     }

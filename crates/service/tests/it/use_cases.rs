@@ -57,7 +57,7 @@ async fn what_is_sent_is_opened_by_its_recipient_and_by_nobody_else() {
 }
 
 #[tokio::test]
-async fn each_registration_gets_a_delivery_and_what_finds_no_room_waits_in_the_database() {
+async fn each_webhook_gets_a_delivery_and_what_finds_no_room_waits_in_the_database() {
     let world = World::new();
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
     for _ in 0..2 {
@@ -72,7 +72,7 @@ async fn each_registration_gets_a_delivery_and_what_finds_no_room_waits_in_the_d
 }
 
 #[tokio::test]
-async fn a_deleted_registration_gets_nothing_more() {
+async fn a_deleted_webhook_gets_nothing_more() {
     let world = World::new();
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
     let webhook_id = register(&world, &bob);
@@ -139,7 +139,7 @@ async fn a_session_that_was_remembered_ends_with_its_logout_and_with_its_time() 
 }
 
 #[test]
-fn an_account_has_so_many_keys_and_a_key_so_many_registrations() {
+fn an_account_has_so_many_keys_and_a_key_so_many_webhooks() {
     let settings = Settings { keys_per_account_max: 2, ..Settings::default() };
     let world = World::with(settings);
     let alice = world.newcomer(None);

@@ -9,7 +9,7 @@ use diesel::sql_types::{Array, BigInt, Binary, SmallInt, Text};
 
 pub(super) use self::{
     queue::{
-        discard, due_of, hasten, lease, oldest_due, park, purge_envelopes, release, targets_above,
+        discard, due_of, expedite, lease, oldest_due, park, purge_envelopes, release, targets_above,
     },
     send::{
         add_overages, forget_stale, lock_usage_and_facts, open_channels, recall, remember, store,

@@ -9,14 +9,14 @@ use std::{
 
 use sealpost_domain::{
     ApiKeyId, Session, TokenHash,
-    ports::{Facts, KeyFacts, Registrations, Wanted},
+    ports::{AdmissionFacts, FactsQuery, KeyFacts, RecipientWebhooks},
 };
 
 /// Shared by all batches of a node.
 #[derive(Debug)]
 pub(crate) struct Memory {
     known: Mutex<Known>,
-    /// How many sessions, how many keys and how many registrations.
+    /// How many sessions, how many keys and how many webhooks.
     max: usize,
 }
 
@@ -26,7 +26,7 @@ struct Known {
     stamp: Option<String>,
     sessions: HashMap<TokenHash, Session>,
     keys: HashMap<ApiKeyId, Arc<KeyFacts>>,
-    registrations: HashMap<ApiKeyId, Arc<Registrations>>,
+    webhooks: HashMap<ApiKeyId, Arc<RecipientWebhooks>>,
     /// How many those are, of all keys.
     registered: usize,
 }
@@ -37,23 +37,28 @@ impl Memory {
     }
 
     /// What is known of what is wanted, and holds at this stamp.
-    pub(crate) fn recall(&self, stamp: &str, wanted: &Wanted, keys: &[ApiKeyId]) -> Facts {
+    pub(crate) fn recall(
+        &self,
+        stamp: &str,
+        wanted: &FactsQuery,
+        keys: &[ApiKeyId],
+    ) -> AdmissionFacts {
         let known = self.at(stamp);
-        Facts {
+        AdmissionFacts {
             sessions: pick(&known.sessions, &wanted.sessions),
             keys: pick(&known.keys, keys),
-            registrations: pick(&known.registrations, &wanted.recipients),
-            ..Facts::default()
+            webhooks: pick(&known.webhooks, &wanted.recipients),
+            ..AdmissionFacts::default()
         }
     }
 
     /// Remembers what was read at this stamp.
-    pub(crate) fn keep(&self, stamp: &str, read: &Facts) {
+    pub(crate) fn keep(&self, stamp: &str, read: &AdmissionFacts) {
         let mut known = self.at(stamp);
         add(&mut known.sessions, &read.sessions, self.max);
         add(&mut known.keys, &read.keys, self.max);
-        for (key, registrations) in &read.registrations {
-            known.add_registrations(*key, registrations, self.max);
+        for (key, webhooks) in &read.webhooks {
+            known.add_webhooks(*key, webhooks, self.max);
         }
     }
 
@@ -74,14 +79,14 @@ impl Memory {
 
 impl Known {
     /// These are of any size, so that each counts, and a key that has none as one.
-    fn add_registrations(&mut self, key: ApiKeyId, of_key: &Arc<Registrations>, max: usize) {
+    fn add_webhooks(&mut self, key: ApiKeyId, of_key: &Arc<RecipientWebhooks>, max: usize) {
         let count = (of_key.enabled.len() + of_key.disabled.len()).max(1);
         if self.registered.saturating_add(count) > max {
-            self.registrations.clear();
+            self.webhooks.clear();
             self.registered = 0;
         }
         if count <= max {
-            self.registrations.insert(key, Arc::clone(of_key));
+            self.webhooks.insert(key, Arc::clone(of_key));
             self.registered += count;
         }
     }
@@ -106,19 +111,22 @@ mod tests {
 
     use super::*;
 
-    fn read(from: u8, count: u8) -> Facts {
+    fn read(from: u8, count: u8) -> AdmissionFacts {
         let session = |n| {
             let (token, end) = (TokenHash([n; 32]), Timestamp::from_millis(i64::from(n)));
             let session =
                 Session { token, account_id: AccountId::new(end, [n; 10]), expires_at: end };
             (token, session)
         };
-        Facts { sessions: (from..from + count).map(session).collect(), ..Facts::default() }
+        AdmissionFacts {
+            sessions: (from..from + count).map(session).collect(),
+            ..AdmissionFacts::default()
+        }
     }
 
     fn recalled(memory: &Memory, stamp: &str) -> usize {
         let sessions = (0..100).map(|n| TokenHash([n; 32])).collect();
-        memory.recall(stamp, &Wanted { sessions, ..Wanted::default() }, &[]).sessions.len()
+        memory.recall(stamp, &FactsQuery { sessions, ..FactsQuery::default() }, &[]).sessions.len()
     }
 
     #[test]
@@ -143,20 +151,20 @@ mod tests {
     }
 
     #[test]
-    fn registrations_count_however_many_a_key_has() {
+    fn webhooks_count_however_many_a_key_has() {
         let memory = Memory::new(5);
         let key = |n| ApiKeyId::new(Timestamp::from_millis(1), [n; 10]);
         let known = |memory: &Memory| {
             let recipients: Vec<_> = (0..100).map(key).collect();
-            let wanted = Wanted { recipients, ..Wanted::default() };
-            memory.recall("a", &wanted, &[]).registrations.len()
+            let wanted = FactsQuery { recipients, ..FactsQuery::default() };
+            memory.recall("a", &wanted, &[]).webhooks.len()
         };
         let keep = |n, count| {
             let disabled =
                 vec![sealpost_domain::WebhookId::new(Timestamp::from_millis(1), [n; 10]); count];
-            let of_key = Arc::new(Registrations { enabled: vec![], disabled });
-            let registrations = HashMap::from([(key(n), of_key)]);
-            memory.keep("a", &Facts { registrations, ..Facts::default() });
+            let of_key = Arc::new(RecipientWebhooks { enabled: vec![], disabled });
+            let webhooks = HashMap::from([(key(n), of_key)]);
+            memory.keep("a", &AdmissionFacts { webhooks, ..AdmissionFacts::default() });
         };
         keep(1, 2);
         keep(2, 0);

@@ -1,7 +1,7 @@
-//! Registrations that end with more deliveries than one transaction deletes.
+//! Webhooks that end with more deliveries than one transaction deletes.
 
 use sealpost_domain::{
-    ApiKeyId, LeaseToken, Registration,
+    ApiKeyId, LeaseToken, Webhook,
     ports::{Durability::Durable, Durability::Relaxed, Outbox, Revoked, Store},
 };
 
@@ -9,13 +9,13 @@ use super::fixture::{Fixture, claim_of};
 use crate::former::AT_ONCE_MAX;
 
 on_both!(
-    a_long_backlog_goes_with_its_registration_and_then_in_portions,
-    what_is_left_of_a_registration_is_never_sent,
+    a_long_backlog_goes_with_its_webhook_and_then_in_portions,
+    what_is_left_of_a_webhook_is_never_sent,
     a_key_is_revoked_however_much_waits_for_it,
 );
 
 /// So many deliveries, of envelopes that nobody looks at, which are due at this time or else exhausted.
-fn backlog(db: &Fixture, to: &Registration, count: usize, due_at: Option<i64>) {
+fn backlog(db: &Fixture, to: &Webhook, count: usize, due_at: Option<i64>) {
     let due = due_at.map_or_else(|| "NULL".to_owned(), |at| at.to_string());
     let state = due_at.map_or("exhausted", |_| "waiting");
     db.execute(&format!(
@@ -27,24 +27,24 @@ fn backlog(db: &Fixture, to: &Registration, count: usize, due_at: Option<i64>) {
     .unwrap();
 }
 
-fn left(db: &Fixture, of: &Registration) -> i64 {
+fn left(db: &Fixture, of: &Webhook) -> i64 {
     db.count(&format!("deliveries WHERE webhook_id = '{}'", of.id))
 }
 
-fn delete(db: &Fixture, registration: &Registration) {
-    let Registration { api_key_id, id, .. } = registration;
-    assert!(db.store().write(Durable, |tx| tx.delete_registration(api_key_id, id)).unwrap());
+fn delete(db: &Fixture, webhook: &Webhook) {
+    let Webhook { api_key_id, id, .. } = webhook;
+    assert!(db.store().write(Durable, |tx| tx.delete_webhook(api_key_id, id)).unwrap());
 }
 
 fn purge(db: &Fixture, limit: u32) -> u64 {
-    db.store().write(Relaxed, |tx| tx.purge_former_webhooks(limit)).unwrap()
+    db.store().write(Relaxed, |tx| tx.purge_deleted_webhooks(limit)).unwrap()
 }
 
 fn waiting(db: &Fixture, for_key: &ApiKeyId) -> u64 {
     db.owner_lookup().unwrap().count_waiting(for_key, 9_999).unwrap()
 }
 
-fn a_long_backlog_goes_with_its_registration_and_then_in_portions(db: &Fixture) {
+fn a_long_backlog_goes_with_its_webhook_and_then_in_portions(db: &Fixture) {
     let key = db.activate();
     let (gone, stays) = (db.register(&key.id), db.register(&key.id));
     backlog(db, &gone, AT_ONCE_MAX + 4, Some(9_000));
@@ -58,7 +58,7 @@ fn a_long_backlog_goes_with_its_registration_and_then_in_portions(db: &Fixture) 
     assert_eq!((purge(db, 3), left(db, &gone), left(db, &stays)), (0, 0, 2));
 }
 
-fn what_is_left_of_a_registration_is_never_sent(db: &Fixture) {
+fn what_is_left_of_a_webhook_is_never_sent(db: &Fixture) {
     let key = db.activate();
     let (gone, stays) = (db.register(&key.id), db.register(&key.id));
     backlog(db, &gone, AT_ONCE_MAX + 7, Some(900));
@@ -74,15 +74,15 @@ fn what_is_left_of_a_registration_is_never_sent(db: &Fixture) {
 fn a_key_is_revoked_however_much_waits_for_it(db: &Fixture) {
     let key = db.activate();
     let to = [db.register(&key.id), db.register(&key.id)];
-    for registration in &to {
-        backlog(db, registration, AT_ONCE_MAX - 2, Some(9_000));
+    for webhook in &to {
+        backlog(db, webhook, AT_ONCE_MAX - 2, Some(9_000));
     }
     let revoked = db.store().write(Durable, |tx| {
         tx.lock_key(&key.id)?;
         tx.revoke_key(&key.id)
     });
     let deliveries = u64::try_from(AT_ONCE_MAX).unwrap();
-    assert_eq!(revoked.unwrap(), Revoked { registrations: 2, deliveries });
+    assert_eq!(revoked.unwrap(), Revoked { webhooks: 2, deliveries });
     assert_eq!(waiting(db, &key.id), 0);
     let mut rest = 0;
     loop {

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use sealpost_domain::{
     Channel, ChannelId, EnvelopeId,
-    ports::{Changes, Durability::Durable, Durability::Relaxed},
+    ports::{Durability::Durable, Durability::Relaxed, WriteSet},
 };
 
 use super::fixture::{Fixture, at, envelope, key};
@@ -35,7 +35,7 @@ fn find(db: &Fixture, id: &ChannelId) -> Option<Channel> {
 
 fn a_channel_reads_back_whole(db: &Fixture) {
     let channels = [begun(db, 5, 1), begun(db, 5, 2)];
-    db.apply(&Changes { channels: channels.to_vec(), ..Changes::default() });
+    db.apply(&WriteSet { channels: channels.to_vec(), ..WriteSet::default() });
     for channel in &channels {
         assert!(find(db, &channel.id).as_ref() == Some(&**channel));
     }
@@ -51,7 +51,7 @@ fn a_channel_is_stored_once_and_stays_as_it_is(db: &Fixture) {
         [vec![Arc::clone(&channel)], vec![Arc::clone(&channel)], vec![impostor, Arc::clone(&fresh)]]
     {
         let envelopes = vec![Arc::new(envelope(&channel.sender, &channel.recipient))];
-        db.apply(&Changes { channels, envelopes, ..Changes::default() });
+        db.apply(&WriteSet { channels, envelopes, ..WriteSet::default() });
     }
     assert_eq!((db.count("channels"), db.count("envelopes")), (2, 3));
     assert!(find(db, &channel.id).as_ref() == Some(&*channel));
@@ -61,11 +61,11 @@ fn a_channel_is_stored_once_and_stays_as_it_is(db: &Fixture) {
 fn a_batch_that_is_taken_back_takes_its_channels_with_it(db: &Fixture) {
     let channel = begun(db, 5, 1);
     let stored = Arc::new(envelope(&channel.sender, &channel.recipient));
-    db.apply(&Changes { envelopes: vec![Arc::clone(&stored)], ..Changes::default() });
-    let again = Changes {
+    db.apply(&WriteSet { envelopes: vec![Arc::clone(&stored)], ..WriteSet::default() });
+    let again = WriteSet {
         channels: vec![Arc::clone(&channel)],
         envelopes: vec![stored],
-        ..Changes::default()
+        ..WriteSet::default()
     };
     db.store().write(Durable, |tx| tx.apply(&again)).unwrap_err();
     assert!(find(db, &channel.id).is_none());
@@ -73,7 +73,7 @@ fn a_batch_that_is_taken_back_takes_its_channels_with_it(db: &Fixture) {
 
 fn a_channel_outlives_every_envelope_that_may_be_of_it(db: &Fixture) {
     let channels = [begun(db, 1000, 0), begun(db, 1000, 255), begun(db, 1001, 0)];
-    db.apply(&Changes { channels: channels.to_vec(), ..Changes::default() });
+    db.apply(&WriteSet { channels: channels.to_vec(), ..WriteSet::default() });
     let sent = |millis| {
         let mut envelope = envelope(&channels[0].sender, &channels[0].recipient);
         envelope.meta.id = EnvelopeId::new(at(millis), [0; 10]);
@@ -81,7 +81,7 @@ fn a_channel_outlives_every_envelope_that_may_be_of_it(db: &Fixture) {
         Arc::new(envelope)
     };
     let envelopes = vec![sent(1049), sent(1100)];
-    db.apply(&Changes { envelopes, ..Changes::default() });
+    db.apply(&WriteSet { envelopes, ..WriteSet::default() });
     let life = Duration::from_millis(50);
     let purge =
         |time| db.store().write(Relaxed, |tx| tx.purge_channels(at(time), life, 99)).unwrap();
@@ -98,7 +98,7 @@ fn a_channel_outlives_every_envelope_that_may_be_of_it(db: &Fixture) {
 
 fn no_more_channels_go_than_were_asked_for(db: &Fixture) {
     let channels: Vec<_> = (0..5).map(|n| begun(db, i64::from(n), n)).collect();
-    db.apply(&Changes { channels: channels.clone(), ..Changes::default() });
+    db.apply(&WriteSet { channels: channels.clone(), ..WriteSet::default() });
     let purge = |limit| {
         db.store().write(Relaxed, |tx| tx.purge_channels(at(9999), Duration::ZERO, limit)).unwrap()
     };

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, thread};
 
 use sealpost_domain::{
     LeaseToken, LeasedDelivery,
-    ports::{Hastened, Outbox},
+    ports::{ExpeditedDelivery, Outbox},
 };
 
 use super::fixture::{Fixture, at, claim_of};
@@ -15,8 +15,8 @@ on_both!(
     what_is_due_longest_comes_first,
     each_delivery_goes_to_one_of_many_claimers,
     a_lapsed_lease_can_be_claimed_and_a_live_one_not,
-    a_delivery_without_registration_or_envelope_is_deleted,
-    a_disabled_registration_is_neither_claimed_nor_in_the_way,
+    a_delivery_without_webhook_or_envelope_is_deleted,
+    a_disabled_webhook_is_neither_claimed_nor_in_the_way,
     an_unreadable_delivery_is_not_in_the_way,
     what_is_given_back_is_due_at_once,
     only_the_holder_gives_back,
@@ -99,7 +99,7 @@ fn a_lapsed_lease_can_be_claimed_and_a_live_one_not(db: &Fixture) {
     assert!(again.iter().all(|delivery| delivery.lease == LeaseToken(2)));
 }
 
-fn a_delivery_without_registration_or_envelope_is_deleted(db: &Fixture) {
+fn a_delivery_without_webhook_or_envelope_is_deleted(db: &Fixture) {
     let (gone, to) = (db.register(&db.activate().id), db.register(&db.activate().id));
     db.send(&gone, 5);
     let sent = db.send(&to, 2);
@@ -111,7 +111,7 @@ fn a_delivery_without_registration_or_envelope_is_deleted(db: &Fixture) {
     assert_eq!(count(db, "true"), 1);
 }
 
-fn a_disabled_registration_is_neither_claimed_nor_in_the_way(db: &Fixture) {
+fn a_disabled_webhook_is_neither_claimed_nor_in_the_way(db: &Fixture) {
     let (off, on) = (db.register(&db.activate().id), db.register(&db.activate().id));
     let set = |status| format!("UPDATE webhooks SET status = '{status}' WHERE id = '{}'", off.id);
     db.send(&off, 25);
@@ -162,10 +162,11 @@ fn only_what_nobody_holds_and_is_due_as_said_is_hastened(db: &Fixture) {
     let held: Vec<_> = claim(db, 1000, 3, 1).iter().map(|it| (it.id(), it.lease)).collect();
     let given_back: Vec<_> = held.into_iter().filter(|(id, _)| *id != third).collect();
     db.release(&given_back, at(5000)).unwrap();
-    let hastened = |id, from| Hastened { id, from: at(from), to: at(1100) };
-    db.hasten(&[]).unwrap();
+    let expedited = |id, from| ExpeditedDelivery { id, from: at(from), to: at(1100) };
+    db.expedite(&[]).unwrap();
     // The second has been given another time since, and the third is held until then.
-    db.hasten(&[hastened(first, 5000), hastened(second, 4999), hastened(third, 2000)]).unwrap();
+    db.expedite(&[expedited(first, 5000), expedited(second, 4999), expedited(third, 2000)])
+        .unwrap();
     assert!(claim(db, 1099, 9, 2).is_empty());
     let due = claim(db, 1100, 9, 2);
     assert_eq!(due.iter().map(LeasedDelivery::id).collect::<Vec<_>>(), [first]);

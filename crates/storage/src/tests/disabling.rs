@@ -1,9 +1,9 @@
-//! What disables a registration, what waits for it meanwhile, and what enables it again.
+//! What disables a webhook, what waits for it meanwhile, and what enables it again.
 
 use sealpost_domain::{
-    AttemptFailure, DeliveryId, DisabledReason, LeaseToken, Outcome, Registration,
-    RegistrationStatus, WebhookId,
-    ports::{Changes, Durability::Durable, Outbox, Parked, Wanted},
+    AttemptFailure, DeliveryId, DisabledReason, LeaseToken, Outcome, Webhook, WebhookId,
+    WebhookStatus,
+    ports::{Durability::Durable, FactsQuery, Outbox, ParkedDelivery, WriteSet},
 };
 
 use super::fixture::{FAILING_MAX, Fixture, at, claim_of, envelope, fresh, settlement};
@@ -14,15 +14,15 @@ on_both!(
     a_success_in_between_does_not_let_it_come_to_that,
     who_asks_is_told_which_are_disabled_or_gone,
     enabling_takes_back_why,
-    what_is_sent_to_a_disabled_registration_waits_until_it_is_woken,
+    what_is_sent_to_a_disabled_webhook_waits_until_it_is_woken,
     no_more_are_woken_than_were_asked_for,
 );
 
 const DUE: i64 = 1_000_000_000_000;
 
-fn stands(db: &Fixture, of: &Registration) -> Registration {
-    let listed = db.store().write(Durable, |tx| tx.list_registrations(&of.api_key_id)).unwrap();
-    listed.into_iter().find(|registration| registration.id == of.id).unwrap()
+fn stands(db: &Fixture, of: &Webhook) -> Webhook {
+    let listed = db.store().write(Durable, |tx| tx.list_webhooks(&of.api_key_id)).unwrap();
+    listed.into_iter().find(|webhook| webhook.id == of.id).unwrap()
 }
 
 /// An attempt at this time, of the one delivery there is.
@@ -46,10 +46,10 @@ fn a_410_disables_and_exhausts_the_delivery(db: &Fixture) {
     db.send(&gone, 1);
     attempt(db, 1000, Outcome::Gone);
     let shown = stands(db, &gone);
-    assert_eq!(shown.status, RegistrationStatus::Disabled);
+    assert_eq!(shown.status, WebhookStatus::Disabled);
     assert_eq!(shown.disabled_reason, Some(DisabledReason::Gone));
     assert_eq!(shown.last_failure.unwrap().error, "http_status");
-    assert_eq!(stands(db, &stays).status, RegistrationStatus::Enabled);
+    assert_eq!(stands(db, &stays).status, WebhookStatus::Enabled);
     assert_eq!(db.count("deliveries WHERE due_at IS NULL AND lease IS NULL"), 1);
 }
 
@@ -59,12 +59,12 @@ fn nothing_but_failures_for_so_long_disables(db: &Fixture) {
     for day in [0, 2, 4] {
         attempt(db, days(day), fail());
         let shown = stands(db, &to);
-        assert_eq!((shown.status, shown.disabled_reason), (RegistrationStatus::Enabled, None));
+        assert_eq!((shown.status, shown.disabled_reason), (WebhookStatus::Enabled, None));
         assert_eq!(shown.failing_since, Some(at(days(0))));
     }
     attempt(db, days(5), fail());
     let shown = stands(db, &to);
-    assert_eq!(shown.status, RegistrationStatus::Disabled);
+    assert_eq!(shown.status, WebhookStatus::Disabled);
     assert_eq!(shown.disabled_reason, Some(DisabledReason::Failing));
     assert_eq!(shown.failing_since, Some(at(days(0))));
 }
@@ -86,7 +86,7 @@ fn who_asks_is_told_which_are_disabled_or_gone(db: &Fixture) {
     let [on, off, gone] = [(); 3].map(|()| db.register(&key.id));
     db.send(&off, 1);
     attempt(db, 1000, Outcome::Gone);
-    db.store().write(Durable, |tx| tx.delete_registration(&key.id, &gone.id)).unwrap();
+    db.store().write(Durable, |tx| tx.delete_webhook(&key.id, &gone.id)).unwrap();
     assert_eq!(db.no_longer_enabled(&[]).unwrap(), []);
     assert_eq!(db.no_longer_enabled(&[on.id]).unwrap(), []);
     let ended = db.no_longer_enabled(&[gone.id, on.id, off.id]).unwrap();
@@ -100,31 +100,31 @@ fn enabling_takes_back_why(db: &Fixture) {
     db.send(&to, 2);
     attempt(db, days(0), fail());
     attempt(db, days(5), fail());
-    db.store().write(Durable, |tx| tx.enable_registration(&to.id)).unwrap();
+    db.store().write(Durable, |tx| tx.enable_webhook(&to.id)).unwrap();
     let shown = stands(db, &to);
-    assert_eq!(shown.status, RegistrationStatus::Enabled);
+    assert_eq!(shown.status, WebhookStatus::Enabled);
     assert_eq!((shown.disabled_reason, shown.failing_since), (None, None));
     attempt(db, days(6), fail());
     assert_eq!(stands(db, &to).failing_since, Some(at(days(6))), "it is counted anew");
 }
 
-fn what_is_sent_to_a_disabled_registration_waits_until_it_is_woken(db: &Fixture) {
+fn what_is_sent_to_a_disabled_webhook_waits_until_it_is_woken(db: &Fixture) {
     let key = db.activate();
     let to = db.register(&key.id);
     db.send(&to, 1);
     attempt(db, 1000, Outcome::Gone);
-    let wanted = Wanted { recipients: vec![key.id], ..Wanted::default() };
+    let wanted = FactsQuery { recipients: vec![key.id], ..FactsQuery::default() };
     let facts = db.store().write(Durable, |tx| tx.lock_facts(&wanted)).unwrap();
-    let registrations = &facts.registrations[&key.id];
-    assert!(registrations.enabled.is_empty());
-    assert_eq!(registrations.disabled, [to.id]);
+    let webhooks = &facts.webhooks[&key.id];
+    assert!(webhooks.enabled.is_empty());
+    assert_eq!(webhooks.disabled, [to.id]);
     let sealed = std::sync::Arc::new(envelope(&key.id, &key.id));
     let id = DeliveryId { envelope_id: sealed.meta.id, webhook_id: to.id };
-    let parked = vec![Parked { id, sealed_at: at(1000) }];
-    db.apply(&Changes { envelopes: vec![sealed], parked, ..Changes::default() });
+    let parked = vec![ParkedDelivery { id, sealed_at: at(1000) }];
+    db.apply(&WriteSet { envelopes: vec![sealed], parked, ..WriteSet::default() });
     assert!(db.claim(&claim_of(2000, 10, LeaseToken(2))).unwrap().is_empty());
 
-    db.store().write(Durable, |tx| tx.enable_registration(&to.id)).unwrap();
+    db.store().write(Durable, |tx| tx.enable_webhook(&to.id)).unwrap();
     let woken = db.store().write(Durable, |tx| tx.wake_deliveries(&to.id, at(3000), 10)).unwrap();
     assert_eq!(woken, 1, "what was exhausted stays exhausted");
     let due = db.claim(&claim_of(3000, 10, LeaseToken(3))).unwrap();

@@ -2,10 +2,12 @@
 
 use sealpost_domain::{
     ApiKey, GovernanceKind, GovernanceStatus, Handle, KeyStatus, Plan, Session, Usage, WindowUse,
-    ports::{Changes, Durability::Durable, Facts, HandleOwner, Registrations, Wanted},
+    ports::{
+        AdmissionFacts, Durability::Durable, FactsQuery, HandleOwner, RecipientWebhooks, WriteSet,
+    },
 };
 
-use super::fixture::{Fixture, at, key, registration, target, token};
+use super::fixture::{Fixture, at, key, target, token, webhook};
 
 on_both!(
     nothing_wanted_is_nothing_found,
@@ -14,42 +16,42 @@ on_both!(
     a_fresh_key_has_used_nothing,
     usage_reads_back_for_callers_alone,
     sessions_are_found_expired_or_not,
-    registrations_of_recipients_are_found_by_their_status,
+    webhooks_of_recipients_are_found_by_their_status,
     decisions_on_key_account_and_partner_count,
     what_was_lifted_does_not_count,
 );
 
 /// As one request reads them, and as a batch does.
-fn facts(db: &Fixture, wanted: &Wanted) -> Facts {
+fn facts(db: &Fixture, wanted: &FactsQuery) -> AdmissionFacts {
     let facts = db.store().write(Durable, |tx| tx.lock_facts(wanted)).unwrap();
-    let of_batch = db.store().write(Durable, |tx| tx.lock_facts_of_batch(wanted)).unwrap();
+    let of_batch = db.store().write(Durable, |tx| tx.lock_batch_facts(wanted)).unwrap();
     assert_eq!(of_batch, facts);
     facts
 }
 
-fn callers(keys: &[&ApiKey]) -> Wanted {
-    Wanted { callers: keys.iter().map(|key| key.id).collect(), ..Wanted::default() }
+fn callers(keys: &[&ApiKey]) -> FactsQuery {
+    FactsQuery { callers: keys.iter().map(|key| key.id).collect(), ..FactsQuery::default() }
 }
 
-fn recipients(keys: &[&ApiKey]) -> Wanted {
-    Wanted { recipients: keys.iter().map(|key| key.id).collect(), ..Wanted::default() }
+fn recipients(keys: &[&ApiKey]) -> FactsQuery {
+    FactsQuery { recipients: keys.iter().map(|key| key.id).collect(), ..FactsQuery::default() }
 }
 
 fn nothing_wanted_is_nothing_found(db: &Fixture) {
-    let facts = facts(db, &Wanted::default());
+    let facts = facts(db, &FactsQuery::default());
     assert!(facts.keys.is_empty() && facts.sessions.is_empty());
-    assert!(facts.usage.is_empty() && facts.registrations.is_empty());
+    assert!(facts.usage.is_empty() && facts.webhooks.is_empty());
 }
 
 fn what_does_not_exist_is_absent(db: &Fixture) {
     let nobody = key(&db.activate().account_id);
     let facts = facts(
         db,
-        &Wanted { sessions: vec![token()], recipients: vec![nobody.id], ..callers(&[&nobody]) },
+        &FactsQuery { sessions: vec![token()], recipients: vec![nobody.id], ..callers(&[&nobody]) },
     );
     assert!(facts.keys.is_empty() && facts.sessions.is_empty());
     assert!(facts.usage.is_empty());
-    assert_eq!(*facts.registrations[&nobody.id], Registrations::default());
+    assert_eq!(*facts.webhooks[&nobody.id], Webhooks::default());
 }
 
 fn keys_are_found_with_their_newest_handle(db: &Fixture) {
@@ -60,7 +62,7 @@ fn keys_are_found_with_their_newest_handle(db: &Fixture) {
         let owner = HandleOwner { account_id: key.account_id, api_key_id: key.id };
         db.store().write(Durable, |tx| tx.assign_handle(&bob, &owner)).unwrap();
     }
-    let wanted = Wanted { recipients: vec![new.id, plain.id], ..callers(&[&old]) };
+    let wanted = FactsQuery { recipients: vec![new.id, plain.id], ..callers(&[&old]) };
     let keys = facts(db, &wanted).keys;
     assert_eq!(keys.len(), 3);
     assert_eq!(keys[&old.id].handle, None);
@@ -86,8 +88,8 @@ fn usage_reads_back_for_callers_alone(db: &Fixture) {
         month: WindowUse { start: at(1_767_225_600_000), used: u32::MAX },
         throughput_tat_us: -3,
     };
-    db.apply(&Changes { usage: vec![(caller.id, used), (other.id, used)], ..Changes::default() });
-    let wanted = Wanted { recipients: vec![other.id], ..callers(&[&caller]) };
+    db.apply(&WriteSet { usage: vec![(caller.id, used), (other.id, used)], ..WriteSet::default() });
+    let wanted = FactsQuery { recipients: vec![other.id], ..callers(&[&caller]) };
     let usage = facts(db, &wanted).usage;
     assert_eq!(usage.len(), 1);
     assert_eq!(usage[&caller.id], used);
@@ -101,26 +103,26 @@ fn sessions_are_found_expired_or_not(db: &Fixture) {
         .write(Durable, |tx| sessions.iter().try_for_each(|session| tx.insert_session(session)))
         .unwrap();
     let asked = sessions.iter().map(|session| session.token).chain([token()]).collect();
-    let found = facts(db, &Wanted { sessions: asked, ..Wanted::default() }).sessions;
+    let found = facts(db, &FactsQuery { sessions: asked, ..FactsQuery::default() }).sessions;
     assert_eq!(found.len(), 2);
     assert!(sessions.iter().all(|session| found[&session.token] == *session));
 }
 
-fn registrations_of_recipients_are_found_by_their_status(db: &Fixture) {
+fn webhooks_of_recipients_are_found_by_their_status(db: &Fixture) {
     let (sender, recipient, deaf) = (db.activate(), db.activate(), db.activate());
     db.register(&sender.id);
     let mine = [db.register(&recipient.id), db.register(&recipient.id)];
-    let off = sealpost_domain::Registration {
-        status: sealpost_domain::RegistrationStatus::Disabled,
-        ..registration(&recipient.id)
+    let off = sealpost_domain::Webhook {
+        status: sealpost_domain::WebhookStatus::Disabled,
+        ..webhook(&recipient.id)
     };
-    db.store().write(Durable, |tx| tx.insert_registration(&off)).unwrap();
-    let wanted = Wanted { callers: vec![sender.id], ..recipients(&[&recipient, &deaf]) };
-    let found = facts(db, &wanted).registrations;
+    db.store().write(Durable, |tx| tx.insert_webhook(&off)).unwrap();
+    let wanted = FactsQuery { callers: vec![sender.id], ..recipients(&[&recipient, &deaf]) };
+    let found = facts(db, &wanted).webhooks;
     assert_eq!(found.len(), 2, "senders are not asked for theirs");
     let enabled = mine.each_ref().map(target).to_vec();
-    assert_eq!(*found[&recipient.id], Registrations { enabled, disabled: vec![off.id] });
-    assert_eq!(*found[&deaf.id], Registrations::default());
+    assert_eq!(*found[&recipient.id], RecipientWebhooks { enabled, disabled: vec![off.id] });
+    assert_eq!(*found[&deaf.id], Webhooks::default());
 }
 
 fn decisions_on_key_account_and_partner_count(db: &Fixture) {

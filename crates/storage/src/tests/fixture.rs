@@ -15,11 +15,11 @@ use diesel::{
     dsl::sql, sql_types::BigInt,
 };
 use sealpost_domain::{
-    Account, AccountId, Answer, ApiKey, ApiKeyId, Did, Envelope, EnvelopeHash, EnvelopeId,
-    EnvelopeMeta, EventKind, IssuerKey, IssuerKeyId, KeyStatus, Label, LeaseToken, LeasedDelivery,
-    Outcome, Plan, Registration, RegistrationStatus, Settlement, Suite, Target, Timestamp,
-    TokenHash, WebhookId, Wrapped,
-    ports::{Changes, Claim, Durability, SendLedger as _, Store, StoreError, Tx, Wanted},
+    Account, AccountId, Answer, ApiKey, ApiKeyId, AttemptResult, Did, Envelope, EnvelopeHash,
+    EnvelopeId, EnvelopeMeta, EventKind, IssuerKey, IssuerKeyId, KeyStatus, Label, LeaseToken,
+    LeasedDelivery, Outcome, Plan, Suite, Target, Timestamp, TokenHash, Webhook, WebhookId,
+    WebhookStatus, Wrapped,
+    ports::{Claim, Durability, FactsQuery, SendLedger as _, Store, StoreError, Tx, WriteSet},
 };
 
 use crate::{Database, DatabaseUrl, Settings, connection::AnyConnection, unit::Unit};
@@ -73,8 +73,8 @@ pub(super) fn claim_of(now: i64, limit: usize, lease: LeaseToken) -> Claim {
 }
 
 /// An attempt that took a while and was answered.
-pub(super) fn settlement(held: &LeasedDelivery, when: i64, outcome: Outcome) -> Settlement {
-    Settlement {
+pub(super) fn settlement(held: &LeasedDelivery, when: i64, outcome: Outcome) -> AttemptResult {
+    AttemptResult {
         id: held.id(),
         lease: held.lease,
         attempts: held.attempts + 1,
@@ -147,9 +147,9 @@ impl Fixture {
     }
 
     /// A batch that relies on these facts, and may stand still for as long as it likes: on PostgreSQL it would be ended.
-    pub(super) fn standing_batch(&self, wanted: &Wanted) -> Unit {
+    pub(super) fn standing_batch(&self, wanted: &FactsQuery) -> Unit {
         let mut unit = self.unit(Durability::Durable).unwrap();
-        unit.lock_facts_of_batch(wanted).unwrap();
+        unit.lock_batch_facts(wanted).unwrap();
         self.let_stand(&mut unit);
         unit
     }
@@ -200,25 +200,23 @@ impl Fixture {
         key
     }
 
-    pub(super) fn register(&self, key: &ApiKeyId) -> Registration {
-        let registration = registration(key);
-        self.store()
-            .write(Durability::Durable, |tx| tx.insert_registration(&registration))
-            .unwrap();
-        registration
+    pub(super) fn register(&self, key: &ApiKeyId) -> Webhook {
+        let webhook = webhook(key);
+        self.store().write(Durability::Durable, |tx| tx.insert_webhook(&webhook)).unwrap();
+        webhook
     }
 
-    pub(super) fn apply(&self, changes: &Changes) {
+    pub(super) fn apply(&self, changes: &WriteSet) {
         self.store().write(Durability::Durable, |tx| tx.apply(changes)).unwrap();
     }
 
     /// Stores `count` envelopes with a delivery each that nobody holds; the deliveries.
-    pub(super) fn send(&self, to: &Registration, count: usize) -> Vec<LeasedDelivery> {
+    pub(super) fn send(&self, to: &Webhook, count: usize) -> Vec<LeasedDelivery> {
         let envelopes: Vec<_> =
             (0..count).map(|_| Arc::new(envelope(&to.api_key_id, &to.api_key_id))).collect();
         let unleased: Vec<_> =
             envelopes.iter().map(|envelope| delivery(envelope, to, LeaseToken(0), 0)).collect();
-        self.apply(&Changes { envelopes, unleased: unleased.clone(), ..Changes::default() });
+        self.apply(&WriteSet { envelopes, unleased: unleased.clone(), ..WriteSet::default() });
         unleased
     }
 }
@@ -290,15 +288,15 @@ pub(super) fn envelope(sender: &ApiKeyId, recipient: &ApiKeyId) -> Envelope {
     }
 }
 
-pub(super) fn registration(key: &ApiKeyId) -> Registration {
-    Registration {
+pub(super) fn webhook(key: &ApiKeyId) -> Webhook {
+    Webhook {
         id: fresh(WebhookId::new),
         api_key_id: *key,
         url: "https://example.org/hook?a=1".to_owned(),
         events: vec![EventKind::EnvelopeReceived],
         secret: Wrapped(vec![5; 40]),
         retiring: Vec::new(),
-        status: RegistrationStatus::Enabled,
+        status: WebhookStatus::Enabled,
         disabled_reason: None,
         failing_since: None,
         created_at: at(3),
@@ -317,18 +315,18 @@ pub(super) fn issuer_key(signs_from: i64) -> IssuerKey {
     }
 }
 
-pub(super) fn target(registration: &Registration) -> Arc<Target> {
+pub(super) fn target(webhook: &Webhook) -> Arc<Target> {
     Arc::new(Target {
-        webhook_id: registration.id,
-        url: registration.url.clone(),
-        secret: registration.secret.clone(),
-        retiring: registration.retiring.clone(),
+        webhook_id: webhook.id,
+        url: webhook.url.clone(),
+        secret: webhook.secret.clone(),
+        retiring: webhook.retiring.clone(),
     })
 }
 
 pub(super) fn delivery(
     envelope: &Envelope,
-    to: &Registration,
+    to: &Webhook,
     lease: LeaseToken,
     lease_until: i64,
 ) -> LeasedDelivery {

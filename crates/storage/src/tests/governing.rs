@@ -1,9 +1,9 @@
 //! What operators decide, and whom it reaches.
 
 use sealpost_domain::{
-    ApiKey, Decision, DecisionId, GovernanceKind, GovernanceReason, GovernanceStatus, PartnerId,
-    Standing, Subject,
-    ports::{Durability::Durable, StoreError, Wanted},
+    ApiKey, Decision, DecisionId, GovernanceKind, GovernanceReason, GovernanceStanding,
+    GovernanceStatus, PartnerId, Subject,
+    ports::{Durability::Durable, FactsQuery, StoreError},
 };
 
 use super::fixture::{Fixture, at};
@@ -40,8 +40,8 @@ fn open(db: &Fixture, subject: &Subject) -> Vec<Decision> {
     db.store().write(Durable, |tx| tx.open_decisions(subject)).unwrap()
 }
 
-fn standing(db: &Fixture, key: &ApiKey) -> Standing {
-    let wanted = Wanted { recipients: vec![key.id], ..Wanted::default() };
+fn standing(db: &Fixture, key: &ApiKey) -> GovernanceStanding {
+    let wanted = FactsQuery { recipients: vec![key.id], ..FactsQuery::default() };
     let facts = db.store().write(Durable, |tx| tx.lock_facts(&wanted)).unwrap();
     facts.keys[&key.id].standing.clone()
 }

@@ -3,8 +3,11 @@
 use std::{sync::Arc, thread, time::Duration};
 
 use sealpost_domain::{
-    EnvelopeId, Fingerprint, IdempotencyKey, LeaseToken, Outcome, Registration, Session,
-    ports::{Changes, ChoreTurn, Durability::Durable, Durability::Relaxed, Outbox, ToRemember},
+    EnvelopeId, Fingerprint, IdempotencyKey, LeaseToken, Outcome, Session, Webhook,
+    ports::{
+        Durability::Durable, Durability::Relaxed, HousekeepingTurn, NewIdempotencyRecord, Outbox,
+        WriteSet,
+    },
 };
 
 use super::fixture::{FAILING_MAX, Fixture, at, claim_of, delivery, envelope, settlement, token};
@@ -23,22 +26,23 @@ on_both!(
     no_more_envelopes_go_than_were_asked_for,
     what_was_remembered_long_ago_goes,
     old_attempts_go_and_younger_ones_stay,
-    attempts_of_a_registration_that_is_gone_go_in_portions,
+    attempts_of_a_webhook_that_is_gone_go_in_portions,
     attempts_of_a_revoked_key_go_too,
 );
 
 fn take(db: &Fixture, chore: &str, node: i64, now: i64, until: i64) -> bool {
     let held_for = at(until).since(at(now));
     let pace = Duration::from_hours(1);
-    let turn = ChoreTurn { chore, node: LeaseToken(node), now: at(now), held_for, pace };
-    db.store().write(Relaxed, |tx| tx.take_chore(&turn)).unwrap().is_some()
+    let turn = HousekeepingTurn { chore, node: LeaseToken(node), now: at(now), held_for, pace };
+    db.store().write(Relaxed, |tx| tx.take_housekeeping_turn(&turn)).unwrap().is_some()
 }
 
 /// What it is done by, held for 10 ms by a node that nobody is in the way of.
 fn done_by(db: &Fixture, now: i64, pace: u64) -> i64 {
     let (held_for, pace) = (Duration::from_millis(10), Duration::from_millis(pace));
-    let turn = ChoreTurn { chore: "purge", node: LeaseToken(1), now: at(now), held_for, pace };
-    db.store().write(Relaxed, |tx| tx.take_chore(&turn)).unwrap().unwrap().as_millis()
+    let turn =
+        HousekeepingTurn { chore: "purge", node: LeaseToken(1), now: at(now), held_for, pace };
+    db.store().write(Relaxed, |tx| tx.take_housekeeping_turn(&turn)).unwrap().unwrap().as_millis()
 }
 
 fn a_chore_is_one_nodes_until_its_time_is_over(db: &Fixture) {
@@ -133,10 +137,10 @@ fn old_envelopes_go_by_their_ids_and_with_their_deliveries(db: &Fixture) {
         Arc::new(envelope)
     });
     let deliveries = envelopes.iter().flat_map(|envelope| {
-        to.each_ref().map(|registration| delivery(envelope, registration, LeaseToken(1), 9000))
+        to.each_ref().map(|webhook| delivery(envelope, webhook, LeaseToken(1), 9000))
     });
     let leased = deliveries.collect();
-    db.apply(&Changes { envelopes: envelopes.to_vec(), leased, ..Changes::default() });
+    db.apply(&WriteSet { envelopes: envelopes.to_vec(), leased, ..WriteSet::default() });
     db.execute(&format!("UPDATE deliveries SET due_at = NULL WHERE webhook_id = '{}'", to[0].id))
         .unwrap();
     let purge = |time| db.store().write(Relaxed, |tx| tx.purge_envelopes(at(time), 99)).unwrap();
@@ -166,16 +170,17 @@ fn no_more_envelopes_go_than_were_asked_for(db: &Fixture) {
 
 fn what_was_remembered_long_ago_goes(db: &Fixture) {
     let caller = db.activate().id;
-    let remembered = [5, 1, 3, 2, 4].map(|millis| ToRemember {
+    let remembered = [5, 1, 3, 2, 4].map(|millis| NewIdempotencyRecord {
         caller,
         key: IdempotencyKey::parse(&format!("key {millis}")).unwrap(),
         fingerprint: Fingerprint([1; 32]),
         envelope_id: envelope(&caller, &caller).meta.id,
         at: at(millis),
-        forgotten_before: at(0),
+        expired_before: at(0),
     });
-    db.apply(&Changes { remembered: remembered.to_vec(), ..Changes::default() });
-    let purge = |limit| db.store().write(Relaxed, |tx| tx.purge_remembered(at(4), limit)).unwrap();
+    db.apply(&WriteSet { remembered: remembered.to_vec(), ..WriteSet::default() });
+    let purge =
+        |limit| db.store().write(Relaxed, |tx| tx.purge_idempotency_keys(at(4), limit)).unwrap();
     assert_eq!(purge(0), 0);
     assert_eq!(purge(2), 2);
     assert_eq!(db.count("remembered WHERE created_at < 3"), 0);
@@ -184,7 +189,7 @@ fn what_was_remembered_long_ago_goes(db: &Fixture) {
 }
 
 /// So many attempts that succeeded, at this time and the instants after it.
-fn attempt(db: &Fixture, to: &Registration, count: usize, when: i64) {
+fn attempt(db: &Fixture, to: &Webhook, count: usize, when: i64) {
     db.send(to, count);
     let held = db.claim(&claim_of(1000, count, LeaseToken(1))).unwrap();
     let ends: Vec<_> = held
@@ -208,19 +213,19 @@ fn old_attempts_go_and_younger_ones_stay(db: &Fixture) {
     assert_eq!(db.count("attempts"), 1);
 }
 
-fn attempts_of_a_registration_that_is_gone_go_in_portions(db: &Fixture) {
+fn attempts_of_a_webhook_that_is_gone_go_in_portions(db: &Fixture) {
     let key = db.activate();
     let (gone, stays) = (db.register(&key.id), db.register(&key.id));
     attempt(db, &gone, 5, 100);
     attempt(db, &stays, 2, 100);
-    let purge = || db.store().write(Relaxed, |tx| tx.purge_former_webhooks(3)).unwrap();
+    let purge = || db.store().write(Relaxed, |tx| tx.purge_deleted_webhooks(3)).unwrap();
     assert_eq!(purge(), 0);
     let foreign = db.activate().id;
-    let delete = |by| db.store().write(Durable, |tx| tx.delete_registration(by, &gone.id)).unwrap();
+    let delete = |by| db.store().write(Durable, |tx| tx.delete_webhook(by, &gone.id)).unwrap();
     assert!(!delete(&foreign));
-    assert_eq!(purge(), 0, "nothing goes with a registration that stays");
+    assert_eq!(purge(), 0, "nothing goes with a webhook that stays");
     assert!(delete(&key.id));
-    let left = |of: &Registration| db.count(&format!("attempts WHERE webhook_id = '{}'", of.id));
+    let left = |of: &Webhook| db.count(&format!("attempts WHERE webhook_id = '{}'", of.id));
     assert_eq!((purge(), left(&gone)), (3, 2));
     assert_eq!((purge(), left(&gone)), (3, 0));
     assert_eq!((purge(), db.count("former_webhooks"), left(&stays)), (0, 0, 2));
@@ -234,7 +239,7 @@ fn attempts_of_a_revoked_key_go_too(db: &Fixture) {
         attempt(db, to, 2, 100);
     }
     db.store().write(Durable, |tx| tx.revoke_key(&key.id)).unwrap();
-    let purge = || db.store().write(Relaxed, |tx| tx.purge_former_webhooks(100)).unwrap();
+    let purge = || db.store().write(Relaxed, |tx| tx.purge_deleted_webhooks(100)).unwrap();
     assert_eq!((purge(), purge()), (6, 0));
     assert_eq!((db.count("attempts"), db.count("former_webhooks")), (2, 0));
 }

@@ -4,7 +4,9 @@ use std::thread;
 
 use sealpost_domain::{
     AccountId, ApiKey, EnterpriseTerms, Handle, KeyStatus, Plan, Usage,
-    ports::{Changes, Durability::Durable, HandleOwner, KeyState, Store, StoreError, Tx, Wanted},
+    ports::{
+        Durability::Durable, FactsQuery, HandleOwner, KeySnapshot, Store, StoreError, Tx, WriteSet,
+    },
 };
 
 use super::fixture::{Fixture, account, key};
@@ -62,15 +64,15 @@ fn where_keys_stand_is_told_of_those_that_there_are(db: &Fixture) {
     let nobody = key(&account.id);
     let [active, deactivated, rotating, revoked] = keys.each_ref().map(|key| key.id);
     let asked = [revoked, nobody.id, rotating, active];
-    let mut told = db.lookup().unwrap().find_key_states(&asked).unwrap();
+    let mut told = db.lookup().unwrap().find_key_snapshots(&asked).unwrap();
     told.sort_unstable_by_key(|state| state.id);
     let mut expected = [active, rotating, revoked].map(|id| {
         let key = keys.iter().find(|key| key.id == id).unwrap();
-        KeyState { id, status: key.status, sealing_version: 3 }
+        KeySnapshot { id, status: key.status, sealing_version: 3 }
     });
     expected.sort_unstable_by_key(|state| state.id);
     assert_eq!(told, expected, "{deactivated} was not asked for");
-    assert_eq!(db.lookup().unwrap().find_key_states(&[]).unwrap(), []);
+    assert_eq!(db.lookup().unwrap().find_key_snapshots(&[]).unwrap(), []);
 }
 
 fn every_plan_reads_back(db: &Fixture) {
@@ -245,7 +247,7 @@ fn a_locked_key_changes_in_what_was_asked_alone(db: &Fixture) {
 fn a_plan_changes_whole_and_usage_stays(db: &Fixture) {
     let key = db.activate();
     let used = Usage { throughput_tat_us: 9, ..Usage::UNUSED };
-    db.apply(&Changes { usage: vec![(key.id, used)], ..Changes::default() });
+    db.apply(&WriteSet { usage: vec![(key.id, used)], ..WriteSet::default() });
     let (per_minute, per_day, per_month, per_second) = (1, 2, 3, 4);
     let terms = EnterpriseTerms { per_minute, per_day, per_month, per_second, allow_overage: true };
     for plan in [Plan::Enterprise(terms), Plan::Sovereign] {
@@ -253,7 +255,7 @@ fn a_plan_changes_whole_and_usage_stays(db: &Fixture) {
         assert_eq!(db.lookup().unwrap().find_key(&key.id).unwrap().unwrap().plan, plan);
     }
     assert_eq!(db.count("api_keys WHERE enterprise_per_minute IS NOT NULL"), 0);
-    let wanted = Wanted { callers: vec![key.id], ..Wanted::default() };
+    let wanted = FactsQuery { callers: vec![key.id], ..FactsQuery::default() };
     let facts = db.store().write(Durable, |tx| tx.lock_facts(&wanted)).unwrap();
     assert_eq!((facts.keys[&key.id].plan, facts.usage[&key.id]), (Plan::Sovereign, used));
 }

@@ -1,8 +1,8 @@
 //! The log of attempts, and what waits: who writes it, and in which order it is read.
 
 use sealpost_domain::{
-    Answer, Attempt, AttemptFailure, AttemptNumber, AttemptOutcome, LeaseToken, LeasedDelivery,
-    Outcome, PendingDelivery, Registration, Settlement,
+    Answer, Attempt, AttemptFailure, AttemptNumber, AttemptOutcome, AttemptResult, LeaseToken,
+    LeasedDelivery, Outcome, PendingDelivery, Webhook,
     ports::{Durability::Durable, Outbox, Store},
 };
 
@@ -22,13 +22,13 @@ fn claim(db: &Fixture, now: i64, lease: i64) -> Vec<LeasedDelivery> {
     db.claim(&claim_of(now, 1000, LeaseToken(lease))).unwrap()
 }
 
-fn settle(db: &Fixture, settlements: &[Settlement]) {
-    db.settle(settlements, FAILING_MAX).unwrap();
+fn settle(db: &Fixture, results: &[AttemptResult]) {
+    db.settle(results, FAILING_MAX).unwrap();
 }
 
 fn attempts(
     db: &Fixture,
-    of: &Registration,
+    of: &Webhook,
     outcome: Option<AttemptOutcome>,
     below: Option<AttemptNumber>,
     limit: u32,
@@ -36,11 +36,11 @@ fn attempts(
     db.store().write(Durable, |tx| tx.attempts(&of.id, outcome, below, limit)).unwrap()
 }
 
-fn all(db: &Fixture, of: &Registration) -> Vec<Attempt> {
+fn all(db: &Fixture, of: &Webhook) -> Vec<Attempt> {
     attempts(db, of, None, None, 1000)
 }
 
-fn pending(db: &Fixture, of: &Registration) -> Vec<PendingDelivery> {
+fn pending(db: &Fixture, of: &Webhook) -> Vec<PendingDelivery> {
     db.store().write(Durable, |tx| tx.pending_deliveries(&of.id, None, 1000)).unwrap()
 }
 
@@ -54,7 +54,7 @@ fn every_attempt_is_a_row_with_all_that_is_known(db: &Fixture) {
     settle(db, &[settlement(&claim(db, 1000, 1)[0], 1100, retry(1200))]);
     let exhausted = Outcome::Exhausted(AttemptFailure::Timeout);
     let last = claim(db, 1200, 2).remove(0);
-    settle(db, &[Settlement { answer: None, ..settlement(&last, 1300, exhausted) }]);
+    settle(db, &[AttemptResult { answer: None, ..settlement(&last, 1300, exhausted) }]);
     let first = Attempt {
         number: AttemptNumber(0),
         envelope_id: sent[0].meta.id,
@@ -105,7 +105,7 @@ fn whatever_a_receiver_answers_can_be_written(db: &Fixture) {
     let ends: Vec<_> = held
         .iter()
         .zip(&answers)
-        .map(|(held, excerpt)| Settlement {
+        .map(|(held, excerpt)| AttemptResult {
             answer: Some(Answer { status: 599, excerpt: excerpt.clone() }),
             duration_ms: u32::MAX,
             ..settlement(held, 1100, Outcome::Succeeded)
@@ -196,9 +196,9 @@ fn what_became_of_deliveries_is_read_while_somebody_writes(db: &Fixture) {
     let sent = db.send(&to, 3);
     settle(db, &[settlement(&claim(db, 1000, 1)[0], 1100, Outcome::Succeeded)]);
     let mut writer = db.begin(Durable).unwrap();
-    writer.delete_registration(&to.api_key_id, &to.id).unwrap();
+    writer.delete_webhook(&to.api_key_id, &to.id).unwrap();
     let mut lookup = db.lookup().unwrap();
-    assert_eq!(lookup.list_registrations(&to.api_key_id).unwrap().len(), 1);
+    assert_eq!(lookup.list_webhooks(&to.api_key_id).unwrap().len(), 1);
     assert_eq!(lookup.attempts(&to.id, None, None, 9).unwrap().len(), 1);
     let below = Some(&sent[2].meta.id);
     let counts = [None, below].map(|below| lookup.pending_deliveries(&to.id, below, 9).unwrap());

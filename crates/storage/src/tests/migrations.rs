@@ -77,7 +77,7 @@ fn later_migrations_keep_what_is_there(db: &Fixture) {
         }
     }
     let key = db.activate();
-    let to = fixture::registration(&key.id);
+    let to = fixture::webhook(&key.id);
     // As the first version wrote it; any bytes do for a secret, and the databases spell them differently.
     db.execute(&format!(
         "INSERT INTO webhooks (id, api_key_id, url, events, secret, status, created_at)

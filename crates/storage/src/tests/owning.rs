@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use sealpost_domain::{
     Decision, DecisionId, Envelope, EnvelopeId, GovernanceKind, GovernanceReason, GovernanceStatus,
-    PartnerId, Registration, Session, Subject, Timestamp,
-    ports::{Changes, DailyCount, Durability::Durable, Durability::Relaxed, Store},
+    PartnerId, Session, Subject, Timestamp, Webhook,
+    ports::{DailyCount, Durability::Durable, Durability::Relaxed, Store, WriteSet},
 };
 
 use super::fixture::{Fixture, account, at, envelope, token};
@@ -16,7 +16,7 @@ on_both!(
     an_owner_sees_the_live_sessions_that_last_longest_first,
     an_owner_sees_what_waits_for_a_key,
     every_envelope_is_counted_once_for_sender_and_recipient,
-    notices_that_were_taken_are_counted_once_for_the_registrations_key,
+    notices_that_were_taken_are_counted_once_for_the_webhooks_key,
     an_envelope_that_is_too_young_is_counted_later,
     no_more_envelopes_are_counted_than_were_asked_for,
     days_are_forgotten_the_oldest_first,
@@ -33,7 +33,7 @@ fn an_owner_sees_the_keys_of_the_account_and_no_others(db: &Fixture) {
     let seen = |limit| {
         let mut owner = db.owner_lookup().unwrap();
         let keys = owner.keys_of(&oldest.account_id, limit).unwrap();
-        keys.iter().map(|seen| (seen.key.id, seen.registrations)).collect::<Vec<_>>()
+        keys.iter().map(|seen| (seen.key.id, seen.webhooks)).collect::<Vec<_>>()
     };
     assert_eq!(seen(9), [(newest.id, 2), (oldest.id, 0), (revoked.id, 0)]);
     assert_eq!(seen(1), [(newest.id, 2)]);
@@ -106,7 +106,7 @@ fn sent(db: &Fixture, keys: [&sealpost_domain::ApiKeyId; 2], millis: i64) {
     let mut envelope: Envelope = envelope(keys[0], keys[1]);
     envelope.meta.id = EnvelopeId::new(at(millis), *b"ten bytes!");
     envelope.meta.timestamp = at(millis);
-    db.apply(&Changes { envelopes: vec![Arc::new(envelope)], ..Changes::default() });
+    db.apply(&WriteSet { envelopes: vec![Arc::new(envelope)], ..WriteSet::default() });
 }
 
 fn count(db: &Fixture, before: Timestamp, limit: u32) -> u64 {
@@ -133,14 +133,14 @@ fn every_envelope_is_counted_once_for_sender_and_recipient(db: &Fixture) {
     assert_eq!(days(db, b, 1), [(1, 1, 1)]);
 }
 
-fn notices_that_were_taken_are_counted_once_for_the_registrations_key(db: &Fixture) {
+fn notices_that_were_taken_are_counted_once_for_the_webhooks_key(db: &Fixture) {
     let key = db.activate().id;
     let (to, gone) = (db.register(&key), db.register(&key));
-    let attempt = |registration: &Registration, outcome: &str, at: i64| {
+    let attempt = |webhook: &Webhook, outcome: &str, at: i64| {
         db.execute(&format!(
             "INSERT INTO attempts (at, attempt, duration_ms, outcome, webhook_id, envelope_id)
             VALUES ({at}, 1, 1, '{outcome}', '{}', 'env_1')",
-            registration.id
+            webhook.id
         ))
         .unwrap();
     };
@@ -150,7 +150,7 @@ fn notices_that_were_taken_are_counted_once_for_the_registrations_key(db: &Fixtu
     attempt(&to, "succeeded", DAY);
     attempt(&to, "succeeded", 9 * DAY);
     attempt(&to, "succeeded", 4);
-    db.store().write(Durable, |tx| tx.delete_registration(&key, &gone.id)).unwrap();
+    db.store().write(Durable, |tx| tx.delete_webhook(&key, &gone.id)).unwrap();
     let count = |before| db.store().write(Relaxed, |tx| tx.count_attempts(at(before), 99)).unwrap();
     assert_eq!((count(5 * DAY), count(5 * DAY)), (4, 0), "the fifth is too young, and ends it");
     let delivered = || {

@@ -8,15 +8,15 @@ use std::{
 
 use diesel::{dsl::sql, prelude::*, sql_types::BigInt};
 use sealpost_domain::{
-    ApiKey, Fingerprint, Handle, IdempotencyKey, LeaseToken, Registration, Session,
+    ApiKey, Fingerprint, Handle, IdempotencyKey, LeaseToken, Session, Webhook,
     ports::{
-        Changes, Durability::Durable, Durability::Relaxed, HandleOwner, Outbox, Store, StoreError,
-        ToRemember, Tx, Wanted,
+        Durability::Durable, Durability::Relaxed, FactsQuery, HandleOwner, NewIdempotencyRecord,
+        Outbox, Store, StoreError, Tx, WriteSet,
     },
 };
 
 use super::fixture::{
-    Fixture, account, at, claim_of, delivery, envelope, key, postgres, registration, retried, token,
+    Fixture, account, at, claim_of, delivery, envelope, key, postgres, retried, token, webhook,
 };
 use crate::{Database, DatabaseUrl, Settings};
 
@@ -179,41 +179,41 @@ fn the_hot_path_stays_prepared() {
     assert_eq!(counts, [6, 6, 6, 8, 8]);
 }
 
-fn registered(tx: &mut dyn Tx) -> Registration {
+fn registered(tx: &mut dyn Tx) -> Webhook {
     let account = account();
     let key = key(&account.id);
-    let registration = registration(&key.id);
+    let webhook = webhook(&key.id);
     tx.insert_account(&account).unwrap();
     tx.insert_key(&key).unwrap();
-    tx.insert_registration(&registration).unwrap();
-    registration
+    tx.insert_webhook(&webhook).unwrap();
+    webhook
 }
 
 /// Sends to itself `size` times, the first of them under names of their own.
-fn send_batch(tx: &mut dyn Tx, to: &Registration, size: usize, named: usize) {
+fn send_batch(tx: &mut dyn Tx, to: &Webhook, size: usize, named: usize) {
     let caller = to.api_key_id;
     let envelopes: Vec<_> = (0..size).map(|_| Arc::new(envelope(&caller, &caller))).collect();
     let leased =
         envelopes.iter().map(|envelope| delivery(envelope, to, LeaseToken(1), 5)).collect();
     let remembered: Vec<_> = envelopes[..named]
         .iter()
-        .map(|envelope| ToRemember {
+        .map(|envelope| NewIdempotencyRecord {
             caller,
             key: IdempotencyKey::parse(&envelope.meta.id.to_string()).unwrap(),
             fingerprint: Fingerprint([1; 32]),
             envelope_id: envelope.meta.id,
             at: at(7),
-            forgotten_before: at(0),
+            expired_before: at(0),
         })
         .collect();
-    let facts = tx.lock_facts(&Wanted {
+    let facts = tx.lock_facts(&FactsQuery {
         sessions: (0..size).map(|_| token()).collect(),
         callers: vec![caller],
         recipients: vec![caller],
         idempotency: remembered.iter().map(|one| (one.caller, one.key.clone())).collect(),
     });
     let usage = facts.unwrap().usage.into_iter().collect();
-    tx.apply(&Changes { envelopes, leased, usage, remembered, ..Changes::default() }).unwrap();
+    tx.apply(&WriteSet { envelopes, leased, usage, remembered, ..WriteSet::default() }).unwrap();
 }
 
 #[test]
@@ -232,10 +232,10 @@ fn only_a_relaxed_transaction_does_not_wait_for_the_disk() {
 fn a_change_that_waits_long_for_a_batch_gives_up() {
     let db = postgres();
     let key = db.activate();
-    let stuck = db.standing_batch(&Wanted::default());
+    let stuck = db.standing_batch(&FactsQuery::default());
     let change = db.store().write(Durable, |tx| tx.set_sealing_version(&key.id, 2));
     assert!(matches!(change, Err(StoreError::Unavailable(_))), "{change:?}");
-    let status = db.store().write(Durable, |tx| tx.lock_facts_of_batch(&Wanted::default()));
+    let status = db.store().write(Durable, |tx| tx.lock_batch_facts(&FactsQuery::default()));
     assert!(status.is_ok(), "{status:?}");
     drop(stuck);
     db.store().write(Durable, |tx| tx.set_sealing_version(&key.id, 2)).unwrap();
@@ -247,13 +247,13 @@ fn a_batch_that_stands_still_is_ended() {
     let db = postgres();
     let key = db.activate();
     let mut stuck = db.begin(Durable).unwrap();
-    stuck.lock_facts_of_batch(&Wanted::default()).unwrap();
+    stuck.lock_batch_facts(&FactsQuery::default()).unwrap();
     let change = || db.store().write(Durable, |tx| tx.set_sealing_version(&key.id, 2));
     let changed = (0..10).any(|_| change().is_ok());
     assert!(changed, "ten tries of a second each are longer than it may stand still");
-    let ended = stuck.apply(&Changes {
+    let ended = stuck.apply(&WriteSet {
         envelopes: vec![Arc::new(envelope(&key.id, &key.id))],
-        ..Changes::default()
+        ..WriteSet::default()
     });
     assert!(matches!(ended, Err(StoreError::Unavailable(_))), "{ended:?}");
 }
@@ -263,11 +263,11 @@ fn a_batch_that_stands_still_is_ended() {
 fn a_request_that_stands_still_is_ended() {
     let db = postgres();
     let key = db.activate();
-    let wanted = Wanted { callers: vec![key.id], ..Wanted::default() };
+    let wanted = FactsQuery { callers: vec![key.id], ..FactsQuery::default() };
     let mut stuck = db.begin(Durable).unwrap();
     stuck.lock_facts(&wanted).unwrap();
     let began = Instant::now();
-    db.store().write(Durable, |tx| tx.lock_facts_of_batch(&wanted)).unwrap();
+    db.store().write(Durable, |tx| tx.lock_batch_facts(&wanted)).unwrap();
     let took = began.elapsed();
     assert!(took < Duration::from_secs(10), "{took:?}");
     let ended = stuck.find_key(&key.id);
@@ -280,9 +280,9 @@ fn rows_that_go_all_at_once_are_seen_to_be_gone() {
     let account_id = db.activate().account_id;
     let session = Session { token: token(), account_id, expires_at: at(i64::MAX) };
     db.store().write(Durable, |tx| tx.insert_session(&session)).unwrap();
-    let wanted = Wanted { sessions: vec![session.token], ..Wanted::default() };
+    let wanted = FactsQuery { sessions: vec![session.token], ..FactsQuery::default() };
     let known = || {
-        let facts = db.store().write(Durable, |tx| tx.lock_facts_of_batch(&wanted));
+        let facts = db.store().write(Durable, |tx| tx.lock_batch_facts(&wanted));
         facts.unwrap().sessions.len()
     };
     assert_eq!(known(), 1);

@@ -12,16 +12,15 @@ use std::{
 use diesel::{RunQueryDsl, dsl::sql, sql_types::Text};
 use sealpost_domain::{
     AttemptFailure, Decision, DecisionId, EnterpriseTerms, GovernanceKind, GovernanceReason,
-    GovernanceStatus, Handle, KeyStatus, LeaseToken, Outcome, PartnerId, Plan, Registration,
-    RetiringSecret, Session, Subject, Wrapped,
+    GovernanceStatus, Handle, KeyStatus, LeaseToken, Outcome, PartnerId, Plan, RetiringSecret,
+    Session, Subject, Webhook, Wrapped,
     ports::{
-        Changes, Durability::Durable, Facts, HandleOwner, Outbox, Store, StoreError, Tx, Wanted,
+        AdmissionFacts, Durability::Durable, FactsQuery, HandleOwner, Outbox, Store, StoreError,
+        Tx, WriteSet,
     },
 };
 
-use super::fixture::{
-    FAILING_MAX, Fixture, at, claim_of, registration, retried, settlement, token,
-};
+use super::fixture::{FAILING_MAX, Fixture, at, claim_of, retried, settlement, token, webhook};
 use crate::Database;
 
 on_both!(
@@ -37,23 +36,23 @@ on_both!(
     who_counts_usage_and_changes_facts_never_waits_in_a_circle_with_batches,
 );
 
-/// A key that sends to itself, under a session, with a handle and a registration, from an account of a partner.
+/// A key that sends to itself, under a session, with a handle and a webhook, from an account of a partner.
 struct Party {
-    wanted: Wanted,
+    wanted: FactsQuery,
     owner: HandleOwner,
     session: Session,
     handle: Handle,
-    registration: Registration,
+    webhook: Webhook,
 }
 
 impl Party {
     fn of(db: &Fixture) -> Self {
         let (wanted, owner, session, handle) = Self::that_is_new(db);
-        let registration = db.register(&owner.api_key_id);
-        Self { wanted, owner, session, handle, registration }
+        let webhook = db.register(&owner.api_key_id);
+        Self { wanted, owner, session, handle, webhook }
     }
 
-    fn that_is_new(db: &Fixture) -> (Wanted, HandleOwner, Session, Handle) {
+    fn that_is_new(db: &Fixture) -> (FactsQuery, HandleOwner, Session, Handle) {
         let key = db.activate();
         let (account_id, api_key_id) = (key.account_id, key.id);
         let session = Session { token: token(), account_id, expires_at: at(i64::MAX) };
@@ -65,7 +64,7 @@ impl Party {
                 tx.assign_handle(&handle, &owner)
             })
             .unwrap();
-        let wanted = Wanted {
+        let wanted = FactsQuery {
             sessions: vec![session.token],
             callers: vec![api_key_id],
             recipients: vec![api_key_id],
@@ -74,12 +73,12 @@ impl Party {
         (wanted, owner, session, handle)
     }
 
-    fn read(&self, db: &Fixture) -> Facts {
+    fn read(&self, db: &Fixture) -> AdmissionFacts {
         db.store().write(Durable, |tx| tx.lock_facts(&self.wanted)).unwrap()
     }
 
-    fn relied_on(&self, db: &Fixture) -> Facts {
-        db.store().write(Durable, |tx| tx.lock_facts_of_batch(&self.wanted)).unwrap()
+    fn relied_on(&self, db: &Fixture) -> AdmissionFacts {
+        db.store().write(Durable, |tx| tx.lock_batch_facts(&self.wanted)).unwrap()
     }
 }
 
@@ -153,7 +152,7 @@ fn without_a_stamp_nothing_is_decided(db: &Fixture) {
     let party = Party::of(db);
     party.relied_on(db);
     db.execute("DELETE FROM facts_stamp").unwrap();
-    let batch = db.store().write(Durable, |tx| tx.lock_facts_of_batch(&party.wanted));
+    let batch = db.store().write(Durable, |tx| tx.lock_batch_facts(&party.wanted));
     assert!(batch.is_err(), "{batch:?}");
     assert!(db.execute("INSERT INTO facts_stamp (id, stamp) VALUES (2, 'a')").is_err());
     db.execute("INSERT INTO facts_stamp (stamp) VALUES ('a')").unwrap();
@@ -190,19 +189,17 @@ const CHANGES: [Change; 22] = [
         let decision = decision(Subject::Key(it.owner.api_key_id));
         tx.insert_decision(&Decision { id: DecisionId::new(at(7), [1; 10]), ..decision })
     }),
-    ("one more registration", |tx, it| tx.insert_registration(&registration(&it.owner.api_key_id))),
+    ("one more webhook", |tx, it| tx.insert_webhook(&webhook(&it.owner.api_key_id))),
     ("secrets", |tx, it| {
-        let old = RetiringSecret { secret: it.registration.secret.clone(), until: at(900) };
-        tx.set_secrets(&it.registration.id, &Wrapped(vec![8; 40]), &[old])
+        let old = RetiringSecret { secret: it.webhook.secret.clone(), until: at(900) };
+        tx.set_secrets(&it.webhook.id, &Wrapped(vec![8; 40]), &[old])
     }),
     ("re-encrypted", |tx, it| {
-        let old = &it.registration.secret;
-        tx.replace_secret(&it.registration.id, old, &Wrapped(vec![7; 40])).map(drop)
+        let old = &it.webhook.secret;
+        tx.replace_secret(&it.webhook.id, old, &Wrapped(vec![7; 40])).map(drop)
     }),
     ("retired", |tx, _| tx.purge_retired_secrets(at(901), 9).map(drop)),
-    ("no registration", |tx, it| {
-        tx.delete_registration(&it.owner.api_key_id, &it.registration.id).map(drop)
-    }),
+    ("no webhook", |tx, it| tx.delete_webhook(&it.owner.api_key_id, &it.webhook.id).map(drop)),
     ("handle", |tx, it| {
         let key = super::fixture::key(&it.owner.account_id);
         tx.insert_key(&key)?;
@@ -236,14 +233,14 @@ fn disabling_and_enabling_is_seen(db: &Fixture) {
     let relied_on = || {
         let facts = party.relied_on(db);
         assert_eq!(facts, party.read(db));
-        facts.registrations[&party.owner.api_key_id].enabled.len()
+        facts.webhooks[&party.owner.api_key_id].enabled.len()
     };
     assert_eq!(relied_on(), 1);
-    db.send(&party.registration, 1);
+    db.send(&party.webhook, 1);
     let held = db.claim(&claim_of(2000, 1, LeaseToken(1))).unwrap();
     db.settle(&[settlement(&held[0], 2001, Outcome::Gone)], FAILING_MAX).unwrap();
     assert_eq!(relied_on(), 0);
-    db.store().write(Durable, |tx| tx.enable_registration(&party.registration.id)).unwrap();
+    db.store().write(Durable, |tx| tx.enable_webhook(&party.webhook.id)).unwrap();
     assert_eq!(relied_on(), 1);
 }
 
@@ -251,9 +248,9 @@ fn what_is_no_fact_changes_nothing(db: &Fixture) {
     let party = Party::of(db);
     let before = stamp(db);
     let usage = party.relied_on(db).usage.into_iter().collect();
-    db.apply(&Changes { usage, ..Changes::default() });
+    db.apply(&WriteSet { usage, ..WriteSet::default() });
     Party::that_is_new(db);
-    db.send(&party.registration, 2);
+    db.send(&party.webhook, 2);
     let held = db.claim(&claim_of(2000, 2, LeaseToken(1))).unwrap();
     let failed = Outcome::Retry { failure: AttemptFailure::Connect, due_at: at(9000) };
     let ends = [settlement(&held[0], 2001, Outcome::Succeeded), settlement(&held[1], 2002, failed)];
@@ -313,7 +310,7 @@ fn nothing_changes_while_a_batch_relies_on_it(db: &Fixture) {
                 while !is_over.load(Ordering::SeqCst) {
                     let look = || {
                         let mut tx = db.begin(Durable)?;
-                        let known = tx.lock_facts_of_batch(&party.wanted)?.keys[&id].status;
+                        let known = tx.lock_batch_facts(&party.wanted)?.keys[&id].status;
                         Ok((known, tx.find_key(&id)?.unwrap().status))
                     };
                     let (known, stored) = retried(look).unwrap();
@@ -331,19 +328,19 @@ fn who_counts_usage_and_changes_facts_never_waits_in_a_circle_with_batches(db: &
             let party = &parties[turn % 2];
             scope.spawn(move || {
                 for _ in 0..20 {
-                    let registration = registration(&party.owner.api_key_id);
+                    let webhook = webhook(&party.owner.api_key_id);
                     // Whoever begins a transaction anew where it was contended would hide a circle.
                     let count = || {
                         let mut tx = db.begin(Durable)?;
                         let usage = if turn < 2 {
                             tx.lock_facts(&party.wanted)?.usage
                         } else {
-                            tx.lock_facts_of_batch(&party.wanted)?.usage
+                            tx.lock_batch_facts(&party.wanted)?.usage
                         };
                         let usage = usage.into_iter().collect();
-                        tx.apply(&Changes { usage, ..Changes::default() })?;
+                        tx.apply(&WriteSet { usage, ..WriteSet::default() })?;
                         if turn < 2 {
-                            tx.insert_registration(&registration)?;
+                            tx.insert_webhook(&webhook)?;
                         }
                         tx.commit()
                     };

@@ -11,8 +11,8 @@ use std::{
 use sealpost_domain::{
     ApiKeyId, Fingerprint, IdempotencyKey, Timestamp,
     ports::{
-        Changes, Durability::Durable, Facts, Overage, Remembered, Store, StoreError, ToRemember,
-        Tx, Wanted,
+        AdmissionFacts, Durability::Durable, FactsQuery, IdempotencyRecord, NewIdempotencyRecord,
+        Overage, Store, StoreError, Tx, WriteSet,
     },
 };
 
@@ -40,36 +40,36 @@ fn name(caller: ApiKeyId, key: &str) -> Name {
 }
 
 /// An envelope of that name.
-fn send((caller, key): &Name, byte: u8) -> Changes {
+fn send((caller, key): &Name, byte: u8) -> WriteSet {
     let envelope = Arc::new(envelope(caller, caller));
-    let remembered = vec![ToRemember {
+    let remembered = vec![NewIdempotencyRecord {
         caller: *caller,
         key: key.clone(),
         fingerprint: Fingerprint([byte; 32]),
         envelope_id: envelope.meta.id,
         at: NOW,
-        forgotten_before: NOW,
+        expired_before: NOW,
     }];
-    Changes { envelopes: vec![envelope], remembered, ..Changes::default() }
+    WriteSet { envelopes: vec![envelope], remembered, ..WriteSet::default() }
 }
 
 /// The same so early that it has had its time by now.
-fn send_early(name: &Name, byte: u8) -> Changes {
+fn send_early(name: &Name, byte: u8) -> WriteSet {
     let mut changes = send(name, byte);
     changes.remembered[0].at = at(NOW.as_millis() - 1);
     changes
 }
 
-fn told(changes: &Changes) -> Remembered {
-    let ToRemember { at, fingerprint, .. } = changes.remembered[0];
-    Remembered { at, fingerprint, meta: changes.envelopes[0].meta.clone() }
+fn told(changes: &WriteSet) -> IdempotencyRecord {
+    let NewIdempotencyRecord { at, fingerprint, .. } = changes.remembered[0];
+    IdempotencyRecord { at, fingerprint, meta: changes.envelopes[0].meta.clone() }
 }
 
-fn recall(tx: &mut dyn Tx, names: &[Name]) -> Result<Facts, StoreError> {
-    tx.lock_facts(&Wanted { idempotency: names.to_vec(), ..Wanted::default() })
+fn recall(tx: &mut dyn Tx, names: &[Name]) -> Result<AdmissionFacts, StoreError> {
+    tx.lock_facts(&FactsQuery { idempotency: names.to_vec(), ..FactsQuery::default() })
 }
 
-fn facts(db: &Fixture, names: &[Name]) -> Facts {
+fn facts(db: &Fixture, names: &[Name]) -> AdmissionFacts {
     db.store().write(Durable, |tx| recall(tx, names)).unwrap()
 }
 
@@ -131,8 +131,8 @@ fn a_name_that_has_had_its_time_is_free_again(db: &Fixture) {
     db.apply(&send_early(&early, 1));
     let first = send(&late, 2);
     db.apply(&first);
-    let merged = |changes: [Changes; 2]| {
-        let mut all = Changes::default();
+    let merged = |changes: [WriteSet; 2]| {
+        let mut all = WriteSet::default();
         for one in changes {
             all.envelopes.extend(one.envelopes);
             all.remembered.extend(one.remembered);
@@ -223,7 +223,7 @@ fn overage_adds_up_by_key_and_month(db: &Fixture) {
         vec![of(one, 1, 2), of(other, 1, 5), of(one, 2, 7), of(one, 1, 1)],
         vec![of(one, 1, u32::MAX)],
     ] {
-        db.apply(&Changes { overage, ..Changes::default() });
+        db.apply(&WriteSet { overage, ..WriteSet::default() });
     }
     let recorded = |key, month, messages: u64| {
         db.count(&format!(
@@ -244,7 +244,8 @@ fn overage_of_many_at_once_adds_up(db: &Fixture) {
                 overage.rotate_left(turn % 2);
                 for _ in 0..10 {
                     let mut tx = db.begin(Durable).unwrap();
-                    tx.apply(&Changes { overage: overage.to_vec(), ..Changes::default() }).unwrap();
+                    tx.apply(&WriteSet { overage: overage.to_vec(), ..WriteSet::default() })
+                        .unwrap();
                     tx.commit().unwrap();
                 }
             });

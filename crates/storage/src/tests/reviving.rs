@@ -1,7 +1,7 @@
 //! Sending again: one notice, or all that failed in a time.
 
 use sealpost_domain::{
-    AttemptFailure, DeliveryId, LeaseToken, LeasedDelivery, Outcome, Registration,
+    AttemptFailure, DeliveryId, LeaseToken, LeasedDelivery, Outcome, Webhook,
     ports::{Durability::Durable, FailedWithin, Outbox, Recovered},
 };
 
@@ -16,7 +16,7 @@ on_both!(
     what_failed_again_is_found_by_its_newest_failure,
 );
 
-fn redeliver(db: &Fixture, to: &Registration, delivery: &LeasedDelivery) -> bool {
+fn redeliver(db: &Fixture, to: &Webhook, delivery: &LeasedDelivery) -> bool {
     let id = DeliveryId { envelope_id: delivery.meta.id, webhook_id: to.id };
     db.store().write(Durable, |tx| tx.redeliver(&id, &to.api_key_id, at(5000))).unwrap()
 }
@@ -77,11 +77,11 @@ fn only_a_kept_envelope_of_this_key_is_sent_again(db: &Fixture) {
     assert!(!redeliver(db, &to, &sent[1]));
     assert_eq!(db.count("deliveries"), 2);
     let young = db.register(&key.id);
-    assert!(redeliver(db, &young, &sent[0]), "a later registration may ask for it too");
+    assert!(redeliver(db, &young, &sent[0]), "a later webhook may ask for it too");
     assert_eq!(db.count("deliveries"), 3);
 }
 
-fn recover(db: &Fixture, to: &Registration, failed: &FailedWithin) -> (u64, u64, bool) {
+fn recover(db: &Fixture, to: &Webhook, failed: &FailedWithin) -> (u64, u64, bool) {
     let recovered =
         db.store().write(Durable, |tx| tx.recover_deliveries(&to.id, failed, at(5000))).unwrap();
     let Recovered { matched, recovered, more } = recovered;

@@ -12,15 +12,15 @@ use std::{
 use sealpost_domain::{
     ApiKeyId, Handle, KeyStatus, LeaseToken, Outcome, Plan, Wrapped,
     ports::{
-        Changes, Durability::Durable, HandleOwner, Outbox, Registrations, Revoked, SendLedger as _,
-        Store, StoreError, Wanted,
+        Durability::Durable, FactsQuery, HandleOwner, Outbox, RecipientWebhooks, Revoked,
+        SendLedger as _, Store, StoreError, WriteSet,
     },
 };
 
 use super::fixture::{FAILING_MAX, Fixture, claim_of, delivery, envelope, key, settlement};
 
 on_both!(
-    registrations_and_deliveries_go_and_the_rest_stays,
+    webhooks_and_deliveries_go_and_the_rest_stays,
     a_revoked_key_stays_revoked,
     no_status_makes_a_key_revoked_that_still_has_its_root,
     a_key_that_is_not_there_cannot_be_changed,
@@ -38,7 +38,7 @@ fn revoke(db: &Fixture, id: &ApiKeyId) -> Result<Revoked, StoreError> {
     })
 }
 
-fn registrations_and_deliveries_go_and_the_rest_stays(db: &Fixture) {
+fn webhooks_and_deliveries_go_and_the_rest_stays(db: &Fixture) {
     let (key, other) = (db.activate(), db.activate());
     let bob = Handle::parse("bob").unwrap();
     let owner = HandleOwner { account_id: key.account_id, api_key_id: key.id };
@@ -49,15 +49,15 @@ fn registrations_and_deliveries_go_and_the_rest_stays(db: &Fixture) {
     db.send(&theirs, 2);
     db.execute("UPDATE deliveries SET due_at = NULL, failed_at = 5").unwrap();
 
-    assert_eq!(revoke(db, &key.id).unwrap(), Revoked { registrations: 2, deliveries: 4 });
+    assert_eq!(revoke(db, &key.id).unwrap(), Revoked { webhooks: 2, deliveries: 4 });
 
     let found = db.lookup().unwrap().find_key(&key.id).unwrap().unwrap();
     assert_eq!((found.status, found.root), (KeyStatus::Revoked, None));
     assert_eq!((found.did, found.label.to_string()), (key.did, key.label.to_string()));
     assert_eq!(db.lookup().unwrap().find_handle(&bob).unwrap(), Some(owner));
-    let left = db.store().write(Durable, |tx| {
-        Ok((tx.count_registrations(&key.id)?, tx.count_registrations(&other.id)?))
-    });
+    let left = db
+        .store()
+        .write(Durable, |tx| Ok((tx.count_webhooks(&key.id)?, tx.count_webhooks(&other.id)?)));
     assert_eq!(left.unwrap(), (0, 1));
     assert_eq!(db.count("deliveries"), 2);
     assert_eq!(db.count("envelopes"), 6, "what was sealed stays");
@@ -72,7 +72,7 @@ fn a_revoked_key_stays_revoked(db: &Fixture) {
     }
     let (old, new) = (key.root.unwrap(), Wrapped(vec![1]));
     assert!(!db.store().write(Durable, |tx| tx.replace_root(&key.id, &old, &new)).unwrap());
-    assert_eq!(revoke(db, &key.id).unwrap(), Revoked { registrations: 0, deliveries: 0 });
+    assert_eq!(revoke(db, &key.id).unwrap(), Revoked { webhooks: 0, deliveries: 0 });
 }
 
 fn no_status_makes_a_key_revoked_that_still_has_its_root(db: &Fixture) {
@@ -100,7 +100,9 @@ fn a_revocation_waits_for_the_request_that_holds_the_key(db: &Fixture) {
     let is_revoked = AtomicBool::new(false);
     let revoked = thread::scope(|scope| {
         let mut batch = db.begin(Durable).unwrap();
-        batch.lock_facts(&Wanted { recipients: vec![key.id], ..Wanted::default() }).unwrap();
+        batch
+            .lock_facts(&FactsQuery { recipients: vec![key.id], ..FactsQuery::default() })
+            .unwrap();
         let revocation = scope.spawn(|| {
             let revoked = revoke(db, &key.id).unwrap();
             is_revoked.store(true, Ordering::SeqCst);
@@ -110,23 +112,23 @@ fn a_revocation_waits_for_the_request_that_holds_the_key(db: &Fixture) {
         assert!(!is_revoked.load(Ordering::SeqCst));
         let sealed = Arc::new(envelope(&key.id, &key.id));
         let leased = vec![delivery(&sealed, &to, LeaseToken(1), 5000)];
-        let changes = Changes { envelopes: vec![sealed], leased, ..Changes::default() };
+        let changes = WriteSet { envelopes: vec![sealed], leased, ..WriteSet::default() };
         batch.apply(&changes).unwrap();
         batch.commit().unwrap();
         revocation.join().unwrap()
     });
-    assert_eq!(revoked, Revoked { registrations: 1, deliveries: 1 });
+    assert_eq!(revoked, Revoked { webhooks: 1, deliveries: 1 });
     assert_eq!((db.count("webhooks"), db.count("deliveries")), (0, 0));
 }
 
-/// What the batch adds is found without its registration, and goes, when it is due.
+/// What the batch adds is found without its webhook, and goes, when it is due.
 fn a_revocation_waits_for_the_batch_that_relies_on_the_key(db: &Fixture) {
     let key = db.activate();
     let to = db.register(&key.id);
     let is_revoked = AtomicBool::new(false);
     thread::scope(|scope| {
         let mut batch =
-            db.standing_batch(&Wanted { recipients: vec![key.id], ..Wanted::default() });
+            db.standing_batch(&FactsQuery { recipients: vec![key.id], ..FactsQuery::default() });
         scope.spawn(|| {
             revoke(db, &key.id).unwrap();
             is_revoked.store(true, Ordering::SeqCst);
@@ -135,7 +137,7 @@ fn a_revocation_waits_for_the_batch_that_relies_on_the_key(db: &Fixture) {
         assert!(!is_revoked.load(Ordering::SeqCst));
         let sealed = Arc::new(envelope(&key.id, &key.id));
         let leased = vec![delivery(&sealed, &to, LeaseToken(1), 5000)];
-        let changes = Changes { envelopes: vec![sealed], leased, ..Changes::default() };
+        let changes = WriteSet { envelopes: vec![sealed], leased, ..WriteSet::default() };
         batch.apply(&changes).unwrap();
         batch.commit().unwrap();
     });
@@ -154,7 +156,7 @@ fn a_request_waits_for_the_revocation_and_sees_it(db: &Fixture) {
         tx.revoke_key(&key.id).unwrap();
         let batch = scope.spawn(|| {
             let (callers, recipients) = (vec![sender.id], vec![key.id]);
-            let wanted = Wanted { callers, recipients, ..Wanted::default() };
+            let wanted = FactsQuery { callers, recipients, ..FactsQuery::default() };
             let facts = db.store().write(Durable, |tx| tx.lock_facts(&wanted)).unwrap();
             assert!(is_committed.load(Ordering::SeqCst));
             facts
@@ -165,7 +167,7 @@ fn a_request_waits_for_the_revocation_and_sees_it(db: &Fixture) {
         let facts = batch.join().unwrap();
         assert_eq!(facts.keys[&key.id].status, KeyStatus::Revoked);
         assert_eq!(facts.keys[&sender.id].status, KeyStatus::Active);
-        assert_eq!(*facts.registrations[&key.id], Registrations::default());
+        assert_eq!(*facts.webhooks[&key.id], Webhooks::default());
     });
 }
 

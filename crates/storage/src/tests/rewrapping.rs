@@ -11,7 +11,7 @@ use super::fixture::{Fixture, issuer_key};
 
 on_both!(
     pages_of_roots_cover_every_key_once,
-    pages_of_secrets_cover_every_registration_once,
+    pages_of_secrets_cover_every_webhook_once,
     a_revoked_key_has_no_root_to_show,
     a_root_is_replaced_where_it_is_still_the_same,
     a_secret_is_replaced_where_it_is_still_the_same,
@@ -42,7 +42,7 @@ fn pages_of_roots_cover_every_key_once(db: &Fixture) {
     assert!(there.iter().all(|key| seen.contains(&key.id)));
 }
 
-fn pages_of_secrets_cover_every_registration_once(db: &Fixture) {
+fn pages_of_secrets_cover_every_webhook_once(db: &Fixture) {
     let key = db.activate();
     let there: Vec<_> = (0..5).map(|_| db.register(&key.id)).collect();
     let mut seen = Vec::new();
@@ -96,7 +96,7 @@ fn a_secret_is_replaced_where_it_is_still_the_same(db: &Fixture) {
     assert!(!replace(&new, &old));
     assert!(replace(&old, &new));
     assert!(!replace(&old, &new));
-    let left = db.store().write(Durable, |tx| tx.list_registrations(&key.id)).unwrap();
+    let left = db.store().write(Durable, |tx| tx.list_webhooks(&key.id)).unwrap();
     let secret = |id| &left.iter().find(|one| one.id == id).unwrap().secret;
     assert_eq!((secret(mine.id), secret(other.id)), (&new, &old));
 }

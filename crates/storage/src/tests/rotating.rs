@@ -1,8 +1,8 @@
 //! Secrets that retire: who reads them, who re-encrypts them, and when they are gone.
 
 use sealpost_domain::{
-    LeaseToken, Registration, RetiringSecret, Wrapped,
-    ports::{Durability::Durable, Durability::Relaxed, Outbox, Wanted},
+    LeaseToken, RetiringSecret, Webhook, Wrapped,
+    ports::{Durability::Durable, Durability::Relaxed, FactsQuery, Outbox},
 };
 
 use super::fixture::{Fixture, at, claim_of};
@@ -11,21 +11,21 @@ on_both!(
     whoever_sends_reads_the_secrets_that_retire,
     secrets_that_retire_are_re_encrypted_too,
     what_has_retired_is_deleted,
-    only_the_key_itself_locks_its_registration,
+    only_the_key_itself_locks_its_webhook,
 );
 
 fn retiring(byte: u8, until: i64) -> RetiringSecret {
     RetiringSecret { secret: Wrapped(vec![byte; 61]), until: at(until) }
 }
 
-fn rotated(db: &Fixture, secrets: &[RetiringSecret]) -> Registration {
+fn rotated(db: &Fixture, secrets: &[RetiringSecret]) -> Webhook {
     let to = db.register(&db.activate().id);
     db.store().write(Durable, |tx| tx.set_secrets(&to.id, &Wrapped(vec![9; 61]), secrets)).unwrap();
     to
 }
 
-fn stands(db: &Fixture, of: &Registration) -> Registration {
-    let locked = db.store().write(Durable, |tx| tx.lock_registration(&of.api_key_id, &of.id));
+fn stands(db: &Fixture, of: &Webhook) -> Webhook {
+    let locked = db.store().write(Durable, |tx| tx.lock_webhook(&of.api_key_id, &of.id));
     locked.unwrap().unwrap()
 }
 
@@ -34,9 +34,9 @@ fn whoever_sends_reads_the_secrets_that_retire(db: &Fixture) {
     let to = rotated(db, &secrets);
     db.send(&to, 1);
     let claimed = db.claim(&claim_of(1000, 1, LeaseToken(1))).unwrap();
-    let wanted = Wanted { recipients: vec![to.api_key_id], ..Wanted::default() };
+    let wanted = FactsQuery { recipients: vec![to.api_key_id], ..FactsQuery::default() };
     let facts = db.store().write(Durable, |tx| tx.lock_facts(&wanted)).unwrap();
-    for target in [&claimed[0].target, &facts.registrations[&to.api_key_id].enabled[0]] {
+    for target in [&claimed[0].target, &facts.webhooks[&to.api_key_id].enabled[0]] {
         assert_eq!((&target.secret, &*target.retiring), (&Wrapped(vec![9; 61]), &secrets[..]));
     }
     assert_eq!(stands(db, &to).retiring, secrets);
@@ -74,9 +74,9 @@ fn what_has_retired_is_deleted(db: &Fixture) {
     assert_eq!(db.count("webhooks WHERE retiring IS NOT NULL OR retiring_until IS NOT NULL"), 0);
 }
 
-fn only_the_key_itself_locks_its_registration(db: &Fixture) {
+fn only_the_key_itself_locks_its_webhook(db: &Fixture) {
     let (to, other) = (db.register(&db.activate().id), db.activate());
-    let lock = |key| db.store().write(Durable, |tx| tx.lock_registration(key, &to.id)).unwrap();
+    let lock = |key| db.store().write(Durable, |tx| tx.lock_webhook(key, &to.id)).unwrap();
     assert!(lock(&to.api_key_id).is_some());
     assert!(lock(&other.id).is_none());
 }

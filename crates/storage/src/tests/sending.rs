@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use sealpost_domain::{
     Envelope, LeaseToken, Suite,
-    ports::{Changes, Durability::Durable, Outbox, StoreError},
+    ports::{Durability::Durable, Outbox, StoreError, WriteSet},
 };
 
 use super::fixture::{Fixture, at, claim_of, delivery, envelope};
@@ -24,7 +24,7 @@ fn an_envelope_reads_back_to_its_recipient_alone(db: &Fixture) {
     let mut classic = envelope(&sender.id, &recipient.id);
     classic.meta.suite = Suite::Classic;
     classic.sealed = vec![0xA5; 300_000];
-    db.apply(&Changes { envelopes: vec![Arc::new(classic.clone())], ..Changes::default() });
+    db.apply(&WriteSet { envelopes: vec![Arc::new(classic.clone())], ..WriteSet::default() });
     let find =
         |key| db.store().write(Durable, |tx| tx.find_envelope(&classic.meta.id, key)).unwrap();
     assert!(find(&recipient.id) == Some((classic.clone(), None)));
@@ -34,7 +34,7 @@ fn an_envelope_reads_back_to_its_recipient_alone(db: &Fixture) {
 fn the_first_opening_stays(db: &Fixture) {
     let key = db.activate();
     let envelope = envelope(&key.id, &key.id);
-    db.apply(&Changes { envelopes: vec![Arc::new(envelope.clone())], ..Changes::default() });
+    db.apply(&WriteSet { envelopes: vec![Arc::new(envelope.clone())], ..WriteSet::default() });
     let open = |when| db.store().write(Durable, |tx| tx.mark_opened(&envelope.meta.id, at(when)));
     assert_eq!(open(50).unwrap(), at(50));
     assert_eq!(open(40).unwrap(), at(50));
@@ -54,11 +54,11 @@ fn a_large_batch_is_stored_whole(db: &Fixture) {
     let deliver = |envelopes: &[Arc<Envelope>]| {
         envelopes.iter().map(|envelope| delivery(envelope, &to, lease, 900)).collect()
     };
-    db.apply(&Changes {
+    db.apply(&WriteSet {
         leased: deliver(&envelopes[..200]),
         unleased: deliver(&envelopes[200..]),
         envelopes: envelopes.clone(),
-        ..Changes::default()
+        ..WriteSet::default()
     });
     let due = db.claim(&claim_of(1000, 999, LeaseToken(1))).unwrap();
     let sent: BTreeSet<_> = envelopes.iter().map(|envelope| envelope.meta.id).collect();
@@ -76,7 +76,7 @@ fn envelope_of<'a>(
 fn an_envelope_is_stored_once(db: &Fixture) {
     let key = db.activate();
     let envelope = Arc::new(envelope(&key.id, &key.id));
-    let changes = Changes { envelopes: vec![envelope], ..Changes::default() };
+    let changes = WriteSet { envelopes: vec![envelope], ..WriteSet::default() };
     db.apply(&changes);
     let again = db.store().write(Durable, |tx| tx.apply(&changes));
     assert!(matches!(again, Err(StoreError::Refused(_))), "{again:?}");
@@ -87,7 +87,7 @@ fn a_leased_delivery_is_nobody_elses_until_its_lease_ends(db: &Fixture) {
     let to = db.register(&key.id);
     let envelope = Arc::new(envelope(&key.id, &key.id));
     let leased = vec![delivery(&envelope, &to, LeaseToken(7), 5000)];
-    db.apply(&Changes { envelopes: vec![envelope], leased, ..Changes::default() });
+    db.apply(&WriteSet { envelopes: vec![envelope], leased, ..WriteSet::default() });
     let claim = |now| db.claim(&claim_of(now, 10, LeaseToken(8))).unwrap().len();
     assert_eq!(claim(4999), 0);
     assert_eq!(claim(5000), 1);
@@ -97,11 +97,11 @@ fn a_leased_delivery_is_nobody_elses_until_its_lease_ends(db: &Fixture) {
 fn usage_of_a_key_that_is_not_there_is_an_error(db: &Fixture) {
     let nobody = super::fixture::key(&db.activate().account_id).id;
     let usage = vec![(nobody, sealpost_domain::Usage::UNUSED)];
-    let changes = Changes { usage, ..Changes::default() };
+    let changes = WriteSet { usage, ..WriteSet::default() };
     let done = db.store().write(Durable, |tx| tx.apply(&changes));
     assert!(matches!(done, Err(StoreError::Corrupt("usage"))), "{done:?}");
 }
 
 fn a_batch_may_decide_nothing(db: &Fixture) {
-    db.apply(&Changes::default());
+    db.apply(&WriteSet::default());
 }

@@ -1,7 +1,7 @@
 //! Settling: outcomes are written where the lease still holds.
 
 use sealpost_domain::{
-    AttemptFailure, LastFailure, LeaseToken, LeasedDelivery, Outcome, Registration, Settlement,
+    AttemptFailure, AttemptResult, LastFailure, LeaseToken, LeasedDelivery, Outcome, Webhook,
     ports::{Durability::Durable, Outbox},
 };
 
@@ -13,20 +13,20 @@ on_both!(
     an_exhausted_delivery_stays_and_is_never_due,
     a_stale_lease_changes_nothing,
     a_mixed_batch_is_settled_each_its_own_way,
-    a_registration_is_told_the_newest_alone,
+    a_webhook_is_told_the_newest_alone,
 );
 
 fn claim(db: &Fixture, now: i64, lease: i64) -> Vec<LeasedDelivery> {
     db.claim(&claim_of(now, 1000, LeaseToken(lease))).unwrap()
 }
 
-fn settle(db: &Fixture, settlements: &[Settlement]) {
-    db.settle(settlements, FAILING_MAX).unwrap();
+fn settle(db: &Fixture, results: &[AttemptResult]) {
+    db.settle(results, FAILING_MAX).unwrap();
 }
 
-fn told(db: &Fixture, to: &Registration) -> Registration {
-    let listed = db.store().write(Durable, |tx| tx.list_registrations(&to.api_key_id)).unwrap();
-    listed.into_iter().find(|registration| registration.id == to.id).unwrap()
+fn told(db: &Fixture, to: &Webhook) -> Webhook {
+    let listed = db.store().write(Durable, |tx| tx.list_webhooks(&to.api_key_id)).unwrap();
+    listed.into_iter().find(|webhook| webhook.id == to.id).unwrap()
 }
 
 fn failed(when: i64, error: &str) -> LastFailure {
@@ -121,7 +121,7 @@ fn a_mixed_batch_is_settled_each_its_own_way(db: &Fixture) {
     }
 }
 
-fn a_registration_is_told_the_newest_alone(db: &Fixture) {
+fn a_webhook_is_told_the_newest_alone(db: &Fixture) {
     let to = db.register(&db.activate().id);
     db.send(&to, 6);
     let held = claim(db, 1000, 1);

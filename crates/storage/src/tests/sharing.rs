@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use sealpost_domain::{
-    LeaseToken, Registration, WebhookId,
+    LeaseToken, Webhook, WebhookId,
     ports::{Claim, Outbox},
 };
 
@@ -16,7 +16,7 @@ on_both!(
     what_others_leave_free_goes_to_the_long_queue,
     everybody_gets_their_turn,
     what_others_have_that_is_not_due_stays,
-    a_long_queue_of_a_disabled_registration_is_not_in_the_way,
+    a_long_queue_of_a_disabled_webhook_is_not_in_the_way,
 );
 
 fn claim(db: &Fixture, limit: usize, per_target_max: usize) -> BTreeMap<WebhookId, usize> {
@@ -29,7 +29,7 @@ fn claim(db: &Fixture, limit: usize, per_target_max: usize) -> BTreeMap<WebhookI
 }
 
 /// Has so many due since this time.
-fn target(db: &Fixture, count: usize, due_at: i64) -> Registration {
+fn target(db: &Fixture, count: usize, due_at: i64) -> Webhook {
     let to = db.register(&db.activate().id);
     db.send(&to, count);
     db.execute(&format!("UPDATE deliveries SET due_at = {due_at} WHERE webhook_id = '{}'", to.id))
@@ -119,7 +119,7 @@ fn what_others_have_that_is_not_due_stays(db: &Fixture) {
     assert!(left.iter().all(|it| it.lease_until == at(9999)));
 }
 
-fn a_long_queue_of_a_disabled_registration_is_not_in_the_way(db: &Fixture) {
+fn a_long_queue_of_a_disabled_webhook_is_not_in_the_way(db: &Fixture) {
     let off = target(db, 100, 1000);
     let others: Vec<_> = (0..3).map(|_| target(db, 5, 1500)).collect();
     db.execute(&format!("UPDATE webhooks SET status = 'disabled' WHERE id = '{}'", off.id))

@@ -17,9 +17,8 @@ use diesel_migrations::MigrationHarness as _;
 use sealpost_domain::{
     LeaseToken, Usage,
     ports::{
-        Changes,
         Durability::{Durable, Relaxed},
-        Store, StoreError,
+        Store, StoreError, WriteSet,
     },
 };
 
@@ -106,11 +105,11 @@ fn the_hot_path_stays_prepared() {
     drop(link);
     for _ in 0..2 {
         let envelope = Arc::new(envelope(&key.id, &key.id));
-        db.apply(&Changes {
+        db.apply(&WriteSet {
             leased: vec![delivery(&envelope, &to, LeaseToken(1), 5)],
             envelopes: vec![envelope],
             usage: vec![(key.id, Usage::UNUSED)],
-            ..Changes::default()
+            ..WriteSet::default()
         });
     }
     let kept = kept.lock().unwrap();

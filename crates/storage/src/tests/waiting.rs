@@ -11,7 +11,7 @@ use std::{
 
 use sealpost_domain::{
     ApiKey, KeyStatus, Usage,
-    ports::{Changes, Durability::Durable, Store, StoreError, Tx, Wanted},
+    ports::{Durability::Durable, FactsQuery, Store, StoreError, Tx, WriteSet},
 };
 
 use super::fixture::{Fixture, token};
@@ -31,16 +31,16 @@ const ROUNDS: u32 = 25;
 fn count_up(tx: &mut dyn Tx, keys: &[&ApiKey]) -> Result<(), StoreError> {
     let mut callers: Vec<_> = keys.iter().map(|key| key.id).collect();
     callers.sort_unstable();
-    let wanted = Wanted { recipients: callers.clone(), callers, ..Wanted::default() };
-    let mut usage = tx.lock_facts_of_batch(&wanted)?.usage;
+    let wanted = FactsQuery { recipients: callers.clone(), callers, ..FactsQuery::default() };
+    let mut usage = tx.lock_batch_facts(&wanted)?.usage;
     for used in usage.values_mut() {
         used.month.used += 1;
     }
-    tx.apply(&Changes { usage: usage.into_iter().collect(), ..Changes::default() })
+    tx.apply(&WriteSet { usage: usage.into_iter().collect(), ..WriteSet::default() })
 }
 
 fn used(db: &Fixture, key: &ApiKey) -> Usage {
-    let wanted = Wanted { callers: vec![key.id], ..Wanted::default() };
+    let wanted = FactsQuery { callers: vec![key.id], ..FactsQuery::default() };
     db.store().write(Durable, |tx| tx.lock_facts(&wanted)).unwrap().usage[&key.id]
 }
 
@@ -116,7 +116,7 @@ fn a_request_waits_for_the_status_change_and_sees_it(db: &Fixture) {
             other.batch_execute("COMMIT").unwrap();
         });
         begun.wait();
-        let wanted = Wanted { recipients: vec![key.id], ..Wanted::default() };
+        let wanted = FactsQuery { recipients: vec![key.id], ..FactsQuery::default() };
         let facts = db.store().write(Durable, |tx| tx.lock_facts(&wanted)).unwrap();
         assert!(committed.load(Ordering::SeqCst));
         assert_eq!(facts.keys[&key.id].status, KeyStatus::Deactivated);

@@ -2,7 +2,7 @@
 
 use std::{error::Error, sync::mpsc, time::Duration};
 
-use sealpost_domain::{AttemptFailure, LeasedDelivery, Outcome, Settlement, WebhookId};
+use sealpost_domain::{AttemptFailure, AttemptResult, LeasedDelivery, Outcome, WebhookId};
 use tokio::task::{Id, JoinError};
 
 use super::{Attempt, Lane};
@@ -27,10 +27,15 @@ impl Lane {
             self.targets.withdraw(target, now);
         }
         self.write(Writing::Settle(settlement));
-        self.hasten();
+        self.expedite();
     }
 
-    fn judge(&self, delivery: &LeasedDelivery, attempted: Attempted, took: Duration) -> Settlement {
+    fn judge(
+        &self,
+        delivery: &LeasedDelivery,
+        attempted: Attempted,
+        took: Duration,
+    ) -> AttemptResult {
         let at = self.context.clock.now();
         let attempts = delivery.attempts.saturating_add(1);
         let schedule = &self.context.settings.schedule;
@@ -45,7 +50,7 @@ impl Lane {
         );
         let (id, lease, answer) = (delivery.id(), delivery.lease, attempted.answer);
         let duration_ms = u32::try_from(took.as_millis()).unwrap_or(u32::MAX);
-        Settlement { id, lease, attempts, at, duration_ms, answer, outcome }
+        AttemptResult { id, lease, attempts, at, duration_ms, answer, outcome }
     }
 
     /// Gives back to the database what is not to be sent for now.
@@ -62,10 +67,10 @@ impl Lane {
     }
 
     /// Tells the database what is due sooner than it was told.
-    pub(super) fn hasten(&mut self) {
-        let hastened = self.targets.take_hastened();
-        if !hastened.is_empty() {
-            self.write(Writing::Hasten(hastened));
+    pub(super) fn expedite(&mut self) {
+        let expedited = self.targets.take_hastened();
+        if !expedited.is_empty() {
+            self.write(Writing::Hasten(expedited));
         }
     }
 

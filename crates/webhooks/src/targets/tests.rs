@@ -193,8 +193,9 @@ fn the_answer_that_closes_a_breaker_wakes_what_was_given_back_and_no_other_does(
     // The probe is due by itself.
     let expected =
         given.iter().filter(|(id, due_at)| id.webhook_id == webhook_id(1) && *due_at > after(6));
-    let expected: Vec<_> =
-        expected.map(|(id, from)| Hastened { id: *id, from: *from, to: after(6) }).collect();
+    let expected: Vec<_> = expected
+        .map(|(id, from)| ExpeditedDelivery { id: *id, from: *from, to: after(6) })
+        .collect();
     assert_eq!((woken.len(), woken), (100, expected));
     attempt(&mut targets, 1, Heard::Answer, after(7));
     assert_eq!(targets.take_hastened(), [], "once");
@@ -240,7 +241,7 @@ fn each_probe_in_vain_is_followed_by_one_more_of_what_waits() {
         targets.find_probes(after(failed));
         targets.find_probes(after(failed));
         let (id, from) = given[1 + place];
-        assert_eq!(targets.take_hastened(), [Hastened { id, from, to: after(next) }]);
+        assert_eq!(targets.take_hastened(), [ExpeditedDelivery { id, from, to: after(next) }]);
     }
     attempt(&mut targets, 1, Heard::Nothing, after(35));
     targets.find_probes(after(36));

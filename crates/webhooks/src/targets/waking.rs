@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use sealpost_domain::{DeliveryId, LeasedDelivery, Timestamp, WebhookId, ports::Hastened};
+use sealpost_domain::{DeliveryId, LeasedDelivery, Timestamp, WebhookId, ports::ExpeditedDelivery};
 
 use super::Targets;
 use crate::{
@@ -26,14 +26,14 @@ impl Targets {
                 && let Some(probe) = self.asleep.hasten_one(*id, at, now)
             {
                 state.pulse.has_probe();
-                self.hastened.push(probe);
+                self.expedited.push(probe);
             }
         }
     }
 
     /// Takes what is to be due sooner than it was said when it was given back.
-    pub(crate) fn take_hastened(&mut self) -> Vec<Hastened> {
-        mem::take(&mut self.hastened)
+    pub(crate) fn take_hastened(&mut self) -> Vec<ExpeditedDelivery> {
+        mem::take(&mut self.expedited)
     }
 
     /// An answer brings back as many as may be under way at once, and their answers the others: a target that comes and
@@ -48,7 +48,7 @@ impl Targets {
         let kept =
             self.postponed.extract_if(.., is_put_off).take(max).map(|(delivery, _)| delivery);
         let kept: Vec<_> = kept.collect();
-        self.hastened.extend(self.asleep.wake(id, max - kept.len(), now));
+        self.expedited.extend(self.asleep.wake(id, max - kept.len(), now));
         if let Some(state) = self.by_id.get_mut(&id) {
             state.queue.extend(kept);
         }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sealpost_domain::{Answer as Kept, AttemptFailure, Outcome, Settlement};
+use sealpost_domain::{Answer as Kept, AttemptFailure, AttemptResult, Outcome};
 
 use super::{
     outbox::NOW,
@@ -11,11 +11,11 @@ use super::{
 };
 use crate::Settings;
 
-fn settlement_with(settings: Settings, answer: &'static [u8]) -> Settlement {
+fn settlement_with(settings: Settings, answer: &'static [u8]) -> AttemptResult {
     settlement_at(settings, &Receiver::start(move |_| Answer::Bytes(answer)))
 }
 
-fn settlement_at(settings: Settings, receiver: &Receiver) -> Settlement {
+fn settlement_at(settings: Settings, receiver: &Receiver) -> AttemptResult {
     let rig = Rig::start(settings);
     rig.submit(&target(1, &receiver.url(), SECRET), 0);
     rig.outbox.wait_for_settled(1).remove(0)
@@ -25,14 +25,14 @@ fn leaked(parts: &[&[u8]]) -> &'static [u8] {
     Vec::leak(parts.concat())
 }
 
-fn failure(settlement: &Settlement) -> AttemptFailure {
+fn failure(settlement: &AttemptResult) -> AttemptFailure {
     match settlement.outcome {
         Outcome::Exhausted(failure) | Outcome::Retry { failure, .. } => failure,
         other => panic!("{other:?}"),
     }
 }
 
-fn pause(settlement: &Settlement) -> Duration {
+fn pause(settlement: &AttemptResult) -> Duration {
     match settlement.outcome {
         Outcome::Retry { due_at, .. } => due_at.since(NOW),
         other => panic!("{other:?}"),

@@ -118,7 +118,7 @@ fn a_name_that_changes_between_two_connections_is_judged_again() {
 
 /// What was allowed when it was registered, because the name led elsewhere then.
 #[test]
-fn a_name_that_changes_after_its_registration_is_judged_again() {
+fn a_name_that_changes_after_its_webhook_is_judged_again() {
     let guard = Guard::with_names(AddressPolicy { dev: true }, rebinding);
     let url = guard.vet("http://rebinding.test:8443/").unwrap();
     let names = rebinding();

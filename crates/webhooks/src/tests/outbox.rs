@@ -7,9 +7,9 @@ use std::{
 };
 
 use sealpost_domain::{
-    DeliveryId, EnvelopeHash, EnvelopeId, EnvelopeMeta, LeaseToken, LeasedDelivery, Outcome,
-    Settlement, Suite, Target, Timestamp, WebhookId, Wrapped,
-    ports::{Claim, Hastened, Outbox, StoreError},
+    AttemptResult, DeliveryId, EnvelopeHash, EnvelopeId, EnvelopeMeta, LeaseToken, LeasedDelivery,
+    Outcome, Suite, Target, Timestamp, WebhookId, Wrapped,
+    ports::{Claim, ExpeditedDelivery, Outbox, StoreError},
 };
 
 pub(crate) const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
@@ -23,9 +23,9 @@ pub(crate) struct MemoryOutbox {
 #[derive(Default)]
 pub(crate) struct State {
     pub(crate) rows: HashMap<DeliveryId, Row>,
-    pub(crate) settled: Vec<Settlement>,
+    pub(crate) settled: Vec<AttemptResult>,
     pub(crate) claims: usize,
-    /// Registrations that are disabled or gone.
+    /// Webhooks that are disabled or gone.
     pub(crate) ended: HashSet<WebhookId>,
     /// How often it was asked which are.
     pub(crate) asked: usize,
@@ -45,7 +45,7 @@ pub(crate) struct Row {
     pub(crate) claimed: usize,
     pub(crate) released: usize,
     /// How often it was said to be due sooner.
-    pub(crate) hastened: usize,
+    pub(crate) expedited: usize,
 }
 
 impl MemoryOutbox {
@@ -59,17 +59,17 @@ impl MemoryOutbox {
             is_over: false,
             claimed: 0,
             released: 0,
-            hastened: 0,
+            expedited: 0,
         };
         self.state.lock().unwrap().rows.insert(delivery.id(), row);
     }
 
-    /// Disables a registration, as another node does it.
+    /// Disables a webhook, as another node does it.
     pub(crate) fn disable(&self, id: WebhookId) {
         self.change(|state| state.ended.insert(id)).unwrap();
     }
 
-    /// Deletes a registration with its deliveries, as its owner does it.
+    /// Deletes a webhook with its deliveries, as its owner does it.
     pub(crate) fn delete(&self, id: WebhookId) {
         self.change(|state| {
             state.ended.insert(id);
@@ -104,7 +104,7 @@ impl MemoryOutbox {
     }
 
     /// The outcomes, once there are so many.
-    pub(crate) fn wait_for_settled(&self, count: usize) -> Vec<Settlement> {
+    pub(crate) fn wait_for_settled(&self, count: usize) -> Vec<AttemptResult> {
         self.wait_until(|state| (state.settled.len() >= count).then(|| state.settled.clone()))
     }
 
@@ -145,13 +145,13 @@ impl Outbox for MemoryOutbox {
         })
     }
 
-    fn settle(&self, settlements: &[Settlement], _: Duration) -> Result<(), StoreError> {
+    fn settle(&self, results: &[AttemptResult], _: Duration) -> Result<(), StoreError> {
         let spoilt = self.state.lock().unwrap().spoilt;
-        if settlements.iter().any(|settlement| Some(settlement.id) == spoilt) {
-            return Err(StoreError::Corrupt("registration"));
+        if results.iter().any(|settlement| Some(settlement.id) == spoilt) {
+            return Err(StoreError::Corrupt("webhook"));
         }
         self.change(|state| {
-            for settlement in settlements {
+            for settlement in results {
                 let Some(row) = state.rows.get_mut(&settlement.id) else { continue };
                 if row.held.is_none_or(|(lease, _)| lease != settlement.lease) {
                     continue;
@@ -191,15 +191,15 @@ impl Outbox for MemoryOutbox {
         })
     }
 
-    fn hasten(&self, hastened: &[Hastened]) -> Result<(), StoreError> {
+    fn expedite(&self, expedited: &[ExpeditedDelivery]) -> Result<(), StoreError> {
         self.change(|state| {
-            for Hastened { id, from, to } in hastened {
+            for ExpeditedDelivery { id, from, to } in expedited {
                 let row = state.rows.get_mut(id);
                 if let Some(row) =
                     row.filter(|row| row.held.is_none() && !row.is_over && row.due_at == *from)
                 {
                     row.due_at = *to;
-                    row.hastened += 1;
+                    row.expedited += 1;
                 }
             }
         })

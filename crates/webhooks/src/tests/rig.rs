@@ -12,7 +12,7 @@ use std::{
 
 use sealpost_domain::{
     Clock, DeliveryId, LeasedDelivery, RetiringSecret, Target, Timestamp,
-    ports::{Dispatch as _, NoticeSigner},
+    ports::{Dispatch as _, EventSigner},
 };
 use sealpost_wallet::{Keyring, WebhookSecret};
 
@@ -106,7 +106,7 @@ impl Rig {
         Self::start_whole(settings, outbox, names, None)
     }
 
-    pub(crate) fn start_signing(settings: Settings, signer: Arc<dyn NoticeSigner>) -> Self {
+    pub(crate) fn start_signing(settings: Settings, signer: Arc<dyn EventSigner>) -> Self {
         Self::start_whole(settings, Arc::default(), fixed, Some(signer))
     }
 
@@ -114,7 +114,7 @@ impl Rig {
         settings: Settings,
         outbox: Arc<MemoryOutbox>,
         names: fn() -> Rc<dyn Names>,
-        signer: Option<Arc<dyn NoticeSigner>>,
+        signer: Option<Arc<dyn EventSigner>>,
     ) -> Self {
         let clock = Arc::new(TestClock(AtomicI64::new(NOW.as_millis())));
         let (store, time): (Arc<MemoryOutbox>, Arc<TestClock>) =

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use ring::signature::{ED25519, Ed25519KeyPair, KeyPair as _, UnparsedPublicKey};
-use sealpost_domain::{Outcome, RetiringSecret, Target, Wrapped, ports::NoticeSigner};
+use sealpost_domain::{Outcome, RetiringSecret, Target, Wrapped, ports::EventSigner};
 use sealpost_wallet::WebhookSecret;
 
 use super::{
@@ -24,8 +24,8 @@ impl Signer {
     }
 }
 
-impl NoticeSigner for Signer {
-    fn sign_notice(&self, content: &[u8]) -> [u8; 64] {
+impl EventSigner for Signer {
+    fn sign_event(&self, content: &[u8]) -> [u8; 64] {
         self.0.sign(content).as_ref().try_into().unwrap()
     }
 }
@@ -85,7 +85,7 @@ fn while_a_secret_rotates_the_old_ones_sign_along_until_their_time() {
 fn the_services_own_signature_comes_last_and_needs_no_secret() {
     let receiver = Receiver::start(|_| OK);
     let signer = Signer::new();
-    let service: Arc<dyn NoticeSigner> = Arc::<Signer>::clone(&signer);
+    let service: Arc<dyn EventSigner> = Arc::<Signer>::clone(&signer);
     let rig = Rig::start_signing(settings(), service);
     let soon = NOW.plus(Duration::from_secs(10));
     rig.submit(&rotating_target(1, &receiver.url(), SECRET, &[(OLD, soon)]), 0);

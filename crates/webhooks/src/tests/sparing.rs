@@ -137,7 +137,7 @@ fn what_waits_for_a_silent_receiver_is_postponed_and_no_attempt_is_counted() {
     let failed =
         (0..5).map(|envelope| rig.outbox.row(delivery_to(Arc::clone(&target), envelope).id()));
     for row in failed {
-        assert_eq!((row.hastened, row.delivery.attempts >= 1), (0, true));
+        assert_eq!((row.expedited, row.delivery.attempts >= 1), (0, true));
     }
     rig.clock.advance(Duration::from_secs(1));
     // Five that failed, and all of them in the end.

@@ -8,8 +8,9 @@ use std::{
 };
 
 use sealpost_domain::{
-    Clock as _, DeliveryId, LeaseToken, LeasedDelivery, Outcome, Settlement, Timestamp, WebhookId,
-    ports::{Claim, Dispatch as _, Hastened, Outbox, StoreError},
+    AttemptResult, Clock as _, DeliveryId, LeaseToken, LeasedDelivery, Outcome, Timestamp,
+    WebhookId,
+    ports::{Claim, Dispatch as _, ExpeditedDelivery, Outbox, StoreError},
 };
 
 use super::{
@@ -150,7 +151,7 @@ impl Outbox for Broken {
         Ok(Vec::new())
     }
 
-    fn settle(&self, _: &[Settlement], _: Duration) -> Result<(), StoreError> {
+    fn settle(&self, _: &[AttemptResult], _: Duration) -> Result<(), StoreError> {
         panic!("as the test wants it")
     }
 
@@ -158,7 +159,7 @@ impl Outbox for Broken {
         Ok(())
     }
 
-    fn hasten(&self, _: &[Hastened]) -> Result<(), StoreError> {
+    fn expedite(&self, _: &[ExpeditedDelivery]) -> Result<(), StoreError> {
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! Registrations that end elsewhere while their notices wait on this node.
+//! Webhooks that end elsewhere while their notices wait on this node.
 
 use std::{
     thread,
@@ -24,7 +24,7 @@ fn wait_for_held(rig: &Rig, count: usize) {
 }
 
 #[test]
-fn what_waits_for_a_registration_that_was_deleted_is_dropped() {
+fn what_waits_for_a_webhook_that_was_deleted_is_dropped() {
     let ((slow, arrival, go), hanging) = (Receiver::gated(), Receiver::start(|_| Answer::Hang));
     let (gone, stays) = (target(1, &slow.url(), SECRET), target(2, &hanging.url(), SECRET));
     let rig = Rig::start(Settings { timeout: Duration::from_secs(30), ..settings() });
@@ -42,7 +42,7 @@ fn what_waits_for_a_registration_that_was_deleted_is_dropped() {
 }
 
 #[test]
-fn what_waits_for_a_registration_that_was_disabled_goes_back_without_an_attempt() {
+fn what_waits_for_a_webhook_that_was_disabled_goes_back_without_an_attempt() {
     let (slow, arrival, go) = Receiver::gated();
     let target = target(1, &slow.url(), SECRET);
     let rig = Rig::start(settings());

@@ -3,7 +3,7 @@
 use actix_web::web;
 use askama::Template;
 use sealpost_domain::KeyStatus;
-use sealpost_service::{KeyPage, KeyStanding, Manage, Managed, RegistrationView, Waiting};
+use sealpost_service::{KeyPage, KeyStanding, Manage, Managed, Waiting, WebhookView};
 
 use super::key_of;
 use crate::dashboard::{
@@ -23,7 +23,7 @@ struct IdentityPage<'a> {
     bars: [Bar; 3],
     chart: Chart,
     waiting: Waiting,
-    webhooks: &'a [RegistrationView],
+    webhooks: &'a [WebhookView],
     url: &'a str,
     problem: Option<&'a str>,
 }
@@ -31,7 +31,7 @@ struct IdentityPage<'a> {
 /// Everything that the page shows.
 pub(super) struct Seen {
     pub(super) page: KeyPage,
-    pub(super) webhooks: Vec<RegistrationView>,
+    pub(super) webhooks: Vec<WebhookView>,
 }
 
 pub(crate) async fn show(who: SignedIn, key: web::Path<String>) -> Result<Page, Page> {

@@ -1,12 +1,12 @@
-//! One registration: whether it takes what it is sent, what became of each attempt, and what can be done about it.
+//! One webhook: whether it takes what it is sent, what became of each attempt, and what can be done about it.
 
 mod act;
 
 use actix_web::web;
 use askama::Template;
-use sealpost_domain::{DisabledReason, KeyStatus, RegistrationStatus};
+use sealpost_domain::{DisabledReason, KeyStatus, WebhookStatus};
 use sealpost_service::{
-    Cursor, Deliveries, DeliveriesPage, DeliveryState, Manage, Managed, RegistrationView,
+    Cursor, Deliveries, DeliveriesPage, DeliveryState, Manage, Managed, WebhookView,
 };
 use serde::Deserialize;
 
@@ -26,7 +26,7 @@ struct WebhookPage<'a> {
     form_token: &'a str,
     key: &'a str,
     key_status: KeyStatus,
-    hook: &'a RegistrationView,
+    hook: &'a WebhookView,
     log: DeliveriesPage,
     states: [Filter; 5],
     state: &'a str,

@@ -1,4 +1,4 @@
-//! `POST /v1/webhooks`: a key's registrations, and what became of their deliveries.
+//! `POST /v1/webhooks`: a key's webhooks, and what became of their deliveries.
 
 use std::ops::RangeInclusive;
 

@@ -97,10 +97,10 @@ fn rotated() -> Value {
 }
 
 const ABOUT: &str = "\
-`action` says what to do with the key's registrations. `list` shows them without their secrets, oldest first. \
+`action` says what to do with the key's webhooks. `list` shows them without their secrets, oldest first. \
 `deliveries` shows what waits and every attempt, newest first, page by page. `redeliver` sends one notice again; \
 `recover` sends again all that failed since a time, up to 10,000 at once, or with `dry_run` counts it. `enable` sends \
-again to a registration that was disabled. `rotate_secret` gives a new secret, shown this once; notices carry the \
+again to a webhook that was disabled. `rotate_secret` gives a new secret, shown this once; notices carry the \
 signatures of both for 24 hours.";
 const ENVELOPE: &str = "env_01m7ye92t9f5vargkky48cczpv";
 const WEBHOOK: &str = "wh_01m7ye92sqen1aazwgag1e22t1";

@@ -34,4 +34,4 @@ const ABOUT: &str = "\
 Notices of the key's envelopes go to this URL from now on, signed with `secret`, which is shown this once. The URL must \
 be https, with neither user information nor fragment, on port 443, 8443 or one from 1024 up, and must not lead to a \
 private address, now or at any delivery. Its host is a full domain name or an IPv4 address; https to an IPv6 address is \
-not supported, a name that leads to one is. A key may have 16 registrations.";
+not supported, a name that leads to one is. A key may have 16 webhooks.";

@@ -32,7 +32,7 @@ fn a_session_that_another_one_ended_is_nothing_even_for_a_key_that_does_not_exis
 }
 
 #[test]
-fn what_was_sent_again_to_a_younger_registration_goes_with_a_revoked_key() {
+fn what_was_sent_again_to_a_younger_webhook_goes_with_a_revoked_key() {
     let bob = Who { token: Token::Own, key: Named::Key(Pick(1)) };
     let again = |webhook| Op::Redeliver {
         who: bob,

@@ -37,7 +37,7 @@ pub(super) fn settings() -> Settings {
     Settings {
         message_bytes_max: MESSAGE_BYTES_MAX,
         keys_per_account_max: u32::try_from(KEYS_MAX).unwrap(),
-        registrations_per_key_max: u32::try_from(REGISTRATIONS_MAX).unwrap(),
+        webhooks_per_key_max: u32::try_from(REGISTRATIONS_MAX).unwrap(),
         housekeeping_every: Duration::from_hours(1),
         suite: Suite::Classic,
         ..Settings::default()
@@ -269,7 +269,7 @@ impl Run {
 pub(super) fn rows(world: &World) -> (usize, usize) {
     let end_of_time = Timestamp::from_millis(1 << 47);
     let mut tx = world.database.begin(Durability::Relaxed).unwrap();
-    let remembered = tx.purge_remembered(end_of_time, 1_000_000).unwrap();
+    let remembered = tx.purge_idempotency_keys(end_of_time, 1_000_000).unwrap();
     let envelopes = tx.purge_envelopes(end_of_time, 1_000_000).unwrap();
     (usize::try_from(envelopes).unwrap(), usize::try_from(remembered).unwrap())
 }

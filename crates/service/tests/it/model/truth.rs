@@ -125,7 +125,7 @@ pub(super) struct Envelope {
     sent: Value,
     at: i64,
     opened_at: Option<i64>,
-    /// The registrations that were to be told.
+    /// The webhooks that were to be told.
     pub(super) told: Vec<String>,
 }
 
@@ -138,7 +138,7 @@ struct Named {
 }
 
 /// A 429 of minute or day that a node answers again from memory.
-struct Remembered {
+struct IdempotencyRecord {
     at: i64,
     until: i64,
     terms: Terms,
@@ -157,10 +157,10 @@ pub(super) struct Truth {
     pub(super) deeds: u64,
     handles: BTreeMap<&'static str, usize>,
     suspended: BTreeMap<&'static str, Decision>,
-    /// What was told again, or to registrations that came later: envelope and registration.
+    /// What was told again, or to webhooks that came later: envelope and webhook.
     redelivered: BTreeSet<(String, String)>,
     named: BTreeMap<(usize, String), Named>,
-    remembered: BTreeMap<(usize, usize), Remembered>,
+    remembered: BTreeMap<(usize, usize), IdempotencyRecord>,
 }
 
 impl Truth {

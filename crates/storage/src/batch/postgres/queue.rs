@@ -156,7 +156,7 @@ pub(in crate::batch) fn release(
     Ok(())
 }
 
-pub(in crate::batch) fn hasten(conn: &mut PgConnection, moves: &[Move]) -> Result<(), Fault> {
+pub(in crate::batch) fn expedite(conn: &mut PgConnection, moves: &[Move]) -> Result<(), Fault> {
     Statement::command(
         "UPDATE deliveries AS d SET due_at = n.due_at
          FROM unnest(?, ?, ?, ?) AS n (webhook_id, envelope_id, was_due_at, due_at)

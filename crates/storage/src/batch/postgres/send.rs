@@ -163,14 +163,14 @@ pub(in crate::batch) fn forget_stale(
 ) -> Result<(), Fault> {
     Statement::command(
         "DELETE FROM remembered AS r
-         USING unnest(?, ?, ?) AS n (api_key_id, idempotency_key, forgotten_before)
+         USING unnest(?, ?, ?) AS n (api_key_id, idempotency_key, expired_before)
          WHERE r.api_key_id = n.api_key_id AND r.idempotency_key = n.idempotency_key
-             AND (r.created_at < n.forgotten_before
+             AND (r.created_at < n.expired_before
                  OR NOT EXISTS (SELECT FROM envelopes AS e WHERE e.id = r.envelope_id))",
     )
     .bind::<Texts, _>(column(rows, |row| &*row.id.api_key_id))
     .bind::<Texts, _>(column(rows, |row| row.id.idempotency_key))
-    .bind::<BigInts, _>(column(rows, |row| row.forgotten_before))
+    .bind::<BigInts, _>(column(rows, |row| row.expired_before))
     .execute(conn)?;
     Ok(())
 }

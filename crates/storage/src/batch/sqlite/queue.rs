@@ -72,17 +72,17 @@ pub(in crate::batch) fn due_of(
     Ok(all)
 }
 
-/// Registrations and envelopes are read once each, since most of a claim share some.
+/// Webhooks and envelopes are read once each, since most of a claim share some.
 pub(in crate::batch) fn lease(
     conn: &mut SqliteConnection,
     ids: &[RowId],
     claim: &Claim,
 ) -> Result<Vec<TakenRow>, Fault> {
-    let registrations: Vec<(String, (String, TargetRow))> = w::table
+    let webhooks: Vec<(String, (String, TargetRow))> = w::table
         .filter(w::id.eq_any(ids.iter().map(|id| &id.webhook_id).collect::<BTreeSet<_>>()))
         .select((w::id, (w::status, webhook::TARGET)))
         .load(conn)?;
-    let registrations: HashMap<_, _> = registrations.into_iter().collect();
+    let webhooks: HashMap<_, _> = webhooks.into_iter().collect();
     let envelopes: Vec<(String, MetaRow)> = e::table
         .filter(e::id.eq_any(ids.iter().map(|id| &id.envelope_id).collect::<BTreeSet<_>>()))
         .select((e::id, envelope::META))
@@ -103,7 +103,7 @@ pub(in crate::batch) fn lease(
             envelope_id: envelope_id.clone(),
             webhook_id: webhook_id.clone(),
             attempts: held,
-            registration: registrations.get(webhook_id).cloned(),
+            webhook: webhooks.get(webhook_id).cloned(),
             envelope: envelopes.get(envelope_id).cloned(),
         });
     }
@@ -144,7 +144,7 @@ pub(in crate::batch) fn release(
     Ok(())
 }
 
-pub(in crate::batch) fn hasten(conn: &mut SqliteConnection, moves: &[Move]) -> Result<(), Fault> {
+pub(in crate::batch) fn expedite(conn: &mut SqliteConnection, moves: &[Move]) -> Result<(), Fault> {
     for Move { id, from, to } in moves {
         let unmoved = d::table
             .find((&id.envelope_id, &id.webhook_id))

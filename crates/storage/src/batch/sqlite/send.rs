@@ -145,11 +145,11 @@ pub(in crate::batch) fn forget_stale(
     conn: &mut SqliteConnection,
     rows: &[RememberedRow<'_>],
 ) -> Result<(), Fault> {
-    for RememberedRow { id, forgotten_before, .. } in rows {
+    for RememberedRow { id, expired_before, .. } in rows {
         let envelope = e::table.filter(e::id.eq(r::envelope_id));
         let stale = r::table
             .find((&id.api_key_id, id.idempotency_key))
-            .filter(r::created_at.lt(forgotten_before).or(not(exists(envelope))));
+            .filter(r::created_at.lt(expired_before).or(not(exists(envelope))));
         diesel::delete(stale).execute(conn)?;
     }
     Ok(())

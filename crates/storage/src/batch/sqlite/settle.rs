@@ -1,4 +1,4 @@
-//! What came of attempts: in the queue, in the log, and at the registrations.
+//! What came of attempts: in the queue, in the log, and at the webhooks.
 
 use diesel::{SqliteConnection, prelude::*};
 

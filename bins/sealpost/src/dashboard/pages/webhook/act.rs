@@ -1,4 +1,4 @@
-//! What the forms of a registration's page do.
+//! What the forms of a webhook's page do.
 
 use std::time::Duration;
 

@@ -140,7 +140,7 @@ impl Run {
         let expected = self.truth.register(caller, expected);
         let got = said(self.world.sealpost.register(&self.credentials(caller), &asked));
         let result = without(got.result.clone(), &[&["webhook_id"], &["secret"]]);
-        same("registration", &expected, &Said { result, limits: got.limits })?;
+        same("webhook", &expected, &Said { result, limits: got.limits })?;
         if let Ok(mut answer) = got.result {
             text(&answer, "webhook_id", "wh_")?;
             text(&answer, "secret", "whsec_")?;

@@ -1,4 +1,4 @@
-//! What callers do with registrations and what waits for them.
+//! What callers do with webhooks and what waits for them.
 
 use sealpost_domain::Refusal;
 use sealpost_service::Manage;

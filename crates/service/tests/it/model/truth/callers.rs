@@ -157,7 +157,7 @@ impl Truth {
         })
     }
 
-    /// Writes down a registration as the service made it.
+    /// Writes down a webhook as the service made it.
     pub(in super::super) fn add_webhook(&mut self, caller: Caller, mut shown: Value) {
         let id = shown["webhook_id"].as_str().unwrap().to_owned();
         shown["disabled_reason"] = Value::Null;

@@ -1,4 +1,4 @@
-//! What becomes of registrations, and of what waits for them.
+//! What becomes of webhooks, and of what waits for them.
 
 use std::collections::BTreeSet;
 
@@ -75,7 +75,7 @@ impl Truth {
         })
     }
 
-    /// What waits for the registrations that there are.
+    /// What waits for the webhooks that there are.
     pub(in super::super) fn queue(&self) -> Vec<(String, String)> {
         let told = self.envelopes.iter().flat_map(|envelope| {
             envelope.told.iter().map(|webhook| (envelope.id.clone(), webhook.clone()))

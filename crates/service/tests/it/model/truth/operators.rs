@@ -44,7 +44,7 @@ impl Truth {
         let mut shown = self.shown(key);
         if let Event::Revoke = event {
             let gone = self.webhook_ids(key);
-            // What was sent again waits too, also to a registration that is younger than its envelope.
+            // What was sent again waits too, also to a webhook that is younger than its envelope.
             let waiting = self.queue().into_iter().filter(|(_, webhook)| gone.contains(webhook));
             shown["deliveries"] = json!(waiting.count());
             shown["registrations"] = json!(gone.len());

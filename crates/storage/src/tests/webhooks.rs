@@ -1,43 +1,43 @@
-//! Webhook registrations.
+//! Webhooks.
 
 use std::{thread, time::Duration};
 
 use sealpost_domain::{
-    LeaseToken, Registration, RegistrationStatus,
+    LeaseToken, Webhook, WebhookStatus,
     ports::{Durability::Durable, Durability::Relaxed, Outbox, Store},
 };
 
-use super::fixture::{Fixture, at, claim_of, registration};
+use super::fixture::{Fixture, at, claim_of, webhook};
 use crate::{
     batch::{self, End, Held},
     settling,
 };
 
 on_both!(
-    registrations_are_listed_oldest_first,
-    only_the_key_itself_deletes_its_registration,
-    a_deleted_registration_takes_its_deliveries_along,
-    of_two_that_delete_a_registration_one_does_it,
+    webhooks_are_listed_oldest_first,
+    only_the_key_itself_deletes_its_webhook,
+    a_deleted_webhook_takes_its_deliveries_along,
+    of_two_that_delete_a_webhook_one_does_it,
     a_deletion_and_outcomes_do_not_wait_in_a_circle,
 );
 
-fn registrations_are_listed_oldest_first(db: &Fixture) {
+fn webhooks_are_listed_oldest_first(db: &Fixture) {
     let (key, other) = (db.activate(), db.activate());
     db.register(&other.id);
-    let young = Registration { created_at: at(20), ..registration(&key.id) };
-    let old = Registration {
+    let young = Webhook { created_at: at(20), ..webhook(&key.id) };
+    let old = Webhook {
         created_at: at(10),
-        status: RegistrationStatus::Disabled,
+        status: WebhookStatus::Disabled,
         last_success_at: Some(at(30)),
         last_failure: Some(sealpost_domain::LastFailure { at: at(31), error: "dns".to_owned() }),
-        ..registration(&key.id)
+        ..webhook(&key.id)
     };
     let (listed, count) = db
         .store()
         .write(Durable, |tx| {
-            tx.insert_registration(&young)?;
-            tx.insert_registration(&old)?;
-            Ok((tx.list_registrations(&key.id)?, tx.count_registrations(&key.id)?))
+            tx.insert_webhook(&young)?;
+            tx.insert_webhook(&old)?;
+            Ok((tx.list_webhooks(&key.id)?, tx.count_webhooks(&key.id)?))
         })
         .unwrap();
     assert_eq!(format!("{listed:?}"), format!("{:?}", [&old, &young]));
@@ -45,36 +45,36 @@ fn registrations_are_listed_oldest_first(db: &Fixture) {
     assert_eq!(count, 2);
 }
 
-fn only_the_key_itself_deletes_its_registration(db: &Fixture) {
+fn only_the_key_itself_deletes_its_webhook(db: &Fixture) {
     let (key, other) = (db.activate(), db.activate());
     let mine = db.register(&key.id);
-    let delete = |by| db.store().write(Durable, |tx| tx.delete_registration(by, &mine.id)).unwrap();
+    let delete = |by| db.store().write(Durable, |tx| tx.delete_webhook(by, &mine.id)).unwrap();
     assert!(!delete(&other.id));
     assert!(delete(&key.id));
     assert!(!delete(&key.id));
 }
 
-fn a_deleted_registration_takes_its_deliveries_along(db: &Fixture) {
+fn a_deleted_webhook_takes_its_deliveries_along(db: &Fixture) {
     let key = db.activate();
     let (gone, stays) = (db.register(&key.id), db.register(&key.id));
     db.send(&gone, 3);
     db.send(&stays, 2);
-    db.store().write(Durable, |tx| tx.delete_registration(&key.id, &gone.id)).unwrap();
+    db.store().write(Durable, |tx| tx.delete_webhook(&key.id, &gone.id)).unwrap();
     let due = db.claim(&claim_of(1000, 10, LeaseToken(1))).unwrap();
     assert_eq!(due.len(), 2);
     assert!(due.iter().all(|delivery| delivery.target.webhook_id == stays.id));
 }
 
-fn of_two_that_delete_a_registration_one_does_it(db: &Fixture) {
+fn of_two_that_delete_a_webhook_one_does_it(db: &Fixture) {
     let key = db.activate();
     let to = db.register(&key.id);
     db.send(&to, 2);
     let deleted = thread::scope(|scope| {
         let mut first = db.begin(Durable).unwrap();
-        assert!(first.delete_registration(&key.id, &to.id).unwrap());
+        assert!(first.delete_webhook(&key.id, &to.id).unwrap());
         let second = scope.spawn(|| {
             let mut tx = db.begin(Durable)?;
-            let is_deleted = tx.delete_registration(&key.id, &to.id)?;
+            let is_deleted = tx.delete_webhook(&key.id, &to.id)?;
             tx.commit().map(|()| is_deleted)
         });
         thread::sleep(PAUSE);
@@ -109,7 +109,7 @@ fn a_deletion_and_outcomes_do_not_wait_in_a_circle(db: &Fixture) {
         assert_eq!(removed.len(), 1);
         let deletion = scope.spawn(|| {
             let mut tx = db.begin(Durable)?;
-            let is_deleted = tx.delete_registration(&key.id, &to.id)?;
+            let is_deleted = tx.delete_webhook(&key.id, &to.id)?;
             tx.commit().map(|()| is_deleted)
         });
         thread::sleep(PAUSE);
