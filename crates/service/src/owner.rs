@@ -159,7 +159,7 @@ fn standing(seen: KeyOverview, now: Timestamp) -> KeyStanding {
         governance: standing.into(),
         usage: report(&terms, &usage, now),
         throughput_per_second: terms.per_second,
-        webhooks: webhooks,
+        webhooks,
     }
 }
 

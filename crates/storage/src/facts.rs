@@ -165,7 +165,7 @@ fn read_webhooks(
         .order(webhooks::id)
         .select((webhooks::api_key_id, webhooks::status, webhook::TARGET));
     let mut found: HashMap<ApiKeyId, RecipientWebhooks> =
-        keys.iter().map(|key| (*key, Webhooks::default())).collect();
+        keys.iter().map(|key| (*key, RecipientWebhooks::default())).collect();
     for (key, status, row) in on_backend!(conn, c => rows.load::<(String, String, TargetRow)>(c))? {
         let (key, target) = (columns::id(&key, "webhook")?, webhook::target(row)?);
         let of_key = found.entry(key).or_default();

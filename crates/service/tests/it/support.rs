@@ -25,7 +25,7 @@ use tempfile::TempDir;
 pub(crate) struct World {
     pub(crate) sealpost: Sealpost,
     pub(crate) clock: Arc<TestClock>,
-    pub(crate) dispatch: Arc<IdempotencyRecord>,
+    pub(crate) dispatch: Arc<RecordedDispatch>,
     pub(crate) database: Arc<Database>,
     pub(crate) keyring: Arc<Keyring>,
     /// What the keyring was read from.
@@ -68,7 +68,7 @@ impl World {
         let keyring = Arc::new(Keyring::parse(&keyring_line).unwrap());
         unlock(&keyring, &*database).unwrap();
         let clock = Arc::new(TestClock(AtomicI64::new(1_790_000_000_000)));
-        let dispatch = Arc::new(Remembered::default());
+        let dispatch = Arc::new(RecordedDispatch::default());
         let parts = parts(&database, &dispatch, &keyring, &clock);
         let issuer = Arc::clone(&parts.issuer);
         let sealpost = Sealpost::start(parts, settings).unwrap();
@@ -154,7 +154,7 @@ fn connect(url: &DatabaseUrl) -> Database {
 
 fn parts(
     database: &Arc<Database>,
-    dispatch: &Arc<IdempotencyRecord>,
+    dispatch: &Arc<RecordedDispatch>,
     keyring: &Arc<Keyring>,
     clock: &Arc<TestClock>,
 ) -> Parts {
@@ -166,7 +166,7 @@ fn parts(
         base_url: "https://seal.example.org".to_owned(),
         circuits: built_in_circuits().unwrap(),
         store: Arc::<Database>::clone(database),
-        dispatch: Arc::<IdempotencyRecord>::clone(dispatch),
+        dispatch: Arc::<RecordedDispatch>::clone(dispatch),
         guard: Arc::new(Anywhere),
         keyring: Arc::clone(keyring),
         clock: Arc::<TestClock>::clone(clock),
@@ -200,13 +200,13 @@ impl Clock for TestClock {
 
 /// Remembers what it was given and sends nothing.
 #[derive(Default)]
-pub(crate) struct IdempotencyRecord {
+pub(crate) struct RecordedDispatch {
     pub(crate) submitted: Mutex<Vec<LeasedDelivery>>,
     /// How many deliveries it refuses to hold, out of a hundred.
     pub(crate) taken: AtomicUsize,
 }
 
-impl Dispatch for IdempotencyRecord {
+impl Dispatch for RecordedDispatch {
     fn room(&self) -> usize {
         100 - self.taken.load(Ordering::SeqCst)
     }

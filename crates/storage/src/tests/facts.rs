@@ -51,7 +51,7 @@ fn what_does_not_exist_is_absent(db: &Fixture) {
     );
     assert!(facts.keys.is_empty() && facts.sessions.is_empty());
     assert!(facts.usage.is_empty());
-    assert_eq!(*facts.webhooks[&nobody.id], Webhooks::default());
+    assert_eq!(*facts.webhooks[&nobody.id], RecipientWebhooks::default());
 }
 
 fn keys_are_found_with_their_newest_handle(db: &Fixture) {
@@ -122,7 +122,7 @@ fn webhooks_of_recipients_are_found_by_their_status(db: &Fixture) {
     assert_eq!(found.len(), 2, "senders are not asked for theirs");
     let enabled = mine.each_ref().map(target).to_vec();
     assert_eq!(*found[&recipient.id], RecipientWebhooks { enabled, disabled: vec![off.id] });
-    assert_eq!(*found[&deaf.id], Webhooks::default());
+    assert_eq!(*found[&deaf.id], RecipientWebhooks::default());
 }
 
 fn decisions_on_key_account_and_partner_count(db: &Fixture) {

@@ -167,7 +167,7 @@ fn a_request_waits_for_the_revocation_and_sees_it(db: &Fixture) {
         let facts = batch.join().unwrap();
         assert_eq!(facts.keys[&key.id].status, KeyStatus::Revoked);
         assert_eq!(facts.keys[&sender.id].status, KeyStatus::Active);
-        assert_eq!(*facts.webhooks[&key.id], Webhooks::default());
+        assert_eq!(*facts.webhooks[&key.id], RecipientWebhooks::default());
     });
 }
 

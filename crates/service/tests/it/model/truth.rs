@@ -138,7 +138,7 @@ struct Named {
 }
 
 /// A 429 of minute or day that a node answers again from memory.
-struct IdempotencyRecord {
+struct RefusedBefore {
     at: i64,
     until: i64,
     terms: Terms,
@@ -160,7 +160,7 @@ pub(super) struct Truth {
     /// What was told again, or to webhooks that came later: envelope and webhook.
     redelivered: BTreeSet<(String, String)>,
     named: BTreeMap<(usize, String), Named>,
-    remembered: BTreeMap<(usize, usize), IdempotencyRecord>,
+    remembered: BTreeMap<(usize, usize), RefusedBefore>,
 }
 
 impl Truth {

@@ -1,6 +1,6 @@
 //! Who is let in, in the contract's order of checks, and what counts.
 
-use super::{Called, Caller, IdempotencyRecord, Key, Refused, Said, Shown, Truth, UNAUTHORIZED};
+use super::{Called, Caller, Key, Refused, RefusedBefore, Said, Shown, Truth, UNAUTHORIZED};
 
 /// What the request is about to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,8 +30,7 @@ impl Truth {
         let Key { terms, used, .. } = &self.keys[key];
         if let Some(until) = used.full_until(terms, now) {
             let limits = Some(used.shown(terms, now));
-            let remembered =
-                IdempotencyRecord { at: now, until, terms: *terms, used: used.clone() };
+            let remembered = RefusedBefore { at: now, until, terms: *terms, used: used.clone() };
             self.remembered.insert((session, key), remembered);
             let refused = Refused::until("RATE_LIMIT_EXCEEDED", now, until);
             return Said { result: Err(refused), limits };
@@ -51,7 +50,7 @@ impl Truth {
         let (Shown::Session(session), Called::Key(key)) = (caller.shown, caller.called) else {
             return None;
         };
-        let IdempotencyRecord { at, until, terms, used } = self.remembered.get(&(session, key))?;
+        let RefusedBefore { at, until, terms, used } = self.remembered.get(&(session, key))?;
         if !self.is_live(session) || self.now - at >= 4000 || self.now >= *until {
             return None;
         }
