@@ -43,7 +43,7 @@ longest:
 
 # How much a node sends, seals and delivers, and how far that is from what the machine allows: docs/performance.md.
 bench *ARGS:
-    cargo bench -p sealpost --bench throughput -- {{ ARGS }}
+    cargo bench --profile dist -p sealpost --bench throughput -- {{ ARGS }}
 
 # Where its CPU goes then, as a flame graph: needs perf and inferno.
 flame *ARGS:
@@ -51,4 +51,4 @@ flame *ARGS:
 
 # What the parts cost by themselves: `just bench-of limits`.
 bench-of CRATE *ARGS:
-    cargo bench -p sealpost-{{ CRATE }} {{ ARGS }}
+    cargo bench --profile dist -p sealpost-{{ CRATE }} {{ ARGS }}
