@@ -1,4 +1,4 @@
-// Receives notices and verifies them with Go's own library: go run by_hand.go
+// Receives events and verifies them with Go's standard library: go run by_hand.go
 package main
 
 import (
@@ -23,10 +23,10 @@ const (
 	tolerance    = 5 * time.Minute
 )
 
-// In production a table with a unique column: the same notice may come again days later.
+// In production, use a table with a unique column: an event may arrive again days later.
 var seen sync.Map
 
-// Whether one of the signatures is right, and no more than five minutes old.
+// Whether one of the signatures is correct and at most five minutes old.
 func isGenuine(secret []byte, headers http.Header, body []byte) bool {
 	id, timestamp := headers.Get("webhook-id"), headers.Get("webhook-timestamp")
 	seconds, err := strconv.ParseInt(timestamp, 10, 64)
@@ -51,26 +51,26 @@ func isGenuine(secret []byte, headers http.Header, body []byte) bool {
 func main() {
 	secret, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(os.Getenv("WEBHOOK_SECRET"), "whsec_"))
 	if err != nil || len(secret) == 0 {
-		log.Fatal("WEBHOOK_SECRET is no webhook secret")
+		log.Fatal("WEBHOOK_SECRET is not a webhook secret")
 	}
 	http.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		// The raw bytes: parsed and written again they would not match.
+		// Raw bytes: the signature does not match re-encoded JSON.
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, bodyBytesMax))
 		if err != nil {
 			w.WriteHeader(http.StatusRequestEntityTooLarge)
 			return
 		}
-		var notice struct {
+		var event struct {
 			EnvelopeID string `json:"envelope_id"`
 		}
-		if !isGenuine(secret, r.Header, body) || json.Unmarshal(body, &notice) != nil {
+		if !isGenuine(secret, r.Header, body) || json.Unmarshal(body, &event) != nil {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
 		if _, before := seen.LoadOrStore(r.Header.Get("webhook-id"), true); !before {
-			fmt.Println("new envelope", notice.EnvelopeID) // Put it into a queue; work on it later.
+			fmt.Println("new envelope", event.EnvelopeID) // Put the event into a queue and process it later.
 		}
-		w.WriteHeader(http.StatusNoContent) // Any 2xx, also for a notice that came before.
+		w.WriteHeader(http.StatusNoContent) // Any 2xx, also for a repeated event.
 	})
 	port := os.Getenv("PORT")
 	if port == "" {

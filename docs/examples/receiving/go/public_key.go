@@ -1,4 +1,4 @@
-// Receives notices and verifies them with the service's public key, by Go's own library: go run public_key.go
+// Receives events and verifies them with the service's public key and Go's standard library: go run public_key.go
 package main
 
 import (
@@ -22,10 +22,10 @@ const (
 	tolerance    = 5 * time.Minute
 )
 
-// In production a table with a unique column: the same notice may come again days later.
+// In production, use a table with a unique column: an event may arrive again days later.
 var seen sync.Map
 
-// Whether one of the signatures is right, and no more than five minutes old.
+// Whether one of the signatures is correct and at most five minutes old.
 func isGenuine(key ed25519.PublicKey, headers http.Header, body []byte) bool {
 	id, timestamp := headers.Get("webhook-id"), headers.Get("webhook-timestamp")
 	seconds, err := strconv.ParseInt(timestamp, 10, 64)
@@ -51,26 +51,26 @@ func isGenuine(key ed25519.PublicKey, headers http.Header, body []byte) bool {
 func main() {
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(os.Getenv("WEBHOOK_PUBLIC_KEY"), "whpk_"))
 	if err != nil || len(key) != ed25519.PublicKeySize {
-		log.Fatal("WEBHOOK_PUBLIC_KEY is no public key")
+		log.Fatal("WEBHOOK_PUBLIC_KEY is not a public key")
 	}
 	http.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		// The raw bytes: parsed and written again they would not match.
+		// Raw bytes: the signature does not match re-encoded JSON.
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, bodyBytesMax))
 		if err != nil {
 			w.WriteHeader(http.StatusRequestEntityTooLarge)
 			return
 		}
-		var notice struct {
+		var event struct {
 			EnvelopeID string `json:"envelope_id"`
 		}
-		if !isGenuine(key, r.Header, body) || json.Unmarshal(body, &notice) != nil {
+		if !isGenuine(key, r.Header, body) || json.Unmarshal(body, &event) != nil {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
 		if _, before := seen.LoadOrStore(r.Header.Get("webhook-id"), true); !before {
-			fmt.Println("new envelope", notice.EnvelopeID) // Put it into a queue; work on it later.
+			fmt.Println("new envelope", event.EnvelopeID) // Put the event into a queue and process it later.
 		}
-		w.WriteHeader(http.StatusNoContent) // Any 2xx, also for a notice that came before.
+		w.WriteHeader(http.StatusNoContent) // Any 2xx, also for a repeated event.
 	})
 	port := os.Getenv("PORT")
 	if port == "" {

@@ -1,4 +1,4 @@
-// Receives notices and verifies them with Node's own modules alone.
+// Receives events and verifies them with Node's standard modules only.
 
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { createServer } from "node:http";
@@ -7,9 +7,9 @@ const BODY_BYTES_MAX = 64 * 1024;
 const TOLERANCE_S = 5 * 60;
 
 const secret = Buffer.from(process.env.WEBHOOK_SECRET.replace(/^whsec_/, ""), "base64");
-const seen = new Set(); // In production a table with a unique column: the same notice may come again days later.
+const seen = new Set(); // In production, use a table with a unique column: an event may arrive again days later.
 
-// Whether one of the signatures is right, and no more than five minutes old.
+// Whether one of the signatures is correct and at most five minutes old.
 function isGenuine(headers, body) {
   const { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": list } = headers;
   if (!id || !list || !/^\d+$/.test(timestamp)) return false;
@@ -30,20 +30,20 @@ async function receive(request) {
     if (length > BODY_BYTES_MAX) return 413;
     chunks.push(chunk);
   }
-  const body = Buffer.concat(chunks); // The raw bytes: parsed and written again they would not match.
+  const body = Buffer.concat(chunks); // Raw bytes: the signature does not match re-encoded JSON.
   if (!isGenuine(request.headers, body)) return 401;
   const id = request.headers["webhook-id"];
   if (!seen.has(id)) {
     seen.add(id);
-    console.log("new envelope", JSON.parse(body).envelope_id); // Put it into a queue; work on it later.
+    console.log("new envelope", JSON.parse(body).envelope_id); // Put the event into a queue and process it later.
   }
-  return 204; // Any 2xx, also for a notice that came before.
+  return 204; // Any 2xx, also for a repeated event.
 }
 
 const server = createServer((request, response) => {
   receive(request).then(
     (status) => response.writeHead(status).end(),
-    () => response.destroy(), // The sender broke off.
+    () => response.destroy(), // The sender closed the connection.
   );
 });
 server.listen(Number(process.env.PORT ?? 8090), "127.0.0.1", () => {

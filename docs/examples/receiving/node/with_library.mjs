@@ -1,4 +1,4 @@
-// Receives notices; the standardwebhooks package verifies them (npm install standardwebhooks).
+// Receives events and verifies them with the standardwebhooks package (npm install standardwebhooks).
 
 import { createServer } from "node:http";
 import { Webhook } from "standardwebhooks";
@@ -6,7 +6,7 @@ import { Webhook } from "standardwebhooks";
 const BODY_BYTES_MAX = 64 * 1024;
 
 const webhook = new Webhook(process.env.WEBHOOK_SECRET); // whsec_...
-const seen = new Set(); // In production a table with a unique column: the same notice may come again days later.
+const seen = new Set(); // In production, use a table with a unique column: an event may arrive again days later.
 
 async function receive(request) {
   const chunks = [];
@@ -16,25 +16,25 @@ async function receive(request) {
     if (length > BODY_BYTES_MAX) return 413;
     chunks.push(chunk);
   }
-  const body = Buffer.concat(chunks); // The raw bytes: parsed and written again they would not match.
-  let notice;
+  const body = Buffer.concat(chunks); // Raw bytes: the signature does not match re-encoded JSON.
+  let event;
   try {
-    notice = webhook.verify(body, request.headers);
+    event = webhook.verify(body, request.headers);
   } catch {
     return 401;
   }
   const id = request.headers["webhook-id"];
   if (!seen.has(id)) {
     seen.add(id);
-    console.log("new envelope", notice.envelope_id); // Put it into a queue; work on it later.
+    console.log("new envelope", event.envelope_id); // Put the event into a queue and process it later.
   }
-  return 204; // Any 2xx, also for a notice that came before.
+  return 204; // Any 2xx, also for a repeated event.
 }
 
 const server = createServer((request, response) => {
   receive(request).then(
     (status) => response.writeHead(status).end(),
-    () => response.destroy(), // The sender broke off.
+    () => response.destroy(), // The sender closed the connection.
   );
 });
 server.listen(Number(process.env.PORT ?? 8090), "127.0.0.1", () => {

@@ -1,4 +1,4 @@
-"""Receives notices and verifies them with Python's own library alone."""
+"""Receives events and verifies them with Python's standard library only."""
 
 import base64
 import hashlib
@@ -12,11 +12,11 @@ BODY_BYTES_MAX = 64 * 1024
 TOLERANCE_S = 5 * 60
 
 secret = base64.b64decode(os.environ["WEBHOOK_SECRET"].removeprefix("whsec_"), validate=True)
-seen = set()  # In production a table with a unique column: the same notice may come again days later.
+seen = set()  # In production, use a table with a unique column: an event may arrive again days later.
 
 
 def is_genuine(headers, body):
-    """Whether one of the signatures is right, and no more than five minutes old."""
+    """Whether one of the signatures is correct and at most five minutes old."""
     id, timestamp = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "")
     if not timestamp.isdecimal() or abs(time.time() - int(timestamp)) > TOLERANCE_S:
         return False
@@ -31,13 +31,13 @@ class Receiver(BaseHTTPRequestHandler):
         length = int(self.headers.get("Content-Length", 0))
         if not 0 <= length <= BODY_BYTES_MAX:
             return self.answer(413)
-        body = self.rfile.read(length)  # The raw bytes: parsed and written again they would not match.
+        body = self.rfile.read(length)  # Raw bytes: the signature does not match re-encoded JSON.
         if not is_genuine(self.headers, body):
             return self.answer(401)
         if self.headers["webhook-id"] not in seen:
             seen.add(self.headers["webhook-id"])
-            print("new envelope", json.loads(body)["envelope_id"], flush=True)  # Queue it; work on it later.
-        self.answer(204)  # Any 2xx, also for a notice that came before.
+            print("new envelope", json.loads(body)["envelope_id"], flush=True)  # Put the event into a queue and process it later.
+        self.answer(204)  # Any 2xx, also for a repeated event.
 
     def answer(self, status):
         self.send_response(status)

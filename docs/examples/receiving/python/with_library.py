@@ -1,4 +1,4 @@
-"""Receives notices; the standardwebhooks package verifies them (pip install standardwebhooks)."""
+"""Receives events and verifies them with the standardwebhooks package (pip install standardwebhooks)."""
 
 import os
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -8,7 +8,7 @@ from standardwebhooks import Webhook, WebhookVerificationError
 BODY_BYTES_MAX = 64 * 1024
 
 webhook = Webhook(os.environ["WEBHOOK_SECRET"])  # whsec_...
-seen = set()  # In production a table with a unique column: the same notice may come again days later.
+seen = set()  # In production, use a table with a unique column: an event may arrive again days later.
 
 
 class Receiver(BaseHTTPRequestHandler):
@@ -16,15 +16,15 @@ class Receiver(BaseHTTPRequestHandler):
         length = int(self.headers.get("Content-Length", 0))
         if not 0 <= length <= BODY_BYTES_MAX:
             return self.answer(413)
-        body = self.rfile.read(length)  # The raw bytes: parsed and written again they would not match.
+        body = self.rfile.read(length)  # Raw bytes: the signature does not match re-encoded JSON.
         try:
-            notice = webhook.verify(body, dict(self.headers))
+            event = webhook.verify(body, dict(self.headers))
         except (WebhookVerificationError, ValueError):
             return self.answer(401)
         if self.headers["webhook-id"] not in seen:
             seen.add(self.headers["webhook-id"])
-            print("new envelope", notice["envelope_id"], flush=True)  # Put it into a queue; work on it later.
-        self.answer(204)  # Any 2xx, also for a notice that came before.
+            print("new envelope", event["envelope_id"], flush=True)  # Put the event into a queue and process it later.
+        self.answer(204)  # Any 2xx, also for a repeated event.
 
     def answer(self, status):
         self.send_response(status)

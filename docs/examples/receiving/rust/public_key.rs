@@ -1,7 +1,7 @@
-//! Receives notices and verifies them with the service's public key. Dependencies: actix-web 4, base64 0.22, ring 0.17,
+//! Receives events and verifies them with the service's public key. Dependencies: actix-web 4, base64 0.22, ring 0.17,
 //! `serde_json` 1.
 
-#![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "a program of its own")]
+#![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "a standalone program")]
 
 use std::{
     collections::HashSet,
@@ -20,12 +20,12 @@ const TOLERANCE_S: u64 = 5 * 60;
 
 struct Receiver {
     key: UnparsedPublicKey<Vec<u8>>,
-    /// In production a table with a unique column: the same notice may come again days later.
+    /// In production, use a table with a unique column: an event may arrive again days later.
     seen: Mutex<HashSet<String>>,
 }
 
 impl Receiver {
-    /// The id of a notice that has a right signature, no more than five minutes old.
+    /// Returns the event id if a signature is correct and at most five minutes old.
     fn genuine(&self, request: &HttpRequest, body: &[u8]) -> Option<String> {
         let header = |name| request.headers().get(name)?.to_str().ok();
         let (id, timestamp) = (header("webhook-id")?, header("webhook-timestamp")?);
@@ -42,7 +42,7 @@ impl Receiver {
     }
 }
 
-/// `body` holds the raw bytes: parsed and written again they would not match.
+/// `body` holds the raw bytes: the signature does not match re-encoded JSON.
 async fn receive(
     receiver: web::Data<Receiver>,
     request: HttpRequest,
@@ -51,15 +51,15 @@ async fn receive(
     let Some(id) = receiver.genuine(&request, &body) else {
         return HttpResponse::Unauthorized().finish();
     };
-    let Ok(notice) = serde_json::from_slice::<Value>(&body) else {
+    let Ok(event) = serde_json::from_slice::<Value>(&body) else {
         return HttpResponse::BadRequest().finish();
     };
     if receiver.seen.lock().unwrap_or_else(PoisonError::into_inner).insert(id) {
-        // Put it into a queue; work on it later.
-        let envelope_id = notice.get("envelope_id").and_then(Value::as_str);
+        // Put the event into a queue and process it later.
+        let envelope_id = event.get("envelope_id").and_then(Value::as_str);
         println!("new envelope {}", envelope_id.unwrap_or_default());
     }
-    // Any 2xx, also for a notice that came before.
+    // Any 2xx, also for a repeated event.
     HttpResponse::NoContent().finish()
 }
 

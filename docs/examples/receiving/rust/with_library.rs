@@ -1,7 +1,7 @@
-//! Receives notices; the standardwebhooks crate verifies them. Dependencies: actix-web 4, http 1, `serde_json` 1,
+//! Receives events and verifies them with the standardwebhooks crate. Dependencies: actix-web 4, http 1, `serde_json` 1,
 //! standardwebhooks 1.
 
-#![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "a program of its own")]
+#![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "a standalone program")]
 
 use std::{
     collections::HashSet,
@@ -18,11 +18,11 @@ const BODY_BYTES_MAX: usize = 64 * 1024;
 
 struct Receiver {
     webhook: Webhook,
-    /// In production a table with a unique column: the same notice may come again days later.
+    /// In production, use a table with a unique column: an event may arrive again days later.
     seen: Mutex<HashSet<String>>,
 }
 
-/// `body` holds the raw bytes: parsed and written again they would not match.
+/// `body` holds the raw bytes: the signature does not match re-encoded JSON.
 async fn receive(
     receiver: web::Data<Receiver>,
     request: HttpRequest,
@@ -32,19 +32,19 @@ async fn receive(
     if receiver.webhook.verify(&body, &headers).is_err() {
         return HttpResponse::Unauthorized().finish();
     }
-    let (Some(id), Ok(notice)) = (id(&headers), serde_json::from_slice::<Value>(&body)) else {
+    let (Some(id), Ok(event)) = (id(&headers), serde_json::from_slice::<Value>(&body)) else {
         return HttpResponse::BadRequest().finish();
     };
     if receiver.seen.lock().unwrap_or_else(PoisonError::into_inner).insert(id) {
-        // Put it into a queue; work on it later.
-        let envelope_id = notice.get("envelope_id").and_then(Value::as_str);
+        // Put the event into a queue and process it later.
+        let envelope_id = event.get("envelope_id").and_then(Value::as_str);
         println!("new envelope {}", envelope_id.unwrap_or_default());
     }
-    // Any 2xx, also for a notice that came before.
+    // Any 2xx, also for a repeated event.
     HttpResponse::NoContent().finish()
 }
 
-/// The crate takes the headers of http 1; actix-web has those of http 0.2.
+/// Converts headers: the crate takes those of http 1, actix-web has those of http 0.2.
 fn signed_headers(request: &HttpRequest) -> HeaderMap {
     let names = ["webhook-id", "webhook-timestamp", "webhook-signature"];
     let header = |name| {
