@@ -2,7 +2,7 @@
 
 use std::{cell::RefCell, collections::HashMap, time::Duration};
 
-use crate::{database::Engine, floors::Floors, machine::Machine};
+use crate::{floors::Floors, measure::machine::Machine, stage::database::Engine};
 
 pub(crate) struct Bench {
     pub(crate) suite: String,

@@ -8,24 +8,13 @@
 )]
 
 mod bench;
-mod clock;
-mod cpu;
-mod database;
-mod delivered;
 mod floors;
 mod load;
-mod machine;
 mod measure;
-mod nodes;
-mod people;
 mod poller;
-mod postgres;
-mod receiver;
 mod report;
 mod scenarios;
-mod server;
 mod stage;
-mod stored;
 mod wire;
 
 use std::{process::ExitCode, rc::Rc};
@@ -34,7 +23,11 @@ use clap::Parser;
 
 use mimalloc::MiMalloc;
 
-use crate::{bench::Bench, database::Engine, postgres::Cluster, scenarios::Scenario};
+use crate::{
+    bench::Bench,
+    scenarios::Scenario,
+    stage::{database::Engine, postgres::Cluster},
+};
 
 /// The server's, so that the floors are made of what it is made of.
 #[global_allocator]

@@ -1,14 +1,18 @@
 //! One run: a load on a stage, watched from outside, and all that it acknowledged waited for.
 
+pub(crate) mod clock;
+pub(crate) mod cpu;
+pub(crate) mod delivered;
+pub(crate) mod machine;
+
 use std::{
     thread,
     time::{Duration, Instant},
 };
 
 use crate::{
-    cpu,
-    delivered::Delivered,
     load::{Load, Tally},
+    measure::delivered::Delivered,
     report::{Cpu, Latency, Memory, Run, number, per_second, share},
     stage::Stage,
 };
@@ -134,7 +138,7 @@ impl Sample {
     fn take(stage: &Stage) -> Self {
         Self {
             at: Instant::now(),
-            server: stage.servers.iter().map(crate::server::Server::cpu).sum(),
+            server: stage.servers.iter().map(crate::stage::server::Server::cpu).sum(),
             database: stage.engine.cpu(),
             receiver: stage.receiver.cpu(),
             bench: cpu::of_this_process(),
@@ -153,7 +157,7 @@ impl Sample {
 }
 
 fn resident(stage: &Stage) -> (u64, u64) {
-    let memory = stage.servers.iter().map(crate::server::Server::memory_kib);
+    let memory = stage.servers.iter().map(crate::stage::server::Server::memory_kib);
     memory.fold((0, 0), |(now, peak), (more, higher)| (now.max(more), peak.max(higher)))
 }
 

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
-use crate::{floors::Floors, machine::Machine};
+use crate::{floors::Floors, measure::machine::Machine};
 
 /// One scenario on one database.
 #[derive(Serialize)]

@@ -1,15 +1,25 @@
 //! All that a run needs, set up afresh: a database, people in it, a receiver, and one server or more.
 
+pub(crate) mod database;
+pub(crate) mod nodes;
+pub(crate) mod people;
+pub(crate) mod postgres;
+pub(crate) mod receiver;
+pub(crate) mod server;
+pub(crate) mod stored;
+
 use std::time::Duration;
 
 use crate::{
     bench::Bench,
-    database::{Engine, Place},
     load::{Load, Pace},
-    nodes::Nodes,
-    people::{Crowd, People},
-    receiver::Receiver,
-    server::Server,
+    stage::{
+        database::{Engine, Place},
+        nodes::Nodes,
+        people::{Crowd, People},
+        receiver::Receiver,
+        server::Server,
+    },
 };
 
 /// What is set up; dropped in this order.

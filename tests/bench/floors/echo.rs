@@ -14,10 +14,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     load::{Load, Pace},
-    people::People,
     report::share,
-    server::Server,
-    stage::MESSAGE_BYTES,
+    stage::{MESSAGE_BYTES, people::People, server::Server},
 };
 
 pub(crate) fn measure(people: &People, budget: Duration) -> f64 {

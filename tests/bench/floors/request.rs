@@ -13,7 +13,11 @@ use futures_util::future::join_all;
 use sealpost_domain::{EnvelopeMeta, EnvelopeReceived};
 use sealpost_webhooks::sign;
 
-use crate::{clock::now, cpu, receiver::Receiver, report::share};
+use crate::{
+    measure::{clock::now, cpu},
+    report::share,
+    stage::receiver::Receiver,
+};
 
 pub(crate) fn measure(receiver: &Receiver, meta: &EnvelopeMeta, budget: Duration) -> f64 {
     let (url, notice) = (receiver.url(0), Notice::new(receiver, meta));

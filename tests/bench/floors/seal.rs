@@ -10,7 +10,11 @@ use sealpost_wallet::{
     ChannelDraft, ChannelSender, Draft, Identity, Root, SealingPublicKey, random, seal,
 };
 
-use crate::{cpu, people::PAST, report::share, stage::MESSAGE_BYTES};
+use crate::{
+    measure::cpu,
+    report::share,
+    stage::{MESSAGE_BYTES, people::PAST},
+};
 
 pub(crate) fn measure(suite: Suite, budget: Duration) -> f64 {
     let case = Case::new(suite);

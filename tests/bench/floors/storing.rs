@@ -12,11 +12,13 @@ use sealpost_domain::{
 use sealpost_storage::Database;
 
 use crate::{
-    cpu,
-    database::{Engine, Place},
-    people::{PAST, People},
+    measure::cpu,
     report::share,
-    stored,
+    stage::{
+        database::{Engine, Place},
+        people::{PAST, People},
+        stored,
+    },
 };
 
 pub(crate) fn measure(

@@ -9,7 +9,7 @@ use hdrhistogram::Histogram;
 use sealpost_domain::EnvelopeId;
 
 use super::Window;
-use crate::{cpu, wire::Frame};
+use crate::{measure::cpu, wire::Frame};
 
 pub(crate) struct Tally {
     window: Window,

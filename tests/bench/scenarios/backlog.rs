@@ -8,14 +8,10 @@ use std::{
 use super::Outcome;
 use crate::{
     bench::Bench,
-    database::Engine,
     floors::sealed_envelope,
     measure::deliveries,
-    nodes::Nodes,
-    people::Crowd,
     report::{Cpu, Finding, Run, per_second, share},
-    stage::Stage,
-    stored::put_backlog,
+    stage::{Stage, database::Engine, nodes::Nodes, people::Crowd, stored::put_backlog},
 };
 
 pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {

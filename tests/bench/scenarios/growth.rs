@@ -3,14 +3,10 @@
 use super::Outcome;
 use crate::{
     bench::Bench,
-    database::Engine,
     floors::sealed_envelope,
     measure::deliveries,
-    nodes::Nodes,
-    people::Crowd,
     report::{Finding, Run},
-    stage::Stage,
-    stored::Stored,
+    stage::{Stage, database::Engine, nodes::Nodes, people::Crowd, stored::Stored},
 };
 
 pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {

@@ -2,8 +2,10 @@
 
 use super::Outcome;
 use crate::{
-    bench::Bench, database::Engine, measure::deliveries, nodes::Nodes, people::Crowd,
-    report::Finding, stage::Stage,
+    bench::Bench,
+    measure::deliveries,
+    report::Finding,
+    stage::{Stage, database::Engine, nodes::Nodes, people::Crowd},
 };
 
 pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {

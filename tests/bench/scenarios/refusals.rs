@@ -8,13 +8,15 @@ use sealpost_wallet::SessionToken;
 use super::Outcome;
 use crate::{
     bench::Bench,
-    database::Engine,
     load::Load,
     measure::refusals,
-    nodes::Nodes,
-    people::{Crowd, Member, send_request},
     report::Finding,
-    stage::{MESSAGE_BYTES, Stage},
+    stage::{
+        MESSAGE_BYTES, Stage,
+        database::Engine,
+        nodes::Nodes,
+        people::{Crowd, Member, send_request},
+    },
 };
 
 pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {

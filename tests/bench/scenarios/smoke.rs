@@ -5,14 +5,16 @@ use std::time::Duration;
 use super::{Outcome, backlog::drain};
 use crate::{
     bench::Bench,
-    database::Engine,
     floors::sealed_envelope,
     load::{Load, Pace},
     measure::{deliveries, refusals},
-    nodes::Nodes,
-    people::{Crowd, send_request},
-    stage::Stage,
-    stored::put_backlog,
+    stage::{
+        Stage,
+        database::Engine,
+        nodes::Nodes,
+        people::{Crowd, send_request},
+        stored::put_backlog,
+    },
 };
 
 pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {

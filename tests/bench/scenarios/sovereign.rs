@@ -4,13 +4,15 @@
 use super::Outcome;
 use crate::{
     bench::Bench,
-    database::Engine,
     load::{Load, Pace},
     measure::deliveries,
-    nodes::Nodes,
-    people::{Crowd, unbounded},
     report::Finding,
-    stage::Stage,
+    stage::{
+        Stage,
+        database::Engine,
+        nodes::Nodes,
+        people::{Crowd, unbounded},
+    },
 };
 
 pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {

@@ -1,5 +1,10 @@
 //! A caller of the API. Every refusal that a case meets is checked against all that the contract says of refusals.
 
+pub(crate) mod browser;
+mod documented;
+pub(crate) mod load;
+pub(crate) mod raw;
+
 use std::{sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
@@ -8,8 +13,6 @@ use ureq::{
     http::{self, HeaderMap},
     tls::{Certificate, RootCerts, TlsConfig},
 };
-
-use super::documented;
 
 /// Calls one server.
 #[derive(Clone)]

@@ -1,5 +1,7 @@
 //! Python and Node with the packages that `tests/verifiers` pins, installed once into the target folder and kept there.
 
+pub(crate) mod oracle;
+
 use std::{
     fs::{self, File},
     path::{Path, PathBuf},

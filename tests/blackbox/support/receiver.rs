@@ -1,5 +1,8 @@
 //! A receiver of notices that writes down what it gets and reacts as the case wants.
 
+pub(crate) mod signed;
+pub(crate) mod tls;
+
 use std::{
     io::{BufRead, BufReader, Read as _, Write},
     net::{Shutdown, SocketAddr, TcpListener, TcpStream},

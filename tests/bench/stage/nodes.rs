@@ -2,7 +2,7 @@
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-use crate::{database::Place, server::Server};
+use crate::stage::{database::Place, server::Server};
 
 #[derive(Clone, Copy)]
 pub(crate) enum Nodes {

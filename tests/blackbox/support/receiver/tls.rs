@@ -12,7 +12,7 @@ use std::{
 
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-use super::Issued;
+use crate::support::Issued;
 
 /// On a free loopback port.
 pub(crate) struct TlsReceiver {

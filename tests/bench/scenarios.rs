@@ -11,8 +11,8 @@ mod two_nodes;
 
 use crate::{
     bench::Bench,
-    database::Engine,
     report::{Finding, Report, Run},
+    stage::database::Engine,
 };
 
 pub(crate) struct Scenario {

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use crate::{cpu, database::Place};
+use crate::{measure::cpu, stage::database::Place};
 
 pub(crate) struct Server {
     child: Child,

@@ -1,21 +1,14 @@
 //! What the cases share: the server under test, a client, a receiver, and the two databases.
 
 mod authority;
-mod browser;
 mod client;
 mod database;
-mod documented;
 mod languages;
 mod listener;
-mod load;
 mod operator;
-mod oracle;
 mod process;
-mod raw;
 mod receiver;
 mod server;
-mod signed;
-mod tls;
 
 use std::{
     thread,
@@ -23,19 +16,27 @@ use std::{
 };
 
 pub(crate) use authority::{Authority, Issued};
-pub(crate) use browser::{Browser, sign_in};
-pub(crate) use client::{Answer, Client, Identity, Request, text};
+pub(crate) use client::{
+    Answer, Client, Identity, Request,
+    browser::{Browser, sign_in},
+    load::Pairs,
+    raw::{answer_on, connect, exchange, status_of, talk},
+    text,
+};
 pub(crate) use database::Database;
-pub(crate) use languages::{go, node_folder, pinned, python, root, run_node, rust_example};
+pub(crate) use languages::{
+    go, node_folder,
+    oracle::{Verifier, browse, chromium},
+    pinned, python, root, run_node, rust_example,
+};
 pub(crate) use listener::{Listener, private_file};
-pub(crate) use load::Pairs;
-pub(crate) use oracle::{Verifier, browse, chromium};
 pub(crate) use process::{AttemptSummary, Process, binary, is_empty, postgres_tool, run};
-pub(crate) use raw::{answer_on, connect, exchange, status_of, talk};
-pub(crate) use receiver::{Notice, Reaction, Receiver};
+pub(crate) use receiver::{
+    Notice, Reaction, Receiver,
+    signed::{PUBLIC_KEY, Signed},
+    tls::TlsReceiver,
+};
 pub(crate) use server::{Server, lines_of, value_of};
-pub(crate) use signed::{PUBLIC_KEY, Signed};
-pub(crate) use tls::TlsReceiver;
 
 /// Runs each case once on the embedded database and once on PostgreSQL.
 macro_rules! on_both {

@@ -18,8 +18,7 @@ use sealpost_wallet::WebhookSecret;
 use sealpost_webhooks::{SignedHeaders, verify};
 
 use crate::{
-    clock::now,
-    cpu,
+    measure::{clock::now, cpu},
     poller::Poller,
     wire::{Frame, frame},
 };

@@ -11,7 +11,7 @@ use diesel::{
 use sealpost_testkit::{Durability, Server};
 use url::Url;
 
-use crate::cpu;
+use crate::measure::cpu;
 
 pub(crate) struct Cluster {
     home: Url,

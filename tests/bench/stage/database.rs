@@ -19,8 +19,8 @@ use tempfile::TempDir;
 use zeroize::Zeroizing;
 
 use crate::{
-    cpu,
-    postgres::{Cluster, Made},
+    measure::cpu,
+    stage::postgres::{Cluster, Made},
 };
 
 /// Which database.

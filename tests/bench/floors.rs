@@ -11,7 +11,10 @@ use std::{fmt, time::Duration};
 use sealpost_domain::{Envelope, Suite};
 use serde::Serialize;
 
-use crate::{bench::Bench, database::Engine, people::Crowd, receiver::Receiver};
+use crate::{
+    bench::Bench,
+    stage::{database::Engine, people::Crowd, receiver::Receiver},
+};
 
 pub(crate) use echo::serve as serve_echo;
 

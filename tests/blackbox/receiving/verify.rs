@@ -11,7 +11,7 @@ const OTHER: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
 #[test]
 fn every_test_vector_gets_its_verdict() {
-    let vectors = include_str!("../../docs/examples/webhook-vectors.json");
+    let vectors = include_str!("../../../docs/examples/webhook-vectors.json");
     let vectors: Value = serde_json::from_str(vectors).unwrap();
     for case in vectors["cases"].as_array().unwrap() {
         let headers = case["headers"].as_object().unwrap();

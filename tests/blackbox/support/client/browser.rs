@@ -1,6 +1,6 @@
 //! A browser on the dashboard, as far as requests go: its cookie, and what its own forms carry.
 
-use super::{Answer, Client, Identity};
+use crate::support::{Answer, Client, Identity};
 
 /// A browser that is signed in.
 pub(crate) struct Browser<'a> {

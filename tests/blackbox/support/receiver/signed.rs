@@ -4,7 +4,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use ring::signature::Ed25519KeyPair;
 use standardwebhooks::Webhook;
 
-use super::{Answer, Client, Notice, Request};
+use crate::support::{Answer, Client, Notice, Request};
 
 /// A notice to send.
 #[derive(Debug, Clone)]

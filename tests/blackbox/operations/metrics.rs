@@ -133,7 +133,7 @@ fn whatever_the_operators_page_names_is_there_after_traffic(database: &Database)
         .lines()
         .filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next())
         .collect();
-    let page = include_str!("../../docs/operating.md");
+    let page = include_str!("../../../docs/operating.md");
     let (_, section) = page.split_once("\n## Metrics\n").unwrap();
     let table = section.lines().filter(|line| line.starts_with("| `"));
     let named: BTreeSet<&str> = table

@@ -119,7 +119,7 @@ fn every_library_accepts_a_notice_of_two_secrets_with_either() {
 
 #[test]
 fn every_library_agrees_with_every_test_vector() {
-    let vectors = include_str!("../../docs/examples/webhook-vectors.json");
+    let vectors = include_str!("../../../docs/examples/webhook-vectors.json");
     let vectors: Value = serde_json::from_str(vectors).unwrap();
     let cases = vectors["cases"].as_array().unwrap();
     for (language, verdicts) in [("Python", by_python(cases)), ("Node", by_node(cases))] {

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
-use super::client::{Answer, Client};
+use super::{Answer, Client};
 
 /// Fails where the document knows the endpoint and not this answer.
 #[track_caller]
@@ -34,5 +34,4 @@ fn document(client: &Client) -> Option<&'static Value> {
 }
 
 static DOCUMENT: OnceLock<Value> = OnceLock::new();
-const NOT_NAMED: &str =
-    "its description in bins/sealpost/src/openapi/operations does not name that";
+const NOT_NAMED: &str = "the OpenAPI document does not name this response";

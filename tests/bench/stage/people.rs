@@ -9,7 +9,7 @@ use sealpost_domain::{
 };
 use sealpost_wallet::{Identity, Keyring, LoginSecret, Root, SessionToken, random};
 
-use crate::{database::Place, receiver::Receiver};
+use crate::stage::{database::Place, receiver::Receiver};
 
 /// How many there are to be.
 #[derive(Clone, Copy)]

@@ -11,7 +11,7 @@ use sealpost_domain::EnvelopeId;
 
 use crate::{
     load::{micros, micros_histogram},
-    receiver::Receiver,
+    stage::receiver::Receiver,
 };
 
 pub(crate) struct Delivered {

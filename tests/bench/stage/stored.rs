@@ -10,9 +10,11 @@ use sealpost_domain::{
 use sealpost_wallet::random;
 
 use crate::{
-    clock::now,
-    database::Place,
-    people::{Member, PAST, People},
+    measure::clock::now,
+    stage::{
+        database::Place,
+        people::{Member, PAST, People},
+    },
 };
 
 /// How much of it.

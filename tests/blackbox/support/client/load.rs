@@ -12,7 +12,7 @@ use std::{
 
 use serde_json::json;
 
-use super::{Client, Identity, POLL_EVERY, Receiver, SOON, eventually, text};
+use crate::support::{Client, Identity, POLL_EVERY, Receiver, SOON, eventually, text};
 
 /// Senders with a recipient each, and all that was acknowledged to them.
 pub(crate) struct Pairs {

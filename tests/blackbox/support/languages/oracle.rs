@@ -5,7 +5,7 @@ use std::{path::PathBuf, process::Command};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::Value;
 
-use super::{python, root, run_node};
+use crate::support::{python, root, run_node};
 
 /// What verifies credentials.
 #[derive(Debug, Clone, Copy)]

@@ -1,0 +1,132 @@
+//! The command line as people and shells meet it: help with examples, colours and progress on a terminal alone,
+//! completions, manual pages.
+
+use std::{fs, process::Command};
+
+use crate::support::{AttemptSummary, Database, binary, run};
+
+/// What a command says on a terminal.
+fn on_a_terminal(arguments: &[&str], environment: &[(&str, &str)]) -> String {
+    let mut command = Command::new("python3");
+    command.args(["-c", TERMINAL, env!("CARGO_BIN_EXE_sealpost")]).args(arguments);
+    command.env("TERM", "xterm").env_remove("NO_COLOR").envs(environment.iter().copied());
+    let ended = run(command);
+    assert_eq!(ended.status, Some(0), "{ended:?}");
+    ended.stdout
+}
+
+fn page(arguments: &[&str]) -> String {
+    let AttemptSummary { status, stdout, stderr } = run(binary(arguments));
+    assert_eq!((status, stderr.as_str()), (Some(0), ""), "{arguments:?}");
+    stdout
+}
+
+#[test]
+fn help_ends_with_examples_and_says_every_default() {
+    for arguments in [
+        &["--help"][..],
+        &["serve", "--help"],
+        &["doctor", "--help"],
+        &["admin", "plan", "set", "--help"],
+        &["admin", "key", "rotate", "-h"],
+        &["kek", "new", "-h"],
+    ] {
+        let help = page(arguments);
+        let (_, examples) = help.split_once("\nExamples:\n").unwrap_or_else(|| panic!("{help}"));
+        assert!(examples.starts_with("  sealpost"), "{help}");
+    }
+    let help = page(&["serve", "--help"]);
+    for said in ["[default: 127.0.0.1:8080]", "[env: SEALPOST_TLS_CERT=]", "Possible values:"] {
+        assert!(help.contains(said), "{said}: {help}");
+    }
+}
+
+#[test]
+fn colours_are_for_terminals_and_for_those_who_want_them() {
+    assert!(!page(&["--help"]).contains('\u{1b}'));
+    assert!(on_a_terminal(&["--help"], &[]).contains("\u{1b}["));
+    assert!(!on_a_terminal(&["--help"], &[("NO_COLOR", "1")]).contains('\u{1b}'));
+    let folder = tempfile::tempdir().unwrap();
+    let nothing_there = folder.path().join("data").display().to_string();
+    let doctor =
+        ["doctor", "--listen=127.0.0.1:0", "--ops-listen=off", "--data-dir", &nothing_there];
+    assert!(!page(&doctor).contains('\u{1b}'));
+    assert!(on_a_terminal(&doctor, &[]).contains("\u{1b}[32mok"));
+    assert!(!on_a_terminal(&doctor, &[("NO_COLOR", "1")]).contains('\u{1b}'));
+}
+
+#[test]
+fn progress_is_for_terminals_and_is_gone_at_the_end() {
+    let (watched, unwatched) = (Database::postgres(), Database::postgres());
+    let said = on_a_terminal(&["migrate", "--database-url", watched.url()], &[]);
+    assert!(said.contains("sealpost: applying 0001_initial"), "{said:?}");
+    let last = said.lines().last().unwrap();
+    assert!(last.contains("\r\u{1b}[Kapplied 0001_initial"), "{said:?}");
+    let silent = page(&["migrate", "--database-url", unwatched.url()]);
+    assert!(
+        silent.starts_with("applied 0001_initial, ") && silent.lines().count() == 1,
+        "{silent}"
+    );
+}
+
+#[test]
+fn a_shell_completes_commands_and_flags() {
+    let script = tempfile::NamedTempFile::new().unwrap();
+    fs::write(script.path(), page(&["completions", "bash"])).unwrap();
+    let complete = |words: &str| {
+        let asked = format!(
+            ". {}; COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); \
+             _sealpost sealpost \"${{COMP_WORDS[COMP_CWORD]}}\" \"${{COMP_WORDS[COMP_CWORD - 1]}}\"; \
+             printf '%s\\n' \"${{COMPREPLY[@]}}\"",
+            script.path().display()
+        );
+        let mut command = Command::new("bash");
+        command.args(["--norc", "-c", &asked]);
+        let ended = run(command);
+        assert_eq!(ended.status, Some(0), "{ended:?}");
+        ended.stdout.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(complete("sealpost doc"), ["doctor"]);
+    assert_eq!(complete("sealpost admin key re"), ["reactivate", "revoke"]);
+    assert!(complete("sealpost serve --tls").contains(&"--tls-key".to_owned()));
+    assert!(page(&["completions", "zsh"]).starts_with("#compdef sealpost"));
+    assert!(page(&["completions", "fish"]).contains("complete -c sealpost"));
+}
+
+#[test]
+fn there_is_a_manual_page_for_each_command() {
+    let manual = page(&["man"]);
+    for said in [".TH sealpost 1", ".SH NAME", "SEALPOST_LISTEN", "Examples:"] {
+        assert!(manual.contains(said), "{said}: {manual}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(page(&["man", "--dir", folder.path().to_str().unwrap()]), "");
+    for name in ["sealpost.1", "sealpost-doctor.1", "sealpost-admin-key-rotate.1"] {
+        assert!(fs::read_to_string(folder.path().join(name)).unwrap().contains(".TH"), "{name}");
+    }
+}
+
+#[test]
+fn what_goes_wrong_is_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let nowhere = folder.path().join("nowhere").display().to_string();
+    for (status, arguments) in [
+        (1, &["man", "--dir", &nowhere][..]),
+        (2, &["completions", "tcl"]),
+        (2, &["completions"]),
+        (2, &["backup"]),
+        (2, &["doctor", "--listen", "nowhere"]),
+        (2, &["serve", "--log-format", "xml"]),
+        (1, &["backup", "copy.db", "--data-dir", &nowhere]),
+        (1, &["backup", "copy.db", "--database-url", "postgres://localhost:1/x"]),
+    ] {
+        let ended = run(binary(arguments));
+        assert_eq!((ended.status, ended.stdout.as_str()), (Some(status), ""), "{arguments:?}");
+        assert!(ended.stderr.starts_with("sealpost: "), "{ended:?}");
+        assert_eq!(ended.stderr.lines().count(), 1, "{ended:?}");
+    }
+}
+
+/// Runs a command on a terminal of its own.
+const TERMINAL: &str =
+    "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";

@@ -1,0 +1,7 @@
+//! Keys: their states, revocation, channels, the issuer key and the key-encryption key.
+
+mod channels;
+mod issuer;
+mod kek_rotation;
+mod revocation;
+mod states;

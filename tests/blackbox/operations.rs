@@ -1,0 +1,9 @@
+//! Running a server: start, settings, TLS, logs, metrics, backup, `sealpost doctor`.
+
+mod backup;
+mod doctor;
+mod logs;
+mod metrics;
+mod secrets;
+mod startup;
+mod tls;

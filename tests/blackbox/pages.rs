@@ -1,0 +1,4 @@
+//! Pages for browsers: the dashboard and the documentation.
+
+mod dashboard;
+mod documentation;

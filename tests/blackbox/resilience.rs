@@ -1,0 +1,6 @@
+//! Crashes, shutdown, database outages, and several nodes on one database.
+
+mod cluster;
+mod crash;
+mod outage;
+mod shutdown;

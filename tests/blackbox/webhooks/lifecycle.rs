@@ -1,0 +1,98 @@
+//! Webhooks: what they show, and what ends them.
+
+use serde_json::{Value, json};
+
+use crate::support::{Client, Database, Identity, Receiver, on_both, text};
+
+on_both!(
+    a_deleted_webhook_gets_no_more_notices,
+    a_webhook_belongs_to_its_key_alone,
+    every_webhook_gets_its_own_notice,
+    the_list_shows_everything_but_secrets,
+);
+
+fn the_list_shows_everything_but_secrets(database: &Database) {
+    let server = database.serve();
+    let (client, receiver) = (server.client(), Receiver::start());
+    let bob = client.newcomer();
+    assert_eq!(list(client, &bob), json!({"webhooks": []}));
+    let first = client.register(&bob, &receiver.url);
+    let twice = json!({"url": receiver.url, "events": ["envelope.received", "envelope.received"]});
+    let second = client.act(&bob, "/v1/webhooks/register", &twice).ok();
+    assert_ne!(first["secret"], second["secret"]);
+    let listed = list(client, &bob);
+    assert_eq!(listed["webhooks"].as_array().unwrap().len(), 2);
+    for (shown, registered) in listed["webhooks"].as_array().unwrap().iter().zip([&first, &second])
+    {
+        for name in ["webhook_id", "api_key_id", "url", "events", "status", "created_at"] {
+            assert_eq!(shown[name], registered[name], "{name}");
+        }
+        assert_eq!(shown["status"], "enabled");
+        assert_eq!(shown["events"], json!(["envelope.received"]));
+        assert_eq!(shown["api_key_id"], bob.key);
+        assert!(text(shown, "webhook_id").starts_with("wh_"));
+        assert_eq!(
+            (&shown["last_success_at"], &shown["last_failure"]),
+            (&Value::Null, &Value::Null)
+        );
+        assert!(!shown.to_string().contains("secret") && !shown.to_string().contains("whsec_"));
+    }
+}
+
+fn every_webhook_gets_its_own_notice(database: &Database) {
+    let server = database.serve();
+    let (client, receivers) = (server.client(), [Receiver::start(), Receiver::start()]);
+    let (alice, bob) = (client.newcomer(), client.newcomer());
+    let secrets =
+        receivers.each_ref().map(|receiver| text(&client.register(&bob, &receiver.url), "secret"));
+    let sent = client.send(&alice, &bob.key, "x").ok();
+    for (receiver, secret) in receivers.iter().zip(&secrets) {
+        let notice = receiver.await_notices(1).remove(0);
+        notice.verify(secret);
+        assert_eq!(notice.id(), text(&sent, "envelope_id"));
+    }
+    let foreign = &receivers[0].notices()[0];
+    let webhook = standardwebhooks::Webhook::new(&secrets[1]).unwrap();
+    assert!(webhook.verify(&foreign.body, &foreign.headers).is_err());
+}
+
+fn a_deleted_webhook_gets_no_more_notices(database: &Database) {
+    let server = database.serve();
+    let (client, kept, deleted) = (server.client(), Receiver::start(), Receiver::start());
+    let (alice, bob) = (client.newcomer(), client.newcomer());
+    client.register(&bob, &kept.url);
+    let id = text(&client.register(&bob, &deleted.url), "webhook_id");
+    client.send(&alice, &bob.key, "x").ok();
+    deleted.await_notices(1);
+    let delete = json!({"action": "delete", "webhook_id": id});
+    let answer = client.manage(&bob, &delete).ok();
+    assert_eq!((&answer["webhook_id"], &answer["deleted"]), (&json!(id), &json!(true)));
+    client.manage(&bob, &delete).refused(404, "WEBHOOK_NOT_FOUND");
+    for _ in 0..3 {
+        client.send(&alice, &bob.key, "x").ok();
+    }
+    kept.await_notices(4);
+    assert_eq!(deleted.notices().len(), 1);
+    assert_eq!(list(client, &bob)["webhooks"].as_array().unwrap().len(), 1);
+}
+
+fn a_webhook_belongs_to_its_key_alone(database: &Database) {
+    let server = database.serve();
+    let (client, receiver) = (server.client(), Receiver::start());
+    let (bob, eve) = (client.newcomer(), client.newcomer());
+    let sibling = client.sibling(&bob);
+    let id = text(&client.register(&bob, &receiver.url), "webhook_id");
+    for who in [&eve, &sibling] {
+        assert_eq!(list(client, who), json!({"webhooks": []}));
+        let delete = json!({"action": "delete", "webhook_id": id});
+        client.manage(who, &delete).refused(404, "WEBHOOK_NOT_FOUND");
+    }
+    // Nobody else's envelopes are told of.
+    client.send(&bob, &sibling.key, "x").ok();
+    let sent = client.send(&eve, &bob.key, "x").ok();
+    assert_eq!(receiver.await_notices(1)[0].id(), text(&sent, "envelope_id"));
+}
+
+fn list(client: &Client, who: &Identity) -> Value {
+    client.manage(who, &json!({"action": "list"})).ok()
+}
