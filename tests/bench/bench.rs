@@ -1,4 +1,4 @@
-//! What all scenarios are told: the settings, the machine, and the floors once they are measured.
+//! Shared state of all scenarios: the settings, the machine, and the floors once measured.
 
 use std::{cell::RefCell, collections::HashMap, time::Duration};
 
@@ -6,9 +6,9 @@ use crate::{floors::Floors, measure::machine::Machine, stage::database::Engine};
 
 pub(crate) struct Bench {
     pub(crate) suite: String,
-    /// How long a run is measured, where it was said.
+    /// The length of each run in seconds, if given.
     pub(crate) seconds: Option<u64>,
-    /// Growth in its full size.
+    /// Runs `growth` in full size.
     pub(crate) is_full: bool,
     pub(crate) machine: Machine,
     floors: RefCell<HashMap<&'static str, Floors>>,
@@ -20,12 +20,12 @@ impl Bench {
         Self { suite, seconds, is_full, machine, floors }
     }
 
-    /// How long to measure, where nothing else was said.
+    /// Returns the given length of a run, or `seconds` by default.
     pub(crate) fn span(&self, seconds: u64) -> Duration {
         Duration::from_secs(self.seconds.unwrap_or(seconds))
     }
 
-    /// The floors on this database, measured when they are asked for first.
+    /// Returns the floors on this database. Measures them at the first call.
     pub(crate) fn floors(&self, engine: &Engine) -> Floors {
         let known = self.floors.borrow().get(engine.name()).copied();
         known.unwrap_or_else(|| {

@@ -1,5 +1,6 @@
-//! The floors: what the parts of a send cost by themselves, as CPU time for one envelope. A send cannot cost less than
-//! their sum without doing something else than these libraries do.
+//! The floors: the CPU time of the parts of a send, measured separately.
+//!
+//! A send cannot cost less than the sum of its floors with these libraries.
 
 mod echo;
 mod request;
@@ -13,19 +14,20 @@ use serde::Serialize;
 
 use crate::{
     bench::Bench,
-    stage::{database::Engine, people::Crowd, receiver::Receiver},
+    stage::{database::Engine, identities::Population, receiver::Receiver},
 };
 
 pub(crate) use echo::serve as serve_echo;
 
-/// In microseconds.
+/// CPU time in microseconds.
 #[derive(Clone, Copy, Serialize)]
 pub(crate) struct Floors {
-    /// Sealing and signing, as library calls; `None` for a suite that this bench cannot make.
+    /// Library calls to seal and sign. `None` for a suite that this bench cannot create.
     pub(crate) seal: Option<f64>,
-    /// A request of the same size to an actix-web server that answers it back as JSON.
+    /// A request of the same size to an actix-web server that returns the body as JSON.
     pub(crate) echo: f64,
-    /// An envelope and its delivery, stored in a batch and completed in a batch, on both sides of the connection.
+    /// One envelope and its delivery, stored in a batch and completed in a batch, on both sides of the
+    /// connection.
     pub(crate) storing: f64,
     /// One request by awc to the receiver.
     pub(crate) request: f64,
@@ -34,13 +36,13 @@ pub(crate) struct Floors {
 impl Floors {
     pub(crate) fn measure(bench: &Bench, engine: &Engine) -> Self {
         let budget = (bench.span(10) / 5).max(Duration::from_millis(100));
-        let (place, receiver) = (engine.place(), Receiver::start(Crowd::MANY.recipients));
-        let people = Crowd::MANY.activate(&place, &receiver);
+        let (place, receiver) = (engine.place(), Receiver::start(Population::MANY.recipients));
+        let identities = Population::MANY.activate(&place, &receiver);
         let sealed = sealed_envelope(&bench.suite);
         Self {
             seal: suite(&bench.suite).map(|suite| seal::measure(suite, budget)),
-            echo: echo::measure(&people, budget),
-            storing: storing::measure((&place, engine), &people, &sealed, budget),
+            echo: echo::measure(&identities, budget),
+            storing: storing::measure((&place, engine), &identities, &sealed, budget),
             request: request::measure(&receiver, &sealed.meta, budget),
         }
     }
@@ -62,7 +64,7 @@ impl fmt::Display for Floors {
     }
 }
 
-/// An envelope as the suite makes them, or of about its size.
+/// Returns an envelope of this suite, or of about the same size.
 pub(crate) fn sealed_envelope(suite_name: &str) -> Envelope {
     seal::envelope(suite(suite_name).unwrap_or(Suite::Hybrid))
 }

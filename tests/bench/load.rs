@@ -1,5 +1,7 @@
-//! Load: prepared requests over keep-alive connections, all in one thread. Closed, where each connection sends its next
-//! request when it has its answer; or open, at a given rate whatever the answers do.
+//! Load: prepared requests over keep-alive connections, all in one thread.
+//!
+//! In a closed loop each connection sends its next request after its response. In an open loop requests have
+//! a fixed rate.
 
 mod closed;
 mod connection;
@@ -16,36 +18,36 @@ use std::{
 use connection::Connection;
 pub(crate) use tally::{Tally, micros, micros_histogram};
 
-/// What to send, to whom, how, and for how long.
+/// The requests, their destinations, their pace, and the length of the load.
 #[derive(Clone)]
 pub(crate) struct Load {
-    /// Connections are spread evenly over these.
+    /// Connections are spread evenly over these addresses.
     pub(crate) addresses: Vec<SocketAddr>,
-    /// Sent in turn, over and over.
+    /// Sent in turn, repeatedly.
     pub(crate) requests: Arc<Vec<Vec<u8>>>,
     pub(crate) connections: usize,
     pub(crate) pace: Pace,
-    /// What is answered before the window opens counts for losses, and for no figure.
+    /// Responses before the window count only for losses.
     pub(crate) warm_up: Duration,
     pub(crate) span: Duration,
 }
 
-/// When the next request is sent.
+/// The time of the next request.
 #[derive(Clone, Copy)]
 pub(crate) enum Pace {
-    /// When its connection is free.
+    /// Sends when the connection is free.
     Closed,
-    /// At its time. Latency counts from that time, also where the request had to wait for a connection.
+    /// Sends at fixed times. Latency counts from that time, even if the request waits for a connection.
     Open { per_second: u32 },
 }
 
-/// A load that runs.
+/// A running load.
 pub(crate) struct Running {
     pub(crate) window: Window,
     thread: JoinHandle<Tally>,
 }
 
-/// When what happens is measured.
+/// The period of measurement.
 #[derive(Clone, Copy)]
 pub(crate) struct Window {
     pub(crate) from: Instant,
@@ -75,14 +77,14 @@ impl Load {
 
 impl Running {
     pub(crate) fn join(self) -> Tally {
-        self.thread.join().expect("the load runs to its end")
+        self.thread.join().expect("the load ends without a panic")
     }
 }
 
-/// The requests in their turn.
+/// Returns the requests in turn.
 fn turns(load: &Load) -> impl Iterator<Item = &[u8]> {
     load.requests.iter().cycle().map(Vec::as_slice)
 }
 
-/// A server that answers nothing for this long has failed.
-const PATIENCE: Duration = Duration::from_mins(1);
+/// A server without a response for this time has failed.
+const RESPONSE_TIMEOUT: Duration = Duration::from_mins(1);

@@ -1,10 +1,10 @@
-//! How much a node sends, seals and delivers, and how far that is from what the machine allows: over real sockets,
-//! against the real binary in a process of its own. `docs/performance.md` says how to run it and how to read it.
+//! Measures the throughput and latency of a node against the limits of the machine: over real sockets, with
+//! the real binary in a separate process. `docs/performance.md` has the instructions and the results.
 #![expect(
     clippy::expect_used,
     clippy::panic,
     clippy::print_stdout,
-    reason = "a benchmark that cannot run stops, and prints what it measured"
+    reason = "a benchmark panics if it cannot run, and prints its results"
 )]
 
 mod bench;
@@ -29,7 +29,7 @@ use crate::{
     stage::{database::Engine, postgres::Cluster},
 };
 
-/// The server's, so that the floors are made of what it is made of.
+/// The server's allocator, so that floors and server are comparable.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
@@ -37,25 +37,25 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 #[derive(Parser)]
 #[command(name = "bench", after_help = scenario_list())]
 struct Options {
-    /// What to measure, by name
+    /// Scenarios to measure, by name
     #[arg(value_name = "SCENARIO", value_parser = scenario)]
     scenarios: Vec<&'static Scenario>,
     /// sqlite, postgres (a private server), or the URL of a PostgreSQL server with the right to create databases
     #[arg(long, value_name = "DATABASE", default_values = ["sqlite", "postgres"])]
     database: Vec<String>,
-    /// How the server seals
+    /// Suite of the server
     #[arg(long, default_value = "hybrid")]
     suite: String,
-    /// How long each run is measured; without it 10, or 60 where a minute is what counts
+    /// Length of each run in seconds [default: 10, or 60 for limits of a minute]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     seconds: Option<u64>,
-    /// Growth with 10,000,000 envelopes and 1,000,000 keys: needs 30 GB of disk, and patience
+    /// Run growth with 10,000,000 envelopes and 1,000,000 keys: needs 30 GB of disk and a long time
     #[arg(long)]
     full: bool,
-    /// Serves the echo that is one of the floors
+    /// Serve the echo of the floors
     #[arg(long, hide = true)]
     echo: bool,
-    /// What cargo says to every benchmark
+    /// Argument of cargo for every benchmark
     #[arg(long, hide = true)]
     bench: bool,
 }
@@ -66,7 +66,7 @@ fn main() -> ExitCode {
         floors::serve_echo();
         return ExitCode::SUCCESS;
     }
-    // Each target has connections of its own.
+    // Each target has its own connections.
     rlimit::increase_nofile_limit(u64::MAX).expect("the limit of open files can be raised");
     let bench = Bench::new(options.suite, options.seconds, options.full);
     bench.machine.print();

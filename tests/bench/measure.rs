@@ -1,4 +1,4 @@
-//! One run: a load on a stage, watched from outside, and all that it acknowledged waited for.
+//! One run: a load on a stage, measured from outside, with a wait for all acknowledged envelopes.
 
 pub(crate) mod clock;
 pub(crate) mod cpu;
@@ -17,31 +17,31 @@ use crate::{
     stage::Stage,
 };
 
-/// Runs a load of sends whose every envelope must be delivered.
+/// Runs a load of sends. Every acknowledged envelope must be delivered.
 pub(crate) fn deliveries(name: &str, stage: &Stage, load: Load) -> Run {
     let watched = watch(stage, load);
     let Watched { tally, before, at_end, .. } = &watched;
     let delivered = Delivered::of(&stage.receiver, &tally.acknowledged);
     let after = Sample::take(stage);
-    let notices = after.notices - before.notices;
+    let requests = after.requests - before.requests;
     let acknowledged = u64::try_from(tally.acknowledged.len()).unwrap_or(u64::MAX);
-    let refused = tally.answers - tally.accepted;
+    let refused = tally.responses - tally.accepted;
     let nameless = tally.accepted - acknowledged;
     let failures = [
         (refused > 0).then(|| format!("{refused} refused; in the window {:?}", tally.statuses)),
-        // Of those nobody could tell whether they are lost.
-        (nameless > 0).then(|| format!("{nameless} answers name no envelope")),
+        // Such responses cannot be checked for loss.
+        (nameless > 0).then(|| format!("{nameless} responses name no envelope")),
         (delivered.lost > 0).then(|| format!("{} envelopes were not delivered", delivered.lost)),
         (stage.receiver.checked() == 0).then(|| "no signature was checked".to_owned()),
     ];
     Run {
-        delivered_per_s: Some(per_second(at_end.notices - before.notices, watched.wall())),
+        delivered_per_s: Some(per_second(at_end.requests - before.requests, watched.wall())),
         webhook_ms: Some(Latency::of(&delivered.latency)),
         cpu_us: Cpu {
-            server: share(after.server.saturating_sub(before.server), notices),
-            database: after.database_since(before).map(|used| share(used, notices)),
-            generator: share(tally.cpu, tally.answers),
-            receiver: Some(share(after.receiver.saturating_sub(before.receiver), notices)),
+            server: share(after.server.saturating_sub(before.server), requests),
+            database: after.database_since(before).map(|used| share(used, requests)),
+            generator: share(tally.cpu, tally.responses),
+            receiver: Some(share(after.receiver.saturating_sub(before.receiver), requests)),
         },
         acknowledged: number(acknowledged),
         lost: delivered.lost,
@@ -53,7 +53,7 @@ pub(crate) fn deliveries(name: &str, stage: &Stage, load: Load) -> Run {
     }
 }
 
-/// Runs a load whose every answer but a few has this status, and stores nothing.
+/// Runs a load with this expected status for all responses but a few, and without stored envelopes.
 pub(crate) fn refusals(name: &str, stage: &Stage, load: Load, status: u16, few: u64) -> Run {
     let watched = watch(stage, load);
     let others = watched.refused(status);
@@ -62,7 +62,7 @@ pub(crate) fn refusals(name: &str, stage: &Stage, load: Load, status: u16, few: 
     Run { failures: failures.into_iter().collect(), ..watched.run(name) }
 }
 
-/// What a load came to by itself, and what was seen from outside.
+/// The result of a load and the measurements from outside.
 struct Watched {
     connections: usize,
     tally: Tally,
@@ -91,7 +91,7 @@ impl Watched {
         self.at_end.at - self.before.at
     }
 
-    /// How many answers had another status.
+    /// Returns the number of responses with another status.
     fn refused(&self, expected: u16) -> u64 {
         self.tally.statuses.values().sum::<u64>() - self.tally.with_status(expected)
     }
@@ -112,7 +112,7 @@ impl Watched {
             cpu_us: Cpu {
                 server: share(at_end.server.saturating_sub(before.server), count),
                 database: at_end.database_since(before).map(|used| share(used, count)),
-                generator: share(tally.cpu, tally.answers),
+                generator: share(tally.cpu, tally.responses),
                 receiver: None,
             },
             memory_mib: self.memory,
@@ -123,7 +123,7 @@ impl Watched {
     }
 }
 
-/// What everybody has used up to an instant.
+/// The CPU time of all processes up to an instant.
 struct Sample {
     at: Instant,
     server: Duration,
@@ -131,7 +131,7 @@ struct Sample {
     receiver: Duration,
     bench: Duration,
     machine: cpu::Machine,
-    notices: u64,
+    requests: u64,
 }
 
 impl Sample {
@@ -143,7 +143,7 @@ impl Sample {
             receiver: stage.receiver.cpu(),
             bench: cpu::of_this_process(),
             machine: cpu::Machine::now(),
-            notices: stage.receiver.count(),
+            requests: stage.receiver.count(),
         }
     }
 

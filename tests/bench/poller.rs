@@ -1,5 +1,5 @@
-//! Waits on many sockets in one thread. On epoll itself, because pacing needs waits shorter than a millisecond and
-//! load and receiver must cost little beside what they measure.
+//! Waits on many sockets in one thread. Uses epoll directly: pacing needs waits below a millisecond, and load
+//! and receiver must use little CPU time.
 
 use std::{
     os::fd::{AsFd, OwnedFd},
@@ -22,17 +22,17 @@ pub(crate) struct Poller {
 
 impl Poller {
     pub(crate) fn new() -> Self {
-        let epoll = epoll::create(CreateFlags::CLOEXEC).expect("epoll is there");
+        let epoll = epoll::create(CreateFlags::CLOEXEC).expect("epoll is available");
         Self { epoll, events: Vec::with_capacity(EVENTS_MAX) }
     }
 
-    /// Tells of `token` for as long as there is something to read. A socket that is closed is forgotten.
+    /// Reports `token` while the socket has data to read. A closed socket is removed.
     pub(crate) fn watch(&self, socket: impl AsFd, token: usize) {
         let data = EventData::new_u64(u64::try_from(token).expect("a small number"));
         epoll::add(&self.epoll, socket, data, EventFlags::IN).expect("the socket is open");
     }
 
-    /// The tokens of which there is something to tell, or none when the time is over.
+    /// Returns the tokens of readable sockets, or none after the timeout.
     pub(crate) fn wait(&mut self, timeout: Duration) -> impl Iterator<Item = usize> + use<> {
         let timeout = Timespec::try_from(timeout).expect("a short time");
         self.events.clear();

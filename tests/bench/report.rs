@@ -1,4 +1,4 @@
-//! What is told of a scenario: a table for people and one line of JSON for everybody else.
+//! The report of a scenario: a table as text, and one line of JSON.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::{floors::Floors, measure::machine::Machine};
 
-/// One scenario on one database.
+/// The result of one scenario on one database.
 #[derive(Serialize)]
 pub(crate) struct Report<'a> {
     pub(crate) scenario: &'a str,
@@ -20,7 +20,7 @@ pub(crate) struct Report<'a> {
     pub(crate) machine: &'a Machine,
 }
 
-/// One load.
+/// The result of one load.
 #[derive(Default, Serialize)]
 pub(crate) struct Run {
     pub(crate) name: String,
@@ -43,7 +43,7 @@ pub(crate) struct Run {
     pub(crate) failures: Vec<String>,
 }
 
-/// What this share of them kept.
+/// Percentiles of the latency, in milliseconds.
 #[derive(Clone, Copy, Default, Serialize)]
 pub(crate) struct Latency {
     pub(crate) p50: f64,
@@ -53,18 +53,18 @@ pub(crate) struct Latency {
     pub(crate) max: f64,
 }
 
-/// CPU time per delivered envelope, or per answer where nothing is delivered; of the generator always per answer and
-/// of the receiver per notice.
+/// CPU time per delivered envelope, or per response if nothing is delivered. The generator's time is always
+/// per response, the receiver's per webhook request.
 #[derive(Clone, Copy, Default, Serialize)]
 pub(crate) struct Cpu {
     pub(crate) server: f64,
-    /// `None` where it runs nobody knows where.
+    /// `None` if the database runs on an unknown machine.
     pub(crate) database: Option<f64>,
     pub(crate) generator: f64,
     pub(crate) receiver: Option<f64>,
 }
 
-/// Resident memory of the largest server, over the window.
+/// Resident memory of the largest server in the window.
 #[derive(Clone, Default, Serialize)]
 pub(crate) struct Memory {
     pub(crate) first: f64,
@@ -75,12 +75,12 @@ pub(crate) struct Memory {
     seen: Vec<f64>,
 }
 
-/// A figure that a target was set for.
+/// A figure with a target.
 #[derive(Serialize)]
 pub(crate) struct Finding {
     pub(crate) what: String,
     pub(crate) value: f64,
-    /// In words.
+    /// The target as text.
     pub(crate) target: String,
     pub(crate) is_reached: bool,
 }
@@ -113,13 +113,13 @@ impl Report<'_> {
 }
 
 impl Run {
-    /// Of server and database for one envelope.
+    /// Returns the CPU time of server and database for one envelope.
     pub(crate) fn cpu_us(&self) -> f64 {
         self.cpu_us.server + self.cpu_us.database.unwrap_or(f64::NAN)
     }
 
     fn row(&self) -> String {
-        let (answer, cpu) = (&self.answer_ms, &self.cpu_us);
+        let (response, cpu) = (&self.answer_ms, &self.cpu_us);
         let or_dash = |value: Option<f64>, places: usize| {
             value.map_or_else(|| "-".to_owned(), |value| format!("{value:.places$}"))
         };
@@ -131,7 +131,7 @@ impl Run {
             format!("{:>8}", or_dash(self.delivered_per_s, 0)),
             format!(
                 "{:>7.2}{:>8.2}{:>8.2}{:>8.1}",
-                answer.p50, answer.p99, answer.p999, answer.max
+                response.p50, response.p99, response.p999, response.max
             ),
             format!("{:>8}{:>9}", webhook(|ms| ms.p50), webhook(|ms| ms.p99)),
             format!("{:>7.1}{:>7}", cpu.server, or_dash(cpu.database, 1)),
@@ -152,7 +152,7 @@ impl Latency {
 }
 
 impl Memory {
-    /// Of resident memory and its peak, in KiB.
+    /// Converts resident memory and its peak from KiB.
     pub(crate) fn new(now: (u64, u64)) -> Self {
         let mut memory = Self { first: number(now.0) / 1024.0, ..Self::default() };
         memory.note(now);
@@ -179,7 +179,7 @@ impl Finding {
     }
 }
 
-/// The CPU time of one, in microseconds.
+/// Returns the CPU time of one unit, in microseconds.
 pub(crate) fn share(used: Duration, count: u64) -> f64 {
     used.as_secs_f64() * 1e6 / number(count).max(1.0)
 }
@@ -188,13 +188,13 @@ pub(crate) fn per_second(count: u64, wall: Duration) -> f64 {
     number(count) / wall.as_secs_f64()
 }
 
-/// What is counted here is less than four thousand million.
+/// Counts here are below 4,000,000,000.
 pub(crate) fn number(count: u64) -> f64 {
     f64::from(u32::try_from(count).unwrap_or(u32::MAX))
 }
 
 const HEAD: &str = concat!(
-    "                                             answer, ms                     ",
+    "                                             response, ms                   ",
     "webhook, ms      CPU us an envelope                       other\n",
     "run                   conns   req/s  deliv/s    p50     p99   p99.9     max",
     "     p50      p99 server     db   gen  recv lost dupl RSS MiB CPU %",

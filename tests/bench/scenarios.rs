@@ -1,4 +1,4 @@
-//! What can be measured, by name.
+//! The scenarios, by name.
 
 mod backlog;
 mod closed;
@@ -18,13 +18,13 @@ use crate::{
 pub(crate) struct Scenario {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
-    /// Whether it is run where no scenario is named.
+    /// Whether the scenario runs by default.
     pub(crate) is_usual: bool,
     needs_postgres: bool,
     run: fn(&Bench, &Engine) -> Outcome,
 }
 
-/// What a scenario comes to.
+/// The result of a scenario.
 #[derive(Default)]
 pub(crate) struct Outcome {
     pub(crate) runs: Vec<Run>,
@@ -37,7 +37,7 @@ impl Scenario {
         ALL.iter().find(|scenario| scenario.name == name)
     }
 
-    /// Runs it; `None` where it is not for this database.
+    /// Runs the scenario. Returns `None` if the scenario does not support this database.
     pub(crate) fn report<'a>(&self, bench: &'a Bench, engine: &Engine) -> Option<Report<'a>> {
         if self.needs_postgres && !matches!(engine, Engine::Postgres(_)) {
             return None;
@@ -83,10 +83,6 @@ pub(crate) const ALL: &[Scenario] = &[
     },
     Scenario {
         is_usual: false,
-        ..usual(
-            "smoke",
-            "a little of everything that others are made of; times nothing",
-            smoke::run,
-        )
+        ..usual("smoke", "a moment of every kind of load, without results", smoke::run)
     },
 ];

@@ -1,8 +1,9 @@
-//! All that a run needs, set up afresh: a database, people in it, a receiver, and one server or more.
+//! The environment of a run, created for each run: a database with identities, a receiver, and at least one
+//! server.
 
 pub(crate) mod database;
+pub(crate) mod identities;
 pub(crate) mod nodes;
-pub(crate) mod people;
 pub(crate) mod postgres;
 pub(crate) mod receiver;
 pub(crate) mod server;
@@ -15,47 +16,52 @@ use crate::{
     load::{Load, Pace},
     stage::{
         database::{Engine, Place},
+        identities::{Identities, Population},
         nodes::Nodes,
-        people::{Crowd, People},
         receiver::Receiver,
         server::Server,
     },
 };
 
-/// What is set up; dropped in this order.
+/// The environment of a run. Fields are dropped in this order.
 pub(crate) struct Stage {
     pub(crate) servers: Vec<Server>,
     pub(crate) receiver: Receiver,
-    pub(crate) people: People,
+    pub(crate) identities: Identities,
     pub(crate) engine: Engine,
     _place: Place,
 }
 
 impl Stage {
-    /// With this crowd, on these nodes.
-    pub(crate) fn set(bench: &Bench, engine: &Engine, crowd: Crowd, nodes: Nodes) -> Self {
-        Self::set_with(bench, engine, (crowd, nodes), |_, _| {})
+    /// Creates a stage with these identities and nodes.
+    pub(crate) fn set(
+        bench: &Bench,
+        engine: &Engine,
+        population: Population,
+        nodes: Nodes,
+    ) -> Self {
+        Self::set_with(bench, engine, (population, nodes), |_, _| {})
     }
 
-    /// The same, with more done to the database before the first server starts.
+    /// Creates a stage. `fill` changes the database before the first server starts.
     pub(crate) fn set_with(
         bench: &Bench,
         engine: &Engine,
-        (crowd, nodes): (Crowd, Nodes),
-        fill: impl FnOnce(&Place, &People),
+        (population, nodes): (Population, Nodes),
+        fill: impl FnOnce(&Place, &Identities),
     ) -> Self {
-        let (place, receiver) = (engine.place(), Receiver::start(crowd.recipients));
-        let people = crowd.activate(&place, &receiver);
-        fill(&place, &people);
+        let (place, receiver) = (engine.place(), Receiver::start(population.recipients));
+        let identities = population.activate(&place, &receiver);
+        fill(&place, &identities);
         let servers = nodes.serve(&place, &bench.suite);
-        Self { servers, receiver, people, engine: engine.clone(), _place: place }
+        Self { servers, receiver, identities, engine: engine.clone(), _place: place }
     }
 
-    /// A closed load of sends, over all nodes.
+    /// Returns a closed load of sends over all nodes.
     pub(crate) fn sends(&self, connections: usize, span: Duration) -> Load {
         Load {
             addresses: self.servers.iter().map(|server| server.address).collect(),
-            requests: self.people.sends(MESSAGE_BYTES),
+            requests: self.identities.sends(MESSAGE_BYTES),
             connections,
             pace: Pace::Closed,
             warm_up: warm_up(span),
@@ -64,10 +70,10 @@ impl Stage {
     }
 }
 
-/// Long enough for caches to fill, and no longer than what is measured.
+/// Returns the warm-up time: long enough to fill caches, and at most the measured time.
 pub(crate) fn warm_up(span: Duration) -> Duration {
     span.min(Duration::from_secs(3))
 }
 
-/// What the targets are stated for.
+/// The message size of the targets.
 pub(crate) const MESSAGE_BYTES: usize = 256;

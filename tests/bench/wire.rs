@@ -1,14 +1,14 @@
-//! As much of HTTP/1.1 as load and receiver need: where a message ends, and what stands in its head.
+//! The parts of HTTP/1.1 for load and receiver: the end of a message and its head.
 
-/// One request or answer, whole.
+/// One complete request or response.
 pub(crate) struct Frame<'a> {
     head: &'a str,
     pub(crate) body: &'a [u8],
-    /// Of head and body together.
+    /// The length of head and body together.
     pub(crate) length: usize,
 }
 
-/// The first message in these bytes, once all of it is there.
+/// Returns the first complete message in these bytes.
 pub(crate) fn frame(bytes: &[u8]) -> Option<Frame<'_>> {
     let end = bytes.windows(END.len()).position(|window| window == END)?;
     let head = std::str::from_utf8(bytes.get(..end)?).ok()?;
@@ -19,12 +19,12 @@ pub(crate) fn frame(bytes: &[u8]) -> Option<Frame<'_>> {
 }
 
 impl Frame<'_> {
-    /// Of an answer.
+    /// Returns the status of a response.
     pub(crate) fn status(&self) -> u16 {
-        self.second_word().parse().expect("an answer has a status")
+        self.second_word().parse().expect("a response has a status")
     }
 
-    /// Of a request.
+    /// Returns the path of a request.
     pub(crate) fn path(&self) -> &str {
         self.second_word()
     }

@@ -1,6 +1,7 @@
-//! The black-box tests: the real binary, real sockets, both databases. Nothing here knows how the service is built;
-//! what it may rely on is the contract. Where a case does harm to the database by hand, or counts its rows, it names
-//! tables. Each case starts servers of its own on free ports and on fresh data.
+//! Black-box tests: run the real binary on real sockets and on both databases.
+//!
+//! The tests rely only on the contract. A case that damages the database or counts rows names tables. Each
+//! case starts its own servers on free ports with new data.
 
 #![expect(
     clippy::expect_used,
@@ -8,7 +9,7 @@
     clippy::panic,
     clippy::print_stderr,
     clippy::unwrap_used,
-    reason = "a test fails by panicking, and says why"
+    reason = "a test fails with a panic that names the cause"
 )]
 
 mod api;

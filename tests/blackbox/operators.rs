@@ -1,4 +1,4 @@
-//! What operators decide: compliance, badges, governance, and the audit trail of it.
+//! Operator decisions: compliance, badges, governance, and their audit trail.
 
 mod audit;
 mod badges;

@@ -1,4 +1,4 @@
-//! What the cases share: the server under test, a client, a receiver, and the two databases.
+//! Shared support: the server under test, a client, a receiver, and the two databases.
 
 mod authority;
 mod client;
@@ -17,10 +17,10 @@ use std::{
 
 pub(crate) use authority::{Authority, Issued};
 pub(crate) use client::{
-    Answer, Client, Identity, Request,
+    Client, Identity, Request, Response,
     browser::{Browser, sign_in},
     load::Pairs,
-    raw::{answer_on, connect, exchange, status_of, talk},
+    raw::{connect, exchange, response_on, status_of, talk},
     text,
 };
 pub(crate) use database::Database;
@@ -30,15 +30,15 @@ pub(crate) use languages::{
     pinned, python, root, run_node, rust_example,
 };
 pub(crate) use listener::{Listener, private_file};
-pub(crate) use process::{AttemptSummary, Process, binary, is_empty, postgres_tool, run};
+pub(crate) use process::{CommandResult, Process, binary, is_empty, postgres_tool, run};
 pub(crate) use receiver::{
-    Notice, Reaction, Receiver,
+    Reaction, Receiver, WebhookRequest,
     signed::{PUBLIC_KEY, Signed},
     tls::TlsReceiver,
 };
 pub(crate) use server::{Server, lines_of, value_of};
 
-/// Runs each case once on the embedded database and once on PostgreSQL.
+/// Runs each case on the embedded database and on PostgreSQL.
 macro_rules! on_both {
     ($($case:ident),+ $(,)?) => {
         mod embedded {
@@ -51,7 +51,7 @@ macro_rules! on_both {
 }
 pub(crate) use on_both;
 
-/// Looks until there is something to see, and fails when that takes too long.
+/// Polls `look` until it returns a value. Panics after `within`.
 #[track_caller]
 pub(crate) fn eventually<T>(
     what: &str,
@@ -68,8 +68,8 @@ pub(crate) fn eventually<T>(
     }
 }
 
-/// What `run` gave when no minute of UTC ended during it; a minute that did starts it anew. So `run` uses identities
-/// of its own, and what it gives is judged afterwards.
+/// Returns the result of `run` if it ended within one minute of UTC, otherwise repeats `run`. Rate limits
+/// reset each minute. Each run must create its own identities, and its result must be checked afterwards.
 pub(crate) fn within_one_minute<T>(mut run: impl FnMut() -> T) -> T {
     loop {
         let began = minute();
@@ -86,6 +86,6 @@ fn minute() -> u64 {
     since.unwrap().as_secs() / 60
 }
 
-/// Long enough for a busy machine; a case that holds takes far less.
+/// The longest wait for a result on a busy machine. Passing cases take much less time.
 pub(crate) const SOON: Duration = Duration::from_secs(20);
 pub(crate) const POLL_EVERY: Duration = Duration::from_millis(10);

@@ -1,5 +1,5 @@
-//! What HTTP and JSON cost with nothing behind them: actix-web in a process of its own, as the real server is set up,
-//! under the load of `closed-64`.
+//! The cost of HTTP and JSON alone: actix-web in a separate process, configured like the real server, under
+//! the load of `closed-64`.
 
 use std::{
     env,
@@ -15,27 +15,27 @@ use serde::{Deserialize, Serialize};
 use crate::{
     load::{Load, Pace},
     report::share,
-    stage::{MESSAGE_BYTES, people::People, server::Server},
+    stage::{MESSAGE_BYTES, identities::Identities, server::Server},
 };
 
-pub(crate) fn measure(people: &People, budget: Duration) -> f64 {
-    let mut command = Command::new(env::current_exe().expect("this binary is there"));
+pub(crate) fn measure(identities: &Identities, budget: Duration) -> f64 {
+    let mut command = Command::new(env::current_exe().expect("the path of this binary is known"));
     let server = Server::start({
         command.arg("--echo");
         command
     });
     let load = Load {
         addresses: vec![server.address],
-        requests: people.sends(MESSAGE_BYTES),
+        requests: identities.sends(MESSAGE_BYTES),
         connections: 64,
         pace: Pace::Closed,
         warm_up: Duration::ZERO,
         span: budget,
     };
-    let (before, begun) = (server.cpu(), Instant::now());
+    let (before, started) = (server.cpu(), Instant::now());
     let tally = load.start().join();
-    assert!(begun.elapsed() >= budget && tally.with_status(200) > 0, "{:?}", tally.statuses);
-    share(server.cpu().saturating_sub(before), tally.answers)
+    assert!(started.elapsed() >= budget && tally.with_status(200) > 0, "{:?}", tally.statuses);
+    share(server.cpu().saturating_sub(before), tally.responses)
 }
 
 #[derive(Deserialize, Serialize)]
@@ -44,7 +44,7 @@ struct Body {
     message: String,
 }
 
-/// The other process.
+/// Runs the separate process.
 pub(crate) fn serve() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let address = listener.local_addr().expect("the socket is bound");
@@ -57,6 +57,6 @@ pub(crate) fn serve() {
         let mut out = std::io::stdout();
         writeln!(out, "echo listening on http://{address}").expect("standard output is open");
         out.flush().expect("standard output is open");
-        server.await.expect("it serves until it is ended");
+        server.await.expect("the server runs until its end");
     });
 }

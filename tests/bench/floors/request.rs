@@ -1,4 +1,4 @@
-//! One webhook request by awc to the receiver, on one thread, without what the dispatcher does around it.
+//! One webhook request by awc to the receiver, on one thread, without the dispatcher.
 
 use std::{
     cell::Cell,
@@ -20,7 +20,7 @@ use crate::{
 };
 
 pub(crate) fn measure(receiver: &Receiver, meta: &EnvelopeMeta, budget: Duration) -> f64 {
-    let (url, notice) = (receiver.url(0), Notice::new(receiver, meta));
+    let (url, prepared) = (receiver.url(0), PreparedRequest::new(receiver, meta));
     actix_rt::System::new().block_on(async {
         let client = ClientBuilder::new()
             .connector(Connector::new().limit(IN_FLIGHT))
@@ -31,13 +31,13 @@ pub(crate) fn measure(receiver: &Receiver, meta: &EnvelopeMeta, budget: Duration
         let one_after_another = || async {
             while Instant::now() < until {
                 let mut request = client.post(&*url);
-                for (name, value) in &notice.headers {
+                for (name, value) in &prepared.headers {
                     request.headers_mut().insert(name.clone(), value.clone());
                 }
-                let answer = request.send_body(notice.body.clone()).await;
-                let mut answer = answer.expect("the receiver answers");
-                assert!(answer.status().is_success(), "{}", answer.status());
-                answer.body().await.expect("the answer is read to its end");
+                let response = request.send_body(prepared.body.clone()).await;
+                let mut response = response.expect("the receiver responds");
+                assert!(response.status().is_success(), "{}", response.status());
+                response.body().await.expect("the response can be read to its end");
                 count.set(count.get() + 1);
             }
         };
@@ -46,13 +46,13 @@ pub(crate) fn measure(receiver: &Receiver, meta: &EnvelopeMeta, budget: Duration
     })
 }
 
-/// What a dispatcher would send.
-struct Notice {
+/// The request of a dispatcher.
+struct PreparedRequest {
     headers: [(HeaderName, HeaderValue); 5],
     body: Vec<u8>,
 }
 
-impl Notice {
+impl PreparedRequest {
     fn new(receiver: &Receiver, meta: &EnvelopeMeta) -> Self {
         let timestamp_s = now().as_seconds();
         let id = meta.id.to_string();
@@ -70,5 +70,5 @@ impl Notice {
     }
 }
 
-/// As many as the dispatcher has under way to one target.
+/// The dispatcher's number of requests in flight to one target.
 const IN_FLIGHT: usize = 8;

@@ -1,4 +1,4 @@
-//! Sealing and signing by themselves, on one core.
+//! Sealing and signing alone, on one core.
 
 use std::{
     hint::black_box,
@@ -13,7 +13,7 @@ use sealpost_wallet::{
 use crate::{
     measure::cpu,
     report::share,
-    stage::{MESSAGE_BYTES, people::PAST},
+    stage::{MESSAGE_BYTES, identities::PAST},
 };
 
 pub(crate) fn measure(suite: Suite, budget: Duration) -> f64 {
@@ -26,7 +26,7 @@ pub(crate) fn measure(suite: Suite, budget: Duration) -> f64 {
     share(cpu::of_this_thread().saturating_sub(before), count)
 }
 
-/// An envelope as they are stored.
+/// Creates an envelope in its stored form.
 pub(crate) fn envelope(suite: Suite) -> Envelope {
     Case::new(suite).seal()
 }
@@ -38,7 +38,7 @@ struct Case {
     message: Vec<u8>,
 }
 
-/// What it is sealed under.
+/// The key or channel for sealing.
 enum To {
     Channel(ChannelSender),
     Key(SealingPublicKey),
@@ -47,10 +47,10 @@ enum To {
 impl Case {
     fn new(suite: Suite) -> Self {
         let identity = || {
-            let root = Root::generate().expect("there is randomness");
+            let root = Root::generate().expect("the system has random bytes");
             Identity::new(root).expect("a root makes an identity")
         };
-        let bytes = || random().expect("there is randomness");
+        let bytes = || random().expect("the system has random bytes");
         let draft = Draft {
             id: EnvelopeId::new(PAST, bytes()),
             sender: ApiKeyId::new(PAST, bytes()),
@@ -64,7 +64,7 @@ impl Case {
                 let id = ChannelId::new(PAST, bytes());
                 let of = ChannelDraft { id, sender: draft.sender, recipient: draft.recipient };
                 let begun = ChannelSender::begin(&of, u32::MAX, &sender, &key);
-                To::Channel(begun.expect("it can begin").0)
+                To::Channel(begun.expect("the channel can begin").0)
             }
             Suite::Classic | Suite::Hybrid => To::Key(key),
         };
@@ -77,6 +77,6 @@ impl Case {
             To::Channel(channel) => channel.seal(draft, message, sender),
             To::Key(key) => seal(draft, message, sender, key),
         };
-        sealed.expect("it can be sealed")
+        sealed.expect("the message can be sealed")
     }
 }

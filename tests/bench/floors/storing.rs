@@ -1,4 +1,5 @@
-//! An envelope and its delivery, stored and completed through the storage crate alone: no look-up, no decision.
+//! Storing and completing an envelope and its delivery through the storage crate alone, without look-ups and
+//! decisions.
 
 use std::{
     sync::Arc,
@@ -16,27 +17,27 @@ use crate::{
     report::share,
     stage::{
         database::{Engine, Place},
-        people::{PAST, People},
+        identities::{Identities, PAST},
         stored,
     },
 };
 
 pub(crate) fn measure(
     (place, engine): (&Place, &Engine),
-    people: &People,
+    identities: &Identities,
     sealed: &Envelope,
     budget: Duration,
 ) -> f64 {
     let database = place.open();
-    store_and_complete(&database, &batch(sealed, people, 0)).expect("it can be stored");
-    // What making the database left to be done is no part of storing.
+    store_and_complete(&database, &batch(sealed, identities, 0)).expect("the batch can be stored");
+    // The remaining work of the database's creation is not part of storing.
     place.settle_down();
     let elsewhere = engine.cpu();
     let (until, mut used, mut count) = (Instant::now() + budget, Duration::ZERO, 0);
     while Instant::now() < until {
-        let changes = batch(sealed, people, BATCH + count);
+        let changes = batch(sealed, identities, BATCH + count);
         let before = cpu::of_this_thread();
-        store_and_complete(&database, &changes).expect("it can be stored");
+        store_and_complete(&database, &changes).expect("the batch can be stored");
         used += cpu::of_this_thread().saturating_sub(before);
         count += BATCH;
     }
@@ -52,12 +53,12 @@ fn store_and_complete(database: &Database, changes: &WriteSet) -> Result<(), Sto
     database.settle(&results, FAILING_MAX)
 }
 
-/// Envelopes to the recipients in turn, the first of which has this number.
-fn batch(sealed: &Envelope, people: &People, first: u64) -> WriteSet {
+/// Returns envelopes to the recipients in turn. `first` is the number of the first envelope.
+fn batch(sealed: &Envelope, identities: &Identities, first: u64) -> WriteSet {
     let mut changes = WriteSet::default();
     for number in first..first + BATCH {
-        let envelope = stored::envelope(sealed, people, number);
-        changes.leased.push(stored::delivery(&envelope.meta, people, number));
+        let envelope = stored::envelope(sealed, identities, number);
+        changes.leased.push(stored::delivery(&envelope.meta, identities, number));
         changes.envelopes.push(Arc::new(envelope));
     }
     changes
@@ -68,7 +69,7 @@ fn success(held: &LeasedDelivery) -> AttemptResult {
     AttemptResult { id, lease, attempts: 1, at: PAST, duration_ms: 1, answer: None, outcome }
 }
 
-/// Nothing fails here.
+/// No delivery fails here.
 const FAILING_MAX: Duration = Duration::from_hours(1);
-/// As many as connections in the load that the targets are stated for.
+/// The number of connections in the load of the targets.
 const BATCH: u64 = 64;

@@ -1,8 +1,8 @@
-//! The closed loop: as many requests under way as there are connections.
+//! The closed loop: one request in flight on each connection.
 
 use std::time::Instant;
 
-use super::{Connection, Load, PATIENCE, Tally, Window, turns};
+use super::{Connection, Load, RESPONSE_TIMEOUT, Tally, Window, turns};
 use crate::poller::Poller;
 
 pub(crate) fn run(load: &Load, mut connections: Vec<Connection>, window: Window) -> Tally {
@@ -13,13 +13,14 @@ pub(crate) fn run(load: &Load, mut connections: Vec<Connection>, window: Window)
     }
     let mut under_way = connections.len();
     while under_way > 0 {
-        let mut ready = poller.wait(PATIENCE).peekable();
-        assert!(ready.peek().is_some(), "the server does not answer");
+        let mut ready = poller.wait(RESPONSE_TIMEOUT).peekable();
+        assert!(ready.peek().is_some(), "the server does not respond");
         for token in ready {
-            let connection = connections.get_mut(token).expect("its token is its place");
-            let Some((answer, since)) = connection.receive() else { continue };
+            let connection =
+                connections.get_mut(token).expect("the token is the index of the connection");
+            let Some((response, since)) = connection.receive() else { continue };
             let now = Instant::now();
-            tally.note(&answer, since, now);
+            tally.note(&response, since, now);
             match turns.next() {
                 Some(request) if now < window.until => connection.send(request, now),
                 _ => under_way -= 1,

@@ -1,4 +1,4 @@
-//! One connection of the load: at most one request is under way on it.
+//! One connection of the load, with at most one request in flight.
 
 use std::{
     io::{ErrorKind, Read as _, Write as _},
@@ -30,25 +30,25 @@ impl Connection {
         poller.watch(&self.stream, token);
     }
 
-    /// Sends a request, whose latency counts from `since`.
+    /// Sends a request. Its latency counts from `since`.
     pub(crate) fn send(&mut self, request: &[u8], since: Instant) {
-        // With no other request under way, the socket's buffer is empty and takes all of it.
+        // Without another request in flight, the socket's buffer is empty and takes the whole request.
         self.stream.write_all(request).expect("the server reads");
         self.since = since;
         self.filled = 0;
     }
 
-    /// The answer, once all of it is there, and since when it was awaited.
+    /// Returns the complete response and the start of its latency.
     pub(crate) fn receive(&mut self) -> Option<(Frame<'_>, Instant)> {
-        let room = self.buffer.get_mut(self.filled..).expect("the buffer was not passed");
+        let room = self.buffer.get_mut(self.filled..).expect("the fill level is inside the buffer");
         match self.stream.read(room) {
-            Ok(0) => panic!("the server closed the connection, or its answer is too long"),
+            Ok(0) => panic!("the server closed the connection, or its response is too long"),
             Ok(read) => self.filled += read,
             Err(error) if error.kind() == ErrorKind::WouldBlock => {}
             Err(error) => panic!("the connection broke: {error}"),
         }
-        let answer = frame(self.buffer.get(..self.filled)?)?;
-        Some((answer, self.since))
+        let response = frame(self.buffer.get(..self.filled)?)?;
+        Some((response, self.since))
     }
 }
 

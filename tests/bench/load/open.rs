@@ -1,12 +1,12 @@
-//! The open loop: requests at their times, so that a server that falls behind is seen to. A request that finds no free
-//! connection waits for one, and its waiting counts.
+//! The open loop: requests at fixed times, so that the latency shows a server that falls behind. A request
+//! waits if no connection is free, and the wait counts.
 
 use std::{
     collections::VecDeque,
     time::{Duration, Instant},
 };
 
-use super::{Connection, Load, PATIENCE, Tally, Window, turns};
+use super::{Connection, Load, RESPONSE_TIMEOUT, Tally, Window, turns};
 use crate::poller::Poller;
 
 pub(crate) fn run(
@@ -19,55 +19,58 @@ pub(crate) fn run(
     for (token, connection) in connections.iter().enumerate() {
         connection.watch(&poller, token);
     }
-    // In turn, or the server would close those that rest for long.
+    // Connections are used in turn, since the server closes idle connections.
     let mut idle: VecDeque<usize> = (0..connections.len()).collect();
-    let mut schedule = Schedule { begun: Instant::now(), until: window.until, per_second, sent: 0 };
+    let mut schedule =
+        Schedule { started: Instant::now(), until: window.until, per_second, sent: 0 };
     loop {
         while let Some(due) = schedule.due(Instant::now())
             && let Some(token) = idle.pop_front()
         {
-            let connection = connections.get_mut(token).expect("its token is its place");
-            connection.send(turns.next().expect("turns have no end"), due);
+            let connection =
+                connections.get_mut(token).expect("the token is the index of the connection");
+            connection.send(turns.next().expect("the requests repeat without end"), due);
             schedule.sent += 1;
         }
         let is_over = schedule.next().is_none();
         if is_over && idle.len() == connections.len() {
             return tally.finish();
         }
-        let begun = Instant::now();
-        let pause = if idle.is_empty() { PATIENCE } else { schedule.pause(begun) };
+        let started = Instant::now();
+        let pause = if idle.is_empty() { RESPONSE_TIMEOUT } else { schedule.pause(started) };
         for token in poller.wait(pause) {
-            let connection = connections.get_mut(token).expect("its token is its place");
-            if let Some((answer, since)) = connection.receive() {
-                tally.note(&answer, since, Instant::now());
+            let connection =
+                connections.get_mut(token).expect("the token is the index of the connection");
+            if let Some((response, since)) = connection.receive() {
+                tally.note(&response, since, Instant::now());
                 idle.push_back(token);
             }
         }
-        assert!(begun.elapsed() < PATIENCE, "the server does not answer");
+        assert!(started.elapsed() < RESPONSE_TIMEOUT, "the server does not respond");
     }
 }
 
-/// When which request is to be sent.
+/// The times of the requests.
 struct Schedule {
-    begun: Instant,
+    started: Instant,
     until: Instant,
     per_second: u32,
     sent: u64,
 }
 
 impl Schedule {
-    /// The time of the next request; `None` when there is no more.
+    /// Returns the time of the next request, or `None` at the end.
     fn next(&self) -> Option<Instant> {
         let nanos = self.sent.saturating_mul(1_000_000_000) / u64::from(self.per_second);
-        Some(self.begun + Duration::from_nanos(nanos)).filter(|next| *next < self.until)
+        Some(self.started + Duration::from_nanos(nanos)).filter(|next| *next < self.until)
     }
 
-    /// The time of the next request, where it has come.
+    /// Returns the time of the next request if it has come.
     fn due(&self, now: Instant) -> Option<Instant> {
         self.next().filter(|next| *next <= now)
     }
 
     fn pause(&self, now: Instant) -> Duration {
-        self.next().map_or(PATIENCE, |next| next.saturating_duration_since(now))
+        self.next().map_or(RESPONSE_TIMEOUT, |next| next.saturating_duration_since(now))
     }
 }

@@ -1,4 +1,4 @@
-//! What came of a load.
+//! The result of a load.
 
 use std::{
     collections::BTreeMap,
@@ -13,17 +13,17 @@ use crate::{measure::cpu, wire::Frame};
 
 pub(crate) struct Tally {
     window: Window,
-    /// How many answers of the window had which status.
+    /// The number of responses in the window by status.
     pub(crate) statuses: BTreeMap<u16, u64>,
-    /// Of the window's answers, in microseconds.
+    /// The latency of responses in the window, in microseconds.
     pub(crate) latency: Histogram<u64>,
-    /// Every answer, also outside the window.
-    pub(crate) answers: u64,
-    /// Those of them that were 200.
+    /// All responses, also outside the window.
+    pub(crate) responses: u64,
+    /// Responses with status 200, also outside the window.
     pub(crate) accepted: u64,
-    /// Every envelope that was acknowledged, also outside the window, and when.
+    /// Every acknowledged envelope and its time, also outside the window.
     pub(crate) acknowledged: Vec<(EnvelopeId, Instant)>,
-    /// What generating the load took.
+    /// The CPU time of the load generator.
     pub(crate) cpu: Duration,
 }
 
@@ -33,23 +33,23 @@ impl Tally {
             window,
             statuses: BTreeMap::new(),
             latency: micros_histogram(),
-            answers: 0,
+            responses: 0,
             accepted: 0,
             acknowledged: Vec::new(),
             cpu: Duration::ZERO,
         }
     }
 
-    pub(crate) fn note(&mut self, answer: &Frame<'_>, since: Instant, now: Instant) {
-        let status = answer.status();
-        self.answers += 1;
+    pub(crate) fn note(&mut self, response: &Frame<'_>, since: Instant, now: Instant) {
+        let status = response.status();
+        self.responses += 1;
         if (self.window.from..self.window.until).contains(&now) {
             *self.statuses.entry(status).or_default() += 1;
             self.latency.saturating_record(micros(now - since));
         }
         if status == 200 {
             self.accepted += 1;
-            self.acknowledged.extend(envelope_id(answer.body).map(|id| (id, now)));
+            self.acknowledged.extend(envelope_id(response.body).map(|id| (id, now)));
         }
     }
 
@@ -58,22 +58,22 @@ impl Tally {
         self
     }
 
-    /// How many answers of the window had this status.
+    /// Returns the number of responses in the window with this status.
     pub(crate) fn with_status(&self, status: u16) -> u64 {
         self.statuses.get(&status).copied().unwrap_or(0)
     }
 }
 
-/// Up to ten minutes, to three digits.
+/// Creates a histogram of up to ten minutes with three digits.
 pub(crate) fn micros_histogram() -> Histogram<u64> {
-    Histogram::new_with_bounds(1, 600_000_000, 3).expect("sound bounds")
+    Histogram::new_with_bounds(1, 600_000_000, 3).expect("the bounds are valid")
 }
 
 pub(crate) fn micros(span: Duration) -> u64 {
     u64::try_from(span.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// Of the answer to a send; an echo has none.
+/// Returns the envelope id of a send response, or `None` for an echo.
 fn envelope_id(body: &[u8]) -> Option<EnvelopeId> {
     let start = body.windows(ID_FIELD.len()).position(|window| window == ID_FIELD)?;
     let id = body.get(start + ID_FIELD.len()..)?.get(..ID_LEN)?;

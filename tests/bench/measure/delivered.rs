@@ -1,4 +1,4 @@
-//! Holds what was acknowledged against what was received, envelope by envelope.
+//! Compares acknowledged envelopes with received webhook requests.
 
 use std::{
     collections::{HashMap, hash_map::Entry},
@@ -15,21 +15,21 @@ use crate::{
 };
 
 pub(crate) struct Delivered {
-    /// From the answer to the send to the first attempt at its webhook, in microseconds; nothing where the notice
-    /// was there before the answer.
+    /// Time from the send response to the first attempt, in microseconds. Zero if the attempt came before the
+    /// response.
     pub(crate) latency: Histogram<u64>,
-    /// Acknowledged, and not received in time.
+    /// Envelopes acknowledged but not received in time.
     pub(crate) lost: usize,
-    /// Received again.
+    /// Repeated webhook requests for one envelope.
     pub(crate) duplicates: usize,
-    /// For how long after the last answer the last notice was waited for.
+    /// The time from the last response to the last webhook request.
     pub(crate) waited: Duration,
 }
 
 impl Delivered {
-    /// Waits until every acknowledged envelope was delivered, or until it must have been.
+    /// Waits until every acknowledged envelope was delivered, at most for [`DELIVERY_TIMEOUT`].
     pub(crate) fn of(receiver: &Receiver, acknowledged: &[(EnvelopeId, Instant)]) -> Self {
-        let begun = Instant::now();
+        let started = Instant::now();
         let (mut arrived, mut duplicates) = (HashMap::new(), 0);
         loop {
             for (id, at) in receiver.take() {
@@ -39,8 +39,8 @@ impl Delivered {
                 }
             }
             let lost = acknowledged.iter().filter(|(id, _)| !arrived.contains_key(id)).count();
-            if lost == 0 || begun.elapsed() > PATIENCE {
-                let (latency, waited) = (latencies(&arrived, acknowledged), begun.elapsed());
+            if lost == 0 || started.elapsed() > DELIVERY_TIMEOUT {
+                let (latency, waited) = (latencies(&arrived, acknowledged), started.elapsed());
                 return Self { latency, lost, duplicates, waited };
             }
             thread::sleep(LOOK_EVERY);
@@ -61,6 +61,6 @@ fn latencies(
     latency
 }
 
-/// Longer than a lease, so that what found no room in memory has been swept up.
-const PATIENCE: Duration = Duration::from_secs(90);
+/// Longer than a lease, so that the sweep finds deliveries dropped from memory.
+const DELIVERY_TIMEOUT: Duration = Duration::from_secs(90);
 const LOOK_EVERY: Duration = Duration::from_millis(10);

@@ -1,4 +1,4 @@
-//! On what it was measured, said plainly: figures without it mean nothing.
+//! The machine of the measurement.
 
 use std::{fs, path::Path, process::Command, thread};
 
@@ -9,10 +9,10 @@ pub(crate) struct Machine {
     pub(crate) cores: usize,
     pub(crate) processor: String,
     pub(crate) kernel: String,
-    /// One, five and fifteen minutes.
+    /// Load averages of one, five and fifteen minutes.
     pub(crate) load_before: String,
     pub(crate) data_folder: String,
-    /// Type and device of the file system that the databases are on.
+    /// Type and device of the file system with the databases.
     pub(crate) file_system: String,
     pub(crate) sealpost: &'static str,
     pub(crate) revision: String,
@@ -35,7 +35,7 @@ impl Machine {
         }
     }
 
-    /// For people.
+    /// Prints the machine as text.
     pub(crate) fn print(&self) {
         println!("sealpost {} at {}, {} build", self.sealpost, self.revision, self.build);
         println!("{} cores, {}, Linux {}", self.cores, self.processor, self.kernel);
@@ -43,11 +43,11 @@ impl Machine {
         println!("data in {} on {}", self.data_folder, self.file_system);
         if self.file_system.starts_with("tmpfs") {
             println!(
-                "WARNING: that is memory, not a disk: a sync costs nothing. Name another folder by TMPDIR."
+                "WARNING: the data folder is in memory, so a sync costs nothing: set TMPDIR to a folder on a disk"
             );
         }
         if cfg!(debug_assertions) {
-            println!("WARNING: a debug build: its figures mean nothing.");
+            println!("WARNING: this is a debug build: its results are not valid");
         }
     }
 }
@@ -58,7 +58,7 @@ fn processor() -> Option<String> {
     Some(line.trim_start_matches([' ', '\t', ':']).to_owned())
 }
 
-/// Of the mount that the folder is on: the last of the longest.
+/// Returns the mount of the folder: the last one with the longest path.
 fn file_system(folder: &Path) -> Option<String> {
     let folder = folder.canonicalize().ok()?;
     let mounts = fs::read_to_string("/proc/self/mounts").ok()?;

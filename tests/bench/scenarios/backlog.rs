@@ -1,4 +1,4 @@
-//! What piled up while nobody delivered, drained by a server that starts.
+//! A backlog of due deliveries, drained by a server that starts.
 
 use std::{
     thread,
@@ -11,14 +11,14 @@ use crate::{
     floors::sealed_envelope,
     measure::deliveries,
     report::{Cpu, Finding, Run, per_second, share},
-    stage::{Stage, database::Engine, nodes::Nodes, people::Crowd, stored::put_backlog},
+    stage::{Stage, database::Engine, identities::Population, nodes::Nodes, stored::put_backlog},
 };
 
 pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {
-    let crowd = Crowd { recipients: TARGETS, ..Crowd::MANY };
+    let population = Population { recipients: TARGETS, ..Population::MANY };
     let like = sealed_envelope(&bench.suite);
-    let stage = Stage::set_with(bench, engine, (crowd, Nodes::One), |place, people| {
-        put_backlog(place, people, &like, DUE);
+    let stage = Stage::set_with(bench, engine, (population, Nodes::One), |place, identities| {
+        put_backlog(place, identities, &like, DUE);
     });
     let drained = drain(&stage, DUE);
     let sent = deliveries("live", &stage, stage.sends(64, bench.span(10)));
@@ -28,17 +28,17 @@ pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {
     Outcome { runs: vec![drained, sent], findings: vec![finding], ..Outcome::default() }
 }
 
-/// Waits for them all; the rate is from the first to the last.
+/// Waits for all deliveries. The rate counts from the first to the last.
 pub(crate) fn drain(stage: &Stage, due: u64) -> Run {
     let (server, database) = (stage.servers.first(), stage.engine.cpu());
-    let begun = Instant::now();
-    while stage.receiver.count() < due && begun.elapsed() < PATIENCE {
+    let started = Instant::now();
+    while stage.receiver.count() < due && started.elapsed() < DRAIN_TIMEOUT {
         thread::sleep(Duration::from_millis(10));
     }
     let mut arrivals = stage.receiver.take();
     arrivals.sort_unstable_by_key(|(_, at)| *at);
     let span = arrivals.first().zip(arrivals.last()).map(|((_, first), (_, last))| *last - *first);
-    let span = span.unwrap_or(PATIENCE);
+    let span = span.unwrap_or(DRAIN_TIMEOUT);
     let received = arrivals.len();
     arrivals.sort_unstable_by_key(|(id, _)| *id.as_bytes());
     arrivals.dedup_by_key(|(id, _)| *id);
@@ -66,4 +66,4 @@ pub(crate) fn drain(stage: &Stage, due: u64) -> Run {
 
 const TARGETS: usize = 1_000;
 const DUE: u64 = 100_000;
-const PATIENCE: Duration = Duration::from_mins(5);
+const DRAIN_TIMEOUT: Duration = Duration::from_mins(5);

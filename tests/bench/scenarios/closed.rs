@@ -1,11 +1,11 @@
-//! The send path as fast as so many connections ask for it.
+//! The send path under a closed loop with a fixed number of connections.
 
 use super::Outcome;
 use crate::{
     bench::Bench,
     measure::deliveries,
     report::Finding,
-    stage::{Stage, database::Engine, nodes::Nodes, people::Crowd},
+    stage::{Stage, database::Engine, identities::Population, nodes::Nodes},
 };
 
 pub(crate) fn one(bench: &Bench, engine: &Engine) -> Outcome {
@@ -13,7 +13,7 @@ pub(crate) fn one(bench: &Bench, engine: &Engine) -> Outcome {
     let findings = outcome
         .runs
         .iter()
-        .map(|run| Finding::at_most("median of an answer, ms", run.answer_ms.p50, 0.8));
+        .map(|run| Finding::at_most("median of a response, ms", run.answer_ms.p50, 0.8));
     outcome.findings.splice(0..0, findings.collect::<Vec<_>>());
     outcome
 }
@@ -29,7 +29,7 @@ pub(crate) fn sixty_four(bench: &Bench, engine: &Engine) -> Outcome {
         let delivered = run.delivered_per_s.unwrap_or(0.0).min(run.answered_per_s);
         [
             Finding::at_least("sent and delivered a second", delivered, per_second),
-            Finding::at_most("p99 of an answer, ms", run.answer_ms.p99, 30.0),
+            Finding::at_most("p99 of a response, ms", run.answer_ms.p99, 30.0),
         ]
     });
     outcome.findings.splice(0..0, findings.collect::<Vec<_>>());
@@ -38,11 +38,11 @@ pub(crate) fn sixty_four(bench: &Bench, engine: &Engine) -> Outcome {
 
 fn on(bench: &Bench, engine: &Engine, connections: usize) -> Outcome {
     let floors = bench.floors(engine);
-    let stage = Stage::set(bench, engine, Crowd::MANY, Nodes::One);
+    let stage = Stage::set(bench, engine, Population::MANY, Nodes::One);
     let run = deliveries("sends", &stage, stage.sends(connections, bench.span(10)));
     let ratio = run.cpu_us() / floors.sum();
     let finding = Finding::at_most("CPU of an envelope over the sum of its floors", ratio, 1.35);
-    // Where a part of it is not known, there is nothing to find.
+    // Without all parts there is no ratio.
     let findings = Some(finding).filter(|_| ratio.is_finite()).into_iter().collect();
     Outcome { runs: vec![run], findings, has_floors: true }
 }

@@ -1,4 +1,4 @@
-//! Whether what is stored slows down what is sent. The same people send in both; what is stored differs.
+//! The effect of stored rows on the send rate. All runs have the same senders and recipients.
 
 use super::Outcome;
 use crate::{
@@ -6,11 +6,11 @@ use crate::{
     floors::sealed_envelope,
     measure::deliveries,
     report::{Finding, Run},
-    stage::{Stage, database::Engine, nodes::Nodes, people::Crowd, stored::Stored},
+    stage::{Stage, database::Engine, identities::Population, nodes::Nodes, stored::Stored},
 };
 
 pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {
-    // Little before and after, so that a machine that slows down does not look like growth.
+    // Runs with few rows before and after, so that a machine that slows down does not look like growth.
     let runs: Vec<Run> = [FEW, if bench.is_full { FULL } else { MANY }, FEW]
         .into_iter()
         .map(|stored| with(bench, engine, stored))
@@ -32,9 +32,10 @@ pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {
 
 fn with(bench: &Bench, engine: &Engine, stored: Stored) -> Run {
     let like = sealed_envelope(&bench.suite);
-    let stage = Stage::set_with(bench, engine, (Crowd::MANY, Nodes::One), |place, people| {
-        stored.put(place, people, &like);
-    });
+    let stage =
+        Stage::set_with(bench, engine, (Population::MANY, Nodes::One), |place, identities| {
+            stored.put(place, identities, &like);
+        });
     let name = format!("{} + {} stored", stored.envelopes, stored.keys);
     deliveries(&name, &stage, stage.sends(64, bench.span(10)))
 }

@@ -1,15 +1,15 @@
-//! Resident memory under load for longer than caches take to fill.
+//! Resident memory under load, for longer than caches need to fill.
 
 use super::Outcome;
 use crate::{
     bench::Bench,
     measure::deliveries,
     report::Finding,
-    stage::{Stage, database::Engine, nodes::Nodes, people::Crowd},
+    stage::{Stage, database::Engine, identities::Population, nodes::Nodes},
 };
 
 pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {
-    let stage = Stage::set(bench, engine, Crowd::MANY, Nodes::One);
+    let stage = Stage::set(bench, engine, Population::MANY, Nodes::One);
     let run = deliveries("sends", &stage, stage.sends(64, bench.span(60)));
     let memory = &run.memory_mib;
     let findings = vec![

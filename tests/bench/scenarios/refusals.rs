@@ -1,4 +1,4 @@
-//! What is refused must cost little: whoever is refused may ask as often as they like.
+//! The rate of rejected requests. A rejection must be cheap, since a client may repeat it without limit.
 
 use std::sync::Arc;
 
@@ -14,18 +14,21 @@ use crate::{
     stage::{
         MESSAGE_BYTES, Stage,
         database::Engine,
+        identities::{Member, Population, send_request},
         nodes::Nodes,
-        people::{Crowd, Member, send_request},
     },
 };
 
 pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {
     let mut outcome = Outcome::default();
     for case in CASES {
-        let crowd =
-            Crowd { senders: 1, recipients: 1, plan: case.plan.unwrap_or(Crowd::MANY.plan) };
-        let stage = Stage::set(bench, engine, crowd, Nodes::One);
-        let [sender, recipient] = [&stage.people.senders, &stage.people.recipients]
+        let population = Population {
+            senders: 1,
+            recipients: 1,
+            plan: case.plan.unwrap_or(Population::MANY.plan),
+        };
+        let stage = Stage::set(bench, engine, population, Nodes::One);
+        let [sender, recipient] = [&stage.identities.senders, &stage.identities.recipients]
             .map(|members| members.first().expect("there is one"));
         let message = "x".repeat(MESSAGE_BYTES);
         let body = format!(r#"{{"to":"{}","message":"{message}"}}"#, recipient.key);
@@ -44,7 +47,7 @@ struct Case {
     plan: Option<Plan>,
     requests: fn(&Member, &str) -> Vec<Vec<u8>>,
     status: u16,
-    /// How many may be answered otherwise.
+    /// The number of responses that may have another status.
     few: u64,
 }
 
@@ -54,7 +57,7 @@ const CASES: [Case; 5] = [
         plan: Some(Plan::Explorer),
         requests: |sender, body| vec![sender.send(body)],
         status: 429,
-        // Twenty a minute, over the end of two minutes at the most.
+        // Twenty a minute, in at most three minutes.
         few: 60,
     },
     Case {
@@ -95,14 +98,14 @@ fn key(sender: &Member) -> String {
     format!("X-DID-API-Key: {}\r\n", sender.key)
 }
 
-/// The same with another first character, so that its checksum is wrong.
+/// Replaces the first character, so that the checksum is wrong.
 fn garbled(token: &str) -> String {
     let (prefix, rest) = token.split_once('_').expect("a token has a prefix");
     let other = if rest.starts_with('a') { 'b' } else { 'a' };
     format!("{prefix}_{other}{}", rest.get(1..).expect("a token is ASCII"))
 }
 
-/// Without its last character.
+/// Removes the last character.
 fn cut(body: &str) -> &str {
     body.strip_suffix('}').expect("a body is an object")
 }

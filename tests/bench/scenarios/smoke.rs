@@ -1,4 +1,4 @@
-//! Shows that the bench starts and ends: every kind of load, for a moment.
+//! Checks that the bench works: every kind of load for a moment.
 
 use std::time::Duration;
 
@@ -11,17 +11,17 @@ use crate::{
     stage::{
         Stage,
         database::Engine,
+        identities::{Population, send_request},
         nodes::Nodes,
-        people::{Crowd, send_request},
         stored::put_backlog,
     },
 };
 
 pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {
-    let crowd = Crowd { senders: 4, recipients: 4, ..Crowd::MANY };
+    let population = Population { senders: 4, recipients: 4, ..Population::MANY };
     let like = sealed_envelope(&bench.suite);
-    let stage = Stage::set_with(bench, engine, (crowd, Nodes::One), |place, people| {
-        put_backlog(place, people, &like, DUE);
+    let stage = Stage::set_with(bench, engine, (population, Nodes::One), |place, identities| {
+        put_backlog(place, identities, &like, DUE);
     });
     let closed = stage.sends(4, MOMENT);
     let open = Load { pace: Pace::Open { per_second: 20 }, ..closed.clone() };

@@ -1,5 +1,7 @@
-//! The throughput of the Sovereign plan, from one key for a minute. The plan's limit of requests a minute would end it
-//! after two seconds, so the key is on an enterprise plan that differs from Sovereign in its windows alone.
+//! The throughput of the Sovereign plan from one key for a minute.
+//!
+//! The plan's limit of requests a minute would end the run after two seconds. Therefore the key has an
+//! enterprise plan with other windows and the same throughput.
 
 use super::Outcome;
 use crate::{
@@ -10,14 +12,14 @@ use crate::{
     stage::{
         Stage,
         database::Engine,
+        identities::{Population, unbounded},
         nodes::Nodes,
-        people::{Crowd, unbounded},
     },
 };
 
 pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {
-    let crowd = Crowd { senders: 1, plan: unbounded(PER_SECOND), ..Crowd::MANY };
-    let stage = Stage::set(bench, engine, crowd, Nodes::One);
+    let population = Population { senders: 1, plan: unbounded(PER_SECOND), ..Population::MANY };
+    let stage = Stage::set(bench, engine, population, Nodes::One);
     let pace = Pace::Open { per_second: PER_SECOND };
     let load = Load { pace, ..stage.sends(64, bench.span(60)) };
     let run = deliveries("1,000 a second", &stage, load);
@@ -26,8 +28,8 @@ pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {
         run.statuses.iter().filter(|(status, _)| **status != 200).map(|(_, count)| count).sum();
     let findings = vec![
         Finding::at_most("refused", crate::report::number(refused), 0.0),
-        Finding::at_most("webhook p50 after the answer, ms", webhook.p50, 10.0),
-        Finding::at_most("webhook p99 after the answer, ms", webhook.p99, 100.0),
+        Finding::at_most("webhook p50 after the response, ms", webhook.p50, 10.0),
+        Finding::at_most("webhook p99 after the response, ms", webhook.p99, 100.0),
     ];
     Outcome { runs: vec![run], findings, ..Outcome::default() }
 }

@@ -1,17 +1,17 @@
-//! Whether two nodes on one database cost each other anything: the same load on one and on two, which share the cores
-//! or use all of them each.
+//! The cost of two nodes on one database: the same load on one and on two nodes, which share the cores or use
+//! all cores each.
 
 use super::Outcome;
 use crate::{
     bench::Bench,
     measure::deliveries,
     report::Finding,
-    stage::{Stage, database::Engine, nodes::Nodes, people::Crowd},
+    stage::{Stage, database::Engine, identities::Population, nodes::Nodes},
 };
 
 pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {
     let on = |name, nodes| {
-        let stage = Stage::set(bench, engine, Crowd::MANY, nodes);
+        let stage = Stage::set(bench, engine, Population::MANY, nodes);
         deliveries(name, &stage, stage.sends(64, bench.span(10)))
     };
     let one = on("one node", Nodes::One);

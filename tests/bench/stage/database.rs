@@ -1,4 +1,5 @@
-//! The databases that are measured: each run gets a fresh one, gone when it ends, with a key-encryption key of its own.
+//! The measured databases. Each run gets a new database with its own key-encryption key, deleted at the end
+//! of the run.
 
 use std::{
     fs,
@@ -20,10 +21,10 @@ use zeroize::Zeroizing;
 
 use crate::{
     measure::cpu,
-    stage::postgres::{Cluster, Made},
+    stage::postgres::{Cluster, TemporaryDatabase},
 };
 
-/// Which database.
+/// The database engine.
 #[derive(Clone)]
 pub(crate) enum Engine {
     Postgres(Rc<Cluster>),
@@ -45,12 +46,16 @@ impl Engine {
                 let mut memory =
                     SqliteConnection::establish(":memory:").expect("SQLite is bundled");
                 let version = diesel::select(sql::<Text>("sqlite_version()"));
-                format!("SQLite {}", version.get_result::<String>(&mut memory).expect("it answers"))
+                format!(
+                    "SQLite {}",
+                    version.get_result::<String>(&mut memory).expect("the query succeeds")
+                )
             }
         }
     }
 
-    /// What the database has used outside the processes that speak to it; `None` where nobody can tell.
+    /// Returns the CPU time of the database outside its client processes. `None` if the processes are not
+    /// visible.
     pub(crate) fn cpu(&self) -> Option<Duration> {
         match self {
             Self::Postgres(cluster) => cluster.head().map(cpu::of_family),
@@ -58,7 +63,7 @@ impl Engine {
         }
     }
 
-    /// A fresh database, brought to this version.
+    /// Creates a database with the current schema.
     pub(crate) fn place(&self) -> Place {
         let folder = tempfile::Builder::new().prefix("sealpost-bench-").tempdir();
         let folder = folder.expect("a temporary folder can be made");
@@ -74,10 +79,10 @@ impl Engine {
     }
 }
 
-/// A database that is there for one run.
+/// A database for one run.
 pub(crate) struct Place {
     folder: TempDir,
-    made: Option<Made>,
+    made: Option<TemporaryDatabase>,
     kek: Zeroizing<String>,
 }
 
@@ -94,7 +99,7 @@ impl Place {
         Keyring::parse(&self.kek).expect("a fresh line is a key")
     }
 
-    /// Tells a server of it.
+    /// Adds the database to the arguments of a server.
     pub(crate) fn name_to(&self, command: &mut Command) {
         command.arg("--data-dir").arg(self.folder.path());
         if let Some(made) = &self.made {
@@ -102,17 +107,19 @@ impl Place {
         }
     }
 
-    /// After a bulk of inserts: what the database would do in time, so that it does not fall into a measurement.
+    /// Runs the database's own maintenance after many inserts, so that it does not run during a measurement.
     pub(crate) fn settle_down(&self) {
         if let Some(made) = &self.made {
-            let mut connection = PgConnection::establish(made.url()).expect("it is there");
-            connection.batch_execute("VACUUM (ANALYZE)").expect("it can be vacuumed");
+            let mut connection =
+                PgConnection::establish(made.url()).expect("the database accepts connections");
+            connection.batch_execute("VACUUM (ANALYZE)").expect("the database can be vacuumed");
             connection.batch_execute("CHECKPOINT").expect("the bench may checkpoint");
         } else {
             let file = self.file().display().to_string();
-            let mut connection = SqliteConnection::establish(&file).expect("it is there");
+            let mut connection =
+                SqliteConnection::establish(&file).expect("the database accepts connections");
             let checkpoint = connection.batch_execute("PRAGMA wal_checkpoint(TRUNCATE)");
-            checkpoint.expect("nobody else uses it");
+            checkpoint.expect("no other process uses the database");
         }
     }
 

@@ -1,4 +1,4 @@
-//! How many servers a stage has, and which cores they run on.
+//! The servers of a stage and their cores.
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
@@ -7,9 +7,9 @@ use crate::stage::{database::Place, server::Server};
 #[derive(Clone, Copy)]
 pub(crate) enum Nodes {
     One,
-    /// Each on all cores.
+    /// Two servers, each on all cores.
     Two,
-    /// Each on half of them, as containers that share a machine.
+    /// Two servers, each on half of the cores, like containers on one machine.
     TwoHalves,
 }
 
@@ -24,27 +24,27 @@ impl Nodes {
     }
 }
 
-/// Those that this thread may run on.
+/// Returns the cores of this thread.
 fn cores() -> Vec<usize> {
-    let all = sched_getaffinity(None).expect("the kernel tells where a thread may run");
+    let all = sched_getaffinity(None).expect("the affinity of a thread is readable");
     (0..CpuSet::MAX_CPU).filter(|core| all.is_set(*core)).collect()
 }
 
-/// What a single core has two of is that core.
+/// Both halves of a single core are the same core.
 fn halves(cores: &[usize]) -> [Vec<usize>; 2] {
     let (first, second) = cores.split_at(cores.len() / 2);
     [if first.is_empty() { second } else { first }.to_vec(), second.to_vec()]
 }
 
-/// Starts something that keeps to these cores: a process begins with those of the thread that starts it.
+/// Starts a process on these cores. A process inherits the cores of the thread that starts it.
 fn on<T>(cores: &[usize], start: impl Fn() -> T) -> T {
-    let all = sched_getaffinity(None).expect("the kernel tells where a thread may run");
+    let all = sched_getaffinity(None).expect("the affinity of a thread is readable");
     let mut own = CpuSet::new();
     for core in cores {
         own.set(*core);
     }
-    sched_setaffinity(None, &own).expect("they are some of its own");
+    sched_setaffinity(None, &own).expect("the cores are a part of the affinity");
     let started = start();
-    sched_setaffinity(None, &all).expect("they were its own");
+    sched_setaffinity(None, &all).expect("the cores were the affinity before");
     started
 }

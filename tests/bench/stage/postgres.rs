@@ -1,4 +1,4 @@
-//! The PostgreSQL server: one of the bench's own, which forces every commit to the disk, or one that is given.
+//! The PostgreSQL server: a private one with default durability, or a given one.
 
 use std::{cell::Cell, process, rc::Rc};
 
@@ -15,22 +15,22 @@ use crate::measure::cpu;
 
 pub(crate) struct Cluster {
     home: Url,
-    /// The process that all others of the server come from, where it runs on this machine.
+    /// The parent of all server processes, if the server runs on this machine.
     head: Option<u32>,
     made: Cell<u32>,
     is_private: bool,
     _server: Option<Server>,
 }
 
-/// A database, dropped with this value.
-pub(crate) struct Made {
+/// A database, deleted when this value is dropped.
+pub(crate) struct TemporaryDatabase {
     cluster: Rc<Cluster>,
     name: String,
     url: String,
 }
 
 impl Cluster {
-    /// A private server, with default durability.
+    /// Starts a private server with default durability.
     pub(crate) fn private() -> Self {
         let server = Server::start(Durability::Fsync).expect("a PostgreSQL can be started");
         let home = server.create_database();
@@ -38,12 +38,12 @@ impl Cluster {
         Self { is_private: true, _server: Some(server), ..Self::given(&home) }
     }
 
-    /// The server of this URL, which grants the right to create databases.
+    /// Connects to the server at this URL. The role must be allowed to create databases.
     pub(crate) fn given(url: &str) -> Self {
         let home: Url = url.parse().expect("--database is the URL of a PostgreSQL server");
         let mut connection = connect(home.as_str());
         let backend = diesel::select(sql::<Integer>("pg_backend_pid()"));
-        let backend: i32 = backend.get_result(&mut connection).expect("it answers");
+        let backend: i32 = backend.get_result(&mut connection).expect("the query succeeds");
         let head = u32::try_from(backend).ok().and_then(cpu::parent_of);
         let head = head.filter(|(_, name)| name.starts_with("postgres")).map(|(head, _)| head);
         Self { home, head, made: Cell::new(0), is_private: false, _server: None }
@@ -52,7 +52,7 @@ impl Cluster {
     pub(crate) fn version(&self) -> String {
         let ask = |what: &str| -> String {
             let query = diesel::select(sql::<Text>(&format!("current_setting('{what}')")));
-            query.get_result(&mut connect(self.home.as_str())).expect("it answers")
+            query.get_result(&mut connect(self.home.as_str())).expect("the query succeeds")
         };
         let whose = if self.is_private { "private" } else { "given" };
         format!(
@@ -64,20 +64,20 @@ impl Cluster {
         )
     }
 
-    /// The head of its processes, where that is on this machine.
+    /// Returns the parent process, if the server runs on this machine.
     pub(crate) fn head(&self) -> Option<u32> {
         self.head
     }
 
-    /// A fresh database.
-    pub(crate) fn make(cluster: &Rc<Self>) -> Made {
+    /// Creates a database.
+    pub(crate) fn make(cluster: &Rc<Self>) -> TemporaryDatabase {
         let number = cluster.made.get();
         cluster.made.set(number + 1);
         let name = format!("sealpost_bench_{}_{number}", process::id());
         cluster.execute(&format!("CREATE DATABASE {name} TEMPLATE template0"));
         let mut url = cluster.home.clone();
         url.set_path(&name);
-        Made { cluster: Rc::clone(cluster), name, url: url.into() }
+        TemporaryDatabase { cluster: Rc::clone(cluster), name, url: url.into() }
     }
 
     fn execute(&self, statement: &str) {
@@ -87,20 +87,20 @@ impl Cluster {
     }
 }
 
-impl Made {
+impl TemporaryDatabase {
     pub(crate) fn url(&self) -> &str {
         &self.url
     }
 }
 
-impl Drop for Made {
+impl Drop for TemporaryDatabase {
     fn drop(&mut self) {
         self.cluster.execute(&format!("DROP DATABASE {} WITH (FORCE)", self.name));
     }
 }
 
-/// As a server has them that has run for a while: it writes over the files of its log, where a fresh one makes each anew
-/// and everybody waits for it.
+/// Creates the log files of a server that has run for a while. A new server creates each file during a
+/// commit, and all commits wait for it.
 fn make_log_files(url: &str) {
     connect(url)
         .batch_execute(
@@ -112,5 +112,5 @@ fn make_log_files(url: &str) {
 }
 
 fn connect(url: &str) -> PgConnection {
-    PgConnection::establish(url).expect("PostgreSQL is there")
+    PgConnection::establish(url).expect("PostgreSQL accepts connections")
 }

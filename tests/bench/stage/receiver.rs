@@ -1,5 +1,5 @@
-//! The receiver of all notices, in one thread: it notes when each came, answers 204, and checks the signature of a
-//! sample, since checking all would cost more than the rest of it.
+//! The receiver of all webhook requests, in one thread. Records the time of each request, responds with 204,
+//! and checks the signature of a sample. Checking all signatures would cost more than receiving.
 
 use std::{
     collections::HashMap,
@@ -29,7 +29,7 @@ pub(crate) struct Receiver {
     thread: Option<JoinHandle<()>>,
 }
 
-/// A notice that came.
+/// A received webhook request: the envelope and the time.
 pub(crate) type Arrival = (EnvelopeId, Instant);
 
 struct Shared {
@@ -42,10 +42,11 @@ struct Shared {
 }
 
 impl Receiver {
-    /// Listens on a free loopback port, as that many targets with a secret each.
+    /// Starts a receiver on a free loopback port with this number of targets, each with its own secret.
     pub(crate) fn start(targets: usize) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
-        // Many targets connect at once, and a connection that finds no room is tried again a second later.
+        // Many targets connect at once. A connection without room in the backlog is retried only after a
+        // second.
         rustix::net::listen(&listener, 4096).expect("the socket listens");
         listener.set_nonblocking(true).expect("the socket is open");
         let address = listener.local_addr().expect("the socket is bound");
@@ -58,7 +59,8 @@ impl Receiver {
             cpu_us: AtomicU64::new(0),
             is_over: AtomicBool::new(false),
         });
-        let desk = Desk { listener, shared: Arc::clone(&shared), open: HashMap::new(), next: 1 };
+        let desk =
+            ReceiverThread { listener, shared: Arc::clone(&shared), open: HashMap::new(), next: 1 };
         let thread = thread::Builder::new().name("receiver".to_owned()).spawn(|| desk.run());
         Self { address, shared, thread: Some(thread.expect("a thread can be started")) }
     }
@@ -71,25 +73,25 @@ impl Receiver {
         self.shared.secrets.get(target).expect("there is such a target")
     }
 
-    /// How many notices came so far.
+    /// Returns the number of requests so far.
     pub(crate) fn count(&self) -> u64 {
         self.shared.count.load(Ordering::Relaxed)
     }
 
-    /// How many of them had their signature checked.
+    /// Returns the number of checked signatures.
     pub(crate) fn checked(&self) -> u64 {
         self.shared.checked.load(Ordering::Relaxed)
     }
 
-    /// What receiving took so far.
+    /// Returns the CPU time of receiving so far.
     pub(crate) fn cpu(&self) -> Duration {
         Duration::from_micros(self.shared.cpu_us.load(Ordering::Relaxed))
     }
 
-    /// What came since this was asked last.
+    /// Returns the requests since the last call.
     pub(crate) fn take(&self) -> Vec<Arrival> {
         let is_alive = self.thread.as_ref().is_some_and(|thread| !thread.is_finished());
-        assert!(is_alive, "the receiver stopped at a notice that is not as it must be");
+        assert!(is_alive, "the receiver stopped at an invalid webhook request");
         std::mem::take(&mut *self.shared.arrivals.lock().expect("the receiver runs"))
     }
 }
@@ -97,27 +99,27 @@ impl Receiver {
 impl Drop for Receiver {
     fn drop(&mut self) {
         self.shared.is_over.store(true, Ordering::Relaxed);
-        // One that panicked has said so.
+        // A panicked thread has printed its message.
         drop(self.thread.take().map(JoinHandle::join));
     }
 }
 
-/// What the thread has.
-struct Desk {
+/// The state of the receiving thread.
+struct ReceiverThread {
     listener: TcpListener,
     shared: Arc<Shared>,
-    open: HashMap<usize, Line>,
+    open: HashMap<usize, PeerConnection>,
     next: usize,
 }
 
 /// One connection of a dispatcher.
-struct Line {
+struct PeerConnection {
     stream: TcpStream,
     buffer: Vec<u8>,
     filled: usize,
 }
 
-impl Desk {
+impl ReceiverThread {
     fn run(mut self) {
         let mut poller = Poller::new();
         poller.watch(&self.listener, LISTENER);
@@ -131,7 +133,7 @@ impl Desk {
                 }
             }
             let count = u64::try_from(arrivals.len()).unwrap_or(u64::MAX);
-            self.shared.arrivals.lock().expect("nobody panics").append(&mut arrivals);
+            self.shared.arrivals.lock().expect("the receiver runs").append(&mut arrivals);
             self.shared.count.fetch_add(count, Ordering::Relaxed);
             let cpu_us = u64::try_from(cpu::of_this_thread().as_micros()).unwrap_or(u64::MAX);
             self.shared.cpu_us.store(cpu_us, Ordering::Relaxed);
@@ -143,7 +145,10 @@ impl Desk {
             stream.set_nonblocking(true).expect("the socket is open");
             stream.set_nodelay(true).expect("the socket is open");
             poller.watch(&stream, self.next);
-            self.open.insert(self.next, Line { stream, buffer: vec![0; BUFFER_LEN], filled: 0 });
+            self.open.insert(
+                self.next,
+                PeerConnection { stream, buffer: vec![0; BUFFER_LEN], filled: 0 },
+            );
             self.next += 1;
         }
     }
@@ -154,13 +159,13 @@ impl Desk {
             self.open.remove(&token);
             return;
         }
-        while let Some(notice) = line.buffer.get(..line.filled).and_then(frame) {
-            arrivals.push((self.shared.receive(&notice), Instant::now()));
-            let length = notice.length;
+        while let Some(request) = line.buffer.get(..line.filled).and_then(frame) {
+            arrivals.push((self.shared.receive(&request), Instant::now()));
+            let length = request.length;
             line.buffer.copy_within(length..line.filled, 0);
             line.filled -= length;
-            // The server under test may end at any time, and its connections with it.
-            if line.stream.write_all(ANSWER).is_err() {
+            // The server under test may end at any time and close its connections.
+            if line.stream.write_all(RESPONSE).is_err() {
                 self.open.remove(&token);
                 return;
             }
@@ -168,10 +173,10 @@ impl Desk {
     }
 }
 
-impl Line {
-    /// Reads what is there; `false` when the connection is closed.
+impl PeerConnection {
+    /// Reads available data. Returns `false` if the connection is closed.
     fn read(&mut self) -> bool {
-        let room = self.buffer.get_mut(self.filled..).expect("the buffer was not passed");
+        let room = self.buffer.get_mut(self.filled..).expect("the fill level is inside the buffer");
         match self.stream.read(room) {
             Ok(read) => {
                 self.filled += read;
@@ -183,34 +188,37 @@ impl Line {
 }
 
 impl Shared {
-    fn receive(&self, notice: &Frame<'_>) -> EnvelopeId {
-        let id = notice.header("webhook-id").expect("a notice has an id");
+    fn receive(&self, request: &Frame<'_>) -> EnvelopeId {
+        let id = request.header("webhook-id").expect("a webhook request has an id");
         if self.count.load(Ordering::Relaxed).is_multiple_of(SAMPLE) {
-            self.check(notice, id);
+            self.check(request, id);
             self.checked.fetch_add(1, Ordering::Relaxed);
         }
-        id.parse().expect("a notice's id is its envelope's")
+        id.parse().expect("the id of a webhook request is an envelope id")
     }
 
-    fn check(&self, notice: &Frame<'_>, id: &str) {
-        let target: usize = notice.path().trim_start_matches('/').parse().expect("a target's path");
+    fn check(&self, request: &Frame<'_>, id: &str) {
+        let target: usize =
+            request.path().trim_start_matches('/').parse().expect("a target's path");
         let headers = SignedHeaders {
             id,
-            timestamp: notice.header("webhook-timestamp").expect("a notice has a time"),
-            signature: notice.header("webhook-signature").expect("a notice is signed"),
+            timestamp: request
+                .header("webhook-timestamp")
+                .expect("a webhook request has a timestamp"),
+            signature: request.header("webhook-signature").expect("a webhook request is signed"),
         };
         let secret = self.secrets.get(target).expect("there is such a target");
-        verify(secret, &headers, notice.body, now()).expect("the signature is right");
-        let body: serde_json::Value = serde_json::from_slice(notice.body).expect("a body is JSON");
+        verify(secret, &headers, request.body, now()).expect("the signature is right");
+        let body: serde_json::Value = serde_json::from_slice(request.body).expect("a body is JSON");
         let told = |name: &str| body.get(name).and_then(serde_json::Value::as_str);
         assert_eq!(told("event"), Some("envelope.received"));
         assert_eq!(told("envelope_id"), Some(id));
     }
 }
 
-/// One in so many notices is checked, or more: those that came in one breath share their turn.
+/// At least one in this number of requests is checked. Requests of one read share a check.
 const SAMPLE: u64 = 64;
 const LISTENER: usize = 0;
 const BUFFER_LEN: usize = 4 * 1024;
 const LOOK_UP_EVERY: Duration = Duration::from_millis(100);
-const ANSWER: &[u8] = b"HTTP/1.1 204 No Content\r\n\r\n";
+const RESPONSE: &[u8] = b"HTTP/1.1 204 No Content\r\n\r\n";

@@ -1,4 +1,4 @@
-//! The real binary, as a process of its own.
+//! The real binary in a separate process.
 
 use std::{
     io::{BufRead as _, BufReader},
@@ -12,12 +12,12 @@ use crate::{measure::cpu, stage::database::Place};
 pub(crate) struct Server {
     child: Child,
     pub(crate) address: SocketAddr,
-    /// Kept open, because a server that cannot say all that it has to say ends.
+    /// Kept open: a server ends if it cannot write to standard output.
     _out: BufReader<ChildStdout>,
 }
 
 impl Server {
-    /// A node on this database.
+    /// Starts a node on this database.
     pub(crate) fn serve(place: &Place, suite: &str) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_sealpost"));
         command.args(["serve", "--dev", "--log", "error", "--suite", suite]);
@@ -26,21 +26,21 @@ impl Server {
         Self::start(command)
     }
 
-    /// Any server whose first line on standard output ends with its address.
+    /// Starts any server whose first line on standard output ends with its address.
     pub(crate) fn start(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).spawn().expect("the server starts");
         let out = child.stdout.take().expect("standard output is piped");
         let (mut out, mut line) = (BufReader::new(out), String::new());
         out.read_line(&mut line).expect("its output is text");
         let address = line.trim().rsplit('/').next().and_then(|address| address.parse().ok());
-        Self { address: address.expect("the server starts and says where"), child, _out: out }
+        Self { address: address.expect("the server prints its address"), child, _out: out }
     }
 
     pub(crate) fn cpu(&self) -> Duration {
         cpu::of(self.child.id())
     }
 
-    /// Resident memory in KiB: now, and at its peak.
+    /// Returns the resident memory in KiB: the current value and the peak.
     pub(crate) fn memory_kib(&self) -> (u64, u64) {
         cpu::memory_kib(self.child.id())
     }

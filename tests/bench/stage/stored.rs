@@ -1,4 +1,4 @@
-//! Envelopes and keys put into a database directly, many at a time: what a service that has run for long has stored.
+//! Fills a database with many envelopes and keys, like a service that has run for a long time.
 
 use std::{sync::Arc, time::Duration};
 
@@ -13,11 +13,11 @@ use crate::{
     measure::clock::now,
     stage::{
         database::Place,
-        people::{Member, PAST, People},
+        identities::{Identities, Member, PAST},
     },
 };
 
-/// How much of it.
+/// The number of envelopes and keys.
 #[derive(Clone, Copy)]
 pub(crate) struct Stored {
     pub(crate) envelopes: u64,
@@ -25,13 +25,13 @@ pub(crate) struct Stored {
 }
 
 impl Stored {
-    /// Puts it in: envelopes of these people that were delivered, over the last days, and keys of others.
-    pub(crate) fn put(self, place: &Place, people: &People, like: &Envelope) {
+    /// Inserts delivered envelopes of these identities over the last days, and keys of other accounts.
+    pub(crate) fn put(self, place: &Place, identities: &Identities, like: &Envelope) {
         let database = place.open();
         put_keys(&database, self.keys).expect("the database can be filled");
         let like = recent(like);
         in_batches(self.envelopes, |numbers| {
-            let envelopes = numbers.map(|number| Arc::new(envelope(&like, people, number)));
+            let envelopes = numbers.map(|number| Arc::new(envelope(&like, identities, number)));
             let changes = WriteSet { envelopes: envelopes.collect(), ..WriteSet::default() };
             store(&database, &changes)
         });
@@ -39,14 +39,14 @@ impl Stored {
     }
 }
 
-/// Puts envelopes in, each with a delivery that is due and that nobody holds.
-pub(crate) fn put_backlog(place: &Place, people: &People, like: &Envelope, count: u64) {
+/// Inserts envelopes with a due delivery without a lease.
+pub(crate) fn put_backlog(place: &Place, identities: &Identities, like: &Envelope, count: u64) {
     let (database, like) = (place.open(), recent(like));
     in_batches(count, |numbers| {
         let mut changes = WriteSet::default();
         for number in numbers {
-            let envelope = envelope(&like, people, number);
-            changes.unleased.push(delivery(&envelope.meta, people, number));
+            let envelope = envelope(&like, identities, number);
+            changes.unleased.push(delivery(&envelope.meta, identities, number));
             changes.envelopes.push(Arc::new(envelope));
         }
         store(&database, &changes)
@@ -54,23 +54,27 @@ pub(crate) fn put_backlog(place: &Place, people: &People, like: &Envelope, count
     place.settle_down();
 }
 
-/// An envelope like this, of the pair whose turn it is. Its id and its time grow with its number.
-pub(crate) fn envelope(like: &Envelope, people: &People, number: u64) -> Envelope {
+/// Returns a copy of an envelope for the next pair. The id and the time grow with the number.
+pub(crate) fn envelope(like: &Envelope, identities: &Identities, number: u64) -> Envelope {
     let at = like.meta.timestamp.plus(Duration::from_millis(number * EVERY_MS));
     let meta = EnvelopeMeta {
         id: EnvelopeId::new(at, random().expect(RANDOMNESS)),
-        sender: of_turn(&people.senders, number).key,
-        recipient: of_turn(&people.recipients, number).key,
+        sender: of_turn(&identities.senders, number).key,
+        recipient: of_turn(&identities.recipients, number).key,
         timestamp: at,
         ..like.meta.clone()
     };
     Envelope { meta, ..like.clone() }
 }
 
-/// The delivery of that envelope.
-pub(crate) fn delivery(meta: &EnvelopeMeta, people: &People, number: u64) -> LeasedDelivery {
-    let recipient = of_turn(&people.recipients, number);
-    let webhook = recipient.webhook.as_ref().expect("a recipient has one");
+/// Returns the delivery of the envelope.
+pub(crate) fn delivery(
+    meta: &EnvelopeMeta,
+    identities: &Identities,
+    number: u64,
+) -> LeasedDelivery {
+    let recipient = of_turn(&identities.recipients, number);
+    let webhook = recipient.webhook.as_ref().expect("a recipient has a webhook");
     LeasedDelivery {
         meta: Arc::new(meta.clone()),
         target: Arc::new(Target {
@@ -100,7 +104,7 @@ fn put_keys(store: &dyn Store, count: u64) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// A key that nobody uses, so that nothing of it is ever decrypted.
+/// Returns an unused key. Its root is never decrypted.
 fn key(account_id: AccountId) -> ApiKey {
     ApiKey {
         id: ApiKeyId::new(PAST, random().expect(RANDOMNESS)),
@@ -129,7 +133,8 @@ fn store(store: &dyn Store, changes: &WriteSet) -> Result<(), StoreError> {
     store.write(Durability::Relaxed, |tx| tx.apply(changes))
 }
 
-/// Young enough not to be purged, and old enough that the last of ten million is not of tomorrow.
+/// Returns an envelope young enough for retention, and old enough that the last of ten million is not in the
+/// future.
 fn recent(like: &Envelope) -> Envelope {
     let timestamp = Timestamp::from_millis(now().as_millis() - DAYS_20_MS);
     Envelope { meta: EnvelopeMeta { timestamp, ..like.meta.clone() }, ..like.clone() }

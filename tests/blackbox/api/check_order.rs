@@ -1,20 +1,20 @@
-//! The order of the checks: requests with several faults at once are told of the first.
+//! The order of checks: a request with several faults reports the first fault of the contract's order.
 
 use serde_json::json;
 
-use crate::support::{Answer, Client, Database, Identity, on_both, within_one_minute};
+use crate::support::{Client, Database, Identity, Response, on_both, within_one_minute};
 
 on_both!(
-    a_foreign_key_goes_before_the_body,
-    a_large_message_goes_before_a_raw_did,
-    a_missing_key_is_told_only_to_a_session,
-    a_missing_field_goes_before_an_invalid_one,
-    a_request_with_every_fault_is_told_of_one_after_the_other,
-    a_used_up_minute_goes_before_the_body,
-    an_unreadable_body_is_told_only_to_a_session,
+    a_foreign_key_is_rejected_before_the_body_is_checked,
+    an_oversized_message_is_reported_before_a_raw_did,
+    a_missing_key_is_reported_only_with_a_valid_session,
+    a_missing_field_is_reported_before_an_invalid_field,
+    faults_are_reported_in_the_order_of_the_contract,
+    the_minute_limit_is_checked_before_the_body,
+    an_unreadable_body_is_reported_only_with_a_valid_session,
 );
 
-fn a_request_with_every_fault_is_told_of_one_after_the_other(database: &Database) {
+fn faults_are_reported_in_the_order_of_the_contract(database: &Database) {
     let server = database.serve_with(&["--max-body-bytes", "1000"]);
     let client = server.client();
     let large = [b'{'; 2000];
@@ -25,80 +25,80 @@ fn a_request_with_every_fault_is_told_of_one_after_the_other(database: &Database
         "/v1/webhooks/register",
         "/v1/webhooks",
     ] {
-        let wrong_method = client.request("PUT", path).body("text/plain", &large).answer();
+        let wrong_method = client.request("PUT", path).body("text/plain", &large).response();
         wrong_method.refused(405, "METHOD_NOT_ALLOWED");
         client
             .post(path)
             .body("text/plain", &large)
-            .answer()
+            .response()
             .refused(415, "UNSUPPORTED_MEDIA_TYPE");
         client
             .post(path)
             .body("application/json", &large)
-            .answer()
+            .response()
             .refused(413, "PAYLOAD_TOO_LARGE");
-        client.post(path).body("application/json", b"{").answer().refused(401, "UNAUTHORIZED");
+        client.post(path).body("application/json", b"{").response().refused(401, "UNAUTHORIZED");
     }
     for path in ["/v1/did/activate", "/v1/auth/login"] {
         client
             .request("PUT", path)
             .body("text/plain", &large)
-            .answer()
+            .response()
             .refused(405, "METHOD_NOT_ALLOWED");
         client
             .post(path)
             .body("text/plain", &large)
-            .answer()
+            .response()
             .refused(415, "UNSUPPORTED_MEDIA_TYPE");
         client
             .post(path)
             .body("application/json", &large)
-            .answer()
+            .response()
             .refused(413, "PAYLOAD_TOO_LARGE");
     }
     let activation = client.post("/v1/did/activate").token("st_x").body("application/json", b"{");
-    activation.answer().refused(401, "UNAUTHORIZED");
+    activation.response().refused(401, "UNAUTHORIZED");
     let logout = client.post("/v1/auth/logout").token("st_x").body("application/json", b"{");
-    logout.answer().refused(401, "UNAUTHORIZED");
+    logout.response().refused(401, "UNAUTHORIZED");
 }
 
-fn an_unreadable_body_is_told_only_to_a_session(database: &Database) {
+fn an_unreadable_body_is_reported_only_with_a_valid_session(database: &Database) {
     let server = database.serve();
     let client = server.client();
-    let alice = client.newcomer();
+    let alice = client.new_identity();
     for path in KEYED {
         let post = || client.post(path).body("application/json", b"{");
-        post().answer().refused(401, "UNAUTHORIZED");
-        post().token("st_x").answer().refused(401, "UNAUTHORIZED");
-        // The key would have to come from the body.
-        post().token(&alice.token).answer().refused(400, "INVALID_JSON");
-        post().token(&alice.token).key("ak_x").answer().refused(404, "KEY_NOT_FOUND");
+        post().response().refused(401, "UNAUTHORIZED");
+        post().token("st_x").response().refused(401, "UNAUTHORIZED");
+        // The key would be in the body.
+        post().token(&alice.token).response().refused(400, "INVALID_JSON");
+        post().token(&alice.token).key("ak_x").response().refused(404, "KEY_NOT_FOUND");
     }
 }
 
-fn a_missing_key_is_told_only_to_a_session(database: &Database) {
+fn a_missing_key_is_reported_only_with_a_valid_session(database: &Database) {
     let server = database.serve();
     let client = server.client();
-    let alice = client.newcomer();
+    let alice = client.new_identity();
     for path in KEYED {
         let post = || client.post(path).json(&json!({}));
-        let without_session = post().answer().refused(401, "UNAUTHORIZED");
-        let without_key = post().token(&alice.token).answer().refused(401, "UNAUTHORIZED");
+        let without_session = post().response().refused(401, "UNAUTHORIZED");
+        let without_key = post().token(&alice.token).response().refused(401, "UNAUTHORIZED");
         assert_ne!(without_session["detail"], without_key["detail"]);
-        let bad_session = post().token("st_x").key("ak_x").answer();
+        let bad_session = post().token("st_x").key("ak_x").response();
         bad_session.refused(401, "UNAUTHORIZED");
         let other_type = client.post(path).token(&alice.token).json(&json!({"api_key_id": 7}));
-        assert_eq!(other_type.answer().refused(400, "INVALID_FIELD")["field"], "api_key_id");
+        assert_eq!(other_type.response().refused(400, "INVALID_FIELD")["field"], "api_key_id");
     }
 }
 
-fn a_foreign_key_goes_before_the_body(database: &Database) {
+fn a_foreign_key_is_rejected_before_the_body_is_checked(database: &Database) {
     let server = database.serve();
     let client = server.client();
-    let (alice, bob) = (client.newcomer(), client.newcomer());
+    let (alice, bob) = (client.new_identity(), client.new_identity());
     for path in KEYED {
         let request = client.post(path).token(&alice.token).key(&bob.key);
-        request.body("application/json", b"{").answer().refused(401, "UNAUTHORIZED");
+        request.body("application/json", b"{").response().refused(401, "UNAUTHORIZED");
     }
     assert_eq!(
         client.status(&bob).ok()["usage"]["day"]["used"],
@@ -107,10 +107,10 @@ fn a_foreign_key_goes_before_the_body(database: &Database) {
     );
 }
 
-fn a_missing_field_goes_before_an_invalid_one(database: &Database) {
+fn a_missing_field_is_reported_before_an_invalid_field(database: &Database) {
     let server = database.serve();
     let client = server.client();
-    let alice = client.newcomer();
+    let alice = client.new_identity();
     for (path, body, field) in [
         ("/v1/channel/send", json!({"message": 7}), "to"),
         ("/v1/channel/send", json!({"to": 7}), "message"),
@@ -127,10 +127,10 @@ fn a_missing_field_goes_before_an_invalid_one(database: &Database) {
     assert_eq!(activation["field"], "label");
 }
 
-fn a_large_message_goes_before_a_raw_did(database: &Database) {
+fn an_oversized_message_is_reported_before_a_raw_did(database: &Database) {
     let server = database.serve_with(&["--max-message-bytes", "10"]);
     let client = server.client();
-    let alice = client.newcomer();
+    let alice = client.new_identity();
     let problem = client.send(&alice, "did:key:x", "12345678901").refused(413, "PAYLOAD_TOO_LARGE");
     assert_eq!(problem["field"], "message");
     client.send(&alice, "nobody", "12345678901").refused(413, "PAYLOAD_TOO_LARGE");
@@ -139,7 +139,7 @@ fn a_large_message_goes_before_a_raw_did(database: &Database) {
     client.send(&alice, &alice.key, "üüüüüü").refused(413, "PAYLOAD_TOO_LARGE");
 }
 
-fn a_used_up_minute_goes_before_the_body(database: &Database) {
+fn the_minute_limit_is_checked_before_the_body(database: &Database) {
     let server = database.serve_with(&["--max-message-bytes", "10"]);
     let client = server.client();
     let faulty: [(&str, &[u8]); 7] = [
@@ -151,30 +151,30 @@ fn a_used_up_minute_goes_before_the_body(database: &Database) {
         ("/v1/webhooks/register", b"{}"),
         ("/v1/webhooks", b"{}"),
     ];
-    let answers = within_one_minute(|| {
-        let alice = client.newcomer();
-        use_up_the_minute(client, &alice);
+    let responses = within_one_minute(|| {
+        let alice = client.new_identity();
+        exhaust_minute_limit(client, &alice);
         faulty.map(|(path, body)| {
-            client.post(path).by(&alice).body("application/json", body).answer()
+            client.post(path).by(&alice).body("application/json", body).response()
         })
     });
-    for answer in answers {
-        answer.refused(429, "RATE_LIMIT_EXCEEDED");
+    for response in responses {
+        response.refused(429, "RATE_LIMIT_EXCEEDED");
     }
     let foreign = within_one_minute(|| {
-        let (alice, bob) = (client.newcomer(), client.newcomer());
-        use_up_the_minute(client, &alice);
+        let (alice, bob) = (client.new_identity(), client.new_identity());
+        exhaust_minute_limit(client, &alice);
         let body = json!({"to": "x", "message": "x"});
-        client.post("/v1/channel/send").token(&bob.token).key(&alice.key).json(&body).answer()
+        client.post("/v1/channel/send").token(&bob.token).key(&alice.key).json(&body).response()
     });
     foreign.refused(401, "UNAUTHORIZED");
 }
 
-fn use_up_the_minute(client: &Client, who: &Identity) {
-    // More than twice the limit: a minute may end on the way.
-    let answers: Vec<Answer> =
-        (0..45).map(|_| client.status(who)).take_while(|a| a.status == 200).collect();
-    assert!(answers.len() < 45, "the minute has no end");
+fn exhaust_minute_limit(client: &Client, identity: &Identity) {
+    // More than twice the limit, since a minute may end in between.
+    let responses: Vec<Response> =
+        (0..45).map(|_| client.status(identity)).take_while(|a| a.status == 200).collect();
+    assert!(responses.len() < 45, "the minute limit is never reached");
 }
 
 const KEYED: [&str; 5] = [

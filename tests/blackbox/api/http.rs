@@ -1,4 +1,4 @@
-//! HTTP itself: methods, paths, bodies that are too long or too late, bytes that are no HTTP.
+//! HTTP: methods, paths, oversized or slow bodies, and bytes that are not HTTP.
 
 use std::{
     io::{ErrorKind, Read as _, Write as _},
@@ -9,11 +9,11 @@ use std::{
 use serde_json::json;
 
 use crate::support::{
-    Client, Database, Request, Server, answer_on, connect, exchange, status_of, talk,
+    Client, Database, Request, Server, connect, exchange, response_on, status_of, talk,
 };
 
 #[test]
-fn an_unknown_path_is_not_found_whatever_the_method() {
+fn an_unknown_path_is_not_found_with_any_method() {
     let server = Database::embedded().serve();
     for path in [
         "/",
@@ -28,8 +28,8 @@ fn an_unknown_path_is_not_found_whatever_the_method() {
         "/v1/%2e%2e",
     ] {
         for method in ["GET", "POST", "PUT", "DELETE", "OPTIONS"] {
-            let answer = server.client().request(method, path).answer();
-            answer.refused(404, "NOT_FOUND");
+            let response = server.client().request(method, path).response();
+            response.refused(404, "NOT_FOUND");
         }
     }
 }
@@ -51,22 +51,22 @@ fn another_method_is_not_allowed() {
     for (path, allowed) in paths {
         for method in ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"] {
             if method != allowed {
-                let answer = server.client().request(method, path).answer();
-                answer.refused(405, "METHOD_NOT_ALLOWED");
-                assert_eq!(answer.header("allow"), Some(allowed), "{method} {path}");
+                let response = server.client().request(method, path).response();
+                response.refused(405, "METHOD_NOT_ALLOWED");
+                assert_eq!(response.header("allow"), Some(allowed), "{method} {path}");
             }
         }
-        let head = server.client().request("HEAD", path).answer();
+        let head = server.client().request("HEAD", path).response();
         assert_eq!((head.status, head.header("allow")), (405, Some(allowed)), "HEAD {path}");
         assert!(head.body.is_empty());
     }
 }
 
 #[test]
-fn head_is_answered_as_get_is_but_for_the_body() {
+fn head_returns_the_headers_of_get_without_the_body() {
     let server = Database::embedded().serve();
     let client = server.client();
-    let docs = client.request("GET", "/docs").answer();
+    let docs = client.request("GET", "/docs").response();
     let page = String::from_utf8(docs.body).unwrap();
     let asset = page.split('"').find(|text| text.starts_with("/assets/")).unwrap().to_owned();
     for path in [
@@ -84,9 +84,10 @@ fn head_is_answered_as_get_is_but_for_the_body() {
         &asset,
     ] {
         let ask = |method| {
-            let mut answer = client.request(method, path).header("X-Request-Id", "one").answer();
-            answer.headers.remove("date");
-            answer
+            let mut response =
+                client.request(method, path).header("X-Request-Id", "one").response();
+            response.headers.remove("date");
+            response
         };
         let (get, head) = (ask("GET"), ask("HEAD"));
         assert_eq!((head.status, &head.headers), (get.status, &get.headers), "{path}");
@@ -94,13 +95,13 @@ fn head_is_answered_as_get_is_but_for_the_body() {
         assert_eq!(head.header("content-length"), Some(&*length), "{path}");
     }
     for path in ["/livez", "/readyz", "/metrics"] {
-        let head = Client::new(&server.ops_url).request("HEAD", path).answer();
+        let head = Client::new(&server.ops_url).request("HEAD", path).response();
         assert_eq!((head.status, head.body.len()), (200, 0), "{path}");
     }
-    // Nothing comes after the head, so that the next answer on the connection is understood.
+    // No body follows the head, so the next response on the connection is readable.
     let two = "HEAD /docs HTTP/1.1\r\nHost: x\r\n\r\nGET /v1/ping HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
-    let answers = exchange(&server.url, two);
-    let (_, after) = answers.split_once("\r\n\r\n").unwrap();
+    let responses = exchange(&server.url, two);
+    let (_, after) = responses.split_once("\r\n\r\n").unwrap();
     assert!(after.starts_with("HTTP/1.1 200"), "{after}");
     for (path, allowed) in [
         ("/docs", "GET, HEAD"),
@@ -110,27 +111,27 @@ fn head_is_answered_as_get_is_but_for_the_body() {
         ("/dashboard/sign-out", "POST"),
         ("/v1/status/1", "GET"),
     ] {
-        let answer = client.request("DELETE", path).answer();
-        assert_eq!((answer.status, answer.header("allow")), (405, Some(allowed)), "{path}");
+        let response = client.request("DELETE", path).response();
+        assert_eq!((response.status, response.header("allow")), (405, Some(allowed)), "{path}");
     }
-    let posted = client.request("HEAD", "/dashboard/sign-out").answer();
+    let posted = client.request("HEAD", "/dashboard/sign-out").response();
     assert_eq!((posted.status, posted.header("allow")), (405, Some("POST")));
 }
 
 #[test]
-fn ping_needs_nothing() {
+fn ping_needs_no_credentials() {
     let server = Database::embedded().serve();
-    let answer = server.client().request("GET", "/v1/ping").answer();
-    assert_eq!(answer.ok()["status"], "ok");
+    let response = server.client().request("GET", "/v1/ping").response();
+    assert_eq!(response.ok()["status"], "ok");
 }
 
 #[test]
-fn a_sane_request_id_is_kept_and_an_insane_one_replaced() {
+fn a_valid_request_id_is_kept_and_an_invalid_one_is_replaced() {
     let server = Database::embedded().serve();
     let longest = "a".repeat(64);
     let ask = |method, path, id: &str| {
-        let answer = server.client().request(method, path).header("X-Request-Id", id).answer();
-        answer.header("x-request-id").unwrap().to_owned()
+        let response = server.client().request(method, path).header("X-Request-Id", id).response();
+        response.header("x-request-id").unwrap().to_owned()
     };
     for (method, path) in
         [("GET", "/v1/ping"), ("GET", "/nowhere"), ("PUT", "/v1/ping"), ("POST", "/v1/did/status")]
@@ -147,63 +148,63 @@ fn a_sane_request_id_is_kept_and_an_insane_one_replaced() {
 }
 
 #[test]
-fn a_declared_body_over_the_limit_is_refused_before_it_comes() {
+fn a_content_length_over_the_limit_is_rejected_before_the_body_arrives() {
     let server = Database::embedded().serve();
-    let answer = exchange(&server.url, post("/v1/did/activate", "Content-Length: 2097153\r\n"));
-    assert_eq!(status_of(&answer), 413, "{answer}");
-    assert!(answer.contains("PAYLOAD_TOO_LARGE"), "{answer}");
+    let response = exchange(&server.url, post("/v1/did/activate", "Content-Length: 2097153\r\n"));
+    assert_eq!(status_of(&response), 413, "{response}");
+    assert!(response.contains("PAYLOAD_TOO_LARGE"), "{response}");
 }
 
 #[test]
-fn a_streamed_body_over_the_limit_is_refused_before_it_ends() {
+fn a_chunked_body_over_the_limit_is_rejected_before_it_ends() {
     let server = Database::embedded().serve_with(&["--max-body-bytes", "1000"]);
     let head = post("/v1/did/activate", "Transfer-Encoding: chunked\r\n");
     let chunk = format!("258\r\n{}\r\n", " ".repeat(600));
-    let answer = talk(&server.url, &[head.as_bytes(), chunk.as_bytes(), chunk.as_bytes()]);
-    assert_eq!(status_of(&answer), 413, "{answer}");
+    let response = talk(&server.url, &[head.as_bytes(), chunk.as_bytes(), chunk.as_bytes()]);
+    assert_eq!(status_of(&response), 413, "{response}");
 }
 
 #[test]
-fn a_body_at_the_limit_is_taken_and_one_byte_more_is_not() {
+fn a_body_at_the_limit_is_accepted_and_one_byte_more_is_rejected() {
     let server = Database::embedded().serve_with(&["--max-body-bytes", "1000"]);
     for (length, status) in [(1000, 200), (1001, 413)] {
         let body = format!("{:>length$}", json!({"label": "a"}).to_string());
         let request =
             server.client().post("/v1/did/activate").body("application/json", body.as_bytes());
-        assert_eq!(request.answer().status, status);
+        assert_eq!(request.response().status, status);
         let head = post("/v1/did/activate", "Transfer-Encoding: chunked\r\nConnection: close\r\n");
         let chunk = format!("{length:x}\r\n{body}\r\n0\r\n\r\n");
-        let answer = talk(&server.url, &[head.as_bytes(), chunk.as_bytes()]);
-        assert_eq!(status_of(&answer), status, "{answer}");
+        let response = talk(&server.url, &[head.as_bytes(), chunk.as_bytes()]);
+        assert_eq!(status_of(&response), status, "{response}");
     }
 }
 
 #[test]
-fn a_body_that_comes_too_late_is_given_up() {
+fn a_body_that_arrives_too_slowly_times_out() {
     let server = Database::embedded().serve_with(&["--body-timeout", "500ms"]);
     for framing in ["Content-Length: 100\r\n", "Transfer-Encoding: chunked\r\n"] {
         let began = Instant::now();
-        let answer = exchange(&server.url, post("/v1/did/activate", framing) + "5\r\n{\"lab");
-        assert_eq!(status_of(&answer), 408, "{answer}");
-        assert!(answer.contains("REQUEST_TIMEOUT"), "{answer}");
+        let response = exchange(&server.url, post("/v1/did/activate", framing) + "5\r\n{\"lab");
+        assert_eq!(status_of(&response), 408, "{response}");
+        assert!(response.contains("REQUEST_TIMEOUT"), "{response}");
         assert!((Duration::from_millis(500)..Duration::from_secs(10)).contains(&began.elapsed()));
     }
-    is_well(&server);
+    check_healthy(&server);
 }
 
 #[test]
-fn a_connection_that_does_not_get_on_is_closed() {
+fn a_stalled_connection_is_closed() {
     let server = Database::embedded().serve_with(&BRIEF);
     let ping = "GET /v1/ping HTTP/1.1\r\nHost: x\r\n\r\n";
-    // The head of a second request never ends, whether its bytes come at once or drop by drop.
+    // The head of a second request never ends, with all bytes at once or byte by byte.
     for drops in [None, Some("T")] {
         let mut socket = connect(&server.url);
         socket.write_all(ping.as_bytes()).unwrap();
-        assert_eq!(status_of(&answer_on(&mut socket)), 200);
+        assert_eq!(status_of(&response_on(&mut socket)), 200);
         socket.write_all(b"GE").unwrap();
         assert!(is_closed(&mut socket, drops), "drops: {drops:?}");
     }
-    // Answers that nobody reads fill the socket.
+    // Unread responses fill the socket.
     let mut socket = connect(&server.url);
     let many = ping.repeat(1_000);
     let mut written = 0;
@@ -212,17 +213,17 @@ fn a_connection_that_does_not_get_on_is_closed() {
             Ok(()) => written += many.len(),
             Err(error) => break error,
         }
-        assert!(written < 1 << 30, "the server reads on without end");
+        assert!(written < 1 << 30, "the server never stops reading");
     };
     assert!(
         matches!(refused.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset),
         "{refused}"
     );
-    is_well(&server);
+    check_healthy(&server);
 }
 
 #[test]
-fn a_body_that_breaks_off_breaks_nothing() {
+fn a_truncated_body_leaves_the_server_healthy() {
     let server = Database::embedded().serve();
     for framing in ["Content-Length: 100\r\n", "Transfer-Encoding: chunked\r\n"] {
         let bytes = post("/v1/did/activate", framing) + "5\r\n{\"lab";
@@ -231,7 +232,7 @@ fn a_body_that_breaks_off_breaks_nothing() {
     let malformed =
         post("/v1/did/activate", "Transfer-Encoding: chunked\r\n") + "zz\r\n{}\r\n0\r\n\r\n";
     assert!((400..500).contains(&status_of(&exchange(&server.url, malformed))));
-    is_well(&server);
+    check_healthy(&server);
 }
 
 #[test]
@@ -246,14 +247,14 @@ fn a_request_with_two_lengths_is_rejected() {
         "Content-Length: 1x\r\n",
         "Transfer-Encoding: chunked, identity\r\n",
     ] {
-        let answer = exchange(&server.url, post("/v1/did/activate", framing) + body);
-        assert!(answer.is_empty() || status_of(&answer) == 400, "{framing}: {answer}");
+        let response = exchange(&server.url, post("/v1/did/activate", framing) + body);
+        assert!(response.is_empty() || status_of(&response) == 400, "{framing}: {response}");
     }
-    is_well(&server);
+    check_healthy(&server);
 }
 
 #[test]
-fn bytes_that_are_no_http_break_nothing() {
+fn bytes_that_are_not_http_leave_the_server_healthy() {
     let server = Database::embedded().serve();
     let long = format!("GET /{} HTTP/1.1\r\nHost: x\r\n\r\n", "a".repeat(300_000));
     let many = format!("GET /v1/ping HTTP/1.1\r\nHost: x\r\n{}\r\n", "X-Y: z\r\n".repeat(2_000));
@@ -268,25 +269,25 @@ fn bytes_that_are_no_http_break_nothing() {
         long.as_bytes(),
         many.as_bytes(),
     ] {
-        let answer = exchange(&server.url, bytes);
-        assert!(answer.is_empty() || (400..600).contains(&status_of(&answer)), "{answer}");
-        is_well(&server);
+        let response = exchange(&server.url, bytes);
+        assert!(response.is_empty() || (400..600).contains(&status_of(&response)), "{response}");
+        check_healthy(&server);
     }
 }
 
 #[test]
-fn the_content_type_must_be_json_where_there_is_a_body() {
+fn a_body_must_have_the_json_content_type() {
     let server = Database::embedded().serve();
     let client = server.client();
     let body = json!({"label": "a"}).to_string();
     for taken in ["application/json", "Application/JSON; charset=utf-8", "application/x+json"] {
-        client.post("/v1/did/activate").body(taken, body.as_bytes()).answer().ok();
+        client.post("/v1/did/activate").body(taken, body.as_bytes()).response().ok();
     }
     for not in
         ["text/plain", "application/x-www-form-urlencoded", "application/jsonp", "text/json", "*/*"]
     {
-        let answer = client.post("/v1/did/activate").body(not, body.as_bytes()).answer();
-        answer.refused(415, "UNSUPPORTED_MEDIA_TYPE");
+        let response = client.post("/v1/did/activate").body(not, body.as_bytes()).response();
+        response.refused(415, "UNSUPPORTED_MEDIA_TYPE");
     }
     let untyped = format!(
         "POST /v1/did/activate HTTP/1.1\r\nHost: x\r\nContent-Length: 13\r\nConnection: close\r\n\r\n{body}"
@@ -295,33 +296,38 @@ fn the_content_type_must_be_json_where_there_is_a_body() {
 }
 
 #[test]
-fn the_key_may_come_in_the_body_and_the_header_wins() {
+fn the_key_may_be_in_the_body_and_the_header_takes_precedence() {
     let server = Database::embedded().serve();
     let client = server.client();
-    let alice = client.newcomer();
+    let alice = client.new_identity();
     let sibling = client.sibling(&alice);
-    let status = |request: Request<'_>| request.token(&alice.token).answer();
+    let status = |request: Request<'_>| request.token(&alice.token).response();
     let named = json!({"api_key_id": sibling.key, "unknown": [1, {"deep": null}], "to": 7});
     let in_body = status(client.post("/v1/did/status").json(&named));
-    assert_eq!(in_body.ok()["api_key_id"], sibling.key, "and unknown fields are ignored");
+    assert_eq!(
+        in_body.ok()["api_key_id"],
+        sibling.key,
+        "the header takes precedence and unknown fields are ignored"
+    );
     let in_both = status(client.post("/v1/did/status").key(&alice.key).json(&named));
     assert_eq!(in_both.ok()["api_key_id"], alice.key);
     let wrong_type =
         status(client.post("/v1/did/status").key(&alice.key).json(&json!({"api_key_id": 7})));
     assert_eq!(wrong_type.ok()["api_key_id"], alice.key);
     let message = json!({"api_key_id": sibling.key, "to": alice.key, "message": "x"});
-    let sent = client.post("/v1/channel/send").token(&alice.token).json(&message).answer();
+    let sent = client.post("/v1/channel/send").token(&alice.token).json(&message).response();
     assert_eq!(sent.ok()["sender"], sibling.key);
 }
 
-/// How long connections and bodies may take where a test waits for the end of that.
+/// Time limits of connections and bodies for tests that wait for them.
 const BRIEF: [&str; 2] = ["--body-timeout=500ms", "--connection-timeout=1s"];
 
 fn post(path: &str, headers: &str) -> String {
     format!("POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n{headers}\r\n")
 }
 
-/// Whether the server closes the connection, which is fed `drops` meanwhile, well before it would for other reasons.
+/// Returns whether the server closes the connection well before other time limits. Sends `drops` repeatedly
+/// in between.
 fn is_closed(socket: &mut TcpStream, drops: Option<&str>) -> bool {
     socket.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
     let began = Instant::now();
@@ -337,6 +343,6 @@ fn is_closed(socket: &mut TcpStream, drops: Option<&str>) -> bool {
     false
 }
 
-fn is_well(server: &Server) {
-    server.client().request("GET", "/v1/ping").answer().ok();
+fn check_healthy(server: &Server) {
+    server.client().request("GET", "/v1/ping").response().ok();
 }

@@ -1,4 +1,4 @@
-//! The main job: activate, log in, register, send, be notified, open.
+//! The main job: activate, log in, register, send, receive the webhook request, open.
 
 use serde_json::{Value, json};
 
@@ -6,46 +6,46 @@ use crate::support::{Database, Identity, Receiver, on_both, text};
 
 on_both!(
     a_message_to_a_key_arrives_sealed_and_opens,
-    a_handle_is_taken_in_any_spelling,
-    a_key_may_write_to_itself,
-    every_suite_opens_after_a_restart_with_another,
+    a_handle_is_accepted_in_any_spelling,
+    a_key_may_send_to_itself,
+    envelopes_of_every_suite_open_after_a_restart_with_another_suite,
     messages_of_any_text_come_back_unchanged,
-    the_status_tells_what_was_used,
-    what_activation_answers_is_what_the_status_says,
+    the_status_shows_the_usage,
+    the_status_matches_the_activation_response,
 );
 
 fn a_message_to_a_key_arrives_sealed_and_opens(database: &Database) {
     for (flag, algorithm) in [("hybrid", HYBRID), ("classic", CLASSIC), ("channel", CHANNEL)] {
         let server = database.serve_with(&["--suite", flag]);
         let (client, receiver) = (server.client(), Receiver::start());
-        let (alice, bob) = (client.newcomer(), client.newcomer());
+        let (alice, bob) = (client.new_identity(), client.new_identity());
         let secret = text(&client.register(&bob, &receiver.url), "secret");
 
         let sent = client.send(&alice, &bob.key, MESSAGE).ok();
         check_sent(&sent, &alice, &bob, algorithm);
 
-        let notice = receiver.await_notices(1).remove(0);
-        notice.verify(&secret);
-        assert_eq!(notice.id(), text(&sent, "envelope_id"));
-        assert_eq!(notice.header("content-type"), "application/json");
-        assert_eq!(notice.json(), payload_of(&sent));
-        assert!(!String::from_utf8_lossy(&notice.body).contains(MESSAGE));
+        let request = receiver.await_requests(1).remove(0);
+        request.verify(&secret);
+        assert_eq!(request.id(), text(&sent, "envelope_id"));
+        assert_eq!(request.header("content-type"), "application/json");
+        assert_eq!(request.json(), payload_of(&sent));
+        assert!(!String::from_utf8_lossy(&request.body).contains(MESSAGE));
         for identity in [&alice, &bob] {
-            assert!(!String::from_utf8_lossy(&notice.body).contains(&identity.did));
+            assert!(!String::from_utf8_lossy(&request.body).contains(&identity.did));
         }
 
-        let first = client.open(&bob, &notice.id()).ok();
+        let first = client.open(&bob, &request.id()).ok();
         check_opened(&first, &sent);
-        let second = client.open(&bob, &notice.id()).ok();
-        assert_eq!(second, first, "the second opening tells of the first");
+        let second = client.open(&bob, &request.id()).ok();
+        assert_eq!(second, first, "the second opening shows the time of the first");
         server.stop();
     }
 }
 
-fn a_handle_is_taken_in_any_spelling(database: &Database) {
+fn a_handle_is_accepted_in_any_spelling(database: &Database) {
     let server = database.serve();
     let client = server.client();
-    let (alice, bob) = (client.newcomer(), client.newcomer_named("Bob-the_2nd"));
+    let (alice, bob) = (client.new_identity(), client.new_identity_with_handle("Bob-the_2nd"));
     assert_eq!(client.status(&bob).ok()["handle"], "bob-the_2nd");
     for to in ["bob-the_2nd", "BOB-the_2ND", "@bob-the_2nd", "@Bob-The_2nd"] {
         let sent = client.send(&alice, to, MESSAGE).ok();
@@ -54,17 +54,17 @@ fn a_handle_is_taken_in_any_spelling(database: &Database) {
     }
 }
 
-fn a_key_may_write_to_itself(database: &Database) {
+fn a_key_may_send_to_itself(database: &Database) {
     let server = database.serve();
     let client = server.client();
-    let alice = client.newcomer();
+    let alice = client.new_identity();
     let sent = client.send(&alice, &alice.key, MESSAGE).ok();
     assert_eq!(client.open(&alice, &text(&sent, "envelope_id")).ok()["sender"], alice.key);
 }
 
-fn every_suite_opens_after_a_restart_with_another(database: &Database) {
+fn envelopes_of_every_suite_open_after_a_restart_with_another_suite(database: &Database) {
     let server = database.serve_with(&["--suite", "classic"]);
-    let (alice, bob) = (server.client().newcomer(), server.client().newcomer());
+    let (alice, bob) = (server.client().new_identity(), server.client().new_identity());
     let classic = server.client().send(&alice, &bob.key, MESSAGE).ok();
     server.stop();
 
@@ -88,7 +88,7 @@ fn every_suite_opens_after_a_restart_with_another(database: &Database) {
 fn messages_of_any_text_come_back_unchanged(database: &Database) {
     let server = database.serve();
     let client = server.client();
-    let (alice, bob) = (client.newcomer(), client.newcomer());
+    let (alice, bob) = (client.new_identity(), client.new_identity());
     let limit = "ü".repeat(131_072);
     for message in ["x", " \n\t", "naïve 日本語 🦀", "\u{0}\u{1}\"\\", "{\"to\":1}", &limit] {
         let sent = client.send(&alice, &bob.key, message).ok();
@@ -97,10 +97,10 @@ fn messages_of_any_text_come_back_unchanged(database: &Database) {
     }
 }
 
-fn the_status_tells_what_was_used(database: &Database) {
+fn the_status_shows_the_usage(database: &Database) {
     let server = database.serve();
     let (client, receiver) = (server.client(), Receiver::start());
-    let (alice, bob) = (client.newcomer(), client.newcomer());
+    let (alice, bob) = (client.new_identity(), client.new_identity());
     for _ in 0..2 {
         client.register(&alice, &receiver.url);
     }
@@ -121,13 +121,17 @@ fn the_status_tells_what_was_used(database: &Database) {
     };
     usage("day", 1000, 6);
     usage("month", 1000, 3);
-    // A minute may have ended on the way.
+    // A minute may have ended in between.
     assert!(status["usage"]["minute"]["used"].as_u64().unwrap() <= 6);
     assert_eq!(status["usage"]["minute"]["limit"], 20);
-    assert_eq!(client.status(&bob).ok()["usage"]["month"]["used"], 0, "receiving costs nothing");
+    assert_eq!(
+        client.status(&bob).ok()["usage"]["month"]["used"],
+        0,
+        "receiving uses no allowance"
+    );
 }
 
-fn what_activation_answers_is_what_the_status_says(database: &Database) {
+fn the_status_matches_the_activation_response(database: &Database) {
     let server = database.serve();
     let client = server.client();
     let activated = client.activate(&json!({"label": "Bob's phone", "handle": "bob"})).ok();
@@ -148,7 +152,7 @@ fn what_activation_answers_is_what_the_status_says(database: &Database) {
     assert!(token.starts_with("st_"));
 
     let request = client.post("/v1/did/status").token(&token).key(&text(&activated, "api_key_id"));
-    let status = request.answer().ok();
+    let status = request.response().ok();
     for (name, value) in
         activated.as_object().unwrap().iter().filter(|(name, _)| *name != "login_secret")
     {
@@ -176,7 +180,7 @@ fn check_sent(sent: &Value, from: &Identity, to: &Identity, algorithm: &str) {
     assert!(is_instant(&text(&sent["metadata"], "timestamp")));
 }
 
-/// Exactly the contract's fields, with what the sender was told.
+/// The expected webhook body: exactly the fields of the contract, with the values of the send response.
 fn payload_of(sent: &Value) -> Value {
     json!({
         "event": "envelope.received",
@@ -196,7 +200,7 @@ fn check_opened(opened: &Value, sent: &Value) {
     assert!(is_instant(&text(opened, "opened_at")));
 }
 
-/// ISO 8601 in UTC with milliseconds.
+/// Returns whether the text is ISO 8601 in UTC with milliseconds.
 fn is_instant(text: &str) -> bool {
     let shape = text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c });
     shape.collect::<String>() == "0000-00-00T00:00:00.000Z"

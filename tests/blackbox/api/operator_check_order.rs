@@ -1,27 +1,26 @@
-//! The order of the checks that an operator's decisions bring about: each fault is taken away, and the next is told.
+//! The order of checks that depend on operator decisions. Each step removes the reported fault and expects
+//! the next.
 
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Client, Database, Identity, SOON, eventually, on_both};
+use crate::support::{Client, Database, Identity, Response, SOON, eventually, on_both};
 
 on_both!(
-    a_caller_is_told_of_its_key_then_of_governance_then_of_the_rate_then_of_the_body,
-    a_key_that_used_up_its_minute_is_found_out_when_it_is_revoked,
-    a_recipient_is_judged_before_throughput_and_throughput_before_the_month,
-    a_repeated_request_is_answered_before_its_recipient_is_judged,
-    an_idempotency_key_is_judged_after_the_body_and_before_the_recipient,
+    checks_run_in_the_order_key_state_governance_rate_limit_body,
+    a_rate_limited_key_is_rejected_as_revoked_after_its_revocation,
+    the_recipient_is_checked_before_throughput_and_throughput_before_the_month,
+    a_replayed_request_gets_its_response_before_the_recipient_is_checked,
+    an_idempotency_key_is_checked_after_the_body_and_before_the_recipient,
 );
 
-fn a_caller_is_told_of_its_key_then_of_governance_then_of_the_rate_then_of_the_body(
-    database: &Database,
-) {
+fn checks_run_in_the_order_key_state_governance_rate_limit_body(database: &Database) {
     let server = database.serve();
     let client = server.client();
-    let (alice, mallory) = (client.newcomer(), client.newcomer());
+    let (alice, mallory) = (client.new_identity(), client.new_identity());
     let key = alice.key.as_str();
-    // Nothing is ever admitted.
+    // No request is admitted.
     database.set_enterprise(key, [0, 1000, 1000, 1000]);
     database.operate(&["governance", "enforce", key, "--reason", "x"]);
     database.operate(&["key", "deactivate", key]);
@@ -29,17 +28,17 @@ fn a_caller_is_told_of_its_key_then_of_governance_then_of_the_rate_then_of_the_b
         for path in EXECUTING {
             let post =
                 |body: &str| client.post(path).by(&alice).body("application/json", body.as_bytes());
-            post("{").answer().refused(status, code);
-            post("{}").answer().refused(status, code);
+            post("{").response().refused(status, code);
+            post("{}").response().refused(status, code);
         }
     };
     let body = json!({"to": "x", "message": "x"});
     let foreign = client.post("/v1/channel/send").token(&mallory.token).key(key).json(&body);
-    foreign.answer().refused(401, "UNAUTHORIZED");
+    foreign.response().refused(401, "UNAUTHORIZED");
     every("KEY_INACTIVE", 403);
     database.operate(&["key", "reactivate", key]);
     every("GOVERNANCE_BLOCKED", 403);
-    // What governance does not block is counted.
+    // Requests that governance allows count.
     client.status(&alice).refused(429, "RATE_LIMIT_EXCEEDED");
     database.operate(&["governance", "lift", key, "--reason", "x"]);
     every("RATE_LIMIT_EXCEEDED", 429);
@@ -47,47 +46,47 @@ fn a_caller_is_told_of_its_key_then_of_governance_then_of_the_rate_then_of_the_b
     eventually("the plan holds", SOON, || (client.status(&alice).status == 200).then_some(()));
     for path in EXECUTING {
         let broken = client.post(path).by(&alice).body("application/json", b"{");
-        broken.answer().refused(400, "INVALID_JSON");
+        broken.response().refused(400, "INVALID_JSON");
     }
 }
 
-/// A client that hammers on is refused from memory for a moment; never is it let through.
-fn a_key_that_used_up_its_minute_is_found_out_when_it_is_revoked(database: &Database) {
+/// A client over its rate limit is rejected from the cache for a moment, but never admitted.
+fn a_rate_limited_key_is_rejected_as_revoked_after_its_revocation(database: &Database) {
     let server = database.serve();
     let client = server.client();
-    let (alice, bob) = (client.newcomer(), client.newcomer());
-    for who in [&alice, &bob] {
-        database.set_enterprise(&who.key, [0, 1000, 1000, 1000]);
-        client.status(who).refused(429, "RATE_LIMIT_EXCEEDED");
-        client.send(who, &who.key, "x").refused(429, "RATE_LIMIT_EXCEEDED");
+    let (alice, bob) = (client.new_identity(), client.new_identity());
+    for identity in [&alice, &bob] {
+        database.set_enterprise(&identity.key, [0, 1000, 1000, 1000]);
+        client.status(identity).refused(429, "RATE_LIMIT_EXCEEDED");
+        client.send(identity, &identity.key, "x").refused(429, "RATE_LIMIT_EXCEEDED");
     }
     database.operate(&["key", "revoke", &alice.key]);
-    client.post("/v1/auth/logout").token(&bob.token).answer().ok();
-    for (who, status, code) in [(&alice, 403, "KEY_INACTIVE"), (&bob, 401, "UNAUTHORIZED")] {
-        let by_status = || client.status(who);
-        let by_send = || client.send(who, &who.key, "x");
-        let asks: [&dyn Fn() -> Answer; 2] = [&by_status, &by_send];
+    client.post("/v1/auth/logout").token(&bob.token).response().ok();
+    for (identity, status, code) in [(&alice, 403, "KEY_INACTIVE"), (&bob, 401, "UNAUTHORIZED")] {
+        let by_status = || client.status(identity);
+        let by_send = || client.send(identity, &identity.key, "x");
+        let asks: [&dyn Fn() -> Response; 2] = [&by_status, &by_send];
         for ask in asks {
             let began = Instant::now();
             let found_out = eventually("it is found out", SOON, || {
                 let asked = began.elapsed();
-                let answer = ask();
-                if answer.status == 429 {
-                    answer.refused(429, "RATE_LIMIT_EXCEEDED");
+                let response = ask();
+                if response.status == 429 {
+                    response.refused(429, "RATE_LIMIT_EXCEEDED");
                     assert!(asked <= Duration::from_secs(5), "{asked:?}");
                     return None;
                 }
-                Some(answer)
+                Some(response)
             });
             found_out.refused(status, code);
         }
     }
 }
 
-fn a_recipient_is_judged_before_throughput_and_throughput_before_the_month(database: &Database) {
+fn the_recipient_is_checked_before_throughput_and_throughput_before_the_month(database: &Database) {
     let server = database.serve();
     let client = server.client();
-    let (alice, bob) = (client.newcomer(), client.newcomer_named("bob"));
+    let (alice, bob) = (client.new_identity(), client.new_identity_with_handle("bob"));
     database.set_enterprise(&alice.key, [1000, 1000, 0, 0]);
     database.operate(&["governance", "enforce", &bob.account, "--reason", "x"]);
     database.operate(&["key", "deactivate", &bob.key]);
@@ -109,14 +108,14 @@ fn a_recipient_is_judged_before_throughput_and_throughput_before_the_month(datab
     database.set_enterprise(&alice.key, [1000, 1000, 2, 1000]);
     client.send(&alice, "bob", "x").ok();
     let usage = &client.status(&alice).ok()["usage"];
-    // Neither the sends that a limit refused count, nor those before.
+    // Sends rejected by a limit do not count, and neither do earlier rejections.
     assert_eq!((&usage["day"]["used"], &usage["month"]["used"]), (&json!(8), &json!(1)));
 }
 
-fn an_idempotency_key_is_judged_after_the_body_and_before_the_recipient(database: &Database) {
+fn an_idempotency_key_is_checked_after_the_body_and_before_the_recipient(database: &Database) {
     let server = database.serve_with(&["--max-message-bytes", "10"]);
     let client = server.client();
-    let (alice, bob) = (client.newcomer(), client.newcomer());
+    let (alice, bob) = (client.new_identity(), client.new_identity());
     let send = |body: Value| send(client, &alice, &body);
     send(json!({"to": bob.key, "message": "x"})).ok();
     send(json!({"to": bob.key})).refused(400, "MISSING_FIELD");
@@ -134,10 +133,10 @@ fn an_idempotency_key_is_judged_after_the_body_and_before_the_recipient(database
     send(other).refused(403, "KEY_INACTIVE");
 }
 
-fn a_repeated_request_is_answered_before_its_recipient_is_judged(database: &Database) {
+fn a_replayed_request_gets_its_response_before_the_recipient_is_checked(database: &Database) {
     let server = database.serve();
     let client = server.client();
-    let (alice, bob) = (client.newcomer(), client.newcomer());
+    let (alice, bob) = (client.new_identity(), client.new_identity());
     let body = json!({"to": bob.key, "message": "x"});
     let first = send(client, &alice, &body).ok();
     let check = || {
@@ -157,9 +156,9 @@ fn a_repeated_request_is_answered_before_its_recipient_is_judged(database: &Data
     send(client, &alice, &body).refused(403, "GOVERNANCE_BLOCKED");
 }
 
-fn send(client: &Client, from: &Identity, body: &Value) -> Answer {
+fn send(client: &Client, from: &Identity, body: &Value) -> Response {
     let request = client.post("/v1/channel/send").by(from).header("Idempotency-Key", "order-7");
-    request.json(body).answer()
+    request.json(body).response()
 }
 
 const EXECUTING: [&str; 3] = ["/v1/channel/send", "/v1/channel/open", "/v1/webhooks/register"];

@@ -1,14 +1,15 @@
-//! Every refusal that these endpoints can meet, in a table: status, code and field; [`Answer::refused`] checks the
-//! rest of the problem document and the headers of each.
+//! All rejections of these endpoints in tables: status, code and field.
 //!
-//! [`Answer::refused`]: crate::support::Answer::refused
+//! [`Response::refused`] checks the rest of the problem document and the headers.
+//!
+//! [`Response::refused`]: crate::support::Response::refused
 
 use serde_json::{Value, json};
 
 use crate::support::{Client, Database, Identity, on_both, text};
 
 on_both!(
-    a_body_that_is_no_json_object_is_refused,
+    a_body_that_is_not_a_json_object_is_rejected,
     activate_refuses,
     login_and_logout_refuse,
     managing_webhooks_refuses,
@@ -16,16 +17,16 @@ on_both!(
     register_refuses,
     send_refuses,
     status_refuses,
-    unknown_ids_and_somebody_elses_look_the_same,
+    unknown_ids_and_ids_of_other_accounts_look_the_same,
 );
 
-/// What is sent, and what must be answered: status, code, and field where one is at fault.
+/// The request body and the expected status, code and field, if a field is at fault.
 type Row<'a> = (Value, u16, &'a str, Option<&'a str>);
 
 fn activate_refuses(database: &Database) {
     let server = database.serve();
     let client = server.client();
-    client.newcomer_named("taken");
+    client.new_identity_with_handle("taken");
     let rows: &[Row<'_>] = &[
         (json!({}), 400, "MISSING_FIELD", Some("label")),
         (json!({"label": null}), 400, "MISSING_FIELD", Some("label")),
@@ -50,7 +51,7 @@ fn activate_refuses(database: &Database) {
     check(rows, |body| client.activate(body));
     for token in ["", "st_wrong", "Bearer"] {
         let request = client.post("/v1/did/activate").token(token).json(&json!({"label": "a"}));
-        request.answer().refused(401, "UNAUTHORIZED");
+        request.response().refused(401, "UNAUTHORIZED");
     }
     for label in ["ü".repeat(100), " ".to_owned(), "<b>".to_owned()] {
         assert_eq!(client.activate(&json!({"label": label})).ok()["label"], label);
@@ -60,7 +61,7 @@ fn activate_refuses(database: &Database) {
 fn login_and_logout_refuse(database: &Database) {
     let server = database.serve();
     let client = server.client();
-    let alice = client.newcomer();
+    let alice = client.new_identity();
     let rows: &[Row<'_>] = &[
         (json!({}), 400, "MISSING_FIELD", Some("account_id")),
         (json!({"login_secret": 7}), 400, "MISSING_FIELD", Some("account_id")),
@@ -69,13 +70,13 @@ fn login_and_logout_refuse(database: &Database) {
         (json!({"account_id": "x", "login_secret": 7}), 400, "INVALID_FIELD", Some("login_secret")),
         (json!({"account_id": "x", "login_secret": "x"}), 401, "UNAUTHORIZED", None),
     ];
-    check(rows, |body| client.post("/v1/auth/login").json(body).answer());
+    check(rows, |body| client.post("/v1/auth/login").json(body).response());
     let rows: &[Row<'_>] = &[
         (json!({"all": "yes"}), 400, "INVALID_FIELD", Some("all")),
         (json!({"all": 1}), 400, "INVALID_FIELD", Some("all")),
     ];
-    check(rows, |body| client.post("/v1/auth/logout").token(&alice.token).json(body).answer());
-    client.post("/v1/auth/logout").answer().refused(401, "UNAUTHORIZED");
+    check(rows, |body| client.post("/v1/auth/logout").token(&alice.token).json(body).response());
+    client.post("/v1/auth/logout").response().refused(401, "UNAUTHORIZED");
     client.status(&alice).ok();
 }
 
@@ -88,7 +89,7 @@ fn send_refuses(database: &Database) {
     let server = database.serve();
     let client = server.client();
     check_credentials(client, "/v1/channel/send");
-    let (alice, bob) = (client.newcomer(), client.newcomer_named("bob"));
+    let (alice, bob) = (client.new_identity(), client.new_identity_with_handle("bob"));
     let mut rows: Vec<Row<'_>> = vec![
         (json!({}), 400, "MISSING_FIELD", Some("to")),
         (json!({"to": bob.key}), 400, "MISSING_FIELD", Some("message")),
@@ -122,7 +123,7 @@ fn open_refuses(database: &Database) {
     let server = database.serve();
     let client = server.client();
     check_credentials(client, "/v1/channel/open");
-    let alice = client.newcomer();
+    let alice = client.new_identity();
     let rows: &[Row<'_>] = &[
         (json!({}), 400, "MISSING_FIELD", Some("envelope_id")),
         (json!({"envelope_id": ""}), 400, "MISSING_FIELD", Some("envelope_id")),
@@ -138,7 +139,7 @@ fn register_refuses(database: &Database) {
     let server = database.serve();
     let client = server.client();
     check_credentials(client, "/v1/webhooks/register");
-    let (alice, url) = (client.newcomer(), "https://hooks.invalid/");
+    let (alice, url) = (client.new_identity(), "https://hooks.invalid/");
     let rows: &[Row<'_>] = &[
         (json!({}), 400, "MISSING_FIELD", Some("url")),
         (json!({"events": ["x"]}), 400, "MISSING_FIELD", Some("url")),
@@ -174,7 +175,7 @@ fn managing_webhooks_refuses(database: &Database) {
     let server = database.serve();
     let client = server.client();
     check_credentials(client, "/v1/webhooks");
-    let alice = client.newcomer();
+    let alice = client.new_identity();
     let rows: &[Row<'_>] = &[
         (json!({}), 400, "MISSING_FIELD", Some("action")),
         (json!({"action": null}), 400, "MISSING_FIELD", Some("action")),
@@ -193,7 +194,7 @@ fn managing_webhooks_refuses(database: &Database) {
     check(rows, |body| client.manage(&alice, body));
 }
 
-fn a_body_that_is_no_json_object_is_refused(database: &Database) {
+fn a_body_that_is_not_a_json_object_is_rejected(database: &Database) {
     let server = database.serve();
     let client = server.client();
     let deep = "[".repeat(100_000);
@@ -214,8 +215,8 @@ fn a_body_that_is_no_json_object_is_refused(database: &Database) {
     ];
     for path in ["/v1/did/activate", "/v1/auth/login"] {
         for body in bodies {
-            let answer = client.post(path).body("application/json", body).answer();
-            assert!(answer.refused(400, "INVALID_JSON").get("field").is_none());
+            let response = client.post(path).body("application/json", body).response();
+            assert!(response.refused(400, "INVALID_JSON").get("field").is_none());
         }
     }
     for path in [
@@ -230,68 +231,68 @@ fn a_body_that_is_no_json_object_is_refused(database: &Database) {
         "/v1/webhooks",
         "/v1/webhooks/register",
     ] {
-        let who = client.newcomer();
-        let request = client.post(path).by(&who).body("application/json", b"[1]");
-        request.answer().refused(400, "INVALID_JSON");
+        let identity = client.new_identity();
+        let request = client.post(path).by(&identity).body("application/json", b"[1]");
+        request.response().refused(400, "INVALID_JSON");
     }
 }
 
-fn unknown_ids_and_somebody_elses_look_the_same(database: &Database) {
+fn unknown_ids_and_ids_of_other_accounts_look_the_same(database: &Database) {
     let server = database.serve();
     let client = server.client();
-    let (alice, bob) = (client.newcomer(), client.newcomer());
+    let (alice, bob) = (client.new_identity(), client.new_identity());
     let eve = client.sibling(&bob);
     let envelope = text(&client.send(&alice, &bob.key, "x").ok(), "envelope_id");
     let webhook = text(&client.register(&bob, "https://hooks.invalid/"), "webhook_id");
-    let strange = |who: &Identity, path: &str, body: &Value, unlike: &Value, code: &str| {
+    let strange = |identity: &Identity, path: &str, body: &Value, unlike: &Value, code: &str| {
         let problems = [body, unlike].map(|body| {
-            let mut problem = client.act(who, path, body).refused(404, code);
+            let mut problem = client.act(identity, path, body).refused(404, code);
             problem.as_object_mut().unwrap().remove("request_id");
             problem
         });
         assert_eq!(problems[0], problems[1]);
     };
-    for who in [&alice, &eve] {
+    for identity in [&alice, &eve] {
         let envelopes = [&*envelope, UNKNOWN_ENVELOPE].map(|id| json!({"envelope_id": id}));
-        strange(who, "/v1/channel/open", &envelopes[0], &envelopes[1], "ENVELOPE_NOT_FOUND");
+        strange(identity, "/v1/channel/open", &envelopes[0], &envelopes[1], "ENVELOPE_NOT_FOUND");
         let webhooks =
             [&*webhook, UNKNOWN_WEBHOOK].map(|id| json!({"action": "delete", "webhook_id": id}));
-        strange(who, "/v1/webhooks", &webhooks[0], &webhooks[1], "WEBHOOK_NOT_FOUND");
+        strange(identity, "/v1/webhooks", &webhooks[0], &webhooks[1], "WEBHOOK_NOT_FOUND");
     }
     client.open(&bob, &envelope).ok();
     assert_eq!(client.status(&bob).ok()["webhooks"], 1);
 }
 
-/// Without a good token, without a key, with an unknown one, and with somebody else's.
+/// Tries an invalid token, no key, an unknown key, and a key of another account.
 fn check_credentials(client: &Client, path: &str) {
-    let (alice, bob) = (client.newcomer(), client.newcomer());
+    let (alice, bob) = (client.new_identity(), client.new_identity());
     let ended = text(
         &client.login(&alice.account, alice.login_secret.as_ref().unwrap()).ok(),
         "session_token",
     );
-    client.post("/v1/auth/logout").token(&ended).answer().ok();
+    client.post("/v1/auth/logout").token(&ended).response().ok();
     let post = || client.post(path).json(&json!({}));
-    post().key(&alice.key).answer().refused(401, "UNAUTHORIZED");
+    post().key(&alice.key).response().refused(401, "UNAUTHORIZED");
     post()
         .key(&alice.key)
         .header("Authorization", "Basic YTpi")
-        .answer()
+        .response()
         .refused(401, "UNAUTHORIZED");
     let secret = alice.login_secret.as_ref().unwrap();
     for token in ["", "st_", "x", secret, &alice.key, &ended, alice.token.trim_start_matches("st_")]
     {
-        post().key(&alice.key).token(token).answer().refused(401, "UNAUTHORIZED");
+        post().key(&alice.key).token(token).response().refused(401, "UNAUTHORIZED");
     }
-    post().token(&alice.token).answer().refused(401, "UNAUTHORIZED");
+    post().token(&alice.token).response().refused(401, "UNAUTHORIZED");
     for key in [UNKNOWN_KEY, "ak_short", "x", &alice.account, &alice.did, &alice.key.to_uppercase()]
     {
-        let problem = post().token(&alice.token).key(key).answer().refused(404, "KEY_NOT_FOUND");
+        let problem = post().token(&alice.token).key(key).response().refused(404, "KEY_NOT_FOUND");
         assert!(problem.get("field").is_none(), "{problem}");
     }
-    post().token(&alice.token).key(&bob.key).answer().refused(401, "UNAUTHORIZED");
+    post().token(&alice.token).key(&bob.key).response().refused(401, "UNAUTHORIZED");
 }
 
-fn check(rows: &[Row<'_>], ask: impl Fn(&Value) -> crate::support::Answer) {
+fn check(rows: &[Row<'_>], ask: impl Fn(&Value) -> crate::support::Response) {
     for (body, status, code, field) in rows {
         let problem = ask(body).refused(*status, code);
         let shown: String = body.to_string().chars().take(100).collect();

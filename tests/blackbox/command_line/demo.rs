@@ -1,11 +1,11 @@
-//! `sealpost demo` shows the main job and leaves nothing behind.
+//! `sealpost demo`: runs the main job and leaves no data behind.
 
 use std::time::{Duration, Instant};
 
 use crate::support::{binary, is_empty, run};
 
 #[test]
-fn the_demo_holds_in_every_step_and_leaves_nothing_behind() {
+fn every_step_of_the_demo_succeeds_and_no_data_remains() {
     let (temporary, here) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let mut command = binary(&["demo"]);
     command.env("TMPDIR", temporary.path()).current_dir(&here);
@@ -18,7 +18,7 @@ fn the_demo_holds_in_every_step_and_leaves_nothing_behind() {
 }
 
 #[test]
-fn the_demo_holds_whatever_the_environment_says() {
+fn the_demo_ignores_settings_in_the_environment() {
     for (name, value) in [
         ("SEALPOST_DATABASE_URL", "postgres://nobody@localhost:1/nowhere"),
         ("SEALPOST_DATA_DIR", "/proc/nowhere"),

@@ -1,11 +1,10 @@
-//! The command line as people and shells meet it: help with examples, colours and progress on a terminal alone,
-//! completions, manual pages.
+//! Help with examples, colours and progress on terminals, completions, and manual pages.
 
 use std::{fs, process::Command};
 
-use crate::support::{AttemptSummary, Database, binary, run};
+use crate::support::{CommandResult, Database, binary, run};
 
-/// What a command says on a terminal.
+/// Returns the output of a command on a terminal.
 fn on_a_terminal(arguments: &[&str], environment: &[(&str, &str)]) -> String {
     let mut command = Command::new("python3");
     command.args(["-c", TERMINAL, env!("CARGO_BIN_EXE_sealpost")]).args(arguments);
@@ -16,13 +15,13 @@ fn on_a_terminal(arguments: &[&str], environment: &[(&str, &str)]) -> String {
 }
 
 fn page(arguments: &[&str]) -> String {
-    let AttemptSummary { status, stdout, stderr } = run(binary(arguments));
+    let CommandResult { status, stdout, stderr } = run(binary(arguments));
     assert_eq!((status, stderr.as_str()), (Some(0), ""), "{arguments:?}");
     stdout
 }
 
 #[test]
-fn help_ends_with_examples_and_says_every_default() {
+fn help_ends_with_examples_and_shows_every_default() {
     for arguments in [
         &["--help"][..],
         &["serve", "--help"],
@@ -42,7 +41,7 @@ fn help_ends_with_examples_and_says_every_default() {
 }
 
 #[test]
-fn colours_are_for_terminals_and_for_those_who_want_them() {
+fn colours_are_used_only_on_terminals_or_on_request() {
     assert!(!page(&["--help"]).contains('\u{1b}'));
     assert!(on_a_terminal(&["--help"], &[]).contains("\u{1b}["));
     assert!(!on_a_terminal(&["--help"], &[("NO_COLOR", "1")]).contains('\u{1b}'));
@@ -56,7 +55,7 @@ fn colours_are_for_terminals_and_for_those_who_want_them() {
 }
 
 #[test]
-fn progress_is_for_terminals_and_is_gone_at_the_end() {
+fn progress_is_shown_only_on_terminals_and_cleared_at_the_end() {
     let (watched, unwatched) = (Database::postgres(), Database::postgres());
     let said = on_a_terminal(&["migrate", "--database-url", watched.url()], &[]);
     assert!(said.contains("sealpost: applying 0001_initial"), "{said:?}");
@@ -94,7 +93,7 @@ fn a_shell_completes_commands_and_flags() {
 }
 
 #[test]
-fn there_is_a_manual_page_for_each_command() {
+fn each_command_has_a_manual_page() {
     let manual = page(&["man"]);
     for said in [".TH sealpost 1", ".SH NAME", "SEALPOST_LISTEN", "Examples:"] {
         assert!(manual.contains(said), "{said}: {manual}");
@@ -107,7 +106,7 @@ fn there_is_a_manual_page_for_each_command() {
 }
 
 #[test]
-fn what_goes_wrong_is_one_line() {
+fn errors_are_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let nowhere = folder.path().join("nowhere").display().to_string();
     for (status, arguments) in [
@@ -127,6 +126,6 @@ fn what_goes_wrong_is_one_line() {
     }
 }
 
-/// Runs a command on a terminal of its own.
+/// Runs a command on a new terminal.
 const TERMINAL: &str =
     "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";

@@ -1,4 +1,4 @@
-//! The operators' commands as a script sees them: exit status, one JSON object, one line of error.
+//! Operator commands in scripts: exit status, one JSON object, one line of error.
 
 use std::fs;
 
@@ -7,16 +7,16 @@ use serde_json::{Value, json};
 use crate::support::{Client, Database, binary, on_both, run, text};
 
 on_both!(
-    a_database_that_is_behind_is_left_alone,
+    a_database_with_pending_migrations_is_left_unchanged,
     a_key_is_shown_with_exactly_the_fields_of_the_contract,
-    people_are_shown_lines,
-    plans_take_the_numbers_that_they_need_and_no_others,
-    what_does_not_exist_is_said_with_advice,
+    text_output_is_escaped_lines,
+    plans_accept_only_their_own_numbers,
+    unknown_ids_are_reported_with_advice,
 );
 
 fn a_key_is_shown_with_exactly_the_fields_of_the_contract(database: &Database) {
     let server = database.serve();
-    let alice = server.client().newcomer_named("alice");
+    let alice = server.client().new_identity_with_handle("alice");
     assert_eq!(
         database.operate(&["key", "show", &alice.key]),
         json!({
@@ -24,21 +24,21 @@ fn a_key_is_shown_with_exactly_the_fields_of_the_contract(database: &Database) {
             "status": "active", "plan": "explorer", "label": "somebody", "handle": "alice",
         })
     );
-    let unnamed = server.client().newcomer();
+    let unnamed = server.client().new_identity();
     assert_eq!(database.operate(&["key", "show", &unnamed.key])["handle"], json!(null));
     server.stop();
-    // It works as well when nobody serves.
+    // The command works without a running server.
     assert_eq!(database.operate(&["key", "show", &alice.key])["did"], alice.did);
 }
 
-fn people_are_shown_lines(database: &Database) {
+fn text_output_is_escaped_lines(database: &Database) {
     let server = database.serve();
-    let alice = server.client().newcomer();
+    let alice = server.client().new_identity();
     let ended = run(database.admin_command(&["key", "show", &alice.key]));
     assert_eq!((ended.status, ended.stderr.as_str()), (Some(0), ""), "{ended:?}");
     assert_eq!(ended.stdout.lines().count(), 7, "{}", ended.stdout);
     assert!(ended.stdout.contains(&alice.did));
-    // Whatever is in a text, it stays on its line and does nothing to a terminal.
+    // Control characters in a text are escaped: the text stays on its line.
     let reason = ["--reason", "a\nstatus  lifted\u{1b}[2J"];
     let enforce = [&["governance", "enforce", &alice.key], &reason[..]].concat();
     for arguments in [&enforce[..], &["audit", "list"]] {
@@ -49,9 +49,9 @@ fn people_are_shown_lines(database: &Database) {
     }
 }
 
-fn what_does_not_exist_is_said_with_advice(database: &Database) {
+fn unknown_ids_are_reported_with_advice(database: &Database) {
     let server = database.serve();
-    let alice = server.client().newcomer();
+    let alice = server.client().new_identity();
     let (key, account) = nowhere();
     for arguments in [
         &["key", "show", &key][..],
@@ -67,27 +67,27 @@ fn what_does_not_exist_is_said_with_advice(database: &Database) {
         &["partner", "suspend", "nobodys-partner", "--reason", "x"],
         &["partner", "restore", "nobodys-partner", "--reason", "x"],
     ] {
-        let line = database.operate_in_vain(1, arguments);
+        let line = database.operate_refused(1, arguments);
         assert!(line.contains("there is no") && line.contains("check"), "{arguments:?} {line}");
-        // The same for a script: nothing on standard output.
-        database.operate_in_vain(1, &[arguments, &["--json"]].concat());
+        // With `--json`, standard output stays empty.
+        database.operate_refused(1, &[arguments, &["--json"]].concat());
     }
     assert_eq!(database.operate(&["audit", "list"]), json!({"entries": []}));
 }
 
-fn plans_take_the_numbers_that_they_need_and_no_others(database: &Database) {
+fn plans_accept_only_their_own_numbers(database: &Database) {
     let server = database.serve();
-    let alice = server.client().newcomer();
+    let alice = server.client().new_identity();
     let set = ["plan", "set", alice.key.as_str()];
     let numbers = ["--per-minute=1", "--per-day=2", "--per-month=3", "--per-second=4"];
     for plan in ["explorer", "builder", "sovereign"] {
         for more in [numbers[0], numbers[3], "--allow-overage"] {
-            let line = database.operate_in_vain(2, &[&set[..], &[plan, more]].concat());
+            let line = database.operate_refused(2, &[&set[..], &[plan, more]].concat());
             assert!(line.contains(plan), "{line}");
         }
         assert_eq!(database.operate(&[&set[..], &[plan]].concat())["plan"], plan);
     }
-    // What is not given stays what the key has: from sovereign, and from there on from its own terms.
+    // Omitted numbers keep their current values: first those of the sovereign plan, then those of the key.
     for (given, [minute, day, month, second], overage) in [
         (&[][..], [2000, 100_000, 100_000, 1000], false),
         (&["--per-month=5"], [2000, 100_000, 5, 1000], false),
@@ -114,22 +114,22 @@ fn plans_take_the_numbers_that_they_need_and_no_others(database: &Database) {
     );
 }
 
-fn a_database_that_is_behind_is_left_alone(database: &Database) {
+fn a_database_with_pending_migrations_is_left_unchanged(database: &Database) {
     let server = database.serve();
-    let alice = server.client().newcomer();
+    let alice = server.client().new_identity();
     server.stop();
     database.by_hand("DELETE FROM __diesel_schema_migrations WHERE version = '0002'");
     for arguments in [&["key", "show", &alice.key][..], &["audit", "verify"], &["kek", "rotate"]] {
-        let line = database.operate_in_vain(1, arguments);
+        let line = database.operate_refused(1, arguments);
         assert!(line.contains("behind") && line.contains("sealpost migrate"), "{line}");
     }
 }
 
 #[test]
-fn wrong_usage_ends_with_two_and_one_line() {
+fn usage_errors_exit_with_status_two_and_one_line() {
     let database = Database::embedded();
     let server = database.serve();
-    let alice = server.client().newcomer();
+    let alice = server.client().new_identity();
     let key = alice.key.as_str();
     for arguments in [
         &["key", "show"][..],
@@ -157,7 +157,7 @@ fn wrong_usage_ends_with_two_and_one_line() {
 }
 
 #[test]
-fn a_database_that_is_not_there_is_not_made() {
+fn a_missing_database_is_not_created() {
     let folder = tempfile::tempdir().unwrap();
     let (key, _) = nowhere();
     let mut command = binary(&["admin", "key", "show", &key, "--data-dir"]);
@@ -168,11 +168,11 @@ fn a_database_that_is_not_there_is_not_made() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
-/// A key and an account of another database.
+/// Returns a key and an account of another database.
 fn nowhere() -> (String, String) {
     let database = Database::embedded();
     let server = database.serve();
     let client: &Client = server.client();
-    let who = client.newcomer();
-    (who.key, who.account)
+    let identity = client.new_identity();
+    (identity.key, identity.account)
 }

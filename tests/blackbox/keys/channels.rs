@@ -1,16 +1,16 @@
-//! The channel suite: one encapsulation for many envelopes of a pair. What was sealed opens wherever and whenever its
-//! recipient asks, and nothing opens once somebody has changed what is stored.
+//! The channel suite: one encapsulation for many envelopes of a pair. Envelopes open on every node at any
+//! time, unless a stored row was changed.
 
 use serde_json::Value;
 
 use crate::support::{Database, Identity, Receiver, Server, on_both, text};
 
 on_both!(
-    a_channel_that_is_stored_costs_the_database_nothing_more,
+    a_stored_channel_is_not_written_again,
     a_pair_shares_a_channel_on_each_node_and_every_node_opens_it,
-    envelopes_outlive_a_kill_and_the_rotation_of_every_key,
+    envelopes_open_after_a_kill_and_after_every_key_rotation,
     the_limits_of_a_channel_are_settings,
-    what_somebody_changed_by_hand_opens_no_more,
+    rows_changed_by_hand_do_not_open,
 );
 
 fn serve(database: &Database) -> Server {
@@ -20,14 +20,14 @@ fn serve(database: &Database) -> Server {
 fn send(server: &Server, from: &Identity, to: &Identity) -> String {
     let sent = server.client().send(from, &to.key, MESSAGE).ok();
     assert_eq!(sent["encryption"]["algorithm"], ALGORITHM);
-    // Header and tag, and no encapsulation.
+    // The payload has a header and a tag, but no encapsulation.
     assert_eq!(sent["metadata"]["payload_size_bytes"], MESSAGE.len() + 38);
     text(&sent, "envelope_id")
 }
 
 #[track_caller]
-fn check_opens(server: &Server, who: &Identity, envelope: &str) -> Value {
-    let opened = server.client().open(who, envelope).ok();
+fn check_opens(server: &Server, identity: &Identity, envelope: &str) -> Value {
+    let opened = server.client().open(identity, envelope).ok();
     assert_eq!(
         (&opened["message"], &opened["encryption"]["algorithm"]),
         (&MESSAGE.into(), &ALGORITHM.into())
@@ -41,14 +41,14 @@ fn a_pair_shares_a_channel_on_each_node_and_every_node_opens_it(database: &Datab
         None => vec![serve(database)],
     };
     let (client, receiver) = (nodes[0].client(), Receiver::start());
-    let (alice, bob) = (client.newcomer(), client.newcomer());
+    let (alice, bob) = (client.new_identity(), client.new_identity());
     let secret = text(&client.register(&bob, &receiver.url), "secret");
     let envelopes: Vec<_> =
         nodes.iter().chain(&nodes).map(|node| send(node, &alice, &bob)).collect();
     assert_eq!(usize::try_from(database.count("channels")), Ok(nodes.len()));
-    for notice in receiver.await_notices(envelopes.len()) {
-        notice.verify(&secret);
-        assert_eq!(notice.json()["encryption"]["algorithm"], ALGORITHM);
+    for request in receiver.await_requests(envelopes.len()) {
+        request.verify(&secret);
+        assert_eq!(request.json()["encryption"]["algorithm"], ALGORITHM);
     }
     for node in &nodes {
         for envelope in &envelopes {
@@ -58,10 +58,10 @@ fn a_pair_shares_a_channel_on_each_node_and_every_node_opens_it(database: &Datab
     }
 }
 
-/// A row that is gone would come back, if anybody still brought it along.
-fn a_channel_that_is_stored_costs_the_database_nothing_more(database: &Database) {
+/// A deleted row would return if a node still wrote the channel with its envelopes.
+fn a_stored_channel_is_not_written_again(database: &Database) {
     let server = serve(database);
-    let (alice, bob) = (server.client().newcomer(), server.client().newcomer());
+    let (alice, bob) = (server.client().new_identity(), server.client().new_identity());
     send(&server, &alice, &bob);
     assert_eq!(database.count("channels"), 1);
     database.by_hand("CREATE TABLE kept AS SELECT * FROM channels; DELETE FROM channels");
@@ -71,9 +71,9 @@ fn a_channel_that_is_stored_costs_the_database_nothing_more(database: &Database)
     check_opens(&server, &bob, &envelope);
 }
 
-fn envelopes_outlive_a_kill_and_the_rotation_of_every_key(database: &Database) {
+fn envelopes_open_after_a_kill_and_after_every_key_rotation(database: &Database) {
     let server = serve(database);
-    let (alice, bob) = (server.client().newcomer(), server.client().newcomer());
+    let (alice, bob) = (server.client().new_identity(), server.client().new_identity());
     let mut envelopes = vec![send(&server, &alice, &bob), send(&server, &alice, &bob)];
     server.kill();
 
@@ -83,7 +83,7 @@ fn envelopes_outlive_a_kill_and_the_rotation_of_every_key(database: &Database) {
     envelopes.push(send(&server, &alice, &bob));
     database.operate(&["kek", "rotate"]);
     envelopes.push(send(&server, &alice, &bob));
-    assert_eq!(database.count("channels"), 3, "one a node's life, and one a sealing key");
+    assert_eq!(database.count("channels"), 3, "one for each process and one for each sealing key");
     assert_eq!(database.count("channels WHERE sealing_version = 2"), 1);
     for envelope in &envelopes {
         check_opens(&server, &bob, envelope);
@@ -103,22 +103,22 @@ fn the_limits_of_a_channel_are_settings(database: &Database) {
     let flags = ["--suite", "channel", "--channel-envelopes=2", "--channels-cached=1"];
     let server = database.serve_with(&flags);
     let client = server.client();
-    let (alice, bob) = (client.newcomer(), client.newcomer());
+    let (alice, bob) = (client.new_identity(), client.new_identity());
     for expected in [1, 1, 2] {
         send(&server, &alice, &bob);
         assert_eq!(database.count("channels"), expected);
     }
-    // Another pair takes the one place there is.
+    // Another pair takes the only slot.
     for (to, expected) in [(&alice, 3), (&bob, 4)] {
         send(&server, &alice, to);
         assert_eq!(database.count("channels"), expected);
     }
 }
 
-/// Two pairs; what is of one is put in the place of the other. The memory of the server does not help.
-fn what_somebody_changed_by_hand_opens_no_more(database: &Database) {
+/// Swaps rows of two pairs. Caches of the server do not hide the change.
+fn rows_changed_by_hand_do_not_open(database: &Database) {
     let server = serve(database);
-    let [alice, bob, carol] = [(); 3].map(|()| server.client().newcomer());
+    let [alice, bob, carol] = [(); 3].map(|()| server.client().new_identity());
     database.set_enterprise(&bob.key, [1000, 1000, 1000, 1000]);
     let envelope = send(&server, &alice, &bob);
     let other = send(&server, &carol, &bob);

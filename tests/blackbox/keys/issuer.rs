@@ -1,4 +1,4 @@
-//! The service's own keys: `did.json`, and their rotation on every node.
+//! The issuer keys of the service: `did.json` and their rotation on every node.
 
 use std::{thread, time::Duration};
 
@@ -8,40 +8,40 @@ use base64::{
 };
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Database, SOON, Server, eventually, on_both, run, text};
+use crate::support::{Database, Response, SOON, Server, eventually, on_both, run, text};
 
 on_both!(
     the_document_is_public_short_lived_and_the_same_everywhere,
-    servers_that_start_at_once_share_one_key,
+    servers_started_at_the_same_time_share_one_key,
     a_rotated_key_is_published_on_every_node_before_it_signs,
     a_base_url_with_a_path_has_a_did_with_a_path,
-    an_address_that_is_none_is_refused_at_start,
+    an_invalid_base_url_is_rejected_at_startup,
 );
 
-fn fetch(server: &Server, path: &str) -> Answer {
-    server.client().request("GET", path).answer()
+fn fetch(server: &Server, path: &str) -> Response {
+    server.client().request("GET", path).response()
 }
 
 fn document(server: &Server) -> Value {
-    let answer = fetch(server, "/.well-known/did.json");
-    assert_eq!(answer.status, 200);
-    answer.json()
+    let response = fetch(server, "/.well-known/did.json");
+    assert_eq!(response.status, 200);
+    response.json()
 }
 
-/// The names of the keys that are published.
+/// Returns the ids of the published keys.
 fn kids(server: &Server) -> Vec<String> {
     let document = document(server);
     let methods = document["verificationMethod"].as_array().unwrap();
     methods.iter().map(|method| text(&method["publicKeyJwk"], "kid")).collect()
 }
 
-/// Its keys as libraries of Standard Webhooks take them.
+/// Returns the keys in the form of Standard Webhooks libraries.
 fn webhook_keys(document: &Value) -> Vec<String> {
     let methods = document["verificationMethod"].as_array().unwrap();
     methods.iter().map(|method| text(method, "standardWebhooksKey")).collect()
 }
 
-/// The same of the JSON Web Key.
+/// Converts the JSON Web Key to the same form.
 fn of_jwk(method: &Value) -> String {
     let bytes = URL_SAFE_NO_PAD.decode(text(&method["publicKeyJwk"], "x")).unwrap();
     format!("whpk_{}", STANDARD.encode(bytes))
@@ -49,12 +49,12 @@ fn of_jwk(method: &Value) -> String {
 
 fn the_document_is_public_short_lived_and_the_same_everywhere(database: &Database) {
     let nodes = database.serve_on_every_node();
-    let answer = fetch(&nodes[0], "/.well-known/did.json");
-    assert_eq!(answer.header("content-type"), Some("application/did+json"));
-    assert_eq!(answer.header("cache-control"), Some("public, max-age=3"));
-    assert_eq!(answer.header("access-control-allow-origin"), Some("*"));
-    assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
-    let document = answer.json();
+    let response = fetch(&nodes[0], "/.well-known/did.json");
+    assert_eq!(response.header("content-type"), Some("application/did+json"));
+    assert_eq!(response.header("cache-control"), Some("public, max-age=3"));
+    assert_eq!(response.header("access-control-allow-origin"), Some("*"));
+    assert_eq!(response.header("x-content-type-options"), Some("nosniff"));
+    let document = response.json();
     let did = nodes[0].url.replace("http://127.0.0.1:", "did:web:127.0.0.1%3A");
     let kid = text(&document["verificationMethod"][0]["publicKeyJwk"], "kid");
     assert_eq!(
@@ -65,13 +65,13 @@ fn the_document_is_public_short_lived_and_the_same_everywhere(database: &Databas
     assert_eq!(webhook_keys(&document), [of_jwk(&document["verificationMethod"][0])]);
     for node in &nodes {
         assert_eq!(kids(node), std::slice::from_ref(&kid));
-        node.client().post("/.well-known/did.json").answer().refused(405, "METHOD_NOT_ALLOWED");
+        node.client().post("/.well-known/did.json").response().refused(405, "METHOD_NOT_ALLOWED");
     }
 }
 
-fn servers_that_start_at_once_share_one_key(database: &Database) {
+fn servers_started_at_the_same_time_share_one_key(database: &Database) {
     if database.postgres_url().is_none() {
-        // An embedded database has one server, which finds its key again.
+        // An embedded database has one server. The server loads the same key after a restart.
         let server = database.serve();
         let before = kids(&server);
         server.stop();
@@ -102,7 +102,11 @@ fn a_rotated_key_is_published_on_every_node_before_it_signs(database: &Database)
         keys.iter().map(|key| (text(key, "kid"), text(key, "status"))).collect::<Vec<_>>()
     };
     let is = |of: &str, status: &str| (of.to_owned(), status.to_owned());
-    assert_eq!(statuses(), [is(&first, "signing"), is(&fresh, "announced")], "still in time");
+    assert_eq!(
+        statuses(),
+        [is(&first, "signing"), is(&fresh, "announced")],
+        "the new key is published before it signs"
+    );
     eventually("the key signs", SOON, || {
         (statuses() == [is(&first, "past"), is(&fresh, "signing")]).then_some(())
     });
@@ -112,7 +116,11 @@ fn a_rotated_key_is_published_on_every_node_before_it_signs(database: &Database)
     let listed = database.operate(&["issuer", "list"]);
     let keys: Vec<_> =
         listed["keys"].as_array().unwrap().iter().map(|key| text(key, "whpk")).collect();
-    assert_eq!(keys, webhook_keys(&document(&nodes[0])), "operators and receivers see the same");
+    assert_eq!(
+        keys,
+        webhook_keys(&document(&nodes[0])),
+        "operators and receivers see the same keys"
+    );
     let lines = run(database.admin_command(&["issuer", "list"])).stdout;
     assert!(lines.lines().zip(&keys).all(|(line, key)| line.ends_with(key)), "{lines}");
 }
@@ -122,7 +130,7 @@ fn a_base_url_with_a_path_has_a_did_with_a_path(database: &Database) {
     assert_eq!(document(&server)["id"], "did:web:example.org%3A8443:seal");
 }
 
-fn an_address_that_is_none_is_refused_at_start(database: &Database) {
+fn an_invalid_base_url_is_rejected_at_startup(database: &Database) {
     for address in ["example.org", "https://example.org/?a", "ftp://example.org"] {
         let ended = run(database.command(&["--base-url", address]));
         assert_eq!(ended.status, Some(1));

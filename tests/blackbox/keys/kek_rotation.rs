@@ -1,4 +1,4 @@
-//! A new key-encryption key, while the server serves: nothing is lost, also when the rotation is killed.
+//! Rotation of the key-encryption key under load, also with a kill during the rotation.
 
 use std::{
     fs,
@@ -14,44 +14,47 @@ use crate::support::{
 };
 
 on_both!(
-    a_rotation_that_is_killed_and_run_again_loses_nothing_under_load,
-    keys_in_the_environment_are_not_rotated_from_here,
-    two_rotations_at_once_are_refused,
+    a_killed_and_repeated_rotation_loses_nothing_under_load,
+    keys_in_the_environment_cannot_be_rotated_by_command,
+    concurrent_rotations_are_rejected,
 );
 
-fn a_rotation_that_is_killed_and_run_again_loses_nothing_under_load(database: &Database) {
+fn a_killed_and_repeated_rotation_loses_nothing_under_load(database: &Database) {
     let server = database.serve();
     let client = server.client();
     let (receiver, of_bob) = (Receiver::start(), Receiver::start());
     let pairs = Pairs::activate(client, &receiver);
-    let bob = client.newcomer();
+    let bob = client.new_identity();
     let secret = text(&client.register(&bob, &of_bob.url), "secret");
-    // Two messages a second and key: some hundred in all, each of which is opened twice later.
+    // Two messages a second for each key: about a hundred in all. Each is opened twice later.
     database.by_hand(
         "UPDATE api_keys SET plan = 'enterprise', enterprise_per_minute = 10000, \
          enterprise_per_day = 10000, enterprise_per_month = 10000, enterprise_per_second = 2, \
          enterprise_allow_overage = FALSE",
     );
-    let mut letters = vec![write_to_oneself(&server, &bob)];
+    let mut letters = vec![send_and_open(&server, &bob)];
     let done = pairs.send_during(client, || {
-        // Once while the servers learn the key, and once when some is under the new one and some is not.
+        // Kills once while the servers load the key, and once while only some rows are re-encrypted.
         kill_when(rotation(database), || versions(database).len() == 2);
-        letters.push(write_to_oneself(&server, &bob));
-        break_off_before(database, &bob);
-        letters.push(write_to_oneself(&server, &bob));
+        letters.push(send_and_open(&server, &bob));
+        fail_rotation_at(database, &bob);
+        letters.push(send_and_open(&server, &bob));
         database.operate(&["kek", "rotate"])
     });
-    letters.push(write_to_oneself(&server, &bob));
+    letters.push(send_and_open(&server, &bob));
     check_file(database);
     assert_eq!((&done["version"], &done["secrets"]), (&json!(2), &json!(pairs.len() + 1)));
     let roots = usize::try_from(done["roots"].as_u64().unwrap()).unwrap();
-    assert!((1..2 * pairs.len()).contains(&roots), "it went on where the other broke off: {done}");
-    for notice in of_bob.await_notices(letters.len()) {
-        notice.verify(&secret);
+    assert!(
+        (1..2 * pairs.len()).contains(&roots),
+        "the rotation must continue the interrupted one: {done}"
+    );
+    for request in of_bob.await_requests(letters.len()) {
+        request.verify(&secret);
     }
-    // What is activated now is under the new key alone.
-    let carol = client.newcomer();
-    let of_carol = write_to_oneself(&server, &carol);
+    // New identities use only the new key.
+    let carol = client.new_identity();
+    let of_carol = send_and_open(&server, &carol);
     pairs.check(client, &receiver, Duration::from_mins(1));
 
     server.stop();
@@ -63,13 +66,13 @@ fn a_rotation_that_is_killed_and_run_again_loses_nothing_under_load(database: &D
         assert_eq!(client.open(&bob, id).ok()["message"], MESSAGE);
     }
     assert_eq!(client.open(&carol, &of_carol).ok()["message"], MESSAGE);
-    write_to_oneself(&server, &bob);
-    of_bob.await_notices(letters.len() + 1)[letters.len()].verify(&secret);
+    send_and_open(&server, &bob);
+    of_bob.await_requests(letters.len() + 1)[letters.len()].verify(&secret);
     assert_eq!(database.operate(&["audit", "verify"])["verdict"], "whole");
     server.stop();
 }
 
-fn keys_in_the_environment_are_not_rotated_from_here(database: &Database) {
+fn keys_in_the_environment_cannot_be_rotated_by_command(database: &Database) {
     let server = database.serve();
     let mut command = database.admin_command(&["kek", "rotate"]);
     command.env("SEALPOST_KEK", run(binary(&["kek", "new"])).stdout.trim());
@@ -78,15 +81,17 @@ fn keys_in_the_environment_are_not_rotated_from_here(database: &Database) {
     assert!(ended.stderr.contains("SEALPOST_KEK") && ended.stderr.contains("--kek-file"));
     assert_eq!(ended.stderr.lines().count(), 1);
     assert_eq!(versions(database), ["1"]);
-    server.client().newcomer();
+    server.client().new_identity();
 }
 
-fn two_rotations_at_once_are_refused(database: &Database) {
+fn concurrent_rotations_are_rejected(database: &Database) {
     let server = database.serve();
-    server.client().newcomer();
+    server.client().new_identity();
     let mut first = rotation(database).spawn().unwrap();
-    eventually("the first has begun", SOON, || (versions(database).len() == 2).then_some(()));
-    let refusal = database.operate_in_vain(1, &["kek", "rotate"]);
+    eventually("the first rotation has started", SOON, || {
+        (versions(database).len() == 2).then_some(())
+    });
+    let refusal = database.operate_refused(1, &["kek", "rotate"]);
     assert!(refusal.contains("another rotation"), "{refusal}");
     assert!(first.wait().unwrap().success());
     assert_eq!(versions(database), ["1", "2"]);
@@ -98,16 +103,16 @@ fn rotation(database: &Database) -> Command {
     command
 }
 
-/// SIGKILL as soon as this is so.
+/// Sends SIGKILL as soon as `is_so` returns true.
 fn kill_when(mut command: Command, mut is_so: impl FnMut() -> bool) {
     let mut rotation = command.spawn().unwrap();
-    eventually("the rotation comes so far", SOON, || is_so().then_some(()));
+    eventually("the rotation reaches the expected point", SOON, || is_so().then_some(()));
     rotation.kill().unwrap();
     rotation.wait().unwrap();
 }
 
-/// Lets a rotation fail when it comes to this key.
-fn break_off_before(database: &Database, last: &Identity) {
+/// Makes a rotation fail at this key.
+fn fail_rotation_at(database: &Database, last: &Identity) {
     let update = "BEFORE UPDATE OF root ON api_keys FOR EACH ROW";
     let when = format!("WHEN (NEW.id = '{}')", last.key);
     let (make, unmake) = match database.postgres_url() {
@@ -127,19 +132,19 @@ fn break_off_before(database: &Database, last: &Identity) {
         ),
     };
     database.by_hand(&make);
-    database.operate_in_vain(1, &["kek", "rotate"]);
+    database.operate_refused(1, &["kek", "rotate"]);
     database.by_hand(unmake);
 }
 
-/// The whole main job of one key; the envelope.
-fn write_to_oneself(server: &Server, who: &Identity) -> String {
-    let sent = server.client().send(who, &who.key, MESSAGE).ok();
+/// Sends a message from a key to itself, opens it, and returns the envelope id.
+fn send_and_open(server: &Server, identity: &Identity) -> String {
+    let sent = server.client().send(identity, &identity.key, MESSAGE).ok();
     let id = text(&sent, "envelope_id");
-    assert_eq!(server.client().open(who, &id).ok()["message"], MESSAGE);
+    assert_eq!(server.client().open(identity, &id).ok()["message"], MESSAGE);
     id
 }
 
-/// Both versions, for the owner alone.
+/// Checks that the key file has both versions and that only the owner can read it.
 fn check_file(database: &Database) {
     assert_eq!(versions(database), ["1", "2"]);
     let mode = fs::metadata(database.kek_file()).unwrap().permissions().mode();

@@ -1,4 +1,4 @@
-//! Revoking a key: once the command has returned, nothing is stored by it or for it any more, on any node.
+//! Key revocation: after the command returns, no node stores envelopes from or to the key.
 
 use std::{
     collections::BTreeSet,
@@ -12,24 +12,24 @@ use std::{
 use serde_json::json;
 
 use crate::support::{
-    Client, Database, Identity, Notice, Receiver, SOON, Server, eventually, on_both, text,
+    Client, Database, Identity, Receiver, SOON, Server, WebhookRequest, eventually, on_both, text,
 };
 
 on_both!(
-    a_handle_of_a_revoked_key_goes_to_the_next_key_of_its_account,
-    a_revoked_key_is_over_on_every_node_while_load_runs,
-    nothing_is_left_of_a_revoked_key_but_its_record,
+    the_handle_of_a_revoked_key_moves_to_the_next_key_of_its_account,
+    a_revoked_key_is_rejected_on_every_node_under_load,
+    only_the_record_of_a_revoked_key_remains,
 );
 
-fn a_revoked_key_is_over_on_every_node_while_load_runs(database: &Database) {
+fn a_revoked_key_is_rejected_on_every_node_under_load(database: &Database) {
     let nodes = database.serve_on_every_node();
     let client = nodes[0].client();
     let (of_mallory, of_bob) = (Receiver::start(), Receiver::start());
-    let (mallory, bob) = (client.newcomer(), client.newcomer());
+    let (mallory, bob) = (client.new_identity(), client.new_identity());
     client.register(&mallory, &of_mallory.url);
     client.register(&bob, &of_bob.url);
-    for who in [&mallory, &bob] {
-        database.set_enterprise(&who.key, [100_000, 100_000, 100_000, 10_000]);
+    for identity in [&mallory, &bob] {
+        database.set_enterprise(&identity.key, [100_000, 100_000, 100_000, 10_000]);
     }
     let load = Load::default();
     let stored = || {
@@ -41,12 +41,12 @@ fn a_revoked_key_is_over_on_every_node_while_load_runs(database: &Database) {
             scope.spawn(|| load.send(node.client(), &mallory, &bob));
             scope.spawn(|| load.send(node.client(), &bob, &mallory));
         }
-        eventually("much is sent", SOON, || (load.count() >= 60).then_some(()));
+        eventually("enough envelopes are sent", SOON, || (load.count() >= 60).then_some(()));
         database.operate(&["key", "revoke", &mallory.key]);
         load.is_revoked.store(true, Ordering::SeqCst);
         let at_return = stored();
         let refused = load.refused.load(Ordering::SeqCst);
-        eventually("enough is refused", SOON, || {
+        eventually("enough sends are rejected", SOON, || {
             (load.refused.load(Ordering::SeqCst) >= refused + 60).then_some(())
         });
         load.is_over.store(true, Ordering::SeqCst);
@@ -54,41 +54,48 @@ fn a_revoked_key_is_over_on_every_node_while_load_runs(database: &Database) {
     });
     assert_eq!(stored(), at_return, "nothing is stored after the command has returned");
     let acknowledged = load.acknowledged.into_inner().unwrap();
-    assert_eq!(usize::try_from(at_return), Ok(acknowledged.len()), "each was acknowledged");
+    assert_eq!(
+        usize::try_from(at_return),
+        Ok(acknowledged.len()),
+        "each stored envelope was acknowledged"
+    );
 
-    // What it had sent is delivered and opens; nothing else is.
+    // Envelopes sent before are delivered and open. No others exist.
     let sent: BTreeSet<String> = acknowledged
         .iter()
         .filter(|(from, _)| *from == mallory.key)
         .map(|(_, id)| id.clone())
         .collect();
-    let told = || -> BTreeSet<String> { of_bob.notices().iter().map(Notice::id).collect() };
-    eventually("all that was sent is told", SOON, || (told().len() >= sent.len()).then_some(()));
+    let told =
+        || -> BTreeSet<String> { of_bob.requests().iter().map(WebhookRequest::id).collect() };
+    eventually("all sent envelopes are delivered", SOON, || {
+        (told().len() >= sent.len()).then_some(())
+    });
     assert_eq!(told(), sent);
     for id in sent.iter().take(5) {
         client.open(&bob, id).ok();
     }
-    // What it would have been told is dropped with its webhooks.
+    // Deliveries to the key are dropped with its webhooks.
     let key = &mallory.key;
     assert_eq!(database.count(&format!("webhooks WHERE api_key_id = '{key}'")), 0);
     let pending = "deliveries d JOIN envelopes e ON e.id = d.envelope_id";
     assert_eq!(database.count(&format!("{pending} WHERE e.recipient = '{key}'")), 0);
     let ids: BTreeSet<&String> = acknowledged.iter().map(|(_, id)| id).collect();
-    assert!(of_mallory.notices().iter().all(|notice| ids.contains(&notice.id())));
+    assert!(of_mallory.requests().iter().all(|request| ids.contains(&request.id())));
 }
 
-fn nothing_is_left_of_a_revoked_key_but_its_record(database: &Database) {
+fn only_the_record_of_a_revoked_key_remains(database: &Database) {
     let nodes = database.serve_on_every_node();
     let client = nodes[0].client();
     let receiver = Receiver::start();
-    let (alice, bob) = (client.newcomer(), client.newcomer_named("bob"));
+    let (alice, bob) = (client.new_identity(), client.new_identity_with_handle("bob"));
     let webhook = client.register(&bob, &receiver.url);
     let mut envelopes = Vec::new();
     for node in &nodes {
         envelopes.push(text(&node.client().send(&alice, "bob", "x").ok(), "envelope_id"));
     }
     client.open(&bob, &envelopes[0]).ok();
-    let told = receiver.await_notices(nodes.len()).len();
+    let told = receiver.await_requests(nodes.len()).len();
     let revoked = database.operate(&["key", "revoke", &bob.key]);
     assert_eq!((&revoked["status"], &revoked["registrations"]), (&json!("revoked"), &json!(1)));
     for node in &nodes {
@@ -105,31 +112,31 @@ fn nothing_is_left_of_a_revoked_key_but_its_record(database: &Database) {
             client.manage(&bob, &body).refused(403, "KEY_INACTIVE");
         }
         for to in [bob.key.as_str(), "bob"] {
-            let answer = client.send(&alice, to, "x");
-            assert_eq!(answer.refused(403, "KEY_INACTIVE")["field"], "to", "{to}");
+            let response = client.send(&alice, to, "x");
+            assert_eq!(response.refused(403, "KEY_INACTIVE")["field"], "to", "{to}");
         }
     }
     let shown = database.operate(&["key", "show", &bob.key]);
     assert_eq!((&shown["did"], &shown["account_id"]), (&json!(bob.did), &json!(bob.account)));
-    // The session is the account's, which goes on with a new key.
+    // The session belongs to the account and stays valid for a new key.
     let fresh = client.sibling(&bob);
     assert_eq!(client.status(&fresh).ok()["webhooks"], 0);
     assert_ne!(fresh.did, bob.did);
     client.open(&fresh, &envelopes[0]).refused(404, "ENVELOPE_NOT_FOUND");
-    assert_eq!(receiver.notices().len(), told);
+    assert_eq!(receiver.requests().len(), told);
 }
 
-fn a_handle_of_a_revoked_key_goes_to_the_next_key_of_its_account(database: &Database) {
+fn the_handle_of_a_revoked_key_moves_to_the_next_key_of_its_account(database: &Database) {
     let nodes = database.serve_on_every_node();
     let client = nodes[0].client();
-    let (alice, bob) = (client.newcomer(), client.newcomer_named("bob"));
+    let (alice, bob) = (client.new_identity(), client.new_identity_with_handle("bob"));
     for node in &nodes {
         assert_eq!(node.client().send(&alice, "bob", "x").ok()["recipient"], bob.key);
     }
     database.operate(&["key", "revoke", &bob.key]);
     let body = json!({"label": "a", "handle": "Bob"});
-    let take = |client: &Client, who: &Identity| {
-        client.post("/v1/did/activate").token(&who.token).json(&body).answer()
+    let take = |client: &Client, identity: &Identity| {
+        client.post("/v1/did/activate").token(&identity.token).json(&body).response()
     };
     client.activate(&body).refused(409, "HANDLE_TAKEN");
     take(client, &alice).refused(409, "HANDLE_TAKEN");
@@ -146,12 +153,12 @@ fn a_handle_of_a_revoked_key_goes_to_the_next_key_of_its_account(database: &Data
     }
 }
 
-/// Sends until it is over, and knows what must not happen.
+/// Sends until the end and checks that revoked keys cannot send.
 #[derive(Default)]
 struct Load {
     is_revoked: AtomicBool,
     is_over: AtomicBool,
-    /// Sender and envelope.
+    /// Sender and envelope id.
     acknowledged: Mutex<Vec<(String, String)>>,
     refused: AtomicUsize,
 }
@@ -160,13 +167,13 @@ impl Load {
     fn send(&self, client: &Client, from: &Identity, to: &Identity) {
         while !self.is_over.load(Ordering::SeqCst) {
             let was_revoked = self.is_revoked.load(Ordering::SeqCst);
-            let answer = client.send(from, &to.key, "x");
-            if answer.status == 200 {
-                assert!(!was_revoked, "a send that began after the command had returned");
-                let id = text(&answer.ok(), "envelope_id");
+            let response = client.send(from, &to.key, "x");
+            if response.status == 200 {
+                assert!(!was_revoked, "a send was accepted that began after the command returned");
+                let id = text(&response.ok(), "envelope_id");
                 self.acknowledged.lock().unwrap().push((from.key.clone(), id));
             } else {
-                answer.refused(403, "KEY_INACTIVE");
+                response.refused(403, "KEY_INACTIVE");
                 self.refused.fetch_add(1, Ordering::SeqCst);
             }
         }

@@ -1,25 +1,25 @@
-//! States of a key, moved by an operator while servers run. What revoking does is in `revocation`.
+//! Key states changed by an operator while servers run. `revocation` has the tests of revocation.
 
 use serde_json::json;
 
-use crate::support::{Answer, Client, Database, Identity, Receiver, Server, on_both, text};
+use crate::support::{Client, Database, Identity, Receiver, Response, Server, on_both, text};
 
 on_both!(
-    a_deactivated_key_does_nothing_until_it_is_reactivated,
-    a_key_that_is_being_rotated_pauses_until_the_rotation_is_finished,
-    a_rotated_key_opens_what_was_sealed_before_and_after,
-    moves_that_make_no_sense_are_refused,
+    a_deactivated_key_is_rejected_until_its_reactivation,
+    a_rotating_key_is_rejected_until_the_rotation_ends,
+    a_rotated_key_opens_envelopes_sealed_before_and_after,
+    invalid_state_transitions_are_rejected,
 );
 
-fn a_deactivated_key_does_nothing_until_it_is_reactivated(database: &Database) {
+fn a_deactivated_key_is_rejected_until_its_reactivation(database: &Database) {
     let nodes = database.serve_on_every_node();
     let clients: Vec<&Client> = nodes.iter().map(Server::client).collect();
     let client = clients[0];
-    let (alice, bob) = (client.newcomer(), client.newcomer_named("bob"));
+    let (alice, bob) = (client.new_identity(), client.new_identity_with_handle("bob"));
     let sibling = client.sibling(&bob);
     let receiver = Receiver::start();
     client.register(&bob, &receiver.url);
-    // Everything about both is in the memory of every node.
+    // Every node has both keys in its cache.
     let before: Vec<String> = clients
         .iter()
         .map(|client| text(&client.send(&alice, "bob", "before").ok(), "envelope_id"))
@@ -31,8 +31,8 @@ fn a_deactivated_key_does_nothing_until_it_is_reactivated(database: &Database) {
     let shown = database.operate(&["key", "deactivate", &bob.key]);
     assert_eq!((&shown["api_key_id"], &shown["status"]), (&json!(bob.key), &json!("deactivated")));
     for client in &clients {
-        for answer in every_use(client, &bob) {
-            let problem = answer.refused(403, "KEY_INACTIVE");
+        for response in use_every_endpoint(client, &bob) {
+            let problem = response.refused(403, "KEY_INACTIVE");
             assert_eq!(problem.get("field"), None);
             assert!(text(&problem, "detail").contains("deactivated"), "{problem}");
         }
@@ -40,7 +40,7 @@ fn a_deactivated_key_does_nothing_until_it_is_reactivated(database: &Database) {
             let problem = client.send(&alice, to, "x").refused(403, "KEY_INACTIVE");
             assert_eq!(problem["field"], "to");
         }
-        // The account has another key, and its session.
+        // The account keeps its other key and its session.
         client.status(&sibling).ok();
     }
 
@@ -53,15 +53,15 @@ fn a_deactivated_key_does_nothing_until_it_is_reactivated(database: &Database) {
     for envelope in before {
         assert_eq!(client.open(&bob, &envelope).ok()["message"], "before");
     }
-    receiver.await_notices(2 * nodes.len());
+    receiver.await_requests(2 * nodes.len());
 }
 
-fn a_rotated_key_opens_what_was_sealed_before_and_after(database: &Database) {
+fn a_rotated_key_opens_envelopes_sealed_before_and_after(database: &Database) {
     let nodes = database.serve_on_every_node();
     let client = nodes[0].client();
-    let (alice, bob) = (client.newcomer(), client.newcomer());
-    for who in [&alice, &bob] {
-        database.set_enterprise(&who.key, [1000, 1000, 1000, 1000]);
+    let (alice, bob) = (client.new_identity(), client.new_identity());
+    for identity in [&alice, &bob] {
+        database.set_enterprise(&identity.key, [1000, 1000, 1000, 1000]);
     }
     let mut envelopes = Vec::new();
     for round in 0..3 {
@@ -83,16 +83,16 @@ fn a_rotated_key_opens_what_was_sealed_before_and_after(database: &Database) {
     }
 }
 
-/// A rotation that was broken off after its first step leaves the key like this.
-fn a_key_that_is_being_rotated_pauses_until_the_rotation_is_finished(database: &Database) {
+/// An interrupted rotation leaves the key in this state after its first step.
+fn a_rotating_key_is_rejected_until_the_rotation_ends(database: &Database) {
     let server = database.serve();
     let client = server.client();
-    let (alice, bob) = (client.newcomer(), client.newcomer());
+    let (alice, bob) = (client.new_identity(), client.new_identity());
     let envelope = text(&client.send(&alice, &bob.key, "before").ok(), "envelope_id");
     let rotating = format!("UPDATE api_keys SET status = 'rotating' WHERE id = '{}'", bob.key);
     database.by_hand(&rotating);
-    for answer in every_use(client, &bob) {
-        let problem = answer.refused(403, "KEY_INACTIVE");
+    for response in use_every_endpoint(client, &bob) {
+        let problem = response.refused(403, "KEY_INACTIVE");
         assert!(text(&problem, "detail").contains("temporary"), "{problem}");
     }
     let problem = client.send(&alice, &bob.key, "x").refused(403, "KEY_INACTIVE");
@@ -104,11 +104,11 @@ fn a_key_that_is_being_rotated_pauses_until_the_rotation_is_finished(database: &
     assert_eq!(client.open(&bob, &envelope).ok()["message"], "before");
 }
 
-fn moves_that_make_no_sense_are_refused(database: &Database) {
+fn invalid_state_transitions_are_rejected(database: &Database) {
     let server = database.serve();
-    let alice = server.client().newcomer();
+    let alice = server.client().new_identity();
     let key = alice.key.as_str();
-    let refused = |verb: &str| database.operate_in_vain(1, &["key", verb, key]);
+    let refused = |verb: &str| database.operate_refused(1, &["key", verb, key]);
     refused("reactivate");
     database.operate(&["key", "deactivate", key]);
     refused("deactivate");
@@ -122,14 +122,14 @@ fn moves_that_make_no_sense_are_refused(database: &Database) {
     assert_eq!(trail["entries"].as_array().unwrap().len(), 2, "{trail}");
 }
 
-/// Each endpoint that takes a key.
-fn every_use(client: &Client, who: &Identity) -> [Answer; 5] {
+/// Calls each endpoint that requires a key.
+fn use_every_endpoint(client: &Client, identity: &Identity) -> [Response; 5] {
     [
         ("/v1/did/status", json!({})),
-        ("/v1/channel/send", json!({"to": who.key, "message": "x"})),
+        ("/v1/channel/send", json!({"to": identity.key, "message": "x"})),
         ("/v1/channel/open", json!({"envelope_id": "env_x"})),
         ("/v1/webhooks/register", json!({"url": "x", "events": ["envelope.received"]})),
         ("/v1/webhooks", json!({"action": "list"})),
     ]
-    .map(|(path, body)| client.act(who, path, &body))
+    .map(|(path, body)| client.act(identity, path, &body))
 }

@@ -1,22 +1,18 @@
-//! How often one address may activate and log in, and which address that is. Also how an account changes its secret, and
-//! how often it may.
+//! Rate limits by client address for activations and logins, and rate limits of account changes.
 
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Client, Database, Server, on_both, text, within_one_minute};
+use crate::support::{Client, Database, Response, Server, on_both, text, within_one_minute};
 
-on_both!(
-    a_new_login_secret_takes_the_place_of_the_old_one,
-    an_account_ends_sessions_and_replaces_its_secret_only_so_often,
-);
+on_both!(a_new_login_secret_replaces_the_old_secret, account_changes_are_rate_limited,);
 
-fn a_new_login_secret_takes_the_place_of_the_old_one(database: &Database) {
+fn a_new_login_secret_replaces_the_old_secret(database: &Database) {
     let nodes = database.serve_on_every_node();
     let client = nodes[0].client();
-    let (alice, bob) = (client.newcomer(), client.newcomer());
+    let (alice, bob) = (client.new_identity(), client.new_identity());
     let old = alice.login_secret.clone().unwrap();
-    let rotate = |token: &str| client.post("/v1/auth/rotate-secret").token(token).answer();
-    client.post("/v1/auth/rotate-secret").answer().refused(401, "UNAUTHORIZED");
+    let rotate = |token: &str| client.post("/v1/auth/rotate-secret").token(token).response();
+    client.post("/v1/auth/rotate-secret").response().refused(401, "UNAUTHORIZED");
     rotate("st_x").refused(401, "UNAUTHORIZED");
     let rotated = rotate(&alice.token).ok();
     let new = text(&rotated, "login_secret");
@@ -34,23 +30,23 @@ fn a_new_login_secret_takes_the_place_of_the_old_one(database: &Database) {
     client.login(&alice.account, &newest).ok();
 }
 
-fn an_account_ends_sessions_and_replaces_its_secret_only_so_often(database: &Database) {
+fn account_changes_are_rate_limited(database: &Database) {
     let server = database.serve_with(&["--account-changes-per-minute=3"]);
     let client = server.client();
-    let ask = |path: &str, token: &str| client.post(path).token(token).answer();
+    let ask = |path: &str, token: &str| client.post(path).token(token).response();
     let (rotate, log_out) = ("/v1/auth/rotate-secret", "/v1/auth/logout");
-    // Each run has accounts of its own, which have done nothing yet.
+    // Each run creates new accounts without earlier requests.
     let (alice, bob, ended, secret, refused, others) = within_one_minute(|| {
-        let (alice, bob) = (client.newcomer(), client.newcomer());
-        // A second session is no second allowance.
+        let (alice, bob) = (client.new_identity(), client.new_identity());
+        // A second session shares the rate limit.
         let session = client.login(&alice.account, alice.login_secret.as_ref().unwrap()).ok();
         let ended = text(&session, "session_token");
-        // What does nothing takes nothing.
+        // Requests without effect do not count.
         for path in [log_out, rotate, log_out, rotate] {
-            let faulty = client.post(path).token(&ended).body("application/json", b"[").answer();
+            let faulty = client.post(path).token(&ended).body("application/json", b"[").response();
             faulty.refused(400, "INVALID_JSON");
         }
-        let faulty = client.post(log_out).token(&ended).json(&json!({"all": 7})).answer();
+        let faulty = client.post(log_out).token(&ended).json(&json!({"all": 7})).response();
         faulty.refused(400, "INVALID_FIELD");
         ask(rotate, &ended).ok();
         ask(log_out, &ended).ok();
@@ -59,37 +55,37 @@ fn an_account_ends_sessions_and_replaces_its_secret_only_so_often(database: &Dat
         let others = [&bob.token, "st_x", &ended].map(|token| ask(rotate, token));
         (alice, bob, ended, secret, refused, others)
     });
-    for answer in refused {
-        let problem = answer.refused(429, "RATE_LIMIT_EXCEEDED");
+    for response in refused {
+        let problem = response.refused(429, "RATE_LIMIT_EXCEEDED");
         assert!(text(&problem, "detail").contains("account"), "{problem}");
-        let wait: u64 = answer.header("retry-after").unwrap().parse().unwrap();
+        let wait: u64 = response.header("retry-after").unwrap().parse().unwrap();
         assert!((1..=60).contains(&wait), "{wait}");
     }
-    // Whose session it is comes first.
+    // The session is checked before the rate limit.
     assert_eq!(statuses(&others), [200, 401, 401]);
     client
         .post("/v1/did/status")
         .token(&ended)
         .key(&alice.key)
-        .answer()
+        .response()
         .refused(401, "UNAUTHORIZED");
-    // What was refused was not done, and nothing else is limited by it.
+    // Rejected changes were not made, and other endpoints are not limited.
     client.login(&alice.account, &secret).ok();
     client.send(&alice, &bob.key, "x").ok();
 }
 
-/// The other node still has it in memory.
+/// The other node still has the session in its cache.
 #[test]
-fn a_session_that_another_node_ended_takes_nothing_from_its_account() {
+fn a_session_ended_on_another_node_does_not_use_its_accounts_rate_limit() {
     let database = Database::postgres();
     let nodes = [(); 2].map(|()| database.serve_with(&["--account-changes-per-minute=3"]));
     let [here, there] = nodes.each_ref().map(Server::client);
-    let alice = here.newcomer();
+    let alice = here.new_identity();
     let session = here.login(&alice.account, alice.login_secret.as_ref().unwrap()).ok();
     let ended = text(&session, "session_token");
-    there.post("/v1/did/status").token(&ended).key(&alice.key).answer().ok();
+    there.post("/v1/did/status").token(&ended).key(&alice.key).response().ok();
     let log_out =
-        |client: &Client, token: &str| client.post("/v1/auth/logout").token(token).answer();
+        |client: &Client, token: &str| client.post("/v1/auth/logout").token(token).response();
     log_out(here, &ended).ok();
     for _ in 0..6 {
         log_out(there, &ended).refused(401, "UNAUTHORIZED");
@@ -98,41 +94,41 @@ fn a_session_that_another_node_ended_takes_nothing_from_its_account() {
 }
 
 #[test]
-fn an_address_activates_and_logs_in_only_so_often() {
-    // Each run has a server of its own, which has seen no address yet.
+fn activations_and_logins_are_rate_limited_by_address() {
+    // Each run starts a new server without known addresses.
     let (activations, logins, join, status) = within_one_minute(|| {
         let database = Database::embedded();
         let server = database.serve();
-        let alice = server.client().newcomer();
+        let alice = server.client().new_identity();
         server.stop();
         let server = database.serve_with(&["--activations-per-minute=2", "--logins-per-minute=3"]);
         let client = server.client();
         let activate = |_| client.activate(&json!({"label": "a"}));
-        let activations: Vec<Answer> = (0..5).map(activate).collect();
-        // A wrong secret counts as well as a right one.
+        let activations: Vec<Response> = (0..5).map(activate).collect();
+        // A wrong secret counts like a correct secret.
         let secret = |nth| if nth == 0 { "x" } else { alice.login_secret.as_ref().unwrap() };
-        let logins: Vec<Answer> =
+        let logins: Vec<Response> =
             (0..6).map(|nth| client.login(&alice.account, secret(nth))).collect();
         let join = client.post("/v1/did/activate").token(&alice.token).json(&json!({"label": "a"}));
-        (activations, logins, join.answer(), client.status(&alice))
+        (activations, logins, join.response(), client.status(&alice))
     });
     assert_eq!(statuses(&activations), [200, 200, 429, 429, 429]);
     assert_eq!(statuses(&logins), [401, 200, 200, 429, 429, 429]);
-    for answer in activations[2..].iter().chain(&logins[3..]).chain([&join]) {
-        let problem = answer.refused(429, "RATE_LIMIT_EXCEEDED");
+    for response in activations[2..].iter().chain(&logins[3..]).chain([&join]) {
+        let problem = response.refused(429, "RATE_LIMIT_EXCEEDED");
         assert!(text(&problem, "detail").contains("address"), "{problem}");
-        let wait: u64 = answer.header("retry-after").unwrap().parse().unwrap();
+        let wait: u64 = response.header("retry-after").unwrap().parse().unwrap();
         assert!((1..=60).contains(&wait), "{wait}");
     }
-    // Nothing else is limited by the address.
+    // The address limits no other endpoint.
     status.ok();
 }
 
 #[test]
-fn nobody_is_believed_about_an_address_unless_a_trusted_proxy() {
+fn only_a_trusted_proxy_may_name_the_client_address() {
     let activate_as = |client: &Client, header: &str, hops: &str| {
         let body: Value = json!({"label": "a"});
-        client.post("/v1/did/activate").header(header, hops).json(&body).answer()
+        client.post("/v1/did/activate").header(header, hops).json(&body).response()
     };
     let run = |flags: &[&str], header: &str, hops: &[&str]| {
         within_one_minute(|| {
@@ -145,18 +141,22 @@ fn nobody_is_believed_about_an_address_unless_a_trusted_proxy() {
     let (x, forwarded) = ("X-Forwarded-For", "Forwarded");
     let trusting = ["--trusted-proxy", "127.0.0.0/8"];
     let both = ["198.51.100.1", "198.51.100.2"];
-    assert_eq!(run(&[], x, &both), [200, 429], "without a trusted proxy it is ignored");
-    assert_eq!(run(&["--trusted-proxy", "192.0.2.0/24"], x, &both), [200, 429], "not that proxy");
+    assert_eq!(run(&[], x, &both), [200, 429], "without a trusted proxy the header is ignored");
+    assert_eq!(
+        run(&["--trusted-proxy", "192.0.2.0/24"], x, &both),
+        [200, 429],
+        "the peer is not the trusted proxy"
+    );
     assert_eq!(run(&trusting, x, &both), [200, 200]);
-    // What the client put before what the proxy wrote counts for nothing.
+    // Entries that the client put before the proxy's entry are ignored.
     let spoofed = ["192.0.2.1, 198.51.100.1", "192.0.2.2, 198.51.100.1", "127.0.0.1, 198.51.100.1"];
     assert_eq!(run(&trusting, x, &spoofed), [200, 429, 429]);
     let chained = ["198.51.100.1, 127.0.0.9", "198.51.100.2, 127.0.0.9"];
-    assert_eq!(run(&trusting, x, &chained), [200, 200], "trusted hops are passed over");
+    assert_eq!(run(&trusting, x, &chained), [200, 200], "trusted hops are skipped");
     let named = ["for=198.51.100.1", "for=198.51.100.2", "for=192.0.2.1, for=198.51.100.1"];
     assert_eq!(run(&trusting, forwarded, &named), [200, 200, 429]);
 }
 
-fn statuses(answers: &[Answer]) -> Vec<u16> {
-    answers.iter().map(|answer| answer.status).collect()
+fn statuses(responses: &[Response]) -> Vec<u16> {
+    responses.iter().map(|response| response.status).collect()
 }

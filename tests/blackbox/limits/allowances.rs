@@ -1,47 +1,47 @@
-//! Messages a month and a second: what a plan offers when they are used up.
+//! Allowances of messages a month and a second, and the offers of a plan after exhaustion.
 
 use serde_json::json;
 
 use crate::support::{Database, on_both, text};
 
 on_both!(
-    a_used_up_month_names_the_way_out_of_the_plan,
-    an_enterprise_key_stops_at_its_month,
+    an_exhausted_month_names_the_upgrade_of_the_plan,
+    an_enterprise_key_stops_at_its_monthly_allowance,
     overage_is_admitted_and_recorded,
 );
 
-fn an_enterprise_key_stops_at_its_month(database: &Database) {
+fn an_enterprise_key_stops_at_its_monthly_allowance(database: &Database) {
     let server = database.serve();
     let client = server.client();
-    let (alice, bob) = (client.newcomer(), client.newcomer());
+    let (alice, bob) = (client.new_identity(), client.new_identity());
     database.set_enterprise(&alice.key, [1000, 1000, 3, 1000]);
     for left in (0..3).rev() {
-        let answer = client.send(&alice, &bob.key, "x");
-        answer.ok();
-        let limits = answer.header("ratelimit").unwrap();
+        let response = client.send(&alice, &bob.key, "x");
+        response.ok();
+        let limits = response.header("ratelimit").unwrap();
         assert!(limits.contains(&format!("\"month\";r={left};t=")), "{limits}");
     }
     for _ in 0..3 {
-        let answer = client.send(&alice, &bob.key, "x");
-        let problem = answer.refused(429, "MONTHLY_LIMIT_EXCEEDED");
+        let response = client.send(&alice, &bob.key, "x");
+        let problem = response.refused(429, "MONTHLY_LIMIT_EXCEEDED");
         assert!(text(&problem, "detail").contains("sales"), "{problem}");
-        let wait: u64 = answer.header("retry-after").unwrap().parse().unwrap();
+        let wait: u64 = response.header("retry-after").unwrap().parse().unwrap();
         assert!(wait <= 31 * 86_400);
-        let limits = answer.header("ratelimit").unwrap();
+        let limits = response.header("ratelimit").unwrap();
         assert!(limits.contains(&format!("\"month\";r=0;t={wait}")), "{limits} {wait}");
     }
     let usage = &client.status(&alice).ok()["usage"];
     assert_eq!((&usage["month"]["used"], &usage["month"]["remaining"]), (&json!(3), &json!(0)));
-    assert_eq!(usage["day"]["used"], 4, "what was refused does not count");
+    assert_eq!(usage["day"]["used"], 4, "rejected requests do not count");
     assert_eq!(database.count("envelopes"), 3);
-    // It still receives.
+    // The key can still receive.
     client.send(&bob, &alice.key, "x").ok();
 }
 
-fn a_used_up_month_names_the_way_out_of_the_plan(database: &Database) {
+fn an_exhausted_month_names_the_upgrade_of_the_plan(database: &Database) {
     let server = database.serve();
     let client = server.client();
-    let alice = client.newcomer();
+    let alice = client.new_identity();
     let key = &alice.key;
     client.send(&alice, key, "x").ok();
     for (plan, allowance, way_out) in [
@@ -50,7 +50,7 @@ fn a_used_up_month_names_the_way_out_of_the_plan(database: &Database) {
         ("sovereign", 100_000, "sales"),
     ] {
         database.operate(&["plan", "set", key, plan]);
-        // Nobody sends so much in a test.
+        // A test cannot send that many messages.
         database.by_hand(&format!(
             "UPDATE usage SET month_used = {allowance} - 1 WHERE api_key_id = '{key}'"
         ));
@@ -65,7 +65,7 @@ fn a_used_up_month_names_the_way_out_of_the_plan(database: &Database) {
 fn overage_is_admitted_and_recorded(database: &Database) {
     let server = database.serve();
     let client = server.client();
-    let alice = client.newcomer();
+    let alice = client.new_identity();
     let plan = ["plan", "set", &alice.key, "enterprise", "--allow-overage"];
     let month = ["--per-minute=100", "--per-day=1000", "--per-month=2", "--per-second=100"];
     database.operate(&[&plan[..], &month].concat());

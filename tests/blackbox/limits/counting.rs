@@ -1,41 +1,41 @@
-//! What counts, and against which limit.
+//! Which requests and messages count against which limit.
 
 use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Client, Database, Identity, Receiver, on_both, within_one_minute};
+use crate::support::{Client, Database, Identity, Receiver, Response, on_both, within_one_minute};
 
 on_both!(
-    a_refused_body_counts_as_a_request_but_not_as_a_message,
+    a_rejected_body_counts_as_a_request_but_not_as_a_message,
     only_stored_envelopes_count_against_the_month,
-    the_twenty_first_request_of_a_minute_is_refused,
-    who_never_was_admitted_uses_nothing,
+    the_twenty_first_request_of_a_minute_is_rejected,
+    requests_that_are_never_admitted_use_no_limits,
 );
 
-fn the_twenty_first_request_of_a_minute_is_refused(database: &Database) {
+fn the_twenty_first_request_of_a_minute_is_rejected(database: &Database) {
     let server = database.serve();
     let client = server.client();
-    let (answers, sibling) = within_one_minute(|| {
-        let alice = client.newcomer();
+    let (responses, sibling) = within_one_minute(|| {
+        let alice = client.new_identity();
         let sibling = client.sibling(&alice);
-        let answers: Vec<Answer> = (0..25).map(|_| client.status(&alice)).collect();
-        (answers, client.status(&sibling))
+        let responses: Vec<Response> = (0..25).map(|_| client.status(&alice)).collect();
+        (responses, client.status(&sibling))
     });
-    for (number, answer) in (1..).zip(&answers[..20]) {
-        let minute = &answer.ok()["usage"]["minute"];
+    for (number, response) in (1..).zip(&responses[..20]) {
+        let minute = &response.ok()["usage"]["minute"];
         assert_eq!((&minute["used"], &minute["remaining"]), (&json!(number), &json!(20 - number)));
     }
-    for answer in &answers[20..] {
-        let problem = answer.refused(429, "RATE_LIMIT_EXCEEDED");
+    for response in &responses[20..] {
+        let problem = response.refused(429, "RATE_LIMIT_EXCEEDED");
         assert!(problem["detail"].as_str().unwrap().contains("20"), "{problem}");
-        let wait: u32 = answer.header("retry-after").unwrap().parse().unwrap();
+        let wait: u32 = response.header("retry-after").unwrap().parse().unwrap();
         assert!((1..=60).contains(&wait), "{wait}");
     }
-    assert_eq!(sibling.ok()["usage"]["minute"]["used"], 1, "limits are those of a key");
+    assert_eq!(sibling.ok()["usage"]["minute"]["used"], 1, "limits belong to a key");
 }
 
-fn a_refused_body_counts_as_a_request_but_not_as_a_message(database: &Database) {
+fn a_rejected_body_counts_as_a_request_but_not_as_a_message(database: &Database) {
     let server = database.serve();
     let client = server.client();
     let faulty: [(&str, &[u8]); 8] = [
@@ -48,14 +48,14 @@ fn a_refused_body_counts_as_a_request_but_not_as_a_message(database: &Database) 
         ("/v1/webhooks/register", b"{\"url\":\"x\",\"events\":[\"envelope.received\"]}"),
         ("/v1/webhooks", b"{\"action\":\"burn\"}"),
     ];
-    let (answers, status) = within_one_minute(|| {
-        let alice = client.newcomer();
+    let (responses, status) = within_one_minute(|| {
+        let alice = client.new_identity();
         let ask = |(path, body): &(&str, &[u8])| {
-            client.post(path).by(&alice).body("application/json", body).answer()
+            client.post(path).by(&alice).body("application/json", body).response()
         };
         (faulty.iter().map(ask).collect::<Vec<_>>(), client.status(&alice).ok())
     });
-    assert!(answers.iter().all(|answer| matches!(answer.status, 400 | 404)));
+    assert!(responses.iter().all(|response| matches!(response.status, 400 | 404)));
     assert_eq!(used(&status), [9, 9, 0]);
 }
 
@@ -63,19 +63,19 @@ fn only_stored_envelopes_count_against_the_month(database: &Database) {
     let server = database.serve();
     let client = server.client();
     let receiver = Receiver::start();
-    // A burst over ten messages a second, again with another sender where the machine is too slow for it.
+    // A burst over ten messages a second, repeated with another sender if the machine is too slow.
     for _ in 0..10 {
         let (bob, sent, status) = within_one_minute(|| {
-            let (alice, bob) = (client.newcomer(), client.newcomer());
+            let (alice, bob) = (client.new_identity(), client.new_identity());
             client.register(&bob, &receiver.url);
             client.send(&alice, &bob.key, "nothing is looked up any more").ok();
             let sent = burst(client, &alice, &bob);
             (bob, sent, client.status(&alice).ok())
         });
         let (stored, refused): (Vec<_>, Vec<_>) = sent.iter().partition(|sent| sent.status == 200);
-        for answer in &refused {
-            answer.refused(429, "RATE_LIMIT_EXCEEDED");
-            assert_eq!(answer.header("retry-after"), Some("1"));
+        for response in &refused {
+            response.refused(429, "RATE_LIMIT_EXCEEDED");
+            assert_eq!(response.header("retry-after"), Some("1"));
         }
         let stored = u64::try_from(stored.len()).unwrap() + 1;
         assert_eq!(used(&status), [stored + 1, stored + 1, stored], "of {} sent", sent.len() + 1);
@@ -84,32 +84,32 @@ fn only_stored_envelopes_count_against_the_month(database: &Database) {
             return;
         }
     }
-    panic!("ten messages a second were never reached");
+    panic!("the limit of ten messages a second was never reached");
 }
 
-fn who_never_was_admitted_uses_nothing(database: &Database) {
+fn requests_that_are_never_admitted_use_no_limits(database: &Database) {
     let server = database.serve();
     let client = server.client();
-    let (alice, bob) = (client.newcomer(), client.newcomer());
+    let (alice, bob) = (client.new_identity(), client.new_identity());
     let body = json!({"to": bob.key, "message": "x"});
     let post = || client.post("/v1/channel/send").json(&body);
     for _ in 0..3 {
-        post().key(&alice.key).answer().refused(401, "UNAUTHORIZED");
-        post().key(&alice.key).token(&bob.token).answer().refused(401, "UNAUTHORIZED");
-        post().token(&alice.token).answer().refused(401, "UNAUTHORIZED");
+        post().key(&alice.key).response().refused(401, "UNAUTHORIZED");
+        post().key(&alice.key).token(&bob.token).response().refused(401, "UNAUTHORIZED");
+        post().token(&alice.token).response().refused(401, "UNAUTHORIZED");
         client
             .request("GET", "/v1/channel/send")
             .by(&alice)
-            .answer()
+            .response()
             .refused(405, "METHOD_NOT_ALLOWED");
         let typeless = client.post("/v1/channel/send").by(&alice).body("text/plain", b"x");
-        typeless.answer().refused(415, "UNSUPPORTED_MEDIA_TYPE");
+        typeless.response().refused(415, "UNSUPPORTED_MEDIA_TYPE");
     }
     assert_eq!(client.status(&alice).ok()["usage"]["day"]["used"], 1);
 }
 
-/// Eighteen messages at once.
-fn burst(client: &Client, from: &Identity, to: &Identity) -> Vec<Answer> {
+/// Sends eighteen messages concurrently.
+fn burst(client: &Client, from: &Identity, to: &Identity) -> Vec<Response> {
     let send = || (0..6).map(|_| client.send(from, &to.key, "burst")).collect::<Vec<_>>();
     thread::scope(|scope| {
         let threads = [(); 3].map(|()| scope.spawn(send));
@@ -117,7 +117,7 @@ fn burst(client: &Client, from: &Identity, to: &Identity) -> Vec<Answer> {
     })
 }
 
-/// Of minute, day and month.
+/// Returns the usage of minute, day and month.
 fn used(status: &Value) -> [u64; 3] {
     ["minute", "day", "month"].map(|window| status["usage"][window]["used"].as_u64().unwrap())
 }

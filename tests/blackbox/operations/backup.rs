@@ -1,4 +1,4 @@
-//! Backup and restore, by the commands that `docs/operating.md` gives.
+//! Backup and restore with the commands of `docs/operating.md`.
 
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path, process::Command};
 
@@ -17,15 +17,15 @@ fn a_restore_of_a_backup_taken_under_load_opens_its_envelopes(database: &Databas
         acknowledged
     });
     assert!(!acknowledged.is_empty() && pairs.count() > acknowledged.len(), "there was load");
-    let who = server.client().newcomer();
+    let identity = server.client().new_identity();
     server.kill();
 
     let restored = restore(database, &copy);
     let server = restored.serve();
     let client = server.client();
     pairs.check_open(client, &acknowledged);
-    client.status(&who).refused(401, "UNAUTHORIZED");
-    let (alice, bob) = (client.newcomer(), client.newcomer());
+    client.status(&identity).refused(401, "UNAUTHORIZED");
+    let (alice, bob) = (client.new_identity(), client.new_identity());
     let sent = client.send(&alice, &bob.key, "after").ok();
     assert_eq!(client.open(&bob, &text(&sent, "envelope_id")).ok()["message"], "after");
     assert_eq!(restored.operate(&["audit", "verify"])["verdict"], "whole");
@@ -49,7 +49,7 @@ fn back_up(database: &Database, copy: &Path) {
     done(command);
 }
 
-/// Elsewhere, with the same key file.
+/// Restores into another folder with the same key file.
 fn restore(database: &Database, copy: &Path) -> Database {
     let restored = if database.postgres_url().is_some() {
         let restored = Database::postgres();
@@ -76,7 +76,7 @@ fn done(command: Command) {
 }
 
 #[test]
-fn a_copy_takes_nobodys_place() {
+fn a_backup_replaces_no_existing_file() {
     let database = Database::embedded();
     let server = database.serve();
     let folder = tempfile::tempdir().unwrap();

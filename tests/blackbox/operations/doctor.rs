@@ -1,4 +1,4 @@
-//! `sealpost doctor`: it finds what keeps a server from running, says what to mend, and changes nothing.
+//! `sealpost doctor`: finds causes that prevent a start, names the fix, and changes nothing.
 
 use std::{
     fs, net::TcpListener, os::unix::fs::PermissionsExt as _, path::Path, process::Command,
@@ -10,14 +10,14 @@ use serde_json::Value;
 use crate::support::{Authority, Database, binary, on_both, run};
 
 on_both!(
-    a_database_that_a_server_left_in_order_is_well,
-    a_server_that_runs_is_no_reason_to_complain,
-    keys_that_do_not_fit_are_found,
-    rows_that_nobody_can_read_are_found,
-    the_schema_of_another_version_is_found,
+    the_database_of_a_stopped_server_passes_all_checks,
+    a_running_server_is_no_finding,
+    a_key_file_of_another_database_is_found,
+    unreadable_rows_are_found,
+    a_schema_of_another_version_is_found,
 );
 
-/// What the doctor is asked with, on free addresses unless more is said.
+/// Returns the doctor command with free addresses unless `more` overrides them.
 fn doctor(database: &Database, more: &[&str]) -> Command {
     let mut command = binary(&["doctor", "--data-dir", &database.data()]);
     for (flag, free) in [("--listen", "127.0.0.1:0"), ("--ops-listen", "127.0.0.1:0")] {
@@ -32,7 +32,7 @@ fn doctor(database: &Database, more: &[&str]) -> Command {
     command
 }
 
-/// The findings, and whether it ended as they say.
+/// Returns the findings and checks that the exit status matches.
 #[track_caller]
 fn findings(mut command: Command) -> Vec<(String, String, String)> {
     command.arg("--json");
@@ -45,14 +45,14 @@ fn findings(mut command: Command) -> Vec<(String, String, String)> {
         .iter()
         .map(|finding| (of(finding, "check"), of(finding, "verdict"), of(finding, "detail")))
         .collect();
-    let is_well = found.iter().all(|(_, verdict, _)| verdict != "fail");
-    assert_eq!(told["healthy"], is_well);
-    assert_eq!(ended.status, Some(i32::from(!is_well)), "{ended:?}");
-    assert_eq!(ended.stderr.lines().count(), usize::from(!is_well), "{ended:?}");
+    let is_healthy = found.iter().all(|(_, verdict, _)| verdict != "fail");
+    assert_eq!(told["healthy"], is_healthy);
+    assert_eq!(ended.status, Some(i32::from(!is_healthy)), "{ended:?}");
+    assert_eq!(ended.stderr.lines().count(), usize::from(!is_healthy), "{ended:?}");
     found
 }
 
-/// That one check comes to this verdict and says this, and that no other fails.
+/// Checks that one check has this verdict and this text, and that no other check fails.
 #[track_caller]
 fn finds(command: Command, check: &str, verdict: &str, said: &str) {
     let found = findings(command);
@@ -63,10 +63,10 @@ fn finds(command: Command, check: &str, verdict: &str, said: &str) {
     assert_eq!(others.count(), 0, "{found:#?}");
 }
 
-fn a_database_that_a_server_left_in_order_is_well(database: &Database) {
+fn the_database_of_a_stopped_server_passes_all_checks(database: &Database) {
     let server = database.serve();
-    let who = server.client().newcomer();
-    server.client().register(&who, "http://127.0.0.1:8090/");
+    let identity = server.client().new_identity();
+    server.client().register(&identity, "http://127.0.0.1:8090/");
     server.stop();
     let command = doctor(database, &[]);
     finds(command, "rows", "ok", "2 encrypted rows");
@@ -79,19 +79,19 @@ fn a_database_that_a_server_left_in_order_is_well(database: &Database) {
     assert!(!ended.stdout.contains('\u{1b}'), "colours are for terminals");
 }
 
-fn a_server_that_runs_is_no_reason_to_complain(database: &Database) {
+fn a_running_server_is_no_finding(database: &Database) {
     let server = database.serve();
-    server.client().newcomer();
+    server.client().new_identity();
     let taken = |flag: &str, url: &str| format!("{flag}={}", url.strip_prefix("http://").unwrap());
     let (listen, ops) = (taken("--listen", &server.url), taken("--ops-listen", &server.ops_url));
     finds(doctor(database, &[&listen, &ops]), "port", "ok", "taken by a sealpost");
-    server.client().newcomer();
+    server.client().new_identity();
     server.stop();
 }
 
-fn keys_that_do_not_fit_are_found(database: &Database) {
+fn a_key_file_of_another_database_is_found(database: &Database) {
     let server = database.serve();
-    server.client().newcomer();
+    server.client().new_identity();
     server.stop();
     let kek = database.kek_file();
     let right = fs::read(&kek).unwrap();
@@ -106,21 +106,21 @@ fn keys_that_do_not_fit_are_found(database: &Database) {
     finds(doctor(database, &[]), "keys", "fail", "chmod 600");
     fs::remove_file(&kek).unwrap();
     finds(doctor(database, &[]), "keys", "fail", "kek");
-    assert!(!kek.exists(), "nothing is made in its place");
-    assert_eq!(database.count("kek_marks"), 1, "no mark is left");
+    assert!(!kek.exists(), "no new key file is created");
+    assert_eq!(database.count("kek_marks"), 1, "the doctor leaves no mark");
 }
 
-fn rows_that_nobody_can_read_are_found(database: &Database) {
+fn unreadable_rows_are_found(database: &Database) {
     let server = database.serve();
-    let who = server.client().newcomer();
-    server.client().newcomer();
+    let identity = server.client().new_identity();
+    server.client().new_identity();
     server.stop();
-    let other = format!("(SELECT root FROM api_keys WHERE id <> '{}')", who.key);
-    database.by_hand(&format!("UPDATE api_keys SET root = {other} WHERE id = '{}'", who.key));
+    let other = format!("(SELECT root FROM api_keys WHERE id <> '{}')", identity.key);
+    database.by_hand(&format!("UPDATE api_keys SET root = {other} WHERE id = '{}'", identity.key));
     finds(doctor(database, &[]), "rows", "fail", "1 of 2 encrypted rows cannot be read");
 }
 
-fn the_schema_of_another_version_is_found(database: &Database) {
+fn a_schema_of_another_version_is_found(database: &Database) {
     database.serve().stop();
     let versions = "__diesel_schema_migrations";
     database.by_hand(&format!("INSERT INTO {versions} (version) VALUES ('9999')"));
@@ -135,7 +135,7 @@ fn the_schema_of_another_version_is_found(database: &Database) {
 }
 
 #[test]
-fn where_nothing_is_yet_all_is_well_and_nothing_is_made() {
+fn an_empty_data_folder_passes_all_checks_and_stays_empty() {
     let database = Database::embedded();
     for check in ["folder", "database", "keys"] {
         finds(doctor(&database, &[]), check, "ok", "will be made by the first start");
@@ -144,7 +144,7 @@ fn where_nothing_is_yet_all_is_well_and_nothing_is_made() {
 }
 
 #[test]
-fn settings_that_a_server_would_refuse_are_found() {
+fn settings_rejected_by_a_server_are_found() {
     let database = Database::embedded();
     let open = "--listen=0.0.0.0:0";
     finds(doctor(&database, &[open]), "settings", "fail", "--behind-tls-proxy");
@@ -165,7 +165,7 @@ fn settings_that_a_server_would_refuse_are_found() {
 }
 
 #[test]
-fn files_that_others_may_read_are_found() {
+fn files_readable_by_other_users_are_found() {
     let database = Database::embedded();
     database.serve().stop();
     let chmod = |path: &Path, mode| {
@@ -182,10 +182,10 @@ fn files_that_others_may_read_are_found() {
 }
 
 #[test]
-fn a_database_that_cannot_be_used_is_found() {
+fn an_unusable_database_is_found() {
     let database = Database::embedded();
     database.serve().stop();
-    // A log that is left would be read instead of it.
+    // A remaining log would be read instead of the database.
     drop(fs::remove_file(database.file().with_extension("db-wal")));
     fs::write(database.file(), "this is no database, whatever it is called".repeat(100)).unwrap();
     finds(doctor(&database, &[]), "database", "fail", "--database-url");
@@ -207,7 +207,7 @@ fn a_database_that_cannot_be_used_is_found() {
 }
 
 #[test]
-fn an_address_that_somebody_else_has_is_found() {
+fn an_address_in_use_is_found() {
     let database = Database::embedded();
     let stranger = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = stranger.local_addr().unwrap();
@@ -216,7 +216,7 @@ fn an_address_that_somebody_else_has_is_found() {
 }
 
 #[test]
-fn a_certificate_that_ends_or_does_not_fit_is_found() {
+fn an_expiring_or_mismatched_certificate_is_found() {
     let (database, authority) = (Database::embedded(), Authority::new());
     let folder = tempfile::tempdir().unwrap();
     let (chain, key) = (folder.path().join("chain.pem"), folder.path().join("key.pem"));

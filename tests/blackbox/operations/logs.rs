@@ -1,10 +1,10 @@
-//! The log: for whom it is written, and a line for each request where that is asked for.
+//! The log formats and the access log.
 
 use serde_json::Value;
 
 use crate::support::{Client, Database, SOON, Server, eventually, text};
 
-/// The lines about requests, as JSON.
+/// Returns the access log lines as JSON.
 fn access_lines(server: &Server) -> Vec<Value> {
     let lines = server.log();
     let lines = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
@@ -18,15 +18,16 @@ fn serve(more: &[&str]) -> (Database, Server) {
 }
 
 #[test]
-fn each_request_leaves_one_line_where_that_is_asked_for() {
+fn the_access_log_has_one_line_for_each_request() {
     let (_database, server) = serve(&["--log", "info,access=debug"]);
     let client = server.client();
-    let (alice, bob) = (client.newcomer(), client.newcomer());
+    let (alice, bob) = (client.new_identity(), client.new_identity());
     let before = access_lines(&server).len();
     let sent = client.send(&alice, &bob.key, MESSAGE);
-    let refused = client.request("GET", &format!("/v1/{}?to={}", bob.did, bob.key)).answer();
-    let named = client.post("/v1/did/status").by(&alice).header("X-Request-Id", "mine-7").answer();
-    let lines = eventually("three lines", SOON, || {
+    let refused = client.request("GET", &format!("/v1/{}?to={}", bob.did, bob.key)).response();
+    let named =
+        client.post("/v1/did/status").by(&alice).header("X-Request-Id", "mine-7").response();
+    let lines = eventually("the log has three lines", SOON, || {
         Some(access_lines(&server)).filter(|lines| lines.len() == before + 3)
     });
     let expected = [
@@ -34,8 +35,8 @@ fn each_request_leaves_one_line_where_that_is_asked_for() {
         (&refused, "GET", "unmatched", 404),
         (&named, "POST", "/v1/did/status", 200),
     ];
-    for (line, (answer, method, route, status)) in lines[before..].iter().zip(expected) {
-        assert_eq!(line["request.id"].as_str(), answer.header("x-request-id"), "{line}");
+    for (line, (response, method, route, status)) in lines[before..].iter().zip(expected) {
+        assert_eq!(line["request.id"].as_str(), response.header("x-request-id"), "{line}");
         assert_eq!((&line["method"], &line["route"]), (&method.into(), &route.into()), "{line}");
         assert_eq!((&line["status"], &line["client"]), (&status.into(), &"127.0.0.1".into()));
         assert!(line["duration_us"].is_u64() && line["level"] == "DEBUG", "{line}");
@@ -46,21 +47,21 @@ fn each_request_leaves_one_line_where_that_is_asked_for() {
 }
 
 #[test]
-fn without_being_asked_for_no_request_leaves_a_line() {
+fn requests_are_not_logged_by_default() {
     let (_database, server) = serve(&[]);
-    let alice = server.client().newcomer();
+    let alice = server.client().new_identity();
     server.client().send(&alice, &alice.key, MESSAGE).ok();
     assert!(access_lines(&server).is_empty());
 }
 
 #[test]
-fn the_client_is_whom_a_trusted_proxy_names_and_nobody_else() {
+fn the_logged_client_address_comes_only_from_a_trusted_proxy() {
     let address = |more: &[&str]| {
         let asked = ["--log", "info,access=debug"];
         let (_database, server) = serve(&[&asked[..], more].concat());
         let request = server.client().request("GET", "/v1/ping");
-        request.header("X-Forwarded-For", "192.0.2.9, 198.51.100.7").answer();
-        let lines = eventually("a line", SOON, || {
+        request.header("X-Forwarded-For", "192.0.2.9, 198.51.100.7").response();
+        let lines = eventually("the log has a line", SOON, || {
             Some(access_lines(&server)).filter(|lines| !lines.is_empty())
         });
         text(&lines[0], "client")
@@ -70,7 +71,7 @@ fn the_client_is_whom_a_trusted_proxy_names_and_nobody_else() {
 }
 
 #[test]
-fn the_format_is_json_except_in_development_unless_it_is_said() {
+fn the_default_log_format_is_json_except_in_development() {
     for (flags, is_json) in [
         (&[][..], true),
         (&["--dev"], false),
@@ -78,7 +79,7 @@ fn the_format_is_json_except_in_development_unless_it_is_said() {
         (&["--dev", "--log-format", "json"], true),
     ] {
         let (_database, server) = serve(flags);
-        Client::new(&server.url).request("GET", "/v1/ping").answer();
+        Client::new(&server.url).request("GET", "/v1/ping").response();
         let log = server.log();
         let reads = |line: &str| serde_json::from_str::<Value>(line).is_ok();
         assert!(!log.is_empty() && log.lines().all(|line| reads(line) == is_json), "{log}");

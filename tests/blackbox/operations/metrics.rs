@@ -1,4 +1,4 @@
-//! What the ops address tells of traffic: the numbers are those of what happened, and no label grows with it.
+//! Metrics on the operations address: values match the traffic, and labels have a bounded number of values.
 
 use std::{collections::BTreeSet, thread};
 
@@ -12,21 +12,21 @@ use crate::support::{
 };
 
 on_both!(
-    no_label_holds_what_a_caller_wrote,
-    the_numbers_are_those_of_what_happened,
-    whatever_the_operators_page_names_is_there_after_traffic,
+    no_label_contains_caller_input,
+    metrics_match_the_traffic,
+    every_metric_of_the_operating_page_exists_after_traffic,
 );
 
 #[test]
-fn envelopes_that_are_too_much_for_one_commit_are_stored_by_several() {
+fn envelopes_over_the_batch_limit_are_stored_in_several_commits() {
     let database = Database::embedded();
     let server = database.serve_with(&["--batch-bytes", "1"]);
     let client = server.client();
-    let alice = client.newcomer();
+    let alice = client.new_identity();
     client.send(&alice, &alice.key, "everything is in memory now").ok();
     let commits = || server.metric("sealpost_commit_batch_size_count");
     let waiting = || server.metric("sealpost_commit_queue_bytes");
-    eventually("nothing waits any more", SOON, || (waiting() == 0).then_some(()));
+    eventually("the queue is empty", SOON, || (waiting() == 0).then_some(()));
     let (before, sends) = (commits(), 4);
     let url = DatabaseUrl::Sqlite(database.file());
     let lock = sealpost_storage::Database::open(&url, Settings::default()).unwrap();
@@ -34,22 +34,22 @@ fn envelopes_that_are_too_much_for_one_commit_are_stored_by_several() {
     thread::scope(|scope| {
         let send = || client.send(&alice, &alice.key, MESSAGE).ok();
         scope.spawn(send);
-        let one = eventually("one waits", SOON, || Some(waiting()).filter(|bytes| *bytes > 0));
+        let one = eventually("one send waits", SOON, || Some(waiting()).filter(|bytes| *bytes > 0));
         for _ in 1..sends {
             scope.spawn(send);
         }
-        eventually("all wait", SOON, || (waiting() == sends * one).then_some(()));
+        eventually("all sends wait", SOON, || (waiting() == sends * one).then_some(()));
         drop(transaction);
     });
     assert_eq!(commits() - before, sends);
 }
 
-/// Whatever a server can count short of an accident: sends, a replay, refusals, a limit, deliveries that succeed, fail
-/// and are given up.
+/// Creates all regular traffic: sends, a replay, rejections, a limit, and deliveries that succeed, fail and
+/// are exhausted.
 fn make_traffic(server: &Server, handle: &str) -> Identity {
     let client = server.client();
-    let receiver = Receiver::reacting(|nth| Reaction::Answer(if nth == 0 { 204 } else { 500 }));
-    let (alice, bob) = (client.newcomer(), client.newcomer_named(handle));
+    let receiver = Receiver::reacting(|nth| Reaction::Status(if nth == 0 { 204 } else { 500 }));
+    let (alice, bob) = (client.new_identity(), client.new_identity_with_handle(handle));
     client.register(&bob, &receiver.url);
     for _ in 0..3 {
         client.send(&alice, handle, MESSAGE).ok();
@@ -57,12 +57,12 @@ fn make_traffic(server: &Server, handle: &str) -> Identity {
     for _ in 0..2 {
         let body = json!({"to": bob.key, "message": MESSAGE});
         let request = client.post("/v1/channel/send").by(&alice).header("Idempotency-Key", "once");
-        request.json(&body).answer().ok();
+        request.json(&body).response().ok();
     }
     client.send(&alice, "nobody", MESSAGE).refused(404, "KEY_NOT_FOUND");
-    // One succeeds, each of the others is tried twice.
-    receiver.await_notices(1 + 3 * 2);
-    eventually("every outcome is counted and written down", SOON, || {
+    // One delivery succeeds. Each other delivery has two attempts.
+    receiver.await_requests(1 + 3 * 2);
+    eventually("every outcome is counted and stored", SOON, || {
         let metrics = server.metrics();
         let given_up =
             value_of(&metrics, "sealpost_deliveries_settled_total{outcome=\"exhausted\"}");
@@ -71,7 +71,7 @@ fn make_traffic(server: &Server, handle: &str) -> Identity {
     alice
 }
 
-fn the_numbers_are_those_of_what_happened(database: &Database) {
+fn metrics_match_the_traffic(database: &Database) {
     let mut tries = 0;
     let (metrics, alice, server) = within_one_minute(|| {
         tries += 1;
@@ -96,7 +96,7 @@ fn the_numbers_are_those_of_what_happened(database: &Database) {
     is("sealpost_deliveries_settled_total{outcome=\"retried\"}", 3);
     is("sealpost_delivery_failures_total{reason=\"http_status\"}", 6);
     is("sealpost_delivery_duration_seconds_count", 7);
-    // The refused send was counted in a transaction of its own.
+    // The rejected send was counted in a separate transaction.
     is("sealpost_commit_batch_size_sum", 6);
     is("sealpost_commit_failures_total", 0);
     is("sealpost_commit_queue_depth", 0);
@@ -108,15 +108,15 @@ fn the_numbers_are_those_of_what_happened(database: &Database) {
     assert!(value_of(&metrics, "process_resident_memory_bytes") > 1_000_000);
     assert!(value_of(&metrics, "process_open_fds") > 3);
 
-    // More than a minute allows.
+    // More than the minute limit.
     let client = server.client();
-    eventually("the minute is used up", SOON, || {
+    eventually("the minute limit is reached", SOON, || {
         (client.status(&alice).status == 429).then_some(())
     });
     assert!(server.metric("sealpost_limits_refused_total{limit=\"minute\"}") >= 1);
 }
 
-fn whatever_the_operators_page_names_is_there_after_traffic(database: &Database) {
+fn every_metric_of_the_operating_page_exists_after_traffic(database: &Database) {
     let (authority, folder) = (Authority::new(), tempfile::tempdir().unwrap());
     let (chain, key) = (folder.path().join("chain.pem"), folder.path().join("key.pem"));
     authority.issue().write(&chain, &key);
@@ -125,7 +125,7 @@ fn whatever_the_operators_page_names_is_there_after_traffic(database: &Database)
     command.env("SEALPOST_LOGINS_PER_MINUTE", "10");
     let server = Server::start_secure(command, &authority);
     make_traffic(&server, "bob");
-    eventually("an address is refused", SOON, || {
+    eventually("an address is rejected", SOON, || {
         (server.client().login("acct_nobody", "ls_nothing").status == 429).then_some(())
     });
     let metrics = server.metrics();
@@ -144,17 +144,17 @@ fn whatever_the_operators_page_names_is_there_after_traffic(database: &Database)
     assert_eq!(there, named);
 }
 
-fn no_label_holds_what_a_caller_wrote(database: &Database) {
+fn no_label_contains_caller_input(database: &Database) {
     let server = database.serve_with(&["--webhook-retry-schedule", "10ms"]);
     let alice = make_traffic(&server, "bob");
     let client = server.client();
     let count = || server.metrics().lines().count();
-    client.request("GET", "/nowhere/0").answer();
-    client.request("BREW", "/v1/ping").answer();
+    client.request("GET", "/nowhere/0").response();
+    client.request("BREW", "/v1/ping").response();
     let before = count();
     for number in 1..20 {
-        client.request("GET", &format!("/nowhere/{number}/{}", alice.key)).answer();
-        client.request(&format!("BREW{number}"), "/v1/ping").answer();
+        client.request("GET", &format!("/nowhere/{number}/{}", alice.key)).response();
+        client.request(&format!("BREW{number}"), "/v1/ping").response();
     }
     assert_eq!(count(), before);
     let metrics = server.metrics();
@@ -171,9 +171,9 @@ fn no_label_holds_what_a_caller_wrote(database: &Database) {
 }
 
 #[test]
-fn the_ops_address_alone_tells_metrics() {
+fn metrics_are_served_only_on_the_operations_address() {
     let server = Database::embedded().serve();
-    server.client().request("GET", "/metrics").answer().refused(404, "NOT_FOUND");
+    server.client().request("GET", "/metrics").response().refused(404, "NOT_FOUND");
 }
 
 const MESSAGE: &str = "Meet me at noon.";

@@ -1,4 +1,4 @@
-//! What must never be in a log, however much is logged.
+//! No secret appears in the log at any level.
 
 use std::fs;
 
@@ -6,18 +6,18 @@ use serde_json::json;
 
 use crate::support::{Browser, Database, Reaction, Receiver, on_both, text};
 
-on_both!(not_even_a_trace_of_everything_shows_a_secret);
+on_both!(no_secret_appears_in_trace_logs);
 
-fn not_even_a_trace_of_everything_shows_a_secret(database: &Database) {
+fn no_secret_appears_in_trace_logs(database: &Database) {
     let server = database.serve_with(&["--log", "trace", "--webhook-retry-schedule", "10ms,10ms"]);
     let client = server.client();
-    let receiver = Receiver::reacting(|nth| Reaction::Answer(if nth == 0 { 500 } else { 200 }));
-    let (alice, bob) = (client.newcomer(), client.newcomer_named("bob"));
+    let receiver = Receiver::reacting(|nth| Reaction::Status(if nth == 0 { 500 } else { 200 }));
+    let (alice, bob) = (client.new_identity(), client.new_identity_with_handle("bob"));
     let sibling = client.sibling(&bob);
     let registered = client.register(&bob, &receiver.url);
     let secret = text(&registered, "secret");
     let sent = client.send(&alice, "bob", MESSAGE).ok();
-    receiver.await_notices(2);
+    receiver.await_requests(2);
     client.open(&bob, &text(&sent, "envelope_id")).ok();
     client.status(&sibling).ok();
     client.send(&alice, &bob.did, MESSAGE).refused(400, "RAW_DID_REJECTED");
@@ -27,8 +27,8 @@ fn not_even_a_trace_of_everything_shows_a_secret(database: &Database) {
     client.login(&alice.account, bob.login_secret.as_ref().unwrap()).refused(401, "UNAUTHORIZED");
     let broken =
         client.post("/v1/did/status").by(&alice).body("application/json", MESSAGE.as_bytes());
-    broken.answer().refused(400, "INVALID_JSON");
-    client.post("/v1/auth/logout").token(&alice.token).answer().ok();
+    broken.response().refused(400, "INVALID_JSON");
+    client.post("/v1/auth/logout").token(&alice.token).response().ok();
     client.send(&alice, "bob", MESSAGE).refused(401, "UNAUTHORIZED");
     let browser = Browser::sign_in(client, &bob);
     let page = format!("/dashboard/keys/{}/webhooks/{}", bob.key, text(&registered, "webhook_id"));
@@ -39,8 +39,8 @@ fn not_even_a_trace_of_everything_shows_a_secret(database: &Database) {
 
     let kek = fs::read_to_string(database.kek_file()).unwrap();
     let log = server.log();
-    assert!(log.contains(&text(&sent, "envelope_id")), "the log is not that of this run");
-    let who = [("alice", &alice), ("bob", &bob), ("the sibling", &sibling)];
+    assert!(log.contains(&text(&sent, "envelope_id")), "the log belongs to another run");
+    let named_identities = [("alice", &alice), ("bob", &bob), ("the sibling", &sibling)];
     let mut secrets = vec![
         ("the message".to_owned(), MESSAGE),
         ("the webhook secret".to_owned(), secret.strip_prefix("whsec_").unwrap()),
@@ -55,7 +55,7 @@ fn not_even_a_trace_of_everything_shows_a_secret(database: &Database) {
     ] {
         secrets.push((name.to_owned(), secret.strip_prefix(prefix).unwrap()));
     }
-    for (name, identity) in who {
+    for (name, identity) in named_identities {
         secrets.push((format!("the token of {name}"), &identity.token));
         secrets.push((format!("the DID of {name}"), &identity.did));
         let login_secret = identity.login_secret.as_deref();

@@ -1,13 +1,13 @@
-//! Settings and data that a server must not start with: it says what to do, and leaves the data as they are.
+//! Invalid settings and data at startup: the server names the fix and leaves the data unchanged.
 
 use std::{fs, os::unix::fs::PermissionsExt as _, process::Command};
 
-use crate::support::{AttemptSummary, Database, Identity, Server, binary, on_both, run, text};
+use crate::support::{CommandResult, Database, Identity, Server, binary, on_both, run, text};
 
-on_both!(a_wrong_key_file_is_refused_and_the_right_one_still_works);
+on_both!(a_wrong_key_file_is_rejected_and_the_right_one_still_works);
 
-fn a_wrong_key_file_is_refused_and_the_right_one_still_works(database: &Database) {
-    let (who, envelope) = leave_an_envelope(database);
+fn a_wrong_key_file_is_rejected_and_the_right_one_still_works(database: &Database) {
+    let (identity, envelope) = leave_an_envelope(database);
     let (kek, aside) = (database.kek_file(), database.kek_file().with_extension("aside"));
     fs::rename(&kek, &aside).unwrap();
     database.write_kek();
@@ -23,24 +23,24 @@ fn a_wrong_key_file_is_refused_and_the_right_one_still_works(database: &Database
     fs::set_permissions(&kek, fs::Permissions::from_mode(0o644)).unwrap();
     assert!(refused(database.command(&[])).contains("chmod 600"));
     fs::set_permissions(&kek, fs::Permissions::from_mode(0o600)).unwrap();
-    check_envelope(&database.serve(), &who, &envelope);
+    check_envelope(&database.serve(), &identity, &envelope);
 }
 
 #[test]
-fn a_missing_key_file_is_not_replaced() {
+fn a_missing_key_file_is_not_created_for_an_existing_database() {
     let database = Database::embedded();
-    let (who, envelope) = leave_an_envelope(&database);
+    let (identity, envelope) = leave_an_envelope(&database);
     let (kek, aside) = (database.kek_file(), database.kek_file().with_extension("aside"));
     fs::rename(&kek, &aside).unwrap();
     let message = refused(database.command(&[]));
     assert!(message.contains("kek") && message.contains("missing"), "{message}");
     assert!(!kek.exists());
     fs::rename(&aside, &kek).unwrap();
-    check_envelope(&database.serve(), &who, &envelope);
+    check_envelope(&database.serve(), &identity, &envelope);
 }
 
 #[test]
-fn the_data_folder_is_made_for_its_owner_alone() {
+fn the_data_folder_is_accessible_only_to_its_owner() {
     let database = Database::embedded();
     drop(database.serve());
     let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
@@ -52,18 +52,18 @@ fn the_data_folder_is_made_for_its_owner_alone() {
 }
 
 #[test]
-fn a_second_server_on_the_same_data_is_refused() {
+fn a_second_server_on_the_same_data_folder_is_rejected() {
     let database = Database::embedded();
     let server = database.serve();
     let message = refused(database.command(&["--dev"]));
     assert!(message.contains("another server") && message.contains("--data-dir"), "{message}");
-    server.client().newcomer();
+    server.client().new_identity();
     server.kill();
     drop(database.serve());
 }
 
 #[test]
-fn a_taken_port_is_said() {
+fn a_port_in_use_is_reported() {
     let database = Database::embedded();
     let server = database.serve();
     let taken = server.url.strip_prefix("http://").unwrap();
@@ -76,7 +76,7 @@ fn a_taken_port_is_said() {
 }
 
 #[test]
-fn keys_may_come_from_the_environment_alone() {
+fn keys_may_come_only_from_the_environment() {
     let line = run(binary(&["kek", "new"])).stdout;
     let second = run(binary(&["kek", "new", "--version", "2"])).stdout;
     let database = Database::embedded();
@@ -86,12 +86,13 @@ fn keys_may_come_from_the_environment_alone() {
         command
     };
     let server = Server::start(serve(line.trim()));
-    let who = server.client().newcomer();
-    let envelope = text(&server.client().send(&who, &who.key, MESSAGE).ok(), "envelope_id");
+    let identity = server.client().new_identity();
+    let envelope =
+        text(&server.client().send(&identity, &identity.key, MESSAGE).ok(), "envelope_id");
     server.stop();
     assert!(!database.kek_file().exists());
     let both = format!("{},{}", line.trim(), second.trim());
-    check_envelope(&Server::start(serve(&both)), &who, &envelope);
+    check_envelope(&Server::start(serve(&both)), &identity, &envelope);
     refused(serve(second.trim()));
     refused(serve("hello"));
     let mut twice = serve(line.trim());
@@ -100,7 +101,7 @@ fn keys_may_come_from_the_environment_alone() {
 }
 
 #[test]
-fn postgresql_without_keys_is_refused_with_advice() {
+fn postgresql_without_keys_is_rejected_with_advice() {
     let database = Database::postgres();
     let message =
         refused(binary(&["serve", "--listen=127.0.0.1:0", "--database-url", database.url()]));
@@ -108,7 +109,7 @@ fn postgresql_without_keys_is_refused_with_advice() {
 }
 
 #[test]
-fn postgresql_that_is_behind_is_refused_until_it_is_migrated() {
+fn postgresql_with_pending_migrations_is_rejected_until_migrated() {
     let database = Database::postgres();
     let without_migrate = || {
         let mut command = binary(&["serve", "--dev", "--listen=127.0.0.1:0", "--ops-listen=off"]);
@@ -123,11 +124,11 @@ fn postgresql_that_is_behind_is_refused_until_it_is_migrated() {
         assert_eq!(migrated.status, Some(0), "{migrated:?}");
         assert!(migrated.stdout.contains(word), "{migrated:?}");
     }
-    Server::start(without_migrate()).client().newcomer();
+    Server::start(without_migrate()).client().new_identity();
 }
 
 #[test]
-fn a_variable_says_yes_or_no_as_people_do() {
+fn boolean_variables_accept_common_spellings() {
     let database = Database::embedded();
     let mut words = Vec::new();
     for (word, is_dev) in [
@@ -162,14 +163,14 @@ fn a_variable_says_yes_or_no_as_people_do() {
         let ended = run(command);
         assert_eq!(ended.status, Some(2), "{ended:?}");
         assert!(ended.stderr.contains("'perhaps'") && ended.stderr.contains(flag), "{ended:?}");
-        // On the command line it stays a word without a value.
+        // On the command line the flag takes no value.
         assert_eq!(run(binary(&["serve", &format!("{flag}=1")])).status, Some(2));
     }
-    assert!(!std::path::Path::new(&database.data()).exists(), "nothing was made");
+    assert!(!std::path::Path::new(&database.data()).exists(), "no file was created");
 }
 
 #[test]
-fn a_server_that_speaks_tls_itself_has_no_proxy_that_does() {
+fn tls_and_a_tls_proxy_exclude_each_other() {
     let command = |variable: &str| {
         let mut command = binary(&["serve", "--listen=127.0.0.1:0", "--ops-listen=off"]);
         command.args(["--tls-cert=nowhere", "--tls-key=nowhere"]);
@@ -183,19 +184,20 @@ fn a_server_that_speaks_tls_itself_has_no_proxy_that_does() {
 }
 
 #[test]
-fn an_sqlite_database_elsewhere_has_its_key_in_the_data_folder() {
+fn an_sqlite_database_outside_the_data_folder_has_its_key_file_inside() {
     let database = Database::embedded();
     let elsewhere = tempfile::tempdir().unwrap();
     let file = elsewhere.path().join("elsewhere.db");
     let url = format!("sqlite:{}", file.display());
     let (kek, aside) = (database.kek_file(), database.kek_file().with_extension("aside"));
     let server = Server::start(database.command(&["--dev", "--database-url", &url]));
-    let who = server.client().newcomer();
-    let envelope = text(&server.client().send(&who, &who.key, MESSAGE).ok(), "envelope_id");
+    let identity = server.client().new_identity();
+    let envelope =
+        text(&server.client().send(&identity, &identity.key, MESSAGE).ok(), "envelope_id");
     assert!(kek.exists() && file.exists() && !database.file().exists());
     let folder = fs::metadata(database.data()).unwrap();
     assert_eq!(folder.permissions().mode() & 0o777, 0o700);
-    // Operators' commands find the same keys.
+    // Operator commands find the same keys.
     for command in [&["kek", "rotate"][..], &["issuer", "rotate"]] {
         database.operate(&[command, &["--database-url", &url]].concat());
     }
@@ -205,14 +207,14 @@ fn an_sqlite_database_elsewhere_has_its_key_in_the_data_folder() {
         let message = refused(database.command(&[arguments, &["--database-url", &url]].concat()));
         assert!(message.contains("missing") && message.contains("elsewhere.db"), "{message}");
     }
-    assert!(!kek.exists(), "no fresh key was made");
+    assert!(!kek.exists(), "no new key was created");
     fs::rename(&aside, &kek).unwrap();
     let server = Server::start(database.command(&["--dev", "--database-url", &url]));
-    check_envelope(&server, &who, &envelope);
+    check_envelope(&server, &identity, &envelope);
 }
 
 #[test]
-fn a_database_that_is_not_there_is_said() {
+fn an_unreachable_database_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let nowhere = format!("postgres://ann:hunter2@localhost/x?host={}", folder.path().display());
     let kek = Database::postgres();
@@ -224,7 +226,7 @@ fn a_database_that_is_not_there_is_said() {
 }
 
 #[test]
-fn a_url_that_is_mistyped_is_not_shown() {
+fn a_malformed_database_url_is_not_shown() {
     for (url, advice) in [
         ("postgress://ann:hunter2@h/x", "give the database as"),
         ("\"postgres://ann:hunter2@h/x", "give the database as"),
@@ -233,7 +235,7 @@ fn a_url_that_is_mistyped_is_not_shown() {
         let mut from_environment = binary(&["migrate"]);
         from_environment.env("SEALPOST_DATABASE_URL", url);
         for command in [binary(&["serve", "--database-url", url]), from_environment] {
-            let AttemptSummary { status, stderr, .. } = run(command);
+            let CommandResult { status, stderr, .. } = run(command);
             assert_eq!(status, Some(2), "{stderr}");
             assert!(stderr.contains("--database-url") && stderr.contains(advice), "{stderr}");
             assert!(!stderr.contains("hunter2"), "{stderr}");
@@ -242,7 +244,7 @@ fn a_url_that_is_mistyped_is_not_shown() {
 }
 
 #[test]
-fn the_clear_is_for_loopback_alone() {
+fn plain_http_is_allowed_only_on_loopback() {
     let database = Database::embedded();
     let on = |address: &str, more: &[&str]| {
         let mut command = binary(&["serve", "--ops-listen=off", "--data-dir", &database.data()]);
@@ -257,13 +259,13 @@ fn the_clear_is_for_loopback_alone() {
             assert!(message.contains("--dev"), "{message}");
         }
     }
-    assert!(!std::path::Path::new(&database.data()).exists(), "nothing was made");
+    assert!(!std::path::Path::new(&database.data()).exists(), "no file was created");
     let server = Server::start(on("0.0.0.0:0", &["--behind-tls-proxy"]));
     assert_eq!(server.ops_url, "off");
 }
 
 #[test]
-fn settings_that_contradict_each_other_are_refused() {
+fn contradictory_settings_are_rejected() {
     let database = Database::embedded();
     assert!(refused(database.command(&["--connection-timeout=10s"])).contains("--body-timeout"));
     let message = refused(database.command(&["--body-memory=2097151"]));
@@ -323,20 +325,21 @@ fn fresh_keys_differ_and_carry_their_version() {
 /// A server that stored something and stopped in order.
 fn leave_an_envelope(database: &Database) -> (Identity, String) {
     let server = database.serve();
-    let who = server.client().newcomer();
-    let envelope = text(&server.client().send(&who, &who.key, MESSAGE).ok(), "envelope_id");
+    let identity = server.client().new_identity();
+    let envelope =
+        text(&server.client().send(&identity, &identity.key, MESSAGE).ok(), "envelope_id");
     server.stop();
-    (who, envelope)
+    (identity, envelope)
 }
 
-fn check_envelope(server: &Server, who: &Identity, envelope: &str) {
-    assert_eq!(server.client().open(who, envelope).ok()["message"], MESSAGE);
+fn check_envelope(server: &Server, identity: &Identity, envelope: &str) {
+    assert_eq!(server.client().open(identity, envelope).ok()["message"], MESSAGE);
 }
 
 /// The one line that a command which fails says.
 #[track_caller]
 fn refused(command: Command) -> String {
-    let AttemptSummary { status, stdout, stderr } = run(command);
+    let CommandResult { status, stdout, stderr } = run(command);
     assert_eq!((status, stdout.as_str()), (Some(1), ""), "{stderr}");
     assert!(stderr.starts_with("sealpost: ") && stderr.ends_with('\n'), "{stderr:?}");
     assert_eq!(stderr.lines().count(), 1, "{stderr:?}");

@@ -1,4 +1,4 @@
-//! The API over TLS, and what becomes of a certificate that is replaced while the server runs.
+//! The API over TLS, and reloads of the certificate while the server runs.
 
 use std::{
     fs,
@@ -23,7 +23,7 @@ use crate::support::{
     Authority, Database, Issued, SOON, Server, binary, eventually, on_both, run, status_of, text,
 };
 
-on_both!(a_file_without_authorities_is_refused);
+on_both!(a_file_without_certificate_authorities_is_rejected);
 
 /// An authority, and files that a server reads its certificate from.
 struct Scene {
@@ -90,7 +90,7 @@ impl Scene {
         Ok(connection)
     }
 
-    /// The certificate that a new connection is shown.
+    /// Returns the certificate of a new connection.
     fn shown(&self, server: &Server) -> Vec<u8> {
         let connection = self.connect(server, &[&TLS13], &["http/1.1"]).unwrap();
         connection.conn.peer_certificates().unwrap()[0].to_vec()
@@ -98,27 +98,27 @@ impl Scene {
 }
 
 #[test]
-fn the_api_speaks_tls_and_asks_browsers_to_insist_on_it() {
+fn the_api_serves_tls_with_strict_transport_security() {
     let scene = Scene::new();
     let server = scene.serve();
     assert!(server.url.starts_with("https://127.0.0.1:"), "{}", server.url);
     let client = server.client();
-    let (alice, bob) = (client.newcomer(), client.newcomer_named("bob"));
+    let (alice, bob) = (client.new_identity(), client.new_identity_with_handle("bob"));
     let sent = client.send(&alice, "bob", MESSAGE).ok();
     assert_eq!(client.open(&bob, &text(&sent, "envelope_id")).ok()["message"], MESSAGE);
-    let answer = client.request("GET", "/v1/nothing").answer();
-    // The type of the problem leads to https too.
-    answer.refused(404, "NOT_FOUND");
-    assert_eq!(answer.header("strict-transport-security"), Some("max-age=31536000"));
+    let response = client.request("GET", "/v1/nothing").response();
+    // The type of the problem document is an https URL too.
+    response.refused(404, "NOT_FOUND");
+    assert_eq!(response.header("strict-transport-security"), Some("max-age=31536000"));
     server.stop();
 }
 
 #[test]
-fn who_serves_in_the_clear_speaks_of_tls_only_behind_a_proxy() {
+fn strict_transport_security_without_tls_is_sent_only_behind_a_proxy() {
     let database = Database::embedded();
     let hsts = |server: &Server| {
-        let answer = server.client().request("GET", "/v1/ping").answer();
-        answer.header("strict-transport-security").map(str::to_owned)
+        let response = server.client().request("GET", "/v1/ping").response();
+        response.header("strict-transport-security").map(str::to_owned)
     };
     assert_eq!(hsts(&database.serve()), None);
     let behind = Server::start(database.command(&["--behind-tls-proxy"]));
@@ -126,7 +126,7 @@ fn who_serves_in_the_clear_speaks_of_tls_only_behind_a_proxy() {
 }
 
 #[test]
-fn curl_is_served_over_http_1_1_even_where_it_asks_for_2() {
+fn curl_is_served_over_http_1_1_even_if_it_asks_for_http_2() {
     let scene = Scene::new();
     let server = scene.serve();
     let authority = scene.folder.path().join("authority.pem");
@@ -141,11 +141,11 @@ fn curl_is_served_over_http_1_1_even_where_it_asks_for_2() {
     assert_eq!(trusting.status, Some(0), "{trusting:?}");
     assert!(trusting.stdout.ends_with(" 1.1") && trusting.stdout.starts_with('{'), "{trusting:?}");
     let strange = curl(&[&format!("{}/v1/ping", server.url)]);
-    assert_eq!(strange.status, Some(60), "a certificate of nobody's is not believed: {strange:?}");
+    assert_eq!(strange.status, Some(60), "an untrusted certificate must be rejected: {strange:?}");
 }
 
 #[test]
-fn nothing_but_http_1_1_is_offered_by_tls_1_2_and_1_3() {
+fn tls_1_2_and_1_3_offer_only_http_1_1() {
     let scene = Scene::new();
     let server = scene.serve();
     for version in [&TLS12, &TLS13] {
@@ -153,22 +153,22 @@ fn nothing_but_http_1_1_is_offered_by_tls_1_2_and_1_3() {
         assert_eq!(connection.conn.alpn_protocol(), Some(&b"http/1.1"[..]), "{version:?}");
         assert!(scene.connect(&server, &[version], &["h2"]).is_err(), "{version:?}");
     }
-    // In the clear nothing is served on this address.
+    // The address serves no plain HTTP.
     let mut clear = TcpStream::connect(server.url.strip_prefix("https://").unwrap()).unwrap();
     clear.write_all(b"GET /v1/ping HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
-    let mut answer = Vec::new();
-    drop(clear.read_to_end(&mut answer));
-    assert!(!String::from_utf8_lossy(&answer).contains("HTTP/"));
+    let mut response = Vec::new();
+    drop(clear.read_to_end(&mut response));
+    assert!(!String::from_utf8_lossy(&response).contains("HTTP/"));
 }
 
 #[test]
-fn a_connection_that_does_not_get_on_is_closed_over_tls_too() {
+fn a_stalled_connection_is_closed_over_tls() {
     let scene = Scene::new();
     let brief = scene.command(&["--body-timeout=500ms", "--connection-timeout=1s"]);
     let server = Server::start_secure(brief, &scene.authority);
     let mut connection = scene.connect(&server, &[&TLS13], &["http/1.1"]).unwrap();
     assert_eq!(ping(&mut connection), 200);
-    // The head of a second request never ends. What is read is the end, however that is said.
+    // The head of a second request never ends. The connection ends with or without a TLS close message.
     connection.write_all(b"G").unwrap();
     let ended = connection.read_to_end(&mut Vec::new());
     let is_waiting = |kind| matches!(kind, ErrorKind::TimedOut | ErrorKind::WouldBlock);
@@ -176,7 +176,7 @@ fn a_connection_that_does_not_get_on_is_closed_over_tls_too() {
 }
 
 #[test]
-fn a_hangup_brings_the_new_certificate_and_drops_nobody() {
+fn sighup_reloads_the_certificate_and_keeps_open_connections() {
     let scene = Scene::new();
     let server = scene.serve();
     let before = scene.shown(&server);
@@ -184,18 +184,18 @@ fn a_hangup_brings_the_new_certificate_and_drops_nobody() {
     assert_eq!(ping(&mut open), 200);
 
     let issued = scene.replace();
-    assert_eq!(scene.shown(&server), before, "nobody has asked for the new one yet");
+    assert_eq!(scene.shown(&server), before, "no reload was requested yet");
     server.hang_up();
     eventually("the new certificate is shown", SOON, || {
         (scene.shown(&server) == issued.der()).then_some(())
     });
-    assert_eq!(ping(&mut open), 200, "a connection that was open goes on");
+    assert_eq!(ping(&mut open), 200, "an open connection stays usable");
     assert!(server.log().contains("the certificate was read again"));
     server.stop();
 }
 
 #[test]
-fn a_broken_pair_replaces_nothing_and_is_said() {
+fn a_broken_certificate_pair_is_reported_and_not_used() {
     let scene = Scene::new();
     let server = scene.serve();
     let before = scene.shown(&server);
@@ -207,13 +207,15 @@ fn a_broken_pair_replaces_nothing_and_is_said() {
         assert!(server.log().lines().last().unwrap().contains(said), "{said}: {}", server.log());
         assert_eq!(scene.shown(&server), before, "{said}");
     }
-    let mended = scene.replace();
+    let fixed = scene.replace();
     server.hang_up();
-    eventually("it is mended", SOON, || (scene.shown(&server) == mended.der()).then_some(()));
+    eventually("the fixed certificate is shown", SOON, || {
+        (scene.shown(&server) == fixed.der()).then_some(())
+    });
 }
 
 #[test]
-fn a_broken_pair_is_refused_at_the_start() {
+fn a_broken_certificate_pair_is_rejected_at_startup() {
     let scene = Scene::new();
     for (what, said) in broken_pairs(&scene) {
         what();
@@ -231,7 +233,7 @@ fn a_broken_pair_is_refused_at_the_start() {
 }
 
 #[test]
-fn with_tls_any_address_may_be_listened_on() {
+fn with_tls_the_server_may_listen_on_any_address() {
     let scene = Scene::new();
     let mut command = binary(&["serve", "--listen=0.0.0.0:0", "--ops-listen=off", "--data-dir"]);
     command.arg(scene.database.data()).arg("--tls-cert").arg(scene.chain());
@@ -241,7 +243,7 @@ fn with_tls_any_address_may_be_listened_on() {
 }
 
 #[test]
-fn an_idle_connection_does_not_hold_up_a_stop() {
+fn an_idle_connection_does_not_delay_shutdown() {
     let scene = Scene::new();
     let mut server = scene.serve();
     let mut idle = scene.connect(&server, &[&TLS13], &["http/1.1"]).unwrap();
@@ -252,7 +254,7 @@ fn an_idle_connection_does_not_hold_up_a_stop() {
     assert!(began.elapsed() < Duration::from_secs(6), "{:?}", began.elapsed());
 }
 
-fn a_file_without_authorities_is_refused(database: &Database) {
+fn a_file_without_certificate_authorities_is_rejected(database: &Database) {
     let folder = tempfile::tempdir().unwrap();
     let roots = folder.path().join("roots.pem");
     for text in ["", "rubbish"] {
@@ -264,10 +266,10 @@ fn a_file_without_authorities_is_refused(database: &Database) {
     }
 }
 
-/// Something that is done to the files, and what is said of it.
+/// A change of the files and the expected message.
 type Breakage<'a> = (Box<dyn Fn() + 'a>, &'static str);
 
-/// What may be wrong with the two files, and what is said of it.
+/// Faults of the two files and the expected messages.
 fn broken_pairs(scene: &Scene) -> [Breakage<'_>; 7] {
     [
         (
@@ -292,12 +294,12 @@ fn broken_pairs(scene: &Scene) -> [Breakage<'_>; 7] {
     ]
 }
 
-/// The status of one more request on this connection.
+/// Sends one more request on this connection and returns the status.
 fn ping(connection: &mut StreamOwned<ClientConnection, TcpStream>) -> u16 {
     connection.write_all(b"GET /v1/ping HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
-    let mut answer = vec![0; 4096];
-    let length = connection.read(&mut answer).unwrap();
-    status_of(&String::from_utf8_lossy(&answer[..length]))
+    let mut response = vec![0; 4096];
+    let length = connection.read(&mut response).unwrap();
+    status_of(&String::from_utf8_lossy(&response[..length]))
 }
 
 const MESSAGE: &str = "Meet me at noon.";

@@ -1,16 +1,19 @@
-//! The trail of what operators did: complete, in order, and broken by whoever changes it.
+//! The audit trail of admin actions: complete, ordered, and protected against changes.
 
 use serde_json::{Value, json};
 
 use crate::support::{Database, on_both, run, text};
 
-on_both!(every_act_is_listed_with_who_and_what_and_why, whoever_changes_the_trail_is_found_out,);
+on_both!(
+    every_admin_action_is_listed_with_actor_change_and_reason,
+    changes_of_the_audit_trail_are_detected,
+);
 
-fn every_act_is_listed_with_who_and_what_and_why(database: &Database) {
+fn every_admin_action_is_listed_with_actor_change_and_reason(database: &Database) {
     let server = database.serve();
-    let alice = server.client().newcomer();
+    let alice = server.client().new_identity();
     let (key, account) = (alice.key.as_str(), alice.account.as_str());
-    let acts: [(&[&str], &str, &str, &str); 13] = [
+    let actions: [(&[&str], &str, &str, &str); 13] = [
         (&["key", "deactivate", key], "key.deactivate", key, "deactivated"),
         (&["key", "reactivate", key], "key.reactivate", key, "active"),
         (&["plan", "set", key, "builder"], "plan.set", key, "builder"),
@@ -30,16 +33,16 @@ fn every_act_is_listed_with_who_and_what_and_why(database: &Database) {
         (&["key", "revoke", key], "key.revoke", key, "registrations"),
         (&["kek", "rotate"], "kek.rotate", "kek:2", "2"),
     ];
-    for (arguments, ..) in acts {
+    for (arguments, ..) in actions {
         database.operate(arguments);
-        // What only looks is no act.
+        // Read-only commands are not admin actions.
         database.operate(&["key", "show", key]);
     }
     let listed = database.operate(&["audit", "list"]);
     let entries = listed["entries"].as_array().unwrap();
-    assert_eq!(entries.len(), acts.len(), "{listed}");
+    assert_eq!(entries.len(), actions.len(), "{listed}");
     let mut at = String::new();
-    for ((number, (_, action, subject, why)), entry) in (1..).zip(acts).zip(entries) {
+    for ((number, (_, action, subject, why)), entry) in (1..).zip(actions).zip(entries) {
         assert_eq!((&entry["number"], &entry["action"]), (&json!(number), &json!(action)));
         assert!(text(entry, "subject").ends_with(subject), "{entry}");
         assert!(text(entry, "detail").contains(why), "{entry}");
@@ -52,7 +55,7 @@ fn every_act_is_listed_with_who_and_what_and_why(database: &Database) {
         (&["--after", "0", "--limit", "2"], &[1, 2]),
         (&["--after", "12", "--limit", "2"], &[13]),
         (&["--after", "13"], &[]),
-        // Without a number to begin after it is the end that is shown, as of a log.
+        // Without `--after`, the newest entries are shown.
         (&["--limit", "2"], &[12, 13]),
     ] {
         let list = [&["audit", "list"], more].concat();
@@ -65,17 +68,17 @@ fn every_act_is_listed_with_who_and_what_and_why(database: &Database) {
         assert_eq!(begins.collect::<Vec<i32>>(), numbers, "{lines}");
     }
     let lines = run(database.admin_command(&["audit", "list"])).stdout;
-    assert_eq!(lines.lines().count(), acts.len(), "{lines}");
+    assert_eq!(lines.lines().count(), actions.len(), "{lines}");
     let verdict = database.operate(&["audit", "verify"]);
     let newest = &entries.last().unwrap()["hash"];
-    assert_eq!(verdict, json!({"verdict": "whole", "entries": acts.len(), "hash": newest}));
-    let told = run(database.admin_command(&["audit", "verify"])).stdout;
-    assert!(told.contains(newest.as_str().unwrap()), "{told}");
+    assert_eq!(verdict, json!({"verdict": "whole", "entries": actions.len(), "hash": newest}));
+    let output = run(database.admin_command(&["audit", "verify"])).stdout;
+    assert!(output.contains(newest.as_str().unwrap()), "{output}");
 }
 
-fn whoever_changes_the_trail_is_found_out(database: &Database) {
+fn changes_of_the_audit_trail_are_detected(database: &Database) {
     let server = database.serve();
-    let alice = server.client().newcomer();
+    let alice = server.client().new_identity();
     for _ in 0..3 {
         database.operate(&["key", "deactivate", &alice.key]);
         database.operate(&["key", "reactivate", &alice.key]);

@@ -1,4 +1,4 @@
-//! Badges: denied, issued, verified by strangers, shown in a browser, and taken back.
+//! Badges: denial, issuance, third-party verification, the browser page, and revocation.
 
 use std::time::Duration;
 
@@ -9,22 +9,22 @@ use crate::support::{
 };
 
 on_both!(
-    a_denial_names_each_unmet_metric_with_value_and_bound,
-    a_badge_says_whom_it_is_for_and_how_long_it_holds,
-    a_badge_is_asked_for_as_an_active_key_of_ones_own,
+    a_denial_names_each_unmet_metric_with_its_value_and_bound,
+    a_badge_names_its_subject_and_its_validity,
+    a_badge_is_issued_only_to_an_active_key_of_the_account,
     governance_blocks_a_badge_but_not_its_verification,
-    strangers_verify_badges_across_a_rotation_and_refuse_revoked_ones,
-    the_way_from_an_assessment_to_a_page_in_a_browser,
+    third_parties_verify_badges_across_a_rotation_and_reject_revoked_ones,
+    an_assessment_leads_to_a_badge_page_in_a_browser,
     a_revocation_is_public_on_every_node,
-    what_is_no_score_is_refused,
+    invalid_scores_are_rejected,
 );
 
-/// By `admin assess`; what it prints.
-fn assess(database: &Database, who: &Identity, of: [&str; 4]) -> Value {
+/// Runs `admin assess` and returns its output.
+fn assess(database: &Database, identity: &Identity, of: [&str; 4]) -> Value {
     let [clarity, coherence, confidence, drift] = of;
     database.operate(&[
         "assess",
-        &who.key,
+        &identity.key,
         "--clarity",
         clarity,
         "--coherence",
@@ -36,22 +36,22 @@ fn assess(database: &Database, who: &Identity, of: [&str; 4]) -> Value {
     ])
 }
 
-fn issue(client: &Client, who: &Identity) -> Value {
-    client.act(who, "/v1/badges/issue", &json!({})).ok()
+fn issue(client: &Client, identity: &Identity) -> Value {
+    client.act(identity, "/v1/badges/issue", &json!({})).ok()
 }
 
-fn verify(client: &Client, who: &Identity, badge: &Value) -> Value {
+fn verify(client: &Client, identity: &Identity, badge: &Value) -> Value {
     let body = json!({"credential": badge["credential"]});
-    client.act(who, "/v1/badges/verify", &body).ok()
+    client.act(identity, "/v1/badges/verify", &body).ok()
 }
 
-fn a_denial_names_each_unmet_metric_with_value_and_bound(database: &Database) {
+fn a_denial_names_each_unmet_metric_with_its_value_and_bound(database: &Database) {
     let server = database.serve();
     let client = server.client();
-    let alice = client.newcomer();
+    let alice = client.new_identity();
     let denied = |code: &str| {
-        let answer = client.act(&alice, "/v1/badges/issue", &json!({}));
-        answer.refused(422, code)["unmet"].clone()
+        let response = client.act(&alice, "/v1/badges/issue", &json!({}));
+        response.refused(422, code)["unmet"].clone()
     };
     let unmet = |metric: &str, value: Value, must_be: &str, bound: &str| json!({"metric": metric, "value": value, "must_be": must_be, "bound": bound});
     assert_eq!(
@@ -81,11 +81,11 @@ fn a_denial_names_each_unmet_metric_with_value_and_bound(database: &Database) {
     issue(client, &alice);
 }
 
-fn a_badge_says_whom_it_is_for_and_how_long_it_holds(database: &Database) {
+fn a_badge_names_its_subject_and_its_validity(database: &Database) {
     let server = database.serve_with(&["--badge-ttl", "6s"]);
     let client = server.client();
-    let alice = client.newcomer();
-    // So that the polls below stay within the limits.
+    let alice = client.new_identity();
+    // The polls below need a higher limit.
     database.set_enterprise(&alice.key, [10_000, 10_000, 10_000, 100]);
     let shown = assess(database, &alice, ["1", "1.0", "0.95", "0"]);
     assert_eq!(
@@ -119,18 +119,18 @@ fn a_badge_says_whom_it_is_for_and_how_long_it_holds(database: &Database) {
     assert_eq!((&forged["status"], &forged["badge_id"]), (&json!("invalid"), &Value::Null));
 }
 
-fn a_badge_is_asked_for_as_an_active_key_of_ones_own(database: &Database) {
+fn a_badge_is_issued_only_to_an_active_key_of_the_account(database: &Database) {
     let server = database.serve();
     let client = server.client();
-    let (alice, bob) = (client.newcomer(), client.newcomer());
+    let (alice, bob) = (client.new_identity(), client.new_identity());
     assess(database, &alice, ["1", "1", "1", "0"]);
     for path in ["/v1/badges/issue", "/v1/badges/verify", "/v1/compliance/validate"] {
-        client.request("GET", path).answer().refused(405, "METHOD_NOT_ALLOWED");
-        client.post(path).key(&alice.key).answer().refused(401, "UNAUTHORIZED");
+        client.request("GET", path).response().refused(405, "METHOD_NOT_ALLOWED");
+        client.post(path).key(&alice.key).response().refused(401, "UNAUTHORIZED");
         let foreign = client.post(path).token(&bob.token).key(&alice.key);
-        foreign.answer().refused(401, "UNAUTHORIZED");
+        foreign.response().refused(401, "UNAUTHORIZED");
         let unknown = client.post(path).token(&bob.token).key("ak_nobody");
-        unknown.answer().refused(404, "KEY_NOT_FOUND");
+        unknown.response().refused(404, "KEY_NOT_FOUND");
     }
     database.operate(&["key", "deactivate", &alice.key]);
     for path in ["/v1/badges/issue", "/v1/badges/verify", "/v1/compliance/validate"] {
@@ -141,23 +141,23 @@ fn a_badge_is_asked_for_as_an_active_key_of_ones_own(database: &Database) {
 fn governance_blocks_a_badge_but_not_its_verification(database: &Database) {
     let server = database.serve();
     let client = server.client();
-    let alice = client.newcomer();
+    let alice = client.new_identity();
     assess(database, &alice, ["1", "1", "1", "0"]);
     let badge = issue(client, &alice);
     database.operate(&["governance", "enforce", &alice.key, "--reason", "spam"]);
-    // Before the body is looked at.
+    // Governance is checked before the body.
     let body = json!({"jurisdiction": 7});
     client.act(&alice, "/v1/badges/issue", &body).refused(403, "GOVERNANCE_BLOCKED");
     assert_eq!(verify(client, &alice, &badge)["status"], "valid");
-    let answer = client.act(&alice, "/v1/compliance/validate", &json!({"jurisdiction": "EU"}));
-    answer.refused(422, "COMPLIANCE_CIRCUIT_FAILED");
-    assert!(answer.header("ratelimit").is_some(), "it counts as a request");
+    let response = client.act(&alice, "/v1/compliance/validate", &json!({"jurisdiction": "EU"}));
+    response.refused(422, "COMPLIANCE_CIRCUIT_FAILED");
+    assert!(response.header("ratelimit").is_some(), "it counts as a request");
 }
 
-fn strangers_verify_badges_across_a_rotation_and_refuse_revoked_ones(database: &Database) {
+fn third_parties_verify_badges_across_a_rotation_and_reject_revoked_ones(database: &Database) {
     let server = database.serve();
     let client = server.client();
-    let alice = client.newcomer();
+    let alice = client.new_identity();
     assess(database, &alice, ["0.75", "0.70", "0.90", "0.10"]);
     let old = issue(client, &alice);
     let accepted = |badge: &Value| {
@@ -189,7 +189,7 @@ fn strangers_verify_badges_across_a_rotation_and_refuse_revoked_ones(database: &
 
     database.operate(&["badge", "revoke", &text(&old, "badge_id"), "--reason", "withdrawn"]);
     for verifier in Verifier::ALL {
-        eventually("the list says so", SOON, || {
+        eventually("the status list shows the revocation", SOON, || {
             let said = verifier.verify(&text(&old, "credential")).unwrap();
             (said["revoked"] == true).then_some(())
         });
@@ -197,10 +197,10 @@ fn strangers_verify_badges_across_a_rotation_and_refuse_revoked_ones(database: &
     accepted(&new);
 }
 
-fn the_way_from_an_assessment_to_a_page_in_a_browser(database: &Database) {
+fn an_assessment_leads_to_a_badge_page_in_a_browser(database: &Database) {
     let server = database.serve();
     let client = server.client();
-    let alice = client.newcomer();
+    let alice = client.new_identity();
     assess(database, &alice, ["0.81", "0.70", "0.95", "0.04"]);
     let badge_id = text(&issue(client, &alice), "badge_id");
     let url = format!("{}/badges/{badge_id}", server.url);
@@ -220,22 +220,25 @@ fn the_way_from_an_assessment_to_a_page_in_a_browser(database: &Database) {
 
     let badge = ["badge", "revoke", &badge_id, "--reason", "withdrawn"];
     database.operate(&badge);
-    let again = database.operate_in_vain(1, &badge);
+    let again = database.operate_refused(1, &badge);
     assert!(again.contains("revoked already"), "{again}");
     let seen = browse(&url);
     assert_eq!(seen["light"]["verdict"], "This badge was revoked");
-    assert!(!text(&seen["light"], "text").contains("withdrawn"), "why is the operator's affair");
+    assert!(
+        !text(&seen["light"], "text").contains("withdrawn"),
+        "the operator's reason is private"
+    );
     let nowhere = browse(&format!("{}/badges/bdg_nobody", server.url));
     let page = &nowhere["light"];
     assert_eq!((&page["status"], &page["heading"]), (&json!(404), &json!("No such badge")));
 
-    let answer = client.request("GET", &format!("/badges/{badge_id}")).answer();
-    let policy = answer.header("content-security-policy").unwrap();
+    let response = client.request("GET", &format!("/badges/{badge_id}")).response();
+    let policy = response.header("content-security-policy").unwrap();
     assert!(policy.starts_with("default-src 'none'; script-src 'self';"), "{policy}");
     assert!(!policy.contains("unsafe"), "{policy}");
-    let page = String::from_utf8(answer.body.clone()).unwrap();
+    let page = String::from_utf8(response.body.clone()).unwrap();
     let inline = page.contains("<script>") || page.contains("<style") || page.contains("style=");
-    assert!(!inline, "nothing inline");
+    assert!(!inline, "the page has no inline code");
     let actions = ["assessment.record", "badge.revoke"];
     let trail = database.operate(&["audit", "list"]);
     let entries = trail["entries"].as_array().unwrap().iter();
@@ -245,51 +248,51 @@ fn the_way_from_an_assessment_to_a_page_in_a_browser(database: &Database) {
 fn a_revocation_is_public_on_every_node(database: &Database) {
     let nodes = database.serve_on_every_node();
     let client = nodes[0].client();
-    let alice = client.newcomer();
+    let alice = client.new_identity();
     let fetch = |node: &Server, list: &str| {
-        node.client().request("GET", &format!("/v1/status/{list}")).answer()
+        node.client().request("GET", &format!("/v1/status/{list}")).response()
     };
     fetch(&nodes[0], "1").refused(404, "NOT_FOUND");
     assess(database, &alice, ["1", "1", "1", "0"]);
     let badge = issue(client, &alice);
     let lists: Vec<_> = nodes.iter().map(|node| fetch(node, "1").body).collect();
-    let answer = fetch(&nodes[0], "1");
-    assert_eq!(answer.header("content-type"), Some("application/vc+jwt"));
-    assert_eq!(answer.header("cache-control"), Some("public, max-age=10"));
-    assert_eq!(answer.header("access-control-allow-origin"), Some("*"));
+    let response = fetch(&nodes[0], "1");
+    assert_eq!(response.header("content-type"), Some("application/vc+jwt"));
+    assert_eq!(response.header("cache-control"), Some("public, max-age=10"));
+    assert_eq!(response.header("access-control-allow-origin"), Some("*"));
     for list in ["0", "2", "-1", "x", "18446744073709551616"] {
         fetch(&nodes[0], list).refused(404, "NOT_FOUND");
     }
     database.operate(&["badge", "revoke", &text(&badge, "badge_id"), "--reason", "withdrawn"]);
     for (node, before) in nodes.iter().zip(&lists) {
-        eventually("the list changes", Duration::from_secs(10), || {
+        eventually("the status list changes", Duration::from_secs(10), || {
             (encoded(&fetch(node, "1").body) != encoded(before)).then_some(())
         });
-        // A badge of another node's address is not this one's own.
+        // A badge with the address of another node was not issued by this node.
         let status = &verify(node.client(), &alice, &badge)["status"];
         assert_eq!(status, if node.url == nodes[0].url { "revoked" } else { "invalid" });
     }
 }
 
-/// The bits of a list, as they are written.
+/// Returns the encoded bits of a status list.
 fn encoded(credential: &[u8]) -> String {
     let token = std::str::from_utf8(credential).unwrap();
     let said = Verifier::claims_of(token);
     text(&said["credentialSubject"], "encodedList")
 }
 
-fn what_is_no_score_is_refused(database: &Database) {
+fn invalid_scores_are_rejected(database: &Database) {
     let server = database.serve();
-    let alice = server.client().newcomer();
+    let alice = server.client().new_identity();
     for score in ["NaN", "inf", "1.01", "-0.1", "0.5e1", "1/2", "", "0.0000000000000000001"] {
         let drift = format!("--drift={score}");
         let metrics = ["--clarity=1", "--coherence=1", "--confidence=1"];
         let command = [&["assess", &alice.key], &metrics[..], &[drift.as_str()]].concat();
-        let said = database.operate_in_vain(2, &command);
+        let said = database.operate_refused(2, &command);
         assert!(said.contains("--drift"), "{said}");
     }
     assert_eq!(database.count("assessments"), 0);
     let nobody = ["assess", "ak_01h455vb4pex5vsknk084sn02q", "--clarity=1", "--coherence=1"];
     let nobody = [&nobody[..], &["--confidence=1", "--drift=0"]].concat();
-    assert!(database.operate_in_vain(1, &nobody).contains("no such API key"));
+    assert!(database.operate_refused(1, &nobody).contains("no such API key"));
 }

@@ -1,4 +1,5 @@
-//! Compliance circuits: attested by operators, explained to callers, and given by a file that can be replaced.
+//! Compliance circuits: attestations by operators, explanations for callers, and reloads of the circuits
+//! file.
 
 use std::fs;
 
@@ -7,31 +8,31 @@ use serde_json::{Value, json};
 use crate::support::{Client, Database, Identity, SOON, eventually, on_both, run, text};
 
 on_both!(
-    validate_explains_every_check_until_the_circuit_holds,
-    a_badge_may_ask_for_a_circuit_as_well,
-    a_circuits_file_is_read_again_and_a_broken_one_replaces_nothing,
-    a_change_of_circuits_that_raises_no_version_is_warned_of,
-    a_broken_circuits_file_is_refused_at_start,
+    validation_explains_every_check_until_the_circuit_is_satisfied,
+    a_badge_may_require_a_circuit,
+    a_circuits_file_is_reloaded_and_a_broken_file_is_not_used,
+    changed_circuits_without_a_new_version_cause_a_warning,
+    a_broken_circuits_file_is_rejected_at_startup,
 );
 
-fn validate(client: &Client, who: &Identity, jurisdiction: &str) -> Value {
-    client.act(who, "/v1/compliance/validate", &json!({"jurisdiction": jurisdiction})).ok()
+fn validate(client: &Client, identity: &Identity, jurisdiction: &str) -> Value {
+    client.act(identity, "/v1/compliance/validate", &json!({"jurisdiction": jurisdiction})).ok()
 }
 
-/// Name and status of every check of a problem document or an answer.
-fn checks(answer: &Value) -> Vec<(String, String)> {
-    let checks = answer["checks"].as_array().unwrap();
+/// Returns the name and the status of every check.
+fn checks(response: &Value) -> Vec<(String, String)> {
+    let checks = response["checks"].as_array().unwrap();
     checks.iter().map(|check| (text(check, "name"), text(check, "status"))).collect()
 }
 
-fn attest(database: &Database, who: &Identity, more: &[&str]) -> Value {
-    database.operate(&[&["attest", &who.key, "--check"], more].concat())
+fn attest(database: &Database, identity: &Identity, more: &[&str]) -> Value {
+    database.operate(&[&["attest", &identity.key, "--check"], more].concat())
 }
 
-fn validate_explains_every_check_until_the_circuit_holds(database: &Database) {
+fn validation_explains_every_check_until_the_circuit_is_satisfied(database: &Database) {
     let server = database.serve();
     let client = server.client();
-    let alice = client.newcomer();
+    let alice = client.new_identity();
     attest(database, &alice, &["identity_verified", "--valid-until", "2099-01-31"]);
     attest(database, &alice, &["uk_gdpr_processing_agreement", "--valid-until", "2020-01-31"]);
     let failed = attest(database, &alice, &["sanctions_screened", "--failed", "--reason", "a hit"]);
@@ -57,7 +58,7 @@ fn validate_explains_every_check_until_the_circuit_holds(database: &Database) {
     let held = validate(client, &alice, "uk");
     assert_eq!((&held["passed"], &held["jurisdiction"]), (&json!(true), &json!("UK")));
     assert!(checks(&held).iter().all(|(_, status)| status == "passed"));
-    // The circuit lets it count for less than the operator attested.
+    // The circuit shortens the validity that the operator attested.
     assert_ne!(held["checks"][0]["valid_until"], "2099-01-31T00:00:00.000Z");
     assert_eq!(held["checks"][1]["valid_until"], Value::Null);
 
@@ -67,16 +68,16 @@ fn validate_explains_every_check_until_the_circuit_holds(database: &Database) {
     assert!(text(&unknown, "detail").contains("DEFAULT, EU, UK, US"));
     for wrong in [&["Ident"][..], &["a", "--valid-until", "soon"]] {
         let command = [&["attest", &alice.key, "--check"], wrong].concat();
-        database.operate_in_vain(2, &command);
+        database.operate_refused(2, &command);
     }
     let trail = database.operate(&["audit", "list"]);
     assert_eq!(trail["entries"][2]["action"], "attestation.record");
 }
 
-fn a_badge_may_ask_for_a_circuit_as_well(database: &Database) {
+fn a_badge_may_require_a_circuit(database: &Database) {
     let server = database.serve();
     let client = server.client();
-    let alice = client.newcomer();
+    let alice = client.new_identity();
     let metrics = ["--clarity=1", "--coherence=1", "--confidence=1", "--drift=0"];
     database.operate(&[&["assess", &alice.key], &metrics[..]].concat());
     let ask = || client.act(&alice, "/v1/badges/issue", &json!({"jurisdiction": "default"}));
@@ -86,13 +87,13 @@ fn a_badge_may_ask_for_a_circuit_as_well(database: &Database) {
         attest(database, &alice, &[check]);
     }
     let badge = ask().ok();
-    let page = client.request("GET", &format!("/badges/{}", text(&badge, "badge_id"))).answer();
+    let page = client.request("GET", &format!("/badges/{}", text(&badge, "badge_id"))).response();
     assert!(String::from_utf8(page.body).unwrap().contains("DEFAULT"));
     let claims = crate::support::Verifier::claims_of(&text(&badge, "credential"));
     assert_eq!(claims["credentialSubject"]["result"][4]["value"], "DEFAULT, circuits version 1");
 }
 
-fn a_circuits_file_is_read_again_and_a_broken_one_replaces_nothing(database: &Database) {
+fn a_circuits_file_is_reloaded_and_a_broken_file_is_not_used(database: &Database) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("circuits.toml");
     let write = |name: &str| {
@@ -102,8 +103,8 @@ fn a_circuits_file_is_read_again_and_a_broken_one_replaces_nothing(database: &Da
     write("FR");
     let server = database.serve_with(&["--circuits", &file.display().to_string()]);
     let client = server.client();
-    let alice = client.newcomer();
-    // So that the polls below stay within the limits.
+    let alice = client.new_identity();
+    // The polls below need a higher limit.
     database.set_enterprise(&alice.key, [10_000, 10_000, 10_000, 100]);
     attest(database, &alice, &["seat"]);
     validate(client, &alice, "FR");
@@ -111,17 +112,17 @@ fn a_circuits_file_is_read_again_and_a_broken_one_replaces_nothing(database: &Da
         let body = json!({"jurisdiction": name});
         client.act(&alice, "/v1/compliance/validate", &body).status == 200
     };
-    assert!(!knows("EU"), "the built-in ones are gone");
+    assert!(!knows("EU"), "the built-in circuits are gone");
 
     write("DE");
     server.hang_up();
-    eventually("the file is read again", SOON, || knows("DE").then_some(()));
+    eventually("the file is reloaded", SOON, || knows("DE").then_some(()));
     assert!(!knows("FR"));
 
     fs::write(&file, "version = 1\n[jurisdictions.IT]\nchecks = [{name = 'seat', valid = 1}]")
         .unwrap();
     server.hang_up();
-    eventually("it says what is wrong", SOON, || {
+    eventually("the log names the fault", SOON, || {
         let log = server.log();
         (log.contains("the circuits stay as they were") && log.contains("valid")).then_some(())
     });
@@ -129,10 +130,10 @@ fn a_circuits_file_is_read_again_and_a_broken_one_replaces_nothing(database: &Da
 
     write("IT");
     server.hang_up();
-    eventually("a mended file counts", SOON, || knows("IT").then_some(()));
+    eventually("a fixed file applies", SOON, || knows("IT").then_some(()));
 }
 
-fn a_change_of_circuits_that_raises_no_version_is_warned_of(database: &Database) {
+fn changed_circuits_without_a_new_version_cause_a_warning(database: &Database) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("circuits.toml");
     let write = |version: u32, check: &str| {
@@ -146,7 +147,7 @@ fn a_change_of_circuits_that_raises_no_version_is_warned_of(database: &Database)
     let mut reread = || {
         server.hang_up();
         times_read += 1;
-        eventually("it is read again", SOON, || {
+        eventually("the file is reloaded", SOON, || {
             (said("circuits read") == times_read).then_some(())
         });
     };
@@ -155,12 +156,12 @@ fn a_change_of_circuits_that_raises_no_version_is_warned_of(database: &Database)
     reread();
     write(2, "seat");
     reread();
-    // A fourth time, so that the log of the third is whole.
+    // A fourth reload completes the log of the third.
     reread();
     assert_eq!(said("their version has not; raise it"), 1, "{}", server.log());
 }
 
-fn a_broken_circuits_file_is_refused_at_start(database: &Database) {
+fn a_broken_circuits_file_is_rejected_at_startup(database: &Database) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("circuits.toml");
     let start = || {

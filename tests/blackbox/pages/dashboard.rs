@@ -1,41 +1,42 @@
-//! The dashboard: every page and form in a real browser, and what keeps others' pages and others' accounts out.
+//! The dashboard: every page and form in a real browser, and protection against other sites and other
+//! accounts.
 
 use serde_json::{Value, json};
 
 use crate::support::{
-    Answer, Browser, Client, Database, Server, chromium, on_both, root, run_node, sign_in, text,
+    Browser, Client, Database, Response, Server, chromium, on_both, root, run_node, sign_in, text,
     within_one_minute,
 };
 
 on_both!(
-    a_person_walks_through_every_page_in_a_browser,
-    a_form_of_somebody_else_does_nothing,
+    every_page_works_in_a_browser,
+    a_cross_site_form_changes_nothing,
     another_account_is_not_shown,
-    looking_counts_against_no_plan,
-    an_account_looks_and_acts_only_so_often,
-    identities_are_made_as_often_as_an_address_may_activate,
-    a_key_that_is_not_active_is_shown_and_says_why_it_cannot_be_changed,
-    a_refused_form_has_the_status_that_says_why,
-    what_was_done_is_said_to_whoever_did_it_and_by_no_link,
-    links_and_redirects_go_through_the_path_that_a_proxy_serves,
-    the_cookie_is_for_this_service_alone,
+    page_views_use_no_plan_limits,
+    page_views_and_forms_are_rate_limited_by_account,
+    identities_made_on_the_dashboard_count_as_activations_of_the_address,
+    the_page_of_an_inactive_key_explains_why_it_cannot_be_changed,
+    a_rejected_form_has_the_status_of_its_fault,
+    results_are_shown_only_after_a_form_and_never_through_a_link,
+    links_and_redirects_include_the_path_of_the_base_url,
+    the_cookie_is_restricted_to_this_service,
 );
 
-fn a_person_walks_through_every_page_in_a_browser(database: &Database) {
+fn every_page_works_in_a_browser(database: &Database) {
     let server = database.serve_with(&["--webhook-retry-schedule", "10ms,10ms,10ms,10ms"]);
-    let known = somebody_with_a_past(database, server.client()).to_string();
+    let known = identity_with_history(database, server.client()).to_string();
     let program = root().join("tests/blackbox/oracles/dashboard.mjs");
     let ran = run_node(&program, &[&server.url, &chromium(), &known]);
     let said = String::from_utf8_lossy(&ran.stderr);
     assert!(ran.status.success(), "{said}");
 }
 
-/// Somebody whom governance blocks and who has two days in the chart, with what the pages have to show. Days are counted
-/// minutes later, which nobody waits for here; so what was really sent goes, lest it is counted besides.
-fn somebody_with_a_past(database: &Database, client: &Client) -> Value {
-    let who = client.newcomer_named("herodotus");
+/// Creates an identity that governance blocks, with two days of activity for the pages.
+/// The real sends are deleted: the daily counts are written directly, since counting runs minutes later.
+fn identity_with_history(database: &Database, client: &Client) -> Value {
+    let identity = client.new_identity_with_handle("herodotus");
     for _ in 0..3 {
-        client.send(&who, &who.key, "x").ok();
+        client.send(&identity, &identity.key, "x").ok();
     }
     database.by_hand("DELETE FROM envelopes");
     for (days_ago, sent, received, delivered) in [(0, 5, 4, 2), (1, 10, 0, 0)] {
@@ -43,24 +44,24 @@ fn somebody_with_a_past(database: &Database, client: &Client) -> Value {
             "INSERT INTO daily_counts (api_key_id, day, sent, received, delivered)
             SELECT id, created_at - created_at % 86400000 - {days_ago} * 86400000, {sent}, {received}, {delivered}
             FROM api_keys WHERE id = '{}'",
-            who.key
+            identity.key
         ));
     }
-    database.operate(&["governance", "enforce", &who.key, "--reason", "the council decided"]);
-    let status = client.status(&who).ok();
+    database.operate(&["governance", "enforce", &identity.key, "--reason", "the council decided"]);
+    let status = client.status(&identity).ok();
     json!({
-        "id": who.account, "secret": who.login_secret, "key": who.key, "did": who.did, "handle": "@herodotus",
+        "id": identity.account, "secret": identity.login_secret, "key": identity.key, "did": identity.did, "handle": "@herodotus",
         "plan": status["plan"], "usage": status["usage"],
     })
 }
 
-fn a_form_of_somebody_else_does_nothing(database: &Database) {
+fn a_cross_site_form_changes_nothing(database: &Database) {
     let server = database.serve();
     let client = server.client();
-    let (alice, mallory) = (client.newcomer(), client.newcomer());
+    let (alice, mallory) = (client.new_identity(), client.new_identity());
     for headers in [("Sec-Fetch-Site", "cross-site"), ("Origin", "https://evil.example")] {
-        let answer = sign_in(client, &alice, &[headers]);
-        assert_eq!((answer.status, answer.header("set-cookie")), (403, None), "{headers:?}");
+        let response = sign_in(client, &alice, &[headers]);
+        assert_eq!((response.status, response.header("set-cookie")), (403, None), "{headers:?}");
     }
     let browser = Browser::sign_in(client, &alice);
     let (own, other) = (browser.form_token(), Browser::sign_in(client, &mallory).form_token());
@@ -70,9 +71,9 @@ fn a_form_of_somebody_else_does_nothing(database: &Database) {
     for (token, site) in
         [("", "same-origin"), (other.as_str(), "same-origin"), (own.as_str(), "cross-site")]
     {
-        let answer = browser.post(&revoke, &form(token), site);
-        assert_eq!(answer.status, 403, "{token} {site}");
-        assert!(String::from_utf8_lossy(&answer.body).contains("Nothing was done"));
+        let response = browser.post(&revoke, &form(token), site);
+        assert_eq!(response.status, 403, "{token} {site}");
+        assert!(String::from_utf8_lossy(&response.body).contains("Nothing was done"));
     }
     assert_eq!(client.status(&alice).ok()["status"], "active");
     assert_eq!(browser.post(&revoke, &form(&own), "same-origin").status, 303);
@@ -82,7 +83,7 @@ fn a_form_of_somebody_else_does_nothing(database: &Database) {
 fn another_account_is_not_shown(database: &Database) {
     let server = database.serve();
     let client = server.client();
-    let (alice, bob) = (client.newcomer(), client.newcomer());
+    let (alice, bob) = (client.new_identity(), client.new_identity());
     let hook = text(&client.register(&bob, "http://127.0.0.1:9999/hook"), "webhook_id");
     let browser = Browser::sign_in(client, &alice);
     for path in [
@@ -102,10 +103,10 @@ fn another_account_is_not_shown(database: &Database) {
     assert!(!browser.page("/dashboard").contains(&bob.key));
 }
 
-fn looking_counts_against_no_plan(database: &Database) {
+fn page_views_use_no_plan_limits(database: &Database) {
     let server = database.serve();
     let client = server.client();
-    let alice = client.newcomer();
+    let alice = client.new_identity();
     let browser = Browser::sign_in(client, &alice);
     let before = client.status(&alice).ok();
     for _ in 0..5 {
@@ -116,36 +117,37 @@ fn looking_counts_against_no_plan(database: &Database) {
     assert_eq!(used(&client.status(&alice).ok()), used(&before) + 1);
 }
 
-fn an_account_looks_and_acts_only_so_often(database: &Database) {
+fn page_views_and_forms_are_rate_limited_by_account(database: &Database) {
     let server = database.serve_with(&["--dashboard-per-minute=9"]);
     let client = server.client();
-    // Each run has an account of its own, which has asked for nothing yet.
+    // Each run creates a new account without earlier requests.
     let (looked, acted, other) = within_one_minute(|| {
-        let (alice, bob) = (client.newcomer(), client.newcomer());
-        // A second session is no second allowance.
+        let (alice, bob) = (client.new_identity(), client.new_identity());
+        // A second session shares the rate limit.
         let browsers = [Browser::sign_in(client, &alice), Browser::sign_in(client, &alice)];
         let token = browsers[0].form_token();
         let make = format!("form_token={token}&label=");
-        let acted: Vec<Answer> =
+        let acted: Vec<Response> =
             (0..2).map(|_| browsers[0].post("/dashboard/keys", &make, "same-origin")).collect();
-        let looked: Vec<Answer> = browsers.iter().map(|one| one.get("/dashboard")).collect();
+        let looked: Vec<Response> = browsers.iter().map(|one| one.get("/dashboard")).collect();
         (looked, acted, Browser::sign_in(client, &bob).get("/dashboard"))
     });
-    let statuses = |answers: &[Answer]| answers.iter().map(|one| one.status).collect::<Vec<_>>();
+    let statuses =
+        |responses: &[Response]| responses.iter().map(|one| one.status).collect::<Vec<_>>();
     assert_eq!(statuses(&acted), [422, 422], "a form counts as four pages");
     assert_eq!(statuses(&looked), [429, 429]);
     assert_eq!(other.status, 200);
-    for answer in looked {
-        let wait: u64 = answer.header("retry-after").unwrap().parse().unwrap();
+    for response in looked {
+        let wait: u64 = response.header("retry-after").unwrap().parse().unwrap();
         assert!((1..=60).contains(&wait), "{wait}");
-        assert_eq!(answer.header("content-type"), Some("text/html; charset=utf-8"));
-        assert!(String::from_utf8_lossy(&answer.body).contains("Too many requests"));
+        assert_eq!(response.header("content-type"), Some("text/html; charset=utf-8"));
+        assert!(String::from_utf8_lossy(&response.body).contains("Too many requests"));
     }
 }
 
-fn identities_are_made_as_often_as_an_address_may_activate(database: &Database) {
+fn identities_made_on_the_dashboard_count_as_activations_of_the_address(database: &Database) {
     let server = database.serve();
-    let alice = server.client().newcomer();
+    let alice = server.client().new_identity();
     server.stop();
     let made = within_one_minute(|| {
         let server = database.serve_with(&["--activations-per-minute=2"]);
@@ -154,15 +156,15 @@ fn identities_are_made_as_often_as_an_address_may_activate(database: &Database) 
         let make = |_| browser.post("/dashboard/keys", &form, "same-origin");
         (0..3).map(make).collect::<Vec<_>>()
     });
-    let is_made = made.iter().map(|answer| answer.header("location").is_some());
+    let is_made = made.iter().map(|response| response.header("location").is_some());
     assert_eq!(is_made.collect::<Vec<_>>(), [true, true, false]);
     assert!(String::from_utf8_lossy(&made[2].body).contains("from one address is too often"));
 }
 
-fn a_key_that_is_not_active_is_shown_and_says_why_it_cannot_be_changed(database: &Database) {
+fn the_page_of_an_inactive_key_explains_why_it_cannot_be_changed(database: &Database) {
     let server = database.serve();
     let client = server.client();
-    let alice = client.newcomer();
+    let alice = client.new_identity();
     let hook = text(&client.register(&alice, "http://127.0.0.1:9999/hook"), "webhook_id");
     let browser = Browser::sign_in(client, &alice);
     let key = format!("/dashboard/keys/{}", alice.key);
@@ -176,22 +178,22 @@ fn a_key_that_is_not_active_is_shown_and_says_why_it_cannot_be_changed(database:
         assert!(!shown.contains(change) && !shown.contains(">Register<"), "{shown}");
     }
     for what in ["rotate_secret", "recover"] {
-        let answer = browser.post(&page, &form(what), "same-origin");
-        assert_eq!(answer.status, 403, "{what}");
-        assert!(String::from_utf8_lossy(&answer.body).contains("ask the operator"));
+        let response = browser.post(&page, &form(what), "same-origin");
+        assert_eq!(response.status, 403, "{what}");
+        assert!(String::from_utf8_lossy(&response.body).contains("ask the operator"));
     }
     assert_eq!(browser.post(&page, &form("delete"), "same-origin").status, 303);
     assert_eq!(browser.get(&page).status, 404);
 }
 
-fn a_refused_form_has_the_status_that_says_why(database: &Database) {
+fn a_rejected_form_has_the_status_of_its_fault(database: &Database) {
     let server = database.serve();
     let client = server.client();
-    let (alice, bob) = (client.newcomer(), client.newcomer_named("bob"));
+    let (alice, bob) = (client.new_identity(), client.new_identity_with_handle("bob"));
     let mut wrong = alice.clone();
     wrong.login_secret.clone_from(&bob.login_secret);
-    let answer = sign_in(client, &wrong, &[]);
-    assert_eq!((answer.status, answer.header("www-authenticate")), (401, Some("Bearer")));
+    let response = sign_in(client, &wrong, &[]);
+    assert_eq!((response.status, response.header("www-authenticate")), (401, Some("Bearer")));
     let browser = Browser::sign_in(client, &alice);
     let own = format!("form_token={}", browser.form_token());
     let hooks = format!("/dashboard/keys/{}/webhooks", alice.key);
@@ -200,48 +202,48 @@ fn a_refused_form_has_the_status_that_says_why(database: &Database) {
         ("/dashboard/keys", "label=a&handle=bob", 409, "belongs to another account"),
         (&*hooks, "url=nowhere", 400, "url"),
     ] {
-        let answer = browser.post(path, &format!("{own}&{form}"), "same-origin");
-        let page = String::from_utf8(answer.body).unwrap();
-        assert_eq!(answer.status, status, "{path} {form}");
+        let response = browser.post(path, &format!("{own}&{form}"), "same-origin");
+        let page = String::from_utf8(response.body).unwrap();
+        assert_eq!(response.status, status, "{path} {form}");
         let (_, said) = page.split_once("role=\"alert\">").unwrap();
         assert!(said.split('<').next().unwrap().contains(why), "{said}");
     }
     for (path, allowed) in [("/dashboard/sign-out", "POST"), ("/dashboard/keys", "GET, HEAD, POST")]
     {
-        let answer = client.request("PUT", path).answer();
-        assert_eq!((answer.status, answer.header("allow")), (405, Some(allowed)), "{path}");
+        let response = client.request("PUT", path).response();
+        assert_eq!((response.status, response.header("allow")), (405, Some(allowed)), "{path}");
     }
     server.stop();
     let throttled = within_one_minute(|| {
         let server = database.serve_with(&["--logins-per-minute=1"]);
         [sign_in(server.client(), &alice, &[]), sign_in(server.client(), &alice, &[])]
     });
-    assert_eq!(throttled.each_ref().map(|answer| answer.status), [303, 429]);
+    assert_eq!(throttled.each_ref().map(|response| response.status), [303, 429]);
     let wait: u64 = throttled[1].header("retry-after").unwrap().parse().unwrap();
     assert!((1..=60).contains(&wait), "{wait}");
 }
 
-fn what_was_done_is_said_to_whoever_did_it_and_by_no_link(database: &Database) {
+fn results_are_shown_only_after_a_form_and_never_through_a_link(database: &Database) {
     let server = database.serve();
     let client = server.client();
-    let alice = client.newcomer();
+    let alice = client.new_identity();
     let hook = text(&client.register(&alice, "http://127.0.0.1:9999/hook"), "webhook_id");
     let browser = Browser::sign_in(client, &alice);
     let page = format!("/dashboard/keys/{}/webhooks/{hook}", alice.key);
     let linked = browser.page(&format!("{page}?done=recovered&count=4321"));
     assert!(!linked.contains("4321") && !linked.contains("role=\"status\""), "{linked}");
     let form = format!("form_token={}&do=recover&hours=1", browser.form_token());
-    let answer = browser.post(&page, &form, "same-origin");
-    let said = String::from_utf8(answer.body).unwrap();
+    let response = browser.post(&page, &form, "same-origin");
+    let said = String::from_utf8(response.body).unwrap();
     assert!(said.contains("role=\"status\">No notice has failed in that time."), "{said}");
 }
 
-fn links_and_redirects_go_through_the_path_that_a_proxy_serves(database: &Database) {
+fn links_and_redirects_include_the_path_of_the_base_url(database: &Database) {
     let server = database.serve_with(&["--base-url", "https://example.org/seal/"]);
     let client = server.client();
-    let alice = client.newcomer();
-    let location = |answer: &Answer| answer.header("location").unwrap().to_owned();
-    let stranger = client.request("GET", "/dashboard").answer();
+    let alice = client.new_identity();
+    let location = |response: &Response| response.header("location").unwrap().to_owned();
+    let stranger = client.request("GET", "/dashboard").response();
     assert_eq!(location(&stranger), "/seal/dashboard/sign-in");
     assert_eq!(location(&sign_in(client, &alice, &[])), "/seal/dashboard");
     let browser = Browser::sign_in(client, &alice);
@@ -261,11 +263,11 @@ fn links_and_redirects_go_through_the_path_that_a_proxy_serves(database: &Databa
     assert!(location(&made).starts_with("/seal/dashboard/keys/ak_"));
 }
 
-fn the_cookie_is_for_this_service_alone(database: &Database) {
+fn the_cookie_is_restricted_to_this_service(database: &Database) {
     let cookie_of = |server: &Server| {
         let client = server.client();
-        let answer = sign_in(client, &client.newcomer(), &[]);
-        answer.header("set-cookie").unwrap().to_owned()
+        let response = sign_in(client, &client.new_identity(), &[]);
+        response.header("set-cookie").unwrap().to_owned()
     };
     let server = database.serve();
     let cookie = cookie_of(&server);

@@ -1,18 +1,18 @@
-//! What a developer reads at the service itself.
+//! The documentation pages and the OpenAPI document of the service.
 
 use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use crate::support::{Answer, Client, Database, text};
+use crate::support::{Client, Database, Response, text};
 
-fn get(client: &Client, path: &str) -> Answer {
-    client.request("GET", path).answer()
+fn get(client: &Client, path: &str) -> Response {
+    client.request("GET", path).response()
 }
 
-fn html(answer: &Answer) -> String {
-    assert_eq!(answer.header("content-type"), Some("text/html; charset=utf-8"));
-    let policy = answer.header("content-security-policy").unwrap();
+fn html(response: &Response) -> String {
+    assert_eq!(response.header("content-type"), Some("text/html; charset=utf-8"));
+    let policy = response.header("content-security-policy").unwrap();
     assert!(
         policy.starts_with("default-src 'none'; script-src 'self'; style-src 'self';"),
         "{policy}"
@@ -23,12 +23,12 @@ fn html(answer: &Answer) -> String {
         ("referrer-policy", "no-referrer"),
         ("cross-origin-opener-policy", "same-origin"),
     ] {
-        assert_eq!(answer.header(name), Some(value));
+        assert_eq!(response.header(name), Some(value));
     }
-    String::from_utf8(answer.body.clone()).unwrap()
+    String::from_utf8(response.body.clone()).unwrap()
 }
 
-/// Where a page leads, within the service.
+/// Returns the links of a page within the service.
 fn targets(html: &str) -> impl Iterator<Item = String> + '_ {
     let values = ["href=\"", "src=\""].into_iter().flat_map(|way| html.split(way).skip(1));
     values
@@ -38,7 +38,7 @@ fn targets(html: &str) -> impl Iterator<Item = String> + '_ {
 }
 
 #[test]
-fn the_pages_lead_only_to_what_is_there() {
+fn all_links_of_the_pages_work() {
     let server = Database::embedded().serve();
     let client = server.client();
     let (mut seen, mut open) = (BTreeSet::new(), vec!["/docs".to_owned()]);
@@ -46,24 +46,24 @@ fn the_pages_lead_only_to_what_is_there() {
         if !seen.insert(path.clone()) {
             continue;
         }
-        let answer = get(client, &path);
-        assert_eq!(answer.status, 200, "{path}");
-        if answer.header("content-type").is_some_and(|kind| kind.starts_with("text/html")) {
-            open.extend(targets(&html(&answer)));
+        let response = get(client, &path);
+        assert_eq!(response.status, 200, "{path}");
+        if response.header("content-type").is_some_and(|kind| kind.starts_with("text/html")) {
+            open.extend(targets(&html(&response)));
         }
     }
-    // The reference, the list, each code, the document, and three assets.
+    // The reference, the list of codes, a page for each code, the OpenAPI document, and three assets.
     assert!(seen.len() > 25, "{seen:?}");
     assert!(seen.iter().all(|path| path.starts_with('/')), "{seen:?}");
 }
 
 #[test]
-fn a_problem_leads_to_the_page_of_its_code() {
+fn a_problem_document_links_to_the_page_of_its_code() {
     let server = Database::embedded().serve();
     let client = server.client();
     for problem in [
         client.activate(&json!({})).refused(400, "MISSING_FIELD"),
-        client.post("/v1/did/status").answer().refused(401, "UNAUTHORIZED"),
+        client.post("/v1/did/status").response().refused(401, "UNAUTHORIZED"),
         get(client, "/v1/nowhere").refused(404, "NOT_FOUND"),
         get(client, "/v1/did/status").refused(405, "METHOD_NOT_ALLOWED"),
     ] {
@@ -74,23 +74,23 @@ fn a_problem_leads_to_the_page_of_its_code() {
 }
 
 #[test]
-fn what_is_not_documented_is_not_found_and_says_so_to_people() {
+fn unknown_documentation_pages_are_not_found() {
     let server = Database::embedded().serve();
     let client = server.client();
     for path in ["/docs/errors/NO_SUCH_CODE", "/docs/errors/missing_field", "/docs/nowhere"] {
-        let answer = get(client, path);
-        assert_eq!(answer.status, 404, "{path}");
-        assert_eq!(answer.header("cache-control"), Some("no-store"));
-        assert!(answer.header("x-request-id").is_some());
-        assert!(html(&answer).contains("No such page"), "{path}");
+        let response = get(client, path);
+        assert_eq!(response.status, 404, "{path}");
+        assert_eq!(response.header("cache-control"), Some("no-store"));
+        assert!(response.header("x-request-id").is_some());
+        assert!(html(&response).contains("No such page"), "{path}");
     }
     get(client, "/assets/sealpost.css").refused(404, "NOT_FOUND");
-    client.post("/docs").answer().refused(405, "METHOD_NOT_ALLOWED");
-    client.post("/openapi.json").answer().refused(405, "METHOD_NOT_ALLOWED");
+    client.post("/docs").response().refused(405, "METHOD_NOT_ALLOWED");
+    client.post("/openapi.json").response().refused(405, "METHOD_NOT_ALLOWED");
 }
 
 #[test]
-fn pages_are_kept_for_minutes_and_assets_for_good() {
+fn pages_are_cached_for_minutes_and_assets_permanently() {
     let server = Database::embedded().serve();
     let client = server.client();
     let page = get(client, "/docs");
@@ -105,14 +105,14 @@ fn pages_are_kept_for_minutes_and_assets_for_good() {
         assert_eq!(first.header("cache-control"), Some(kept), "{path}");
         let name = first.header("etag").unwrap().to_owned();
         let again = client.request("GET", path).header("If-None-Match", &name);
-        let again = again.try_answer().unwrap();
+        let again = again.try_response().unwrap();
         assert_eq!((again.status, again.body.len()), (304, 0), "{path}");
         assert_eq!(again.header("etag"), Some(name.as_str()));
     }
 }
 
 #[test]
-fn the_document_and_its_commands_name_the_address_that_callers_know() {
+fn the_document_and_its_commands_use_the_public_base_url() {
     let database = Database::embedded();
     let server = database.serve_with(&["--base-url", "https://example.org/seal/"]);
     let client = server.client();

@@ -1,4 +1,4 @@
-//! The receivers of `docs/receiving.md`, each run as it stands there, against notices of a real server.
+//! Runs the unchanged receivers of `docs/receiving.md` against webhook requests of a real server.
 
 use std::{
     fs,
@@ -13,18 +13,18 @@ use crate::support::{
 };
 
 #[test]
-fn the_python_receivers_hold() {
+fn the_python_receivers_work() {
     let run = |file: &str| {
         let mut command = Command::new(python());
         command.arg(examples().join("python").join(file));
         command
     };
-    hold_with_secret(&mut [run("with_library.py"), run("by_hand.py")]);
-    hold_with_public_key(&mut [run("public_key.py")]);
+    check_with_secret(&mut [run("with_library.py"), run("by_hand.py")]);
+    check_with_public_key(&mut [run("public_key.py")]);
 }
 
 #[test]
-fn the_node_receivers_hold() {
+fn the_node_receivers_work() {
     let folder = tempfile::tempdir_in(node_folder()).unwrap();
     let run = |file: &str| {
         let program = folder.path().join(file);
@@ -33,18 +33,18 @@ fn the_node_receivers_hold() {
         command.arg(program);
         command
     };
-    hold_with_secret(&mut [run("with_library.mjs"), run("by_hand.mjs")]);
-    hold_with_public_key(&mut [run("public_key.mjs")]);
+    check_with_secret(&mut [run("with_library.mjs"), run("by_hand.mjs")]);
+    check_with_public_key(&mut [run("public_key.mjs")]);
 }
 
 #[test]
-fn the_rust_receivers_hold() {
-    hold_with_secret(&mut [Command::new(rust_example("receive_with_library"))]);
-    hold_with_public_key(&mut [Command::new(rust_example("receive_public_key"))]);
+fn the_rust_receivers_work() {
+    check_with_secret(&mut [Command::new(rust_example("receive_with_library"))]);
+    check_with_public_key(&mut [Command::new(rust_example("receive_public_key"))]);
 }
 
 #[test]
-fn the_go_receivers_hold() {
+fn the_go_receivers_work() {
     let folder = tempfile::tempdir().unwrap();
     let run = |file: &str| {
         let (mut build, program) = (go()?, folder.path().join(file).with_extension(""));
@@ -53,15 +53,15 @@ fn the_go_receivers_hold() {
         Some(Command::new(program))
     };
     let (Some(by_hand), Some(public_key)) = (run("by_hand.go"), run("public_key.go")) else {
-        eprintln!("this machine has no Go: its receivers are not tried");
+        eprintln!("Go is not installed: its receivers are not tested");
         return;
     };
-    hold_with_secret(&mut [by_hand]);
-    hold_with_public_key(&mut [public_key]);
+    check_with_secret(&mut [by_hand]);
+    check_with_public_key(&mut [public_key]);
 }
 
 #[test]
-fn the_page_quotes_every_receiver_as_it_is() {
+fn the_page_quotes_the_code_of_every_receiver() {
     let page = fs::read_to_string(root().join("docs/receiving.md")).unwrap();
     let mut quoted = 0;
     for folder in fs::read_dir(examples()).unwrap().map(Result::unwrap) {
@@ -81,37 +81,37 @@ fn the_page_quotes_every_receiver_as_it_is() {
     assert_eq!(blocks - others, quoted);
 }
 
-/// Two notices of a real server, judged by each program.
-fn hold_with_secret(programs: &mut [Command]) {
+/// Sends two webhook requests of a real server to each program.
+fn check_with_secret(programs: &mut [Command]) {
     let server = Database::embedded().serve();
     let (client, receiver) = (server.client(), Receiver::start());
-    let (alice, bob) = (client.newcomer(), client.newcomer());
+    let (alice, bob) = (client.new_identity(), client.new_identity());
     let secret = text(&client.register(&bob, &receiver.url), "secret");
     for message in ["one", "two"] {
         client.send(&alice, &bob.key, message).ok();
     }
-    let notices = receiver.await_notices(2);
-    let notices = [&notices[0], &notices[1]].map(Signed::from);
+    let requests = receiver.await_requests(2);
+    let requests = [&requests[0], &requests[1]].map(Signed::from);
     let other = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
     let rotating = Signed::with(&[other, &secret], 0);
     let refused = [Signed::with(&[&secret], 301), Signed::with(&[other], 0), Signed::asymmetric(0)];
     for program in programs {
         program.env("WEBHOOK_SECRET", &secret);
         let running = Running::start(program);
-        running.hold(&notices, &refused);
+        running.hold(&requests, &refused);
         assert_eq!(rotating.post(&running.url).status, 204);
         running.prints(&rotating.id);
     }
 }
 
-fn hold_with_public_key(programs: &mut [Command]) {
-    let notices = ["env_01h455vb4pex5vsknk084sn02q", "env_01h455vb4pex5vsknk084sn02r"]
+fn check_with_public_key(programs: &mut [Command]) {
+    let requests = ["env_01h455vb4pex5vsknk084sn02q", "env_01h455vb4pex5vsknk084sn02r"]
         .map(|id| Signed::asymmetric_as(id, 0));
     let symmetric = Signed::with(&["whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"], 0);
     let refused = [Signed::asymmetric(301), Signed::asymmetric(-1000), symmetric];
     for program in programs {
         program.env("WEBHOOK_PUBLIC_KEY", PUBLIC_KEY);
-        Running::start(program).hold(&notices, &refused);
+        Running::start(program).hold(&requests, &refused);
     }
 }
 
@@ -122,7 +122,7 @@ struct Running {
 }
 
 impl Running {
-    /// Starts it on a free port.
+    /// Starts the program on a free port.
     #[track_caller]
     fn start(program: &mut Command) -> Self {
         program.env("PORT", "0").stdout(Stdio::piped());
@@ -133,17 +133,18 @@ impl Running {
         Self { url, lines, _process: process }
     }
 
-    /// Both notices are taken, the first one twice and told of once; nothing else is.
+    /// Checks that both requests are accepted, that the repeated first request is reported once, and that all
+    /// others are rejected.
     #[track_caller]
     fn hold(&self, [first, second]: &[Signed; 2], refused: &[Signed]) {
         for _ in 0..2 {
             assert_eq!(first.post(&self.url).status, 204);
         }
         self.prints(&first.id);
-        for notice in first.flipped().iter().chain(refused) {
-            assert_eq!(notice.post(&self.url).status, 401, "{notice:?}");
+        for request in first.flipped().iter().chain(refused) {
+            assert_eq!(request.post(&self.url).status, 401, "{request:?}");
         }
-        let bare = Client::new(&self.url).post("").body("application/json", b"{}").answer();
+        let bare = Client::new(&self.url).post("").body("application/json", b"{}").response();
         assert_eq!(bare.status, 401);
         assert_eq!(second.post(&self.url).status, 204);
         self.prints(&second.id);

@@ -1,5 +1,5 @@
-//! Real verifiers: the `standardwebhooks` packages for Rust, Python and Node, and the test vectors. What they accept
-//! and refuse is their own; the notices are those of a real server.
+//! Third-party verifiers: the `standardwebhooks` packages for Rust, Python and Node, on webhook requests of a
+//! real server and on the test vectors.
 
 use std::{
     io::Write as _,
@@ -13,108 +13,108 @@ use standardwebhooks::Webhook;
 use ureq::http::{HeaderMap, HeaderName};
 
 use crate::support::{
-    Client, Database, Notice, Reaction, Receiver, Signed, eventually, node_folder, on_both, pinned,
-    python, text,
+    Client, Database, Reaction, Receiver, Signed, WebhookRequest, eventually, node_folder, on_both,
+    pinned, python, text,
 };
 
 on_both!(
-    every_library_accepts_every_notice_and_refuses_an_altered_or_old_one,
-    every_library_accepts_every_notice_while_a_secret_rotates,
-    whoever_has_the_published_keys_needs_no_secret,
+    every_library_accepts_every_request_and_rejects_altered_or_old_ones,
+    every_library_accepts_every_request_during_a_secret_rotation,
+    the_published_keys_verify_requests_without_a_secret,
 );
 
-fn every_library_accepts_every_notice_and_refuses_an_altered_or_old_one(database: &Database) {
+fn every_library_accepts_every_request_and_rejects_altered_or_old_ones(database: &Database) {
     let server = database.serve_with(&["--webhook-retry-schedule", "1100ms,100ms"]);
     let client = server.client();
-    // The first is sent again, with another timestamp and so another signature.
-    let receiver = Receiver::reacting(|nth| Reaction::Answer(if nth == 0 { 500 } else { 204 }));
-    let (alice, bob) = (client.newcomer(), client.newcomer());
+    // The first request is retried with another timestamp and therefore another signature.
+    let receiver = Receiver::reacting(|nth| Reaction::Status(if nth == 0 { 500 } else { 204 }));
+    let (alice, bob) = (client.new_identity(), client.new_identity());
     let secret = text(&client.register(&bob, &receiver.url), "secret");
     for message in ["one", "two", "three"] {
         client.send(&alice, &bob.key, message).ok();
     }
-    agree_on(&receiver.await_notices(4), &[&secret]);
+    agree_on(&receiver.await_requests(4), &[&secret]);
 }
 
-fn every_library_accepts_every_notice_while_a_secret_rotates(database: &Database) {
+fn every_library_accepts_every_request_during_a_secret_rotation(database: &Database) {
     let server = database.serve();
     let (client, receiver) = (server.client(), Receiver::start());
-    let (alice, bob) = (client.newcomer(), client.newcomer());
+    let (alice, bob) = (client.new_identity(), client.new_identity());
     let registered = client.register(&bob, &receiver.url);
     let old = text(&registered, "secret");
     client.send(&alice, &bob.key, "before").ok();
-    agree_on(&receiver.await_notices(1), &[&old]);
+    agree_on(&receiver.await_requests(1), &[&old]);
     let rotate = json!({"action": "rotate_secret", "webhook_id": registered["webhook_id"]});
     let new = text(&client.manage(&bob, &rotate).ok(), "secret");
     for message in ["one", "two"] {
         client.send(&alice, &bob.key, message).ok();
     }
-    agree_on(&receiver.await_notices(3)[1..], &[&old, &new]);
+    agree_on(&receiver.await_requests(3)[1..], &[&old, &new]);
 }
 
-/// By the keys of `did.json`, before and after the service has changed its key.
-fn whoever_has_the_published_keys_needs_no_secret(database: &Database) {
+/// Verifies with the keys of `did.json`, before and after a rotation of the issuer key.
+fn the_published_keys_verify_requests_without_a_secret(database: &Database) {
     let server = database.serve();
     let (client, receiver) = (server.client(), Receiver::start());
-    let (alice, bob) = (client.newcomer(), client.newcomer());
+    let (alice, bob) = (client.new_identity(), client.new_identity());
     database.set_enterprise(&alice.key, [100_000, 100_000, 100_000, 1_000]);
     client.register(&bob, &receiver.url);
     client.send(&alice, &bob.key, "by the first key").ok();
     let first = published(client);
-    let notice = Signed::from(&receiver.await_notices(1)[0]);
-    agree_by_public_key(&notice, &first[0]);
+    let request = Signed::from(&receiver.await_requests(1)[0]);
+    agree_by_public_key(&request, &first[0]);
     database.operate(&["issuer", "rotate"]);
-    eventually("a notice is signed with the new key", Duration::from_secs(30), || {
+    eventually("a request is signed with the new key", Duration::from_secs(30), || {
         client.send(&alice, &bob.key, "by which key?").ok();
         let both = published(client);
         let newest = both.iter().find(|key| !first.contains(key))?;
-        let newest_notice = Signed::from(receiver.notices().last()?);
-        let is_new = judged(&[by_public_key(&newest_notice, newest, true)]);
-        let signed = is_new.then_some(newest_notice)?;
+        let newest_request = Signed::from(receiver.requests().last()?);
+        let is_new = judged(&[by_public_key(&newest_request, newest, true)]);
+        let signed = is_new.then_some(newest_request)?;
         agree_by_public_key(&signed, newest);
-        // What the first key signed goes on to verify by what is published now.
-        agree_by_public_key(&notice, both.iter().find(|key| **key == first[0]).unwrap());
+        // Requests signed with the first key still verify with the published keys.
+        agree_by_public_key(&request, both.iter().find(|key| **key == first[0]).unwrap());
         Some(())
     });
 }
 
-/// The service's keys, in the form of Standard Webhooks.
+/// Returns the published keys in the form of Standard Webhooks.
 fn published(client: &Client) -> Vec<String> {
-    let document = client.request("GET", "/.well-known/did.json").answer().json();
+    let document = client.request("GET", "/.well-known/did.json").response().json();
     let methods = document["verificationMethod"].as_array().unwrap();
     methods.iter().map(|method| text(method, "standardWebhooksKey")).collect()
 }
 
 #[track_caller]
-fn agree_by_public_key(notice: &Signed, key: &str) {
-    let mut cases = vec![by_public_key(notice, key, true)];
-    cases.extend(notice.flipped().iter().map(|altered| by_public_key(altered, key, false)));
+fn agree_by_public_key(request: &Signed, key: &str) {
+    let mut cases = vec![by_public_key(request, key, true)];
+    cases.extend(request.flipped().iter().map(|altered| by_public_key(altered, key, false)));
     assert!(judged(&cases));
 }
 
-fn by_public_key(notice: &Signed, key: &str, is_valid: bool) -> Value {
-    let mut case = case(notice, "", is_valid);
+fn by_public_key(request: &Signed, key: &str, is_valid: bool) -> Value {
+    let mut case = case(request, "", is_valid);
     (case["secrets"], case["public_key"]) = (json!([]), json!(key));
     case
 }
 
-/// Whether Python and Node say of each what is expected.
+/// Returns whether Python and Node give the expected result for each case.
 fn judged(cases: &[Value]) -> bool {
     let expected: Vec<_> = cases.iter().map(|case| case["valid"] == true).collect();
     by_python(cases) == expected && by_node(cases) == expected
 }
 
 #[test]
-fn every_library_accepts_a_notice_of_two_secrets_with_either() {
+fn every_library_accepts_a_request_signed_with_two_secrets() {
     let secrets = [
         "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD",
         "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=",
     ];
-    let mut notice = Signed::with(&secrets, 0);
-    agree(&[notice.clone()], &secrets);
-    // What the service adds for those who know its public key disturbs nobody.
-    notice.signature = format!("{} {}", notice.signature, Signed::asymmetric(0).signature);
-    agree(&[notice], &secrets);
+    let mut request = Signed::with(&secrets, 0);
+    agree(&[request.clone()], &secrets);
+    // The additional public-key signature does not disturb verifiers with a secret.
+    request.signature = format!("{} {}", request.signature, Signed::asymmetric(0).signature);
+    agree(&[request], &secrets);
 }
 
 #[test]
@@ -129,25 +129,25 @@ fn every_library_agrees_with_every_test_vector() {
     }
 }
 
-/// Each library accepts each notice with each of these secrets, and none that is altered.
+/// Checks that each library accepts each request with each secret, and rejects every altered request.
 #[track_caller]
-fn agree_on(notices: &[Notice], secrets: &[&str]) {
-    let notices: Vec<_> = notices.iter().map(Signed::from).collect();
-    agree(&notices, secrets);
+fn agree_on(requests: &[WebhookRequest], secrets: &[&str]) {
+    let requests: Vec<_> = requests.iter().map(Signed::from).collect();
+    agree(&requests, secrets);
 }
 
 #[track_caller]
-fn agree(notices: &[Signed], secrets: &[&str]) {
+fn agree(requests: &[Signed], secrets: &[&str]) {
     let mut cases = Vec::new();
-    for (notice, secret) in
-        notices.iter().flat_map(|notice| secrets.iter().map(move |one| (notice, *one)))
+    for (request, secret) in
+        requests.iter().flat_map(|request| secrets.iter().map(move |one| (request, *one)))
     {
-        cases.push(case(notice, secret, true));
-        cases.extend(notice.flipped().iter().map(|altered| case(altered, secret, false)));
-        let old = Signed::with(secrets, 301).saying(&notice.body, secrets);
+        cases.push(case(request, secret, true));
+        cases.extend(request.flipped().iter().map(|altered| case(altered, secret, false)));
+        let old = Signed::with(secrets, 301).saying(&request.body, secrets);
         cases.push(case(&old, secret, false));
-        // The same a little younger shows that it is the time alone.
-        let young = Signed::with(secrets, 200).saying(&notice.body, secrets);
+        // A younger copy is accepted, so only the age is at fault.
+        let young = Signed::with(secrets, 200).saying(&request.body, secrets);
         cases.push(case(&young, secret, true));
     }
     let by_rust: Vec<_> = cases.iter().map(by_rust).collect();
@@ -161,16 +161,16 @@ fn agree(notices: &[Signed], secrets: &[&str]) {
     }
 }
 
-fn case(notice: &Signed, secret: &str, is_valid: bool) -> Value {
+fn case(request: &Signed, secret: &str, is_valid: bool) -> Value {
     json!({
         "secrets": [secret],
         "public_key": null,
         "headers": {
-            "webhook-id": notice.id,
-            "webhook-timestamp": notice.timestamp,
-            "webhook-signature": notice.signature,
+            "webhook-id": request.id,
+            "webhook-timestamp": request.timestamp,
+            "webhook-signature": request.signature,
         },
-        "body": notice.body,
+        "body": request.body,
         "now": null,
         "valid": is_valid,
     })

@@ -1,16 +1,16 @@
-//! `sealpost verify`: one notice from files.
+//! `sealpost verify`: checks one webhook request from files.
 
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
 
 use serde_json::{Value, json};
 
-use crate::support::{AttemptSummary, PUBLIC_KEY, Signed, binary, private_file, run};
+use crate::support::{CommandResult, PUBLIC_KEY, Signed, binary, private_file, run};
 
 const SECRET: &str = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
 const OTHER: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
 #[test]
-fn every_test_vector_gets_its_verdict() {
+fn every_test_vector_gets_its_expected_result() {
     let vectors = include_str!("../../../docs/examples/webhook-vectors.json");
     let vectors: Value = serde_json::from_str(vectors).unwrap();
     for case in vectors["cases"].as_array().unwrap() {
@@ -38,7 +38,7 @@ fn every_test_vector_gets_its_verdict() {
 }
 
 #[test]
-fn it_says_exactly_what_is_wrong() {
+fn errors_name_the_exact_cause() {
     let (sound, file) = (Signed::with(&[SECRET], 0), private_file(SECRET));
     let key = format!("--secret-file={}", file.path().display());
     let at = format!("--at={}", sound.timestamp);
@@ -84,9 +84,9 @@ fn it_says_exactly_what_is_wrong() {
     }
 }
 
-/// Computed elsewhere: `printf '%s' msg_1.1000000.{} | sha256sum`.
+/// Computed with `printf '%s' msg_1.1000000.{} | sha256sum`.
 #[test]
-fn the_signed_bytes_are_told_by_length_and_hash() {
+fn the_signed_bytes_are_shown_as_length_and_hash() {
     let head = "webhook-id: msg_1\nwebhook-timestamp: 1000000\nwebhook-signature: v1,AAAA\n";
     let key = format!("--public-key={PUBLIC_KEY}");
     let ended = verify(head, "{}", &["--json", "--at=1000000", &key]);
@@ -107,7 +107,7 @@ fn keys_come_from_files_the_environment_and_a_did_document() {
     let by_file = verify(&symmetric.head(), &symmetric.body, &["--secret-file", path(both.path())]);
     assert_eq!(by_file.status, Some(0), "{by_file:?}");
 
-    // The DID document of the same key, as the did:key method writes it.
+    // The DID document of the same key, in the form of the did:key method.
     let did = "z6MkvDqGT54cXesYGvABpF1UapVNwjCqRcafi4Px6Thv5T3Z";
     let method = json!({"type": "Multikey", "publicKeyMultibase": did});
     let document = private_file(&json!({"verificationMethod": [method]}).to_string());
@@ -120,8 +120,8 @@ fn keys_come_from_files_the_environment_and_a_did_document() {
 }
 
 #[test]
-fn what_cannot_be_checked_is_wrong_usage_and_shows_no_secret() {
-    let notice = Signed::with(&[SECRET], 0);
+fn input_that_cannot_be_checked_is_a_usage_error_without_secrets() {
+    let request = Signed::with(&[SECRET], 0);
     let open = private_file(SECRET);
     fs::set_permissions(open.path(), fs::Permissions::from_mode(0o644)).unwrap();
     let endless = " ".repeat(65_537);
@@ -138,7 +138,7 @@ fn what_cannot_be_checked_is_wrong_usage_and_shows_no_secret() {
         (vec!["--public-key", "whpk_AAAA"], "whpk_ and the base64"),
         (vec!["--public-key", PUBLIC_KEY, "--body", "/nowhere"], "/nowhere"),
     ] {
-        let ended = verify(&notice.head(), &notice.body, &arguments);
+        let ended = verify(&request.head(), &request.body, &arguments);
         assert_eq!((ended.status, ended.stdout.as_str()), (Some(2), ""), "{arguments:?}");
         assert!(ended.stderr.contains(words), "{words}: {}", ended.stderr);
         assert!(!ended.stderr.contains("C2FVs"), "{}", ended.stderr);
@@ -146,10 +146,10 @@ fn what_cannot_be_checked_is_wrong_usage_and_shows_no_secret() {
     }
 }
 
-fn verify(head: &str, body: &str, arguments: &[&str]) -> AttemptSummary {
+fn verify(head: &str, body: &str, arguments: &[&str]) -> CommandResult {
     let files = Files::new(head, body);
     let mut command = binary(&files.arguments());
-    // The last of two counts.
+    // The last of two `--body` arguments applies.
     if let [.., "--body", file] = arguments {
         command = binary(&["verify", "--headers", path(files.head.path()), "--body", file]);
         command.args(&arguments[..arguments.len() - 2]);

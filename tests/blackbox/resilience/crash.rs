@@ -1,4 +1,4 @@
-//! A server that is killed in the middle of its work loses nothing that it has acknowledged.
+//! A killed server loses no acknowledged envelope.
 
 use std::{
     sync::{
@@ -11,60 +11,58 @@ use std::{
 use crate::support::{Database, Pairs, Reaction, Receiver, on_both};
 
 on_both!(
-    every_delivery_arrives_though_the_server_is_killed_in_the_middle_of_dispatch,
-    nothing_acknowledged_is_lost_when_the_server_is_killed,
-    nothing_sealed_in_a_channel_is_lost_when_the_server_is_killed,
+    every_delivery_arrives_after_a_kill_during_dispatch,
+    acknowledged_envelopes_survive_a_kill,
+    acknowledged_channel_envelopes_survive_a_kill,
 );
 
-fn every_delivery_arrives_though_the_server_is_killed_in_the_middle_of_dispatch(
-    database: &Database,
-) {
+fn every_delivery_arrives_after_a_kill_during_dispatch(database: &Database) {
     let flags =
         ["--webhook-timeout=2s", "--webhook-lease=12s", "--webhook-retry-schedule=1s,1s,1s"];
-    // Some are delivered, some wait for an answer, and the rest waits for its turn, when the server dies.
-    let is_well = Arc::new(AtomicBool::new(false));
-    let well = Arc::clone(&is_well);
+    // At the kill some deliveries are complete, some wait for a response, and the rest are queued.
+    let is_accepting = Arc::new(AtomicBool::new(false));
+    let accepts = Arc::clone(&is_accepting);
     let receiver = Receiver::reacting(move |nth| {
-        let is_answered = nth < ANSWERED || well.load(Ordering::Relaxed);
-        if is_answered { Reaction::Answer(204) } else { Reaction::Ignore }
+        let has_response = nth < ANSWERED || accepts.load(Ordering::Relaxed);
+        if has_response { Reaction::Status(204) } else { Reaction::Ignore }
     });
     let server = database.serve_with(&flags);
     let pairs = Pairs::activate(server.client(), &receiver);
     let client = server.client().clone();
     pairs.send_until(&client, ACKNOWLEDGED, || {
-        receiver.await_notices(ANSWERED + 1);
+        receiver.await_requests(ANSWERED + 1);
         server.kill();
     });
-    let is_answered: Vec<_> = receiver.notices().iter().map(|n| n.is_answered).collect();
-    assert!(is_answered.contains(&true) && is_answered.contains(&false));
-    is_well.store(true, Ordering::Relaxed);
+    let has_response: Vec<_> = receiver.requests().iter().map(|n| n.has_response).collect();
+    assert!(has_response.contains(&true) && has_response.contains(&false));
+    is_accepting.store(true, Ordering::Relaxed);
     let server = database.serve_with(&flags);
     let twice = pairs.check(server.client(), &receiver, Duration::from_mins(1));
-    eprintln!("{} envelopes acknowledged, {twice} notices twice", pairs.count());
+    eprintln!("{} envelopes acknowledged, {twice} duplicate deliveries", pairs.count());
     server.stop();
 }
 
-fn nothing_acknowledged_is_lost_when_the_server_is_killed(database: &Database) {
-    kill_again_and_again(database, "--suite=hybrid");
+fn acknowledged_envelopes_survive_a_kill(database: &Database) {
+    kill_repeatedly(database, "--suite=hybrid");
 }
 
-fn nothing_sealed_in_a_channel_is_lost_when_the_server_is_killed(database: &Database) {
-    kill_again_and_again(database, "--suite=channel");
+fn acknowledged_channel_envelopes_survive_a_kill(database: &Database) {
+    kill_repeatedly(database, "--suite=channel");
 }
 
-fn kill_again_and_again(database: &Database, suite: &str) {
+fn kill_repeatedly(database: &Database, suite: &str) {
     let flags = [
         suite,
         "--webhook-timeout=2s",
         "--webhook-lease=12s",
         "--webhook-retry-schedule=1s,1s,1s,1s,1s",
     ];
-    // Until the last kill every third notice is under way when the server dies.
-    let is_well = Arc::new(AtomicBool::new(false));
-    let well = Arc::clone(&is_well);
+    // Until the last kill every third request is in flight when the server dies.
+    let is_accepting = Arc::new(AtomicBool::new(false));
+    let accepts = Arc::clone(&is_accepting);
     let receiver = Receiver::reacting(move |nth| {
-        let is_ignored = !well.load(Ordering::Relaxed) && nth % 3 == 0;
-        if is_ignored { Reaction::Ignore } else { Reaction::Answer(204) }
+        let is_ignored = !accepts.load(Ordering::Relaxed) && nth % 3 == 0;
+        if is_ignored { Reaction::Ignore } else { Reaction::Status(204) }
     });
     let mut server = database.serve_with(&flags);
     let pairs = Pairs::activate(server.client(), &receiver);
@@ -73,10 +71,13 @@ fn kill_again_and_again(database: &Database, suite: &str) {
         pairs.send_until(&client, ACKNOWLEDGED, || server.kill());
         server = database.serve_with(&flags);
     }
-    is_well.store(true, Ordering::Relaxed);
-    // What a dead node held is taken over when its lease has run out, unless nobody else can hold it.
+    is_accepting.store(true, Ordering::Relaxed);
+    // Leases of a dead node end with their time, or at the restart of the only node.
     let twice = pairs.check(server.client(), &receiver, Duration::from_mins(1));
-    eprintln!("{} envelopes acknowledged over {KILLS} kills, {twice} notices twice", pairs.count());
+    eprintln!(
+        "{} envelopes acknowledged over {KILLS} kills, {twice} duplicate deliveries",
+        pairs.count()
+    );
     server.stop();
 }
 

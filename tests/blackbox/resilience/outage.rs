@@ -1,4 +1,4 @@
-//! What a server does while its database is away, locked, or on a disk that is full.
+//! A server whose database is away, locked, or on a full disk.
 
 use std::{
     fs,
@@ -17,24 +17,24 @@ use sealpost_wallet::SessionToken;
 use serde_json::json;
 
 use crate::support::{
-    Answer, Client, Database, Identity, Receiver, SOON, Server, eventually, text,
+    Client, Database, Identity, Receiver, Response, SOON, Server, eventually, text,
 };
 
 #[test]
-fn a_server_outlives_its_database() {
+fn a_server_survives_an_outage_of_its_database() {
     let postgres = OwnPostgres::start();
     let database = Database::at(postgres.server.create_database());
     let server = database.serve();
     let (client, receiver) = (server.client(), Receiver::start());
-    let (alice, bob) = (client.newcomer(), client.newcomer());
+    let (alice, bob) = (client.new_identity(), client.new_identity());
     client.register(&bob, &receiver.url);
     let before = client.send(&alice, &bob.key, "before").ok();
-    receiver.await_notices(1);
+    receiver.await_requests(1);
     assert_eq!((server.health("/livez"), server.health("/readyz")), (200, 200));
 
     let unknown = SessionToken::generate().unwrap();
     postgres.stop();
-    let away = || -> Vec<Answer> {
+    let away = || -> Vec<Response> {
         let login_secret = alice.login_secret.as_ref().unwrap();
         vec![
             client.send(&alice, &bob.key, "away"),
@@ -43,43 +43,49 @@ fn a_server_outlives_its_database() {
             client.activate(&json!({"label": "a"})),
             client.login(&alice.account, login_secret),
             client.manage(&bob, &json!({"action": "list"})),
-            // What is refused without a transaction has to know the session too.
+            // The check of the session precedes rejections without a transaction.
             malformed(client, &alice.token),
-            client.post("/v1/channel/send").token(unknown.expose()).key(&alice.key).answer(),
+            client.post("/v1/channel/send").token(unknown.expose()).key(&alice.key).response(),
         ]
     };
     let began = Instant::now();
-    for answer in away() {
-        answer.refused(503, "SERVICE_UNAVAILABLE");
+    for response in away() {
+        response.refused(503, "SERVICE_UNAVAILABLE");
     }
-    assert!(began.elapsed() < Duration::from_secs(30), "{:?} for eight answers", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(30), "{:?} for eight responses", began.elapsed());
     assert_eq!((server.health("/livez"), server.health("/readyz")), (200, 503));
-    client.request("GET", "/v1/ping").answer().ok();
+    client.request("GET", "/v1/ping").response().ok();
 
     postgres.start_again();
-    eventually("it is ready again", SOON, || (server.health("/readyz") == 200).then_some(()));
+    eventually("the server is ready again", SOON, || {
+        (server.health("/readyz") == 200).then_some(())
+    });
     malformed(client, &alice.token).refused(400, "INVALID_JSON");
     let after = client.send(&alice, &bob.key, "after").ok();
     for (sent, message) in [(&before, "before"), (&after, "after")] {
         assert_eq!(client.open(&bob, &text(sent, "envelope_id")).ok()["message"], message);
     }
-    let notices = receiver.await_notices(2);
-    assert_eq!(notices[1].id(), text(&after, "envelope_id"), "what was refused is not told of");
+    let webhook_requests = receiver.await_requests(2);
+    assert_eq!(
+        webhook_requests[1].id(),
+        text(&after, "envelope_id"),
+        "a rejected send causes no delivery"
+    );
     assert_eq!(client.status(&alice).ok()["usage"]["month"]["used"], 2);
 }
 
-/// Whoever is told that nothing was stored sends again, and the recipient gets it twice.
+/// A client would send again after a false "not stored", and the recipient would get the message twice.
 #[test]
-fn a_commit_whose_answer_is_lost_is_not_said_to_have_stored_nothing() {
+fn a_lost_commit_result_is_not_reported_as_not_stored() {
     let postgres = Postgres::start(sealpost_testkit::Durability::None).unwrap();
     let proxy = Proxy::before(&postgres.create_database()).unwrap();
     let database = Database::at(proxy.url().to_owned());
     let server = database.serve();
     let client = server.client();
-    let alice = client.newcomer();
+    let alice = client.new_identity();
     let named = || {
         let request = client.post("/v1/channel/send").by(&alice).header("Idempotency-Key", "once");
-        request.json(&json!({"to": alice.key, "message": "x"})).answer()
+        request.json(&json!({"to": alice.key, "message": "x"})).response()
     };
     proxy.lose_answers(true);
     named().refused(500, "INTERNAL_ERROR");
@@ -94,28 +100,28 @@ fn a_commit_whose_answer_is_lost_is_not_said_to_have_stored_nothing() {
     server.stop();
 }
 
-/// A send that names no key, since its body cannot be read.
-fn malformed(client: &Client, token: &str) -> Answer {
-    client.post("/v1/channel/send").token(token).body("application/json", b"{").answer()
+/// Sends a request whose unreadable body names no key.
+fn malformed(client: &Client, token: &str) -> Response {
+    client.post("/v1/channel/send").token(token).body("application/json", b"{").response()
 }
 
 #[test]
-fn a_queue_that_is_full_by_number_refuses_at_once_and_stores_nothing_of_it() {
-    refuses_what_finds_no_room(&["--queue", "1", "--batch", "1"]);
+fn a_queue_at_its_count_limit_rejects_immediately_without_storing() {
+    check_full_queue(&["--queue", "1", "--batch", "1"]);
 }
 
 #[test]
-fn a_queue_that_is_full_by_bytes_refuses_at_once_and_stores_nothing_of_it() {
-    refuses_what_finds_no_room(&["--queue-bytes", "1"]);
+fn a_queue_at_its_byte_limit_rejects_immediately_without_storing() {
+    check_full_queue(&["--queue-bytes", "1"]);
 }
 
-fn refuses_what_finds_no_room(settings: &[&str]) {
+fn check_full_queue(settings: &[&str]) {
     let database = Database::embedded();
     let server = database.serve_with(settings);
     let (client, receiver) = (server.client(), Receiver::start());
-    let alice = client.newcomer();
+    let alice = client.new_identity();
     client.register(&alice, &receiver.url);
-    client.send(&alice, &alice.key, "everything is in memory now").ok();
+    client.send(&alice, &alice.key, "all caches are warm now").ok();
     let lock = sealpost_storage::Database::open(
         &DatabaseUrl::Sqlite(database.file()),
         Settings::default(),
@@ -123,43 +129,47 @@ fn refuses_what_finds_no_room(settings: &[&str]) {
     let lock = lock.unwrap();
     let transaction = lock.begin(Durability::Durable).unwrap();
 
-    let (answers, taken) = (channel(), 6);
+    let (responses, taken) = (channel(), 6);
     thread::scope(|scope| {
         for _ in 0..taken {
-            let (answers, alice) = (answers.0.clone(), &alice);
-            scope.spawn(move || answers.send(client.send(alice, &alice.key, "x")).unwrap());
+            let (responses, alice) = (responses.0.clone(), &alice);
+            scope.spawn(move || responses.send(client.send(alice, &alice.key, "x")).unwrap());
         }
-        // One is being stored and one waits; where the one was not taken out of the queue yet, even less.
+        // One send is in the commit and one waits. If the first is still in the queue, only one is accepted.
         let began = Instant::now();
         for _ in 0..taken - 2 {
-            let answer = answers.1.recv_timeout(SOON).unwrap();
-            answer.refused(503, "SERVICE_UNAVAILABLE");
+            let response = responses.1.recv_timeout(SOON).unwrap();
+            response.refused(503, "SERVICE_UNAVAILABLE");
         }
         assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
         drop(transaction);
     });
     let mut stored = 1;
-    for answer in answers.1.try_iter() {
-        match answer.status {
+    for response in responses.1.try_iter() {
+        match response.status {
             200 => stored += 1,
-            _ => drop(answer.refused(503, "SERVICE_UNAVAILABLE")),
+            _ => drop(response.refused(503, "SERVICE_UNAVAILABLE")),
         }
     }
     assert_eq!(client.status(&alice).ok()["usage"]["month"]["used"], stored);
-    assert!(stored > 1, "whoever waited gets through once the lock is gone");
+    assert!(stored > 1, "waiting sends succeed after the lock is released");
     let marker = client.send(&alice, &alice.key, "the last").ok();
     let count = usize::try_from(stored).unwrap() + 1;
-    let notices = receiver.await_notices(count);
-    assert_eq!(notices.len(), count);
-    assert!(notices.iter().any(|notice| notice.id() == text(&marker, "envelope_id")));
+    let webhook_requests = receiver.await_requests(count);
+    assert_eq!(webhook_requests.len(), count);
+    assert!(
+        webhook_requests
+            .iter()
+            .any(|webhook_request| webhook_request.id() == text(&marker, "envelope_id"))
+    );
 }
 
 #[test]
-fn a_database_that_stays_locked_is_answered_for_in_bounded_time() {
+fn requests_on_a_locked_database_end_in_bounded_time() {
     let database = Database::embedded();
     let server = database.serve();
     let client = server.client();
-    let alice = client.newcomer();
+    let alice = client.new_identity();
     client.send(&alice, &alice.key, "x").ok();
     let lock = sealpost_storage::Database::open(
         &DatabaseUrl::Sqlite(database.file()),
@@ -182,42 +192,44 @@ fn a_database_that_stays_locked_is_answered_for_in_bounded_time() {
 }
 
 #[test]
-fn a_full_disk_gives_no_false_word() {
+fn a_full_disk_causes_no_false_acknowledgement() {
     let database = Database::embedded();
     let server = Server::start(within_file_size(&database.command(&["--dev"])));
     let client = server.client();
-    let (alice, bob) = (client.newcomer(), client.newcomer());
+    let (alice, bob) = (client.new_identity(), client.new_identity());
     let message = "m".repeat(150_000);
     let mut acknowledged = Vec::new();
     let mut failures = 0;
-    // Fewer than twenty, so that no limit comes first.
+    // Fewer than twenty, so that the rate limit is not reached.
     for _ in 0..18 {
-        let answer = eventually("ten messages a second let it through", SOON, || {
-            Some(client.send(&alice, &bob.key, &message)).filter(|answer| answer.status != 429)
-        });
-        if answer.status == 200 {
-            acknowledged.push(text(&answer.ok(), "envelope_id"));
+        let response =
+            eventually("the limit of ten messages a second admits the send", SOON, || {
+                Some(client.send(&alice, &bob.key, &message))
+                    .filter(|response| response.status != 429)
+            });
+        if response.status == 200 {
+            acknowledged.push(text(&response.ok(), "envelope_id"));
         } else {
-            assert!(matches!(answer.status, 500 | 503), "{}", answer.json());
+            assert!(matches!(response.status, 500 | 503), "{}", response.json());
             failures += 1;
         }
     }
     assert!(failures > 0 && !acknowledged.is_empty(), "{failures} of 18 failed");
-    client.request("GET", "/v1/ping").answer().ok();
+    client.request("GET", "/v1/ping").response().ok();
     server.kill();
     check_all_open(&database.serve(), &bob, &acknowledged, &message);
 }
 
-fn check_all_open(server: &Server, who: &Identity, envelopes: &[String], message: &str) {
+fn check_all_open(server: &Server, identity: &Identity, envelopes: &[String], message: &str) {
     let client: &Client = server.client();
     for envelope in envelopes {
-        assert!(client.open(who, envelope).ok()["message"] == message);
+        assert!(client.open(identity, envelope).ok()["message"] == message);
     }
-    let sent = client.send(who, &who.key, message).ok();
-    client.open(who, &text(&sent, "envelope_id")).ok();
+    let sent = client.send(identity, &identity.key, message).ok();
+    client.open(identity, &text(&sent, "envelope_id")).ok();
 }
 
-/// The command in a shell that lets no file grow over 2 MiB; a write beyond fails as on a full disk.
+/// Runs the command in a shell with a file size limit of 2 MiB. A larger write fails as on a full disk.
 fn within_file_size(command: &Command) -> Command {
     let mut shell = Command::new("sh");
     shell.args(["-c", "trap '' XFSZ; ulimit -f 4096; exec \"$0\" \"$@\""]);
@@ -231,7 +243,7 @@ fn within_file_size(command: &Command) -> Command {
     shell
 }
 
-/// A PostgreSQL of this case alone, which can be stopped and started again.
+/// A PostgreSQL server of this case, with stop and start.
 struct OwnPostgres {
     server: Postgres,
     folder: PathBuf,
@@ -245,7 +257,7 @@ impl OwnPostgres {
         Self { server, folder }
     }
 
-    /// As abruptly as a crash.
+    /// Stops the server like a crash.
     fn stop(&self) {
         self.control(&["stop", "--mode=immediate"]);
     }
@@ -258,7 +270,7 @@ impl OwnPostgres {
         ]);
     }
 
-    /// As the user to whom the data belong, since PostgreSQL does not run as root.
+    /// Runs as the owner of the data, since PostgreSQL does not run as root.
     fn control(&self, arguments: &[&str]) {
         let owner = fs::metadata(self.folder.join("data")).unwrap();
         let mut control = Command::new(programs().join("pg_ctl"));
@@ -272,7 +284,7 @@ impl OwnPostgres {
     }
 }
 
-/// Where the newest PostgreSQL's programs are.
+/// Returns the folder of the newest PostgreSQL programs.
 fn programs() -> PathBuf {
     let version = |path: &Path| path.file_name()?.to_str()?.parse::<u32>().ok();
     let versions = fs::read_dir("/usr/lib/postgresql").unwrap().map(|entry| entry.unwrap().path());

@@ -1,4 +1,4 @@
-//! SIGTERM stops a server in order; a second one at once.
+//! SIGTERM stops a server in order. A second SIGTERM stops it immediately.
 
 use std::{sync::mpsc::channel, time::Duration};
 
@@ -7,13 +7,13 @@ use crate::support::{
 };
 
 on_both!(
-    a_notice_under_way_is_waited_for,
-    a_second_signal_ends_it_at_once,
+    shutdown_waits_for_a_request_in_flight,
+    a_second_signal_stops_the_server_immediately,
     an_idle_server_stops_quickly,
-    what_a_stopping_server_acknowledged_is_there_after_a_restart,
+    envelopes_acknowledged_during_shutdown_survive_a_restart,
 );
 
-fn what_a_stopping_server_acknowledged_is_there_after_a_restart(database: &Database) {
+fn envelopes_acknowledged_during_shutdown_survive_a_restart(database: &Database) {
     let receiver = Receiver::start();
     let mut server = database.serve();
     let pairs = Pairs::activate(server.client(), &receiver);
@@ -22,39 +22,39 @@ fn what_a_stopping_server_acknowledged_is_there_after_a_restart(database: &Datab
     assert_eq!(server.ended(STOP_MAX), Some(0));
     let server = database.serve();
     let twice = pairs.check(server.client(), &receiver, SOON);
-    assert_eq!(twice, 0, "a stop in order gives everything back");
+    assert_eq!(twice, 0, "an orderly shutdown releases all leases");
 }
 
-fn a_notice_under_way_is_waited_for(database: &Database) {
+fn shutdown_waits_for_a_request_in_flight(database: &Database) {
     let receiver =
-        Receiver::reacting(|nth| if nth == 0 { Reaction::Hang } else { Reaction::Answer(204) });
+        Receiver::reacting(|nth| if nth == 0 { Reaction::Hang } else { Reaction::Status(204) });
     let mut server = database.serve();
-    let bob = server.client().newcomer();
+    let bob = server.client().new_identity();
     server.client().register(&bob, &receiver.url);
     let sent = server.client().send(&bob, &bob.key, "x").ok();
-    receiver.await_notices(1);
+    receiver.await_requests(1);
     server.terminate();
     await_closed(&server);
     receiver.go_on();
     assert_eq!(server.ended(STOP_MAX), Some(0));
     let server = database.serve();
     let marker = server.client().send(&bob, &bob.key, "y").ok();
-    let notices = receiver.await_notices(2);
-    assert_eq!(notices[0].id(), text(&sent, "envelope_id"));
+    let requests = receiver.await_requests(2);
+    assert_eq!(requests[0].id(), text(&sent, "envelope_id"));
     assert_eq!(
-        notices[1].id(),
+        requests[1].id(),
         text(&marker, "envelope_id"),
-        "the first was written down as delivered"
+        "the first delivery was stored as delivered"
     );
 }
 
-fn a_second_signal_ends_it_at_once(database: &Database) {
+fn a_second_signal_stops_the_server_immediately(database: &Database) {
     let receiver = Receiver::reacting(|_| Reaction::Hang);
     let mut server = database.serve();
-    let bob = server.client().newcomer();
+    let bob = server.client().new_identity();
     server.client().register(&bob, &receiver.url);
     server.client().send(&bob, &bob.key, "x").ok();
-    receiver.await_notices(1);
+    receiver.await_requests(1);
     server.terminate();
     await_closed(&server);
     server.terminate();
@@ -64,19 +64,21 @@ fn a_second_signal_ends_it_at_once(database: &Database) {
 fn an_idle_server_stops_quickly(database: &Database) {
     let server = database.serve();
     let (stopped, is_stopped) = channel();
-    // With a connection that is kept alive.
-    server.client().newcomer();
+    // Opens a keep-alive connection.
+    server.client().new_identity();
     std::thread::spawn(move || {
         server.stop();
         stopped.send(()).unwrap();
     });
-    is_stopped.recv_timeout(Duration::from_secs(10)).expect("it hangs on an idle connection");
+    is_stopped
+        .recv_timeout(Duration::from_secs(10))
+        .expect("the server waits for an idle connection");
 }
 
-/// Waits until no request is taken any more.
+/// Waits until the server accepts no more requests.
 fn await_closed(server: &Server) {
     let ping = || server.client().request("GET", "/v1/ping").header("Connection", "close");
-    eventually("no new request is taken", SOON, || ping().try_answer().err());
+    eventually("no new request is accepted", SOON, || ping().try_response().err());
 }
 
 const STOP_MAX: Duration = Duration::from_secs(30);

@@ -1,4 +1,4 @@
-//! An authority of the tests' own, and the certificates that it issues.
+//! A certificate authority for the tests and the certificates that it issues.
 
 use std::{
     fs,
@@ -17,14 +17,14 @@ use rustls::{
     pki_types::{CertificateDer, PrivateKeyDer},
 };
 
-/// Who issues certificates.
+/// Issues certificates.
 pub(crate) struct Authority {
     pub(crate) pem: String,
     pub(crate) der: Vec<u8>,
     issuer: CertifiedIssuer<'static, KeyPair>,
 }
 
-/// A certificate and its key.
+/// A certificate and its private key.
 pub(crate) struct Issued {
     pub(crate) chain_pem: String,
     pub(crate) key_pem: String,
@@ -41,24 +41,24 @@ impl Authority {
         Self { pem: issuer.pem(), der: issuer.der().to_vec(), issuer }
     }
 
-    /// A certificate for this machine that is valid now.
+    /// Issues a certificate for this machine without a close expiry.
     pub(crate) fn issue(&self) -> Issued {
         self.issue_until(4000)
     }
 
-    /// One that was valid until this year.
+    /// Issues a certificate for this machine that ends at the start of `year`.
     pub(crate) fn issue_until(&self, year: i32) -> Issued {
         self.issue_where(|params| params.not_after = date_time_ymd(year, 1, 1))
     }
 
-    /// One that is valid for so long from now on.
+    /// Issues a certificate for this machine that ends after `span`.
     #[expect(clippy::disallowed_methods, reason = "the server under test asks the same clock")]
     pub(crate) fn issue_for(&self, span: Duration) -> Issued {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
         self.issue_where(|params| params.not_after = date_time_ymd(1970, 1, 1) + now + span)
     }
 
-    /// One for another name.
+    /// Issues a certificate for another host name.
     pub(crate) fn issue_for_name(&self, name: &str) -> Issued {
         self.issue_to(&[name], |_| ())
     }
@@ -84,19 +84,19 @@ impl Authority {
 }
 
 impl Issued {
-    /// Puts both into files, the key for its owner alone.
+    /// Writes the certificate chain and the key. Only the owner can read the key.
     pub(crate) fn write(&self, chain: &Path, key: &Path) {
         fs::write(chain, &self.chain_pem).unwrap();
         fs::write(key, &self.key_pem).unwrap();
         fs::set_permissions(key, fs::Permissions::from_mode(0o600)).unwrap();
     }
 
-    /// The server's certificate as it goes over the wire.
+    /// Returns the server's certificate in DER, the form of the TLS handshake.
     pub(crate) fn der(&self) -> &[u8] {
         &self.der
     }
 
-    /// For a server that shows it.
+    /// Builds the configuration of a server with this certificate.
     pub(crate) fn config(&self) -> Arc<ServerConfig> {
         let builder = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()));
         let key = PrivateKeyDer::try_from(self.key.clone()).unwrap();

@@ -1,4 +1,4 @@
-//! A caller of the API. Every refusal that a case meets is checked against all that the contract says of refusals.
+//! A client of the API. Checks every problem document against the contract.
 
 pub(crate) mod browser;
 mod documented;
@@ -21,27 +21,27 @@ pub(crate) struct Client {
     url: Arc<str>,
 }
 
-/// One key of an account that has logged in.
+/// One key of an account with an open session.
 #[derive(Debug, Clone)]
 pub(crate) struct Identity {
     pub(crate) key: String,
     pub(crate) did: String,
     pub(crate) account: String,
-    /// Of the account, where it was opened for this key.
+    /// The login secret, present only for the first key of the account.
     pub(crate) login_secret: Option<String>,
     pub(crate) token: String,
 }
 
-/// A request as it is put together.
+/// A request under construction.
 pub(crate) struct Request<'a> {
     client: &'a Client,
     builder: http::request::Builder,
     body: Vec<u8>,
 }
 
-/// An answer, read whole.
+/// A response with its complete body.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct Response {
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Vec<u8>,
@@ -53,7 +53,7 @@ impl Client {
         Self::with(url, TlsConfig::default())
     }
 
-    /// One that believes nobody but this authority.
+    /// Creates a client that trusts only this certificate authority.
     pub(crate) fn trusting(url: &str, authority: &[u8]) -> Self {
         let roots = RootCerts::new_with_certs(&[Certificate::from_der(authority).to_owned()]);
         Self::with(url, TlsConfig::builder().root_certs(roots).build())
@@ -67,7 +67,7 @@ impl Client {
             .max_redirects_will_error(false)
             .proxy(None)
             .allow_non_standard_methods(true)
-            .timeout_global(Some(PATIENCE))
+            .timeout_global(Some(RESPONSE_TIMEOUT))
             .build();
         Self { agent: config.into(), url: url.into() }
     }
@@ -81,34 +81,34 @@ impl Client {
         self.request("POST", path)
     }
 
-    /// A call as this identity.
-    pub(crate) fn act(&self, who: &Identity, path: &str, body: &Value) -> Answer {
-        self.post(path).by(who).json(body).answer()
+    /// Posts `body` with the credentials of `identity`.
+    pub(crate) fn act(&self, identity: &Identity, path: &str, body: &Value) -> Response {
+        self.post(path).by(identity).json(body).response()
     }
 
-    pub(crate) fn activate(&self, body: &Value) -> Answer {
-        self.post("/v1/did/activate").json(body).answer()
+    pub(crate) fn activate(&self, body: &Value) -> Response {
+        self.post("/v1/did/activate").json(body).response()
     }
 
-    pub(crate) fn login(&self, account: &str, secret: &str) -> Answer {
+    pub(crate) fn login(&self, account: &str, secret: &str) -> Response {
         let body = json!({"account_id": account, "login_secret": secret});
-        self.post("/v1/auth/login").json(&body).answer()
+        self.post("/v1/auth/login").json(&body).response()
     }
 
-    /// A new account with one key, logged in.
+    /// Creates an account with one key and opens a session.
     #[track_caller]
-    pub(crate) fn newcomer(&self) -> Identity {
-        self.newcomer_with(&json!({"label": "somebody"}))
+    pub(crate) fn new_identity(&self) -> Identity {
+        self.activate_and_log_in(&json!({"label": "somebody"}))
     }
 
-    /// The same with a handle.
+    /// Creates an account with one key that has a handle, and opens a session.
     #[track_caller]
-    pub(crate) fn newcomer_named(&self, handle: &str) -> Identity {
-        self.newcomer_with(&json!({"label": "somebody", "handle": handle}))
+    pub(crate) fn new_identity_with_handle(&self, handle: &str) -> Identity {
+        self.activate_and_log_in(&json!({"label": "somebody", "handle": handle}))
     }
 
     #[track_caller]
-    fn newcomer_with(&self, body: &Value) -> Identity {
+    fn activate_and_log_in(&self, body: &Value) -> Identity {
         let activated = self.activate(body).ok();
         let (account, secret) = (text(&activated, "account_id"), text(&activated, "login_secret"));
         let session = self.login(&account, &secret).ok();
@@ -121,11 +121,11 @@ impl Client {
         }
     }
 
-    /// Another key of the same account.
+    /// Activates another key of the same account.
     #[track_caller]
     pub(crate) fn sibling(&self, of: &Identity) -> Identity {
         let request = self.post("/v1/did/activate").token(&of.token);
-        let activated = request.json(&json!({"label": "another"})).answer().ok();
+        let activated = request.json(&json!({"label": "another"})).response().ok();
         Identity {
             key: text(&activated, "api_key_id"),
             did: text(&activated, "did"),
@@ -134,27 +134,27 @@ impl Client {
         }
     }
 
-    pub(crate) fn send(&self, from: &Identity, to: &str, message: &str) -> Answer {
+    pub(crate) fn send(&self, from: &Identity, to: &str, message: &str) -> Response {
         self.act(from, "/v1/channel/send", &json!({"to": to, "message": message}))
     }
 
-    pub(crate) fn open(&self, who: &Identity, envelope_id: &str) -> Answer {
-        self.act(who, "/v1/channel/open", &json!({"envelope_id": envelope_id}))
+    pub(crate) fn open(&self, identity: &Identity, envelope_id: &str) -> Response {
+        self.act(identity, "/v1/channel/open", &json!({"envelope_id": envelope_id}))
     }
 
-    pub(crate) fn status(&self, who: &Identity) -> Answer {
-        self.post("/v1/did/status").by(who).answer()
+    pub(crate) fn status(&self, identity: &Identity) -> Response {
+        self.post("/v1/did/status").by(identity).response()
     }
 
-    /// Registers a webhook and gives what was answered.
+    /// Registers a webhook and returns the response body.
     #[track_caller]
-    pub(crate) fn register(&self, who: &Identity, url: &str) -> Value {
+    pub(crate) fn register(&self, identity: &Identity, url: &str) -> Value {
         let body = json!({"url": url, "events": ["envelope.received"]});
-        self.act(who, "/v1/webhooks/register", &body).ok()
+        self.act(identity, "/v1/webhooks/register", &body).ok()
     }
 
-    pub(crate) fn manage(&self, who: &Identity, body: &Value) -> Answer {
-        self.act(who, "/v1/webhooks", body)
+    pub(crate) fn manage(&self, identity: &Identity, body: &Value) -> Response {
+        self.act(identity, "/v1/webhooks", body)
     }
 }
 
@@ -172,8 +172,8 @@ impl Request<'_> {
         self.header("X-DID-API-Key", key)
     }
 
-    pub(crate) fn by(self, who: &Identity) -> Self {
-        self.token(&who.token).key(&who.key)
+    pub(crate) fn by(self, identity: &Identity) -> Self {
+        self.token(&identity.token).key(&identity.key)
     }
 
     pub(crate) fn json(self, body: &Value) -> Self {
@@ -186,32 +186,32 @@ impl Request<'_> {
     }
 
     #[track_caller]
-    pub(crate) fn answer(self) -> Answer {
+    pub(crate) fn response(self) -> Response {
         let client = self.client;
         let method = self.builder.method_ref().map(ToString::to_string).unwrap_or_default();
         let path = self.builder.uri_ref().map(|uri| uri.path().to_owned()).unwrap_or_default();
-        let answer = self.try_answer().unwrap_or_else(|error| panic!("no answer: {error}"));
-        documented::check(client, &method, &path, &answer);
-        answer
+        let response = self.try_response().unwrap_or_else(|error| panic!("no response: {error}"));
+        documented::check(client, &method, &path, &response);
+        response
     }
 
-    /// `Err` where the server does not answer.
-    pub(crate) fn try_answer(self) -> Result<Answer, ureq::Error> {
+    /// Sends the request. Returns `Err` if the server sends no response.
+    pub(crate) fn try_response(self) -> Result<Response, ureq::Error> {
         let base_url = Arc::clone(&self.client.url);
         let agent = &self.client.agent;
-        let answer =
+        let response =
             if self.body.is_empty() && self.builder.method_ref() != Some(&http::Method::POST) {
                 agent.run(self.builder.body(())?)?
             } else {
                 agent.run(self.builder.body(self.body)?)?
             };
-        let (head, mut body) = answer.into_parts();
+        let (head, mut body) = response.into_parts();
         let body = body.read_to_vec()?;
-        Ok(Answer { status: head.status.as_u16(), headers: head.headers, body, base_url })
+        Ok(Response { status: head.status.as_u16(), headers: head.headers, body, base_url })
     }
 }
 
-impl Answer {
+impl Response {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).map(|value| value.to_str().unwrap())
     }
@@ -219,11 +219,12 @@ impl Answer {
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
         let text = String::from_utf8_lossy(&self.body);
-        serde_json::from_str(&text)
-            .unwrap_or_else(|_| panic!("{} and no JSON: {text}", self.status))
+        serde_json::from_str(&text).unwrap_or_else(|_| {
+            panic!("status {} with a body that is not JSON: {text}", self.status)
+        })
     }
 
-    /// The body of a 200.
+    /// Returns the body of a response with status 200.
     #[track_caller]
     pub(crate) fn ok(&self) -> Value {
         assert_eq!(self.status, 200, "{}", String::from_utf8_lossy(&self.body));
@@ -232,7 +233,7 @@ impl Answer {
         self.json()
     }
 
-    /// The problem document of a refusal.
+    /// Checks that the response is this problem document with all headers of the contract, and returns it.
     #[track_caller]
     pub(crate) fn refused(&self, status: u16, code: &str) -> Value {
         let problem = self.json();
@@ -271,12 +272,12 @@ impl Answer {
     }
 }
 
-/// The text of a member that an answer must have.
+/// Returns the text of a member. Panics if the member is missing.
 #[track_caller]
-pub(crate) fn text(answer: &Value, name: &str) -> String {
-    let value = answer[name].as_str();
-    value.unwrap_or_else(|| panic!("no {name} in {answer}")).to_owned()
+pub(crate) fn text(response: &Value, name: &str) -> String {
+    let value = response[name].as_str();
+    value.unwrap_or_else(|| panic!("no {name} in {response}")).to_owned()
 }
 
-/// Longer than anything that the server may take to answer.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// Longer than the server may take for any response.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(30);

@@ -1,4 +1,4 @@
-//! The two databases: each case gets a fresh one of its own.
+//! The two databases. Each case gets a new database.
 
 use std::{fs, os::unix::fs::OpenOptionsExt as _, path::PathBuf, process::Command, sync::Arc};
 
@@ -6,52 +6,52 @@ use tempfile::TempDir;
 
 use super::{Server, binary, run};
 
-/// A database, its key-encryption key, and a folder of its own.
+/// A database with its key-encryption key and its data folder.
 pub(crate) struct Database {
     folder: Arc<TempDir>,
-    /// `None` for the embedded one.
+    /// `None` for the embedded database.
     url: Option<String>,
 }
 
 impl Database {
-    /// The embedded database.
+    /// Creates an embedded database.
     pub(crate) fn embedded() -> Self {
         Self { folder: Arc::new(tempfile::tempdir().unwrap()), url: None }
     }
 
-    /// On the PostgreSQL that all cases share.
+    /// Creates a database on the PostgreSQL server that all cases share.
     pub(crate) fn postgres() -> Self {
         Self::at(sealpost_testkit::postgres().create_database())
     }
 
-    /// On this PostgreSQL.
+    /// Uses the PostgreSQL database at this URL.
     pub(crate) fn at(url: String) -> Self {
         let database = Self { folder: Arc::new(tempfile::tempdir().unwrap()), url: Some(url) };
         database.write_kek();
         database
     }
 
-    /// The URL, where it is on PostgreSQL.
+    /// Returns the URL of the PostgreSQL database. Panics for the embedded database.
     pub(crate) fn url(&self) -> &str {
         self.url.as_deref().unwrap()
     }
 
-    /// The URL, or `None` where it is the embedded one.
+    /// Returns the URL, or `None` for the embedded database.
     pub(crate) fn postgres_url(&self) -> Option<&str> {
         self.url.as_deref()
     }
 
-    /// The data folder, also where nothing is in it.
+    /// Returns the data folder, even if it is empty.
     pub(crate) fn data(&self) -> String {
         self.folder.path().join("data").display().to_string()
     }
 
-    /// The file of the embedded database.
+    /// Returns the file of the embedded database.
     pub(crate) fn file(&self) -> PathBuf {
         self.folder.path().join("data/sealpost.db")
     }
 
-    /// The key file.
+    /// Returns the path of the key file.
     pub(crate) fn kek_file(&self) -> PathBuf {
         match self.url {
             None => self.folder.path().join("data/kek"),
@@ -59,32 +59,32 @@ impl Database {
         }
     }
 
-    /// Writes a fresh key file where there is none.
+    /// Writes a new key file if none exists.
     pub(crate) fn write_kek(&self) {
         let file = self.kek_file();
         fs::OpenOptions::new().create_new(true).write(true).mode(0o600).open(&file).unwrap();
         fs::write(file, run(binary(&["kek", "new"])).stdout).unwrap();
     }
 
-    /// A server on it, for development.
+    /// Starts a server in development mode.
     pub(crate) fn serve(&self) -> Server {
         self.serve_with(&[])
     }
 
-    /// A server on it, for development, with more arguments.
+    /// Starts a server in development mode with more arguments.
     #[track_caller]
     pub(crate) fn serve_with(&self, more: &[&str]) -> Server {
         Server::start_in(&self.folder, self.command(&[&["--dev"], more].concat()))
     }
 
-    /// Two servers where they can share the database, else one.
+    /// Starts two servers on PostgreSQL, or one on the embedded database.
     #[track_caller]
     pub(crate) fn serve_on_every_node(&self) -> Vec<Server> {
         let nodes = if self.url.is_some() { 2 } else { 1 };
         (0..nodes).map(|_| self.serve()).collect()
     }
 
-    /// The command that serves it on free ports, with more arguments.
+    /// Returns the command that starts a server on free ports with more arguments.
     pub(crate) fn command(&self, more: &[&str]) -> Command {
         let mut command = binary(&["serve", "--listen=127.0.0.1:0", "--ops-listen=127.0.0.1:0"]);
         command.args(["--data-dir", &self.data()]);

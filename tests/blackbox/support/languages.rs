@@ -1,4 +1,4 @@
-//! Python and Node with the packages that `tests/verifiers` pins, installed once into the target folder and kept there.
+//! Python and Node with the packages of `tests/verifiers`, installed once into the target folder.
 
 pub(crate) mod oracle;
 
@@ -9,7 +9,7 @@ use std::{
     sync::OnceLock,
 };
 
-/// Python's interpreter, which finds the packages.
+/// Returns the Python interpreter with the packages.
 pub(crate) fn python() -> PathBuf {
     static READY: OnceLock<PathBuf> = OnceLock::new();
     let folder = READY.get_or_init(|| {
@@ -23,7 +23,7 @@ pub(crate) fn python() -> PathBuf {
     folder.join("bin/python")
 }
 
-/// The folder whose programs find Node's packages: Node looks for them beside a program and above it.
+/// Returns the folder for Node programs. Node searches packages beside a program and above.
 pub(crate) fn node_folder() -> &'static Path {
     static READY: OnceLock<PathBuf> = OnceLock::new();
     READY.get_or_init(|| {
@@ -39,7 +39,7 @@ pub(crate) fn node_folder() -> &'static Path {
     })
 }
 
-/// Runs a program among the packages.
+/// Runs a Node program that finds the packages.
 pub(crate) fn run_node(program: &Path, arguments: &[&str]) -> Output {
     let folder = tempfile::tempdir_in(node_folder()).unwrap();
     let copy = folder.path().join("program.mjs");
@@ -47,17 +47,17 @@ pub(crate) fn run_node(program: &Path, arguments: &[&str]) -> Output {
     Command::new("node").arg(copy).args(arguments).output().unwrap()
 }
 
-/// Go's tool, where the machine has it.
+/// Returns the Go tool, or `None` if it is not installed.
 pub(crate) fn go() -> Option<Command> {
     let has_go = Command::new("go").arg("version").output().is_ok_and(|ran| ran.status.success());
     let mut command = Command::new("go");
-    // The examples need nothing but what Go brings.
+    // The examples need only the standard library of Go.
     command.env("GOCACHE", target().join("receivers/go")).env("GOFLAGS", "").env("GOPROXY", "off");
     command.env("GOTOOLCHAIN", "local");
     has_go.then_some(command)
 }
 
-/// A program that `cargo test` builds beside the binary.
+/// Returns a Rust example that `cargo test` builds beside the binary.
 pub(crate) fn rust_example(name: &str) -> PathBuf {
     let binary = Path::new(env!("CARGO_BIN_EXE_sealpost"));
     let program = binary.with_file_name("examples").join(name);
@@ -68,17 +68,17 @@ pub(crate) fn rust_example(name: &str) -> PathBuf {
     program
 }
 
-/// A file of `tests/verifiers`.
+/// Returns the path of a file in `tests/verifiers`.
 pub(crate) fn pinned(file: &str) -> PathBuf {
     root().join("tests/verifiers").join(file)
 }
 
-/// The folder of the repository.
+/// Returns the root folder of the repository.
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Where this folder is complete and of these pins it is used as it is. One process installs while others wait.
+/// Installs into a folder, unless it is complete for these pins. Other processes wait for the installation.
 fn installed(name: &str, pins: &[&str], install: impl FnOnce(&Path)) -> PathBuf {
     let cache = target().join("receivers");
     fs::create_dir_all(&cache).unwrap();
@@ -87,7 +87,7 @@ fn installed(name: &str, pins: &[&str], install: impl FnOnce(&Path)) -> PathBuf 
     let (folder, mark) = (cache.join(name), cache.join(name).join("installed"));
     let pinned: String = pins.iter().map(|pin| fs::read_to_string(pinned(pin)).unwrap()).collect();
     if fs::read_to_string(&mark).ok().as_ref() != Some(&pinned) {
-        // Left over from other pins, or from an installation that was broken off.
+        // Remains of other pins or of an interrupted installation.
         drop(fs::remove_dir_all(&folder));
         install(&folder);
         fs::write(mark, pinned).unwrap();
@@ -106,7 +106,6 @@ fn succeed(command: &mut Command) {
     );
 }
 
-/// The target folder.
 fn target() -> PathBuf {
     Path::new(env!("CARGO_BIN_EXE_sealpost")).ancestors().nth(2).unwrap().to_owned()
 }

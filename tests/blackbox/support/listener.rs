@@ -10,7 +10,7 @@ use tempfile::NamedTempFile;
 
 use super::{SOON, binary, process::Process, server::lines_of, text};
 
-/// A listener that takes notices, and prints JSON.
+/// A running `sealpost listen` with JSON output.
 pub(crate) struct Listener {
     pub(crate) url: String,
     lines: Receiver<String>,
@@ -18,7 +18,7 @@ pub(crate) struct Listener {
 }
 
 impl Listener {
-    /// Starts it on a free port with more arguments, and with this in `SEALPOST_WEBHOOK_SECRET`.
+    /// Starts the listener on a free port. `SEALPOST_WEBHOOK_SECRET` gets `secret`.
     #[track_caller]
     pub(crate) fn start(secret: &str, more: &[&str]) -> Self {
         let mut command = binary(&["listen", "--json", "--listen", "127.0.0.1:0"]);
@@ -30,28 +30,28 @@ impl Listener {
         Self { url, ..listener }
     }
 
-    /// The next thing that it prints.
+    /// Reads the next printed JSON object.
     #[track_caller]
     pub(crate) fn next(&self) -> Value {
         match self.lines.recv_timeout(SOON) {
             Ok(line) => serde_json::from_str(&line).unwrap(),
-            Err(error) => panic!("nothing is printed ({error}): {}", self.process.stderr()),
+            Err(error) => panic!("no output ({error}): {}", self.process.stderr()),
         }
     }
 
-    /// SIGTERM, without waiting.
+    /// Sends SIGTERM and does not wait.
     pub(crate) fn terminate(&self) {
         self.process.terminate();
     }
 
-    /// Waits for it to end by itself.
+    /// Waits until the process ends.
     #[track_caller]
     pub(crate) fn ended(&mut self, within: Duration) -> Option<i32> {
         self.process.ended(within)
     }
 }
 
-/// A file for its owner alone.
+/// Writes a file that only the owner can read.
 pub(crate) fn private_file(content: &str) -> NamedTempFile {
     let mut file = NamedTempFile::new().unwrap();
     fs::set_permissions(file.path(), fs::Permissions::from_mode(0o600)).unwrap();

@@ -1,4 +1,4 @@
-//! What an operator does to a database while servers run on it: the commands, and what nobody should do by hand.
+//! Operator commands and direct database changes while servers run.
 
 use std::process::Command;
 
@@ -8,10 +8,10 @@ use diesel::{
 };
 use serde_json::Value;
 
-use super::{AttemptSummary, Client, Database, Identity, binary, run};
+use super::{Client, CommandResult, Database, Identity, binary, run};
 
 impl Database {
-    /// `sealpost admin` with these arguments, on this database.
+    /// Returns `sealpost admin` with these arguments on this database.
     pub(crate) fn admin_command(&self, arguments: &[&str]) -> Command {
         let mut command = binary(&["admin"]);
         command.args(arguments).args(["--data-dir", &self.data()]);
@@ -25,10 +25,10 @@ impl Database {
         command
     }
 
-    /// Does it, and gives the one JSON object that it prints.
+    /// Runs an operator command and returns its JSON object.
     #[track_caller]
     pub(crate) fn operate(&self, arguments: &[&str]) -> Value {
-        let AttemptSummary { status, stdout, stderr } =
+        let CommandResult { status, stdout, stderr } =
             run(self.admin_command(&[arguments, &["--json"]].concat()));
         assert_eq!((status, stderr.as_str()), (Some(0), ""), "{arguments:?}: {stdout}");
         let value: Value = serde_json::from_str(&stdout).unwrap();
@@ -36,9 +36,9 @@ impl Database {
         value
     }
 
-    /// The one line that it says when it does not do it.
+    /// Runs an operator command that must fail with `status`, and returns its line of error.
     #[track_caller]
-    pub(crate) fn operate_in_vain(&self, status: i32, arguments: &[&str]) -> String {
+    pub(crate) fn operate_refused(&self, status: i32, arguments: &[&str]) -> String {
         let ended = run(self.admin_command(arguments));
         assert_eq!((ended.status, ended.stdout.as_str()), (Some(status), ""), "{ended:?}");
         assert!(ended.stderr.starts_with("sealpost: ") && ended.stderr.ends_with('\n'));
@@ -46,7 +46,7 @@ impl Database {
         ended.stderr
     }
 
-    /// Puts a key on enterprise: requests a minute and a day, messages a month and a second.
+    /// Puts a key on the enterprise plan: requests a minute and a day, messages a month and a second.
     #[track_caller]
     pub(crate) fn set_enterprise(&self, key: &str, numbers: [u32; 4]) {
         let [minute, day, month, second] = numbers.map(|number| number.to_string());
@@ -55,17 +55,17 @@ impl Database {
         self.operate(&[&plan[..], &terms].concat());
     }
 
-    /// Two newcomers who may ask as often as they like.
+    /// Creates two identities with high limits.
     #[track_caller]
     pub(crate) fn busy_pair(&self, client: &Client) -> (Identity, Identity) {
-        let (alice, bob) = (client.newcomer(), client.newcomer());
-        for who in [&alice, &bob] {
-            self.set_enterprise(&who.key, [100_000, 100_000, 100_000, 10_000]);
+        let (alice, bob) = (client.new_identity(), client.new_identity());
+        for identity in [&alice, &bob] {
+            self.set_enterprise(&identity.key, [100_000, 100_000, 100_000, 10_000]);
         }
         (alice, bob)
     }
 
-    /// Statements past the service.
+    /// Executes statements directly on the database.
     pub(crate) fn by_hand(&self, statements: &str) {
         match self.postgres_url() {
             Some(url) => PgConnection::establish(url).unwrap().batch_execute(statements).unwrap(),
@@ -73,7 +73,7 @@ impl Database {
         }
     }
 
-    /// How many rows there are, of what follows `FROM`.
+    /// Counts the rows. `of` is the text after `FROM`.
     pub(crate) fn count(&self, of: &str) -> i64 {
         let query = sql::<BigInt>(&format!("SELECT count(*) FROM {of}"));
         match self.postgres_url() {

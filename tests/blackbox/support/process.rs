@@ -1,5 +1,5 @@
-//! Processes of the binary under test: with nothing of the environment's settings, standard error in a file, ended
-//! when they go out of scope.
+//! Processes of the binary under test. The environment has no settings, standard error goes to a file, and a
+//! process ends when its value is dropped.
 
 use std::{
     borrow::BorrowMut,
@@ -14,22 +14,21 @@ use tempfile::NamedTempFile;
 
 use super::{SOON, eventually};
 
-/// A running process.
 pub(crate) struct Process {
     child: Child,
     stderr: NamedTempFile,
 }
 
-/// How a process ended, and what it said.
+/// The exit status and the output of a finished process.
 #[derive(Debug)]
-pub(crate) struct AttemptSummary {
-    /// `None` where a signal ended it.
+pub(crate) struct CommandResult {
+    /// `None` if a signal ended the process.
     pub(crate) status: Option<i32>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
 }
 
-/// The binary under test with these arguments.
+/// Returns the command that runs the binary with these arguments.
 pub(crate) fn binary(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sealpost"));
     for (name, _) in std::env::vars_os() {
@@ -39,7 +38,7 @@ pub(crate) fn binary(arguments: &[&str]) -> Command {
             command.env_remove(name);
         }
     }
-    // All cases come from one address, and ask for pages faster than people do.
+    // All cases use one address and request pages faster than people.
     for limited in ["ACTIVATIONS", "LOGINS", "DASHBOARD"] {
         command.env(format!("SEALPOST_{limited}_PER_MINUTE"), "0");
     }
@@ -47,7 +46,7 @@ pub(crate) fn binary(arguments: &[&str]) -> Command {
     command
 }
 
-/// A program that comes with PostgreSQL. Debian keeps some of them out of the PATH.
+/// Returns a PostgreSQL program. Debian keeps some of these programs out of the PATH.
 pub(crate) fn postgres_tool(name: &str) -> Command {
     let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let mut tools: Vec<_> = versions.map(|version| version.path().join("bin").join(name)).collect();
@@ -62,14 +61,14 @@ pub(crate) fn postgres_tool(name: &str) -> Command {
     command
 }
 
-/// Runs a command that ends by itself.
+/// Runs a command until it ends by itself.
 #[track_caller]
-pub(crate) fn run(mut command: Command) -> AttemptSummary {
+pub(crate) fn run(mut command: Command) -> CommandResult {
     let stdout = NamedTempFile::new().unwrap();
     command.stdout(stdout.reopen().unwrap());
     let mut process = Process::start(command);
     let status = process.ended(SOON);
-    AttemptSummary {
+    CommandResult {
         status,
         stdout: fs::read_to_string(stdout.path()).unwrap(),
         stderr: process.stderr(),
@@ -77,7 +76,7 @@ pub(crate) fn run(mut command: Command) -> AttemptSummary {
 }
 
 impl Process {
-    /// Starts it; standard output is where the command says.
+    /// Starts the process. The command sets standard output.
     pub(crate) fn start(mut command: impl BorrowMut<Command>) -> Self {
         let command = command.borrow_mut();
         let stderr = NamedTempFile::new().unwrap();
@@ -89,24 +88,24 @@ impl Process {
         &mut self.child
     }
 
-    /// What it has said on standard error.
+    /// Returns the standard error so far.
     pub(crate) fn stderr(&self) -> String {
         String::from_utf8_lossy(&fs::read(self.stderr.path()).unwrap()).into_owned()
     }
 
-    /// Waits for it to end by itself.
+    /// Waits until the process ends.
     #[track_caller]
     pub(crate) fn ended(&mut self, within: Duration) -> Option<i32> {
         eventually("the process ends", within, || self.child.try_wait().unwrap()).code()
     }
 
-    /// SIGKILL.
+    /// Sends SIGKILL.
     pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    /// SIGTERM.
+    /// Sends SIGTERM.
     pub(crate) fn terminate(&self) {
         self.signal("TERM");
     }
@@ -133,7 +132,7 @@ impl Drop for Process {
     }
 }
 
-/// Whether a folder holds nothing.
+/// Returns whether a folder is empty.
 pub(crate) fn is_empty(folder: &Path) -> bool {
     fs::read_dir(folder).unwrap().next().is_none()
 }

@@ -1,4 +1,4 @@
-//! A receiver of notices that writes down what it gets and reacts as the case wants.
+//! A webhook receiver that records requests and reacts as the case requires.
 
 pub(crate) mod signed;
 pub(crate) mod tls;
@@ -17,33 +17,33 @@ use ureq::http::{HeaderMap, HeaderName};
 
 use super::{POLL_EVERY, SOON, eventually};
 
-/// What becomes of a request.
+/// The reaction to a request.
 #[derive(Debug, Clone)]
 pub(crate) enum Reaction {
-    /// This status, and nothing else.
-    Answer(u16),
-    /// The connection is closed without an answer.
+    /// Responds with this status and no body.
+    Status(u16),
+    /// Closes the connection without a response.
     Close,
-    /// These bytes, and then one more every few milliseconds for as long as anybody listens.
+    /// Sends this head, then one more byte every few milliseconds until the peer closes.
     Drip(&'static str),
-    /// No answer until the receiver is told to go on; then 204.
+    /// Sends no response until [`Receiver::go_on`], then 204.
     Hang,
-    /// No answer, ever.
+    /// Never responds.
     Ignore,
-    /// This head, without the line of the protocol's version, and this body.
+    /// Responds with this head, without the HTTP version, and this body.
     Exactly(String, Vec<u8>),
-    /// A redirect there.
+    /// Redirects to this URL.
     Redirect(String),
 }
 
-/// One request as it came.
+/// One received webhook request.
 #[derive(Debug, Clone)]
-pub(crate) struct Notice {
+pub(crate) struct WebhookRequest {
     pub(crate) path: String,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Vec<u8>,
-    pub(crate) is_answered: bool,
-    /// When it came.
+    pub(crate) has_response: bool,
+    /// The time of receipt.
     pub(crate) at: Instant,
 }
 
@@ -55,9 +55,9 @@ pub(crate) struct Receiver {
 }
 
 struct State {
-    /// How many connections are reset before any is served.
+    /// The number of connections to reset before the first response.
     resets: usize,
-    /// From how many notices came before this one to what becomes of it.
+    /// Returns the reaction to the request with this number, from 0.
     react: Box<dyn Fn(usize) -> Reaction + Send + Sync>,
     seen: Mutex<Seen>,
     going_on: Condvar,
@@ -65,7 +65,7 @@ struct State {
 
 #[derive(Default)]
 struct Seen {
-    notices: Vec<Notice>,
+    requests: Vec<WebhookRequest>,
     connections: Vec<TcpStream>,
     resets: usize,
     goes_on: bool,
@@ -73,17 +73,17 @@ struct Seen {
 }
 
 impl Receiver {
-    /// One that is content with everything.
+    /// Starts a receiver that responds with 204.
     pub(crate) fn start() -> Self {
-        Self::reacting(|_| Reaction::Answer(204))
+        Self::reacting(|_| Reaction::Status(204))
     }
 
-    /// One that reacts to the notice with this number, from 0, as `react` says.
+    /// Starts a receiver. `react` gets the number of the request, from 0.
     pub(crate) fn reacting(react: impl Fn(usize) -> Reaction + Send + Sync + 'static) -> Self {
         Self::after_resets(0, react)
     }
 
-    /// One that resets so many connections first.
+    /// Starts a receiver that resets this many connections first.
     pub(crate) fn after_resets(
         resets: usize,
         react: impl Fn(usize) -> Reaction + Send + Sync + 'static,
@@ -97,25 +97,29 @@ impl Receiver {
         Self { url: format!("http://{address}/hook"), address, state }
     }
 
-    /// What has come.
-    pub(crate) fn notices(&self) -> Vec<Notice> {
-        self.state.seen.lock().unwrap().notices.clone()
+    /// Returns the requests so far.
+    pub(crate) fn requests(&self) -> Vec<WebhookRequest> {
+        self.state.seen.lock().unwrap().requests.clone()
     }
 
-    /// Waits until this many have come.
+    /// Waits for this many requests.
     #[track_caller]
-    pub(crate) fn await_notices(&self, count: usize) -> Vec<Notice> {
-        self.await_notices_within(count, SOON)
+    pub(crate) fn await_requests(&self, count: usize) -> Vec<WebhookRequest> {
+        self.await_requests_within(count, SOON)
     }
 
     #[track_caller]
-    pub(crate) fn await_notices_within(&self, count: usize, within: Duration) -> Vec<Notice> {
-        eventually(&format!("{count} notices"), within, || {
-            Some(self.notices()).filter(|notices| notices.len() >= count)
+    pub(crate) fn await_requests_within(
+        &self,
+        count: usize,
+        within: Duration,
+    ) -> Vec<WebhookRequest> {
+        eventually(&format!("{count} requests"), within, || {
+            Some(self.requests()).filter(|requests| requests.len() >= count)
         })
     }
 
-    /// Lets every request that hangs have its answer.
+    /// Releases all requests with [`Reaction::Hang`].
     pub(crate) fn go_on(&self) {
         self.state.seen.lock().unwrap().goes_on = true;
         self.state.going_on.notify_all();
@@ -127,17 +131,17 @@ impl Drop for Receiver {
         if let Ok(mut seen) = self.state.seen.lock() {
             (seen.is_over, seen.goes_on) = (true, true);
             for connection in &seen.connections {
-                // One that the other side has closed already.
+                // The peer may have closed the connection already.
                 drop(connection.shutdown(Shutdown::Both));
             }
         }
         self.state.going_on.notify_all();
-        // Wakes the thread that accepts, so that it sees that all is over.
+        // Wakes the accepting thread, so that it sees the end.
         drop(TcpStream::connect(self.address));
     }
 }
 
-impl Notice {
+impl WebhookRequest {
     pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.get(name).unwrap_or_else(|| panic!("no {name}")).to_str().unwrap()
     }
@@ -146,12 +150,13 @@ impl Notice {
         serde_json::from_slice(&self.body).unwrap()
     }
 
-    /// What `webhook-id` says.
+    /// Returns the value of `webhook-id`.
     pub(crate) fn id(&self) -> String {
         self.header("webhook-id").to_owned()
     }
 
-    /// Verifies the signature as any library of Standard Webhooks does, and that the service's own header has it too.
+    /// Verifies the signature as a Standard Webhooks library does, and checks that the service's own header
+    /// has the same value.
     #[track_caller]
     pub(crate) fn verify(&self, secret: &str) {
         assert!(secret.starts_with("whsec_"));
@@ -169,7 +174,7 @@ fn accept(listener: &TcpListener, state: &Arc<State>) {
         if seen.resets < state.resets {
             seen.resets += 1;
             drop(seen);
-            // To throw away unread what has come makes it a reset.
+            // Closing with unread data in the buffer sends a reset.
             drop(connection.peek(&mut [0]));
             continue;
         }
@@ -180,18 +185,18 @@ fn accept(listener: &TcpListener, state: &Arc<State>) {
     }
 }
 
-/// Takes one request after the other, until either side closes.
+/// Serves requests until either side closes.
 fn serve(connection: &TcpStream, state: &State) -> Option<()> {
     let mut reader = BufReader::new(connection);
     loop {
-        let notice = read(&mut reader)?;
+        let request = read(&mut reader)?;
         let number = {
             let mut seen = state.seen.lock().unwrap();
-            seen.notices.push(notice);
-            seen.notices.len() - 1
+            seen.requests.push(request);
+            seen.requests.len() - 1
         };
         let (head, body) = match (state.react)(number) {
-            Reaction::Answer(status) => (format!("{status} Whatever"), Vec::new()),
+            Reaction::Status(status) => (format!("{status} Whatever"), Vec::new()),
             Reaction::Close => return connection.shutdown(Shutdown::Both).ok(),
             Reaction::Drip(head) => return drip(reader.get_mut(), head),
             Reaction::Exactly(head, body) => (head, body),
@@ -200,16 +205,16 @@ fn serve(connection: &TcpStream, state: &State) -> Option<()> {
                 drop(state.going_on.wait_while(seen, |seen| !seen.goes_on).unwrap());
                 ("204 No Content".to_owned(), Vec::new())
             }
-            // Until the other side gives up.
+            // Waits until the peer closes.
             Reaction::Ignore => return reader.read(&mut [0]).ok().map(drop),
             Reaction::Redirect(url) => (format!("307 There\r\nLocation: {url}"), Vec::new()),
         };
         let is_empty = head.starts_with("204");
         let length =
             if is_empty { String::new() } else { format!("Content-Length: {}\r\n", body.len()) };
-        let answer = [format!("HTTP/1.1 {head}\r\n{length}\r\n").as_bytes(), &body].concat();
-        reader.get_mut().write_all(&answer).ok()?;
-        state.seen.lock().unwrap().notices[number].is_answered = true;
+        let response = [format!("HTTP/1.1 {head}\r\n{length}\r\n").as_bytes(), &body].concat();
+        reader.get_mut().write_all(&response).ok()?;
+        state.seen.lock().unwrap().requests[number].has_response = true;
     }
 }
 
@@ -221,7 +226,7 @@ fn drip(connection: &mut impl Write, head: &str) -> Option<()> {
     }
 }
 
-fn read(reader: &mut impl BufRead) -> Option<Notice> {
+fn read(reader: &mut impl BufRead) -> Option<WebhookRequest> {
     let mut lines = Vec::new();
     loop {
         let mut line = String::new();
@@ -240,5 +245,5 @@ fn read(reader: &mut impl BufRead) -> Option<Notice> {
     let length: usize = headers.get("content-length")?.to_str().ok()?.parse().ok()?;
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
-    Some(Notice { path, headers, body, is_answered: false, at: Instant::now() })
+    Some(WebhookRequest { path, headers, body, has_response: false, at: Instant::now() })
 }

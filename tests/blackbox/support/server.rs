@@ -1,4 +1,4 @@
-//! A server under test: the two lines that it prints are awaited, and no port is chosen in advance.
+//! A server under test. The server chooses free ports and prints them at startup.
 
 use std::{
     io::{BufRead as _, BufReader},
@@ -15,18 +15,18 @@ use tempfile::TempDir;
 
 use super::{Authority, Client, SOON, process::Process};
 
-/// A server that takes requests.
+/// A running server.
 pub(crate) struct Server {
     pub(crate) url: String,
     pub(crate) ops_url: String,
     process: Process,
     client: Client,
-    /// Where its files are, which it needs for as long as it runs.
+    /// The folder of the server's files, kept until the server ends.
     _folder: Option<Arc<TempDir>>,
 }
 
 impl Server {
-    /// Starts it and waits until it listens.
+    /// Starts the server and waits until it listens.
     #[track_caller]
     pub(crate) fn start(mut command: Command) -> Self {
         command.stdout(Stdio::piped());
@@ -37,13 +37,13 @@ impl Server {
         Self { client: Client::new(&url), url, ops_url, process, _folder: None }
     }
 
-    /// The same, with its files in a folder that stays until it has ended.
+    /// Starts the server and keeps `folder` until the server ends.
     #[track_caller]
     pub(crate) fn start_in(folder: &Arc<TempDir>, command: Command) -> Self {
         Self { _folder: Some(Arc::clone(folder)), ..Self::start(command) }
     }
 
-    /// The same, called by whoever trusts this authority alone.
+    /// Starts the server with a client that trusts only this certificate authority.
     #[track_caller]
     pub(crate) fn start_secure(command: Command, authority: &Authority) -> Self {
         let server = Self::start(command);
@@ -54,52 +54,52 @@ impl Server {
         &self.client
     }
 
-    /// What it has logged.
+    /// Returns the log so far.
     pub(crate) fn log(&self) -> String {
         self.process.stderr()
     }
 
-    /// The status that its ops address answers with.
+    /// Returns the response status of a path on the operations address.
     pub(crate) fn health(&self, path: &str) -> u16 {
-        Client::new(&self.ops_url).request("GET", path).answer().status
+        Client::new(&self.ops_url).request("GET", path).response().status
     }
 
-    /// The text of `/metrics`.
+    /// Returns the text of `/metrics`.
     pub(crate) fn metrics(&self) -> String {
-        let answer = Client::new(&self.ops_url).request("GET", "/metrics").answer();
-        assert_eq!(answer.status, 200);
-        assert_eq!(answer.header("content-type"), Some("text/plain; version=0.0.4"));
-        String::from_utf8(answer.body).unwrap()
+        let response = Client::new(&self.ops_url).request("GET", "/metrics").response();
+        assert_eq!(response.status, 200);
+        assert_eq!(response.header("content-type"), Some("text/plain; version=0.0.4"));
+        String::from_utf8(response.body).unwrap()
     }
 
-    /// What one of its series stands at now.
+    /// Returns the current value of one series.
     #[track_caller]
     pub(crate) fn metric(&self, series: &str) -> u64 {
         value_of(&self.metrics(), series)
     }
 
-    /// SIGKILL.
+    /// Sends SIGKILL.
     pub(crate) fn kill(mut self) {
         self.process.kill();
     }
 
-    /// SIGTERM, without waiting.
+    /// Sends SIGTERM and does not wait.
     pub(crate) fn terminate(&self) {
         self.process.signal("TERM");
     }
 
-    /// SIGHUP: read files again.
+    /// Sends SIGHUP, which reloads files.
     pub(crate) fn hang_up(&self) {
         self.process.signal("HUP");
     }
 
-    /// Waits for it to end by itself.
+    /// Waits until the process ends.
     #[track_caller]
     pub(crate) fn ended(&mut self, within: Duration) -> Option<i32> {
         self.process.ended(within)
     }
 
-    /// SIGTERM; it must end in order.
+    /// Sends SIGTERM and checks that the server ends with status 0.
     #[track_caller]
     pub(crate) fn stop(mut self) {
         self.terminate();
@@ -107,13 +107,13 @@ impl Server {
     }
 }
 
-/// Reads on until the process ends, so that it never writes into a closed pipe.
+/// Reads lines until the process ends, so that the process never writes into a closed pipe.
 pub(crate) fn lines_of(process: &mut Process) -> Receiver<String> {
     let stdout = BufReader::new(process.child().stdout.take().unwrap());
     let (line, lines) = channel();
     thread::spawn(move || {
         for text in stdout.lines().map_while(Result::ok) {
-            // Nobody reads after the first two lines.
+            // Only the first two lines have a reader.
             drop(line.send(text));
         }
     });
@@ -125,19 +125,19 @@ fn announced(process: &Process, lines: &Receiver<String>, what: &str) -> String 
     match lines.recv_timeout(SOON) {
         Ok(line) => match line.strip_prefix(what) {
             Some(url) => url.to_owned(),
-            None => panic!("not {what:?}: {line}"),
+            None => panic!("expected {what:?}, got: {line}"),
         },
-        Err(RecvTimeoutError::Timeout) => panic!("no {what:?} in time"),
+        Err(RecvTimeoutError::Timeout) => panic!("{what:?} was not printed in time"),
         Err(RecvTimeoutError::Disconnected) => {
             panic!("the server did not start: {}", process.stderr())
         }
     }
 }
 
-/// What a stop in order may take, by the contract.
+/// The longest orderly shutdown that the contract allows.
 pub(crate) const STOP_MAX: Duration = Duration::from_secs(30);
 
-/// The value of one series, written as it stands in the text; 0 where it is not there yet.
+/// Returns the value of a series in the metrics text, or 0 if the series is missing.
 #[track_caller]
 pub(crate) fn value_of(metrics: &str, series: &str) -> u64 {
     let line = metrics.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));

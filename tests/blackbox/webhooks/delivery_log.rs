@@ -1,4 +1,4 @@
-//! The log of deliveries as its owner reads it.
+//! The delivery log of the webhook's owner.
 
 use std::collections::BTreeSet;
 
@@ -9,19 +9,17 @@ use crate::support::{
 };
 
 on_both!(
-    a_failed_attempt_says_when_the_next_is_due_and_the_last_says_that_it_succeeded,
-    cursors_walk_every_entry_exactly_once,
-    what_is_wrong_with_a_request_is_said,
-    somebody_elses_webhook_looks_like_none,
-    nothing_is_shown_of_a_webhook_that_is_gone,
+    a_failed_attempt_shows_the_next_attempt_and_the_last_shows_success,
+    cursors_return_every_entry_exactly_once,
+    invalid_requests_name_the_field,
+    a_webhook_of_another_account_looks_like_an_unknown_webhook,
+    a_deleted_webhook_has_no_delivery_log,
 );
 
-fn a_failed_attempt_says_when_the_next_is_due_and_the_last_says_that_it_succeeded(
-    database: &Database,
-) {
+fn a_failed_attempt_shows_the_next_attempt_and_the_last_shows_success(database: &Database) {
     let server = database.serve_with(&["--webhook-retry-schedule", "2s"]);
     let client = server.client();
-    let receiver = Receiver::reacting(|nth| Reaction::Answer(if nth == 0 { 500 } else { 200 }));
+    let receiver = Receiver::reacting(|nth| Reaction::Status(if nth == 0 { 500 } else { 200 }));
     let (alice, bob) = database.busy_pair(client);
     let webhook_id = text(&client.register(&bob, &receiver.url), "webhook_id");
     let sent = client.send(&alice, &bob.key, "x").ok();
@@ -35,7 +33,7 @@ fn a_failed_attempt_says_when_the_next_is_due_and_the_last_says_that_it_succeede
     let succeeded = await_entry(client, &bob, &webhook_id, "succeeded");
     assert_eq!((&succeeded["attempt"], &succeeded["status_code"]), (&json!(2), &json!(200)));
     assert_eq!((&succeeded["error"], &succeeded["next_attempt_at"]), (&Value::Null, &Value::Null));
-    assert_eq!(receiver.notices().len(), 2);
+    assert_eq!(receiver.requests().len(), 2);
     let all = deliveries(client, &bob, &json!({"webhook_id": webhook_id}));
     assert_eq!(all, json!({"deliveries": [succeeded, failed], "next_cursor": null}));
     let members: BTreeSet<_> = succeeded.as_object().unwrap().keys().map(String::as_str).collect();
@@ -53,10 +51,10 @@ fn a_failed_attempt_says_when_the_next_is_due_and_the_last_says_that_it_succeede
     assert_eq!(members, BTreeSet::from(promised));
 }
 
-fn cursors_walk_every_entry_exactly_once(database: &Database) {
+fn cursors_return_every_entry_exactly_once(database: &Database) {
     let server = database.serve_with(&["--webhook-retry-schedule", "10ms,1h"]);
     let client = server.client();
-    let receiver = Receiver::reacting(|nth| Reaction::Answer(if nth % 2 == 0 { 500 } else { 204 }));
+    let receiver = Receiver::reacting(|nth| Reaction::Status(if nth % 2 == 0 { 500 } else { 204 }));
     let (alice, bob) = database.busy_pair(client);
     let webhook_id = text(&client.register(&bob, &receiver.url), "webhook_id");
     let ask = |more: &Value| {
@@ -66,7 +64,7 @@ fn cursors_walk_every_entry_exactly_once(database: &Database) {
     };
     for count in 1..=6_u64 {
         client.send(&alice, &bob.key, "x").ok();
-        eventually("both attempts are written down", SOON, || {
+        eventually("both attempts are logged", SOON, || {
             let all = ask(&json!({"limit": 100}));
             let made = all["deliveries"].as_array().unwrap().iter();
             let made = made.filter(|it| it["outcome"] != "pending").count();
@@ -97,7 +95,7 @@ fn cursors_walk_every_entry_exactly_once(database: &Database) {
     assert_eq!(refused["field"], "cursor");
 }
 
-fn what_is_wrong_with_a_request_is_said(database: &Database) {
+fn invalid_requests_name_the_field(database: &Database) {
     let server = database.serve();
     let (client, receiver) = (server.client(), Receiver::start());
     let (_, bob) = database.busy_pair(client);
@@ -155,13 +153,13 @@ fn what_is_wrong_with_a_request_is_said(database: &Database) {
     client.manage(&bob, &redeliver).refused(404, "ENVELOPE_NOT_FOUND");
 }
 
-fn somebody_elses_webhook_looks_like_none(database: &Database) {
+fn a_webhook_of_another_account_looks_like_an_unknown_webhook(database: &Database) {
     let server = database.serve();
     let (client, receiver) = (server.client(), Receiver::start());
     let (eve, bob) = database.busy_pair(client);
     let id = text(&client.register(&bob, &receiver.url), "webhook_id");
     let sent = client.send(&eve, &bob.key, "x").ok();
-    receiver.await_notices(1);
+    receiver.await_requests(1);
     for action in ["delete", "deliveries", "enable", "recover", "redeliver", "rotate_secret"] {
         for id in [&*id, "wh_01h455vb4pex5vsknk084sn02q", "nonsense"] {
             let body = json!({
@@ -171,10 +169,10 @@ fn somebody_elses_webhook_looks_like_none(database: &Database) {
             client.manage(&eve, &body).refused(404, "WEBHOOK_NOT_FOUND");
         }
     }
-    assert_eq!(receiver.notices().len(), 1);
+    assert_eq!(receiver.requests().len(), 1);
 }
 
-fn nothing_is_shown_of_a_webhook_that_is_gone(database: &Database) {
+fn a_deleted_webhook_has_no_delivery_log(database: &Database) {
     let server = database.serve();
     let (client, receiver) = (server.client(), Receiver::start());
     let (alice, bob) = database.busy_pair(client);
@@ -186,16 +184,16 @@ fn nothing_is_shown_of_a_webhook_that_is_gone(database: &Database) {
     client.manage(&bob, &ask).refused(404, "WEBHOOK_NOT_FOUND");
 }
 
-fn deliveries(client: &Client, who: &Identity, asked: &Value) -> Value {
+fn deliveries(client: &Client, identity: &Identity, asked: &Value) -> Value {
     let mut body = asked.clone();
     body["action"] = json!("deliveries");
-    client.manage(who, &body).ok()
+    client.manage(identity, &body).ok()
 }
 
-/// The newest entry in this state.
-fn await_entry(client: &Client, who: &Identity, webhook_id: &str, state: &str) -> Value {
+/// Waits for the newest entry in this state.
+fn await_entry(client: &Client, identity: &Identity, webhook_id: &str, state: &str) -> Value {
     let asked = json!({"webhook_id": webhook_id, "state": state});
     eventually(state, SOON, || {
-        deliveries(client, who, &asked)["deliveries"].as_array().unwrap().first().cloned()
+        deliveries(client, identity, &asked)["deliveries"].as_array().unwrap().first().cloned()
     })
 }

@@ -1,20 +1,20 @@
-//! Webhooks: what they show, and what ends them.
+//! Webhooks from registration to deletion: visible fields, deliveries, and ownership.
 
 use serde_json::{Value, json};
 
 use crate::support::{Client, Database, Identity, Receiver, on_both, text};
 
 on_both!(
-    a_deleted_webhook_gets_no_more_notices,
+    a_deleted_webhook_gets_no_more_requests,
     a_webhook_belongs_to_its_key_alone,
-    every_webhook_gets_its_own_notice,
-    the_list_shows_everything_but_secrets,
+    every_webhook_gets_its_own_delivery,
+    the_list_shows_all_fields_except_secrets,
 );
 
-fn the_list_shows_everything_but_secrets(database: &Database) {
+fn the_list_shows_all_fields_except_secrets(database: &Database) {
     let server = database.serve();
     let (client, receiver) = (server.client(), Receiver::start());
-    let bob = client.newcomer();
+    let bob = client.new_identity();
     assert_eq!(list(client, &bob), json!({"webhooks": []}));
     let first = client.register(&bob, &receiver.url);
     let twice = json!({"url": receiver.url, "events": ["envelope.received", "envelope.received"]});
@@ -39,60 +39,60 @@ fn the_list_shows_everything_but_secrets(database: &Database) {
     }
 }
 
-fn every_webhook_gets_its_own_notice(database: &Database) {
+fn every_webhook_gets_its_own_delivery(database: &Database) {
     let server = database.serve();
     let (client, receivers) = (server.client(), [Receiver::start(), Receiver::start()]);
-    let (alice, bob) = (client.newcomer(), client.newcomer());
+    let (alice, bob) = (client.new_identity(), client.new_identity());
     let secrets =
         receivers.each_ref().map(|receiver| text(&client.register(&bob, &receiver.url), "secret"));
     let sent = client.send(&alice, &bob.key, "x").ok();
     for (receiver, secret) in receivers.iter().zip(&secrets) {
-        let notice = receiver.await_notices(1).remove(0);
-        notice.verify(secret);
-        assert_eq!(notice.id(), text(&sent, "envelope_id"));
+        let request = receiver.await_requests(1).remove(0);
+        request.verify(secret);
+        assert_eq!(request.id(), text(&sent, "envelope_id"));
     }
-    let foreign = &receivers[0].notices()[0];
+    let foreign = &receivers[0].requests()[0];
     let webhook = standardwebhooks::Webhook::new(&secrets[1]).unwrap();
     assert!(webhook.verify(&foreign.body, &foreign.headers).is_err());
 }
 
-fn a_deleted_webhook_gets_no_more_notices(database: &Database) {
+fn a_deleted_webhook_gets_no_more_requests(database: &Database) {
     let server = database.serve();
     let (client, kept, deleted) = (server.client(), Receiver::start(), Receiver::start());
-    let (alice, bob) = (client.newcomer(), client.newcomer());
+    let (alice, bob) = (client.new_identity(), client.new_identity());
     client.register(&bob, &kept.url);
     let id = text(&client.register(&bob, &deleted.url), "webhook_id");
     client.send(&alice, &bob.key, "x").ok();
-    deleted.await_notices(1);
+    deleted.await_requests(1);
     let delete = json!({"action": "delete", "webhook_id": id});
-    let answer = client.manage(&bob, &delete).ok();
-    assert_eq!((&answer["webhook_id"], &answer["deleted"]), (&json!(id), &json!(true)));
+    let response = client.manage(&bob, &delete).ok();
+    assert_eq!((&response["webhook_id"], &response["deleted"]), (&json!(id), &json!(true)));
     client.manage(&bob, &delete).refused(404, "WEBHOOK_NOT_FOUND");
     for _ in 0..3 {
         client.send(&alice, &bob.key, "x").ok();
     }
-    kept.await_notices(4);
-    assert_eq!(deleted.notices().len(), 1);
+    kept.await_requests(4);
+    assert_eq!(deleted.requests().len(), 1);
     assert_eq!(list(client, &bob)["webhooks"].as_array().unwrap().len(), 1);
 }
 
 fn a_webhook_belongs_to_its_key_alone(database: &Database) {
     let server = database.serve();
     let (client, receiver) = (server.client(), Receiver::start());
-    let (bob, eve) = (client.newcomer(), client.newcomer());
+    let (bob, eve) = (client.new_identity(), client.new_identity());
     let sibling = client.sibling(&bob);
     let id = text(&client.register(&bob, &receiver.url), "webhook_id");
-    for who in [&eve, &sibling] {
-        assert_eq!(list(client, who), json!({"webhooks": []}));
+    for identity in [&eve, &sibling] {
+        assert_eq!(list(client, identity), json!({"webhooks": []}));
         let delete = json!({"action": "delete", "webhook_id": id});
-        client.manage(who, &delete).refused(404, "WEBHOOK_NOT_FOUND");
+        client.manage(identity, &delete).refused(404, "WEBHOOK_NOT_FOUND");
     }
-    // Nobody else's envelopes are told of.
+    // Envelopes of other keys cause no delivery.
     client.send(&bob, &sibling.key, "x").ok();
     let sent = client.send(&eve, &bob.key, "x").ok();
-    assert_eq!(receiver.await_notices(1)[0].id(), text(&sent, "envelope_id"));
+    assert_eq!(receiver.await_requests(1)[0].id(), text(&sent, "envelope_id"));
 }
 
-fn list(client: &Client, who: &Identity) -> Value {
-    client.manage(who, &json!({"action": "list"})).ok()
+fn list(client: &Client, identity: &Identity) -> Value {
+    client.manage(identity, &json!({"action": "list"})).ok()
 }

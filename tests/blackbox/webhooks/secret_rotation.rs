@@ -1,69 +1,69 @@
-//! Rotating a webhook's secret.
+//! Rotation of webhook secrets.
 
 use serde_json::json;
 use standardwebhooks::Webhook;
 
-use crate::support::{Database, Notice, Receiver, on_both, text};
+use crate::support::{Database, Receiver, WebhookRequest, on_both, text};
 
 on_both!(
-    both_secrets_verify_while_one_retires,
-    a_secret_that_has_no_time_left_signs_no_more,
+    both_secrets_verify_during_the_overlap,
+    an_expired_secret_signs_no_more_requests,
     replaced_secrets_survive_a_rotation_of_the_key_encryption_key,
 );
 
-fn verifies(notice: &Notice, secret: &str) -> bool {
-    Webhook::new(secret).unwrap().verify(&notice.body, &notice.headers).is_ok()
+fn verifies(request: &WebhookRequest, secret: &str) -> bool {
+    Webhook::new(secret).unwrap().verify(&request.body, &request.headers).is_ok()
 }
 
-fn both_secrets_verify_while_one_retires(database: &Database) {
+fn both_secrets_verify_during_the_overlap(database: &Database) {
     let server = database.serve();
     let (client, receiver) = (server.client(), Receiver::start());
-    let (alice, bob) = (client.newcomer(), client.newcomer());
+    let (alice, bob) = (client.new_identity(), client.new_identity());
     let registered = client.register(&bob, &receiver.url);
     let old = text(&registered, "secret");
     let rotate = json!({"action": "rotate_secret", "webhook_id": registered["webhook_id"]});
     client.send(&alice, &bob.key, "x").ok();
-    assert!(verifies(&receiver.await_notices(1)[0], &old));
+    assert!(verifies(&receiver.await_requests(1)[0], &old));
     let rotated = client.manage(&bob, &rotate).ok();
     let new = text(&rotated, "secret");
     assert!(new.starts_with("whsec_") && new != old);
     assert_eq!(rotated["retiring"].as_array().unwrap().len(), 1);
     assert!(text(&rotated["retiring"][0], "expires_at") > text(&registered, "created_at"));
     client.send(&alice, &bob.key, "x").ok();
-    let notice = receiver.await_notices(2).remove(1);
-    notice.verify(&new);
-    notice.verify(&old);
+    let request = receiver.await_requests(2).remove(1);
+    request.verify(&new);
+    request.verify(&old);
     let third = text(&client.manage(&bob, &rotate).ok(), "secret");
     client.send(&alice, &bob.key, "x").ok();
-    let notice = receiver.await_notices(3).remove(2);
-    assert!([&old, &new, &third].into_iter().all(|secret| verifies(&notice, secret)));
+    let request = receiver.await_requests(3).remove(2);
+    assert!([&old, &new, &third].into_iter().all(|secret| verifies(&request, secret)));
     let listed = client.manage(&bob, &json!({"action": "list"})).ok();
     assert!(!listed.to_string().contains("whsec_"));
 }
 
-fn a_secret_that_has_no_time_left_signs_no_more(database: &Database) {
+fn an_expired_secret_signs_no_more_requests(database: &Database) {
     let server = database.serve_with(&["--webhook-secret-overlap", "0s"]);
     let (client, receiver) = (server.client(), Receiver::start());
-    let (alice, bob) = (client.newcomer(), client.newcomer());
+    let (alice, bob) = (client.new_identity(), client.new_identity());
     let registered = client.register(&bob, &receiver.url);
     let rotate = json!({"action": "rotate_secret", "webhook_id": registered["webhook_id"]});
     let rotated = client.manage(&bob, &rotate).ok();
     assert_eq!(rotated["retiring"], json!([]));
     client.send(&alice, &bob.key, "x").ok();
-    let notice = receiver.await_notices(1).remove(0);
-    assert!(verifies(&notice, &text(&rotated, "secret")));
-    assert!(!verifies(&notice, &text(&registered, "secret")));
+    let request = receiver.await_requests(1).remove(0);
+    assert!(verifies(&request, &text(&rotated, "secret")));
+    assert!(!verifies(&request, &text(&registered, "secret")));
 }
 
 fn replaced_secrets_survive_a_rotation_of_the_key_encryption_key(database: &Database) {
     let server = database.serve();
     let (client, receiver) = (server.client(), Receiver::start());
-    let (alice, bob) = (client.newcomer(), client.newcomer());
+    let (alice, bob) = (client.new_identity(), client.new_identity());
     let registered = client.register(&bob, &receiver.url);
     let rotate = json!({"action": "rotate_secret", "webhook_id": registered["webhook_id"]});
     let new = text(&client.manage(&bob, &rotate).ok(), "secret");
     assert_eq!(database.operate(&["kek", "rotate"])["secrets"], 2);
     client.send(&alice, &bob.key, "x").ok();
-    let notice = receiver.await_notices(1).remove(0);
-    assert!(verifies(&notice, &new) && verifies(&notice, &text(&registered, "secret")));
+    let request = receiver.await_requests(1).remove(0);
+    assert!(verifies(&request, &new) && verifies(&request, &text(&registered, "secret")));
 }

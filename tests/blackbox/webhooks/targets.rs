@@ -1,11 +1,11 @@
-//! Where webhooks may go, and where not.
+//! Allowed and forbidden webhook targets.
 
 use serde_json::json;
 
-use crate::support::{Answer, Client, Database, Identity, Receiver, Server};
+use crate::support::{Client, Database, Identity, Receiver, Response, Server};
 
 #[test]
-fn only_https_to_public_addresses_is_taken() {
+fn only_https_urls_to_public_addresses_are_accepted() {
     let database = Database::embedded();
     let server = Server::start(database.command(&[]));
     for url in ["https://hooks.invalid/x?y=z", "https://8.8.8.8/", "https://8.8.8.8:8443/"] {
@@ -32,7 +32,7 @@ fn only_https_to_public_addresses_is_taken() {
 }
 
 #[test]
-fn no_spelling_of_a_closed_address_is_taken() {
+fn private_addresses_are_rejected_in_every_spelling() {
     let database = Database::embedded();
     let server = Server::start(database.command(&[]));
     for host in CLOSED.iter().chain(LOOPBACK) {
@@ -41,7 +41,7 @@ fn no_spelling_of_a_closed_address_is_taken() {
 }
 
 #[test]
-fn development_opens_http_and_loopback_and_nothing_else() {
+fn development_mode_allows_only_http_and_loopback_in_addition() {
     let server = Database::embedded().serve();
     let receiver = Receiver::start();
     let port = receiver.url.rsplit(':').next().unwrap().to_owned();
@@ -63,35 +63,35 @@ fn development_opens_http_and_loopback_and_nothing_else() {
 }
 
 #[test]
-fn what_is_registered_is_what_is_sent_to() {
+fn requests_go_to_the_registered_url() {
     let server = Database::embedded().serve();
     let (client, receiver) = (server.client(), Receiver::start());
     let port = receiver.url.rsplit(':').next().unwrap().split('/').next().unwrap().to_owned();
-    let bob = client.newcomer();
+    let bob = client.new_identity();
     for spelling in ["2130706433", "0x7f.1", "017700000001", "127.0.0.1"] {
         let url = format!("http://{spelling}:{port}/a%20b?c=d");
         let registered = client.register(&bob, &url);
         assert_eq!(registered["url"], format!("http://127.0.0.1:{port}/a%20b?c=d"));
     }
     client.send(&bob, &bob.key, "x").ok();
-    for notice in receiver.await_notices(4) {
-        assert_eq!(notice.path, "/a%20b?c=d");
-        assert_eq!(notice.header("host"), format!("127.0.0.1:{port}"));
+    for request in receiver.await_requests(4) {
+        assert_eq!(request.path, "/a%20b?c=d");
+        assert_eq!(request.header("host"), format!("127.0.0.1:{port}"));
     }
 }
 
-/// By a key of its own, since a key is limited to 20 requests a minute.
-fn register(server: &Server, url: &str) -> Answer {
+/// Registers with a new key, since a key is limited to 20 requests a minute.
+fn register(server: &Server, url: &str) -> Response {
     let client: &Client = server.client();
-    let who: Identity = client.newcomer();
+    let identity: Identity = client.new_identity();
     let body = json!({"url": url, "events": ["envelope.received"]});
-    client.act(&who, "/v1/webhooks/register", &body)
+    client.act(&identity, "/v1/webhooks/register", &body)
 }
 
 fn refused(server: &Server, url: &str) {
-    let answer = register(server, url);
-    assert_eq!(answer.status, 400, "{url}");
-    let problem = answer.refused(400, "INVALID_FIELD");
+    let response = register(server, url);
+    assert_eq!(response.status, 400, "{url}");
+    let problem = response.refused(400, "INVALID_FIELD");
     assert_eq!(problem["field"], "url", "{url}");
     assert!(problem["detail"].as_str().unwrap().starts_with("url "), "{problem}");
 }

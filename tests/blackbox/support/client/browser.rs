@@ -1,64 +1,67 @@
-//! A browser on the dashboard, as far as requests go: its cookie, and what its own forms carry.
+//! The requests of a browser on the dashboard: the cookie and the hidden fields of its forms.
 
-use crate::support::{Answer, Client, Identity};
+use crate::support::{Client, Identity, Response};
 
-/// A browser that is signed in.
+/// A signed-in browser.
 pub(crate) struct Browser<'a> {
     client: &'a Client,
-    /// Name and value.
+    /// Name and value, in the form of the `Cookie` header.
     pub(crate) cookie: String,
 }
 
 impl<'a> Browser<'a> {
     #[track_caller]
-    pub(crate) fn sign_in(client: &'a Client, who: &Identity) -> Self {
-        let answer = sign_in(client, who, &[("Sec-Fetch-Site", "same-origin")]);
-        let location = answer.header("location").unwrap_or_default();
-        assert!(answer.status == 303 && location.ends_with("/dashboard"), "{answer:?}");
-        let cookie = answer.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
+    pub(crate) fn sign_in(client: &'a Client, identity: &Identity) -> Self {
+        let response = sign_in(client, identity, &[("Sec-Fetch-Site", "same-origin")]);
+        let location = response.header("location").unwrap_or_default();
+        assert!(response.status == 303 && location.ends_with("/dashboard"), "{response:?}");
+        let cookie = response.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
         Self { client, cookie }
     }
 
-    pub(crate) fn get(&self, path: &str) -> Answer {
-        self.client.request("GET", path).header("Cookie", &self.cookie).answer()
+    pub(crate) fn get(&self, path: &str) -> Response {
+        self.client.request("GET", path).header("Cookie", &self.cookie).response()
     }
 
     #[track_caller]
     pub(crate) fn page(&self, path: &str) -> String {
-        let answer = self.get(path);
-        assert_eq!(answer.status, 200, "{path}");
-        String::from_utf8(answer.body).unwrap()
+        let response = self.get(path);
+        assert_eq!(response.status, 200, "{path}");
+        String::from_utf8(response.body).unwrap()
     }
 
     pub(crate) fn form_token(&self) -> String {
         between(&self.page("/dashboard"), "name=\"form_token\" value=\"", "\"")
     }
 
-    /// Sends a form from a page of this site, or of another.
-    pub(crate) fn post(&self, path: &str, form: &str, site: &str) -> Answer {
+    /// Sends a form. `site` is the value of `Sec-Fetch-Site`.
+    pub(crate) fn post(&self, path: &str, form: &str, site: &str) -> Response {
         let request = self.client.post(path).header("Cookie", &self.cookie);
-        request.header("Sec-Fetch-Site", site).body(FORM, form.as_bytes()).answer()
+        request.header("Sec-Fetch-Site", site).body(FORM, form.as_bytes()).response()
     }
 
-    /// Sends a form of its own, and gives the secret that it is shown.
+    /// Sends a same-origin form and returns the secret that the page shows.
     #[track_caller]
     pub(crate) fn secret(&self, path: &str, form: &str) -> String {
         let form = format!("form_token={}&{form}", self.form_token());
-        let answer = self.post(path, &form, "same-origin");
-        assert_eq!(answer.status, 200, "{path}");
-        between(&String::from_utf8(answer.body).unwrap(), "class=\"secret\">", "<")
+        let response = self.post(path, &form, "same-origin");
+        assert_eq!(response.status, 200, "{path}");
+        between(&String::from_utf8(response.body).unwrap(), "class=\"secret\">", "<")
     }
 }
 
-/// The form of somebody who signs in.
-pub(crate) fn sign_in(client: &Client, who: &Identity, headers: &[(&str, &str)]) -> Answer {
-    let form =
-        format!("account_id={}&login_secret={}", who.account, who.login_secret.as_deref().unwrap());
+/// Sends the sign-in form.
+pub(crate) fn sign_in(client: &Client, identity: &Identity, headers: &[(&str, &str)]) -> Response {
+    let form = format!(
+        "account_id={}&login_secret={}",
+        identity.account,
+        identity.login_secret.as_deref().unwrap()
+    );
     let mut request = client.post("/dashboard/sign-in");
     for (name, value) in headers {
         request = request.header(name, value);
     }
-    request.body(FORM, form.as_bytes()).answer()
+    request.body(FORM, form.as_bytes()).response()
 }
 
 fn between(page: &str, before: &str, after: &str) -> String {

@@ -1,4 +1,4 @@
-//! Load that keeps within the limits: a key has 20 requests a minute and 10 messages a second, so there are many keys.
+//! Load within the limits of many keys: a key has 20 requests a minute and 10 messages a second.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,9 +14,8 @@ use serde_json::json;
 
 use crate::support::{Client, Identity, POLL_EVERY, Receiver, SOON, eventually, text};
 
-/// Senders with a recipient each, and all that was acknowledged to them.
+/// Pairs of sender and recipient, and all acknowledged envelopes.
 pub(crate) struct Pairs {
-    /// Sender and recipient.
     members: Vec<(Identity, Identity)>,
     turn: AtomicUsize,
     acknowledged: Mutex<BTreeMap<String, Letter>>,
@@ -30,9 +29,9 @@ struct Letter {
 }
 
 impl Pairs {
-    /// Of several accounts; every recipient has its notices sent to the receiver.
+    /// Activates the pairs in several accounts and registers the receiver for each recipient.
     pub(crate) fn activate(client: &Client, receiver: &Receiver) -> Self {
-        let accounts: Vec<_> = (0..ACCOUNTS).map(|_| client.newcomer()).collect();
+        let accounts: Vec<_> = (0..ACCOUNTS).map(|_| client.new_identity()).collect();
         let pairs = (0..PAIRS).map(|number| {
             let sender = client.sibling(&accounts[number % ACCOUNTS]);
             let recipient = client.sibling(&accounts[(number + 1) % ACCOUNTS]);
@@ -42,48 +41,51 @@ impl Pairs {
         Self { members: pairs.collect(), turn: AtomicUsize::new(0), acknowledged: Mutex::default() }
     }
 
-    /// Sends from several threads; once `goal` more are acknowledged, `strike` does something to the server, and the
-    /// threads go on until the server takes no more.
+    /// Sends from several threads. Calls `strike` after `goal` more acknowledgements. The threads stop when
+    /// the server accepts no more connections.
     pub(crate) fn send_until(&self, client: &Client, goal: usize, strike: impl FnOnce()) {
         let goal = self.count() + goal;
         thread::scope(|scope| {
             for _ in 0..THREADS {
                 scope.spawn(|| self.send_until_away(client, &AtomicBool::new(false)));
             }
-            eventually("enough is acknowledged", SOON, || (self.count() >= goal).then_some(()));
+            eventually("enough envelopes are acknowledged", SOON, || {
+                (self.count() >= goal).then_some(())
+            });
             strike();
         });
     }
 
-    /// Sends from several threads while `work` is done, which begins when some are acknowledged.
+    /// Sends from several threads while `work` runs. Starts `work` after some acknowledgements.
     pub(crate) fn send_during<T>(&self, client: &Client, work: impl FnOnce() -> T) -> T {
         let (goal, is_done) = (self.count() + THREADS, AtomicBool::new(false));
         thread::scope(|scope| {
             for _ in 0..THREADS {
                 scope.spawn(|| self.send_until_away(client, &is_done));
             }
-            eventually("some are acknowledged", SOON, || (self.count() >= goal).then_some(()));
+            eventually("some envelopes are acknowledged", SOON, || {
+                (self.count() >= goal).then_some(())
+            });
             let _over = Raised(&is_done);
             work()
         })
     }
 
-    /// How many pairs there are.
     pub(crate) fn len(&self) -> usize {
         self.members.len()
     }
 
-    /// How many envelopes were acknowledged.
+    /// Returns the number of acknowledged envelopes.
     pub(crate) fn count(&self) -> usize {
         self.acknowledged.lock().unwrap().len()
     }
 
-    /// The envelopes that are acknowledged by now.
+    /// Returns the ids of the envelopes acknowledged so far.
     pub(crate) fn acknowledged(&self) -> Vec<String> {
         self.acknowledged.lock().unwrap().keys().cloned().collect()
     }
 
-    /// Each of these opens, and says what was sent.
+    /// Checks that each of these envelopes opens with the sent message.
     #[track_caller]
     pub(crate) fn check_open(&self, client: &Client, ids: &[String]) {
         let letters = self.acknowledged.lock().unwrap().clone();
@@ -94,36 +96,37 @@ impl Pairs {
         }
     }
 
-    /// Every acknowledged envelope opens, and its notice was answered; every envelope that a notice tells of opens, also
-    /// where its sender was told nothing. Says how many notices were answered although they had been before.
+    /// Checks that every acknowledged envelope opens and was delivered. Every other delivered envelope must
+    /// open too: its sender may have lost the response. Returns the number of duplicate deliveries.
     #[track_caller]
     pub(crate) fn check(&self, client: &Client, receiver: &Receiver, within: Duration) -> usize {
         let acknowledged = self.acknowledged.lock().unwrap().clone();
-        let told = || -> BTreeSet<(String, usize)> {
-            let notices = receiver.notices();
-            let told = notices.iter().filter(|notice| notice.is_answered).map(|notice| {
-                let number = notice.path.rsplit('/').next().unwrap();
-                (notice.id(), number.parse().unwrap())
+        let delivered = || -> BTreeSet<(String, usize)> {
+            let requests = receiver.requests();
+            let delivered = requests.iter().filter(|request| request.has_response).map(|request| {
+                let number = request.path.rsplit('/').next().unwrap();
+                (request.id(), number.parse().unwrap())
             });
-            told.collect()
+            delivered.collect()
         };
-        let told = eventually("every notice arrives and is answered", within, || {
-            let told = told();
-            let has = |(id, letter): (&String, &Letter)| told.contains(&(id.clone(), letter.pair));
-            acknowledged.iter().all(has).then_some(told)
+        let delivered = eventually("every envelope is delivered", within, || {
+            let delivered = delivered();
+            let has =
+                |(id, letter): (&String, &Letter)| delivered.contains(&(id.clone(), letter.pair));
+            acknowledged.iter().all(has).then_some(delivered)
         });
-        for (id, pair) in &told {
+        for (id, pair) in &delivered {
             let opened = client.open(&self.members[*pair].1, id).ok();
             if let Some(letter) = acknowledged.get(id) {
                 assert_eq!(opened["message"], letter.message);
                 assert_eq!(opened["envelope_hash"], letter.hash);
             }
         }
-        let answered = receiver.notices().iter().filter(|notice| notice.is_answered).count();
-        answered - told.len()
+        let answered = receiver.requests().iter().filter(|request| request.has_response).count();
+        answered - delivered.len()
     }
 
-    /// Each thread ends when it is told, or when the server is gone.
+    /// Sends until `is_done` is set or the server is gone.
     fn send_until_away(&self, client: &Client, is_done: &AtomicBool) {
         let until = Instant::now() + SOON;
         while Instant::now() < until && !is_done.load(Ordering::Relaxed) {
@@ -132,13 +135,13 @@ impl Pairs {
             let (sender, recipient) = &self.members[pair];
             let message = format!("letter {turn}");
             let body = json!({"to": recipient.key, "message": message});
-            let answer = client.post("/v1/channel/send").by(sender).json(&body).try_answer();
-            let Ok(answer) = answer else { return };
-            match answer.status {
-                // Refused for a moment, or by one that stops: then the next finds nobody.
+            let response = client.post("/v1/channel/send").by(sender).json(&body).try_response();
+            let Ok(response) = response else { return };
+            match response.status {
+                // Rejected for a moment, or by a stopping server: then the next connection fails.
                 429 | 503 => thread::sleep(POLL_EVERY),
                 _ => {
-                    let sent = answer.ok();
+                    let sent = response.ok();
                     let letter = Letter { pair, hash: text(&sent, "envelope_hash"), message };
                     let id = text(&sent, "envelope_id");
                     self.acknowledged.lock().unwrap().insert(id, letter);
@@ -148,7 +151,7 @@ impl Pairs {
     }
 }
 
-/// Ends the load also where what is done meanwhile fails.
+/// Ends the load even if the work panics.
 struct Raised<'a>(&'a AtomicBool);
 
 impl Drop for Raised<'_> {

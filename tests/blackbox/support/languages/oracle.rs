@@ -1,4 +1,4 @@
-//! Other people's software as a judge: `PyJWT`, jose, Digital Bazaar's status lists, and a real browser.
+//! Third-party judges: `PyJWT`, jose, status lists by Digital Bazaar, and a real browser.
 
 use std::{path::PathBuf, process::Command};
 
@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use crate::support::{python, root, run_node};
 
-/// What verifies credentials.
+/// A third-party verifier of credentials.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Verifier {
-    /// jose, and Digital Bazaar's status lists.
+    /// jose and the status lists by Digital Bazaar.
     Node,
     /// `PyJWT`.
     Python,
@@ -19,7 +19,7 @@ pub(crate) enum Verifier {
 impl Verifier {
     pub(crate) const ALL: [Self; 2] = [Self::Node, Self::Python];
 
-    /// What it says of a credential; `None` where it refuses it.
+    /// Verifies a credential. Returns `None` if the verifier rejects it.
     pub(crate) fn verify(self, credential: &str) -> Option<Value> {
         let output = match self {
             Self::Node => run_node(&oracle("credential.mjs"), &[credential]),
@@ -31,14 +31,14 @@ impl Verifier {
         output.status.success().then(|| serde_json::from_slice(&output.stdout).unwrap())
     }
 
-    /// What a credential claims, unverified.
+    /// Decodes the claims of a credential without verification.
     pub(crate) fn claims_of(credential: &str) -> Value {
         let payload = credential.split('.').nth(1).unwrap();
         serde_json::from_slice(&URL_SAFE_NO_PAD.decode(payload).unwrap()).unwrap()
     }
 }
 
-/// What a reader sees of a page in a browser, by look: `light`, `dark` and `narrow`.
+/// Loads a page in a browser and returns its visible content as `light`, `dark` and `narrow`.
 #[track_caller]
 pub(crate) fn browse(url: &str) -> Value {
     let output = run_node(&oracle("page.mjs"), &[url, &chromium()]);
@@ -47,14 +47,14 @@ pub(crate) fn browse(url: &str) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Debian calls it so, others otherwise.
+/// The name of the program depends on the distribution.
 pub(crate) fn chromium() -> String {
     let names = ["chromium", "chromium-browser", "google-chrome"];
     let folders: Vec<_> = std::env::split_paths(&std::env::var_os("PATH").unwrap()).collect();
     let mut programs =
         names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
     let found = programs.find(|program| program.is_file());
-    found.expect("the browser chromium is installed; tests/run sees to it").display().to_string()
+    found.expect("Chromium is missing: install it, or run tests/run").display().to_string()
 }
 
 fn oracle(name: &str) -> PathBuf {

@@ -1,12 +1,13 @@
-//! Notices that a case signs itself, as Standard Webhooks says: with a secret by the reference library, and with a key.
+//! Webhook requests that a test signs as Standard Webhooks requires: with a secret by the reference library,
+//! or with a key.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use ring::signature::Ed25519KeyPair;
 use standardwebhooks::Webhook;
 
-use crate::support::{Answer, Client, Notice, Request};
+use crate::support::{Client, Request, Response, WebhookRequest};
 
-/// A notice to send.
+/// A signed webhook request.
 #[derive(Debug, Clone)]
 pub(crate) struct Signed {
     pub(crate) id: String,
@@ -16,12 +17,12 @@ pub(crate) struct Signed {
 }
 
 impl Signed {
-    /// A notice of this many seconds ago, with a signature by each secret.
+    /// Creates a request from `seconds_ago` with one signature for each secret.
     pub(crate) fn with(secrets: &[&str], seconds_ago: i64) -> Self {
         Self::unsigned(ID, seconds_ago).signed(secrets)
     }
 
-    /// The same with another body.
+    /// Replaces the body and signs again.
     pub(crate) fn saying(self, body: &str, secrets: &[&str]) -> Self {
         Self { body: body.to_owned(), ..self }.signed(secrets)
     }
@@ -36,18 +37,18 @@ impl Signed {
         self
     }
 
-    /// The same with a v1a signature, by the key whose public half is [`PUBLIC_KEY`].
+    /// Creates a request with a v1a signature by the private key of [`PUBLIC_KEY`].
     pub(crate) fn asymmetric(seconds_ago: i64) -> Self {
         Self::asymmetric_as(ID, seconds_ago)
     }
 
-    /// The same with this id.
+    /// Creates a request with this id and a v1a signature.
     pub(crate) fn asymmetric_as(id: &str, seconds_ago: i64) -> Self {
-        let mut notice = Self::unsigned(id, seconds_ago);
-        let content = format!("{}.{}.{}", notice.id, notice.timestamp, notice.body);
+        let mut request = Self::unsigned(id, seconds_ago);
+        let content = format!("{}.{}.{}", request.id, request.timestamp, request.body);
         let key = Ed25519KeyPair::from_seed_unchecked(&SEED).unwrap();
-        notice.signature = format!("v1a,{}", STANDARD.encode(key.sign(content.as_bytes())));
-        notice
+        request.signature = format!("v1a,{}", STANDARD.encode(key.sign(content.as_bytes())));
+        request
     }
 
     fn unsigned(id: &str, seconds_ago: i64) -> Self {
@@ -59,7 +60,7 @@ impl Signed {
         Self { id, timestamp, signature: String::new(), body }
     }
 
-    /// The four ways to flip one bit: of the body, the id, the timestamp and the signature.
+    /// Returns four copies with one flipped bit: in the body, the id, the timestamp or the signature.
     pub(crate) fn flipped(&self) -> [Self; 4] {
         let flipped = |entry: &str| {
             let (version, signature) = entry.split_once(',').unwrap();
@@ -76,7 +77,7 @@ impl Signed {
         ]
     }
 
-    /// Its headers as text.
+    /// Returns the webhook headers as text.
     pub(crate) fn head(&self) -> String {
         let Self { id, timestamp, signature, .. } = self;
         format!(
@@ -84,10 +85,9 @@ impl Signed {
         )
     }
 
-    /// Sends it.
     #[track_caller]
-    pub(crate) fn post(&self, url: &str) -> Answer {
-        self.request(&Client::new(url)).answer()
+    pub(crate) fn post(&self, url: &str) -> Response {
+        self.request(&Client::new(url)).response()
     }
 
     fn request<'a>(&self, client: &'a Client) -> Request<'a> {
@@ -101,14 +101,14 @@ impl Signed {
     }
 }
 
-impl From<&Notice> for Signed {
-    fn from(notice: &Notice) -> Self {
-        let header = |name| notice.header(name).to_owned();
+impl From<&WebhookRequest> for Signed {
+    fn from(request: &WebhookRequest) -> Self {
+        let header = |name| request.header(name).to_owned();
         Self {
             id: header("webhook-id"),
             timestamp: header("webhook-timestamp"),
             signature: header("webhook-signature"),
-            body: String::from_utf8(notice.body.clone()).unwrap(),
+            body: String::from_utf8(request.body.clone()).unwrap(),
         }
     }
 }
@@ -126,6 +126,6 @@ fn flip_last_bit(text: &str) -> String {
 }
 
 const ID: &str = "env_01h455vb4pex5vsknk084sn02q";
-/// Of [`SEED`].
+/// The public key of [`SEED`].
 pub(crate) const PUBLIC_KEY: &str = "whpk_6kpsY+KcUgq+9VB7Ey7F+ZVHdq6+vnuSQh7qaRRG0iw=";
 const SEED: [u8; 32] = [7; 32];

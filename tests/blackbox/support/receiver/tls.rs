@@ -1,4 +1,4 @@
-//! A receiver that speaks TLS and is content with everything.
+//! A webhook receiver over TLS that responds with 204.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -14,7 +14,7 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use crate::support::Issued;
 
-/// On a free loopback port.
+/// A TLS receiver on a free loopback port.
 pub(crate) struct TlsReceiver {
     pub(crate) url: String,
     address: SocketAddr,
@@ -29,7 +29,7 @@ struct Seen {
 }
 
 impl TlsReceiver {
-    /// One that shows this certificate.
+    /// Starts a receiver with this certificate.
     pub(crate) fn showing(certificate: &Issued) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let (address, seen) = (listener.local_addr().unwrap(), Arc::new(Seen::default()));
@@ -38,7 +38,7 @@ impl TlsReceiver {
         Self { url: format!("https://{address}/hook"), address, seen }
     }
 
-    /// How many requests came, and on how many connections.
+    /// Returns the number of requests and the number of connections.
     pub(crate) fn counts(&self) -> (usize, usize) {
         let count = |counter: &AtomicUsize| counter.load(Ordering::SeqCst);
         (count(&self.seen.requests), count(&self.seen.connections))
@@ -48,7 +48,7 @@ impl TlsReceiver {
 impl Drop for TlsReceiver {
     fn drop(&mut self) {
         self.seen.is_over.store(true, Ordering::SeqCst);
-        // Wakes the thread that accepts, so that it sees that all is over.
+        // Wakes the accepting thread, so that it sees the end.
         drop(TcpStream::connect(self.address));
     }
 }
@@ -64,7 +64,7 @@ fn accept(listener: &TcpListener, config: &Arc<ServerConfig>, seen: &Arc<Seen>) 
     }
 }
 
-/// Takes one request, and closes.
+/// Serves one request and closes.
 fn serve(stream: StreamOwned<ServerConnection, TcpStream>, seen: &Seen) -> Option<()> {
     let mut reader = BufReader::new(stream);
     let mut length = 0;

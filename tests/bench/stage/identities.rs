@@ -1,4 +1,5 @@
-//! Who sends to whom: accounts, sessions, keys and webhooks, made through the ports before a server starts.
+//! Senders and recipients: accounts, sessions, keys and webhooks, created through the ports before a server
+//! starts.
 
 use std::sync::Arc;
 
@@ -11,58 +12,58 @@ use sealpost_wallet::{Identity, Keyring, LoginSecret, Root, SessionToken, random
 
 use crate::stage::{database::Place, receiver::Receiver};
 
-/// How many there are to be.
+/// The number of senders and recipients.
 #[derive(Clone, Copy)]
-pub(crate) struct Crowd {
+pub(crate) struct Population {
     pub(crate) senders: usize,
-    /// Each has one webhook, at a target of its own.
+    /// Recipients. Each has one webhook with its own target.
     pub(crate) recipients: usize,
-    /// Of the senders.
+    /// The plan of the senders.
     pub(crate) plan: Plan,
 }
 
-pub(crate) struct People {
+pub(crate) struct Identities {
     pub(crate) senders: Vec<Member>,
     pub(crate) recipients: Vec<Member>,
 }
 
-/// A key, and a session that may use it.
+/// A key with a session.
 pub(crate) struct Member {
     pub(crate) key: ApiKeyId,
     pub(crate) token: Arc<str>,
-    /// Of a recipient.
+    /// The webhook of a recipient.
     pub(crate) webhook: Option<Webhook>,
 }
 
-impl Crowd {
-    /// Many of each, whom no plan holds back.
+impl Population {
+    /// Many senders and recipients on a plan without effective limits.
     pub(crate) const MANY: Self =
         Self { senders: 256, recipients: 256, plan: unbounded(1_000_000) };
 
-    /// Activates them all.
-    pub(crate) fn activate(self, place: &Place, receiver: &Receiver) -> People {
-        let mut guests = Guests::of(place);
+    /// Creates all identities.
+    pub(crate) fn activate(self, place: &Place, receiver: &Receiver) -> Identities {
+        let mut factory = KeyFactory::of(place);
         let (database, keyring) = (place.open(), place.keyring());
         let store: &dyn Store = &database;
-        let people = store.write(Durability::Durable, |tx| {
-            let senders = (0..self.senders).map(|_| guests.add(tx, self.plan));
+        let identities = store.write(Durability::Durable, |tx| {
+            let senders = (0..self.senders).map(|_| factory.add(tx, self.plan));
             let senders = senders.collect::<Result<_, _>>()?;
             let mut recipients = Vec::new();
             for number in 0..self.recipients {
-                let mut recipient = guests.add(tx, Plan::Explorer)?;
+                let mut recipient = factory.add(tx, Plan::Explorer)?;
                 let webhook = webhook(recipient.key, &keyring, receiver, number);
                 tx.insert_webhook(&webhook)?;
                 recipient.webhook = Some(webhook);
                 recipients.push(recipient);
             }
-            Ok::<_, StoreError>(People { senders, recipients })
+            Ok::<_, StoreError>(Identities { senders, recipients })
         });
-        people.expect("the database can be filled")
+        identities.expect("the database can be filled")
     }
 }
 
-impl People {
-    /// Sends of a message of this size, each pair of sender and recipient in turn.
+impl Identities {
+    /// Returns sends of this message size, from each sender to each recipient in turn.
     pub(crate) fn sends(&self, message_bytes: usize) -> Arc<Vec<Vec<u8>>> {
         let message = "x".repeat(message_bytes);
         let request = |number: usize| {
@@ -77,14 +78,14 @@ impl People {
 }
 
 impl Member {
-    /// `POST /v1/channel/send` with this body.
+    /// Returns `POST /v1/channel/send` with this body.
     pub(crate) fn send(&self, body: &str) -> Vec<u8> {
         let key = format!("X-DID-API-Key: {}\r\n", self.key);
         send_request(&self.token, &key, body)
     }
 }
 
-/// `POST /v1/channel/send`; `key` is a line of the head, or nothing.
+/// Returns `POST /v1/channel/send`. `key` is a header line, or empty.
 pub(crate) fn send_request(token: &str, key: &str, body: &str) -> Vec<u8> {
     let length = body.len();
     format!(
@@ -94,7 +95,7 @@ pub(crate) fn send_request(token: &str, key: &str, body: &str) -> Vec<u8> {
     .into_bytes()
 }
 
-/// An enterprise plan whose only bound is the throughput.
+/// Returns an enterprise plan with no limit except the throughput.
 pub(crate) const fn unbounded(per_second: u32) -> Plan {
     Plan::Enterprise(EnterpriseTerms {
         per_minute: u32::MAX,
@@ -105,14 +106,14 @@ pub(crate) const fn unbounded(per_second: u32) -> Plan {
     })
 }
 
-/// Makes keys, a few an account.
-struct Guests {
+/// Creates keys, a few for each account.
+struct KeyFactory {
     keyring: Keyring,
     account: Option<(AccountId, Arc<str>)>,
     made: usize,
 }
 
-impl Guests {
+impl KeyFactory {
     fn of(place: &Place) -> Self {
         Self { keyring: place.keyring(), account: None, made: 0 }
     }
@@ -144,10 +145,10 @@ fn key(account_id: AccountId, keyring: &Keyring, plan: Plan) -> ApiKey {
     ApiKey {
         id,
         account_id,
-        label: Label::parse("bench").expect("a sane label"),
+        label: Label::parse("bench").expect("the label is valid"),
         handle: None,
-        root: Some(root.wrap(keyring, &id).expect("the key-encryption key is there")),
-        did: Identity::new(root).expect("a root makes an identity").did(),
+        root: Some(root.wrap(keyring, &id).expect("the keyring has a key")),
+        did: Identity::new(root).expect("a root has an identity").did(),
         status: KeyStatus::Active,
         plan,
         sealing_version: 1,
@@ -163,7 +164,7 @@ fn webhook(key: ApiKeyId, keyring: &Keyring, receiver: &Receiver, target: usize)
         api_key_id: key,
         url: receiver.url(target),
         events: vec![EventKind::EnvelopeReceived],
-        secret: secret.wrap(keyring, &id).expect("the key-encryption key is there"),
+        secret: secret.wrap(keyring, &id).expect("the keyring has a key"),
         retiring: Vec::new(),
         status: WebhookStatus::Enabled,
         disabled_reason: None,
