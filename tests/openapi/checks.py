@@ -1,4 +1,4 @@
-"""The checks themselves; tests/openapi/run starts this with what it needs."""
+"""Runs the checks. tests/openapi/run starts this program with its packages."""
 
 import html
 import json
@@ -22,15 +22,15 @@ def main():
             document = server.get("/openapi.json").json()
             OpenAPIV31SpecValidator(document).validate()
             print("the document is valid OpenAPI", document["openapi"])
-            print(f"{check_examples(document)} examples fit their schemas")
-            print(f"{walk(server, Checked(document))} answers of the main job fit theirs")
-            bob = server.newcomer("bob")
-            print(f"{check_commands(server)} commands of the reference run as they stand")
+            print(f"{check_examples(document)} examples match their schemas")
+            print(f"{walk(server, Checked(document))} responses of the main job match their schemas")
+            bob = server.new_identity("bob")
+            print(f"{check_commands(server)} commands of the reference work unchanged")
             server.fuzz(bob)
 
 
 class Server:
-    """A server with an embedded database, and one caller whom no limit stops."""
+    """A server with an embedded database and without rate limits by address."""
 
     def __init__(self, binary, folder):
         self.binary, self.data = binary, ["--data-dir", f"{folder}/data"]
@@ -50,12 +50,12 @@ class Server:
     def get(self, path):
         return requests.get(self.url + path, timeout=30)
 
-    def post(self, path, body, who=None):
-        headers = {"Authorization": f"Bearer {who['token']}", "X-DID-API-Key": who["key"]} if who else {}
+    def post(self, path, body, identity=None):
+        headers = {"Authorization": f"Bearer {identity['token']}", "X-DID-API-Key": identity["key"]} if identity else {}
         return requests.post(self.url + path, json=body, headers=headers, timeout=30)
 
-    def newcomer(self, handle=None):
-        """Somebody with a key that no limit stops, logged in."""
+    def new_identity(self, handle=None):
+        """Creates an identity with high limits and an open session."""
         activated = self.post("/v1/did/activate", {"label": "Somebody", "handle": handle}).json()
         login = {name: activated[name] for name in ("account_id", "login_secret")}
         session = self.post("/v1/auth/login", login).json()
@@ -68,24 +68,24 @@ class Server:
     def operate(self, *command):
         subprocess.run([self.binary, "admin", *command, *self.data], check=True, stdout=subprocess.DEVNULL)
 
-    def fuzz(self, who):
-        """Generated requests, as the one whose handle the examples name; seed and number of them are fixed."""
-        spare = self.newcomer()
+    def fuzz(self, identity):
+        """Sends generated requests as the identity of the examples, with a fixed seed and a fixed number."""
+        spare = self.new_identity()
         environment = os.environ | {
             "SEALPOST_HOOKS": str(HERE / "hooks.py"),
             "PYTHONDONTWRITEBYTECODE": "1",
-            "SEALPOST_CALLER": json.dumps(who),
+            "SEALPOST_CALLER": json.dumps(identity),
             "SEALPOST_SPARE": json.dumps(spare),
         }
         command = ["schemathesis", "--config-file", str(HERE / "schemathesis.toml"), "run", f"{self.url}/openapi.json"]
         with tempfile.TemporaryDirectory() as folder:
             ended = subprocess.run(command, env=environment, cwd=folder, check=False)
         if ended.returncode:
-            sys.exit("tests/openapi: the server and its document do not agree")
+            sys.exit("tests/openapi: the server does not match its document: see the failures above")
 
 
 class Checked:
-    """Validates a value against a schema of the document."""
+    """Validates values against schemas of the document."""
 
     def __init__(self, document):
         self.document = document
@@ -95,20 +95,20 @@ class Checked:
         validator = OAS31Validator(whole, format_checker=OAS31Validator.FORMAT_CHECKER)
         faults = [f"{'/'.join(map(str, fault.path))}: {fault.message}" for fault in validator.iter_errors(value)]
         if faults:
-            sys.exit(f"tests/openapi: {where} does not fit its schema: {faults}")
+            sys.exit(f"tests/openapi: {where} does not match its schema: {faults}")
 
-    def answer(self, path, answer):
-        """Whether an answer is one that the document names."""
-        response = self.document["paths"][path]["post"]["responses"].get(str(answer.status_code))
-        kind = answer.headers["Content-Type"]
-        if response is None or kind not in response["content"]:
-            sys.exit(f"tests/openapi: {path} answered {answer.status_code} as {kind}, which is not documented")
-        self.check(answer.json(), response["content"][kind]["schema"], f"the answer of {path}")
-        return answer.json()
+    def response(self, path, response):
+        """Checks that the document names this response, and returns the body."""
+        documented = self.document["paths"][path]["post"]["responses"].get(str(response.status_code))
+        kind = response.headers["Content-Type"]
+        if documented is None or kind not in documented["content"]:
+            sys.exit(f"tests/openapi: {path} responded with {response.status_code} as {kind}, which is not documented")
+        self.check(response.json(), documented["content"][kind]["schema"], f"the response of {path}")
+        return response.json()
 
 
 def check_examples(document):
-    """How many examples there are; each must fit the schema that it stands beside."""
+    """Checks that each example matches its schema, and returns the number of examples."""
     checked, count = Checked(document), 0
     for where, media in media_types(document, "#"):
         for name, example in media["examples"].items():
@@ -122,7 +122,7 @@ def check_examples(document):
 
 
 def media_types(node, where):
-    """Everything that has a schema with examples, wherever it stands."""
+    """Yields every media type with a schema and examples."""
     if isinstance(node, dict):
         if "schema" in node and "examples" in node:
             yield where, node
@@ -134,31 +134,31 @@ def media_types(node, where):
 
 
 def check_commands(server):
-    """Pastes each command of the reference page into a shell, each as somebody who has just come and logged in: some of
-    them end the session or replace the login secret."""
+    """Runs each command of the reference page in a shell, each with a new identity: some commands end the session or
+    replace the login secret."""
     page = server.get("/docs").text
     commands = [html.unescape(found) for found in re.findall(r"<code>(curl [^<]*)</code>", page)]
     for command in commands:
-        who = server.newcomer()
-        environment = os.environ | {"SESSION_TOKEN": who["token"], "API_KEY": who["key"]}
+        identity = server.new_identity()
+        environment = os.environ | {"SESSION_TOKEN": identity["token"], "API_KEY": identity["key"]}
         shell = subprocess.run(["bash", "-c", command], env=environment, stdout=subprocess.PIPE,
                                stderr=subprocess.DEVNULL, check=False)
-        # A status list is no JSON, but a credential.
+        # A status list is a credential and not JSON.
         if "/v1/status/" in command:
             if shell.stdout.count(b".") != 2:
-                sys.exit(f"tests/openapi: no credential came of {command}")
+                sys.exit(f"tests/openapi: this command returned no credential: {command}")
             continue
         try:
             code = json.loads(shell.stdout).get("code")
         except ValueError:
-            sys.exit(f"tests/openapi: no JSON came of {command}")
+            sys.exit(f"tests/openapi: this command returned no JSON: {command}")
         path = re.search(r"https?://[^/]+(/[^']*)", command)[1]
         if code is not None and code != REFUSED_EXAMPLES.get(path):
-            sys.exit(f"tests/openapi: {code} came of {command}")
+            sys.exit(f"tests/openapi: this command returned {code}: {command}")
     return len(commands)
 
 
-# The one refusal that a path's examples may meet: what they name belongs to somebody else here, or to nobody.
+# The only rejection that the examples of a path may get: their ids and handles do not exist here, or are taken.
 REFUSED_EXAMPLES = {
     "/v1/did/activate": "HANDLE_TAKEN",
     "/v1/auth/login": "UNAUTHORIZED",
@@ -171,13 +171,13 @@ REFUSED_EXAMPLES = {
 
 
 def walk(server, checked):
-    """The main job, each answer held against the document; how many answers there were."""
-    alice, bob, count = server.newcomer(), server.newcomer(), 0
+    """Runs the main job, checks each response against the document, and returns the number of responses."""
+    alice, bob, count = server.new_identity(), server.new_identity(), 0
 
-    def call(who, path, body):
+    def call(identity, path, body):
         nonlocal count
         count += 1
-        return checked.answer(path, server.post(path, body, who))
+        return checked.response(path, server.post(path, body, identity))
 
     call(None, "/v1/did/activate", {"label": "Carol", "handle": "carol"})
     call(None, "/v1/auth/login", alice["login"])

@@ -1,4 +1,4 @@
-"""Gives generated requests a caller, in each of the ways that the API knows."""
+"""Adds credentials to generated requests, in all forms of the API."""
 
 import json
 import os
@@ -12,7 +12,7 @@ SPARE = json.loads(os.environ["SEALPOST_SPARE"])
 
 @schemathesis.auth()
 class Session:
-    """The caller's token, and its key unless the body names one: the header would win, and hide what the body does."""
+    """Sends the caller's token, and its key unless the body names one: the header would take precedence over the body."""
 
     def get(self, case, context):
         return CALLER
@@ -26,12 +26,12 @@ class Session:
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    """Somebody who exists, for what only they can do; other credentials than the caller's stay what they are."""
+    """Uses a spare account for logins and logouts. Keeps credentials of other callers."""
     path, base = case.operation.path, case.operation.base_url.rstrip("/")
     if path == "/v1/auth/login" and isinstance(case.body, dict):
         example = str(case.body.get("login_secret")).startswith("ls_")
         case.body = dict(SPARE["login"]) if example else case.body
-    # Logging out ends a session, so each such request gets one of its own.
+    # A logout ends its session, so each logout gets a new session.
     if path == "/v1/auth/logout" and case.headers.get("Authorization") == f"Bearer {CALLER['token']}":
         session = requests.post(f"{base}/v1/auth/login", json=SPARE["login"], timeout=30).json()
         case.headers["Authorization"] = f"Bearer {session['session_token']}"

@@ -103,7 +103,7 @@ fn a_foreign_key_is_rejected_before_the_body_is_checked(database: &Database) {
     assert_eq!(
         client.status(&bob).ok()["usage"]["day"]["used"],
         1,
-        "nobody else spends my requests"
+        "requests of another account do not count"
     );
 }
 

@@ -71,30 +71,32 @@ fn a_request_without_a_response_can_be_repeated(database: &Database) {
     let client = server.client().clone();
     let alice = client.new_identity();
     database.set_enterprise(&alice.key, [10_000, 10_000, 10_000, 10_000]);
-    let begun = AtomicUsize::new(0);
+    let started = AtomicUsize::new(0);
     let answered = thread::scope(|scope| {
         let sender = scope.spawn(|| {
             let mut answered = Vec::new();
             loop {
-                let key = format!("order-{}", begun.fetch_add(1, Ordering::Relaxed));
+                let key = format!("order-{}", started.fetch_add(1, Ordering::Relaxed));
                 match try_send(&client, &alice, &key) {
                     Ok(response) if response.status == 200 => answered.push(response.ok()),
                     _ => return answered,
                 }
             }
         });
-        eventually("some are begun", SOON, || (begun.load(Ordering::Relaxed) > 20).then_some(()));
+        eventually("some requests have started", SOON, || {
+            (started.load(Ordering::Relaxed) > 20).then_some(())
+        });
         server.kill();
         sender.join().unwrap()
     });
     let server = database.serve();
-    let begun = begun.into_inner();
-    assert_eq!(answered.len() + 1, begun, "the last request got no response");
-    for number in 0..begun {
+    let started = started.into_inner();
+    assert_eq!(answered.len() + 1, started, "the last request got no response");
+    for number in 0..started {
         let again = try_send(server.client(), &alice, &format!("order-{number}")).unwrap().ok();
         assert!(answered.get(number).is_none_or(|first| *first == again), "{number}");
     }
-    assert_eq!(database.count("envelopes"), i64::try_from(begun).unwrap());
+    assert_eq!(database.count("envelopes"), i64::try_from(started).unwrap());
 }
 
 fn a_different_request_with_the_same_idempotency_key_is_rejected(database: &Database) {

@@ -10,20 +10,20 @@ use crate::support::{Client, Database, Identity, on_both, text};
 
 on_both!(
     a_body_that_is_not_a_json_object_is_rejected,
-    activate_refuses,
-    login_and_logout_refuse,
-    managing_webhooks_refuses,
-    open_refuses,
-    register_refuses,
-    send_refuses,
-    status_refuses,
+    invalid_activations_are_rejected,
+    invalid_logins_and_logouts_are_rejected,
+    invalid_webhook_actions_are_rejected,
+    invalid_opens_are_rejected,
+    invalid_registrations_are_rejected,
+    invalid_sends_are_rejected,
+    invalid_status_requests_are_rejected,
     unknown_ids_and_ids_of_other_accounts_look_the_same,
 );
 
 /// The request body and the expected status, code and field, if a field is at fault.
 type Row<'a> = (Value, u16, &'a str, Option<&'a str>);
 
-fn activate_refuses(database: &Database) {
+fn invalid_activations_are_rejected(database: &Database) {
     let server = database.serve();
     let client = server.client();
     client.new_identity_with_handle("taken");
@@ -58,7 +58,7 @@ fn activate_refuses(database: &Database) {
     }
 }
 
-fn login_and_logout_refuse(database: &Database) {
+fn invalid_logins_and_logouts_are_rejected(database: &Database) {
     let server = database.serve();
     let client = server.client();
     let alice = client.new_identity();
@@ -80,12 +80,12 @@ fn login_and_logout_refuse(database: &Database) {
     client.status(&alice).ok();
 }
 
-fn status_refuses(database: &Database) {
+fn invalid_status_requests_are_rejected(database: &Database) {
     let server = database.serve();
     check_credentials(server.client(), "/v1/did/status");
 }
 
-fn send_refuses(database: &Database) {
+fn invalid_sends_are_rejected(database: &Database) {
     let server = database.serve();
     let client = server.client();
     check_credentials(client, "/v1/channel/send");
@@ -119,7 +119,7 @@ fn send_refuses(database: &Database) {
     assert_eq!(client.status(&alice).ok()["usage"]["month"]["used"], 0);
 }
 
-fn open_refuses(database: &Database) {
+fn invalid_opens_are_rejected(database: &Database) {
     let server = database.serve();
     let client = server.client();
     check_credentials(client, "/v1/channel/open");
@@ -135,7 +135,7 @@ fn open_refuses(database: &Database) {
     check(rows, |body| client.act(&alice, "/v1/channel/open", body));
 }
 
-fn register_refuses(database: &Database) {
+fn invalid_registrations_are_rejected(database: &Database) {
     let server = database.serve();
     let client = server.client();
     check_credentials(client, "/v1/webhooks/register");
@@ -171,7 +171,7 @@ fn register_refuses(database: &Database) {
     assert_eq!(client.status(&alice).ok()["webhooks"], 0);
 }
 
-fn managing_webhooks_refuses(database: &Database) {
+fn invalid_webhook_actions_are_rejected(database: &Database) {
     let server = database.serve();
     let client = server.client();
     check_credentials(client, "/v1/webhooks");

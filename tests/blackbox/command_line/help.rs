@@ -35,8 +35,8 @@ fn help_ends_with_examples_and_shows_every_default() {
         assert!(examples.starts_with("  sealpost"), "{help}");
     }
     let help = page(&["serve", "--help"]);
-    for said in ["[default: 127.0.0.1:8080]", "[env: SEALPOST_TLS_CERT=]", "Possible values:"] {
-        assert!(help.contains(said), "{said}: {help}");
+    for expected in ["[default: 127.0.0.1:8080]", "[env: SEALPOST_TLS_CERT=]", "Possible values:"] {
+        assert!(help.contains(expected), "{expected}: {help}");
     }
 }
 
@@ -57,10 +57,10 @@ fn colours_are_used_only_on_terminals_or_on_request() {
 #[test]
 fn progress_is_shown_only_on_terminals_and_cleared_at_the_end() {
     let (watched, unwatched) = (Database::postgres(), Database::postgres());
-    let said = on_a_terminal(&["migrate", "--database-url", watched.url()], &[]);
-    assert!(said.contains("sealpost: applying 0001_initial"), "{said:?}");
-    let last = said.lines().last().unwrap();
-    assert!(last.contains("\r\u{1b}[Kapplied 0001_initial"), "{said:?}");
+    let reported = on_a_terminal(&["migrate", "--database-url", watched.url()], &[]);
+    assert!(reported.contains("sealpost: applying 0001_initial"), "{reported:?}");
+    let last = reported.lines().last().unwrap();
+    assert!(last.contains("\r\u{1b}[Kapplied 0001_initial"), "{reported:?}");
     let silent = page(&["migrate", "--database-url", unwatched.url()]);
     assert!(
         silent.starts_with("applied 0001_initial, ") && silent.lines().count() == 1,
@@ -95,8 +95,8 @@ fn a_shell_completes_commands_and_flags() {
 #[test]
 fn each_command_has_a_manual_page() {
     let manual = page(&["man"]);
-    for said in [".TH sealpost 1", ".SH NAME", "SEALPOST_LISTEN", "Examples:"] {
-        assert!(manual.contains(said), "{said}: {manual}");
+    for expected in [".TH sealpost 1", ".SH NAME", "SEALPOST_LISTEN", "Examples:"] {
+        assert!(manual.contains(expected), "{expected}: {manual}");
     }
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(page(&["man", "--dir", folder.path().to_str().unwrap()]), "");

@@ -66,12 +66,12 @@ fn a_revoked_key_is_rejected_on_every_node_under_load(database: &Database) {
         .filter(|(from, _)| *from == mallory.key)
         .map(|(_, id)| id.clone())
         .collect();
-    let told =
+    let delivered =
         || -> BTreeSet<String> { of_bob.requests().iter().map(WebhookRequest::id).collect() };
     eventually("all sent envelopes are delivered", SOON, || {
-        (told().len() >= sent.len()).then_some(())
+        (delivered().len() >= sent.len()).then_some(())
     });
-    assert_eq!(told(), sent);
+    assert_eq!(delivered(), sent);
     for id in sent.iter().take(5) {
         client.open(&bob, id).ok();
     }
@@ -95,7 +95,7 @@ fn only_the_record_of_a_revoked_key_remains(database: &Database) {
         envelopes.push(text(&node.client().send(&alice, "bob", "x").ok(), "envelope_id"));
     }
     client.open(&bob, &envelopes[0]).ok();
-    let told = receiver.await_requests(nodes.len()).len();
+    let delivered = receiver.await_requests(nodes.len()).len();
     let revoked = database.operate(&["key", "revoke", &bob.key]);
     assert_eq!((&revoked["status"], &revoked["registrations"]), (&json!("revoked"), &json!(1)));
     for node in &nodes {
@@ -123,7 +123,7 @@ fn only_the_record_of_a_revoked_key_remains(database: &Database) {
     assert_eq!(client.status(&fresh).ok()["webhooks"], 0);
     assert_ne!(fresh.did, bob.did);
     client.open(&fresh, &envelopes[0]).refused(404, "ENVELOPE_NOT_FOUND");
-    assert_eq!(receiver.requests().len(), told);
+    assert_eq!(receiver.requests().len(), delivered);
 }
 
 fn the_handle_of_a_revoked_key_moves_to_the_next_key_of_its_account(database: &Database) {

@@ -85,12 +85,12 @@ fn no_response_before_the_rate_check_shows_limits(database: &Database) {
             client.post(path).by(&alice).body("text/plain", b"x").response(),
         ] {
             assert!(matches!(response.status, 401 | 403 | 404 | 405 | 415), "{path}");
-            tells_nothing(&response);
+            check_no_limits(&response);
         }
     }
-    tells_nothing(&post("/v1/channel/send").by(&bob).response());
-    tells_nothing(&client.login(&alice.account, alice.login_secret.as_ref().unwrap()));
-    tells_nothing(&client.request("GET", "/v1/ping").response());
+    check_no_limits(&post("/v1/channel/send").by(&bob).response());
+    check_no_limits(&client.login(&alice.account, alice.login_secret.as_ref().unwrap()));
+    check_no_limits(&client.request("GET", "/v1/ping").response());
 }
 
 fn a_client_that_waits_for_retry_after_succeeds(database: &Database) {
@@ -236,7 +236,7 @@ fn retry_after(response: &Response) -> Duration {
 }
 
 #[track_caller]
-fn tells_nothing(response: &Response) {
+fn check_no_limits(response: &Response) {
     for name in ["ratelimit", "ratelimit-policy"] {
         assert_eq!(response.header(name), None, "{}", response.status);
     }

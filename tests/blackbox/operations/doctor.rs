@@ -37,16 +37,16 @@ fn doctor(database: &Database, more: &[&str]) -> Command {
 fn findings(mut command: Command) -> Vec<(String, String, String)> {
     command.arg("--json");
     let ended = run(command);
-    let told: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let report: Value = serde_json::from_str(&ended.stdout).unwrap();
     let of = |finding: &Value, name: &str| finding[name].as_str().unwrap().to_owned();
-    let found: Vec<_> = told["findings"]
+    let found: Vec<_> = report["findings"]
         .as_array()
         .unwrap()
         .iter()
         .map(|finding| (of(finding, "check"), of(finding, "verdict"), of(finding, "detail")))
         .collect();
     let is_healthy = found.iter().all(|(_, verdict, _)| verdict != "fail");
-    assert_eq!(told["healthy"], is_healthy);
+    assert_eq!(report["healthy"], is_healthy);
     assert_eq!(ended.status, Some(i32::from(!is_healthy)), "{ended:?}");
     assert_eq!(ended.stderr.lines().count(), usize::from(!is_healthy), "{ended:?}");
     found
@@ -54,11 +54,11 @@ fn findings(mut command: Command) -> Vec<(String, String, String)> {
 
 /// Checks that one check has this verdict and this text, and that no other check fails.
 #[track_caller]
-fn finds(command: Command, check: &str, verdict: &str, said: &str) {
+fn finds(command: Command, check: &str, verdict: &str, reported: &str) {
     let found = findings(command);
     let is_it =
-        |(c, v, d): &(String, String, String)| c == check && v == verdict && d.contains(said);
-    assert!(found.iter().any(is_it), "{check} {verdict} {said}: {found:#?}");
+        |(c, v, d): &(String, String, String)| c == check && v == verdict && d.contains(reported);
+    assert!(found.iter().any(is_it), "{check} {verdict} {reported}: {found:#?}");
     let others = found.iter().filter(|(c, v, _)| c != check && v == "fail");
     assert_eq!(others.count(), 0, "{found:#?}");
 }

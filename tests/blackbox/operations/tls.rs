@@ -200,12 +200,16 @@ fn a_broken_certificate_pair_is_reported_and_not_used() {
     let server = scene.serve();
     let before = scene.shown(&server);
     let complaints = || server.log().matches("the certificate was not read again").count();
-    for (number, (what, said)) in broken_pairs(&scene).iter().enumerate() {
+    for (number, (what, reported)) in broken_pairs(&scene).iter().enumerate() {
         what();
         server.hang_up();
-        eventually(said, SOON, || (complaints() > number).then_some(()));
-        assert!(server.log().lines().last().unwrap().contains(said), "{said}: {}", server.log());
-        assert_eq!(scene.shown(&server), before, "{said}");
+        eventually(reported, SOON, || (complaints() > number).then_some(()));
+        assert!(
+            server.log().lines().last().unwrap().contains(reported),
+            "{reported}: {}",
+            server.log()
+        );
+        assert_eq!(scene.shown(&server), before, "{reported}");
     }
     let fixed = scene.replace();
     server.hang_up();
@@ -217,11 +221,11 @@ fn a_broken_certificate_pair_is_reported_and_not_used() {
 #[test]
 fn a_broken_certificate_pair_is_rejected_at_startup() {
     let scene = Scene::new();
-    for (what, said) in broken_pairs(&scene) {
+    for (what, reported) in broken_pairs(&scene) {
         what();
         let ended = run(scene.command(&[]));
-        assert_eq!((ended.status, ended.stdout.as_str()), (Some(1), ""), "{said}");
-        assert!(ended.stderr.contains(said), "{said}: {}", ended.stderr);
+        assert_eq!((ended.status, ended.stdout.as_str()), (Some(1), ""), "{reported}");
+        assert!(ended.stderr.contains(reported), "{reported}: {}", ended.stderr);
         assert_eq!(ended.stderr.lines().count(), 1, "{}", ended.stderr);
         scene.replace();
     }
@@ -261,8 +265,8 @@ fn a_file_without_certificate_authorities_is_rejected(database: &Database) {
         fs::write(&roots, text).unwrap();
         let ended = run(database.command(&["--webhook-extra-roots", roots.to_str().unwrap()]));
         assert_eq!(ended.status, Some(1));
-        let said = "there is no certificate in it";
-        assert!(ended.stderr.contains(said) && ended.stderr.lines().count() == 1, "{ended:?}");
+        let reported = "there is no certificate in it";
+        assert!(ended.stderr.contains(reported) && ended.stderr.lines().count() == 1, "{ended:?}");
     }
 }
 

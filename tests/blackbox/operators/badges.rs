@@ -162,10 +162,10 @@ fn third_parties_verify_badges_across_a_rotation_and_reject_revoked_ones(databas
     let old = issue(client, &alice);
     let accepted = |badge: &Value| {
         for verifier in Verifier::ALL {
-            let said = verifier.verify(&text(badge, "credential"));
-            let said = said.unwrap_or_else(|| panic!("{verifier:?} refuses {badge}"));
-            assert_eq!(said["revoked"], false, "{verifier:?}");
-            let claims = &said["claims"];
+            let reported = verifier.verify(&text(badge, "credential"));
+            let reported = reported.unwrap_or_else(|| panic!("{verifier:?} refuses {badge}"));
+            assert_eq!(reported["revoked"], false, "{verifier:?}");
+            let claims = &reported["claims"];
             assert_eq!(claims["credentialSubject"]["id"], format!("urn:sealpost:{}", alice.key));
             let page = format!("{}/badges/{}", server.url, text(badge, "badge_id"));
             assert_eq!((&claims["id"], &claims["jti"]), (&json!(page), &json!(page)));
@@ -190,8 +190,8 @@ fn third_parties_verify_badges_across_a_rotation_and_reject_revoked_ones(databas
     database.operate(&["badge", "revoke", &text(&old, "badge_id"), "--reason", "withdrawn"]);
     for verifier in Verifier::ALL {
         eventually("the status list shows the revocation", SOON, || {
-            let said = verifier.verify(&text(&old, "credential")).unwrap();
-            (said["revoked"] == true).then_some(())
+            let reported = verifier.verify(&text(&old, "credential")).unwrap();
+            (reported["revoked"] == true).then_some(())
         });
     }
     accepted(&new);
@@ -211,8 +211,8 @@ fn an_assessment_leads_to_a_badge_page_in_a_browser(database: &Database) {
         assert_eq!(page["verdict"], "This badge is valid");
         assert_eq!(page["overflows"], false, "{look}");
         let read = text(page, "text");
-        for said in [&alice.key, &badge_id, "0.81", "0.04", "at least 0.75", "at most 0.1"] {
-            assert!(read.contains(said), "{said}: {read}");
+        for expected in [&alice.key, &badge_id, "0.81", "0.04", "at least 0.75", "at most 0.1"] {
+            assert!(read.contains(expected), "{expected}: {read}");
         }
         assert!(!read.contains(&alice.did));
     }
@@ -277,8 +277,8 @@ fn a_revocation_is_public_on_every_node(database: &Database) {
 /// Returns the encoded bits of a status list.
 fn encoded(credential: &[u8]) -> String {
     let token = std::str::from_utf8(credential).unwrap();
-    let said = Verifier::claims_of(token);
-    text(&said["credentialSubject"], "encodedList")
+    let reported = Verifier::claims_of(token);
+    text(&reported["credentialSubject"], "encodedList")
 }
 
 fn invalid_scores_are_rejected(database: &Database) {
@@ -288,8 +288,8 @@ fn invalid_scores_are_rejected(database: &Database) {
         let drift = format!("--drift={score}");
         let metrics = ["--clarity=1", "--coherence=1", "--confidence=1"];
         let command = [&["assess", &alice.key], &metrics[..], &[drift.as_str()]].concat();
-        let said = database.operate_refused(2, &command);
-        assert!(said.contains("--drift"), "{said}");
+        let reported = database.operate_refused(2, &command);
+        assert!(reported.contains("--drift"), "{reported}");
     }
     assert_eq!(database.count("assessments"), 0);
     let nobody = ["assess", "ak_01h455vb4pex5vsknk084sn02q", "--clarity=1", "--coherence=1"];

@@ -142,13 +142,13 @@ fn changed_circuits_without_a_new_version_cause_a_warning(database: &Database) {
     };
     write(1, "seat");
     let server = database.serve_with(&["--circuits", &file.display().to_string()]);
-    let said = |what: &str| server.log().matches(what).count();
+    let reported = |what: &str| server.log().matches(what).count();
     let mut times_read = 0;
     let mut reread = || {
         server.hang_up();
         times_read += 1;
         eventually("the file is reloaded", SOON, || {
-            (said("circuits read") == times_read).then_some(())
+            (reported("circuits read") == times_read).then_some(())
         });
     };
     reread();
@@ -158,7 +158,7 @@ fn changed_circuits_without_a_new_version_cause_a_warning(database: &Database) {
     reread();
     // A fourth reload completes the log of the third.
     reread();
-    assert_eq!(said("their version has not; raise it"), 1, "{}", server.log());
+    assert_eq!(reported("their version has not; raise it"), 1, "{}", server.log());
 }
 
 fn a_broken_circuits_file_is_rejected_at_startup(database: &Database) {
@@ -181,7 +181,7 @@ fn a_broken_circuits_file_is_rejected_at_startup(database: &Database) {
         (&"#".repeat(262_145), "over 262144 bytes"),
     ] {
         fs::write(&file, text).unwrap();
-        let said = start();
-        assert!(said.contains(says) && said.contains("circuits.toml"), "{said}");
+        let reported = start();
+        assert!(reported.contains(says) && reported.contains("circuits.toml"), "{reported}");
     }
 }

@@ -1,5 +1,5 @@
-// Verifies a credential with jose and Digital Bazaar's status lists, as a stranger would: knowing nothing but the
-// credential. Prints what is so as JSON, or fails.
+// Verifies a credential with jose and the status lists by Digital Bazaar, like a third party that has only the
+// credential. Prints the result as JSON, or fails.
 
 import assert from "node:assert/strict";
 
@@ -15,7 +15,7 @@ assert.equal(bits.length, 131072);
 const revoked = bits.getStatus(Number(entry.statusListIndex));
 console.log(JSON.stringify({ claims, revoked }));
 
-// The claims of a token that the issuer's key signed.
+// Returns the claims of a token after verification with the issuer's key.
 async function verify(token) {
   const { kid } = decodeProtectedHeader(token);
   const [did] = kid.split("#");
@@ -28,7 +28,7 @@ async function verify(token) {
   return (await jwtVerify(token, key, expected)).payload;
 }
 
-// did:web, by its method; a loopback address is spoken to without TLS.
+// Resolves did:web. Loopback addresses are loaded without TLS.
 function documentUrl(did) {
   const [, method, host, ...path] = did.split(":");
   assert.equal(method, "web");

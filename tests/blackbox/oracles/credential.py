@@ -1,7 +1,7 @@
-"""Verifies a credential with PyJWT, as a stranger would: knowing nothing but the credential.
+"""Verifies a credential with PyJWT, like a third party that has only the credential.
 
-The issuer's key is found through its did:web; the status list is fetched, verified in the same way, and looked into.
-Prints what is so as JSON, or fails.
+Loads the issuer's key through its did:web. Loads the status list, verifies it in the same way, and reads the entry.
+Prints the result as JSON, or fails.
 """
 
 import base64
@@ -30,7 +30,7 @@ def main():
 
 
 def verify(token):
-    """The claims of a token that the issuer's key signed."""
+    """Returns the claims of a token after verification with the issuer's key."""
     header = jwt.get_unverified_header(token)
     assert header["typ"] == "vc+jwt", header
     did = header["kid"].split("#")[0]
@@ -52,7 +52,7 @@ def key_of(kid, did):
 
 
 def document_url(did):
-    """did:web, by its method; a loopback address is spoken to without TLS."""
+    """Resolves did:web. Loopback addresses are loaded without TLS."""
     scheme, method, host, *path = did.split(":")
     assert (scheme, method) == ("did", "web")
     address = "/".join([unquote(host), *path, *([] if path else [".well-known"]), "did.json"])
@@ -60,8 +60,8 @@ def document_url(did):
 
 
 def fetch(url):
-    with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(url, timeout=20) as answer:
-        return answer.read()
+    with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(url, timeout=20) as response:
+        return response.read()
 
 
 main()

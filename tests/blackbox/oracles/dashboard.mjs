@@ -1,9 +1,9 @@
-// Walks through every page and every form of the dashboard in a real browser, as a person would: without JavaScript, then
-// looks at each page in dark and narrow, and asks axe about it. Ends with status 0 only if everything was as expected.
+// Uses every page and every form of the dashboard in a real browser without JavaScript. Then checks each page in dark
+// and narrow form, and with axe. Ends with status 0 only if all checks pass.
 //
 //   node dashboard.mjs BASE_URL CHROMIUM KNOWN [FOLDER_FOR_SCREENSHOTS]
 //
-// KNOWN is somebody with a past, as JSON: an account, its login secret, its one key, and what is known of that.
+// KNOWN is an identity with history, as JSON: an account, its login secret, its only key, and the key's usage.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -42,16 +42,16 @@ async function walk() {
   await followDeliveries(page, account, key, hook);
   await rotateSecret(page, hook);
   await disableAndEnable(page, account, key, hook);
-  await lookAtEverything(person, [...seen], account);
+  await checkEveryPage(person, [...seen], account);
   await deleteWebhook(page, key, hook);
   await revoke(page, account, key);
   await endSessions(page, account);
-  await readWhatIsKnown(page, JSON.parse(known));
+  await checkKnownIdentity(page, JSON.parse(known));
 }
 
 async function openAccount(page) {
   await page.goto(`${base}/dashboard`);
-  assert.equal(new URL(page.url()).pathname, '/dashboard/sign-in', 'who is not signed in is sent to sign in');
+  assert.equal(new URL(page.url()).pathname, '/dashboard/sign-in', 'a signed-out user is redirected to sign in');
   await note(page);
   await page.click('text=Open one');
   await note(page);
@@ -162,35 +162,35 @@ async function disableAndEnable(page, account, key, hook) {
   assert.ok(page.url().includes(hook));
 }
 
-// What overview and identity say of a key, against what the API says of it.
-async function readWhatIsKnown(page, who) {
-  await page.fill('#account_id', who.id);
-  await page.fill('#login_secret', who.secret);
+// Compares the overview and the page of a key with the response of the API.
+async function checkKnownIdentity(page, identity) {
+  await page.fill('#account_id', identity.id);
+  await page.fill('#login_secret', identity.secret);
   await page.click('button.main');
   await has(page, 'ul.cards .tags', 'active');
-  await has(page, 'ul.cards .tags', who.plan);
+  await has(page, 'ul.cards .tags', identity.plan);
   await has(page, 'ul.cards .tags .blocked', 'blocked by governance');
-  await has(page, 'ul.cards', who.handle);
-  await usageIs(page, 'ul.cards', who.usage);
+  await has(page, 'ul.cards', identity.handle);
+  await usageIs(page, 'ul.cards', identity.usage);
   await page.click('ul.cards h2 a');
-  assert.ok(page.url().endsWith(who.key));
-  for (const fact of [who.key, who.did, who.handle]) await has(page, 'dl.facts', fact);
-  await has(page, '.tags', who.plan);
+  assert.ok(page.url().endsWith(identity.key));
+  for (const fact of [identity.key, identity.did, identity.handle]) await has(page, 'dl.facts', fact);
+  await has(page, '.tags', identity.plan);
   await has(page, '.problem', 'Governance blocks this key');
   await has(page, '[aria-labelledby=governance-head] tbody', 'the council decided');
-  await usageIs(page, '[aria-labelledby=usage-head]', who.usage);
+  await usageIs(page, '[aria-labelledby=usage-head]', identity.usage);
   await has(page, '.legend', '15 sent');
   await has(page, '.legend', '2 notices delivered');
   const heights = (kind) => page.locator(`svg.chart rect.${kind}`).evaluateAll(
     (bars) => bars.map((bar) => Number(bar.getAttribute('height'))));
   const [sent, delivered] = [await heights('sent'), await heights('delivered')];
   assert.deepEqual([sent.length, delivered.length], [30, 30]);
-  assert.deepEqual([sent.filter(Boolean), delivered.filter(Boolean)], [[120, 60], [24]], 'bars are as high as their days');
+  assert.deepEqual([sent.filter(Boolean), delivered.filter(Boolean)], [[120, 60], [24]], 'the height of a bar matches the count of its day');
   await page.click('summary:has-text("As a table")');
   assert.match(await page.innerText('details tbody tr:first-child'), /5\s+4\s+2/);
 }
 
-// Time has gone on since the API was asked: only the month is still as it was.
+// Time has passed since the API call: only the usage of the month is still the same.
 async function usageIs(page, place, usage) {
   const text = await page.innerText(place);
   for (const [window, name] of [['minute', 'requests this minute'], ['day', 'requests today'], ['month', 'messages this month']]) {
@@ -253,9 +253,9 @@ async function endSessions(page, account) {
   await has(page, 'h1', 'Sign in');
 }
 
-// Every page as it is in light and dark, wide and narrow: nothing is cut off, nothing comes from elsewhere or is refused
-// by the page's own policy, and axe finds no serious fault.
-async function lookAtEverything(person, paths, account) {
+// Checks every page in light and dark, wide and narrow: no content is cut off, no content comes from another origin or
+// violates the page's own policy, and axe finds no serious fault.
+async function checkEveryPage(person, paths, account) {
   const storageState = await person.storageState();
   const revokePage = paths.find((path) => /\/keys\/ak_\w+$/.test(path));
   const all = [...paths, `${revokePage}/revoke`, '/dashboard/account', '/dashboard/nowhere'];
@@ -291,7 +291,7 @@ async function lookAtEverything(person, paths, account) {
   assert.ok(account.id);
 }
 
-// With JavaScript on and the policy in force: no page tries what its policy refuses.
+// With JavaScript and the policy enabled, no page violates its policy.
 async function underTheRealPolicy(storageState, paths) {
   const context = await browser.newContext({ storageState });
   const page = await context.newPage();
@@ -300,10 +300,10 @@ async function underTheRealPolicy(storageState, paths) {
     if (/Content Security Policy/i.test(message.text())) refused.push(message.text());
   });
   for (const path of [...paths, ...PUBLIC]) {
-    const answer = await page.goto(base + path);
-    const policy = answer.headers()['content-security-policy'];
+    const response = await page.goto(base + path);
+    const policy = response.headers()['content-security-policy'];
     assert.ok(policy.startsWith("default-src 'none'") && !policy.includes('unsafe'), `${path}: ${policy}`);
-    if (!PUBLIC.includes(path)) assert.equal(answer.headers()['cache-control'], 'no-store', path);
+    if (!PUBLIC.includes(path)) assert.equal(response.headers()['cache-control'], 'no-store', path);
   }
   assert.deepEqual(refused, []);
   await context.close();
@@ -318,7 +318,7 @@ async function has(page, selector, text) {
   assert.ok(found.includes(text), `${page.url()} says "${found}" in ${selector}, and not "${text}"`);
 }
 
-// Without JavaScript a page is looked at again by loading it again.
+// Without JavaScript a page changes only after a reload.
 async function until(page, selector) {
   const url = page.url();
   for (const deadline = Date.now() + 20_000; Date.now() < deadline;) {
@@ -330,16 +330,16 @@ async function until(page, selector) {
 }
 
 async function post(path, body, headers = {}) {
-  const answer = await fetch(base + path, {
+  const response = await fetch(base + path, {
     method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers },
   });
-  return { status: answer.status, body: await answer.json() };
+  return { status: response.status, body: await response.json() };
 }
 
 async function login(account) {
-  const answer = await post('/v1/auth/login', { account_id: account.id, login_secret: account.secret });
-  assert.equal(answer.status, 200, JSON.stringify(answer.body));
-  return answer.body.session_token;
+  const response = await post('/v1/auth/login', { account_id: account.id, login_secret: account.secret });
+  assert.equal(response.status, 200, JSON.stringify(response.body));
+  return response.body.session_token;
 }
 
 async function api(account, key, path, body = {}) {
@@ -347,22 +347,22 @@ async function api(account, key, path, body = {}) {
   return post(path, body, { authorization: `Bearer ${account.token}`, 'x-did-api-key': key });
 }
 
-// From the account's first key.
+// Sends from the account's first key.
 async function send(account, to) {
-  let answer;
+  let response;
   do {
-    answer = await api(account, account.key, '/v1/channel/send', { to, message: 'hello' });
-    // The plan lets ten through a second.
-    if (answer.status === 429) await new Promise((done) => setTimeout(done, 200));
-  } while (answer.status === 429);
-  assert.equal(answer.status, 200, JSON.stringify(answer.body));
-  return answer.body.envelope_id;
+    response = await api(account, account.key, '/v1/channel/send', { to, message: 'hello' });
+    // The plan allows ten messages a second.
+    if (response.status === 429) await new Promise((done) => setTimeout(done, 200));
+  } while (response.status === 429);
+  assert.equal(response.status, 200, JSON.stringify(response.body));
+  return response.body.envelope_id;
 }
 
 async function startReceiver() {
   const state = { answers: 200 };
-  state.server = createServer((request, answer) => {
-    request.resume().on('end', () => answer.writeHead(state.answers).end(`answer ${state.answers} <b>bold</b>`));
+  state.server = createServer((request, response) => {
+    request.resume().on('end', () => response.writeHead(state.answers).end(`answer ${state.answers} <b>bold</b>`));
   });
   await new Promise((listening) => state.server.listen(0, '127.0.0.1', listening));
   state.url = `http://127.0.0.1:${state.server.address().port}/hook`;

@@ -1,5 +1,5 @@
-// Looks at a page in a real browser, in light and dark and on a narrow screen. Prints what a reader sees and what the
-// browser complained of as JSON; leaves pictures in a folder where one is named.
+// Loads a page in a real browser, in light and dark and on a narrow screen. Prints the visible content and the browser's
+// complaints as JSON. Saves screenshots if a folder is given.
 
 import { chromium } from "playwright-core";
 

@@ -27,8 +27,8 @@ fn every_page_works_in_a_browser(database: &Database) {
     let known = identity_with_history(database, server.client()).to_string();
     let program = root().join("tests/blackbox/oracles/dashboard.mjs");
     let ran = run_node(&program, &[&server.url, &chromium(), &known]);
-    let said = String::from_utf8_lossy(&ran.stderr);
-    assert!(ran.status.success(), "{said}");
+    let reported = String::from_utf8_lossy(&ran.stderr);
+    assert!(ran.status.success(), "{reported}");
 }
 
 /// Creates an identity that governance blocks, with two days of activity for the pages.
@@ -205,8 +205,8 @@ fn a_rejected_form_has_the_status_of_its_fault(database: &Database) {
         let response = browser.post(path, &format!("{own}&{form}"), "same-origin");
         let page = String::from_utf8(response.body).unwrap();
         assert_eq!(response.status, status, "{path} {form}");
-        let (_, said) = page.split_once("role=\"alert\">").unwrap();
-        assert!(said.split('<').next().unwrap().contains(why), "{said}");
+        let (_, reported) = page.split_once("role=\"alert\">").unwrap();
+        assert!(reported.split('<').next().unwrap().contains(why), "{reported}");
     }
     for (path, allowed) in [("/dashboard/sign-out", "POST"), ("/dashboard/keys", "GET, HEAD, POST")]
     {
@@ -234,8 +234,8 @@ fn results_are_shown_only_after_a_form_and_never_through_a_link(database: &Datab
     assert!(!linked.contains("4321") && !linked.contains("role=\"status\""), "{linked}");
     let form = format!("form_token={}&do=recover&hours=1", browser.form_token());
     let response = browser.post(&page, &form, "same-origin");
-    let said = String::from_utf8(response.body).unwrap();
-    assert!(said.contains("role=\"status\">No notice has failed in that time."), "{said}");
+    let reported = String::from_utf8(response.body).unwrap();
+    assert!(reported.contains("role=\"status\">No notice has failed in that time."), "{reported}");
 }
 
 fn links_and_redirects_include_the_path_of_the_base_url(database: &Database) {

@@ -223,10 +223,10 @@ fn responding_once(bytes: String) -> String {
 }
 
 fn read_until(stdout: &mut impl std::io::Read, end: &str) -> String {
-    let (mut said, mut byte) = (Vec::new(), [0]);
-    while !said.ends_with(end.as_bytes()) {
+    let (mut reported, mut byte) = (Vec::new(), [0]);
+    while !reported.ends_with(end.as_bytes()) {
         stdout.read_exact(&mut byte).unwrap();
-        said.push(byte[0]);
+        reported.push(byte[0]);
     }
-    String::from_utf8(said).unwrap()
+    String::from_utf8(reported).unwrap()
 }

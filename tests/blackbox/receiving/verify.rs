@@ -73,8 +73,8 @@ fn errors_name_the_exact_cause() {
         let ended = verify(head, body, &["--json", &key, at]);
         let report: Value = serde_json::from_str(&ended.stdout).unwrap();
         assert_eq!((ended.status, &report["fault"]), (Some(1), &json!(fault)), "{words}");
-        let said = format!("{} {}", report["detail"], report["hints"]);
-        assert!(said.contains(words), "{said}");
+        let reported = format!("{} {}", report["detail"], report["hints"]);
+        assert!(reported.contains(words), "{reported}");
         assert_eq!(ended.stderr.lines().count(), 1, "{}", ended.stderr);
         let for_people = verify(head, body, &[&key, at]);
         assert!(for_people.stdout.contains(words), "{}", for_people.stdout);

@@ -49,7 +49,7 @@ fn a_failed_delivery_is_retried_with_the_same_event(database: &Database) {
 fn no_request_is_sent_after_the_last_retry(database: &Database) {
     let server = database.serve_with(&["--webhook-retry-schedule", "10ms,10ms"]);
     let client = server.client();
-    let (failing, well) = (Receiver::reacting(|_| Reaction::Status(500)), Receiver::start());
+    let (failing, healthy) = (Receiver::reacting(|_| Reaction::Status(500)), Receiver::start());
     let (alice, bob) = (client.new_identity(), client.new_identity());
     client.register(&bob, &failing.url);
     client.send(&alice, &bob.key, "x").ok();
@@ -59,7 +59,7 @@ fn no_request_is_sent_after_the_last_retry(database: &Database) {
     let carol = client.new_identity();
     let gates = Receiver::reacting(|nth| Reaction::Status(if nth < 2 { 500 } else { 200 }));
     client.register(&carol, &gates.url);
-    client.register(&carol, &well.url);
+    client.register(&carol, &healthy.url);
     client.send(&alice, &carol.key, "x").ok();
     gates.await_requests(3);
     let requests = failing.requests();
@@ -84,10 +84,10 @@ fn a_redirect_is_a_failure_and_is_not_followed(database: &Database) {
 fn a_hanging_receiver_does_not_delay_the_others(database: &Database) {
     let server = database.serve_with(&["--webhook-in-flight", "16"]);
     let client = server.client();
-    let (hanging, well) = (Receiver::reacting(|_| Reaction::Hang), Receiver::start());
+    let (hanging, healthy) = (Receiver::reacting(|_| Reaction::Hang), Receiver::start());
     let (alice, bob) = (client.new_identity(), client.new_identity());
     client.register(&bob, &hanging.url);
-    client.register(&bob, &well.url);
+    client.register(&bob, &healthy.url);
     let send = |count: usize| {
         for _ in 0..count {
             // The limit is ten messages a second.
@@ -100,7 +100,7 @@ fn a_hanging_receiver_does_not_delay_the_others(database: &Database) {
     hanging.await_requests(1);
     send(9);
     // A receiver may take 15 s, so these deliveries did not wait for the hanging receiver.
-    well.await_requests_within(10, Duration::from_secs(10));
+    healthy.await_requests_within(10, Duration::from_secs(10));
     assert!(hanging.requests().len() <= 8, "too many requests in flight to one receiver");
     hanging.go_on();
     hanging.await_requests(10);

@@ -108,10 +108,11 @@ fn a_410_disables_the_webhook_and_enabling_it_sends_waiting_deliveries(database:
         (&enabled["disabled_reason"], &enabled["failing_since"]),
         (&json!(null), &json!(null))
     );
-    let mut told: Vec<_> = receiver.await_requests(4)[1..].iter().map(WebhookRequest::id).collect();
-    told.sort();
+    let mut delivered: Vec<_> =
+        receiver.await_requests(4)[1..].iter().map(WebhookRequest::id).collect();
+    delivered.sort();
     waited.sort();
-    assert_eq!(told, waited);
+    assert_eq!(delivered, waited);
     client.manage(&bob, &again).ok();
     assert_eq!(receiver.await_requests(5)[4].id(), gone);
 }

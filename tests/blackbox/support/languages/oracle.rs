@@ -42,8 +42,8 @@ impl Verifier {
 #[track_caller]
 pub(crate) fn browse(url: &str) -> Value {
     let output = run_node(&oracle("page.mjs"), &[url, &chromium()]);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "the browser failed: {said}");
+    let reported = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "the browser failed: {reported}");
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
