@@ -8,8 +8,7 @@ use std::{io::Write as _, sync::Arc, time::Duration};
 
 use clap::{CommandFactory as _, FromArgMatches as _, builder::Resettable};
 use sealpost_domain::Timestamp;
-use sealpost_wallet::WebhookSecret;
-use sealpost_webhooks::{SignedHeaders, verify};
+use sealpost_receiver::{Request, check, secrets};
 use serde_json::{Value, json};
 
 use self::{
@@ -56,6 +55,7 @@ async fn tell(server: &Server, mut receiver: Receiver) -> Result<(), Fault> {
     let webhook = json!({"url": receiver.url, "events": ["envelope.received"]});
     let registered = caller.act("/v1/webhooks/register", &bob, &webhook).await?;
     let secret = text(&registered, "secret")?;
+    receiver.verify_with(secret);
 
     say("\n4. Alice sends a message to the handle bob. It is sealed to Bob's key and stored.")?;
     let message = json!({"to": "bob", "message": MESSAGE});
@@ -97,25 +97,24 @@ async fn log_in(caller: &mut Caller, activated: &Value) -> Result<caller::Identi
 fn check_notice(notice: &Notice, secret: &str, sent: &Value) -> Result<(), Fault> {
     let payload: Value = serde_json::from_slice(&notice.body)
         .map_err(|error| Fault::caused("the notice is not JSON", error))?;
-    say(&format!("   webhook-signature: {}", notice.signature))?;
+    let header = |name| notice.head.find(name).ok().flatten().unwrap_or_default();
+    say(&format!("   webhook-signature: {}", header("webhook-signature")))?;
     say(&caller::indented(&payload))?;
-    let headers = SignedHeaders {
-        id: &notice.id,
-        timestamp: &notice.timestamp,
-        signature: &notice.signature,
-    };
-    let secret = WebhookSecret::parse(secret)
-        .map_err(|error| Fault::caused("the webhook secret cannot be read", error))?;
+    let key = secrets(secret, "the demo")?;
     // The receiver's clock is the one of the notice: what matters here is the signature.
-    let seconds: i64 = notice
-        .timestamp
+    let seconds: i64 = header("webhook-timestamp")
         .parse()
         .map_err(|error| Fault::caused("webhook-timestamp is no number", error))?;
     let received_at = Timestamp::from_millis(seconds.saturating_mul(1000));
-    verify(&secret, &headers, &notice.body, received_at)
-        .map_err(|error| Fault::caused("the notice's signature does not hold", error))?;
+    let report = check(Request { head: &notice.head, body: &notice.body }, &key, received_at);
+    if let Some(detail) = report.detail {
+        return Err(Fault::new(format!("the notice's signature does not hold: {detail}")));
+    }
     hold("the signature verifies with the whsec_ secret", true)?;
-    hold("X-Service-Signature has the same value", notice.service_signature == notice.signature)?;
+    hold(
+        "X-Service-Signature has the same value",
+        header("x-service-signature") == header("webhook-signature"),
+    )?;
     hold("it names the envelope", payload.get("envelope_id") == sent.get("envelope_id"))?;
     hold("it names the sender's key", payload.get("sender") == sent.get("sender"))?;
     hold("it does not contain the message", !contains(&notice.body, MESSAGE))

@@ -19,8 +19,6 @@ use sealpost_domain::Clock;
 use sealpost_service::{Operator, OperatorError};
 use sealpost_storage::{Database, DatabaseUrl};
 
-pub(crate) use self::output::visible;
-
 use self::output::Output;
 use crate::{
     cli::{AdminArgs, DatabaseArgs, Noun},

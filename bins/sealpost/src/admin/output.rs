@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 
+use sealpost_receiver::visible;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -51,24 +52,6 @@ pub(super) fn plain(value: &Value) -> String {
         Value::String(text) => visible(text),
         other => other.to_string(),
     }
-}
-
-/// Other people's text as it may be shown: control characters, which could deceive whoever reads a terminal, are escaped.
-pub(crate) fn visible(text: &str) -> String {
-    text.chars().flat_map(visible_symbol).collect()
-}
-
-fn visible_symbol(symbol: char) -> Vec<char> {
-    if symbol.is_control() || is_direction(symbol) {
-        symbol.escape_unicode().collect()
-    } else {
-        vec![symbol]
-    }
-}
-
-/// Marks that change the direction in which text runs.
-fn is_direction(symbol: char) -> bool {
-    matches!(symbol, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]

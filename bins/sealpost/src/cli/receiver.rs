@@ -2,9 +2,8 @@
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
-use actix_web::http::{Uri, uri::Scheme};
 use clap::Args;
-use sealpost_webhooks::VerifyingKey;
+use sealpost_receiver::{Uri, VerifyingKey};
 
 /// What notices are verified with. Secrets are never arguments, since everybody on a machine may list those.
 #[derive(Args)]
@@ -61,7 +60,7 @@ pub(crate) struct ListenArgs {
 
 fn local_url(text: &str) -> Result<Uri, String> {
     let uri: Option<Uri> = text.parse().ok();
-    let is_usable = |uri: &Uri| uri.scheme() == Some(&Scheme::HTTP) && uri.host().is_some();
+    let is_usable = |uri: &Uri| uri.scheme_str() == Some("http") && uri.host().is_some();
     uri.filter(is_usable).ok_or_else(|| {
         "give an http URL of this machine, such as http://127.0.0.1:3000/hook".to_owned()
     })

@@ -3,11 +3,11 @@
 use std::io::{self, IsTerminal as _, Write as _};
 
 use sealpost_domain::Timestamp;
+use sealpost_receiver::{Forwarded, Handled, Report, visible};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{check::Report, forward::Forwarded, verify::words};
-use crate::admin::visible;
+use super::verify::words;
 
 /// How to print.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,15 +17,8 @@ pub(super) enum Style {
     Plain,
 }
 
-/// A request that was dealt with.
-pub(super) struct Dealt<'a> {
-    pub(super) at: Timestamp,
-    pub(super) report: &'a Report,
-    pub(super) body: &'a [u8],
-    pub(super) forwarded: Option<&'a Forwarded>,
-    /// What the sender was answered.
-    pub(super) status: u16,
-}
+/// A request that was dealt with, as it is printed.
+struct Dealt<'a>(&'a Handled<'a>);
 
 impl Style {
     /// Colours only where a person looks.
@@ -54,7 +47,8 @@ pub(super) fn greet(style: Style, url: &str, forward_to: Option<&str>) -> io::Re
 }
 
 /// Prints a request.
-pub(super) fn show(style: Style, dealt: &Dealt<'_>) -> io::Result<()> {
+pub(super) fn show(style: Style, handled: &Handled<'_>) -> io::Result<()> {
+    let dealt = Dealt(handled);
     match style {
         Style::Coloured => say(&dealt.text(["\x1b[32m", "\x1b[31m", "\x1b[2m", "\x1b[0m"])),
         Style::Json => say(&dealt.json_line()),
@@ -77,11 +71,11 @@ struct Line<'a> {
 impl Dealt<'_> {
     fn json_line(&self) -> String {
         let line = Line {
-            at: self.at,
-            answered: self.status,
-            forwarded_ms: self.forwarded.map(|forwarded| forwarded.took.as_millis()),
-            forward_fault: self.forwarded.and_then(|forwarded| forwarded.fault),
-            report: self.report,
+            at: self.0.at,
+            answered: self.0.status,
+            forwarded_ms: self.0.forwarded.map(|forwarded| forwarded.took.as_millis()),
+            forward_fault: self.0.forwarded.and_then(|forwarded| forwarded.fault),
+            report: self.0.report,
             notice: self.payload(),
         };
         serde_json::to_string(&line).map_or_else(|_never| String::new(), |line| format!("{line}\n"))
@@ -89,23 +83,23 @@ impl Dealt<'_> {
 
     /// The colours are those of good, bad, and details, and their end.
     fn text(&self, [good, bad, dim, end]: [&str; 4]) -> String {
-        let (colour, mark) = if self.report.valid { (good, "✓") } else { (bad, "✗") };
-        let headline = format!("{mark} {} {} {}", self.at, self.status, self.headline());
-        let (words, payload) = (words(self.report), self.pretty_payload());
+        let (colour, mark) = if self.0.report.valid { (good, "✓") } else { (bad, "✗") };
+        let headline = format!("{mark} {} {} {}", self.0.at, self.0.status, self.headline());
+        let (words, payload) = (words(self.0.report), self.pretty_payload());
         let details = words.lines().chain(payload.lines());
         let details = details.map(|line| format!("    {}\n", visible(line))).collect::<Vec<_>>();
         format!("{colour}{headline}{end}\n{dim}{}{end}", details.concat())
     }
 
     fn headline(&self) -> String {
-        let fate = match self.forwarded {
-            None if self.report.valid => String::new(),
+        let fate = match self.0.forwarded {
+            None if self.0.report.valid => String::new(),
             None => ", refused".to_owned(),
             Some(Forwarded { fault: Some(fault), .. }) => format!(", {fault}"),
             Some(forwarded) => format!(", forwarded in {} ms", forwarded.took.as_millis()),
         };
         let Some(payload) = self.payload() else {
-            let why = self.report.detail.as_deref().unwrap_or("a body that is no JSON");
+            let why = self.0.report.detail.as_deref().unwrap_or("a body that is no JSON");
             return format!("{}{fate}", visible(why));
         };
         let field = |name: &str| {
@@ -116,7 +110,7 @@ impl Dealt<'_> {
 
     /// Nothing is read from a body that is not to be believed.
     fn payload(&self) -> Option<Value> {
-        serde_json::from_slice(self.body).ok().filter(|_| self.report.valid)
+        serde_json::from_slice(self.0.body).ok().filter(|_| self.0.report.valid)
     }
 
     fn pretty_payload(&self) -> String {
@@ -133,20 +127,18 @@ fn say(text: &str) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{
-        super::{
-            check::{Request, check},
-            head::Head,
-        },
-        *,
-    };
+    use sealpost_receiver::{Head, Request, check};
+
+    use super::*;
 
     #[test]
     fn a_refusal_is_red_only_where_colours_are_wanted() {
         let request = Request { head: &Head::default(), body: b"{\"event\":\"x\"}" };
         let at = Timestamp::from_millis(1_767_225_600_000);
         let report = check(request, &[], at);
-        let dealt = Dealt { at, report: &report, body: request.body, forwarded: None, status: 400 };
+        let Request { head, body } = request;
+        let handled = Handled { at, head, body, report: &report, forwarded: None, status: 400 };
+        let dealt = Dealt(&handled);
         let headline =
             "✗ 2026-01-01T00:00:00.000Z 400 the header webhook-signature is missing, refused";
         let plain = dealt.text([""; 4]);

@@ -4,14 +4,10 @@
 use std::io::Write as _;
 
 use sealpost_domain::{Clock as _, Timestamp};
+use sealpost_receiver::{Head, Report, Request, check, visible};
 
-use super::{
-    bounded,
-    check::{Report, Request, check},
-    head::Head,
-    keys,
-};
-use crate::{admin::visible, cli::VerifyArgs, compose::SystemClock, fault::Fault};
+use super::{bounded, keys};
+use crate::{cli::VerifyArgs, compose::SystemClock, fault::Fault};
 
 /// Checks it, and says what it saw.
 pub(crate) fn run(args: &VerifyArgs) -> Result<(), Fault> {

@@ -14,32 +14,35 @@ use futures_util::StreamExt as _;
 use tokio::time::timeout;
 
 /// The way to the application.
-pub(super) struct Forwarder {
+pub(crate) struct Forwarder {
     client: Client,
     url: Uri,
     within: Duration,
 }
 
 /// What came of it. Where the application gave no answer, 502 or 504 is said in its place.
-pub(super) struct Forwarded {
-    pub(super) status: StatusCode,
+#[derive(Debug)]
+pub struct Forwarded {
+    /// The status that the sender gets.
+    pub status: StatusCode,
     /// Of its answer, what concerns the sender.
-    pub(super) headers: Vec<(HeaderName, HeaderValue)>,
-    pub(super) body: Bytes,
+    pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
+    pub(crate) body: Bytes,
     /// Why there was no answer.
-    pub(super) fault: Option<&'static str>,
-    pub(super) took: Duration,
+    pub fault: Option<&'static str>,
+    /// Time from the request to the end of the response.
+    pub took: Duration,
 }
 
 impl Forwarder {
-    pub(super) fn new(url: Uri, within: Duration) -> Self {
+    pub(crate) fn new(url: Uri, within: Duration) -> Self {
         let client =
             Client::builder().disable_redirects().disable_timeout().no_default_headers().finish();
         Self { client, url, within }
     }
 
     /// Sends the very bytes, with every header but those that belong to one connection.
-    pub(super) async fn pass_on(&self, headers: &HeaderMap, body: Bytes) -> Forwarded {
+    pub(crate) async fn pass_on(&self, headers: &HeaderMap, body: Bytes) -> Forwarded {
         let began = Instant::now();
         let mut request = self.client.post(self.url.clone());
         for (name, value) in headers.iter().filter(|(name, _)| !is_of_one_connection(name)) {

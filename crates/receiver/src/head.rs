@@ -1,27 +1,27 @@
 //! The headers of a request, however they came: from a file or from a socket.
 
 /// Names and values in their order. Names are in lower case.
-#[derive(Debug, Default)]
-pub(super) struct Head(Vec<(String, String)>);
+#[derive(Debug, Clone, Default)]
+pub struct Head(Vec<(String, String)>);
 
 /// The header is there more than once, and nobody can say which one counts.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Repeated;
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RepeatedHeader;
 
 impl Head {
     /// From text as `curl -D` writes it, or the head of a raw request: up to the first empty line. A line without a
     /// colon, such as the request line, is passed over.
-    pub(super) fn parse(text: &[u8]) -> Self {
+    pub fn parse(text: &[u8]) -> Self {
         let text = String::from_utf8_lossy(text);
         let lines = text.trim_start().lines().take_while(|line| !line.trim().is_empty());
         lines.filter_map(|line| line.split_once(':')).collect()
     }
 
     /// The value of the header with this name, in lower case.
-    pub(super) fn find(&self, name: &str) -> Result<Option<&str>, Repeated> {
+    pub fn find(&self, name: &str) -> Result<Option<&str>, RepeatedHeader> {
         let mut values = self.0.iter().filter(|(known, _)| known == name);
         let first = values.next().map(|(_, value)| value.as_str());
-        if values.next().is_none() { Ok(first) } else { Err(Repeated) }
+        if values.next().is_none() { Ok(first) } else { Err(RepeatedHeader) }
     }
 }
 
@@ -52,7 +52,7 @@ mod tests {
             assert_eq!(head.find("webhook-id"), Ok(Some("env_1")), "{text}");
             assert_eq!(head.find("body"), Ok(None), "{text}");
         }
-        assert_eq!(Head::parse(b"a: 1\nA: 1").find("a"), Err(Repeated));
+        assert_eq!(Head::parse(b"a: 1\nA: 1").find("a"), Err(RepeatedHeader));
         assert_eq!(Head::parse(b"\xff\xfe: 1\n:\n\n").find("a"), Ok(None));
     }
 }

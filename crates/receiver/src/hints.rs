@@ -1,12 +1,12 @@
 //! Why no signature matches, as far as that can be guessed.
 
-use super::{
+use crate::{
     check::{Report, Request, SERVICE_SIGNATURE, SIGNATURE, holds, signed_headers},
     keys::Key,
 };
 
 /// What to look at, the surest first. Never empty.
-pub(super) fn of(request: Request<'_>, keys: &[Key], report: &Report) -> Vec<String> {
+pub(crate) fn of(request: Request<'_>, keys: &[Key], report: &Report) -> Vec<String> {
     let mut hints = Vec::new();
     hints.extend(of_newline(request, keys));
     hints.extend(of_length(request));

@@ -6,50 +6,60 @@ use sealpost_webhooks::{SignedHeaders, VerifyFault, signed_content};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
-use super::{
-    head::{Head, Repeated},
+use crate::{
+    head::{Head, RepeatedHeader},
     hints,
     keys::Key,
 };
 
 /// What can be said of one request.
 #[derive(Debug, Serialize)]
-pub(super) struct Report {
-    pub(super) valid: bool,
+pub struct Report {
+    /// Whether a key signed the request, and its timestamp is within 300 s.
+    pub valid: bool,
     /// Why it is not to be believed, for programs.
-    pub(super) fault: Option<&'static str>,
+    pub fault: Option<&'static str>,
     /// The same for people.
-    pub(super) detail: Option<String>,
-    pub(super) hints: Vec<String>,
-    pub(super) webhook_id: Option<String>,
-    pub(super) webhook_timestamp: Option<String>,
+    pub detail: Option<String>,
+    /// What to look at, the surest first.
+    pub hints: Vec<String>,
+    /// The header `webhook-id`.
+    pub webhook_id: Option<String>,
+    /// The header `webhook-timestamp`.
+    pub webhook_timestamp: Option<String>,
     /// Seconds from its timestamp to when it was received.
-    pub(super) age_s: Option<i64>,
-    pub(super) signatures: Vec<Entry>,
-    pub(super) body_bytes: usize,
+    pub age_s: Option<i64>,
+    /// The entries of the signature list.
+    pub signatures: Vec<SignatureEntry>,
+    /// Length of the body.
+    pub body_bytes: usize,
     /// Of `{webhook-id}.{webhook-timestamp}.{body}`.
-    pub(super) signed_bytes: Option<usize>,
-    pub(super) signed_sha256: Option<String>,
+    pub signed_bytes: Option<usize>,
+    /// SHA-256 of the same, in hexadecimal.
+    pub signed_sha256: Option<String>,
 }
 
 /// One entry of the signature list.
 #[derive(Debug, Serialize)]
-pub(super) struct Entry {
-    pub(super) version: String,
+pub struct SignatureEntry {
+    /// The version of the signature, such as `v1`.
+    pub version: String,
     /// The key that made it, where that is known.
-    pub(super) made_with: Option<String>,
+    pub made_with: Option<String>,
 }
 
 /// One request as it came.
-#[derive(Clone, Copy)]
-pub(super) struct Request<'a> {
-    pub(super) head: &'a Head,
-    pub(super) body: &'a [u8],
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    /// The headers.
+    pub head: &'a Head,
+    /// The body, byte for byte.
+    pub body: &'a [u8],
 }
 
 /// Why a request is not to be believed.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Disbelief {
+pub(crate) enum Disbelief {
     HeaderMissing(&'static str),
     HeaderRepeated(&'static str),
     NoMatch,
@@ -58,7 +68,7 @@ pub(super) enum Disbelief {
 }
 
 /// Judges a request that was received at `now`.
-pub(super) fn check(request: Request<'_>, keys: &[Key], now: Timestamp) -> Report {
+pub fn check(request: Request<'_>, keys: &[Key], now: Timestamp) -> Report {
     let mut report = Report {
         valid: false,
         fault: None,
@@ -90,11 +100,11 @@ pub(super) fn check(request: Request<'_>, keys: &[Key], now: Timestamp) -> Repor
 }
 
 /// The three headers that count. The service sends the signature under two names.
-pub(super) fn signed_headers(head: &Head) -> Result<SignedHeaders<'_>, Disbelief> {
+pub(crate) fn signed_headers(head: &Head) -> Result<SignedHeaders<'_>, Disbelief> {
     let require = |name| match head.find(name) {
         Ok(Some(value)) if !value.is_empty() => Ok(value),
         Ok(_) => Err(Disbelief::HeaderMissing(name)),
-        Err(Repeated) => Err(Disbelief::HeaderRepeated(name)),
+        Err(RepeatedHeader) => Err(Disbelief::HeaderRepeated(name)),
     };
     let signature = match require(SIGNATURE) {
         Err(Disbelief::HeaderMissing(missing)) => {
@@ -131,7 +141,7 @@ fn judge(
 }
 
 /// Whether the key made an entry, whenever that was.
-pub(super) fn holds(key: &Key, headers: &SignedHeaders<'_>, body: &[u8]) -> bool {
+pub(crate) fn holds(key: &Key, headers: &SignedHeaders<'_>, body: &[u8]) -> bool {
     let signed_at = headers.timestamp.parse::<i64>().unwrap_or_default().saturating_mul(1000);
     key.verify(headers, body, Timestamp::from_millis(signed_at)).is_ok()
 }
@@ -149,7 +159,7 @@ impl Report {
             let alone = SignedHeaders { signature: text, ..*headers };
             let maker = keys.iter().find(|key| holds(key, &alone, body));
             let version = text.split_once(',').map_or(text, |(version, _)| version);
-            Entry { version: version.to_owned(), made_with: maker.map(Key::name) }
+            SignatureEntry { version: version.to_owned(), made_with: maker.map(Key::name) }
         };
         self.signatures = headers.signature.split(' ').take(ENTRIES_MAX).map(entry).collect();
     }
@@ -189,7 +199,7 @@ impl Disbelief {
     }
 }
 
-pub(super) const SIGNATURE: &str = "webhook-signature";
-pub(super) const SERVICE_SIGNATURE: &str = "x-service-signature";
+pub(crate) const SIGNATURE: &str = "webhook-signature";
+pub(crate) const SERVICE_SIGNATURE: &str = "x-service-signature";
 /// More are not listed one by one.
 const ENTRIES_MAX: usize = 16;

@@ -1,0 +1,9 @@
+//! `sealpost verify` and `sealpost listen`: the command line of the receiver library.
+
+mod bounded;
+mod keys;
+mod listen;
+mod show;
+mod verify;
+
+pub(crate) use {listen::run as listen, verify::run as verify};
