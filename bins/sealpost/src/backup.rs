@@ -2,18 +2,15 @@
 
 use std::io::Write as _;
 
+use sealpost_node::{DatabaseSettings, database_error, open_database};
 use sealpost_storage::DatabaseUrl;
 
-use crate::{
-    cli::BackupArgs,
-    compose::{database_fault, open_database},
-    config,
-    fault::Fault,
-};
+use crate::{cli::BackupArgs, fault::Fault};
 
 /// Copies, and says what else is needed to use the copy.
 pub(crate) fn run(args: &BackupArgs) -> Result<(), Fault> {
-    let url = config::database_url(&args.database);
+    let settings = DatabaseSettings::from(&args.database);
+    let url = settings.database_url();
     let DatabaseUrl::Sqlite(source) = &url else {
         return Err(Fault::new(
             "this copies the embedded database alone; for PostgreSQL use pg_dump --format=custom",
@@ -29,7 +26,7 @@ pub(crate) fn run(args: &BackupArgs) -> Result<(), Fault> {
     if file.exists() {
         return Err(Fault::new(format!("{} is there already; name a new file", file.display())));
     }
-    open_database(&args.database, &url)?.backup(file).map_err(database_fault)?;
+    open_database(&settings, &url)?.backup(file).map_err(database_error)?;
     let said = format!(
         "{} holds the database; without the key file nobody can open what is in it: keep that too, elsewhere\n",
         file.display()

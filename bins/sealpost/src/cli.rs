@@ -19,8 +19,10 @@ pub(crate) use admin::{
     KeyCommand, Noun, PartnerCommand, PlanArgs, PlanCommand, PlanName,
 };
 pub(crate) use badge::{AssessArgs, AttestArgs, BadgeCommand};
+pub(crate) use channel::ChannelArgs;
 pub(crate) use receiver::{KeyArgs, ListenArgs, VerifyArgs};
-pub(crate) use serve::{HttpArgs, LogFormat, OpsListen, ServeArgs, SuiteName};
+pub(crate) use serve::{HttpArgs, LogFormat, OpsListen, ServeArgs, ServiceArgs, SuiteName};
+pub(crate) use webhook::WebhookArgs;
 
 /// The command line as it is shown and read.
 pub(crate) fn command() -> clap::Command {

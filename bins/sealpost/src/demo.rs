@@ -8,6 +8,7 @@ use std::{io::Write as _, sync::Arc, time::Duration};
 
 use clap::{CommandFactory as _, FromArgMatches as _, builder::Resettable};
 use sealpost_domain::Timestamp;
+use sealpost_node::{Node, Settings};
 use sealpost_receiver::{Request, check, secrets};
 use serde_json::{Value, json};
 
@@ -18,8 +19,7 @@ use self::{
 use crate::{
     cli::{Cli, LogFormat, OpsListen, ServeArgs},
     fault::Fault,
-    logs,
-    serve::Server,
+    logs, serve,
 };
 
 /// Runs the demo on a temporary embedded database.
@@ -28,19 +28,19 @@ pub(crate) fn run() -> Result<(), Fault> {
     let folder = tempfile::tempdir()
         .map_err(|error| Fault::caused("no temporary folder can be made", error))?;
     actix_rt::System::new().block_on(async {
-        let server = Server::start(&arguments(folder.path())?, Arc::default())?;
+        let node = serve::start(&Settings::from(&arguments(folder.path())?), Arc::default())?;
         let receiver = Receiver::start()?;
-        let told = tell(&server, receiver).await;
-        server.stop().await;
+        let told = tell(&node, receiver).await;
+        node.stop().await;
         told
     })
 }
 
-async fn tell(server: &Server, mut receiver: Receiver) -> Result<(), Fault> {
-    let mut caller = Caller::new(&server.base_url);
+async fn tell(node: &Node, mut receiver: Receiver) -> Result<(), Fault> {
+    let mut caller = Caller::new(node.base_url());
     say(&format!(
         "A Sealpost server runs on {}, its data in a temporary folder.",
-        server.base_url
+        node.base_url()
     ))?;
 
     say("\n1. Alice and Bob each activate an identity. Each gets an API key, bound to one DID.")?;

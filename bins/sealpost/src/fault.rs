@@ -3,6 +3,7 @@
 use std::{error::Error, fmt, io::Write as _, process::ExitCode};
 
 use clap::error::{ContextKind, ContextValue};
+use sealpost_node::NodeError;
 
 /// A failure of a command.
 #[derive(Debug)]
@@ -35,16 +36,20 @@ impl Fault {
         Self { message: format!("{message}; see sealpost --help"), status: WRONG_USAGE }
     }
 
-    /// The same where it is the command that cannot mean anything.
-    pub(crate) fn as_usage(&self) -> Self {
-        Self::usage(self)
-    }
-
     /// Says it on standard error, in one line.
     pub(crate) fn report(&self) -> ExitCode {
         // Where standard error is closed there is nobody left to tell; the exit status still says it.
         drop(std::io::stderr().write_all(format!("sealpost: {self}\n").as_bytes()));
         ExitCode::from(self.status)
+    }
+}
+
+impl From<NodeError> for Fault {
+    fn from(error: NodeError) -> Self {
+        match error {
+            NodeError::Contradiction(failure) => Self::usage(failure),
+            other => Self::of(&other),
+        }
     }
 }
 

@@ -1,34 +1,19 @@
-//! The `sealpost` binary: command line, composition, HTTP. What the service does is in the library crates.
+//! The `sealpost` binary: command line, operator output, signals. What the service does is in the library crates.
 
 mod admin;
 mod backup;
-mod badge_page;
-mod base_url;
-mod circuits;
 mod cli;
-mod compose;
-mod config;
-mod dashboard;
 mod demo;
-mod docs;
 mod doctor;
-mod errors;
 mod fault;
-mod http;
 mod kek;
-mod listen;
 mod logs;
-mod metrics;
 mod migrate;
-mod openapi;
-mod ops;
-mod pages;
 mod receiver;
-mod secret_file;
 mod serve;
+mod settings;
 mod shell;
 mod terminal;
-mod tls;
 
 use std::process::ExitCode;
 

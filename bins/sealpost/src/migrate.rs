@@ -2,20 +2,17 @@
 
 use std::io::Write as _;
 
-use crate::{
-    cli::DatabaseArgs,
-    compose::{database_fault, open_database},
-    config,
-    fault::Fault,
-    terminal::Progress,
-};
+use sealpost_node::{DatabaseSettings, database_error, open_database};
+
+use crate::{cli::DatabaseArgs, fault::Fault, terminal::Progress};
 
 /// Applies what is pending and says what it applied.
 pub(crate) fn run(args: &DatabaseArgs) -> Result<(), Fault> {
-    let database = open_database(args, &config::database_url(args))?;
+    let settings = DatabaseSettings::from(args);
+    let database = open_database(&settings, &settings.database_url())?;
     let progress = Progress::start();
     let tell = |name: &str| progress.tell(&format!("applying {name}"));
-    let applied = database.migrate_telling(&tell).map_err(database_fault)?;
+    let applied = database.migrate_telling(&tell).map_err(database_error)?;
     drop(progress);
     let said = match &applied[..] {
         [] => "the database is up to date\n".to_owned(),

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Desk, Output, output::plain};
 use crate::{cli::AuditCommand as C, fault::Fault};
 
-pub(super) fn run(desk: &Desk<'_>, output: Output, command: &C) -> Result<(), Fault> {
+pub(super) fn run(desk: &Desk, output: Output, command: &C) -> Result<(), Fault> {
     match command {
         C::List { after, limit } => {
             let entries = match after {
@@ -25,7 +25,7 @@ struct Listed {
     entries: Vec<AuditShown>,
 }
 
-fn verify(desk: &Desk<'_>, output: Output) -> Result<(), Fault> {
+fn verify(desk: &Desk, output: Output) -> Result<(), Fault> {
     let verdict = desk.operator.verify_audit()?;
     match &verdict {
         AuditVerdict::Whole { entries, hash } => output.show_as(&verdict, |_| {

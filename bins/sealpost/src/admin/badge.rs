@@ -9,7 +9,7 @@ use crate::{
     fault::Fault,
 };
 
-pub(super) fn assess(desk: &Desk<'_>, output: Output, args: &AssessArgs) -> Result<(), Fault> {
+pub(super) fn assess(desk: &Desk, output: Output, args: &AssessArgs) -> Result<(), Fault> {
     let metrics = Metrics {
         clarity: args.clarity,
         coherence: args.coherence,
@@ -20,14 +20,14 @@ pub(super) fn assess(desk: &Desk<'_>, output: Output, args: &AssessArgs) -> Resu
     output.show(&desk.operator.assess(&args.api_key_id, metrics, &finding)?)
 }
 
-pub(super) fn attest(desk: &Desk<'_>, output: Output, args: &AttestArgs) -> Result<(), Fault> {
+pub(super) fn attest(desk: &Desk, output: Output, args: &AttestArgs) -> Result<(), Fault> {
     let attest =
         Attest { check: args.check.clone(), valid_until: args.valid_until, failed: args.failed };
     let finding = Finding { by: args.attester.clone(), reason: args.reason.clone() };
     output.show(&desk.operator.attest(&args.api_key_id, &attest, &finding)?)
 }
 
-pub(super) fn run(desk: &Desk<'_>, output: Output, command: &C) -> Result<(), Fault> {
+pub(super) fn run(desk: &Desk, output: Output, command: &C) -> Result<(), Fault> {
     match command {
         C::Revoke { badge_id, reason } => {
             output.show(&desk.operator.revoke_badge(badge_id, reason)?)

@@ -3,7 +3,7 @@
 use super::{Desk, Output};
 use crate::{cli::GovernanceCommand as C, fault::Fault};
 
-pub(super) fn run(desk: &Desk<'_>, output: Output, command: &C) -> Result<(), Fault> {
+pub(super) fn run(desk: &Desk, output: Output, command: &C) -> Result<(), Fault> {
     let operator = &desk.operator;
     let decision = match command {
         C::Enforce(verdict) => operator.enforce(verdict.subject.clone(), &verdict.reason.text),

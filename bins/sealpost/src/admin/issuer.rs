@@ -2,20 +2,16 @@
 
 use std::path::Path;
 
+use sealpost_node::{config, kek};
 use sealpost_service::{IssuerKeyShown, unlock};
 use sealpost_wallet::Keyring;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::{Desk, Output, output::plain};
-use crate::{
-    cli::IssuerCommand as C,
-    config::{self, EmbeddedPaths},
-    fault::Fault,
-    kek,
-};
+use crate::{cli::IssuerCommand as C, fault::Fault, settings::kek_settings};
 
-pub(super) fn run(desk: &Desk<'_>, output: Output, command: &C) -> Result<(), Fault> {
+pub(super) fn run(desk: &Desk, output: Output, command: &C) -> Result<(), Fault> {
     match command {
         C::List => {
             let keys = desk.operator.issuer_keys()?;
@@ -44,9 +40,10 @@ fn list(listed: &Value) -> String {
 }
 
 /// The servers' own key-encryption keys: what is encrypted under others no server could use.
-fn keyring(desk: &Desk<'_>, given: Option<&Path>) -> Result<Keyring, Fault> {
-    let paths = EmbeddedPaths::of(desk.args);
-    let source = config::kek_source_of(given, &paths)?;
+fn keyring(desk: &Desk, given: Option<&Path>) -> Result<Keyring, Fault> {
+    let paths = desk.settings.embedded_paths();
+    let settings = kek_settings(given);
+    let source = config::existing_kek_source(&settings, &paths)?;
     let keyring = kek::read(&source)?;
     unlock(&keyring, &*desk.database).map_err(|error| Fault::of(&error))?;
     Ok(keyring)

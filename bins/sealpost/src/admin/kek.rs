@@ -9,20 +9,16 @@ use sealpost_domain::{
     Wrapped,
     ports::{Durability, Store, StoreError, Tx},
 };
+use sealpost_node::{database_error, kek};
 use sealpost_service::{Rewrapped, unlock};
 use sealpost_wallet::{Keyring, kek_version};
 
 use super::{Desk, Output, kek_file::KekFile};
 use crate::{
-    cli::AdminKekCommand,
-    compose::database_fault,
-    config::{self, EmbeddedPaths},
-    fault::Fault,
-    kek,
-    terminal::Progress,
+    cli::AdminKekCommand, fault::Fault, settings::kek_from_environment, terminal::Progress,
 };
 
-pub(super) fn run(desk: &Desk<'_>, output: Output, command: &AdminKekCommand) -> Result<(), Fault> {
+pub(super) fn run(desk: &Desk, output: Output, command: &AdminKekCommand) -> Result<(), Fault> {
     let AdminKekCommand::Rotate { kek_file } = command;
     let rewrapped = rotate(desk, kek_file.as_deref())?;
     output.show_as(&rewrapped, |_| {
@@ -34,9 +30,9 @@ pub(super) fn run(desk: &Desk<'_>, output: Output, command: &AdminKekCommand) ->
     })
 }
 
-fn rotate(desk: &Desk<'_>, given: Option<&Path>) -> Result<Rewrapped, Fault> {
+fn rotate(desk: &Desk, given: Option<&Path>) -> Result<Rewrapped, Fault> {
     refuse_variable()?;
-    let paths = EmbeddedPaths::of(desk.args);
+    let paths = desk.settings.embedded_paths();
     let path = match given {
         Some(file) => file,
         None if paths.database.is_some() => &paths.kek,
@@ -59,12 +55,12 @@ fn rotate(desk: &Desk<'_>, given: Option<&Path>) -> Result<Rewrapped, Fault> {
 }
 
 /// Whether the keys are those of the database; leaves the marks of those that are new.
-fn check(desk: &Desk<'_>, keyring: &Keyring) -> Result<(), Fault> {
+fn check(desk: &Desk, keyring: &Keyring) -> Result<(), Fault> {
     unlock(keyring, &*desk.database).map_err(|error| Fault::of(&error))
 }
 
 fn refuse_variable() -> Result<(), Fault> {
-    if config::kek_from_environment().is_none() {
+    if kek_from_environment().is_none() {
         return Ok(());
     }
     Err(Fault::new(
@@ -75,7 +71,7 @@ fn refuse_variable() -> Result<(), Fault> {
 
 /// Whether anything is under an older version than the newest: then a rotation broke off, or the version was added
 /// by hand.
-fn is_under_way(desk: &Desk<'_>, newest: u32) -> Result<bool, Fault> {
+fn is_under_way(desk: &Desk, newest: u32) -> Result<bool, Fault> {
     let roots = any_older(desk, newest, |tx, after, limit| tx.roots_after(after, limit))?;
     let secrets = || any_older(desk, newest, |tx, after, limit| tx.secrets_after(after, limit));
     let issuer = || any_older(desk, newest, |tx, after, l| tx.issuer_secrets_after(after, l));
@@ -83,7 +79,7 @@ fn is_under_way(desk: &Desk<'_>, newest: u32) -> Result<bool, Fault> {
 }
 
 fn any_older<Id: Copy>(
-    desk: &Desk<'_>,
+    desk: &Desk,
     newest: u32,
     read: impl Fn(&mut dyn Tx, Option<&Id>, u32) -> Result<Vec<(Id, Wrapped)>, StoreError>,
 ) -> Result<bool, Fault> {
@@ -91,7 +87,7 @@ fn any_older<Id: Copy>(
     let mut after = None;
     loop {
         let page = store.write(Durability::Relaxed, |tx| read(tx, after.as_ref(), PAGE));
-        let page = page.map_err(database_fault)?;
+        let page = page.map_err(database_error)?;
         let Some((last, _)) = page.last() else { return Ok(false) };
         after = Some(*last);
         let is_older = |wrapped: &Wrapped| kek_version(wrapped).is_none_or(|v| v < newest);

@@ -3,7 +3,7 @@
 use super::{Desk, Output};
 use crate::{cli::KeyCommand as C, fault::Fault};
 
-pub(super) fn run(desk: &Desk<'_>, output: Output, command: &C) -> Result<(), Fault> {
+pub(super) fn run(desk: &Desk, output: Output, command: &C) -> Result<(), Fault> {
     let operator = &desk.operator;
     match command {
         C::Deactivate(key) => output.show(&operator.deactivate_key(&key.api_key_id)?),

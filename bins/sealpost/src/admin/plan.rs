@@ -9,7 +9,7 @@ use crate::{
     fault::Fault,
 };
 
-pub(super) fn run(desk: &Desk<'_>, output: Output, command: &PlanCommand) -> Result<(), Fault> {
+pub(super) fn run(desk: &Desk, output: Output, command: &PlanCommand) -> Result<(), Fault> {
     let PlanCommand::Set(args) = command;
     let (operator, id) = (&desk.operator, &args.api_key_id);
     let key = match chosen(args)? {

@@ -3,7 +3,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
-use sealpost_webhooks::RetrySchedule;
+use sealpost_node::RetrySchedule;
 
 use super::positive;
 

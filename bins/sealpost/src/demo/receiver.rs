@@ -6,12 +6,13 @@ use std::{
     time::Duration,
 };
 
+use sealpost_node::SystemClock;
 use sealpost_receiver::{
     Handled, Head, KeySource, Listener, Listening, Observer, Options, secrets,
 };
 use tokio::sync::mpsc;
 
-use crate::{compose::SystemClock, fault::Fault};
+use crate::fault::Fault;
 
 /// Where notices arrive.
 pub(super) struct Receiver {

@@ -1,9 +1,10 @@
 //! The clock: limits, sessions and signatures depend on it, and nodes must agree.
 
 use sealpost_domain::{Clock as _, Timestamp};
+use sealpost_node::SystemClock;
 use sealpost_storage::Server;
 
-use crate::{compose::SystemClock, doctor::finding::Finding};
+use crate::doctor::finding::Finding;
 
 pub(super) fn look(server: Option<&Server>) -> Finding {
     let now = SystemClock.now();

@@ -1,14 +1,9 @@
 //! The database: whether it can be reached, fits this version, and keeps what it is given.
 
+use sealpost_node::{Settings, database_error, open_database};
 use sealpost_storage::{About, Database, DatabaseUrl};
 
-use crate::{
-    cli::ServeArgs,
-    compose::{database_fault, open_database},
-    config,
-    doctor::finding::Finding,
-    fault::Fault,
-};
+use crate::{doctor::finding::Finding, fault::Fault};
 
 /// A database that answers.
 pub(super) struct Opened {
@@ -18,8 +13,8 @@ pub(super) struct Opened {
     pub(super) is_current: bool,
 }
 
-pub(super) fn look(args: &ServeArgs, findings: &mut Vec<Finding>) -> Option<Opened> {
-    let url = config::database_url(&args.database);
+pub(super) fn look(settings: &Settings, findings: &mut Vec<Finding>) -> Option<Opened> {
+    let url = settings.database.database_url();
     if let DatabaseUrl::Sqlite(file) = &url
         && !file.exists()
     {
@@ -32,12 +27,12 @@ pub(super) fn look(args: &ServeArgs, findings: &mut Vec<Finding>) -> Option<Open
                     --database-url through a tunnel on this machine (docs/operating.md)";
         findings.push(Finding::warn("database", text));
     }
-    match open(args, &url) {
+    match open(settings, &url) {
         Ok((database, about)) => {
             findings.push(Finding::ok("database", format!("{} answers", about.engine)));
-            findings.extend(doubts(args, &about));
+            findings.extend(doubts(settings, &about));
             let is_embedded = matches!(url, DatabaseUrl::Sqlite(_));
-            let is_current = migrations(&database, is_embedded || args.migrate, findings);
+            let is_current = migrations(&database, is_embedded || settings.migrate, findings);
             Some(Opened { database, about, is_current })
         }
         Err(fault) => {
@@ -50,13 +45,13 @@ pub(super) fn look(args: &ServeArgs, findings: &mut Vec<Finding>) -> Option<Open
     }
 }
 
-fn open(args: &ServeArgs, url: &DatabaseUrl) -> Result<(Database, About), Fault> {
-    let database = open_database(&args.database, url)?;
-    let about = database.about().map_err(database_fault)?;
+fn open(settings: &Settings, url: &DatabaseUrl) -> Result<(Database, About), Fault> {
+    let database = open_database(&settings.database, url)?;
+    let about = database.about().map_err(database_error)?;
     Ok((database, about))
 }
 
-fn doubts(args: &ServeArgs, about: &About) -> Vec<Finding> {
+fn doubts(settings: &Settings, about: &About) -> Vec<Finding> {
     let Some(server) = about.server else { return Vec::new() };
     let mut doubts = Vec::new();
     if server.version < TESTED_SINCE {
@@ -68,11 +63,11 @@ fn doubts(args: &ServeArgs, about: &About) -> Vec<Finding> {
         let text = "the server's fsync or full_page_writes is off: what was acknowledged can be lost; turn both on";
         doubts.push(Finding::warn("database", text));
     }
-    if i64::from(args.database.database_pool) >= server.connections_max {
+    if i64::from(settings.database.pool_max) >= server.connections_max {
         let text = format!(
             "--database-pool {} is more than the server's max_connections of {} leaves; lower the one or raise \
              the other, for all nodes together",
-            args.database.database_pool, server.connections_max
+            settings.database.pool_max, server.connections_max
         );
         doubts.push(Finding::warn("database", text));
     }
@@ -84,7 +79,7 @@ fn migrations(database: &Database, will_migrate: bool, findings: &mut Vec<Findin
     let pending = match database.pending_migrations() {
         Ok(pending) => pending,
         Err(error) => {
-            findings.push(Finding::fail("schema", database_fault(error).to_string()));
+            findings.push(Finding::fail("schema", database_error(error).to_string()));
             return false;
         }
     };

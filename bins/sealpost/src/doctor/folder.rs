@@ -7,13 +7,14 @@ use std::{
 };
 
 use rustix::fs::{Access, access, statvfs};
+use sealpost_node::DatabaseSettings;
 use sealpost_storage::DatabaseUrl;
 
-use crate::{cli::DatabaseArgs, config, doctor::finding::Finding};
+use crate::doctor::finding::Finding;
 
 /// Only where the database is a file on this machine.
-pub(super) fn look(args: &DatabaseArgs) -> Vec<Finding> {
-    let DatabaseUrl::Sqlite(file) = config::database_url(args) else { return Vec::new() };
+pub(super) fn look(settings: &DatabaseSettings) -> Vec<Finding> {
+    let DatabaseUrl::Sqlite(file) = settings.database_url() else { return Vec::new() };
     let folder = match file.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
         _ => PathBuf::from("."),

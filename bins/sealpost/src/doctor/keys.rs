@@ -2,21 +2,21 @@
 //! A start would make a key file and leave marks; this does neither.
 
 use sealpost_domain::ports::{Durability, KekMarks as _, Store};
+use sealpost_node::{
+    Settings, config, database_error,
+    kek::{self, KekSource},
+};
 use sealpost_wallet::{Keyring, Root, WalletError, WebhookSecret};
 
 use crate::{
-    cli::ServeArgs,
-    compose::database_fault,
-    config::{self, EmbeddedPaths},
     doctor::{database::Opened, finding::Finding},
     fault::Fault,
-    kek::{self, KekSource},
 };
 
-pub(super) fn look(args: &ServeArgs, opened: Option<&Opened>) -> Vec<Finding> {
-    let paths = EmbeddedPaths::of(&args.database);
+pub(super) fn look(settings: &Settings, opened: Option<&Opened>) -> Vec<Finding> {
+    let paths = settings.database.embedded_paths();
     // What is wrong with the settings is said already.
-    let Ok(source) = config::kek_source(args, &paths) else { return Vec::new() };
+    let Ok(source) = config::kek_source(&settings.kek, &paths) else { return Vec::new() };
     if let KekSource::Embedded { file, database } = source
         && !file.exists()
         && !database.exists()
@@ -26,7 +26,7 @@ pub(super) fn look(args: &ServeArgs, opened: Option<&Opened>) -> Vec<Finding> {
     }
     let keyring = match kek::read_existing(&source) {
         Ok(keyring) => keyring,
-        Err(fault) => return vec![Finding::fail("keys", fault.to_string())],
+        Err(error) => return vec![Finding::fail("keys", Fault::from(error).to_string())],
     };
     let Some(opened) = opened.filter(|opened| opened.is_current) else {
         let text =
@@ -43,7 +43,7 @@ pub(super) fn look(args: &ServeArgs, opened: Option<&Opened>) -> Vec<Finding> {
 }
 
 fn fit(keyring: &Keyring, opened: &Opened) -> Result<String, Fault> {
-    for (version, mark) in opened.database.kek_marks().map_err(database_fault)? {
+    for (version, mark) in opened.database.kek_marks().map_err(database_error)? {
         match keyring.check_mark(version, &mark) {
             Ok(()) => {}
             Err(WalletError::UnknownKekVersion { version }) => {
@@ -67,7 +67,7 @@ fn sample(keyring: &Keyring, opened: &Opened) -> Result<String, Fault> {
     let read = store.write(Durability::Relaxed, |tx| {
         Ok((tx.roots_after(None, SAMPLE)?, tx.secrets_after(None, SAMPLE)?))
     });
-    let (roots, secrets) = read.map_err(database_fault)?;
+    let (roots, secrets) = read.map_err(database_error)?;
     let no_root = roots.iter().filter(|(id, row)| Root::unwrap(keyring, id, row).is_err());
     let no_secret =
         secrets.iter().filter(|(id, row)| WebhookSecret::unwrap(keyring, id, row).is_err());

@@ -6,16 +6,12 @@ use std::{
     time::Duration,
 };
 
-use crate::{
-    cli::{HttpArgs, OpsListen},
-    doctor::finding::Finding,
-};
+use sealpost_node::HttpSettings;
 
-pub(super) fn look(http: &HttpArgs) -> Vec<Finding> {
-    let ops = match http.ops_listen {
-        OpsListen::At(address) => Some(address),
-        OpsListen::Off => None,
-    };
+use crate::doctor::finding::Finding;
+
+pub(super) fn look(http: &HttpSettings) -> Vec<Finding> {
+    let ops = http.ops_listen;
     let is_running = ops.is_some_and(is_sealpost);
     let named = [("--listen", Some(http.listen)), ("--ops-listen", ops)];
     let given = named.into_iter().filter_map(|(flag, address)| Some((flag, address?)));

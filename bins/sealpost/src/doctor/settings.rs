@@ -1,38 +1,35 @@
 //! Settings that contradict each other, or that will surprise.
 
-use crate::{
-    base_url::BaseUrl,
-    circuits,
-    cli::{HttpArgs, ServeArgs},
-    config,
-    doctor::finding::Finding,
-    logs, tls,
-};
+use sealpost_node::{BaseUrl, HttpSettings, Settings, circuits, config, tls};
 
-pub(super) fn look(args: &ServeArgs) -> Vec<Finding> {
-    let mut findings = vec![Finding::of("settings", sound(args))];
-    findings.extend(surprises(&args.http).into_iter().map(|text| Finding::warn("settings", text)));
+use crate::{doctor::finding::Finding, fault::Fault, logs};
+
+pub(super) fn look(settings: &Settings, log: &str) -> Vec<Finding> {
+    let mut findings = vec![Finding::of("settings", sound(settings, log))];
+    let surprises = surprises(&settings.http);
+    findings.extend(surprises.into_iter().map(|text| Finding::warn("settings", text)));
     findings
 }
 
-fn sound(args: &ServeArgs) -> Result<String, crate::fault::Fault> {
-    config::check_listen(args)?;
-    config::check_lease(args)?;
-    config::check_timeouts(&args.http)?;
-    config::check_body_memory(&args.http)?;
-    config::kek_source(args, &config::EmbeddedPaths::of(&args.database))?;
-    if let Some(file) = &args.webhooks.extra_roots {
+fn sound(settings: &Settings, log: &str) -> Result<String, Fault> {
+    let http = &settings.http;
+    config::check_listen(settings)?;
+    config::check_lease(settings)?;
+    config::check_timeouts(http)?;
+    config::check_body_memory(http)?;
+    config::kek_source(&settings.kek, &settings.database.embedded_paths())?;
+    if let Some(file) = &settings.webhooks.extra_roots {
         tls::read_certificates(file)?;
     }
-    circuits::read(args.service.circuits.as_deref())?;
-    logs::filter(&args.log)?;
-    if let Some(url) = &args.http.base_url {
+    circuits::read(settings.circuits.as_deref())?;
+    logs::filter(log)?;
+    if let Some(url) = &http.base_url {
         BaseUrl::new(Some(url), url)?;
     }
-    Ok(format!("to be served on {}://{}", config::scheme(&args.http), args.http.listen))
+    Ok(format!("to be served on {}://{}", http.scheme(), http.listen))
 }
 
-fn surprises(http: &HttpArgs) -> Vec<&'static str> {
+fn surprises(http: &HttpSettings) -> Vec<&'static str> {
     let mut surprises = Vec::new();
     if http.behind_tls_proxy && http.trusted_proxies.is_empty() {
         surprises.push(

@@ -1,16 +1,17 @@
 //! The certificate: whether it can be served with, and for how long.
 
 use sealpost_domain::{Clock as _, Timestamp};
+use sealpost_node::{HttpSettings, SystemClock, tls::Pair};
 
-use crate::{cli::ServeArgs, compose::SystemClock, config, doctor::finding::Finding, tls::Pair};
+use crate::{doctor::finding::Finding, fault::Fault};
 
 /// Only where the service speaks TLS itself.
-pub(super) fn look(args: &ServeArgs) -> Option<Finding> {
-    let files = config::tls_files(&args.http)?;
+pub(super) fn look(http: &HttpSettings) -> Option<Finding> {
+    let files = http.tls.as_ref()?;
     let now = SystemClock.now();
     Some(match files.read().and_then(|pair| pair.check(now).map(|()| pair)) {
         Ok(pair) => judge(&pair, now),
-        Err(fault) => Finding::fail("tls", fault.to_string()),
+        Err(error) => Finding::fail("tls", Fault::from(error).to_string()),
     })
 }
 

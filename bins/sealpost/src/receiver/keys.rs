@@ -1,10 +1,11 @@
 //! Where the keys of a receiver come from: files, flags, and the environment.
 
+use sealpost_node::secret_file;
 use sealpost_receiver::{Key, ReceiverError, public_keys, secrets};
 use zeroize::Zeroizing;
 
 use super::bounded;
-use crate::{cli::KeyArgs, fault::Fault, secret_file};
+use crate::{cli::KeyArgs, fault::Fault};
 
 /// Everything that was given. Wrong usage where something cannot be read or is no key, or where there is none; an
 /// empty secret file is a place for one.
@@ -16,7 +17,8 @@ pub(super) fn read(args: &KeyArgs) -> Result<Vec<Key>, Fault> {
         keys.extend(public_keys(&document, &file.display().to_string()).map_err(usage)?);
     }
     for file in &args.secret_files {
-        let text = secret_file::read("the secret file", file).map_err(|fault| fault.as_usage())?;
+        let text = secret_file::read("the secret file", file)
+            .map_err(|error| Fault::usage(error.with_causes()))?;
         keys.extend(secrets(&text, &file.display().to_string()).map_err(usage)?);
     }
     if let Some(text) = from_environment() {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use sealpost_node::SystemClock;
 use sealpost_receiver::{KeySource, Listener, Observer, Options, ReceiverError};
 use tokio::sync::Notify;
 
@@ -9,7 +10,7 @@ use super::{
     keys,
     show::{Style, greet, show},
 };
-use crate::{cli::ListenArgs, compose::SystemClock, fault::Fault, serve::Signals};
+use crate::{cli::ListenArgs, fault::Fault, serve::Signals};
 
 /// Receives until told to stop, or until nobody reads what it prints.
 pub(crate) fn run(args: ListenArgs) -> Result<(), Fault> {

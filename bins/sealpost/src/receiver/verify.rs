@@ -4,10 +4,11 @@
 use std::io::Write as _;
 
 use sealpost_domain::{Clock as _, Timestamp};
+use sealpost_node::SystemClock;
 use sealpost_receiver::{Head, Report, Request, check, visible};
 
 use super::{bounded, keys};
-use crate::{cli::VerifyArgs, compose::SystemClock, fault::Fault};
+use crate::{cli::VerifyArgs, fault::Fault};
 
 /// Checks it, and says what it saw.
 pub(crate) fn run(args: &VerifyArgs) -> Result<(), Fault> {

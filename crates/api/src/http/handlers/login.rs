@@ -1,0 +1,18 @@
+//! `POST /v1/auth/login`: a session for an account.
+
+use actix_web::web;
+use sealpost_domain::Refusal;
+use sealpost_service::{LoggedIn, Login};
+
+use super::{Answer, ask};
+use crate::http::{ApiState, caller::Visitor, fields::Fields};
+
+pub(crate) async fn login(app: web::Data<ApiState>, visitor: Visitor) -> Answer<LoggedIn> {
+    let login = visitor.body.and_then(read)?;
+    ask(&app, move |sealpost| sealpost.login(&login)).await
+}
+
+fn read(mut fields: Fields) -> Result<Login, Refusal> {
+    fields.require(&["account_id", "login_secret"])?;
+    Ok(Login { account_id: fields.text("account_id")?, login_secret: fields.text("login_secret")? })
+}

@@ -1,0 +1,16 @@
+//! `POST /v1/auth/rotate-secret`: a new login secret for the session's account.
+
+use actix_web::web;
+use sealpost_service::SecretRotated;
+
+use super::{Answer, ask};
+use crate::http::{ApiState, caller::Visitor, throttle};
+
+pub(crate) async fn rotate_secret(
+    app: web::Data<ApiState>,
+    visitor: Visitor,
+) -> Answer<SecretRotated> {
+    let body = visitor.body.map(drop);
+    throttle::admit_account(&app, visitor.token.as_deref(), &body).await?;
+    ask(&app, move |sealpost| sealpost.rotate_login_secret(visitor.token.as_deref(), &body)).await
+}

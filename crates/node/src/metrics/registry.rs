@@ -1,0 +1,234 @@
+//! The recorder behind the `metrics` facade: finds or makes the series that a name and its labels mean, and writes them
+//! all down.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt::Write as _,
+    sync::{
+        Arc, PoisonError, RwLock,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use metrics::{Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit};
+
+use super::{
+    catalogue::{Kind, Metric},
+    spread::Spread,
+};
+
+/// Every series there is.
+#[derive(Debug, Default)]
+pub struct Registry {
+    families: BTreeMap<&'static str, Family>,
+    /// The same by the key that they are asked for with, so that nothing is written to find them again.
+    known: RwLock<HashMap<Key, Cell>>,
+}
+
+/// The series of one metric, by their labels as they are written.
+#[derive(Debug)]
+struct Family {
+    metric: &'static Metric,
+    series: RwLock<BTreeMap<String, Cell>>,
+}
+
+#[derive(Debug, Clone)]
+enum Cell {
+    Count(Arc<AtomicU64>),
+    Spread(Arc<Spread>),
+    /// The bits of a float.
+    Value(Arc<AtomicU64>),
+}
+
+impl Registry {
+    /// One for these metrics and no others.
+    pub(crate) fn new(metrics: &'static [Metric]) -> Self {
+        let families = metrics
+            .iter()
+            .map(|metric| (metric.name, Family { metric, series: RwLock::default() }));
+        Self { families: families.collect(), known: RwLock::default() }
+    }
+
+    /// The text format, version 0.0.4.
+    pub(crate) fn render(&self) -> String {
+        let mut out = String::new();
+        for (name, family) in &self.families {
+            let series = family.series.read().unwrap_or_else(PoisonError::into_inner);
+            if series.is_empty() {
+                continue;
+            }
+            let kind = match family.metric.kind {
+                Kind::Counter | Kind::Sum => "counter",
+                Kind::Gauge => "gauge",
+                Kind::Histogram(_) => "histogram",
+            };
+            // Writing to a string does not fail.
+            writeln!(out, "# HELP {name} {}\n# TYPE {name} {kind}", family.metric.help).ok();
+            for (labels, cell) in &*series {
+                cell.write(&mut out, name, labels);
+            }
+        }
+        out
+    }
+
+    fn cell(&self, key: &Key) -> Option<Cell> {
+        if let Some(cell) = self.known.read().unwrap_or_else(PoisonError::into_inner).get(key) {
+            return Some(cell.clone());
+        }
+        let cell = self.families.get(key.name())?.cell(&written(key))?;
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        Some(known.entry(key.clone()).or_insert(cell).clone())
+    }
+}
+
+impl Family {
+    fn cell(&self, labels: &str) -> Option<Cell> {
+        if let Some(cell) = self.series.read().unwrap_or_else(PoisonError::into_inner).get(labels) {
+            return Some(cell.clone());
+        }
+        let mut series = self.series.write().unwrap_or_else(PoisonError::into_inner);
+        // Labels are bounded where they are given; this is for the day on which one is not.
+        if series.len() >= SERIES_MAX {
+            return None;
+        }
+        let cell = series.entry(labels.to_owned()).or_insert_with(|| Cell::new(self.metric.kind));
+        Some(cell.clone())
+    }
+}
+
+impl Cell {
+    fn new(kind: Kind) -> Self {
+        match kind {
+            Kind::Counter => Self::Count(Arc::default()),
+            Kind::Gauge | Kind::Sum => Self::Value(Arc::new(AtomicU64::new(0.0_f64.to_bits()))),
+            Kind::Histogram(bounds) => Self::Spread(Arc::new(Spread::new(bounds))),
+        }
+    }
+
+    fn write(&self, out: &mut String, name: &str, labels: &str) {
+        let braced = if labels.is_empty() { String::new() } else { format!("{{{labels}}}") };
+        match self {
+            Self::Count(count) => {
+                writeln!(out, "{name}{braced} {}", count.load(Ordering::Relaxed)).ok();
+            }
+            Self::Spread(spread) => spread.write(out, name, labels),
+            Self::Value(bits) => {
+                let value = f64::from_bits(bits.load(Ordering::Relaxed));
+                writeln!(out, "{name}{braced} {value}").ok();
+            }
+        }
+    }
+}
+
+/// A kind that does not fit its name counts nothing, like a name that nobody knows.
+impl Recorder for Registry {
+    fn describe_counter(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+
+    fn describe_gauge(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+
+    fn describe_histogram(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+
+    fn register_counter(&self, key: &Key, _: &Metadata<'_>) -> Counter {
+        match self.cell(key) {
+            Some(Cell::Count(count)) => Counter::from_arc(count),
+            _ => Counter::noop(),
+        }
+    }
+
+    fn register_gauge(&self, key: &Key, _: &Metadata<'_>) -> Gauge {
+        match self.cell(key) {
+            Some(Cell::Value(bits)) => Gauge::from_arc(bits),
+            _ => Gauge::noop(),
+        }
+    }
+
+    fn register_histogram(&self, key: &Key, _: &Metadata<'_>) -> Histogram {
+        match self.cell(key) {
+            Some(Cell::Spread(spread)) => Histogram::from_arc(spread),
+            _ => Histogram::noop(),
+        }
+    }
+}
+
+/// Labels as they stand between the braces.
+fn written(key: &Key) -> String {
+    let mut text = String::new();
+    for label in key.labels() {
+        if !text.is_empty() {
+            text.push(',');
+        }
+        text.push_str(label.key());
+        text.push_str("=\"");
+        for symbol in label.value().chars() {
+            match symbol {
+                '\\' => text.push_str("\\\\"),
+                '"' => text.push_str("\\\""),
+                '\n' => text.push_str("\\n"),
+                other => text.push(other),
+            }
+        }
+        text.push('"');
+    }
+    text
+}
+
+/// Routes by methods by statuses stay far below it.
+const SERIES_MAX: usize = 2000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static METRICS: [Metric; 3] = [
+        Metric { name: "a_total", kind: Kind::Counter, help: "A." },
+        Metric { name: "b", kind: Kind::Gauge, help: "B." },
+        Metric { name: "c_seconds", kind: Kind::Histogram(&[0.5, 1.0]), help: "C." },
+    ];
+
+    fn written_after(work: impl FnOnce()) -> String {
+        let registry = Registry::new(&METRICS);
+        metrics::with_local_recorder(&registry, work);
+        registry.render()
+    }
+
+    #[test]
+    fn the_text_is_that_of_the_format() {
+        let text = written_after(|| {
+            metrics::counter!("a_total", "code" => "x\"y\\z\n").increment(2);
+            metrics::counter!("a_total", "code" => "x\"y\\z\n").increment(1);
+            metrics::gauge!("b").set(-1.5);
+            for value in [0.5, 0.75, 2.0] {
+                metrics::histogram!("c_seconds", "pool" => "p").record(value);
+            }
+        });
+        let expected = "# HELP a_total A.\n# TYPE a_total counter\na_total{code=\"x\\\"y\\\\z\\n\"} 3\n\
+            # HELP b B.\n# TYPE b gauge\nb -1.5\n\
+            # HELP c_seconds C.\n# TYPE c_seconds histogram\n\
+            c_seconds_bucket{pool=\"p\",le=\"0.5\"} 1\nc_seconds_bucket{pool=\"p\",le=\"1\"} 2\n\
+            c_seconds_bucket{pool=\"p\",le=\"+Inf\"} 3\n\
+            c_seconds_sum{pool=\"p\"} 3.25\nc_seconds_count{pool=\"p\"} 3\n";
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn what_is_in_no_catalogue_is_not_exported() {
+        let text = written_after(|| {
+            metrics::counter!("unheard_of_total").increment(1);
+            // The right name, and the wrong kind.
+            metrics::gauge!("a_total").set(7);
+        });
+        assert_eq!(text.matches('7').count() + text.matches("unheard").count(), 0, "{text}");
+    }
+
+    #[test]
+    fn a_label_without_bounds_does_not_fill_the_memory() {
+        let registry = Registry::new(&METRICS);
+        metrics::with_local_recorder(&registry, || {
+            for number in 0..=SERIES_MAX {
+                metrics::counter!("a_total", "id" => number.to_string()).increment(1);
+            }
+        });
+        assert_eq!(registry.render().lines().count(), SERIES_MAX + 2);
+        assert_eq!(registry.known.into_inner().unwrap().len(), SERIES_MAX);
+    }
+}

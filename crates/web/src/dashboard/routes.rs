@@ -1,0 +1,65 @@
+//! The dashboard's paths, a line for each.
+
+use actix_web::{Resource, guard, web};
+
+use super::{page::Page, pages as p};
+use crate::state::WebState;
+
+/// Every page and every form.
+pub(crate) fn routes(config: &mut web::ServiceConfig) {
+    config
+        .service(
+            at("/dashboard/sign-in", "GET, POST")
+                .route(web::get().to(p::sign_in::show))
+                .route(web::post().to(p::sign_in::submit)),
+        )
+        .service(
+            at("/dashboard/open-account", "GET, POST")
+                .route(web::get().to(p::open_account::show))
+                .route(web::post().to(p::open_account::submit)),
+        )
+        .service(at("/dashboard/sign-out", "POST").route(web::post().to(p::account::sign_out)))
+        .service(at("/dashboard", "GET").route(web::get().to(p::overview::show)))
+        .service(at("/dashboard/account", "GET").route(web::get().to(p::account::show)))
+        .service(
+            at("/dashboard/account/sessions", "POST")
+                .route(web::post().to(p::account::end_session)),
+        )
+        .service(
+            at("/dashboard/account/secret", "POST")
+                .route(web::post().to(p::account::rotate_secret)),
+        )
+        .service(
+            at("/dashboard/keys", "GET, POST")
+                .route(web::get().to(p::new_key::show))
+                .route(web::post().to(p::new_key::submit)),
+        )
+        .service(at("/dashboard/keys/{key}", "GET").route(web::get().to(p::key::show)))
+        .service(
+            at("/dashboard/keys/{key}/revoke", "GET, POST")
+                .route(web::get().to(p::revoke::show))
+                .route(web::post().to(p::revoke::submit)),
+        )
+        .service(
+            at("/dashboard/keys/{key}/webhooks", "POST")
+                .route(web::post().to(p::webhook::register)),
+        )
+        .service(
+            at("/dashboard/keys/{key}/webhooks/{webhook}", "GET, POST")
+                .route(web::get().to(p::webhook::show))
+                .route(web::post().to(p::webhook::act)),
+        )
+        .service(
+            web::resource("/dashboard/{rest}*")
+                .guard(guard::Any(guard::Get()).or(guard::Post()))
+                .default_service(web::to(async |app: web::Data<WebState>| {
+                    Page::not_found(app.docs.place())
+                })),
+        );
+}
+
+fn at(path: &str, allowed: &'static str) -> Resource {
+    let refuse =
+        async move |app: web::Data<WebState>| Page::wrong_method(app.docs.place(), allowed);
+    web::resource(path).default_service(web::to(refuse))
+}
