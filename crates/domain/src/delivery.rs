@@ -97,7 +97,7 @@ pub enum Outcome {
 
 /// What a receiver answered, as far as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct ReceiverResponse {
     /// The HTTP status.
     pub status: u16,
     /// The beginning of the body, at most 1 KiB; bytes that are no text are replaced.
@@ -118,7 +118,7 @@ pub struct AttemptResult {
     /// How long it took.
     pub duration_ms: u32,
     /// What the receiver answered; `None` where no answer came.
-    pub answer: Option<Answer>,
+    pub response: Option<ReceiverResponse>,
     /// How it ended.
     pub outcome: Outcome,
 }

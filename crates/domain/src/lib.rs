@@ -45,7 +45,8 @@ pub use circuit::{
     CircuitReport, Circuits, Jurisdiction,
 };
 pub use delivery::{
-    Answer, AttemptFailure, AttemptResult, DeliveryId, LeaseToken, LeasedDelivery, Outcome,
+    AttemptFailure, AttemptResult, DeliveryId, LeaseToken, LeasedDelivery, Outcome,
+    ReceiverResponse,
 };
 pub use did::Did;
 pub use envelope::{Envelope, EnvelopeHash, EnvelopeMeta, Suite};

@@ -251,7 +251,7 @@ fn delivery(envelope: &Envelope, to: &Webhook) -> LeasedDelivery {
 
 fn success(held: &LeasedDelivery) -> AttemptResult {
     let (id, lease, outcome) = (held.id(), held.lease, Outcome::Succeeded);
-    AttemptResult { id, lease, attempts: 1, at: NOW, duration_ms: 1, answer: None, outcome }
+    AttemptResult { id, lease, attempts: 1, at: NOW, duration_ms: 1, response: None, outcome }
 }
 
 fn random(number: u32) -> [u8; 10] {

@@ -151,7 +151,7 @@ fn end(settlement: &AttemptResult) -> Result<End, Fault> {
         }
         Outcome::Succeeded => (AttemptOutcome::Succeeded, None, None),
     };
-    let answer = settlement.answer.as_ref();
+    let response = settlement.response.as_ref();
     Ok(End {
         held: Held::new(&settlement.id, settlement.lease),
         attempts: columns::number(settlement.attempts, "number of attempts")?,
@@ -159,8 +159,8 @@ fn end(settlement: &AttemptResult) -> Result<End, Fault> {
         duration_ms: i32::try_from(settlement.duration_ms).unwrap_or(i32::MAX),
         outcome: outcome.as_str(),
         failure,
-        status_code: answer.map(|answer| answer.status.into()),
-        excerpt: answer.and_then(|answer| excerpt(&answer.excerpt)),
+        status_code: response.map(|response| response.status.into()),
+        excerpt: response.and_then(|response| excerpt(&response.excerpt)),
         due_at,
         is_gone: matches!(settlement.outcome, Outcome::Gone),
     })

@@ -15,14 +15,14 @@ use awc::{
     },
 };
 use futures_util::StreamExt as _;
-use sealpost_domain::{Answer, AttemptFailure, Timestamp};
+use sealpost_domain::{AttemptFailure, ReceiverResponse, Timestamp};
 
 /// What came of one attempt.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Attempted {
     /// `Ok` means that the receiver answered 2xx in time.
     pub(crate) result: Result<(), AttemptFailure>,
-    pub(crate) answer: Option<Answer>,
+    pub(crate) answer: Option<ReceiverResponse>,
     /// When the receiver asks to be tried again, where its status gives the word a meaning.
     pub(crate) retry_after: Option<RetryAfter>,
     /// The receiver asks for no further attempt at this notice.
@@ -53,7 +53,7 @@ impl Attempted {
         };
         let is_aborted = headers.get(DELIVERY).is_some_and(|value| value == ABORT);
         let excerpt = text(&beginning(answer).await);
-        let answer = Some(Answer { status: status.as_u16(), excerpt });
+        let answer = Some(ReceiverResponse { status: status.as_u16(), excerpt });
         Self { result, answer, retry_after, is_aborted }
     }
 

@@ -157,7 +157,7 @@ mod tests {
                     attempts: 1,
                     at: NOW,
                     duration_ms: 1,
-                    answer: None,
+                    response: None,
                     outcome,
                 };
                 writings.send(Writing::Settle(settlement)).unwrap();

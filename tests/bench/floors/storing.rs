@@ -66,7 +66,7 @@ fn batch(sealed: &Envelope, identities: &Identities, first: u64) -> WriteSet {
 
 fn success(held: &LeasedDelivery) -> AttemptResult {
     let (id, lease, outcome) = (held.id(), held.lease, Outcome::Succeeded);
-    AttemptResult { id, lease, attempts: 1, at: PAST, duration_ms: 1, answer: None, outcome }
+    AttemptResult { id, lease, attempts: 1, at: PAST, duration_ms: 1, response: None, outcome }
 }
 
 /// No delivery fails here.

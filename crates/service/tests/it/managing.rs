@@ -3,8 +3,8 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use sealpost_domain::{
-    Answer, AttemptFailure, AttemptResult, Clock as _, Code, DisabledReason, EventKind, LeaseToken,
-    LeasedDelivery, Outcome, Refusal, WebhookStatus,
+    AttemptFailure, AttemptResult, Clock as _, Code, DisabledReason, EventKind, LeaseToken,
+    LeasedDelivery, Outcome, ReceiverResponse, Refusal, WebhookStatus,
     ports::{Claim, Outbox as _},
 };
 use sealpost_service::{
@@ -85,7 +85,7 @@ fn claim(world: &World) -> Vec<LeasedDelivery> {
 }
 
 fn settle(world: &World, held: &[LeasedDelivery], outcome: Outcome) {
-    let answer = Some(Answer { status: 500, excerpt: "no".to_owned() });
+    let response = Some(ReceiverResponse { status: 500, excerpt: "no".to_owned() });
     let ends: Vec<_> = held
         .iter()
         .map(|held| AttemptResult {
@@ -94,7 +94,7 @@ fn settle(world: &World, held: &[LeasedDelivery], outcome: Outcome) {
             attempts: held.attempts + 1,
             at: world.clock.now(),
             duration_ms: 7,
-            answer: answer.clone(),
+            response: response.clone(),
             outcome,
         })
         .collect();

@@ -15,9 +15,9 @@ use diesel::{
     dsl::sql, sql_types::BigInt,
 };
 use sealpost_domain::{
-    Account, AccountId, Answer, ApiKey, ApiKeyId, AttemptResult, Did, Envelope, EnvelopeHash,
-    EnvelopeId, EnvelopeMeta, EventKind, IssuerKey, IssuerKeyId, KeyStatus, Label, LeaseToken,
-    LeasedDelivery, Outcome, Plan, Suite, Target, Timestamp, TokenHash, Webhook, WebhookId,
+    Account, AccountId, ApiKey, ApiKeyId, AttemptResult, Did, Envelope, EnvelopeHash, EnvelopeId,
+    EnvelopeMeta, EventKind, IssuerKey, IssuerKeyId, KeyStatus, Label, LeaseToken, LeasedDelivery,
+    Outcome, Plan, ReceiverResponse, Suite, Target, Timestamp, TokenHash, Webhook, WebhookId,
     WebhookStatus, Wrapped,
     ports::{Claim, Durability, FactsQuery, SendLedger as _, Store, StoreError, Tx, WriteSet},
 };
@@ -80,7 +80,7 @@ pub(super) fn settlement(held: &LeasedDelivery, when: i64, outcome: Outcome) -> 
         attempts: held.attempts + 1,
         at: at(when),
         duration_ms: 12,
-        answer: Some(Answer { status: 500, excerpt: "so it is".to_owned() }),
+        response: Some(ReceiverResponse { status: 500, excerpt: "so it is".to_owned() }),
         outcome,
     }
 }

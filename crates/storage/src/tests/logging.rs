@@ -1,8 +1,8 @@
 //! The log of attempts, and what waits: who writes it, and in which order it is read.
 
 use sealpost_domain::{
-    Answer, Attempt, AttemptFailure, AttemptNumber, AttemptOutcome, AttemptResult, LeaseToken,
-    LeasedDelivery, Outcome, PendingDelivery, Webhook,
+    Attempt, AttemptFailure, AttemptNumber, AttemptOutcome, AttemptResult, LeaseToken,
+    LeasedDelivery, Outcome, PendingDelivery, ReceiverResponse, Webhook,
     ports::{Durability::Durable, Outbox, Store},
 };
 
@@ -54,7 +54,7 @@ fn every_attempt_is_a_row_with_all_that_is_known(db: &Fixture) {
     settle(db, &[settlement(&claim(db, 1000, 1)[0], 1100, retry(1200))]);
     let exhausted = Outcome::Exhausted(AttemptFailure::Timeout);
     let last = claim(db, 1200, 2).remove(0);
-    settle(db, &[AttemptResult { answer: None, ..settlement(&last, 1300, exhausted) }]);
+    settle(db, &[AttemptResult { response: None, ..settlement(&last, 1300, exhausted) }]);
     let first = Attempt {
         number: AttemptNumber(0),
         envelope_id: sent[0].meta.id,
@@ -106,7 +106,7 @@ fn whatever_a_receiver_answers_can_be_written(db: &Fixture) {
         .iter()
         .zip(&answers)
         .map(|(held, excerpt)| AttemptResult {
-            answer: Some(Answer { status: 599, excerpt: excerpt.clone() }),
+            response: Some(ReceiverResponse { status: 599, excerpt: excerpt.clone() }),
             duration_ms: u32::MAX,
             ..settlement(held, 1100, Outcome::Succeeded)
         })

@@ -48,9 +48,9 @@ impl Lane {
             delivery.outcome = ?outcome,
             "attempted"
         );
-        let (id, lease, answer) = (delivery.id(), delivery.lease, attempted.answer);
+        let (id, lease, response) = (delivery.id(), delivery.lease, attempted.answer);
         let duration_ms = u32::try_from(took.as_millis()).unwrap_or(u32::MAX);
-        AttemptResult { id, lease, attempts, at, duration_ms, answer, outcome }
+        AttemptResult { id, lease, attempts, at, duration_ms, response, outcome }
     }
 
     /// Gives back to the database what is not to be sent for now.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sealpost_domain::{Answer as Kept, AttemptFailure, AttemptResult, Outcome};
+use sealpost_domain::{AttemptFailure, AttemptResult, Outcome, ReceiverResponse as Kept};
 
 use super::{
     outbox::NOW,
@@ -47,7 +47,7 @@ fn an_attempt_says_what_was_answered_and_how_long_it_took() {
     });
     let settlement = settlement_at(settings(), &receiver);
     let excerpt = "short\u{fffd}\u{fffd}&\n".to_owned();
-    assert_eq!(settlement.answer, Some(Kept { status: 418, excerpt }));
+    assert_eq!(settlement.response, Some(Kept { status: 418, excerpt }));
     assert_eq!(failure(&settlement), AttemptFailure::HttpStatus(418));
     assert!((30..10_000).contains(&settlement.duration_ms), "{}", settlement.duration_ms);
 }
@@ -56,11 +56,11 @@ fn an_attempt_says_what_was_answered_and_how_long_it_took() {
 fn a_success_is_told_of_too_and_silence_is_no_answer() {
     let settlement = settlement_with(settings(), b"HTTP/1.1 204 No Content\r\n\r\n");
     assert_eq!(settlement.outcome, Outcome::Succeeded);
-    assert_eq!(settlement.answer, Some(Kept { status: 204, excerpt: String::new() }));
+    assert_eq!(settlement.response, Some(Kept { status: 204, excerpt: String::new() }));
     let timeout = Duration::from_millis(150);
     let hanging = Receiver::start(|_| Answer::Hang);
     let settlement = settlement_at(Settings { timeout, ..settings() }, &hanging);
-    assert_eq!((failure(&settlement), &settlement.answer), (AttemptFailure::Timeout, &None));
+    assert_eq!((failure(&settlement), &settlement.response), (AttemptFailure::Timeout, &None));
     assert!(settlement.duration_ms >= 150, "{}", settlement.duration_ms);
 }
 
@@ -74,7 +74,7 @@ fn of_a_long_answer_the_beginning_is_kept_and_the_rest_is_not_read() {
         let rig = Rig::start(settings());
         rig.submit(&target(1, &endless.url(), SECRET), 0);
         let settlement = rig.outbox.wait_for_settled(1).remove(0);
-        assert_eq!(settlement.answer.as_ref().unwrap().excerpt, "x".repeat(1024));
+        assert_eq!(settlement.response.as_ref().unwrap().excerpt, "x".repeat(1024));
         assert_eq!(settlement.outcome == Outcome::Succeeded, is_success, "{settlement:?}");
         endless.wait_for_cut(1);
     }
@@ -109,7 +109,7 @@ fn dripping_bytes_hold_nobody_up() {
     let head = Receiver::start(|_| Answer::Drip(b"HTTP/1.1 200 OK\r\nx-slow: "));
     let timeout = Duration::from_millis(300);
     let settlement = settlement_at(Settings { timeout, ..settings() }, &head);
-    assert_eq!((failure(&settlement), settlement.answer), (AttemptFailure::Timeout, None));
+    assert_eq!((failure(&settlement), settlement.response), (AttemptFailure::Timeout, None));
 }
 
 #[test]
@@ -118,14 +118,14 @@ fn a_head_without_measure_is_too_large() {
     let many = leaked(&[b"HTTP/1.1 200 OK\r\n", &b"x-many: x\r\n".repeat(200), b"\r\n"]);
     for answer in [long, many] {
         let settlement = settlement_with(settings(), answer);
-        assert_eq!((failure(&settlement), settlement.answer), (AttemptFailure::TooLarge, None));
+        assert_eq!((failure(&settlement), settlement.response), (AttemptFailure::TooLarge, None));
     }
 }
 
 #[test]
 fn a_reset_is_a_failed_attempt() {
     let settlement = settlement_at(settings(), &Receiver::resetting());
-    assert_eq!((failure(&settlement), settlement.answer), (AttemptFailure::Protocol, None));
+    assert_eq!((failure(&settlement), settlement.response), (AttemptFailure::Protocol, None));
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn a_receiver_that_is_gone_gets_nothing_more() {
     let ids = rig.submit_all(&target, 0..30);
     let settlement = rig.outbox.wait_for_settled(1).remove(0);
     assert_eq!(settlement.outcome, Outcome::Gone);
-    assert_eq!(settlement.answer.unwrap().status, 410);
+    assert_eq!(settlement.response.unwrap().status, 410);
     rig.outbox.wait_until(|state| {
         let others = ids.iter().filter(|id| **id != settlement.id);
         others.map(|id| &state.rows[id]).all(|row| row.held.is_none()).then_some(())
