@@ -6,7 +6,7 @@ use crate::Timestamp;
 
 /// What is told of a privileged act, before it has its place in the trail.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Act {
+pub struct AdminAction {
     /// Who did it, such as `operator:root`.
     pub actor: String,
     /// What was done, such as `key.revoke`.
@@ -25,7 +25,7 @@ pub struct AuditEntry {
     /// When it was added.
     pub at: Timestamp,
     /// What was done.
-    pub act: Act,
+    pub admin_action: AdminAction,
     /// The hash of the entry before; zeros for the first.
     pub previous: AuditHash,
     /// Over the number, the time, the act and the hash before.

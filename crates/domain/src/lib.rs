@@ -37,7 +37,7 @@ mod webhook;
 pub use account::{Account, Session};
 pub use assessment::{Assessment, BadgeDenial, Bound, Metric, Metrics, Unmet, judge};
 pub use attempt::{Attempt, AttemptNumber, AttemptOutcome, PendingDelivery};
-pub use audit::{Act, AuditEntry, AuditHash};
+pub use audit::{AdminAction, AuditEntry, AuditHash};
 pub use badge::{Badge, BadgeStatus, Revocation, StatusPosition};
 pub use channel::Channel;
 pub use circuit::{

@@ -2,7 +2,7 @@
 
 use diesel::prelude::*;
 use sealpost_domain::{
-    Act, AuditEntry, AuditHash, Timestamp,
+    AdminAction, AuditEntry, AuditHash, Timestamp,
     ports::{AuditRepo, StoreError},
 };
 
@@ -56,14 +56,14 @@ struct AuditRow {
 
 impl AuditRow {
     fn of(entry: &AuditEntry) -> Result<Self, Fault> {
-        let act = entry.act.clone();
+        let action = entry.admin_action.clone();
         Ok(Self {
             number: columns::number(entry.number, "audit entry")?,
             at: entry.at.as_millis(),
-            actor: act.actor,
-            action: act.action,
-            subject: act.subject,
-            detail: act.detail,
+            actor: action.actor,
+            action: action.action,
+            subject: action.subject,
+            detail: action.detail,
             previous: entry.previous.0.to_vec(),
             hash: entry.hash.0.to_vec(),
         })
@@ -73,7 +73,7 @@ impl AuditRow {
         Ok(AuditEntry {
             number: columns::number(self.number, "audit entry")?,
             at: Timestamp::from_millis(self.at),
-            act: Act {
+            admin_action: AdminAction {
                 actor: self.actor,
                 action: self.action,
                 subject: self.subject,

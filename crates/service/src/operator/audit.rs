@@ -1,7 +1,7 @@
 //! The audit trail: a chain in which every entry carries the hash of the one before, so that nobody changes, drops or
 //! inserts one without its showing from there on.
 
-use sealpost_domain::{Act, AuditEntry, AuditHash, Timestamp, ports::Durability};
+use sealpost_domain::{AdminAction, AuditEntry, AuditHash, Timestamp, ports::Durability};
 use sealpost_wallet::chain_hash;
 use serde::Serialize;
 use serde_json::json;
@@ -88,11 +88,15 @@ impl Operator {
 }
 
 /// The entry that follows `head`.
-pub(super) fn entry(head: Option<&AuditEntry>, act: Act, at: Timestamp) -> AuditEntry {
+pub(super) fn entry(
+    head: Option<&AuditEntry>,
+    admin_action: AdminAction,
+    at: Timestamp,
+) -> AuditEntry {
     let number = after_one(head);
     let previous = head.map_or(AuditHash::NONE, |head| head.hash);
-    let hash = hash(number, at, &act, previous);
-    AuditEntry { number, at, act, previous, hash }
+    let hash = hash(number, at, &admin_action, previous);
+    AuditEntry { number, at, admin_action, previous, hash }
 }
 
 fn after_one(head: Option<&AuditEntry>) -> u64 {
@@ -106,29 +110,29 @@ fn fault(before: Option<&AuditEntry>, found: &AuditEntry) -> Option<&'static str
     if found.previous != before.map_or(AuditHash::NONE, |before| before.hash) {
         return Some("it does not follow the entry before it");
     }
-    if found.hash != hash(found.number, found.at, &found.act, found.previous) {
+    if found.hash != hash(found.number, found.at, &found.admin_action, found.previous) {
         return Some("it was changed");
     }
     None
 }
 
 /// Each part with its length in front, so that no two entries are the same bytes.
-fn hash(number: u64, at: Timestamp, act: &Act, previous: AuditHash) -> AuditHash {
+fn hash(number: u64, at: Timestamp, admin_action: &AdminAction, previous: AuditHash) -> AuditHash {
     AuditHash(chain_hash(&[
         b"sealpost/v1/audit",
         &number.to_be_bytes(),
         &at.as_millis().to_be_bytes(),
-        act.actor.as_bytes(),
-        act.action.as_bytes(),
-        act.subject.as_bytes(),
-        act.detail.as_bytes(),
+        admin_action.actor.as_bytes(),
+        admin_action.action.as_bytes(),
+        admin_action.subject.as_bytes(),
+        admin_action.detail.as_bytes(),
         &previous.0,
     ]))
 }
 
 impl From<AuditEntry> for AuditShown {
     fn from(entry: AuditEntry) -> Self {
-        let Act { actor, action, subject, detail } = entry.act;
+        let AdminAction { actor, action, subject, detail } = entry.admin_action;
         let hash = entry.hash.to_string();
         Self { number: entry.number, at: entry.at, actor, action, subject, detail, hash }
     }

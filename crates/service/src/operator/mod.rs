@@ -11,7 +11,7 @@ mod rewrap;
 use std::sync::Arc;
 
 use sealpost_domain::{
-    Act, Clock, IllegalMove,
+    AdminAction, Clock, IllegalMove,
     ports::{Durability, Store, StoreError, Tx},
 };
 use sealpost_wallet::WalletError;
@@ -67,7 +67,7 @@ impl Operator {
             match work(tx)? {
                 Err(refused) => Ok(Err(refused)),
                 Ok((done, Deed { action, subject, detail })) => {
-                    let act = Act {
+                    let act = AdminAction {
                         actor: self.actor.clone(),
                         action: action.to_owned(),
                         subject,

@@ -3,7 +3,7 @@
 use std::thread;
 
 use sealpost_domain::{
-    Act, AuditEntry, AuditHash,
+    AdminAction, AuditEntry, AuditHash,
     ports::{Durability::Durable, Store, StoreError, Tx},
 };
 
@@ -19,7 +19,7 @@ on_both!(
 );
 
 fn entry(number: u64, previous: AuditHash) -> AuditEntry {
-    let act = Act {
+    let admin_action = AdminAction {
         actor: "operator:root".to_owned(),
         action: "key.revoke".to_owned(),
         subject: "ak_1".to_owned(),
@@ -27,7 +27,7 @@ fn entry(number: u64, previous: AuditHash) -> AuditEntry {
     };
     let mut hash = [0; 32];
     hash[..8].copy_from_slice(&number.to_be_bytes());
-    AuditEntry { number, at: at(-5), act, previous, hash: AuditHash(hash) }
+    AuditEntry { number, at: at(-5), admin_action, previous, hash: AuditHash(hash) }
 }
 
 fn append(tx: &mut dyn Tx) -> Result<AuditEntry, StoreError> {
