@@ -12,7 +12,7 @@ pub use badges::{BadgeLookup, BadgeRepo};
 pub use dispatching::{Claim, Dispatch, EventSigner, ExpeditedDelivery, Outbox, TargetGuard};
 pub use housekeeping::{HousekeepingRepo, HousekeepingTurn};
 pub use ledger::{
-    AdmissionFacts, FactsQuery, IdempotencyRecord, KeyFacts, NewIdempotencyRecord, Overage,
+    AdmissionFacts, FactsQuery, IdempotencyRecord, KeyFacts, NewIdempotencyRecord, OverageCount,
     ParkedDelivery, RecipientWebhooks, SendLedger, WriteSet,
 };
 pub use owner::{DailyCount, KeyOverview, OwnerLookup};

@@ -5,13 +5,13 @@ use std::time::Duration;
 use sealpost_domain::{Refusal, Timestamp, Usage, Window, WindowUse};
 
 use crate::{
-    Overage, Terms, throughput,
+    OveragePolicy, Terms, throughput,
     window::{Span, one_more},
 };
 
 /// On what grounds a message is admitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Admitted {
+pub enum MessageAdmission {
     /// Past the allowance, which this key may go over.
     Overage,
     /// Within the allowance.
@@ -46,7 +46,7 @@ pub fn admit_message(
     terms: &Terms,
     usage: &mut Usage,
     now: Timestamp,
-) -> Result<Admitted, Refusal> {
+) -> Result<MessageAdmission, Refusal> {
     let month = Span::Month.current(usage.month, now);
     let allowance = within_allowance(terms, month, now);
     let tat_us =
@@ -75,17 +75,21 @@ struct Blocked {
     retry_after: Duration,
 }
 
-fn within_allowance(terms: &Terms, month: WindowUse, now: Timestamp) -> Result<Admitted, Blocked> {
+fn within_allowance(
+    terms: &Terms,
+    month: WindowUse,
+    now: Timestamp,
+) -> Result<MessageAdmission, Blocked> {
     let Some(retry_after) = Span::Month.wait(month, terms.per_month, now) else {
-        return Ok(Admitted::WithinAllowance);
+        return Ok(MessageAdmission::WithinAllowance);
     };
     match terms.overage {
-        Overage::Admit => Ok(Admitted::Overage),
-        Overage::ContactSales => Err(Blocked {
+        OveragePolicy::Admit => Ok(MessageAdmission::Overage),
+        OveragePolicy::ContactSales => Err(Blocked {
             way_out: "ask sales for a larger allowance, or wait for the next month",
             retry_after,
         }),
-        Overage::HardBlock => {
+        OveragePolicy::HardBlock => {
             Err(Blocked { way_out: "upgrade the plan, or wait for the next month", retry_after })
         }
     }

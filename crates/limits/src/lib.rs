@@ -6,14 +6,14 @@
 //!
 //! ```
 //! use sealpost_domain::{Plan, Timestamp, Usage};
-//! use sealpost_limits::{Admitted, Terms, admit_message, admit_request, report};
+//! use sealpost_limits::{MessageAdmission, Terms, admit_message, admit_request, report};
 //!
 //! let terms = Terms::of(&Plan::Explorer);
 //! let mut usage = Usage::UNUSED;
 //! let now = Timestamp::from_millis(1_767_225_600_000);
 //!
 //! admit_request(&terms, &mut usage, now)?;
-//! assert_eq!(admit_message(&terms, &mut usage, now)?, Admitted::WithinAllowance);
+//! assert_eq!(admit_message(&terms, &mut usage, now)?, MessageAdmission::WithinAllowance);
 //! assert_eq!(report(&terms, &usage, now).month.remaining, 999);
 //! # Ok::<(), sealpost_domain::Refusal>(())
 //! ```
@@ -24,6 +24,6 @@ mod terms;
 mod throughput;
 mod window;
 
-pub use admit::{Admitted, admit_message, admit_request};
-pub use report::{Report, WindowReport, report};
-pub use terms::{Overage, Terms};
+pub use admit::{MessageAdmission, admit_message, admit_request};
+pub use report::{UsageReport, WindowReport, report};
+pub use terms::{OveragePolicy, Terms};

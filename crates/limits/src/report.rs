@@ -8,7 +8,8 @@ use crate::{Terms, window::Span};
 
 /// What was used and what is left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
-pub struct Report {
+#[schemars(rename = "Report")]
+pub struct UsageReport {
     /// Requests in the minute.
     pub minute: WindowReport,
     /// Requests in the day.
@@ -31,8 +32,8 @@ pub struct WindowReport {
 }
 
 /// Where `usage` stands at `now`.
-pub fn report(terms: &Terms, usage: &Usage, now: Timestamp) -> Report {
-    Report {
+pub fn report(terms: &Terms, usage: &Usage, now: Timestamp) -> UsageReport {
+    UsageReport {
         minute: window_report(Span::Minute, terms.per_minute, usage.minute, now),
         day: window_report(Span::Day, terms.per_day, usage.day, now),
         month: window_report(Span::Month, terms.per_month, usage.month, now),

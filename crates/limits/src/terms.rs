@@ -14,12 +14,12 @@ pub struct Terms {
     /// Messages a second, with a burst of one second. More than a million count as a million.
     pub per_second: u32,
     /// What becomes of messages past the allowance.
-    pub overage: Overage,
+    pub overage: OveragePolicy,
 }
 
 /// What becomes of messages past the monthly allowance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Overage {
+pub enum OveragePolicy {
     /// They are admitted and recorded.
     Admit,
     /// They are refused; sales may agree on more.
@@ -37,7 +37,7 @@ impl Terms {
                 per_day: 10_000,
                 per_month: 10_000,
                 per_second: 100,
-                overage: Overage::HardBlock,
+                overage: OveragePolicy::HardBlock,
             },
             Plan::Enterprise(agreed) => Self::agreed(agreed),
             Plan::Explorer => Self {
@@ -45,14 +45,14 @@ impl Terms {
                 per_day: 1_000,
                 per_month: 1_000,
                 per_second: 10,
-                overage: Overage::HardBlock,
+                overage: OveragePolicy::HardBlock,
             },
             Plan::Sovereign => Self {
                 per_minute: 2_000,
                 per_day: 100_000,
                 per_month: 100_000,
                 per_second: 1_000,
-                overage: Overage::ContactSales,
+                overage: OveragePolicy::ContactSales,
             },
         }
     }
@@ -63,7 +63,11 @@ impl Terms {
             per_day: terms.per_day,
             per_month: terms.per_month,
             per_second: terms.per_second,
-            overage: if terms.allow_overage { Overage::Admit } else { Overage::ContactSales },
+            overage: if terms.allow_overage {
+                OveragePolicy::Admit
+            } else {
+                OveragePolicy::ContactSales
+            },
         }
     }
 }

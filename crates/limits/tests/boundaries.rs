@@ -6,14 +6,16 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use sealpost_domain::{EnterpriseTerms, Plan, Refusal, Timestamp, Usage, Window, WindowUse};
-use sealpost_limits::{Admitted, Overage, Terms, admit_message, admit_request, report};
+use sealpost_limits::{
+    MessageAdmission, OveragePolicy, Terms, admit_message, admit_request, report,
+};
 
 const AMPLE: Terms = Terms {
     per_minute: 1_000_000,
     per_day: 1_000_000,
     per_month: 1_000_000,
     per_second: 1_000_000,
-    overage: Overage::HardBlock,
+    overage: OveragePolicy::HardBlock,
 };
 
 fn at(text: &str) -> Timestamp {
@@ -30,9 +32,12 @@ fn the_plans_are_those_of_the_contract() {
         let terms = Terms::of(plan);
         (terms.per_minute, terms.per_day, terms.per_month, terms.per_second, terms.overage)
     };
-    assert_eq!(numbers(&Plan::Explorer), (20, 1_000, 1_000, 10, Overage::HardBlock));
-    assert_eq!(numbers(&Plan::Builder), (200, 10_000, 10_000, 100, Overage::HardBlock));
-    assert_eq!(numbers(&Plan::Sovereign), (2_000, 100_000, 100_000, 1_000, Overage::ContactSales));
+    assert_eq!(numbers(&Plan::Explorer), (20, 1_000, 1_000, 10, OveragePolicy::HardBlock));
+    assert_eq!(numbers(&Plan::Builder), (200, 10_000, 10_000, 100, OveragePolicy::HardBlock));
+    assert_eq!(
+        numbers(&Plan::Sovereign),
+        (2_000, 100_000, 100_000, 1_000, OveragePolicy::ContactSales)
+    );
     let agreed = |allow_overage| {
         let terms = EnterpriseTerms {
             per_minute: 1,
@@ -43,8 +48,8 @@ fn the_plans_are_those_of_the_contract() {
         };
         Plan::Enterprise(terms)
     };
-    assert_eq!(numbers(&agreed(false)), (1, 2, 3, 4, Overage::ContactSales));
-    assert_eq!(numbers(&agreed(true)), (1, 2, 3, 4, Overage::Admit));
+    assert_eq!(numbers(&agreed(false)), (1, 2, 3, 4, OveragePolicy::ContactSales));
+    assert_eq!(numbers(&agreed(true)), (1, 2, 3, 4, OveragePolicy::Admit));
 }
 
 #[test]
@@ -100,12 +105,12 @@ fn the_allowance_comes_back_with_the_month() {
     let terms = Terms { per_month: 1, ..AMPLE };
     let mut usage = Usage::UNUSED;
     let leap_day = at("2028-02-29T12:00:00Z");
-    assert_eq!(admit_message(&terms, &mut usage, leap_day), Ok(Admitted::WithinAllowance));
+    assert_eq!(admit_message(&terms, &mut usage, leap_day), Ok(MessageAdmission::WithinAllowance));
     let refusal = admit_message(&terms, &mut usage, leap_day).unwrap_err();
     assert_eq!(refusal.retry_after_s(), Some(12 * 3600));
     assert_eq!(
         admit_message(&terms, &mut usage, at("2028-03-01T00:00:00Z")),
-        Ok(Admitted::WithinAllowance)
+        Ok(MessageAdmission::WithinAllowance)
     );
 }
 
@@ -115,10 +120,10 @@ fn each_kind_of_overage_has_its_own_way_out() {
         let terms = Terms { per_month: 0, overage, ..AMPLE };
         admit_message(&terms, &mut { Usage::UNUSED }, at("2026-05-04T12:00:00Z"))
     };
-    assert_eq!(past_the_allowance(Overage::Admit), Ok(Admitted::Overage));
-    let hard = past_the_allowance(Overage::HardBlock).unwrap_err().to_string();
+    assert_eq!(past_the_allowance(OveragePolicy::Admit), Ok(MessageAdmission::Overage));
+    let hard = past_the_allowance(OveragePolicy::HardBlock).unwrap_err().to_string();
     assert!(hard.contains("upgrade the plan"), "{hard}");
-    let sales = past_the_allowance(Overage::ContactSales).unwrap_err().to_string();
+    let sales = past_the_allowance(OveragePolicy::ContactSales).unwrap_err().to_string();
     assert!(sales.contains("ask sales"), "{sales}");
 }
 
@@ -174,7 +179,7 @@ fn throughput_goes_before_the_month_but_tells_the_longer_wait() {
             retry_after: Duration::from_hours(12)
         })
     );
-    let overage = Terms { overage: Overage::Admit, ..terms };
+    let overage = Terms { overage: OveragePolicy::Admit, ..terms };
     let refusal = admit_message(&overage, &mut usage, noon).unwrap_err();
     assert_eq!(refusal.retry_after_s(), Some(1));
 }
@@ -251,7 +256,7 @@ fn a_clock_that_was_a_year_ahead_refuses_nobody_once_it_is_right() {
     let mut usage = Usage::UNUSED;
     for now in [at("2027-05-04T12:00:00Z"), at("2026-05-04T12:00:00Z")] {
         assert!(admit_request(&terms, &mut usage, now).is_ok());
-        assert_eq!(admit_message(&terms, &mut usage, now), Ok(Admitted::WithinAllowance));
+        assert_eq!(admit_message(&terms, &mut usage, now), Ok(MessageAdmission::WithinAllowance));
         assert!(admit_request(&terms, &mut usage, now).is_err());
         assert!(admit_message(&terms, &mut usage, now).is_err());
     }

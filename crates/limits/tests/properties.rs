@@ -10,7 +10,9 @@ use std::{collections::HashMap, time::Duration};
 use chrono::DateTime;
 use proptest::{prelude::*, sample::select};
 use sealpost_domain::{Code, Refusal, Timestamp, Usage, Window, WindowUse};
-use sealpost_limits::{Admitted, Overage, Terms, admit_message, admit_request, report};
+use sealpost_limits::{
+    MessageAdmission, OveragePolicy, Terms, admit_message, admit_request, report,
+};
 
 /// What the naive oracle keeps: the instants of what was admitted, oldest first.
 #[derive(Default)]
@@ -120,7 +122,8 @@ const BUSY: &[i64] = &[0, 1, 5, 120, 500];
 const SKEWS_MS: &[i64] = &[0, -3, 250, -1_500, 45_000, -90_000, -300_000, 300_000];
 
 fn terms() -> impl Strategy<Value = Terms> {
-    let overage = select(&[Overage::Admit, Overage::ContactSales, Overage::HardBlock]);
+    let overage =
+        select(&[OveragePolicy::Admit, OveragePolicy::ContactSales, OveragePolicy::HardBlock]);
     (0..6_u32, 0..20_u32, 0..25_u32, rates(), overage).prop_map(
         |(per_minute, per_day, per_month, per_second, overage)| Terms {
             per_minute,
@@ -210,8 +213,8 @@ proptest! {
                 Ok(grounds) => {
                     let is_within = used < terms.per_month;
                     prop_assert!(bucket.has_token(at));
-                    prop_assert_eq!(*grounds == Admitted::WithinAllowance, is_within);
-                    prop_assert!(is_within || terms.overage == Overage::Admit);
+                    prop_assert_eq!(*grounds == MessageAdmission::WithinAllowance, is_within);
+                    prop_assert!(is_within || terms.overage == OveragePolicy::Admit);
                     admitted.admit(at);
                     bucket.take(at);
                 }
@@ -221,7 +224,7 @@ proptest! {
                 Err(refusal) => {
                     prop_assert_eq!(refusal.code(), Code::MonthlyLimitExceeded);
                     prop_assert!(bucket.has_token(at) && used >= terms.per_month);
-                    prop_assert!(terms.overage != Overage::Admit);
+                    prop_assert!(terms.overage != OveragePolicy::Admit);
                 }
             }
             if let Err(refusal) = verdict {
@@ -233,7 +236,7 @@ proptest! {
                 }
             }
         }
-        prop_assert!(terms.overage == Overage::Admit || admitted.most(month) <= terms.per_month);
+        prop_assert!(terms.overage == OveragePolicy::Admit || admitted.most(month) <= terms.per_month);
     }
 
     #[test]
@@ -246,7 +249,7 @@ proptest! {
             per_day: 0,
             per_month: u32::MAX,
             per_second,
-            overage: Overage::HardBlock,
+            overage: OveragePolicy::HardBlock,
         };
         let mut usage = Usage::UNUSED;
         let mut admitted = Admissions::default();
@@ -315,7 +318,7 @@ proptest! {
             per_day: 1,
             per_month: 1,
             per_second: 1,
-            overage: Overage::HardBlock,
+            overage: OveragePolicy::HardBlock,
         };
         let apart = Duration::from_mins(5);
         let request = admit_request(&one, &mut { usage }, now).err();
@@ -365,7 +368,7 @@ proptest! {
         used in any::<[u32; 3]>(),
         throughput_tat_us in instants(),
         now in instants(),
-        overage in select(&[Overage::Admit, Overage::ContactSales, Overage::HardBlock]),
+        overage in select(&[OveragePolicy::Admit, OveragePolicy::ContactSales, OveragePolicy::HardBlock]),
     ) {
         let [per_minute, per_day, per_month, per_second] = limits.map(|n| n.saturating_sub(9));
         let terms = Terms { per_minute, per_day, per_month, per_second, overage };

@@ -10,11 +10,11 @@ use sealpost_domain::{
     ApiKeyId, Channel, ChannelId, Code, DeliveryId, Envelope, EnvelopeMeta, Fingerprint, Handle,
     IdempotencyKey, KeyStatus, LeaseToken, LeasedDelivery, Refusal, Timestamp, Usage,
     ports::{
-        AdmissionFacts, FactsQuery, IdempotencyRecord, NewIdempotencyRecord, Overage,
+        AdmissionFacts, FactsQuery, IdempotencyRecord, NewIdempotencyRecord, OverageCount,
         ParkedDelivery, WriteSet,
     },
 };
-use sealpost_limits::{Admitted, Terms, admit_message};
+use sealpost_limits::{MessageAdmission, Terms, admit_message};
 
 use crate::{
     Limits,
@@ -177,7 +177,7 @@ impl Decision {
         let terms = self.facts.keys.get(&caller).map(|key| Terms::of(&key.plan));
         let usage = self.facts.usage.entry(caller).or_insert(Usage::UNUSED);
         let admitted = admit_message(&terms.ok_or(Setback::Stale)?, usage, self.now)?;
-        if admitted == Admitted::Overage {
+        if admitted == MessageAdmission::Overage {
             *self.overage.entry((caller, usage.month.start)).or_default() += 1;
         }
         self.store(outgoing);
@@ -248,7 +248,7 @@ impl Decision {
         changes.usage = used.collect();
         let overage = overage.into_iter();
         changes.overage =
-            overage.map(|((key, month), messages)| Overage { key, month, messages }).collect();
+            overage.map(|((key, month), messages)| OverageCount { key, month, messages }).collect();
         changes
     }
 }

@@ -7,7 +7,7 @@ use sealpost_domain::{
     EnvelopeMeta, Fingerprint, GovernanceKind, GovernanceReason, GovernanceStanding,
     GovernanceStatus, Handle, IdempotencyKey, KeyStatus, LeaseToken, Plan, Refusal, Session, Suite,
     Target, Timestamp, TokenHash, Usage, WebhookId, Window, WindowUse, Wrapped,
-    ports::{AdmissionFacts, IdempotencyRecord, KeyFacts, Overage, RecipientWebhooks},
+    ports::{AdmissionFacts, IdempotencyRecord, KeyFacts, OverageCount, RecipientWebhooks},
 };
 
 use super::{Command, Decided, Hold, Idempotency, Outgoing, Verdict, decide, wanted};
@@ -343,5 +343,5 @@ fn overage_is_admitted_and_told_apart() {
     let (_, changes) = decide(facts, &commands, NOW, LONG_AGO, hold(9));
     assert_eq!(changes.envelopes.len(), 3);
     let month = changes.usage[0].1.month.start;
-    assert_eq!(changes.overage, [Overage { key: key(1), month, messages: 2 }]);
+    assert_eq!(changes.overage, [OverageCount { key: key(1), month, messages: 2 }]);
 }

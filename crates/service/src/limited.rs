@@ -1,7 +1,7 @@
 //! What limits say to every request that reaches them: where the caller stands, whether it was admitted or not.
 
 use sealpost_domain::{Plan, Timestamp, Usage};
-use sealpost_limits::{Report, Terms, report};
+use sealpost_limits::{Terms, UsageReport, report};
 
 use crate::Error;
 
@@ -23,7 +23,7 @@ pub struct Limits {
 
 impl Limits {
     /// Limits, what was used of them, and when they begin anew.
-    pub fn report(&self) -> Report {
+    pub fn report(&self) -> UsageReport {
         report(&Terms::of(&self.plan), &self.usage, self.now)
     }
 

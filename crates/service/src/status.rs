@@ -6,7 +6,7 @@ use sealpost_domain::{
     Timestamp,
     ports::{Durability, StoreError},
 };
-use sealpost_limits::{Report, Terms};
+use sealpost_limits::{Terms, UsageReport};
 use serde::Serialize;
 
 use crate::{Body, Credentials, Limited, Sealpost, admission::Act};
@@ -34,7 +34,7 @@ pub struct KeyStanding {
     /// Where it stands with governance.
     pub governance: GovernanceView,
     /// Its limits, and what was used of them, this request counted.
-    pub usage: Report,
+    pub usage: UsageReport,
     /// Messages a second, with a burst of one second.
     pub throughput_per_second: u32,
     /// How many webhooks it has.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sealpost_domain::{
     Envelope, LeasedDelivery,
     ports::{
-        AdmissionFacts, FactsQuery, Overage, ParkedDelivery, SendLedger, StoreError, WriteSet,
+        AdmissionFacts, FactsQuery, OverageCount, ParkedDelivery, SendLedger, StoreError, WriteSet,
     },
 };
 
@@ -60,7 +60,7 @@ impl SendLedger for Unit {
     }
 }
 
-fn overage_row(overage: &Overage) -> OverageRow {
+fn overage_row(overage: &OverageCount) -> OverageRow {
     OverageRow {
         api_key_id: overage.key.to_string(),
         month: overage.month.as_millis(),

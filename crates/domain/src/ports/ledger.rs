@@ -109,7 +109,7 @@ pub struct WriteSet {
     /// [`StoreError::Contended`].
     pub remembered: Vec<NewIdempotencyRecord>,
     /// Messages past the monthly allowance, by key and month, to be added to what is recorded.
-    pub overage: Vec<Overage>,
+    pub overage: Vec<OverageCount>,
 }
 
 /// A delivery that waits for its webhook to be enabled.
@@ -151,7 +151,7 @@ pub struct NewIdempotencyRecord {
 
 /// Messages that were admitted past the monthly allowance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Overage {
+pub struct OverageCount {
     /// Whose.
     pub key: ApiKeyId,
     /// The month's beginning.

@@ -12,7 +12,7 @@ use sealpost_domain::{
     ApiKeyId, Fingerprint, IdempotencyKey, Timestamp,
     ports::{
         AdmissionFacts, Durability::Durable, FactsQuery, IdempotencyRecord, NewIdempotencyRecord,
-        Overage, Store, StoreError, Tx, WriteSet,
+        OverageCount, Store, StoreError, Tx, WriteSet,
     },
 };
 
@@ -218,7 +218,7 @@ fn of_many_that_take_a_name_that_has_had_its_time_one_is_stored(db: &Fixture) {
 
 fn overage_adds_up_by_key_and_month(db: &Fixture) {
     let (one, other) = (db.activate().id, db.activate().id);
-    let of = |key, month, messages| Overage { key, month: at(month), messages };
+    let of = |key, month, messages| OverageCount { key, month: at(month), messages };
     for overage in [
         vec![of(one, 1, 2), of(other, 1, 5), of(one, 2, 7), of(one, 1, 1)],
         vec![of(one, 1, u32::MAX)],
@@ -240,7 +240,7 @@ fn overage_of_many_at_once_adds_up(db: &Fixture) {
     thread::scope(|scope| {
         for turn in 0..4 {
             scope.spawn(move || {
-                let mut overage = keys.map(|key| Overage { key, month: at(1), messages: 1 });
+                let mut overage = keys.map(|key| OverageCount { key, month: at(1), messages: 1 });
                 overage.rotate_left(turn % 2);
                 for _ in 0..10 {
                     let mut tx = db.begin(Durable).unwrap();
