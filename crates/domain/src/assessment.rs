@@ -8,7 +8,7 @@ use crate::{ApiKeyId, AssessmentId, Score, Timestamp};
 /// What was measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[expect(missing_docs, reason = "the contract's metrics")]
-pub struct Metrics {
+pub struct AssessmentMetrics {
     pub clarity: Score,
     pub coherence: Score,
     pub confidence: Score,
@@ -23,7 +23,7 @@ pub struct Assessment {
     /// Whom it is about.
     pub api_key_id: ApiKeyId,
     /// What was found.
-    pub metrics: Metrics,
+    pub metrics: AssessmentMetrics,
     /// Who found it.
     pub assessor: String,
     /// Why, or how.
@@ -35,15 +35,16 @@ pub struct Assessment {
 /// A metric by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "Metric")]
 #[expect(missing_docs, reason = "the contract's metrics")]
-pub enum Metric {
+pub enum AssessmentMetric {
     Clarity,
     Coherence,
     Confidence,
     Drift,
 }
 
-impl Metric {
+impl AssessmentMetric {
     /// In the contract's order.
     pub const ALL: [Self; 4] = [Self::Clarity, Self::Coherence, Self::Confidence, Self::Drift];
 
@@ -58,17 +59,17 @@ impl Metric {
     }
 
     /// What a badge needs.
-    pub const fn bound(self) -> Bound {
+    pub const fn threshold(self) -> Threshold {
         match self {
-            Self::Clarity => Bound::AtLeast(Score::hundredths(75)),
-            Self::Coherence => Bound::AtLeast(Score::hundredths(70)),
-            Self::Confidence => Bound::AtLeast(Score::hundredths(90)),
-            Self::Drift => Bound::AtMost(Score::hundredths(10)),
+            Self::Clarity => Threshold::AtLeast(Score::hundredths(75)),
+            Self::Coherence => Threshold::AtLeast(Score::hundredths(70)),
+            Self::Confidence => Threshold::AtLeast(Score::hundredths(90)),
+            Self::Drift => Threshold::AtMost(Score::hundredths(10)),
         }
     }
 
     /// This one's value.
-    pub const fn of(self, metrics: &Metrics) -> Score {
+    pub const fn of(self, metrics: &AssessmentMetrics) -> Score {
         match self {
             Self::Clarity => metrics.clarity,
             Self::Coherence => metrics.coherence,
@@ -80,14 +81,14 @@ impl Metric {
 
 /// What a value must keep to; the bound itself does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bound {
+pub enum Threshold {
     /// This or more.
     AtLeast(Score),
     /// This or less.
     AtMost(Score),
 }
 
-impl Bound {
+impl Threshold {
     /// The number, and how a value must stand to it: `>=` or `<=`.
     pub const fn parts(self) -> (Score, &'static str) {
         match self {
@@ -106,9 +107,10 @@ impl Bound {
 
 /// A bound that is not kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
-pub struct Unmet {
+#[schemars(rename = "Unmet")]
+pub struct UnmetThreshold {
     /// Of which metric.
-    pub metric: Metric,
+    pub metric: AssessmentMetric,
     /// What was found; nothing where the key was never assessed.
     pub value: Option<Score>,
     /// The bound.
@@ -118,8 +120,8 @@ pub struct Unmet {
     pub must_be: &'static str,
 }
 
-impl Unmet {
-    fn of(metric: Metric, value: Option<Score>, bound: Bound) -> Self {
+impl UnmetThreshold {
+    fn of(metric: AssessmentMetric, value: Option<Score>, bound: Threshold) -> Self {
         let (bound, must_be) = bound.parts();
         Self { metric, value, bound, must_be }
     }
@@ -129,30 +131,31 @@ impl Unmet {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BadgeDenial {
     /// Drift exceeds the hard limit, whatever else was found.
-    Drift(Unmet),
+    Drift(UnmetThreshold),
     /// Every threshold that is not met.
-    Thresholds(Vec<Unmet>),
+    Thresholds(Vec<UnmetThreshold>),
 }
 
 /// Whether these findings earn a badge. The hard limit of drift comes first; of the thresholds each unmet one is named. A
 /// key that was never assessed meets none.
-pub fn judge(found: Option<&Metrics>) -> Result<(), BadgeDenial> {
+pub fn check_thresholds(found: Option<&AssessmentMetrics>) -> Result<(), BadgeDenial> {
     if let Some(metrics) = found
         && !DRIFT_HARD_LIMIT.is_met(metrics.drift)
     {
-        let over = Unmet::of(Metric::Drift, Some(metrics.drift), DRIFT_HARD_LIMIT);
+        let over =
+            UnmetThreshold::of(AssessmentMetric::Drift, Some(metrics.drift), DRIFT_HARD_LIMIT);
         return Err(BadgeDenial::Drift(over));
     }
-    let unmet = Metric::ALL.into_iter().filter_map(|metric| {
-        let (value, bound) = (found.map(|metrics| metric.of(metrics)), metric.bound());
+    let unmet = AssessmentMetric::ALL.into_iter().filter_map(|metric| {
+        let (value, bound) = (found.map(|metrics| metric.of(metrics)), metric.threshold());
         let is_met = value.is_some_and(|value| bound.is_met(value));
-        (!is_met).then(|| Unmet::of(metric, value, bound))
+        (!is_met).then(|| UnmetThreshold::of(metric, value, bound))
     });
     let unmet: Vec<_> = unmet.collect();
     if unmet.is_empty() { Ok(()) } else { Err(BadgeDenial::Thresholds(unmet)) }
 }
 
-const DRIFT_HARD_LIMIT: Bound = Bound::AtMost(Score::hundredths(30));
+const DRIFT_HARD_LIMIT: Threshold = Threshold::AtMost(Score::hundredths(30));
 
 #[cfg(test)]
 mod tests {
@@ -160,14 +163,14 @@ mod tests {
 
     use super::*;
 
-    fn metrics(of: [&str; 4]) -> Metrics {
+    fn metrics(of: [&str; 4]) -> AssessmentMetrics {
         let [clarity, coherence, confidence, drift] = of.map(|text| text.parse().unwrap());
-        Metrics { clarity, coherence, confidence, drift }
+        AssessmentMetrics { clarity, coherence, confidence, drift }
     }
 
     /// What is decided, in short: `+`, `drift`, or the unmet metrics.
     fn verdict(of: [&str; 4]) -> String {
-        match judge(Some(&metrics(of))) {
+        match check_thresholds(Some(&metrics(of))) {
             Ok(()) => "+".to_owned(),
             Err(BadgeDenial::Drift(over)) => {
                 format!("drift {} {} {}", over.value.unwrap(), over.must_be, over.bound)
@@ -208,7 +211,8 @@ mod tests {
 
     #[test]
     fn an_unmet_threshold_is_named_with_value_and_bound() {
-        let Err(BadgeDenial::Thresholds(unmet)) = judge(Some(&metrics(["0.5", "1", "1", "0.2"])))
+        let Err(BadgeDenial::Thresholds(unmet)) =
+            check_thresholds(Some(&metrics(["0.5", "1", "1", "0.2"])))
         else {
             panic!("not denied for thresholds");
         };
@@ -224,8 +228,10 @@ mod tests {
 
     #[test]
     fn a_key_that_was_never_assessed_meets_no_threshold() {
-        let Err(BadgeDenial::Thresholds(unmet)) = judge(None) else { panic!("not denied") };
-        assert!(unmet.iter().map(|one| one.metric).eq(Metric::ALL));
+        let Err(BadgeDenial::Thresholds(unmet)) = check_thresholds(None) else {
+            panic!("not denied")
+        };
+        assert!(unmet.iter().map(|one| one.metric).eq(AssessmentMetric::ALL));
         assert!(unmet.iter().all(|one| one.value.is_none()));
     }
 
@@ -239,9 +245,9 @@ mod tests {
         prop_oneof![near, any]
     }
 
-    fn any_metrics() -> impl Strategy<Value = Metrics> {
+    fn any_metrics() -> impl Strategy<Value = AssessmentMetrics> {
         let four = (score(), score(), score(), score());
-        four.prop_map(|(clarity, coherence, confidence, drift)| Metrics {
+        four.prop_map(|(clarity, coherence, confidence, drift)| AssessmentMetrics {
             clarity,
             coherence,
             confidence,
@@ -250,8 +256,8 @@ mod tests {
     }
 
     /// How far from a badge: 0 granted, 1 thresholds, 2 the hard limit.
-    fn severity(metrics: &Metrics) -> u8 {
-        match judge(Some(metrics)) {
+    fn severity(metrics: &AssessmentMetrics) -> u8 {
+        match check_thresholds(Some(metrics)) {
             Ok(()) => 0,
             Err(BadgeDenial::Thresholds(_)) => 1,
             Err(BadgeDenial::Drift(_)) => 2,
@@ -264,7 +270,7 @@ mod tests {
         /// A better metric never turns a grant into a denial, nor a denial into a harder one.
         #[test]
         fn the_policy_is_monotone(worse in any_metrics(), other in any_metrics()) {
-            let better = Metrics {
+            let better = AssessmentMetrics {
                 clarity: worse.clarity.max(other.clarity),
                 coherence: worse.coherence.max(other.coherence),
                 confidence: worse.confidence.max(other.confidence),

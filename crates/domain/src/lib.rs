@@ -35,7 +35,10 @@ mod usage;
 mod webhook;
 
 pub use account::{Account, Session};
-pub use assessment::{Assessment, BadgeDenial, Bound, Metric, Metrics, Unmet, judge};
+pub use assessment::{
+    Assessment, AssessmentMetric, AssessmentMetrics, BadgeDenial, Threshold, UnmetThreshold,
+    check_thresholds,
+};
 pub use attempt::{Attempt, AttemptNumber, AttemptOutcome, PendingDelivery};
 pub use audit::{AdminAction, AuditEntry, AuditHash};
 pub use badge::{Badge, BadgeStatus, Revocation, StatusPosition};

@@ -3,7 +3,7 @@
 
 use std::{fmt, time::Duration};
 
-use crate::{CircuitReport, KeyStatus, Unmet};
+use crate::{CircuitReport, KeyStatus, UnmetThreshold};
 
 /// A limit's window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,10 +91,10 @@ impl fmt::Display for Code {
 pub enum Refusal {
     /// Drift exceeds the hard limit.
     #[error("{}, the hard limit; {}", unmet_detail(_0), NEW_ASSESSMENT)]
-    BadgeDeniedDrift(Unmet),
+    BadgeDeniedDrift(UnmetThreshold),
     /// Thresholds are not met.
     #[error("{}", thresholds_detail(_0))]
-    BadgeDeniedThresholds(Vec<Unmet>),
+    BadgeDeniedThresholds(Vec<UnmetThreshold>),
     /// A compliance circuit does not hold.
     #[error(
         "the compliance circuit of {} does not hold; have the required checks that have not passed attested",
@@ -231,7 +231,7 @@ impl Refusal {
     }
 
     /// The bounds that are not kept, where a badge is denied for them.
-    pub fn unmet(&self) -> Option<&[Unmet]> {
+    pub fn unmet(&self) -> Option<&[UnmetThreshold]> {
         match self {
             Self::BadgeDeniedDrift(over) => Some(std::slice::from_ref(over)),
             Self::BadgeDeniedThresholds(unmet) => Some(unmet),
@@ -302,7 +302,7 @@ fn inactive_detail(status: KeyStatus, field: Option<&str>) -> &'static str {
     }
 }
 
-fn thresholds_detail(unmet: &[Unmet]) -> String {
+fn thresholds_detail(unmet: &[UnmetThreshold]) -> String {
     let each = unmet.iter().map(unmet_detail).collect::<Vec<_>>().join(", ");
     if unmet.iter().all(|one| one.value.is_none()) {
         return format!(
@@ -312,7 +312,7 @@ fn thresholds_detail(unmet: &[Unmet]) -> String {
     format!("{each}; {NEW_ASSESSMENT}")
 }
 
-fn unmet_detail(Unmet { metric, value, bound, must_be }: &Unmet) -> String {
+fn unmet_detail(UnmetThreshold { metric, value, bound, must_be }: &UnmetThreshold) -> String {
     let metric = metric.as_str();
     match value {
         None => format!("{metric} must be {must_be} {bound}"),
@@ -351,16 +351,16 @@ const NEW_ASSESSMENT: &str = "ask for a new assessment when the cause is mended"
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BadgeDenial, Metrics, judge};
+    use crate::{AssessmentMetrics, BadgeDenial, check_thresholds};
 
     #[test]
     fn what_denies_a_badge_is_named_with_its_value_and_its_bound() {
         let denied = |found: Option<[&str; 4]>| {
             let metrics = found.map(|found| {
                 let [clarity, coherence, confidence, drift] = found.map(|it| it.parse().unwrap());
-                Metrics { clarity, coherence, confidence, drift }
+                AssessmentMetrics { clarity, coherence, confidence, drift }
             });
-            match judge(metrics.as_ref()).unwrap_err() {
+            match check_thresholds(metrics.as_ref()).unwrap_err() {
                 BadgeDenial::Drift(over) => Refusal::BadgeDeniedDrift(over).to_string(),
                 BadgeDenial::Thresholds(unmet) => Refusal::BadgeDeniedThresholds(unmet).to_string(),
             }

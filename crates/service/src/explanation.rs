@@ -1,7 +1,7 @@
 //! A refusal as an answer: what a dry run says would be refused.
 
 use schemars::JsonSchema;
-use sealpost_domain::{CheckReport, Code, Jurisdiction, Refusal, Unmet};
+use sealpost_domain::{CheckReport, Code, Jurisdiction, Refusal, UnmetThreshold};
 use serde::Serialize;
 
 /// The members of a problem document that tell refusals apart.
@@ -21,7 +21,7 @@ pub struct Explanation {
 pub struct Members {
     /// The bounds that are not kept.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub unmet: Option<Vec<Unmet>>,
+    pub unmet: Option<Vec<UnmetThreshold>>,
     /// Whose circuit does not hold.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jurisdiction: Option<Jurisdiction>,

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use diesel::prelude::*;
 use sealpost_domain::{
-    ApiKeyId, Assessment, Attestation, CheckName, Metrics, Score, Timestamp, ports::StoreError,
+    ApiKeyId, Assessment, AssessmentMetrics, Attestation, CheckName, Score, Timestamp,
+    ports::StoreError,
 };
 
 use crate::{
@@ -115,7 +116,7 @@ impl AssessmentRow {
         Ok(Assessment {
             id: columns::id(&self.id, WHAT)?,
             api_key_id: columns::id(&self.api_key_id, WHAT)?,
-            metrics: Metrics {
+            metrics: AssessmentMetrics {
                 clarity: score(self.clarity)?,
                 coherence: score(self.coherence)?,
                 confidence: score(self.confidence)?,

@@ -7,7 +7,7 @@ use actix_web::{
 };
 use askama::Template;
 use sealpost_api::{Problem, ask, refuse_method};
-use sealpost_domain::{BadgeStatus, Metric};
+use sealpost_domain::{AssessmentMetric, BadgeStatus};
 use sealpost_service::BadgeShown;
 
 use crate::{
@@ -65,7 +65,7 @@ impl<'a> Page<'a> {
             BadgeStatus::Revoked => ("revoked", "This badge was revoked"),
             BadgeStatus::Valid => ("valid", "This badge is valid"),
         };
-        let row = |metric: Metric| {
+        let row = |metric: AssessmentMetric| {
             let (bound, must_be) = metric.bound().parts();
             let sign = if must_be == ">=" { "at least" } else { "at most" };
             Row {
@@ -74,7 +74,7 @@ impl<'a> Page<'a> {
                 bound: format!("{sign} {bound}"),
             }
         };
-        let metrics = Metric::ALL.into_iter().map(row).collect();
+        let metrics = AssessmentMetric::ALL.into_iter().map(row).collect();
         Self { badge, status, verdict, metrics }
     }
 }

@@ -1,6 +1,6 @@
 //! `sealpost admin assess`, `attest` and `badge`.
 
-use sealpost_domain::Metrics;
+use sealpost_domain::AssessmentMetrics;
 use sealpost_service::{Attest, Finding};
 
 use super::{Desk, Output};
@@ -10,7 +10,7 @@ use crate::{
 };
 
 pub(super) fn assess(desk: &Desk, output: Output, args: &AssessArgs) -> Result<(), Fault> {
-    let metrics = Metrics {
+    let metrics = AssessmentMetrics {
         clarity: args.clarity,
         coherence: args.coherence,
         confidence: args.confidence,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use sealpost_domain::{
-    BadgeDenial, CircuitReport, Jurisdiction, Metrics, Refusal, Score, Timestamp, judge,
+    AssessmentMetrics, BadgeDenial, CircuitReport, Jurisdiction, Refusal, Score, Timestamp, judge,
 };
 use sealpost_service::built_in_circuits;
 
@@ -52,7 +52,7 @@ pub(super) const COMPLIANCE_CIRCUIT_FAILED: Meaning = Meaning {
 };
 
 fn denied(drift: u8, confidence: u8) -> Problem {
-    let metrics = Metrics {
+    let metrics = AssessmentMetrics {
         clarity: Score::hundredths(80),
         coherence: Score::hundredths(75),
         confidence: Score::hundredths(confidence),

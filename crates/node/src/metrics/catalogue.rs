@@ -3,7 +3,7 @@
 
 /// What one metric means.
 #[derive(Debug)]
-pub(crate) struct Metric {
+pub(crate) struct AssessmentMetric {
     pub(crate) name: &'static str,
     pub(crate) kind: Kind,
     pub(crate) help: &'static str,
@@ -23,7 +23,7 @@ pub(crate) enum Kind {
 }
 
 /// All of them, by name.
-pub(crate) static CATALOGUE: [Metric; 30] = [
+pub(crate) static CATALOGUE: [AssessmentMetric; 30] = [
     of("process_cpu_seconds_total", Kind::Sum, "User and system time spent, in seconds."),
     of("process_max_fds", Kind::Gauge, "Files that may be open."),
     of("process_open_fds", Kind::Gauge, "Files that are open."),
@@ -108,8 +108,8 @@ pub(crate) static CATALOGUE: [Metric; 30] = [
     ),
 ];
 
-const fn of(name: &'static str, kind: Kind, help: &'static str) -> Metric {
-    Metric { name, kind, help }
+const fn of(name: &'static str, kind: Kind, help: &'static str) -> AssessmentMetric {
+    AssessmentMetric { name, kind, help }
 }
 
 /// Seconds, where everything is on this machine or near it.
@@ -154,7 +154,7 @@ mod tests {
     }
 
     fn is_histogram(name: &str) -> bool {
-        let is_named = |metric: &&Metric| metric.name == name;
+        let is_named = |metric: &&AssessmentMetric| metric.name == name;
         let found = CATALOGUE.iter().find(is_named);
         found.is_some_and(|metric| matches!(metric.kind, Kind::Histogram(_)))
     }

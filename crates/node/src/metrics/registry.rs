@@ -13,7 +13,7 @@ use std::{
 use metrics::{Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit};
 
 use super::{
-    catalogue::{Kind, Metric},
+    catalogue::{AssessmentMetric, Kind},
     spread::Spread,
 };
 
@@ -28,7 +28,7 @@ pub struct Registry {
 /// The series of one metric, by their labels as they are written.
 #[derive(Debug)]
 struct Family {
-    metric: &'static Metric,
+    metric: &'static AssessmentMetric,
     series: RwLock<BTreeMap<String, Cell>>,
 }
 
@@ -42,7 +42,7 @@ enum Cell {
 
 impl Registry {
     /// One for these metrics and no others.
-    pub(crate) fn new(metrics: &'static [Metric]) -> Self {
+    pub(crate) fn new(metrics: &'static [AssessmentMetric]) -> Self {
         let families = metrics
             .iter()
             .map(|metric| (metric.name, Family { metric, series: RwLock::default() }));
@@ -179,10 +179,10 @@ const SERIES_MAX: usize = 2000;
 mod tests {
     use super::*;
 
-    static METRICS: [Metric; 3] = [
-        Metric { name: "a_total", kind: Kind::Counter, help: "A." },
-        Metric { name: "b", kind: Kind::Gauge, help: "B." },
-        Metric { name: "c_seconds", kind: Kind::Histogram(&[0.5, 1.0]), help: "C." },
+    static METRICS: [AssessmentMetric; 3] = [
+        AssessmentMetric { name: "a_total", kind: Kind::Counter, help: "A." },
+        AssessmentMetric { name: "b", kind: Kind::Gauge, help: "B." },
+        AssessmentMetric { name: "c_seconds", kind: Kind::Histogram(&[0.5, 1.0]), help: "C." },
     ];
 
     fn written_after(work: impl FnOnce()) -> String {

@@ -1,7 +1,7 @@
 //! What a badge and a status list say: W3C Verifiable Credentials 2.0, a badge in the shape of Open Badges 3.0 with the
 //! registered claims that Open Badges wants beside.
 
-use sealpost_domain::{Assessment, Badge, Metric, StatusPosition, Timestamp};
+use sealpost_domain::{Assessment, AssessmentMetric, Badge, StatusPosition, Timestamp};
 use serde_json::{Value, json};
 
 /// The service in whose name they are written.
@@ -84,7 +84,7 @@ impl Author<'_> {
 }
 
 fn achievement(badge: &Badge) -> Value {
-    let mut descriptions: Vec<_> = Metric::ALL.into_iter().map(described).collect();
+    let mut descriptions: Vec<_> = AssessmentMetric::ALL.into_iter().map(described).collect();
     if badge.compliance.is_some() {
         descriptions.push(json!({
             "id": COMPLIANCE,
@@ -106,8 +106,8 @@ fn achievement(badge: &Badge) -> Value {
     })
 }
 
-fn described(metric: Metric) -> Value {
-    let (bound, must_be) = metric.bound().parts();
+fn described(metric: AssessmentMetric) -> Value {
+    let (bound, must_be) = metric.threshold().parts();
     json!({
         "id": result_id(metric),
         "type": ["ResultDescription"],
@@ -121,9 +121,10 @@ fn described(metric: Metric) -> Value {
 
 fn results(badge: &Badge, assessment: &Assessment) -> Vec<Value> {
     let result = |id: String, value: String| json!({"type": ["Result"], "resultDescription": id, "value": value});
-    let score =
-        |metric: Metric| result(result_id(metric), metric.of(&assessment.metrics).to_string());
-    let mut results: Vec<_> = Metric::ALL.into_iter().map(score).collect();
+    let score = |metric: AssessmentMetric| {
+        result(result_id(metric), metric.of(&assessment.metrics).to_string())
+    };
+    let mut results: Vec<_> = AssessmentMetric::ALL.into_iter().map(score).collect();
     if let Some((jurisdiction, version)) = &badge.compliance {
         let value = format!("{jurisdiction}, circuits version {version}");
         results.push(result(COMPLIANCE.to_owned(), value));
@@ -131,7 +132,7 @@ fn results(badge: &Badge, assessment: &Assessment) -> Vec<Value> {
     results
 }
 
-fn result_id(metric: Metric) -> String {
+fn result_id(metric: AssessmentMetric) -> String {
     format!("{ACHIEVEMENT}:{}", metric.as_str())
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use sealpost_domain::{
     ApiKeyId, Assessment, Badge, BadgeDenial, BadgeId, Circuits, Jurisdiction, Refusal, Timestamp,
-    judge,
+    check_thresholds,
     ports::{Durability, StoreError, Tx},
 };
 use sealpost_wallet::random;
@@ -170,7 +170,7 @@ impl<'a> Request<'a> {
         core: &Core,
     ) -> Result<Vec<Refusal>, StoreError> {
         let mut refusals = Vec::new();
-        match judge(assessment.map(|found| &found.metrics)) {
+        match check_thresholds(assessment.map(|found| &found.metrics)) {
             Ok(()) => {}
             Err(BadgeDenial::Drift(over)) => refusals.push(Refusal::BadgeDeniedDrift(over)),
             Err(BadgeDenial::Thresholds(unmet)) => {

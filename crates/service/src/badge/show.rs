@@ -1,6 +1,6 @@
 //! What everybody who has a badge's address may see of it.
 
-use sealpost_domain::{BadgeId, BadgeStatus, Metrics, Timestamp};
+use sealpost_domain::{AssessmentMetrics, BadgeId, BadgeStatus, Timestamp};
 
 use crate::{Error, Sealpost};
 
@@ -11,7 +11,7 @@ pub struct BadgeShown {
     pub badge_id: BadgeId,
     pub status: BadgeStatus,
     pub subject: String,
-    pub metrics: Metrics,
+    pub metrics: AssessmentMetrics,
     /// The jurisdiction whose circuit held as well.
     pub jurisdiction: Option<String>,
     pub assessed_at: Timestamp,

@@ -1,8 +1,8 @@
 //! Findings about keys, and badges that are taken back.
 
 use sealpost_domain::{
-    ApiKeyId, Assessment, AssessmentId, Attestation, AttestationId, BadgeId, CheckName, Metrics,
-    Revocation, Timestamp,
+    ApiKeyId, Assessment, AssessmentId, AssessmentMetrics, Attestation, AttestationId, BadgeId,
+    CheckName, Revocation, Timestamp,
 };
 use sealpost_wallet::random;
 use serde::Serialize;
@@ -37,7 +37,7 @@ pub struct AssessmentShown {
     pub assessment_id: AssessmentId,
     pub api_key_id: ApiKeyId,
     #[serde(flatten)]
-    pub metrics: Metrics,
+    pub metrics: AssessmentMetrics,
     pub assessor: String,
     pub reason: String,
     pub at: Timestamp,
@@ -71,7 +71,7 @@ impl Operator {
     pub fn assess(
         &self,
         key: &ApiKeyId,
-        metrics: Metrics,
+        metrics: AssessmentMetrics,
         finding: &Finding,
     ) -> Result<AssessmentShown, OperatorError> {
         let at = self.clock.now();

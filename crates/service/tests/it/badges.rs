@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use sealpost_domain::{ApiKeyId, BadgeStatus, Code, Metrics, Subject, ports::Store as _};
+use sealpost_domain::{ApiKeyId, AssessmentMetrics, BadgeStatus, Code, Subject, ports::Store as _};
 use sealpost_service::{
     BadgeVerdict, Credentials, DryRun, Finding, Issue, Issued, IssuedBadge, Settings,
 };
@@ -18,7 +18,7 @@ pub(crate) fn id(who: &Credentials) -> ApiKeyId {
 
 pub(crate) fn assess(world: &World, who: &Credentials, of: [&str; 4]) {
     let [clarity, coherence, confidence, drift] = of.map(|text| text.parse().unwrap());
-    let metrics = Metrics { clarity, coherence, confidence, drift };
+    let metrics = AssessmentMetrics { clarity, coherence, confidence, drift };
     world.operator().assess(&id(who), metrics, &Finding::default()).unwrap();
     world.clock.advance(Duration::from_millis(1));
 }
@@ -255,7 +255,7 @@ fn findings_are_in_the_audit_trail_with_who_found_them() {
     let metrics = GOOD.map(|text| text.parse().unwrap());
     let [clarity, coherence, confidence, drift] = metrics;
     let finding = Finding { by: Some("Lab 7".to_owned()), reason: "yearly".to_owned() };
-    let metrics = Metrics { clarity, coherence, confidence, drift };
+    let metrics = AssessmentMetrics { clarity, coherence, confidence, drift };
     let shown = world.operator().assess(&id(&alice), metrics, &finding).unwrap();
     assert_eq!((shown.assessor.as_str(), shown.reason.as_str()), ("Lab 7", "yearly"));
     let entry = world.operator().audit_entries(0, 9).unwrap().remove(0);

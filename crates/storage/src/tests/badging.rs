@@ -3,8 +3,8 @@
 use std::thread;
 
 use sealpost_domain::{
-    ApiKeyId, Assessment, AssessmentId, Attestation, AttestationId, Badge, BadgeId, CheckName,
-    Jurisdiction, Metrics, Revocation, Score, StatusPosition,
+    ApiKeyId, Assessment, AssessmentId, AssessmentMetrics, Attestation, AttestationId, Badge,
+    BadgeId, CheckName, Jurisdiction, Revocation, Score, StatusPosition,
     ports::{Durability::Durable, Store, StoreError, Tx},
 };
 
@@ -26,7 +26,7 @@ fn assessment(key: &ApiKeyId, millis: i64) -> Assessment {
     Assessment {
         id: fresh(AssessmentId::new),
         api_key_id: *key,
-        metrics: Metrics {
+        metrics: AssessmentMetrics {
             clarity: Score::ONE,
             coherence: units(999_999_999_999_999_999),
             confidence: units(1),
