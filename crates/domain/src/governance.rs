@@ -46,7 +46,7 @@ pub struct GovernanceReason {
 
 /// Whom a decision is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Subject {
+pub enum GovernanceSubject {
     /// An account, and so each of its keys.
     Account(AccountId),
     /// One key.
@@ -55,7 +55,7 @@ pub enum Subject {
     Partner(PartnerId),
 }
 
-impl fmt::Display for Subject {
+impl fmt::Display for GovernanceSubject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Account(id) => id.fmt(f),
@@ -67,11 +67,11 @@ impl fmt::Display for Subject {
 
 /// A decision as it is written down.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Decision {
+pub struct GovernanceDecision {
     /// Its own name.
     pub id: DecisionId,
     /// Whom it is about.
-    pub subject: Subject,
+    pub subject: GovernanceSubject,
     /// What it says.
     pub reason: GovernanceReason,
     /// Who brought it to this status.

@@ -55,8 +55,8 @@ pub use did::Did;
 pub use envelope::{Envelope, EnvelopeHash, EnvelopeMeta, Suite};
 pub use event::{Encryption, EnvelopeReceived, EventKind, Metadata};
 pub use governance::{
-    Decision, GovernanceKind, GovernanceReason, GovernanceStanding, GovernanceStatus, PartnerFault,
-    PartnerId, Subject,
+    GovernanceDecision, GovernanceKind, GovernanceReason, GovernanceStanding, GovernanceStatus,
+    GovernanceSubject, PartnerFault, PartnerId,
 };
 pub use handle::{Handle, HandleFault};
 pub use health::{AttemptSummary, DisabledReason, HealthReport, WebhookHealth};

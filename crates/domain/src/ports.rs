@@ -19,9 +19,9 @@ pub use owner::{DailyCount, KeyOverview, OwnerLookup};
 pub use webhooks::{DeliveryRepo, FailedWithin, Recovered, WebhookLookup, WebhookRepo};
 
 use crate::{
-    Account, AccountId, ApiKey, ApiKeyId, AuditEntry, Channel, ChannelId, Decision, Envelope,
-    EnvelopeId, Handle, IssuerKey, IssuerKeyId, KeyStatus, PartnerId, Plan, Session, Subject,
-    Timestamp, TokenHash, WebhookId, Wrapped,
+    Account, AccountId, ApiKey, ApiKeyId, AuditEntry, Channel, ChannelId, Envelope, EnvelopeId,
+    GovernanceDecision, GovernanceSubject, Handle, IssuerKey, IssuerKeyId, KeyStatus, PartnerId,
+    Plan, Session, Timestamp, TokenHash, WebhookId, Wrapped,
 };
 
 /// What a store can fail with.
@@ -246,13 +246,16 @@ pub struct Revoked {
 /// What operators decided.
 pub trait GovernanceRepo {
     /// The decisions on exactly this subject that have not been lifted.
-    fn open_decisions(&mut self, subject: &Subject) -> Result<Vec<Decision>, StoreError>;
+    fn open_decisions(
+        &mut self,
+        subject: &GovernanceSubject,
+    ) -> Result<Vec<GovernanceDecision>, StoreError>;
 
     /// Writes down a new decision.
-    fn insert_decision(&mut self, decision: &Decision) -> Result<(), StoreError>;
+    fn insert_decision(&mut self, decision: &GovernanceDecision) -> Result<(), StoreError>;
 
     /// Moves a decision on: its status, why, since when and by whom.
-    fn update_decision(&mut self, decision: &Decision) -> Result<(), StoreError>;
+    fn update_decision(&mut self, decision: &GovernanceDecision) -> Result<(), StoreError>;
 
     /// How many accounts belong to the partner.
     fn count_accounts_of(&mut self, partner: &PartnerId) -> Result<u64, StoreError>;

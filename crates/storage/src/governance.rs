@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use diesel::{prelude::*, result::Error};
 use sealpost_domain::{
-    Decision, GovernanceKind, GovernanceReason, GovernanceStanding, GovernanceStatus, PartnerId,
-    Subject, Timestamp,
+    GovernanceDecision, GovernanceKind, GovernanceReason, GovernanceStanding, GovernanceStatus,
+    GovernanceSubject, PartnerId, Timestamp,
     ports::{GovernanceRepo, StoreError},
 };
 
@@ -19,7 +19,10 @@ use crate::{
 };
 
 impl GovernanceRepo for Unit {
-    fn open_decisions(&mut self, subject: &Subject) -> Result<Vec<Decision>, StoreError> {
+    fn open_decisions(
+        &mut self,
+        subject: &GovernanceSubject,
+    ) -> Result<Vec<GovernanceDecision>, StoreError> {
         let open = g::table
             .filter(g::subject.eq(subject.to_string()))
             .filter(g::status.ne(GovernanceStatus::Lifted.as_str()))
@@ -29,13 +32,13 @@ impl GovernanceRepo for Unit {
             let rows = open.load::<(String, ReasonRow, String)>(conn)?.into_iter();
             rows.map(|(id, reason, by)| {
                 let id = columns::id(&id, "decision")?;
-                Ok(Decision { id, subject: subject.clone(), reason: reason.read()?, by })
+                Ok(GovernanceDecision { id, subject: subject.clone(), reason: reason.read()?, by })
             })
             .collect()
         })
     }
 
-    fn insert_decision(&mut self, decision: &Decision) -> Result<(), StoreError> {
+    fn insert_decision(&mut self, decision: &GovernanceDecision) -> Result<(), StoreError> {
         let what = (
             g::id.eq(decision.id.to_string()),
             g::subject.eq(decision.subject.to_string()),
@@ -52,7 +55,7 @@ impl GovernanceRepo for Unit {
     }
 
     /// Only from where it has not ended: who lifted it meanwhile has won.
-    fn update_decision(&mut self, decision: &Decision) -> Result<(), StoreError> {
+    fn update_decision(&mut self, decision: &GovernanceDecision) -> Result<(), StoreError> {
         let open = g::table
             .find(decision.id.to_string())
             .filter(g::status.ne(GovernanceStatus::Lifted.as_str()));

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum, builder::NonEmptyStringValueParser};
-use sealpost_domain::{AccountId, ApiKeyId, PartnerId, Subject};
+use sealpost_domain::{AccountId, ApiKeyId, GovernanceSubject, PartnerId};
 
 use super::{AssessArgs, AttestArgs, BadgeCommand, DatabaseArgs};
 
@@ -85,7 +85,7 @@ pub(crate) enum GovernanceCommand {
 pub(crate) struct Verdict {
     /// An API key (ak_...) or an account (acct_...)
     #[arg(value_name = "AK|ACCT", value_parser = subject)]
-    pub(crate) subject: Subject,
+    pub(crate) subject: GovernanceSubject,
     #[command(flatten)]
     pub(crate) reason: Reason,
 }
@@ -212,9 +212,9 @@ pub(crate) enum PlanName {
     Sovereign,
 }
 
-fn subject(text: &str) -> Result<Subject, String> {
-    let key = || text.parse::<ApiKeyId>().map(Subject::Key);
-    let account = || text.parse::<AccountId>().map(Subject::Account);
+fn subject(text: &str) -> Result<GovernanceSubject, String> {
+    let key = || text.parse::<ApiKeyId>().map(GovernanceSubject::Key);
+    let account = || text.parse::<AccountId>().map(GovernanceSubject::Account);
     key().or_else(|_no_key| account()).map_err(|_neither| {
         "give an API key (ak_...) or an account (acct_...); for a partner use admin partner".into()
     })

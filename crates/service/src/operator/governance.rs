@@ -1,8 +1,8 @@
 //! Council actions on keys and accounts, and suspensions of partners.
 
 use sealpost_domain::{
-    AccountId, Decision, DecisionId, GovernanceKind, GovernanceReason, GovernanceStatus, PartnerId,
-    Subject, Timestamp,
+    AccountId, DecisionId, GovernanceDecision, GovernanceKind, GovernanceReason, GovernanceStatus,
+    GovernanceSubject, PartnerId, Timestamp,
     ports::{StoreError, Tx},
 };
 use sealpost_wallet::random;
@@ -33,7 +33,11 @@ pub struct PartnerAssigned {
 
 impl Operator {
     /// Announces a council action; it does not block yet.
-    pub fn propose(&self, subject: Subject, reason: &str) -> Result<DecisionShown, OperatorError> {
+    pub fn propose(
+        &self,
+        subject: GovernanceSubject,
+        reason: &str,
+    ) -> Result<DecisionShown, OperatorError> {
         self.decide(&Step {
             subject,
             kind: GovernanceKind::CouncilAction,
@@ -44,7 +48,11 @@ impl Operator {
     }
 
     /// Brings a council action into force, proposed before or not.
-    pub fn enforce(&self, subject: Subject, reason: &str) -> Result<DecisionShown, OperatorError> {
+    pub fn enforce(
+        &self,
+        subject: GovernanceSubject,
+        reason: &str,
+    ) -> Result<DecisionShown, OperatorError> {
         self.decide(&Step {
             subject,
             kind: GovernanceKind::CouncilAction,
@@ -55,7 +63,11 @@ impl Operator {
     }
 
     /// Ends a council action, proposed or enforced.
-    pub fn lift(&self, subject: Subject, reason: &str) -> Result<DecisionShown, OperatorError> {
+    pub fn lift(
+        &self,
+        subject: GovernanceSubject,
+        reason: &str,
+    ) -> Result<DecisionShown, OperatorError> {
         self.decide(&Step {
             subject,
             kind: GovernanceKind::CouncilAction,
@@ -72,7 +84,7 @@ impl Operator {
         reason: &str,
     ) -> Result<DecisionShown, OperatorError> {
         self.decide(&Step {
-            subject: Subject::Partner(partner.clone()),
+            subject: GovernanceSubject::Partner(partner.clone()),
             kind: GovernanceKind::PartnerSuspension,
             to: GovernanceStatus::Enforced,
             reason,
@@ -87,7 +99,7 @@ impl Operator {
         reason: &str,
     ) -> Result<DecisionShown, OperatorError> {
         self.decide(&Step {
-            subject: Subject::Partner(partner.clone()),
+            subject: GovernanceSubject::Partner(partner.clone()),
             kind: GovernanceKind::PartnerSuspension,
             to: GovernanceStatus::Lifted,
             reason,
@@ -134,7 +146,7 @@ impl Operator {
             let subject = step.subject.to_string();
             let detail = json!({"from": from, "reason": step.reason});
             let deed = Deed { action: step.action, subject: subject.clone(), detail };
-            let Decision { reason, by, .. } = decision;
+            let GovernanceDecision { reason, by, .. } = decision;
             Ok(Ok((DecisionShown { subject, decision: reason, by }, deed)))
         })
     }
@@ -142,7 +154,7 @@ impl Operator {
 
 /// Where a decision is to be brought.
 struct Step<'a> {
-    subject: Subject,
+    subject: GovernanceSubject,
     kind: GovernanceKind,
     to: GovernanceStatus,
     reason: &'a str,
@@ -169,14 +181,19 @@ impl Step<'_> {
         }
     }
 
-    fn decision(&self, id: DecisionId, since: Timestamp, operator: &Operator) -> Decision {
+    fn decision(
+        &self,
+        id: DecisionId,
+        since: Timestamp,
+        operator: &Operator,
+    ) -> GovernanceDecision {
         let reason = GovernanceReason {
             kind: self.kind,
             status: self.to,
             reason: self.reason.to_owned(),
             since,
         };
-        Decision { id, subject: self.subject.clone(), reason, by: operator.actor.clone() }
+        GovernanceDecision { id, subject: self.subject.clone(), reason, by: operator.actor.clone() }
     }
 }
 
@@ -185,11 +202,13 @@ fn require_subject(
     step: &Step<'_>,
 ) -> Result<Result<(), OperatorError>, StoreError> {
     let (exists, what) = match &step.subject {
-        Subject::Account(id) => (tx.lock_account(id)?, "such account"),
-        Subject::Key(id) => (tx.lock_key(id)?.is_some(), "such API key"),
+        GovernanceSubject::Account(id) => (tx.lock_account(id)?, "such account"),
+        GovernanceSubject::Key(id) => (tx.lock_key(id)?.is_some(), "such API key"),
         // Its last account may have left it since it was suspended.
-        Subject::Partner(_) if step.to == GovernanceStatus::Lifted => return Ok(Ok(())),
-        Subject::Partner(id) => (tx.count_accounts_of(id)? > 0, "account of this partner"),
+        GovernanceSubject::Partner(_) if step.to == GovernanceStatus::Lifted => return Ok(Ok(())),
+        GovernanceSubject::Partner(id) => {
+            (tx.count_accounts_of(id)? > 0, "account of this partner")
+        }
     };
     Ok(if exists { Ok(()) } else { Err(OperatorError::NotFound(what)) })
 }

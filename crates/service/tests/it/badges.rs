@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use sealpost_domain::{ApiKeyId, AssessmentMetrics, BadgeStatus, Code, Subject, ports::Store as _};
+use sealpost_domain::{
+    ApiKeyId, AssessmentMetrics, BadgeStatus, Code, GovernanceSubject, ports::Store as _,
+};
 use sealpost_service::{
     BadgeVerdict, Credentials, DryRun, Finding, Issue, Issued, IssuedBadge, Settings,
 };
@@ -182,7 +184,7 @@ fn governance_blocks_issue_and_nothing_else_and_all_are_counted() {
     let alice = world.newcomer(None);
     assess(&world, &alice, GOOD);
     let badge = issue(&world, &alice, &Issue::default());
-    world.operator().enforce(Subject::Key(id(&alice)), "spam").unwrap();
+    world.operator().enforce(GovernanceSubject::Key(id(&alice)), "spam").unwrap();
     for asked in [Issue::default(), Issue { dry_run: true, ..Issue::default() }] {
         let blocked = refusal(world.sealpost.issue_badge(&alice, &Ok(asked)).result);
         assert_eq!(blocked.code(), Code::GovernanceBlocked);

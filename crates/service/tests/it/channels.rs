@@ -9,7 +9,7 @@ use std::{
 
 use crate::support::{World, refusal};
 use sealpost_domain::{
-    ApiKeyId, Code, EnvelopeId, IdempotencyKey, Refusal, Subject, Suite, Timestamp,
+    ApiKeyId, Code, EnvelopeId, GovernanceSubject, IdempotencyKey, Refusal, Suite, Timestamp,
     ports::{Durability, Store, Tx},
 };
 use sealpost_service::{Credentials, Error, Sealpost, Send, Sent, Settings};
@@ -195,10 +195,10 @@ async fn what_a_revoked_key_had_sent_opens() {
 async fn a_channel_whose_first_sends_were_not_stored_comes_with_the_first_that_is() {
     let world = World::with(settings());
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
-    world.operator().enforce(Subject::Key(id(&bob)), "because").unwrap();
+    world.operator().enforce(GovernanceSubject::Key(id(&bob)), "because").unwrap();
     let refused = refusal(send(&world.sealpost, &alice, &bob).await);
     assert_eq!((refused.code(), channels(&world)), (Code::GovernanceBlocked, 0));
-    world.operator().lift(Subject::Key(id(&bob)), "because").unwrap();
+    world.operator().lift(GovernanceSubject::Key(id(&bob)), "because").unwrap();
     deliver(&world, &alice, &bob).await;
     deliver(&world, &alice, &bob).await;
     assert_eq!(channels(&world), 1);

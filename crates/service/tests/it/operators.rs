@@ -7,8 +7,8 @@ use std::{
 
 use crate::support::{World, refusal};
 use sealpost_domain::{
-    ApiKeyId, Code, EnterpriseTerms, EventKind, IdempotencyKey, KeyStatus, PartnerId, Plan,
-    Refusal, Subject,
+    ApiKeyId, Code, EnterpriseTerms, EventKind, GovernanceSubject, IdempotencyKey, KeyStatus,
+    PartnerId, Plan, Refusal,
     ports::{Durability, FactsQuery, Store},
 };
 use sealpost_service::{
@@ -99,7 +99,7 @@ async fn governance_blocks_what_the_contract_lists_and_nothing_else() {
     let world = World::new();
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
     let operator = world.operator();
-    let subject = || Subject::Key(id(&alice));
+    let subject = || GovernanceSubject::Key(id(&alice));
     operator.propose(subject(), "complaint").unwrap();
     send(&world, &alice, &id(&bob).to_string()).await.unwrap();
     operator.enforce(subject(), "spam").unwrap();

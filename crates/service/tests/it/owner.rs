@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use sealpost_domain::{
-    ApiKeyId, Code, EventKind, KeyStatus, Subject,
+    ApiKeyId, Code, EventKind, GovernanceSubject, KeyStatus,
     ports::{DailyCount, Durability, Store},
 };
 use sealpost_service::{Credentials, Error, Manage, Managed, Owner, Recover, Register, Send};
@@ -73,7 +73,7 @@ fn only_a_key_that_may_act_gets_webhooks() {
     let who = world.newcomer(None);
     let owner = owner(&world, &who);
     owner.register(&key(&who), somewhere()).unwrap();
-    let subject = Subject::Key(key(&who));
+    let subject = GovernanceSubject::Key(key(&who));
     world.operator().enforce(subject.clone(), "because").unwrap();
     assert_eq!(code(owner.register(&key(&who), somewhere())), Code::GovernanceBlocked);
     world.operator().lift(subject, "no longer").unwrap();

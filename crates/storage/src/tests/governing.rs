@@ -1,8 +1,8 @@
 //! What operators decide, and whom it reaches.
 
 use sealpost_domain::{
-    ApiKey, Decision, DecisionId, GovernanceKind, GovernanceReason, GovernanceStanding,
-    GovernanceStatus, PartnerId, Subject,
+    ApiKey, DecisionId, GovernanceDecision, GovernanceKind, GovernanceReason, GovernanceStanding,
+    GovernanceStatus, GovernanceSubject, PartnerId,
     ports::{Durability::Durable, FactsQuery, StoreError},
 };
 
@@ -17,26 +17,35 @@ on_both!(
     who_leaves_a_partner_leaves_its_suspension,
 );
 
-fn decision(subject: Subject, status: GovernanceStatus, since: i64) -> Decision {
+fn decision(
+    subject: GovernanceSubject,
+    status: GovernanceStatus,
+    since: i64,
+) -> GovernanceDecision {
     let kind = match subject {
-        Subject::Account(_) | Subject::Key(_) => GovernanceKind::CouncilAction,
-        Subject::Partner(_) => GovernanceKind::PartnerSuspension,
+        GovernanceSubject::Account(_) | GovernanceSubject::Key(_) => GovernanceKind::CouncilAction,
+        GovernanceSubject::Partner(_) => GovernanceKind::PartnerSuspension,
     };
     let reason = GovernanceReason { kind, status, reason: format!("O'{since}"), since: at(since) };
-    Decision { id: DecisionId::new(at(since), [0; 10]), subject, reason, by: "root".to_owned() }
+    GovernanceDecision {
+        id: DecisionId::new(at(since), [0; 10]),
+        subject,
+        reason,
+        by: "root".to_owned(),
+    }
 }
 
-fn insert(db: &Fixture, decisions: &[Decision]) {
+fn insert(db: &Fixture, decisions: &[GovernanceDecision]) {
     db.store()
         .write(Durable, |tx| decisions.iter().try_for_each(|one| tx.insert_decision(one)))
         .unwrap();
 }
 
-fn update(db: &Fixture, decision: &Decision) -> Result<(), StoreError> {
+fn update(db: &Fixture, decision: &GovernanceDecision) -> Result<(), StoreError> {
     db.store().write(Durable, |tx| tx.update_decision(decision))
 }
 
-fn open(db: &Fixture, subject: &Subject) -> Vec<Decision> {
+fn open(db: &Fixture, subject: &GovernanceSubject) -> Vec<GovernanceDecision> {
     db.store().write(Durable, |tx| tx.open_decisions(subject)).unwrap()
 }
 
@@ -52,8 +61,11 @@ fn acme() -> PartnerId {
 
 fn a_decision_is_about_exactly_its_subject(db: &Fixture) {
     let key = db.activate();
-    let subjects =
-        [Subject::Key(key.id), Subject::Account(key.account_id), Subject::Partner(acme())];
+    let subjects = [
+        GovernanceSubject::Key(key.id),
+        GovernanceSubject::Account(key.account_id),
+        GovernanceSubject::Partner(acme()),
+    ];
     let decisions =
         [(0, 10), (1, 9), (2, 8)].map(|(n, since)| decision(subjects[n].clone(), PROPOSED, since));
     insert(db, &decisions);
@@ -62,16 +74,16 @@ fn a_decision_is_about_exactly_its_subject(db: &Fixture) {
     assert_eq!(open(db, &subjects[0]), [decisions[0].clone(), second]);
     assert_eq!(open(db, &subjects[1]), [decisions[1].clone()]);
     assert_eq!(open(db, &subjects[2]), [decisions[2].clone()]);
-    assert_eq!(open(db, &Subject::Key(db.activate().id)), []);
+    assert_eq!(open(db, &GovernanceSubject::Key(db.activate().id)), []);
 }
 
 fn a_decision_moves_on_and_says_who_moved_it(db: &Fixture) {
     let key = db.activate();
-    let proposed = decision(Subject::Key(key.id), PROPOSED, 5);
-    let other = decision(Subject::Key(key.id), PROPOSED, 6);
+    let proposed = decision(GovernanceSubject::Key(key.id), PROPOSED, 5);
+    let other = decision(GovernanceSubject::Key(key.id), PROPOSED, 6);
     insert(db, &[proposed.clone(), other.clone()]);
     assert!(!standing(db, &key).is_blocked());
-    let mut enforced = Decision { by: "council".to_owned(), ..proposed };
+    let mut enforced = GovernanceDecision { by: "council".to_owned(), ..proposed };
     enforced.reason = GovernanceReason {
         status: ENFORCED,
         reason: "proved".to_owned(),
@@ -85,7 +97,7 @@ fn a_decision_moves_on_and_says_who_moved_it(db: &Fixture) {
 
 fn what_was_lifted_stays_as_history(db: &Fixture) {
     let key = db.activate();
-    let mut one = decision(Subject::Key(key.id), ENFORCED, 5);
+    let mut one = decision(GovernanceSubject::Key(key.id), ENFORCED, 5);
     insert(db, std::slice::from_ref(&one));
     (one.reason.status, one.reason.since, one.by) = (LIFTED, at(8), "appeal".to_owned());
     update(db, &one).unwrap();
@@ -98,7 +110,7 @@ fn what_was_lifted_stays_as_history(db: &Fixture) {
 }
 
 fn what_was_lifted_cannot_be_moved(db: &Fixture) {
-    let mut one = decision(Subject::Key(db.activate().id), LIFTED, 5);
+    let mut one = decision(GovernanceSubject::Key(db.activate().id), LIFTED, 5);
     insert(db, std::slice::from_ref(&one));
     one.reason.status = ENFORCED;
     let moved = update(db, &one);
@@ -110,10 +122,10 @@ fn a_key_stands_under_every_decision_that_reaches_it(db: &Fixture) {
     let (key, free) = (db.activate(), db.activate());
     db.store().write(Durable, |tx| tx.set_partner(&key.account_id, Some(&acme()))).unwrap();
     let decisions = [
-        decision(Subject::Key(key.id), PROPOSED, 1),
-        decision(Subject::Key(key.id), LIFTED, 2),
-        decision(Subject::Account(key.account_id), PROPOSED, 3),
-        decision(Subject::Partner(acme()), ENFORCED, 4),
+        decision(GovernanceSubject::Key(key.id), PROPOSED, 1),
+        decision(GovernanceSubject::Key(key.id), LIFTED, 2),
+        decision(GovernanceSubject::Account(key.account_id), PROPOSED, 3),
+        decision(GovernanceSubject::Partner(acme()), ENFORCED, 4),
     ];
     insert(db, &decisions);
     let told = [0, 2, 3].map(|n| decisions[n].reason.clone());
@@ -123,7 +135,7 @@ fn a_key_stands_under_every_decision_that_reaches_it(db: &Fixture) {
 
 fn who_leaves_a_partner_leaves_its_suspension(db: &Fixture) {
     let key = db.activate();
-    insert(db, &[decision(Subject::Partner(acme()), ENFORCED, 4)]);
+    insert(db, &[decision(GovernanceSubject::Partner(acme()), ENFORCED, 4)]);
     for (partner, is_blocked) in [(None, false), (Some(acme()), true), (None, false)] {
         db.store().write(Durable, |tx| tx.set_partner(&key.account_id, partner.as_ref())).unwrap();
         assert_eq!(standing(db, &key).is_blocked(), is_blocked);

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fs, thread};
 
 use diesel_migrations::MigrationHarness;
 use sealpost_domain::{
-    DecisionId, LeaseToken, LeasedDelivery, Subject,
+    DecisionId, GovernanceSubject, LeaseToken, LeasedDelivery,
     ports::{Durability::Durable, Outbox, Store, StoreError},
 };
 
@@ -104,7 +104,7 @@ fn later_migrations_keep_what_is_there(db: &Fixture) {
     let due = db.claim(&fixture::claim_of(1000, 10, LeaseToken(1))).unwrap();
     assert_eq!(due.iter().map(LeasedDelivery::id).collect::<Vec<_>>(), [sent[0].id()]);
     assert_eq!(db.count("deliveries WHERE failed_at = 1000 AND due_at IS NULL"), 1);
-    let subject = Subject::Key(key.id);
+    let subject = GovernanceSubject::Key(key.id);
     let open = db.store().write(Durable, |tx| tx.open_decisions(&subject)).unwrap();
     assert_eq!(open[0].by, "unknown");
 }

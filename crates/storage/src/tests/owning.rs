@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use sealpost_domain::{
-    Decision, DecisionId, Envelope, EnvelopeId, GovernanceKind, GovernanceReason, GovernanceStatus,
-    PartnerId, Session, Subject, Timestamp, Webhook,
+    DecisionId, Envelope, EnvelopeId, GovernanceDecision, GovernanceKind, GovernanceReason,
+    GovernanceStatus, GovernanceSubject, PartnerId, Session, Timestamp, Webhook,
     ports::{DailyCount, Durability::Durable, Durability::Relaxed, Store, WriteSet},
 };
 
@@ -43,13 +43,16 @@ fn an_owner_sees_the_keys_of_the_account_and_no_others(db: &Fixture) {
 fn an_owner_sees_what_governance_says_of_key_account_and_partner(db: &Fixture) {
     let (key, partner) = (db.activate(), PartnerId::parse("acme").unwrap());
     let other = db.activate_beside(&key);
-    let subjects =
-        [Subject::Key(key.id), Subject::Account(key.account_id), Subject::Partner(partner.clone())];
+    let subjects = [
+        GovernanceSubject::Key(key.id),
+        GovernanceSubject::Account(key.account_id),
+        GovernanceSubject::Partner(partner.clone()),
+    ];
     db.store()
         .write(Durable, |tx| {
             tx.set_partner(&key.account_id, Some(&partner))?;
             subjects.iter().zip(1..).try_for_each(|(subject, since)| {
-                tx.insert_decision(&Decision {
+                tx.insert_decision(&GovernanceDecision {
                     id: DecisionId::new(at(since), [1; 10]),
                     subject: subject.clone(),
                     reason: GovernanceReason {

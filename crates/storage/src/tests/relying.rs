@@ -11,9 +11,9 @@ use std::{
 
 use diesel::{RunQueryDsl, dsl::sql, sql_types::Text};
 use sealpost_domain::{
-    AttemptFailure, Decision, DecisionId, EnterpriseTerms, GovernanceKind, GovernanceReason,
-    GovernanceStatus, Handle, KeyStatus, LeaseToken, Outcome, PartnerId, Plan, RetiringSecret,
-    Session, Subject, Webhook, Wrapped,
+    AttemptFailure, DecisionId, EnterpriseTerms, GovernanceDecision, GovernanceKind,
+    GovernanceReason, GovernanceStatus, GovernanceSubject, Handle, KeyStatus, LeaseToken, Outcome,
+    PartnerId, Plan, RetiringSecret, Session, Webhook, Wrapped,
     ports::{
         AdmissionFacts, Durability::Durable, FactsQuery, HandleOwner, Outbox, Store, StoreError,
         Tx, WriteSet,
@@ -82,7 +82,7 @@ impl Party {
     }
 }
 
-fn decision(subject: Subject) -> Decision {
+fn decision(subject: GovernanceSubject) -> GovernanceDecision {
     let reason = GovernanceReason {
         kind: GovernanceKind::CouncilAction,
         status: GovernanceStatus::Enforced,
@@ -90,7 +90,7 @@ fn decision(subject: Subject) -> Decision {
         since: at(5),
     };
     let id = DecisionId::new(at(6), [9; 10]);
-    Decision { id, subject, reason, by: "root".to_owned() }
+    GovernanceDecision { id, subject, reason, by: "root".to_owned() }
 }
 
 /// As many as the pool may have, all in use at once, so that no other is opened later.
@@ -175,19 +175,19 @@ const CHANGES: [Change; 22] = [
     ("a second", |tx, it| tx.set_plan(&it.owner.api_key_id, &enterprise([2, 2, 2, 2], false))),
     ("overage", |tx, it| tx.set_plan(&it.owner.api_key_id, &enterprise([2, 2, 2, 2], true))),
     ("partner", |tx, it| {
-        tx.insert_decision(&decision(Subject::Partner(acme())))?;
+        tx.insert_decision(&decision(GovernanceSubject::Partner(acme())))?;
         tx.set_partner(&it.owner.account_id, Some(&acme())).map(drop)
     }),
     ("no partner", |tx, it| tx.set_partner(&it.owner.account_id, None).map(drop)),
     ("suspension again", |tx, it| tx.set_partner(&it.owner.account_id, Some(&acme())).map(drop)),
     ("lifted", |tx, _| {
-        let mut decision = decision(Subject::Partner(acme()));
+        let mut decision = decision(GovernanceSubject::Partner(acme()));
         decision.reason.status = GovernanceStatus::Lifted;
         tx.update_decision(&decision)
     }),
     ("decision on the key", |tx, it| {
-        let decision = decision(Subject::Key(it.owner.api_key_id));
-        tx.insert_decision(&Decision { id: DecisionId::new(at(7), [1; 10]), ..decision })
+        let decision = decision(GovernanceSubject::Key(it.owner.api_key_id));
+        tx.insert_decision(&GovernanceDecision { id: DecisionId::new(at(7), [1; 10]), ..decision })
     }),
     ("one more webhook", |tx, it| tx.insert_webhook(&webhook(&it.owner.api_key_id))),
     ("secrets", |tx, it| {

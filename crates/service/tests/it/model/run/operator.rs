@@ -53,13 +53,16 @@ impl Run {
             Subject::Account(pick) => {
                 let account = pick.of(self.truth.accounts.len()).unwrap();
                 let id = self.truth.accounts[account].id.parse().unwrap();
-                let got = decided(domain::Subject::Account(id));
+                let got = decided(domain::GovernanceSubject::Account(id));
                 (got, self.truth.decide_on_account(account, verb, WHY))
             }
             Subject::Key(pick) => {
                 let key = self.key(pick);
                 let id = self.truth.keys[key].id.parse().unwrap();
-                (decided(domain::Subject::Key(id)), self.truth.decide_on_key(key, verb, WHY))
+                (
+                    decided(domain::GovernanceSubject::Key(id)),
+                    self.truth.decide_on_key(key, verb, WHY),
+                )
             }
             Subject::Partner(pick) => {
                 let partner = pick.of(PARTNERS.len()).unwrap();
