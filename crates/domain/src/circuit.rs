@@ -103,12 +103,12 @@ pub struct Circuits {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Circuit {
     /// The checks.
-    pub checks: Vec<Check>,
+    pub checks: Vec<ComplianceCheck>,
 }
 
 /// One check.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Check {
+pub struct ComplianceCheck {
     /// Its name.
     pub name: CheckName,
     /// The attestations any of which will do; its own name among them where the file says nothing else.
@@ -161,7 +161,7 @@ pub struct CircuitReport {
 
 impl Circuits {
     /// The names of the jurisdictions, for people.
-    pub fn known(&self) -> String {
+    pub fn jurisdiction_names(&self) -> String {
         let names: Vec<_> = self.circuits.keys().map(Jurisdiction::as_str).collect();
         names.join(", ")
     }
@@ -169,7 +169,7 @@ impl Circuits {
 
 impl Circuit {
     /// Every attestation that it may look at.
-    pub fn wanted(&self) -> Vec<CheckName> {
+    pub fn attestation_names(&self) -> Vec<CheckName> {
         let mut names: Vec<_> =
             self.checks.iter().flat_map(|check| &check.any_of).cloned().collect();
         names.sort();
@@ -191,7 +191,7 @@ impl Circuit {
     }
 }
 
-impl Check {
+impl ComplianceCheck {
     /// The best of its alternatives; of equally good ones the one that counts longest.
     fn report(&self, newest: &BTreeMap<CheckName, Attestation>, now: Timestamp) -> CheckReport {
         let found = self.any_of.iter().map(|name| self.standing(newest.get(name), now));

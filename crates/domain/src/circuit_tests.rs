@@ -9,9 +9,9 @@ fn name(text: &str) -> CheckName {
     CheckName::parse(text).unwrap()
 }
 
-fn check(any_of: &[&str], required: bool, valid_for: Option<Duration>) -> Check {
+fn check(any_of: &[&str], required: bool, valid_for: Option<Duration>) -> ComplianceCheck {
     let any_of: Vec<_> = any_of.iter().map(|text| name(text)).collect();
-    Check { name: any_of[0].clone(), any_of, required, valid_for }
+    ComplianceCheck { name: any_of[0].clone(), any_of, required, valid_for }
 }
 
 fn attestation(text: &str, at: Timestamp, valid_until: Option<Timestamp>) -> Attestation {
@@ -31,13 +31,13 @@ fn failed(text: &str) -> Attestation {
     Attestation { failed: true, ..attestation(text, NOW, None) }
 }
 
-fn evaluate(checks: Vec<Check>, attested: &[Attestation]) -> CircuitReport {
+fn evaluate(checks: Vec<ComplianceCheck>, attested: &[Attestation]) -> CircuitReport {
     let newest = attested.iter().map(|one| (one.check.clone(), one.clone())).collect();
     Circuit { checks }.evaluate(&Jurisdiction::parse("eu").unwrap(), &newest, NOW)
 }
 
 /// Of one check that any of these satisfies.
-fn standing(check: Check, attested: &[Attestation]) -> (CheckStatus, Option<Timestamp>) {
+fn standing(check: ComplianceCheck, attested: &[Attestation]) -> (CheckStatus, Option<Timestamp>) {
     let report = evaluate(vec![check], attested);
     (report.checks[0].status, report.checks[0].valid_until)
 }

@@ -44,8 +44,8 @@ pub use audit::{AdminAction, AuditEntry, AuditHash};
 pub use badge::{Badge, BadgeStatus, Revocation, StatusPosition};
 pub use channel::Channel;
 pub use circuit::{
-    Attestation, Check, CheckName, CheckNameFault, CheckReport, CheckStatus, Circuit,
-    CircuitReport, Circuits, Jurisdiction,
+    Attestation, CheckName, CheckNameFault, CheckReport, CheckStatus, Circuit, CircuitReport,
+    Circuits, ComplianceCheck, Jurisdiction,
 };
 pub use delivery::{
     AttemptFailure, AttemptResult, DeliveryId, LeaseToken, LeasedDelivery, Outcome,

@@ -2,7 +2,9 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use sealpost_domain::{Check, CheckName, CheckNameFault, Circuit, Circuits, Jurisdiction};
+use sealpost_domain::{
+    CheckName, CheckNameFault, Circuit, Circuits, ComplianceCheck, Jurisdiction,
+};
 use serde::Deserialize;
 
 /// What is wrong with a circuits file.
@@ -87,7 +89,7 @@ struct WrittenCheck {
 
 fn circuit(jurisdiction: &str, written: WrittenCircuit) -> Result<Circuit, CircuitsFault> {
     within("checks of a jurisdiction", written.checks.len(), CHECKS_MAX)?;
-    let mut checks = Vec::<Check>::new();
+    let mut checks = Vec::<ComplianceCheck>::new();
     for one in written.checks {
         let check = check(jurisdiction, one)?;
         if checks.iter().any(|other| other.name == check.name) {
@@ -102,7 +104,7 @@ fn circuit(jurisdiction: &str, written: WrittenCircuit) -> Result<Circuit, Circu
     Ok(Circuit { checks })
 }
 
-fn check(jurisdiction: &str, written: WrittenCheck) -> Result<Check, CircuitsFault> {
+fn check(jurisdiction: &str, written: WrittenCheck) -> Result<ComplianceCheck, CircuitsFault> {
     let named = |text: &String| {
         CheckName::parse(text).map_err(|fault| {
             CircuitsFault::CheckUnnamed(jurisdiction.to_owned(), text.clone(), fault)
@@ -118,7 +120,7 @@ fn check(jurisdiction: &str, written: WrittenCheck) -> Result<Check, CircuitsFau
     };
     within("alternatives of a check", any_of.len(), ALTERNATIVES_MAX)?;
     let valid_for = written.valid_for.map(|text| span(jurisdiction, text)).transpose()?;
-    Ok(Check { name, any_of, required: written.required.unwrap_or(true), valid_for })
+    Ok(ComplianceCheck { name, any_of, required: written.required.unwrap_or(true), valid_for })
 }
 
 fn span(jurisdiction: &str, text: String) -> Result<Duration, CircuitsFault> {
@@ -144,7 +146,7 @@ mod tests {
     #[test]
     fn the_built_in_file_knows_the_contracts_jurisdictions() {
         let circuits = built_in_circuits().unwrap();
-        assert_eq!(circuits.known(), "DEFAULT, EU, UK, US");
+        assert_eq!(circuits.jurisdiction_names(), "DEFAULT, EU, UK, US");
     }
 
     #[test]
@@ -167,8 +169,18 @@ mod tests {
         assert_eq!(
             circuit.checks,
             [
-                Check { any_of: vec![kyc.clone()], name: kyc, required: true, valid_for: None },
-                Check { name: name("seat"), any_of: either, required: false, valid_for: day },
+                ComplianceCheck {
+                    any_of: vec![kyc.clone()],
+                    name: kyc,
+                    required: true,
+                    valid_for: None
+                },
+                ComplianceCheck {
+                    name: name("seat"),
+                    any_of: either,
+                    required: false,
+                    valid_for: day
+                },
             ]
         );
         assert_eq!(circuits.version, 7);

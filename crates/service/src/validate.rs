@@ -96,7 +96,7 @@ pub(crate) fn known(circuits: &Circuits, text: &str) -> Result<Jurisdiction, Ref
     let named = Jurisdiction::parse(text.trim());
     named.filter(|name| circuits.circuits.contains_key(name)).ok_or_else(|| Refusal::InvalidField {
         field: "jurisdiction",
-        problem: format!("must be one of {}", circuits.known()),
+        problem: format!("must be one of {}", circuits.jurisdiction_names()),
     })
 }
 
@@ -108,6 +108,6 @@ pub(crate) fn stand(
     now: Timestamp,
 ) -> Result<CircuitReport, StoreError> {
     let circuit = circuits.circuits.get(jurisdiction).ok_or(StoreError::Corrupt("circuit"))?;
-    let newest = tx.newest_attestations(key, &circuit.wanted())?;
+    let newest = tx.newest_attestations(key, &circuit.attestation_names())?;
     Ok(circuit.evaluate(jurisdiction, &newest, now))
 }
