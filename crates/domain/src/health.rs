@@ -1,5 +1,5 @@
 //! How a webhook fares: what its attempts came to, and when that ends it. Pure: the store reads it locked, lets it
-//! hear the news of a batch, and writes it back.
+//! update the news of a batch, and writes it back.
 
 use std::time::Duration;
 
@@ -89,7 +89,7 @@ impl HealthReport {
 
 impl WebhookHealth {
     /// Takes news in, also such as come late; `true` where they disable the webhook.
-    pub fn hear(&mut self, news: &HealthReport, failing_max: Duration) -> bool {
+    pub fn update(&mut self, news: &HealthReport, failing_max: Duration) -> bool {
         self.last_success_at = self.last_success_at.max(news.success_at);
         if self.failing_since <= self.last_success_at {
             self.failing_since = None;
@@ -145,20 +145,20 @@ mod tests {
         AttemptSummary { at: at(millis), failure: None, is_gone: false }
     }
 
-    fn hear(health: &mut WebhookHealth, attempts: &[AttemptSummary]) -> bool {
-        health.hear(&HealthReport::of(attempts), MAX)
+    fn update(health: &mut WebhookHealth, attempts: &[AttemptSummary]) -> bool {
+        health.update(&HealthReport::of(attempts), MAX)
     }
 
     #[test]
     fn nothing_but_failures_for_so_long_disables_and_says_why() {
         let mut health = fresh();
-        assert!(!hear(&mut health, &[failed(20), failed(10)]));
+        assert!(!update(&mut health, &[failed(20), failed(10)]));
         assert_eq!(health.failing_since, Some(at(10)));
-        assert!(!hear(&mut health, &[failed(109)]));
-        assert!(hear(&mut health, &[failed(110)]));
+        assert!(!update(&mut health, &[failed(109)]));
+        assert!(update(&mut health, &[failed(110)]));
         assert_eq!(health.status, WebhookStatus::Disabled);
         assert_eq!(health.disabled_reason, Some(DisabledReason::Failing));
-        assert!(!hear(&mut health, &[failed(111)]), "it is told once");
+        assert!(!update(&mut health, &[failed(111)]), "it is told once");
     }
 
     #[test]
@@ -169,17 +169,17 @@ mod tests {
             &[&[failed(120), failed(60), succeeded(50), failed(10)]],
         ] {
             let mut health = fresh();
-            assert!(batches.iter().all(|batch| !hear(&mut health, batch)), "{batches:?}");
+            assert!(batches.iter().all(|batch| !update(&mut health, batch)), "{batches:?}");
             assert_eq!(health.failing_since, Some(at(60)));
-            assert!(hear(&mut health, &[failed(160)]));
+            assert!(update(&mut health, &[failed(160)]));
         }
     }
 
     #[test]
     fn what_comes_late_changes_nothing_newer() {
         let mut health = fresh();
-        hear(&mut health, &[succeeded(50), failed(60)]);
-        assert!(!hear(&mut health, &[failed(-100), failed(40), succeeded(30)]));
+        update(&mut health, &[succeeded(50), failed(60)]);
+        assert!(!update(&mut health, &[failed(-100), failed(40), succeeded(30)]));
         assert_eq!((health.failing_since, health.last_success_at), (Some(at(60)), Some(at(50))));
         assert_eq!(health.last_failure.map(|last| last.at), Some(at(60)));
     }
@@ -188,7 +188,7 @@ mod tests {
     fn one_410_disables_at_once() {
         let mut health = fresh();
         let gone = AttemptSummary { at: at(7), failure: Some("http_status"), is_gone: true };
-        assert!(hear(&mut health, &[succeeded(8), gone]));
+        assert!(update(&mut health, &[succeeded(8), gone]));
         assert_eq!(health.disabled_reason, Some(DisabledReason::Gone));
     }
 }

@@ -50,7 +50,7 @@ impl KeyEvent {
 /// A move that the states do not allow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a key that is {from} cannot be {}", event.participle())]
-pub struct IllegalMove {
+pub struct IllegalTransition {
     /// Where the key stands.
     pub from: KeyStatus,
     /// What was asked of it.
@@ -59,14 +59,14 @@ pub struct IllegalMove {
 
 impl KeyStatus {
     /// The only road between states; a pair that is not listed is refused.
-    pub fn apply(self, event: KeyEvent) -> Result<Self, IllegalMove> {
+    pub fn apply(self, event: KeyEvent) -> Result<Self, IllegalTransition> {
         use {KeyEvent as E, KeyStatus as S};
         match (self, event) {
             (S::Active | S::Deactivated | S::Rotating, E::Revoke) => Ok(S::Revoked),
             (S::Active | S::Rotating, E::Deactivate) => Ok(S::Deactivated),
             (S::Deactivated, E::Reactivate) | (S::Rotating, E::FinishRotation) => Ok(S::Active),
             (S::Active, E::StartRotation) => Ok(S::Rotating),
-            (from, event) => Err(IllegalMove { from, event }),
+            (from, event) => Err(IllegalTransition { from, event }),
         }
     }
 

@@ -66,7 +66,7 @@ pub use id::{
 };
 pub use idempotency::{Fingerprint, IdempotencyKey, IdempotencyKeyFault};
 pub use issuer::IssuerKey;
-pub use key::{ApiKey, IllegalMove, KeyEvent, KeyStatus};
+pub use key::{ApiKey, IllegalTransition, KeyEvent, KeyStatus};
 pub use label::{Label, LabelFault};
 pub use plan::{EnterpriseTerms, Plan};
 pub use recipient::{Recipient, RecipientFault};

@@ -16,7 +16,7 @@ pub use ledger::{
     ParkedDelivery, RecipientWebhooks, SendLedger, WriteSet,
 };
 pub use owner::{DailyCount, KeyOverview, OwnerLookup};
-pub use webhooks::{DeliveryRepo, FailedWithin, Recovered, WebhookLookup, WebhookRepo};
+pub use webhooks::{DeliveryRepo, FailureRange, RecoverySummary, WebhookLookup, WebhookRepo};
 
 use crate::{
     Account, AccountId, ApiKey, ApiKeyId, AuditEntry, Channel, ChannelId, Envelope, EnvelopeId,
@@ -231,12 +231,12 @@ pub trait KeyRepo {
 
     /// Revokes a locked key: its state is `revoked`, its root is gone, and so are its webhooks and their
     /// deliveries, of which a bounded part is deleted at once. Its handle stays reserved to its account.
-    fn revoke_key(&mut self, id: &ApiKeyId) -> Result<Revoked, StoreError>;
+    fn revoke_key(&mut self, id: &ApiKeyId) -> Result<RevocationSummary, StoreError>;
 }
 
 /// What went with a key that was revoked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Revoked {
+pub struct RevocationSummary {
     /// Its webhooks.
     pub webhooks: u64,
     /// Their deliveries that were deleted at once; housekeeping deletes what is left of a long backlog.
@@ -356,5 +356,5 @@ pub trait KekMarks {
     fn kek_marks(&self) -> Result<Vec<(u32, Wrapped)>, StoreError>;
 
     /// Leaves the mark of a version; one that is there already stays as it is, so that whoever leaves one reads it again.
-    fn leave_kek_mark(&self, version: u32, mark: &Wrapped) -> Result<(), StoreError>;
+    fn insert_kek_mark(&self, version: u32, mark: &Wrapped) -> Result<(), StoreError>;
 }

@@ -49,7 +49,7 @@ impl Timestamp {
 
     /// How far it is to the other, whichever is the later one: for what must come to its end although the clock is set
     /// back meanwhile.
-    pub fn apart(self, other: Self) -> Duration {
+    pub fn abs_diff(self, other: Self) -> Duration {
         self.since(other).max(other.since(self))
     }
 }
@@ -110,7 +110,7 @@ mod tests {
             (Duration::from_millis(3), Duration::ZERO)
         );
         assert_eq!(
-            (late.apart(early), early.apart(late)),
+            (late.abs_diff(early), early.abs_diff(late)),
             (Duration::from_millis(3), Duration::from_millis(3))
         );
     }

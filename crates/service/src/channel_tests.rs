@@ -127,7 +127,7 @@ impl Clock for Hands {
 struct Nowhere;
 
 impl Dispatch for Nowhere {
-    fn room(&self) -> usize {
+    fn capacity(&self) -> usize {
         0
     }
 

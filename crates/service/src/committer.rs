@@ -143,7 +143,7 @@ fn store(
     core.store.write(durability(&commands), |tx| {
         let facts = tx.lock_batch_facts(&wanted)?;
         let (lease, lease_until) = core.dispatch.lease();
-        let hold = Hold { room: core.dispatch.room(), lease, lease_until };
+        let hold = Hold { room: core.dispatch.capacity(), lease, lease_until };
         let now = core.clock.now();
         let expired_before = now.minus(core.settings.remembered_for());
         let (decided, changes) = decide(facts, &commands, now, expired_before, hold);

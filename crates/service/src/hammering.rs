@@ -22,7 +22,7 @@ impl Core {
     pub(crate) fn known_refusal<T>(&self, caller: &Caller) -> Option<Limited<T>> {
         let refused = self.known.refused(caller)?;
         let now = self.clock.now();
-        let still_holds = now.apart(refused.limits.now) < REMEMBERED_FOR && now < refused.until;
+        let still_holds = now.abs_diff(refused.limits.now) < REMEMBERED_FOR && now < refused.until;
         still_holds.then(|| {
             let Refused { window, limit, until, limits, .. } = refused;
             let refusal = Refusal::RateLimited { window, limit, retry_after: until.since(now) };

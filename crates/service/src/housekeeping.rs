@@ -119,7 +119,7 @@ struct Round {
 impl Round {
     /// Whether it is time; if so, the next time counts from now.
     fn take_turn(&mut self, now: Timestamp) -> bool {
-        let is_due = now.apart(self.last) >= self.every;
+        let is_due = now.abs_diff(self.last) >= self.every;
         if is_due {
             self.last = now;
         }
@@ -220,7 +220,7 @@ impl Core {
         let mut pace = self.settings.housekeeping_every.saturating_mul(10).max(PACE_MIN);
         loop {
             let now = self.clock.now();
-            let turn = HousekeepingTurn { chore: chore.name, node, now, held_for: HELD_FOR, pace };
+            let turn = HousekeepingTurn { task: chore.name, node, now, held_for: HELD_FOR, pace };
             let done = self.store.write(Durability::Relaxed, |tx| {
                 let Some(by) = tx.take_housekeeping_turn(&turn)? else { return Ok(None) };
                 let purged = (chore.purge)(tx, by.minus(chore.keep), limit)?;

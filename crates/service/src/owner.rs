@@ -96,7 +96,7 @@ impl Owner<'_> {
         Ok(KeyPage {
             standing,
             days: every_day(first, &counted),
-            waiting: Waiting(owner.count_waiting(id, WAITING_MAX + 1)?),
+            waiting: Waiting(owner.count_pending(id, WAITING_MAX + 1)?),
         })
     }
 

@@ -39,7 +39,7 @@ pub fn unlock(keyring: &Keyring, store: &dyn KekMarks) -> Result<(), UnlockError
     let mut new = keyring.versions();
     new.retain(|version| !marked.contains(version));
     for version in &new {
-        store.leave_kek_mark(*version, &keyring.mark(*version)?)?;
+        store.insert_kek_mark(*version, &keyring.mark(*version)?)?;
     }
     if !new.is_empty() {
         // Another node may have left a mark of another key at the same time, and only the first one stays.
@@ -83,9 +83,9 @@ mod tests {
             self.database.kek_marks()
         }
 
-        fn leave_kek_mark(&self, version: u32, mark: &Wrapped) -> Result<(), StoreError> {
+        fn insert_kek_mark(&self, version: u32, mark: &Wrapped) -> Result<(), StoreError> {
             unlock(self.by, self.database).unwrap();
-            self.database.leave_kek_mark(version, mark)
+            self.database.insert_kek_mark(version, mark)
         }
     }
 

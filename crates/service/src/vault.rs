@@ -134,7 +134,7 @@ impl<K: Name, V> Vault<K, V> {
 
     /// Either way: a clock that was set back far must not make anything last until it has caught up.
     fn is_over(&self, since: Timestamp, now: Timestamp) -> bool {
-        now.apart(since) >= self.life
+        now.abs_diff(since) >= self.life
     }
 
     fn lock(&self) -> MutexGuard<'_, Held<K, V>> {

@@ -9,7 +9,7 @@ use diesel::{
 use sealpost_domain::{
     ApiKeyId, Attempt, AttemptNumber, AttemptOutcome, DeliveryId, EnvelopeId, PendingDelivery,
     Timestamp, WebhookId,
-    ports::{DeliveryRepo, FailedWithin, Recovered, StoreError},
+    ports::{DeliveryRepo, FailureRange, RecoverySummary, StoreError},
 };
 
 use crate::{
@@ -21,7 +21,7 @@ use crate::{
 };
 
 impl DeliveryRepo for Unit {
-    fn wake_deliveries(
+    fn expedite_deliveries(
         &mut self,
         id: &WebhookId,
         now: Timestamp,
@@ -76,9 +76,9 @@ impl DeliveryRepo for Unit {
     fn recover_deliveries(
         &mut self,
         id: &WebhookId,
-        failed: &FailedWithin,
+        failed: &FailureRange,
         now: Timestamp,
-    ) -> Result<Recovered, StoreError> {
+    ) -> Result<RecoverySummary, StoreError> {
         let found = d::table
             .filter(d::webhook_id.eq(id.to_string()))
             .filter(d::failed_at.between(failed.since.as_millis(), failed.until.as_millis()))
@@ -98,7 +98,7 @@ impl DeliveryRepo for Unit {
                 revive(conn, id, &envelopes, now)? + wake(conn, id, &envelopes, now)?
             };
             let matched = columns::number(envelopes.len(), "number of deliveries")?;
-            Ok(Recovered { matched, recovered, more })
+            Ok(RecoverySummary { matched, recovered, more })
         })
     }
 }

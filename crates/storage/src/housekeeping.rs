@@ -28,7 +28,7 @@ impl HousekeepingRepo for Unit {
             let earlier = server.map_or(turn.now, |server| server.min(turn.now));
             let later = server.map_or(turn.now, |server| server.max(turn.now));
             let taken = sql_query(TAKE)
-                .bind::<Text, _>(turn.chore)
+                .bind::<Text, _>(turn.task)
                 .bind::<BigInt, _>(turn.node.0)
                 .bind::<BigInt, _>(earlier.plus(turn.held_for).as_millis())
                 .bind::<BigInt, _>(columns::number::<i64, _>(turn.pace.as_millis(), "pace")?)

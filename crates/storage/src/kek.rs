@@ -18,7 +18,7 @@ impl KekMarks for Database {
         })
     }
 
-    fn leave_kek_mark(&self, version: u32, mark: &Wrapped) -> Result<(), StoreError> {
+    fn insert_kek_mark(&self, version: u32, mark: &Wrapped) -> Result<(), StoreError> {
         let row = (kek_marks::version.eq(i64::from(version)), kek_marks::mark.eq(&mark.0));
         self.transact(Durability::Durable, |conn| {
             let insert = diesel::insert_into(kek_marks::table).values(row);

@@ -6,7 +6,7 @@ use diesel::{
 };
 use sealpost_domain::{
     AccountId, ApiKey, ApiKeyId, Did, Handle, KeyStatus, Label, Plan, Timestamp, Usage, Wrapped,
-    ports::{HandleOwner, KeyRepo, KeySnapshot, Lookup, Revoked, StoreError},
+    ports::{HandleOwner, KeyRepo, KeySnapshot, Lookup, RevocationSummary, StoreError},
 };
 
 use crate::{
@@ -160,7 +160,7 @@ impl KeyRepo for Unit {
         self.run(|conn| columns::one(update.set(PlanRow::from(*plan)).execute(conn)?, "key"))
     }
 
-    fn revoke_key(&mut self, id: &ApiKeyId) -> Result<Revoked, StoreError> {
+    fn revoke_key(&mut self, id: &ApiKeyId) -> Result<RevocationSummary, StoreError> {
         self.run(|conn| revocation::revoke(conn, id))
     }
 }

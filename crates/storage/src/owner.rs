@@ -75,7 +75,7 @@ impl OwnerLookup for Reader<'_> {
         })
     }
 
-    fn count_waiting(&mut self, key: &ApiKeyId, limit: u32) -> Result<u64, StoreError> {
+    fn count_pending(&mut self, key: &ApiKeyId, limit: u32) -> Result<u64, StoreError> {
         self.run(|conn| {
             // Of a long backlog no more rows are touched than are counted.
             let waiting = sql_query(WAITING)

@@ -1,7 +1,7 @@
 //! The end of a key, and of what cannot outlive it.
 
 use diesel::prelude::*;
-use sealpost_domain::{ApiKeyId, KeyStatus, ports::Revoked};
+use sealpost_domain::{ApiKeyId, KeyStatus, ports::RevocationSummary};
 
 use crate::{
     columns,
@@ -13,7 +13,7 @@ use crate::{
 
 /// Its deliveries go before its webhooks: who writes down what came of an attempt locks them in this order too.
 /// What a batch adds meanwhile is discarded when it is due.
-pub(crate) fn revoke(conn: &mut AnyConnection, id: &ApiKeyId) -> Result<Revoked, Fault> {
+pub(crate) fn revoke(conn: &mut AnyConnection, id: &ApiKeyId) -> Result<RevocationSummary, Fault> {
     let id = id.to_string();
     let gone = (k::status.eq(KeyStatus::Revoked.as_str()), k::root.eq(None::<Vec<u8>>));
     let update = diesel::update(k::table.find(&id)).set(gone);
@@ -22,7 +22,7 @@ pub(crate) fn revoke(conn: &mut AnyConnection, id: &ApiKeyId) -> Result<Revoked,
     let ids: Vec<String> = webhooks.select(w::id).load(conn)?;
     let deliveries = former::delete_most_of(conn, &ids)?;
     let webhooks = diesel::delete(webhooks).execute(conn)?;
-    Ok(Revoked {
+    Ok(RevocationSummary {
         webhooks: columns::number(webhooks, "number of webhooks")?,
         deliveries: columns::number(deliveries, "number of deliveries")?,
     })

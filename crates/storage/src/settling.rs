@@ -87,7 +87,7 @@ fn tell_webhooks(
     for row in &mut rows {
         let Some(ended) = ended.get(&*row.webhook_id) else { continue };
         let mut health = row.read()?;
-        if health.hear(&HealthReport::of(ended), failing_max) {
+        if health.update(&HealthReport::of(ended), failing_max) {
             disabled.extend(health.disabled_reason.map(|why| (row.webhook_id.clone(), why)));
         }
         row.write(health);

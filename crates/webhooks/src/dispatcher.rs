@@ -154,7 +154,7 @@ impl Dispatcher {
 }
 
 impl Dispatch for Dispatcher {
-    fn room(&self) -> usize {
+    fn capacity(&self) -> usize {
         if self.shared.is_broken() { 0 } else { self.shared.room.free() }
     }
 

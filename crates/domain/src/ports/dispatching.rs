@@ -59,7 +59,7 @@ pub struct ExpeditedDelivery {
 /// The dispatcher, as the send path sees it.
 pub trait Dispatch: Send + Sync {
     /// How many deliveries it has room for.
-    fn room(&self) -> usize;
+    fn capacity(&self) -> usize;
 
     /// A fresh proof for deliveries that are about to be stored, and until when they may be held.
     fn lease(&self) -> (LeaseToken, Timestamp);

@@ -9,7 +9,7 @@ use crate::{LeaseToken, Timestamp};
 #[derive(Debug, Clone, Copy)]
 pub struct HousekeepingTurn<'a> {
     /// Its name.
-    pub chore: &'a str,
+    pub task: &'a str,
     /// Who would do it.
     pub node: LeaseToken,
     /// What the node's clock says.

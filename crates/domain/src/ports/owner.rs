@@ -31,7 +31,7 @@ pub trait OwnerLookup {
     ) -> Result<Vec<DailyCount>, StoreError>;
 
     /// How many notices wait to be sent to the key's webhooks; no more than `limit` are counted.
-    fn count_waiting(&mut self, key: &ApiKeyId, limit: u32) -> Result<u64, StoreError>;
+    fn count_pending(&mut self, key: &ApiKeyId, limit: u32) -> Result<u64, StoreError>;
 }
 
 /// A key with everything that says how it is.

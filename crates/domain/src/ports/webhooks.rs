@@ -62,7 +62,7 @@ pub trait WebhookRepo {
 /// What may be done about the deliveries of one webhook.
 pub trait DeliveryRepo {
     /// Makes up to `limit` deliveries due at `now` that wait for a later instant; how many.
-    fn wake_deliveries(
+    fn expedite_deliveries(
         &mut self,
         id: &WebhookId,
         now: Timestamp,
@@ -83,14 +83,14 @@ pub trait DeliveryRepo {
     fn recover_deliveries(
         &mut self,
         id: &WebhookId,
-        failed: &FailedWithin,
+        failed: &FailureRange,
         now: Timestamp,
-    ) -> Result<Recovered, StoreError>;
+    ) -> Result<RecoverySummary, StoreError>;
 }
 
 /// Deliveries whose newest failure lies in this time.
 #[derive(Debug, Clone, Copy)]
-pub struct FailedWithin {
+pub struct FailureRange {
     /// From this instant on.
     pub since: Timestamp,
     /// Up to and with this one.
@@ -103,7 +103,7 @@ pub struct FailedWithin {
 
 /// What came of a recovery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Recovered {
+pub struct RecoverySummary {
     /// How many there were, up to the limit.
     pub matched: u64,
     /// How many are due now because of it.

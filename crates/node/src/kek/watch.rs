@@ -120,7 +120,7 @@ mod tests {
             Ok(self.0.lock().unwrap().clone())
         }
 
-        fn leave_kek_mark(&self, version: u32, mark: &Wrapped) -> Result<(), StoreError> {
+        fn insert_kek_mark(&self, version: u32, mark: &Wrapped) -> Result<(), StoreError> {
             self.0.lock().unwrap().push((version, mark.clone()));
             Ok(())
         }

@@ -30,7 +30,7 @@ impl Sealpost {
         let Ok(list) = list.parse::<u64>() else { return Ok(None) };
         let (lists, now) = (&self.core.status_lists.0, self.core.clock.now());
         if let Some(kept) = lists.get(&list)
-            && now.apart(kept.since) < KEPT_FOR
+            && now.abs_diff(kept.since) < KEPT_FOR
         {
             return Ok(Some(kept.credential));
         }

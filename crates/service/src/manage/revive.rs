@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use sealpost_domain::{
     ApiKeyId, DeliveryId, EnvelopeId, Refusal, Timestamp, Webhook, WebhookId, WebhookStatus,
-    ports::{Durability, FailedWithin, StoreError, Tx},
+    ports::{Durability, FailureRange, StoreError, Tx},
 };
 use serde::Serialize;
 
@@ -85,7 +85,7 @@ impl Sealpost {
         let now = self.core.clock.now();
         let mut all = 0;
         for _ in 0..WAKE_ROUNDS {
-            let wake = |tx: &mut dyn Tx| tx.wake_deliveries(id, now, limit);
+            let wake = |tx: &mut dyn Tx| tx.expedite_deliveries(id, now, limit);
             let woken = self.core.store.write(Durability::Durable, wake)?;
             all += woken;
             if woken < u64::from(limit) {
@@ -119,7 +119,7 @@ impl Sealpost {
 
     pub(super) fn recover(&self, key: &ApiKeyId, asked: &Recover) -> Result<Recovered, Error> {
         let now = self.core.clock.now();
-        let failed = FailedWithin {
+        let failed = FailureRange {
             since: asked.since,
             until: asked.until.unwrap_or(now),
             limit: self.core.settings.recovered_max,

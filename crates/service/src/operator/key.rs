@@ -2,7 +2,7 @@
 
 use sealpost_domain::{
     AccountId, ApiKey, ApiKeyId, Did, EnterpriseTerms, Handle, KeyEvent, KeyStatus, Label, Plan,
-    ports::{Revoked, StoreError, Tx},
+    ports::{RevocationSummary, StoreError, Tx},
 };
 use sealpost_limits::Terms;
 use serde::Serialize;
@@ -114,7 +114,7 @@ impl Operator {
                 Ok(moved) => moved,
                 Err(illegal) => return Ok(Err(illegal.into())),
             };
-            let Revoked { webhooks, deliveries } = tx.revoke_key(id)?;
+            let RevocationSummary { webhooks, deliveries } = tx.revoke_key(id)?;
             let detail = json!({"from": from, "registrations": webhooks, "deliveries": deliveries});
             let revoked = KeyRevoked { key: key.into(), webhooks, deliveries };
             Ok(Ok((revoked, deed("key.revoke", id, detail))))

@@ -11,7 +11,7 @@ mod rewrap;
 use std::sync::Arc;
 
 use sealpost_domain::{
-    AdminAction, Clock, IllegalMove,
+    AdminAction, Clock, IllegalTransition,
     ports::{Durability, Store, StoreError, Tx},
 };
 use sealpost_wallet::WalletError;
@@ -28,7 +28,7 @@ pub use rewrap::Rewrapped;
 pub enum OperatorError {
     /// The state machine has no such move.
     #[error(transparent)]
-    IllegalMove(#[from] IllegalMove),
+    IllegalTransition(#[from] IllegalTransition),
     /// The decision is already so.
     #[error("{0}")]
     Pointless(&'static str),

@@ -56,7 +56,7 @@ impl Owner<'_> {
             OperatorError::Store(fault) => fault.into(),
             OperatorError::Wallet(fault) => fault.into(),
             // Somebody else has revoked it in between.
-            OperatorError::IllegalMove(_)
+            OperatorError::IllegalTransition(_)
             | OperatorError::NotFound(_)
             | OperatorError::Pointless(_) => REVOKED.into(),
         })

@@ -207,7 +207,7 @@ pub(crate) struct RecordedDispatch {
 }
 
 impl Dispatch for RecordedDispatch {
-    fn room(&self) -> usize {
+    fn capacity(&self) -> usize {
         100 - self.taken.load(Ordering::SeqCst)
     }
 

@@ -2,7 +2,7 @@
 
 use sealpost_domain::{
     ApiKeyId, LeaseToken, Webhook,
-    ports::{Durability::Durable, Durability::Relaxed, Outbox, Revoked, Store},
+    ports::{Durability::Durable, Durability::Relaxed, Outbox, RevocationSummary, Store},
 };
 
 use super::fixture::{Fixture, claim_of};
@@ -41,7 +41,7 @@ fn purge(db: &Fixture, limit: u32) -> u64 {
 }
 
 fn waiting(db: &Fixture, for_key: &ApiKeyId) -> u64 {
-    db.owner_lookup().unwrap().count_waiting(for_key, 9_999).unwrap()
+    db.owner_lookup().unwrap().count_pending(for_key, 9_999).unwrap()
 }
 
 fn a_long_backlog_goes_with_its_webhook_and_then_in_portions(db: &Fixture) {
@@ -82,7 +82,7 @@ fn a_key_is_revoked_however_much_waits_for_it(db: &Fixture) {
         tx.revoke_key(&key.id)
     });
     let deliveries = u64::try_from(AT_ONCE_MAX).unwrap();
-    assert_eq!(revoked.unwrap(), Revoked { webhooks: 2, deliveries });
+    assert_eq!(revoked.unwrap(), RevocationSummary { webhooks: 2, deliveries });
     assert_eq!(waiting(db, &key.id), 0);
     let mut rest = 0;
     loop {

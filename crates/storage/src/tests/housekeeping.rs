@@ -33,7 +33,8 @@ on_both!(
 fn take(db: &Fixture, chore: &str, node: i64, now: i64, until: i64) -> bool {
     let held_for = at(until).since(at(now));
     let pace = Duration::from_hours(1);
-    let turn = HousekeepingTurn { chore, node: LeaseToken(node), now: at(now), held_for, pace };
+    let turn =
+        HousekeepingTurn { task: chore, node: LeaseToken(node), now: at(now), held_for, pace };
     db.store().write(Relaxed, |tx| tx.take_housekeeping_turn(&turn)).unwrap().is_some()
 }
 
@@ -41,7 +42,7 @@ fn take(db: &Fixture, chore: &str, node: i64, now: i64, until: i64) -> bool {
 fn done_by(db: &Fixture, now: i64, pace: u64) -> i64 {
     let (held_for, pace) = (Duration::from_millis(10), Duration::from_millis(pace));
     let turn =
-        HousekeepingTurn { chore: "purge", node: LeaseToken(1), now: at(now), held_for, pace };
+        HousekeepingTurn { task: "purge", node: LeaseToken(1), now: at(now), held_for, pace };
     db.store().write(Relaxed, |tx| tx.take_housekeeping_turn(&turn)).unwrap().unwrap().as_millis()
 }
 

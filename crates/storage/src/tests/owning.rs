@@ -98,7 +98,7 @@ fn an_owner_sees_what_waits_for_a_key(db: &Fixture) {
         to.id, to.id
     ))
     .unwrap();
-    let waiting = |limit| db.owner_lookup().unwrap().count_waiting(&key.id, limit).unwrap();
+    let waiting = |limit| db.owner_lookup().unwrap().count_pending(&key.id, limit).unwrap();
     assert_eq!([9, 2, 1, 0].map(waiting), [2, 2, 1, 0], "no more are counted than were asked for");
 }
 

@@ -2,7 +2,7 @@
 
 use sealpost_domain::{
     AttemptFailure, DeliveryId, LeaseToken, LeasedDelivery, Outcome, Webhook,
-    ports::{Durability::Durable, FailedWithin, Outbox, Recovered},
+    ports::{Durability::Durable, FailureRange, Outbox, RecoverySummary},
 };
 
 use super::fixture::{FAILING_MAX, Fixture, at, claim_of, envelope, settlement};
@@ -81,15 +81,15 @@ fn only_a_kept_envelope_of_this_key_is_sent_again(db: &Fixture) {
     assert_eq!(db.count("deliveries"), 3);
 }
 
-fn recover(db: &Fixture, to: &Webhook, failed: &FailedWithin) -> (u64, u64, bool) {
+fn recover(db: &Fixture, to: &Webhook, failed: &FailureRange) -> (u64, u64, bool) {
     let recovered =
         db.store().write(Durable, |tx| tx.recover_deliveries(&to.id, failed, at(5000))).unwrap();
-    let Recovered { matched, recovered, more } = recovered;
+    let RecoverySummary { matched, recovered, more } = recovered;
     (matched, recovered, more)
 }
 
-fn within(since: i64, until: i64) -> FailedWithin {
-    FailedWithin { since: at(since), until: at(until), limit: 100, counted_only: false }
+fn within(since: i64, until: i64) -> FailureRange {
+    FailureRange { since: at(since), until: at(until), limit: 100, counted_only: false }
 }
 
 fn what_failed_in_a_time_is_due_again(db: &Fixture) {
@@ -119,14 +119,14 @@ fn a_recovery_is_bounded_and_can_be_counted_first(db: &Fixture) {
     for (held, when) in db.claim(&claim_of(1000, 10, LeaseToken(1))).unwrap().iter().zip(1100..) {
         settle(db, held, when, Outcome::Exhausted(AttemptFailure::Tls));
     }
-    let three = FailedWithin { limit: 3, ..within(0, 2000) };
-    let counted = FailedWithin { counted_only: true, ..three };
+    let three = FailureRange { limit: 3, ..within(0, 2000) };
+    let counted = FailureRange { counted_only: true, ..three };
     assert_eq!(recover(db, &to, &counted), (3, 0, true));
     assert_eq!(db.count("deliveries WHERE due_at IS NULL"), 5);
     assert_eq!(recover(db, &to, &three), (3, 3, true));
     assert_eq!(due(db, 5000, 2).len(), 3);
     assert_eq!(recover(db, &to, &three), (2, 2, false));
-    let all = FailedWithin { limit: 5, ..within(0, 2000) };
+    let all = FailureRange { limit: 5, ..within(0, 2000) };
     assert_eq!(recover(db, &to, &all).0, 0, "{}", sent.len());
 }
 

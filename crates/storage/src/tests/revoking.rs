@@ -12,7 +12,7 @@ use std::{
 use sealpost_domain::{
     ApiKeyId, Handle, KeyStatus, LeaseToken, Outcome, Plan, Wrapped,
     ports::{
-        Durability::Durable, FactsQuery, HandleOwner, Outbox, RecipientWebhooks, Revoked,
+        Durability::Durable, FactsQuery, HandleOwner, Outbox, RecipientWebhooks, RevocationSummary,
         SendLedger as _, Store, StoreError, WriteSet,
     },
 };
@@ -31,7 +31,7 @@ on_both!(
     a_revocation_and_outcomes_do_not_fail_each_other,
 );
 
-fn revoke(db: &Fixture, id: &ApiKeyId) -> Result<Revoked, StoreError> {
+fn revoke(db: &Fixture, id: &ApiKeyId) -> Result<RevocationSummary, StoreError> {
     db.change(|tx| {
         tx.lock_key(id)?;
         tx.revoke_key(id)
@@ -49,7 +49,7 @@ fn webhooks_and_deliveries_go_and_the_rest_stays(db: &Fixture) {
     db.send(&theirs, 2);
     db.execute("UPDATE deliveries SET due_at = NULL, failed_at = 5").unwrap();
 
-    assert_eq!(revoke(db, &key.id).unwrap(), Revoked { webhooks: 2, deliveries: 4 });
+    assert_eq!(revoke(db, &key.id).unwrap(), RevocationSummary { webhooks: 2, deliveries: 4 });
 
     let found = db.lookup().unwrap().find_key(&key.id).unwrap().unwrap();
     assert_eq!((found.status, found.root), (KeyStatus::Revoked, None));
@@ -72,7 +72,7 @@ fn a_revoked_key_stays_revoked(db: &Fixture) {
     }
     let (old, new) = (key.root.unwrap(), Wrapped(vec![1]));
     assert!(!db.store().write(Durable, |tx| tx.replace_root(&key.id, &old, &new)).unwrap());
-    assert_eq!(revoke(db, &key.id).unwrap(), Revoked { webhooks: 0, deliveries: 0 });
+    assert_eq!(revoke(db, &key.id).unwrap(), RevocationSummary { webhooks: 0, deliveries: 0 });
 }
 
 fn no_status_makes_a_key_revoked_that_still_has_its_root(db: &Fixture) {
@@ -117,7 +117,7 @@ fn a_revocation_waits_for_the_request_that_holds_the_key(db: &Fixture) {
         batch.commit().unwrap();
         revocation.join().unwrap()
     });
-    assert_eq!(revoked, Revoked { webhooks: 1, deliveries: 1 });
+    assert_eq!(revoked, RevocationSummary { webhooks: 1, deliveries: 1 });
     assert_eq!((db.count("webhooks"), db.count("deliveries")), (0, 0));
 }
 

@@ -78,7 +78,7 @@ fn the_first_mark_of_a_version_stays(db: &Fixture) {
     let mark = |byte| Wrapped(vec![byte; 9]);
     assert_eq!(db.kek_marks().unwrap(), []);
     for (version, byte) in [(2, 20), (1, 10), (2, 99)] {
-        db.leave_kek_mark(version, &mark(byte)).unwrap();
+        db.insert_kek_mark(version, &mark(byte)).unwrap();
     }
     assert_eq!(db.kek_marks().unwrap(), [(1, mark(10)), (2, mark(20))]);
 }

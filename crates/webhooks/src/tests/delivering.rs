@@ -197,7 +197,7 @@ fn what_a_dead_node_held_is_taken_over_when_its_lease_has_ended() {
 fn under_a_lapsed_lease_nothing_is_sent() {
     let receiver = Receiver::start(|_| OK);
     let rig = Rig::start(settings());
-    let room = rig.dispatcher.room();
+    let room = rig.dispatcher.capacity();
     let mut late = delivery_to(target(1, &receiver.url(), SECRET), 0);
     late.lease_until = NOW.plus(Duration::from_secs(14));
     rig.dispatcher.submit(vec![late]);
@@ -207,7 +207,7 @@ fn under_a_lapsed_lease_nothing_is_sent() {
     assert_eq!(settled[0].id.envelope_id, delivery_to(target(1, "", SECRET), 1).meta.id);
     assert_eq!(receiver.requests().len(), 1);
     rig.dispatcher.stop();
-    assert_eq!(rig.dispatcher.room(), room);
+    assert_eq!(rig.dispatcher.capacity(), room);
 }
 
 #[test]

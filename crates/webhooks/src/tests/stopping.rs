@@ -107,10 +107,10 @@ fn what_is_under_way_finishes_and_is_settled() {
 fn after_stopping_nothing_is_taken() {
     let receiver = Receiver::start(|_| OK);
     let rig = Rig::start(settings());
-    let room = rig.dispatcher.room();
+    let room = rig.dispatcher.capacity();
     rig.dispatcher.stop();
     rig.submit(&target(1, &receiver.url(), SECRET), 0);
-    assert_eq!(rig.dispatcher.room(), room);
+    assert_eq!(rig.dispatcher.capacity(), room);
     assert!(receiver.requests().is_empty());
 }
 
@@ -118,15 +118,15 @@ fn after_stopping_nothing_is_taken() {
 fn room_shrinks_by_what_is_held_and_comes_back() {
     let hanging = Receiver::start(|_| Answer::Hang);
     let rig = Rig::start(Settings { queue_max: 10, ..settings() });
-    assert_eq!(rig.dispatcher.room(), 10);
+    assert_eq!(rig.dispatcher.capacity(), 10);
     let target = target(1, &hanging.url(), SECRET);
     let claims = rig.outbox.wait_until(|state| Some(state.claims));
     for envelope in 0..4 {
         rig.submit(&target, envelope);
     }
-    assert_eq!(rig.dispatcher.room(), 6);
+    assert_eq!(rig.dispatcher.capacity(), 6);
     rig.outbox.wait_until(|state| (state.claims > claims).then_some(()));
-    assert_eq!(rig.dispatcher.room(), 6);
+    assert_eq!(rig.dispatcher.capacity(), 6);
     assert!(rig.dispatcher.is_alive());
 }
 
@@ -177,7 +177,7 @@ fn await_break_down(dispatcher: &Dispatcher) {
         thread::yield_now();
     }
     assert!(!dispatcher.is_alive());
-    assert_eq!(dispatcher.room(), 0, "others are to take what comes");
+    assert_eq!(dispatcher.capacity(), 0, "others are to take what comes");
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn what_waits_for_a_webhook_that_was_deleted_is_dropped() {
     let ((slow, arrival, go), hanging) = (Receiver::gated(), Receiver::start(|_| Answer::Hang));
     let (gone, stays) = (target(1, &slow.url(), SECRET), target(2, &hanging.url(), SECRET));
     let rig = Rig::start(Settings { timeout: Duration::from_secs(30), ..settings() });
-    let room = rig.dispatcher.room();
+    let room = rig.dispatcher.capacity();
     let left = rig.submit_all(&stays, 0..5);
     rig.submit_all(&gone, 10..40);
     arrival.recv().unwrap();
@@ -37,7 +37,7 @@ fn what_waits_for_a_webhook_that_was_deleted_is_dropped() {
     wait_for_held(&rig, 1 + 5);
     go.send(()).unwrap();
     wait_for_held(&rig, 5);
-    assert_eq!((slow.requests().len(), rig.dispatcher.room()), (1, room - 5));
+    assert_eq!((slow.requests().len(), rig.dispatcher.capacity()), (1, room - 5));
     assert!(left.iter().all(|id| rig.outbox.row(*id).released == 0));
 }
 

@@ -103,7 +103,7 @@ fn agreed(plan: Plan) -> domain::Plan {
 fn done<T: Serialize>(result: Result<T, OperatorError>) -> Deed {
     match result {
         Ok(shown) => Ok(serde_json::to_value(shown).unwrap()),
-        Err(OperatorError::IllegalMove(_)) => Err(Unmade::Illegal),
+        Err(OperatorError::IllegalTransition(_)) => Err(Unmade::Illegal),
         Err(OperatorError::NotFound(_)) => Err(Unmade::NotFound),
         Err(OperatorError::Pointless(_)) => Err(Unmade::Pointless),
         Err(error @ (OperatorError::Store(_) | OperatorError::Wallet(_))) => panic!("{error:?}"),
