@@ -187,7 +187,7 @@ impl Decision {
 
     fn check_idempotency(&self, command: &Command) -> Result<(), Setback> {
         let Some(name) = &command.idempotency else { return Ok(()) };
-        let earlier = self.facts.remembered.get(&(command.caller.key, name.key.clone()));
+        let earlier = self.facts.idempotency.get(&(command.caller.key, name.key.clone()));
         match earlier.filter(|earlier| earlier.at >= self.expired_before) {
             None => Ok(()),
             Some(earlier) if earlier.fingerprint == name.fingerprint => {
@@ -229,7 +229,7 @@ impl Decision {
         let Some(Idempotency { key, fingerprint }) = command.idempotency.clone() else { return };
         let (caller, meta) = (command.caller.key, outgoing.envelope.meta.clone());
         let at = self.now;
-        self.changes.remembered.push(NewIdempotencyRecord {
+        self.changes.idempotency.push(NewIdempotencyRecord {
             caller,
             key: key.clone(),
             fingerprint,
@@ -237,7 +237,7 @@ impl Decision {
             at,
             expired_before: self.expired_before,
         });
-        self.facts.remembered.insert((caller, key), IdempotencyRecord { at, fingerprint, meta });
+        self.facts.idempotency.insert((caller, key), IdempotencyRecord { at, fingerprint, meta });
     }
 
     fn changes(self) -> WriteSet {

@@ -52,7 +52,7 @@ fn facts() -> AdmissionFacts {
         keys: [1, 2].map(|n| (key(n), Arc::new(key_facts(account(n))))).into(),
         usage: HashMap::from([(key(1), Usage::UNUSED)]),
         webhooks: HashMap::from([(key(2), Arc::new(webhooks))]),
-        remembered: HashMap::new(),
+        idempotency: HashMap::new(),
     }
 }
 
@@ -165,7 +165,7 @@ fn faults_are_met_in_the_order_of_the_contract() {
             keys: facts.keys.clone(),
             usage: facts.usage.clone(),
             webhooks: HashMap::new(),
-            remembered: HashMap::new(),
+            idempotency: HashMap::new(),
         };
         verdict(copy, &send(1))
     };
@@ -286,7 +286,7 @@ fn the_same_request_again_is_answered_and_stored_once_also_within_a_batch() {
             Verdict::Stored,
         ]
     );
-    assert_eq!((changes.envelopes.len(), changes.remembered.len()), (2, 2));
+    assert_eq!((changes.envelopes.len(), changes.idempotency.len()), (2, 2));
     let usage = changes.usage[0].1;
     assert_eq!((usage.minute.used, usage.month.used), (4, 2), "a replay is a request, no message");
 }
@@ -296,7 +296,7 @@ fn an_earlier_answer_is_given_even_where_the_recipient_is_gone() {
     let first = send(1).outgoing.unwrap().envelope.meta.clone();
     let mut facts = facts();
     let name = IdempotencyKey::parse("a").unwrap();
-    facts.remembered.insert((key(1), name), remembered(NOW, 7, &first));
+    facts.idempotency.insert((key(1), name), remembered(NOW, 7, &first));
     set(&mut facts, 2, KeyFacts { status: KeyStatus::Revoked, ..key_facts(account(2)) });
     assert_eq!(verdict(facts, &named(2, "a", 7)), Verdict::Replayed(first));
 }
@@ -313,17 +313,17 @@ fn an_answer_that_has_had_its_time_is_neither_given_nor_in_the_way() {
         (last, 8, Verdict::Stored),
     ] {
         let mut facts = facts();
-        facts.remembered.insert((key(1), name.clone()), remembered(at, 7, &first));
+        facts.idempotency.insert((key(1), name.clone()), remembered(at, 7, &first));
         assert_eq!(verdict(facts, &named(2, "a", message)), expected);
     }
     // What takes its place counts for those that come after it.
     let mut facts = facts();
-    facts.remembered.insert((key(1), name.clone()), remembered(last, 7, &first));
+    facts.idempotency.insert((key(1), name.clone()), remembered(last, 7, &first));
     let (second, third) = (named(2, "a", 8), named(3, "a", 8));
     let (decided, changes) = decide(facts, &[&second, &third], NOW, LONG_AGO, hold(9));
     let stored = second.outgoing.unwrap().envelope.meta.clone();
     assert_eq!(verdicts(&decided), [Verdict::Stored, Verdict::Replayed(stored.clone())]);
-    let [one] = &changes.remembered[..] else { panic!("{changes:?}") };
+    let [one] = &changes.idempotency[..] else { panic!("{changes:?}") };
     assert_eq!((one.envelope_id, one.at, one.expired_before), (stored.id, NOW, LONG_AGO));
 }
 

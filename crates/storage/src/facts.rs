@@ -42,7 +42,7 @@ pub(crate) fn lock(conn: &mut AnyConnection, wanted: &FactsQuery) -> Result<Admi
         sessions: read_sessions(conn, &wanted.sessions)?,
         webhooks: read_webhooks(conn, &wanted.recipients)?,
         keys: with_standing(conn, keys)?,
-        remembered: idempotency::recall(conn, &wanted.idempotency)?,
+        idempotency: idempotency::recall(conn, &wanted.idempotency)?,
         usage,
     })
 }
@@ -67,7 +67,7 @@ pub(crate) fn lock_of_batch(
     facts.sessions.extend(read.sessions);
     facts.webhooks.extend(read.webhooks);
     facts.keys.extend(read.keys);
-    facts.remembered = idempotency::recall(conn, &wanted.idempotency)?;
+    facts.idempotency = idempotency::recall(conn, &wanted.idempotency)?;
     facts.usage = by_key(&usage)?;
     Ok(facts)
 }

@@ -55,7 +55,7 @@ impl SendLedger for Unit {
                 batch::add_overages(conn, &overages)?;
             }
             // Last, since what is remembered without an envelope is stale.
-            idempotency::remember(conn, &changes.remembered)
+            idempotency::remember(conn, &changes.idempotency)
         })
     }
 }

@@ -61,7 +61,7 @@ pub struct AdmissionFacts {
     pub webhooks: HashMap<ApiKeyId, Arc<RecipientWebhooks>>,
     /// What came of earlier sends under the idempotency keys asked about, where their envelopes are still there; however
     /// long ago.
-    pub remembered: HashMap<(ApiKeyId, IdempotencyKey), IdempotencyRecord>,
+    pub idempotency: HashMap<(ApiKeyId, IdempotencyKey), IdempotencyRecord>,
 }
 
 /// What admission depends on, of one key.
@@ -107,7 +107,7 @@ pub struct WriteSet {
     pub usage: Vec<(ApiKeyId, Usage)>,
     /// Idempotent sends to remember. One that somebody else remembered first, and that has not had its time, is
     /// [`StoreError::Contended`].
-    pub remembered: Vec<NewIdempotencyRecord>,
+    pub idempotency: Vec<NewIdempotencyRecord>,
     /// Messages past the monthly allowance, by key and month, to be added to what is recorded.
     pub overage: Vec<OverageCount>,
 }

@@ -183,7 +183,7 @@ async fn an_idempotent_send_is_stored_once_and_forgotten_after_a_day() {
     let until = Instant::now() + Duration::from_mins(1);
     let is_remembered = || {
         let facts = world.database.begin(Durability::Relaxed).unwrap().lock_facts(&wanted).unwrap();
-        !facts.remembered.is_empty()
+        !facts.idempotency.is_empty()
     };
     while is_remembered() {
         assert!(Instant::now() < until, "not in time");

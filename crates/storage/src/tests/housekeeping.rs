@@ -179,7 +179,7 @@ fn what_was_remembered_long_ago_goes(db: &Fixture) {
         at: at(millis),
         expired_before: at(0),
     });
-    db.apply(&WriteSet { remembered: remembered.to_vec(), ..WriteSet::default() });
+    db.apply(&WriteSet { idempotency: remembered.to_vec(), ..WriteSet::default() });
     let purge =
         |limit| db.store().write(Relaxed, |tx| tx.purge_idempotency_keys(at(4), limit)).unwrap();
     assert_eq!(purge(0), 0);

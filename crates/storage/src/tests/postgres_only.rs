@@ -213,7 +213,14 @@ fn send_batch(tx: &mut dyn Tx, to: &Webhook, size: usize, named: usize) {
         idempotency: remembered.iter().map(|one| (one.caller, one.key.clone())).collect(),
     });
     let usage = facts.unwrap().usage.into_iter().collect();
-    tx.apply(&WriteSet { envelopes, leased, usage, remembered, ..WriteSet::default() }).unwrap();
+    tx.apply(&WriteSet {
+        envelopes,
+        leased,
+        usage,
+        idempotency: remembered,
+        ..WriteSet::default()
+    })
+    .unwrap();
 }
 
 #[test]

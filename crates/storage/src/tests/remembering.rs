@@ -50,18 +50,18 @@ fn send((caller, key): &Name, byte: u8) -> WriteSet {
         at: NOW,
         expired_before: NOW,
     }];
-    WriteSet { envelopes: vec![envelope], remembered, ..WriteSet::default() }
+    WriteSet { envelopes: vec![envelope], idempotency: remembered, ..WriteSet::default() }
 }
 
 /// The same so early that it has had its time by now.
 fn send_early(name: &Name, byte: u8) -> WriteSet {
     let mut changes = send(name, byte);
-    changes.remembered[0].at = at(NOW.as_millis() - 1);
+    changes.idempotency[0].at = at(NOW.as_millis() - 1);
     changes
 }
 
 fn told(changes: &WriteSet) -> IdempotencyRecord {
-    let NewIdempotencyRecord { at, fingerprint, .. } = changes.remembered[0];
+    let NewIdempotencyRecord { at, fingerprint, .. } = changes.idempotency[0];
     IdempotencyRecord { at, fingerprint, meta: changes.envelopes[0].meta.clone() }
 }
 
@@ -78,7 +78,7 @@ fn send_once(db: &Fixture, name: &Name, byte: u8, tries: &AtomicU32) -> bool {
     let changes = send(name, byte);
     let done = db.store().write(Durable, |tx| {
         tries.fetch_add(1, Ordering::SeqCst);
-        let remembered = recall(tx, std::slice::from_ref(name))?.remembered;
+        let remembered = recall(tx, std::slice::from_ref(name))?.idempotency;
         let is_new = remembered.get(name).is_none_or(|earlier| earlier.at < NOW);
         if is_new {
             tx.apply(&changes)?;
@@ -95,12 +95,12 @@ fn what_was_remembered_is_told_to_its_caller_alone(db: &Fixture) {
     for changes in &sent {
         db.apply(changes);
     }
-    let found = facts(db, &names).remembered;
+    let found = facts(db, &names).idempotency;
     assert_eq!(found.len(), 3);
     for (n, changes) in [0, 1, 3].into_iter().zip(&sent) {
         assert_eq!(found[&names[n]], told(changes));
     }
-    let found = facts(db, &[names[1].clone(), name(one, "b")]).remembered;
+    let found = facts(db, &[names[1].clone(), name(one, "b")]).idempotency;
     assert_eq!(found.into_keys().collect::<Vec<_>>(), [names[1].clone()]);
 }
 
@@ -108,7 +108,7 @@ fn without_its_envelope_nothing_is_remembered(db: &Fixture) {
     let name = name(db.activate().id, "a");
     db.apply(&send(&name, 1));
     db.execute("DELETE FROM envelopes").unwrap();
-    assert!(facts(db, &[name]).remembered.is_empty());
+    assert!(facts(db, &[name]).idempotency.is_empty());
 }
 
 fn a_name_whose_envelope_was_purged_is_free_again(db: &Fixture) {
@@ -118,9 +118,9 @@ fn a_name_whose_envelope_was_purged_is_free_again(db: &Fixture) {
     db.execute("DELETE FROM envelopes").unwrap();
     let (again, mut first) = (send(&stale, 2), send(&new, 3));
     first.envelopes.extend(again.envelopes.iter().cloned());
-    first.remembered.extend(again.remembered.iter().cloned());
+    first.idempotency.extend(again.idempotency.iter().cloned());
     db.apply(&first);
-    let found = facts(db, &[stale.clone(), new.clone()]).remembered;
+    let found = facts(db, &[stale.clone(), new.clone()]).idempotency;
     assert_eq!((&found[&stale], &found[&new]), (&told(&again), &told(&first)));
     assert_eq!(db.count("remembered"), 2);
 }
@@ -135,7 +135,7 @@ fn a_name_that_has_had_its_time_is_free_again(db: &Fixture) {
         let mut all = WriteSet::default();
         for one in changes {
             all.envelopes.extend(one.envelopes);
-            all.remembered.extend(one.remembered);
+            all.idempotency.extend(one.idempotency);
         }
         all
     };
@@ -143,11 +143,11 @@ fn a_name_that_has_had_its_time_is_free_again(db: &Fixture) {
     let in_vain = merged([send(&early, 3), send(&late, 4)]);
     let second = db.store().write(Durable, |tx| tx.apply(&in_vain));
     assert!(matches!(second, Err(StoreError::Contended(_))), "{second:?}");
-    assert_eq!(facts(db, std::slice::from_ref(&early)).remembered[&early].fingerprint.0, [1; 32]);
+    assert_eq!(facts(db, std::slice::from_ref(&early)).idempotency[&early].fingerprint.0, [1; 32]);
     let (again, other) = (send(&early, 5), send(&new, 6));
     let expected = [told(&again), told(&first), told(&other)];
     db.apply(&merged([other, again]));
-    let mut found = facts(db, &[early.clone(), late.clone(), new.clone()]).remembered;
+    let mut found = facts(db, &[early.clone(), late.clone(), new.clone()]).idempotency;
     assert_eq!([early, late, new].map(|name| found.remove(&name).unwrap()), expected);
     assert_eq!((db.count("envelopes"), db.count("remembered")), (4, 3));
 }
@@ -159,7 +159,7 @@ fn who_comes_second_is_contended(db: &Fixture) {
     let second = db.store().write(Durable, |tx| tx.apply(&send(&name, 2)));
     assert!(matches!(second, Err(StoreError::Contended(_))), "{second:?}");
     assert_eq!(db.count("envelopes"), 1);
-    assert_eq!(facts(db, std::slice::from_ref(&name)).remembered[&name], told(&first));
+    assert_eq!(facts(db, std::slice::from_ref(&name)).idempotency[&name], told(&first));
 }
 
 fn who_waits_for_the_first_sees_what_came_of_it(db: &Fixture) {
@@ -167,14 +167,14 @@ fn who_waits_for_the_first_sees_what_came_of_it(db: &Fixture) {
     let tries = AtomicU32::new(0);
     thread::scope(|scope| {
         let mut first = db.begin(Durable).unwrap();
-        assert!(recall(&mut *first, std::slice::from_ref(&name)).unwrap().remembered.is_empty());
+        assert!(recall(&mut *first, std::slice::from_ref(&name)).unwrap().idempotency.is_empty());
         first.apply(&send(&name, 1)).unwrap();
         let second = scope.spawn(|| send_once(db, &name, 2, &tries));
         db.await_waiting();
         first.commit().unwrap();
         assert!(!second.join().unwrap());
     });
-    assert_eq!(facts(db, std::slice::from_ref(&name)).remembered[&name].fingerprint.0, [1; 32]);
+    assert_eq!(facts(db, std::slice::from_ref(&name)).idempotency[&name].fingerprint.0, [1; 32]);
     // The one writer of SQLite waits before it looks; PostgreSQL looks, waits, and looks again.
     let is_alone = matches!(db.url, DatabaseUrl::Sqlite(_));
     assert_eq!(tries.into_inner(), if is_alone { 1 } else { 2 });
