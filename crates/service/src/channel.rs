@@ -9,8 +9,8 @@ use sealpost_domain::{
     ApiKeyId, Channel, ChannelId, Did, Envelope, KeyStatus, Refusal, Timestamp, ports::KeySnapshot,
 };
 use sealpost_wallet::{
-    ChannelDraft, ChannelReceiver, ChannelSender, Draft, Identity, SealingPublicKey, WalletError,
-    chain_hash, random,
+    ChannelDraft, ChannelReceiver, ChannelSender, EnvelopeDraft, Identity, SealingPublicKey,
+    WalletError, chain_hash, random,
 };
 
 use crate::{
@@ -64,7 +64,7 @@ impl Channels {
     /// Seals in the channel of the draft's pair, which is begun where none runs.
     pub(crate) fn seal(
         &self,
-        draft: &Draft,
+        draft: &EnvelopeDraft,
         message: &[u8],
         from: &Material,
         to: &SealingPublicKey,
@@ -76,15 +76,15 @@ impl Channels {
                 None => self.begin(pair, now, from, to)?,
             };
             let sealed = running.sender.seal(draft, message, &from.identity);
-            if running.sender.is_spent() {
+            if running.sender.is_exhausted() {
                 self.running.let_go(&pair, &running);
             }
             match sealed {
-                Err(WalletError::ChannelSpent) => {}
+                Err(WalletError::ChannelExhausted) => {}
                 sealed => return Ok((sealed?, running)),
             }
         }
-        Err(WalletError::ChannelSpent)
+        Err(WalletError::ChannelExhausted)
     }
 
     fn begin(
@@ -199,7 +199,7 @@ impl Running {
 }
 
 impl Pair {
-    fn of(draft: &Draft) -> Self {
+    fn of(draft: &EnvelopeDraft) -> Self {
         Self { sender: draft.sender, recipient: draft.recipient }
     }
 }

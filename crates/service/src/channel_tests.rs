@@ -47,7 +47,7 @@ impl<C: Deref<Target = Channels>> Pairing<C> {
     fn seal(&self, now: i64, version: u32) -> (Envelope, Arc<Running>) {
         let timestamp = Timestamp::from_millis(now);
         let id = EnvelopeId::new(timestamp, [1; 10]);
-        let draft = Draft { id, sender: key(1), recipient: key(2), timestamp };
+        let draft = EnvelopeDraft { id, sender: key(1), recipient: key(2), timestamp };
         let to = self.recipient.sealing_public_key(Suite::Channel, version).unwrap();
         self.channels.seal(&draft, b"message", &self.sender, &to).unwrap()
     }

@@ -37,7 +37,7 @@ impl Error {
             // Others filled every channel that was begun; a new version of the key-encryption keys reaches every node
             // within seconds.
             Self::Store(StoreError::Contended(_) | StoreError::Unavailable(_))
-            | Self::Wallet(WalletError::ChannelSpent | WalletError::UnknownKekVersion { .. }) => {
+            | Self::Wallet(WalletError::ChannelExhausted | WalletError::UnknownKekVersion { .. }) => {
                 Some(&Refusal::Unavailable)
             }
             Self::InDoubt

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sealpost_domain::{ApiKeyId, EnvelopeId, Handle, KeyStatus, Recipient, Refusal, Suite};
-use sealpost_wallet::{Draft, random, seal};
+use sealpost_wallet::{EnvelopeDraft, random, seal};
 
 use crate::{
     Error, Sealpost,
@@ -71,7 +71,7 @@ impl Sealpost {
         let to = addressee.key.material.as_ref().ok_or(REVOKED_RECIPIENT)?;
         let timestamp = self.core.clock.now();
         let id = EnvelopeId::new(timestamp, random()?);
-        let draft = Draft { id, sender, recipient: addressee.id, timestamp };
+        let draft = EnvelopeDraft { id, sender, recipient: addressee.id, timestamp };
         let key = &to.sealing_key;
         let (envelope, running) = match self.core.settings.suite {
             Suite::Channel => {

@@ -5,8 +5,8 @@ use std::{error::Error, hint::black_box};
 use criterion::Criterion;
 use sealpost_domain::{ApiKeyId, Channel, ChannelId, EnvelopeId, Suite, Timestamp};
 use sealpost_wallet::{
-    ChannelDraft, ChannelReceiver, ChannelSender, Draft, Identity, Keyring, Root, SealingPublicKey,
-    SessionToken, WalletError, open, random, seal,
+    ChannelDraft, ChannelReceiver, ChannelSender, EnvelopeDraft, Identity, Keyring, Root,
+    SealingPublicKey, SessionToken, WalletError, open, random, seal,
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -25,13 +25,13 @@ fn main() -> Result<(), Box<dyn Error>> {
 struct Pair {
     sender: Identity,
     recipient: Identity,
-    draft: Draft,
+    draft: EnvelopeDraft,
 }
 
 impl Pair {
     fn new() -> Result<Self, WalletError> {
         let now = Timestamp::from_millis(1_767_225_600_000);
-        let draft = Draft {
+        let draft = EnvelopeDraft {
             id: EnvelopeId::new(now, random()?),
             sender: ApiKeyId::new(now, random()?),
             recipient: ApiKeyId::new(now, random()?),
@@ -48,7 +48,7 @@ impl Pair {
     }
 
     fn begin_to(&self, key: &SealingPublicKey) -> Result<(ChannelSender, Channel), WalletError> {
-        let Draft { sender, recipient, timestamp, .. } = self.draft;
+        let EnvelopeDraft { sender, recipient, timestamp, .. } = self.draft;
         let draft = ChannelDraft { id: ChannelId::new(timestamp, random()?), sender, recipient };
         ChannelSender::begin(&draft, u32::MAX, &self.sender, key)
     }

@@ -4,7 +4,7 @@
 use std::error::Error;
 
 use sealpost_domain::{ApiKeyId, EnvelopeId, Suite, Timestamp};
-use sealpost_wallet::{Draft, Identity, Keyring, Root, open, random, seal};
+use sealpost_wallet::{EnvelopeDraft, Identity, Keyring, Root, open, random, seal};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let keyring = Keyring::parse(&Keyring::fresh_line(1)?)?;
@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{alice} is {}", sender.did().as_str());
     println!("{bob} is {}", recipient.did().as_str());
 
-    let draft = Draft {
+    let draft = EnvelopeDraft {
         id: EnvelopeId::new(now, random()?),
         sender: alice,
         recipient: bob,

@@ -23,8 +23,8 @@ use self::{
     cipher::{Header, cipher, decrypt, encrypt},
 };
 use crate::{
-    Draft, Identity, SealingPublicKey, WalletError, did, entropy::Entropy, sealing::is_authentic,
-    signature, suite::Secret,
+    EnvelopeDraft, Identity, SealingPublicKey, WalletError, did, entropy::Entropy,
+    sealing::is_authentic, signature, suite::Secret,
 };
 
 /// What a channel says about itself, bound to it for good.
@@ -97,15 +97,15 @@ impl ChannelSender {
     }
 
     /// Whether it has sealed all that it may.
-    pub fn is_spent(&self) -> bool {
+    pub fn is_exhausted(&self) -> bool {
         self.sealed.load(Ordering::Relaxed) >= self.envelopes_max
     }
 
     /// Seals a message and signs it as the sender. A draft of another pair is [`WalletError::NotSealable`]; a channel
-    /// that has sealed all that it may is [`WalletError::ChannelSpent`].
+    /// that has sealed all that it may is [`WalletError::ChannelExhausted`].
     pub fn seal(
         &self,
-        draft: &Draft,
+        draft: &EnvelopeDraft,
         message: &[u8],
         sender: &Identity,
     ) -> Result<Envelope, WalletError> {
@@ -123,7 +123,7 @@ impl ChannelSender {
     fn next_number(&self) -> Result<u32, WalletError> {
         let next = |sealed| (sealed < self.envelopes_max).then(|| sealed + 1);
         let number = self.sealed.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
-        number.ok().ok_or(WalletError::ChannelSpent)
+        number.ok().ok_or(WalletError::ChannelExhausted)
     }
 }
 
@@ -161,7 +161,7 @@ impl ChannelReceiver {
     fn try_open(&self, envelope: &Envelope) -> Option<Zeroizing<Vec<u8>>> {
         let (header_bytes, body) = envelope.sealed.split_first_chunk()?;
         let header = Header::parse(*header_bytes)?;
-        let draft = Draft::of(&envelope.meta);
+        let draft = EnvelopeDraft::of(&envelope.meta);
         let is_of_this = header.channel == self.bond.draft.id
             && self.bond.is_between(&draft.sender, &draft.recipient);
         let aad = self.bond.associated_data(&draft);

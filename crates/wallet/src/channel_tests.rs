@@ -18,8 +18,8 @@ fn channel_draft() -> ChannelDraft {
     }
 }
 
-fn draft() -> Draft {
-    Draft {
+fn draft() -> EnvelopeDraft {
+    EnvelopeDraft {
         id: "env_01h455vb4pex5vsknk084sn02q".parse().unwrap(),
         sender: SENDER.parse().unwrap(),
         recipient: RECIPIENT.parse().unwrap(),
@@ -40,7 +40,7 @@ fn accepted(channel: &Channel) -> Result<ChannelReceiver, WalletError> {
 
 /// The sender itself changed the envelope: hash, size and signature hold for what is there now.
 fn signed_again(bond: &Bond, mut envelope: Envelope) -> Envelope {
-    let (draft, suite) = (Draft::of(&envelope.meta), envelope.meta.suite);
+    let (draft, suite) = (EnvelopeDraft::of(&envelope.meta), envelope.meta.suite);
     let sealed = std::mem::take(&mut envelope.sealed);
     draft.sign(suite, sealed, &bond.associated_data(&draft), &Identity::of(1)).unwrap()
 }

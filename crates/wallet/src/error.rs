@@ -5,7 +5,7 @@
 pub enum WalletError {
     /// The channel has sealed as many envelopes as it may: begin another.
     #[error("the channel has sealed all that it may")]
-    ChannelSpent,
+    ChannelExhausted,
     /// No `did:key` of an Ed25519 key in its one canonical form.
     #[error("this is no did:key of an Ed25519 key")]
     InvalidDid,

@@ -76,7 +76,7 @@ impl Keyring {
 
     /// Takes over the versions of `other` that are not known yet, and tells which. A known version stays the key that
     /// it is: what was encrypted under it must go on to decrypt.
-    pub fn learn(&self, other: Self) -> Vec<u32> {
+    pub fn add_versions(&self, other: Self) -> Vec<u32> {
         let theirs = other.keys.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut keys = self.keys.write().unwrap_or_else(PoisonError::into_inner);
         let mut learned = Vec::new();
@@ -204,7 +204,7 @@ mod tests {
     fn a_keyring_learns_new_versions_and_keeps_the_ones_it_has() {
         let keyring = Keyring::parse(&line(1, 1)).unwrap();
         let other = Keyring::parse(&format!("{},{}", line(1, 9), line(2, 2))).unwrap();
-        assert_eq!(keyring.learn(other), [2]);
+        assert_eq!(keyring.add_versions(other), [2]);
         assert_eq!((keyring.newest(), keyring.versions()), (2, vec![1, 2]));
         assert_eq!(**keyring.require(1).unwrap(), [1; 32]);
     }

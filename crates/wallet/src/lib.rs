@@ -42,7 +42,7 @@ pub use identity::{Identity, Root};
 pub use issuer::{IssuerPublicKey, IssuerSecret};
 pub use jws::verify_credential;
 pub use keyring::{Keyring, KeyringFault};
-pub use sealing::{Draft, open, seal};
+pub use sealing::{EnvelopeDraft, open, seal};
 pub use status_list::encode_status_list;
 pub use suite::SealingPublicKey;
 pub use token::{LoginSecret, SessionToken, same_hash};

@@ -19,7 +19,7 @@ use crate::{
 
 /// What an envelope says about itself, bound to it for good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Draft {
+pub struct EnvelopeDraft {
     /// Its id.
     pub id: EnvelopeId,
     /// Who sends it.
@@ -33,7 +33,7 @@ pub struct Draft {
 /// Seals a message to the recipient's key and signs it as the sender. Whether the identities are those of the
 /// draft's API keys is the caller's to know.
 pub fn seal(
-    draft: &Draft,
+    draft: &EnvelopeDraft,
     message: &[u8],
     sender: &Identity,
     recipient: &SealingPublicKey,
@@ -52,7 +52,7 @@ pub fn open(
 }
 
 fn seal_with(
-    draft: &Draft,
+    draft: &EnvelopeDraft,
     message: &[u8],
     sender: &Identity,
     recipient: &SealingPublicKey,
@@ -69,7 +69,7 @@ fn seal_with(
 fn try_open(envelope: &Envelope, recipient: &Identity, sender: &Did) -> Option<Zeroizing<Vec<u8>>> {
     let (&header_bytes, body) = envelope.sealed.split_first_chunk()?;
     let header = Header::parse(header_bytes)?;
-    let aad = Draft::of(&envelope.meta).associated_data();
+    let aad = EnvelopeDraft::of(&envelope.meta).associated_data();
     if !is_authentic(envelope, header.suite, &aad, &did::parse(sender).ok()?) {
         return None;
     }
@@ -91,7 +91,7 @@ pub(crate) fn is_authentic(
         && signature::is_valid(signer, &statement(&meta.hash, aad), signature)
 }
 
-impl Draft {
+impl EnvelopeDraft {
     pub(crate) fn of(meta: &EnvelopeMeta) -> Self {
         let EnvelopeMeta { id, sender, recipient, timestamp, .. } = *meta;
         Self { id, sender, recipient, timestamp }

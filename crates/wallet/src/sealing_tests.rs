@@ -8,8 +8,8 @@ use super::*;
 const SUITES: [Suite; 2] = [Suite::Classic, Suite::Hybrid];
 const MESSAGE: &[u8] = b"Meet me at the usual place.";
 
-fn draft() -> Draft {
-    Draft {
+fn draft() -> EnvelopeDraft {
+    EnvelopeDraft {
         id: "env_01h455vb4pex5vsknk084sn02q".parse().unwrap(),
         sender: "ak_01h455vb4pex5vsknk084sn02q".parse().unwrap(),
         recipient: "ak_00000000000000000000000001".parse().unwrap(),
@@ -26,7 +26,7 @@ fn sealed(suite: Suite) -> Envelope {
 fn signed_again(mut envelope: Envelope) -> Envelope {
     envelope.meta.hash = hash(&envelope.sealed);
     envelope.meta.payload_size_bytes = size(&envelope.sealed).unwrap();
-    let aad = Draft::of(&envelope.meta).associated_data();
+    let aad = EnvelopeDraft::of(&envelope.meta).associated_data();
     let statement = statement(&envelope.meta.hash, &aad);
     envelope.signature = Identity::of(1).sign(&statement).unwrap();
     envelope

@@ -6,8 +6,8 @@ use std::{collections::BTreeSet, sync::OnceLock, thread};
 use proptest::{prelude::*, sample::Index};
 use sealpost_domain::{ApiKeyId, Channel, ChannelId, Did, Envelope, EnvelopeId, Suite, Timestamp};
 use sealpost_wallet::{
-    ChannelDraft, ChannelReceiver, ChannelSender, Draft, Identity, Root, WalletError, channel_of,
-    open, seal,
+    ChannelDraft, ChannelReceiver, ChannelSender, EnvelopeDraft, Identity, Root, WalletError,
+    channel_of, open, seal,
 };
 
 struct Party {
@@ -35,9 +35,9 @@ fn begin(from: &Party, to: &Party, n: u8, envelopes_max: u32) -> (ChannelSender,
     ChannelSender::begin(&draft, envelopes_max, &from.identity, &key).unwrap()
 }
 
-fn draft(from: &Party, to: &Party, n: u8) -> Draft {
+fn draft(from: &Party, to: &Party, n: u8) -> EnvelopeDraft {
     let id = EnvelopeId::new(NOW, [n; 10]);
-    Draft { id, sender: from.id, recipient: to.id, timestamp: NOW }
+    EnvelopeDraft { id, sender: from.id, recipient: to.id, timestamp: NOW }
 }
 
 fn send(channel: &ChannelSender, n: u8, message: &[u8]) -> Envelope {
@@ -205,7 +205,7 @@ fn no_number_is_given_out_twice_and_none_past_the_last() {
         sealed.iter().flatten().map(|it| it.sealed[18..22].to_vec()).collect();
     assert_eq!(numbers.len(), 40);
     assert_eq!(sealed.iter().flatten().count(), 40);
-    assert_eq!(seal().map(drop), Err(WalletError::ChannelSpent));
+    assert_eq!(seal().map(drop), Err(WalletError::ChannelExhausted));
     let receiver = accept(&stored);
     assert!(sealed.iter().flatten().all(|envelope| receiver.open(envelope).is_ok()));
 }

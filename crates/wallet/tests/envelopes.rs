@@ -5,7 +5,7 @@ use std::{sync::OnceLock, time::Duration};
 
 use proptest::{prelude::*, sample::Index};
 use sealpost_domain::{ApiKeyId, Did, Envelope, EnvelopeHash, EnvelopeId, Suite, Timestamp};
-use sealpost_wallet::{Draft, Identity, Root, WalletError, open, seal};
+use sealpost_wallet::{EnvelopeDraft, Identity, Root, WalletError, open, seal};
 
 struct Party {
     id: ApiKeyId,
@@ -32,7 +32,7 @@ fn parties() -> &'static (Party, Party) {
 fn sent(suite: Suite, version: u32, message: &[u8]) -> Envelope {
     let (sender, recipient) = parties();
     let now = Timestamp::from_millis(1_767_225_600_007);
-    let draft = Draft {
+    let draft = EnvelopeDraft {
         id: EnvelopeId::new(now, [3; 10]),
         sender: sender.id,
         recipient: recipient.id,

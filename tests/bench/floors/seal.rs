@@ -7,7 +7,7 @@ use std::{
 
 use sealpost_domain::{ApiKeyId, ChannelId, Envelope, EnvelopeId, Suite};
 use sealpost_wallet::{
-    ChannelDraft, ChannelSender, Draft, Identity, Root, SealingPublicKey, random, seal,
+    ChannelDraft, ChannelSender, EnvelopeDraft, Identity, Root, SealingPublicKey, random, seal,
 };
 
 use crate::{
@@ -32,7 +32,7 @@ pub(crate) fn envelope(suite: Suite) -> Envelope {
 }
 
 struct Case {
-    draft: Draft,
+    draft: EnvelopeDraft,
     sender: Identity,
     to: To,
     message: Vec<u8>,
@@ -51,7 +51,7 @@ impl Case {
             Identity::new(root).expect("a root makes an identity")
         };
         let bytes = || random().expect("the system has random bytes");
-        let draft = Draft {
+        let draft = EnvelopeDraft {
             id: EnvelopeId::new(PAST, bytes()),
             sender: ApiKeyId::new(PAST, bytes()),
             recipient: ApiKeyId::new(PAST, bytes()),

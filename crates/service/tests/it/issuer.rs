@@ -106,7 +106,7 @@ fn keys_survive_a_new_key_encryption_key() {
     let world = World::new();
     let before = published(&open(&world).unwrap());
     let newer = Keyring::parse(&Keyring::fresh_line(2).unwrap()).unwrap();
-    world.keyring.learn(newer);
+    world.keyring.add_versions(newer);
     let done = world.operator().rewrap(&world.keyring, &mut |_| {}).unwrap();
     assert_eq!((done.version, done.issuer_keys), (2, 1));
     assert_eq!(published(&open(&world).unwrap()), before);

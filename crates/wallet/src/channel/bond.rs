@@ -5,7 +5,7 @@ use sealpost_domain::{ApiKeyId, Suite};
 use sha2::{Digest, Sha256};
 
 use super::ChannelDraft;
-use crate::{Draft, binding::length_prefixed, sealing::VERSION};
+use crate::{EnvelopeDraft, binding::length_prefixed, sealing::VERSION};
 
 /// What both sides agree on. The digest stands for everything that is stored of the channel but its signature.
 pub(super) struct Bond {
@@ -31,7 +31,7 @@ impl Bond {
 
     /// That of every envelope, and the digest. The cipher alone would not tie a ciphertext to one key, and so to one
     /// encapsulation; the envelope's signature, which covers this, does.
-    pub(super) fn associated_data(&self, draft: &Draft) -> Vec<u8> {
+    pub(super) fn associated_data(&self, draft: &EnvelopeDraft) -> Vec<u8> {
         [draft.associated_data(), length_prefixed(&[&self.digest])].concat()
     }
 }
