@@ -21,7 +21,7 @@ use sealpost_storage::{Database, Settings};
 fn main() {
     let mut criterion = Criterion::default().configure_from_args();
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
-    let server = sealpost_testkit::Server::start(sealpost_testkit::Durability::Fsync);
+    let server = sealpost_testkit::Server::start(sealpost_testkit::FsyncMode::On);
     let server = server.expect("a PostgreSQL can be started");
     let sqlite = format!("sqlite:{}", folder.path().join("batches.db").display());
     for (name, url) in [("SQLite", sqlite), ("PostgreSQL", server.create_database())] {

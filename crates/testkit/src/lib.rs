@@ -14,4 +14,4 @@ mod proxy;
 mod server;
 
 pub use proxy::Proxy;
-pub use server::{Durability, Server, postgres};
+pub use server::{FsyncMode, Server, postgres};

@@ -49,7 +49,7 @@ impl Proxy {
     }
 
     /// From now on the server carries out every commit, and the connection ends before it can say so; or no more.
-    pub fn lose_answers(&self, to_commits: bool) {
+    pub fn drop_commit_responses(&self, to_commits: bool) {
         self.loses_answers.store(to_commits, Ordering::SeqCst);
     }
 }

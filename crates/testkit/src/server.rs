@@ -16,11 +16,11 @@ const TEST_POSTGRES: &str = "SEALPOST_TEST_POSTGRES";
 
 /// Whether a private server forces commits to the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Durability {
+pub enum FsyncMode {
     /// As in production: for measurements.
-    Fsync,
+    On,
     /// Quick, and enough for cases: a crash of the machine ends the tests anyway.
-    None,
+    Off,
 }
 
 /// A PostgreSQL server that is there for tests alone.
@@ -46,7 +46,7 @@ pub struct Server {
 #[expect(clippy::panic, reason = "a test that cannot have its database fails and says why")]
 pub fn postgres() -> &'static Server {
     static SERVER: OnceLock<Result<Server, String>> = OnceLock::new();
-    match SERVER.get_or_init(|| given().map_or_else(|| Server::start(Durability::None), Ok)) {
+    match SERVER.get_or_init(|| given().map_or_else(|| Server::start(FsyncMode::Off), Ok)) {
         Ok(server) => server,
         Err(reason) => panic!(
             "the tests need PostgreSQL: {reason}. Install it (Debian: apt-get install postgresql) or set \
@@ -78,9 +78,9 @@ fn given() -> Option<Server> {
 impl Server {
     /// Starts a private server in a temporary folder, reached through a Unix socket in it. It ends when this value is
     /// dropped or the process ends.
-    pub fn start(durability: Durability) -> Result<Self, String> {
+    pub fn start(durability: FsyncMode) -> Result<Self, String> {
         let binaries = Guard::binaries()?;
-        let guard = Guard::serving(&binaries, durability == Durability::Fsync)?;
+        let guard = Guard::serving(&binaries, durability == FsyncMode::On)?;
         Ok(Self {
             head: "postgresql://".to_owned(),
             tail: format!("?host={}&user=postgres", guard.folder().display()),

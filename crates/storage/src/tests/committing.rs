@@ -4,16 +4,16 @@ use sealpost_domain::{
     AttemptFailure, LeaseToken, Outcome,
     ports::{Durability::Durable, Outbox, Store, StoreError},
 };
-use sealpost_testkit::{Durability, Proxy, Server};
+use sealpost_testkit::{FsyncMode, Proxy, Server};
 
 use super::fixture::{FAILING_MAX, Fixture, account, at, at_url, claim_of, settlement};
 
 #[test]
 fn a_commit_whose_answer_is_lost_is_in_doubt_and_not_tried_again() {
-    let server = Server::start(Durability::None).unwrap();
+    let server = Server::start(FsyncMode::Off).unwrap();
     let (db, through, proxy) = beside_proxy(&server);
     for lose in [true, false] {
-        proxy.lose_answers(lose);
+        proxy.drop_commit_responses(lose);
         let (account, mut tries) = (account(), 0);
         let opened = through.store().write(Durable, |tx| {
             tries += 1;
@@ -33,7 +33,7 @@ fn a_commit_whose_answer_is_lost_is_in_doubt_and_not_tried_again() {
 /// Whoever settles tries again, whatever the fault.
 #[test]
 fn outcomes_whose_commit_is_in_doubt_may_be_written_again() {
-    let server = Server::start(Durability::None).unwrap();
+    let server = Server::start(FsyncMode::Off).unwrap();
     let (db, through, proxy) = beside_proxy(&server);
     let to = db.register(&db.activate().id);
     db.send(&to, 2);
@@ -41,10 +41,10 @@ fn outcomes_whose_commit_is_in_doubt_may_be_written_again() {
     let failed = Outcome::Retry { failure: AttemptFailure::Timeout, due_at: at(6000) };
     let batch =
         [settlement(&held[0], 1100, Outcome::Succeeded), settlement(&held[1], 1100, failed)];
-    proxy.lose_answers(true);
+    proxy.drop_commit_responses(true);
     let lost = through.settle(&batch, FAILING_MAX);
     assert!(matches!(lost, Err(StoreError::InDoubt(_))), "{lost:?}");
-    proxy.lose_answers(false);
+    proxy.drop_commit_responses(false);
     through.settle(&batch, FAILING_MAX).unwrap();
     let waiting = "deliveries WHERE attempts = 1 AND due_at = 6000 AND lease IS NULL";
     assert_eq!(["attempts", "deliveries", waiting].map(|rows| db.count(rows)), [2, 1, 1]);
