@@ -1,4 +1,4 @@
-//! Instants. The domain never asks what time it is: whoever calls passes it in.
+//! Instants and the clock port. Callers pass the current time in; the domain never reads a clock.
 
 use std::{fmt, str::FromStr, time::Duration};
 
@@ -6,7 +6,8 @@ use chrono::{DateTime, NaiveDate, NaiveTime, SecondsFormat};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-/// An instant in milliseconds since the Unix epoch, UTC. Its text is ISO 8601 with milliseconds and `Z`.
+/// An instant in UTC, in milliseconds since the Unix epoch. Text form: ISO 8601 with milliseconds
+/// and `Z`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
 #[schemars(
     description = "ISO 8601 in UTC, with milliseconds and `Z`.",
@@ -15,54 +16,54 @@ use serde::{Serialize, Serializer};
 pub struct Timestamp(#[schemars(with = "String")] i64);
 
 impl Timestamp {
-    /// From milliseconds since the Unix epoch.
+    /// Creates an instant from milliseconds since the Unix epoch.
     pub const fn from_millis(millis: i64) -> Self {
         Self(millis)
     }
 
-    /// Milliseconds since the Unix epoch.
+    /// Returns milliseconds since the Unix epoch.
     pub const fn as_millis(self) -> i64 {
         self.0
     }
 
-    /// Whole seconds since the Unix epoch, rounded down.
+    /// Returns whole seconds since the Unix epoch, rounded down.
     pub const fn as_seconds(self) -> i64 {
         self.0.div_euclid(1000)
     }
 
-    /// This instant and `span` on; the end of time where that overflows.
+    /// Adds a duration, saturating.
     #[must_use]
     pub fn plus(self, span: Duration) -> Self {
         Self(self.0.saturating_add(i64::try_from(span.as_millis()).unwrap_or(i64::MAX)))
     }
 
-    /// This instant and `span` back; the beginning of time where that overflows.
+    /// Subtracts a duration, saturating.
     #[must_use]
     pub fn minus(self, span: Duration) -> Self {
         Self(self.0.saturating_sub(i64::try_from(span.as_millis()).unwrap_or(i64::MAX)))
     }
 
-    /// How long it is from `earlier` to this instant; zero where `earlier` is the later one.
+    /// Returns the duration since `earlier`; zero if `earlier` is later than this instant.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
 
-    /// How far it is to the other, whichever is the later one: for what must come to its end although the clock is set
-    /// back meanwhile.
+    /// Returns the absolute difference. Unlike [`Self::since`], a timeout based on it also ends if
+    /// the clock is set back.
     pub fn abs_diff(self, other: Self) -> Duration {
         self.since(other).max(other.since(self))
     }
 }
 
-/// A text that is no instant.
+/// The text is not an instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("give a time such as 2027-01-31T12:00:00Z, or a day such as 2027-01-31")]
+#[error("must be a time such as 2027-01-31T12:00:00Z, or a day such as 2027-01-31")]
 pub struct TimeFault;
 
 impl FromStr for Timestamp {
     type Err = TimeFault;
 
-    /// ISO 8601 with an offset, or a day alone, which is its beginning in UTC.
+    /// Parses ISO 8601 with an offset. A date alone means its start in UTC.
     fn from_str(text: &str) -> Result<Self, TimeFault> {
         let day = || text.parse().map(|day: NaiveDate| day.and_time(NaiveTime::MIN).and_utc());
         let instant = DateTime::parse_from_rfc3339(text).map(|instant| instant.to_utc());
@@ -84,9 +85,9 @@ impl Serialize for Timestamp {
     }
 }
 
-/// Where the time comes from.
+/// Source of the current time.
 pub trait Clock: Send + Sync {
-    /// The present instant.
+    /// Returns the current time.
     fn now(&self) -> Timestamp;
 }
 
@@ -103,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn instants_are_apart_in_either_order() {
+    fn the_absolute_difference_does_not_depend_on_the_order() {
         let (early, late) = (Timestamp::from_millis(-1), Timestamp::from_millis(2));
         assert_eq!(
             (late.since(early), early.since(late)),
@@ -131,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn since_never_runs_backwards() {
+    fn since_is_never_negative() {
         let (early, late) = (Timestamp::from_millis(5), Timestamp::from_millis(12));
         assert_eq!(late.since(early), Duration::from_millis(7));
         assert_eq!(early.since(late), Duration::ZERO);

@@ -2,49 +2,49 @@
 
 use std::collections::BTreeMap;
 
-use super::StoreError;
+use super::error::StoreError;
 use crate::{
     ApiKeyId, Assessment, Attestation, Badge, BadgeId, CheckName, Revocation, StatusPosition,
     Timestamp,
 };
 
-/// What was found about keys, and the badges that they were granted. Findings are only ever added, and the database
-/// refuses to change or delete one.
+/// Assessments, attestations and badges of keys. Assessments and attestations are append-only; the
+/// database rejects updates and deletes.
 pub trait BadgeRepo {
-    /// Writes an assessment down.
+    /// Inserts an assessment.
     fn insert_assessment(&mut self, assessment: &Assessment) -> Result<(), StoreError>;
 
-    /// The key's newest assessment.
+    /// Reads the key's newest assessment.
     fn newest_assessment(&mut self, key: &ApiKeyId) -> Result<Option<Assessment>, StoreError>;
 
-    /// Writes an attestation down.
+    /// Inserts an attestation.
     fn insert_attestation(&mut self, attestation: &Attestation) -> Result<(), StoreError>;
 
-    /// The key's newest attestation of each of these checks that has any.
+    /// Reads the key's newest attestation for each of the checks, as far as there is one.
     fn newest_attestations(
         &mut self,
         key: &ApiKeyId,
         checks: &[CheckName],
     ) -> Result<BTreeMap<CheckName, Attestation>, StoreError>;
 
-    /// How many badges of the key are neither revoked nor expired.
+    /// Counts the badges of the key that are neither revoked nor expired.
     fn count_live_badges(&mut self, key: &ApiKeyId, now: Timestamp) -> Result<u64, StoreError>;
 
-    /// The place of the next badge; until the transaction ends nobody else gets one.
+    /// Reserves the next status position and blocks other reservations until the transaction ends.
     fn lock_next_position(&mut self) -> Result<StatusPosition, StoreError>;
 
-    /// Writes a badge down, at the place that was locked.
+    /// Inserts a badge at the reserved position.
     fn insert_badge(&mut self, badge: &Badge) -> Result<(), StoreError>;
 
-    /// Takes a badge back; `false` where there is none that was not taken back before.
+    /// Revokes a badge. Returns `false` if the badge does not exist or is already revoked.
     fn revoke_badge(&mut self, id: &BadgeId, revocation: &Revocation) -> Result<bool, StoreError>;
 }
 
-/// What everybody may know of badges.
+/// Public lookups of badges.
 pub trait BadgeLookup {
-    /// A badge and what it was issued on.
+    /// Finds a badge with its assessment.
     fn find_badge(&mut self, id: &BadgeId) -> Result<Option<(Badge, Assessment)>, StoreError>;
 
-    /// The bits of a status list that are set: of badges that were taken back. `None` where no badge is in the list.
+    /// Reads the bits of the revoked badges of a status list; `None` if the list has no badges.
     fn revoked_in(&mut self, list: u64) -> Result<Option<Vec<u64>>, StoreError>;
 }

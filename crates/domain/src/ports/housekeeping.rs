@@ -1,46 +1,49 @@
-//! What housekeeping asks of a database: deletions and counts, each in bounded portions.
+//! Housekeeping: deletions and counts, each in batches of bounded size.
 
 use std::time::Duration;
 
-use super::StoreError;
+use super::error::StoreError;
 use crate::{LeaseToken, Timestamp};
 
-/// A node that would do a chore.
+/// A node's request to run a housekeeping task.
 #[derive(Debug, Clone, Copy)]
 pub struct HousekeepingTurn<'a> {
-    /// Its name.
+    /// Name of the task.
     pub task: &'a str,
-    /// Who would do it.
+    /// The requesting node.
     pub node: LeaseToken,
-    /// What the node's clock says.
+    /// Time of the node's clock.
     pub now: Timestamp,
-    /// How long nobody else may do it.
+    /// Time during which other nodes cannot take the task.
     pub held_for: Duration,
-    /// How far the chore's time may move.
+    /// Maximum change of the task's time per turn.
     pub pace: Duration,
 }
 
-/// What has had its time, deleted in bounded batches. Each answers how many it deleted.
+/// Deletes expired rows in bounded batches. Each `purge_` method returns the number of deleted
+/// rows.
 pub trait HousekeepingRepo {
-    /// Takes the right to do a chore; `None` where another node has it. Who has it may take it again.
+    /// Takes the exclusive right to run a task, or renews it; `None` if another node holds the
+    /// right.
     ///
-    /// Answers the instant to do the chore by, since what is deleted by a clock that is wrong is lost. It is never after
-    /// `now` nor, where the database is a server, after what the server's clock says. And it is never after the chore's
-    /// own time, which was written down when the chore was last taken, and moves towards the earlier of these clocks by
-    /// `pace` at the most, forward and back. A chore that was never taken has no time yet, and believes them.
+    /// Returns the time by which the task must decide what is expired. A wrong clock would delete
+    /// too much, so this time is the earliest of three: `now`, the database server's clock, and the
+    /// task's own time. The task's own time was stored at its last turn. Each turn moves it towards
+    /// the earlier of the two clocks by at most `pace`, in either direction. The first turn of a
+    /// task uses the clocks alone.
     fn take_housekeeping_turn(
         &mut self,
         turn: &HousekeepingTurn<'_>,
     ) -> Result<Option<Timestamp>, StoreError>;
 
-    /// Sessions that expired before `before`.
+    /// Deletes sessions that expired before `before`.
     fn purge_sessions(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
-    /// Envelopes sealed before `before`, with the deliveries that are left of them.
+    /// Deletes envelopes sealed before `before`, and their remaining deliveries.
     fn purge_envelopes(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
-    /// Channels that envelopes may not have been sealed under any more since `before`, where none of that time is
-    /// left; `life` is the longest that a channel is used.
+    /// Deletes channels whose last possible use was before `before`, if none of their envelopes is
+    /// left. `life` is the maximum lifetime of a channel.
     fn purge_channels(
         &mut self,
         before: Timestamp,
@@ -48,25 +51,25 @@ pub trait HousekeepingRepo {
         limit: u32,
     ) -> Result<u64, StoreError>;
 
-    /// Adds envelopes sent before `before` that were not counted yet to their senders' and recipients' days.
+    /// Adds uncounted envelopes sent before `before` to the daily counts of senders and recipients.
     fn count_envelopes(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
-    /// Adds attempts that ended before `before` and were not counted yet to the days of the keys whose webhooks
-    /// took them.
+    /// Adds uncounted attempts that ended before `before` to the daily counts of the webhooks'
+    /// keys.
     fn count_attempts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
-    /// Days that ended before `before`.
+    /// Deletes daily counts of days that ended before `before`.
     fn purge_daily_counts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
-    /// What was remembered of idempotent sends before `before`.
+    /// Deletes idempotency records stored before `before`.
     fn purge_idempotency_keys(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
-    /// Attempts that ended before `before`.
+    /// Deletes attempts that ended before `before`.
     fn purge_attempts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
-    /// Deliveries to webhooks that are gone, their attempts, and then what is left of them.
+    /// Deletes the deliveries and attempts of deleted webhooks, then their remaining rows.
     fn purge_deleted_webhooks(&mut self, limit: u32) -> Result<u64, StoreError>;
 
-    /// Signing secrets that have retired by `now`; how many webhooks had some.
+    /// Deletes signing secrets retired by `now`. Returns the number of affected webhooks.
     fn purge_retired_secrets(&mut self, now: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }

@@ -1,45 +1,47 @@
-//! What the send path reads and writes: one batch, as facts to decide on and as changes to make.
+//! The reads and writes of the send path: the facts that decide on a batch, and the resulting
+//! writes.
 
 use std::{collections::HashMap, sync::Arc};
 
-use super::StoreError;
+use super::error::StoreError;
 use crate::{
     AccountId, ApiKeyId, Channel, DeliveryId, Envelope, EnvelopeId, EnvelopeMeta, Fingerprint,
     GovernanceStanding, Handle, IdempotencyKey, KeyStatus, LeasedDelivery, Plan, Session, Target,
     Timestamp, TokenHash, Usage, WebhookId,
 };
 
-/// What the send path reads and writes, for a whole batch at once. Every other authenticated request is admitted
-/// through it too, as a batch of one.
+/// Reads and writes of the send path, for a whole batch at once. All other authenticated requests
+/// use it as a batch of one.
 pub trait SendLedger {
-    /// Reads everything that admission depends on, and locks it until the transaction ends: no key changes its
-    /// status, and no caller's usage is counted elsewhere, in the meantime. Locks are taken in the order of ids.
-    fn lock_facts(&mut self, wanted: &FactsQuery) -> Result<AdmissionFacts, StoreError>;
+    /// Reads and locks everything that admission depends on, until the transaction ends. Other
+    /// transactions cannot change a key's status or count usage meanwhile. Locks are taken in the
+    /// order of ids.
+    fn lock_facts(&mut self, query: &FactsQuery) -> Result<AdmissionFacts, StoreError>;
 
-    /// The same for a transaction that changes none of these facts but usage itself, as a batch of sends. Whoever
-    /// changes any waits, with its commit, for this transaction's end; so what has not changed since it was read last
-    /// need not be read again.
-    fn lock_batch_facts(&mut self, wanted: &FactsQuery) -> Result<AdmissionFacts, StoreError>;
+    /// Does the same for a transaction that changes only usage, such as a batch of sends. Commits
+    /// that change other facts wait for this transaction. Facts without a change since the last
+    /// read may come from memory.
+    fn lock_batch_facts(&mut self, query: &FactsQuery) -> Result<AdmissionFacts, StoreError>;
 
-    /// Writes what was decided.
-    fn apply(&mut self, changes: &WriteSet) -> Result<(), StoreError>;
+    /// Writes the decided changes.
+    fn apply(&mut self, writes: &WriteSet) -> Result<(), StoreError>;
 }
 
-/// What a batch asks about. No duplicates, in the order of ids.
+/// The keys of the facts that a batch needs, sorted and without duplicates.
 #[derive(Debug, Clone, Default)]
 pub struct FactsQuery {
-    /// The callers' sessions.
+    /// Sessions of the callers.
     pub sessions: Vec<TokenHash>,
-    /// The callers' keys.
+    /// Keys of the callers.
     pub callers: Vec<ApiKeyId>,
-    /// The recipients' keys.
+    /// Keys of the recipients.
     pub recipients: Vec<ApiKeyId>,
-    /// Idempotency keys, each with the key that it was sent by.
+    /// Idempotency keys, each with the sending API key.
     pub idempotency: Vec<(ApiKeyId, IdempotencyKey)>,
 }
 
 impl FactsQuery {
-    /// Callers and recipients, each once, in the order of ids.
+    /// Returns the keys of callers and recipients, sorted and without duplicates.
     pub fn keys(&self) -> Vec<ApiKeyId> {
         let mut keys: Vec<_> = self.callers.iter().chain(&self.recipients).copied().collect();
         keys.sort_unstable();
@@ -48,114 +50,114 @@ impl FactsQuery {
     }
 }
 
-/// What a batch is decided on. What does not exist is absent.
+/// The facts that decide on a batch. Missing rows are absent.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct AdmissionFacts {
-    /// The sessions asked about, expired ones too.
+    /// Sessions, including expired ones.
     pub sessions: HashMap<TokenHash, Session>,
-    /// Callers and recipients.
+    /// Keys of callers and recipients.
     pub keys: HashMap<ApiKeyId, Arc<KeyFacts>>,
-    /// What each caller has used.
+    /// Usage of each caller.
     pub usage: HashMap<ApiKeyId, Usage>,
-    /// The webhooks of each recipient.
+    /// Webhooks of each recipient.
     pub webhooks: HashMap<ApiKeyId, Arc<RecipientWebhooks>>,
-    /// What came of earlier sends under the idempotency keys asked about, where their envelopes are still there; however
-    /// long ago.
+    /// Records of earlier sends under these idempotency keys, of any age, if their envelopes still
+    /// exist.
     pub idempotency: HashMap<(ApiKeyId, IdempotencyKey), IdempotencyRecord>,
 }
 
-/// What admission depends on, of one key.
+/// The facts of one key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyFacts {
-    /// Whose it is.
+    /// The owning account.
     pub account_id: AccountId,
-    /// Where it stands.
+    /// State of the key.
     pub status: KeyStatus,
-    /// What limits it.
+    /// Plan of the key.
     pub plan: Plan,
-    /// The handle that leads to it; `None` where another key has taken it over.
+    /// The handle that resolves to the key; `None` if another key has taken the handle over.
     pub handle: Option<Handle>,
-    /// The newest sealing key's version.
+    /// Version of the newest sealing key.
     pub sealing_version: u32,
-    /// Where it stands with governance.
+    /// Governance decisions on the key.
     pub standing: GovernanceStanding,
 }
 
-/// Where notices to one key go.
+/// The webhooks of one recipient.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RecipientWebhooks {
-    /// What they are sent to.
+    /// Enabled webhooks.
     pub enabled: Vec<Arc<Target>>,
-    /// What they wait for.
+    /// Disabled webhooks. Their deliveries are parked.
     pub disabled: Vec<WebhookId>,
 }
 
-/// What a batch decided.
+/// The writes of a batch.
 #[derive(Debug, Default)]
 pub struct WriteSet {
-    /// Channels that envelopes of this batch were sealed under; one that is stored already stays as it is.
+    /// Channels used by envelopes of this batch. A channel that is already stored stays unchanged.
     pub channels: Vec<Arc<Channel>>,
-    /// Envelopes to store.
+    /// Envelopes to insert.
     pub envelopes: Vec<Arc<Envelope>>,
-    /// Their deliveries, which this node holds.
+    /// Deliveries leased to this node.
     pub leased: Vec<LeasedDelivery>,
-    /// Their deliveries that this node has no room for: due at once, held by nobody.
+    /// Deliveries beyond this node's capacity: due at once, without a lease.
     pub unleased: Vec<LeasedDelivery>,
-    /// Deliveries to webhooks that are disabled: they wait until somebody enables those.
+    /// Deliveries to disabled webhooks. They wait until the webhook is enabled.
     pub parked: Vec<ParkedDelivery>,
-    /// What each caller has used now.
+    /// New usage of each caller.
     pub usage: Vec<(ApiKeyId, Usage)>,
-    /// Idempotent sends to remember. One that somebody else remembered first, and that has not had its time, is
-    /// [`StoreError::Contended`].
+    /// Idempotency records to insert. If another transaction inserted an unexpired record first,
+    /// returns [`StoreError::Contended`].
     pub idempotency: Vec<NewIdempotencyRecord>,
-    /// Messages past the monthly allowance, by key and month, to be added to what is recorded.
+    /// Messages beyond the monthly allowance, to be added per key and month.
     pub overage: Vec<OverageCount>,
 }
 
-/// A delivery that waits for its webhook to be enabled.
+/// A delivery that waits until its webhook is enabled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ParkedDelivery {
-    /// Which notice to which webhook.
+    /// The delivery.
     pub id: DeliveryId,
-    /// When the envelope was sealed.
+    /// Time at which the envelope was sealed.
     pub sealed_at: Timestamp,
 }
 
-/// What came of an idempotent send.
+/// A stored idempotent send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdempotencyRecord {
-    /// When it was stored.
+    /// Time of the send.
     pub at: Timestamp,
-    /// Of the request, to tell whether it is the same.
+    /// Fingerprint of the request. A repeated request has the same one.
     pub fingerprint: Fingerprint,
-    /// What was answered.
+    /// Envelope that the send returned.
     pub meta: EnvelopeMeta,
 }
 
-/// An idempotent send to remember.
+/// A new idempotent send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewIdempotencyRecord {
-    /// Who sent it.
+    /// The sending key.
     pub caller: ApiKeyId,
-    /// The caller's name for it.
+    /// The caller's idempotency key.
     pub key: IdempotencyKey,
-    /// Of the request.
+    /// Fingerprint of the request.
     pub fingerprint: Fingerprint,
-    /// What it stored.
+    /// The stored envelope.
     pub envelope_id: EnvelopeId,
-    /// When, from which it is kept for a while.
+    /// Time of the send. Retention starts here.
     pub at: Timestamp,
-    /// What was remembered under the same name before this instant has had its time, and gives way.
+    /// Records under the same key from before this time are expired and are replaced.
     pub expired_before: Timestamp,
 }
 
-/// Messages that were admitted past the monthly allowance.
+/// Messages that were admitted beyond the monthly allowance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OverageCount {
-    /// Whose.
+    /// The sending key.
     pub key: ApiKeyId,
-    /// The month's beginning.
+    /// Start of the UTC month.
     pub month: Timestamp,
-    /// How many more.
+    /// Number of messages to add.
     pub messages: u32,
 }

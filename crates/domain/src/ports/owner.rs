@@ -1,21 +1,22 @@
-//! What an account's owner looks at. Nothing here admits anybody: whoever asks has checked whose account it is.
+//! Reads for the pages of an account's owner. The caller has authenticated the owner.
 
-use super::StoreError;
+use super::error::StoreError;
 use crate::{AccountId, ApiKey, ApiKeyId, GovernanceStanding, Session, Timestamp, Usage};
 
 /// Reads for the pages of an account's owner.
 pub trait OwnerLookup {
-    /// The account's keys, the newest first, at most `limit`; those that are not revoked come before those that are.
+    /// Lists the account's keys, at most `limit`: first those not revoked, then by age, newest
+    /// first.
     fn keys_of(&mut self, account: &AccountId, limit: u32) -> Result<Vec<KeyOverview>, StoreError>;
 
-    /// One of them; `None` where the account has no such key.
+    /// Finds one key of the account; `None` if the account has no such key.
     fn key_of(
         &mut self,
         account: &AccountId,
         id: &ApiKeyId,
     ) -> Result<Option<KeyOverview>, StoreError>;
 
-    /// The account's sessions that are live at `now`, at most `limit`, those that last longest first.
+    /// Lists the account's sessions that are valid at `now`, at most `limit`, latest expiry first.
     fn sessions_of(
         &mut self,
         account: &AccountId,
@@ -23,39 +24,40 @@ pub trait OwnerLookup {
         limit: u32,
     ) -> Result<Vec<Session>, StoreError>;
 
-    /// What the key sent and received on each day from `since` on, in order; days without anything are left out.
+    /// Reads the daily counts of a key from `since` on, in order. Days without activity are left
+    /// out.
     fn daily_counts(
         &mut self,
         key: &ApiKeyId,
         since: Timestamp,
     ) -> Result<Vec<DailyCount>, StoreError>;
 
-    /// How many notices wait to be sent to the key's webhooks; no more than `limit` are counted.
+    /// Counts the pending deliveries of the key's webhooks, up to `limit`.
     fn count_pending(&mut self, key: &ApiKeyId, limit: u32) -> Result<u64, StoreError>;
 }
 
-/// A key with everything that says how it is.
+/// A key with its usage and governance.
 #[derive(Debug, Clone)]
 pub struct KeyOverview {
     /// The key.
     pub key: ApiKey,
-    /// What it has used.
+    /// Current usage.
     pub usage: Usage,
-    /// Where it stands with governance.
+    /// Governance decisions on the key.
     pub standing: GovernanceStanding,
-    /// How many webhooks it has.
+    /// Number of webhooks.
     pub webhooks: u64,
 }
 
-/// A key's day.
+/// Counts of one key on one day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DailyCount {
-    /// The day's beginning, UTC.
+    /// Start of the UTC day.
     pub day: Timestamp,
-    /// Envelopes that it sent.
+    /// Envelopes sent by the key.
     pub sent: u64,
-    /// Envelopes that were sent to it.
+    /// Envelopes sent to the key.
     pub received: u64,
-    /// Notices that its webhooks took.
+    /// Events delivered to the key's webhooks.
     pub delivered: u64,
 }

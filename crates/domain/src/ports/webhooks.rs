@@ -1,18 +1,19 @@
-//! Webhooks and what became of their deliveries, as their owners ask about and change them.
+//! Webhooks and their deliveries, for the owner of a key.
 
-use super::StoreError;
+use super::error::StoreError;
 use crate::{
     ApiKeyId, Attempt, AttemptNumber, AttemptOutcome, DeliveryId, EnvelopeId, PendingDelivery,
     RetiringSecret, Timestamp, Webhook, WebhookId, Wrapped,
 };
 
-/// What a key's owner may know of its webhooks and their deliveries.
+/// Reads of webhooks, deliveries and attempts.
 pub trait WebhookLookup {
-    /// The key's webhooks, oldest first.
+    /// Lists the key's webhooks, oldest first.
     fn list_webhooks(&mut self, key: &ApiKeyId) -> Result<Vec<Webhook>, StoreError>;
 
-    /// Up to `limit` deliveries that wait for an attempt, the newest envelope first, of envelopes older than `below`.
-    /// Looks at all that wait: not for a transaction that others wait for.
+    /// Reads up to `limit` pending deliveries, newest envelope first, of envelopes older than
+    /// `below`. Scans all pending deliveries of the webhook: do not call it while other
+    /// transactions wait for a lock.
     fn pending_deliveries(
         &mut self,
         id: &WebhookId,
@@ -20,7 +21,7 @@ pub trait WebhookLookup {
         limit: u32,
     ) -> Result<Vec<PendingDelivery>, StoreError>;
 
-    /// Up to `limit` attempts, the newest first, of those before `below`.
+    /// Reads up to `limit` attempts before `below`, newest first.
     fn attempts(
         &mut self,
         id: &WebhookId,
@@ -30,22 +31,22 @@ pub trait WebhookLookup {
     ) -> Result<Vec<Attempt>, StoreError>;
 }
 
-/// Webhooks.
+/// Writes of webhooks.
 pub trait WebhookRepo {
-    /// Adds a webhook.
+    /// Inserts a webhook.
     fn insert_webhook(&mut self, webhook: &Webhook) -> Result<(), StoreError>;
 
-    /// The webhook, if it is this key's; nobody else changes or deletes it until the transaction ends.
+    /// Finds a webhook of this key and locks it until the transaction ends.
     fn lock_webhook(
         &mut self,
         key: &ApiKeyId,
         id: &WebhookId,
     ) -> Result<Option<Webhook>, StoreError>;
 
-    /// Enables a webhook that was locked: nothing speaks against it any more.
+    /// Enables a locked webhook and clears its failure state.
     fn enable_webhook(&mut self, id: &WebhookId) -> Result<(), StoreError>;
 
-    /// Replaces the signing secrets of a webhook that was locked.
+    /// Replaces the signing secrets of a locked webhook.
     fn set_secrets(
         &mut self,
         id: &WebhookId,
@@ -53,15 +54,15 @@ pub trait WebhookRepo {
         retiring: &[RetiringSecret],
     ) -> Result<(), StoreError>;
 
-    /// Deletes a webhook of this key; `false` where the key has none with this id. A bounded part of its
-    /// deliveries goes with it. The others are neither sent nor seen by anybody from then on, nor are its attempts, and
+    /// Deletes a webhook of this key and a bounded number of its deliveries. Returns `false` if the
+    /// key has no such webhook. The other deliveries and the attempts become invisible at once;
     /// housekeeping deletes them.
     fn delete_webhook(&mut self, key: &ApiKeyId, id: &WebhookId) -> Result<bool, StoreError>;
 }
 
-/// What may be done about the deliveries of one webhook.
+/// Changes to the deliveries of one webhook.
 pub trait DeliveryRepo {
-    /// Makes up to `limit` deliveries due at `now` that wait for a later instant; how many.
+    /// Makes up to `limit` waiting deliveries due at `now`. Returns their number.
     fn expedite_deliveries(
         &mut self,
         id: &WebhookId,
@@ -69,9 +70,9 @@ pub trait DeliveryRepo {
         limit: u32,
     ) -> Result<u64, StoreError>;
 
-    /// Makes a delivery due at `now`: one that waits for its next attempt, one that was exhausted, with the whole
-    /// schedule before it again, or a new one where there is none any more. `false` where the envelope is not kept or
-    /// not addressed to `recipient`. One that a node holds stays as it is.
+    /// Makes a delivery due at `now`. A waiting delivery keeps its attempts; an exhausted one
+    /// restarts the schedule; a missing one is created. A leased delivery stays unchanged. Returns
+    /// `false` if the envelope is no longer stored or not addressed to `recipient`.
     fn redeliver(
         &mut self,
         id: &DeliveryId,
@@ -79,7 +80,7 @@ pub trait DeliveryRepo {
         now: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// Makes due at `now` what failed in the given time and is not due yet, the oldest failure first.
+    /// Makes failed deliveries within a time range due at `now`, oldest failure first.
     fn recover_deliveries(
         &mut self,
         id: &WebhookId,
@@ -88,26 +89,26 @@ pub trait DeliveryRepo {
     ) -> Result<RecoverySummary, StoreError>;
 }
 
-/// Deliveries whose newest failure lies in this time.
+/// A range of deliveries, by the time of their newest failure.
 #[derive(Debug, Clone, Copy)]
 pub struct FailureRange {
-    /// From this instant on.
+    /// Start of the range, inclusive.
     pub since: Timestamp,
-    /// Up to and with this one.
+    /// End of the range, inclusive.
     pub until: Timestamp,
-    /// How many at the most.
+    /// Maximum number of deliveries.
     pub limit: u32,
-    /// Whether they are only to be counted.
+    /// Whether to count the deliveries only.
     pub counted_only: bool,
 }
 
-/// What came of a recovery.
+/// The result of a recovery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RecoverySummary {
-    /// How many there were, up to the limit.
+    /// Number of matching deliveries, up to the limit.
     pub matched: u64,
-    /// How many are due now because of it.
+    /// Number of deliveries that became due.
     pub recovered: u64,
-    /// Whether there are more than the limit.
+    /// Whether more deliveries match than the limit.
     pub more: bool,
 }

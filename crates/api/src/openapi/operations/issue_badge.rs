@@ -18,7 +18,7 @@ pub(super) fn operation() -> Operation {
         "granted": false,
         "refusals": [{
             "code": "BADGE_DENIED_THRESHOLDS",
-            "detail": "confidence is 0.85 and must be >= 0.9; ask for a new assessment when the cause is mended",
+            "detail": "confidence is 0.85 and must be >= 0.9; fix the cause, then ask the operator for a new assessment",
             "unmet": [{ "metric": "confidence", "value": "0.85", "bound": "0.9", "must_be": ">=" }],
         }],
     });

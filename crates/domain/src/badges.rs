@@ -1,0 +1,17 @@
+//! Badges: assessments and their scores, compliance circuits, and issued badges.
+
+mod assessment;
+mod badge;
+mod circuit;
+mod score;
+
+pub use assessment::{
+    Assessment, AssessmentMetric, AssessmentMetrics, BadgeDenial, Threshold, UnmetThreshold,
+    check_thresholds,
+};
+pub use badge::{Badge, BadgeStatus, Revocation, StatusPosition};
+pub use circuit::{
+    Attestation, CheckName, CheckNameFault, CheckReport, CheckStatus, Circuit, CircuitReport,
+    Circuits, ComplianceCheck, Jurisdiction,
+};
+pub use score::{Score, ScoreFault};

@@ -1,0 +1,282 @@
+//! Assessments of a key, and the thresholds that its metrics must meet for a badge.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::{ApiKeyId, AssessmentId, Score, Timestamp};
+
+/// The four metrics of one assessment, each from 0 to 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "the contract's metrics")]
+pub struct AssessmentMetrics {
+    pub clarity: Score,
+    pub coherence: Score,
+    pub confidence: Score,
+    pub drift: Score,
+}
+
+/// One assessment. Rows are immutable: a later assessment replaces an earlier one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assessment {
+    /// Public id, prefix `asmt_`.
+    pub id: AssessmentId,
+    /// The assessed key.
+    pub api_key_id: ApiKeyId,
+    /// The measured values.
+    pub metrics: AssessmentMetrics,
+    /// The person or system that assessed the key.
+    pub assessor: String,
+    /// Reason or method, in the assessor's words.
+    pub reason: String,
+    /// Time at which the assessment was recorded.
+    pub at: Timestamp,
+}
+
+/// The name of a metric.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "Metric")]
+#[expect(missing_docs, reason = "the contract's metrics")]
+pub enum AssessmentMetric {
+    Clarity,
+    Coherence,
+    Confidence,
+    Drift,
+}
+
+impl AssessmentMetric {
+    /// All metrics, in the contract's order.
+    pub const ALL: [Self; 4] = [Self::Clarity, Self::Coherence, Self::Confidence, Self::Drift];
+
+    /// Returns the name used in JSON.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Clarity => "clarity",
+            Self::Coherence => "coherence",
+            Self::Confidence => "confidence",
+            Self::Drift => "drift",
+        }
+    }
+
+    /// Returns the threshold for a badge.
+    pub const fn threshold(self) -> Threshold {
+        match self {
+            Self::Clarity => Threshold::AtLeast(Score::hundredths(75)),
+            Self::Coherence => Threshold::AtLeast(Score::hundredths(70)),
+            Self::Confidence => Threshold::AtLeast(Score::hundredths(90)),
+            Self::Drift => Threshold::AtMost(Score::hundredths(10)),
+        }
+    }
+
+    /// Returns the value of this metric.
+    pub const fn of(self, metrics: &AssessmentMetrics) -> Score {
+        match self {
+            Self::Clarity => metrics.clarity,
+            Self::Coherence => metrics.coherence,
+            Self::Confidence => metrics.confidence,
+            Self::Drift => metrics.drift,
+        }
+    }
+}
+
+/// An inclusive limit for a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Threshold {
+    /// The value must be at least this.
+    AtLeast(Score),
+    /// The value must be at most this.
+    AtMost(Score),
+}
+
+impl Threshold {
+    /// Returns the limit, and the relation as `>=` or `<=`.
+    pub const fn parts(self) -> (Score, &'static str) {
+        match self {
+            Self::AtLeast(bound) => (bound, ">="),
+            Self::AtMost(bound) => (bound, "<="),
+        }
+    }
+
+    fn is_met(self, value: Score) -> bool {
+        match self {
+            Self::AtLeast(bound) => value >= bound,
+            Self::AtMost(bound) => value <= bound,
+        }
+    }
+}
+
+/// A threshold that a value does not meet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
+#[schemars(rename = "Unmet")]
+pub struct UnmetThreshold {
+    /// The metric.
+    pub metric: AssessmentMetric,
+    /// The measured value; `None` if the key was never assessed.
+    pub value: Option<Score>,
+    /// The limit.
+    pub bound: Score,
+    /// The required relation of value to limit: `>=` or `<=`.
+    #[schemars(extend("enum" = [">=", "<="]))]
+    pub must_be: &'static str,
+}
+
+impl UnmetThreshold {
+    fn of(metric: AssessmentMetric, value: Option<Score>, bound: Threshold) -> Self {
+        let (bound, must_be) = bound.parts();
+        Self { metric, value, bound, must_be }
+    }
+}
+
+/// Why a key earns no badge.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BadgeDenial {
+    /// Drift is above the hard limit. The other metrics do not matter then.
+    Drift(UnmetThreshold),
+    /// Every threshold that is not met, in the contract's order.
+    Thresholds(Vec<UnmetThreshold>),
+}
+
+/// Checks metrics against the badge thresholds. The hard limit of drift is checked first. Otherwise
+/// the error lists every unmet threshold. A key without an assessment meets none.
+pub fn check_thresholds(found: Option<&AssessmentMetrics>) -> Result<(), BadgeDenial> {
+    if let Some(metrics) = found
+        && !DRIFT_HARD_LIMIT.is_met(metrics.drift)
+    {
+        let over =
+            UnmetThreshold::of(AssessmentMetric::Drift, Some(metrics.drift), DRIFT_HARD_LIMIT);
+        return Err(BadgeDenial::Drift(over));
+    }
+    let unmet = AssessmentMetric::ALL.into_iter().filter_map(|metric| {
+        let (value, bound) = (found.map(|metrics| metric.of(metrics)), metric.threshold());
+        let is_met = value.is_some_and(|value| bound.is_met(value));
+        (!is_met).then(|| UnmetThreshold::of(metric, value, bound))
+    });
+    let unmet: Vec<_> = unmet.collect();
+    if unmet.is_empty() { Ok(()) } else { Err(BadgeDenial::Thresholds(unmet)) }
+}
+
+const DRIFT_HARD_LIMIT: Threshold = Threshold::AtMost(Score::hundredths(30));
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn metrics(of: [&str; 4]) -> AssessmentMetrics {
+        let [clarity, coherence, confidence, drift] = of.map(|text| text.parse().unwrap());
+        AssessmentMetrics { clarity, coherence, confidence, drift }
+    }
+
+    /// Shortens the verdict to `+`, `drift …`, or the names of the unmet metrics.
+    fn verdict(of: [&str; 4]) -> String {
+        match check_thresholds(Some(&metrics(of))) {
+            Ok(()) => "+".to_owned(),
+            Err(BadgeDenial::Drift(over)) => {
+                format!("drift {} {} {}", over.value.unwrap(), over.must_be, over.bound)
+            }
+            Err(BadgeDenial::Thresholds(unmet)) => {
+                let names = unmet.iter().map(|one| one.metric.as_str());
+                names.collect::<Vec<_>>().join(" ")
+            }
+        }
+    }
+
+    /// Tests each threshold exactly, and one 10^-18 step on both sides.
+    #[test]
+    fn every_threshold_is_exact() {
+        for (of, expected) in [
+            (["0.75", "0.70", "0.90", "0.10"], "+"),
+            (["1", "1", "1", "0"], "+"),
+            (["0.749999999999999999", "0.70", "0.90", "0.10"], "clarity"),
+            (["0.750000000000000001", "0.70", "0.90", "0.10"], "+"),
+            (["0.75", "0.699999999999999999", "0.90", "0.10"], "coherence"),
+            (["0.75", "0.700000000000000001", "0.90", "0.10"], "+"),
+            (["0.75", "0.70", "0.899999999999999999", "0.10"], "confidence"),
+            (["0.75", "0.70", "0.900000000000000001", "0.10"], "+"),
+            (["0.75", "0.70", "0.90", "0.100000000000000001"], "drift"),
+            (["0.75", "0.70", "0.90", "0.099999999999999999"], "+"),
+            (["0.75", "0.70", "0.90", "0.299999999999999999"], "drift"),
+            (["0.75", "0.70", "0.90", "0.30"], "drift"),
+            (["0.75", "0.70", "0.90", "0.300000000000000001"], "drift 0.300000000000000001 <= 0.3"),
+            (["1", "1", "1", "1"], "drift 1.0 <= 0.3"),
+            // The hard limit takes precedence over unmet thresholds.
+            (["0", "0", "0", "0.31"], "drift 0.31 <= 0.3"),
+            (["0", "0", "0", "0.30"], "clarity coherence confidence drift"),
+            (["0.74", "0.70", "0.89", "0.10"], "clarity confidence"),
+        ] {
+            assert_eq!(verdict(of), expected, "{of:?}");
+        }
+    }
+
+    #[test]
+    fn an_unmet_threshold_has_value_and_limit() {
+        let Err(BadgeDenial::Thresholds(unmet)) =
+            check_thresholds(Some(&metrics(["0.5", "1", "1", "0.2"])))
+        else {
+            panic!("not denied for thresholds");
+        };
+        let shown = serde_json::to_value(&unmet).unwrap();
+        assert_eq!(
+            shown,
+            serde_json::json!([
+                {"metric": "clarity", "value": "0.5", "bound": "0.75", "must_be": ">="},
+                {"metric": "drift", "value": "0.2", "bound": "0.1", "must_be": "<="},
+            ])
+        );
+    }
+
+    #[test]
+    fn a_key_without_an_assessment_meets_no_threshold() {
+        let Err(BadgeDenial::Thresholds(unmet)) = check_thresholds(None) else {
+            panic!("not denied")
+        };
+        assert!(unmet.iter().map(|one| one.metric).eq(AssessmentMetric::ALL));
+        assert!(unmet.iter().all(|one| one.value.is_none()));
+    }
+
+    /// Generates scores, most of them near a threshold.
+    fn score() -> impl Strategy<Value = Score> {
+        let near = (0_u8..=100, -2_i64..=2).prop_map(|(hundredths, off)| {
+            let units = Score::hundredths(hundredths).units().saturating_add_signed(off);
+            Score::from_units(units).unwrap_or(Score::ONE)
+        });
+        let any = (0..=Score::ONE.units()).prop_map(|units| Score::from_units(units).unwrap());
+        prop_oneof![near, any]
+    }
+
+    fn any_metrics() -> impl Strategy<Value = AssessmentMetrics> {
+        let four = (score(), score(), score(), score());
+        four.prop_map(|(clarity, coherence, confidence, drift)| AssessmentMetrics {
+            clarity,
+            coherence,
+            confidence,
+            drift,
+        })
+    }
+
+    /// Orders verdicts: 0 granted, 1 thresholds unmet, 2 hard limit exceeded.
+    fn severity(metrics: &AssessmentMetrics) -> u8 {
+        match check_thresholds(Some(metrics)) {
+            Ok(()) => 0,
+            Err(BadgeDenial::Thresholds(_)) => 1,
+            Err(BadgeDenial::Drift(_)) => 2,
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4096))]
+
+        /// A better metric never leads to a worse verdict.
+        #[test]
+        fn the_verdict_is_monotone(worse in any_metrics(), other in any_metrics()) {
+            let better = AssessmentMetrics {
+                clarity: worse.clarity.max(other.clarity),
+                coherence: worse.coherence.max(other.coherence),
+                confidence: worse.confidence.max(other.confidence),
+                drift: worse.drift.min(other.drift),
+            };
+            prop_assert!(severity(&better) <= severity(&worse), "{worse:?} {better:?}");
+        }
+    }
+}

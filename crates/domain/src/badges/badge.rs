@@ -1,0 +1,145 @@
+//! Badges granted on an assessment, and their positions in the public status lists.
+
+use serde::Serialize;
+
+use crate::{ApiKeyId, AssessmentId, BadgeId, Jurisdiction, Timestamp};
+
+/// An issued badge.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Badge {
+    /// Public id, prefix `bdg_`.
+    pub id: BadgeId,
+    /// The key that holds the badge.
+    pub api_key_id: ApiKeyId,
+    /// The assessment that the badge is based on.
+    pub assessment_id: AssessmentId,
+    /// The credential's subject: a URN of the key, or the key's DID if its owner chose so.
+    pub subject: String,
+    /// The jurisdiction whose circuit was checked as well, and the version of the circuits file.
+    pub compliance: Option<(Jurisdiction, u32)>,
+    /// Position in the status lists.
+    pub position: StatusPosition,
+    /// Start of validity.
+    pub issued_at: Timestamp,
+    /// End of validity, exclusive.
+    pub expires_at: Timestamp,
+    /// The revocation, if the badge was revoked.
+    pub revocation: Option<Revocation>,
+}
+
+/// The revocation of a badge.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Revocation {
+    /// Time of the revocation.
+    pub at: Timestamp,
+    /// The operator who revoked the badge.
+    pub by: String,
+    /// Reason, in the operator's words.
+    pub reason: String,
+}
+
+/// The status of a badge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BadgeStatus {
+    /// The validity period is over.
+    Expired,
+    /// The badge was revoked.
+    Revoked,
+    /// The badge is valid.
+    Valid,
+}
+
+impl Badge {
+    /// Returns the status at `now`. A revoked badge stays `Revoked` after its validity period.
+    pub fn status(&self, now: Timestamp) -> BadgeStatus {
+        if self.revocation.is_some() {
+            BadgeStatus::Revoked
+        } else if self.expires_at <= now {
+            BadgeStatus::Expired
+        } else {
+            BadgeStatus::Valid
+        }
+    }
+}
+
+/// Position of a badge among all badges: a status list and a bit in that list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct StatusPosition(u64);
+
+impl StatusPosition {
+    /// Number of badges in one list. This is the minimum of Bitstring Status List v1.0. With fewer
+    /// badges, a request for a list reveals more about the badge that a verifier checks.
+    pub const LIST_LEN: u64 = 131_072;
+
+    /// Creates the position of the badge with this number, counted from 0.
+    pub const fn new(number: u64) -> Self {
+        Self(number)
+    }
+
+    /// Returns the number among all badges, from 0.
+    pub const fn number(self) -> u64 {
+        self.0
+    }
+
+    /// Returns the number of the list, from 1.
+    pub const fn list(self) -> u64 {
+        self.0 / Self::LIST_LEN + 1
+    }
+
+    /// Returns the bit in the list, from 0.
+    pub const fn index(self) -> u64 {
+        self.0 % Self::LIST_LEN
+    }
+
+    /// Returns the first position of a list; `None` for list 0 and for a list out of range.
+    pub const fn first_of(list: u64) -> Option<Self> {
+        match list.checked_sub(1) {
+            Some(before) => match before.checked_mul(Self::LIST_LEN) {
+                Some(number) => Some(Self(number)),
+                None => None,
+            },
+            None => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_badge_has_its_own_bit() {
+        for (number, list, index) in
+            [(0, 1, 0), (131_071, 1, 131_071), (131_072, 2, 0), (262_145, 3, 1)]
+        {
+            let position = StatusPosition::new(number);
+            assert_eq!((position.list(), position.index()), (list, index));
+            let first = StatusPosition::first_of(list).unwrap();
+            assert_eq!(first.number() + index, number);
+        }
+        assert_eq!(StatusPosition::first_of(0), None);
+        assert_eq!(StatusPosition::first_of(u64::MAX), None);
+    }
+
+    #[test]
+    fn a_badge_is_valid_until_it_expires_or_is_revoked() {
+        let at = Timestamp::from_millis;
+        let mut badge = Badge {
+            id: BadgeId::new(at(1), [0; 10]),
+            api_key_id: ApiKeyId::new(at(1), [0; 10]),
+            assessment_id: AssessmentId::new(at(1), [0; 10]),
+            subject: "urn:sealpost:ak".to_owned(),
+            compliance: None,
+            position: StatusPosition::new(0),
+            issued_at: at(1),
+            expires_at: at(10),
+            revocation: None,
+        };
+        assert_eq!(badge.status(at(9)), BadgeStatus::Valid);
+        assert_eq!(badge.status(at(10)), BadgeStatus::Expired);
+        badge.revocation = Some(Revocation { at: at(5), by: String::new(), reason: String::new() });
+        assert_eq!(badge.status(at(9)), BadgeStatus::Revoked);
+        assert_eq!(badge.status(at(10)), BadgeStatus::Revoked);
+    }
+}

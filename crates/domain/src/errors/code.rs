@@ -1,0 +1,144 @@
+//! Lists all codes, and defines their JSON and schema.
+
+use std::{borrow::Cow, fmt};
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Serialize, Serializer};
+
+/// The `code` member of a problem document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the contract's table of errors says what each code means")]
+pub enum Code {
+    BadgeDeniedDrift,
+    BadgeDeniedThresholds,
+    ComplianceCircuitFailed,
+    EnvelopeNotFound,
+    GovernanceBlocked,
+    HandleTaken,
+    IdempotencyKeyReused,
+    InternalError,
+    InvalidField,
+    InvalidJson,
+    KeyInactive,
+    KeyNotFound,
+    MethodNotAllowed,
+    MissingField,
+    MonthlyLimitExceeded,
+    NotFound,
+    PayloadTooLarge,
+    QuotaExceeded,
+    RateLimitExceeded,
+    RawDidRejected,
+    RequestTimeout,
+    ServiceUnavailable,
+    Unauthorized,
+    UnsupportedMediaType,
+    WebhookNotFound,
+}
+
+impl Code {
+    /// All codes, in the order of the enum.
+    pub const ALL: [Self; 25] = [
+        Self::BadgeDeniedDrift,
+        Self::BadgeDeniedThresholds,
+        Self::ComplianceCircuitFailed,
+        Self::EnvelopeNotFound,
+        Self::GovernanceBlocked,
+        Self::HandleTaken,
+        Self::IdempotencyKeyReused,
+        Self::InternalError,
+        Self::InvalidField,
+        Self::InvalidJson,
+        Self::KeyInactive,
+        Self::KeyNotFound,
+        Self::MethodNotAllowed,
+        Self::MissingField,
+        Self::MonthlyLimitExceeded,
+        Self::NotFound,
+        Self::PayloadTooLarge,
+        Self::QuotaExceeded,
+        Self::RateLimitExceeded,
+        Self::RawDidRejected,
+        Self::RequestTimeout,
+        Self::ServiceUnavailable,
+        Self::Unauthorized,
+        Self::UnsupportedMediaType,
+        Self::WebhookNotFound,
+    ];
+
+    /// Returns the code as the contract spells it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::BadgeDeniedDrift => "BADGE_DENIED_DRIFT",
+            Self::BadgeDeniedThresholds => "BADGE_DENIED_THRESHOLDS",
+            Self::ComplianceCircuitFailed => "COMPLIANCE_CIRCUIT_FAILED",
+            Self::EnvelopeNotFound => "ENVELOPE_NOT_FOUND",
+            Self::GovernanceBlocked => "GOVERNANCE_BLOCKED",
+            Self::HandleTaken => "HANDLE_TAKEN",
+            Self::IdempotencyKeyReused => "IDEMPOTENCY_KEY_REUSED",
+            Self::InternalError => "INTERNAL_ERROR",
+            Self::InvalidField => "INVALID_FIELD",
+            Self::InvalidJson => "INVALID_JSON",
+            Self::KeyInactive => "KEY_INACTIVE",
+            Self::KeyNotFound => "KEY_NOT_FOUND",
+            Self::MethodNotAllowed => "METHOD_NOT_ALLOWED",
+            Self::MissingField => "MISSING_FIELD",
+            Self::MonthlyLimitExceeded => "MONTHLY_LIMIT_EXCEEDED",
+            Self::NotFound => "NOT_FOUND",
+            Self::PayloadTooLarge => "PAYLOAD_TOO_LARGE",
+            Self::QuotaExceeded => "QUOTA_EXCEEDED",
+            Self::RateLimitExceeded => "RATE_LIMIT_EXCEEDED",
+            Self::RawDidRejected => "RAW_DID_REJECTED",
+            Self::RequestTimeout => "REQUEST_TIMEOUT",
+            Self::ServiceUnavailable => "SERVICE_UNAVAILABLE",
+            Self::Unauthorized => "UNAUTHORIZED",
+            Self::UnsupportedMediaType => "UNSUPPORTED_MEDIA_TYPE",
+            Self::WebhookNotFound => "WEBHOOK_NOT_FOUND",
+        }
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Serialize for Code {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl JsonSchema for Code {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Code".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "enum": Self::ALL.map(Self::as_str) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[expect(clippy::as_conversions, reason = "the place of a variant is known by it alone")]
+    fn all_codes_are_listed_in_order() {
+        for (place, code) in Code::ALL.into_iter().enumerate() {
+            assert_eq!(code as usize, place, "{code}");
+        }
+        // The last variant of the enum.
+        assert_eq!(
+            Code::ALL.len(),
+            Code::WebhookNotFound as usize + 1,
+            "add the code to Code::ALL"
+        );
+    }
+}

@@ -1,0 +1,107 @@
+//! The texts of refusals: what failed, with the value, and what the caller can do.
+
+use std::time::Duration;
+
+use crate::{KeyStatus, UnmetThreshold, Window};
+
+pub(super) fn drift(over: &UnmetThreshold) -> String {
+    format!("{}, the hard limit; {NEW_ASSESSMENT}", unmet(over))
+}
+
+pub(super) fn thresholds(all: &[UnmetThreshold]) -> String {
+    let each = all.iter().map(unmet).collect::<Vec<_>>().join(", ");
+    if all.iter().all(|threshold| threshold.value.is_none()) {
+        return format!(
+            "this API key was never assessed: {each}; ask the operator for an assessment"
+        );
+    }
+    format!("{each}; {NEW_ASSESSMENT}")
+}
+
+fn unmet(UnmetThreshold { metric, value, bound, must_be }: &UnmetThreshold) -> String {
+    let metric = metric.as_str();
+    match value {
+        None => format!("{metric} must be {must_be} {bound}"),
+        Some(value) => format!("{metric} is {value} and must be {must_be} {bound}"),
+    }
+}
+
+pub(super) fn governance(field: Option<&str>) -> &'static str {
+    match field {
+        None => "governance blocks this API key; see /v1/did/status and contact the operator",
+        Some(_) => "governance blocks the recipient; try again after the operator lifts the block",
+    }
+}
+
+pub(super) fn inactive(status: KeyStatus, field: Option<&str>) -> &'static str {
+    match (status, field) {
+        (KeyStatus::Revoked, None) => {
+            "this API key is permanently revoked; activate a new one and register its webhooks again"
+        }
+        (KeyStatus::Rotating, None) => "this API key is being rotated; try again shortly",
+        (_, None) => "this API key is deactivated; ask the operator to reactivate it",
+        (KeyStatus::Revoked, Some(_)) => {
+            "the recipient's API key is permanently revoked; ask the recipient for a new one"
+        }
+        (KeyStatus::Rotating, Some(_)) => {
+            "the recipient's API key is being rotated; try again shortly"
+        }
+        (_, Some(_)) => {
+            "the recipient's API key is deactivated and cannot receive; ask the recipient to \
+             contact the operator"
+        }
+    }
+}
+
+pub(super) fn unknown_key(field: Option<&str>) -> &'static str {
+    match field {
+        None => "no such API key; use the api_key_id that the activation returned",
+        Some(_) => {
+            "no API key or handle has this name; ask the recipient for its API key or handle"
+        }
+    }
+}
+
+pub(super) fn monthly_limit(limit: u32, way_out: &str) -> String {
+    format!("the plan's limit of {} per month is reached; {way_out}", count(limit, "message"))
+}
+
+pub(super) fn rate_limit(window: Window, limit: u32, retry_after: Duration) -> String {
+    let (noun, unit) = match window {
+        Window::Day => ("request", "day"),
+        Window::Minute => ("request", "minute"),
+        Window::Second => ("message", "second"),
+    };
+    let wait_s = whole_seconds(retry_after);
+    format!(
+        "the plan's limit of {} per {unit} is reached; try again in {wait_s} s",
+        count(limit, noun)
+    )
+}
+
+fn count(number: u32, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
+/// Rounds up to whole seconds, at least 1.
+pub(super) const fn whole_seconds(span: Duration) -> u64 {
+    let up = if span.subsec_nanos() > 0 { 1 } else { 0 };
+    let seconds = span.as_secs().saturating_add(up);
+    if seconds == 0 { 1 } else { seconds }
+}
+
+const NEW_ASSESSMENT: &str = "fix the cause, then ask the operator for a new assessment";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiting_is_rounded_up_to_whole_seconds() {
+        assert_eq!(whole_seconds(Duration::ZERO), 1);
+        assert_eq!(whole_seconds(Duration::from_millis(999)), 1);
+        assert_eq!(whole_seconds(Duration::from_millis(1001)), 2);
+        assert_eq!(whole_seconds(Duration::from_secs(35)), 35);
+    }
+}

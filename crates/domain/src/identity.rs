@@ -1,0 +1,22 @@
+//! Accounts, and their identities: API keys with their DIDs, handles and secrets.
+
+mod account;
+mod did;
+mod handle;
+mod id;
+mod issuer;
+mod key;
+mod label;
+mod secret;
+
+pub use account::{Account, Session};
+pub use did::Did;
+pub use handle::{Handle, HandleFault};
+pub use id::{
+    AccountId, ApiKeyId, AssessmentId, AttestationId, BadgeId, ChannelId, DecisionId, EnvelopeId,
+    IdFault, IssuerKeyId, RequestId, WebhookId,
+};
+pub use issuer::IssuerKey;
+pub use key::{ApiKey, IllegalTransition, KeyEvent, KeyStatus};
+pub use label::{Label, LabelFault};
+pub use secret::{TokenHash, Wrapped};

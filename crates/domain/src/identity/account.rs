@@ -1,0 +1,32 @@
+//! Accounts own identities. A session authenticates requests of one account.
+
+use crate::{AccountId, Timestamp, TokenHash};
+
+/// An account, opened by its first activation.
+#[derive(Debug, Clone)]
+pub struct Account {
+    /// Public id. A login needs the id and the secret.
+    pub id: AccountId,
+    /// Hash of the login secret. The service shows the secret once, when the account opens.
+    pub login_secret: TokenHash,
+    /// Time of opening.
+    pub created_at: Timestamp,
+}
+
+/// A session that has not ended. Only the hash of its token is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Session {
+    /// Hash of the bearer token.
+    pub token: TokenHash,
+    /// The account that the session authenticates.
+    pub account_id: AccountId,
+    /// End of the session, exclusive.
+    pub expires_at: Timestamp,
+}
+
+impl Session {
+    /// Returns whether the session is still valid at `now`.
+    pub fn is_live(&self, now: Timestamp) -> bool {
+        now < self.expires_at
+    }
+}

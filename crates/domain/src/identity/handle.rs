@@ -1,0 +1,101 @@
+//! Handles: names for identities, which senders use in place of API key ids.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// A handle: 3 to 32 of `a-z 0-9 - _`, starting with a letter. Upper case is converted. Names that
+/// look like an id, a secret or a DID are rejected.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, JsonSchema, Serialize)]
+#[serde(transparent)]
+#[schemars(extend("minLength" = 3, "maxLength" = 32, "pattern" = "^[a-zA-Z][a-zA-Z0-9_-]*$"))]
+pub struct Handle(String);
+
+/// Why a text is not a handle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum HandleFault {
+    /// A character outside `a-z 0-9 - _`, or another first character than a letter.
+    #[error("must start with a letter and contain only a-z, 0-9, - and _")]
+    Characters,
+    /// Fewer than 3 or more than 32 characters.
+    #[error("must have 3 to 32 characters")]
+    Length,
+    /// Looks like an id, a secret or a DID.
+    #[error("must not look like an id, a secret or a DID")]
+    Reserved,
+}
+
+impl Handle {
+    /// Parses a handle. Upper case is converted.
+    pub fn parse(text: &str) -> Result<Self, HandleFault> {
+        let lowered = text.to_ascii_lowercase();
+        if !(3..=32).contains(&lowered.chars().count()) {
+            return Err(HandleFault::Length);
+        }
+        let allowed =
+            |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
+        if !lowered.starts_with(|c: char| c.is_ascii_lowercase()) || !lowered.chars().all(allowed) {
+            return Err(HandleFault::Characters);
+        }
+        let head = lowered.split(['_', '-']).next().unwrap_or_default();
+        if RESERVED.contains(&head) && (head == "did" || lowered.contains(&format!("{head}_"))) {
+            return Err(HandleFault::Reserved);
+        }
+        Ok(Self(lowered))
+    }
+
+    /// Returns the handle without `@`.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Prefixes of all ids and secrets, including future versions, and the scheme of DIDs.
+const RESERVED: &[&str] = &[
+    "acct", "ak", "asmt", "att", "bdg", "chn", "did", "env", "gov", "iss", "ls", "req", "st", "wh",
+    "whpk", "whsec", "whsk",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn upper_case_is_converted() {
+        assert_eq!(Handle::parse("Bob-1_x").unwrap().as_str(), "bob-1_x");
+    }
+
+    #[test]
+    fn texts_outside_the_rules_are_rejected() {
+        for (text, fault) in [
+            ("ab", HandleFault::Length),
+            ("a23456789012345678901234567890123", HandleFault::Length),
+            ("1abc", HandleFault::Characters),
+            ("-abc", HandleFault::Characters),
+            ("a.bc", HandleFault::Characters),
+            ("bøb", HandleFault::Characters),
+            ("ak_1", HandleFault::Reserved),
+            ("asmt_01h455vb4pex5vsknk084sn02q", HandleFault::Reserved),
+            ("whsec_abc", HandleFault::Reserved),
+            ("ST_abc", HandleFault::Reserved),
+            ("did", HandleFault::Reserved),
+            ("did-key-z6mk", HandleFault::Reserved),
+        ] {
+            assert_eq!(Handle::parse(text), Err(fault), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_name_may_start_with_the_letters_of_a_prefix() {
+        for text in ["akira", "st-john", "didier", "whale_1", "environment"] {
+            assert!(Handle::parse(text).is_ok(), "{text}");
+        }
+    }
+}

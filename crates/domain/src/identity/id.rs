@@ -1,0 +1,264 @@
+//! Typed ids: TypeIDs (TypeID specification 0.3). The text form is a prefix, an underscore and a
+//! UUIDv7 (RFC 9562) in 26 characters of Crockford base32. Ids sort by creation time, both as text
+//! and as bytes.
+
+use std::{fmt, str::FromStr};
+
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
+use uuid::{Builder, Uuid};
+
+use crate::Timestamp;
+
+/// The text is not an id with the expected prefix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not a well-formed id: expected a prefix, an underscore and 26 characters")]
+pub struct IdFault;
+
+macro_rules! typed_id {
+    ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
+        #[schemars(extend("pattern" = concat!("^", $prefix, "_[0-7][0-9a-hjkmnp-tv-z]{25}$")))]
+        pub struct $name(#[schemars(with = "String")] Uuid);
+
+        impl $name {
+            /// Prefix of the text form, including the underscore.
+            pub const PREFIX: &'static str = concat!($prefix, "_");
+
+            /// Creates an id from a time and random bits. The time comes first, so ids sort by
+            /// creation.
+            pub fn new(now: Timestamp, random: [u8; 10]) -> Self {
+                let millis = u64::try_from(now.as_millis()).unwrap_or(0);
+                Self(Builder::from_unix_timestamp_millis(millis, &random).into_uuid())
+            }
+
+            /// Creates an id from the 128 bits that [`Self::as_bytes`] returns.
+            pub const fn from_bytes(bytes: [u8; 16]) -> Self {
+                Self(Uuid::from_bytes(bytes))
+            }
+
+            /// Returns the 128 bits of the id, big endian.
+            pub const fn as_bytes(&self) -> &[u8; 16] {
+                self.0.as_bytes()
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write(Self::PREFIX, self.0.as_u128(), f)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(self, f)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = IdFault;
+
+            fn from_str(text: &str) -> Result<Self, IdFault> {
+                let suffix = text.strip_prefix(Self::PREFIX).ok_or(IdFault)?;
+                parse_base32(suffix).map(|bits| Self(Uuid::from_u128(bits))).ok_or(IdFault)
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+    };
+}
+
+typed_id!(
+    /// Id of an account. An account owns identities.
+    AccountId,
+    "acct"
+);
+typed_id!(
+    /// Id of an API key, the public name of one identity.
+    ApiKeyId,
+    "ak"
+);
+typed_id!(
+    /// Id of an assessment of a key.
+    AssessmentId,
+    "asmt"
+);
+typed_id!(
+    /// Id of an attestation about a key.
+    AttestationId,
+    "att"
+);
+typed_id!(
+    /// Id of a badge.
+    BadgeId,
+    "bdg"
+);
+typed_id!(
+    /// Id of a channel.
+    ChannelId,
+    "chn"
+);
+typed_id!(
+    /// Id of a governance decision.
+    DecisionId,
+    "gov"
+);
+typed_id!(
+    /// Id of a sealed envelope.
+    EnvelopeId,
+    "env"
+);
+typed_id!(
+    /// Id of an issuer key, one of the service's own signing keys.
+    IssuerKeyId,
+    "iss"
+);
+typed_id!(
+    /// Id of an HTTP request, for logs and support.
+    RequestId,
+    "req"
+);
+typed_id!(
+    /// Id of a webhook.
+    WebhookId,
+    "wh"
+);
+
+/// Writes all characters in one call: each send formats many ids.
+fn write(prefix: &str, bits: u128, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let mut text = [0; TEXT_LEN_MAX];
+    let (mut places, mut rest) = (text.iter_mut().rev(), bits);
+    for place in places.by_ref().take(SUFFIX_LEN) {
+        let [digit, ..] = rest.to_le_bytes();
+        *place = symbol(digit & 31);
+        rest >>= 5;
+    }
+    for (place, byte) in places.zip(prefix.bytes().rev()) {
+        *place = byte;
+    }
+    let unused = TEXT_LEN_MAX.saturating_sub(prefix.len() + SUFFIX_LEN);
+    let text = text.get(unused..).and_then(|text| std::str::from_utf8(text).ok());
+    f.write_str(text.ok_or(fmt::Error)?)
+}
+
+fn symbol(digit: u8) -> u8 {
+    ALPHABET.get(usize::from(digit)).copied().unwrap_or_default()
+}
+
+/// Parses strictly (TypeID specification): lower case only, at most 128 bits.
+fn parse_base32(text: &str) -> Option<u128> {
+    if text.len() != SUFFIX_LEN || text.as_bytes().first().is_none_or(|first| *first > b'7') {
+        return None;
+    }
+    text.bytes().try_fold(0, |bits, symbol| Some(bits << 5 | u128::from(digit(symbol)?)))
+}
+
+/// Maps a symbol to its value. The alphabet omits `i`, `l`, `o` and `u`.
+fn digit(symbol: u8) -> Option<u8> {
+    match symbol {
+        b'0'..=b'9' => Some(symbol - b'0'),
+        b'a'..=b'h' => Some(symbol - b'a' + 10),
+        b'j'..=b'k' => Some(symbol - b'j' + 18),
+        b'm'..=b'n' => Some(symbol - b'm' + 20),
+        b'p'..=b't' => Some(symbol - b'p' + 22),
+        b'v'..=b'z' => Some(symbol - b'v' + 27),
+        _ => None,
+    }
+}
+
+const SUFFIX_LEN: usize = 26;
+/// Length with the longest prefix.
+const TEXT_LEN_MAX: usize = AccountId::PREFIX.len() + SUFFIX_LEN;
+const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// From `valid.yml` and `invalid.yml` of the TypeID specification.
+    #[test]
+    fn the_vectors_of_the_specification_hold() {
+        for (suffix, uuid) in [
+            ("00000000000000000000000000", "00000000-0000-0000-0000-000000000000"),
+            ("00000000000000000000000001", "00000000-0000-0000-0000-000000000001"),
+            ("0000000000000000000000000a", "00000000-0000-0000-0000-00000000000a"),
+            ("0000000000000000000000000g", "00000000-0000-0000-0000-000000000010"),
+            ("00000000000000000000000010", "00000000-0000-0000-0000-000000000020"),
+            ("7zzzzzzzzzzzzzzzzzzzzzzzzz", "ffffffff-ffff-ffff-ffff-ffffffffffff"),
+            ("0123456789abcdefghjkmnpqrs", "0110c853-1d09-52d8-d73e-1194e95b5f19"),
+            ("01h455vb4pex5vsknk084sn02q", "01890a5d-ac96-774b-bcce-b302099a8057"),
+        ] {
+            let id: ApiKeyId = format!("ak_{suffix}").parse().unwrap();
+            assert_eq!(id.0, Uuid::parse_str(uuid).unwrap());
+            assert_eq!(id.to_string(), format!("ak_{suffix}"));
+            assert_eq!(ApiKeyId::from_bytes(*id.as_bytes()), id);
+        }
+        for text in [
+            "AK_00000000000000000000000000",
+            "wh_00000000000000000000000000",
+            "_00000000000000000000000000",
+            "00000000000000000000000000",
+            "ak_",
+            "ak_1234567890123456789012345",
+            "ak_123456789012345678901234567",
+            "ak_1234567890123456789012345 ",
+            "ak_0123456789ABCDEFGHJKMNPQRS",
+            "ak_123456789-123456789-123456",
+            "ak_ooooooooooooooooooooooiiiiii",
+            "ak_i23456789ol23456789oi23456",
+            "ak_123456789-0123456789-0123456",
+            "ak_8zzzzzzzzzzzzzzzzzzzzzzzzz",
+            "",
+        ] {
+            assert_eq!(text.parse::<ApiKeyId>(), Err(IdFault), "{text}");
+        }
+    }
+
+    #[test]
+    fn exactly_the_alphabet_is_accepted() {
+        for byte in 0..=u8::MAX {
+            let place = ALPHABET.iter().position(|symbol| *symbol == byte);
+            assert_eq!(digit(byte).map(usize::from), place, "{byte}");
+        }
+    }
+
+    #[test]
+    fn every_kind_of_id_formats_with_its_prefix() {
+        let bits = *EnvelopeId::new(Timestamp::from_millis(1), [7; 10]).as_bytes();
+        macro_rules! check {
+            ($($kind:ident),+) => {$(
+                let id = $kind::from_bytes(bits);
+                let text = id.to_string();
+                assert!(text.starts_with($kind::PREFIX), "{text}");
+                assert_eq!(text.len(), $kind::PREFIX.len() + SUFFIX_LEN);
+                assert_eq!(text.parse(), Ok(id));
+                assert_eq!(serde_json::to_string(&id).unwrap(), format!("\"{text}\""));
+            )+};
+        }
+        check!(
+            AccountId,
+            ApiKeyId,
+            AssessmentId,
+            AttestationId,
+            BadgeId,
+            ChannelId,
+            DecisionId,
+            EnvelopeId,
+            IssuerKeyId,
+            RequestId,
+            WebhookId
+        );
+    }
+
+    #[test]
+    fn ids_sort_by_creation_as_text() {
+        let earlier = EnvelopeId::new(Timestamp::from_millis(1_700_000_000_000), [0xff; 10]);
+        let later = EnvelopeId::new(Timestamp::from_millis(1_700_000_000_001), [0; 10]);
+        assert!(earlier < later && earlier.to_string() < later.to_string());
+    }
+}

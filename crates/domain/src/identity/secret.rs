@@ -1,0 +1,24 @@
+//! Stored forms of secrets: hashes and encrypted bytes.
+
+use std::fmt;
+
+/// SHA-256 of a login secret or a session token. Both have 256 random bits and therefore need no
+/// slow password hash.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TokenHash(pub [u8; 32]);
+
+impl fmt::Debug for TokenHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TokenHash(..)")
+    }
+}
+
+/// A secret that the wallet encrypted under a key-encryption key. Opaque to all other crates.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Wrapped(pub Vec<u8>);
+
+impl fmt::Debug for Wrapped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Wrapped({} bytes)", self.0.len())
+    }
+}

@@ -1,0 +1,46 @@
+//! Usage counters of a key: stored by the store, decided on by the limits crate.
+
+use crate::Timestamp;
+
+/// The count of one aligned window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WindowUse {
+    /// Start of the window.
+    pub start: Timestamp,
+    /// Number admitted in the window.
+    pub used: u32,
+}
+
+/// All counters of one key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Usage {
+    /// Requests in the current minute.
+    pub minute: WindowUse,
+    /// Requests in the current day.
+    pub day: WindowUse,
+    /// Messages in the current month.
+    pub month: WindowUse,
+    /// Theoretical arrival time of the next message (GCRA), in microseconds since the Unix epoch.
+    pub throughput_tat_us: i64,
+}
+
+impl Usage {
+    /// The counters of a new key.
+    pub const UNUSED: Self = Self {
+        minute: WindowUse { start: Timestamp::from_millis(0), used: 0 },
+        day: WindowUse { start: Timestamp::from_millis(0), used: 0 },
+        month: WindowUse { start: Timestamp::from_millis(0), used: 0 },
+        throughput_tat_us: 0,
+    };
+}
+
+/// The window of a rate limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Window {
+    /// Requests per UTC day.
+    Day,
+    /// Requests per UTC minute.
+    Minute,
+    /// Messages per second.
+    Second,
+}

@@ -1,0 +1,36 @@
+//! Accounts and sessions.
+
+use super::error::StoreError;
+use crate::{Account, AccountId, PartnerId, Session, TokenHash};
+
+/// Accounts and sessions.
+pub trait AccountRepo {
+    /// Inserts an account.
+    fn insert_account(&mut self, account: &Account) -> Result<(), StoreError>;
+
+    /// Locks an account until the transaction ends. Returns `false` if the account does not exist.
+    fn lock_account(&mut self, id: &AccountId) -> Result<bool, StoreError>;
+
+    /// Inserts a session.
+    fn insert_session(&mut self, session: &Session) -> Result<(), StoreError>;
+
+    /// Deletes the session of a token.
+    fn delete_session(&mut self, token: &TokenHash) -> Result<(), StoreError>;
+
+    /// Deletes all sessions of an account.
+    fn delete_sessions_of(&mut self, account: &AccountId) -> Result<(), StoreError>;
+
+    /// Replaces the account's login secret.
+    fn set_login_secret(
+        &mut self,
+        account: &AccountId,
+        secret: &TokenHash,
+    ) -> Result<(), StoreError>;
+
+    /// Assigns the account to a partner, or to none. Returns `false` if the account does not exist.
+    fn set_partner(
+        &mut self,
+        account: &AccountId,
+        partner: Option<&PartnerId>,
+    ) -> Result<bool, StoreError>;
+}

@@ -1,0 +1,20 @@
+//! Stored envelopes and channels.
+
+use super::error::StoreError;
+use crate::{ApiKeyId, Channel, ChannelId, Envelope, EnvelopeId, Timestamp};
+
+/// Stored envelopes and channels.
+pub trait EnvelopeRepo {
+    /// Finds an envelope addressed to `recipient`, and the time of its first opening.
+    fn find_envelope(
+        &mut self,
+        id: &EnvelopeId,
+        recipient: &ApiKeyId,
+    ) -> Result<Option<(Envelope, Option<Timestamp>)>, StoreError>;
+
+    /// Finds the channel of an envelope.
+    fn find_channel(&mut self, id: &ChannelId) -> Result<Option<Channel>, StoreError>;
+
+    /// Records the first opening and returns its time. An earlier recorded time stays.
+    fn mark_opened(&mut self, id: &EnvelopeId, at: Timestamp) -> Result<Timestamp, StoreError>;
+}

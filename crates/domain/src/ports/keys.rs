@@ -1,0 +1,50 @@
+//! Keys and handles.
+
+use super::{error::StoreError, lookup::HandleOwner};
+use crate::{AccountId, ApiKey, ApiKeyId, Handle, KeyStatus, Plan};
+
+/// Keys and handles.
+pub trait KeyRepo {
+    /// Inserts a new key with unused limits.
+    fn insert_key(&mut self, key: &ApiKey) -> Result<(), StoreError>;
+
+    /// Counts the keys of the account that are not revoked.
+    fn count_live_keys(&mut self, account: &AccountId) -> Result<u64, StoreError>;
+
+    /// Points a handle to `owner`. The caller has checked that the handle is free or belongs to the
+    /// same account. If a concurrent transaction took the handle, returns
+    /// [`StoreError::Contended`].
+    ///
+    /// A free handle may be pointed to a new key only: batches cache that an existing key has no
+    /// handle.
+    fn assign_handle(&mut self, handle: &Handle, owner: &HandleOwner) -> Result<(), StoreError>;
+
+    /// Counts the webhooks of a key.
+    fn count_webhooks(&mut self, key: &ApiKeyId) -> Result<u64, StoreError>;
+
+    /// Locks a key exclusively until the transaction ends, after waiting for other holders. Commits
+    /// that change the key wait for batches that use its cached facts.
+    fn lock_key(&mut self, id: &ApiKeyId) -> Result<Option<ApiKey>, StoreError>;
+
+    /// Sets the state of a locked key. The state machine has allowed the transition.
+    fn set_status(&mut self, id: &ApiKeyId, status: KeyStatus) -> Result<(), StoreError>;
+
+    /// Sets the newest sealing version of a locked key.
+    fn set_sealing_version(&mut self, id: &ApiKeyId, version: u32) -> Result<(), StoreError>;
+
+    /// Sets the plan of a locked key. Its usage is kept.
+    fn set_plan(&mut self, id: &ApiKeyId, plan: &Plan) -> Result<(), StoreError>;
+
+    /// Revokes a locked key: sets the state, deletes the root, the webhooks and a bounded number of
+    /// deliveries. The handle stays reserved for the account.
+    fn revoke_key(&mut self, id: &ApiKeyId) -> Result<RevocationSummary, StoreError>;
+}
+
+/// The rows that a revocation deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RevocationSummary {
+    /// Number of webhooks.
+    pub webhooks: u64,
+    /// Number of deliveries deleted at once. Housekeeping deletes the rest of a long backlog.
+    pub deliveries: u64,
+}

@@ -1,0 +1,48 @@
+//! Lookups that fill caches.
+
+use super::{badges::BadgeLookup, error::StoreError, webhooks::WebhookLookup};
+use crate::{AccountId, ApiKey, ApiKeyId, Handle, IssuerKey, KeyStatus, Session, TokenHash};
+
+/// Lookups that fill caches.
+pub trait Lookup: BadgeLookup + WebhookLookup {
+    /// Finds the session of a token, including an expired one; `None` after a logout.
+    fn find_session(&mut self, token: &TokenHash) -> Result<Option<Session>, StoreError>;
+
+    /// Finds the sessions of many tokens, in no particular order. Unknown tokens are left out.
+    fn find_sessions(&mut self, tokens: &[TokenHash]) -> Result<Vec<Session>, StoreError>;
+
+    /// Finds a key, including a revoked one; `None` if it was never issued.
+    fn find_key(&mut self, id: &ApiKeyId) -> Result<Option<ApiKey>, StoreError>;
+
+    /// Reads snapshots of the existing keys among `ids`, in no particular order.
+    fn find_key_snapshots(&mut self, ids: &[ApiKeyId]) -> Result<Vec<KeySnapshot>, StoreError>;
+
+    /// Finds the newest key that was activated with the handle, including a revoked one.
+    fn find_handle(&mut self, handle: &Handle) -> Result<Option<HandleOwner>, StoreError>;
+
+    /// Finds the hash of the account's login secret.
+    fn find_login_secret(&mut self, account: &AccountId) -> Result<Option<TokenHash>, StoreError>;
+
+    /// Lists all issuer keys, ordered by the start of their use.
+    fn issuer_keys(&mut self) -> Result<Vec<IssuerKey>, StoreError>;
+}
+
+/// The fields of a key that decide on cached secrets and channels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeySnapshot {
+    /// The key.
+    pub id: ApiKeyId,
+    /// State. Channels begin only with active keys; caches hold nothing of revoked keys.
+    pub status: KeyStatus,
+    /// Version of the newest sealing key. New channels and envelopes use it.
+    pub sealing_version: u32,
+}
+
+/// The owner of a handle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HandleOwner {
+    /// The account that the handle is reserved for.
+    pub account_id: AccountId,
+    /// The key that the handle resolves to.
+    pub api_key_id: ApiKeyId,
+}

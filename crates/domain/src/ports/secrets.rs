@@ -1,0 +1,74 @@
+//! Issuer keys, and secrets encrypted under key-encryption keys.
+
+use super::error::StoreError;
+use crate::{ApiKeyId, IssuerKey, IssuerKeyId, WebhookId, Wrapped};
+
+/// Issuer keys.
+pub trait IssuerRepo {
+    /// Lists all issuer keys, ordered by the start of their use, and blocks inserts until the
+    /// transaction ends.
+    fn lock_issuer_keys(&mut self) -> Result<Vec<IssuerKey>, StoreError>;
+
+    /// Inserts a key.
+    fn insert_issuer_key(&mut self, key: &IssuerKey) -> Result<(), StoreError>;
+}
+
+/// Secrets encrypted under key-encryption keys (KEKs), for their re-encryption.
+pub trait RewrapRepo {
+    /// Reads up to `limit` roots of keys with ids above `after`, ordered by id.
+    fn roots_after(
+        &mut self,
+        after: Option<&ApiKeyId>,
+        limit: u32,
+    ) -> Result<Vec<(ApiKeyId, Wrapped)>, StoreError>;
+
+    /// Replaces a root that still equals `old`. Returns `false` otherwise.
+    fn replace_root(
+        &mut self,
+        id: &ApiKeyId,
+        old: &Wrapped,
+        new: &Wrapped,
+    ) -> Result<bool, StoreError>;
+
+    /// Reads the signing secrets of up to `limit` webhooks with ids above `after`, ordered by id.
+    /// Retiring secrets are included.
+    fn secrets_after(
+        &mut self,
+        after: Option<&WebhookId>,
+        limit: u32,
+    ) -> Result<Vec<(WebhookId, Wrapped)>, StoreError>;
+
+    /// Replaces a signing secret that still equals `old`, current or retiring. Returns `false`
+    /// otherwise.
+    fn replace_secret(
+        &mut self,
+        id: &WebhookId,
+        old: &Wrapped,
+        new: &Wrapped,
+    ) -> Result<bool, StoreError>;
+
+    /// Reads up to `limit` secrets of issuer keys with ids above `after`, ordered by id.
+    fn issuer_secrets_after(
+        &mut self,
+        after: Option<&IssuerKeyId>,
+        limit: u32,
+    ) -> Result<Vec<(IssuerKeyId, Wrapped)>, StoreError>;
+
+    /// Replaces an issuer secret that still equals `old`. Returns `false` otherwise.
+    fn replace_issuer_secret(
+        &mut self,
+        id: &IssuerKeyId,
+        old: &Wrapped,
+        new: &Wrapped,
+    ) -> Result<bool, StoreError>;
+}
+
+/// Marks of key-encryption keys. A mark is a known text encrypted under one KEK version. At
+/// start-up it reveals a wrong or missing key.
+pub trait KekMarks {
+    /// Reads all marks with their KEK versions.
+    fn kek_marks(&self) -> Result<Vec<(u32, Wrapped)>, StoreError>;
+
+    /// Inserts the mark of a version. An existing mark stays, so read the marks again afterwards.
+    fn insert_kek_mark(&self, version: u32, mark: &Wrapped) -> Result<(), StoreError>;
+}

@@ -1,0 +1,91 @@
+//! The store and its transactions.
+
+use super::{
+    accounts::AccountRepo,
+    badges::BadgeRepo,
+    envelopes::EnvelopeRepo,
+    error::StoreError,
+    governance::{AuditRepo, GovernanceRepo},
+    housekeeping::HousekeepingRepo,
+    keys::KeyRepo,
+    ledger::SendLedger,
+    lookup::Lookup,
+    owner::OwnerLookup,
+    secrets::{IssuerRepo, RewrapRepo},
+    webhooks::{DeliveryRepo, WebhookRepo},
+};
+
+/// Whether a commit waits for the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// The transaction survives a crash of the machine.
+    Durable,
+    /// A crash of the machine may lose the newest transactions, each as a whole. For work that can
+    /// be repeated, such as recording the outcome of an attempt.
+    Relaxed,
+}
+
+/// A database.
+pub trait Store: Send + Sync {
+    /// Begins a transaction that may write. Dropping it rolls back. Prefer `write` on `dyn Store`.
+    fn begin(&self, durability: Durability) -> Result<Box<dyn Tx + '_>, StoreError>;
+
+    /// Opens lookups outside a transaction.
+    fn lookup(&self) -> Result<Box<dyn Lookup + '_>, StoreError>;
+
+    /// Opens the lookups of an account's owner, outside a transaction.
+    fn owner_lookup(&self) -> Result<Box<dyn OwnerLookup + '_>, StoreError>;
+
+    /// Checks that the database responds and has this version's schema.
+    fn check(&self) -> Result<(), StoreError>;
+}
+
+impl dyn Store + '_ {
+    /// Runs `work` in one transaction and commits if it returns `Ok`. Contended work runs again,
+    /// three times at most.
+    ///
+    /// A refusal is part of `T` and not an error, so that the counts of a refused request are
+    /// stored. Work must therefore decide on a refusal before it writes anything else.
+    pub fn write<T>(
+        &self,
+        durability: Durability,
+        mut work: impl FnMut(&mut dyn Tx) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let mut attempt = || {
+            let mut tx = self.begin(durability)?;
+            let value = work(&mut *tx)?;
+            tx.commit()?;
+            Ok(value)
+        };
+        for _ in 1..TRIES_MAX {
+            match attempt() {
+                Err(StoreError::Contended(_)) => {}
+                done => return done,
+            }
+        }
+        attempt()
+    }
+}
+
+/// Attempts at contended work.
+const TRIES_MAX: u32 = 3;
+
+/// All operations of one transaction.
+pub trait Tx:
+    Lookup
+    + AccountRepo
+    + AuditRepo
+    + BadgeRepo
+    + DeliveryRepo
+    + EnvelopeRepo
+    + GovernanceRepo
+    + HousekeepingRepo
+    + IssuerRepo
+    + KeyRepo
+    + RewrapRepo
+    + SendLedger
+    + WebhookRepo
+{
+    /// Commits. Dropping the transaction instead rolls back.
+    fn commit(self: Box<Self>) -> Result<(), StoreError>;
+}

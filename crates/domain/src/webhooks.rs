@@ -1,0 +1,18 @@
+//! Webhooks, the events that they subscribe to, and the deliveries of those events.
+
+mod attempt;
+mod delivery;
+mod event;
+mod health;
+mod status;
+mod webhook;
+
+pub use attempt::{Attempt, AttemptNumber, AttemptOutcome, PendingDelivery};
+pub use delivery::{
+    AttemptFailure, AttemptResult, DeliveryId, LeaseToken, LeasedDelivery, Outcome,
+    ReceiverResponse,
+};
+pub use event::{Encryption, EnvelopeReceived, EventKind, Metadata};
+pub use health::{AttemptSummary, HealthReport, WebhookHealth};
+pub use status::{DisabledReason, LastFailure, WebhookStatus};
+pub use webhook::{RetiringSecret, Target, Webhook};

@@ -1,0 +1,125 @@
+//! Events that are delivered to webhooks. They contain metadata, never the message.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::{ApiKeyId, EnvelopeHash, EnvelopeId, EnvelopeMeta, Timestamp};
+
+/// The kinds of events that a webhook can subscribe to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
+pub enum EventKind {
+    /// An envelope for the webhook's key was stored.
+    #[serde(rename = "envelope.received")]
+    EnvelopeReceived,
+}
+
+impl EventKind {
+    /// Events of v1.1. Until then a subscription to them is refused by name.
+    pub const PLANNED: [&'static str; 3] =
+        ["envelope.bounced", "identity.rotated", "usage.threshold"];
+
+    /// Returns the name used in JSON.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::EnvelopeReceived => "envelope.received",
+        }
+    }
+
+    /// Parses the name used in JSON.
+    pub fn from_name(name: &str) -> Option<Self> {
+        (name == Self::EnvelopeReceived.as_str()).then_some(Self::EnvelopeReceived)
+    }
+}
+
+/// The payload of `envelope.received`, with the fields in the contract's order.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct EnvelopeReceived {
+    /// Name of the event.
+    event: EventKind,
+    /// Id of the envelope. The recipient opens the envelope with this id.
+    envelope_id: EnvelopeId,
+    /// SHA-256 over the sealed bytes.
+    envelope_hash: EnvelopeHash,
+    /// The key that sent the envelope.
+    sender: ApiKeyId,
+    /// How the envelope is sealed.
+    encryption: Encryption,
+    /// Size and time of the envelope.
+    metadata: Metadata,
+}
+
+/// How an envelope is sealed.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct Encryption {
+    /// Name of the sealing suite.
+    pub algorithm: &'static str,
+    /// Always `sealed`.
+    #[schemars(extend("const" = "sealed"))]
+    pub status: &'static str,
+}
+
+/// Size and time of an envelope.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct Metadata {
+    /// Length of the sealed bytes.
+    pub payload_size_bytes: u64,
+    /// Time of sealing.
+    pub timestamp: Timestamp,
+}
+
+impl EnvelopeMeta {
+    /// Builds the `encryption` member of responses and events.
+    pub fn encryption(&self) -> Encryption {
+        Encryption { algorithm: self.suite.algorithm(), status: "sealed" }
+    }
+
+    /// Builds the `metadata` member of responses and events.
+    pub fn metadata(&self) -> Metadata {
+        Metadata { payload_size_bytes: self.payload_size_bytes, timestamp: self.timestamp }
+    }
+}
+
+impl From<&EnvelopeMeta> for EnvelopeReceived {
+    fn from(meta: &EnvelopeMeta) -> Self {
+        Self {
+            event: EventKind::EnvelopeReceived,
+            envelope_id: meta.id,
+            envelope_hash: meta.hash,
+            sender: meta.sender,
+            encryption: meta.encryption(),
+            metadata: meta.metadata(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Suite;
+
+    #[test]
+    fn the_payload_has_the_fields_of_the_contract() {
+        let meta = EnvelopeMeta {
+            id: "env_01h455vb4pex5vsknk084sn02q".parse().unwrap(),
+            sender: "ak_01h455vb4pex5vsknk084sn02q".parse().unwrap(),
+            recipient: "ak_00000000000000000000000001".parse().unwrap(),
+            suite: Suite::Hybrid,
+            hash: EnvelopeHash([0xab; 32]),
+            payload_size_bytes: 1234,
+            timestamp: Timestamp::from_millis(1_767_225_600_007),
+        };
+        let payload = serde_json::to_string(&EnvelopeReceived::from(&meta)).unwrap();
+        assert_eq!(
+            payload,
+            format!(
+                concat!(
+                    r#"{{"event":"envelope.received","envelope_id":"env_01h455vb4pex5vsknk084sn02q","#,
+                    r#""envelope_hash":"sha256:{}","sender":"ak_01h455vb4pex5vsknk084sn02q","#,
+                    r#""encryption":{{"algorithm":"HPKE-XWing-HKDF-SHA256-AES-256-GCM-Ed25519","status":"sealed"}},"#,
+                    r#""metadata":{{"payload_size_bytes":1234,"timestamp":"2026-01-01T00:00:00.007Z"}}}}"#
+                ),
+                "ab".repeat(32)
+            )
+        );
+    }
+}

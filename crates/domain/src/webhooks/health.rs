@@ -1,0 +1,170 @@
+//! The health of a webhook, and the rule that disables a failing webhook. Pure: the store locks and
+//! reads the health, applies the attempts of a batch, and writes the health back.
+
+use std::time::Duration;
+
+use crate::{DisabledReason, LastFailure, Timestamp, WebhookStatus};
+
+/// The health of a webhook.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WebhookHealth {
+    /// Whether events are delivered.
+    pub status: WebhookStatus,
+    /// Why the service disabled the webhook; `None` otherwise.
+    pub disabled_reason: Option<DisabledReason>,
+    /// End of the first failed attempt since the last success, or since the webhook was enabled.
+    pub failing_since: Option<Timestamp>,
+    /// End of the newest successful attempt.
+    pub last_success_at: Option<Timestamp>,
+    /// The newest failed attempt.
+    pub last_failure: Option<LastFailure>,
+}
+
+/// Summary of a batch of attempts at one webhook.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HealthReport {
+    success_at: Option<Timestamp>,
+    failure: Option<LastFailure>,
+    /// The first failure without a later success.
+    failing_from: Option<Timestamp>,
+    is_gone: bool,
+}
+
+/// One finished attempt.
+#[derive(Debug, Clone, Copy)]
+pub struct AttemptSummary {
+    /// End of the attempt.
+    pub at: Timestamp,
+    /// Class of the failure; `None` for a success.
+    pub failure: Option<&'static str>,
+    /// Whether the receiver responded with 410.
+    pub is_gone: bool,
+}
+
+impl HealthReport {
+    /// Summarises attempts. Their order does not matter.
+    pub fn of(attempts: &[AttemptSummary]) -> Self {
+        let (successes, failures) =
+            attempts.iter().partition::<Vec<&AttemptSummary>, _>(|ended| ended.failure.is_none());
+        let success_at = successes.iter().map(|ended| ended.at).max();
+        let newest = failures.iter().max_by_key(|ended| ended.at);
+        Self {
+            success_at,
+            failure: newest.and_then(|ended| {
+                ended.failure.map(|error| LastFailure { at: ended.at, error: error.to_owned() })
+            }),
+            failing_from: failures.iter().map(|it| it.at).filter(|at| Some(*at) > success_at).min(),
+            is_gone: failures.iter().any(|ended| ended.is_gone),
+        }
+    }
+}
+
+impl WebhookHealth {
+    /// Applies a report, which may be older than the current health. Returns `true` if the report
+    /// disables the webhook.
+    pub fn update(&mut self, report: &HealthReport, failing_max: Duration) -> bool {
+        self.last_success_at = self.last_success_at.max(report.success_at);
+        if self.failing_since <= self.last_success_at {
+            self.failing_since = None;
+        }
+        if let Some(failure) = &report.failure
+            && self.last_failure.as_ref().is_none_or(|last| last.at <= failure.at)
+        {
+            self.last_failure = Some(failure.clone());
+        }
+        let failing_from = report.failing_from.filter(|at| Some(*at) > self.last_success_at);
+        self.failing_since = self.failing_since.or(failing_from);
+        let reason = if report.is_gone {
+            Some(DisabledReason::Gone)
+        } else {
+            self.failing_too_long(failing_max)
+        };
+        if reason.is_none() || self.status == WebhookStatus::Disabled {
+            return false;
+        }
+        (self.status, self.disabled_reason) = (WebhookStatus::Disabled, reason);
+        true
+    }
+
+    /// Measures from failure to failure. Time without attempts does not disable a webhook.
+    fn failing_too_long(&self, failing_max: Duration) -> Option<DisabledReason> {
+        let (since, last) = (self.failing_since?, self.last_failure.as_ref()?);
+        (last.at.since(since) >= failing_max).then_some(DisabledReason::Failing)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MAX: Duration = Duration::from_millis(100);
+
+    fn fresh() -> WebhookHealth {
+        WebhookHealth {
+            status: WebhookStatus::Enabled,
+            disabled_reason: None,
+            failing_since: None,
+            last_success_at: None,
+            last_failure: None,
+        }
+    }
+
+    fn at(millis: i64) -> Timestamp {
+        Timestamp::from_millis(millis)
+    }
+
+    fn failed(millis: i64) -> AttemptSummary {
+        AttemptSummary { at: at(millis), failure: Some("dns"), is_gone: false }
+    }
+
+    fn succeeded(millis: i64) -> AttemptSummary {
+        AttemptSummary { at: at(millis), failure: None, is_gone: false }
+    }
+
+    fn update(health: &mut WebhookHealth, attempts: &[AttemptSummary]) -> bool {
+        health.update(&HealthReport::of(attempts), MAX)
+    }
+
+    #[test]
+    fn a_long_series_of_failures_disables_with_the_reason() {
+        let mut health = fresh();
+        assert!(!update(&mut health, &[failed(20), failed(10)]));
+        assert_eq!(health.failing_since, Some(at(10)));
+        assert!(!update(&mut health, &[failed(109)]));
+        assert!(update(&mut health, &[failed(110)]));
+        assert_eq!(health.status, WebhookStatus::Disabled);
+        assert_eq!(health.disabled_reason, Some(DisabledReason::Failing));
+        assert!(!update(&mut health, &[failed(111)]), "the change is reported once");
+    }
+
+    #[test]
+    fn a_success_restarts_the_series_of_failures() {
+        for batches in [
+            &[&[failed(10)][..], &[succeeded(50)], &[failed(60)], &[failed(120)]][..],
+            &[&[failed(10), succeeded(50), failed(60)], &[failed(120)]],
+            &[&[failed(120), failed(60), succeeded(50), failed(10)]],
+        ] {
+            let mut health = fresh();
+            assert!(batches.iter().all(|batch| !update(&mut health, batch)), "{batches:?}");
+            assert_eq!(health.failing_since, Some(at(60)));
+            assert!(update(&mut health, &[failed(160)]));
+        }
+    }
+
+    #[test]
+    fn a_late_report_changes_nothing_newer() {
+        let mut health = fresh();
+        update(&mut health, &[succeeded(50), failed(60)]);
+        assert!(!update(&mut health, &[failed(-100), failed(40), succeeded(30)]));
+        assert_eq!((health.failing_since, health.last_success_at), (Some(at(60)), Some(at(50))));
+        assert_eq!(health.last_failure.map(|last| last.at), Some(at(60)));
+    }
+
+    #[test]
+    fn one_410_response_disables_at_once() {
+        let mut health = fresh();
+        let gone = AttemptSummary { at: at(7), failure: Some("http_status"), is_gone: true };
+        assert!(update(&mut health, &[succeeded(8), gone]));
+        assert_eq!(health.disabled_reason, Some(DisabledReason::Gone));
+    }
+}
