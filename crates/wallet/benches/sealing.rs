@@ -1,4 +1,5 @@
-//! How long the wallet's work takes on one core: `cargo bench -p sealpost-wallet`. Compare suites within one run.
+//! Measures the wallet on one core: `cargo bench -p sealpost-wallet`. Compare suites within one run
+//! only.
 
 use std::{error::Error, hint::black_box};
 
@@ -21,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A sender and a recipient.
+/// A sender, a recipient and a draft between them.
 struct Pair {
     sender: Identity,
     recipient: Identity,
@@ -54,7 +55,7 @@ impl Pair {
     }
 }
 
-/// Sealing and opening a message in every suite; in a channel, once it runs.
+/// Measures sealing and opening in every suite, and in an established channel.
 fn messages(criterion: &mut Criterion, pair: &Pair, message: &[u8]) -> Result<(), WalletError> {
     let Pair { sender, recipient, draft } = pair;
     let size = message.len();
@@ -81,7 +82,7 @@ fn messages(criterion: &mut Criterion, pair: &Pair, message: &[u8]) -> Result<()
     Ok(())
 }
 
-/// What is done once for many envelopes.
+/// Measures the setup of a channel.
 fn channels(criterion: &mut Criterion, pair: &Pair) -> Result<(), WalletError> {
     let Pair { sender, recipient, .. } = pair;
     let key = recipient.sealing_public_key(Suite::Channel, 1)?;

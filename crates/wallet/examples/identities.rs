@@ -1,4 +1,5 @@
-//! The wallet by itself: two identities are activated, one seals a message to the other, and the other opens it.
+//! Uses the wallet alone: activates two identities, seals a message from one to the other, and
+//! opens it.
 #![expect(clippy::print_stdout, reason = "an example shows what happens")]
 
 use std::error::Error;
@@ -10,7 +11,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let keyring = Keyring::parse(&Keyring::fresh_line(1)?)?;
     let now = Timestamp::from_millis(1_767_225_600_000);
 
-    // What a service stores of each identity is the wrapped root, and what it gets back from the store.
+    // A service stores the wrapped roots, and unwraps them when it needs a key.
     let (alice, bob) = (ApiKeyId::new(now, random()?), ApiKeyId::new(now, random()?));
     let alice_root = Root::generate()?.wrap(&keyring, &alice)?;
     let bob_root = Root::generate()?.wrap(&keyring, &bob)?;

@@ -1,4 +1,4 @@
-//! The system's random source, and random bytes drawn ahead for encapsulation.
+//! The system's random source, and randomness drawn in advance for encapsulation.
 
 use std::convert::Infallible;
 
@@ -8,24 +8,24 @@ use zeroize::Zeroizing;
 
 use crate::WalletError;
 
-/// `N` bytes from the system's random source.
+/// Returns `N` bytes from the system's random source.
 pub fn random<const N: usize>() -> Result<[u8; N], WalletError> {
     let mut bytes = [0; N];
     fill(&mut bytes)?;
     Ok(bytes)
 }
 
-/// Fills a buffer in place, so that a secret has no second copy.
+/// Fills a buffer in place, so that no copy of a secret exists.
 pub(crate) fn fill(bytes: &mut [u8]) -> Result<(), WalletError> {
     SystemRandom::new().fill(bytes).ok().ok_or(WalletError::NoRandomness)
 }
 
-/// The randomness of one encapsulation, drawn before it begins. HPKE wants a generator that cannot fail, and the
-/// ready-made one panics where the system's source fails; this one was filled, or it does not exist.
+/// Randomness for one encapsulation, drawn in advance. HPKE requires an infallible generator, and
+/// the standard one panics if the system's source fails. This one is filled before use.
 pub(crate) struct Entropy {
     bytes: Zeroizing<[u8; NEEDED]>,
     taken: usize,
-    ran_dry: bool,
+    is_exhausted: bool,
 }
 
 impl Entropy {
@@ -36,12 +36,12 @@ impl Entropy {
     }
 
     pub(crate) fn of(bytes: [u8; NEEDED]) -> Self {
-        Self { bytes: Zeroizing::new(bytes), taken: 0, ran_dry: false }
+        Self { bytes: Zeroizing::new(bytes), taken: 0, is_exhausted: false }
     }
 
-    /// Whether more was asked for than there was: what came of it must not be used.
-    pub(crate) fn ran_dry(&self) -> bool {
-        self.ran_dry
+    /// Returns whether more bytes were requested than available. The output must then be discarded.
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.is_exhausted
     }
 }
 
@@ -60,7 +60,7 @@ impl TryRng for Entropy {
         let end = self.taken.saturating_add(out.len());
         match self.bytes.get(self.taken..end) {
             Some(fresh) => out.copy_from_slice(fresh),
-            None => self.ran_dry = true,
+            None => self.is_exhausted = true,
         }
         self.taken = end;
         Ok(())
@@ -84,12 +84,12 @@ mod tests {
     }
 
     #[test]
-    fn entropy_that_ran_dry_says_so() {
+    fn exhausted_entropy_is_reported() {
         let mut entropy = Entropy::of([7; NEEDED]);
         let mut out = [0; NEEDED];
         entropy.fill_bytes(&mut out);
-        assert_eq!((out, entropy.ran_dry()), ([7; NEEDED], false));
+        assert_eq!((out, entropy.is_exhausted()), ([7; NEEDED], false));
         entropy.fill_bytes(&mut out[..1]);
-        assert!(entropy.ran_dry());
+        assert!(entropy.is_exhausted());
     }
 }

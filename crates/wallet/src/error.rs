@@ -1,42 +1,46 @@
-//! What the wallet can fail with. Coarse on purpose: whoever tampers learns that it was noticed, not where.
+//! Errors of the wallet. They are coarse on purpose: an attacker learns that tampering was
+//! detected, but not where.
 
-/// Why the wallet refuses.
+/// Why the wallet refuses an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum WalletError {
-    /// The channel has sealed as many envelopes as it may: begin another.
-    #[error("the channel has sealed all that it may")]
+    /// The channel has sealed its maximum number of envelopes. Begin another one.
+    #[error("the channel has sealed its maximum number of envelopes: begin another channel")]
     ChannelExhausted,
-    /// No `did:key` of an Ed25519 key in its one canonical form.
-    #[error("this is no did:key of an Ed25519 key")]
+    /// Not a canonical `did:key` of an Ed25519 key.
+    #[error("not a canonical did:key of an Ed25519 key")]
     InvalidDid,
-    /// No `whsec_` and base64 of 24 to 64 bytes.
-    #[error("a webhook secret is whsec_ and the base64 of 24 to 64 bytes")]
+    /// Not `whsec_` and the base64 of 24 to 64 bytes.
+    #[error("a webhook secret must be whsec_ and the base64 of 24 to 64 bytes")]
     InvalidWebhookSecret,
-    /// The system has no random bytes to give; nothing was made.
-    #[error("the system's random source gives nothing")]
+    /// The system's random source failed. Nothing was created.
+    #[error("the system's random source failed")]
     NoRandomness,
-    /// The key-encryption key is another one than it was, or the blob or its place were changed.
-    #[error("the stored secret cannot be decrypted with this key-encryption key")]
+    /// The key-encryption key was replaced, or the stored bytes or their location were changed.
+    #[error(
+        "the stored secret does not decrypt under its key-encryption key: restore the original key file or row"
+    )]
     NotDecryptable,
     /// Key derivation failed.
-    #[error("the key cannot be derived")]
+    #[error("key derivation failed")]
     NotDerivable,
-    /// Something cannot be written in the form that its standard wants.
-    #[error("this cannot be encoded")]
+    /// A value cannot be encoded as its standard requires.
+    #[error("the value cannot be encoded")]
     NotEncodable,
-    /// Something about the envelope does not hold: bytes, metadata, signature, or whose it is. Which, is not told.
-    #[error("the envelope cannot be opened")]
+    /// Hash, metadata, signature, sender or recipient of the envelope is wrong. The error does not
+    /// reveal which.
+    #[error("the envelope is invalid or addressed to another key")]
     NotOpenable,
-    /// Encryption failed; nothing of the plaintext is left behind.
-    #[error("the message cannot be sealed")]
+    /// Encryption failed. No plaintext remains in memory.
+    #[error("encryption failed")]
     NotSealable,
-    /// The stored blob is in no format that this version knows.
-    #[error("the stored secret is in an unknown format")]
+    /// The stored secret has an unknown format.
+    #[error("the stored secret has an unknown format: a newer version may have written it")]
     UnknownFormat,
-    /// The keyring lacks the key-encryption key of this version.
-    #[error("there is no key-encryption key of version {version}")]
+    /// The keyring has no key-encryption key of this version.
+    #[error("the key file lacks key-encryption key version {version}: restore it")]
     UnknownKekVersion {
-        /// The version that is asked for.
+        /// The requested version.
         version: u32,
     },
 }

@@ -1,50 +1,37 @@
-//! All of Sealpost's cryptography. Callers of the service never touch a key; this crate is where the keys are.
+//! The cryptography of Sealpost. All private keys stay inside this crate.
 //!
-//! - [`Keyring`]: the key-encryption keys that every stored secret is encrypted under, bound to its row and column.
-//! - [`Root`] and [`Identity`]: 32 random bytes, and the signing and sealing keys derived from them. The signing
-//!   key's public half is the identity's DID.
-//! - [`seal`] and [`open`]: HPKE to the recipient's sealing key, and the sender's signature over the result.
+//! - [`Keyring`]: the key-encryption keys. Every stored secret is encrypted under one of them,
+//!   bound to its row and column.
+//! - [`Root`] and [`Identity`]: 32 random bytes, and the signing and sealing keys derived from
+//!   them. The public signing key is the identity's DID.
+//! - [`seal`] and [`open`]: HPKE (RFC 9180) to the recipient's sealing key, and the sender's
+//!   Ed25519 signature over the result.
 //! - [`ChannelSender`] and [`ChannelReceiver`]: one encapsulation for many envelopes.
-//! - [`IssuerSecret`]: what the service signs with in its own name.
-//! - [`SessionToken`], [`LoginSecret`] and [`WebhookSecret`]: secrets that leave the service, shown once.
+//! - [`IssuerSecret`]: the key with which the service signs in its own name.
+//! - [`SessionToken`], [`LoginSecret`] and [`WebhookSecret`]: secrets that leave the service, shown
+//!   once.
 //!
-//! Pure and synchronous; the system's random source is the only thing outside that it asks. Secrets are wiped when
-//! dropped and never appear in `Debug`. `examples/identities.rs` shows the whole of it.
+//! Pure and synchronous. The only external input is the system's random source. Secrets are
+//! zeroized on drop and never appear in `Debug` output. `examples/identities.rs` shows the use.
 
-mod binding;
-mod chain;
-mod channel;
-mod derivation;
-mod did;
 mod entropy;
 mod error;
-mod identity;
-mod issuer;
-mod jws;
-mod keyring;
+mod hash_chain;
+mod keys;
+mod length_prefix;
 mod sealing;
-mod signature;
-mod status_list;
-mod suite;
-mod token;
-mod webhook_secret;
-mod wrapping;
+mod secrets;
+mod signing;
 
-#[cfg(test)]
-mod vectors;
-
-pub use chain::chain_hash;
-pub use channel::{ChannelDraft, ChannelReceiver, ChannelSender, channel_of};
-pub use did::public_key_of;
 pub use entropy::random;
 pub use error::WalletError;
-pub use identity::{Identity, Root};
-pub use issuer::{IssuerPublicKey, IssuerSecret};
-pub use jws::verify_credential;
-pub use keyring::{Keyring, KeyringFault};
-pub use sealing::{EnvelopeDraft, open, seal};
-pub use status_list::encode_status_list;
-pub use suite::SealingPublicKey;
-pub use token::{LoginSecret, SessionToken, same_hash};
-pub use webhook_secret::WebhookSecret;
-pub use wrapping::kek_version;
+pub use hash_chain::chain_hash;
+pub use keys::{Identity, Keyring, KeyringFault, Root, kek_version};
+pub use sealing::{
+    ChannelDraft, ChannelReceiver, ChannelSender, EnvelopeDraft, SealingPublicKey, channel_of,
+    open, seal,
+};
+pub use secrets::{LoginSecret, SessionToken, WebhookSecret, same_hash};
+pub use signing::{
+    IssuerPublicKey, IssuerSecret, encode_status_list, public_key_of, verify_credential,
+};

@@ -1,5 +1,6 @@
-//! Channels as an embedder meets them: for one pair, for so many envelopes, and their envelopes open nowhere else.
-#![expect(clippy::unwrap_used, reason = "a test that cannot set its scene has failed")]
+//! Channels from an embedder's view: bound to one pair, limited in number, and isolated from each
+//! other.
+#![expect(clippy::unwrap_used, reason = "a test fails if its setup fails")]
 
 use std::{collections::BTreeSet, sync::OnceLock, thread};
 
@@ -22,7 +23,7 @@ impl Party {
     }
 }
 
-/// Sender, recipient and a stranger, made once.
+/// Sender, recipient and a stranger, created once.
 fn parties() -> &'static [Party; 3] {
     static PARTIES: OnceLock<[Party; 3]> = OnceLock::new();
     PARTIES.get_or_init(|| [Party::new(1), Party::new(2), Party::new(3)])
@@ -50,7 +51,7 @@ fn accept(channel: &Channel) -> ChannelReceiver {
     ChannelReceiver::accept(channel, &recipient.identity, &sender.identity.did()).unwrap()
 }
 
-/// A channel of the pair, made once: what is tested is the envelopes.
+/// A channel of the pair, created once: the tests are about its envelopes.
 fn channel() -> &'static (ChannelSender, ChannelReceiver) {
     static CHANNEL: OnceLock<(ChannelSender, ChannelReceiver)> = OnceLock::new();
     CHANNEL.get_or_init(|| {
@@ -64,7 +65,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn what_is_sealed_opens(n in any::<u8>(), message in prop::collection::vec(any::<u8>(), 0..600)) {
+    fn sealed_messages_open(n in any::<u8>(), message in prop::collection::vec(any::<u8>(), 0..600)) {
         let (sender, receiver) = channel();
         let envelope = send(sender, n, &message);
         prop_assert_eq!(envelope.sealed.len(), message.len() + 38);
@@ -75,7 +76,7 @@ proptest! {
     }
 
     #[test]
-    fn no_bit_of_sealed_bytes_signature_or_hash_may_change(place in any::<Index>(), bit in 0..8_u32) {
+    fn any_changed_bit_of_bytes_signature_or_hash_is_rejected(place in any::<Index>(), bit in 0..8_u32) {
         let (sender, receiver) = channel();
         let envelope = send(sender, 1, b"message");
         let flip = |bytes: &mut [u8]| bytes[place.index(bytes.len())] ^= 1_u8 << bit;
@@ -89,7 +90,7 @@ proptest! {
     }
 
     #[test]
-    fn rubbish_is_refused_and_nothing_panics(rest in prop::collection::vec(any::<u8>(), 0..80)) {
+    fn random_bytes_are_rejected_without_a_panic(rest in prop::collection::vec(any::<u8>(), 0..80)) {
         let (sender, receiver) = channel();
         let mut envelope = send(sender, 1, b"message");
         envelope.sealed = rest;
@@ -99,7 +100,7 @@ proptest! {
 }
 
 #[test]
-fn a_channel_seals_for_its_pair_alone() {
+fn a_channel_seals_only_for_its_pair() {
     let [alice, bob, carol] = parties();
     let (channel, _) = begin(alice, bob, 1, 10);
     for (from, to) in [(alice, carol), (carol, bob), (bob, alice), (alice, alice)] {
@@ -110,7 +111,7 @@ fn a_channel_seals_for_its_pair_alone() {
 }
 
 #[test]
-fn nobody_else_accepts_a_channel_with_anything_that_comes_of_it() {
+fn another_recipient_derives_a_wrong_secret() {
     let [alice, bob, carol] = parties();
     let (sending, stored) = begin(alice, bob, 1, 10);
     let envelope = send(&sending, 1, b"message");
@@ -120,7 +121,7 @@ fn nobody_else_accepts_a_channel_with_anything_that_comes_of_it() {
     }
     let no_did = Did::new("did:key:z6Mk".to_owned());
     assert!(ChannelReceiver::accept(&stored, &bob.identity, &no_did).is_err());
-    // X-Wing gives whoever asks a secret, and it is the wrong one.
+    // X-Wing never fails for a wrong key. It derives a wrong secret instead.
     for stranger in [alice, carol] {
         let did = alice.identity.did();
         let receiver = ChannelReceiver::accept(&stored, &stranger.identity, &did).unwrap();
@@ -141,7 +142,7 @@ fn a_stranger_cannot_begin_a_channel_in_the_senders_name() {
 }
 
 #[test]
-fn an_envelope_opens_in_its_own_channel_alone() {
+fn an_envelope_opens_only_in_its_own_channel() {
     let [alice, bob, carol] = parties();
     let (sending, stored) = begin(alice, bob, 1, 10);
     let (_, later) = begin(alice, bob, 2, 10);
@@ -160,7 +161,8 @@ fn an_envelope_opens_in_its_own_channel_alone() {
     }
 }
 
-/// Each suite's envelopes open in their own way and in no other, though the recipient's X-Wing key is one.
+/// Envelopes of different suites do not open each other, although suites share the recipient's
+/// X-Wing key.
 #[test]
 fn suites_do_not_open_each_other() {
     let [alice, bob, _] = parties();
@@ -190,9 +192,9 @@ fn keys_of_the_classic_suite_have_no_channels() {
     assert_eq!(refused.map(drop), Err(WalletError::NotSealable));
 }
 
-/// Many threads at once get different numbers, and together no more than the channel may seal.
+/// Concurrent threads get different numbers, and in total no more than the maximum.
 #[test]
-fn no_number_is_given_out_twice_and_none_past_the_last() {
+fn each_number_is_issued_once_up_to_the_maximum() {
     let [alice, bob, _] = parties();
     let (channel, stored) = begin(alice, bob, 1, 40);
     let seal = || channel.seal(&draft(alice, bob, 1), b"message", &alice.identity);
@@ -218,7 +220,7 @@ fn a_message_of_the_largest_size_opens() {
 }
 
 #[test]
-fn nothing_secret_is_shown() {
+fn debug_output_shows_no_secret() {
     let [alice, bob, _] = parties();
     let (sending, stored) = begin(alice, bob, 1, 10);
     let fields = format!(

@@ -1,5 +1,5 @@
-//! Envelopes as an embedder meets them: they open for whom they are meant, and for nobody else, and in no other form.
-#![expect(clippy::unwrap_used, reason = "a test that cannot set its scene has failed")]
+//! Envelopes from an embedder's view: only the recipient opens them, and only unchanged.
+#![expect(clippy::unwrap_used, reason = "a test fails if its setup fails")]
 
 use std::{sync::OnceLock, time::Duration};
 
@@ -23,7 +23,7 @@ impl Party {
     }
 }
 
-/// A sender and a recipient, made once: what is tested is the envelopes between them.
+/// A sender and a recipient, created once: the tests are about their envelopes.
 fn parties() -> &'static (Party, Party) {
     static PARTIES: OnceLock<(Party, Party)> = OnceLock::new();
     PARTIES.get_or_init(|| (Party::new(1), Party::new(2)))
@@ -59,7 +59,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn what_is_sealed_opens(suite in suites(), version in any::<u32>(), message in messages()) {
+    fn sealed_messages_open(suite in suites(), version in any::<u32>(), message in messages()) {
         let envelope = sent(suite, version, &message);
         let overhead = if suite == Suite::Classic { 54 } else { 1142 };
         prop_assert_eq!(envelope.sealed.len(), message.len() + overhead);
@@ -69,7 +69,7 @@ proptest! {
     }
 
     #[test]
-    fn no_bit_of_the_sealed_bytes_may_change(suite in suites(), place in any::<Index>(), bit in 0..8_u32) {
+    fn any_changed_bit_of_the_sealed_bytes_is_rejected(suite in suites(), place in any::<Index>(), bit in 0..8_u32) {
         let mut envelope = sent(suite, 1, b"message");
         let place = place.index(envelope.sealed.len());
         envelope.sealed[place] ^= 1_u8 << bit;
@@ -77,21 +77,21 @@ proptest! {
     }
 
     #[test]
-    fn no_bit_of_the_hash_may_change(suite in suites(), bit in 0..256_usize) {
+    fn any_changed_bit_of_the_hash_is_rejected(suite in suites(), bit in 0..256_usize) {
         let mut envelope = sent(suite, 1, b"message");
         envelope.meta.hash.0[bit / 8] ^= 1 << (bit % 8);
         prop_assert_eq!(opened(&envelope), Err(WalletError::NotOpenable));
     }
 
     #[test]
-    fn no_bit_of_the_signature_may_change(suite in suites(), bit in 0..512_usize) {
+    fn any_changed_bit_of_the_signature_is_rejected(suite in suites(), bit in 0..512_usize) {
         let mut envelope = sent(suite, 1, b"message");
         envelope.signature[bit / 8] ^= 1 << (bit % 8);
         prop_assert_eq!(opened(&envelope), Err(WalletError::NotOpenable));
     }
 
     #[test]
-    fn no_metadata_may_change(suite in suites(), field in 0..4, change in 1..=i64::MAX) {
+    fn any_changed_metadata_is_rejected(suite in suites(), field in 0..4, change in 1..=i64::MAX) {
         let mut envelope = sent(suite, 1, b"message");
         let other = Timestamp::from_millis(change);
         let random = change.to_be_bytes().repeat(2)[..10].try_into().unwrap();
@@ -120,7 +120,7 @@ fn size_and_suite_must_agree_with_the_sealed_bytes() {
 }
 
 #[test]
-fn nobody_else_opens_it_and_nobody_else_sent_it() {
+fn only_the_recipient_opens_and_only_the_sender_verifies() {
     let (sender, recipient) = parties();
     let stranger = Party::new(9);
     for suite in [Suite::Classic, Suite::Hybrid] {
@@ -133,7 +133,8 @@ fn nobody_else_opens_it_and_nobody_else_sent_it() {
     }
 }
 
-/// A key rotation makes the next sealing key; what was sealed to the ones before must open as long as the root lives.
+/// A key rotation creates the next sealing key. Older versions must open as long as the root
+/// exists.
 #[test]
 fn every_version_of_the_sealing_key_still_opens() {
     for suite in [Suite::Classic, Suite::Hybrid] {
@@ -148,7 +149,7 @@ fn every_version_of_the_sealing_key_still_opens() {
 }
 
 #[test]
-fn the_same_message_is_never_sealed_the_same_way_twice() {
+fn sealing_a_message_twice_gives_different_bytes() {
     let (a, b) = (sent(Suite::Hybrid, 1, b"message"), sent(Suite::Hybrid, 1, b"message"));
     assert_ne!(a.sealed, b.sealed);
 }

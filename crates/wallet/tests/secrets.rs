@@ -1,5 +1,6 @@
-//! Secrets at rest and in logs: they unwrap in their own row under their own key, and show in no `Debug`.
-#![expect(clippy::unwrap_used, reason = "a test that cannot set its scene has failed")]
+//! Secrets at rest and in logs: they unwrap only in their own row under their own key, and never
+//! appear in `Debug`.
+#![expect(clippy::unwrap_used, reason = "a test fails if its setup fails")]
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use sealpost_domain::{ApiKeyId, Suite, Timestamp, WebhookId, Wrapped};
@@ -22,7 +23,7 @@ fn webhook(n: u8) -> WebhookId {
 }
 
 #[test]
-fn an_identity_comes_back_from_its_wrapped_root() {
+fn an_identity_is_restored_from_its_wrapped_root() {
     let root = Root::generate().unwrap();
     let wrapped = root.wrap(&keyring(), &api_key(1)).unwrap();
     let before = Identity::new(root).unwrap();
@@ -35,7 +36,7 @@ fn an_identity_comes_back_from_its_wrapped_root() {
 }
 
 #[test]
-fn secrets_unwrap_in_no_other_row_table_or_column() {
+fn secrets_unwrap_only_in_their_row_table_and_column() {
     let keyring = keyring();
     let root = Root::generate().unwrap().wrap(&keyring, &api_key(1)).unwrap();
     let refused = Root::unwrap(&keyring, &api_key(2), &root).map(|_| ());
@@ -47,14 +48,14 @@ fn secrets_unwrap_in_no_other_row_table_or_column() {
     assert_eq!(unwrapped.bytes(), secret.bytes());
     assert!(WebhookSecret::unwrap(&keyring, &webhook(2), &wrapped).is_err());
 
-    // The two ids have the same bytes and the secrets the same length: only the table keeps them apart.
+    // The ids have the same bytes and the secrets the same length, so only the table differs.
     assert_eq!(api_key(1).as_bytes(), webhook(1).as_bytes());
     assert!(WebhookSecret::unwrap(&keyring, &webhook(1), &root).is_err());
     assert!(Root::unwrap(&keyring, &api_key(1), &wrapped).is_err());
 }
 
 #[test]
-fn a_secret_outlives_the_rotation_of_its_key() {
+fn a_secret_survives_the_rotation_of_its_key() {
     let (old, id) = (keyring(), webhook(1));
     let secret = WebhookSecret::generate().unwrap();
     let wrapped = secret.wrap(&old, &id).unwrap();
@@ -69,9 +70,9 @@ fn a_secret_outlives_the_rotation_of_its_key() {
     assert_eq!(gone, Err(WalletError::UnknownKekVersion { version: 1 }));
 }
 
-/// The version stands in the open and is authenticated: calling it another one does not make another key fit.
+/// The version is not encrypted, but authenticated: a changed version is detected.
 #[test]
-fn a_blob_under_another_version_s_name_is_refused() {
+fn a_changed_kek_version_is_detected() {
     let twice = STANDARD.encode(KEK);
     let keyring = Keyring::parse(&format!("1:{twice},2:{twice}")).unwrap();
     let Wrapped(mut blob) = Root::generate().unwrap().wrap(&keyring, &api_key(1)).unwrap();
@@ -82,7 +83,7 @@ fn a_blob_under_another_version_s_name_is_refused() {
 }
 
 #[test]
-fn a_root_of_another_length_is_refused() {
+fn a_root_of_another_length_is_rejected() {
     let root = Root::generate().unwrap().wrap(&keyring(), &api_key(1)).unwrap();
     let Wrapped(mut cut) = root;
     cut.pop();

@@ -1,5 +1,5 @@
-//! The service's own signing key: Ed25519 from 32 random bytes, and its public half as the JSON Web Key that verifiers
-//! look for (RFC 8037).
+//! Issuer keys: the service's own Ed25519 keys, and their public forms for verifiers (RFC 8037,
+//! Standard Webhooks).
 
 use std::fmt;
 
@@ -12,41 +12,42 @@ use sealpost_domain::{IssuerKeyId, Wrapped};
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
-use crate::{Keyring, WalletError, entropy, signature::SigningKey, wrapping::Place};
+use super::signature::SigningKey;
+use crate::{Keyring, WalletError, entropy, keys::StorageLocation};
 
 /// A private issuer key.
 pub struct IssuerSecret(SigningKey);
 
 impl IssuerSecret {
-    /// A new one.
+    /// Generates a key.
     pub fn generate() -> Result<Self, WalletError> {
         let mut seed = Zeroizing::new([0; 32]);
         entropy::fill(seed.as_mut_slice())?;
         Ok(Self(SigningKey::from_bytes(&seed)))
     }
 
-    /// Encrypts it under the newest key-encryption key, for the row of this key and no other.
+    /// Encrypts the key under the newest key-encryption key, bound to the row of this issuer key.
     pub fn wrap(&self, keyring: &Keyring, id: &IssuerKeyId) -> Result<Wrapped, WalletError> {
-        keyring.wrap(&place(id), self.0.to_bytes().as_slice())
+        keyring.wrap(&location(id), self.0.to_bytes().as_slice())
     }
 
-    /// Decrypts what [`IssuerSecret::wrap`] made for the same key.
+    /// Decrypts a key that [`IssuerSecret::wrap`] encrypted for the same issuer key.
     pub fn unwrap(
         keyring: &Keyring,
         id: &IssuerKeyId,
         wrapped: &Wrapped,
     ) -> Result<Self, WalletError> {
-        let bytes = keyring.unwrap(&place(id), wrapped)?;
+        let bytes = keyring.unwrap(&location(id), wrapped)?;
         let seed = bytes.as_slice().try_into().ok().ok_or(WalletError::NotDecryptable)?;
         Ok(Self(SigningKey::from_bytes(seed)))
     }
 
-    /// What everybody may know of it.
+    /// Returns the public key.
     pub fn public_key(&self) -> IssuerPublicKey {
         IssuerPublicKey(self.0.verifying_key().to_bytes())
     }
 
-    /// Its signature.
+    /// Returns the Ed25519 signature over `content`.
     pub fn sign(&self, content: &[u8]) -> [u8; 64] {
         self.0.sign(content).to_bytes()
     }
@@ -63,26 +64,27 @@ impl fmt::Debug for IssuerSecret {
 pub struct IssuerPublicKey(pub [u8; 32]);
 
 impl IssuerPublicKey {
-    /// The `x` of the JSON Web Key whose `kty` is `OKP` and whose `crv` is `Ed25519`.
+    /// Returns member `x` of the JSON Web Key with `kty` `OKP` and `crv` `Ed25519` (RFC 8037,
+    /// section 2).
     pub fn x(&self) -> String {
         URL_SAFE_NO_PAD.encode(self.0)
     }
 
-    /// The thumbprint of that JSON Web Key (RFC 7638), by which a verifier finds it.
+    /// Returns the thumbprint of the JSON Web Key (RFC 7638), by which verifiers find the key.
     pub fn thumbprint(&self) -> String {
-        // Its required members in the order of their names, without white space.
+        // Required members in alphabetical order, without white space (RFC 7638, section 3).
         let members = format!(r#"{{"crv":"Ed25519","kty":"OKP","x":"{}"}}"#, self.x());
         URL_SAFE_NO_PAD.encode(Sha256::digest(members))
     }
 
-    /// Its form in Standard Webhooks, by which receivers verify notices.
+    /// Returns the Standard Webhooks form `whpk_…`, by which receivers verify events.
     pub fn whpk(&self) -> String {
         format!("whpk_{}", STANDARD.encode(self.0))
     }
 }
 
-fn place(id: &IssuerKeyId) -> Place<'_> {
-    Place { table: "issuer_keys", row: id.as_bytes(), column: "secret" }
+fn location(id: &IssuerKeyId) -> StorageLocation<'_> {
+    StorageLocation { table: "issuer_keys", row: id.as_bytes(), column: "secret" }
 }
 
 #[cfg(test)]
@@ -99,7 +101,7 @@ mod tests {
         IssuerKeyId::new(Timestamp::from_millis(1), [byte; 10])
     }
 
-    /// RFC 8037, appendix A.1 to A.4: the key, its thumbprint, and its signature over a compact JWS.
+    /// RFC 8037, appendix A.1 to A.4: key, thumbprint, and signature over a compact JWS.
     #[test]
     fn the_rfc_8037_vectors_hold() {
         let seed = "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60";
@@ -127,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrapped_secret_is_the_same_key_in_its_own_row_alone() {
+    fn a_wrapped_secret_unwraps_only_in_its_own_row() {
         let (keyring, secret) = (keyring(), IssuerSecret::generate().unwrap());
         let wrapped = secret.wrap(&keyring, &id(1)).unwrap();
         let back = IssuerSecret::unwrap(&keyring, &id(1), &wrapped).unwrap();
@@ -138,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_never_shown() {
+    fn a_secret_never_appears_in_debug() {
         assert_eq!(format!("{:?}", IssuerSecret::generate().unwrap()), "IssuerSecret(..)");
     }
 

@@ -1,8 +1,9 @@
-//! The hash of a chain's link.
+//! The hash function of hash chains, such as the audit trail.
 
 use sha2::{Digest, Sha256};
 
-/// SHA-256 over parts, each with its length in front, so that no two lists of parts are the same bytes.
+/// Returns SHA-256 over parts, each after its length (64 bits, big endian). Different lists of
+/// parts give different input bytes.
 pub fn chain_hash(parts: &[&[u8]]) -> [u8; 32] {
     let mut hash = Sha256::new();
     for part in parts {
@@ -17,7 +18,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn where_a_part_ends_makes_a_difference() {
+    fn the_boundaries_of_parts_matter() {
         assert_ne!(chain_hash(&[b"ab", b"c"]), chain_hash(&[b"a", b"bc"]));
         assert_ne!(chain_hash(&[b"ab"]), chain_hash(&[b"ab", b""]));
     }

@@ -1,5 +1,5 @@
-//! Webhook signing secrets, as Standard Webhooks 1.0.0 has them: `whsec_` and the padded standard base64 of 24 to 64
-//! random bytes. The service signs with them itself, so they are stored encrypted and not as a hash.
+//! Webhook signing secrets (Standard Webhooks 1.0.0): `whsec_` and the padded base64 of 24 to 64
+//! random bytes. They are stored encrypted, not hashed, because the service signs with them.
 
 use std::fmt;
 
@@ -7,23 +7,23 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use sealpost_domain::{WebhookId, Wrapped};
 use zeroize::Zeroizing;
 
-use crate::{Keyring, WalletError, entropy, wrapping::Place};
+use crate::{Keyring, WalletError, entropy, keys::StorageLocation};
 
-/// The secret that a webhook's notices are signed with.
+/// The HMAC secret of a webhook's events.
 pub struct WebhookSecret(Zeroizing<Vec<u8>>);
 
 impl WebhookSecret {
-    /// What its text starts with.
+    /// Prefix of the text.
     pub const PREFIX: &'static str = "whsec_";
 
-    /// A new one of 32 bytes.
+    /// Generates a secret of 32 bytes.
     pub fn generate() -> Result<Self, WalletError> {
         let mut bytes = Zeroizing::new(vec![0; FRESH_LEN]);
         entropy::fill(&mut bytes)?;
         Ok(Self(bytes))
     }
 
-    /// Reads the text form; [`WalletError::InvalidWebhookSecret`] where it is none.
+    /// Parses the text form. Fails with [`WalletError::InvalidWebhookSecret`].
     pub fn parse(text: &str) -> Result<Self, WalletError> {
         let decoded = text.strip_prefix(Self::PREFIX).and_then(|body| STANDARD.decode(body).ok());
         let bytes = Zeroizing::new(decoded.ok_or(WalletError::InvalidWebhookSecret)?);
@@ -34,32 +34,32 @@ impl WebhookSecret {
         }
     }
 
-    /// Its text, to be shown to its owner this once.
+    /// Returns the text, to be shown to its owner once.
     pub fn expose(&self) -> Zeroizing<String> {
-        // Room for all of it, so that no half-written copy is left behind by growing.
+        // Allocates the final size, because growing would leave a partial copy in memory.
         let mut text = Zeroizing::new(String::with_capacity(TEXT_LEN_MAX));
         text.push_str(Self::PREFIX);
         STANDARD.encode_string(self.0.as_slice(), &mut text);
         text
     }
 
-    /// The key for HMAC.
+    /// Returns the HMAC-SHA256 key.
     pub fn bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// Encrypts it under the newest key-encryption key, for the row of this webhook and no other.
+    /// Encrypts the secret under the newest key-encryption key, bound to the row of this webhook.
     pub fn wrap(&self, keyring: &Keyring, id: &WebhookId) -> Result<Wrapped, WalletError> {
-        keyring.wrap(&place(id), &self.0)
+        keyring.wrap(&location(id), &self.0)
     }
 
-    /// Decrypts what [`WebhookSecret::wrap`] made for the same webhook.
+    /// Decrypts a secret that [`WebhookSecret::wrap`] encrypted for the same webhook.
     pub fn unwrap(
         keyring: &Keyring,
         id: &WebhookId,
         wrapped: &Wrapped,
     ) -> Result<Self, WalletError> {
-        keyring.unwrap(&place(id), wrapped).map(Self)
+        keyring.unwrap(&location(id), wrapped).map(Self)
     }
 }
 
@@ -69,8 +69,8 @@ impl fmt::Debug for WebhookSecret {
     }
 }
 
-fn place(id: &WebhookId) -> Place<'_> {
-    Place { table: "webhooks", row: id.as_bytes(), column: "secret" }
+fn location(id: &WebhookId) -> StorageLocation<'_> {
+    StorageLocation { table: "webhooks", row: id.as_bytes(), column: "secret" }
 }
 
 const FRESH_LEN: usize = 32;
@@ -83,9 +83,9 @@ const TEXT_LEN_MAX: usize = 94;
 mod tests {
     use super::*;
 
-    /// The secret of the Standard Webhooks reference libraries' tests.
+    /// From the tests of the Standard Webhooks reference libraries.
     #[test]
-    fn the_reference_secret_reads_and_writes_back() {
+    fn the_reference_secret_survives_a_round_trip() {
         let text = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
         let secret = WebhookSecret::parse(text).unwrap();
         let bytes = "0b6155b0140886bb1c0a195020c57e6f9b1262ca686fba03";
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn only_24_to_64_bytes_behind_the_prefix_are_a_secret() {
+    fn a_secret_has_24_to_64_bytes_after_the_prefix() {
         let of = |length| format!("whsec_{}", STANDARD.encode(vec![1; length]));
         for length in [24, 25, 32, 64] {
             let secret = WebhookSecret::parse(&of(length)).unwrap();

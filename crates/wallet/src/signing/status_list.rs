@@ -1,5 +1,5 @@
-//! Bitstring Status List v1.0 (W3C): one bit a badge, the first in the highest place of the first byte, compressed by gzip
-//! and written in base64url behind a `u` (multibase).
+//! Bitstring Status List v1.0 (W3C): one bit per badge, most significant bit first. The list is
+//! compressed with gzip and encoded as multibase base64url (`u…`).
 
 use std::io::Write as _;
 
@@ -9,7 +9,7 @@ use sealpost_domain::StatusPosition;
 
 use crate::WalletError;
 
-/// The `encodedList` in which these bits are set.
+/// Returns the `encodedList` with these bits set.
 pub fn encode_status_list(set: &[u64]) -> Result<String, WalletError> {
     let mut bits = vec![0_u8; LIST_BYTES];
     for index in set {
@@ -40,7 +40,7 @@ mod tests {
         bits
     }
 
-    /// The list that the recommendation prints as its example, which has no bit set.
+    /// The example of the recommendation, which has no bit set.
     #[test]
     fn the_example_of_the_recommendation_is_the_empty_list() {
         let example = "uH4sIAAAAAAAAA-3BMQEAAADCoPVPbQwfoAAAAAAAAAAAAAAAAAAAAIC3AYbSVKsAQAAA";
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bit_outside_of_the_list_is_refused() {
+    fn a_bit_outside_the_list_is_rejected() {
         assert_eq!(encode_status_list(&[131_072]), Err(WalletError::NotEncodable));
     }
 }

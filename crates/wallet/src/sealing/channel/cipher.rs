@@ -1,4 +1,4 @@
-//! The sealed bytes of one envelope of a channel.
+//! Encrypts and decrypts one envelope of a channel.
 
 use aes_gcm::{
     Aes256Gcm, KeyInit,
@@ -9,9 +9,9 @@ use sealpost_domain::{ChannelId, EnvelopeId, Suite};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
-use crate::{sealing::VERSION, suite::Secret};
+use crate::sealing::{envelope::VERSION, suite::exporter::ChannelSecret};
 
-/// How the rest of the sealed bytes is to be read.
+/// The first 22 sealed bytes.
 pub(super) struct Header {
     pub(super) channel: ChannelId,
     pub(super) number: u32,
@@ -36,7 +36,7 @@ impl Header {
     }
 }
 
-/// The result is laid out once and the message encrypted where it stands; until then, dropping it wipes it.
+/// Encrypts in place, in a buffer of the final size. The buffer is zeroized if encryption fails.
 pub(super) fn encrypt(
     cipher: &Aes256Gcm,
     header: &Header,
@@ -66,8 +66,9 @@ pub(super) fn decrypt(
     Some(message)
 }
 
-/// Under the key of one envelope. The secret is uniformly random already: HKDF's second half is enough.
-pub(super) fn cipher(secret: &Secret, id: &EnvelopeId) -> Option<Aes256Gcm> {
+/// Derives the cipher of one envelope. The secret is uniformly random, so HKDF-Expand alone
+/// suffices (RFC 5869, section 3.3).
+pub(super) fn cipher(secret: &ChannelSecret, id: &EnvelopeId) -> Option<Aes256Gcm> {
     let mut key = Zeroizing::new([0; 32]);
     Hkdf::<Sha256>::from_prk(secret.as_slice())
         .ok()?

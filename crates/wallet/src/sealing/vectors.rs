@@ -1,4 +1,4 @@
-//! Third-party vectors, run against the very functions and types that seal: RFC 9180 with its official
+//! Published test vectors, run against the functions that seal: RFC 9180 with its official
 //! `test-vectors.json` (commit 5f503c5), the X-Wing draft, and the HPKE post-quantum draft.
 
 use hpke::{
@@ -8,23 +8,22 @@ use hpke::{
 use sealpost_domain::Suite;
 use serde_json::Value;
 
-use crate::{
-    entropy::Entropy,
-    suite::{Classic, Context, Hybrid, Kdf, SealingKey},
-};
+use super::suite::{Classic, Context, Hybrid, Kdf, SealingKey};
+use crate::entropy::Entropy;
 
 fn unhex(text: &str) -> Vec<u8> {
     hex::decode(text).unwrap()
 }
 
-/// Randomness that begins with what the vector prescribes.
+/// Randomness that starts with the vector's.
 fn entropy(text: &str) -> Entropy {
     let mut bytes = unhex(text);
     bytes.resize(64, 0);
     Entropy::of(bytes.try_into().unwrap())
 }
 
-/// `test-vectors.json`: mode 0, KEM 0x0020, KDF 0x0001, AEAD 0x0002, first encryption; `ikmE` is the randomness.
+/// `test-vectors.json`: mode 0, KEM 0x0020, KDF 0x0001, AEAD 0x0002, first encryption; `ikmE` is
+/// the randomness.
 #[test]
 fn sealing_and_opening_match_rfc_9180() {
     let sk = unhex("497b4502664cfea5d5af0b39934dac72242a74f8480451e1aee7d6a53320333d");
@@ -46,7 +45,7 @@ fn sealing_and_opening_match_rfc_9180() {
     assert_eq!(*key.open(&context, &sealed).unwrap(), message);
 }
 
-/// RFC 9180, appendix A.1.1, first encryption: our KEM and KDF, with the AES-128-GCM that the RFC prints.
+/// RFC 9180, appendix A.1.1, first encryption: the same KEM and KDF, with the RFC's AES-128-GCM.
 #[test]
 fn kem_and_key_schedule_match_appendix_a_1_1() {
     let key = unhex("4612c550263fc8ad58375df3f557aac531d26850903e55a9f23f21d8534e8ac8");
@@ -64,10 +63,12 @@ fn kem_and_key_schedule_match_appendix_a_1_1() {
     assert_eq!(message.unwrap(), b"Beauty is truth, truth beauty");
 }
 
-/// The test vectors of draft-connolly-cfrg-xwing-kem: the key pair of a seed, and encapsulation with given randomness.
+/// The vectors of draft-connolly-cfrg-xwing-kem: the key pair of a seed, and encapsulation with
+/// given randomness.
 #[test]
 fn x_wing_matches_its_draft() {
-    let vectors: Vec<Value> = serde_json::from_str(include_str!("../vectors/xwing.json")).unwrap();
+    let vectors: Vec<Value> =
+        serde_json::from_str(include_str!("../../vectors/xwing.json")).unwrap();
     assert_eq!(vectors.len(), 3);
     for vector in vectors {
         let field = |name: &str| vector[name].as_str().unwrap();
@@ -82,12 +83,12 @@ fn x_wing_matches_its_draft() {
         assert_eq!(hex::encode(enc.to_bytes()), field("ct"));
         assert_eq!(hex::encode(secret.0), field("ss"));
         assert_eq!(Hybrid::decap(&key, None, &enc).unwrap().0, secret.0);
-        assert!(!eseed.ran_dry());
+        assert!(!eseed.is_exhausted());
     }
 }
 
-/// The vectors of draft-ietf-hpke-pq with our KEM and KDF have AEAD 0x0003. Exports depend on its number alone,
-/// so the number is enough to check the whole way from KEM to key schedule.
+/// The vectors of draft-ietf-hpke-pq with this KEM and KDF use AEAD 0x0003. Exported secrets depend
+/// on the AEAD id alone, so the id suffices to test KEM and key schedule.
 #[test]
 fn the_hybrid_key_schedule_matches_the_hpke_draft() {
     let sk = unhex("3ec47fa82dd5689d27c6190e724c74ec8f608df3331ce331929e37b829676630");
@@ -115,7 +116,7 @@ fn the_hybrid_key_schedule_matches_the_hpke_draft() {
     }
 }
 
-/// Has the number of ChaCha20-Poly1305; encrypts nothing here.
+/// Has the id of ChaCha20-Poly1305. It never encrypts.
 struct Numbered3;
 
 impl Aead for Numbered3 {

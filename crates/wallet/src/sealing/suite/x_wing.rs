@@ -1,6 +1,6 @@
-//! X-Wing (draft-connolly-cfrg-xwing-kem) as a KEM of `hpke`: by `fast` where the processor has the instructions that
-//! it needs, else by the portable implementation that `hpke` brings. Both give the same bytes for the same bytes, which
-//! the tests hold them to. Which one it is, is settled when a key is read.
+//! X-Wing (draft-connolly-cfrg-xwing-kem) as a KEM of `hpke`. `fast` computes X-Wing if the
+//! processor supports it, otherwise the portable implementation of `hpke`. The choice is made when
+//! a key is parsed. Both implementations return the same bytes, as the tests verify.
 
 mod fast;
 
@@ -17,14 +17,14 @@ pub(crate) struct XWing;
 type Portable = hpke::kem::XWing;
 type Encapsulation = <Portable as Kem>::EncappedKey;
 
-/// ML-KEM-768's encapsulation key and X25519's public key.
+/// ML-KEM-768's encapsulation key and X25519's public key, 1,216 bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum PublicKey {
     Fast(fast::PublicKey),
     Portable(Box<<Portable as Kem>::PublicKey>),
 }
 
-/// The seed that both private keys are expanded from. Wiped when dropped.
+/// The 32-byte seed of both private keys. Zeroized on drop.
 #[derive(Clone)]
 pub(crate) enum PrivateKey {
     Fast(fast::PrivateKey),
@@ -103,7 +103,7 @@ impl Serializable for PublicKey {
 }
 
 impl Deserializable for PublicKey {
-    /// Refuses coefficients that are not reduced (FIPS 203, section 7.2).
+    /// Rejects coefficients that are not reduced (FIPS 203, section 7.2).
     fn from_bytes(bytes: &[u8]) -> Result<Self, HpkeError> {
         let key = <Portable as Kem>::PublicKey::from_bytes(bytes)?;
         if fast::is_available() {
@@ -141,5 +141,4 @@ impl ConstantTimeEq for PrivateKey {
 }
 
 #[cfg(test)]
-#[path = "x_wing_tests.rs"]
 mod tests;

@@ -1,9 +1,16 @@
-//! Secrets at rest. A wrapped secret is `[format = 1][version of the key-encryption key, 32 bits][nonce, 12 bytes]`
-//! and then ciphertext and tag of AES-256-GCM (NIST SP 800-38D). Its associated data names the place that it is
-//! stored at and the version, so that a blob moved to another row decrypts nowhere.
+//! Secrets at rest, encrypted with AES-256-GCM (NIST SP 800-38D).
 //!
-//! Nonces are random, so one key encrypts at most 2^32 secrets (SP 800-38D, section 8.3): identities and webhook
-//! webhooks come nowhere near, and a new version starts anew.
+//! A wrapped secret has, in order:
+//! - format 1, one byte
+//! - version of the key-encryption key, 32 bits, big endian
+//! - nonce, 12 bytes
+//! - ciphertext and tag
+//!
+//! The associated data names table, row, column and version. A wrapped secret that is moved to
+//! another row does not decrypt.
+//!
+//! Nonces are random, so one key may encrypt at most 2^32 secrets (SP 800-38D, section 8.3).
+//! Installations stay far below. Each new version starts at zero.
 
 use aes_gcm::{
     Aes256Gcm, KeyInit,
@@ -12,52 +19,57 @@ use aes_gcm::{
 use sealpost_domain::Wrapped;
 use zeroize::Zeroizing;
 
-use crate::{Keyring, WalletError, binding::length_prefixed, random};
+use super::keyring::Keyring;
+use crate::{WalletError, length_prefix::length_prefixed, random};
 
-/// Where a wrapped secret is stored, and the only place where it decrypts.
-pub(crate) struct Place<'a> {
+/// The location of a wrapped secret. The secret decrypts only there.
+pub(crate) struct StorageLocation<'a> {
     pub(crate) table: &'static str,
     pub(crate) row: &'a [u8],
     pub(crate) column: &'static str,
 }
 
-/// The version of the key-encryption key that this secret is encrypted under; `None` where the format is unknown.
+/// Returns the KEK version of a wrapped secret; `None` if the format is unknown.
 pub fn kek_version(wrapped: &Wrapped) -> Option<u32> {
-    Blob::parse(wrapped).map(|blob| blob.kek_version)
+    WrappedParts::parse(wrapped).map(|parts| parts.kek_version)
 }
 
 impl Keyring {
-    pub(crate) fn wrap(&self, place: &Place<'_>, secret: &[u8]) -> Result<Wrapped, WalletError> {
-        self.wrap_under(self.newest(), place, secret)
+    pub(crate) fn wrap(
+        &self,
+        location: &StorageLocation<'_>,
+        secret: &[u8],
+    ) -> Result<Wrapped, WalletError> {
+        self.wrap_under(self.newest(), location, secret)
     }
 
     pub(crate) fn wrap_under(
         &self,
         version: u32,
-        place: &Place<'_>,
+        location: &StorageLocation<'_>,
         secret: &[u8],
     ) -> Result<Wrapped, WalletError> {
         let key = self.require(version)?;
         let nonce = random::<NONCE_LEN>()?;
-        let aad = place.associated_data(version);
+        let aad = location.associated_data(version);
         let ciphertext = encrypt(&key, &nonce, &aad, secret).ok_or(WalletError::NotSealable)?;
-        let blob = [&[FORMAT], version.to_be_bytes().as_slice(), &nonce, &ciphertext].concat();
-        Ok(Wrapped(blob))
+        let parts = [&[FORMAT], version.to_be_bytes().as_slice(), &nonce, &ciphertext].concat();
+        Ok(Wrapped(parts))
     }
 
     pub(crate) fn unwrap(
         &self,
-        place: &Place<'_>,
+        location: &StorageLocation<'_>,
         wrapped: &Wrapped,
     ) -> Result<Zeroizing<Vec<u8>>, WalletError> {
-        let blob = Blob::parse(wrapped).ok_or(WalletError::UnknownFormat)?;
-        let key = self.require(blob.kek_version)?;
-        let aad = place.associated_data(blob.kek_version);
-        decrypt(&key, blob.nonce, &aad, blob.ciphertext).ok_or(WalletError::NotDecryptable)
+        let parts = WrappedParts::parse(wrapped).ok_or(WalletError::UnknownFormat)?;
+        let key = self.require(parts.kek_version)?;
+        let aad = location.associated_data(parts.kek_version);
+        decrypt(&key, parts.nonce, &aad, parts.ciphertext).ok_or(WalletError::NotDecryptable)
     }
 }
 
-impl Place<'_> {
+impl StorageLocation<'_> {
     fn associated_data(&self, version: u32) -> Vec<u8> {
         let version = version.to_be_bytes();
         length_prefixed(&[self.table.as_bytes(), self.row, self.column.as_bytes(), &version])
@@ -65,13 +77,13 @@ impl Place<'_> {
 }
 
 /// The parts of a wrapped secret.
-struct Blob<'a> {
+struct WrappedParts<'a> {
     kek_version: u32,
     nonce: &'a [u8; NONCE_LEN],
     ciphertext: &'a [u8],
 }
 
-impl<'a> Blob<'a> {
+impl<'a> WrappedParts<'a> {
     fn parse(wrapped: &'a Wrapped) -> Option<Self> {
         let (&[FORMAT], rest) = wrapped.0.split_first_chunk()? else {
             return None;
@@ -110,7 +122,8 @@ mod tests {
 
     use super::*;
 
-    const PLACE: Place<'_> = Place { table: "api_keys", row: b"row", column: "root" };
+    const LOCATION: StorageLocation<'_> =
+        StorageLocation { table: "api_keys", row: b"row", column: "root" };
 
     fn keyring() -> Keyring {
         Keyring::parse(
@@ -144,51 +157,51 @@ mod tests {
     #[test]
     fn the_newest_key_encrypts_and_older_ones_still_decrypt() {
         let keyring = keyring();
-        let new = keyring.wrap(&PLACE, b"secret").unwrap();
-        let old = keyring.wrap_under(1, &PLACE, b"secret").unwrap();
+        let new = keyring.wrap(&LOCATION, b"secret").unwrap();
+        let old = keyring.wrap_under(1, &LOCATION, b"secret").unwrap();
         assert_eq!((kek_version(&new), kek_version(&old)), (Some(2), Some(1)));
         for wrapped in [new, old] {
-            assert_eq!(*keyring.unwrap(&PLACE, &wrapped).unwrap(), b"secret");
+            assert_eq!(*keyring.unwrap(&LOCATION, &wrapped).unwrap(), b"secret");
         }
         let missing = WalletError::UnknownKekVersion { version: 3 };
-        assert_eq!(keyring.wrap_under(3, &PLACE, b"secret").map(|_| ()), Err(missing));
+        assert_eq!(keyring.wrap_under(3, &LOCATION, b"secret").map(|_| ()), Err(missing));
     }
 
     #[test]
-    fn a_secret_decrypts_in_its_own_place_alone() {
+    fn a_secret_decrypts_only_in_its_own_location() {
         let keyring = keyring();
-        let wrapped = keyring.wrap(&PLACE, b"secret").unwrap();
-        for place in [
-            Place { table: "webhooks", ..PLACE },
-            Place { row: b"another", ..PLACE },
-            Place { column: "secret", ..PLACE },
-            Place { table: "api_keysrow", row: b"", ..PLACE },
+        let wrapped = keyring.wrap(&LOCATION, b"secret").unwrap();
+        for location in [
+            StorageLocation { table: "webhooks", ..LOCATION },
+            StorageLocation { row: b"another", ..LOCATION },
+            StorageLocation { column: "secret", ..LOCATION },
+            StorageLocation { table: "api_keysrow", row: b"", ..LOCATION },
         ] {
-            let refused = keyring.unwrap(&place, &wrapped).map(|_| ());
+            let refused = keyring.unwrap(&location, &wrapped).map(|_| ());
             assert_eq!(refused, Err(WalletError::NotDecryptable));
         }
     }
 
     #[test]
-    fn what_is_no_blob_is_an_unknown_format() {
-        for blob in [&[][..], &[1], &[1; 16], &[2; 60]] {
-            let wrapped = Wrapped(blob.to_vec());
+    fn other_bytes_are_an_unknown_format() {
+        for parts in [&[][..], &[1], &[1; 16], &[2; 60]] {
+            let wrapped = Wrapped(parts.to_vec());
             assert_eq!(kek_version(&wrapped), None);
-            let refused = keyring().unwrap(&PLACE, &wrapped).map(|_| ());
+            let refused = keyring().unwrap(&LOCATION, &wrapped).map(|_| ());
             assert_eq!(refused, Err(WalletError::UnknownFormat));
         }
     }
 
     proptest! {
         #[test]
-        fn any_changed_bit_is_refused(secret in prop::collection::vec(any::<u8>(), 0..64)) {
+        fn any_changed_bit_is_rejected(secret in prop::collection::vec(any::<u8>(), 0..64)) {
             let keyring = keyring();
-            let wrapped = keyring.wrap(&PLACE, &secret).unwrap();
-            prop_assert_eq!(&*keyring.unwrap(&PLACE, &wrapped).unwrap(), &secret);
+            let wrapped = keyring.wrap(&LOCATION, &secret).unwrap();
+            prop_assert_eq!(&*keyring.unwrap(&LOCATION, &wrapped).unwrap(), &secret);
             for bit in 0..wrapped.0.len() * 8 {
                 let mut changed = wrapped.clone();
                 changed.0[bit / 8] ^= 1 << (bit % 8);
-                prop_assert!(keyring.unwrap(&PLACE, &changed).is_err());
+                prop_assert!(keyring.unwrap(&LOCATION, &changed).is_err());
             }
         }
     }

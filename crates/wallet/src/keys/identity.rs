@@ -1,5 +1,5 @@
-//! Identities: a random root, and the keys derived from it. The DID's signing key has no versions; sealing keys do,
-//! and every version ever used can be derived again, so that old envelopes open.
+//! Identities: a random root and the keys derived from it. The signing key of the DID has no
+//! versions. Sealing keys have; all versions can be derived again, so that old envelopes open.
 
 use std::fmt;
 
@@ -8,37 +8,40 @@ use sealpost_domain::{ApiKeyId, Did, Fingerprint, Suite, Wrapped};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
+use super::{derivation, keyring::Keyring, wrapping::StorageLocation};
 use crate::{
-    Keyring, SealingPublicKey, WalletError, derivation, did, entropy,
-    signature::{self, SigningKey},
-    suite::SealingKey,
-    wrapping::Place,
+    SealingPublicKey, WalletError, entropy,
+    sealing::SealingKey,
+    signing::{
+        did,
+        signature::{self, SigningKey},
+    },
 };
 
-/// The 32 random bytes that an identity grows from. Destroying the wrapped root destroys the identity, and with it
-/// every envelope that was sealed to it.
+/// The 32 random bytes from which an identity's keys derive. Deleting the wrapped root destroys the
+/// identity and makes all envelopes sealed to it unreadable.
 pub struct Root(Zeroizing<[u8; 32]>);
 
 impl Root {
-    /// The root of a new identity.
+    /// Generates the root of a new identity.
     pub fn generate() -> Result<Self, WalletError> {
         let mut root = Self(Zeroizing::default());
         entropy::fill(root.0.as_mut_slice())?;
         Ok(root)
     }
 
-    /// Encrypts it under the newest key-encryption key, for the row of this API key and no other.
+    /// Encrypts the root under the newest key-encryption key, bound to the row of this API key.
     pub fn wrap(&self, keyring: &Keyring, id: &ApiKeyId) -> Result<Wrapped, WalletError> {
-        keyring.wrap(&place(id), self.0.as_slice())
+        keyring.wrap(&location(id), self.0.as_slice())
     }
 
-    /// Decrypts what [`Root::wrap`] made for the same API key.
+    /// Decrypts a root that [`Root::wrap`] encrypted for the same API key.
     pub fn unwrap(
         keyring: &Keyring,
         id: &ApiKeyId,
         wrapped: &Wrapped,
     ) -> Result<Self, WalletError> {
-        let bytes = keyring.unwrap(&place(id), wrapped)?;
+        let bytes = keyring.unwrap(&location(id), wrapped)?;
         let mut root = Self(Zeroizing::default());
         if bytes.len() != root.0.len() {
             return Err(WalletError::NotDecryptable);
@@ -54,7 +57,7 @@ impl fmt::Debug for Root {
     }
 }
 
-/// An identity that can sign and open: what is kept in memory of a key that is in use.
+/// An identity that can sign and open envelopes: the in-memory form of a key in use.
 pub struct Identity {
     root: Root,
     signing: SigningKey,
@@ -62,19 +65,20 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Derives the signing key and the DID; sealing keys are derived when they are needed.
+    /// Derives the signing key and the DID. Sealing keys are derived on demand.
     pub fn new(root: Root) -> Result<Self, WalletError> {
         let signing = SigningKey::from_bytes(&*derivation::signing_seed(&root.0)?);
         let did = did::encode(&signing.verifying_key());
         Ok(Self { root, signing, did })
     }
 
-    /// The identity's public name, which is its signing key.
+    /// Returns the identity's `did:key`.
     pub fn did(&self) -> Did {
         self.did.clone()
     }
 
-    /// The key that messages to this identity are sealed to. Deriving it takes a third as long as sealing: keep it.
+    /// Derives the public key for envelopes to this identity. Cache it: the derivation takes a
+    /// third of the time of sealing.
     pub fn sealing_public_key(
         &self,
         suite: Suite,
@@ -92,15 +96,15 @@ impl Identity {
         SealingKey::from_seed(suite, &seed).ok_or(WalletError::NotDerivable)
     }
 
-    /// A keyed hash of some parts, for telling whether a request is the same as an earlier one. Only this identity can
-    /// make it, so that nobody who reads it can guess the parts.
+    /// Returns an HMAC-SHA256 over parts, to recognise a repeated request. Only this identity can
+    /// compute it, so a reader of the database cannot guess the parts.
     pub fn fingerprint(&self, parts: &[&[u8]]) -> Result<Fingerprint, WalletError> {
         let key = derivation::fingerprint_seed(&self.root.0)?;
         let mut mac = <Hmac<Sha256> as KeyInit>::new_from_slice(key.as_slice())
             .ok()
             .ok_or(WalletError::NotDerivable)?;
         for part in parts {
-            // Lengths in front, so that no two lists of parts run into the same bytes.
+            // Length prefixes: different lists of parts give different bytes.
             let length = u64::try_from(part.len()).unwrap_or(u64::MAX);
             mac.update(&length.to_be_bytes());
             mac.update(part);
@@ -119,13 +123,13 @@ impl fmt::Debug for Identity {
     }
 }
 
-fn place(id: &ApiKeyId) -> Place<'_> {
-    Place { table: "api_keys", row: id.as_bytes(), column: "root" }
+fn location(id: &ApiKeyId) -> StorageLocation<'_> {
+    StorageLocation { table: "api_keys", row: id.as_bytes(), column: "root" }
 }
 
 #[cfg(test)]
 impl Identity {
-    /// An identity whose keys are the same in every run.
+    /// Creates an identity with fixed keys.
     pub(crate) fn of(byte: u8) -> Self {
         Self::new(Root(Zeroizing::new([byte; 32]))).unwrap()
     }
@@ -138,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fingerprint_is_of_all_parts_and_of_one_identity() {
+    fn a_fingerprint_depends_on_all_parts_and_the_identity() {
         let print = |byte, parts: &[&[u8]]| Identity::of(byte).fingerprint(parts).unwrap();
         assert_eq!(print(7, &[b"bob", b"hello"]), print(7, &[b"bob", b"hello"]));
         for other in [&[b"bobh".as_slice(), b"ello"][..], &[b"bob"], &[b"bob", b"hellp"]] {
@@ -147,9 +151,9 @@ mod tests {
         assert_ne!(print(7, &[b"bob"]), print(8, &[b"bob"]));
     }
 
-    /// A root that is unwrapped by a later version of this crate must still be the same identity.
+    /// A later version of this crate must derive the same identity from a stored root.
     #[test]
-    fn derived_keys_stay_what_they_are() {
+    fn derived_keys_never_change() {
         let identity = Identity::of(7);
         assert_eq!(
             identity.did().as_str(),
@@ -167,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn an_identity_may_be_shared_between_threads() {
+    fn identities_can_be_shared_between_threads() {
         fn is_shareable<T: Send + Sync>() {}
         is_shareable::<Identity>();
         is_shareable::<SealingPublicKey>();

@@ -1,11 +1,15 @@
-//! Credentials as signed tokens: a JWS in compact form (RFC 7515) with Ed25519 (RFC 8037), typed `vc+jwt` (W3C, Securing
+//! Credentials as compact JWS (RFC 7515) with Ed25519 (RFC 8037) and type `vc+jwt` (W3C Securing
 //! Verifiable Credentials using JOSE and COSE).
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use ed25519_dalek::VerifyingKey;
 use serde::{Deserialize, Serialize};
 
-use crate::{IssuerPublicKey, IssuerSecret, WalletError, signature};
+use super::{
+    issuer::{IssuerPublicKey, IssuerSecret},
+    signature,
+};
+use crate::WalletError;
 
 #[derive(Serialize)]
 struct Header<'a> {
@@ -15,9 +19,9 @@ struct Header<'a> {
     cty: &'static str,
 }
 
-/// What a foreign header must not lack; what it adds besides counts for nothing.
+/// The required members of a received header. Further members are ignored.
 #[derive(Deserialize)]
-struct Seen {
+struct ReceivedHeader {
     alg: String,
     kid: String,
     typ: String,
@@ -25,7 +29,7 @@ struct Seen {
 }
 
 impl IssuerSecret {
-    /// Signs a credential; `kid` is the DID URL of this key.
+    /// Signs a credential. `kid` is the DID URL of this key.
     pub fn sign_credential(
         &self,
         kid: &str,
@@ -42,7 +46,8 @@ impl IssuerSecret {
     }
 }
 
-/// The credential in a token that one of our keys signed, which `key_of` finds by its `kid`; `None` for every other text.
+/// Verifies a token and returns its credential as JSON bytes. `key_of` finds the issuer key by
+/// `kid`. Returns `None` for every invalid token, including tokens over 16 KiB.
 pub fn verify_credential(
     token: &str,
     key_of: impl FnOnce(&str) -> Option<IssuerPublicKey>,
@@ -52,7 +57,8 @@ pub fn verify_credential(
     }
     let (signed, signature) = token.rsplit_once('.')?;
     let (header, payload) = signed.split_once('.')?;
-    let header: Seen = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(header).ok()?).ok()?;
+    let header: ReceivedHeader =
+        serde_json::from_slice(&URL_SAFE_NO_PAD.decode(header).ok()?).ok()?;
     if header.alg != ALG || header.typ != TYP || header.crit.is_some() {
         return None;
     }
@@ -82,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_credential_reads_back_under_its_key_alone() {
+    fn a_credential_verifies_only_under_its_key() {
         let (secret, other) =
             (IssuerSecret::generate().unwrap(), IssuerSecret::generate().unwrap());
         let credential = json!({"id": "urn:x", "süß": [1, 2]});
@@ -99,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_of_another_kind_are_refused() {
+    fn other_headers_are_rejected() {
         let secret = IssuerSecret::generate().unwrap();
         let token_of = |header: Value| {
             let encode = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
@@ -123,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_token_is_refused() {
+    fn texts_other_than_tokens_are_rejected() {
         let secret = IssuerSecret::generate().unwrap();
         let good = secret.sign_credential(KID, &json!({})).unwrap();
         let long = format!("{}.a.b", "a".repeat(TOKEN_LEN_MAX));
@@ -143,7 +149,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_changed_character_is_refused(place in any::<prop::sample::Index>(), to in "[A-Za-z0-9_.-]") {
+        fn any_changed_character_is_rejected(place in any::<prop::sample::Index>(), to in "[A-Za-z0-9_.-]") {
             let secret = IssuerSecret::generate().unwrap();
             let good = secret.sign_credential(KID, &json!({"a": "b"})).unwrap();
             let place = place.index(good.len());

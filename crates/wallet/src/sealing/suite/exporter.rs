@@ -1,5 +1,5 @@
-//! The secret of a channel: HPKE's exporter (RFC 9180, section 5.3), with X-Wing and without a cipher of its own
-//! (AEAD id 0xFFFF), so that nothing is ever encrypted in that context.
+//! Secrets of channels: HPKE's exporter (RFC 9180, section 5.3) with X-Wing and the export-only
+//! AEAD id 0xFFFF. These contexts never encrypt.
 
 use hpke::{
     Deserializable, Kem, OpModeR, OpModeS, Serializable, aead::ExportOnlyAead, setup_receiver,
@@ -10,18 +10,18 @@ use zeroize::Zeroizing;
 use super::{Hybrid, Kdf, PublicKey, SealingKey, SealingPublicKey};
 use crate::entropy::Entropy;
 
-/// Stays where it was made, and is wiped there.
-pub(crate) type Secret = Box<Zeroizing<[u8; 32]>>;
+/// Boxed, so that moves leave no copies. Zeroized on drop.
+pub(crate) type ChannelSecret = Box<Zeroizing<[u8; 32]>>;
 
 impl SealingPublicKey {
-    /// An encapsulation and the secret that only the key's owner gets back from it. `None` for keys of the classic
-    /// suite, which have no channels.
+    /// Returns an encapsulation and its secret; `None` for keys of the classic suite, which has no
+    /// channels.
     pub(crate) fn encapsulate(
         &self,
         info: &[u8],
         exporter_context: &[u8],
         entropy: &mut Entropy,
-    ) -> Option<(Vec<u8>, Secret)> {
+    ) -> Option<(Vec<u8>, ChannelSecret)> {
         let PublicKey::Hybrid(key) = &self.key else { return None };
         let (encapsulation, context) = setup_sender_with_rng::<ExportOnlyAead, Kdf, Hybrid>(
             &OpModeS::Base,
@@ -30,21 +30,22 @@ impl SealingPublicKey {
             entropy,
         )
         .ok()
-        .filter(|_| !entropy.ran_dry())?;
-        let mut secret = Secret::default();
+        .filter(|_| !entropy.is_exhausted())?;
+        let mut secret = ChannelSecret::default();
         context.export(exporter_context, secret.as_mut_slice()).ok()?;
         Some((encapsulation.to_bytes().to_vec(), secret))
     }
 }
 
 impl SealingKey {
-    /// The secret of an encapsulation. One that was made for another key or another `info` gives another secret.
+    /// Returns the secret of an encapsulation. An encapsulation for another key or another `info`
+    /// gives another secret.
     pub(crate) fn decapsulate(
         &self,
         info: &[u8],
         exporter_context: &[u8],
         encapsulation: &[u8],
-    ) -> Option<Secret> {
+    ) -> Option<ChannelSecret> {
         let Self::Hybrid(key) = self else { return None };
         let encapsulation = <Hybrid as Kem>::EncappedKey::from_bytes(encapsulation).ok()?;
         let context = setup_receiver::<ExportOnlyAead, Kdf, Hybrid>(
@@ -54,7 +55,7 @@ impl SealingKey {
             info,
         )
         .ok()?;
-        let mut secret = Secret::default();
+        let mut secret = ChannelSecret::default();
         context.export(exporter_context, secret.as_mut_slice()).ok()?;
         Some(secret)
     }

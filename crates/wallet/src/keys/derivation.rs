@@ -1,5 +1,5 @@
-//! What is derived from an identity's root: HKDF-SHA256 (RFC 5869), each output under its own label. Changing a
-//! label, or anything else here, makes every stored envelope unreadable and every DID wrong.
+//! Keys derived from an identity's root with HKDF-SHA256 (RFC 5869), each under its own label. The
+//! labels are permanent: a change would make stored envelopes unreadable and DIDs wrong.
 
 use hkdf::Hkdf;
 use sealpost_domain::Suite;
@@ -8,20 +8,20 @@ use zeroize::Zeroizing;
 
 use crate::WalletError;
 
-/// 32 secret bytes, wiped when dropped.
+/// 32 secret bytes, zeroized on drop.
 pub(crate) type Seed = Zeroizing<[u8; 32]>;
 
-/// The Ed25519 seed (RFC 8032, section 5.1.5).
+/// Derives the Ed25519 seed (RFC 8032, section 5.1.5).
 pub(crate) fn signing_seed(root: &[u8; 32]) -> Result<Seed, WalletError> {
     derive(root, &[b"sealpost/v1/signing"])
 }
 
-/// The key of the fingerprints of requests.
+/// Derives the HMAC key for request fingerprints.
 pub(crate) fn fingerprint_seed(root: &[u8; 32]) -> Result<Seed, WalletError> {
     derive(root, &[b"sealpost/v1/fingerprint"])
 }
 
-/// The private sealing key of a suite and version.
+/// Derives the private sealing key of a suite and version.
 pub(crate) fn sealing_seed(
     root: &[u8; 32],
     suite: Suite,
@@ -29,13 +29,15 @@ pub(crate) fn sealing_seed(
 ) -> Result<Seed, WalletError> {
     let label: &[u8] = match suite {
         Suite::Classic => b"sealpost/v1/sealing/x25519",
-        // One key for both: HPKE's key schedule keeps what comes of it apart, by its info and its cipher's number.
+        // Both suites share one key. HPKE's key schedule separates them by `info` and by the AEAD
+        // id.
         Suite::Channel | Suite::Hybrid => b"sealpost/v1/sealing/x-wing",
     };
     derive(root, &[label, &version.to_be_bytes()])
 }
 
-/// No salt: the root is uniformly random already, and a salt would be one more thing to keep (RFC 5869, section 3.1).
+/// Uses no salt: the root is uniformly random, and a salt would have to be stored (RFC 5869,
+/// section 3.1).
 fn derive(secret: &[u8], info: &[&[u8]]) -> Result<Seed, WalletError> {
     let mut seed = Seed::default();
     Hkdf::<Sha256>::new(None, secret)
@@ -49,7 +51,8 @@ fn derive(secret: &[u8], info: &[&[u8]]) -> Result<Seed, WalletError> {
 mod tests {
     use super::*;
 
-    /// RFC 5869, appendix A.3: no salt, as here. The first 32 bytes do not depend on how many follow.
+    /// RFC 5869, appendix A.3, which uses no salt either. The first 32 bytes do not depend on the
+    /// output length.
     #[test]
     fn the_rfc_5869_vector_holds() {
         let seed = derive(&[0x0b; 22], &[]).unwrap();
@@ -57,9 +60,9 @@ mod tests {
         assert_eq!(hex::encode(seed.as_slice()), expected);
     }
 
-    /// Computed apart from this code; they must never change.
+    /// An independent program computed these values. They must never change.
     #[test]
-    fn derived_seeds_stay_what_they_are() {
+    fn derived_seeds_never_change() {
         let root = [7; 32];
         let seeds = [
             signing_seed(&root),

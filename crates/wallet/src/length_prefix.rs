@@ -1,11 +1,12 @@
-//! Associated data: what a ciphertext is bound to, so that it decrypts in its own place alone.
+//! Length-prefixed encoding, for associated data and signed statements.
 
-/// Every part behind its length (32 bits, big endian): two different lists of parts never give the same bytes.
+/// Concatenates parts, each after its length (32 bits, big endian). Different lists of parts give
+/// different bytes.
 pub(crate) fn length_prefixed(parts: &[&[u8]]) -> Vec<u8> {
     let size = parts.iter().map(|part| part.len().saturating_add(PREFIX_LEN)).sum();
     let mut bytes = Vec::with_capacity(size);
     for part in parts {
-        // Parts are names and ids of a few bytes; no length comes near the bound.
+        // Parts are names and ids of a few bytes, far below the maximum.
         let length = u32::try_from(part.len()).unwrap_or(u32::MAX);
         bytes.extend_from_slice(&length.to_be_bytes());
         bytes.extend_from_slice(part);
@@ -20,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn where_a_part_ends_matters() {
+    fn the_boundaries_of_parts_matter() {
         assert_ne!(length_prefixed(&[b"ab", b"c"]), length_prefixed(&[b"a", b"bc"]));
         assert_ne!(length_prefixed(&[b"abc"]), length_prefixed(&[b"abc", b""]));
         assert_eq!(length_prefixed(&[b"ab", b""]), b"\0\0\0\x02ab\0\0\0\0");

@@ -1,6 +1,7 @@
-//! Bearer secrets that callers keep: `ls_` login secrets and `st_` session tokens. Prefix, 256 random bits in 43
-//! characters of base62, and 6 more of the CRC-32 of all before (the form that GitHub introduced for its tokens), so
-//! that a typo is refused without a look-up and a secret scanner can tell them. Only their hash is stored.
+//! Bearer secrets: `ls_…` login secrets and `st_…` session tokens. The prefix is followed by 256
+//! random bits in 43 characters of base62, and by a CRC-32 of the text in 6 characters. GitHub's
+//! tokens have the same form. The checksum rejects typos without a database lookup and helps secret
+//! scanners. The database stores only SHA-256 hashes.
 
 use std::fmt;
 
@@ -17,26 +18,26 @@ macro_rules! bearer_secret {
         pub struct $name(Zeroizing<String>);
 
         impl $name {
-            /// What its text starts with.
+            /// Prefix of the text.
             pub const PREFIX: &'static str = $prefix;
 
-            /// A new one.
+            /// Generates a secret of 256 random bits.
             pub fn generate() -> Result<Self, WalletError> {
                 generate(Self::PREFIX).map(Self)
             }
 
-            /// Its text, to be shown to its owner this once.
+            /// Returns the text, to be shown to its owner once.
             pub fn expose(&self) -> &str {
                 &self.0
             }
 
-            /// What is stored of it.
+            /// Returns the hash to store.
             pub fn hash(&self) -> TokenHash {
                 hash(&self.0)
             }
 
-            /// The hash to look a presented text up by; `None` where prefix, alphabet, length or checksum is off, so
-            /// that there can be nothing to find.
+            /// Returns the hash of a presented text, for a lookup; `None` if prefix, alphabet,
+            /// length or checksum is wrong, so no lookup is needed.
             pub fn hash_of(text: &str) -> Option<TokenHash> {
                 is_well_formed(Self::PREFIX, text).then(|| hash(text))
             }
@@ -56,14 +57,14 @@ bearer_secret!(
     "ls_"
 );
 bearer_secret!(
-    /// Stands for an account until it expires.
+    /// Authenticates an account until it expires.
     SessionToken,
     "st_"
 );
 
 impl SessionToken {
-    /// What a form of this session's own pages carries: derived from the token, which it does not give away, and
-    /// different for each. `None` where the text is no token.
+    /// Derives the anti-forgery token of this session's HTML forms. It does not reveal the session
+    /// token. Returns `None` if the text is not a session token.
     pub fn form_token(text: &str) -> Option<String> {
         is_well_formed(Self::PREFIX, text).then(|| {
             let labelled = Sha256::new().chain_update(FORM_LABEL).chain_update(text).finalize();
@@ -72,7 +73,7 @@ impl SessionToken {
     }
 }
 
-/// Whether two hashes are equal, in a time that does not depend on where they differ.
+/// Compares two hashes in constant time.
 pub fn same_hash(a: &TokenHash, b: &TokenHash) -> bool {
     a.0.ct_eq(&b.0).into()
 }
@@ -82,7 +83,7 @@ const FORM_LABEL: &[u8] = b"sealpost/v1/form\0";
 fn generate(prefix: &str) -> Result<Zeroizing<String>, WalletError> {
     let mut number = Zeroizing::new([0; 32]);
     entropy::fill(number.as_mut_slice())?;
-    // Room for all of it, so that no half-written copy is left behind by growing.
+    // Allocates the final size, because growing would leave a partial copy in memory.
     let mut text = Zeroizing::new(String::with_capacity(prefix.len() + BODY_LEN + CHECKSUM_LEN));
     text.push_str(prefix);
     text.extend(base62::<BODY_LEN>(number.as_mut_slice()).iter().copied().map(char::from));
@@ -106,8 +107,8 @@ fn checksum(text: &str) -> Zeroizing<[u8; CHECKSUM_LEN]> {
     base62(&mut crc32fast::hash(text.as_bytes()).to_be_bytes())
 }
 
-/// The number (most significant byte first) in `N` digits, zeros in front. Takes the number apart: what is left of it
-/// is zero.
+/// Converts a big-endian number to `N` digits with leading zeros. Divides in place, so the input is
+/// zero afterwards.
 fn base62<const N: usize>(number: &mut [u8]) -> Zeroizing<[u8; N]> {
     let mut digits = Zeroizing::new([b'0'; N]);
     for digit in digits.iter_mut().rev() {
@@ -138,9 +139,8 @@ mod tests {
 
     use super::*;
 
-    /// The highest number that each width must hold, computed apart from this code.
     #[test]
-    fn a_form_token_belongs_to_one_session_and_gives_nothing_away() {
+    fn a_form_token_belongs_to_one_session_and_reveals_nothing() {
         let (one, other) = (SessionToken::generate().unwrap(), SessionToken::generate().unwrap());
         let of = |token: &SessionToken| SessionToken::form_token(token.expose()).unwrap();
         assert_eq!(of(&one), of(&one));
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fresh_token_is_well_formed_and_its_own() {
+    fn a_fresh_token_is_well_formed_and_unique() {
         let token = SessionToken::generate().unwrap();
         assert_eq!(token.expose().len(), 52);
         assert_eq!(token.0.capacity(), 52);
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stored_hash_is_found_again() {
+    fn the_stored_hash_of_a_token_never_changes() {
         let known = "st_00000000000000000000000000000000000000000000N9B0H";
         assert_eq!(
             SessionToken::hash_of(known).map(|hash| hex::encode(hash.0)).as_deref(),
@@ -185,7 +185,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
-        fn any_changed_character_is_refused(place in 0..52_usize, other in any::<char>()) {
+        fn any_changed_character_is_rejected(place in 0..52_usize, other in any::<char>()) {
             let token = LoginSecret::generate().unwrap();
             let mut symbols: Vec<char> = token.expose().chars().collect();
             prop_assume!(symbols[place] != other);
@@ -195,7 +195,7 @@ mod tests {
         }
 
         #[test]
-        fn two_swapped_characters_are_refused(place in 3..51_usize) {
+        fn two_swapped_characters_are_rejected(place in 3..51_usize) {
             let token = LoginSecret::generate().unwrap();
             let mut swapped = token.expose().as_bytes().to_vec();
             swapped.swap(place, place + 1);
@@ -204,19 +204,19 @@ mod tests {
         }
 
         #[test]
-        fn any_other_text_is_refused(text in "(ls_)?\\PC{0,60}") {
+        fn any_other_text_is_rejected(text in "(ls_)?\\PC{0,60}") {
             prop_assert_eq!(LoginSecret::hash_of(&text), None);
         }
 
         #[test]
-        fn a_cut_or_lengthened_token_is_refused(length in 0..52_usize) {
+        fn a_shorter_or_longer_token_is_rejected(length in 0..52_usize) {
             let token = LoginSecret::generate().unwrap();
             prop_assert_eq!(LoginSecret::hash_of(token.expose().get(..length).unwrap()), None);
             prop_assert_eq!(LoginSecret::hash_of(&format!("{}0", token.expose())), None);
         }
 
         #[test]
-        fn hashes_are_equal_where_their_bytes_are(a in any::<[u8; 32]>(), b in any::<[u8; 32]>()) {
+        fn hashes_with_equal_bytes_are_equal(a in any::<[u8; 32]>(), b in any::<[u8; 32]>()) {
             prop_assert!(same_hash(&TokenHash(a), &TokenHash(a)));
             prop_assert_eq!(same_hash(&TokenHash(a), &TokenHash(b)), a == b);
         }

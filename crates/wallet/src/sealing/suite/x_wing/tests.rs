@@ -1,13 +1,13 @@
-//! The implementations against each other, function by function. Which of them seals depends on the processor; the
-//! published vectors, in `vectors`, run against the one that does here. A debug build that finds `GRAVIOLA_CPU_DISABLE_aes`
-//! in its environment takes the portable one, in all tests.
+//! Compares the implementations function by function. The published vectors, in `vectors`, run
+//! against the implementation that the processor selects. In a debug build the environment variable
+//! `GRAVIOLA_CPU_DISABLE_aes` selects the portable one for all tests.
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::entropy::Entropy;
 
-/// The portable one, and the fast one where the processor has it.
+/// Parses the seed as a portable key, and as a fast key if the processor supports it.
 fn private_keys(seed: [u8; 32]) -> Vec<PrivateKey> {
     let portable = <Portable as Kem>::PrivateKey::from_bytes(&seed).unwrap();
     let fast = fast::PrivateKey::of(&seed).filter(|_| fast::is_available());
@@ -20,7 +20,7 @@ fn private_keys(seed: [u8; 32]) -> Vec<PrivateKey> {
 fn encapsulated(key: &PublicKey, randomness: [u8; 64]) -> ([u8; 32], Encapsulation) {
     let mut entropy = Entropy::of(randomness);
     let (secret, encapsulation) = XWing::encap_with_rng(key, None, &mut entropy).unwrap();
-    assert!(!entropy.ran_dry());
+    assert!(!entropy.is_exhausted());
     (secret.0.0, encapsulation)
 }
 
@@ -29,7 +29,7 @@ fn decapsulated(key: &PrivateKey, encapsulation: &[u8; 1120]) -> [u8; 32] {
     XWing::decap(key, None, &encapsulation).unwrap().0.0
 }
 
-/// With each implementation in the place of the sender and of the recipient.
+/// Uses each implementation as sender and as recipient.
 fn assert_all_agree(seed: [u8; 32], randomness: [u8; 64]) {
     let private = private_keys(seed);
     let public: Vec<_> = private.iter().map(XWing::sk_to_pk).collect();
@@ -65,9 +65,10 @@ proptest! {
         assert_all_agree(seed, randomness);
     }
 
-    /// What was changed on its way gives the secret that nobody else has (FIPS 203, section 6.3), the same everywhere.
+    /// A changed encapsulation gives the implicit rejection secret (FIPS 203, section 6.3) in all
+    /// implementations.
     #[test]
-    fn all_implementations_take_a_changed_encapsulation_alike(
+    fn all_implementations_reject_a_changed_encapsulation_alike(
         seed: [u8; 32],
         place in 0_usize..1120,
         change in 1_u8..,
@@ -77,13 +78,13 @@ proptest! {
         let mut changed = encapsulation.to_bytes().0;
         changed[place] ^= change;
         assert_all_decapsulate_alike(seed, &changed);
-        // X25519 does not look at the highest bit of a public key, but X-Wing hashes it in.
+        // X25519 ignores the highest bit of a public key, but X-Wing hashes this bit.
         prop_assert_ne!(decapsulated(private, &changed), secret);
     }
 }
 
 #[test]
-fn extremes_give_the_same_bytes_too() {
+fn extreme_inputs_give_the_same_bytes() {
     for seed in [[0; 32], [0xff; 32]] {
         for randomness in [[0; 64], [0xff; 64]] {
             assert_all_agree(seed, randomness);
@@ -94,9 +95,10 @@ fn extremes_give_the_same_bytes_too() {
     }
 }
 
-/// X25519 gives zero for them, which X-Wing hashes like any other result; RFC 7748 leaves the refusal to others.
+/// X25519 gives zero for them. X-Wing hashes zero as any other result; RFC 7748 leaves the
+/// rejection to protocols.
 #[test]
-fn x25519_keys_of_small_order_are_taken_alike() {
+fn x25519_keys_of_small_order_give_the_same_bytes() {
     let order_8 = "e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800";
     let order_8: [u8; 32] = hex::decode(order_8).unwrap().try_into().unwrap();
     for point in [[0; 32], order_8] {
@@ -114,9 +116,9 @@ fn x25519_keys_of_small_order_are_taken_alike() {
     }
 }
 
-/// 3,329 is 0, written in a way that FIPS 203, section 7.2, forbids.
+/// 3,329 encodes 0 without reduction, which FIPS 203, section 7.2, forbids.
 #[test]
-fn a_public_key_that_is_not_reduced_is_refused() {
+fn a_public_key_that_is_not_reduced_is_rejected() {
     let key = XWing::sk_to_pk(&private_keys([7; 32])[0]).to_bytes().0;
     assert!(PublicKey::from_bytes(&key).is_ok());
     for place in [0, 600, 1149] {
@@ -132,7 +134,7 @@ fn a_public_key_that_is_not_reduced_is_refused() {
 }
 
 #[test]
-fn a_key_is_read_for_the_fast_one_where_the_processor_has_it() {
+fn keys_use_the_fast_implementation_if_the_processor_supports_it() {
     let private = PrivateKey::from_bytes(&[7; 32]).unwrap();
     let public = PublicKey::from_bytes(&XWing::sk_to_pk(&private).to_bytes()).unwrap();
     assert_eq!(matches!(private, PrivateKey::Fast(_)), fast::is_available());
@@ -140,7 +142,7 @@ fn a_key_is_read_for_the_fast_one_where_the_processor_has_it() {
 }
 
 #[test]
-fn a_key_reads_back_as_it_was_written() {
+fn keys_survive_serialisation() {
     for key in private_keys([7; 32]) {
         let (bytes, public) = (key.to_bytes(), XWing::sk_to_pk(&key));
         assert_eq!(bytes.0, [7; 32]);
@@ -156,7 +158,7 @@ fn a_key_reads_back_as_it_was_written() {
 
 /// X-Wing has no authenticated mode.
 #[test]
-fn a_senders_key_is_refused() {
+fn the_authenticated_mode_is_rejected() {
     for private in private_keys([7; 32]) {
         let public = XWing::sk_to_pk(&private);
         let mut entropy = Entropy::of([9; 64]);

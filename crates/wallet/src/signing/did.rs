@@ -1,13 +1,13 @@
-//! `did:key` of an Ed25519 key (the W3C did:key method): the multicodec `ed 01` and the 32 bytes, in base58btc
-//! behind a `z`. Parsing is strict, so that one key has one DID.
+//! `did:key` of Ed25519 keys (W3C did:key method): multicodec `ed 01` and the 32-byte key, in
+//! base58btc after `z`. Parsing is strict, so that each key has exactly one DID.
 
 use ed25519_dalek::VerifyingKey;
 use sealpost_domain::Did;
 
 use crate::WalletError;
 
-/// The public key that a DID stands for; [`WalletError::InvalidDid`] unless it is an Ed25519 `did:key` in its one
-/// canonical form, of a key that can be trusted to sign one statement at a time.
+/// Returns the Ed25519 public key of a `did:key`. Fails with [`WalletError::InvalidDid`] unless the
+/// DID is canonical and the key has a large order.
 pub fn public_key_of(did: &Did) -> Result<[u8; 32], WalletError> {
     parse(did).map(|key| key.to_bytes())
 }
@@ -29,7 +29,8 @@ fn decode(text: &str) -> Option<VerifyingKey> {
     let length = bs58::decode(text.strip_prefix(PREFIX)?).onto(&mut bytes).ok()?;
     let raw = bytes.get(..length)?.strip_prefix(&MULTICODEC)?.try_into().ok()?;
     let key = VerifyingKey::from_bytes(raw).ok()?;
-    // Decompression takes some points in two spellings; and with a key of small order one signature fits many statements.
+    // Rejects points with a second encoding, and keys of small order: under such a key one
+    // signature is valid for many statements.
     let is_canonical = key.to_edwards().compress().as_bytes() == raw;
     (is_canonical && !key.is_weak()).then_some(key)
 }
@@ -45,7 +46,7 @@ mod tests {
 
     use super::*;
 
-    /// The keys of RFC 8032, section 7.1, with the DIDs that others publish for them; and the seed of 32 sevens.
+    /// Keys of RFC 8032, section 7.1, with DIDs published elsewhere, and the seed of 32 sevens.
     #[test]
     fn published_seeds_give_the_published_dids() {
         for (seed, did) in [
@@ -75,7 +76,7 @@ mod tests {
 
     /// The Ed25519 examples of the did:key specification.
     #[test]
-    fn the_examples_of_the_specification_read_and_write_back() {
+    fn the_examples_of_the_specification_survive_a_round_trip() {
         for text in [
             "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
             "did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp",
@@ -88,12 +89,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_ed25519_did_is_refused() {
+    fn texts_other_than_ed25519_dids_are_rejected() {
         let of = |bytes: &[u8]| format!("{PREFIX}{}", bs58::encode(bytes).into_string());
         let key = SigningKey::from_bytes(&[7; 32]).verifying_key().to_bytes();
         let mut neutral = [0; 32];
         neutral[0] = 1;
-        // A y coordinate of a few, written with the modulus 2^255 - 19 added; the key itself would be a good one.
+        // A small y coordinate plus the modulus 2^255 - 19: a non-canonical encoding of a valid
+        // key.
         let uncanonical = (0xed..=0xff).map(|low| {
             let mut y = [0xff; 32];
             (y[0], y[31]) = (low, 0x7f);
@@ -126,7 +128,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_refused_or_the_one_spelling(text in "did:key:z6Mk[1-9A-HJ-NP-Za-km-z]{44}") {
+        fn every_accepted_text_is_canonical(text in "did:key:z6Mk[1-9A-HJ-NP-Za-km-z]{44}") {
             let did = Did::new(text);
             if let Ok(key) = parse(&did) {
                 prop_assert_eq!(encode(&key), did);

@@ -1,12 +1,18 @@
-//! Channels: one encapsulation to the recipient's X-Wing key, signed by the sender, for many envelopes. `docs/sealing.md`
-//! argues for all of it.
+//! Channels: one encapsulation to the recipient's X-Wing key, signed by the sender, for many
+//! envelopes. `docs/sealing.md` explains the design.
 //!
-//! Sealed bytes are `[version = 1][suite = 3][channel's id, 16 bytes][number, 32 bits]`, then ciphertext and tag of
-//! AES-256-GCM. The key is HKDF-Expand of the channel's secret and the envelope's id. The nonce is the envelope's number
-//! in its channel, which a counter gives out and nobody else: so a key and a nonce come together once, even if ids
-//! should repeat. The associated data is that of every envelope, and the channel's digest.
+//! Sealed bytes, in order:
+//! - version 1 and suite 3, one byte each
+//! - channel id, 16 bytes
+//! - number of the envelope in its channel, 32 bits, big endian
+//! - AES-256-GCM ciphertext and tag
+//!
+//! The key of an envelope is HKDF-Expand (RFC 5869) of the channel's secret and the envelope's id.
+//! The nonce is the envelope's number. An atomic counter issues each number once, so no key is used
+//! twice with the same nonce, even if an id repeats. The associated data is that of every envelope,
+//! followed by the channel's digest.
 
-mod bond;
+mod binding;
 mod cipher;
 
 use std::{
@@ -15,54 +21,49 @@ use std::{
 };
 
 use ed25519_dalek::VerifyingKey;
-use sealpost_domain::{ApiKeyId, Channel, ChannelId, Did, Envelope, Suite};
+use sealpost_domain::{Channel, ChannelId, Did, Envelope, Suite};
 use zeroize::Zeroizing;
 
+pub use self::binding::ChannelDraft;
 use self::{
-    bond::{Bond, info},
+    binding::{ChannelBinding, info},
     cipher::{Header, cipher, decrypt, encrypt},
 };
+use super::{
+    envelope::{EnvelopeDraft, is_authentic},
+    suite::{SealingPublicKey, exporter::ChannelSecret},
+};
 use crate::{
-    EnvelopeDraft, Identity, SealingPublicKey, WalletError, did, entropy::Entropy,
-    sealing::is_authentic, signature, suite::Secret,
+    Identity, WalletError,
+    entropy::Entropy,
+    signing::{did, signature},
 };
 
-/// What a channel says about itself, bound to it for good.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ChannelDraft {
-    /// Its id.
-    pub id: ChannelId,
-    /// Who seals envelopes under it.
-    pub sender: ApiKeyId,
-    /// Whose key opens them.
-    pub recipient: ApiKeyId,
-}
-
-/// The sender's side. It cannot be written down or made again: what it has sealed, only the recipient opens, and the
-/// count of its envelopes is in no other place. Wiped when dropped.
+/// The sender's side of a channel. It exists in memory only: the sender cannot open its own
+/// envelopes, and the counter of envelopes is not stored. Zeroized on drop.
 pub struct ChannelSender {
-    bond: Bond,
-    secret: Secret,
+    binding: ChannelBinding,
+    secret: ChannelSecret,
     sealed: AtomicU32,
     envelopes_max: u32,
 }
 
-/// The recipient's side of a channel whose signature holds. Wiped when dropped.
+/// The recipient's side of a channel with a verified signature. Zeroized on drop.
 pub struct ChannelReceiver {
-    bond: Bond,
-    secret: Secret,
+    binding: ChannelBinding,
+    secret: ChannelSecret,
     signer: VerifyingKey,
 }
 
-/// The channel that an envelope of the channel suite was sealed under.
+/// Returns the channel of an envelope; `None` for other suites.
 pub fn channel_of(envelope: &Envelope) -> Option<ChannelId> {
     let (header, _) = envelope.sealed.split_first_chunk()?;
     Header::parse(*header).map(|header| header.channel)
 }
 
 impl ChannelSender {
-    /// Begins a channel that seals at most so many envelopes, and tells what of it is to be stored. Whether the
-    /// identities are those of the draft's API keys is the caller's to know.
+    /// Begins a channel for at most `envelopes_max` envelopes. Also returns the part to store. The
+    /// caller ensures that the identities belong to the API keys of the draft.
     pub fn begin(
         draft: &ChannelDraft,
         envelopes_max: u32,
@@ -84,42 +85,43 @@ impl ChannelSender {
         let (encapsulation, secret) = recipient
             .encapsulate(&info(draft, sealing_version), EXPORTER_CONTEXT, entropy)
             .ok_or(WalletError::NotSealable)?;
-        let bond = Bond::of(draft, sealing_version, &encapsulation);
-        let signature = sender.sign(&bond.statement())?;
+        let binding = ChannelBinding::of(draft, sealing_version, &encapsulation);
+        let signature = sender.sign(&binding.statement())?;
         let channel =
             Channel { id, sender: from, recipient: to, sealing_version, encapsulation, signature };
-        Ok((Self { bond, secret, sealed: AtomicU32::new(0), envelopes_max }, channel))
+        Ok((Self { binding, secret, sealed: AtomicU32::new(0), envelopes_max }, channel))
     }
 
-    /// The version of the recipient's key that it was begun with.
+    /// Returns the version of the recipient's sealing key.
     pub fn sealing_version(&self) -> u32 {
-        self.bond.sealing_version
+        self.binding.sealing_version
     }
 
-    /// Whether it has sealed all that it may.
+    /// Returns whether the channel has sealed `envelopes_max` envelopes.
     pub fn is_exhausted(&self) -> bool {
         self.sealed.load(Ordering::Relaxed) >= self.envelopes_max
     }
 
-    /// Seals a message and signs it as the sender. A draft of another pair is [`WalletError::NotSealable`]; a channel
-    /// that has sealed all that it may is [`WalletError::ChannelExhausted`].
+    /// Seals a message and signs the envelope as the sender. Fails with
+    /// [`WalletError::NotSealable`] if sender or recipient differ from the channel's, and with
+    /// [`WalletError::ChannelExhausted`] after the last envelope.
     pub fn seal(
         &self,
         draft: &EnvelopeDraft,
         message: &[u8],
         sender: &Identity,
     ) -> Result<Envelope, WalletError> {
-        if !self.bond.is_between(&draft.sender, &draft.recipient) {
+        if !self.binding.is_between(&draft.sender, &draft.recipient) {
             return Err(WalletError::NotSealable);
         }
-        let header = Header { channel: self.bond.draft.id, number: self.next_number()? };
-        let aad = self.bond.associated_data(draft);
+        let header = Header { channel: self.binding.draft.id, number: self.next_number()? };
+        let aad = self.binding.associated_data(draft);
         let cipher = cipher(&self.secret, &draft.id).ok_or(WalletError::NotSealable)?;
         let sealed = encrypt(&cipher, &header, &aad, message).ok_or(WalletError::NotSealable)?;
         draft.sign(Suite::Channel, sealed, &aad, sender)
     }
 
-    /// Every number once, whichever thread asks, and none past the last.
+    /// Issues each number once across threads, up to the maximum.
     fn next_number(&self) -> Result<u32, WalletError> {
         let next = |sealed| (sealed < self.envelopes_max).then(|| sealed + 1);
         let number = self.sealed.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
@@ -128,8 +130,8 @@ impl ChannelSender {
 }
 
 impl ChannelReceiver {
-    /// The recipient's side of a stored channel, once it is certain that `sender` signed it as it is;
-    /// [`WalletError::NotOpenable`] where that does not hold.
+    /// Accepts a stored channel as its recipient. Fails with [`WalletError::NotOpenable`] unless
+    /// `sender` signed exactly this channel.
     pub fn accept(
         channel: &Channel,
         recipient: &Identity,
@@ -141,19 +143,19 @@ impl ChannelReceiver {
     fn try_accept(channel: &Channel, recipient: &Identity, sender: &Did) -> Option<Self> {
         let Channel { id, sender: from, recipient: to, sealing_version, .. } = *channel;
         let draft = ChannelDraft { id, sender: from, recipient: to };
-        let bond = Bond::of(&draft, sealing_version, &channel.encapsulation);
+        let binding = ChannelBinding::of(&draft, sealing_version, &channel.encapsulation);
         let signer = did::parse(sender).ok()?;
-        if !signature::is_valid(&signer, &bond.statement(), &channel.signature) {
+        if !signature::is_valid(&signer, &binding.statement(), &channel.signature) {
             return None;
         }
         let key = recipient.sealing_key(Suite::Channel, sealing_version).ok()?;
         let info = info(&draft, sealing_version);
         let secret = key.decapsulate(&info, EXPORTER_CONTEXT, &channel.encapsulation)?;
-        Some(Self { bond, secret, signer })
+        Some(Self { binding, secret, signer })
     }
 
-    /// Opens an envelope of this channel, once it is certain that it is whole, is the envelope that its metadata tells
-    /// of, and was signed by the channel's sender; [`WalletError::NotOpenable`] where anything of that does not hold.
+    /// Opens an envelope of this channel. Fails with [`WalletError::NotOpenable`] unless hash,
+    /// metadata, signature and ciphertext are all correct.
     pub fn open(&self, envelope: &Envelope) -> Result<Zeroizing<Vec<u8>>, WalletError> {
         self.try_open(envelope).ok_or(WalletError::NotOpenable)
     }
@@ -162,9 +164,9 @@ impl ChannelReceiver {
         let (header_bytes, body) = envelope.sealed.split_first_chunk()?;
         let header = Header::parse(*header_bytes)?;
         let draft = EnvelopeDraft::of(&envelope.meta);
-        let is_of_this = header.channel == self.bond.draft.id
-            && self.bond.is_between(&draft.sender, &draft.recipient);
-        let aad = self.bond.associated_data(&draft);
+        let is_of_this = header.channel == self.binding.draft.id
+            && self.binding.is_between(&draft.sender, &draft.recipient);
+        let aad = self.binding.associated_data(&draft);
         if !is_of_this || !is_authentic(envelope, Suite::Channel, &aad, &self.signer) {
             return None;
         }
@@ -174,18 +176,19 @@ impl ChannelReceiver {
 
 impl fmt::Debug for ChannelSender {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ChannelSender").field("draft", &self.bond.draft).finish_non_exhaustive()
+        f.debug_struct("ChannelSender").field("draft", &self.binding.draft).finish_non_exhaustive()
     }
 }
 
 impl fmt::Debug for ChannelReceiver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ChannelReceiver").field("draft", &self.bond.draft).finish_non_exhaustive()
+        f.debug_struct("ChannelReceiver")
+            .field("draft", &self.binding.draft)
+            .finish_non_exhaustive()
     }
 }
 
 const EXPORTER_CONTEXT: &[u8] = b"sealpost/v1/channel-secret";
 
 #[cfg(test)]
-#[path = "channel_tests.rs"]
 mod tests;

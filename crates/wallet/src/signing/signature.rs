@@ -1,6 +1,6 @@
-//! Ed25519 (RFC 8032). Signing is by `graviola`'s assembler where the processor has the instructions that it needs, else
-//! by `ed25519-dalek`: both wipe their keys when dropped (ring does not), and there is one right signature for a key
-//! and a statement. Verifying is `ed25519-dalek`'s alone.
+//! Ed25519 (RFC 8032). `graviola` signs if the processor supports it, otherwise `ed25519-dalek`.
+//! Both zeroize keys on drop, which `ring` does not, and both give the same signatures.
+//! `ed25519-dalek` always verifies.
 
 use ed25519_dalek::{Signature, SignatureError, Signer, VerifyingKey};
 use graviola::{signing::eddsa::Ed25519SigningKey as FastKey, util::is_cpu_supported};
@@ -8,10 +8,10 @@ use zeroize::Zeroizing;
 
 use crate::WalletError;
 
-/// A private key, as each of those wants it who may have to sign.
+/// A private key, in the form of each implementation.
 pub(crate) struct SigningKey {
     portable: ed25519_dalek::SigningKey,
-    /// `None` on a processor where it would panic.
+    /// `None` on processors without support, where `graviola` panics.
     fast: Option<FastKey>,
 }
 
@@ -45,8 +45,9 @@ pub(crate) fn sign(key: &SigningKey, statement: &[u8]) -> Result<[u8; 64], Walle
     Ok(signature.to_bytes())
 }
 
-/// Whether this key signed this statement. Strict: RFC 8032 leaves open whether keys and nonces of small order
-/// count, and with such a key one signature holds for many statements. Ring lets those through.
+/// Returns whether `key` signed `statement`. RFC 8032 leaves open whether keys and nonces of small
+/// order are valid. This check rejects them, because one such signature can be valid for many
+/// statements.
 pub(crate) fn is_valid(key: &VerifyingKey, statement: &[u8], signature: &[u8; 64]) -> bool {
     key.verify_strict(statement, &Signature::from_bytes(signature)).is_ok()
 }
@@ -71,7 +72,7 @@ mod tests {
     }
 
     proptest! {
-        /// With what the RFC's vectors are not about: statements longer than a block, and which of them signs.
+        /// Covers statements longer than one block, and the choice of the implementation.
         #[test]
         fn every_signer_gives_the_same_signature(
             seed: [u8; 32],
@@ -85,7 +86,8 @@ mod tests {
         }
     }
 
-    /// The neutral element as key and nonce, with a zero scalar, satisfies the plain equation for every statement.
+    /// The neutral element as key and nonce, with scalar zero, satisfies the equation without
+    /// cofactor for every statement.
     #[test]
     fn a_key_of_small_order_verifies_nothing() {
         let mut neutral = [0; 32];

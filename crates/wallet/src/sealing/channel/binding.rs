@@ -1,26 +1,40 @@
-//! What a channel is bound to: to its pair, its id and its encapsulation, by the key schedule, by the sender's signature
-//! and by the associated data of every envelope.
+//! Binds a channel to its sender, recipient, id and encapsulation. The binding enters the key
+//! schedule, the sender's signature, and the associated data of every envelope.
 
-use sealpost_domain::{ApiKeyId, Suite};
+use sealpost_domain::{ApiKeyId, ChannelId, Suite};
 use sha2::{Digest, Sha256};
 
-use super::ChannelDraft;
-use crate::{EnvelopeDraft, binding::length_prefixed, sealing::VERSION};
+use crate::{
+    length_prefix::length_prefixed,
+    sealing::envelope::{EnvelopeDraft, VERSION},
+};
 
-/// What both sides agree on. The digest stands for everything that is stored of the channel but its signature.
-pub(super) struct Bond {
+/// The identity of a new channel. The signature binds the channel to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChannelDraft {
+    /// Id of the channel.
+    pub id: ChannelId,
+    /// The key that seals envelopes.
+    pub sender: ApiKeyId,
+    /// The key that opens envelopes.
+    pub recipient: ApiKeyId,
+}
+
+/// The parameters that both sides must agree on. The digest covers all stored fields except the
+/// signature.
+pub(super) struct ChannelBinding {
     pub(super) draft: ChannelDraft,
     pub(super) sealing_version: u32,
     digest: [u8; 32],
 }
 
-impl Bond {
+impl ChannelBinding {
     pub(super) fn of(draft: &ChannelDraft, sealing_version: u32, encapsulation: &[u8]) -> Self {
         let parts = [terms(draft, sealing_version), length_prefixed(&[encapsulation])];
         Self { draft: *draft, sealing_version, digest: Sha256::digest(parts.concat()).into() }
     }
 
-    /// What the sender signs when the channel begins.
+    /// Returns the bytes that the sender signs when the channel begins.
     pub(super) fn statement(&self) -> Vec<u8> {
         [STATEMENT_PREFIX, &self.digest].concat()
     }
@@ -29,14 +43,15 @@ impl Bond {
         (&self.draft.sender, &self.draft.recipient) == (sender, recipient)
     }
 
-    /// That of every envelope, and the digest. The cipher alone would not tie a ciphertext to one key, and so to one
-    /// encapsulation; the envelope's signature, which covers this, does.
+    /// Returns the associated data of an envelope: the fields of its draft, then the channel's
+    /// digest. AES-GCM does not commit to one key, and therefore not to one encapsulation. The
+    /// envelope's signature covers this data and does.
     pub(super) fn associated_data(&self, draft: &EnvelopeDraft) -> Vec<u8> {
         [draft.associated_data(), length_prefixed(&[&self.digest])].concat()
     }
 }
 
-/// Shapes the channel's secret.
+/// Returns the `info` input of HPKE's key schedule (RFC 9180, section 5.1).
 pub(super) fn info(draft: &ChannelDraft, sealing_version: u32) -> Vec<u8> {
     let suite = [VERSION, Suite::Channel.byte()];
     [INFO_PREFIX, &suite, &terms(draft, sealing_version)].concat()

@@ -1,5 +1,5 @@
-//! What an attacker can try who does more than flip bits: hash again, sign again, replay. The black-box tests are in
-//! `tests/envelopes.rs`.
+//! Attacks beyond flipped bits: new hashes, new signatures and replays. `tests/envelopes.rs` has
+//! the black-box tests.
 
 use proptest::prelude::*;
 
@@ -22,7 +22,7 @@ fn sealed(suite: Suite) -> Envelope {
     seal_with(&draft(), MESSAGE, &Identity::of(1), &key, &mut Entropy::of([9; 64])).unwrap()
 }
 
-/// The sender itself changed the envelope: hash, size and signature hold for what is there now.
+/// The sender itself changed the envelope: hash, size and signature match the new content.
 fn signed_again(mut envelope: Envelope) -> Envelope {
     envelope.meta.hash = hash(&envelope.sealed);
     envelope.meta.payload_size_bytes = size(&envelope.sealed).unwrap();
@@ -36,10 +36,10 @@ fn is_refused(envelope: &Envelope) -> bool {
     open(envelope, &Identity::of(2), &Identity::of(1).did()) == Err(WalletError::NotOpenable)
 }
 
-/// Envelopes that were stored once must open for ever: these bytes may not change. Those of the classic suite, and
-/// both signatures, were computed apart from this code.
+/// Stored envelopes must open forever, so these bytes must not change. An independent program
+/// computed those of the classic suite and both signatures.
 #[test]
-fn an_envelope_of_fixed_randomness_is_always_the_same() {
+fn an_envelope_with_fixed_randomness_never_changes() {
     for (suite, size, digest, signature) in PINNED {
         let envelope = sealed(suite);
         assert_eq!(envelope.sealed.len(), size);
@@ -52,18 +52,19 @@ fn an_envelope_of_fixed_randomness_is_always_the_same() {
 }
 
 #[test]
-fn every_bit_is_held_by_hpke_too_when_the_sender_signs_again() {
+fn hpke_authenticates_every_bit_after_a_new_signature() {
     let envelope = sealed(Suite::Classic);
     for bit in 0..envelope.sealed.len() * 8 {
         let mut changed = envelope.clone();
         changed.sealed[bit / 8] ^= 1 << (bit % 8);
-        // X25519 ignores the highest bit of a public key (RFC 7748, section 5); HPKE hashes it in all the same.
+        // X25519 ignores the highest bit of a public key (RFC 7748, section 5), but HPKE hashes
+        // this bit too.
         assert!(is_refused(&signed_again(changed)), "bit {bit}");
     }
 }
 
 #[test]
-fn any_byte_of_a_hybrid_envelope_is_held_by_hpke_too() {
+fn hpke_authenticates_every_byte_of_a_hybrid_envelope() {
     let envelope = sealed(Suite::Hybrid);
     for place in (0..envelope.sealed.len()).step_by(13).chain(0..6) {
         let mut changed = envelope.clone();
@@ -73,7 +74,7 @@ fn any_byte_of_a_hybrid_envelope_is_held_by_hpke_too() {
 }
 
 #[test]
-fn metadata_is_held_by_hpke_too_when_the_sender_signs_again() {
+fn hpke_authenticates_metadata_after_a_new_signature() {
     for suite in SUITES {
         let edits: [fn(&mut EnvelopeMeta); 5] = [
             |meta| meta.id = "env_01h455vb4pex5vsknk084sn02r".parse().unwrap(),
@@ -95,7 +96,7 @@ fn metadata_is_held_by_hpke_too_when_the_sender_signs_again() {
 }
 
 #[test]
-fn a_truncated_envelope_is_refused_and_nothing_panics() {
+fn a_truncated_envelope_is_rejected_without_a_panic() {
     for suite in SUITES {
         let envelope = sealed(suite);
         for length in 0..envelope.sealed.len() {
@@ -110,7 +111,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn rubbish_is_refused_whoever_signed_it(
+    fn random_bytes_are_rejected_even_if_signed(
         classic in any::<bool>(),
         rest in prop::collection::vec(any::<u8>(), 0..1300),
     ) {
@@ -123,7 +124,7 @@ proptest! {
 }
 
 #[test]
-fn a_signature_means_nothing_without_its_first_words() {
+fn a_signature_without_the_prefix_is_rejected() {
     let mut envelope = sealed(Suite::Classic);
     let aad = draft().associated_data();
     let bare = [envelope.meta.hash.0.as_slice(), &aad].concat();
@@ -131,9 +132,9 @@ fn a_signature_means_nothing_without_its_first_words() {
     assert!(is_refused(&envelope));
 }
 
-/// X25519 with a public key of small order gives zero: RFC 9180, section 7.1.4, wants that refused.
+/// X25519 with a public key of small order gives zero, which RFC 9180, section 7.1.4, rejects.
 #[test]
-fn an_encapsulation_of_small_order_is_refused() {
+fn an_encapsulation_of_small_order_is_rejected() {
     let mut envelope = sealed(Suite::Classic);
     envelope.sealed[HEADER_LEN..HEADER_LEN + 32].fill(0);
     assert!(is_refused(&signed_again(envelope)));

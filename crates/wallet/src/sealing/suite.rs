@@ -1,11 +1,13 @@
-//! HPKE (RFC 9180), base mode: KEM X25519 (section 7.1) or X-Wing (draft-connolly-cfrg-xwing-kem, KEM id 0x647a),
-//! with HKDF-SHA256. Single shot with AES-256-GCM here; the secret of a channel in `export`; what computes X-Wing in
-//! `x_wing`. Nothing else names the crate `hpke`'s types.
+//! HPKE (RFC 9180) in base mode. The KEM is X25519 (section 7.1) or X-Wing
+//! (draft-connolly-cfrg-xwing-kem, KEM id 0x647a), the KDF is HKDF-SHA256. This module has
+//! single-shot encryption with AES-256-GCM, `exporter` has the secrets of channels, and `x_wing` the
+//! X-Wing implementations. No other module uses types of the crate `hpke`.
 //!
-//! A private key is its 32 derived bytes as they are: X25519's scalar, X-Wing's seed. HPKE's `DeriveKeyPair` is not
-//! used, because for X-Wing it is still a draft that has changed before, and a key must come out the same for years.
+//! A private key is its 32 derived bytes: X25519's scalar, or X-Wing's seed. HPKE's `DeriveKeyPair`
+//! is not used, because its X-Wing variant is a draft that has changed before, and stored keys must
+//! stay the same.
 
-mod export;
+pub(super) mod exporter;
 mod x_wing;
 
 use std::{fmt, sync::Arc};
@@ -19,13 +21,14 @@ use zeroize::Zeroizing;
 
 use crate::entropy::Entropy;
 
-pub(crate) use self::{export::Secret, x_wing::XWing as Hybrid};
+pub(crate) use self::x_wing::XWing as Hybrid;
 
 pub(crate) type Classic = hpke::kem::X25519HkdfSha256;
 pub(crate) type Kdf = hpke::kdf::HkdfSha256;
 pub(crate) type Cipher = hpke::aead::AesGcm256;
 
-/// The key that messages to an identity are sealed to: one suite, one version. Parsed once and cheap to clone.
+/// The public key for envelopes to an identity, in one suite and version. Parsed once and cheap to
+/// clone.
 #[derive(Clone)]
 pub struct SealingPublicKey {
     version: u32,
@@ -35,12 +38,12 @@ pub struct SealingPublicKey {
 #[derive(Clone)]
 enum PublicKey {
     Classic(<Classic as Kem>::PublicKey),
-    /// Over 1,200 bytes, hence shared.
+    /// Shared, because it has more than 1,200 bytes.
     Hybrid(Arc<<Hybrid as Kem>::PublicKey>),
 }
 
 impl SealingPublicKey {
-    /// The suite that it belongs to. The channel suite has none of its own: it uses the hybrid suite's.
+    /// Returns the suite. Channels use keys of the hybrid suite.
     pub fn suite(&self) -> Suite {
         match self.key {
             PublicKey::Classic(_) => Suite::Classic,
@@ -48,12 +51,12 @@ impl SealingPublicKey {
         }
     }
 
-    /// Which of the identity's sealing keys it is, from 1.
+    /// Returns the version of the sealing key, from 1.
     pub fn version(&self) -> u32 {
         self.version
     }
 
-    /// The key in the form that its KEM defines.
+    /// Returns the key as its KEM serialises it: 32 bytes for X25519, 1,216 for X-Wing.
     pub fn to_bytes(&self) -> Vec<u8> {
         match &self.key {
             PublicKey::Classic(key) => key.to_bytes().to_vec(),
@@ -61,7 +64,7 @@ impl SealingPublicKey {
         }
     }
 
-    /// `header`, then encapsulation, ciphertext and tag.
+    /// Returns `header`, encapsulation, ciphertext and tag.
     pub(crate) fn seal(
         &self,
         header: &[u8],
@@ -85,7 +88,7 @@ impl fmt::Debug for SealingPublicKey {
     }
 }
 
-/// The private half, wiped when dropped.
+/// A private sealing key, zeroized on drop.
 pub(crate) enum SealingKey {
     Classic(<Classic as Kem>::PrivateKey),
     Hybrid(Box<<Hybrid as Kem>::PrivateKey>),
@@ -109,7 +112,7 @@ impl SealingKey {
         SealingPublicKey { version, key }
     }
 
-    /// Opens encapsulation, ciphertext and tag; `None` where anything does not hold.
+    /// Opens encapsulation, ciphertext and tag; `None` if any part is wrong.
     pub(crate) fn open(&self, context: &Context<'_>, sealed: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
         match self {
             Self::Classic(key) => open::<Classic>(key, context, sealed),
@@ -118,13 +121,14 @@ impl SealingKey {
     }
 }
 
-/// What both sides must agree on: `info` shapes the key, `aad` is authenticated with the message.
+/// Inputs that both sides must agree on. `info` enters the key schedule; `aad` is authenticated
+/// with the message.
 pub(crate) struct Context<'a> {
     pub(crate) info: &'a [u8],
     pub(crate) aad: &'a [u8],
 }
 
-/// The result is laid out once and the message encrypted where it stands; until then, dropping it wipes it.
+/// Encrypts in place, in a buffer of the final size. The buffer is zeroized if encryption fails.
 fn seal<K: Kem>(
     recipient: &K::PublicKey,
     header: &[u8],
@@ -148,7 +152,7 @@ fn seal<K: Kem>(
         entropy,
     )
     .ok()
-    .filter(|_| !entropy.ran_dry())?;
+    .filter(|_| !entropy.is_exhausted())?;
     encapsulation.write_exact(sealed.get_mut(header.len()..message_start)?);
     sealed.extend_from_slice(&tag.to_bytes());
     Some(std::mem::take(&mut *sealed))

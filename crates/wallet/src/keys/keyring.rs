@@ -1,4 +1,5 @@
-//! Key-encryption keys: several versions at once, of which the highest encrypts and the others only decrypt.
+//! Key-encryption keys (KEKs) in several versions. The highest version encrypts; the others only
+//! decrypt.
 
 use std::{
     collections::BTreeMap,
@@ -7,56 +8,58 @@ use std::{
 };
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use sealpost_domain::Wrapped;
 use zeroize::Zeroizing;
 
-use crate::{WalletError, entropy, wrapping::Place};
+use crate::{WalletError, entropy};
 
-/// The key-encryption keys of an installation. Everything secret in the database is encrypted under one of them. It
-/// is shared by everybody who decrypts, and can learn a new version while they do.
+/// The key-encryption keys of an installation. Every stored secret is encrypted under one of them.
+/// Threads share the keyring, and new versions can be added at run time.
 pub struct Keyring {
     keys: RwLock<BTreeMap<u32, Key>>,
 }
 
-/// What is wrong with the text of a keyring. Entries are counted from 1; in a key file that is the line.
+/// Why the text of a keyring is invalid. Entries are counted from 1; in a key file with one entry
+/// per line this is the line number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum KeyringFault {
-    /// An entry is not `VERSION:BASE64`.
-    #[error("line {line} is not VERSION:BASE64")]
+    /// The entry is not `VERSION:BASE64`.
+    #[error(
+        "line {line} is not VERSION:BASE64: write a version number, a colon and the key in base64"
+    )]
     BadLine {
-        /// Which entry.
+        /// Number of the entry.
         line: usize,
     },
-    /// Two keys of one version.
-    #[error("line {line} repeats version {version}")]
+    /// Two entries have the same version.
+    #[error("line {line} repeats version {version}: each version must have one key")]
     DuplicateVersion {
-        /// The later entry.
+        /// Number of the later entry.
         line: usize,
-        /// The version of both.
+        /// The repeated version.
         version: u32,
     },
-    /// Not one key.
-    #[error("there is no key-encryption key; make one with `sealpost kek new`")]
+    /// The text has no entry.
+    #[error("no key-encryption key found: create one with `sealpost kek new`")]
     Empty,
-    /// Versions begin at 1.
-    #[error("line {line} has version 0; versions begin at 1")]
+    /// The entry has version 0. Versions begin at 1.
+    #[error("line {line} has version 0: versions begin at 1")]
     VersionZero {
-        /// Which entry.
+        /// Number of the entry.
         line: usize,
     },
-    /// A key of another length than 32 bytes.
-    #[error("line {line} has a key of {length} bytes; it must have 32")]
+    /// The key does not have 32 bytes.
+    #[error("line {line} has a key of {length} bytes: it must have 32 bytes")]
     WrongLength {
-        /// Which entry.
+        /// Number of the entry.
         line: usize,
-        /// How many bytes it has.
+        /// Length of the key in bytes.
         length: usize,
     },
 }
 
 impl Keyring {
-    /// Reads `VERSION:BASE64` entries, one a line or separated by commas. Blank lines and lines that start with `#`
-    /// are skipped.
+    /// Parses `VERSION:BASE64` entries, one per line or separated by commas. Ignores blank lines
+    /// and lines that start with `#`.
     pub fn parse(text: &str) -> Result<Self, KeyringFault> {
         let mut keys = BTreeMap::new();
         for (line, entry) in (1..).zip(text.lines().flat_map(entries)) {
@@ -74,8 +77,8 @@ impl Keyring {
         Ok(Self { keys: RwLock::new(keys) })
     }
 
-    /// Takes over the versions of `other` that are not known yet, and tells which. A known version stays the key that
-    /// it is: what was encrypted under it must go on to decrypt.
+    /// Adds the unknown versions of `other` and returns them. Known versions keep their key,
+    /// because stored secrets are encrypted under it.
     pub fn add_versions(&self, other: Self) -> Vec<u32> {
         let theirs = other.keys.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut keys = self.keys.write().unwrap_or_else(PoisonError::into_inner);
@@ -89,14 +92,14 @@ impl Keyring {
         learned
     }
 
-    /// A new key as the line of a key file.
+    /// Generates a key and returns it as a line of a key file.
     pub fn fresh_line(version: u32) -> Result<Zeroizing<String>, WalletError> {
         if version == 0 {
             return Err(WalletError::UnknownKekVersion { version });
         }
         let mut key = Zeroizing::new([0; KEY_LEN]);
         entropy::fill(key.as_mut_slice())?;
-        // Room for all of it, so that no half-written copy is left behind by growing.
+        // Allocates the final size, because growing would leave a partial copy in memory.
         let mut line = Zeroizing::new(String::with_capacity(LINE_LEN_MAX));
         line.push_str(&version.to_string());
         line.push(':');
@@ -104,28 +107,14 @@ impl Keyring {
         Ok(line)
     }
 
-    /// The version that encrypts.
+    /// Returns the version that encrypts.
     pub fn newest(&self) -> u32 {
         self.versions().last().copied().unwrap_or_default()
     }
 
-    /// Every version there is, lowest first.
+    /// Returns all versions in ascending order.
     pub fn versions(&self) -> Vec<u32> {
         self.keys.read().unwrap_or_else(PoisonError::into_inner).keys().copied().collect()
-    }
-
-    /// A known text encrypted under exactly this version: left in the database, it shows at start-up whether the
-    /// key is still the one that it was.
-    pub fn mark(&self, version: u32) -> Result<Wrapped, WalletError> {
-        self.wrap_under(version, &mark_place(&version.to_be_bytes()), MARK)
-    }
-
-    /// Whether the mark was left by the key that now has this version: [`WalletError::NotDecryptable`] where the key
-    /// is another one, [`WalletError::UnknownKekVersion`] where it is missing.
-    pub fn check_mark(&self, version: u32, mark: &Wrapped) -> Result<(), WalletError> {
-        self.require(version)?;
-        let text = self.unwrap(&mark_place(&version.to_be_bytes()), mark)?;
-        if text.as_slice() == MARK { Ok(()) } else { Err(WalletError::NotDecryptable) }
     }
 
     pub(crate) fn require(&self, version: u32) -> Result<Key, WalletError> {
@@ -140,7 +129,7 @@ impl fmt::Debug for Keyring {
     }
 }
 
-/// A comment may hold commas, so it is told apart before the line is split.
+/// Detects comments before the line is split, because comments may contain commas.
 fn entries(line: &str) -> impl Iterator<Item = &str> {
     let separator = if line.trim_start().starts_with('#') { '\n' } else { ',' };
     line.split(separator).map(str::trim)
@@ -165,17 +154,12 @@ fn parse_entry(entry: &str, line: usize) -> Result<(u32, Key), KeyringFault> {
     Ok((version, Arc::new(key)))
 }
 
-/// Shared so that it stays in one place, and is wiped there when nobody uses it any more.
+/// Shared, so that one copy exists. It is zeroized when the last user drops it.
 pub(crate) type Key = Arc<Zeroizing<[u8; KEY_LEN]>>;
 
-fn mark_place(version: &[u8; 4]) -> Place<'_> {
-    Place { table: "kek_marks", row: version, column: "mark" }
-}
-
 const KEY_LEN: usize = 32;
-/// Ten digits, a colon and 44 characters.
+/// Ten digits, a colon and 44 characters of base64.
 const LINE_LEN_MAX: usize = 55;
-const MARK: &[u8] = b"sealpost/v1/kek-mark";
 
 #[cfg(test)]
 mod tests {
@@ -186,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_file_and_a_comma_separated_list_read_alike() {
+    fn a_key_file_and_a_comma_separated_list_parse_alike() {
         let (old, new) = (line(1, 1), line(7, 7));
         for text in [
             format!("# old, do not use: 1\n\n{old}\r\n  {new} \n"),
@@ -201,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_keyring_learns_new_versions_and_keeps_the_ones_it_has() {
+    fn a_keyring_adds_new_versions_and_keeps_existing_keys() {
         let keyring = Keyring::parse(&line(1, 1)).unwrap();
         let other = Keyring::parse(&format!("{},{}", line(1, 9), line(2, 2))).unwrap();
         assert_eq!(keyring.add_versions(other), [2]);
@@ -210,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_say_where_and_what() {
+    fn faults_name_line_and_problem() {
         let good = line(1, 1);
         for (text, fault) in [
             (String::new(), KeyringFault::Empty),
@@ -230,25 +214,11 @@ mod tests {
     }
 
     #[test]
-    fn a_fresh_line_reads_back() {
+    fn a_fresh_line_can_be_parsed() {
         let line = Keyring::fresh_line(u32::MAX).unwrap();
         assert_eq!((line.len(), line.capacity()), (LINE_LEN_MAX, LINE_LEN_MAX));
         assert_eq!(Keyring::parse(&line).unwrap().newest(), u32::MAX);
         assert_ne!(line, Keyring::fresh_line(u32::MAX).unwrap());
         assert!(Keyring::fresh_line(0).is_err());
-    }
-
-    #[test]
-    fn a_mark_tells_a_wrong_key_and_a_missing_one() {
-        let keyring = Keyring::parse(&format!("{},{}", line(1, 1), line(2, 2))).unwrap();
-        let mark = keyring.mark(1).unwrap();
-        assert_eq!(keyring.check_mark(1, &mark), Ok(()));
-        assert_eq!(keyring.check_mark(2, &mark), Err(WalletError::NotDecryptable));
-        let replaced = Keyring::parse(&line(1, 9)).unwrap();
-        assert_eq!(replaced.check_mark(1, &mark), Err(WalletError::NotDecryptable));
-        let missing = WalletError::UnknownKekVersion { version: 1 };
-        let only_the_newest = Keyring::parse(&line(2, 2)).unwrap();
-        assert_eq!(only_the_newest.check_mark(1, &mark), Err(missing));
-        assert_eq!(only_the_newest.mark(1).map(|_| ()), Err(missing));
     }
 }

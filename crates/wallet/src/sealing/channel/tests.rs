@@ -1,5 +1,5 @@
-//! What an attacker can try who does more than flip bits: hash again, sign again, replay, swap rows. The black-box
-//! tests are in `tests/channels.rs`.
+//! Attacks beyond flipped bits: new hashes, new signatures, replays and swapped rows.
+//! `tests/channels.rs` has the black-box tests.
 
 use sealpost_domain::{EnvelopeHash, Timestamp};
 use sha2::{Digest, Sha256};
@@ -27,7 +27,7 @@ fn draft() -> EnvelopeDraft {
     }
 }
 
-/// From identity 1 to identity 2, of this randomness.
+/// Begins a channel from identity 1 to identity 2 with fixed randomness.
 fn begun(randomness: u8) -> (ChannelSender, Channel) {
     let key = Identity::of(2).sealing_public_key(Suite::Channel, 3).unwrap();
     let mut entropy = Entropy::of([randomness; 64]);
@@ -38,19 +38,19 @@ fn accepted(channel: &Channel) -> Result<ChannelReceiver, WalletError> {
     ChannelReceiver::accept(channel, &Identity::of(2), &Identity::of(1).did())
 }
 
-/// The sender itself changed the envelope: hash, size and signature hold for what is there now.
-fn signed_again(bond: &Bond, mut envelope: Envelope) -> Envelope {
+/// The sender itself changed the envelope: hash, size and signature match the new content.
+fn signed_again(binding: &ChannelBinding, mut envelope: Envelope) -> Envelope {
     let (draft, suite) = (EnvelopeDraft::of(&envelope.meta), envelope.meta.suite);
     let sealed = std::mem::take(&mut envelope.sealed);
-    draft.sign(suite, sealed, &bond.associated_data(&draft), &Identity::of(1)).unwrap()
+    draft.sign(suite, sealed, &binding.associated_data(&draft), &Identity::of(1)).unwrap()
 }
 
-/// The sender itself changed the channel, and signs it as it is now.
+/// The sender itself changed the channel and signed it again.
 fn signed_as_it_is(mut channel: Channel) -> Channel {
     let Channel { id, sender, recipient, sealing_version, .. } = channel;
     let draft = ChannelDraft { id, sender, recipient };
-    let bond = Bond::of(&draft, sealing_version, &channel.encapsulation);
-    channel.signature = Identity::of(1).sign(&bond.statement()).unwrap();
+    let binding = ChannelBinding::of(&draft, sealing_version, &channel.encapsulation);
+    channel.signature = Identity::of(1).sign(&binding.statement()).unwrap();
     channel
 }
 
@@ -58,10 +58,11 @@ fn is_refused(receiver: &ChannelReceiver, envelope: &Envelope) -> bool {
     receiver.open(envelope) == Err(WalletError::NotOpenable)
 }
 
-/// Envelopes that were stored once must open for ever: these bytes may not change. They were computed apart from this
-/// code, from the primitives, by a program that also gives what the drafts of X-Wing and of HPKE's exporter publish.
+/// Stored envelopes must open forever, so these bytes must not change. An independent program
+/// computed them from the primitives; it also reproduces the published vectors of X-Wing and of
+/// HPKE's exporter.
 #[test]
-fn a_channel_of_fixed_randomness_is_always_the_same() {
+fn a_channel_with_fixed_randomness_never_changes() {
     let (sender, channel) = begun(9);
     let digest = |bytes: &[u8]| hex::encode(Sha256::digest(bytes));
     assert_eq!(channel.encapsulation.len(), 1120);
@@ -78,25 +79,25 @@ fn a_channel_of_fixed_randomness_is_always_the_same() {
 }
 
 #[test]
-fn every_bit_is_held_by_the_cipher_too_when_the_sender_signs_again() {
+fn the_cipher_authenticates_every_bit_after_a_new_signature() {
     let (sender, channel) = begun(9);
     let receiver = accepted(&channel).unwrap();
     let envelope = sender.seal(&draft(), MESSAGE, &Identity::of(1)).unwrap();
-    assert!(!is_refused(&receiver, &signed_again(&receiver.bond, envelope.clone())));
+    assert!(!is_refused(&receiver, &signed_again(&receiver.binding, envelope.clone())));
     for bit in 0..envelope.sealed.len() * 8 {
         let mut changed = envelope.clone();
         changed.sealed[bit / 8] ^= 1 << (bit % 8);
-        assert!(is_refused(&receiver, &signed_again(&receiver.bond, changed)), "bit {bit}");
+        assert!(is_refused(&receiver, &signed_again(&receiver.binding, changed)), "bit {bit}");
     }
     for length in 0..envelope.sealed.len() {
         let mut cut = envelope.clone();
         cut.sealed.truncate(length);
-        assert!(is_refused(&receiver, &signed_again(&receiver.bond, cut)), "{length}");
+        assert!(is_refused(&receiver, &signed_again(&receiver.binding, cut)), "{length}");
     }
 }
 
 #[test]
-fn metadata_is_held_by_the_cipher_too_when_the_sender_signs_again() {
+fn the_cipher_authenticates_metadata_after_a_new_signature() {
     let (sender, channel) = begun(9);
     let receiver = accepted(&channel).unwrap();
     let edits: [fn(&mut Envelope); 5] = [
@@ -109,13 +110,13 @@ fn metadata_is_held_by_the_cipher_too_when_the_sender_signs_again() {
     for edit in edits {
         let mut changed = sender.seal(&draft(), MESSAGE, &Identity::of(1)).unwrap();
         edit(&mut changed);
-        assert!(is_refused(&receiver, &signed_again(&receiver.bond, changed)));
+        assert!(is_refused(&receiver, &signed_again(&receiver.binding, changed)));
     }
 }
 
-/// The recipient has the secret as well, and so could make any ciphertext; it cannot sign.
+/// The recipient knows the secret and can make any ciphertext, but it cannot sign.
 #[test]
-fn whoever_has_the_secret_cannot_make_the_sender_say_anything() {
+fn the_secret_alone_cannot_forge_the_sender() {
     let (sender, channel) = begun(9);
     let receiver = accepted(&channel).unwrap();
     let forged = sender.seal(&draft(), b"I owe you.", &Identity::of(2)).unwrap();
@@ -126,10 +127,10 @@ fn whoever_has_the_secret_cannot_make_the_sender_say_anything() {
     assert!(is_refused(&receiver, &borrowed));
 }
 
-/// Without the digest in what each envelope's signature covers, a sender could exchange the row later, under an
-/// envelope whose hash is known, and say that another message was meant.
+/// Every envelope's signature covers the channel's digest. Otherwise a sender could swap the
+/// channel's row later and claim another message under the same envelope hash.
 #[test]
-fn an_envelope_opens_with_the_encapsulation_that_it_was_sealed_under_and_with_no_other() {
+fn an_envelope_opens_only_under_its_own_encapsulation() {
     let (sender, channel) = begun(9);
     let (other_sender, other) = begun(8);
     assert_eq!(channel.id, other.id);
@@ -137,27 +138,27 @@ fn an_envelope_opens_with_the_encapsulation_that_it_was_sealed_under_and_with_no
     let envelope = sender.seal(&draft(), MESSAGE, &Identity::of(1)).unwrap();
     assert!(!is_refused(&receiver, &envelope));
     assert!(is_refused(&exchanged, &envelope));
-    assert!(is_refused(&exchanged, &signed_again(&exchanged.bond, envelope)));
+    assert!(is_refused(&exchanged, &signed_again(&exchanged.binding, envelope)));
     let envelope = other_sender.seal(&draft(), MESSAGE, &Identity::of(1)).unwrap();
-    assert!(is_refused(&receiver, &signed_again(&receiver.bond, envelope)));
+    assert!(is_refused(&receiver, &signed_again(&receiver.binding, envelope)));
 }
 
-/// The two halves that bind an encapsulation to one key, each without the other.
+/// Tests the two halves that bind an encapsulation to one key, each without the other.
 #[test]
-fn the_digest_is_held_by_the_signature_and_by_the_cipher() {
+fn signature_and_cipher_both_authenticate_the_digest() {
     let (sender, channel) = begun(9);
     let mut receiver = accepted(&channel).unwrap();
     let envelope = sender.seal(&draft(), MESSAGE, &Identity::of(1)).unwrap();
-    let right = Bond::of(&channel_draft(), 3, &channel.encapsulation);
-    receiver.bond = Bond::of(&channel_draft(), 3, &begun(8).1.encapsulation);
+    let right = ChannelBinding::of(&channel_draft(), 3, &channel.encapsulation);
+    receiver.binding = ChannelBinding::of(&channel_draft(), 3, &begun(8).1.encapsulation);
     assert!(is_refused(&receiver, &envelope), "the secret is right and the signature is not");
-    assert!(is_refused(&receiver, &signed_again(&receiver.bond, envelope.clone())));
-    receiver.bond = right;
+    assert!(is_refused(&receiver, &signed_again(&receiver.binding, envelope.clone())));
+    receiver.binding = right;
     assert!(!is_refused(&receiver, &envelope));
 }
 
 #[test]
-fn no_part_of_a_stored_channel_may_change() {
+fn any_changed_part_of_a_stored_channel_is_rejected() {
     let (_, channel) = begun(9);
     let edits: [fn(&mut Channel); 7] = [
         |it| it.id = "chn_01h455vb4pex5vsknk084sn02r".parse().unwrap(),
@@ -182,9 +183,9 @@ fn no_part_of_a_stored_channel_may_change() {
     }
 }
 
-/// X-Wing gives another secret for whatever was changed, and the key schedule for whatever it was changed for.
+/// X-Wing and the key schedule derive another secret after any change.
 #[test]
-fn a_channel_that_its_sender_signs_again_has_another_secret() {
+fn a_changed_and_resigned_channel_has_another_secret() {
     let (sender, channel) = begun(9);
     let edits: [fn(&mut Channel); 6] = [
         |it| it.id = "chn_01h455vb4pex5vsknk084sn02r".parse().unwrap(),
@@ -204,25 +205,25 @@ fn a_channel_that_its_sender_signs_again_has_another_secret() {
 }
 
 #[test]
-fn a_channels_signature_is_no_envelopes_signature() {
+fn signatures_of_channels_and_envelopes_are_separate() {
     let (_, mut channel) = begun(9);
-    let bond = Bond::of(&channel_draft(), 3, &channel.encapsulation);
-    let hash = EnvelopeHash(Sha256::digest(bond.statement()).into());
+    let binding = ChannelBinding::of(&channel_draft(), 3, &channel.encapsulation);
+    let hash = EnvelopeHash(Sha256::digest(binding.statement()).into());
     channel.signature = Identity::of(1).sign(&hash.0).unwrap();
     assert!(accepted(&channel).is_err());
-    channel.signature = Identity::of(1).sign(&bond.statement()["sealpost/".len()..]).unwrap();
+    channel.signature = Identity::of(1).sign(&binding.statement()["sealpost/".len()..]).unwrap();
     assert!(accepted(&channel).is_err());
 }
 
-/// Even where a caller repeats an id: numbers never do.
+/// Numbers never repeat, even if a caller repeats an id.
 #[test]
-fn the_same_draft_twice_is_sealed_under_different_nonces() {
+fn sealing_a_draft_twice_uses_different_nonces() {
     let (sender, channel) = begun(9);
     let seal = || sender.seal(&draft(), MESSAGE, &Identity::of(1)).unwrap();
     let (first, second) = (seal(), seal());
     assert_eq!(first.sealed[..18], second.sealed[..18]);
     assert_ne!(first.sealed[18..22], second.sealed[18..22]);
-    // Under one nonce the stream would be one, and so would the first bytes of the same message.
+    // Under the same nonce the key stream and therefore these bytes would be equal.
     assert_ne!(first.sealed[22..38], second.sealed[22..38]);
     let receiver = accepted(&channel).unwrap();
     assert!(!is_refused(&receiver, &first) && !is_refused(&receiver, &second));
@@ -232,7 +233,7 @@ const ENCAPSULATION: &str = "526beb6dad975606c94fe429f0ff1605c62b8e1f0b888557943
 const SECRET: &str = "5ecb12a070dfdc3d01016297d10216ad621df8fed8fe713d45db10b30ae65516";
 const CHANNEL_SIGNATURE: &str = "0db6b11e431ed072abc7651c6dfee18b51c866daf644b33ae35a4aa2f77bb55d";
 
-/// The first two envelopes: their sealed bytes, and the digests of their signatures.
+/// The first two envelopes: their sealed bytes and the digests of their signatures.
 const PINNED: [(&str, &str); 2] = [
     (
         "010301890a5dac96774bbcceb302099a805700000000cf317cfb9b1cbe61fcd7b93211fbd4ce888ee27447a1cf48f7e8560ba53d27b11be5df918b813270e566e8",

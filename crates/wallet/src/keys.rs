@@ -1,0 +1,12 @@
+//! Key-encryption keys, the secrets encrypted under them, and the identities derived from roots.
+
+mod derivation;
+mod identity;
+mod kek_mark;
+mod keyring;
+mod wrapping;
+
+pub use identity::{Identity, Root};
+pub use keyring::{Keyring, KeyringFault};
+pub(crate) use wrapping::StorageLocation;
+pub use wrapping::kek_version;

@@ -1,0 +1,53 @@
+//! Marks of key-encryption keys. A mark in the database reveals a wrong or missing key at start-up.
+
+use sealpost_domain::Wrapped;
+
+use super::{keyring::Keyring, wrapping::StorageLocation};
+use crate::WalletError;
+
+impl Keyring {
+    /// Encrypts a known text under this version. Stored in the database, this mark shows at
+    /// start-up whether the key changed.
+    pub fn mark(&self, version: u32) -> Result<Wrapped, WalletError> {
+        self.wrap_under(version, &location(&version.to_be_bytes()), MARK)
+    }
+
+    /// Checks a mark. Fails with [`WalletError::NotDecryptable`] if the version has another key
+    /// now, and with [`WalletError::UnknownKekVersion`] if its key is missing.
+    pub fn check_mark(&self, version: u32, mark: &Wrapped) -> Result<(), WalletError> {
+        self.require(version)?;
+        let text = self.unwrap(&location(&version.to_be_bytes()), mark)?;
+        if text.as_slice() == MARK { Ok(()) } else { Err(WalletError::NotDecryptable) }
+    }
+}
+
+fn location(version: &[u8; 4]) -> StorageLocation<'_> {
+    StorageLocation { table: "kek_marks", row: version, column: "mark" }
+}
+
+const MARK: &[u8] = b"sealpost/v1/kek-mark";
+
+#[cfg(test)]
+mod tests {
+    use base64::{Engine, engine::general_purpose::STANDARD};
+
+    use super::*;
+
+    fn line(version: u32, byte: u8) -> String {
+        format!("{version}:{}", STANDARD.encode([byte; 32]))
+    }
+
+    #[test]
+    fn a_mark_reveals_a_wrong_and_a_missing_key() {
+        let keyring = Keyring::parse(&format!("{},{}", line(1, 1), line(2, 2))).unwrap();
+        let mark = keyring.mark(1).unwrap();
+        assert_eq!(keyring.check_mark(1, &mark), Ok(()));
+        assert_eq!(keyring.check_mark(2, &mark), Err(WalletError::NotDecryptable));
+        let replaced = Keyring::parse(&line(1, 9)).unwrap();
+        assert_eq!(replaced.check_mark(1, &mark), Err(WalletError::NotDecryptable));
+        let missing = WalletError::UnknownKekVersion { version: 1 };
+        let only_the_newest = Keyring::parse(&line(2, 2)).unwrap();
+        assert_eq!(only_the_newest.check_mark(1, &mark), Err(missing));
+        assert_eq!(only_the_newest.mark(1).map(|_| ()), Err(missing));
+    }
+}

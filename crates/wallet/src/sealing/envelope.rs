@@ -1,0 +1,183 @@
+//! Envelopes with their own encapsulation. Envelopes of a channel are in `channel`.
+//!
+//! Sealed bytes, in order:
+//! - version 1 and suite, one byte each
+//! - version of the sealing key, 32 bits, big endian
+//! - HPKE encapsulation, ciphertext and tag
+//!
+//! These first six bytes are part of `info` in HPKE's key schedule. The associated data names
+//! envelope, sender, recipient and time. The sender's signature covers the hash of the sealed bytes
+//! and the associated data. HPKE's auth mode is not used: under it, the recipient's key could forge
+//! any sender (RFC 9180, section 9.1.1, advises a signature for that).
+
+use ed25519_dalek::VerifyingKey;
+use sealpost_domain::{
+    ApiKeyId, Did, Envelope, EnvelopeHash, EnvelopeId, EnvelopeMeta, Suite, Timestamp,
+};
+use sha2::{Digest, Sha256};
+use zeroize::Zeroizing;
+
+use super::suite::{Context, SealingPublicKey};
+use crate::{
+    Identity, WalletError,
+    entropy::Entropy,
+    length_prefix::length_prefixed,
+    signing::{did, signature},
+};
+
+/// The metadata of a new envelope. The signature and the associated data bind the envelope to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EnvelopeDraft {
+    /// Id of the envelope.
+    pub id: EnvelopeId,
+    /// The key that sends the envelope.
+    pub sender: ApiKeyId,
+    /// The key that can open the envelope.
+    pub recipient: ApiKeyId,
+    /// Time of sealing.
+    pub timestamp: Timestamp,
+}
+
+/// Seals a message to the recipient's key and signs the envelope as the sender. The caller ensures
+/// that the identities belong to the API keys of the draft.
+pub fn seal(
+    draft: &EnvelopeDraft,
+    message: &[u8],
+    sender: &Identity,
+    recipient: &SealingPublicKey,
+) -> Result<Envelope, WalletError> {
+    seal_with(draft, message, sender, recipient, &mut Entropy::draw()?)
+}
+
+/// Opens an envelope as its recipient. Fails with [`WalletError::NotOpenable`] unless hash,
+/// metadata, `sender`'s signature and ciphertext are all correct.
+pub fn open(
+    envelope: &Envelope,
+    recipient: &Identity,
+    sender: &Did,
+) -> Result<Zeroizing<Vec<u8>>, WalletError> {
+    try_open(envelope, recipient, sender).ok_or(WalletError::NotOpenable)
+}
+
+fn seal_with(
+    draft: &EnvelopeDraft,
+    message: &[u8],
+    sender: &Identity,
+    recipient: &SealingPublicKey,
+    entropy: &mut Entropy,
+) -> Result<Envelope, WalletError> {
+    let header = Header { suite: recipient.suite(), key_version: recipient.version() }.to_bytes();
+    let aad = draft.associated_data();
+    let context = Context { info: &info(header), aad: &aad };
+    let sealed =
+        recipient.seal(&header, &context, message, entropy).ok_or(WalletError::NotSealable)?;
+    draft.sign(recipient.suite(), sealed, &aad, sender)
+}
+
+fn try_open(envelope: &Envelope, recipient: &Identity, sender: &Did) -> Option<Zeroizing<Vec<u8>>> {
+    let (&header_bytes, body) = envelope.sealed.split_first_chunk()?;
+    let header = Header::parse(header_bytes)?;
+    let aad = EnvelopeDraft::of(&envelope.meta).associated_data();
+    if !is_authentic(envelope, header.suite, &aad, &did::parse(sender).ok()?) {
+        return None;
+    }
+    let key = recipient.sealing_key(header.suite, header.key_version).ok()?;
+    key.open(&Context { info: &info(header_bytes), aad: &aad }, body)
+}
+
+/// Checks that hash, size and suite of the metadata match the sealed bytes, and that `signer`
+/// signed them.
+pub(crate) fn is_authentic(
+    envelope: &Envelope,
+    suite: Suite,
+    aad: &[u8],
+    signer: &VerifyingKey,
+) -> bool {
+    let Envelope { meta, sealed, signature } = envelope;
+    hash(sealed) == meta.hash
+        && size(sealed) == Some(meta.payload_size_bytes)
+        && suite == meta.suite
+        && signature::is_valid(signer, &statement(&meta.hash, aad), signature)
+}
+
+impl EnvelopeDraft {
+    pub(crate) fn of(meta: &EnvelopeMeta) -> Self {
+        let EnvelopeMeta { id, sender, recipient, timestamp, .. } = *meta;
+        Self { id, sender, recipient, timestamp }
+    }
+
+    pub(crate) fn associated_data(&self) -> Vec<u8> {
+        length_prefixed(&[
+            self.id.as_bytes(),
+            self.sender.as_bytes(),
+            self.recipient.as_bytes(),
+            &self.timestamp.as_millis().to_be_bytes(),
+        ])
+    }
+
+    /// Builds an envelope from sealed bytes and signs it as the sender.
+    pub(crate) fn sign(
+        &self,
+        suite: Suite,
+        sealed: Vec<u8>,
+        aad: &[u8],
+        sender: &Identity,
+    ) -> Result<Envelope, WalletError> {
+        let hash = hash(&sealed);
+        let signature = sender.sign(&statement(&hash, aad))?;
+        let Self { id, sender, recipient, timestamp } = *self;
+        let payload_size_bytes = size(&sealed).ok_or(WalletError::NotSealable)?;
+        let meta =
+            EnvelopeMeta { id, sender, recipient, suite, hash, payload_size_bytes, timestamp };
+        Ok(Envelope { meta, sealed, signature })
+    }
+}
+
+/// The first six sealed bytes.
+struct Header {
+    suite: Suite,
+    key_version: u32,
+}
+
+impl Header {
+    fn to_bytes(&self) -> [u8; HEADER_LEN] {
+        let [a, b, c, d] = self.key_version.to_be_bytes();
+        [VERSION, self.suite.byte(), a, b, c, d]
+    }
+
+    fn parse(bytes: [u8; HEADER_LEN]) -> Option<Self> {
+        let [VERSION, suite, a, b, c, d] = bytes else {
+            return None;
+        };
+        let key_version = u32::from_be_bytes([a, b, c, d]);
+        // Envelopes of a channel open with their channel only.
+        let suite = Suite::from_byte(suite).filter(|suite| *suite != Suite::Channel)?;
+        Some(Self { suite, key_version })
+    }
+}
+
+fn hash(sealed: &[u8]) -> EnvelopeHash {
+    EnvelopeHash(Sha256::digest(sealed).into())
+}
+
+fn size(sealed: &[u8]) -> Option<u64> {
+    u64::try_from(sealed.len()).ok()
+}
+
+fn info(header: [u8; HEADER_LEN]) -> Vec<u8> {
+    [INFO_PREFIX, &header].concat()
+}
+
+/// Returns the signed bytes. The prefix makes the signature invalid in other contexts.
+fn statement(hash: &EnvelopeHash, aad: &[u8]) -> Vec<u8> {
+    [STATEMENT_PREFIX, &hash.0, aad].concat()
+}
+
+/// The first of all sealed bytes.
+pub(crate) const VERSION: u8 = 1;
+const HEADER_LEN: usize = 6;
+const INFO_PREFIX: &[u8] = b"sealpost/v1/envelope";
+const STATEMENT_PREFIX: &[u8] = b"sealpost/v1/envelope-signature";
+
+#[cfg(test)]
+mod tests;
