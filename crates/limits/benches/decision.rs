@@ -1,5 +1,5 @@
-//! What a decision costs: `cargo bench -p sealpost-limits`. The committing transaction makes one for every send while
-//! it holds its locks.
+//! Measures one decision: `cargo bench -p sealpost-limits`. The committing transaction makes one
+//! decision per send while it holds its locks.
 
 use std::hint::black_box;
 
@@ -15,13 +15,13 @@ fn main() {
     criterion.final_summary();
 }
 
-/// A request and its message, both admitted.
+/// Measures an admitted request with its admitted message.
 fn send(criterion: &mut Criterion) {
     let terms = Terms::of(&Plan::Enterprise(UNBOUNDED));
     criterion.bench_function("admit a request and its message", |bencher| {
         let mut usage = Usage::UNUSED;
         bencher.iter(|| {
-            // A limit that is reached would be a branch that is not meant here.
+            // Resets the throughput limit, so that every decision takes the same branch.
             usage.throughput_tat_us = 0;
             let request = admit_request(black_box(&terms), &mut usage, black_box(NOW));
             request.and_then(|()| admit_message(&terms, &mut usage, NOW))

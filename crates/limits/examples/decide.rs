@@ -1,4 +1,4 @@
-//! A key of the free plan that sends as fast as it can, decided by this crate alone.
+//! A key of the free plan sends as fast as possible. The example uses this crate alone.
 //!
 //! `cargo run -p sealpost-limits --example decide`
 
@@ -12,7 +12,7 @@ use sealpost_limits::{Terms, admit_message, admit_request, report};
 fn main() -> Result<(), Refusal> {
     let terms = Terms::of(&Plan::Explorer);
     let mut usage = Usage::UNUSED;
-    // The crate has no clock of its own: 2026-01-31T23:59:58Z, two seconds before the month ends.
+    // The crate has no clock. This is 2026-01-31T23:59:58Z, two seconds before the month ends.
     let mut now = Timestamp::from_millis(1_769_903_998_000);
 
     let mut sent = 0;
@@ -35,7 +35,7 @@ fn main() -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A message that is refused does not count as a request either: the decision is made on a copy.
+/// Decides on a copy of the usage: a refused message must not count as a request.
 fn send(terms: &Terms, usage: &Usage, now: Timestamp) -> Result<Usage, Refusal> {
     let mut after = *usage;
     admit_request(terms, &mut after, now)?;

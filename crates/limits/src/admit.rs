@@ -1,4 +1,4 @@
-//! The decision: one request against minute and day, one message against throughput and month.
+//! The decisions: a request against minute and day, a message against throughput and month.
 
 use std::time::Duration;
 
@@ -9,18 +9,18 @@ use crate::{
     window::{Span, one_more},
 };
 
-/// On what grounds a message is admitted.
+/// Why a message is admitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MessageAdmission {
-    /// Past the allowance, which this key may go over.
+    /// Beyond the allowance. The key's terms permit that.
     Overage,
-    /// Within the allowance.
+    /// Within the monthly allowance.
     WithinAllowance,
 }
 
-/// Admits one request and counts it against minute and day, or refuses it with [`Refusal::RateLimited`] and counts
-/// nothing. Where both are used up, the refusal names the one that lasts longer. A limit of 0 never admits, however
-/// long one waits.
+/// Admits one request and counts it against minute and day. Otherwise returns
+/// [`Refusal::RateLimited`] and counts nothing. If both windows are used up, the refusal names the
+/// longer wait. A limit of 0 never admits.
 pub fn admit_request(terms: &Terms, usage: &mut Usage, now: Timestamp) -> Result<(), Refusal> {
     let minute = Span::Minute.current(usage.minute, now);
     let day = Span::Day.current(usage.day, now);
@@ -37,11 +37,11 @@ pub fn admit_request(terms: &Terms, usage: &mut Usage, now: Timestamp) -> Result
     Ok(())
 }
 
-/// Admits one message and counts it against throughput and month, or counts nothing and refuses it:
-/// [`Refusal::RateLimited`] for throughput goes before [`Refusal::MonthlyLimitExceeded`].
+/// Admits one message and counts it against throughput and month. Otherwise counts nothing and
+/// returns [`Refusal::RateLimited`] for throughput, or else [`Refusal::MonthlyLimitExceeded`].
 ///
-/// The request that carries the message was admitted before; where the message is refused, that request does not
-/// count either, so the caller decides on a copy of the usage.
+/// The request of the message was admitted before. If the message is refused, the request must not
+/// count either, so decide on a copy of the usage.
 pub fn admit_message(
     terms: &Terms,
     usage: &mut Usage,
@@ -51,7 +51,8 @@ pub fn admit_message(
     let allowance = within_allowance(terms, month, now);
     let tat_us =
         throughput::admit(terms.per_second, usage.throughput_tat_us, now).map_err(|open_at| {
-            // When the second is over, a month that is used up still refuses.
+            // A used-up month still refuses after the throughput wait, so the longer wait is
+            // reported.
             let month_wait =
                 allowance.map_or_else(|blocked| blocked.retry_after, |_| Duration::ZERO);
             Refusal::RateLimited {

@@ -1,8 +1,9 @@
-//! Plans, windows, throughput: the decision whether a request is admitted.
+//! Plans, windows and throughput: decides whether a request is admitted.
 //!
-//! Pure: what was used and the present instant go in, a verdict and what is used now come out. Whoever stores the
-//! [`Usage`](sealpost_domain::Usage) locks it, decides, and writes it back in one transaction; then no more than
-//! the limit is admitted however many nodes serve the key, as long as their clocks are no more than five minutes apart.
+//! Pure: usage and the current time go in, a decision and the new usage come out. The store locks
+//! the [`Usage`](sealpost_domain::Usage), calls this crate, and writes the usage back in the same
+//! transaction. Then limits are exact across nodes, as long as their clocks differ by at most five
+//! minutes.
 //!
 //! ```
 //! use sealpost_domain::{Plan, Timestamp, Usage};

@@ -1,4 +1,4 @@
-//! What a key has used, as the status endpoint shows it.
+//! The usage report of the status endpoint.
 
 use schemars::JsonSchema;
 use sealpost_domain::{Timestamp, Usage, WindowUse};
@@ -6,32 +6,32 @@ use serde::Serialize;
 
 use crate::{Terms, window::Span};
 
-/// What was used and what is left.
+/// Used and remaining units of each window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[schemars(rename = "Report")]
 pub struct UsageReport {
-    /// Requests in the minute.
+    /// Requests in the current minute.
     pub minute: WindowReport,
-    /// Requests in the day.
+    /// Requests in the current day.
     pub day: WindowReport,
-    /// Messages in the month.
+    /// Messages in the current month.
     pub month: WindowReport,
 }
 
-/// One window of what was used.
+/// Used and remaining units of one window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct WindowReport {
-    /// The plan's number.
+    /// Limit of the plan.
     pub limit: u32,
-    /// How much was admitted; after a change of plan, or with overage, it may be more than the limit.
+    /// Number admitted. Above the limit after a change of plan, or with overage.
     pub used: u32,
-    /// How much will still be admitted within the limit.
+    /// Number that will still be admitted within the limit.
     pub remaining: u32,
-    /// When the next window begins.
+    /// Start of the next window.
     pub resets_at: Timestamp,
 }
 
-/// Where `usage` stands at `now`.
+/// Reports `usage` at `now`.
 pub fn report(terms: &Terms, usage: &Usage, now: Timestamp) -> UsageReport {
     UsageReport {
         minute: window_report(Span::Minute, terms.per_minute, usage.minute, now),

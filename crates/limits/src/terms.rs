@@ -1,35 +1,37 @@
-//! What each plan allows: the contract's table.
+//! The limits of each plan, from the contract's table.
 
 use sealpost_domain::{EnterpriseTerms, Plan};
 
-/// The limits of one key. A limit of 0 admits nothing; an allowance of 0 leaves overage, where that is agreed.
+/// The limits of one key. A limit of 0 admits nothing. With an allowance of 0, messages are
+/// admitted only as overage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Terms {
-    /// Requests in a minute of UTC.
+    /// Requests per UTC minute.
     pub per_minute: u32,
-    /// Requests in a day of UTC.
+    /// Requests per UTC day.
     pub per_day: u32,
-    /// Messages in a month of UTC: the allowance.
+    /// Messages per UTC month, the allowance.
     pub per_month: u32,
-    /// Messages a second, with a burst of one second. More than a million count as a million.
+    /// Messages per second, with a burst of one second. Values above one million count as one
+    /// million.
     pub per_second: u32,
-    /// What becomes of messages past the allowance.
+    /// Policy for messages beyond the allowance.
     pub overage: OveragePolicy,
 }
 
-/// What becomes of messages past the monthly allowance.
+/// Policy for messages beyond the monthly allowance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OveragePolicy {
-    /// They are admitted and recorded.
+    /// Admits and records them.
     Admit,
-    /// They are refused; sales may agree on more.
+    /// Refuses them and refers to sales.
     ContactSales,
-    /// They are refused; a larger plan has more.
+    /// Refuses them and refers to a larger plan.
     HardBlock,
 }
 
 impl Terms {
-    /// The terms of `plan`.
+    /// Returns the terms of `plan`.
     pub const fn of(plan: &Plan) -> Self {
         match plan {
             Plan::Builder => Self {

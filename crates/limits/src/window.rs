@@ -1,11 +1,11 @@
-//! Windows aligned to UTC: the minute, the day and the calendar month.
+//! Windows aligned to UTC: minute, day and calendar month.
 
 use std::time::Duration;
 
 use chrono::{DateTime, Datelike, Months, NaiveDate, NaiveTime, Utc};
 use sealpost_domain::{Timestamp, WindowUse};
 
-/// How long a window is.
+/// The length of a window.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Span {
     Day,
@@ -14,25 +14,25 @@ pub(crate) enum Span {
 }
 
 impl Span {
-    /// The window that counts at `now`. Windows do not run backwards: on a node whose clock is behind, the window
-    /// that another node has begun counts already, or both nodes' windows could be filled in turn.
+    /// Returns the window that counts at `now`. A node whose clock is behind uses the window that
+    /// another node has begun. Otherwise both nodes could fill their windows in turn.
     ///
-    /// One that begins further ahead than clocks may be apart was begun by a clock that was wrong, and would refuse the
-    /// key until that time comes: there the window of `now` begins anew, unused, since what was used of it before is
-    /// lost. No two nodes that keep the time come to this, whatever ends between them.
+    /// A window that begins further ahead than the maximum clock difference comes from a wrong
+    /// clock. It would refuse the key until that time, so the current window starts again at zero.
+    /// Correct nodes never reach this case.
     pub(crate) fn current(self, stored: WindowUse, now: Timestamp) -> WindowUse {
         let start = self.start(now);
-        let ahead_ms = stored.start.as_millis().saturating_sub(tellable(now));
-        let counts = start <= stored.start && ahead_ms <= CLOCKS_APART_MAX_MS;
+        let ahead_ms = stored.start.as_millis().saturating_sub(clamp_millis(now));
+        let counts = start <= stored.start && ahead_ms <= CLOCK_DIFFERENCE_MAX_MS;
         if counts { stored } else { WindowUse { start, used: 0 } }
     }
 
-    /// How long `window` stays full; `None` while it has room.
+    /// Returns the time until `window` ends if it is full; `None` if it has capacity.
     pub(crate) fn wait(self, window: WindowUse, limit: u32, now: Timestamp) -> Option<Duration> {
         (window.used >= limit).then(|| self.end(window.start).since(now))
     }
 
-    /// When the window that `at` lies in ends and the next one begins.
+    /// Returns the end of the window that contains `at`.
     pub(crate) fn end(self, at: Timestamp) -> Timestamp {
         let start = self.start(at).as_millis();
         let end = match self {
@@ -46,7 +46,7 @@ impl Span {
     }
 
     fn start(self, at: Timestamp) -> Timestamp {
-        let at = tellable(at);
+        let at = clamp_millis(at);
         let start = match self {
             Self::Day => at.saturating_sub(at.rem_euclid(DAY_MS)),
             Self::Minute => at.saturating_sub(at.rem_euclid(MINUTE_MS)),
@@ -56,14 +56,14 @@ impl Span {
     }
 }
 
-/// One more was admitted in `window`.
+/// Counts one more in `window`.
 pub(crate) fn one_more(window: WindowUse) -> WindowUse {
     WindowUse { used: window.used.saturating_add(1), ..window }
 }
 
-/// Milliseconds since the Unix epoch, kept within the years that the calendar knows, of which there are a quarter
-/// of a million on either side. All arithmetic past this point has room, in microseconds too.
-pub(crate) fn tellable(at: Timestamp) -> i64 {
+/// Clamps to the calendar's range, about 260,000 years around the epoch. Later arithmetic cannot
+/// overflow, not even in microseconds.
+pub(crate) fn clamp_millis(at: Timestamp) -> i64 {
     at.as_millis().clamp(FIRST_MS, LAST_MS)
 }
 
@@ -75,9 +75,9 @@ fn midnight(date: NaiveDate) -> i64 {
     date.and_time(NaiveTime::MIN).and_utc().timestamp_millis()
 }
 
-/// How far apart the clocks of nodes may be, so that a limit is still exact. NTP keeps them apart by much less, and no
-/// key waits much longer than this after a clock was wrong.
-pub(crate) const CLOCKS_APART_MAX_MS: i64 = 5 * MINUTE_MS;
+/// Maximum clock difference between nodes at which limits are exact. NTP stays far below. After a
+/// wrong clock no key waits much longer than this.
+pub(crate) const CLOCK_DIFFERENCE_MAX_MS: i64 = 5 * MINUTE_MS;
 const MINUTE_MS: i64 = 60_000;
 const DAY_MS: i64 = 86_400_000;
 const FIRST_MS: i64 = DateTime::<Utc>::MIN_UTC.timestamp_millis();

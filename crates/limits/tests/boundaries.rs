@@ -1,4 +1,4 @@
-//! Examples at the edges: of a minute, of a day, of February and of December, and of the numbers themselves.
+//! Boundary cases: ends of minutes, days, February and December, and extreme limits.
 
 #![expect(clippy::unwrap_used, reason = "a test's own constants parse")]
 
@@ -27,7 +27,7 @@ fn refused_for(retry_after: Duration, window: Window, limit: u32) -> Result<(), 
 }
 
 #[test]
-fn the_plans_are_those_of_the_contract() {
+fn the_plans_have_the_limits_of_the_contract() {
     let numbers = |plan: &Plan| {
         let terms = Terms::of(plan);
         (terms.per_minute, terms.per_day, terms.per_month, terms.per_second, terms.overage)
@@ -78,7 +78,7 @@ fn a_day_ends_at_midnight_utc() {
 }
 
 #[test]
-fn where_minute_and_day_are_used_up_the_longer_wait_is_told() {
+fn the_longer_wait_of_minute_and_day_is_reported() {
     let terms = Terms { per_minute: 1, per_day: 1, ..AMPLE };
     let mut usage = Usage::UNUSED;
     let noon = at("2026-05-04T12:00:00Z");
@@ -101,7 +101,7 @@ fn february_has_29_days_in_a_leap_year_and_december_is_followed_by_january() {
 }
 
 #[test]
-fn the_allowance_comes_back_with_the_month() {
+fn the_allowance_resets_with_the_month() {
     let terms = Terms { per_month: 1, ..AMPLE };
     let mut usage = Usage::UNUSED;
     let leap_day = at("2028-02-29T12:00:00Z");
@@ -115,7 +115,7 @@ fn the_allowance_comes_back_with_the_month() {
 }
 
 #[test]
-fn each_kind_of_overage_has_its_own_way_out() {
+fn each_overage_policy_has_its_own_advice() {
     let past_the_allowance = |overage| {
         let terms = Terms { per_month: 0, overage, ..AMPLE };
         admit_message(&terms, &mut { Usage::UNUSED }, at("2026-05-04T12:00:00Z"))
@@ -128,7 +128,7 @@ fn each_kind_of_overage_has_its_own_way_out() {
 }
 
 #[test]
-fn a_second_s_worth_goes_at_once_and_then_one_each_interval() {
+fn a_burst_of_one_second_is_followed_by_one_message_per_interval() {
     let terms = Terms { per_second: 10, ..AMPLE };
     let mut usage = Usage::UNUSED;
     let start = at("2026-05-04T12:00:00Z");
@@ -151,7 +151,7 @@ fn a_second_s_worth_goes_at_once_and_then_one_each_interval() {
 }
 
 #[test]
-fn an_interval_of_no_whole_number_of_microseconds_is_rounded_up() {
+fn fractional_intervals_are_rounded_up() {
     let terms = Terms { per_second: 1_500, ..AMPLE };
     let mut usage = Usage::UNUSED;
     let start = at("2026-05-04T12:00:00Z");
@@ -161,12 +161,12 @@ fn an_interval_of_no_whole_number_of_microseconds_is_rounded_up() {
             count += 1;
         }
     }
-    // A burst and ten seconds at one in 667 us, which is a little less than 1,500 a second.
+    // A burst, and ten seconds at one message per 667 µs: slightly less than 1,500 per second.
     assert_eq!(count, 1_500 + 10_000_000 / 667);
 }
 
 #[test]
-fn throughput_goes_before_the_month_but_tells_the_longer_wait() {
+fn throughput_is_checked_first_but_the_longer_wait_is_reported() {
     let terms = Terms { per_second: 1, per_month: 1, ..AMPLE };
     let mut usage = Usage::UNUSED;
     let noon = at("2026-05-31T12:00:00Z");
@@ -196,7 +196,7 @@ fn a_limit_of_zero_admits_nothing() {
 }
 
 #[test]
-fn a_smaller_plan_keeps_what_was_used() {
+fn a_smaller_plan_keeps_the_usage() {
     let now = at("2026-05-04T12:00:30Z");
     let mut usage = Usage::UNUSED;
     for _ in 0..150 {
@@ -213,7 +213,7 @@ fn a_smaller_plan_keeps_what_was_used() {
 }
 
 #[test]
-fn a_node_whose_clock_is_behind_counts_in_the_window_that_has_begun() {
+fn a_node_with_a_slow_clock_counts_in_the_window_that_began() {
     let terms = Terms { per_minute: 1, ..AMPLE };
     let mut usage = Usage::UNUSED;
     let (behind, ahead) = (at("2026-05-04T11:59:50Z"), at("2026-05-04T12:00:10Z"));
@@ -226,7 +226,7 @@ fn a_node_whose_clock_is_behind_counts_in_the_window_that_has_begun() {
 }
 
 #[test]
-fn a_window_counts_up_to_five_minutes_before_it_begins() {
+fn a_window_counts_from_five_minutes_before_its_start() {
     let terms = Terms { per_minute: 1, per_day: 9, ..AMPLE };
     let mut usage = Usage::UNUSED;
     assert!(admit_request(&terms, &mut usage, at("2026-05-05T00:00:00Z")).is_ok());
@@ -251,7 +251,7 @@ fn a_window_counts_up_to_five_minutes_before_it_begins() {
 }
 
 #[test]
-fn a_clock_that_was_a_year_ahead_refuses_nobody_once_it_is_right() {
+fn a_clock_a_year_ahead_refuses_no_request_once_corrected() {
     let terms = Terms { per_minute: 1, per_day: 1, per_month: 1, per_second: 1, ..AMPLE };
     let mut usage = Usage::UNUSED;
     for now in [at("2027-05-04T12:00:00Z"), at("2026-05-04T12:00:00Z")] {
@@ -263,7 +263,7 @@ fn a_clock_that_was_a_year_ahead_refuses_nobody_once_it_is_right() {
 }
 
 #[test]
-fn throughput_is_waited_for_as_long_as_clocks_may_be_apart() {
+fn throughput_waits_up_to_the_maximum_clock_difference() {
     let terms = Terms { per_second: 1, ..AMPLE };
     let noon = at("2026-05-04T12:00:00Z");
     let behind = |secs| noon.minus(Duration::from_secs(secs));
@@ -271,13 +271,13 @@ fn throughput_is_waited_for_as_long_as_clocks_may_be_apart() {
     assert!(admit_message(&terms, &mut usage, noon).is_ok());
     let refusal = admit_message(&terms, &mut usage, behind(300)).unwrap_err();
     assert_eq!(refusal.retry_after_s(), Some(301));
-    // The longest burst, of another plan, may be a second more.
+    // The longest burst of another plan may add a second.
     assert!(admit_message(&terms, &mut { usage }, behind(301)).is_err());
     assert!(admit_message(&terms, &mut { usage }, behind(302)).is_ok());
 }
 
 #[test]
-fn a_report_is_written_as_the_contract_shows_it() {
+fn a_report_has_the_json_of_the_contract() {
     let usage =
         Usage { month: WindowUse { start: at("2026-02-01T00:00:00Z"), used: 7 }, ..Usage::UNUSED };
     let report = report(&Terms::of(&Plan::Explorer), &usage, at("2026-02-14T09:30:15.250Z"));

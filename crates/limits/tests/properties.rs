@@ -1,9 +1,9 @@
-//! The decisions against a naive oracle, which keeps the instant of everything that was ever admitted and counts.
+//! Compares the decisions with a naive oracle, which stores the time of every admission and counts.
 //!
-//! Time goes on between two requests, but the requests come in at two nodes, of which the second's clock is off. The
-//! oracle's time is the furthest that any admitting node's clock has been.
+//! Time advances between requests. The requests arrive at two nodes, and the second node's clock is
+//! off. The oracle uses the latest time of any admitting node.
 
-#![expect(clippy::unwrap_used, reason = "a test may fail")]
+#![expect(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
 use std::{collections::HashMap, time::Duration};
 
@@ -14,12 +14,12 @@ use sealpost_limits::{
     MessageAdmission, OveragePolicy, Terms, admit_message, admit_request, report,
 };
 
-/// What the naive oracle keeps: the instants of what was admitted, oldest first.
+/// The state of the oracle: times of all admissions, oldest first.
 #[derive(Default)]
 struct Admissions(Vec<i64>);
 
 impl Admissions {
-    /// The furthest that any clock has been, at `now`.
+    /// Returns the latest time of any clock.
     fn furthest(&self, now: i64) -> i64 {
         self.0.last().map_or(now, |last| now.max(*last))
     }
@@ -28,14 +28,14 @@ impl Admissions {
         self.0.push(self.furthest(now));
     }
 
-    /// How many were admitted in the window of `now`. A window's name is the start of its instants' text.
+    /// Counts the admissions in the window of `now`. A window's name is a prefix of its timestamps.
     fn in_window(&self, name: fn(i64) -> String, now: i64) -> u32 {
         let window = name(self.furthest(now));
         let count = self.0.iter().filter(|at| name(**at) == window).count();
         u32::try_from(count).unwrap()
     }
 
-    /// The most that were admitted in any window.
+    /// Returns the largest count of any window.
     fn most(&self, name: fn(i64) -> String) -> u32 {
         let mut counts = HashMap::new();
         for at in &self.0 {
@@ -61,7 +61,8 @@ fn named(millis: i64, format: &str) -> String {
     DateTime::from_timestamp_millis(millis).unwrap().format(format).to_string()
 }
 
-/// A token bucket in exact arithmetic: a token is a million parts, and `per_second` parts come in a microsecond.
+/// A token bucket in exact arithmetic: a token has a million parts, and `per_second` parts arrive
+/// per microsecond.
 struct Bucket {
     per_second: i128,
     parts: i128,
@@ -91,7 +92,7 @@ impl Bucket {
     }
 }
 
-/// A request or a message, at the clock of the node that it comes in at.
+/// Generates arrival times, by the clock of the node that receives each request.
 fn arrivals(paces: &'static [i64]) -> impl Strategy<Value = Vec<i64>> {
     let begin = select(&[
         "2026-05-04T11:59:58Z",
@@ -102,7 +103,7 @@ fn arrivals(paces: &'static [i64]) -> impl Strategy<Value = Vec<i64>> {
         "2099-12-31T23:59:59Z",
     ]);
     let step = (select(paces), 0..=100_i64, any::<bool>());
-    (begin, select(SKEWS_MS), prop::collection::vec(step, 1..150)).prop_map(
+    (begin, select(CLOCK_SKEWS_MS), prop::collection::vec(step, 1..150)).prop_map(
         |(begin, skew_ms, steps)| {
             let mut now = DateTime::parse_from_rfc3339(begin).unwrap().timestamp_millis();
             let at_a_node = |(pace, percent, is_second): (i64, i64, bool)| {
@@ -114,12 +115,12 @@ fn arrivals(paces: &'static [i64]) -> impl Strategy<Value = Vec<i64>> {
     )
 }
 
-/// Up to a moment, a minute, an hour, a week between two arrivals.
+/// Maximum gaps between two arrivals: from none to a week.
 const BUSY_AND_IDLE: &[i64] = &[0, 5, 900, 70_000, 3_600_000, 600_000_000];
-/// Up to a millisecond, a tenth, half a second.
+/// Maximum gaps between two arrivals: from none to half a second.
 const BUSY: &[i64] = &[0, 1, 5, 120, 500];
-/// Up to as far as clocks may be apart.
-const SKEWS_MS: &[i64] = &[0, -3, 250, -1_500, 45_000, -90_000, -300_000, 300_000];
+/// Clock differences up to the maximum.
+const CLOCK_SKEWS_MS: &[i64] = &[0, -3, 250, -1_500, 45_000, -90_000, -300_000, 300_000];
 
 fn terms() -> impl Strategy<Value = Terms> {
     let overage =
@@ -135,13 +136,13 @@ fn terms() -> impl Strategy<Value = Terms> {
     )
 }
 
-/// Rates whose interval is a whole number of microseconds.
+/// Rates with an interval of whole microseconds.
 fn rates() -> impl Strategy<Value = u32> {
     select(&[1, 2, 4, 5, 10, 64, 100, 1_000, 1_000_000])
 }
 
-/// The wait that a refusal tells is long enough, in whole seconds, and not a millisecond too long.
-fn tells_the_truth(
+/// Checks that the wait of a refusal suffices, in whole seconds, and is not a millisecond too long.
+fn the_wait_is_exact(
     refusal: &Refusal,
     now: Timestamp,
     mut is_admitted: impl FnMut(Timestamp) -> bool,
@@ -160,7 +161,7 @@ fn tells_the_truth(
 
 proptest! {
     #[test]
-    fn requests_are_admitted_as_the_oracle_admits_them(
+    fn requests_are_admitted_exactly_as_by_the_oracle(
         terms in terms(),
         arrivals in arrivals(BUSY_AND_IDLE),
     ) {
@@ -179,7 +180,7 @@ proptest! {
                     prop_assert!(!has_room);
                     prop_assert_eq!(usage, before);
                     if terms.per_minute > 0 && terms.per_day > 0 {
-                        tells_the_truth(&refusal, now, |then| {
+                        the_wait_is_exact(&refusal, now, |then| {
                             admit_request(&terms, &mut { before }, then).is_ok()
                         })?;
                     }
@@ -196,7 +197,7 @@ proptest! {
     }
 
     #[test]
-    fn messages_are_admitted_as_the_oracle_admits_them(
+    fn messages_are_admitted_exactly_as_by_the_oracle(
         terms in terms(),
         arrivals in prop_oneof![arrivals(BUSY_AND_IDLE), arrivals(BUSY)],
     ) {
@@ -230,7 +231,7 @@ proptest! {
             if let Err(refusal) = verdict {
                 prop_assert_eq!(usage, before);
                 if terms.per_month > 0 {
-                    tells_the_truth(&refusal, now, |then| {
+                    the_wait_is_exact(&refusal, now, |then| {
                         admit_message(&terms, &mut { before }, then).is_ok()
                     })?;
                 }
@@ -240,7 +241,7 @@ proptest! {
     }
 
     #[test]
-    fn a_rate_of_any_number_is_never_passed(
+    fn no_rate_is_ever_exceeded(
         per_second in prop_oneof![1..50_u32, 1..5_000_u32],
         arrivals in arrivals(BUSY),
     ) {
@@ -257,12 +258,12 @@ proptest! {
             let (before, now) = (usage, Timestamp::from_millis(at));
             match admit_message(&terms, &mut usage, now) {
                 Ok(_) => admitted.admit(at),
-                Err(refusal) => tells_the_truth(&refusal, now, |then| {
+                Err(refusal) => the_wait_is_exact(&refusal, now, |then| {
                     admit_message(&terms, &mut { before }, then).is_ok()
                 })?,
             }
         }
-        // From any instant on: a burst, and what the rate brings since then.
+        // In any interval: at most one burst plus the rate times the length.
         let rate = i128::from(per_second);
         for (first, from) in admitted.0.iter().enumerate() {
             for (to, count) in admitted.0.iter().skip(first).zip(1_i128..) {
@@ -272,7 +273,7 @@ proptest! {
     }
 
     #[test]
-    fn a_node_that_was_far_ahead_leaves_no_trace(
+    fn a_clock_far_ahead_has_no_lasting_effect(
         terms in terms(),
         ahead_ms in prop_oneof![40 * DAY_MS..400 * DAY_MS, 1_000 * DAY_MS..90_000 * DAY_MS],
         glitch in 1..30_usize,
@@ -285,7 +286,7 @@ proptest! {
             drop(admit_message(&terms, &mut usage, ahead));
         }
         let mut unused = Usage::UNUSED;
-        // As long as the time that the clock showed has not come.
+        // Until shortly before the time that the wrong clock showed.
         for at in arrivals.into_iter().take_while(|at| *at < ahead.as_millis() - 35 * DAY_MS) {
             let now = Timestamp::from_millis(at);
             prop_assert_eq!(report(&terms, &usage, now), report(&terms, &unused, now));
@@ -301,7 +302,7 @@ proptest! {
     }
 
     #[test]
-    fn nobody_waits_longer_than_a_window_and_what_clocks_may_be_apart(
+    fn no_wait_exceeds_a_window_plus_the_clock_difference(
         starts in prop::array::uniform3(1_790_000_000_000..1_990_000_000_000_i64),
         used in 0..4_u32,
         tat_ms in 1_790_000_000_000..1_990_000_000_000_i64,
@@ -342,7 +343,7 @@ proptest! {
     }
 
     #[test]
-    fn a_change_of_plan_keeps_what_was_used(
+    fn a_change_of_plan_keeps_the_usage(
         phases in prop::collection::vec((terms(), 1..12_usize), 1..6),
     ) {
         let now = Timestamp::from_millis(1_767_225_600_000);
@@ -362,7 +363,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_panics_whatever_the_numbers_are(
+    fn no_numbers_cause_a_panic(
         limits in any::<[u32; 4]>(),
         starts in prop::array::uniform3(instants()),
         used in any::<[u32; 3]>(),
@@ -395,7 +396,7 @@ proptest! {
 
 const DAY_MS: i64 = 86_400_000;
 
-/// Any instant, with a liking for the ends of time.
+/// Generates any instant, with a preference for extremes.
 fn instants() -> impl Strategy<Value = i64> {
     prop_oneof![
         any::<i64>(),
