@@ -1,4 +1,5 @@
-//! The guard: a shell that cleans up when the pipe to it closes, which happens however the test process ends.
+//! Cleans up after the tests. A shell waits on a pipe and cleans up when the pipe closes, which
+//! happens however the test process ends.
 
 use std::{
     fs,
@@ -12,7 +13,7 @@ use std::{
     sync::atomic::{AtomicU32, Ordering},
 };
 
-/// Ends what it guards when dropped.
+/// Stops the server or drops the databases on drop.
 #[derive(Debug)]
 pub(crate) struct Guard {
     shell: Child,
@@ -20,7 +21,7 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    /// Where the newest PostgreSQL's programs are.
+    /// Finds the programs of the newest installed PostgreSQL.
     pub(crate) fn binaries() -> Result<PathBuf, String> {
         let root = Path::new("/usr/lib/postgresql");
         let versions =
@@ -31,12 +32,13 @@ impl Guard {
             .filter(|(_, folder)| folder.join("initdb").exists())
             .max()
             .map(|(_, folder)| folder)
-            .ok_or_else(|| format!("no initdb below {}", root.display()))
+            .ok_or_else(|| format!("no initdb found under {}", root.display()))
     }
 
-    /// Starts a server in a temporary folder, with its socket in that folder.
+    /// Starts a server in a temporary folder. The folder also contains its socket.
     pub(crate) fn serving(binaries: &Path, fsync: bool) -> Result<Self, String> {
-        let folder = make_folder().map_err(|error| format!("no temporary folder: {error}"))?;
+        let folder =
+            make_folder().map_err(|error| format!("cannot create a temporary folder: {error}"))?;
         let mut shell = shell(SERVE);
         shell.arg(binaries).arg(&folder).arg(if fsync { "on" } else { "off" }).current_dir(&folder);
         if let Some((user, group)) = unprivileged() {
@@ -50,21 +52,21 @@ impl Guard {
         })
     }
 
-    /// Drops the databases whose names begin with `prefix` on a server that is there already.
+    /// Will drop the databases with this name prefix on an existing server.
     pub(crate) fn dropping(psql: &Path, url: &str, prefix: &str) -> Result<Self, String> {
         let mut shell = shell(DROP);
         shell.arg(psql).arg(url).arg(prefix);
         Self::start(shell, PathBuf::new())
     }
 
-    /// The folder that the server lives in.
+    /// Returns the folder of the server.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Waits for the word that all is ready.
+    /// Waits until the shell reports that it is ready.
     fn start(mut command: Command, folder: PathBuf) -> Result<Self, String> {
-        let mut shell = command.spawn().map_err(|error| format!("no shell: {error}"))?;
+        let mut shell = command.spawn().map_err(|error| format!("cannot start sh: {error}"))?;
         let mut word = String::new();
         if let Some(output) = shell.stdout.take() {
             BufReader::new(output).read_line(&mut word).map_err(|error| error.to_string())?;
@@ -74,7 +76,7 @@ impl Guard {
         }
         drop(shell.stdin.take());
         drop(shell.wait());
-        Err("the server does not start".to_owned())
+        Err("the PostgreSQL server did not start".to_owned())
     }
 }
 
@@ -85,7 +87,8 @@ impl Drop for Guard {
     }
 }
 
-/// A shell in a process group of its own, so that Ctrl-C at the tests does not end it before it has cleaned up.
+/// Starts a shell in its own process group, so that Ctrl-C does not kill it before it has cleaned
+/// up.
 fn shell(script: &str) -> Command {
     let mut shell = Command::new("sh");
     shell.args(["-euc", script, "guard"]).process_group(0);
@@ -97,7 +100,7 @@ fn version(folder: &Path) -> Option<u32> {
     folder.file_name()?.to_str()?.parse().ok()
 }
 
-/// Short, because the path of a Unix socket may have no more than 107 bytes.
+/// Uses a short name: the path of a Unix socket has at most 107 bytes.
 fn make_folder() -> std::io::Result<PathBuf> {
     static MADE: AtomicU32 = AtomicU32::new(0);
     let number = MADE.fetch_add(1, Ordering::Relaxed);
@@ -106,7 +109,7 @@ fn make_folder() -> std::io::Result<PathBuf> {
     Ok(folder)
 }
 
-/// Whom to become, where the tests run as root: PostgreSQL refuses to.
+/// Returns the user to run as if the tests run as root, because PostgreSQL refuses root.
 fn unprivileged() -> Option<(u32, u32)> {
     if fs::metadata("/proc/self").ok()?.uid() != 0 {
         return None;
@@ -119,7 +122,7 @@ fn unprivileged() -> Option<(u32, u32)> {
     find("postgres:").or_else(|| find("nobody:"))
 }
 
-/// `$1` programs, `$2` folder, `$3` whether to force commits to the disk.
+/// Arguments: `$1` programs, `$2` folder, `$3` value of `fsync`.
 const SERVE: &str = r#"
 trap '' HUP INT TERM
 "$1/initdb" --pgdata="$2/data" --auth=trust --username=postgres --encoding=UTF8 --locale=C --no-sync \
@@ -133,7 +136,7 @@ cd /
 rm -rf "$2"
 "#;
 
-/// `$1` psql, `$2` URL, `$3` prefix.
+/// Arguments: `$1` psql, `$2` URL, `$3` prefix.
 const DROP: &str = r#"
 trap '' HUP INT TERM
 echo ready

@@ -1,13 +1,14 @@
-//! What the tests of every crate share: a PostgreSQL server of their own.
+//! A PostgreSQL server for the tests of all crates.
 //!
 //! ```no_run
 //! let url = sealpost_testkit::postgres().create_database();
 //! assert!(url.starts_with("postgresql://"));
 //! ```
 //!
-//! The server is started by the first test that asks for it and ends with the test process, however that ends. Where
-//! `SEALPOST_TEST_POSTGRES` names a server (a URL with the right to create databases) that one is used instead.
-//! Nothing is skipped in silence: where there is no server to be had, the test that asked fails and says why.
+//! The first test that needs a server starts it. It stops with the test process, however that ends.
+//! If `SEALPOST_TEST_POSTGRES` names a server (a URL with the right to create databases), the tests
+//! use that one. Tests are never skipped silently: without a server they fail and give the reason.
+//! `examples/database.rs` shows the use.
 
 mod guard;
 mod proxy;

@@ -1,4 +1,5 @@
-//! A way to a private server on which the answers to commits get lost: the one thing that no server can be told to do.
+//! A proxy to a private server that drops the responses to commits. No server setting can simulate
+//! that.
 
 use std::{
     fs,
@@ -13,49 +14,51 @@ use std::{
     thread,
 };
 
-/// Passes on what is said on connections to a server, for as long as the process lives.
+/// Forwards connections to a server until the process ends.
 #[derive(Debug)]
 pub struct Proxy {
     folder: PathBuf,
     url: String,
-    loses_answers: Arc<AtomicBool>,
+    drops_responses: Arc<AtomicBool>,
 }
 
 impl Proxy {
-    /// Before a database of a server that the tests have started, which this URL names.
+    /// Creates a proxy for a database of a server that the tests started.
     pub fn before(url: &str) -> io::Result<Self> {
         static MADE: AtomicU32 = AtomicU32::new(0);
         let server = url.split_once("?host=").and_then(|(_, tail)| tail.split('&').next());
-        let server = server.ok_or_else(|| io::Error::other("not a URL of a private server"))?;
+        let server = server.ok_or_else(|| io::Error::other("not the URL of a private server"))?;
         let number = MADE.fetch_add(1, Ordering::Relaxed);
         let folder = Path::new(server).join(format!("proxy{number}"));
         fs::create_dir(&folder)?;
         let listener = UnixListener::bind(folder.join(SOCKET))?;
-        let loses_answers = Arc::new(AtomicBool::new(false));
-        let (behind, losing) = (Path::new(server).join(SOCKET), Arc::clone(&loses_answers));
+        let drops_responses = Arc::new(AtomicBool::new(false));
+        let (behind, losing) = (Path::new(server).join(SOCKET), Arc::clone(&drops_responses));
         thread::spawn(move || {
             for client in listener.incoming() {
-                // Whoever comes while the server is away is hung up on, as by the server itself.
+                // While the server is down, clients are disconnected, as the server itself would
+                // do.
                 drop(client.and_then(|client| join(client, &behind, &losing)));
             }
         });
         let through = folder.display().to_string();
-        Ok(Self { url: url.replacen(server, &through, 1), folder, loses_answers })
+        Ok(Self { url: url.replacen(server, &through, 1), folder, drops_responses })
     }
 
-    /// The URL of the same database through here.
+    /// Returns the URL of the database through the proxy.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// From now on the server carries out every commit, and the connection ends before it can say so; or no more.
+    /// Sets whether connections close after a commit, before its response is forwarded. The server
+    /// executes those commits.
     pub fn drop_commit_responses(&self, to_commits: bool) {
-        self.loses_answers.store(to_commits, Ordering::SeqCst);
+        self.drops_responses.store(to_commits, Ordering::SeqCst);
     }
 }
 
 impl Drop for Proxy {
-    /// Nobody new comes through; the server's folder goes with the server.
+    /// Stops accepting. The server deletes its folder, including the proxy's.
     fn drop(&mut self) {
         drop(fs::remove_file(self.folder.join(SOCKET)));
     }
@@ -69,7 +72,7 @@ fn join(client: UnixStream, server: &Path, losing: &Arc<AtomicBool>) -> io::Resu
     thread::spawn(move || {
         pass_on(asking, asked, |said| {
             let commits = said.windows(COMMIT.len()).any(|part| part == COMMIT);
-            // Before the server can hear of it, and so before it can answer.
+            // Set before the server receives the commit, and so before its response.
             losing_this.fetch_or(commits && losing.load(Ordering::SeqCst), Ordering::SeqCst);
             true
         });
@@ -78,7 +81,7 @@ fn join(client: UnixStream, server: &Path, losing: &Arc<AtomicBool>) -> io::Resu
     Ok(())
 }
 
-/// Until either side hangs up, or something comes that may not be passed on; then both are hung up on.
+/// Copies bytes until a side closes or `may_pass` returns `false`, then closes both sides.
 fn pass_on(mut from: UnixStream, mut to: UnixStream, may_pass: impl Fn(&[u8]) -> bool) {
     let mut buffer = vec![0; 64 * 1024];
     while let Ok(len @ 1..) = from.read(&mut buffer) {
@@ -88,13 +91,13 @@ fn pass_on(mut from: UnixStream, mut to: UnixStream, may_pass: impl Fn(&[u8]) ->
         }
     }
     for end in [from, to] {
-        // It may have hung up by itself.
+        // The peer may have closed already.
         drop(end.shutdown(Shutdown::Both));
     }
 }
 
-/// What libpq looks for in a folder.
+/// The file name that libpq looks for in a folder.
 const SOCKET: &str = ".s.PGSQL.5432";
 
-/// A simple query: its kind, its length, its text.
+/// A simple query message: type, length and text.
 const COMMIT: &[u8] = b"Q\0\0\0\x0bCOMMIT\0";

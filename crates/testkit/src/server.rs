@@ -1,4 +1,4 @@
-//! The server as tests see it: databases to order, each with a URL.
+//! A test server that creates databases on request.
 
 use std::{
     path::PathBuf,
@@ -11,52 +11,55 @@ use std::{
 
 use crate::guard::Guard;
 
-/// The environment variable that names a server to use instead of a private one.
+/// The environment variable that names an existing server.
 const TEST_POSTGRES: &str = "SEALPOST_TEST_POSTGRES";
 
-/// Whether a private server forces commits to the disk.
+/// Whether a private server syncs commits to the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FsyncMode {
-    /// As in production: for measurements.
+    /// As in production, for measurements.
     On,
-    /// Quick, and enough for cases: a crash of the machine ends the tests anyway.
+    /// Fast, for test cases. A crash of the machine would end the tests anyway.
     Off,
 }
 
-/// A PostgreSQL server that is there for tests alone.
+/// A PostgreSQL server for tests.
 #[derive(Debug)]
 pub struct Server {
-    /// Up to and without the slash before the database's name.
+    /// The URL up to the slash before the database name.
     head: String,
-    /// What follows the database's name, from the question mark on.
+    /// The URL after the database name, from the question mark on.
     tail: String,
-    /// The database that is there from the start.
+    /// The database that exists from the start.
     home: String,
     psql: PathBuf,
-    /// What the names of this process's databases begin with.
+    /// Prefix of the names of this process's databases.
     prefix: String,
     created: AtomicU32,
     _guard: Guard,
 }
 
-/// The server of this test process, started when it is asked for first.
+/// Returns the server of this test process. The first call starts it.
 ///
 /// # Panics
-/// Where no server can be had, with the reason.
-#[expect(clippy::panic, reason = "a test that cannot have its database fails and says why")]
+/// If no server is available, with the reason.
+#[expect(clippy::panic, reason = "a test without its database fails and gives the reason")]
 pub fn postgres() -> &'static Server {
     static SERVER: OnceLock<Result<Server, String>> = OnceLock::new();
     match SERVER.get_or_init(|| given().map_or_else(|| Server::start(FsyncMode::Off), Ok)) {
         Ok(server) => server,
         Err(reason) => panic!(
-            "the tests need PostgreSQL: {reason}. Install it (Debian: apt-get install postgresql) or set \
+            "the tests need a PostgreSQL server: {reason}. Install PostgreSQL (Debian: apt-get install postgresql) or set \
              {TEST_POSTGRES} to the URL of a server with the right to create databases"
         ),
     }
 }
 
-/// The server that the environment names.
-#[expect(clippy::disallowed_methods, reason = "the runner of the tests says it this way alone")]
+/// Connects to the server that the environment names.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "test runners configure the server with this variable"
+)]
 fn given() -> Option<Server> {
     let url = std::env::var(TEST_POSTGRES).ok().filter(|url| !url.is_empty())?;
     let (rest, query) = url.split_once('?').map_or((&*url, None), |(rest, q)| (rest, Some(q)));
@@ -76,8 +79,8 @@ fn given() -> Option<Server> {
 }
 
 impl Server {
-    /// Starts a private server in a temporary folder, reached through a Unix socket in it. It ends when this value is
-    /// dropped or the process ends.
+    /// Starts a private server in a temporary folder with a Unix socket. It stops when this value
+    /// is dropped or the process ends.
     pub fn start(durability: FsyncMode) -> Result<Self, String> {
         let binaries = Guard::binaries()?;
         let guard = Guard::serving(&binaries, durability == FsyncMode::On)?;
@@ -92,18 +95,18 @@ impl Server {
         })
     }
 
-    /// A fresh, empty database; its URL.
+    /// Creates an empty database and returns its URL.
     pub fn create_database(&self) -> String {
         self.create("template0")
     }
 
-    /// A copy of a database that nobody is connected to; its URL.
+    /// Copies a database without open connections and returns the URL of the copy.
     pub fn copy_database(&self, url: &str) -> String {
         let name = url.strip_prefix(&self.head).and_then(|rest| rest.strip_prefix('/'));
         self.create(name.and_then(|rest| rest.strip_suffix(&self.tail)).unwrap_or(url))
     }
 
-    #[expect(clippy::panic, reason = "a test that cannot have its database fails and says why")]
+    #[expect(clippy::panic, reason = "a test without its database fails and gives the reason")]
     fn create(&self, template: &str) -> String {
         let name = format!("{}{}", self.prefix, self.created.fetch_add(1, Ordering::Relaxed));
         let url = |name: &str| format!("{}/{name}{}", self.head, self.tail);
@@ -113,13 +116,15 @@ impl Server {
             .output();
         match done {
             Ok(done) if done.status.success() => url(&name),
-            Ok(done) => panic!("no database: {}", String::from_utf8_lossy(&done.stderr)),
-            Err(error) => panic!("psql does not start: {error}"),
+            Ok(done) => {
+                panic!("cannot create a test database: {}", String::from_utf8_lossy(&done.stderr))
+            }
+            Err(error) => panic!("cannot start psql: {error}"),
         }
     }
 }
 
-/// Different in every test process, also when they share a server.
+/// Unique per test process, because processes may share a server.
 fn prefix() -> String {
     format!("sealpost_test_{}_", std::process::id())
 }
