@@ -1,22 +1,22 @@
-# The habits of this project, one line each. `just` lists them.
+# The commands of this project. `just` lists them.
 
 [private]
 default:
     @{{ just_executable() }} --list --unsorted
 
-# Serves on 127.0.0.1:8080 with an embedded database in ./sealpost-data; webhooks may go to this machine.
+# Starts a server on 127.0.0.1:8080 with a SQLite database in ./sealpost-data; webhooks may use loopback addresses.
 run *ARGS:
     cargo run -p sealpost -- serve --dev {{ ARGS }}
 
-# The whole main job, narrated, on a temporary database.
+# Shows activation, sending and receiving step by step, on a temporary database.
 demo:
     cargo run -p sealpost -- demo
 
-# Everything that must hold before a change lands.
+# Runs all checks that a change must pass.
 test:
     tests/run
 
-# The tests of one crate: `just test-of limits`.
+# Runs the tests of one crate: `just test-of limits`.
 test-of CRATE *ARGS:
     cargo test -p sealpost-{{ CRATE }} {{ ARGS }}
 
@@ -29,26 +29,26 @@ fmt:
 doc:
     RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps
 
-# Who may know whom.
+# Checks the dependencies between crates.
 arrows:
     tests/arrows
 
-# Licences, sources, advisories, banned crates: needs cargo-deny, and the advisories from the network.
+# Checks licences, sources, advisories and banned crates. Needs cargo-deny and network access.
 deny:
     cargo deny check
 
-# The ten longest files and functions.
+# Lists the ten longest files and functions.
 longest:
     tests/longest
 
-# How much a node sends, seals and delivers, and how far that is from what the machine allows: docs/performance.md.
+# Measures throughput and latency of a node, and the limits of the machine: docs/performance.md.
 bench *ARGS:
     cargo bench --profile dist -p sealpost --bench throughput -- {{ ARGS }}
 
-# Where its CPU goes then, as a flame graph: needs perf and inferno.
+# Records a flame graph of a node under load. Needs perf and inferno.
 flame *ARGS:
     tests/flame {{ ARGS }}
 
-# What the parts cost by themselves: `just bench-of limits`.
+# Runs the micro-benchmarks of one crate: `just bench-of limits`.
 bench-of CRATE *ARGS:
     cargo bench --profile dist -p sealpost-{{ CRATE }} {{ ARGS }}
