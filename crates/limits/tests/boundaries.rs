@@ -243,10 +243,10 @@ fn a_window_counts_from_five_minutes_before_its_start() {
         used(&usage, within),
         [(1, at("2026-05-05T00:01:00Z")), (1, at("2026-05-06T00:00:00Z"))]
     );
-    let anew = [at("2026-05-04T23:55:00Z"), at("2026-05-05T00:00:00Z")];
-    assert_eq!(used(&usage, beyond), anew.map(|resets_at| (0, resets_at)));
+    let resets = [at("2026-05-04T23:55:00Z"), at("2026-05-05T00:00:00Z")];
+    assert_eq!(used(&usage, beyond), resets.map(|resets_at| (0, resets_at)));
     assert!(admit_request(&terms, &mut usage, beyond).is_ok());
-    assert_eq!(used(&usage, beyond), anew.map(|resets_at| (1, resets_at)));
+    assert_eq!(used(&usage, beyond), resets.map(|resets_at| (1, resets_at)));
     assert!(admit_request(&terms, &mut usage, beyond).is_err());
 }
 

@@ -14,7 +14,7 @@ use crate::{
 /// use it as a batch of one.
 pub trait SendLedger {
     /// Reads and locks everything that admission depends on, until the transaction ends. Other
-    /// transactions cannot change a key's status or count usage meanwhile. Locks are taken in the
+    /// transactions cannot change a key's status or count usage until then. Locks are taken in the
     /// order of ids.
     fn lock_facts(&mut self, query: &FactsQuery) -> Result<AdmissionFacts, StoreError>;
 
