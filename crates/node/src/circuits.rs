@@ -44,7 +44,7 @@ pub(crate) fn reload(file: Option<&Path>, sealpost: &Sealpost) {
             let version = circuits.version;
             tracing::info!(
                 circuits.version = version,
-                circuits.jurisdictions = circuits.known(),
+                circuits.jurisdictions = circuits.jurisdiction_names(),
                 "circuits read"
             );
             if before.version == version && before != circuits {

@@ -66,7 +66,7 @@ impl<'a> Page<'a> {
             BadgeStatus::Valid => ("valid", "This badge is valid"),
         };
         let row = |metric: AssessmentMetric| {
-            let (bound, must_be) = metric.bound().parts();
+            let (bound, must_be) = metric.threshold().parts();
             let sign = if must_be == ">=" { "at least" } else { "at most" };
             Row {
                 name: metric.as_str(),

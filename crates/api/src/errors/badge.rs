@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use sealpost_domain::{
-    AssessmentMetrics, BadgeDenial, CircuitReport, Jurisdiction, Refusal, Score, Timestamp, judge,
+    AssessmentMetrics, BadgeDenial, CircuitReport, Jurisdiction, Refusal, Score, Timestamp,
+    check_thresholds,
 };
 use sealpost_service::built_in_circuits;
 
@@ -58,7 +59,7 @@ fn denied(drift: u8, confidence: u8) -> Problem {
         confidence: Score::hundredths(confidence),
         drift: Score::hundredths(drift),
     };
-    match judge(Some(&metrics)) {
+    match check_thresholds(Some(&metrics)) {
         Err(BadgeDenial::Drift(over)) => Refusal::BadgeDeniedDrift(over).into(),
         Err(BadgeDenial::Thresholds(unmet)) => Refusal::BadgeDeniedThresholds(unmet).into(),
         Ok(()) => Problem::Lost,

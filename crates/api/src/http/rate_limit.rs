@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use actix_web::http::header::{HeaderName, HeaderValue};
 use sealpost_domain::Timestamp;
-use sealpost_limits::Report;
+use sealpost_limits::UsageReport;
 
 /// Which windows a request draws on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct RateLimit {
 
 impl RateLimit {
     /// Where a key stood when it was counted.
-    pub(crate) fn new(report: &Report, now: Timestamp, counted: Counted) -> Option<Self> {
+    pub(crate) fn new(report: &UsageReport, now: Timestamp, counted: Counted) -> Option<Self> {
         let items = [
             ("minute", Some(60), &report.minute),
             ("day", Some(86_400), &report.day),

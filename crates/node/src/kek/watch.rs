@@ -95,7 +95,7 @@ impl Look {
     /// database was written with, or a file that lost one.
     fn learn(&self, found: Keyring) -> Result<(), NodeError> {
         unlock(&found, &*self.marks).map_err(|fault| NodeError::Keys(Failure::of(fault)))?;
-        let learned = self.keyring.learn(found);
+        let learned = self.keyring.add_versions(found);
         if !learned.is_empty() {
             tracing::info!(kek.versions = ?learned, "learned key-encryption keys");
         }
