@@ -8,7 +8,7 @@ use diesel::{
     dsl::sql,
     sql_types::{Integer, Text},
 };
-use sealpost_testkit::{Durability, Server};
+use sealpost_testkit::{FsyncMode, Server};
 use url::Url;
 
 use crate::measure::cpu;
@@ -32,7 +32,7 @@ pub(crate) struct TemporaryDatabase {
 impl Cluster {
     /// Starts a private server with default durability.
     pub(crate) fn private() -> Self {
-        let server = Server::start(Durability::Fsync).expect("a PostgreSQL can be started");
+        let server = Server::start(FsyncMode::On).expect("a PostgreSQL can be started");
         let home = server.create_database();
         make_log_files(&home);
         Self { is_private: true, _server: Some(server), ..Self::given(&home) }

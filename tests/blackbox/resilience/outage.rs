@@ -77,7 +77,7 @@ fn a_server_survives_an_outage_of_its_database() {
 /// A client would send again after a false "not stored", and the recipient would get the message twice.
 #[test]
 fn a_lost_commit_result_is_not_reported_as_not_stored() {
-    let postgres = Postgres::start(sealpost_testkit::Durability::None).unwrap();
+    let postgres = Postgres::start(sealpost_testkit::FsyncMode::Off).unwrap();
     let proxy = Proxy::before(&postgres.create_database()).unwrap();
     let database = Database::at(proxy.url().to_owned());
     let server = database.serve();
@@ -87,11 +87,11 @@ fn a_lost_commit_result_is_not_reported_as_not_stored() {
         let request = client.post("/v1/channel/send").by(&alice).header("Idempotency-Key", "once");
         request.json(&json!({"to": alice.key, "message": "x"})).response()
     };
-    proxy.lose_answers(true);
+    proxy.drop_commit_responses(true);
     named().refused(500, "INTERNAL_ERROR");
     client.send(&alice, &alice.key, "y").refused(500, "INTERNAL_ERROR");
     client.status(&alice).refused(500, "INTERNAL_ERROR");
-    proxy.lose_answers(false);
+    proxy.drop_commit_responses(false);
     let usage = &client.status(&alice).ok()["usage"];
     assert_eq!((&usage["day"]["used"], &usage["month"]["used"]), (&json!(4), &json!(2)));
     let again = named();
@@ -251,7 +251,7 @@ struct OwnPostgres {
 
 impl OwnPostgres {
     fn start() -> Self {
-        let server = Postgres::start(sealpost_testkit::Durability::None).unwrap();
+        let server = Postgres::start(sealpost_testkit::FsyncMode::Off).unwrap();
         let url = server.create_database();
         let folder = url.split("host=").nth(1).unwrap().split('&').next().unwrap().into();
         Self { server, folder }

@@ -56,7 +56,7 @@ fn is_whole(response: &[u8]) -> bool {
     let text = String::from_utf8_lossy(response).to_ascii_lowercase();
     let Some((head, body)) = text.split_once("\r\n\r\n") else { return false };
     let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
-    length.is_some_and(|length| body.len() >= length.trim().parse().unwrap())
+    length.is_some_and(|length| body.len() >= length.trim().parse::<usize>().unwrap())
 }
 
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(20);
