@@ -13,7 +13,7 @@ use sealpost_domain::{Clock, Timestamp};
 use sealpost_service::{Issuer, Parts, Refresher, Sealpost, unlock};
 use sealpost_storage::{Database, DatabaseUrl, Settings as PoolSettings};
 use sealpost_wallet::Keyring;
-use sealpost_webhooks::{AddressPolicy, Dispatcher, Guard, Settings as DispatcherSettings};
+use sealpost_webhooks::{AddressGuard, AddressPolicy, Dispatcher, Settings as DispatcherSettings};
 
 use crate::{
     base_url::BaseUrl,
@@ -68,7 +68,7 @@ impl Components {
         })?;
         let dispatcher = start_dispatcher(settings, &database, &keyring, &clock, &issuer)?;
         let kek_watch = watch_keys(&kek_source, &keyring, &database)?;
-        let guard = Guard::new(AddressPolicy { dev: settings.dev });
+        let guard = AddressGuard::new(AddressPolicy { dev: settings.dev });
         let parts = Parts {
             store: Arc::<Database>::clone(&database),
             dispatch: Arc::<Dispatcher>::clone(&dispatcher),

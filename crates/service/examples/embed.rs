@@ -17,7 +17,7 @@ use sealpost_service::{
 };
 use sealpost_storage::{Database, DatabaseUrl, Settings as DatabaseSettings};
 use sealpost_wallet::Keyring;
-use sealpost_webhooks::{AddressPolicy, Dispatcher, Guard, Settings as WebhookSettings};
+use sealpost_webhooks::{AddressGuard, AddressPolicy, Dispatcher, Settings as WebhookSettings};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -69,7 +69,7 @@ fn start(file: &std::path::Path) -> Result<Sealpost, Box<dyn Error>> {
         circuits: built_in_circuits()?,
         store: database,
         dispatch: Arc::new(dispatcher),
-        guard: Arc::new(Guard::new(AddressPolicy::default())),
+        guard: Arc::new(AddressGuard::new(AddressPolicy::default())),
         keyring,
         clock,
     };

@@ -1,5 +1,5 @@
-//! What a receiver does with a notice: verify the signature over the raw body, look at the id (a notice may come more
-//! than once), and only then read the body. Run it with `cargo run -p sealpost-webhooks --example receive`.
+//! Shows the steps of a receiver: verify the signature over the raw body, check the id for a repeated delivery, and
+//! only then parse the body. Run with `cargo run -p sealpost-webhooks --example receive`.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -12,22 +12,28 @@ use sealpost_domain::Timestamp;
 use sealpost_wallet::WebhookSecret;
 use sealpost_webhooks::{SignedHeaders, VerifyFault, sign, verify};
 
-/// A receiver keeps its secret, and the ids that it has dealt with.
+/// A receiver with its secret and the ids of events that it has processed.
 struct Receiver {
     secret: WebhookSecret,
     seen: HashSet<String>,
 }
 
-/// What the receiver answers; anything but 2xx is sent again.
+/// The response of the receiver. Every status except 2xx is followed by a retry.
 #[derive(Debug, PartialEq)]
-enum Answer {
+enum Response {
     Ok200,
     BadRequest400,
 }
 
 impl Receiver {
-    /// `body` must be the bytes as they came: parsed and written again, they would not match the signature.
-    fn receive(&mut self, headers: &HashMap<&str, String>, body: &[u8], now: Timestamp) -> Answer {
+    /// Processes a request. `body` must be the received bytes: parsed and serialized again, they may not match the
+    /// signature.
+    fn receive(
+        &mut self,
+        headers: &HashMap<&str, String>,
+        body: &[u8],
+        now: Timestamp,
+    ) -> Response {
         let header = |name: &str| headers.get(name).map(String::as_str).unwrap_or_default();
         let signed = SignedHeaders {
             id: header("webhook-id"),
@@ -35,13 +41,13 @@ impl Receiver {
             signature: header("webhook-signature"),
         };
         if verify(&self.secret, &signed, body, now).is_err() {
-            return Answer::BadRequest400;
+            return Response::BadRequest400;
         }
         let is_new = self.seen.insert(signed.id.to_owned());
         if is_new && serde_json::from_slice::<serde_json::Value>(body).is_err() {
-            return Answer::BadRequest400;
+            return Response::BadRequest400;
         }
-        Answer::Ok200
+        Response::Ok200
     }
 }
 
@@ -59,16 +65,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     ]);
 
     let mut out = std::io::stdout();
-    writeln!(out, "as it was sent: {:?}", receiver.receive(&headers, body, now))?;
-    writeln!(out, "sent once more: {:?}", receiver.receive(&headers, body, now))?;
-    writeln!(out, "body altered:   {:?}", receiver.receive(&headers, b"{}", now))?;
+    writeln!(out, "as sent:         {:?}", receiver.receive(&headers, body, now))?;
+    writeln!(out, "sent again:      {:?}", receiver.receive(&headers, body, now))?;
+    writeln!(out, "body altered:    {:?}", receiver.receive(&headers, b"{}", now))?;
     let later = Timestamp::from_millis(now.as_millis() + 600_000);
-    writeln!(out, "ten minutes on: {:?}", receiver.receive(&headers, body, later))?;
-    writeln!(out, "a fault reads:  {}", VerifyFault::NoMatch)?;
+    writeln!(out, "ten minutes old: {:?}", receiver.receive(&headers, body, later))?;
+    writeln!(out, "an error reads:  {}", VerifyFault::NoMatch)?;
     Ok(())
 }
 
-#[expect(clippy::disallowed_methods, reason = "a receiver has its own clock")]
+#[expect(clippy::disallowed_methods, reason = "a receiver reads the system clock")]
 fn now() -> Result<Timestamp, Box<dyn Error>> {
     let since_epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?;
     Ok(Timestamp::from_millis(i64::try_from(since_epoch.as_millis())?))

@@ -1,5 +1,6 @@
-//! Writes the test vectors for receivers in any language, from secrets that everybody may know:
-//! `cargo run -p sealpost-webhooks --example vectors > docs/examples/webhook-vectors.json`. A test holds the file to it.
+//! Writes the test vectors for receivers in any language, from public secrets. A test compares the file with the output.
+//!
+//! `cargo run -p sealpost-webhooks --example vectors > docs/examples/webhook-vectors.json`
 
 use std::io::Write as _;
 
@@ -7,18 +8,18 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use ring::signature::{Ed25519KeyPair, KeyPair as _};
 use sealpost_domain::ports::EventSigner;
 use sealpost_wallet::WebhookSecret;
-use sealpost_webhooks::{VerifyingKey, entry_v1a, sign};
+use sealpost_webhooks::{VerifyingKey, sign, sign_asymmetric};
 use serde_json::{Value, json};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(writeln!(std::io::stdout(), "{:#}", vectors()?)?)
 }
 
-/// The whole file. Each verdict is said here and not computed.
+/// Returns the file. The verdicts are constants, not results of the code under test.
 pub(crate) fn vectors() -> Result<Value, Box<dyn std::error::Error>> {
-    let maker = Maker::new()?;
-    let mut cases = maker.of_secrets();
-    cases.extend(maker.of_the_public_key());
+    let factory = VectorFactory::new()?;
+    let mut cases = factory.symmetric_cases();
+    cases.extend(factory.asymmetric_cases());
     Ok(json!({
         "about": "Notices as a receiver may get them. A case is valid where any of its keys (secrets for v1 entries, \
                   public_key for v1a entries) verifies an entry of webhook-signature over the exact bytes of body, \
@@ -29,14 +30,14 @@ pub(crate) fn vectors() -> Result<Value, Box<dyn std::error::Error>> {
     }))
 }
 
-struct Maker {
+struct VectorFactory {
     secrets: [WebhookSecret; 2],
     signers: [Signer; 2],
 }
 
 struct Signer(Ed25519KeyPair);
 
-/// What a case has that others have not.
+/// The parts of a case that differ between cases.
 struct Case<'a> {
     name: &'a str,
     is_valid: bool,
@@ -46,105 +47,104 @@ struct Case<'a> {
     body: &'a str,
 }
 
-const SOUND: Case<'_> =
+const VALID: Case<'_> =
     Case { name: "", is_valid: true, now: SENT_AT + 2, id: ID, timestamp: SENT_AT, body: BODY };
 
-impl Maker {
+impl VectorFactory {
     fn new() -> Result<Self, Box<dyn std::error::Error>> {
         let secret = |first: u8| WebhookSecret::parse(&secret_text(first));
         let signer = |seed: &[u8]| Ed25519KeyPair::from_seed_unchecked(seed).map(Signer);
-        let faults = "ring takes no seed of 32 bytes";
+        let error = "ring rejects a seed of 32 bytes";
         Ok(Self {
             secrets: [secret(NEW)?, secret(OLD)?],
             signers: [
-                signer(&SIGNING_SEED).map_err(|_rejected| faults)?,
-                signer(&[9; 32]).map_err(|_rejected| faults)?,
+                signer(&SIGNING_SEED).map_err(|_rejected| error)?,
+                signer(&[9; 32]).map_err(|_rejected| error)?,
             ],
         })
     }
 
-    fn of_secrets(&self) -> Vec<Value> {
+    fn symmetric_cases(&self) -> Vec<Value> {
         let [new, old] =
             self.secrets.each_ref().map(|secret| sign(secret, ID, SENT_AT, BODY.as_bytes()));
         let both = format!("{new} {old}");
-        let (flipped, signer) =
-            (flip(&new), entry_v1a(&self.signers[0], ID, &SENT_AT.to_string(), BODY.as_bytes()));
+        let (flipped, signer) = (
+            flip(&new),
+            sign_asymmetric(&self.signers[0], ID, &SENT_AT.to_string(), BODY.as_bytes()),
+        );
         let (line, spaced) = (format!("{BODY}\n"), BODY.replace("\":", "\": "));
         let flipped_body = BODY.replace("1267", "1266");
-        let crowd = format!("v0,AAAA {flipped} {signer} {new}");
+        let many = format!("v0,AAAA {flipped} {signer} {new}");
         let with_new = |case: Case<'_>, signature: &str| case.with_secrets(&[NEW], signature);
         vec![
-            with_new(Case { name: "one signature", ..SOUND }, &new),
+            with_new(Case { name: "one signature", ..VALID }, &new),
             with_new(
-                Case { name: "received 300 s after it was sent", now: SENT_AT + 300, ..SOUND },
+                Case { name: "received 300 s after it was sent", now: SENT_AT + 300, ..VALID },
                 &new,
             ),
             with_new(
-                Case { name: "received 300 s before it was sent", now: SENT_AT - 300, ..SOUND },
+                Case { name: "received 300 s before it was sent", now: SENT_AT - 300, ..VALID },
                 &new,
             ),
-            with_new(Case { name: "old timestamp", now: SENT_AT + 301, ..REFUSED }, &new),
-            with_new(Case { name: "timestamp in the future", now: SENT_AT - 301, ..REFUSED }, &new),
+            with_new(Case { name: "old timestamp", now: SENT_AT + 301, ..INVALID }, &new),
+            with_new(Case { name: "timestamp in the future", now: SENT_AT - 301, ..INVALID }, &new),
             with_new(
-                Case { name: "flipped bit in the body", body: &flipped_body, ..REFUSED },
+                Case { name: "flipped bit in the body", body: &flipped_body, ..INVALID },
                 &new,
             ),
-            with_new(Case { name: "newline after the body", body: &line, ..REFUSED }, &new),
+            with_new(Case { name: "newline after the body", body: &line, ..INVALID }, &new),
             with_new(
-                Case { name: "body written anew with spaces", body: &spaced, ..REFUSED },
+                Case { name: "body written anew with spaces", body: &spaced, ..INVALID },
                 &new,
             ),
-            with_new(Case { name: "flipped bit in the id", id: FLIPPED_ID, ..REFUSED }, &new),
+            with_new(Case { name: "flipped bit in the id", id: FLIPPED_ID, ..INVALID }, &new),
             with_new(
-                Case { name: "flipped bit in the timestamp", timestamp: SENT_AT + 1, ..REFUSED },
+                Case { name: "flipped bit in the timestamp", timestamp: SENT_AT + 1, ..INVALID },
                 &new,
             ),
-            with_new(Case { name: "flipped bit in the signature", ..REFUSED }, &flipped),
-            with_new(Case { name: "no signature", ..REFUSED }, ""),
-            with_new(Case { name: "wrong secret", ..REFUSED }, &old),
-            with_new(Case { name: "rotating, the new secret is known", ..SOUND }, &both),
-            Case { name: "rotating, the old secret is known", ..SOUND }.with_secrets(&[OLD], &both),
-            Case { name: "rotating, both are known, one has signed", ..SOUND }
+            with_new(Case { name: "flipped bit in the signature", ..INVALID }, &flipped),
+            with_new(Case { name: "no signature", ..INVALID }, ""),
+            with_new(Case { name: "wrong secret", ..INVALID }, &old),
+            with_new(Case { name: "rotating, the new secret is known", ..VALID }, &both),
+            Case { name: "rotating, the old secret is known", ..VALID }.with_secrets(&[OLD], &both),
+            Case { name: "rotating, both are known, one has signed", ..VALID }
                 .with_secrets(&[NEW, OLD], &old),
-            with_new(
-                Case { name: "the signature that holds is the last of many", ..SOUND },
-                &crowd,
-            ),
-            with_new(Case { name: "a v1a signature is none for a secret", ..REFUSED }, &signer),
+            with_new(Case { name: "the signature that holds is the last of many", ..VALID }, &many),
+            with_new(Case { name: "a v1a signature is none for a secret", ..INVALID }, &signer),
         ]
     }
 
-    fn of_the_public_key(&self) -> Vec<Value> {
+    fn asymmetric_cases(&self) -> Vec<Value> {
         let timestamp = SENT_AT.to_string();
         let [own, other] = self
             .signers
             .each_ref()
-            .map(|signer| entry_v1a(signer, ID, &timestamp, BODY.as_bytes()));
+            .map(|signer| sign_asymmetric(signer, ID, &timestamp, BODY.as_bytes()));
         let both = format!("{} {own}", sign(&self.secrets[0], ID, SENT_AT, BODY.as_bytes()));
         let symmetric = both.replace(&own, "");
         let flipped_body = BODY.replace("1267", "1266");
         let key = self.signers[0].key();
         let cases = [
-            (Case { name: "v1a", ..SOUND }, own.clone()),
-            (Case { name: "v1a beside v1", ..SOUND }, both),
-            (Case { name: "v1a, old timestamp", now: SENT_AT + 301, ..REFUSED }, own.clone()),
+            (Case { name: "v1a", ..VALID }, own.clone()),
+            (Case { name: "v1a beside v1", ..VALID }, both),
+            (Case { name: "v1a, old timestamp", now: SENT_AT + 301, ..INVALID }, own.clone()),
             (
-                Case { name: "v1a, flipped bit in the body", body: &flipped_body, ..REFUSED },
+                Case { name: "v1a, flipped bit in the body", body: &flipped_body, ..INVALID },
                 own.clone(),
             ),
-            (Case { name: "v1a, flipped bit in the id", id: FLIPPED_ID, ..REFUSED }, own.clone()),
+            (Case { name: "v1a, flipped bit in the id", id: FLIPPED_ID, ..INVALID }, own.clone()),
             (
                 Case {
                     name: "v1a, flipped bit in the timestamp",
                     timestamp: SENT_AT + 1,
-                    ..REFUSED
+                    ..INVALID
                 },
                 own.clone(),
             ),
-            (Case { name: "v1a, flipped bit in the signature", ..REFUSED }, flip(&own)),
-            (Case { name: "v1a, wrong key", ..REFUSED }, other),
+            (Case { name: "v1a, flipped bit in the signature", ..INVALID }, flip(&own)),
+            (Case { name: "v1a, wrong key", ..INVALID }, other),
             (
-                Case { name: "a v1 signature is none for a public key", ..REFUSED },
+                Case { name: "a v1 signature is none for a public key", ..INVALID },
                 symmetric.trim_end().to_owned(),
             ),
         ];
@@ -155,14 +155,14 @@ impl Maker {
 impl Case<'_> {
     fn with_secrets(&self, known: &[u8], signature: &str) -> Value {
         let secrets: Vec<String> = known.iter().copied().map(secret_text).collect();
-        self.told(&json!(secrets), &Value::Null, signature)
+        self.to_json(&json!(secrets), &Value::Null, signature)
     }
 
     fn with_key(&self, key: &str, signature: &str) -> Value {
-        self.told(&json!([]), &json!(key), signature)
+        self.to_json(&json!([]), &json!(key), signature)
     }
 
-    fn told(&self, secrets: &Value, public_key: &Value, signature: &str) -> Value {
+    fn to_json(&self, secrets: &Value, public_key: &Value, signature: &str) -> Value {
         json!({
             "name": self.name,
             "secrets": secrets,
@@ -192,13 +192,13 @@ impl Signer {
     }
 }
 
-/// A secret of 32 bytes that count up from this one.
+/// Returns a secret of 32 consecutive bytes from `first` on.
 fn secret_text(first: u8) -> String {
     let bytes: Vec<u8> = (first..first.saturating_add(32)).collect();
     format!("whsec_{}", STANDARD.encode(bytes))
 }
 
-/// The same entry with the lowest bit of its signature's first byte the other way round.
+/// Flips the lowest bit in the first byte of the signature.
 fn flip(entry: &str) -> String {
     let (version, text) = entry.split_once(',').unwrap_or_default();
     let mut bytes = STANDARD.decode(text).unwrap_or_default();
@@ -208,11 +208,11 @@ fn flip(entry: &str) -> String {
     format!("{version},{}", STANDARD.encode(bytes))
 }
 
-const REFUSED: Case<'_> = Case { is_valid: false, ..SOUND };
+const INVALID: Case<'_> = Case { is_valid: false, ..VALID };
 const NEW: u8 = 0;
 const OLD: u8 = 32;
 const SIGNING_SEED: [u8; 32] = *b"a seed that anybody may look at.";
-/// Even, so that one more flips one bit of the last digit.
+/// An even number: the next number differs in one bit of the last digit.
 const SENT_AT: i64 = 1_767_225_600;
 const ID: &str = "env_01h455vb4pex5vsknk084sn02q";
 const FLIPPED_ID: &str = "env_01h455vb4pex5vsknk084sn02p";

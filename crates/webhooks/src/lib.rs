@@ -1,59 +1,49 @@
-//! Signed notices: what tells a recipient that an envelope waits for it.
+//! Delivers events to webhooks: signed HTTP requests with retries.
 //!
-//! - [`sign`] and [`verify`]: Standard Webhooks signatures, for the sender and for receivers in Rust.
-//! - [`entry_v1a`] and [`verify_asymmetric`]: the same by the service's own key, whose public half is a [`VerifyingKey`].
-//! - [`RetrySchedule`]: when a failed attempt is tried again.
-//! - [`AddressPolicy`] and [`Guard`]: where notices may go. Only to public addresses, whatever a URL says or a name
-//!   resolves to, when it is registered and at every connection.
-//! - [`Dispatcher`]: takes deliveries that are stored and leased, from the send path and from the database, sends
-//!   them, and writes the outcomes down.
+//! - [`sign`] and [`verify`]: symmetric Standard Webhooks signatures, for senders and for receivers in Rust.
+//! - [`sign_asymmetric`] and [`verify_asymmetric`]: the same with the key of the service. Its public half is a
+//!   [`VerifyingKey`].
+//! - [`RetrySchedule`]: the pauses between attempts.
+//! - [`AddressPolicy`] and [`AddressGuard`]: the allowed URLs and addresses. Only public addresses are allowed, both at
+//!   registration and at every connection.
+//! - [`Dispatcher`]: accepts deliveries from the send path, claims due ones from the database, sends them and records
+//!   their outcomes.
 //!
-//! Delivery is at least once. A delivery is a row until its outcome is written, and whoever holds its lease may attempt
-//! it; so whatever is lost in memory here comes back when the lease ends, and nothing needs to be saved on the way down.
+//! Delivery is at least once. A delivery is a database row until its outcome is recorded, and the node that holds its
+//! lease may attempt it. A delivery that is lost in memory is due again at the end of its lease, so a shutdown has
+//! nothing to save.
 //!
-//! The dispatcher knows no database, only [`Outbox`](sealpost_domain::ports::Outbox). It runs one thread per core that
-//! sends (a target always on the same one), one that claims and one that settles.
+//! The dispatcher depends on the port [`Outbox`](sealpost_domain::ports::Outbox) and on no database. It runs the
+//! delivery workers, which send, a sweeper, which claims, and an outcome writer. A target always has the same worker.
 //!
-//! `examples/receive.rs` verifies a notice as a receiver would.
+//! Words: an *event* is what happened, a *delivery* is one event for one webhook, an *attempt* is one HTTP request of a
+//! delivery. A *target* is a webhook as the dispatcher sees it: a URL and signing secrets.
+//!
+//! `examples/receive.rs` verifies a request as a receiver does.
 
-mod answer;
-mod asleep;
-mod asymmetric;
-mod channel;
-mod client;
-mod connector;
-mod did_document;
+mod address_guard;
+mod circuit_breaker;
 mod dispatcher;
-mod figures;
-mod guard;
-mod lane;
-mod lanes;
-mod names;
-mod notice;
-mod outage;
-mod postponed;
-mod pulse;
+mod http;
+mod queue;
 mod retry;
-mod roots;
-mod schedule;
 mod settings;
-mod settler;
-mod shared;
-mod signature;
-mod stats;
-mod sweeper;
-mod targets;
-mod turns;
+mod signing;
 
 #[cfg(test)]
 mod tests;
 
-pub use asymmetric::{VerifyingKey, VerifyingKeyFault, entry_v1a, verify_asymmetric};
-pub use did_document::{NoVerifyingKey, verifying_keys};
-pub use dispatcher::{DispatchError, Dispatcher};
-pub use guard::{AddressPolicy, Guard};
-pub use roots::{RootsFault, read_roots};
-pub use schedule::{RetrySchedule, ScheduleFault};
-pub use settings::Settings;
-pub use signature::{SignedHeaders, VerifyFault, sign, signed_content, verify};
-pub use stats::Stats;
+pub use self::{
+    address_guard::{AddressGuard, AddressPolicy},
+    dispatcher::{DispatchError, Dispatcher, Stats},
+    http::tls::{RootsFault, read_roots},
+    retry::schedule::{RetrySchedule, ScheduleFault},
+    settings::{Bounds, Settings},
+    signing::{
+        asymmetric::{sign_asymmetric, verify_asymmetric},
+        did_document::{NoVerifyingKey, verifying_keys},
+        symmetric::{sign, verify},
+        verification::{SignedHeaders, VerifyFault, signed_content},
+        verifying_key::{VerifyingKey, VerifyingKeyFault},
+    },
+};

@@ -1,53 +1,93 @@
-//! What an operator or an embedder may choose about delivery.
+//! The settings of a dispatcher.
 
 use std::{thread, time::Duration};
 
 use rustls::pki_types::CertificateDer;
 
-use crate::{AddressPolicy, RetrySchedule};
+use crate::{address_guard::AddressPolicy, retry::schedule::RetrySchedule};
 
-/// How notices are delivered.
+/// The settings of a dispatcher.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// When failed attempts are tried again.
+    /// Pauses between the attempts of a delivery.
     pub schedule: RetrySchedule,
-    /// How long a receiver may take to answer, from the look-up of its name on.
+    /// Bound on an attempt, from the name lookup to the end of the response head.
     pub timeout: Duration,
-    /// How long this node holds a delivery that it took. Must exceed `timeout` by more than five seconds; what a
-    /// dead node held is taken over when it has passed.
+    /// Time for which this node holds a delivery. Must exceed `timeout` by more than five seconds. Other nodes take
+    /// over the deliveries of a dead node after this time.
     pub lease: Duration,
-    /// How many threads send.
-    pub arbiters: usize,
-    /// How many requests may be under way to one target that answers.
+    /// Number of threads that send.
+    pub worker_threads: usize,
+    /// Bound on requests in flight to one responsive target.
     pub in_flight_per_target: usize,
-    /// How many requests may be under way in all. Each thread has an equal part of them.
+    /// Bound on all requests in flight. Each worker thread has an equal part.
     pub in_flight_max: usize,
-    /// After how many attempts in a row without an answer a target's breaker opens: nothing is sent to it then, and
-    /// after a pause one probe at a time, until one is answered.
+    /// Attempts in a row without a response that open a target's circuit breaker. While a breaker is open, its target
+    /// gets one probe at a time, until a probe gets a response.
     pub breaker_failures: u32,
-    /// How long a breaker stays open before the first probe. The pause doubles with each probe that gets no answer.
+    /// Time from the opening of a circuit breaker to the first probe. Doubles after each failed probe.
     pub probe_pause: Duration,
-    /// How long it stays open between two probes at the most. A schedule that begins sooner than the contract's
-    /// shortens both pauses in proportion.
+    /// Bound on the time between two probes. A retry schedule with a shorter first pause than the default shortens both
+    /// probe pauses in proportion.
     pub probe_pause_max: Duration,
-    /// How many deliveries are held in memory.
+    /// Bound on deliveries in memory.
     pub queue_max: usize,
-    /// How often the database is asked for what is due.
+    /// Time between two claims of due deliveries.
     pub sweep_every: Duration,
-    /// How many deliveries are taken from the database at once.
+    /// Bound on the deliveries of one claim.
     pub claim_max: usize,
-    /// How many of one target are taken from the database at once.
+    /// Bound on the deliveries of one claim to one target.
     pub claim_per_target_max: usize,
-    /// A webhook that has met nothing but failures for so long is disabled.
+    /// Time of nothing but failures after which a webhook is disabled.
     pub failing_max: Duration,
-    /// How long requests that are under way may go on once the dispatcher is stopped.
+    /// Time for which requests in flight may continue after [`Dispatcher::stop`](crate::Dispatcher::stop).
     pub drain: Duration,
-    /// Which addresses notices may go to.
+    /// The addresses that requests may go to.
     pub policy: AddressPolicy,
-    /// What the dispatcher calls itself.
+    /// Value of the header `User-Agent`.
     pub user_agent: String,
-    /// Authorities to trust besides the public ones.
+    /// Certificate authorities to trust besides the public ones.
     pub extra_roots: Vec<CertificateDer<'static>>,
+    /// Bounds that rarely need a change.
+    pub bounds: Bounds,
+}
+
+/// Bounds of a dispatcher that suit most deployments. The command line does not offer them.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds {
+    /// Time to connect by TCP to an address of the target.
+    pub connect_timeout: Duration,
+    /// Time for the TLS handshake.
+    pub tls_handshake_timeout: Duration,
+    /// Time for which an idle connection stays open.
+    pub keep_alive: Duration,
+    /// Bytes of a response body that are read to keep its connection usable. A longer body closes the connection.
+    pub response_body_max_bytes: usize,
+    /// Time to read a response body.
+    pub response_body_timeout: Duration,
+    /// Targets with open connections and decrypted keys for each worker thread, before idle ones are closed.
+    pub senders_max: usize,
+    /// Targets for each worker thread whose health is remembered for `known_target_ttl`.
+    pub known_targets_max: usize,
+    /// Time for which the health of an idle target is remembered.
+    pub known_target_ttl: Duration,
+    /// The part of the requests in flight that untried targets share: 2 means a half.
+    pub untried_quota_divisor: usize,
+    /// The part of the requests in flight that unresponsive targets share: 4 means a quarter.
+    pub unresponsive_quota_divisor: usize,
+    /// The part of `queue_max` that claims leave free for the send path: 4 means a quarter.
+    pub claim_reserve_divisor: usize,
+    /// Minimum deferral of a delivery whose target does not respond. Shortened like the probe pauses.
+    pub deferral_min: Duration,
+    /// Deliveries whose due times differ by less than this are released together. Shortened like the probe pauses.
+    pub release_window: Duration,
+    /// Deliveries in one release statement.
+    pub release_batch_max: usize,
+    /// Outcomes in one transaction.
+    pub outcome_batch_max: usize,
+    /// Time to wait for more outcomes before a transaction. If the process is killed in this time, the deliveries are
+    /// attempted again.
+    pub outcome_linger: Duration,
 }
 
 impl Default for Settings {
@@ -56,7 +96,7 @@ impl Default for Settings {
             schedule: RetrySchedule::default(),
             timeout: Duration::from_secs(15),
             lease: Duration::from_secs(45),
-            arbiters: thread::available_parallelism().map_or(1, usize::from),
+            worker_threads: thread::available_parallelism().map_or(1, usize::from),
             in_flight_per_target: 8,
             in_flight_max: 512,
             breaker_failures: 5,
@@ -71,40 +111,68 @@ impl Default for Settings {
             policy: AddressPolicy::default(),
             user_agent: concat!("Sealpost/", env!("CARGO_PKG_VERSION")).to_owned(),
             extra_roots: Vec::new(),
+            bounds: Bounds::default(),
+        }
+    }
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self {
+            connect_timeout: Duration::from_secs(5),
+            tls_handshake_timeout: Duration::from_secs(5),
+            keep_alive: Duration::from_secs(15),
+            response_body_max_bytes: 16 * 1024,
+            response_body_timeout: Duration::from_secs(1),
+            senders_max: 512,
+            known_targets_max: 10_000,
+            known_target_ttl: Duration::from_mins(10),
+            untried_quota_divisor: 2,
+            unresponsive_quota_divisor: 4,
+            claim_reserve_divisor: 4,
+            deferral_min: Duration::from_secs(30),
+            release_window: Duration::from_secs(5),
+            release_batch_max: 512,
+            outcome_batch_max: 512,
+            outcome_linger: Duration::from_millis(10),
         }
     }
 }
 
 impl Settings {
-    /// How many threads send: never more than there are requests to share among them.
-    pub(crate) fn lanes(&self) -> usize {
-        self.arbiters.clamp(1, self.in_flight_max.max(1))
+    /// Returns the number of delivery workers: at most one for each request in flight.
+    pub(crate) fn workers(&self) -> usize {
+        self.worker_threads.clamp(1, self.in_flight_max.max(1))
     }
 
-    /// How many requests may be under way on one thread, so that together they keep to the maximum.
-    pub(crate) fn in_flight_per_lane(&self) -> usize {
-        (self.in_flight_max / self.lanes()).max(1)
+    /// Returns the bound on requests in flight of one worker, so that all workers together keep the total bound.
+    pub(crate) fn in_flight_per_worker(&self) -> usize {
+        (self.in_flight_max / self.workers()).max(1)
     }
 
-    /// What a lease must still be worth for an attempt to begin: the attempt, and the time to write its outcome down.
-    pub(crate) fn attempt_max(&self) -> Duration {
-        self.timeout + SETTLE_MAX
+    /// Returns the remaining lease that an attempt needs: its timeout, and the time to record its outcome.
+    pub(crate) fn lease_min(&self) -> Duration {
+        self.timeout + OUTCOME_TIME_MAX
     }
 }
 
-const SETTLE_MAX: Duration = Duration::from_secs(5);
+/// A part of the rule for `lease` that operators know: more than five seconds longer than `timeout`.
+const OUTCOME_TIME_MAX: Duration = Duration::from_secs(5);
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_threads_together_keep_to_the_maximum() {
-        for (in_flight_max, arbiters, lanes, per_lane) in
+    fn all_workers_together_keep_the_total_bound() {
+        for (in_flight_max, worker_threads, workers, per_worker) in
             [(512, 2, 2, 256), (512, 1, 1, 512), (512, 3, 3, 170), (4, 16, 4, 1), (0, 0, 1, 1)]
         {
-            let settings = Settings { arbiters, in_flight_max, ..Settings::default() };
-            assert_eq!((settings.lanes(), settings.in_flight_per_lane()), (lanes, per_lane));
+            let settings = Settings { worker_threads, in_flight_max, ..Settings::default() };
+            assert_eq!(
+                (settings.workers(), settings.in_flight_per_worker()),
+                (workers, per_worker)
+            );
         }
     }
 }

@@ -1,13 +1,13 @@
-//! The dispatcher as a whole, over real sockets: what it needs around it, and the cases.
+//! Tests of the whole dispatcher over real sockets, and their fixtures.
 
-mod answering;
-mod connecting;
-mod delivering;
-pub(crate) mod names;
-pub(crate) mod outbox;
-mod receiver;
-pub(crate) mod rig;
-mod signing;
-mod sparing;
-mod stopping;
-mod withdrawing;
+mod connections;
+mod deliveries;
+mod ended_webhooks;
+pub(crate) mod fake_resolver;
+pub(crate) mod fixture;
+pub(crate) mod memory_outbox;
+mod responses;
+mod shutdown;
+mod signatures;
+mod test_receiver;
+mod unresponsive_receivers;

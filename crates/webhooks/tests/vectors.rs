@@ -1,9 +1,9 @@
-//! The test vectors for receivers in any language: the file is what the generator writes, and our verification and
-//! the reference library's signatures agree with its verdicts.
+//! Checks the test vectors for receivers: the file equals the output of the generator, and this crate and the reference
+//! library agree with its verdicts.
 
 #![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[expect(dead_code, reason = "its main belongs to the command")]
+#[expect(dead_code, reason = "the test does not use its main function")]
 #[path = "../examples/vectors.rs"]
 mod generator;
 
@@ -16,23 +16,23 @@ use standardwebhooks::Webhook;
 const FILE: &str = include_str!("../../../docs/examples/webhook-vectors.json");
 
 #[test]
-fn the_file_is_what_the_generator_writes() {
-    // As values: in which order members are written depends on what else is built with serde_json.
+fn the_file_equals_the_output_of_the_generator() {
+    // Compared as values, because features of serde_json change the order of members.
     let file: Value = serde_json::from_str(FILE).unwrap();
     let is_same = generator::vectors().unwrap() == file;
-    assert!(is_same, "write it anew: the first lines of examples/vectors.rs say how");
+    assert!(is_same, "write the file again: see the first lines of examples/vectors.rs");
 }
 
 #[test]
-fn our_verification_agrees_with_every_verdict() {
+fn verification_agrees_with_every_verdict() {
     for case in cases() {
-        assert_eq!(is_believed(&case), case["valid"].as_bool().unwrap(), "{}", case["name"]);
+        assert_eq!(is_authentic(&case), case["valid"].as_bool().unwrap(), "{}", case["name"]);
     }
 }
 
-/// The library asks the system for the time, so only its signatures are looked at.
+/// Compares signatures only, because the library reads the system clock.
 #[test]
-fn the_reference_library_makes_the_signatures_of_every_timely_case() {
+fn the_reference_library_signs_every_timely_case_identically() {
     for case in cases().iter().filter(|case| case["public_key"].is_null() && is_timely(case)) {
         let [id, timestamp, signature] = headers(case);
         let signed_by = |secret: &Value| {
@@ -47,7 +47,7 @@ fn the_reference_library_makes_the_signatures_of_every_timely_case() {
 }
 
 #[test]
-fn every_kind_of_case_is_there() {
+fn all_kinds_of_cases_exist() {
     let cases = cases();
     for is_valid in [true, false] {
         for is_asymmetric in [true, false] {
@@ -59,7 +59,7 @@ fn every_kind_of_case_is_there() {
     }
 }
 
-fn is_believed(case: &Value) -> bool {
+fn is_authentic(case: &Value) -> bool {
     let [id, timestamp, signature] = headers(case);
     let signed = SignedHeaders { id, timestamp, signature };
     let now = Timestamp::from_millis(case["now"].as_i64().unwrap() * 1000);

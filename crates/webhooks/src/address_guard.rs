@@ -1,0 +1,168 @@
+//! Decides to which URLs and addresses the dispatcher may send: to public addresses only.
+//!
+//! [`AddressGuard`] checks a URL when a webhook is registered. The connector checks the address again at every
+//! connection, because a name can resolve to another address a second later.
+
+pub(crate) mod connector;
+mod location;
+mod policy;
+pub(crate) mod resolver;
+
+use std::{
+    rc::Rc,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+        mpsc,
+    },
+    thread,
+    time::Duration,
+};
+
+use sealpost_domain::ports::TargetGuard;
+use url::{Host, Url};
+
+pub use self::policy::AddressPolicy;
+use self::{location::NOT_PUBLIC, resolver::NameResolver};
+
+/// Checks the URL of a webhook at registration.
+#[derive(Debug, Clone)]
+pub struct AddressGuard {
+    policy: AddressPolicy,
+    new_resolver: fn() -> Rc<dyn NameResolver>,
+    /// Running lookups of all clones together.
+    lookups: Arc<AtomicUsize>,
+}
+
+impl AddressGuard {
+    /// Creates a guard that resolves names by the configuration of the system.
+    pub fn new(policy: AddressPolicy) -> Self {
+        Self::with_resolver(policy, resolver::system)
+    }
+
+    pub(crate) fn with_resolver(
+        policy: AddressPolicy,
+        new_resolver: fn() -> Rc<dyn NameResolver>,
+    ) -> Self {
+        Self { policy, new_resolver, lookups: Arc::default() }
+    }
+
+    /// Whether `name` resolves to a forbidden address now.
+    ///
+    /// Returns `false` if the name does not resolve in time, or if too many lookups are running. Refusing would let slow
+    /// name servers block registration for all accounts. Waiting would hold the threads that other requests need.
+    fn resolves_to_forbidden(&self, name: &str) -> bool {
+        let Some(permit) = LookupPermit::acquire(&self.lookups) else { return false };
+        let (sender, receiver) = mpsc::channel();
+        let (name, new_resolver, policy) = (name.to_owned(), self.new_resolver, self.policy);
+        // The lookup needs a runtime and the caller may already run inside one: use a separate thread.
+        let lookup = move || {
+            let runtime = actix_rt::Runtime::new().ok()?;
+            let ips = runtime.block_on(new_resolver().resolve(&name)).ok()?;
+            drop(permit);
+            sender.send(ips.iter().any(|ip| !policy.allows(*ip))).ok()
+        };
+        let spawned = thread::Builder::new().name("webhook-vet".to_owned()).spawn(lookup);
+        spawned.is_ok() && receiver.recv_timeout(VET_TIMEOUT).unwrap_or(false)
+    }
+}
+
+impl TargetGuard for AddressGuard {
+    fn vet(&self, url: &str) -> Result<String, String> {
+        let url: Url = self.policy.parse_url(url)?;
+        if let Some(Host::Domain(name)) = url.host()
+            && self.resolves_to_forbidden(name)
+        {
+            return Err(NOT_PUBLIC.to_owned());
+        }
+        Ok(url.into())
+    }
+}
+
+/// The right to run one lookup. Dropping the permit returns it.
+struct LookupPermit(Arc<AtomicUsize>);
+
+impl LookupPermit {
+    fn acquire(lookups: &Arc<AtomicUsize>) -> Option<Self> {
+        let increment = |count| (count < LOOKUPS_MAX).then_some(count + 1);
+        let acquired = lookups.fetch_update(Ordering::Relaxed, Ordering::Relaxed, increment);
+        acquired.is_ok().then(|| Self(Arc::clone(lookups)))
+    }
+}
+
+impl Drop for LookupPermit {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Bound on concurrent lookups. Each lookup blocks one thread of the request pool.
+const LOOKUPS_MAX: usize = 8;
+/// Bound on the time of one lookup. Slightly longer than the resolver's own timeout.
+const VET_TIMEOUT: Duration = Duration::from_millis(3_500);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::fake_resolver::fixed;
+
+    #[test]
+    fn a_name_with_any_non_public_address_is_refused() {
+        let guard = AddressGuard::with_resolver(AddressPolicy::default(), fixed);
+        for name in ["private.test", "mixed.test", "loopback.test", "metadata.test"] {
+            let verdict = guard.vet(&format!("https://{name}/hook"));
+            assert_eq!(verdict, Err(NOT_PUBLIC.to_owned()), "{name}");
+        }
+        assert_eq!(
+            guard.vet("https://PUBLIC.test:443/hook"),
+            Ok("https://public.test/hook".to_owned())
+        );
+    }
+
+    #[test]
+    fn a_name_that_does_not_resolve_yet_is_accepted() {
+        let guard = AddressGuard::with_resolver(AddressPolicy::default(), fixed);
+        assert_eq!(guard.vet("https://later.test/"), Ok("https://later.test/".to_owned()));
+    }
+
+    #[test]
+    fn lookups_are_bounded_and_a_full_bound_accepts_the_name() {
+        let guard = AddressGuard::with_resolver(AddressPolicy::default(), fixed);
+        let vet = || guard.clone().vet("https://private.test/");
+        let mut permits: Vec<_> =
+            (1..LOOKUPS_MAX).map(|_| LookupPermit::acquire(&guard.lookups).unwrap()).collect();
+        assert!(vet().is_err(), "the last permit is free");
+        assert!(vet().is_err(), "the permit was returned");
+        permits.push(LookupPermit::acquire(&guard.lookups).unwrap());
+        assert!(vet().is_ok(), "no permit, no lookup");
+        assert!(guard.vet("https://10.0.0.1/").is_err(), "an address needs no lookup");
+        drop(permits);
+        assert!(vet().is_err());
+    }
+
+    #[test]
+    fn development_allows_loopback_names_and_no_private_names() {
+        let guard = AddressGuard::with_resolver(AddressPolicy { dev: true }, fixed);
+        assert!(guard.vet("http://loopback.test:3000/").is_ok());
+        assert!(guard.vet("http://private.test:3000/").is_err());
+    }
+
+    #[test]
+    fn the_system_resolver_reads_the_hosts_file() {
+        let hook = "http://localhost:3000/";
+        assert!(AddressGuard::new(AddressPolicy { dev: true }).vet(hook).is_ok());
+        let ips =
+            actix_rt::Runtime::new().unwrap().block_on(resolver::system().resolve("localhost"));
+        assert!(
+            ips.is_ok_and(|ips| !ips.is_empty() && ips.iter().all(std::net::IpAddr::is_loopback))
+        );
+    }
+
+    #[test]
+    fn vetting_works_inside_a_running_runtime() {
+        let guard = AddressGuard::with_resolver(AddressPolicy::default(), fixed);
+        actix_rt::Runtime::new().unwrap().block_on(async {
+            assert!(guard.vet("https://private.test/").is_err());
+        });
+    }
+}

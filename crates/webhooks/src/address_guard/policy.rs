@@ -1,0 +1,238 @@
+//! The rules for addresses: public addresses only.
+//!
+//! The closed networks are those of IANA's special-purpose registries, plus every IPv6 notation of an IPv4 address.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// The rules for URLs and addresses that webhooks may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct AddressPolicy {
+    /// Allows http and loopback addresses as well, for development. Other non-public addresses stay forbidden.
+    pub dev: bool,
+}
+
+impl AddressPolicy {
+    /// Whether the dispatcher may connect to `ip`.
+    pub fn allows(&self, ip: IpAddr) -> bool {
+        match ip.to_canonical() {
+            IpAddr::V4(ip) if self.dev && ip.is_loopback() => true,
+            IpAddr::V6(ip) if self.dev && ip.is_loopback() => true,
+            IpAddr::V4(ip) => !CLOSED_V4.iter().any(|(net, length)| contains_v4(*net, *length, ip)),
+            IpAddr::V6(ip) => {
+                contains_v6(OPEN_V6.0, OPEN_V6.1, ip)
+                    && !CLOSED_V6.iter().any(|(net, length)| contains_v6(*net, *length, ip))
+            }
+        }
+    }
+}
+
+fn contains_v4(net: Ipv4Addr, length: u32, ip: Ipv4Addr) -> bool {
+    (net.to_bits() ^ ip.to_bits()).leading_zeros() >= length
+}
+
+fn contains_v6(net: Ipv6Addr, length: u32, ip: Ipv6Addr) -> bool {
+    (net.to_bits() ^ ip.to_bits()).leading_zeros() >= length
+}
+
+const fn v4(a: u8, b: u8, c: u8, d: u8) -> Ipv4Addr {
+    Ipv4Addr::new(a, b, c, d)
+}
+
+const fn v6(a: u16, b: u16) -> Ipv6Addr {
+    Ipv6Addr::new(a, b, 0, 0, 0, 0, 0, 0)
+}
+
+const CLOSED_V4: &[(Ipv4Addr, u32)] = &[
+    (v4(0, 0, 0, 0), 8),        // this network
+    (v4(10, 0, 0, 0), 8),       // private
+    (v4(100, 64, 0, 0), 10),    // carrier-grade NAT
+    (v4(127, 0, 0, 0), 8),      // loopback
+    (v4(168, 63, 129, 16), 32), // Azure host agent, a public number with private use
+    (v4(169, 254, 0, 0), 16),   // link-local, includes cloud metadata services
+    (v4(172, 16, 0, 0), 12),    // private
+    (v4(192, 0, 0, 0), 24),     // protocol assignments
+    (v4(192, 0, 2, 0), 24),     // documentation
+    (v4(192, 88, 99, 0), 24),   // 6to4 relays
+    (v4(192, 168, 0, 0), 16),   // private
+    (v4(198, 18, 0, 0), 15),    // benchmarks
+    (v4(198, 51, 100, 0), 24),  // documentation
+    (v4(203, 0, 113, 0), 24),   // documentation
+    (v4(224, 0, 0, 0), 4),      // multicast
+    (v4(240, 0, 0, 0), 4),      // reserved, and broadcast
+];
+
+/// Global unicast. All other IPv6 networks are closed: loopback, NAT64, discard, unique local, link-local, multicast.
+const OPEN_V6: (Ipv6Addr, u32) = (v6(0x2000, 0), 3);
+
+const CLOSED_V6: &[(Ipv6Addr, u32)] = &[
+    (v6(0x2001, 0), 23),     // protocol assignments: Teredo, ORCHID, benchmarks
+    (v6(0x2001, 0xdb8), 32), // documentation
+    (v6(0x2002, 0), 16),     // 6to4, can express any IPv4 address
+    (v6(0x3fff, 0), 20),     // documentation
+];
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const PRODUCTION: AddressPolicy = AddressPolicy { dev: false };
+    const DEV: AddressPolicy = AddressPolicy { dev: true };
+
+    /// Closed networks in the notation of IANA, independent of the tables above.
+    const CLOSED: &[&str] = &[
+        "0.0.0.0/8",
+        "10.0.0.0/8",
+        "100.64.0.0/10",
+        "127.0.0.0/8",
+        "169.254.0.0/16",
+        "172.16.0.0/12",
+        "192.0.0.0/24",
+        "192.0.2.0/24",
+        "192.88.99.0/24",
+        "192.168.0.0/16",
+        "198.18.0.0/15",
+        "198.51.100.0/24",
+        "203.0.113.0/24",
+        "224.0.0.0/4",
+        "240.0.0.0/4",
+        "::/96",
+        "::/8",
+        "64:ff9b::/96",
+        "64:ff9b:1::/48",
+        "100::/64",
+        "2001::/23",
+        "2001::/32",
+        "2001:10::/28",
+        "2001:20::/28",
+        "2001:db8::/32",
+        "2002::/16",
+        "3fff::/20",
+        "5f00::/16",
+        "fc00::/7",
+        "fe80::/10",
+        "fec0::/10",
+        "ff00::/8",
+    ];
+
+    /// Returns an address of the network with host bits from `noise`.
+    fn inside(network: &str, noise: u128) -> IpAddr {
+        let (net, length) = network.split_once('/').unwrap();
+        let length: u32 = length.parse().unwrap();
+        match net.parse().unwrap() {
+            IpAddr::V4(net) => {
+                let free = u32::MAX.checked_shr(length).unwrap_or(0);
+                let noise = u32::try_from(noise & u128::from(u32::MAX)).unwrap();
+                Ipv4Addr::from_bits(net.to_bits() | (noise & free)).into()
+            }
+            IpAddr::V6(net) => {
+                let free = u128::MAX.checked_shr(length).unwrap_or(0);
+                Ipv6Addr::from_bits(net.to_bits() | (noise & free)).into()
+            }
+        }
+    }
+
+    fn closed_in_dev(ip: IpAddr) -> bool {
+        !ip.to_canonical().is_loopback()
+    }
+
+    proptest! {
+        #[test]
+        fn addresses_of_closed_networks_are_refused(
+            network in proptest::sample::select(CLOSED),
+            noise in any::<u128>(),
+        ) {
+            let ip = inside(network, noise);
+            // ::/8 contains the IPv4-mapped addresses. The policy checks them as IPv4.
+            if let (IpAddr::V6(_), IpAddr::V4(mapped)) = (ip, ip.to_canonical()) {
+                prop_assert_eq!(PRODUCTION.allows(ip), PRODUCTION.allows(mapped.into()));
+            } else {
+                prop_assert!(!PRODUCTION.allows(ip), "{} of {}", ip, network);
+                prop_assert!(!DEV.allows(ip) || !closed_in_dev(ip), "{} of {}", ip, network);
+            }
+        }
+
+        #[test]
+        fn an_ipv4_mapped_address_is_checked_as_ipv4(bits in any::<u32>()) {
+            let ip = Ipv4Addr::from_bits(bits);
+            prop_assert_eq!(
+                PRODUCTION.allows(ip.to_ipv6_mapped().into()),
+                PRODUCTION.allows(ip.into())
+            );
+        }
+
+        #[test]
+        fn development_adds_only_loopback(bits in any::<u128>(), narrow in any::<bool>()) {
+            let ip: IpAddr = if narrow {
+                Ipv4Addr::from_bits(u32::try_from(bits >> 96).unwrap()).into()
+            } else {
+                Ipv6Addr::from_bits(bits).into()
+            };
+            prop_assert_eq!(
+                DEV.allows(ip),
+                PRODUCTION.allows(ip) || ip.to_canonical().is_loopback()
+            );
+        }
+    }
+
+    #[test]
+    fn closed_networks_have_exact_bounds() {
+        for open in [
+            "1.0.0.0",
+            "9.255.255.255",
+            "11.0.0.0",
+            "100.63.255.255",
+            "100.128.0.0",
+            "126.255.255.255",
+            "128.0.0.0",
+            "168.63.129.15",
+            "168.63.129.17",
+            "169.253.255.255",
+            "169.255.0.0",
+            "172.15.255.255",
+            "172.32.0.0",
+            "192.0.1.0",
+            "192.0.3.0",
+            "192.88.98.255",
+            "192.88.100.0",
+            "192.167.255.255",
+            "192.169.0.0",
+            "198.17.255.255",
+            "198.20.0.0",
+            "198.51.101.0",
+            "203.0.114.0",
+            "223.255.255.255",
+            "8.8.8.8",
+            "2000::1",
+            "2001:200::1",
+            "2001:db7::1",
+            "2001:db9::1",
+            "2003::1",
+            "2606:4700::1111",
+            "3fff:1000::1",
+            "3ffe::1",
+            "::ffff:8.8.8.8",
+        ] {
+            assert!(PRODUCTION.allows(open.parse().unwrap()), "{open}");
+        }
+        for closed in [
+            "168.63.129.16",
+            "255.255.255.255",
+            "::",
+            "::1",
+            "::ffff:127.0.0.1",
+            "::ffff:169.254.169.254",
+            "::127.0.0.1",
+            "::ffff:0:127.0.0.1",
+            "64:ff9b::7f00:1",
+            "2002:7f00:1::",
+            "2001:0:1::",
+            "fd00:ec2::254",
+            "4000::1",
+            "1fff::1",
+        ] {
+            assert!(!PRODUCTION.allows(closed.parse().unwrap()), "{closed}");
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! A circuit breaker for each target: while a target does not respond, only probes are sent. Pure: the caller passes
+//! the time.
+
+pub(crate) mod deferral;
+pub(crate) mod target_health;
+
+use std::time::Duration;
+
+use sealpost_domain::Timestamp;
+
+use self::{deferral::Deferral, target_health::TargetHealth};
+use crate::settings::Settings;
+
+/// A change of a breaker's state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BreakerTransition {
+    Closed,
+    Opened,
+}
+
+/// Bounds of a circuit breaker, scaled to the retry schedule.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BreakerSettings {
+    /// Failures in a row that open the breaker.
+    pub(crate) failures_max: u32,
+    /// Time from opening to the first probe.
+    pub(crate) probe_pause: Duration,
+    /// Bound on the pause, which doubles after each failed probe.
+    pub(crate) probe_pause_max: Duration,
+    /// Minimum deferral of deliveries that are not the probe.
+    pub(crate) deferral_min: Duration,
+    /// Bound on the duration of a probe.
+    pub(crate) attempt_timeout: Duration,
+}
+
+impl BreakerSettings {
+    pub(crate) fn new(settings: &Settings) -> Self {
+        let scaled = |duration| settings.schedule.scaled(duration);
+        Self {
+            failures_max: settings.breaker_failures.max(1),
+            probe_pause: scaled(settings.probe_pause),
+            probe_pause_max: scaled(settings.probe_pause_max.max(settings.probe_pause)),
+            deferral_min: scaled(settings.bounds.deferral_min),
+            attempt_timeout: settings.timeout,
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct CircuitBreaker {
+    health: TargetHealth,
+    /// Attempts in a row without a response.
+    failures: u32,
+    open: Option<OpenState>,
+}
+
+/// State of an open breaker: no requests until `until`, then one probe at a time until a probe gets a response.
+#[derive(Debug)]
+struct OpenState {
+    /// Time of the next probe.
+    until: Timestamp,
+    pause: Duration,
+    /// A released delivery is due at the time of the next probe.
+    probe_scheduled: bool,
+}
+
+impl CircuitBreaker {
+    pub(crate) fn health(&self) -> TargetHealth {
+        self.health
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// Records a response, which closes the breaker.
+    pub(crate) fn record_response(&mut self) -> Option<BreakerTransition> {
+        let closed = Self { health: TargetHealth::Responsive, ..Self::default() };
+        let previous = std::mem::replace(self, closed);
+        previous.open.map(|_| BreakerTransition::Closed)
+    }
+
+    /// Records an attempt without a response. Enough of them open the breaker. A failed probe doubles its pause.
+    pub(crate) fn record_failure(
+        &mut self,
+        now: Timestamp,
+        settings: &BreakerSettings,
+    ) -> Option<BreakerTransition> {
+        self.health = TargetHealth::Unresponsive;
+        self.failures = self.failures.saturating_add(1);
+        match &self.open {
+            None if self.failures >= settings.failures_max => {
+                self.open = Some(OpenState::new(now, settings.probe_pause));
+                Some(BreakerTransition::Opened)
+            }
+            Some(open) if !open.is_pausing(now) => {
+                let pause = open.pause.saturating_mul(2).min(settings.probe_pause_max);
+                self.open = Some(OpenState::new(now, pause));
+                None
+            }
+            // Too few failures, or the attempt started before the breaker opened.
+            _ => None,
+        }
+    }
+
+    /// Returns the bound on the queue of the target, which has `in_flight` of at most `per_target_max` requests in
+    /// flight.
+    pub(crate) fn queue_max(
+        &self,
+        now: Timestamp,
+        in_flight: usize,
+        per_target_max: usize,
+    ) -> usize {
+        match (&self.open, self.health) {
+            (Some(open), _) => usize::from(in_flight == 0 && !open.is_pausing(now)),
+            // Each attempt may take the whole timeout: the leases of a longer queue would end first.
+            (None, TargetHealth::Unresponsive) => per_target_max,
+            (None, TargetHealth::Responsive | TargetHealth::Untried) => usize::MAX,
+        }
+    }
+
+    /// Returns the due time of the next deferred delivery. The first one is the next probe, the others are due after
+    /// the probe. A short pause does not bring them forward, because a response expedites them anyway.
+    pub(crate) fn defer(&mut self, now: Timestamp, settings: &BreakerSettings) -> Deferral {
+        let deferral_min = settings.deferral_min;
+        let Some(open) = &mut self.open else {
+            return Deferral { from: now.plus(deferral_min), spread: deferral_min };
+        };
+        let probe_at = open.next_probe(now);
+        if open.is_pausing(now) && !open.probe_scheduled {
+            open.probe_scheduled = true;
+            return Deferral { from: probe_at, spread: Duration::ZERO };
+        }
+        let from = probe_at.max(now.plus(deferral_min)).plus(settings.attempt_timeout);
+        Deferral { from, spread: open.pause.max(deferral_min) }
+    }
+
+    /// Returns the time of the next probe if the breaker is open and no probe is scheduled.
+    pub(crate) fn probe_needed_at(&self, now: Timestamp) -> Option<Timestamp> {
+        self.open.as_ref().filter(|open| !open.probe_scheduled).map(|open| open.next_probe(now))
+    }
+
+    /// Notes that a delivery is due at the time of the next probe.
+    pub(crate) fn mark_probe_scheduled(&mut self) {
+        if let Some(open) = &mut self.open {
+            open.probe_scheduled = true;
+        }
+    }
+}
+
+impl OpenState {
+    fn new(now: Timestamp, pause: Duration) -> Self {
+        Self { until: now.plus(pause), pause, probe_scheduled: false }
+    }
+
+    fn next_probe(&self, now: Timestamp) -> Timestamp {
+        if self.is_pausing(now) { self.until } else { now }
+    }
+
+    /// Whether it is too early for a probe. A clock that was set back does not prolong the pause.
+    fn is_pausing(&self, now: Timestamp) -> bool {
+        now < self.until && self.until.since(now) <= self.pause
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
+    const SETTINGS: BreakerSettings = BreakerSettings {
+        failures_max: 5,
+        probe_pause: Duration::from_secs(5),
+        probe_pause_max: Duration::from_mins(5),
+        deferral_min: Duration::from_secs(30),
+        attempt_timeout: Duration::from_secs(15),
+    };
+
+    fn after(seconds: u64) -> Timestamp {
+        NOW.plus(Duration::from_secs(seconds))
+    }
+
+    /// Returns a breaker after so many failures that all ended now.
+    fn failed(attempts: u32) -> CircuitBreaker {
+        let mut breaker = CircuitBreaker::default();
+        for _ in 0..attempts {
+            breaker.record_failure(NOW, &SETTINGS);
+        }
+        breaker
+    }
+
+    #[test]
+    fn five_failures_in_a_row_open_the_breaker_and_a_response_closes_it() {
+        let mut breaker = failed(4);
+        assert!(!breaker.is_open());
+        assert_eq!(breaker.record_response(), None);
+        for _ in 0..4 {
+            assert_eq!(breaker.record_failure(NOW, &SETTINGS), None);
+        }
+        assert_eq!(breaker.record_failure(NOW, &SETTINGS), Some(BreakerTransition::Opened));
+        assert_eq!(breaker.record_failure(NOW, &SETTINGS), None, "it opens once");
+        assert_eq!(breaker.record_response(), Some(BreakerTransition::Closed));
+        assert_eq!((breaker.is_open(), breaker.health()), (false, TargetHealth::Responsive));
+    }
+
+    #[test]
+    fn only_failed_probes_double_the_pause_up_to_its_maximum() {
+        let mut breaker = failed(8);
+        let mut now = NOW;
+        let pauses = (0..8).map(|_| {
+            let open = breaker.open.as_ref().unwrap();
+            let (pause, until) = (open.pause, open.until);
+            assert_eq!(until, now.plus(pause));
+            now = until;
+            breaker.record_failure(now, &SETTINGS);
+            pause.as_secs()
+        });
+        assert_eq!(pauses.collect::<Vec<_>>(), [5, 10, 20, 40, 80, 160, 300, 300]);
+    }
+
+    #[test]
+    fn one_probe_at_a_time_passes_after_the_pause() {
+        let breaker = failed(5);
+        let queue_max = |seconds, in_flight| breaker.queue_max(after(seconds), in_flight, 8);
+        assert_eq!([queue_max(0, 0), queue_max(4, 0)], [0, 0]);
+        assert_eq!([queue_max(5, 0), queue_max(5, 1), queue_max(99, 0)], [1, 0, 1]);
+    }
+
+    #[test]
+    fn deferred_deliveries_are_due_after_the_next_probe() {
+        let mut breaker = failed(5);
+        let probe = |seconds| Deferral { from: after(seconds), spread: Duration::ZERO };
+        let rest = |seconds| Deferral { from: after(seconds), spread: SETTINGS.deferral_min };
+        assert_eq!(breaker.defer(NOW, &SETTINGS), probe(5));
+        assert_eq!(breaker.defer(NOW, &SETTINGS), rest(45));
+        // The probe is in flight.
+        assert_eq!(breaker.defer(after(6), &SETTINGS), rest(51));
+        breaker.record_failure(after(20), &SETTINGS);
+        assert_eq!(breaker.defer(after(20), &SETTINGS), probe(30));
+        assert_eq!(breaker.defer(after(20), &SETTINGS), rest(65));
+        for seconds in [30, 50, 90] {
+            breaker.record_failure(after(seconds), &SETTINGS);
+        }
+        let (first, second) =
+            (breaker.defer(after(90), &SETTINGS), breaker.defer(after(90), &SETTINGS));
+        assert_eq!(first, probe(170));
+        assert_eq!(second, Deferral { from: after(185), spread: Duration::from_secs(80) });
+    }
+
+    #[test]
+    fn an_open_breaker_needs_a_probe_until_a_probe_is_scheduled() {
+        let mut breaker = failed(4);
+        assert_eq!(breaker.probe_needed_at(NOW), None);
+        breaker.record_failure(NOW, &SETTINGS);
+        assert_eq!(
+            (breaker.probe_needed_at(NOW), breaker.probe_needed_at(after(9))),
+            (Some(after(5)), Some(after(9)))
+        );
+        breaker.mark_probe_scheduled();
+        assert_eq!(breaker.probe_needed_at(NOW), None);
+        breaker.record_failure(after(9), &SETTINGS);
+        assert_eq!(breaker.probe_needed_at(after(9)), Some(after(19)), "the probe failed");
+        breaker.defer(after(9), &SETTINGS);
+        assert_eq!(breaker.probe_needed_at(after(9)), None);
+    }
+
+    #[test]
+    fn an_unresponsive_target_queues_few_and_a_clock_set_back_does_not_prolong_the_pause() {
+        let mut breaker = failed(1);
+        assert_eq!(breaker.queue_max(NOW, 0, 8), 8);
+        assert_eq!(
+            breaker.defer(NOW, &SETTINGS),
+            Deferral { from: after(30), spread: SETTINGS.deferral_min }
+        );
+        let breaker = failed(5);
+        assert_eq!(breaker.queue_max(NOW.minus(Duration::from_hours(1)), 0, 8), 1);
+    }
+}

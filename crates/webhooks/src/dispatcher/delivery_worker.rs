@@ -1,0 +1,170 @@
+//! A thread that sends deliveries. It owns the queues, connections and keys of its targets, so it needs no lock.
+
+mod attempts;
+mod outcomes;
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, mpsc},
+    time::Duration,
+};
+
+use actix_rt::time::{interval, timeout};
+use sealpost_domain::{Clock, LeasedDelivery, WebhookId, ports::EventSigner};
+use sealpost_wallet::Keyring;
+use tokio::{
+    sync::mpsc::UnboundedReceiver,
+    task::{Id, JoinSet},
+};
+
+use super::{
+    outcome_message::OutcomeMessage, shared_state::SharedState, worker_inboxes::WorkerMessage,
+};
+use crate::{
+    circuit_breaker::target_health::HealthSign,
+    http::{attempt_report::AttemptReport, client::ClientFactory, sender_cache::SenderCache},
+    queue::{
+        fair_queue::Slot,
+        release_batch::HeldDelivery,
+        target_queues::{QueueCounts, TargetQueues},
+    },
+    settings::Settings,
+};
+
+/// The result of an attempt and its duration.
+type FinishedAttempt = (AttemptReport, Duration);
+
+pub(super) struct DeliveryWorker {
+    context: WorkerContext,
+    clients: ClientFactory,
+    targets: TargetQueues,
+    senders: SenderCache,
+    attempts: JoinSet<FinishedAttempt>,
+    /// The delivery of each attempt in flight.
+    in_flight: HashMap<Id, (LeasedDelivery, Slot)>,
+}
+
+/// The parts of a dispatcher that a delivery worker uses.
+pub(super) struct WorkerContext {
+    /// Index of the worker's gauges.
+    pub(super) index: usize,
+    pub(super) settings: Arc<Settings>,
+    pub(super) keyring: Arc<Keyring>,
+    pub(super) signer: Option<Arc<dyn EventSigner>>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) shared: Arc<SharedState>,
+    pub(super) inbox: UnboundedReceiver<WorkerMessage>,
+    pub(super) outcomes: mpsc::Sender<OutcomeMessage>,
+}
+
+impl DeliveryWorker {
+    pub(super) fn new(context: WorkerContext, clients: ClientFactory) -> Self {
+        let bounds = &context.settings.bounds;
+        Self {
+            targets: TargetQueues::new(&context.settings),
+            senders: SenderCache::new(bounds.senders_max, bounds.keep_alive),
+            context,
+            clients,
+            attempts: JoinSet::new(),
+            in_flight: HashMap::new(),
+        }
+    }
+
+    /// Sends until the shutdown, then waits for the requests in flight. Returns the deliveries that are still leased.
+    pub(super) async fn run(mut self) -> Vec<HeldDelivery> {
+        let mut maintenance = interval(MAINTENANCE_INTERVAL);
+        loop {
+            tokio::select! {
+                message = self.context.inbox.recv() => match message {
+                    Some(WorkerMessage::Deliver(deliveries)) => self.accept(deliveries),
+                    Some(WorkerMessage::Withdraw(ended)) => self.withdraw(&ended),
+                    Some(WorkerMessage::Stop) | None => break,
+                },
+                Some(finished) = self.attempts.join_next_with_id() => self.finish(finished),
+                _ = maintenance.tick() => self.maintain(),
+            }
+            self.start_attempts();
+        }
+        self.drain().await
+    }
+
+    fn accept(&mut self, deliveries: Vec<LeasedDelivery>) {
+        let (capacity, now) = (&self.context.shared.capacity, self.context.clock.now());
+        for delivery in deliveries {
+            // A refused delivery is due again at the end of its lease.
+            if !self.targets.push(delivery, capacity.free(), now) {
+                capacity.release(1);
+            }
+        }
+    }
+
+    /// Releases the queues of webhooks that were deleted or disabled. Requests in flight continue.
+    fn withdraw(&mut self, ended: &[WebhookId]) {
+        let now = self.context.clock.now();
+        for id in ended {
+            self.targets.withdraw(*id, now);
+        }
+        self.release_deferred();
+    }
+
+    fn start_attempts(&mut self) {
+        // A full batch is released now, because its deliveries use capacity. A smaller one waits for the maintenance.
+        if self.targets.to_release() >= self.context.settings.bounds.release_batch_max {
+            self.release_deferred();
+        }
+        if self.context.shared.shutdown.is_raised() {
+            return;
+        }
+        while let Some((delivery, slot)) = self.targets.next_delivery() {
+            let target = delivery.target.webhook_id;
+            if let Err(slot) = self.start_attempt(delivery, slot) {
+                // The delivery is due again at the end of its lease.
+                let now = self.context.clock.now();
+                self.targets.finish(target, &slot, HealthSign::NotAttempted, now);
+                self.senders.mark_used(target);
+                self.context.shared.capacity.release(1);
+            }
+        }
+    }
+
+    fn maintain(&mut self) {
+        let needed = self.context.clock.now().plus(self.context.settings.lease_min());
+        self.context.shared.capacity.release(self.targets.remove_expired(needed));
+        self.senders.evict_idle();
+        self.release_deferred();
+        self.targets.schedule_probes(self.context.clock.now());
+        self.expedite();
+        self.context.shared.queued_webhooks.add(self.targets.queued_targets());
+        self.set_gauges(self.targets.counts());
+    }
+
+    fn set_gauges(&self, counts: QueueCounts) {
+        if let Some(gauges) = self.context.shared.gauges.get(self.context.index) {
+            gauges.set(counts, self.in_flight.len());
+        }
+    }
+
+    async fn drain(mut self) -> Vec<HeldDelivery> {
+        self.context.inbox.close();
+        while let Some(message) = self.context.inbox.recv().await {
+            if let WorkerMessage::Deliver(deliveries) = message {
+                self.accept(deliveries);
+            }
+        }
+        let drain = self.context.settings.drain;
+        let finished = timeout(drain, async {
+            while let Some(finished) = self.attempts.join_next_with_id().await {
+                self.finish(finished);
+            }
+        });
+        drop(finished.await);
+        self.attempts.shutdown().await;
+        self.release_deferred();
+        let in_flight = std::mem::take(&mut self.in_flight).into_values();
+        self.set_gauges(QueueCounts::default());
+        let held = in_flight.map(|(delivery, _)| delivery).chain(self.targets.into_queued());
+        held.map(|delivery| (delivery.id(), delivery.lease)).collect()
+    }
+}
+
+const MAINTENANCE_INTERVAL: Duration = Duration::from_secs(1);

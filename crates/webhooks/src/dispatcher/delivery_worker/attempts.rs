@@ -1,0 +1,68 @@
+//! Starts attempts.
+
+use std::{error::Error, rc::Rc, time::Instant};
+
+use sealpost_domain::LeasedDelivery;
+
+use super::{DeliveryWorker, WorkerContext};
+use crate::{
+    http::target_sender::TargetSender,
+    queue::fair_queue::Slot,
+    signing::signed_request::{SignedRequest, event_id},
+};
+
+impl DeliveryWorker {
+    /// Starts an attempt. Returns the slot if no attempt is possible now.
+    pub(super) fn start_attempt(
+        &mut self,
+        delivery: LeasedDelivery,
+        slot: Slot,
+    ) -> Result<(), Slot> {
+        let Some((sender, request)) = self.prepare(&delivery) else { return Err(slot) };
+        let attempt = self.attempts.spawn_local(async move {
+            let start = Instant::now();
+            (sender.send(request).await, start.elapsed())
+        });
+        self.in_flight.insert(attempt.id(), (delivery, slot));
+        Ok(())
+    }
+
+    fn prepare(&mut self, delivery: &LeasedDelivery) -> Option<(Rc<TargetSender>, SignedRequest)> {
+        let now = self.context.clock.now();
+        if delivery.lease_until.since(now) < self.context.settings.lease_min() {
+            return None;
+        }
+        let sender = self.sender_for(delivery)?;
+        let request = SignedRequest::build(delivery, &sender.keys, now).inspect_err(|error| {
+            let error: &(dyn Error + 'static) = error;
+            tracing::error!(error, event.id = event_id(delivery), "cannot build a webhook request");
+        });
+        Some((sender, request.ok()?))
+    }
+
+    fn sender_for(&mut self, delivery: &LeasedDelivery) -> Option<Rc<TargetSender>> {
+        let (target, id) = (&delivery.target, delivery.target.webhook_id);
+        if let Some(sender) = self.senders.get(id)
+            && sender.matches(target)
+        {
+            return Some(Rc::clone(sender));
+        }
+        let WorkerContext { keyring, signer, .. } = &self.context;
+        match TargetSender::open(target, keyring, &self.clients, signer.as_ref()) {
+            Ok(sender) => {
+                let sender = Rc::new(sender);
+                self.senders.insert(id, Rc::clone(&sender));
+                Some(sender)
+            }
+            Err(error) => {
+                let error: &(dyn Error + 'static) = &error;
+                tracing::error!(
+                    error,
+                    webhook.id = %id,
+                    "cannot decrypt the signing secret of a webhook; its deliveries wait"
+                );
+                None
+            }
+        }
+    }
+}

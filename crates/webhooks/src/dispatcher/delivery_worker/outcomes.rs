@@ -1,0 +1,111 @@
+//! Ends attempts: updates the target, decides the outcome and passes it to the outcome writer.
+
+use std::{error::Error, sync::mpsc, time::Duration};
+
+use sealpost_domain::{AttemptFailure, AttemptResult, LeasedDelivery, Outcome, WebhookId};
+use tokio::task::{Id, JoinError};
+
+use super::{DeliveryWorker, FinishedAttempt};
+use crate::{
+    circuit_breaker::{BreakerTransition, target_health::HealthSign},
+    dispatcher::outcome_message::OutcomeMessage,
+    http::attempt_report::AttemptReport,
+    queue::release_batch::batch_releases,
+    retry,
+    signing::signed_request::event_id,
+};
+
+impl DeliveryWorker {
+    pub(super) fn finish(&mut self, finished: Result<(Id, FinishedAttempt), JoinError>) {
+        let (id, (report, duration)) = finished.unwrap_or_else(|join_error| {
+            let error: &(dyn Error + 'static) = &join_error;
+            tracing::error!(error, "an attempt panicked; counted as a failed attempt");
+            (join_error.id(), (AttemptReport::failed(AttemptFailure::Protocol), Duration::ZERO))
+        });
+        let Some((delivery, slot)) = self.in_flight.remove(&id) else { return };
+        let (now, target) = (self.context.clock.now(), delivery.target.webhook_id);
+        let sign =
+            if report.has_response() { HealthSign::Response } else { HealthSign::NoResponse };
+        if let Some(transition) = self.targets.finish(target, &slot, sign, now) {
+            log_transition(target, transition);
+        }
+        self.senders.mark_used(target);
+        let result = self.decide(&delivery, report, duration);
+        if result.outcome == Outcome::Gone {
+            tracing::info!(webhook.id = %target, "the receiver responded 410; disabling its webhook");
+            self.targets.withdraw(target, now);
+        }
+        self.send(OutcomeMessage::Record(result));
+        self.expedite();
+    }
+
+    fn decide(
+        &self,
+        delivery: &LeasedDelivery,
+        report: AttemptReport,
+        duration: Duration,
+    ) -> AttemptResult {
+        let at = self.context.clock.now();
+        let attempts = delivery.attempts.saturating_add(1);
+        let schedule = &self.context.settings.schedule;
+        let outcome = retry::outcome::decide(schedule, attempts, &report, at, jitter);
+        self.context.shared.counters.count_attempt(outcome);
+        tracing::debug!(
+            event.id = event_id(delivery),
+            webhook.id = %delivery.target.webhook_id,
+            delivery.attempt = attempts,
+            delivery.outcome = ?outcome,
+            "an attempt ended"
+        );
+        let (id, lease, response) = (delivery.id(), delivery.lease, report.response);
+        let duration_ms = u32::try_from(duration.as_millis()).unwrap_or(u32::MAX);
+        AttemptResult { id, lease, attempts, at, duration_ms, response, outcome }
+    }
+
+    /// Releases deferred and withdrawn deliveries.
+    pub(super) fn release_deferred(&mut self) {
+        let (deferred, now) = (self.targets.take_to_release(), self.context.clock.now());
+        self.context.shared.counters.count_deferred(deferred.len());
+        let bounds = &self.context.settings.bounds;
+        let window = self.context.settings.schedule.scaled(bounds.release_window);
+        for batch in batch_releases(deferred, window, bounds.release_batch_max, jitter) {
+            for (id, _) in &batch.held {
+                self.targets.record_released(*id, batch.due_at, now);
+            }
+            self.send(OutcomeMessage::Release(batch));
+        }
+    }
+
+    pub(super) fn expedite(&mut self) {
+        let expedited = self.targets.take_expedited();
+        if !expedited.is_empty() {
+            self.send(OutcomeMessage::Expedite(expedited));
+        }
+    }
+
+    fn send(&self, message: OutcomeMessage) {
+        if let Err(mpsc::SendError(message)) = self.context.outcomes.send(message) {
+            self.context.shared.capacity.release(message.deliveries());
+        }
+    }
+}
+
+/// Logs once for each outage of a receiver, because an outage may last for days.
+fn log_transition(target: WebhookId, transition: BreakerTransition) {
+    match transition {
+        BreakerTransition::Closed => {
+            tracing::info!(webhook.id = %target, "the receiver responds again");
+        }
+        BreakerTransition::Opened => {
+            tracing::warn!(
+                webhook.id = %target,
+                "the receiver does not respond; deferring its deliveries and sending probes"
+            );
+        }
+    }
+}
+
+/// Returns zero if the random source fails: a due time without jitter is still correct.
+fn jitter() -> u32 {
+    sealpost_wallet::random().map_or(0, u32::from_ne_bytes)
+}

@@ -1,0 +1,41 @@
+//! Logs an outage of the database once, instead of once for each failed call.
+
+use std::error::Error;
+
+use sealpost_domain::ports::StoreError;
+
+/// The state of one kind of database work.
+#[derive(Debug)]
+pub(super) struct OutageLog {
+    work: &'static str,
+    is_failing: bool,
+}
+
+impl OutageLog {
+    pub(super) const fn new(work: &'static str) -> Self {
+        Self { work, is_failing: false }
+    }
+
+    /// Logs the first failure in a row. Contention is not an outage.
+    pub(super) fn record_failure(&mut self, error: &StoreError) {
+        if matches!(error, StoreError::Contended(_)) {
+            return;
+        }
+        if !self.is_failing {
+            let error: &(dyn Error + 'static) = error;
+            tracing::error!(
+                error,
+                work = self.work,
+                "the dispatcher cannot use the database; retrying until the database is back"
+            );
+        }
+        self.is_failing = true;
+    }
+
+    pub(super) fn record_success(&mut self) {
+        if self.is_failing {
+            tracing::info!(work = self.work, "the dispatcher can use the database again");
+        }
+        self.is_failing = false;
+    }
+}

@@ -1,0 +1,23 @@
+//! Messages from the delivery workers to the outcome writer.
+
+use sealpost_domain::{AttemptResult, ports::ExpeditedDelivery};
+
+use crate::queue::release_batch::ReleaseBatch;
+
+/// A change that a delivery worker wants in the database.
+pub(super) enum OutcomeMessage {
+    Expedite(Vec<ExpeditedDelivery>),
+    Record(AttemptResult),
+    Release(ReleaseBatch),
+}
+
+impl OutcomeMessage {
+    /// Returns the number of deliveries in memory that the message ends.
+    pub(super) fn deliveries(&self) -> usize {
+        match self {
+            Self::Expedite(_) => 0,
+            Self::Record(_) => 1,
+            Self::Release(batch) => batch.held.len(),
+        }
+    }
+}

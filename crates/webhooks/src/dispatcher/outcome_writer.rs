@@ -1,0 +1,164 @@
+//! Records outcomes: a thread that writes all waiting outcomes in one transaction.
+
+use std::{
+    sync::{Arc, mpsc::Receiver},
+    time::Duration,
+};
+
+use sealpost_domain::{
+    AttemptResult,
+    ports::{ExpeditedDelivery, Outbox, StoreError},
+};
+
+use super::{outage_log::OutageLog, outcome_message::OutcomeMessage, shared_state::SharedState};
+use crate::{
+    queue::release_batch::ReleaseBatch,
+    settings::{Bounds, Settings},
+};
+
+pub(super) struct OutcomeWriter {
+    inbox: Receiver<OutcomeMessage>,
+    outbox: Arc<dyn Outbox>,
+    failing_max: Duration,
+    bounds: Bounds,
+    shared: Arc<SharedState>,
+}
+
+impl OutcomeWriter {
+    pub(super) fn new(
+        settings: &Settings,
+        inbox: Receiver<OutcomeMessage>,
+        outbox: Arc<dyn Outbox>,
+        shared: Arc<SharedState>,
+    ) -> Self {
+        let Settings { failing_max, bounds, .. } = *settings;
+        Self { inbox, outbox, failing_max, bounds, shared }
+    }
+
+    /// Writes until all delivery workers have ended and no message waits.
+    pub(super) fn run(self) {
+        let mut outages = ["record outcomes", "release", "expedite"].map(OutageLog::new);
+        let [recording, releasing, expediting] = &mut outages;
+        while let Ok(first) = self.inbox.recv() {
+            // No caller waits for an outcome, so a short pause makes larger batches.
+            self.shared.shutdown.sleep(self.bounds.outcome_linger);
+            let (mut results, mut releases, mut expedited) = (vec![], vec![], vec![]);
+            let others =
+                self.inbox.try_iter().take(self.bounds.outcome_batch_max.saturating_sub(1));
+            for message in std::iter::once(first).chain(others) {
+                match message {
+                    OutcomeMessage::Expedite(deliveries) => expedited.extend(deliveries),
+                    OutcomeMessage::Record(result) => results.push(result),
+                    OutcomeMessage::Release(batch) => releases.push(batch),
+                }
+            }
+            // Outcomes first: a release looks at the webhook that an outcome may have disabled.
+            if !results.is_empty() {
+                self.record(&results, recording);
+                self.shared.capacity.release(results.len());
+            }
+            for batch in releases {
+                self.release(&batch, releasing);
+                self.shared.capacity.release(batch.held.len());
+            }
+            // Last, because only released deliveries can be expedited.
+            for batch in expedited.chunks(self.bounds.release_batch_max.max(1)) {
+                self.expedite(batch, expediting);
+            }
+        }
+    }
+
+    /// Makes deliveries due earlier. If that fails, they stay due at their time.
+    fn expedite(&self, batch: &[ExpeditedDelivery], outage: &mut OutageLog) {
+        match self.outbox.expedite(batch) {
+            Ok(()) => outage.record_success(),
+            Err(error) => outage.record_failure(&error),
+        }
+    }
+
+    /// Releases deliveries. If that fails, they are due at the end of their leases.
+    fn release(&self, ReleaseBatch { held, due_at }: &ReleaseBatch, outage: &mut OutageLog) {
+        match self.outbox.release(held, *due_at) {
+            Ok(()) => outage.record_success(),
+            Err(error) => outage.record_failure(&error),
+        }
+    }
+
+    /// Records outcomes. Gives up after several tries, because memory is bounded: the leases end, and the deliveries
+    /// are attempted again.
+    fn record(&self, batch: &[AttemptResult], outage: &mut OutageLog) {
+        for pause_ms in RETRY_PAUSES_MS {
+            match self.outbox.settle(batch, self.failing_max) {
+                Ok(()) => return outage.record_success(),
+                // A retry would fail again. Halving the batch isolates the faulty outcome from the others.
+                Err(error @ (StoreError::Corrupt(_) | StoreError::Refused(_))) => {
+                    outage.record_failure(&error);
+                    let (first, second) = batch.split_at(batch.len() / 2);
+                    if first.is_empty() {
+                        break;
+                    }
+                    self.record(first, outage);
+                    return self.record(second, outage);
+                }
+                Err(error) => outage.record_failure(&error),
+            }
+            // A shutdown has a deadline, and an unavailable database may be slow to fail.
+            if self.shared.shutdown.is_raised() {
+                break;
+            }
+            self.shared.shutdown.sleep(Duration::from_millis(pause_ms));
+        }
+        tracing::error!(
+            outcomes = batch.len(),
+            "cannot record outcomes; their deliveries will be attempted again when their leases end"
+        );
+    }
+}
+
+/// Pauses between tries to record a batch, about ten seconds in all.
+const RETRY_PAUSES_MS: [u64; 8] = [50, 100, 250, 500, 1000, 2000, 3000, 3000];
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use sealpost_domain::Outcome;
+
+    use super::*;
+    use crate::{
+        Settings,
+        tests::memory_outbox::{MemoryOutbox, NOW, delivery},
+    };
+
+    #[test]
+    fn a_corrupt_outcome_does_not_affect_the_others() {
+        let outbox = Arc::new(MemoryOutbox::default());
+        let shared = Arc::new(SharedState::new(&Settings::default(), 0));
+        let (messages, inbox) = mpsc::channel();
+        let ids: Vec<_> = (0..5)
+            .map(|number| {
+                let held = delivery(1, number);
+                outbox.insert(&held, true);
+                let (id, lease, outcome) = (held.id(), held.lease, Outcome::Succeeded);
+                let result = AttemptResult {
+                    id,
+                    lease,
+                    attempts: 1,
+                    at: NOW,
+                    duration_ms: 1,
+                    response: None,
+                    outcome,
+                };
+                messages.send(OutcomeMessage::Record(result)).unwrap();
+                id
+            })
+            .collect();
+        drop(messages);
+        outbox.corrupt(ids[1]);
+        let settings = Settings::default();
+        let store = Arc::<MemoryOutbox>::clone(&outbox);
+        OutcomeWriter::new(&settings, inbox, store, shared).run();
+        let recorded: Vec<_> = outbox.wait_for_results(4).iter().map(|result| result.id).collect();
+        assert_eq!(recorded, [ids[0], ids[2], ids[3], ids[4]]);
+    }
+}

@@ -1,0 +1,97 @@
+//! State that all threads of a dispatcher share.
+
+use std::{
+    collections::HashSet,
+    mem,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+};
+
+use sealpost_domain::WebhookId;
+
+use super::{
+    lease_tokens::LeaseTokens,
+    locking::lock,
+    shutdown::ShutdownSignal,
+    stats::{Counters, Gauges},
+};
+use crate::{queue::capacity::Capacity, settings::Settings};
+
+#[derive(Debug)]
+pub(super) struct SharedState {
+    pub(super) capacity: Capacity,
+    pub(super) shutdown: ShutdownSignal,
+    pub(super) queued_webhooks: QueuedWebhooks,
+    pub(super) tokens: LeaseTokens,
+    pub(super) counters: Counters,
+    /// One for each delivery worker.
+    pub(super) gauges: Vec<Gauges>,
+    running: AtomicUsize,
+    /// Number of threads while no thread has ended: the delivery workers, the outcome writer and the sweeper.
+    threads: usize,
+}
+
+impl SharedState {
+    pub(super) fn new(settings: &Settings, random: u64) -> Self {
+        Self {
+            capacity: Capacity::new(settings),
+            shutdown: ShutdownSignal::default(),
+            queued_webhooks: QueuedWebhooks::default(),
+            tokens: LeaseTokens::starting_at(random),
+            counters: Counters::default(),
+            gauges: (0..settings.workers()).map(|_| Gauges::default()).collect(),
+            running: AtomicUsize::new(0),
+            threads: settings.workers() + 2,
+        }
+    }
+
+    /// Whether all threads run.
+    pub(super) fn is_complete(&self) -> bool {
+        self.running.load(Ordering::Relaxed) == self.threads
+    }
+
+    /// Whether a thread has ended without a shutdown.
+    pub(super) fn is_broken(&self) -> bool {
+        !self.is_complete() && !self.shutdown.is_raised()
+    }
+}
+
+/// Webhooks with queued deliveries, collected from the delivery workers for the next sweep.
+#[derive(Debug, Default)]
+pub(super) struct QueuedWebhooks(Mutex<HashSet<WebhookId>>);
+
+impl QueuedWebhooks {
+    pub(super) fn add(&self, ids: impl Iterator<Item = WebhookId>) {
+        lock(&self.0).extend(ids);
+    }
+
+    pub(super) fn take(&self) -> Vec<WebhookId> {
+        mem::take(&mut *lock(&self.0)).into_iter().collect()
+    }
+}
+
+/// Counts a thread as running until the thread ends, normally or by a panic.
+pub(super) struct RunningThread(Arc<SharedState>);
+
+impl RunningThread {
+    pub(super) fn start(shared: &Arc<SharedState>) -> Self {
+        shared.running.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(shared))
+    }
+}
+
+impl Drop for RunningThread {
+    fn drop(&mut self) {
+        if !self.0.shutdown.is_raised() {
+            let name = thread::current().name().unwrap_or_default().to_owned();
+            tracing::error!(
+                thread = name,
+                "a dispatcher thread ended unexpectedly; no more deliveries are accepted until a restart"
+            );
+        }
+        self.0.running.fetch_sub(1, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,109 @@
+//! Statistics of the dispatcher. Atomics only, so that counting delays no delivery.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use sealpost_domain::{AttemptFailure, Outcome};
+
+use crate::queue::target_queues::QueueCounts;
+
+/// Statistics of a dispatcher: gauges that are at most a second old, and counters since its start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stats {
+    /// Deliveries in the queues in memory.
+    pub queued: usize,
+    /// Attempts in flight.
+    pub in_flight: usize,
+    /// Targets that do not respond and get only probes.
+    pub open_breakers: usize,
+    /// Attempts by result: `succeeded`, or the class of the failure.
+    pub attempts: [(&'static str, u64); RESULTS],
+    /// Failed attempts that are followed by a retry.
+    pub retries: u64,
+    /// Failed attempts that were the last of their delivery.
+    pub exhausted: u64,
+    /// Deliveries that were released without an attempt: their target does not respond, or their webhook was deleted or
+    /// disabled.
+    pub deferred: u64,
+}
+
+impl Stats {
+    /// The name of successful attempts in [`Stats::attempts`].
+    pub const SUCCEEDED: &'static str = "succeeded";
+}
+
+/// Counters of all threads.
+#[derive(Debug, Default)]
+pub(super) struct Counters {
+    attempts: [AtomicU64; RESULTS],
+    retries: AtomicU64,
+    exhausted: AtomicU64,
+    deferred: AtomicU64,
+}
+
+/// Gauges of one delivery worker. Only that worker writes them.
+#[derive(Debug, Default)]
+pub(super) struct Gauges {
+    queued: AtomicUsize,
+    in_flight: AtomicUsize,
+    open_breakers: AtomicUsize,
+}
+
+impl Counters {
+    pub(super) fn count_attempt(&self, outcome: Outcome) {
+        let (name, end) = match outcome {
+            Outcome::Exhausted(failure) => (failure.as_str(), Some(&self.exhausted)),
+            Outcome::Gone => (AttemptFailure::HttpStatus(0).as_str(), Some(&self.exhausted)),
+            Outcome::Retry { failure, .. } => (failure.as_str(), Some(&self.retries)),
+            Outcome::Succeeded => (Stats::SUCCEEDED, None),
+        };
+        let result = NAMES.iter().zip(&self.attempts).find(|(known, _)| **known == name);
+        for counter in result.map(|(_, counter)| counter).into_iter().chain(end) {
+            counter.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    pub(super) fn count_deferred(&self, deliveries: usize) {
+        let deliveries = u64::try_from(deliveries).unwrap_or(u64::MAX);
+        self.deferred.fetch_add(deliveries, Ordering::Relaxed);
+    }
+
+    pub(super) fn read(&self, workers: &[Gauges]) -> Stats {
+        let sum = |gauge: fn(&Gauges) -> &AtomicUsize| {
+            workers.iter().map(|worker| gauge(worker).load(Ordering::Relaxed)).sum()
+        };
+        let mut attempts = NAMES.map(|name| (name, 0));
+        for (shown, counter) in attempts.iter_mut().zip(&self.attempts) {
+            shown.1 = counter.load(Ordering::Relaxed);
+        }
+        Stats {
+            queued: sum(|worker| &worker.queued),
+            in_flight: sum(|worker| &worker.in_flight),
+            open_breakers: sum(|worker| &worker.open_breakers),
+            attempts,
+            retries: self.retries.load(Ordering::Relaxed),
+            exhausted: self.exhausted.load(Ordering::Relaxed),
+            deferred: self.deferred.load(Ordering::Relaxed),
+        }
+    }
+}
+
+impl Gauges {
+    pub(super) fn set(&self, counts: QueueCounts, in_flight: usize) {
+        self.queued.store(counts.queued, Ordering::Relaxed);
+        self.in_flight.store(in_flight, Ordering::Relaxed);
+        self.open_breakers.store(counts.open_breakers, Ordering::Relaxed);
+    }
+}
+
+const RESULTS: usize = 9;
+const NAMES: [&str; RESULTS] = [
+    Stats::SUCCEEDED,
+    AttemptFailure::BlockedAddress.as_str(),
+    AttemptFailure::Connect.as_str(),
+    AttemptFailure::Dns.as_str(),
+    AttemptFailure::HttpStatus(0).as_str(),
+    AttemptFailure::Protocol.as_str(),
+    AttemptFailure::Timeout.as_str(),
+    AttemptFailure::Tls.as_str(),
+    AttemptFailure::TooLarge.as_str(),
+];

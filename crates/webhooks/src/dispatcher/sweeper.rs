@@ -1,0 +1,171 @@
+//! Claims due deliveries from the database: retries, released deliveries, and deliveries of dead nodes. Also finds
+//! webhooks that were deleted or disabled while their deliveries are queued. One thread.
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use sealpost_domain::{
+    Clock, LeasedDelivery, WebhookId,
+    ports::{Claim, Outbox},
+};
+
+use super::{outage_log::OutageLog, shared_state::SharedState, worker_inboxes::WorkerInboxes};
+use crate::settings::Settings;
+
+pub(super) struct Sweeper {
+    workers: Arc<WorkerInboxes>,
+    outbox: Arc<dyn Outbox>,
+    clock: Arc<dyn Clock>,
+    shared: Arc<SharedState>,
+    lease: Duration,
+    sweep_every: Duration,
+    claim_max: usize,
+    claim_per_target_max: usize,
+    claim_outage: OutageLog,
+    withdraw_outage: OutageLog,
+}
+
+impl Sweeper {
+    pub(super) fn new(
+        settings: &Settings,
+        workers: Arc<WorkerInboxes>,
+        outbox: Arc<dyn Outbox>,
+        clock: Arc<dyn Clock>,
+        shared: Arc<SharedState>,
+    ) -> Self {
+        let Settings { lease, sweep_every, claim_max, claim_per_target_max, .. } = *settings;
+        Self {
+            workers,
+            outbox,
+            clock,
+            shared,
+            lease,
+            sweep_every,
+            claim_max,
+            claim_per_target_max,
+            claim_outage: OutageLog::new("claim"),
+            withdraw_outage: OutageLog::new("withdraw"),
+        }
+    }
+
+    /// Sweeps until the shutdown.
+    pub(super) fn run(mut self) {
+        while !self.shared.shutdown.is_raised() {
+            self.withdraw();
+            match self.claim() {
+                Claimed::All => self.shared.shutdown.sleep(self.sweep_every),
+                Claimed::TargetCapped | Claimed::NoCapacity => {
+                    self.shared.shutdown.sleep(self.sweep_every / CAPPED_SWEEP_DIVISOR);
+                }
+                Claimed::LimitReached => {}
+            }
+        }
+    }
+
+    /// Withdraws queued deliveries of webhooks that were deleted or disabled. The workers name the webhooks once a second
+    /// and repeat those that a failed query missed.
+    fn withdraw(&mut self) {
+        for ids in self.shared.queued_webhooks.take().chunks(WEBHOOKS_PER_QUERY_MAX) {
+            match self.outbox.no_longer_enabled(ids) {
+                Ok(ended) => {
+                    self.withdraw_outage.record_success();
+                    self.workers.withdraw(ended);
+                }
+                Err(error) => return self.withdraw_outage.record_failure(&error),
+            }
+        }
+    }
+
+    fn claim(&mut self) -> Claimed {
+        // After a thread ended, claimed deliveries would not be sent, or their outcomes would not be recorded.
+        if self.shared.is_broken() {
+            return Claimed::All;
+        }
+        let capacity = &self.shared.capacity;
+        let limit = self.claim_max.min(capacity.free_for_claims());
+        // Waits for at least half of a full claim, to avoid many small ones.
+        if limit == 0 || limit < self.claim_max.min(capacity.claims_max()).div_ceil(2) {
+            return Claimed::NoCapacity;
+        }
+        let now = self.clock.now();
+        let lease = self.shared.tokens.issue();
+        let (lease_until, per_target_max) = (now.plus(self.lease), self.claim_per_target_max);
+        match self.outbox.claim(&Claim { now, limit, per_target_max, lease, lease_until }) {
+            Ok(due) => {
+                self.claim_outage.record_success();
+                let claimed = self.classify(&due, limit);
+                self.workers.submit(due);
+                claimed
+            }
+            Err(error) => {
+                self.claim_outage.record_failure(&error);
+                Claimed::All
+            }
+        }
+    }
+
+    fn classify(&self, due: &[LeasedDelivery], limit: usize) -> Claimed {
+        let mut counts: HashMap<WebhookId, usize> = HashMap::new();
+        for delivery in due {
+            *counts.entry(delivery.target.webhook_id).or_default() += 1;
+        }
+        if due.len() >= limit {
+            Claimed::LimitReached
+        } else if counts.values().any(|count| *count >= self.claim_per_target_max) {
+            Claimed::TargetCapped
+        } else {
+            Claimed::All
+        }
+    }
+}
+
+/// How complete a claim was.
+enum Claimed {
+    /// No due delivery is left, or the claim failed.
+    All,
+    /// The claim reached its limit, so more deliveries may be due.
+    LimitReached,
+    /// Earlier deliveries still use the capacity.
+    NoCapacity,
+    /// A target reached its own limit and may have more due deliveries.
+    TargetCapped,
+}
+
+/// How much sooner the next sweep follows while a target has a backlog or capacity is used up. Soon enough for full
+/// speed, and late enough that a hanging target does not fill the memory.
+const CAPPED_SWEEP_DIVISOR: u32 = 20;
+
+const WEBHOOKS_PER_QUERY_MAX: usize = 1000;
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::mpsc::unbounded_channel;
+
+    use super::*;
+    use crate::{
+        dispatcher::{shared_state::RunningThread, worker_inboxes::WorkerMessage},
+        tests::{
+            fixture::{TestClock, settings},
+            memory_outbox::{MemoryOutbox, delivery},
+        },
+    };
+
+    #[test]
+    fn nothing_is_claimed_after_a_thread_ended_unexpectedly() {
+        let (settings, outbox) = (settings(), Arc::new(MemoryOutbox::default()));
+        let shared = Arc::new(SharedState::new(&settings, 0));
+        let (sender, mut inbox) = unbounded_channel();
+        let workers = Arc::new(WorkerInboxes::new(vec![sender], Arc::clone(&shared)));
+        let (store, clock) = (Arc::<MemoryOutbox>::clone(&outbox), Arc::new(TestClock::default()));
+        clock.advance(Duration::from_hours(500_000));
+        let mut sweeper = Sweeper::new(&settings, workers, store, clock, Arc::clone(&shared));
+        outbox.insert(&delivery(1, 0), false);
+        let mut threads: Vec<_> = (0..3).map(|_| RunningThread::start(&shared)).collect();
+        threads.pop();
+        sweeper.claim();
+        assert_eq!(outbox.row(delivery(1, 0).id()).claimed, 0);
+        threads.push(RunningThread::start(&shared));
+        sweeper.claim();
+        assert_eq!(outbox.row(delivery(1, 0).id()).claimed, 1);
+        assert!(matches!(inbox.try_recv(), Ok(WorkerMessage::Deliver(due)) if due.len() == 1));
+    }
+}

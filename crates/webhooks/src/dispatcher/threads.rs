@@ -1,0 +1,143 @@
+//! Starts and joins the threads of a dispatcher.
+
+use std::{
+    io,
+    rc::Rc,
+    sync::{Arc, mpsc},
+    thread::{self, JoinHandle},
+};
+
+use awc::http::header::HeaderValue;
+use rustls::ClientConfig;
+use sealpost_domain::{
+    Clock,
+    ports::{EventSigner, Outbox},
+};
+use sealpost_wallet::Keyring;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+use super::{
+    delivery_worker::{DeliveryWorker, WorkerContext},
+    outcome_message::OutcomeMessage,
+    outcome_writer::OutcomeWriter,
+    shared_state::{RunningThread, SharedState},
+    sweeper::Sweeper,
+    worker_inboxes::{WorkerInboxes, WorkerMessage},
+};
+use crate::{
+    address_guard::resolver::NameResolver, http::client::ClientFactory,
+    queue::release_batch::HeldDelivery, settings::Settings,
+};
+
+/// The ports and keys that a dispatcher uses.
+pub(crate) struct Dependencies {
+    pub(crate) outbox: Arc<dyn Outbox>,
+    pub(crate) keyring: Arc<Keyring>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) signer: Option<Arc<dyn EventSigner>>,
+    pub(crate) new_resolver: fn() -> Rc<dyn NameResolver>,
+}
+
+/// Everything that the threads need to start.
+pub(super) struct ThreadStarter {
+    pub(super) settings: Arc<Settings>,
+    pub(super) dependencies: Dependencies,
+    pub(super) shared: Arc<SharedState>,
+    pub(super) tls: Arc<ClientConfig>,
+    pub(super) user_agent: HeaderValue,
+}
+
+/// The running threads.
+pub(super) struct Threads {
+    workers: Vec<JoinHandle<Vec<HeldDelivery>>>,
+    outcome_writer: JoinHandle<()>,
+    sweeper: JoinHandle<()>,
+}
+
+impl ThreadStarter {
+    /// Starts all threads. If a thread fails to start, the others end, because their inboxes are closed.
+    pub(super) fn start(&self) -> io::Result<(Threads, Arc<WorkerInboxes>)> {
+        let (outcomes, outcome_inbox) = mpsc::channel();
+        let mut inboxes = Vec::new();
+        let mut workers = Vec::new();
+        for index in 0..self.settings.workers() {
+            let (sender, inbox) = unbounded_channel();
+            inboxes.push(sender);
+            workers.push(self.start_worker(index, inbox, outcomes.clone())?);
+        }
+        let inboxes = Arc::new(WorkerInboxes::new(inboxes, Arc::clone(&self.shared)));
+        let outbox = || Arc::clone(&self.dependencies.outbox);
+        let shared = || Arc::clone(&self.shared);
+        let writer = OutcomeWriter::new(&self.settings, outcome_inbox, outbox(), shared());
+        let outcome_writer = self.spawn("webhook-outcome", move || writer.run())?;
+        let clock = Arc::clone(&self.dependencies.clock);
+        let sweeper = Sweeper::new(&self.settings, Arc::clone(&inboxes), outbox(), clock, shared());
+        let sweeper = self.spawn("webhook-sweeper", move || sweeper.run())?;
+        Ok((Threads { workers, outcome_writer, sweeper }, inboxes))
+    }
+
+    fn start_worker(
+        &self,
+        index: usize,
+        inbox: UnboundedReceiver<WorkerMessage>,
+        outcomes: mpsc::Sender<OutcomeMessage>,
+    ) -> io::Result<JoinHandle<Vec<HeldDelivery>>> {
+        let Dependencies { keyring, clock, signer, new_resolver, .. } = &self.dependencies;
+        let context = WorkerContext {
+            index,
+            settings: Arc::clone(&self.settings),
+            keyring: Arc::clone(keyring),
+            signer: signer.clone(),
+            clock: Arc::clone(clock),
+            shared: Arc::clone(&self.shared),
+            inbox,
+            outcomes,
+        };
+        let new_resolver = *new_resolver;
+        let (tls, user_agent) = (Arc::clone(&self.tls), self.user_agent.clone());
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        // The kernel keeps 15 characters of a name.
+        self.spawn(&format!("webhook-send-{index}"), move || {
+            let runtime = actix_rt::Runtime::from(runtime);
+            let settings = &context.settings;
+            let clients = ClientFactory {
+                policy: settings.policy,
+                resolver: new_resolver(),
+                tls,
+                user_agent,
+                timeout: settings.timeout,
+                connections_per_target_max: settings.in_flight_per_target.max(1),
+                bounds: settings.bounds,
+            };
+            runtime.block_on(DeliveryWorker::new(context, clients).run())
+        })
+    }
+
+    fn spawn<T: Send + 'static>(
+        &self,
+        name: &str,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> io::Result<JoinHandle<T>> {
+        let running = RunningThread::start(&self.shared);
+        thread::Builder::new().name(name.to_owned()).spawn(move || {
+            let _running = running;
+            work()
+        })
+    }
+}
+
+impl Threads {
+    /// Waits for the sweeper, stops the workers and waits for all outcomes. Returns the deliveries that are still leased.
+    pub(super) fn join(self, inboxes: &WorkerInboxes) -> Vec<HeldDelivery> {
+        join(self.sweeper);
+        inboxes.stop();
+        let held = self.workers.into_iter().filter_map(join).flatten().collect();
+        join(self.outcome_writer);
+        held
+    }
+}
+
+fn join<T>(thread: JoinHandle<T>) -> Option<T> {
+    let name = thread.thread().name().unwrap_or_default().to_owned();
+    thread.join().inspect_err(|_| tracing::error!(name, "a dispatcher thread panicked")).ok()
+}

@@ -1,0 +1,82 @@
+//! Passes deliveries from the send path and the sweeper to the delivery workers.
+
+use std::{
+    hash::{BuildHasher, BuildHasherDefault, DefaultHasher},
+    sync::Arc,
+};
+
+use sealpost_domain::{LeasedDelivery, WebhookId};
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::shared_state::SharedState;
+
+/// A message to a delivery worker.
+pub(super) enum WorkerMessage {
+    /// Deliver these.
+    Deliver(Vec<LeasedDelivery>),
+    /// Start no more requests.
+    Stop,
+    /// Release the queues of these webhooks, which were deleted or disabled.
+    Withdraw(Vec<WebhookId>),
+}
+
+/// The inboxes of all delivery workers. Capacity bounds the deliveries in them.
+pub(super) struct WorkerInboxes {
+    inboxes: Vec<UnboundedSender<WorkerMessage>>,
+    shared: Arc<SharedState>,
+}
+
+impl WorkerInboxes {
+    pub(super) fn new(
+        inboxes: Vec<UnboundedSender<WorkerMessage>>,
+        shared: Arc<SharedState>,
+    ) -> Self {
+        Self { inboxes, shared }
+    }
+
+    /// Passes each delivery to the worker of its target. A target always has the same worker, so that its queue,
+    /// connections and circuit breaker need no lock.
+    pub(super) fn submit(&self, deliveries: Vec<LeasedDelivery>) {
+        self.shared.capacity.acquire(deliveries.len());
+        let batches = self.partition(deliveries, |delivery| delivery.target.webhook_id);
+        for (inbox, batch) in self.inboxes.iter().zip(batches) {
+            let count = batch.len();
+            // If the worker has ended, the leases end too and another node takes over.
+            if count > 0 && inbox.send(WorkerMessage::Deliver(batch)).is_err() {
+                self.shared.capacity.release(count);
+            }
+        }
+    }
+
+    pub(super) fn withdraw(&self, ended: Vec<WebhookId>) {
+        for (inbox, batch) in self.inboxes.iter().zip(self.partition(ended, |id| *id)) {
+            if !batch.is_empty() {
+                drop(inbox.send(WorkerMessage::Withdraw(batch)));
+            }
+        }
+    }
+
+    pub(super) fn stop(&self) {
+        for inbox in &self.inboxes {
+            drop(inbox.send(WorkerMessage::Stop));
+        }
+    }
+
+    /// Splits items by the worker of their target.
+    fn partition<T>(&self, items: Vec<T>, target: impl Fn(&T) -> WebhookId) -> Vec<Vec<T>> {
+        let mut batches: Vec<Vec<T>> = self.inboxes.iter().map(|_| vec![]).collect();
+        for item in items {
+            let worker = self.worker_of(&target(&item));
+            if let Some(batch) = batches.get_mut(worker) {
+                batch.push(item);
+            }
+        }
+        batches
+    }
+
+    fn worker_of(&self, webhook_id: &WebhookId) -> usize {
+        let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(webhook_id);
+        let count = u64::try_from(self.inboxes.len()).unwrap_or(u64::MAX).max(1);
+        usize::try_from(hash % count).unwrap_or_default()
+    }
+}

@@ -1,0 +1,142 @@
+//! The result of an attempt, as the HTTP client saw it.
+//!
+//! A response is hostile input: the client reads few bytes, for a short time, and keeps only printable text.
+
+use std::{str, time::Duration};
+
+use actix_rt::time::timeout;
+use awc::{
+    ClientResponse,
+    http::{StatusCode, header::RETRY_AFTER},
+};
+use futures_util::StreamExt as _;
+use sealpost_domain::{AttemptFailure, ReceiverResponse};
+
+use crate::retry::retry_after::RetryAfter;
+
+/// The result of one attempt.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct AttemptReport {
+    /// `Ok` if the receiver responded with 2xx in time.
+    pub(crate) result: Result<(), AttemptFailure>,
+    pub(crate) response: Option<ReceiverResponse>,
+    /// The requested delay, if the status gives the header `Retry-After` a meaning.
+    pub(crate) retry_after: Option<RetryAfter>,
+    /// The receiver asks for no further attempt of this delivery.
+    pub(crate) is_aborted: bool,
+}
+
+/// Bounds on reading a response body.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct BodyBounds {
+    pub(super) bytes_max: usize,
+    pub(super) timeout: Duration,
+}
+
+impl AttemptReport {
+    /// Describes an attempt without a response.
+    pub(crate) fn failed(failure: AttemptFailure) -> Self {
+        Self { result: Err(failure), response: None, retry_after: None, is_aborted: false }
+    }
+
+    /// Reads a response. Only the status decides whether the attempt succeeded.
+    pub(super) async fn read(response: ClientResponse, bounds: BodyBounds) -> Self {
+        let (status, headers) = (response.status(), response.headers());
+        let failure = AttemptFailure::HttpStatus(status.as_u16());
+        let result = if status.is_success() { Ok(()) } else { Err(failure) };
+        let retry_after = match status {
+            StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => headers
+                .get(RETRY_AFTER)
+                .and_then(|value| value.to_str().ok())
+                .and_then(RetryAfter::parse),
+            _ => None,
+        };
+        let is_aborted = headers.get(DELIVERY).is_some_and(|value| value == ABORT);
+        let excerpt = excerpt_text(&read_beginning(response, bounds).await);
+        let response = Some(ReceiverResponse { status: status.as_u16(), excerpt });
+        Self { result, response, retry_after, is_aborted }
+    }
+
+    /// Whether the target responded at all, with any status.
+    pub(crate) fn has_response(&self) -> bool {
+        self.response.is_some() || self.result == Err(AttemptFailure::TooLarge)
+    }
+}
+
+/// Reads a body within the bounds and returns its beginning.
+///
+/// A connection is reusable only after the end of the body. If the body exceeds the bounds, dropping the response
+/// closes the connection.
+async fn read_beginning(mut response: ClientResponse, bounds: BodyBounds) -> Vec<u8> {
+    let mut kept = Vec::new();
+    let read = async {
+        let mut left = bounds.bytes_max;
+        while let Some(Ok(chunk)) = response.next().await {
+            let count = EXCERPT_MAX.saturating_sub(kept.len()).min(chunk.len());
+            kept.extend_from_slice(chunk.get(..count).unwrap_or_default());
+            left = left.checked_sub(chunk.len())?;
+        }
+        Some(())
+    };
+    drop(timeout(bounds.timeout, read).await);
+    kept
+}
+
+/// Converts bytes to at most as many bytes of text. Replaces invalid UTF-8 and control characters, which could
+/// change the state of a terminal.
+fn excerpt_text(bytes: &[u8]) -> String {
+    // Omits a character that is cut off at the end.
+    let complete = match str::from_utf8(bytes) {
+        Err(error) if error.error_len().is_none() => bytes.get(..error.valid_up_to()),
+        _ => Some(bytes),
+    };
+    let mut text = String::new();
+    for char in String::from_utf8_lossy(complete.unwrap_or_default()).chars() {
+        let is_harmless = !char.is_control() || matches!(char, '\n' | '\t');
+        let char = if is_harmless { char } else { char::REPLACEMENT_CHARACTER };
+        if text.len() + char.len_utf8() > EXCERPT_MAX {
+            break;
+        }
+        text.push(char);
+    }
+    text
+}
+
+const DELIVERY: &str = "webhook-delivery";
+const ABORT: &str = "abort-message";
+
+/// Bound on the stored beginning of a body: the 1 KiB of [`ReceiverResponse::excerpt`].
+const EXCERPT_MAX: usize = 1024;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn an_excerpt_is_printable_text() {
+        for (bytes, kept) in [
+            (b"all is \tfine\n".as_slice(), "all is \tfine\n"),
+            (b"", ""),
+            (b"a\x1b[31mred\x00\r\x7f", "a\u{fffd}[31mred\u{fffd}\u{fffd}\u{fffd}"),
+            ("next\u{85}line".as_bytes(), "next\u{fffd}line"),
+            (b"\xff\xfeok", "\u{fffd}\u{fffd}ok"),
+            ("grüße, 世界".as_bytes(), "grüße, 世界"),
+            (b"cut \xe4\xb8", "cut "),
+        ] {
+            assert_eq!(excerpt_text(bytes), kept);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn an_excerpt_is_short_and_without_control_characters(
+            bytes in proptest::collection::vec(any::<u8>(), 0..=EXCERPT_MAX),
+        ) {
+            let text = excerpt_text(&bytes);
+            prop_assert!(text.len() <= EXCERPT_MAX);
+            prop_assert!(!text.contains(|c: char| c.is_control() && c != '\n' && c != '\t'));
+        }
+    }
+}

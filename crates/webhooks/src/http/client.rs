@@ -1,0 +1,122 @@
+//! The HTTP client. Does not follow redirects and does not decompress bodies. Maps every error to one of the coarse
+//! classes that the owner of a webhook may see.
+
+use std::{rc::Rc, sync::Arc, time::Duration};
+
+use actix_http::error::ParseError;
+use actix_rt::time::timeout;
+use awc::{
+    Client, ClientBuilder, Connector,
+    error::{ConnectError, SendRequestError},
+    http::{
+        Uri,
+        header::{HeaderMap, HeaderValue, USER_AGENT},
+    },
+};
+use rustls::ClientConfig;
+use sealpost_domain::AttemptFailure;
+
+use super::attempt_report::{AttemptReport, BodyBounds};
+use crate::{
+    address_guard::{
+        AddressPolicy,
+        connector::{ConnectFailure, GuardedConnector},
+        resolver::NameResolver,
+    },
+    settings::Bounds,
+    signing::signed_request::SignedRequest,
+};
+
+/// Creates the HTTP client of each target on one thread.
+pub(crate) struct ClientFactory {
+    pub(crate) policy: AddressPolicy,
+    pub(crate) resolver: Rc<dyn NameResolver>,
+    pub(crate) tls: Arc<ClientConfig>,
+    pub(crate) user_agent: HeaderValue,
+    /// Time from the start of an attempt to the last byte of the response head.
+    pub(crate) timeout: Duration,
+    pub(crate) connections_per_target_max: usize,
+    pub(crate) bounds: Bounds,
+}
+
+/// The connections to one target. Dropping the client closes them.
+///
+/// Each target has its own pool. The pool of awc checks an idle connection only when the same host is requested again,
+/// so a common pool would keep a socket for every past receiver.
+pub(crate) struct TargetClient {
+    client: Client,
+    uri: Uri,
+    timeout: Duration,
+    body_bounds: BodyBounds,
+}
+
+impl ClientFactory {
+    /// Creates a client without connecting. Returns `None` if the policy forbids the URL.
+    pub(crate) fn client_for(&self, url: &str) -> Option<TargetClient> {
+        let url = self.policy.parse_url(url).ok()?;
+        let uri = Uri::try_from(url.as_str()).ok()?;
+        let Bounds { connect_timeout, tls_handshake_timeout, keep_alive, .. } = self.bounds;
+        let guarded =
+            GuardedConnector::new(self.policy, Rc::clone(&self.resolver), connect_timeout);
+        let connector = Connector::new()
+            .connector(guarded)
+            .rustls_0_23(Arc::clone(&self.tls))
+            // The guarded connector has its own timeouts, so that each failure has its class.
+            .timeout(Duration::from_mins(1))
+            .handshake_timeout(tls_handshake_timeout)
+            .conn_keep_alive(keep_alive)
+            .limit(self.connections_per_target_max);
+        let client = ClientBuilder::new()
+            .connector(connector)
+            .add_default_header((USER_AGENT, self.user_agent.clone()))
+            .disable_redirects()
+            .disable_timeout()
+            .finish();
+        let body_bounds = BodyBounds {
+            bytes_max: self.bounds.response_body_max_bytes,
+            timeout: self.bounds.response_body_timeout,
+        };
+        Some(TargetClient { client, uri, timeout: self.timeout, body_bounds })
+    }
+}
+
+impl TargetClient {
+    /// Sends one request and reads the response. The timeout covers everything up to the end of the response head.
+    pub(super) async fn post(&self, signed: SignedRequest) -> AttemptReport {
+        let mut request = self.client.post(self.uri.clone());
+        let headers: &mut HeaderMap = request.headers_mut();
+        for (name, value) in signed.headers {
+            headers.insert(name, value);
+        }
+        match timeout(self.timeout, request.send_body(signed.body)).await {
+            Ok(Ok(response)) => AttemptReport::read(response, self.body_bounds).await,
+            Ok(Err(error)) => AttemptReport::failed(classify(&error)),
+            Err(_) => AttemptReport::failed(AttemptFailure::Timeout),
+        }
+    }
+}
+
+fn classify(error: &SendRequestError) -> AttemptFailure {
+    match error {
+        SendRequestError::Timeout => AttemptFailure::Timeout,
+        SendRequestError::Response(ParseError::TooLarge) => AttemptFailure::TooLarge,
+        SendRequestError::Connect(error) => match error {
+            ConnectError::Resolver(failure) => classify_connect(failure.as_ref()),
+            // The guarded connector reports TCP failures. Other failures before the request come from the handshake.
+            ConnectError::Io(_) | ConnectError::SslIsNotSupported | ConnectError::Timeout => {
+                AttemptFailure::Tls
+            }
+            ConnectError::NoRecords | ConnectError::Unresolved => AttemptFailure::Dns,
+            _ => AttemptFailure::Protocol,
+        },
+        _ => AttemptFailure::Protocol,
+    }
+}
+
+fn classify_connect(failure: &(dyn std::error::Error + 'static)) -> AttemptFailure {
+    match failure.downcast_ref() {
+        Some(ConnectFailure::BlockedAddress) => AttemptFailure::BlockedAddress,
+        Some(ConnectFailure::Dns) => AttemptFailure::Dns,
+        Some(ConnectFailure::Tcp(_) | ConnectFailure::Timeout) | None => AttemptFailure::Connect,
+    }
+}

@@ -1,0 +1,145 @@
+//! Keeps the senders of targets, with their keys and connections, and closes those that are idle.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    rc::Rc,
+    time::{Duration, Instant},
+};
+
+use sealpost_domain::WebhookId;
+
+use super::target_sender::TargetSender;
+
+pub(crate) struct SenderCache {
+    by_target: HashMap<WebhookId, CachedSender>,
+    /// Targets in the order in which they became idle. An entry is stale if the sender was used since.
+    idle: VecDeque<(WebhookId, Instant)>,
+    /// Bound on cached senders before idle senders are evicted.
+    max: usize,
+    keep_alive: Duration,
+}
+
+struct CachedSender {
+    sender: Rc<TargetSender>,
+    last_used: Instant,
+}
+
+impl SenderCache {
+    pub(crate) fn new(max: usize, keep_alive: Duration) -> Self {
+        Self { by_target: HashMap::new(), idle: VecDeque::new(), max, keep_alive }
+    }
+
+    pub(crate) fn get(&self, id: WebhookId) -> Option<&Rc<TargetSender>> {
+        self.by_target.get(&id).map(|cached| &cached.sender)
+    }
+
+    pub(crate) fn insert(&mut self, id: WebhookId, sender: Rc<TargetSender>) {
+        self.by_target.insert(id, CachedSender { sender, last_used: Instant::now() });
+    }
+
+    /// Marks the end of an attempt. If too many senders are cached, evicts those that were idle longest: an idle
+    /// connection is an open socket.
+    pub(crate) fn mark_used(&mut self, id: WebhookId) {
+        let Some(cached) = self.by_target.get_mut(&id) else { return };
+        cached.last_used = Instant::now();
+        if cached.is_idle() {
+            self.idle.push_back((id, cached.last_used));
+        }
+        while self.by_target.len() > self.max
+            && let Some((id, since)) = self.idle.pop_front()
+        {
+            if self.is_idle_since(id, since) {
+                self.by_target.remove(&id);
+            }
+        }
+    }
+
+    /// Evicts senders without a request for as long as a connection is kept alive.
+    pub(crate) fn evict_idle(&mut self) {
+        let now = Instant::now();
+        self.by_target.retain(|_, cached| {
+            !cached.is_idle() || now.duration_since(cached.last_used) < self.keep_alive
+        });
+        let mut idle = std::mem::take(&mut self.idle);
+        idle.retain(|(id, since)| self.is_idle_since(*id, *since));
+        self.idle = idle;
+    }
+
+    fn is_idle_since(&self, id: WebhookId, since: Instant) -> bool {
+        self.by_target.get(&id).is_some_and(|cached| cached.is_idle() && cached.last_used == since)
+    }
+}
+
+impl CachedSender {
+    /// Whether no attempt is in flight: each attempt holds a reference to its sender.
+    fn is_idle(&self) -> bool {
+        Rc::strong_count(&self.sender) == 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        http::{client::ClientFactory, tls::tls_config},
+        settings::Bounds,
+        tests::{
+            fake_resolver::fixed,
+            fixture::{SECRET, keyring, settings, target},
+            memory_outbox::webhook_id,
+        },
+    };
+
+    /// Opens a sender whose URL is forbidden, so that the sender opens no connection.
+    fn sender() -> Rc<TargetSender> {
+        let clients = ClientFactory {
+            policy: settings().policy,
+            resolver: fixed(),
+            tls: tls_config(&[]).unwrap(),
+            user_agent: awc::http::header::HeaderValue::from_static("test"),
+            timeout: Duration::from_secs(1),
+            connections_per_target_max: 1,
+            bounds: Bounds::default(),
+        };
+        let target = target(1, "", SECRET);
+        Rc::new(TargetSender::open(&target, &keyring(), &clients, None).unwrap())
+    }
+
+    #[test]
+    fn senders_that_were_idle_longest_are_evicted_first() {
+        let mut cache = SenderCache::new(512, Duration::from_secs(15));
+        let mut use_once = |target: u16| {
+            let id = webhook_id(target);
+            if cache.get(id).is_none() {
+                cache.insert(id, sender());
+            }
+            cache.mark_used(id);
+        };
+        (0..600).for_each(|target| {
+            use_once(0);
+            use_once(target);
+        });
+        assert_eq!(cache.by_target.len(), 512);
+        let is_cached = |target| cache.get(webhook_id(target)).is_some();
+        assert!(is_cached(0) && !is_cached(1) && !is_cached(88) && is_cached(599));
+        cache.evict_idle();
+        assert_eq!(cache.idle.len(), 512);
+    }
+
+    #[test]
+    fn a_sender_with_an_attempt_in_flight_is_not_evicted() {
+        let mut cache = SenderCache::new(1, Duration::ZERO);
+        let [busy, idle] = [1, 2].map(webhook_id);
+        cache.insert(busy, sender());
+        let attempt = Rc::clone(cache.get(busy).unwrap());
+        cache.mark_used(busy);
+        cache.insert(idle, sender());
+        cache.mark_used(idle);
+        assert!(cache.get(busy).is_some() && cache.get(idle).is_none());
+        cache.evict_idle();
+        assert!(cache.get(busy).is_some());
+        drop(attempt);
+        cache.evict_idle();
+        assert!(cache.get(busy).is_none());
+    }
+}

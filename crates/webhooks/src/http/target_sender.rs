@@ -1,0 +1,47 @@
+//! Everything that requests to one target need: its signing keys, decrypted once, and its connections.
+
+use std::{sync::Arc, time::Instant};
+
+use sealpost_domain::{AttemptFailure, Target, ports::EventSigner};
+use sealpost_wallet::{Keyring, WalletError};
+
+use super::{
+    attempt_report::AttemptReport,
+    client::{ClientFactory, TargetClient},
+    metrics,
+};
+use crate::signing::{signed_request::SignedRequest, signing_keys::SigningKeys};
+
+pub(crate) struct TargetSender {
+    target: Arc<Target>,
+    pub(crate) keys: SigningKeys,
+    /// `None` if the policy forbids the URL. The policy may have allowed the URL at registration.
+    client: Option<TargetClient>,
+}
+
+impl TargetSender {
+    pub(crate) fn open(
+        target: &Arc<Target>,
+        keyring: &Keyring,
+        clients: &ClientFactory,
+        service: Option<&Arc<dyn EventSigner>>,
+    ) -> Result<Self, WalletError> {
+        let keys = SigningKeys::unwrap(target, keyring, service)?;
+        Ok(Self { target: Arc::clone(target), keys, client: clients.client_for(&target.url) })
+    }
+
+    /// Whether the sender matches the target. A changed secret or URL needs a new sender.
+    pub(crate) fn matches(&self, target: &Arc<Target>) -> bool {
+        Arc::ptr_eq(&self.target, target) || self.target == *target
+    }
+
+    pub(crate) async fn send(&self, request: SignedRequest) -> AttemptReport {
+        let Some(client) = &self.client else {
+            return AttemptReport::failed(AttemptFailure::BlockedAddress);
+        };
+        let start = Instant::now();
+        let report = client.post(request).await;
+        metrics::record_attempt(start.elapsed());
+        report
+    }
+}

@@ -1,0 +1,11 @@
+//! Deliveries in memory: their order, their bounds, and those that were deferred.
+//!
+//! [`target_queues`] has one queue for each target and uses [`fair_queue`] to choose the next one. [`capacity`] bounds
+//! the deliveries of all threads. [`deferred_deliveries`] remembers deliveries that went back to the database, and
+//! [`release_batch`] groups them for it.
+
+pub(crate) mod capacity;
+pub(crate) mod deferred_deliveries;
+pub(crate) mod fair_queue;
+pub(crate) mod release_batch;
+pub(crate) mod target_queues;

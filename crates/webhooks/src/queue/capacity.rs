@@ -1,0 +1,63 @@
+//! Bounds the number of deliveries in memory.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::settings::Settings;
+
+/// Counts the deliveries in memory: queued, in flight, or waiting for their outcome to be recorded.
+///
+/// Callers check the free capacity before they acquire it, so two callers together may exceed the maximum slightly.
+#[derive(Debug)]
+pub(crate) struct Capacity {
+    used: AtomicUsize,
+    max: usize,
+    claims_max: usize,
+}
+
+impl Capacity {
+    pub(crate) fn new(settings: &Settings) -> Self {
+        let max = settings.queue_max;
+        let reserve = max / settings.bounds.claim_reserve_divisor.max(1);
+        Self { used: AtomicUsize::new(0), max, claims_max: max - reserve }
+    }
+
+    pub(crate) fn free(&self) -> usize {
+        self.max.saturating_sub(self.used())
+    }
+
+    /// Returns the capacity that claims may use. The rest is reserved for deliveries from the send path: without free
+    /// capacity, a target with a queue would refuse them, and they would wait for the end of their leases.
+    pub(crate) fn free_for_claims(&self) -> usize {
+        self.claims_max.saturating_sub(self.used())
+    }
+
+    pub(crate) fn claims_max(&self) -> usize {
+        self.claims_max
+    }
+
+    pub(crate) fn used(&self) -> usize {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn acquire(&self, count: usize) {
+        self.used.fetch_add(count, Ordering::Relaxed);
+    }
+
+    pub(crate) fn release(&self, count: usize) {
+        self.used.fetch_sub(count, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn free_capacity_is_never_negative() {
+        let capacity = Capacity::new(&Settings { queue_max: 2, ..Settings::default() });
+        capacity.acquire(3);
+        assert_eq!(capacity.free(), 0);
+        capacity.release(2);
+        assert_eq!(capacity.free(), 1);
+    }
+}

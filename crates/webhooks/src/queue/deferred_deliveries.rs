@@ -1,0 +1,162 @@
+//! Remembers deliveries that were deferred because their target did not respond, until they are due.
+//!
+//! A response expedites them. Without this memory, a backlog would wait for its deferral after the target recovered:
+//! 45 s or more. Retries are not in this memory, so that no retry is early.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    mem,
+};
+
+use sealpost_domain::{DeliveryId, Timestamp, WebhookId, ports::ExpeditedDelivery};
+
+pub(crate) struct DeferredDeliveries {
+    by_target: HashMap<WebhookId, VecDeque<DeferredDelivery>>,
+    count: usize,
+    max: usize,
+}
+
+/// A delivery without a lease until it is due.
+struct DeferredDelivery {
+    id: DeliveryId,
+    due_at: Timestamp,
+}
+
+impl DeferredDeliveries {
+    pub(crate) fn new(max: usize) -> Self {
+        Self { by_target: HashMap::new(), count: 0, max }
+    }
+
+    /// Adds a released delivery. A target may use as much memory as is free, so a single target uses at most half.
+    /// A delivery that finds no memory is not expedited.
+    pub(crate) fn add(&mut self, id: DeliveryId, due_at: Timestamp) {
+        let of_target = self.by_target.entry(id.webhook_id).or_default();
+        if of_target.len() < self.max.saturating_sub(self.count) {
+            of_target.push_back(DeferredDelivery { id, due_at });
+            self.count += 1;
+        }
+    }
+
+    /// Removes up to `max` deliveries of a target, oldest first, and makes them due now.
+    pub(crate) fn expedite(
+        &mut self,
+        target: WebhookId,
+        max: usize,
+        now: Timestamp,
+    ) -> Vec<ExpeditedDelivery> {
+        let mut expedited = Vec::new();
+        let Some(of_target) = self.by_target.get_mut(&target) else { return expedited };
+        while expedited.len() < max
+            && let Some(mut delivery) = of_target.pop_front()
+        {
+            self.count -= 1;
+            if delivery.due_at > now {
+                expedited.push(delivery.move_to(now));
+            }
+        }
+        expedited
+    }
+
+    /// Makes the earliest delivery of a target due at `at`. Returns `None` if a delivery is due by then, or if the
+    /// target has none here.
+    pub(crate) fn expedite_first(
+        &mut self,
+        target: WebhookId,
+        at: Timestamp,
+        now: Timestamp,
+    ) -> Option<ExpeditedDelivery> {
+        let deliveries = self.by_target.get_mut(&target)?.iter_mut();
+        let first = deliveries
+            .filter(|delivery| delivery.due_at > now)
+            .min_by_key(|delivery| delivery.due_at)?;
+        let is_late = first.due_at > at;
+        is_late.then(|| first.move_to(at))
+    }
+
+    /// Removes all deliveries of a target.
+    pub(crate) fn remove_target(&mut self, target: WebhookId) {
+        let removed = self.by_target.remove(&target).map_or(0, |of_target| of_target.len());
+        self.count -= removed;
+    }
+
+    /// Removes deliveries that are due.
+    pub(crate) fn remove_due(&mut self, now: Timestamp) {
+        self.by_target.retain(|_, of_target| {
+            of_target.retain(|delivery| delivery.due_at > now);
+            !of_target.is_empty()
+        });
+        self.count = self.by_target.values().map(VecDeque::len).sum();
+    }
+}
+
+impl DeferredDelivery {
+    fn move_to(&mut self, to: Timestamp) -> ExpeditedDelivery {
+        let from = mem::replace(&mut self.due_at, to);
+        ExpeditedDelivery { id: self.id, from, to }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::tests::memory_outbox::{NOW, delivery, webhook_id};
+
+    fn after(seconds: u64) -> Timestamp {
+        NOW.plus(Duration::from_secs(seconds))
+    }
+
+    fn expedited(envelope: u32, from: Timestamp, to: Timestamp) -> ExpeditedDelivery {
+        ExpeditedDelivery { id: delivery(1, envelope).id(), from, to }
+    }
+
+    #[test]
+    fn only_deliveries_that_are_not_due_are_expedited_and_each_once() {
+        let mut deferred = DeferredDeliveries::new(100);
+        for (envelope, seconds) in [(0, 45), (1, 5), (2, 50), (3, 60)] {
+            deferred.add(delivery(1, envelope).id(), after(seconds));
+        }
+        deferred.add(delivery(2, 9).id(), after(45));
+        let now = after(5);
+        let moved = deferred.expedite(webhook_id(1), 2, now);
+        assert_eq!(moved, [expedited(0, after(45), now), expedited(2, after(50), now)]);
+        assert_eq!(deferred.expedite(webhook_id(1), 8, now), [expedited(3, after(60), now)]);
+        assert_eq!(deferred.expedite(webhook_id(1), 8, now), []);
+        assert_eq!(deferred.expedite(webhook_id(2), 8, now).len(), 1);
+        assert_eq!(deferred.count, 0);
+    }
+
+    #[test]
+    fn the_probe_is_due_first_and_can_still_be_expedited() {
+        let mut deferred = DeferredDeliveries::new(100);
+        deferred.add(delivery(1, 0).id(), after(50));
+        deferred.add(delivery(1, 1).id(), after(45));
+        let probe = deferred.expedite_first(webhook_id(1), after(10), NOW);
+        assert_eq!(probe, Some(expedited(1, after(45), after(10))));
+        assert_eq!(
+            deferred.expedite_first(webhook_id(1), after(10), NOW),
+            None,
+            "the delivery is due by then"
+        );
+        assert_eq!(deferred.expedite_first(webhook_id(2), after(10), NOW), None);
+        let moved = deferred.expedite(webhook_id(1), 8, NOW);
+        assert_eq!(moved, [expedited(0, after(50), NOW), expedited(1, after(10), NOW)]);
+    }
+
+    #[test]
+    fn no_target_fills_the_memory_and_due_deliveries_free_it() {
+        let mut deferred = DeferredDeliveries::new(100);
+        for envelope in 0..1000 {
+            deferred.add(delivery(1, envelope).id(), after(45));
+        }
+        assert_eq!(deferred.count, 50);
+        deferred.add(delivery(2, 0).id(), after(60));
+        assert_eq!(deferred.expedite(webhook_id(2), 8, NOW).len(), 1);
+        deferred.remove_due(after(45));
+        assert_eq!((deferred.count, deferred.by_target.len()), (0, 0));
+        deferred.add(delivery(1, 0).id(), after(60));
+        deferred.remove_target(webhook_id(1));
+        assert_eq!((deferred.count, deferred.expedite(webhook_id(1), 8, NOW)), (0, vec![]));
+    }
+}

@@ -1,0 +1,214 @@
+//! One queue for each target of a delivery worker. A target with a long queue, or one that hangs, does not delay others.
+
+mod expedite;
+mod target_state;
+
+use std::{
+    collections::HashMap,
+    mem,
+    time::{Duration, Instant},
+};
+
+use sealpost_domain::{LeasedDelivery, Timestamp, WebhookId, ports::ExpeditedDelivery};
+
+use self::target_state::TargetState;
+use super::{
+    deferred_deliveries::DeferredDeliveries,
+    fair_queue::{FairQueue, Slot},
+};
+use crate::{
+    circuit_breaker::{
+        BreakerSettings, BreakerTransition, deferral::Deferral, target_health::HealthSign,
+    },
+    settings::Settings,
+};
+
+pub(crate) struct TargetQueues {
+    by_id: HashMap<WebhookId, TargetState>,
+    turns: FairQueue,
+    /// Deliveries to release, with their due times.
+    to_release: Vec<(LeasedDelivery, Deferral)>,
+    /// Released deliveries that are not due yet.
+    deferred: DeferredDeliveries,
+    /// Released deliveries to make due earlier.
+    expedited: Vec<ExpeditedDelivery>,
+    in_flight_per_target: usize,
+    breaker_settings: BreakerSettings,
+    bounds: TargetBounds,
+}
+
+/// Bounds on the memory for idle targets, and on one batch of expedited deliveries.
+struct TargetBounds {
+    known_max: usize,
+    /// Time for which an idle target is remembered.
+    known_for: Duration,
+    /// The same while more than `known_max` targets are known.
+    known_for_min: Duration,
+    expedite_max: usize,
+}
+
+/// Counts for the statistics.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct QueueCounts {
+    pub(crate) queued: usize,
+    pub(crate) open_breakers: usize,
+}
+
+impl TargetQueues {
+    pub(crate) fn new(settings: &Settings) -> Self {
+        let breaker_settings = BreakerSettings::new(settings);
+        let bounds = &settings.bounds;
+        // A circuit breaker must outlast its own pause.
+        let pause_max = breaker_settings.probe_pause_max.saturating_mul(2);
+        Self {
+            by_id: HashMap::new(),
+            turns: FairQueue::new(settings),
+            to_release: Vec::new(),
+            deferred: DeferredDeliveries::new(settings.queue_max / settings.workers()),
+            expedited: Vec::new(),
+            in_flight_per_target: settings.in_flight_per_target.max(1),
+            breaker_settings,
+            bounds: TargetBounds {
+                known_max: bounds.known_targets_max,
+                known_for: bounds.known_target_ttl.max(pause_max),
+                known_for_min: bounds.keep_alive,
+                expedite_max: bounds.release_batch_max,
+            },
+        }
+    }
+
+    /// Queues a delivery, or defers it if its target does not respond.
+    ///
+    /// Returns `false`, and drops the delivery, if its target has more deliveries queued than capacity is `free`. A
+    /// single target may therefore fill half of the memory, less if others are busy, and never all of it.
+    pub(crate) fn push(&mut self, delivery: LeasedDelivery, free: usize, now: Timestamp) -> bool {
+        let id = delivery.target.webhook_id;
+        let state = self.by_id.entry(id).or_default();
+        if state.queue.len() >= state.queue_max(now, self.in_flight_per_target) {
+            let deferral = state.breaker.defer(now, &self.breaker_settings);
+            self.to_release.push((delivery, deferral));
+            return true;
+        }
+        if state.queue.len() > free {
+            return false;
+        }
+        state.enqueue(delivery);
+        self.give_turn(id);
+        true
+    }
+
+    /// Returns the next delivery and a slot for its request.
+    pub(crate) fn next_delivery(&mut self) -> Option<(LeasedDelivery, Slot)> {
+        while let Some(id) = self.turns.pop() {
+            let free_slots = self.turns.free_slots();
+            let Some(state) = self.by_id.get_mut(&id) else { continue };
+            state.has_turn = state.may_start(free_slots, self.in_flight_per_target);
+            if state.has_turn
+                && let Some(delivery) = state.queue.pop_front()
+            {
+                let Some(slot) = self.turns.acquire(id, state.breaker.health()) else {
+                    state.queue.push_front(delivery);
+                    continue;
+                };
+                state.has_turn = false;
+                state.in_flight += 1;
+                self.give_turn(id);
+                return Some((delivery, slot));
+            }
+            state.has_turn = false;
+        }
+        None
+    }
+
+    /// Ends a request and returns the change of the circuit breaker, if any. A response expedites deferred deliveries.
+    pub(crate) fn finish(
+        &mut self,
+        id: WebhookId,
+        slot: &Slot,
+        sign: HealthSign,
+        now: Timestamp,
+    ) -> Option<BreakerTransition> {
+        self.turns.release(slot);
+        let state = self.by_id.get_mut(&id)?;
+        state.in_flight = state.in_flight.saturating_sub(1);
+        let transition = match sign {
+            HealthSign::NoResponse => state.breaker.record_failure(now, &self.breaker_settings),
+            HealthSign::NotAttempted => None,
+            HealthSign::Response => state.breaker.record_response(),
+        };
+        let kept = state.queue_max(now, self.in_flight_per_target).min(state.queue.len());
+        for delivery in state.queue.split_off(kept) {
+            let deferral = state.breaker.defer(now, &self.breaker_settings);
+            self.to_release.push((delivery, deferral));
+        }
+        if sign == HealthSign::Response {
+            self.expedite_deferred(id, transition, now);
+        }
+        self.give_turn(id);
+        transition
+    }
+
+    /// Releases the queue of a target whose webhook was deleted or disabled. The database decides on the deliveries.
+    pub(crate) fn withdraw(&mut self, id: WebhookId, now: Timestamp) {
+        let queue = self.by_id.get_mut(&id).map(|state| mem::take(&mut state.queue));
+        let deferral = Deferral::none(now);
+        self.deferred.remove_target(id);
+        self.to_release.extend(queue.into_iter().flatten().map(|delivery| (delivery, deferral)));
+    }
+
+    /// Returns the targets with queued deliveries.
+    pub(crate) fn queued_targets(&self) -> impl Iterator<Item = WebhookId> {
+        self.by_id.iter().filter(|(_, state)| !state.queue.is_empty()).map(|(id, _)| *id)
+    }
+
+    /// Returns the number of deliveries to release.
+    pub(crate) fn to_release(&self) -> usize {
+        self.to_release.len()
+    }
+
+    pub(crate) fn take_to_release(&mut self) -> Vec<(LeasedDelivery, Deferral)> {
+        mem::take(&mut self.to_release)
+    }
+
+    /// Drops deliveries whose leases end before `needed`, and forgets targets that have been idle for long. Returns the
+    /// number of dropped deliveries.
+    pub(crate) fn remove_expired(&mut self, needed: Timestamp) -> usize {
+        let (mut expired, now) = (0, Instant::now());
+        let is_full = self.by_id.len() > self.bounds.known_max;
+        let TargetBounds { known_for, known_for_min, .. } = self.bounds;
+        let idle_max = if is_full { known_for_min } else { known_for };
+        self.by_id.retain(|_, state| {
+            expired += state.remove_expired(needed);
+            let idle_time = state.idle_time(now);
+            if idle_time >= known_for_min {
+                state.queue.shrink_to_fit();
+            }
+            idle_time < idle_max
+        });
+        expired
+    }
+
+    /// Counts over all targets, so not for the hot path.
+    pub(crate) fn counts(&self) -> QueueCounts {
+        let queued = self.by_id.values().map(|state| state.queue.len()).sum();
+        let open_breakers = self.by_id.values().filter(|state| state.breaker.is_open()).count();
+        QueueCounts { queued, open_breakers }
+    }
+
+    pub(crate) fn into_queued(self) -> impl Iterator<Item = LeasedDelivery> {
+        self.by_id.into_values().flat_map(|state| state.queue)
+    }
+
+    fn give_turn(&mut self, id: WebhookId) {
+        let free_slots = self.turns.free_slots();
+        let Some(state) = self.by_id.get_mut(&id) else { return };
+        let needs_turn = !state.has_turn && !state.queue.is_empty();
+        if needs_turn && state.may_start(free_slots, self.in_flight_per_target) {
+            state.has_turn = true;
+            self.turns.push(id);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,59 @@
+//! Makes deferred deliveries due earlier: after a response of their target, or as the next probe.
+
+use std::mem;
+
+use sealpost_domain::{DeliveryId, LeasedDelivery, Timestamp, WebhookId, ports::ExpeditedDelivery};
+
+use super::TargetQueues;
+use crate::circuit_breaker::{BreakerTransition, deferral::Deferral};
+
+impl TargetQueues {
+    /// Remembers a released delivery until it is due.
+    pub(crate) fn record_released(&mut self, id: DeliveryId, due_at: Timestamp, now: Timestamp) {
+        if due_at > now {
+            self.deferred.add(id, due_at);
+        }
+    }
+
+    /// For each idle target with an open breaker, schedules one deferred delivery as the next probe.
+    pub(crate) fn schedule_probes(&mut self, now: Timestamp) {
+        self.deferred.remove_due(now);
+        for (id, state) in self.by_id.iter_mut().filter(|(_, state)| state.is_idle()) {
+            if let Some(at) = state.breaker.probe_needed_at(now)
+                && let Some(probe) = self.deferred.expedite_first(*id, at, now)
+            {
+                state.breaker.mark_probe_scheduled();
+                self.expedited.push(probe);
+            }
+        }
+    }
+
+    pub(crate) fn take_expedited(&mut self) -> Vec<ExpeditedDelivery> {
+        mem::take(&mut self.expedited)
+    }
+
+    /// Expedites deferred deliveries of a target after a response.
+    ///
+    /// Expedites as many as may be in flight at once; their responses expedite the others. An unstable target therefore
+    /// costs no more than its responses. The response that closes the breaker expedites a full batch, because other
+    /// nodes may claim a part of them.
+    pub(super) fn expedite_deferred(
+        &mut self,
+        id: WebhookId,
+        transition: Option<BreakerTransition>,
+        now: Timestamp,
+    ) {
+        let is_closed = transition == Some(BreakerTransition::Closed);
+        let max = if is_closed { self.bounds.expedite_max } else { self.in_flight_per_target };
+        let is_deferred = |(delivery, deferral): &mut (LeasedDelivery, Deferral)| {
+            delivery.target.webhook_id == id && deferral.from > now
+        };
+        // Deliveries that were not released yet go back to the queue.
+        let unreleased = self.to_release.extract_if(.., is_deferred).take(max);
+        let unreleased: Vec<_> = unreleased.map(|(delivery, _)| delivery).collect();
+        self.expedited.extend(self.deferred.expedite(id, max - unreleased.len(), now));
+        if let Some(state) = self.by_id.get_mut(&id) {
+            state.queue.extend(unreleased);
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! The state of one target: its queue, its requests in flight and its circuit breaker.
+
+use std::{
+    collections::VecDeque,
+    time::{Duration, Instant},
+};
+
+use sealpost_domain::{LeasedDelivery, Timestamp};
+
+use crate::circuit_breaker::{CircuitBreaker, target_health::TargetHealth};
+
+#[derive(Default)]
+pub(super) struct TargetState {
+    pub(super) queue: VecDeque<LeasedDelivery>,
+    pub(super) in_flight: usize,
+    /// The target is in the fair queue.
+    pub(super) has_turn: bool,
+    pub(super) breaker: CircuitBreaker,
+    idle_since: Option<Instant>,
+}
+
+impl TargetState {
+    /// Whether another request may start while `free_slots` are free. The first request always may.
+    ///
+    /// A target that is not responsive has one request at a time. A responsive target has at most half as many as are
+    /// left for others: if many targets begin to hang at once, some slots stay free.
+    pub(super) fn may_start(&self, free_slots: usize, per_target_max: usize) -> bool {
+        match (self.in_flight, self.breaker.health()) {
+            (0, _) => true,
+            (_, TargetHealth::Untried | TargetHealth::Unresponsive) => false,
+            (in_flight, TargetHealth::Responsive) => {
+                in_flight < per_target_max && in_flight * 2 < free_slots
+            }
+        }
+    }
+
+    pub(super) fn queue_max(&self, now: Timestamp, per_target_max: usize) -> usize {
+        self.breaker.queue_max(now, self.in_flight, per_target_max)
+    }
+
+    pub(super) fn is_idle(&self) -> bool {
+        self.in_flight == 0 && self.queue.is_empty()
+    }
+
+    pub(super) fn enqueue(&mut self, delivery: LeasedDelivery) {
+        self.queue.push_back(delivery);
+        self.idle_since = None;
+    }
+
+    /// Returns the time since the first call that found the target idle.
+    pub(super) fn idle_time(&mut self, now: Instant) -> Duration {
+        let since = self.is_idle().then(|| *self.idle_since.get_or_insert(now));
+        since.map_or(Duration::ZERO, |since| now.duration_since(since))
+    }
+
+    /// Removes queued deliveries whose leases end before `needed` and returns their number. Queues are nearly in the
+    /// order of their leases.
+    pub(super) fn remove_expired(&mut self, needed: Timestamp) -> usize {
+        let before = self.queue.len();
+        while self.queue.pop_front_if(|first| first.lease_until < needed).is_some() {}
+        before - self.queue.len()
+    }
+}

@@ -1,0 +1,154 @@
+//! Asymmetric signatures of Standard Webhooks, version `v1a`: Ed25519 with the key of the service.
+//!
+//! A receiver needs no secret to verify them, so a receiver can prove to others that it did not forge the request.
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use ring::signature::{ED25519, UnparsedPublicKey};
+use sealpost_domain::{Timestamp, ports::EventSigner};
+
+use super::{
+    verification::{SignedHeaders, VerifyFault, VersionedSignatures, content},
+    verifying_key::VerifyingKey,
+};
+
+/// Signs a request. Returns one entry of `webhook-signature`: `v1a,` and the base64 of the Ed25519 signature over
+/// `{webhook_id}.{timestamp}.{body}`, with the timestamp exactly as sent.
+pub fn sign_asymmetric(
+    signer: &dyn EventSigner,
+    webhook_id: &str,
+    timestamp: &str,
+    body: &[u8],
+) -> String {
+    let signature = signer.sign_event(&content(webhook_id, timestamp, body));
+    format!("{VERSION}{}", STANDARD.encode(signature))
+}
+
+/// Verifies the `v1a` signatures of a request by the rules of [`verify`](crate::verify).
+pub fn verify_asymmetric(
+    key: &VerifyingKey,
+    headers: &SignedHeaders<'_>,
+    body: &[u8],
+    now: Timestamp,
+) -> Result<(), VerifyFault> {
+    let key = UnparsedPublicKey::new(&ED25519, key.as_bytes());
+    let signatures = VersionedSignatures { version: VERSION, headers, body };
+    signatures.verify(now, |content, signature| key.verify(content, signature).is_ok())
+}
+
+const VERSION: &str = "v1a,";
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use ring::signature::{Ed25519KeyPair, KeyPair as _};
+
+    use super::*;
+
+    struct Signer(Ed25519KeyPair);
+
+    impl Signer {
+        fn new(seed: &[u8]) -> Self {
+            Self(Ed25519KeyPair::from_seed_unchecked(seed).unwrap())
+        }
+
+        fn key(&self) -> VerifyingKey {
+            VerifyingKey::from_bytes(self.0.public_key().as_ref().try_into().unwrap()).unwrap()
+        }
+    }
+
+    impl EventSigner for Signer {
+        fn sign_event(&self, content: &[u8]) -> [u8; 64] {
+            self.0.sign(content).as_ref().try_into().unwrap()
+        }
+    }
+
+    fn verify_at(
+        signature: &str,
+        timestamp: &str,
+        body: &[u8],
+        now_s: i64,
+    ) -> Result<(), VerifyFault> {
+        let headers = SignedHeaders { id: "msg_1", timestamp, signature };
+        let key = Signer::new(&[7; 32]).key();
+        verify_asymmetric(&key, &headers, body, Timestamp::from_millis(now_s * 1000))
+    }
+
+    fn sign(timestamp: &str, body: &[u8]) -> String {
+        sign_asymmetric(&Signer::new(&[7; 32]), "msg_1", timestamp, body)
+    }
+
+    /// Source: `standard-webhooks/libraries`, Go, `TestAsymmetricWebhookSign`.
+    #[test]
+    fn the_published_vector_verifies() {
+        let seed = STANDARD.decode("VEVTVFNJR05JTkdLRVlET05PVFVTRVRISVNGT1JBTlk=").unwrap();
+        let signer = Signer::new(&seed);
+        let (id, timestamp, body) =
+            ("msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", br#"{"test": 2432232314}"#);
+        let signature = sign_asymmetric(&signer, id, timestamp, body);
+        assert_eq!(
+            signature,
+            "v1a,tQ9V2XOqn7jL/DQenEFpqIugdBVtiMmER5mhSkXBNwM0mkATuDe6KYYUuxqtaiHeYGb7KaaBRdM5WqyeFiL8Ag=="
+        );
+        let headers = SignedHeaders { id, timestamp, signature: &signature };
+        let now = Timestamp::from_millis(1_614_265_330_000);
+        assert_eq!(verify_asymmetric(&signer.key(), &headers, body, now), Ok(()));
+        let other = Signer::new(&[7; 32]).key();
+        assert_eq!(verify_asymmetric(&other, &headers, body, now), Err(VerifyFault::NoMatch));
+    }
+
+    #[test]
+    fn a_time_more_than_five_minutes_away_is_refused() {
+        let signature = sign("1000000", b"{}");
+        for (now_s, verdict) in [
+            (1_000_300, Ok(())),
+            (999_700, Ok(())),
+            (1_000_301, Err(VerifyFault::Stale)),
+            (999_699, Err(VerifyFault::Stale)),
+        ] {
+            assert_eq!(verify_at(&signature, "1000000", b"{}", now_s), verdict, "{now_s}");
+        }
+        assert_eq!(
+            verify_at(&sign("now", b"{}"), "now", b"{}", 1_000_000),
+            Err(VerifyFault::TimestampUnreadable)
+        );
+    }
+
+    #[test]
+    fn any_entry_of_the_list_may_match_but_only_as_v1a() {
+        let right = sign("1000000", b"{}");
+        let list = format!("v1,AAAA v1a,AAAA junk {right}");
+        assert_eq!(verify_at(&list, "1000000", b"{}", 1_000_000), Ok(()));
+        for without in [list.replace(&right, ""), right.replace("v1a,", "v1,")] {
+            assert_eq!(verify_at(&without, "1000000", b"{}", 1_000_000), Err(VerifyFault::NoMatch));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_signed_request_verifies_and_a_flipped_bit_is_refused(
+            body in proptest::collection::vec(any::<u8>(), 1..200),
+            place in any::<prop::sample::Index>(),
+            bit in 0_u8..8,
+        ) {
+            let signature = sign("1000000", &body);
+            let mut altered = body.clone();
+            altered[place.index(body.len())] ^= 1 << bit;
+            prop_assert_eq!(verify_at(&signature, "1000000", &body, 1_000_000), Ok(()));
+            prop_assert_eq!(
+                verify_at(&signature, "1000000", &altered, 1_000_000),
+                Err(VerifyFault::NoMatch)
+            );
+        }
+
+        #[test]
+        fn a_flipped_bit_of_the_signature_is_refused(place in 0_usize..64, bit in 0_u8..8) {
+            let mut bytes = STANDARD.decode(sign("1000000", b"{}").strip_prefix("v1a,").unwrap()).unwrap();
+            bytes[place] ^= 1 << bit;
+            let altered = format!("v1a,{}", STANDARD.encode(bytes));
+            prop_assert_eq!(
+                verify_at(&altered, "1000000", b"{}", 1_000_000),
+                Err(VerifyFault::NoMatch)
+            );
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Builds the request of one attempt from the leased delivery.
+//!
+//! This is the only place that reads the event of a delivery: its id, its body and the time of the attempt. Another
+//! kind of event needs a change here and nowhere else in this crate.
+
+use awc::http::header::{CONTENT_TYPE, HeaderName, HeaderValue, InvalidHeaderValue};
+use sealpost_domain::{EnvelopeReceived, LeasedDelivery, Timestamp};
+
+use super::signing_keys::SigningKeys;
+
+/// Headers and body of one attempt. Built again for every attempt, because the signature covers the timestamp.
+pub(crate) struct SignedRequest {
+    pub(crate) headers: [(HeaderName, HeaderValue); 5],
+    /// Exactly the bytes that the signatures cover.
+    pub(crate) body: Vec<u8>,
+}
+
+/// The stored event cannot be sent.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RequestError {
+    #[error("cannot serialize the event as JSON")]
+    Body(#[from] serde_json::Error),
+    #[error("cannot write a header")]
+    Header(#[from] InvalidHeaderValue),
+}
+
+impl SignedRequest {
+    pub(crate) fn build(
+        delivery: &LeasedDelivery,
+        keys: &SigningKeys,
+        now: Timestamp,
+    ) -> Result<Self, RequestError> {
+        let body = serde_json::to_vec(&EnvelopeReceived::from(&*delivery.meta))?;
+        let event_id = event_id(delivery);
+        let timestamp = now.as_seconds().to_string();
+        let signature = keys.sign(&event_id, &timestamp, &body, now);
+        let signature = HeaderValue::try_from(signature)?;
+        let headers = [
+            (CONTENT_TYPE, HeaderValue::from_static("application/json")),
+            (WEBHOOK_ID, HeaderValue::try_from(event_id)?),
+            (WEBHOOK_TIMESTAMP, HeaderValue::try_from(timestamp)?),
+            (SERVICE_SIGNATURE, signature.clone()),
+            (WEBHOOK_SIGNATURE, signature),
+        ];
+        Ok(Self { headers, body })
+    }
+}
+
+/// Returns the id of the event, the same in every attempt: the value of the header `webhook-id`.
+pub(crate) fn event_id(delivery: &LeasedDelivery) -> String {
+    delivery.meta.id.to_string()
+}
+
+const WEBHOOK_ID: HeaderName = HeaderName::from_static("webhook-id");
+const WEBHOOK_TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
+const WEBHOOK_SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
+const SERVICE_SIGNATURE: HeaderName = HeaderName::from_static("x-service-signature");

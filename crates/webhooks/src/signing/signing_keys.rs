@@ -1,0 +1,77 @@
+//! The keys that sign the requests to one webhook.
+
+use std::{error::Error, sync::Arc};
+
+use ring::hmac;
+use sealpost_domain::{Target, Timestamp, WebhookId, Wrapped, ports::EventSigner};
+use sealpost_wallet::{Keyring, WalletError, WebhookSecret};
+
+use super::{
+    asymmetric::sign_asymmetric,
+    symmetric::{mac_key, sign_with_key},
+};
+
+/// The decrypted signing keys of a webhook, and the signer of the service.
+pub(crate) struct SigningKeys {
+    newest: hmac::Key,
+    /// Replaced secrets, each of which signs as well until its time.
+    retiring: Vec<(hmac::Key, Timestamp)>,
+    service: Option<Arc<dyn EventSigner>>,
+}
+
+impl SigningKeys {
+    /// Decrypts the secrets of a target. Skips a retiring secret that cannot be decrypted: a receiver that knows the
+    /// newest secret can still verify.
+    pub(crate) fn unwrap(
+        target: &Target,
+        keyring: &Keyring,
+        service: Option<&Arc<dyn EventSigner>>,
+    ) -> Result<Self, WalletError> {
+        let newest = unwrap_key(keyring, &target.webhook_id, &target.secret)?;
+        let retiring = target.retiring.iter().filter_map(|retiring| {
+            let key = unwrap_key(keyring, &target.webhook_id, &retiring.secret);
+            let key = key.inspect_err(|error| {
+                let error: &(dyn Error + 'static) = error;
+                tracing::error!(
+                    error,
+                    webhook.id = %target.webhook_id,
+                    "cannot decrypt a retiring signing secret; signing without it"
+                );
+            });
+            Some((key.ok()?, retiring.until))
+        });
+        Ok(Self { newest, retiring: retiring.collect(), service: service.cloned() })
+    }
+
+    /// Returns the list of signatures: the newest secret first, retiring secrets next, the service last.
+    ///
+    /// Receivers ignore entries of versions that they do not know, so the order costs no receiver anything.
+    pub(super) fn sign(
+        &self,
+        event_id: &str,
+        timestamp: &str,
+        body: &[u8],
+        now: Timestamp,
+    ) -> String {
+        let mut list = sign_with_key(&self.newest, event_id, timestamp, body);
+        let mut append = |entry: &str| {
+            list.push(' ');
+            list.push_str(entry);
+        };
+        for (key, _) in self.retiring.iter().filter(|(_, until)| now < *until) {
+            append(&sign_with_key(key, event_id, timestamp, body));
+        }
+        if let Some(service) = &self.service {
+            append(&sign_asymmetric(&**service, event_id, timestamp, body));
+        }
+        list
+    }
+}
+
+fn unwrap_key(
+    keyring: &Keyring,
+    id: &WebhookId,
+    wrapped: &Wrapped,
+) -> Result<hmac::Key, WalletError> {
+    Ok(mac_key(&WebhookSecret::unwrap(keyring, id, wrapped)?))
+}

@@ -1,0 +1,77 @@
+//! Verification rules that both signature versions share.
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use sealpost_domain::Timestamp;
+
+/// The signature headers of a received request.
+#[derive(Debug, Clone, Copy)]
+pub struct SignedHeaders<'a> {
+    /// `webhook-id`.
+    pub id: &'a str,
+    /// `webhook-timestamp`.
+    pub timestamp: &'a str,
+    /// `webhook-signature`, or `X-Service-Signature` with the same value.
+    pub signature: &'a str,
+}
+
+/// Why a request is not authentic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum VerifyFault {
+    /// No entry of the list is a signature by this key over this id, timestamp and body.
+    #[error("no signature matches")]
+    NoMatch,
+    /// The request was signed more than five minutes from now: a replay, or a wrong clock.
+    #[error("the timestamp is more than five minutes away")]
+    Stale,
+    /// The timestamp is not a whole number of seconds.
+    #[error("the timestamp is not a whole number of seconds")]
+    TimestampUnreadable,
+}
+
+/// Returns the bytes that the signatures cover: `{id}.{timestamp}.{body}`.
+pub fn signed_content(headers: &SignedHeaders<'_>, body: &[u8]) -> Vec<u8> {
+    content(headers.id, headers.timestamp, body)
+}
+
+/// Returns the bytes that the signatures cover, from their parts.
+pub(super) fn content(event_id: &str, timestamp: &str, body: &[u8]) -> Vec<u8> {
+    [event_id.as_bytes(), timestamp.as_bytes(), body].join(&b'.')
+}
+
+/// The signatures of one version in a received request.
+pub(super) struct VersionedSignatures<'a> {
+    /// Prefix of each entry, including the comma.
+    pub(super) version: &'a str,
+    pub(super) headers: &'a SignedHeaders<'a>,
+    pub(super) body: &'a [u8],
+}
+
+impl VersionedSignatures<'_> {
+    /// Checks the timestamp, then accepts the request if one entry passes `is_valid(content, signature)`.
+    pub(super) fn verify(
+        &self,
+        now: Timestamp,
+        is_valid: impl Fn(&[u8], &[u8]) -> bool,
+    ) -> Result<(), VerifyFault> {
+        let Ok(timestamp_s) = self.headers.timestamp.parse::<i64>() else {
+            return Err(VerifyFault::TimestampUnreadable);
+        };
+        if now.as_seconds().abs_diff(timestamp_s) > TOLERANCE_S {
+            return Err(VerifyFault::Stale);
+        }
+        let content = signed_content(self.headers, self.body);
+        let matches = |entry: &str| {
+            let text = entry.strip_prefix(self.version);
+            let signature = text.and_then(|text| STANDARD.decode(text).ok());
+            signature.is_some_and(|signature| is_valid(&content, &signature))
+        };
+        if self.headers.signature.split(' ').any(matches) {
+            Ok(())
+        } else {
+            Err(VerifyFault::NoMatch)
+        }
+    }
+}
+
+/// The tolerance of the reference libraries.
+const TOLERANCE_S: u64 = 5 * 60;

@@ -1,0 +1,273 @@
+//! Failures of connections, and connections that are never made.
+
+use std::{net::TcpListener, rc::Rc, sync::Arc};
+
+use actix_service::Service as _;
+use actix_tls::connect::{ConnectError, ConnectInfo};
+use awc::http::Uri;
+use rcgen::{CertifiedKey, KeyPair};
+use rustls::{
+    ServerConfig, ServerConnection, StreamOwned,
+    pki_types::{CertificateDer, PrivateKeyDer},
+};
+use sealpost_domain::{AttemptFailure, Outcome, ports::TargetGuard as _};
+
+use super::{
+    fake_resolver::{fixed, rebinding},
+    fixture::{Fixture, SECRET, settings, target},
+    test_receiver::{OK, Receiver, Reply},
+};
+use crate::{
+    AddressGuard, AddressPolicy, Bounds, Settings,
+    address_guard::{
+        connector::{ConnectFailure, GuardedConnector},
+        resolver::{self, NameResolver},
+    },
+};
+
+fn connector(policy: AddressPolicy, resolver: Rc<dyn NameResolver>) -> GuardedConnector {
+    GuardedConnector::new(policy, resolver, Bounds::default().connect_timeout)
+}
+
+fn outcome_at(settings: Settings, url: &str) -> Outcome {
+    let fixture = Fixture::start(settings);
+    fixture.submit(&target(1, url, SECRET), 0);
+    fixture.outbox.wait_for_results(1)[0].outcome
+}
+
+fn failure_at(settings: Settings, url: &str) -> AttemptFailure {
+    match outcome_at(settings, url) {
+        Outcome::Retry { failure, .. } => failure,
+        other => panic!("{url}: {other:?}"),
+    }
+}
+
+fn production() -> Settings {
+    Settings { policy: AddressPolicy::default(), ..settings() }
+}
+
+#[test]
+fn a_closed_address_is_blocked_in_every_notation() {
+    let receiver = Receiver::start(|_| OK);
+    let port = receiver.addr.port();
+    for url in [
+        format!("https://127.0.0.1:{port}/"),
+        format!("https://loopback.test:{port}/"),
+        format!("https://mixed.test:{port}/"),
+        "https://private.test/".to_owned(),
+        "https://metadata.test/".to_owned(),
+        // As if registered in development.
+        format!("http://127.0.0.1:{port}/"),
+    ] {
+        assert_eq!(failure_at(production(), &url), AttemptFailure::BlockedAddress, "{url}");
+    }
+    for url in ["http://private.test/", "http://10.0.0.1/", "http://[fe80::1]/"] {
+        assert_eq!(failure_at(settings(), url), AttemptFailure::BlockedAddress, "{url}");
+    }
+    assert_eq!(receiver.connections(), 0);
+}
+
+/// Bypasses every check of the URL.
+#[test]
+fn the_connector_refuses_closed_addresses_by_itself() {
+    let receiver = Receiver::start(|_| OK);
+    let guarded = connector(AddressPolicy::default(), fixed());
+    let runtime = actix_rt::Runtime::new().unwrap();
+    for host in ["127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "loopback.test", "mixed.test"] {
+        let uri: Uri = format!("http://{host}:{}/", receiver.addr.port()).parse().unwrap();
+        let refused = runtime.block_on(guarded.call(ConnectInfo::new(uri)));
+        let Err(ConnectError::Resolver(fault)) = refused else { panic!("{host}: {refused:?}") };
+        assert!(
+            matches!(fault.downcast_ref(), Some(ConnectFailure::BlockedAddress)),
+            "{host}: {fault}"
+        );
+    }
+    assert_eq!(receiver.connections(), 0);
+}
+
+/// Covers an address of every closed network, and every notation that a resolver may accept.
+#[test]
+fn no_notation_of_a_closed_address_is_registered_or_connected_to() {
+    let guarded = connector(AddressPolicy::default(), fixed());
+    let runtime = actix_rt::Runtime::new().unwrap();
+    for host in CLOSED_HOSTS {
+        let uri: Uri = format!("http://{host}:8443/").parse().unwrap();
+        let refused = runtime.block_on(guarded.call(ConnectInfo::new(uri)));
+        let Err(ConnectError::Resolver(fault)) = refused else { panic!("{host}: {refused:?}") };
+        // A number that is not a canonical address is a name, and does not resolve.
+        let is_number = !host.starts_with('[') && host.parse::<std::net::Ipv4Addr>().is_err();
+        match fault.downcast_ref() {
+            Some(ConnectFailure::BlockedAddress) if !is_number => {}
+            Some(ConnectFailure::Dns) if is_number => {}
+            other => panic!("{host}: {other:?}"),
+        }
+    }
+    let guard = AddressGuard::with_resolver(AddressPolicy::default(), fixed);
+    for host in CLOSED_HOSTS {
+        let url = format!("https://{host}:8443/");
+        assert!(guard.vet(&url).is_err_and(|fault| fault.contains("non-public")), "{host}");
+        assert_eq!(failure_at(production(), &url), AttemptFailure::BlockedAddress, "{host}");
+    }
+}
+
+#[test]
+fn a_name_is_checked_again_at_every_connection() {
+    let receiver = Receiver::start(|_| {
+        Reply::Bytes(b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
+    });
+    let fixture = Fixture::start_with(settings(), Arc::default(), rebinding);
+    let target = target(1, &format!("http://rebinding.test:{}/", receiver.addr.port()), SECRET);
+    fixture.submit(&target, 0);
+    assert_eq!(fixture.outbox.wait_for_results(1)[0].outcome, Outcome::Succeeded);
+    fixture.submit(&target, 1);
+    let second = fixture.outbox.wait_for_results(2)[1].outcome;
+    let Outcome::Retry { failure, .. } = second else { panic!("{second:?}") };
+    assert_eq!(failure, AttemptFailure::BlockedAddress);
+    assert_eq!(receiver.connections(), 1);
+}
+
+/// The name resolved to an allowed address at registration.
+#[test]
+fn a_name_is_checked_again_after_the_registration() {
+    let guard = AddressGuard::with_resolver(AddressPolicy { dev: true }, rebinding);
+    let url = guard.vet("http://rebinding.test:8443/").unwrap();
+    let names = rebinding();
+    let runtime = actix_rt::Runtime::new().unwrap();
+    runtime.block_on(names.resolve("rebinding.test")).unwrap();
+    let guarded = connector(AddressPolicy { dev: true }, names);
+    let refused = runtime.block_on(guarded.call(ConnectInfo::new(url.parse().unwrap())));
+    let Err(ConnectError::Resolver(fault)) = refused else { panic!("{refused:?}") };
+    assert!(matches!(fault.downcast_ref(), Some(ConnectFailure::BlockedAddress)), "{fault}");
+}
+
+/// Covers every redirect status.
+#[test]
+fn no_redirect_is_followed_to_a_closed_address() {
+    let inside = Receiver::start(|_| OK);
+    for status in [301, 302, 303, 307, 308] {
+        let head = format!(
+            "HTTP/1.1 {status} There\r\nlocation: {}\r\ncontent-length: 0\r\n\r\n",
+            inside.url()
+        );
+        let head: &'static str = head.leak();
+        let receiver = Receiver::start(move |_| Reply::Bytes(head.as_bytes()));
+        let failure = failure_at(settings(), &receiver.url());
+        assert_eq!(failure, AttemptFailure::HttpStatus(status));
+    }
+    assert_eq!(inside.connections(), 0);
+}
+
+#[test]
+fn the_system_resolver_finds_receivers() {
+    let receiver = Receiver::start(|_| OK);
+    let fixture = Fixture::start_with(settings(), Arc::default(), resolver::system);
+    fixture.submit(&target(1, &format!("http://localhost:{}/", receiver.addr.port()), SECRET), 0);
+    assert_eq!(fixture.outbox.wait_for_results(1)[0].outcome, Outcome::Succeeded);
+}
+
+#[test]
+fn connection_failures_have_their_classes() {
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    assert_eq!(failure_at(settings(), &format!("http://{closed}/")), AttemptFailure::Connect);
+    assert_eq!(failure_at(settings(), "http://later.test/"), AttemptFailure::Dns);
+
+    let closing = Receiver::start(|_| Reply::Close);
+    assert_eq!(failure_at(settings(), &closing.url()), AttemptFailure::Protocol);
+    let garbling = Receiver::start(|_| Reply::Bytes(b"SSH-2.0-OpenSSH_9.2\r\n\r\n"));
+    assert_eq!(failure_at(settings(), &garbling.url()), AttemptFailure::Protocol);
+
+    let deaf = TcpListener::bind("127.0.0.1:0").unwrap();
+    let deaf_url = format!("https://{}/", deaf.local_addr().unwrap());
+    std::thread::spawn(move || deaf.incoming().for_each(drop));
+    assert_eq!(failure_at(settings(), &deaf_url), AttemptFailure::Tls);
+}
+
+#[test]
+fn a_certificate_needs_a_trusted_root() {
+    let CertifiedKey { cert, signing_key } =
+        rcgen::generate_simple_self_signed(["loopback.test".to_owned()]).unwrap();
+    let receiver = tls_receiver(cert.der().clone(), &signing_key);
+    let url = format!("https://loopback.test:{}/", receiver.addr.port());
+    assert_eq!(failure_at(settings(), &url), AttemptFailure::Tls);
+    assert!(receiver.requests().is_empty());
+
+    let extra_roots = vec![cert.der().clone()];
+    let trusting = || Settings { extra_roots: extra_roots.clone(), ..settings() };
+    assert_eq!(outcome_at(trusting(), &url), Outcome::Succeeded);
+    let other_name = format!("https://127.0.0.1:{}/", receiver.addr.port());
+    assert_eq!(failure_at(trusting(), &other_name), AttemptFailure::Tls);
+}
+
+fn tls_receiver(certificate: CertificateDer<'static>, key: &KeyPair) -> Receiver {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let key = PrivateKeyDer::try_from(key.serialize_der()).unwrap();
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate], key)
+        .unwrap();
+    let config = Arc::new(config);
+    let wrap =
+        move |stream| StreamOwned::new(ServerConnection::new(Arc::clone(&config)).unwrap(), stream);
+    Receiver::start_wrapped(Arc::new(wrap), |_| OK)
+}
+
+const CLOSED_HOSTS: &[&str] = &[
+    "0.0.0.0",
+    "10.0.0.1",
+    "100.64.0.1",
+    "127.0.0.1",
+    "127.255.255.254",
+    "168.63.129.16",
+    "169.254.169.254",
+    "172.16.0.1",
+    "192.0.0.1",
+    "192.0.2.1",
+    "192.88.99.1",
+    "192.168.0.1",
+    "198.18.0.1",
+    "198.51.100.1",
+    "203.0.113.1",
+    "224.0.0.1",
+    "240.0.0.1",
+    "255.255.255.255",
+    // Decimal, hexadecimal, octal and short.
+    "2130706433",
+    "0x7f000001",
+    "0x7f.1",
+    "017700000001",
+    "0177.0.0.1",
+    "127.1",
+    "0",
+    "2852039166",
+    "0251.0376.0251.0376",
+    // Unspecified, loopback, compatible, mapped, translated, ISATAP.
+    "[::]",
+    "[::1]",
+    "[0:0:0:0:0:0:0:1]",
+    "[::127.0.0.1]",
+    "[::ffff:127.0.0.1]",
+    "[::ffff:7f00:1]",
+    "[::ffff:a9fe:a9fe]",
+    "[::ffff:0:127.0.0.1]",
+    "[::5efe:7f00:1]",
+    "[fe80::5efe:7f00:1]",
+    // NAT64, discard, Teredo, ORCHID, documentation, 6to4, segment routing.
+    "[64:ff9b::7f00:1]",
+    "[64:ff9b:1::7f00:1]",
+    "[100::1]",
+    "[2001::1]",
+    "[2001:10::1]",
+    "[2001:20::1]",
+    "[2001:db8::1]",
+    "[2002:7f00:1::1]",
+    "[3fff::1]",
+    "[5f00::1]",
+    // Unique local, link-local, site-local, multicast.
+    "[fc00::1]",
+    "[fd00:ec2::254]",
+    "[fe80::1]",
+    "[fec0::1]",
+    "[ff02::1]",
+];

@@ -1,0 +1,161 @@
+//! A dispatcher for tests: fast settings, a clock that stands still, an outbox in memory.
+
+use std::{
+    ops::Range,
+    rc::Rc,
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::Duration,
+};
+
+use sealpost_domain::{
+    Clock, DeliveryId, LeasedDelivery, RetiringSecret, Target, Timestamp,
+    ports::{Dispatch as _, EventSigner},
+};
+use sealpost_wallet::{Keyring, WebhookSecret};
+
+use super::{
+    fake_resolver::fixed,
+    memory_outbox::{MemoryOutbox, NOW, delivery_to, webhook_id},
+};
+use crate::{
+    AddressPolicy, Dispatcher, Settings, address_guard::resolver::NameResolver,
+    dispatcher::Dependencies,
+};
+
+pub(crate) const SECRET: &str = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
+
+pub(crate) struct Fixture {
+    pub(crate) dispatcher: Dispatcher,
+    pub(crate) outbox: Arc<MemoryOutbox>,
+    pub(crate) clock: Arc<TestClock>,
+}
+
+/// A clock that stands still until a test advances it.
+#[derive(Default)]
+pub(crate) struct TestClock(AtomicI64);
+
+impl TestClock {
+    pub(crate) fn advance(&self, span: Duration) {
+        self.0.fetch_add(i64::try_from(span.as_millis()).unwrap(), Ordering::SeqCst);
+    }
+}
+
+impl Clock for TestClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(self.0.load(Ordering::SeqCst))
+    }
+}
+
+/// Returns settings with the development policy, because the receivers are on loopback.
+pub(crate) fn settings() -> Settings {
+    Settings {
+        worker_threads: 1,
+        sweep_every: Duration::from_millis(20),
+        drain: Duration::from_millis(200),
+        timeout: Duration::from_secs(10),
+        policy: AddressPolicy { dev: true },
+        ..Settings::default()
+    }
+}
+
+/// Returns settings whose timeout is longer than any test.
+pub(crate) fn endless() -> Settings {
+    let (timeout, lease) = (Duration::from_mins(10), Duration::from_mins(11));
+    Settings { timeout, lease, ..settings() }
+}
+
+pub(crate) fn keyring() -> Arc<Keyring> {
+    Arc::new(Keyring::parse("1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=").unwrap())
+}
+
+pub(crate) fn target(number: u16, url: &str, secret: &str) -> Arc<Target> {
+    rotating_target(number, url, secret, &[])
+}
+
+/// Returns a target with retiring secrets and their ends.
+pub(crate) fn rotating_target(
+    number: u16,
+    url: &str,
+    secret: &str,
+    retiring: &[(&str, Timestamp)],
+) -> Arc<Target> {
+    let webhook_id = webhook_id(number);
+    let wrap =
+        |secret| WebhookSecret::parse(secret).unwrap().wrap(&keyring(), &webhook_id).unwrap();
+    let retiring = retiring
+        .iter()
+        .map(|(secret, until)| RetiringSecret { secret: wrap(secret), until: *until });
+    let (secret, retiring) = (wrap(secret), retiring.collect());
+    Arc::new(Target { webhook_id, url: url.to_owned(), secret, retiring })
+}
+
+impl Fixture {
+    pub(crate) fn start(settings: Settings) -> Self {
+        Self::start_on(settings, Arc::default())
+    }
+
+    pub(crate) fn start_on(settings: Settings, outbox: Arc<MemoryOutbox>) -> Self {
+        Self::start_with(settings, outbox, fixed)
+    }
+
+    pub(crate) fn start_with(
+        settings: Settings,
+        outbox: Arc<MemoryOutbox>,
+        new_resolver: fn() -> Rc<dyn NameResolver>,
+    ) -> Self {
+        Self::start_with_signer(settings, outbox, new_resolver, None)
+    }
+
+    pub(crate) fn start_signing(settings: Settings, signer: Arc<dyn EventSigner>) -> Self {
+        Self::start_with_signer(settings, Arc::default(), fixed, Some(signer))
+    }
+
+    fn start_with_signer(
+        settings: Settings,
+        outbox: Arc<MemoryOutbox>,
+        new_resolver: fn() -> Rc<dyn NameResolver>,
+        signer: Option<Arc<dyn EventSigner>>,
+    ) -> Self {
+        let clock = Arc::new(TestClock(AtomicI64::new(NOW.as_millis())));
+        let (store, time): (Arc<MemoryOutbox>, Arc<TestClock>) =
+            (Arc::clone(&outbox), Arc::clone(&clock));
+        let dependencies =
+            Dependencies { outbox: store, keyring: keyring(), clock: time, signer, new_resolver };
+        let dispatcher = Dispatcher::start_with(settings, dependencies).unwrap();
+        Self { dispatcher, outbox, clock }
+    }
+
+    /// Stores and submits one delivery like the send path.
+    pub(crate) fn submit(&self, target: &Arc<Target>, envelope: u32) -> DeliveryId {
+        let (lease, lease_until) = self.dispatcher.lease();
+        let delivery =
+            LeasedDelivery { lease, lease_until, ..delivery_to(Arc::clone(target), envelope) };
+        self.outbox.insert(&delivery, true);
+        let id = delivery.id();
+        self.dispatcher.submit(vec![delivery]);
+        id
+    }
+
+    pub(crate) fn submit_all(
+        &self,
+        target: &Arc<Target>,
+        envelopes: Range<u32>,
+    ) -> Vec<DeliveryId> {
+        envelopes.map(|envelope| self.submit(target, envelope)).collect()
+    }
+
+    /// Submits all deliveries before the first attempt.
+    pub(crate) fn submit_together(&self, target: &Arc<Target>, envelopes: Range<u32>) {
+        let (lease, lease_until) = self.dispatcher.lease();
+        let deliveries = envelopes.map(|envelope| {
+            let delivery = delivery_to(Arc::clone(target), envelope);
+            let delivery = LeasedDelivery { lease, lease_until, ..delivery };
+            self.outbox.insert(&delivery, true);
+            delivery
+        });
+        self.dispatcher.submit(deliveries.collect());
+    }
+}

@@ -1,0 +1,250 @@
+//! An outbox in memory, and deliveries for it.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::{Arc, Condvar, Mutex},
+    time::Duration,
+};
+
+use sealpost_domain::{
+    AttemptResult, DeliveryId, EnvelopeHash, EnvelopeId, EnvelopeMeta, LeaseToken, LeasedDelivery,
+    Outcome, Suite, Target, Timestamp, WebhookId, Wrapped,
+    ports::{Claim, ExpeditedDelivery, Outbox, StoreError},
+};
+
+pub(crate) const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
+
+#[derive(Default)]
+pub(crate) struct MemoryOutbox {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+pub(crate) struct State {
+    pub(crate) rows: HashMap<DeliveryId, Row>,
+    pub(crate) results: Vec<AttemptResult>,
+    pub(crate) claims: usize,
+    /// Disabled and deleted webhooks.
+    pub(crate) ended: HashSet<WebhookId>,
+    /// Number of queries for ended webhooks.
+    pub(crate) queries: usize,
+    /// Number of calls that fail before the database is back.
+    pub(crate) failures_left: usize,
+    /// The delivery with a corrupt row.
+    pub(crate) corrupt: Option<DeliveryId>,
+}
+
+#[derive(Clone)]
+pub(crate) struct Row {
+    pub(crate) delivery: LeasedDelivery,
+    pub(crate) due_at: Timestamp,
+    pub(crate) held: Option<(LeaseToken, Timestamp)>,
+    pub(crate) is_over: bool,
+    /// Number of claims and releases.
+    pub(crate) claimed: usize,
+    pub(crate) released: usize,
+    /// Number of times that the delivery was expedited.
+    pub(crate) expedited: usize,
+}
+
+impl MemoryOutbox {
+    /// Stores a delivery like the send path: leased, or due at once.
+    pub(crate) fn insert(&self, delivery: &LeasedDelivery, is_leased: bool) {
+        let held = is_leased.then_some((delivery.lease, delivery.lease_until));
+        let row = Row {
+            delivery: delivery.clone(),
+            due_at: NOW,
+            held,
+            is_over: false,
+            claimed: 0,
+            released: 0,
+            expedited: 0,
+        };
+        self.state.lock().unwrap().rows.insert(delivery.id(), row);
+    }
+
+    /// Disables a webhook like another node.
+    pub(crate) fn disable(&self, id: WebhookId) {
+        self.change(|state| state.ended.insert(id)).unwrap();
+    }
+
+    /// Deletes a webhook with its deliveries.
+    pub(crate) fn delete(&self, id: WebhookId) {
+        self.change(|state| {
+            state.ended.insert(id);
+            state.rows.retain(|delivery, _| delivery.webhook_id != id);
+        })
+        .unwrap();
+    }
+
+    /// Makes the row of a delivery corrupt.
+    pub(crate) fn corrupt(&self, id: DeliveryId) {
+        self.state.lock().unwrap().corrupt = Some(id);
+    }
+
+    pub(crate) fn fail(&self, times: usize) {
+        self.state.lock().unwrap().failures_left = times;
+    }
+
+    pub(crate) fn row(&self, id: DeliveryId) -> Row {
+        self.state.lock().unwrap().rows[&id].clone()
+    }
+
+    /// Waits until `wanted` returns a value.
+    pub(crate) fn wait_until<T>(&self, mut wanted: impl FnMut(&State) -> Option<T>) -> T {
+        let mut found = None;
+        let state = self.state.lock().unwrap();
+        let outcome = self.changed.wait_timeout_while(state, Duration::from_secs(20), |state| {
+            found = wanted(state);
+            found.is_none()
+        });
+        drop(outcome.unwrap());
+        found.expect("the condition became true in time")
+    }
+
+    /// Waits for so many outcomes.
+    pub(crate) fn wait_for_results(&self, count: usize) -> Vec<AttemptResult> {
+        self.wait_until(|state| (state.results.len() >= count).then(|| state.results.clone()))
+    }
+
+    fn change<T>(&self, work: impl FnOnce(&mut State) -> T) -> Result<T, StoreError> {
+        let mut state = self.state.lock().unwrap();
+        if state.failures_left > 0 {
+            state.failures_left -= 1;
+            return Err(StoreError::Unavailable("down".into()));
+        }
+        let value = work(&mut state);
+        self.changed.notify_all();
+        Ok(value)
+    }
+}
+
+impl Outbox for MemoryOutbox {
+    fn claim(&self, claim: &Claim) -> Result<Vec<LeasedDelivery>, StoreError> {
+        self.change(|state| {
+            state.claims += 1;
+            let mut taken: HashMap<WebhookId, usize> = HashMap::new();
+            let ended = &state.ended;
+            let is_due = |row: &&mut Row| {
+                let is_free = row.held.is_none_or(|(_, until)| until <= claim.now);
+                let id = row.delivery.target.webhook_id;
+                let may_be = !row.is_over && row.due_at <= claim.now && is_free;
+                let count = taken.entry(id).or_default();
+                *count += usize::from(may_be);
+                may_be && *count <= claim.per_target_max && !ended.contains(&id)
+            };
+            let due = state.rows.values_mut().filter(is_due).take(claim.limit);
+            due.map(|row| {
+                row.held = Some((claim.lease, claim.lease_until));
+                row.claimed += 1;
+                let Claim { lease, lease_until, .. } = *claim;
+                LeasedDelivery { lease, lease_until, ..row.delivery.clone() }
+            })
+            .collect()
+        })
+    }
+
+    fn settle(&self, results: &[AttemptResult], _: Duration) -> Result<(), StoreError> {
+        let corrupt = self.state.lock().unwrap().corrupt;
+        if results.iter().any(|result| Some(result.id) == corrupt) {
+            return Err(StoreError::Corrupt("webhook"));
+        }
+        self.change(|state| {
+            for result in results {
+                let Some(row) = state.rows.get_mut(&result.id) else { continue };
+                if row.held.is_none_or(|(lease, _)| lease != result.lease) {
+                    continue;
+                }
+                row.held = None;
+                row.delivery.attempts = result.attempts;
+                match result.outcome {
+                    Outcome::Retry { due_at, .. } => row.due_at = due_at,
+                    Outcome::Exhausted(_) | Outcome::Gone | Outcome::Succeeded => {
+                        row.is_over = true;
+                    }
+                }
+                if result.outcome == Outcome::Gone {
+                    state.ended.insert(result.id.webhook_id);
+                }
+                state.results.push(result.clone());
+            }
+        })
+    }
+
+    fn release(
+        &self,
+        held: &[(DeliveryId, LeaseToken)],
+        due_at: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.change(|state| {
+            for (id, lease) in held {
+                let row = state.rows.get_mut(id);
+                if let Some(row) =
+                    row.filter(|row| row.held.is_some_and(|(held, _)| held == *lease))
+                {
+                    row.held = None;
+                    row.due_at = due_at;
+                    row.released += 1;
+                }
+            }
+        })
+    }
+
+    fn expedite(&self, expedited: &[ExpeditedDelivery]) -> Result<(), StoreError> {
+        self.change(|state| {
+            for ExpeditedDelivery { id, from, to } in expedited {
+                let row = state.rows.get_mut(id);
+                if let Some(row) =
+                    row.filter(|row| row.held.is_none() && !row.is_over && row.due_at == *from)
+                {
+                    row.due_at = *to;
+                    row.expedited += 1;
+                }
+            }
+        })
+    }
+
+    fn no_longer_enabled(&self, of: &[WebhookId]) -> Result<Vec<WebhookId>, StoreError> {
+        self.change(|state| {
+            state.queries += 1;
+            of.iter().filter(|id| state.ended.contains(id)).copied().collect()
+        })
+    }
+}
+
+pub(crate) fn webhook_id(number: u16) -> WebhookId {
+    let [high, low] = number.to_be_bytes();
+    WebhookId::new(NOW, [0, 0, 0, 0, 0, 0, 0, 0, high, low])
+}
+
+/// Returns a delivery of envelope `envelope` to target `target`, whose URL is empty.
+pub(crate) fn delivery(target: u16, envelope: u32) -> LeasedDelivery {
+    let target = Target {
+        webhook_id: webhook_id(target),
+        url: String::new(),
+        secret: Wrapped(vec![]),
+        retiring: vec![],
+    };
+    delivery_to(Arc::new(target), envelope)
+}
+
+pub(crate) fn delivery_to(target: Arc<Target>, envelope: u32) -> LeasedDelivery {
+    let [a, b, c, d] = envelope.to_be_bytes();
+    let meta = EnvelopeMeta {
+        id: EnvelopeId::new(NOW, [0, 0, 0, 0, 0, 0, a, b, c, d]),
+        sender: "ak_01h455vb4pex5vsknk084sn02q".parse().unwrap(),
+        recipient: "ak_00000000000000000000000001".parse().unwrap(),
+        suite: Suite::Hybrid,
+        hash: EnvelopeHash([d; 32]),
+        payload_size_bytes: 1234,
+        timestamp: NOW,
+    };
+    LeasedDelivery {
+        meta: Arc::new(meta),
+        target,
+        attempts: 0,
+        lease: LeaseToken(i64::from(envelope)),
+        lease_until: NOW.plus(Duration::from_secs(45)),
+    }
+}

@@ -1,0 +1,186 @@
+//! Responses of receivers and their outcomes.
+
+use std::time::Duration;
+
+use sealpost_domain::{AttemptFailure, AttemptResult, Outcome, ReceiverResponse};
+
+use super::{
+    fixture::{Fixture, SECRET, settings, target},
+    memory_outbox::NOW,
+    test_receiver::{Receiver, Reply},
+};
+use crate::Settings;
+
+fn result_with(settings: Settings, response: &'static [u8]) -> AttemptResult {
+    result_at(settings, &Receiver::start(move |_| Reply::Bytes(response)))
+}
+
+fn result_at(settings: Settings, receiver: &Receiver) -> AttemptResult {
+    let fixture = Fixture::start(settings);
+    fixture.submit(&target(1, &receiver.url(), SECRET), 0);
+    fixture.outbox.wait_for_results(1).remove(0)
+}
+
+fn leaked(parts: &[&[u8]]) -> &'static [u8] {
+    Vec::leak(parts.concat())
+}
+
+fn failure(result: &AttemptResult) -> AttemptFailure {
+    match result.outcome {
+        Outcome::Exhausted(failure) | Outcome::Retry { failure, .. } => failure,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn pause(result: &AttemptResult) -> Duration {
+    match result.outcome {
+        Outcome::Retry { due_at, .. } => due_at.since(NOW),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_result_has_the_response_and_the_duration() {
+    let receiver = Receiver::start(|_| {
+        std::thread::sleep(Duration::from_millis(30));
+        Reply::Bytes(b"HTTP/1.1 418 Teapot\r\ncontent-length: 9\r\n\r\nshort\x00\xff&\n")
+    });
+    let result = result_at(settings(), &receiver);
+    let excerpt = "short\u{fffd}\u{fffd}&\n".to_owned();
+    assert_eq!(result.response, Some(ReceiverResponse { status: 418, excerpt }));
+    assert_eq!(failure(&result), AttemptFailure::HttpStatus(418));
+    assert!((30..10_000).contains(&result.duration_ms), "{}", result.duration_ms);
+}
+
+#[test]
+fn a_success_has_its_response_and_a_timeout_has_none() {
+    let result = result_with(settings(), b"HTTP/1.1 204 No Content\r\n\r\n");
+    assert_eq!(result.outcome, Outcome::Succeeded);
+    assert_eq!(result.response, Some(ReceiverResponse { status: 204, excerpt: String::new() }));
+    let timeout = Duration::from_millis(150);
+    let hanging = Receiver::start(|_| Reply::Hang);
+    let result = result_at(Settings { timeout, ..settings() }, &hanging);
+    assert_eq!((failure(&result), &result.response), (AttemptFailure::Timeout, &None));
+    assert!(result.duration_ms >= 150, "{}", result.duration_ms);
+}
+
+#[test]
+fn a_long_response_is_cut_after_its_beginning() {
+    for (head, is_success) in [
+        ("HTTP/1.1 200 OK\r\ncontent-length: 99999999999\r\n\r\n", true),
+        ("HTTP/1.1 500 Oh\r\ncontent-length: 99999999999\r\n\r\n", false),
+    ] {
+        let endless = Receiver::start(move |_| Reply::Endless(head.as_bytes()));
+        let fixture = Fixture::start(settings());
+        fixture.submit(&target(1, &endless.url(), SECRET), 0);
+        let result = fixture.outbox.wait_for_results(1).remove(0);
+        assert_eq!(result.response.as_ref().unwrap().excerpt, "x".repeat(1024));
+        assert_eq!(result.outcome == Outcome::Succeeded, is_success, "{result:?}");
+        endless.wait_for_cut(1);
+    }
+}
+
+/// A connection is reused only after the end of its response.
+#[test]
+fn a_body_of_sixteen_kibibytes_keeps_its_connection_and_a_longer_one_closes_it() {
+    for (length, connections) in [(16 * 1024, 1), (16 * 1024 + 1, 2), (1 << 20, 2)] {
+        let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n");
+        let response = leaked(&[head.as_bytes(), &vec![b'x'; length]]);
+        let receiver = Receiver::start(move |_| Reply::Bytes(response));
+        let fixture = Fixture::start(settings());
+        let target = target(1, &receiver.url(), SECRET);
+        for envelope in 0..2 {
+            fixture.submit(&target, envelope);
+            fixture.outbox.wait_for_results(usize::try_from(envelope).unwrap() + 1);
+        }
+        assert_eq!(receiver.connections(), connections, "{length}");
+    }
+}
+
+#[test]
+fn a_slow_response_is_bounded_in_time() {
+    let body =
+        Receiver::start(|_| Reply::Drip(b"HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n"));
+    let result = result_at(settings(), &body);
+    assert_eq!(result.outcome, Outcome::Succeeded);
+    assert!(result.duration_ms < 10_000, "{}", result.duration_ms);
+    body.wait_for_cut(1);
+
+    let head = Receiver::start(|_| Reply::Drip(b"HTTP/1.1 200 OK\r\nx-slow: "));
+    let timeout = Duration::from_millis(300);
+    let result = result_at(Settings { timeout, ..settings() }, &head);
+    assert_eq!((failure(&result), result.response), (AttemptFailure::Timeout, None));
+}
+
+#[test]
+fn an_excessive_head_is_too_large() {
+    let long = leaked(&[b"HTTP/1.1 200 OK\r\nx-long: ", &vec![b'x'; 200_000]]);
+    let many = leaked(&[b"HTTP/1.1 200 OK\r\n", &b"x-many: x\r\n".repeat(200), b"\r\n"]);
+    for response in [long, many] {
+        let result = result_with(settings(), response);
+        assert_eq!((failure(&result), result.response), (AttemptFailure::TooLarge, None));
+    }
+}
+
+#[test]
+fn a_reset_is_a_failed_attempt() {
+    let result = result_at(settings(), &Receiver::resetting());
+    assert_eq!((failure(&result), result.response), (AttemptFailure::Protocol, None));
+}
+
+#[test]
+fn overloaded_receivers_get_a_minute_and_their_retry_after() {
+    for (response, from_s, to_s) in [
+        ("429 Slow Down\r\n", 60, 72),
+        ("502 Bad Gateway\r\n", 60, 72),
+        ("504 Gateway Timeout\r\n", 60, 72),
+        ("503 Not Now\r\n", 5, 6),
+        ("503 Not Now\r\nretry-after: 120\r\n", 120, 144),
+        ("429 Slow Down\r\nretry-after: 120\r\n", 120, 144),
+        ("429 Slow Down\r\nretry-after: 2\r\n", 60, 72),
+        ("503 Not Now\r\nretry-after: Thu, 01 Jan 2026 00:01:40 GMT\r\n", 100, 120),
+        ("503 Not Now\r\nretry-after: 999999999\r\n", 3600, 4320),
+        // The header has no meaning with this status.
+        ("500 Oh\r\nretry-after: 120\r\n", 5, 6),
+    ] {
+        let head = format!("HTTP/1.1 {response}content-length: 0\r\n\r\n").leak();
+        let pause = pause(&result_with(settings(), head.as_bytes())).as_millis();
+        assert!((from_s * 1000..=to_s * 1000).contains(&pause), "{response}: {pause} ms");
+    }
+}
+
+#[test]
+fn a_timeout_is_retried_after_a_minute() {
+    let timeout = Duration::from_millis(100);
+    let hanging = Receiver::start(|_| Reply::Hang);
+    let result = result_at(Settings { timeout, ..settings() }, &hanging);
+    assert!(pause(&result) >= Duration::from_mins(1));
+}
+
+#[test]
+fn a_receiver_that_responds_410_gets_no_more_requests() {
+    let gone = Receiver::start(|_| Reply::Bytes(b"HTTP/1.1 410 Gone\r\ncontent-length: 0\r\n\r\n"));
+    let fixture = Fixture::start(settings());
+    let target = target(1, &gone.url(), SECRET);
+    let ids = fixture.submit_all(&target, 0..30);
+    let result = fixture.outbox.wait_for_results(1).remove(0);
+    assert_eq!(result.outcome, Outcome::Gone);
+    assert_eq!(result.response.unwrap().status, 410);
+    fixture.outbox.wait_until(|state| {
+        let others = ids.iter().filter(|id| **id != result.id);
+        others.map(|id| &state.rows[id]).all(|row| row.held.is_none()).then_some(())
+    });
+    assert_eq!(gone.requests().len(), 1);
+    assert!(ids.iter().all(|id| fixture.outbox.row(*id).delivery.attempts <= 1));
+}
+
+#[test]
+fn a_receiver_may_abort_one_delivery_permanently() {
+    let aborting = Receiver::start(|_| {
+        Reply::Bytes(
+            b"HTTP/1.1 400 No\r\nwebhook-delivery: abort-message\r\ncontent-length: 0\r\n\r\n",
+        )
+    });
+    let result = result_at(settings(), &aborting);
+    assert_eq!(result.outcome, Outcome::Exhausted(AttemptFailure::HttpStatus(400)));
+}
