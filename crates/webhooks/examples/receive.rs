@@ -12,7 +12,7 @@ use sealpost_domain::Timestamp;
 use sealpost_wallet::WebhookSecret;
 use sealpost_webhooks::{SignedHeaders, VerifyFault, sign, verify};
 
-/// A receiver with its secret and the ids of events that it has processed.
+/// A receiver with its secret and the ids of processed events.
 struct Receiver {
     secret: WebhookSecret,
     seen: HashSet<String>,

@@ -21,7 +21,7 @@ pub(crate) fn vectors() -> Result<Value, Box<dyn std::error::Error>> {
     let mut cases = factory.symmetric_cases();
     cases.extend(factory.asymmetric_cases());
     Ok(json!({
-        "about": "Notices as a receiver may get them. A case is valid where any of its keys (secrets for v1 entries, \
+        "about": "Webhook requests with their verdicts. A case is valid if one of its keys (secrets for v1 entries, \
                   public_key for v1a entries) verifies an entry of webhook-signature over the exact bytes of body, \
                   and now is within tolerance_s of webhook-timestamp.",
         "tolerance_s": 300,
@@ -37,7 +37,7 @@ struct VectorFactory {
 
 struct Signer(Ed25519KeyPair);
 
-/// The parts of a case that differ between cases.
+/// The variable parts of a case.
 struct Case<'a> {
     name: &'a str,
     is_valid: bool,
@@ -94,7 +94,7 @@ impl VectorFactory {
             ),
             with_new(Case { name: "newline after the body", body: &line, ..INVALID }, &new),
             with_new(
-                Case { name: "body written anew with spaces", body: &spaced, ..INVALID },
+                Case { name: "body serialized again with spaces", body: &spaced, ..INVALID },
                 &new,
             ),
             with_new(Case { name: "flipped bit in the id", id: FLIPPED_ID, ..INVALID }, &new),
@@ -109,8 +109,8 @@ impl VectorFactory {
             Case { name: "rotating, the old secret is known", ..VALID }.with_secrets(&[OLD], &both),
             Case { name: "rotating, both are known, one has signed", ..VALID }
                 .with_secrets(&[NEW, OLD], &old),
-            with_new(Case { name: "the signature that holds is the last of many", ..VALID }, &many),
-            with_new(Case { name: "a v1a signature is none for a secret", ..INVALID }, &signer),
+            with_new(Case { name: "the matching signature is the last of many", ..VALID }, &many),
+            with_new(Case { name: "a v1a signature does not match a secret", ..INVALID }, &signer),
         ]
     }
 
@@ -144,7 +144,7 @@ impl VectorFactory {
             (Case { name: "v1a, flipped bit in the signature", ..INVALID }, flip(&own)),
             (Case { name: "v1a, wrong key", ..INVALID }, other),
             (
-                Case { name: "a v1 signature is none for a public key", ..INVALID },
+                Case { name: "a v1 signature does not match a public key", ..INVALID },
                 symmetric.trim_end().to_owned(),
             ),
         ];

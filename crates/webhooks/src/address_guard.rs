@@ -1,4 +1,4 @@
-//! Decides to which URLs and addresses the dispatcher may send: to public addresses only.
+//! Restricts the dispatcher to public addresses.
 //!
 //! [`AddressGuard`] checks a URL when a webhook is registered. The connector checks the address again at every
 //! connection, because a name can resolve to another address a second later.
@@ -35,7 +35,7 @@ pub struct AddressGuard {
 }
 
 impl AddressGuard {
-    /// Creates a guard that resolves names by the configuration of the system.
+    /// Creates a guard with the system's name servers and hosts file.
     pub fn new(policy: AddressPolicy) -> Self {
         Self::with_resolver(policy, resolver::system)
     }
@@ -49,8 +49,8 @@ impl AddressGuard {
 
     /// Whether `name` resolves to a forbidden address now.
     ///
-    /// Returns `false` if the name does not resolve in time, or if too many lookups are running. Refusing would let slow
-    /// name servers block registration for all accounts. Waiting would hold the threads that other requests need.
+    /// Returns `false` if the name does not resolve in time, or if too many lookups are running. A refusal would let slow
+    /// name servers block registration for all accounts. A wait would block the threads of other requests.
     fn resolves_to_forbidden(&self, name: &str) -> bool {
         let Some(permit) = LookupPermit::acquire(&self.lookups) else { return false };
         let (sender, receiver) = mpsc::channel();
@@ -79,7 +79,7 @@ impl TargetGuard for AddressGuard {
     }
 }
 
-/// The right to run one lookup. Dropping the permit returns it.
+/// The right to run one lookup, until the permit is dropped.
 struct LookupPermit(Arc<AtomicUsize>);
 
 impl LookupPermit {

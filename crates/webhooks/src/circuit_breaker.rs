@@ -1,6 +1,7 @@
 //! A circuit breaker for each target: while a target does not respond, only probes are sent. Pure: the caller passes
 //! the time.
 
+pub(crate) mod breaker_settings;
 pub(crate) mod deferral;
 pub(crate) mod target_health;
 
@@ -8,42 +9,13 @@ use std::time::Duration;
 
 use sealpost_domain::Timestamp;
 
-use self::{deferral::Deferral, target_health::TargetHealth};
-use crate::settings::Settings;
+use self::{breaker_settings::BreakerSettings, deferral::Deferral, target_health::TargetHealth};
 
 /// A change of a breaker's state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BreakerTransition {
     Closed,
     Opened,
-}
-
-/// Bounds of a circuit breaker, scaled to the retry schedule.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct BreakerSettings {
-    /// Failures in a row that open the breaker.
-    pub(crate) failures_max: u32,
-    /// Time from opening to the first probe.
-    pub(crate) probe_pause: Duration,
-    /// Bound on the pause, which doubles after each failed probe.
-    pub(crate) probe_pause_max: Duration,
-    /// Minimum deferral of deliveries that are not the probe.
-    pub(crate) deferral_min: Duration,
-    /// Bound on the duration of a probe.
-    pub(crate) attempt_timeout: Duration,
-}
-
-impl BreakerSettings {
-    pub(crate) fn new(settings: &Settings) -> Self {
-        let scaled = |duration| settings.schedule.scaled(duration);
-        Self {
-            failures_max: settings.breaker_failures.max(1),
-            probe_pause: scaled(settings.probe_pause),
-            probe_pause_max: scaled(settings.probe_pause_max.max(settings.probe_pause)),
-            deferral_min: scaled(settings.bounds.deferral_min),
-            attempt_timeout: settings.timeout,
-        }
-    }
 }
 
 #[derive(Debug, Default)]
@@ -73,14 +45,15 @@ impl CircuitBreaker {
         self.open.is_some()
     }
 
-    /// Records a response, which closes the breaker.
+    /// Records a response and closes the breaker.
     pub(crate) fn record_response(&mut self) -> Option<BreakerTransition> {
         let closed = Self { health: TargetHealth::Responsive, ..Self::default() };
         let previous = std::mem::replace(self, closed);
         previous.open.map(|_| BreakerTransition::Closed)
     }
 
-    /// Records an attempt without a response. Enough of them open the breaker. A failed probe doubles its pause.
+    /// Records an attempt without a response. The last of `failures_max` in a row opens the breaker. A failed
+    /// probe doubles the pause.
     pub(crate) fn record_failure(
         &mut self,
         now: Timestamp,
@@ -103,8 +76,7 @@ impl CircuitBreaker {
         }
     }
 
-    /// Returns the bound on the queue of the target, which has `in_flight` of at most `per_target_max` requests in
-    /// flight.
+    /// Returns the bound on the queue of a target with `in_flight` of at most `per_target_max` requests in flight.
     pub(crate) fn queue_max(
         &self,
         now: Timestamp,
@@ -140,7 +112,7 @@ impl CircuitBreaker {
         self.open.as_ref().filter(|open| !open.probe_scheduled).map(|open| open.next_probe(now))
     }
 
-    /// Notes that a delivery is due at the time of the next probe.
+    /// Records the release or expedition of a delivery as the next probe.
     pub(crate) fn mark_probe_scheduled(&mut self) {
         if let Some(open) = &mut self.open {
             open.probe_scheduled = true;
@@ -157,7 +129,7 @@ impl OpenState {
         if self.is_pausing(now) { self.until } else { now }
     }
 
-    /// Whether it is too early for a probe. A clock that was set back does not prolong the pause.
+    /// Whether it is too early for a probe. Setting the clock back does not prolong the pause.
     fn is_pausing(&self, now: Timestamp) -> bool {
         now < self.until && self.until.since(now) <= self.pause
     }
@@ -180,7 +152,7 @@ mod tests {
         NOW.plus(Duration::from_secs(seconds))
     }
 
-    /// Returns a breaker after so many failures that all ended now.
+    /// Returns a breaker after so many failures now.
     fn failed(attempts: u32) -> CircuitBreaker {
         let mut breaker = CircuitBreaker::default();
         for _ in 0..attempts {

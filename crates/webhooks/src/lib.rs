@@ -9,15 +9,19 @@
 //! - [`Dispatcher`]: accepts deliveries from the send path, claims due ones from the database, sends them and records
 //!   their outcomes.
 //!
-//! Delivery is at least once. A delivery is a database row until its outcome is recorded, and the node that holds its
-//! lease may attempt it. A delivery that is lost in memory is due again at the end of its lease, so a shutdown has
-//! nothing to save.
+//! Delivery is at least once. A delivery is a database row until its outcome is recorded. Only the node with the lease
+//! of a delivery may attempt it. A delivery lost from memory is due again at the end of its lease, so a shutdown saves
+//! nothing.
 //!
-//! The dispatcher depends on the port [`Outbox`](sealpost_domain::ports::Outbox) and on no database. It runs the
-//! delivery workers, which send, a sweeper, which claims, and an outcome writer. A target always has the same worker.
+//! The dispatcher depends on the port [`Outbox`](sealpost_domain::ports::Outbox) and on no database. Its threads are
+//! delivery workers, a sweeper for claims, and an outcome writer. A target always has the same worker.
 //!
-//! Words: an *event* is what happened, a *delivery* is one event for one webhook, an *attempt* is one HTTP request of a
-//! delivery. A *target* is a webhook as the dispatcher sees it: a URL and signing secrets.
+//! | word | meaning |
+//! |---|---|
+//! | event | a fact for a webhook, for example a received envelope |
+//! | delivery | one event for one webhook |
+//! | attempt | one HTTP request of a delivery |
+//! | target | the URL and the signing secrets of a webhook |
 //!
 //! `examples/receive.rs` verifies a request as a receiver does.
 

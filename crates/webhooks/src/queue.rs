@@ -1,8 +1,8 @@
-//! Deliveries in memory: their order, their bounds, and those that were deferred.
+//! Queues deliveries in memory, and remembers deferred deliveries.
 //!
 //! [`target_queues`] has one queue for each target and uses [`fair_queue`] to choose the next one. [`capacity`] bounds
-//! the deliveries of all threads. [`deferred_deliveries`] remembers deliveries that went back to the database, and
-//! [`release_batch`] groups them for it.
+//! the deliveries of all threads. [`deferred_deliveries`] remembers deliveries after their release to the database, and
+//! [`release_batch`] groups deliveries for the release.
 
 pub(crate) mod capacity;
 pub(crate) mod deferred_deliveries;

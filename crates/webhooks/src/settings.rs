@@ -13,17 +13,17 @@ pub struct Settings {
     pub schedule: RetrySchedule,
     /// Bound on an attempt, from the name lookup to the end of the response head.
     pub timeout: Duration,
-    /// Time for which this node holds a delivery. Must exceed `timeout` by more than five seconds. Other nodes take
-    /// over the deliveries of a dead node after this time.
+    /// Duration of a lease. Must exceed `timeout` by more than five seconds. After the end of a lease, another node takes
+    /// the delivery over.
     pub lease: Duration,
-    /// Number of threads that send.
+    /// Number of delivery workers, with a thread each.
     pub worker_threads: usize,
     /// Bound on requests in flight to one responsive target.
     pub in_flight_per_target: usize,
     /// Bound on all requests in flight. Each worker thread has an equal part.
     pub in_flight_max: usize,
-    /// Attempts in a row without a response that open a target's circuit breaker. While a breaker is open, its target
-    /// gets one probe at a time, until a probe gets a response.
+    /// Attempts in a row without a response before a circuit breaker opens. The target of an open breaker gets one probe at
+    /// a time, until a probe gets a response.
     pub breaker_failures: u32,
     /// Time from the opening of a circuit breaker to the first probe. Doubles after each failed probe.
     pub probe_pause: Duration,
@@ -38,48 +38,48 @@ pub struct Settings {
     pub claim_max: usize,
     /// Bound on the deliveries of one claim to one target.
     pub claim_per_target_max: usize,
-    /// Time of nothing but failures after which a webhook is disabled.
+    /// Time of uninterrupted failures before a webhook is disabled.
     pub failing_max: Duration,
-    /// Time for which requests in flight may continue after [`Dispatcher::stop`](crate::Dispatcher::stop).
+    /// Time for requests in flight after [`Dispatcher::stop`](crate::Dispatcher::stop).
     pub drain: Duration,
-    /// The addresses that requests may go to.
+    /// The allowed URLs and addresses.
     pub policy: AddressPolicy,
     /// Value of the header `User-Agent`.
     pub user_agent: String,
     /// Certificate authorities to trust besides the public ones.
     pub extra_roots: Vec<CertificateDer<'static>>,
-    /// Bounds that rarely need a change.
+    /// Bounds for rare needs.
     pub bounds: Bounds,
 }
 
-/// Bounds of a dispatcher that suit most deployments. The command line does not offer them.
+/// Bounds of a dispatcher without options on the command line.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
     /// Time to connect by TCP to an address of the target.
     pub connect_timeout: Duration,
     /// Time for the TLS handshake.
     pub tls_handshake_timeout: Duration,
-    /// Time for which an idle connection stays open.
+    /// Time before an idle connection is closed.
     pub keep_alive: Duration,
-    /// Bytes of a response body that are read to keep its connection usable. A longer body closes the connection.
+    /// Bytes to read of a response body. A longer body closes the connection.
     pub response_body_max_bytes: usize,
     /// Time to read a response body.
     pub response_body_timeout: Duration,
     /// Targets with open connections and decrypted keys for each worker thread, before idle ones are closed.
     pub senders_max: usize,
-    /// Targets for each worker thread whose health is remembered for `known_target_ttl`.
+    /// Targets of each worker thread before idle ones are removed early.
     pub known_targets_max: usize,
-    /// Time for which the health of an idle target is remembered.
+    /// Time to remember the health of an idle target.
     pub known_target_ttl: Duration,
-    /// The part of the requests in flight that untried targets share: 2 means a half.
+    /// Common share of all untried targets in the requests in flight: 2 means a half.
     pub untried_quota_divisor: usize,
-    /// The part of the requests in flight that unresponsive targets share: 4 means a quarter.
+    /// Common share of all unresponsive targets in the requests in flight: 4 means a quarter.
     pub unresponsive_quota_divisor: usize,
-    /// The part of `queue_max` that claims leave free for the send path: 4 means a quarter.
+    /// Share of the send path in `queue_max`, kept free by claims: 4 means a quarter.
     pub claim_reserve_divisor: usize,
-    /// Minimum deferral of a delivery whose target does not respond. Shortened like the probe pauses.
+    /// Minimum deferral of deliveries to an unresponsive target. Shortened like the probe pauses.
     pub deferral_min: Duration,
-    /// Deliveries whose due times differ by less than this are released together. Shortened like the probe pauses.
+    /// Maximum difference of due times in one release statement. Shortened like the probe pauses.
     pub release_window: Duration,
     /// Deliveries in one release statement.
     pub release_batch_max: usize,
@@ -145,18 +145,18 @@ impl Settings {
         self.worker_threads.clamp(1, self.in_flight_max.max(1))
     }
 
-    /// Returns the bound on requests in flight of one worker, so that all workers together keep the total bound.
+    /// Returns an equal part of the bound on requests in flight, for one worker.
     pub(crate) fn in_flight_per_worker(&self) -> usize {
         (self.in_flight_max / self.workers()).max(1)
     }
 
-    /// Returns the remaining lease that an attempt needs: its timeout, and the time to record its outcome.
+    /// Returns the minimum remaining lease for an attempt: the timeout, and the time to record the outcome.
     pub(crate) fn lease_min(&self) -> Duration {
         self.timeout + OUTCOME_TIME_MAX
     }
 }
 
-/// A part of the rule for `lease` that operators know: more than five seconds longer than `timeout`.
+/// Time to record an outcome, part of the published rule for `lease`.
 const OUTCOME_TIME_MAX: Duration = Duration::from_secs(5);
 
 #[cfg(test)]

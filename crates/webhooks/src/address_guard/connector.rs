@@ -21,10 +21,9 @@ use futures_util::{FutureExt as _, future::LocalBoxFuture};
 
 use super::{policy::AddressPolicy, resolver::NameResolver};
 
-/// Connects to addresses that the policy allows.
+/// Connects to allowed addresses.
 ///
-/// Resolves names itself: the resolver hook of `actix_tls` is not called for a URL with a literal address, which
-/// would bypass the policy.
+/// Resolves names itself, because `actix_tls` does not call a custom resolver for a URL with a literal address.
 #[derive(Clone)]
 pub(crate) struct GuardedConnector {
     policy: AddressPolicy,
@@ -33,7 +32,7 @@ pub(crate) struct GuardedConnector {
     tcp: TcpConnectorService,
 }
 
-/// Why a connection failed. Travels inside [`ConnectError::Resolver`], the only variant that holds any error.
+/// Why a connection failed. Travels inside [`ConnectError::Resolver`], the only variant for any error type.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConnectFailure {
     #[error("the address is not public")]

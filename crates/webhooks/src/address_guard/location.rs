@@ -1,7 +1,7 @@
 //! The rules for URLs.
 //!
 //! The WHATWG parser converts every notation of an address (decimal, octal, hexadecimal, short) into the canonical one.
-//! The canonical URL is stored and used, so that a request goes to the URL that was checked.
+//! The canonical URL is checked, stored and used.
 
 use std::net::{IpAddr, Ipv4Addr};
 

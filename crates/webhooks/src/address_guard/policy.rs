@@ -4,7 +4,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// The rules for URLs and addresses that webhooks may use.
+/// The rules for URLs and addresses of webhooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AddressPolicy {
     /// Allows http and loopback addresses as well, for development. Other non-public addresses stay forbidden.

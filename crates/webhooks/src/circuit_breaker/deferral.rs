@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sealpost_domain::Timestamp;
 
-/// A due time between `from` and `from + spread`. The spread prevents that all deferred deliveries are due at once.
+/// A due time between `from` and `from + spread`. The spread keeps deferred deliveries from being due all at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Deferral {
     pub(crate) from: Timestamp,

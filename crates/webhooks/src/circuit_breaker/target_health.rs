@@ -1,7 +1,6 @@
-//! The health of a target, as its newest attempt shows it.
+//! The health of a target, from its newest attempt.
 
-/// Health class of a target. Any response counts as healthy: a receiver that responds 500 costs no more than a receiver
-/// that responds 200.
+/// Health class of a target. A response with any status makes a target responsive: status 500 costs no more than 200.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum TargetHealth {
     Responsive,
@@ -11,7 +10,7 @@ pub(crate) enum TargetHealth {
     Untried,
 }
 
-/// The sign of health that an attempt gives.
+/// The sign of health from one attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HealthSign {
     NoResponse,

@@ -1,4 +1,4 @@
-//! A thread that sends deliveries. It owns the queues, connections and keys of its targets, so it needs no lock.
+//! Sends deliveries on one thread. A worker owns the queues, connections and keys of its targets and needs no lock.
 
 mod attempts;
 mod outcomes;
@@ -44,7 +44,7 @@ pub(super) struct DeliveryWorker {
     in_flight: HashMap<Id, (LeasedDelivery, Slot)>,
 }
 
-/// The parts of a dispatcher that a delivery worker uses.
+/// The parts of a dispatcher for one delivery worker.
 pub(super) struct WorkerContext {
     /// Index of the worker's gauges.
     pub(super) index: usize,
@@ -70,7 +70,7 @@ impl DeliveryWorker {
         }
     }
 
-    /// Sends until the shutdown, then waits for the requests in flight. Returns the deliveries that are still leased.
+    /// Sends until the shutdown, then waits for the requests in flight. Returns the remaining deliveries.
     pub(super) async fn run(mut self) -> Vec<HeldDelivery> {
         let mut maintenance = interval(MAINTENANCE_INTERVAL);
         loop {
@@ -98,7 +98,7 @@ impl DeliveryWorker {
         }
     }
 
-    /// Releases the queues of webhooks that were deleted or disabled. Requests in flight continue.
+    /// Releases the queues of deleted or disabled webhooks. Requests in flight continue.
     fn withdraw(&mut self, ended: &[WebhookId]) {
         let now = self.context.clock.now();
         for id in ended {

@@ -4,7 +4,7 @@ use sealpost_domain::{AttemptResult, ports::ExpeditedDelivery};
 
 use crate::queue::release_batch::ReleaseBatch;
 
-/// A change that a delivery worker wants in the database.
+/// A change of the database.
 pub(super) enum OutcomeMessage {
     Expedite(Vec<ExpeditedDelivery>),
     Record(AttemptResult),
@@ -12,7 +12,7 @@ pub(super) enum OutcomeMessage {
 }
 
 impl OutcomeMessage {
-    /// Returns the number of deliveries in memory that the message ends.
+    /// Returns the number of deliveries that leave memory with this message.
     pub(super) fn deliveries(&self) -> usize {
         match self {
             Self::Expedite(_) => 0,

@@ -52,7 +52,7 @@ impl OutcomeWriter {
                     OutcomeMessage::Release(batch) => releases.push(batch),
                 }
             }
-            // Outcomes first: a release looks at the webhook that an outcome may have disabled.
+            // Outcomes first, because an outcome may disable the webhook of a released delivery.
             if !results.is_empty() {
                 self.record(&results, recording);
                 self.shared.capacity.release(results.len());
@@ -68,7 +68,7 @@ impl OutcomeWriter {
         }
     }
 
-    /// Makes deliveries due earlier. If that fails, they stay due at their time.
+    /// Makes deliveries due earlier. After a failure, the due times stay.
     fn expedite(&self, batch: &[ExpeditedDelivery], outage: &mut OutageLog) {
         match self.outbox.expedite(batch) {
             Ok(()) => outage.record_success(),
@@ -76,7 +76,7 @@ impl OutcomeWriter {
         }
     }
 
-    /// Releases deliveries. If that fails, they are due at the end of their leases.
+    /// Releases deliveries. After a failure, the deliveries are due at the end of their leases.
     fn release(&self, ReleaseBatch { held, due_at }: &ReleaseBatch, outage: &mut OutageLog) {
         match self.outbox.release(held, *due_at) {
             Ok(()) => outage.record_success(),

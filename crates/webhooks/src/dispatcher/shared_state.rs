@@ -1,4 +1,4 @@
-//! State that all threads of a dispatcher share.
+//! The shared state of all threads of a dispatcher.
 
 use std::{
     collections::HashSet,

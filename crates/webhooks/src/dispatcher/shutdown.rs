@@ -1,4 +1,4 @@
-//! Tells the threads of the dispatcher to stop.
+//! The signal for the threads of the dispatcher to stop.
 
 use std::{
     sync::{Condvar, Mutex, PoisonError},
@@ -7,7 +7,7 @@ use std::{
 
 use super::locking::lock;
 
-/// A flag that is raised once. Raising it wakes sleeping threads at once.
+/// A flag, raised once. Wakes sleeping threads at once.
 #[derive(Debug, Default)]
 pub(super) struct ShutdownSignal {
     raised: Mutex<bool>,

@@ -1,4 +1,4 @@
-//! Statistics of the dispatcher. Atomics only, so that counting delays no delivery.
+//! Statistics of the dispatcher, in atomics: counting delays no delivery.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -6,22 +6,22 @@ use sealpost_domain::{AttemptFailure, Outcome};
 
 use crate::queue::target_queues::QueueCounts;
 
-/// Statistics of a dispatcher: gauges that are at most a second old, and counters since its start.
+/// Statistics of a dispatcher: gauges, at most a second old, and counters since the start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stats {
     /// Deliveries in the queues in memory.
     pub queued: usize,
     /// Attempts in flight.
     pub in_flight: usize,
-    /// Targets that do not respond and get only probes.
+    /// Unresponsive targets. They get only probes.
     pub open_breakers: usize,
     /// Attempts by result: `succeeded`, or the class of the failure.
     pub attempts: [(&'static str, u64); RESULTS],
-    /// Failed attempts that are followed by a retry.
+    /// Failed attempts with a retry.
     pub retries: u64,
-    /// Failed attempts that were the last of their delivery.
+    /// Failed attempts without a retry.
     pub exhausted: u64,
-    /// Deliveries that were released without an attempt: their target does not respond, or their webhook was deleted or
+    /// Deliveries released without an attempt, because the target does not respond, or the webhook was deleted or
     /// disabled.
     pub deferred: u64,
 }

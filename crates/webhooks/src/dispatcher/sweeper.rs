@@ -1,5 +1,5 @@
-//! Claims due deliveries from the database: retries, released deliveries, and deliveries of dead nodes. Also finds
-//! webhooks that were deleted or disabled while their deliveries are queued. One thread.
+//! Claims due deliveries from the database: retries, released deliveries, and deliveries of dead nodes. Withdraws
+//! queued deliveries of deleted or disabled webhooks. One thread.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -61,8 +61,8 @@ impl Sweeper {
         }
     }
 
-    /// Withdraws queued deliveries of webhooks that were deleted or disabled. The workers name the webhooks once a second
-    /// and repeat those that a failed query missed.
+    /// Withdraws queued deliveries of deleted or disabled webhooks. The workers report webhooks with a queue every second, so
+    /// a failed query is repeated.
     fn withdraw(&mut self) {
         for ids in self.shared.queued_webhooks.take().chunks(WEBHOOKS_PER_QUERY_MAX) {
             match self.outbox.no_longer_enabled(ids) {
@@ -130,8 +130,8 @@ enum Claimed {
     TargetCapped,
 }
 
-/// How much sooner the next sweep follows while a target has a backlog or capacity is used up. Soon enough for full
-/// speed, and late enough that a hanging target does not fill the memory.
+/// Divides the sweep interval while a target has a backlog or no capacity is free. Fast enough for full speed, and slow
+/// enough to keep a hanging target from filling the memory.
 const CAPPED_SWEEP_DIVISOR: u32 = 20;
 
 const WEBHOOKS_PER_QUERY_MAX: usize = 1000;

@@ -29,7 +29,7 @@ use crate::{
     queue::release_batch::HeldDelivery, settings::Settings,
 };
 
-/// The ports and keys that a dispatcher uses.
+/// The ports and keys of a dispatcher.
 pub(crate) struct Dependencies {
     pub(crate) outbox: Arc<dyn Outbox>,
     pub(crate) keyring: Arc<Keyring>,
@@ -38,7 +38,7 @@ pub(crate) struct Dependencies {
     pub(crate) new_resolver: fn() -> Rc<dyn NameResolver>,
 }
 
-/// Everything that the threads need to start.
+/// Starts the threads of a dispatcher.
 pub(super) struct ThreadStarter {
     pub(super) settings: Arc<Settings>,
     pub(super) dependencies: Dependencies,
@@ -55,7 +55,7 @@ pub(super) struct Threads {
 }
 
 impl ThreadStarter {
-    /// Starts all threads. If a thread fails to start, the others end, because their inboxes are closed.
+    /// Starts all threads. If a thread fails to start, the others end, because all inboxes are closed.
     pub(super) fn start(&self) -> io::Result<(Threads, Arc<WorkerInboxes>)> {
         let (outcomes, outcome_inbox) = mpsc::channel();
         let mut inboxes = Vec::new();
@@ -127,7 +127,7 @@ impl ThreadStarter {
 }
 
 impl Threads {
-    /// Waits for the sweeper, stops the workers and waits for all outcomes. Returns the deliveries that are still leased.
+    /// Waits for the sweeper, stops the workers and waits for all outcomes. Returns the remaining deliveries.
     pub(super) fn join(self, inboxes: &WorkerInboxes) -> Vec<HeldDelivery> {
         join(self.sweeper);
         inboxes.stop();

@@ -12,15 +12,15 @@ use super::shared_state::SharedState;
 
 /// A message to a delivery worker.
 pub(super) enum WorkerMessage {
-    /// Deliver these.
+    /// Send these deliveries.
     Deliver(Vec<LeasedDelivery>),
     /// Start no more requests.
     Stop,
-    /// Release the queues of these webhooks, which were deleted or disabled.
+    /// Release the queues of these deleted or disabled webhooks.
     Withdraw(Vec<WebhookId>),
 }
 
-/// The inboxes of all delivery workers. Capacity bounds the deliveries in them.
+/// The inboxes of all delivery workers. The capacity bounds the deliveries in all inboxes.
 pub(super) struct WorkerInboxes {
     inboxes: Vec<UnboundedSender<WorkerMessage>>,
     shared: Arc<SharedState>,
@@ -34,8 +34,8 @@ impl WorkerInboxes {
         Self { inboxes, shared }
     }
 
-    /// Passes each delivery to the worker of its target. A target always has the same worker, so that its queue,
-    /// connections and circuit breaker need no lock.
+    /// Passes each delivery to the worker of its target. A target always has the same worker, so queues, connections and
+    /// circuit breakers need no lock.
     pub(super) fn submit(&self, deliveries: Vec<LeasedDelivery>) {
         self.shared.capacity.acquire(deliveries.len());
         let batches = self.partition(deliveries, |delivery| delivery.target.webhook_id);
@@ -62,7 +62,7 @@ impl WorkerInboxes {
         }
     }
 
-    /// Splits items by the worker of their target.
+    /// Splits items by worker.
     fn partition<T>(&self, items: Vec<T>, target: impl Fn(&T) -> WebhookId) -> Vec<Vec<T>> {
         let mut batches: Vec<Vec<T>> = self.inboxes.iter().map(|_| vec![]).collect();
         for item in items {

@@ -82,10 +82,10 @@ async fn read_beginning(mut response: ClientResponse, bounds: BodyBounds) -> Vec
     kept
 }
 
-/// Converts bytes to at most as many bytes of text. Replaces invalid UTF-8 and control characters, which could
-/// change the state of a terminal.
+/// Converts bytes to at most as many bytes of text. Replaces invalid UTF-8 and control characters: a
+/// terminal could execute them.
 fn excerpt_text(bytes: &[u8]) -> String {
-    // Omits a character that is cut off at the end.
+    // Omits an incomplete character at the end.
     let complete = match str::from_utf8(bytes) {
         Err(error) if error.error_len().is_none() => bytes.get(..error.valid_up_to()),
         _ => Some(bytes),

@@ -1,5 +1,5 @@
 //! The HTTP client. Does not follow redirects and does not decompress bodies. Maps every error to one of the coarse
-//! classes that the owner of a webhook may see.
+//! classes for the owner of a webhook.
 
 use std::{rc::Rc, sync::Arc, time::Duration};
 
@@ -61,7 +61,7 @@ impl ClientFactory {
         let connector = Connector::new()
             .connector(guarded)
             .rustls_0_23(Arc::clone(&self.tls))
-            // The guarded connector has its own timeouts, so that each failure has its class.
+            // Longer than the timeouts of the guarded connector, which classifies its failures.
             .timeout(Duration::from_mins(1))
             .handshake_timeout(tls_handshake_timeout)
             .conn_keep_alive(keep_alive)

@@ -1,7 +1,7 @@
-//! Keeps the senders of targets, with their keys and connections, and closes those that are idle.
+//! Keeps the senders of targets, with their keys and connections, and evicts idle ones.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::HashMap,
     rc::Rc,
     time::{Duration, Instant},
 };
@@ -12,9 +12,7 @@ use super::target_sender::TargetSender;
 
 pub(crate) struct SenderCache {
     by_target: HashMap<WebhookId, CachedSender>,
-    /// Targets in the order in which they became idle. An entry is stale if the sender was used since.
-    idle: VecDeque<(WebhookId, Instant)>,
-    /// Bound on cached senders before idle senders are evicted.
+    /// Bound on senders, exceeded only while more senders have attempts in flight.
     max: usize,
     keep_alive: Duration,
 }
@@ -26,47 +24,43 @@ struct CachedSender {
 
 impl SenderCache {
     pub(crate) fn new(max: usize, keep_alive: Duration) -> Self {
-        Self { by_target: HashMap::new(), idle: VecDeque::new(), max, keep_alive }
+        Self { by_target: HashMap::new(), max, keep_alive }
     }
 
     pub(crate) fn get(&self, id: WebhookId) -> Option<&Rc<TargetSender>> {
         self.by_target.get(&id).map(|cached| &cached.sender)
     }
 
+    /// Adds a sender. Evicts the idle senders with the oldest use while the cache is too large: an idle connection is an
+    /// open socket.
     pub(crate) fn insert(&mut self, id: WebhookId, sender: Rc<TargetSender>) {
+        while self.by_target.len() >= self.max
+            && let Some(oldest) = self.oldest_idle()
+        {
+            self.by_target.remove(&oldest);
+        }
         self.by_target.insert(id, CachedSender { sender, last_used: Instant::now() });
     }
 
-    /// Marks the end of an attempt. If too many senders are cached, evicts those that were idle longest: an idle
-    /// connection is an open socket.
+    /// Records the end of an attempt.
     pub(crate) fn mark_used(&mut self, id: WebhookId) {
-        let Some(cached) = self.by_target.get_mut(&id) else { return };
-        cached.last_used = Instant::now();
-        if cached.is_idle() {
-            self.idle.push_back((id, cached.last_used));
-        }
-        while self.by_target.len() > self.max
-            && let Some((id, since)) = self.idle.pop_front()
-        {
-            if self.is_idle_since(id, since) {
-                self.by_target.remove(&id);
-            }
+        if let Some(cached) = self.by_target.get_mut(&id) {
+            cached.last_used = Instant::now();
         }
     }
 
-    /// Evicts senders without a request for as long as a connection is kept alive.
+    /// Evicts senders after an idle time of `keep_alive`.
     pub(crate) fn evict_idle(&mut self) {
         let now = Instant::now();
         self.by_target.retain(|_, cached| {
             !cached.is_idle() || now.duration_since(cached.last_used) < self.keep_alive
         });
-        let mut idle = std::mem::take(&mut self.idle);
-        idle.retain(|(id, since)| self.is_idle_since(*id, *since));
-        self.idle = idle;
     }
 
-    fn is_idle_since(&self, id: WebhookId, since: Instant) -> bool {
-        self.by_target.get(&id).is_some_and(|cached| cached.is_idle() && cached.last_used == since)
+    /// Searches all senders. Opening a sender costs more.
+    fn oldest_idle(&self) -> Option<WebhookId> {
+        let idle = self.by_target.iter().filter(|(_, cached)| cached.is_idle());
+        idle.min_by_key(|(_, cached)| cached.last_used).map(|(id, _)| *id)
     }
 }
 
@@ -90,7 +84,7 @@ mod tests {
         },
     };
 
-    /// Opens a sender whose URL is forbidden, so that the sender opens no connection.
+    /// Opens a sender with a forbidden URL, so without a connection.
     fn sender() -> Rc<TargetSender> {
         let clients = ClientFactory {
             policy: settings().policy,
@@ -123,21 +117,22 @@ mod tests {
         let is_cached = |target| cache.get(webhook_id(target)).is_some();
         assert!(is_cached(0) && !is_cached(1) && !is_cached(88) && is_cached(599));
         cache.evict_idle();
-        assert_eq!(cache.idle.len(), 512);
+        assert_eq!(cache.by_target.len(), 512);
     }
 
     #[test]
     fn a_sender_with_an_attempt_in_flight_is_not_evicted() {
         let mut cache = SenderCache::new(1, Duration::ZERO);
-        let [busy, idle] = [1, 2].map(webhook_id);
+        let [busy, idle, next] = [1, 2, 3].map(webhook_id);
         cache.insert(busy, sender());
         let attempt = Rc::clone(cache.get(busy).unwrap());
         cache.mark_used(busy);
         cache.insert(idle, sender());
         cache.mark_used(idle);
+        cache.insert(next, sender());
         assert!(cache.get(busy).is_some() && cache.get(idle).is_none());
         cache.evict_idle();
-        assert!(cache.get(busy).is_some());
+        assert!(cache.get(busy).is_some() && cache.get(next).is_none());
         drop(attempt);
         cache.evict_idle();
         assert!(cache.get(busy).is_none());

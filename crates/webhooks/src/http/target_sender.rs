@@ -1,4 +1,4 @@
-//! Everything that requests to one target need: its signing keys, decrypted once, and its connections.
+//! Sends requests to one target, with the decrypted signing keys and the connections of the target.
 
 use std::{sync::Arc, time::Instant};
 

@@ -6,7 +6,7 @@ use crate::settings::Settings;
 
 /// Counts the deliveries in memory: queued, in flight, or waiting for their outcome to be recorded.
 ///
-/// Callers check the free capacity before they acquire it, so two callers together may exceed the maximum slightly.
+/// Checking and acquiring are separate steps, so concurrent callers may exceed the maximum slightly.
 #[derive(Debug)]
 pub(crate) struct Capacity {
     used: AtomicUsize,
@@ -25,8 +25,8 @@ impl Capacity {
         self.max.saturating_sub(self.used())
     }
 
-    /// Returns the capacity that claims may use. The rest is reserved for deliveries from the send path: without free
-    /// capacity, a target with a queue would refuse them, and they would wait for the end of their leases.
+    /// Returns the capacity for claims. A part is reserved for deliveries from the send path: without free capacity, a
+    /// target with a queue would refuse new deliveries until the end of their leases.
     pub(crate) fn free_for_claims(&self) -> usize {
         self.claims_max.saturating_sub(self.used())
     }

@@ -1,7 +1,7 @@
-//! Remembers deliveries that were deferred because their target did not respond, until they are due.
+//! Remembers the deferred deliveries of unresponsive targets until the deliveries are due.
 //!
-//! A response expedites them. Without this memory, a backlog would wait for its deferral after the target recovered:
-//! 45 s or more. Retries are not in this memory, so that no retry is early.
+//! A response expedites deferred deliveries. Without this memory, a backlog would wait 45 s or more after its target
+//! recovered. Retries are not in this memory, so no retry is early.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -28,7 +28,7 @@ impl DeferredDeliveries {
     }
 
     /// Adds a released delivery. A target may use as much memory as is free, so a single target uses at most half.
-    /// A delivery that finds no memory is not expedited.
+    /// Ignores the delivery if no memory is free: the delivery comes at its due time.
     pub(crate) fn add(&mut self, id: DeliveryId, due_at: Timestamp) {
         let of_target = self.by_target.entry(id.webhook_id).or_default();
         if of_target.len() < self.max.saturating_sub(self.count) {
@@ -79,7 +79,7 @@ impl DeferredDeliveries {
         self.count -= removed;
     }
 
-    /// Removes deliveries that are due.
+    /// Removes due deliveries.
     pub(crate) fn remove_due(&mut self, now: Timestamp) {
         self.by_target.retain(|_, of_target| {
             of_target.retain(|delivery| delivery.due_at > now);

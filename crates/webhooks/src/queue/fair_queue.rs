@@ -9,7 +9,7 @@ use sealpost_domain::WebhookId;
 
 use crate::{circuit_breaker::target_health::TargetHealth, settings::Settings};
 
-/// The targets that may send a request, in the order of their turns.
+/// The turns of targets with queued deliveries.
 pub(crate) struct FairQueue {
     ready: VecDeque<WebhookId>,
     responsive: Quota,
@@ -18,7 +18,7 @@ pub(crate) struct FairQueue {
     slots_max: usize,
 }
 
-/// The right to have one request in flight, charged to the health class that the target had at its start.
+/// The right to have one request in flight, charged to the target's health class at the start of the request.
 #[derive(Debug)]
 pub(crate) struct Slot(TargetHealth);
 
@@ -26,7 +26,7 @@ pub(crate) struct Slot(TargetHealth);
 struct Quota {
     used: usize,
     max: usize,
-    /// Targets whose turn came while the quota was used up.
+    /// Targets without a slot at their turn.
     waiting: VecDeque<WebhookId>,
 }
 
@@ -53,8 +53,7 @@ impl FairQueue {
         self.ready.push_back(id);
     }
 
-    /// Returns the target with the next turn, or `None` if no target may send. Targets that waited for their quota come
-    /// first.
+    /// Returns the target with the next turn, or `None` without a free slot. Targets that waited for a slot come first.
     pub(crate) fn pop(&mut self) -> Option<WebhookId> {
         if self.free_slots() == 0 {
             return None;

@@ -1,5 +1,5 @@
-//! Groups deliveries with similar due times into batches, because a release statement sets one due time for all its
-//! rows: a thousand releases take a few transactions.
+//! Groups deliveries with similar due times into batches: a thousand releases take a few transactions. A release
+//! statement sets one due time for all rows.
 
 use std::time::Duration;
 
@@ -10,15 +10,15 @@ use crate::circuit_breaker::deferral::Deferral;
 /// A leased delivery, as the database identifies it.
 pub(crate) type HeldDelivery = (DeliveryId, LeaseToken);
 
-/// Deliveries that are released with the same due time.
+/// Deliveries with a common due time.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ReleaseBatch {
     pub(crate) held: Vec<HeldDelivery>,
     pub(crate) due_at: Timestamp,
 }
 
-/// Groups deliveries whose due times differ by less than `window`, at most `batch_max` in a batch. The due time of a
-/// batch is its latest, so that no delivery is early. `jitter` returns any numbers.
+/// Groups deliveries with due times within `window`, at most `batch_max` in a batch. A batch gets the latest of its due
+/// times, so no delivery is early. `jitter` returns any numbers.
 pub(crate) fn batch_releases(
     deferred: Vec<(LeasedDelivery, Deferral)>,
     window: Duration,

@@ -1,4 +1,4 @@
-//! One queue for each target of a delivery worker. A target with a long queue, or one that hangs, does not delay others.
+//! Keeps a queue for each target of a delivery worker. A hanging target, or a target with a long queue, delays no other.
 
 mod expedite;
 mod target_state;
@@ -18,7 +18,8 @@ use super::{
 };
 use crate::{
     circuit_breaker::{
-        BreakerSettings, BreakerTransition, deferral::Deferral, target_health::HealthSign,
+        BreakerTransition, breaker_settings::BreakerSettings, deferral::Deferral,
+        target_health::HealthSign,
     },
     settings::Settings,
 };
@@ -28,7 +29,7 @@ pub(crate) struct TargetQueues {
     turns: FairQueue,
     /// Deliveries to release, with their due times.
     to_release: Vec<(LeasedDelivery, Deferral)>,
-    /// Released deliveries that are not due yet.
+    /// Released deliveries before their due time.
     deferred: DeferredDeliveries,
     /// Released deliveries to make due earlier.
     expedited: Vec<ExpeditedDelivery>,
@@ -40,7 +41,7 @@ pub(crate) struct TargetQueues {
 /// Bounds on the memory for idle targets, and on one batch of expedited deliveries.
 struct TargetBounds {
     known_max: usize,
-    /// Time for which an idle target is remembered.
+    /// Time to remember an idle target.
     known_for: Duration,
     /// The same while more than `known_max` targets are known.
     known_for_min: Duration,
@@ -79,8 +80,8 @@ impl TargetQueues {
 
     /// Queues a delivery, or defers it if its target does not respond.
     ///
-    /// Returns `false`, and drops the delivery, if its target has more deliveries queued than capacity is `free`. A
-    /// single target may therefore fill half of the memory, less if others are busy, and never all of it.
+    /// Drops the delivery and returns `false` if the queue of its target is longer than the `free` capacity. A single
+    /// target can therefore fill half of the memory, less if others are busy, and never all of it.
     pub(crate) fn push(&mut self, delivery: LeasedDelivery, free: usize, now: Timestamp) -> bool {
         let id = delivery.target.webhook_id;
         let state = self.by_id.entry(id).or_default();
@@ -148,7 +149,7 @@ impl TargetQueues {
         transition
     }
 
-    /// Releases the queue of a target whose webhook was deleted or disabled. The database decides on the deliveries.
+    /// Releases the queue of a deleted or disabled webhook. The database decides on the deliveries.
     pub(crate) fn withdraw(&mut self, id: WebhookId, now: Timestamp) {
         let queue = self.by_id.get_mut(&id).map(|state| mem::take(&mut state.queue));
         let deferral = Deferral::none(now);
@@ -170,8 +171,8 @@ impl TargetQueues {
         mem::take(&mut self.to_release)
     }
 
-    /// Drops deliveries whose leases end before `needed`, and forgets targets that have been idle for long. Returns the
-    /// number of dropped deliveries.
+    /// Drops deliveries with leases that end before `needed` and returns the number of dropped deliveries. Removes targets
+    /// after a long idle time.
     pub(crate) fn remove_expired(&mut self, needed: Timestamp) -> usize {
         let (mut expired, now) = (0, Instant::now());
         let is_full = self.by_id.len() > self.bounds.known_max;

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use awc::http::header::HttpDate;
 use sealpost_domain::Timestamp;
 
-/// The delay that a receiver requests, in either form of the header.
+/// The delay requested by a receiver, in either form of the header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RetryAfter {
     Date(Timestamp),
@@ -20,7 +20,7 @@ impl RetryAfter {
             if value.is_empty() {
                 return None;
             }
-            // A number that overflows is a long delay too.
+            // An overflowing number is a long delay too.
             return Some(Self::Delay(Duration::from_secs(value.parse().unwrap_or(u64::MAX))));
         }
         let date = SystemTime::from(value.parse::<HttpDate>().ok()?);

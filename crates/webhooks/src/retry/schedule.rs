@@ -45,7 +45,7 @@ pub enum ScheduleFault {
     /// No pause, or more than 32 pauses.
     #[error("name 1 to 32 pauses, separated by commas, such as 5s,5m,2h")]
     Count,
-    /// A pause that is not a number with a unit.
+    /// A pause without a number or a known unit.
     #[error("write the pause \"{0}\" as a whole number with ms, s, m, h or d, such as 5s")]
     Pause(String),
     /// A pause of zero, or of more than 30 days.

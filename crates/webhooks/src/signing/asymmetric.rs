@@ -1,6 +1,6 @@
 //! Asymmetric signatures of Standard Webhooks, version `v1a`: Ed25519 with the key of the service.
 //!
-//! A receiver needs no secret to verify them, so a receiver can prove to others that it did not forge the request.
+//! Verification needs no secret, so a receiver cannot forge a request and can use the signature as proof.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use ring::signature::{ED25519, UnparsedPublicKey};

@@ -20,7 +20,7 @@ pub fn verifying_keys(document: &[u8]) -> Result<Vec<VerifyingKey>, NoVerifyingK
     if keys.is_empty() { Err(NoVerifyingKey) } else { Ok(keys) }
 }
 
-/// The document has no key that verifies `v1a` signatures.
+/// The document has no key for the verification of `v1a` signatures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("no DID document with an Ed25519 key")]
 pub struct NoVerifyingKey;
@@ -71,7 +71,7 @@ mod tests {
         }
     }
 
-    /// RFC 8032, section 7.1, test 1; the JSON Web Key is that of RFC 8037, appendix A.2.
+    /// RFC 8032, section 7.1, test 1; the JSON Web Key is from RFC 8037, appendix A.2.
     const ONE: &str = "whpk_11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=";
     const ONE_MULTIBASE: &str = "z6MktwupdmLXVVqTzCw4i46r4uGyosGXRnR3XjN4Zq7oMMsw";
     const ONE_JWK: &str = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo";

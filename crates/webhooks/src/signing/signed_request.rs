@@ -1,7 +1,7 @@
 //! Builds the request of one attempt from the leased delivery.
 //!
-//! This is the only place that reads the event of a delivery: its id, its body and the time of the attempt. Another
-//! kind of event needs a change here and nowhere else in this crate.
+//! No other file of this crate reads the event of a delivery, its id or its body. Another kind of event changes only this
+//! file.
 
 use awc::http::header::{CONTENT_TYPE, HeaderName, HeaderValue, InvalidHeaderValue};
 use sealpost_domain::{EnvelopeReceived, LeasedDelivery, Timestamp};
@@ -11,7 +11,7 @@ use super::signing_keys::SigningKeys;
 /// Headers and body of one attempt. Built again for every attempt, because the signature covers the timestamp.
 pub(crate) struct SignedRequest {
     pub(crate) headers: [(HeaderName, HeaderValue); 5],
-    /// Exactly the bytes that the signatures cover.
+    /// Exactly the signed bytes.
     pub(crate) body: Vec<u8>,
 }
 

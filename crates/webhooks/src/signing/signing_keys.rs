@@ -1,4 +1,4 @@
-//! The keys that sign the requests to one webhook.
+//! The signing keys of one webhook.
 
 use std::{error::Error, sync::Arc};
 
@@ -14,14 +14,14 @@ use super::{
 /// The decrypted signing keys of a webhook, and the signer of the service.
 pub(crate) struct SigningKeys {
     newest: hmac::Key,
-    /// Replaced secrets, each of which signs as well until its time.
+    /// Replaced secrets and the ends of their use.
     retiring: Vec<(hmac::Key, Timestamp)>,
     service: Option<Arc<dyn EventSigner>>,
 }
 
 impl SigningKeys {
-    /// Decrypts the secrets of a target. Skips a retiring secret that cannot be decrypted: a receiver that knows the
-    /// newest secret can still verify.
+    /// Decrypts the secrets of a target. Skips an unreadable retiring secret: receivers with the newest secret can still
+    /// verify.
     pub(crate) fn unwrap(
         target: &Target,
         keyring: &Keyring,
@@ -45,7 +45,7 @@ impl SigningKeys {
 
     /// Returns the list of signatures: the newest secret first, retiring secrets next, the service last.
     ///
-    /// Receivers ignore entries of versions that they do not know, so the order costs no receiver anything.
+    /// Receivers ignore entries of unknown versions.
     pub(super) fn sign(
         &self,
         event_id: &str,

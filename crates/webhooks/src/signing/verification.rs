@@ -1,4 +1,4 @@
-//! Verification rules that both signature versions share.
+//! Verification rules common to both signature versions.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use sealpost_domain::Timestamp;
@@ -28,12 +28,12 @@ pub enum VerifyFault {
     TimestampUnreadable,
 }
 
-/// Returns the bytes that the signatures cover: `{id}.{timestamp}.{body}`.
+/// Returns the signed bytes: `{id}.{timestamp}.{body}`.
 pub fn signed_content(headers: &SignedHeaders<'_>, body: &[u8]) -> Vec<u8> {
     content(headers.id, headers.timestamp, body)
 }
 
-/// Returns the bytes that the signatures cover, from their parts.
+/// Returns the signed bytes.
 pub(super) fn content(event_id: &str, timestamp: &str, body: &[u8]) -> Vec<u8> {
     [event_id.as_bytes(), timestamp.as_bytes(), body].join(&b'.')
 }

@@ -1,4 +1,4 @@
-//! The public key of the service that verifies `v1a` signatures.
+//! The public key for the verification of `v1a` signatures.
 
 use std::{fmt, str::FromStr};
 
@@ -6,7 +6,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use sealpost_domain::Did;
 use sealpost_wallet::public_key_of;
 
-/// An Ed25519 key that verifies `v1a` signatures. Text form: `whpk_` and the padded standard base64 of 32 bytes.
+/// An Ed25519 key for the verification of `v1a` signatures. Text form: `whpk_` and the padded standard base64 of 32 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VerifyingKey([u8; LEN]);
 

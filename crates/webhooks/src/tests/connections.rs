@@ -1,4 +1,4 @@
-//! Failures of connections, and connections that are never made.
+//! Failed connections, and forbidden connections.
 
 use std::{net::TcpListener, rc::Rc, sync::Arc};
 
@@ -85,7 +85,7 @@ fn the_connector_refuses_closed_addresses_by_itself() {
     assert_eq!(receiver.connections(), 0);
 }
 
-/// Covers an address of every closed network, and every notation that a resolver may accept.
+/// Covers an address of every closed network, and every notation of addresses.
 #[test]
 fn no_notation_of_a_closed_address_is_registered_or_connected_to() {
     let guarded = connector(AddressPolicy::default(), fixed());
@@ -94,7 +94,7 @@ fn no_notation_of_a_closed_address_is_registered_or_connected_to() {
         let uri: Uri = format!("http://{host}:8443/").parse().unwrap();
         let refused = runtime.block_on(guarded.call(ConnectInfo::new(uri)));
         let Err(ConnectError::Resolver(fault)) = refused else { panic!("{host}: {refused:?}") };
-        // A number that is not a canonical address is a name, and does not resolve.
+        // Another notation of a number is a name without an address.
         let is_number = !host.starts_with('[') && host.parse::<std::net::Ipv4Addr>().is_err();
         match fault.downcast_ref() {
             Some(ConnectFailure::BlockedAddress) if !is_number => {}

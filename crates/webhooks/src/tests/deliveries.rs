@@ -162,7 +162,7 @@ fn due_deliveries_are_claimed_without_a_pause() {
     fixture.outbox.wait_for_results(20);
 }
 
-/// The clock stands still, so a delivery that waits for the end of its lease never comes.
+/// The clock stands still, so no lease ends.
 #[test]
 fn no_delivery_of_a_backlog_beyond_capacity_waits_for_its_lease() {
     let receiver = Receiver::start(|_| OK);

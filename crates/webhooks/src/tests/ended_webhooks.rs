@@ -1,4 +1,4 @@
-//! Webhooks that are deleted or disabled while their deliveries are queued on this node.
+//! Webhooks deleted or disabled while their deliveries are queued on this node.
 
 use std::{
     thread,

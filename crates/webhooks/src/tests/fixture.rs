@@ -1,4 +1,4 @@
-//! A dispatcher for tests: fast settings, a clock that stands still, an outbox in memory.
+//! A dispatcher for tests: fast settings, a manual clock, an outbox in memory.
 
 use std::{
     ops::Range,
@@ -33,7 +33,7 @@ pub(crate) struct Fixture {
     pub(crate) clock: Arc<TestClock>,
 }
 
-/// A clock that stands still until a test advances it.
+/// A manual clock.
 #[derive(Default)]
 pub(crate) struct TestClock(AtomicI64);
 
@@ -61,7 +61,7 @@ pub(crate) fn settings() -> Settings {
     }
 }
 
-/// Returns settings whose timeout is longer than any test.
+/// Returns settings with a timeout longer than any test.
 pub(crate) fn endless() -> Settings {
     let (timeout, lease) = (Duration::from_mins(10), Duration::from_mins(11));
     Settings { timeout, lease, ..settings() }

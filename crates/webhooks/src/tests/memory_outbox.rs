@@ -29,7 +29,7 @@ pub(crate) struct State {
     pub(crate) ended: HashSet<WebhookId>,
     /// Number of queries for ended webhooks.
     pub(crate) queries: usize,
-    /// Number of calls that fail before the database is back.
+    /// Number of calls to fail before the database is back.
     pub(crate) failures_left: usize,
     /// The delivery with a corrupt row.
     pub(crate) corrupt: Option<DeliveryId>,
@@ -44,7 +44,7 @@ pub(crate) struct Row {
     /// Number of claims and releases.
     pub(crate) claimed: usize,
     pub(crate) released: usize,
-    /// Number of times that the delivery was expedited.
+    /// Number of expedite calls with effect.
     pub(crate) expedited: usize,
 }
 
@@ -218,7 +218,7 @@ pub(crate) fn webhook_id(number: u16) -> WebhookId {
     WebhookId::new(NOW, [0, 0, 0, 0, 0, 0, 0, 0, high, low])
 }
 
-/// Returns a delivery of envelope `envelope` to target `target`, whose URL is empty.
+/// Returns a delivery of envelope `envelope` to target `target` with an empty URL.
 pub(crate) fn delivery(target: u16, envelope: u32) -> LeasedDelivery {
     let target = Target {
         webhook_id: webhook_id(target),

@@ -59,7 +59,7 @@ impl Receiver {
         Self::start_wrapped(Arc::new(|stream| stream), reply)
     }
 
-    /// Returns a receiver that reports each request and waits for a signal to respond.
+    /// Returns a receiver that reports each request and waits for a signal before its response.
     pub(crate) fn gated() -> (Self, mpsc::Receiver<()>, mpsc::Sender<()>) {
         let (arrived, arrival) = mpsc::channel();
         let (go, gate) = mpsc::channel();

@@ -1,4 +1,4 @@
-//! Receivers that do not respond: others are not delayed, and their deliveries are deferred.
+//! Unresponsive receivers: their deliveries are deferred, and other receivers are not delayed.
 
 use std::{
     net::TcpListener,
@@ -31,11 +31,11 @@ fn backlog(target: &Arc<Target>, count: u32) -> Arc<MemoryOutbox> {
 fn unresponsive() -> (Receiver, Arc<AtomicBool>) {
     let is_responsive = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&is_responsive);
-    let answer = move |_: &_| if flag.load(Ordering::SeqCst) { OK } else { Reply::Close };
-    (Receiver::start(answer), is_responsive)
+    let reply = move |_: &_| if flag.load(Ordering::SeqCst) { OK } else { Reply::Close };
+    (Receiver::start(reply), is_responsive)
 }
 
-/// Waits for statistics, which are collected every second.
+/// Waits for statistics. Workers update them every second.
 fn wait_for_stats(fixture: &Fixture, wanted: impl Fn(&Stats) -> bool) -> Stats {
     let until = Instant::now() + Duration::from_secs(20);
     loop {

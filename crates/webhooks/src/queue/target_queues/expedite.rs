@@ -34,9 +34,9 @@ impl TargetQueues {
 
     /// Expedites deferred deliveries of a target after a response.
     ///
-    /// Expedites as many as may be in flight at once; their responses expedite the others. An unstable target therefore
-    /// costs no more than its responses. The response that closes the breaker expedites a full batch, because other
-    /// nodes may claim a part of them.
+    /// Expedites as many as may be in flight at once. Further responses expedite the others, so an unstable target costs
+    /// no more than its responses. The response to a probe closes the breaker and expedites a full batch, because other
+    /// nodes may claim a part of the batch.
     pub(super) fn expedite_deferred(
         &mut self,
         id: WebhookId,
@@ -48,7 +48,7 @@ impl TargetQueues {
         let is_deferred = |(delivery, deferral): &mut (LeasedDelivery, Deferral)| {
             delivery.target.webhook_id == id && deferral.from > now
         };
-        // Deliveries that were not released yet go back to the queue.
+        // Deliveries not released yet go back to the queue.
         let unreleased = self.to_release.extract_if(.., is_deferred).take(max);
         let unreleased: Vec<_> = unreleased.map(|(delivery, _)| delivery).collect();
         self.expedited.extend(self.deferred.expedite(id, max - unreleased.len(), now));

@@ -22,8 +22,8 @@ pub(super) struct TargetState {
 impl TargetState {
     /// Whether another request may start while `free_slots` are free. The first request always may.
     ///
-    /// A target that is not responsive has one request at a time. A responsive target has at most half as many as are
-    /// left for others: if many targets begin to hang at once, some slots stay free.
+    /// An untried or unresponsive target has one request at a time. A responsive target has at most half as many requests
+    /// as slots are free. If many targets begin to hang at once, some slots stay free.
     pub(super) fn may_start(&self, free_slots: usize, per_target_max: usize) -> bool {
         match (self.in_flight, self.breaker.health()) {
             (0, _) => true,
@@ -47,14 +47,14 @@ impl TargetState {
         self.idle_since = None;
     }
 
-    /// Returns the time since the first call that found the target idle.
+    /// Returns the time since the first call with an idle target.
     pub(super) fn idle_time(&mut self, now: Instant) -> Duration {
         let since = self.is_idle().then(|| *self.idle_since.get_or_insert(now));
         since.map_or(Duration::ZERO, |since| now.duration_since(since))
     }
 
-    /// Removes queued deliveries whose leases end before `needed` and returns their number. Queues are nearly in the
-    /// order of their leases.
+    /// Removes deliveries with leases that end before `needed` and returns the number of removed deliveries. A queue is
+    /// nearly in the order of lease ends.
     pub(super) fn remove_expired(&mut self, needed: Timestamp) -> usize {
         let before = self.queue.len();
         while self.queue.pop_front_if(|first| first.lease_until < needed).is_some() {}

@@ -1,6 +1,6 @@
-use std::ops::Range;
+mod deferral;
 
-use sealpost_domain::DeliveryId;
+use std::ops::Range;
 
 use super::*;
 use crate::tests::{
@@ -22,7 +22,7 @@ fn push_all(targets: &mut TargetQueues, target: u16, envelopes: Range<u32>) {
     }
 }
 
-/// Starts all requests that may start.
+/// Starts all possible requests.
 fn start(targets: &mut TargetQueues) -> Vec<(WebhookId, Slot)> {
     let next = || targets.next_delivery().map(|(next, slot)| (next.target.webhook_id, slot));
     std::iter::from_fn(next).collect()
@@ -100,7 +100,7 @@ fn hanging_targets_leave_slots_for_responsive_ones() {
     assert_eq!(ids(&start(&mut targets)), [webhook_id(1)]);
 }
 
-/// Returns the number that the id was made of.
+/// Returns the number of a test webhook.
 fn id_number(id: WebhookId) -> u32 {
     (0..1000_u16).find(|number| webhook_id(*number) == id).unwrap().into()
 }
@@ -135,129 +135,6 @@ fn responsive_targets_that_begin_to_hang_leave_slots_for_others() {
     assert!((39..=62).contains(&hanging), "{hanging}");
     push(&mut targets, 40, 0);
     assert_eq!(ids(&start(&mut targets)), [webhook_id(40)]);
-}
-
-#[test]
-fn an_opening_breaker_defers_the_queue() {
-    let mut targets = targets(8, 512);
-    let after = |seconds| NOW.plus(Duration::from_secs(seconds));
-    for _ in 0..4 {
-        assert_eq!(attempt(&mut targets, 1, HealthSign::NoResponse, NOW), None);
-    }
-    push_all(&mut targets, 1, 0..4);
-    let (_, slot) = targets.next_delivery().unwrap();
-    let change = targets.finish(webhook_id(1), &slot, HealthSign::NoResponse, NOW);
-    assert_eq!(change, Some(BreakerTransition::Opened));
-    assert_eq!(targets.counts(), QueueCounts { queued: 0, open_breakers: 1 });
-    let released: Vec<_> =
-        targets.take_to_release().iter().map(|(_, deferral)| deferral.from).collect();
-    // The probe is due after 5 s, the others after it.
-    assert_eq!(released, [after(5), after(40), after(40)]);
-
-    push(&mut targets, 1, 9);
-    assert_eq!((targets.to_release(), targets.next_delivery().is_none()), (1, true));
-
-    assert!(targets.push(delivery(1, 10), 0, after(30)), "the probe");
-    assert!(targets.push(delivery(1, 11), 0, after(30)));
-    let probe = start(&mut targets);
-    assert_eq!((probe.len(), targets.to_release()), (1, 2));
-    let change = targets.finish(webhook_id(1), &probe[0].1, HealthSign::Response, after(31));
-    assert_eq!(change, Some(BreakerTransition::Closed));
-    assert_eq!(
-        (targets.to_release(), targets.counts().queued),
-        (0, 2),
-        "the deferred deliveries are queued again"
-    );
-    push_all(&mut targets, 1, 20..30);
-    assert_eq!(start(&mut targets).len(), 8);
-}
-
-/// Releases deferred deliveries like a delivery worker, without jitter.
-fn release(targets: &mut TargetQueues, now: Timestamp) -> Vec<(DeliveryId, Timestamp)> {
-    let released = targets.take_to_release();
-    let released_rows: Vec<_> =
-        released.iter().map(|(held, deferral)| (held.id(), deferral.due_at(0))).collect();
-    for (id, due_at) in &released_rows {
-        targets.record_released(*id, *due_at, now);
-    }
-    released_rows
-}
-
-#[test]
-fn the_response_that_closes_a_breaker_expedites_the_deferred_deliveries_of_its_target() {
-    let mut targets = targets(8, 512);
-    let after = |seconds| NOW.plus(Duration::from_secs(seconds));
-    for target in [1, 2] {
-        for _ in 0..5 {
-            attempt(&mut targets, target, HealthSign::NoResponse, NOW);
-        }
-        push_all(&mut targets, target, 0..101);
-    }
-    let released_rows = release(&mut targets, NOW);
-    assert_eq!(targets.take_expedited(), []);
-    attempt(&mut targets, 1, HealthSign::Response, after(6));
-    let expedited = targets.take_expedited();
-    // The probe is already due.
-    let expected = released_rows
-        .iter()
-        .filter(|(id, due_at)| id.webhook_id == webhook_id(1) && *due_at > after(6));
-    let expected: Vec<_> = expected
-        .map(|(id, from)| ExpeditedDelivery { id: *id, from: *from, to: after(6) })
-        .collect();
-    assert_eq!((expedited.len(), expedited), (100, expected));
-    attempt(&mut targets, 1, HealthSign::Response, after(7));
-    assert_eq!(targets.take_expedited(), [], "once");
-}
-
-#[test]
-fn an_unstable_target_expedites_at_most_its_bound_in_flight() {
-    let mut targets = targets(8, 512);
-    attempt(&mut targets, 1, HealthSign::NoResponse, NOW);
-    push_all(&mut targets, 1, 0..108);
-    release(&mut targets, NOW);
-    let (_, slot) = targets.next_delivery().unwrap();
-    targets.finish(webhook_id(1), &slot, HealthSign::Response, NOW);
-    assert_eq!((targets.take_expedited().len(), targets.counts().queued), (8, 7));
-}
-
-#[test]
-fn withdrawn_deliveries_are_not_expedited() {
-    let mut targets = targets(8, 512);
-    for _ in 0..5 {
-        attempt(&mut targets, 1, HealthSign::NoResponse, NOW);
-    }
-    push_all(&mut targets, 1, 0..9);
-    release(&mut targets, NOW);
-    targets.withdraw(webhook_id(1), NOW);
-    attempt(&mut targets, 1, HealthSign::Response, NOW.plus(Duration::from_secs(6)));
-    assert_eq!(targets.take_expedited(), []);
-}
-
-#[test]
-fn a_failed_probe_is_followed_by_another_deferred_delivery() {
-    let mut targets = targets(8, 512);
-    let after = |seconds| NOW.plus(Duration::from_secs(seconds));
-    for _ in 0..5 {
-        attempt(&mut targets, 1, HealthSign::NoResponse, NOW);
-    }
-    push_all(&mut targets, 1, 0..9);
-    let released_rows = release(&mut targets, NOW);
-    targets.schedule_probes(NOW);
-    assert_eq!(targets.take_expedited(), [], "one was released as the probe");
-    for (probe, (failed, next)) in [(5, 15), (15, 35)].into_iter().enumerate() {
-        attempt(&mut targets, 1, HealthSign::NoResponse, after(failed));
-        targets.schedule_probes(after(failed));
-        targets.schedule_probes(after(failed));
-        let (id, from) = released_rows[1 + probe];
-        assert_eq!(targets.take_expedited(), [ExpeditedDelivery { id, from, to: after(next) }]);
-    }
-    attempt(&mut targets, 1, HealthSign::NoResponse, after(35));
-    targets.schedule_probes(after(36));
-    assert_eq!(
-        targets.take_expedited(),
-        [],
-        "the next deferred delivery is due before the next probe"
-    );
 }
 
 #[test]

@@ -1,0 +1,33 @@
+//! The bounds of circuit breakers.
+
+use std::time::Duration;
+
+use crate::settings::Settings;
+
+/// Bounds of a circuit breaker, scaled to the retry schedule.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BreakerSettings {
+    /// Failures in a row before the breaker opens.
+    pub(crate) failures_max: u32,
+    /// Time from opening to the first probe.
+    pub(crate) probe_pause: Duration,
+    /// Bound on the pause. The pause doubles after each failed probe.
+    pub(crate) probe_pause_max: Duration,
+    /// Minimum deferral of deliveries except the probe.
+    pub(crate) deferral_min: Duration,
+    /// Bound on the duration of a probe.
+    pub(crate) attempt_timeout: Duration,
+}
+
+impl BreakerSettings {
+    pub(crate) fn new(settings: &Settings) -> Self {
+        let scaled = |duration| settings.schedule.scaled(duration);
+        Self {
+            failures_max: settings.breaker_failures.max(1),
+            probe_pause: scaled(settings.probe_pause),
+            probe_pause_max: scaled(settings.probe_pause_max.max(settings.probe_pause)),
+            deferral_min: scaled(settings.bounds.deferral_min),
+            attempt_timeout: settings.timeout,
+        }
+    }
+}
