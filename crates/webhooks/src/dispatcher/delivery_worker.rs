@@ -22,12 +22,13 @@ use super::{
 };
 use crate::{
     circuit_breaker::target_health::HealthSign,
-    http::{attempt_report::AttemptReport, client::ClientFactory, sender_cache::SenderCache},
+    http::{client::ClientFactory, sender_cache::SenderCache},
     queue::{
         fair_queue::Slot,
         release_batch::HeldDelivery,
         target_queues::{QueueCounts, TargetQueues},
     },
+    retry::attempt_report::AttemptReport,
     settings::Settings,
 };
 

@@ -16,13 +16,14 @@ use awc::{
 use rustls::ClientConfig;
 use sealpost_domain::AttemptFailure;
 
-use super::attempt_report::{AttemptReport, BodyBounds};
+use super::response::{BodyBounds, read_response};
 use crate::{
     address_guard::{
         AddressPolicy,
         connector::{ConnectFailure, GuardedConnector},
         resolver::NameResolver,
     },
+    retry::attempt_report::AttemptReport,
     settings::Bounds,
     signing::signed_request::SignedRequest,
 };
@@ -89,7 +90,7 @@ impl TargetClient {
             headers.insert(name, value);
         }
         match timeout(self.timeout, request.send_body(signed.body)).await {
-            Ok(Ok(response)) => AttemptReport::read(response, self.body_bounds).await,
+            Ok(Ok(response)) => read_response(response, self.body_bounds).await,
             Ok(Err(error)) => AttemptReport::failed(classify(&error)),
             Err(_) => AttemptReport::failed(AttemptFailure::Timeout),
         }

@@ -6,11 +6,13 @@ use sealpost_domain::{AttemptFailure, Target, ports::EventSigner};
 use sealpost_wallet::{Keyring, WalletError};
 
 use super::{
-    attempt_report::AttemptReport,
     client::{ClientFactory, TargetClient},
     metrics,
 };
-use crate::signing::{signed_request::SignedRequest, signing_keys::SigningKeys};
+use crate::{
+    retry::attempt_report::AttemptReport,
+    signing::{signed_request::SignedRequest, signing_keys::SigningKeys},
+};
 
 pub(crate) struct TargetSender {
     target: Arc<Target>,

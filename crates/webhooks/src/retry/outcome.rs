@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use sealpost_domain::{AttemptFailure, Outcome, Timestamp};
 
-use super::schedule::{RetrySchedule, with_jitter};
-use crate::http::attempt_report::AttemptReport;
+use super::{
+    attempt_report::AttemptReport,
+    schedule::{RetrySchedule, with_jitter},
+};
 
 /// Decides the outcome of attempt number `attempts`, which ended `at`. Calls `jitter`, any number, only for a retry.
 pub(crate) fn decide(

@@ -9,9 +9,8 @@ use super::{DeliveryWorker, FinishedAttempt};
 use crate::{
     circuit_breaker::{BreakerTransition, target_health::HealthSign},
     dispatcher::outcome_message::OutcomeMessage,
-    http::attempt_report::AttemptReport,
     queue::release_batch::batch_releases,
-    retry,
+    retry::{self, attempt_report::AttemptReport},
     signing::signed_request::event_id,
 };
 

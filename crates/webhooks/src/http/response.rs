@@ -1,4 +1,4 @@
-//! The result of an attempt, as the HTTP client saw it.
+//! Reads responses.
 //!
 //! A response is hostile input: the client reads few bytes, for a short time, and keeps only printable text.
 
@@ -12,19 +12,7 @@ use awc::{
 use futures_util::StreamExt as _;
 use sealpost_domain::{AttemptFailure, ReceiverResponse};
 
-use crate::retry::retry_after::RetryAfter;
-
-/// The result of one attempt.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct AttemptReport {
-    /// `Ok` if the receiver responded with 2xx in time.
-    pub(crate) result: Result<(), AttemptFailure>,
-    pub(crate) response: Option<ReceiverResponse>,
-    /// The requested delay, if the status gives the header `Retry-After` a meaning.
-    pub(crate) retry_after: Option<RetryAfter>,
-    /// The receiver asks for no further attempt of this delivery.
-    pub(crate) is_aborted: bool,
-}
+use crate::retry::{attempt_report::AttemptReport, retry_after::RetryAfter};
 
 /// Bounds on reading a response body.
 #[derive(Debug, Clone, Copy)]
@@ -33,34 +21,22 @@ pub(super) struct BodyBounds {
     pub(super) timeout: Duration,
 }
 
-impl AttemptReport {
-    /// Describes an attempt without a response.
-    pub(crate) fn failed(failure: AttemptFailure) -> Self {
-        Self { result: Err(failure), response: None, retry_after: None, is_aborted: false }
-    }
-
-    /// Reads a response. Only the status decides whether the attempt succeeded.
-    pub(super) async fn read(response: ClientResponse, bounds: BodyBounds) -> Self {
-        let (status, headers) = (response.status(), response.headers());
-        let failure = AttemptFailure::HttpStatus(status.as_u16());
-        let result = if status.is_success() { Ok(()) } else { Err(failure) };
-        let retry_after = match status {
-            StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => headers
-                .get(RETRY_AFTER)
-                .and_then(|value| value.to_str().ok())
-                .and_then(RetryAfter::parse),
-            _ => None,
-        };
-        let is_aborted = headers.get(DELIVERY).is_some_and(|value| value == ABORT);
-        let excerpt = excerpt_text(&read_beginning(response, bounds).await);
-        let response = Some(ReceiverResponse { status: status.as_u16(), excerpt });
-        Self { result, response, retry_after, is_aborted }
-    }
-
-    /// Whether the target responded at all, with any status.
-    pub(crate) fn has_response(&self) -> bool {
-        self.response.is_some() || self.result == Err(AttemptFailure::TooLarge)
-    }
+/// Reads a response. Only the status decides whether the attempt succeeded.
+pub(super) async fn read_response(response: ClientResponse, bounds: BodyBounds) -> AttemptReport {
+    let (status, headers) = (response.status(), response.headers());
+    let failure = AttemptFailure::HttpStatus(status.as_u16());
+    let result = if status.is_success() { Ok(()) } else { Err(failure) };
+    let retry_after = match status {
+        StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => headers
+            .get(RETRY_AFTER)
+            .and_then(|value| value.to_str().ok())
+            .and_then(RetryAfter::parse),
+        _ => None,
+    };
+    let is_aborted = headers.get(DELIVERY).is_some_and(|value| value == ABORT);
+    let excerpt = excerpt_text(&read_beginning(response, bounds).await);
+    let response = Some(ReceiverResponse { status: status.as_u16(), excerpt });
+    AttemptReport { result, response, retry_after, is_aborted }
 }
 
 /// Reads a body within the bounds and returns its beginning.

@@ -1,0 +1,29 @@
+//! The result of an attempt, before the decision about a retry.
+
+use sealpost_domain::{AttemptFailure, ReceiverResponse};
+
+use super::retry_after::RetryAfter;
+
+/// The result of one attempt.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct AttemptReport {
+    /// `Ok` if the receiver responded with 2xx in time.
+    pub(crate) result: Result<(), AttemptFailure>,
+    pub(crate) response: Option<ReceiverResponse>,
+    /// The requested delay, if the status gives the header `Retry-After` a meaning.
+    pub(crate) retry_after: Option<RetryAfter>,
+    /// The receiver asks for no further attempt of this delivery.
+    pub(crate) is_aborted: bool,
+}
+
+impl AttemptReport {
+    /// Describes an attempt without a response.
+    pub(crate) fn failed(failure: AttemptFailure) -> Self {
+        Self { result: Err(failure), response: None, retry_after: None, is_aborted: false }
+    }
+
+    /// Whether the target responded at all, with any status.
+    pub(crate) fn has_response(&self) -> bool {
+        self.response.is_some() || self.result == Err(AttemptFailure::TooLarge)
+    }
+}
