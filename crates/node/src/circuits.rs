@@ -52,7 +52,7 @@ pub(crate) fn reload(file: Option<&Path>, sealpost: &Sealpost) {
             }
         }
         Err(fault) => {
-            tracing::error!(error = fault.with_causes(), "the circuits stay as they were");
+            tracing::error!(error = %fault.with_causes(), "the circuits stay as they were");
         }
     }
 }

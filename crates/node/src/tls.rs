@@ -67,7 +67,7 @@ impl Tls {
             }
             Err(fault) => {
                 tracing::error!(
-                    error = fault.with_causes(),
+                    error = %fault.with_causes(),
                     "the certificate was not read again; the one before stays"
                 );
             }

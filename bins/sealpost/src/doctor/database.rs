@@ -79,7 +79,7 @@ fn migrations(database: &Database, will_migrate: bool, findings: &mut Vec<Findin
     let pending = match database.pending_migrations() {
         Ok(pending) => pending,
         Err(error) => {
-            findings.push(Finding::fail("schema", database_error(error).to_string()));
+            findings.push(Finding::fail("schema", database_error(error).with_causes()));
             return false;
         }
     };
