@@ -1,4 +1,4 @@
-//! Embedded migrations are read at compile time: a changed one has to compile this crate again.
+//! Recompiles the crate after a change of a migration, because migrations are embedded at compile time.
 
 fn main() {
     println!("cargo:rerun-if-changed=../../migrations");

@@ -12,7 +12,7 @@ pub(crate) fn run(args: &DatabaseArgs) -> Result<(), Fault> {
     let database = open_database(&settings, &settings.database_url())?;
     let progress = Progress::start();
     let tell = |name: &str| progress.tell(&format!("applying {name}"));
-    let applied = database.migrate_telling(&tell).map_err(database_error)?;
+    let applied = database.migrate_with_progress(&tell).map_err(database_error)?;
     drop(progress);
     let said = match &applied[..] {
         [] => "the database is up to date\n".to_owned(),

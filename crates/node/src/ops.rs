@@ -80,7 +80,7 @@ fn observe(node: &Components) {
     for (cache, entries) in node.sealpost.cache_entries() {
         ::metrics::gauge!("sealpost_cache_entries", "cache" => cache).set(float(entries));
     }
-    for pool in node.database.connections() {
+    for pool in node.database.pool_states() {
         for (state, count) in [("busy", pool.busy), ("idle", pool.idle)] {
             ::metrics::gauge!(
                 "sealpost_database_pool_connections", "pool" => pool.pool, "state" => state

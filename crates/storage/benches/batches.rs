@@ -1,17 +1,17 @@
-//! What the send path's batches cost: `cargo bench -p sealpost-storage`.
+//! Benchmarks of the batches of the send path: `cargo bench -p sealpost-storage`.
 //!
-//! Every batch does what a committer does: it locks the facts of its callers and recipients, stores an envelope of
-//! 1,400 sealed bytes and a leased delivery each, counts usage, and commits durably. Then its deliveries are settled, so
-//! that the queue stays as short as it is in life. PostgreSQL is a private server that forces every commit to the disk.
+//! Every batch locks the facts of callers and recipients, stores envelopes of 1,400 sealed bytes with a leased
+//! delivery each, counts usage, and commits durably. Then the outcomes of the deliveries are recorded, so that the
+//! queue stays short. The PostgreSQL server is private and forces every commit to the disk.
 #![expect(clippy::expect_used, reason = "a benchmark that cannot run stops")]
 
 use std::{sync::Arc, time::Duration};
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput};
 use sealpost_domain::{
-    Account, AccountId, ApiKey, ApiKeyId, AttemptResult, Did, Envelope, EnvelopeHash, EnvelopeId,
-    EnvelopeMeta, EventKind, KeyStatus, Label, LeaseToken, LeasedDelivery, Outcome, Plan, Session,
-    Suite, Timestamp, TokenHash, Webhook, WebhookId, WebhookStatus, Wrapped,
+    Account, AccountId, ApiKey, ApiKeyId, AttemptResult, Did, Envelope, EnvelopeId, EnvelopeMeta,
+    EventKind, KeyStatus, Label, LeaseToken, LeasedDelivery, Outcome, Plan, Session, Timestamp,
+    TokenHash, Webhook, WebhookId, WebhookStatus, Wrapped,
     ports::{
         AdmissionFacts, Claim, Durability, FactsQuery, Outbox as _, Store, StoreError, WriteSet,
     },
@@ -30,15 +30,15 @@ fn main() {
         database.migrate().expect("a fresh database can be migrated");
         let mut load = Load::new(&database);
         for size in [1, 16, 64, 256] {
-            send_and_settle(&mut criterion, name, &mut load, size);
+            send_and_record(&mut criterion, name, &mut load, size);
         }
-        claim_and_settle(&mut criterion, name, &mut load);
+        claim_and_record(&mut criterion, name, &mut load);
     }
     criterion.final_summary();
 }
 
-fn send_and_settle(criterion: &mut Criterion, name: &str, load: &mut Load<'_>, size: u32) {
-    let mut group = criterion.benchmark_group(format!("{name}: store a batch, settle it"));
+fn send_and_record(criterion: &mut Criterion, name: &str, load: &mut Load<'_>, size: u32) {
+    let mut group = criterion.benchmark_group(format!("{name}: store a batch, record outcomes"));
     group.throughput(Throughput::Elements(size.into()));
     group.bench_with_input(BenchmarkId::from_parameter(size), &size, |bencher, size| {
         let database = load.database;
@@ -51,7 +51,7 @@ fn send_and_settle(criterion: &mut Criterion, name: &str, load: &mut Load<'_>, s
                         let facts = tx.lock_batch_facts(&batch.wanted)?;
                         tx.apply(&batch.changes(facts)?)
                     })
-                    .and_then(|()| settle(database, &batch.leased))
+                    .and_then(|()| record(database, &batch.leased))
                     .expect("the batch can be stored");
             },
             BatchSize::SmallInput,
@@ -60,9 +60,10 @@ fn send_and_settle(criterion: &mut Criterion, name: &str, load: &mut Load<'_>, s
     group.finish();
 }
 
-/// Deliveries that nobody holds, as after a restart.
-fn claim_and_settle(criterion: &mut Criterion, name: &str, load: &mut Load<'_>) {
-    let mut group = criterion.benchmark_group(format!("{name}: claim what is due, settle it"));
+/// Deliveries without a lease, as after a restart.
+fn claim_and_record(criterion: &mut Criterion, name: &str, load: &mut Load<'_>) {
+    let mut group =
+        criterion.benchmark_group(format!("{name}: claim due deliveries, record outcomes"));
     group.throughput(Throughput::Elements(CLAIMED.into()));
     group.bench_function(BenchmarkId::from_parameter(CLAIMED), |bencher| {
         let database = load.database;
@@ -76,8 +77,8 @@ fn claim_and_settle(criterion: &mut Criterion, name: &str, load: &mut Load<'_>) 
                     .expect("the batch can be stored");
             },
             |()| {
-                let taken = database.claim(&claim()).expect("the database answers");
-                settle(database, &taken).expect("what was claimed can be settled");
+                let taken = database.claim(&claim()).expect("deliveries can be claimed");
+                record(database, &taken).expect("outcomes can be recorded");
             },
             BatchSize::PerIteration,
         );
@@ -85,11 +86,11 @@ fn claim_and_settle(criterion: &mut Criterion, name: &str, load: &mut Load<'_>) 
     group.finish();
 }
 
-fn settle(database: &Database, held: &[LeasedDelivery]) -> Result<(), StoreError> {
+fn record(database: &Database, held: &[LeasedDelivery]) -> Result<(), StoreError> {
     database.settle(&held.iter().map(success).collect::<Vec<_>>(), FAILING_MAX)
 }
 
-/// Far enough in time that every envelope is due.
+/// Claims at a time when every envelope is due.
 fn claim() -> Claim {
     let now = NOW.plus(Duration::from_hours(24 * 365));
     let limit = usize::try_from(CLAIMED).unwrap_or(usize::MAX);
@@ -97,14 +98,14 @@ fn claim() -> Claim {
     Claim { now, limit, per_target_max: limit, lease: LeaseToken(9), lease_until }
 }
 
-/// Senders and recipients, and how many envelopes there were.
+/// Senders and recipients, and the number of envelopes sent.
 struct Load<'a> {
     database: &'a Database,
-    people: Vec<Person>,
+    participants: Vec<Participant>,
     sent: u32,
 }
 
-/// What a committer is given, and what it decides.
+/// The input of one batch.
 struct Batch {
     wanted: FactsQuery,
     envelopes: Vec<Arc<Envelope>>,
@@ -114,18 +115,18 @@ struct Batch {
 impl<'a> Load<'a> {
     fn new(database: &'a Database) -> Self {
         let store: &dyn Store = database;
-        let people: Vec<_> = (0..KEYS).map(Person::new).collect();
+        let participants: Vec<_> = (0..KEYS).map(Participant::new).collect();
         store
             .write(Durability::Durable, |tx| {
-                people.iter().try_for_each(|person| {
-                    tx.insert_account(&person.account)?;
-                    tx.insert_key(&person.key)?;
-                    tx.insert_session(&person.session)?;
-                    tx.insert_webhook(&person.webhook)
+                participants.iter().try_for_each(|participant| {
+                    tx.insert_account(&participant.account)?;
+                    tx.insert_key(&participant.key)?;
+                    tx.insert_session(&participant.session)?;
+                    tx.insert_webhook(&participant.webhook)
                 })
             })
             .expect("the database can be filled");
-        Self { database, people, sent: 0 }
+        Self { database, participants, sent: 0 }
     }
 
     fn batch(&mut self, size: u32) -> Batch {
@@ -133,7 +134,8 @@ impl<'a> Load<'a> {
         let (mut envelopes, mut leased) = (Vec::new(), Vec::new());
         for _ in 0..size {
             self.sent += 1;
-            let (sender, recipient) = (self.person(self.sent), self.person(self.sent / 7));
+            let (sender, recipient) =
+                (self.participant(self.sent), self.participant(self.sent / 7));
             let envelope = envelope(self.sent, sender.key.id, recipient.key.id);
             leased.push(delivery(&envelope, &recipient.webhook));
             envelopes.push(Arc::new(envelope));
@@ -147,9 +149,9 @@ impl<'a> Load<'a> {
         Batch { wanted, envelopes, leased }
     }
 
-    fn person(&self, turn: u32) -> &Person {
-        let place = usize::try_from(turn % KEYS).expect("a small number");
-        self.people.get(place).expect("there are so many")
+    fn participant(&self, turn: u32) -> &Participant {
+        let index = usize::try_from(turn % KEYS).expect("the index fits in usize");
+        self.participants.get(index).expect("the index is in range")
     }
 }
 
@@ -171,14 +173,14 @@ impl Batch {
     }
 }
 
-struct Person {
+struct Participant {
     account: Account,
     key: ApiKey,
     session: Session,
     webhook: Webhook,
 }
 
-impl Person {
+impl Participant {
     fn new(number: u32) -> Self {
         let account_id = AccountId::new(NOW, random(number));
         let token = TokenHash([u8::try_from(number).expect("few keys"); 32]);
@@ -219,16 +221,10 @@ impl Person {
 }
 
 fn envelope(number: u32, sender: ApiKeyId, recipient: ApiKeyId) -> Envelope {
+    let id = EnvelopeId::new(NOW.plus(Duration::from_millis(number.into())), random(number));
+    let meta = EnvelopeMeta::example(id, sender, recipient);
     Envelope {
-        meta: EnvelopeMeta {
-            id: EnvelopeId::new(NOW.plus(Duration::from_millis(number.into())), random(number)),
-            sender,
-            recipient,
-            suite: Suite::Hybrid,
-            hash: EnvelopeHash([1; 32]),
-            payload_size_bytes: 1400,
-            timestamp: NOW,
-        },
+        meta: EnvelopeMeta { payload_size_bytes: 1400, timestamp: NOW, ..meta },
         sealed: vec![0x5A; SEALED],
         signature: [2; 64],
     }
@@ -264,7 +260,7 @@ fn sort<T: Ord>(ids: &mut Vec<T>) {
     ids.dedup();
 }
 
-/// Nothing fails here.
+/// No delivery fails here.
 const FAILING_MAX: Duration = Duration::from_hours(1);
 const KEYS: u32 = 64;
 const CLAIMED: u32 = 256;

@@ -1,5 +1,5 @@
-//! Opens an embedded database, opens an account in it, and reads it back:
-//! `cargo run -p sealpost-storage --example embedded -- sqlite:/tmp/example.db`.
+//! Opens an embedded database, stores an account and reads the account back: `cargo run -p sealpost-storage --example
+//! embedded -- sqlite:/tmp/example.db`.
 
 use std::error::Error;
 
@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let database = Database::open(&url, Settings::default())?;
     println!("{url:?}: applied {:?}", database.migrate()?);
 
-    // The time and the random bytes are the caller's to give.
+    // Time and random bytes come from the caller.
     let now = Timestamp::from_millis(1_767_225_600_000);
     let [a, b, c, d] = std::process::id().to_be_bytes();
     let id = AccountId::new(now, [a, b, c, d, 0, 0, 0, 0, 0, 0]);

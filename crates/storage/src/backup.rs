@@ -1,4 +1,4 @@
-//! A copy of the embedded database, made while others write.
+//! Online backups of the embedded database.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -10,20 +10,22 @@ use diesel::{connection::SimpleConnection, prelude::*, sql_query, sql_types::Tex
 use sealpost_domain::ports::StoreError;
 
 use crate::{
-    connect::{Target, connect},
-    connection::AnyConnection,
+    connection::{
+        AnyConnection,
+        connect::{Target, connect},
+        fault::{Fault, refused},
+    },
     database::Database,
-    fault::{Fault, refused},
 };
 
-/// Why there is no copy.
+/// An error of a backup.
 #[derive(Debug, thiserror::Error)]
 enum BackupFault {
-    #[error("the copy is damaged: {0}")]
+    #[error("the backup failed its integrity check: {0}; check the disk and try again")]
     Damaged(String),
-    #[error("this is no embedded database: use pg_dump")]
+    #[error("only an embedded database can be copied: use pg_dump for PostgreSQL")]
     Server,
-    #[error("the path of the copy is not UTF-8")]
+    #[error("the path of the backup is not UTF-8: choose another path")]
     Path,
 }
 
@@ -34,7 +36,7 @@ struct Check {
 }
 
 impl Database {
-    /// Writes what is committed now into a file that is not there yet, and checks it. Nobody waits for it.
+    /// Writes all committed data into a new file and checks the file. Other transactions do not wait.
     pub fn backup(&self, file: &Path) -> Result<(), StoreError> {
         let Some(source) = &self.file else { return Err(refused(BackupFault::Server)) };
         let mut options = OpenOptions::new();
@@ -53,7 +55,7 @@ fn copy(connection: AnyConnection, file: &Path) -> Result<(), Fault> {
         return Err(Fault::Refused(BackupFault::Server.into()));
     };
     let path = file.to_str().ok_or(Fault::Refused(BackupFault::Path.into()))?;
-    // A reader that may write: not into what it reads.
+    // The connection stays a reader of the source; the pragma permits writing the copy.
     source.batch_execute("PRAGMA query_only = OFF")?;
     sql_query("VACUUM INTO ?").bind::<Text, _>(path).execute(&mut source)?;
     let mut copied =
@@ -62,8 +64,8 @@ fn copy(connection: AnyConnection, file: &Path) -> Result<(), Fault> {
     match &found[..] {
         [Check { integrity_check }] if integrity_check == "ok" => Ok(()),
         other => {
-            let said = other.first().map(|check| check.integrity_check.clone());
-            Err(Fault::Refused(BackupFault::Damaged(said.unwrap_or_default()).into()))
+            let message = other.first().map(|check| check.integrity_check.clone());
+            Err(Fault::Refused(BackupFault::Damaged(message.unwrap_or_default()).into()))
         }
     }
 }

@@ -1,18 +1,29 @@
-//! One connection type for both databases, and how a statement is written for each of them where the common type
-//! cannot do it.
+//! Connections to either database.
+
+pub(crate) mod connect;
+pub(crate) mod fair_mutex;
+pub(crate) mod fault;
+pub(crate) mod pool;
+pub(crate) mod reader;
+pub(crate) mod server_info;
+pub(crate) mod transaction;
+pub(crate) mod url;
 
 use diesel::{PgConnection, SqliteConnection};
 
-/// A connection to either database. It is opened by [`Manager`](crate::pool::Manager) alone: the derived `establish`
-/// would take the URL of a server that is away for the name of a file.
+/// A connection to either database.
+///
+/// Only [`Manager`](crate::connection::pool::Manager) opens connections. The derived `establish` would mistake the URL
+/// of an unreachable server for a file name.
 #[derive(diesel::MultiConnection)]
 pub(crate) enum AnyConnection {
     Postgres(PgConnection),
     Sqlite(SqliteConnection),
 }
 
-/// Repeats an expression for the concrete connection of each database: one text for what the derived type cannot
-/// do, such as conflict clauses, batches and locks.
+/// Repeats an expression for the concrete connection of each database.
+///
+/// Needed for queries that the derived type cannot run: conflict clauses, batches and locks.
 macro_rules! on_backend {
     ($conn:expr, $c:ident => $body:expr) => {
         match $conn {

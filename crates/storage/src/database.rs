@@ -1,97 +1,73 @@
 //! The database as the rest of the service holds it.
 
 use std::{
-    path,
+    path::{self, PathBuf},
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use metrics::{counter, histogram};
-use sealpost_domain::{
-    Timestamp,
-    ports::{Durability, Lookup, OwnerLookup, Store, StoreError, Tx},
-};
+use sealpost_domain::ports::{Durability, Lookup, OwnerLookup, Store, StoreError, Tx};
 
 use crate::{
-    claiming::Walk,
-    connect::{ConnectFault, Target},
-    connection::AnyConnection,
-    facts::Memory,
-    fault::{Fault, refused, unavailable},
-    gate::Gate,
-    heard::Heard,
-    migrate, outbox,
-    pool::{self, POOL_TIMEOUTS, POOL_WAIT, Pool},
-    reader::Reader,
-    unit::Unit,
-    url::DatabaseUrl,
+    connection::{
+        AnyConnection,
+        connect::{ConnectFault, Target},
+        fair_mutex::FairMutex,
+        fault::{Fault, refused, unavailable},
+        pool::{self, POOL_TIMEOUTS, POOL_WAIT, Pool},
+        reader::Reader,
+        transaction::Transaction,
+        url::DatabaseUrl,
+    },
+    migrations,
+    queue::{claim_cursor::ClaimCursor, success_throttle::SuccessThrottle},
+    send::facts_cache::FactsCache,
+    settings::Settings,
 };
 
-/// How a database is used.
+/// Open connections of one pool.
 #[derive(Debug, Clone, Copy)]
-pub struct Settings {
-    /// How many connections there are at the most. Of an embedded database these are the readers: one more writes.
-    pub pool_max: u32,
-    /// How long to wait for a connection, or for the turn to write.
-    pub connection_timeout: Duration,
-    /// How long one statement of PostgreSQL may take; half of it may be spent on waiting for a lock.
-    pub statement_timeout: Duration,
-    /// How many sessions, how many keys and how many webhooks are remembered between batches of sends.
-    pub facts_remembered_max: usize,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            pool_max: 16,
-            connection_timeout: Duration::from_secs(2),
-            statement_timeout: Duration::from_secs(10),
-            facts_remembered_max: 16_384,
-        }
-    }
-}
-
-/// The connections of one pool.
-#[derive(Debug, Clone, Copy)]
-pub struct Connections {
-    /// What the pool is called.
+pub struct PoolState {
+    /// The name of the pool.
     pub pool: &'static str,
-    /// In use.
+    /// Connections in use.
     pub busy: u32,
-    /// Open, and free.
+    /// Connections open and free.
     pub idle: u32,
 }
 
-/// An open database. Copies of the handle share its connections.
+/// An open database. Clones share connections.
 #[derive(Debug, Clone)]
 pub struct Database {
     pub(crate) writers: Pool,
     readers: Pool,
-    /// SQLite has one writer, so they queue here.
-    turn: Option<Arc<Gate>>,
-    /// Shared by the copies, so that together they come around.
-    pub(crate) walk: Arc<Walk>,
-    pub(crate) heard: Arc<Heard>,
-    memory: Arc<Memory>,
-    pub(crate) patience: Duration,
+    /// The queue of writers of SQLite, which has one writer.
+    write_lock: Option<Arc<FairMutex>>,
+    /// Shared by the clones, so that every webhook is claimed in turn.
+    pub(crate) claim_cursor: Arc<ClaimCursor>,
+    pub(crate) success_throttle: Arc<SuccessThrottle>,
+    facts_cache: Arc<FactsCache>,
+    pub(crate) write_timeout: Duration,
     pub(crate) settings: Settings,
-    /// Where the embedded one is.
-    pub(crate) file: Option<path::PathBuf>,
+    /// The file of an embedded database.
+    pub(crate) file: Option<PathBuf>,
 }
 
 impl Database {
-    /// Opens the database; an embedded one is made where there is none, with nothing in it. Says at once why where it
-    /// cannot: [`StoreError::Unavailable`] where a server cannot be reached, [`StoreError::Refused`] where the file
-    /// cannot be used.
+    /// Opens the database, and creates a missing file of an embedded database.
+    ///
+    /// Connects at once, so that errors show here: [`StoreError::Unavailable`] for an unreachable server,
+    /// [`StoreError::Refused`] for an unusable file.
     pub fn open(url: &DatabaseUrl, settings: Settings) -> Result<Self, StoreError> {
-        let memory = Arc::new(Memory::new(settings.facts_remembered_max));
-        let open = |kind, target, size| pool::open(kind, target, size, &settings, &memory);
+        let cache = Arc::new(FactsCache::new(settings.facts_cached_max));
+        let open = |name, target, size| pool::open(name, target, size, &settings, &cache);
         match url {
             DatabaseUrl::Postgres(url) => {
                 let target = Target::Postgres(url.clone());
                 let writers = open("all", target, settings.pool_max).map_err(unavailable)?;
                 let readers = writers.clone();
-                Ok(Self::of((writers, readers), None, memory, settings))
+                Ok(Self::of((writers, readers), None, cache, settings))
             }
             DatabaseUrl::Sqlite(path) => {
                 let path = path::absolute(path).map_err(refused)?;
@@ -102,7 +78,7 @@ impl Database {
                         .map_err(unusable)?;
                 Ok(Self {
                     file: Some(path),
-                    ..Self::of((writers, readers), Some(Arc::default()), memory, settings)
+                    ..Self::of((writers, readers), Some(Arc::default()), cache, settings)
                 })
             }
         }
@@ -110,61 +86,58 @@ impl Database {
 
     fn of(
         (writers, readers): (Pool, Pool),
-        turn: Option<Arc<Gate>>,
-        memory: Arc<Memory>,
+        write_lock: Option<Arc<FairMutex>>,
+        facts_cache: Arc<FactsCache>,
         settings: Settings,
     ) -> Self {
         Self {
             writers,
             readers,
-            turn,
-            walk: Arc::default(),
-            heard: Arc::default(),
-            memory,
-            patience: settings.connection_timeout,
+            write_lock,
+            claim_cursor: Arc::default(),
+            success_throttle: Arc::default(),
+            facts_cache,
+            write_timeout: settings.connection_timeout,
             settings,
             file: None,
         }
     }
 
-    /// Brings the database to this version and answers with the names of what was applied. Several nodes may do so at
-    /// once. Refused where the database is newer than this binary.
+    /// Applies all missing migrations and returns the names. Several nodes may do so at once. Refused if the database
+    /// is newer than the binary.
     pub fn migrate(&self) -> Result<Vec<String>, StoreError> {
-        self.migrate_telling(&|_name| {})
+        self.migrate_with_progress(&|_name| {})
     }
 
-    /// The same, and says the name of each migration before it is applied. Where another transaction was in the way
-    /// it begins anew, and says them again.
-    pub fn migrate_telling(&self, tell: &dyn Fn(&str)) -> Result<Vec<String>, StoreError> {
-        self.transact(Durability::Durable, |conn| migrate::apply(conn, tell))
+    /// Does the same as [`migrate`](Self::migrate) and reports the name of each migration before it is applied. After
+    /// contention with another transaction, all names are reported again.
+    pub fn migrate_with_progress(
+        &self,
+        progress: &dyn Fn(&str),
+    ) -> Result<Vec<String>, StoreError> {
+        self.transact(Durability::Durable, |conn| migrations::apply(conn, progress))
     }
 
-    /// The names of the migrations that are missing. Refused where the database is newer than this binary.
+    /// Returns the names of the missing migrations. Refused if the database is newer than the binary.
     pub fn pending_migrations(&self) -> Result<Vec<String>, StoreError> {
-        self.read(migrate::pending)
+        self.read(migrations::pending)
     }
 
-    /// Makes every delivery due that anybody holds. For an embedded database at start, when nobody can.
-    pub fn release_every_lease(&self, now: Timestamp) -> Result<(), StoreError> {
-        self.transact(Durability::Relaxed, |conn| outbox::release_every_lease(conn, now))
-    }
-
-    /// How its connections stand, by pool: PostgreSQL has one for all, SQLite one for those who read and one for who
-    /// writes.
-    pub fn connections(&self) -> Vec<Connections> {
-        let pools = match self.turn {
+    /// Returns the state of each pool. PostgreSQL has one pool; SQLite has one for readers and one for the writer.
+    pub fn pool_states(&self) -> Vec<PoolState> {
+        let pools = match self.write_lock {
             None => vec![("all", &self.writers)],
             Some(_) => vec![("readers", &self.readers), ("writers", &self.writers)],
         };
         let of = |(pool, connections): (&'static str, &Pool)| {
             let state = connections.state();
             let busy = state.connections.saturating_sub(state.idle_connections);
-            Connections { pool, busy, idle: state.idle_connections }
+            PoolState { pool, busy, idle: state.idle_connections }
         };
         pools.into_iter().map(of).collect()
     }
 
-    /// Runs one look-up.
+    /// Runs one lookup.
     pub(crate) fn read<T>(
         &self,
         work: impl Fn(&mut AnyConnection) -> Result<T, Fault>,
@@ -172,16 +145,16 @@ impl Database {
         Reader::new(&self.readers).run(work)
     }
 
-    /// Runs work that no port of [`Tx`] knows, in one transaction; again where another one was in the way.
+    /// Runs work outside the ports of [`Tx`] in one transaction, and repeats the work after contention.
     pub(crate) fn transact<T>(
         &self,
         durability: Durability,
         work: impl Fn(&mut AnyConnection) -> Result<T, Fault>,
     ) -> Result<T, StoreError> {
         let attempt = || {
-            let mut unit = self.unit(durability)?;
-            let value = unit.run(&work)?;
-            unit.commit()?;
+            let mut transaction = self.transaction(durability)?;
+            let value = transaction.run(&work)?;
+            transaction.commit()?;
             Ok(value)
         };
         for _ in 1..TRIES_MAX {
@@ -193,26 +166,26 @@ impl Database {
         attempt()
     }
 
-    pub(crate) fn unit(&self, durability: Durability) -> Result<Unit, StoreError> {
-        let turn = match &self.turn {
+    pub(crate) fn transaction(&self, durability: Durability) -> Result<Transaction, StoreError> {
+        let guard = match &self.write_lock {
             None => None,
-            Some(gate) => {
+            Some(lock) => {
                 let began = Instant::now();
-                let pass = gate.enter(self.patience);
+                let guard = lock.lock(self.write_timeout);
                 histogram!(POOL_WAIT, "pool" => "turn").record(began.elapsed());
-                if pass.is_none() {
+                if guard.is_none() {
                     counter!(POOL_TIMEOUTS, "pool" => "turn").increment(1);
                 }
-                Some(pass.ok_or_else(|| unavailable("the turn to write did not come in time"))?)
+                Some(guard.ok_or_else(|| unavailable(WRITE_LOCK_TIMEOUT))?)
             }
         };
-        Unit::begin(&self.writers, turn, durability, Arc::clone(&self.memory))
+        Transaction::begin(&self.writers, guard, durability, Arc::clone(&self.facts_cache))
     }
 }
 
 impl Store for Database {
     fn begin(&self, durability: Durability) -> Result<Box<dyn Tx + '_>, StoreError> {
-        Ok(Box::new(self.unit(durability)?))
+        Ok(Box::new(self.transaction(durability)?))
     }
 
     fn lookup(&self) -> Result<Box<dyn Lookup + '_>, StoreError> {
@@ -228,11 +201,11 @@ impl Store for Database {
         if pending.is_empty() {
             return Ok(());
         }
-        Err(refused(migrate::VersionFault::Behind(pending.join(", "))))
+        Err(refused(migrations::VersionFault::Behind(pending.join(", "))))
     }
 }
 
-/// A file that cannot be opened will not open by itself, except where another process has it locked.
+/// Classifies an error of opening a file. Only the lock of another process is temporary.
 fn unusable(fault: ConnectFault) -> StoreError {
     match fault {
         ConnectFault::Setup(error) => Fault::Driver(error).into(),
@@ -240,5 +213,7 @@ fn unusable(fault: ConnectFault) -> StoreError {
     }
 }
 
-/// As often as `write` on `dyn Store` tries.
+const WRITE_LOCK_TIMEOUT: &str = "timed out waiting for other writers; try again";
+
+/// Equals the number of tries of `write` on `dyn Store`.
 const TRIES_MAX: u32 = 3;

@@ -1,7 +1,7 @@
-//! The ports of the domain on SQLite and PostgreSQL, through diesel.
+//! Implements the ports of the domain on SQLite and PostgreSQL with diesel.
 //!
 //! [`Database`] implements [`Store`](sealpost_domain::ports::Store), [`Outbox`](sealpost_domain::ports::Outbox) and
-//! [`KekMarks`](sealpost_domain::ports::KekMarks). Which database it is, is decided at run time by a [`DatabaseUrl`]:
+//! [`KekMarks`](sealpost_domain::ports::KekMarks). A [`DatabaseUrl`] selects the database at run time:
 //!
 //! ```
 //! use sealpost_domain::ports::{Durability, Store};
@@ -22,84 +22,62 @@
 //! # }
 //! ```
 //!
-//! # How it is cut
+//! # Layout
 //!
-//! One text serves both databases: a `schema` of portable types, and one module for each aggregate. The databases
-//! are told apart in these places alone:
+//! | folder | content |
+//! |---|---|
+//! | `connection` | URL, opening, pools, transactions, the write queue of SQLite, driver errors |
+//! | `query` | fragments of SQL: row locks, lists of values, prepared statements, column lists |
+//! | `rows` | the types of rows, each with a column list |
+//! | `records` | accounts, keys, webhooks, envelopes, badges, governance and audit |
+//! | `send` | the send path: admission facts, batch statements, idempotency keys |
+//! | `queue` | the delivery queue: claims, leases, outcomes, expedited and repeated deliveries |
+//! | `housekeeping` | retention, daily counts, remains of deleted webhooks |
+//! | `kek_rotation` | replacing encrypted secrets under a new key-encryption key |
 //!
-//! - `connect`: how a connection is opened and set up;
-//! - `unit`: how a transaction begins, and what it waits for at its end;
-//! - `locking`: row locks, which SQLite does without because who writes is alone;
-//! - `batch`: statements over whole batches, the hot path;
-//! - `migrate`: who migrates first, and whether anything was migrated yet.
+//! The text of most queries serves both databases. The databases differ only in the following places:
 //!
-//! `fault` is the one place that says what a driver's error means, and never by the name of a constraint.
+//! - `connection/connect`: opening and configuring a connection;
+//! - `connection/transaction`: beginning a transaction and its durability;
+//! - `query/row_lock`: row locks, not needed by SQLite, which has one writer;
+//! - `send/statements`, `queue/statements` and `housekeeping/purge_envelopes`: statements over whole batches;
+//! - `migrations`: the lock and the table of applied migrations.
 //!
-//! # What to know
+//! `connection/fault` classifies driver errors, never by the name of a constraint.
 //!
-//! - SQLite has one writer. Those who want to write queue in the order of coming, for as long as
-//!   [`Settings::connection_timeout`]; readers never wait for them.
-//! - PostgreSQL runs at READ COMMITTED: every statement sees what was committed before it. What a decision depends on
-//!   is therefore locked before it is read.
-//! - A connection that died is replaced where nothing was lost by it: before a transaction and at a look-up outside
-//!   one. A transaction under way fails with `Unavailable`; nothing of it is stored, unless it was the commit whose
-//!   answer was lost.
-//! - Deadlocks and time-outs are known by PostgreSQL's English messages, because the driver hides their codes. The
-//!   connection asks for English; where the role may not (before PostgreSQL 15 only superusers may) and the server
-//!   speaks another language, they are reported as `Refused`.
-//! - Settings are made for the connection: a pooler that hands out connections by transaction, such as `PgBouncer`,
-//!   needs `max_prepared_statements`, and the time-outs set on the role.
+//! # Behaviour
+//!
+//! - SQLite has one writer. Writers queue in order of arrival, for at most [`Settings::connection_timeout`]. Readers
+//!   never wait for a writer.
+//! - PostgreSQL runs at READ COMMITTED: every statement sees the rows committed before it. A transaction therefore
+//!   locks the rows of a decision before it reads them.
+//! - A dead connection is replaced at the start of a transaction and for a lookup outside a transaction. A transaction
+//!   already in progress fails with `Unavailable` and stores nothing. If only the response to COMMIT is lost, the
+//!   error is `InDoubt`.
+//! - Deadlocks and timeouts are recognised by PostgreSQL's English messages, because the driver hides the codes. The
+//!   connection asks for English. Before PostgreSQL 15 only superusers may do so; on a server with another language
+//!   the errors become `Refused`.
+//! - Settings belong to the connection. A pooler such as `PgBouncer` in transaction mode needs
+//!   `max_prepared_statements`, and the timeouts set on the role.
 
-mod about;
-mod account;
-mod any_of;
-mod audit;
 mod backup;
-mod badge;
-mod batch;
-mod channel;
-mod claiming;
-mod columns;
-mod connect;
 mod connection;
 mod database;
-mod delivery;
-mod envelope;
-mod facts;
-mod fault;
-mod finding;
-mod former;
-mod gate;
-mod governance;
-mod heard;
 mod housekeeping;
-mod idempotency;
-mod issuer;
-mod kek;
-mod key;
-mod ledger;
-mod locking;
-mod lookup;
-mod migrate;
-mod outbox;
-mod owner;
-mod plan;
-mod pool;
-mod reader;
-mod retiring;
-mod revocation;
-mod rewrap;
+mod kek_rotation;
+mod migrations;
+mod query;
+mod queue;
+mod records;
+mod rows;
 mod schema;
-mod settling;
-mod tally;
-mod unit;
-mod url;
-mod usage;
-mod webhook;
+mod send;
+mod settings;
 
 #[cfg(test)]
 mod tests;
 
-pub use about::{About, Server};
-pub use database::{Connections, Database, Settings};
-pub use url::{DatabaseUrl, PostgresUrl, UrlFault};
+pub use connection::server_info::{DatabaseInfo, ServerInfo};
+pub use connection::url::{DatabaseUrl, PostgresUrl, UrlFault};
+pub use database::{Database, PoolState};
+pub use settings::Settings;

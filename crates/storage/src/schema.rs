@@ -1,4 +1,4 @@
-//! The tables, in types that both databases have: ids are text, instants are milliseconds.
+//! The tables, in types of both databases: ids are text, instants are milliseconds.
 
 diesel::table! {
     accounts (id) {
@@ -129,7 +129,7 @@ diesel::table! {
 }
 
 diesel::table! {
-    former_webhooks (id) {
+    deleted_webhooks (id) {
         id -> Text,
     }
 }
@@ -163,7 +163,7 @@ diesel::table! {
 }
 
 diesel::table! {
-    remembered (api_key_id, idempotency_key) {
+    idempotency_keys (api_key_id, idempotency_key) {
         api_key_id -> Text,
         idempotency_key -> Text,
         fingerprint -> Binary,
@@ -181,7 +181,7 @@ diesel::table! {
 }
 
 diesel::table! {
-    chores (name) {
+    housekeeping_tasks (name) {
         name -> Text,
         node -> BigInt,
         until -> BigInt,
@@ -199,9 +199,9 @@ diesel::table! {
 }
 
 diesel::table! {
-    counted (what) {
-        what -> Text,
-        up_to -> Text,
+    daily_count_progress (source) {
+        source -> Text,
+        last_counted -> Text,
     }
 }
 
@@ -283,7 +283,7 @@ diesel::joinable!(api_keys -> accounts (account_id));
 diesel::joinable!(badges -> assessments (assessment_id));
 diesel::joinable!(deliveries -> envelopes (envelope_id));
 diesel::joinable!(deliveries -> webhooks (webhook_id));
-diesel::joinable!(remembered -> envelopes (envelope_id));
+diesel::joinable!(idempotency_keys -> envelopes (envelope_id));
 diesel::allow_tables_to_appear_in_same_query!(
     accounts,
     api_keys,
@@ -293,6 +293,6 @@ diesel::allow_tables_to_appear_in_same_query!(
     deliveries,
     envelopes,
     handles,
-    remembered,
+    idempotency_keys,
     webhooks
 );

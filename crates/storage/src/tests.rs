@@ -1,6 +1,6 @@
-//! One suite of cases for both databases.
+//! Test cases that run on both databases.
 
-/// Makes a test of each case on SQLite and on PostgreSQL.
+/// Declares a test of each case on SQLite and on PostgreSQL.
 macro_rules! on_both {
     ($($case:ident),* $(,)?) => {
         mod sqlite {
@@ -12,35 +12,11 @@ macro_rules! on_both {
     };
 }
 
-mod about;
-mod accounts;
-mod auditing;
-mod backlogs;
-mod badging;
-mod channels;
-mod claiming;
-mod committing;
-mod disabling;
-mod facts;
+mod connection;
 mod fixture;
-mod governing;
 mod housekeeping;
-mod issuing;
-mod keys;
-mod logging;
+mod kek_rotation;
 mod migrations;
-mod owning;
-mod postgres_only;
-mod relying;
-mod remembering;
-mod reviving;
-mod revoking;
-mod rewrapping;
-mod rotating;
-mod sending;
-mod settling;
-mod sharing;
-mod sqlite_only;
-mod transactions;
-mod waiting;
-mod webhooks;
+mod queue;
+mod records;
+mod send;

@@ -2,11 +2,11 @@
 
 use sealpost_domain::{Clock as _, Timestamp};
 use sealpost_node::SystemClock;
-use sealpost_storage::Server;
+use sealpost_storage::ServerInfo;
 
 use crate::doctor::finding::Finding;
 
-pub(super) fn look(server: Option<&Server>) -> Finding {
+pub(super) fn look(server: Option<&ServerInfo>) -> Finding {
     let now = SystemClock.now();
     judge(now, server.map(|server| server.now))
 }

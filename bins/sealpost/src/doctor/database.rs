@@ -1,14 +1,14 @@
 //! The database: whether it can be reached, fits this version, and keeps what it is given.
 
 use sealpost_node::{Settings, database_error, open_database};
-use sealpost_storage::{About, Database, DatabaseUrl};
+use sealpost_storage::{Database, DatabaseInfo, DatabaseUrl};
 
 use crate::{doctor::finding::Finding, fault::Fault};
 
 /// A database that answers.
 pub(super) struct Opened {
     pub(super) database: Database,
-    pub(super) about: About,
+    pub(super) about: DatabaseInfo,
     /// Whether it has every table that this version knows.
     pub(super) is_current: bool,
 }
@@ -45,13 +45,13 @@ pub(super) fn look(settings: &Settings, findings: &mut Vec<Finding>) -> Option<O
     }
 }
 
-fn open(settings: &Settings, url: &DatabaseUrl) -> Result<(Database, About), Fault> {
+fn open(settings: &Settings, url: &DatabaseUrl) -> Result<(Database, DatabaseInfo), Fault> {
     let database = open_database(&settings.database, url)?;
-    let about = database.about().map_err(database_error)?;
+    let about = database.info().map_err(database_error)?;
     Ok((database, about))
 }
 
-fn doubts(settings: &Settings, about: &About) -> Vec<Finding> {
+fn doubts(settings: &Settings, about: &DatabaseInfo) -> Vec<Finding> {
     let Some(server) = about.server else { return Vec::new() };
     let mut doubts = Vec::new();
     if server.version < TESTED_SINCE {

@@ -88,6 +88,21 @@ pub struct EnvelopeMeta {
     pub timestamp: Timestamp,
 }
 
+impl EnvelopeMeta {
+    /// Returns metadata for tests and benchmarks, which then need no change for a new field.
+    pub fn example(id: EnvelopeId, sender: ApiKeyId, recipient: ApiKeyId) -> Self {
+        Self {
+            id,
+            sender,
+            recipient,
+            suite: Suite::Hybrid,
+            hash: EnvelopeHash([3; 32]),
+            payload_size_bytes: 4,
+            timestamp: Timestamp::from_millis(1000),
+        }
+    }
+}
+
 /// A complete sealed envelope.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Envelope {

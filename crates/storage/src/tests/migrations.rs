@@ -4,12 +4,12 @@ use std::{collections::BTreeSet, fs, thread};
 
 use diesel_migrations::MigrationHarness;
 use sealpost_domain::{
-    DecisionId, GovernanceSubject, LeaseToken, LeasedDelivery,
+    DecisionId, GovernanceSubject, LeaseToken,
     ports::{Durability::Durable, Outbox, Store, StoreError},
 };
 
 use super::fixture::{self, Fixture, at};
-use crate::{connection::AnyConnection, migrate};
+use crate::{connection::AnyConnection, migrations};
 
 macro_rules! on_both_empty {
     ($($case:ident),* $(,)?) => {
@@ -19,28 +19,29 @@ macro_rules! on_both_empty {
 }
 
 on_both_empty!(
-    an_empty_database_is_behind,
-    what_was_applied_is_applied_no_more,
-    of_many_that_migrate_one_does_it,
-    migrations_go_down_and_up_again,
-    later_migrations_keep_what_is_there,
+    an_empty_database_has_pending_migrations,
+    migrations_are_applied_once,
+    one_of_many_nodes_migrates,
+    migrations_can_be_reverted_and_applied_again,
+    later_migrations_keep_existing_rows,
+    renamed_tables_keep_their_rows,
 );
-on_both!(a_newer_database_is_noticed);
+on_both!(a_newer_database_is_refused);
 
-fn an_empty_database_is_behind(db: &Fixture) {
+fn an_empty_database_has_pending_migrations(db: &Fixture) {
     assert_eq!(db.pending_migrations().unwrap(), names("sqlite"));
     let Err(StoreError::Refused(reason)) = db.check() else { panic!("not refused") };
     assert!(reason.to_string().contains("run `sealpost migrate`"), "{reason}");
 }
 
-fn what_was_applied_is_applied_no_more(db: &Fixture) {
+fn migrations_are_applied_once(db: &Fixture) {
     assert_eq!(db.migrate().unwrap(), names("postgres"));
     assert_eq!(db.pending_migrations().unwrap(), Vec::<String>::new());
     assert_eq!(db.migrate().unwrap(), Vec::<String>::new());
     db.check().unwrap();
 }
 
-fn of_many_that_migrate_one_does_it(db: &Fixture) {
+fn one_of_many_nodes_migrates(db: &Fixture) {
     let applied: Vec<_> = thread::scope(|scope| {
         let nodes: Vec<_> = (0..4).map(|_| scope.spawn(|| db.migrate().unwrap())).collect();
         nodes.into_iter().flat_map(|node| node.join().unwrap()).collect()
@@ -49,14 +50,14 @@ fn of_many_that_migrate_one_does_it(db: &Fixture) {
     db.check().unwrap();
 }
 
-fn migrations_go_down_and_up_again(db: &Fixture) {
+fn migrations_can_be_reverted_and_applied_again(db: &Fixture) {
     db.migrate().unwrap();
     match db.raw() {
         AnyConnection::Postgres(mut pg) => {
-            pg.revert_all_migrations(migrate::POSTGRES).unwrap();
+            pg.revert_all_migrations(migrations::POSTGRES).unwrap();
         }
         AnyConnection::Sqlite(mut lite) => {
-            lite.revert_all_migrations(migrate::SQLITE).unwrap();
+            lite.revert_all_migrations(migrations::SQLITE).unwrap();
         }
     }
     assert_eq!(db.pending_migrations().unwrap(), names("sqlite"));
@@ -64,32 +65,35 @@ fn migrations_go_down_and_up_again(db: &Fixture) {
     db.activate();
 }
 
-fn later_migrations_keep_what_is_there(db: &Fixture) {
+fn later_migrations_keep_existing_rows(db: &Fixture) {
     db.migrate().unwrap();
-    for _ in 1..names("sqlite").len() {
-        match db.raw() {
-            AnyConnection::Postgres(mut pg) => {
-                pg.revert_last_migration(migrate::POSTGRES).unwrap();
-            }
-            AnyConnection::Sqlite(mut lite) => {
-                lite.revert_last_migration(migrate::SQLITE).unwrap();
-            }
-        }
-    }
+    revert_to(db, &names("sqlite")[0]);
     let key = db.activate();
     let to = fixture::webhook(&key.id);
-    // As the first version wrote it; any bytes do for a secret, and the databases spell them differently.
+    // As the first version wrote it. The secret is arbitrary; the databases write binary literals differently.
     db.execute(&format!(
         "INSERT INTO webhooks (id, api_key_id, url, events, secret, status, created_at)
          VALUES ('{}', '{}', '{}', 'envelope.received', {SOME_BYTES}, 'enabled', 3)",
         to.id, key.id, to.url
     ))
     .unwrap();
-    let sent = db.send(&to, 2);
+    let sent = [(); 2].map(|()| fixture::envelope(&key.id, &key.id).meta.id);
+    for id in &sent {
+        db.execute(&format!(
+            "INSERT INTO envelopes (id, sender, recipient, suite, hash, signature, sealed,
+                 payload_size_bytes, created_at)
+             VALUES ('{id}', '{key}', '{key}', 2, {HASH_BYTES}, {SOME_BYTES}, {SOME_BYTES}, 4, 1000);
+             INSERT INTO deliveries (envelope_id, webhook_id, attempts, due_at)
+             VALUES ('{id}', '{}', 0, 1000)",
+            to.id,
+            key = key.id,
+        ))
+        .unwrap();
+    }
     db.execute(&format!(
         "UPDATE deliveries SET attempts = 10, due_at = NULL, last_failure = 'dns'
          WHERE envelope_id = '{}'",
-        sent[1].meta.id
+        sent[1]
     ))
     .unwrap();
     db.execute(&format!(
@@ -102,14 +106,73 @@ fn later_migrations_keep_what_is_there(db: &Fixture) {
     assert_eq!(db.migrate().unwrap(), names("sqlite")[1..]);
     assert_eq!((db.count("envelopes"), db.count("deliveries")), (2, 2));
     let due = db.claim(&fixture::claim_of(1000, 10, LeaseToken(1))).unwrap();
-    assert_eq!(due.iter().map(LeasedDelivery::id).collect::<Vec<_>>(), [sent[0].id()]);
+    assert_eq!(due.iter().map(|delivery| delivery.meta.id).collect::<Vec<_>>(), [sent[0]]);
     assert_eq!(db.count("deliveries WHERE failed_at = 1000 AND due_at IS NULL"), 1);
     let subject = GovernanceSubject::Key(key.id);
     let open = db.store().write(Durable, |tx| tx.open_decisions(&subject)).unwrap();
     assert_eq!(open[0].by, "unknown");
 }
 
-fn a_newer_database_is_noticed(db: &Fixture) {
+fn renamed_tables_keep_their_rows(db: &Fixture) {
+    db.migrate().unwrap();
+    db.activate();
+    revert_to(db, "0009_attempt_numbers");
+    db.execute(&format!(
+        "INSERT INTO remembered (api_key_id, idempotency_key, fingerprint, envelope_id, created_at)
+             VALUES ('ak_1', 'key', {SOME_BYTES}, 'env_1', 5);
+         INSERT INTO former_webhooks (id) VALUES ('wh_1');
+         INSERT INTO chores (name, node, until) VALUES ('purge', 7, 9);
+         INSERT INTO counted (what, up_to) VALUES ('attempts', '41')"
+    ))
+    .unwrap();
+    db.migrate().unwrap();
+    for row in [
+        "idempotency_keys WHERE api_key_id = 'ak_1' AND idempotency_key = 'key' AND created_at = 5",
+        "deleted_webhooks WHERE id = 'wh_1'",
+        "housekeeping_tasks WHERE name = 'purge' AND node = 7 AND until = 9",
+        "daily_count_progress WHERE source = 'attempts' AND last_counted = '41'",
+    ] {
+        assert_eq!(db.count(row), 1, "{row}");
+    }
+    revert_to(db, "0009_attempt_numbers");
+    for row in
+        ["remembered", "former_webhooks", "chores WHERE until = 9", "counted WHERE up_to = '41'"]
+    {
+        assert_eq!(db.count(row), 1, "{row}");
+    }
+    db.migrate().unwrap();
+}
+
+/// As nodes of the previous version write, until they are replaced.
+#[test]
+fn postgres_accepts_statements_with_the_previous_table_names() {
+    let db = fixture::postgres();
+    db.activate();
+    let statements = [
+        &*format!(
+            "INSERT INTO remembered (api_key_id, idempotency_key, fingerprint, envelope_id, created_at)
+             SELECT 'ak_1', 'key', {SOME_BYTES}, 'env_1', 5
+             ON CONFLICT (api_key_id, idempotency_key) DO NOTHING"
+        ),
+        "INSERT INTO former_webhooks (id) VALUES ('wh_1') ON CONFLICT DO NOTHING",
+        "INSERT INTO chores (name, node, until) VALUES ('purge', 7, 9)
+         ON CONFLICT (name) DO UPDATE SET node = excluded.node, until = chores.until + 1
+         WHERE chores.node = excluded.node RETURNING until",
+        "INSERT INTO counted (what, up_to) VALUES ('attempts', '41')
+         ON CONFLICT (what) DO UPDATE SET up_to = '42'",
+    ];
+    for statement in statements.iter().chain(&statements) {
+        db.execute(statement).unwrap();
+    }
+    db.execute("DELETE FROM remembered AS r USING unnest('{5}'::BIGINT[]) AS n (at) WHERE r.created_at = n.at")
+        .unwrap();
+    assert_eq!(db.count("idempotency_keys"), 0);
+    assert_eq!(db.count("deleted_webhooks"), 1);
+    assert_eq!(db.count("housekeeping_tasks WHERE until = 10"), 1);
+    assert_eq!(db.count("daily_count_progress WHERE last_counted = '42'"), 1);
+}
+
+fn a_newer_database_is_refused(db: &Fixture) {
     db.execute("INSERT INTO __diesel_schema_migrations (version) VALUES ('9999')").unwrap();
     for done in [db.check(), db.migrate().map(drop), db.pending_migrations().map(drop)] {
         let Err(StoreError::Refused(reason)) = done else { panic!("not refused") };
@@ -124,7 +187,21 @@ fn both_databases_have_the_same_migrations() {
     assert!(!names("sqlite").is_empty());
 }
 
-/// In order.
+/// Reverts all migrations after this one.
+pub(in crate::tests) fn revert_to(db: &Fixture, last: &str) {
+    for _ in names("sqlite").iter().filter(|name| name.as_str() > last) {
+        match db.raw() {
+            AnyConnection::Postgres(mut pg) => {
+                pg.revert_last_migration(migrations::POSTGRES).unwrap();
+            }
+            AnyConnection::Sqlite(mut lite) => {
+                lite.revert_last_migration(migrations::SQLITE).unwrap();
+            }
+        }
+    }
+}
+
+/// Returns the names in order.
 fn names(backend: &str) -> Vec<String> {
     let folder = format!("{}/../../migrations/{backend}", env!("CARGO_MANIFEST_DIR"));
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
@@ -132,3 +209,5 @@ fn names(backend: &str) -> Vec<String> {
 }
 
 const SOME_BYTES: &str = "(SELECT root FROM api_keys LIMIT 1)";
+/// 32 bytes.
+const HASH_BYTES: &str = "(SELECT login_secret FROM accounts LIMIT 1)";

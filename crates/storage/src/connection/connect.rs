@@ -1,0 +1,156 @@
+//! Opens and configures connections.
+
+use std::{
+    fs::{self, OpenOptions, Permissions},
+    io,
+    os::unix::fs::{OpenOptionsExt, PermissionsExt},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use diesel::{
+    ConnectionError, PgConnection, SqliteConnection, connection::SimpleConnection, prelude::*,
+};
+
+use crate::{
+    connection::{AnyConnection, url::PostgresUrl},
+    settings::Settings,
+};
+
+/// The database to connect to.
+#[derive(Debug, Clone)]
+pub(crate) enum Target {
+    Postgres(PostgresUrl),
+    SqliteReader(PathBuf),
+    SqliteWriter(PathBuf),
+}
+
+/// An error of opening a connection.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ConnectFault {
+    #[error("cannot open the connection")]
+    Connection(#[from] ConnectionError),
+    #[error("cannot configure the connection")]
+    Setup(#[from] diesel::result::Error),
+    #[error("the path of the database file is not UTF-8: choose another path")]
+    Path,
+    #[error("cannot create the database file")]
+    File(#[from] io::Error),
+}
+
+/// Opens and configures a connection.
+pub(crate) fn connect(target: &Target, settings: &Settings) -> Result<AnyConnection, ConnectFault> {
+    match target {
+        Target::Postgres(url) => postgres(url, settings).map(AnyConnection::Postgres),
+        Target::SqliteReader(path) => sqlite(path, &READER).map(AnyConnection::Sqlite),
+        Target::SqliteWriter(path) => {
+            make_private(path)?;
+            sqlite(path, &WRITER).map(AnyConnection::Sqlite)
+        }
+    }
+}
+
+fn postgres(url: &PostgresUrl, settings: &Settings) -> Result<PgConnection, ConnectFault> {
+    let mut conn = PgConnection::establish(&url.with_defaults(&[
+        "application_name=sealpost".to_owned(),
+        format!("connect_timeout={}", settings.connection_timeout.as_secs().max(2)),
+        // Detects a silent server within seconds; the default of the kernel is a quarter of an hour.
+        "keepalives_idle=10".to_owned(),
+        "keepalives_interval=5".to_owned(),
+        "keepalives_count=3".to_owned(),
+        format!("tcp_user_timeout={}", (settings.statement_timeout * 2).as_millis()),
+    ]))?;
+    let millis = |span: Duration| span.as_millis();
+    conn.batch_execute(&format!(
+        "SET statement_timeout = {};
+         SET lock_timeout = {};
+         SET idle_in_transaction_session_timeout = {};
+         {POSTGRES_SESSION}",
+        millis(settings.statement_timeout),
+        millis(settings.statement_timeout / 2),
+        millis(settings.statement_timeout * 3),
+    ))?;
+    Ok(conn)
+}
+
+fn sqlite(path: &Path, pragmas: &[&str]) -> Result<SqliteConnection, ConnectFault> {
+    let mut conn = SqliteConnection::establish(path.to_str().ok_or(ConnectFault::Path)?)?;
+    // One at a time and in this order: the first makes the others wait for a lock instead of failing.
+    for pragma in pragmas {
+        conn.batch_execute(pragma)?;
+    }
+    Ok(conn)
+}
+
+/// Restricts the database file to its owner. SQLite gives the files beside the database the same mode.
+///
+/// Does not open an existing file: closing the file would release the locks of other connections of the process
+/// (POSIX.1, `fcntl`). Without the locks another process may delete the write-ahead log.
+fn make_private(path: &Path) -> io::Result<()> {
+    let of_path =
+        |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+    match OpenOptions::new().create_new(true).write(true).mode(PRIVATE).open(path) {
+        Ok(_file) => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(of_path(error)),
+    }
+    let found = match fs::metadata(path) {
+        // A symbolic link whose target does not exist yet.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let created = OpenOptions::new().create(true).append(true).mode(PRIVATE).open(path);
+            return created.map(drop).map_err(of_path);
+        }
+        found => found.map_err(of_path)?,
+    };
+    if found.permissions().mode() & 0o777 != PRIVATE {
+        fs::set_permissions(path, Permissions::from_mode(PRIVATE)).map_err(of_path)?;
+    }
+    Ok(())
+}
+
+const PRIVATE: u32 = 0o600;
+
+/// Settings of every PostgreSQL session.
+///
+/// - Acknowledged commits are on disk, whatever the default of the server. A stronger setting stays.
+/// - Error messages are in English, because errors are classified by text. Not every role may set the language.
+/// - Reads use indexes. Statements of the hot path find rows by key, and plans are made once, often while a table
+///   is small. Such a plan would scan the whole table permanently. In the queue, dead rows outnumber live rows.
+const POSTGRES_SESSION: &str = "
+    SET default_transaction_isolation = 'read committed';
+    SET enable_seqscan = off;
+    SET enable_hashjoin = off;
+    SET enable_mergejoin = off;
+    SET jit = off;
+    SET plan_cache_mode = force_generic_plan;
+    SELECT set_config('synchronous_commit', 'on', false)
+        WHERE current_setting('synchronous_commit') = 'off';
+    DO $$ BEGIN
+        PERFORM set_config('lc_messages', 'C', false);
+    EXCEPTION WHEN insufficient_privilege THEN NULL;
+    END $$;";
+
+/// Settings of the writer of SQLite.
+///
+/// - A busy timeout, because operator commands write from another process.
+/// - No memory mapping: a disk error would then end the process instead of failing a statement.
+/// - A checkpoint every 4,096 pages. The commit that reaches the length copies the log into the database and blocks
+///   other writers. With the default of 1,000, pages that every batch changes would be copied several times a second.
+const WRITER: [&str; 8] = [
+    "PRAGMA busy_timeout = 5000",
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = FULL",
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA temp_store = MEMORY",
+    "PRAGMA cache_size = -24576",
+    "PRAGMA journal_size_limit = 67108864",
+    "PRAGMA wal_autocheckpoint = 4096",
+];
+
+/// Settings of the readers of SQLite.
+const READER: [&str; 4] = [
+    "PRAGMA busy_timeout = 5000",
+    "PRAGMA query_only = ON",
+    "PRAGMA temp_store = MEMORY",
+    "PRAGMA cache_size = -8192",
+];

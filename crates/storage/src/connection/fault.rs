@@ -1,0 +1,208 @@
+//! Errors of statements, and the classification as [`StoreError`].
+
+use diesel::result::{DatabaseErrorKind as Kind, Error};
+use sealpost_domain::ports::{BoxedError, StoreError};
+
+/// An error of a statement, or of reading rows.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    /// A conditional statement found that another transaction was faster.
+    Contended(Error),
+    /// A stored value is invalid.
+    Corrupt(&'static str),
+    /// Any other error of the driver.
+    Driver(Error),
+    /// A refusal by this crate.
+    Refused(BoxedError),
+}
+
+impl Fault {
+    /// Whether the connection is dead.
+    pub(crate) fn is_fatal(&self) -> bool {
+        match self {
+            Self::Contended(error) | Self::Driver(error) => is_fatal(error),
+            Self::Corrupt(_) | Self::Refused(_) => false,
+        }
+    }
+
+    /// Classifies the error of a COMMIT.
+    pub(crate) fn of_commit(self) -> StoreError {
+        match self {
+            Self::Driver(error) if leaves_in_doubt(&error) => StoreError::InDoubt(error.into()),
+            fault => fault.into(),
+        }
+    }
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        Self::Driver(error)
+    }
+}
+
+impl From<Fault> for StoreError {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Contended(error) => Self::Contended(error.into()),
+            Fault::Corrupt(value) => Self::Corrupt(value),
+            Fault::Refused(error) => Self::Refused(error),
+            Fault::Driver(error) => match classify(&error) {
+                ErrorClass::Unavailable => Self::Unavailable(error.into()),
+                ErrorClass::Contended => Self::Contended(error.into()),
+                ErrorClass::Refused => Self::Refused(error.into()),
+            },
+        }
+    }
+}
+
+/// Wraps an error of getting a connection.
+pub(crate) fn unavailable(error: impl Into<BoxedError>) -> StoreError {
+    StoreError::Unavailable(error.into())
+}
+
+/// Wraps a refusal by this crate.
+pub(crate) fn refused(error: impl Into<BoxedError>) -> StoreError {
+    StoreError::Refused(error.into())
+}
+
+enum ErrorClass {
+    Contended,
+    Refused,
+    Unavailable,
+}
+
+fn classify(error: &Error) -> ErrorClass {
+    match error {
+        Error::RollbackErrorOnCommit { commit_error, .. } => classify(commit_error),
+        Error::DatabaseError(Kind::SerializationFailure, _) => ErrorClass::Contended,
+        Error::BrokenTransactionManager
+        | Error::DatabaseError(
+            Kind::ClosedConnection | Kind::ReadOnlyTransaction | Kind::UnableToSendCommand,
+            _,
+        ) => ErrorClass::Unavailable,
+        Error::DatabaseError(Kind::Unknown, info) => classify_text(info.message()),
+        _ => ErrorClass::Refused,
+    }
+}
+
+/// Classifies an error by text, because diesel drops SQLSTATE and the code of SQLite. The texts of SQLite are fixed;
+/// the connection asks PostgreSQL for English.
+fn classify_text(text: &str) -> ErrorClass {
+    let has = |phrases: &[&str]| phrases.iter().any(|phrase| text.contains(phrase));
+    if has(&CONTENDED) {
+        ErrorClass::Contended
+    } else if has(&UNAVAILABLE) {
+        ErrorClass::Unavailable
+    } else {
+        ErrorClass::Refused
+    }
+}
+
+/// Whether a commit that failed with this error may still have taken effect.
+///
+/// True if the connection to PostgreSQL ended before the response: COMMIT may have arrived. False for
+/// `UnableToSendCommand`, where the connection was known to be closed. SQLite may write the log and then fail to sync.
+fn leaves_in_doubt(error: &Error) -> bool {
+    match error {
+        Error::RollbackErrorOnCommit { commit_error, .. } => leaves_in_doubt(commit_error),
+        Error::DatabaseError(Kind::ClosedConnection, _) => true,
+        Error::DatabaseError(Kind::Unknown, info) => {
+            is_connection_lost(info.message()) || info.message().contains(IO_FAILED)
+        }
+        _ => false,
+    }
+}
+
+/// Whether the connection cannot be used any more. A server that became read-only was demoted; the next connection may
+/// reach the successor.
+fn is_fatal(error: &Error) -> bool {
+    match error {
+        Error::BrokenTransactionManager | Error::RollbackErrorOnCommit { .. } => true,
+        Error::DatabaseError(kind, info) => match kind {
+            Kind::ClosedConnection | Kind::ReadOnlyTransaction | Kind::UnableToSendCommand => true,
+            Kind::Unknown => is_connection_lost(info.message()),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+fn is_connection_lost(text: &str) -> bool {
+    CONNECTION_LOST.iter().any(|phrase| text.starts_with(phrase))
+}
+
+/// 40P01; `SQLITE_BUSY` and `SQLITE_LOCKED`.
+const CONTENDED: [&str; 3] =
+    ["deadlock detected", "database is locked", "database table is locked"];
+
+/// 57014, 55P03, 25P03, 57P01 to 57P03, 53100, 53200; `SQLITE_FULL`, `_IOERR`, `_READONLY`, `_CANTOPEN`.
+const UNAVAILABLE: [&str; 10] = [
+    "canceling statement due to",
+    "server closed the connection unexpectedly",
+    "terminating connection",
+    "the database system is",
+    "No space left on device",
+    "out of memory",
+    "database or disk is full",
+    IO_FAILED,
+    "attempt to write a readonly database",
+    "unable to open database file",
+];
+
+/// `SQLITE_IOERR`.
+const IO_FAILED: &str = "disk I/O error";
+
+/// Messages of PostgreSQL and libpq about a lost connection.
+const CONNECTION_LOST: [&str; 2] =
+    ["server closed the connection unexpectedly", "terminating connection"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at_commit(kind: Kind, message: &str) -> StoreError {
+        let error = Error::DatabaseError(kind, Box::new(message.to_owned()));
+        Fault::Driver(error).of_commit()
+    }
+
+    #[test]
+    fn a_commit_with_a_lost_response_is_in_doubt() {
+        let closed = "server closed the connection unexpectedly";
+        let ended = "terminating connection due to administrator command";
+        for (kind, message) in [
+            (Kind::ClosedConnection, closed),
+            (Kind::Unknown, ended),
+            (Kind::ClosedConnection, "could not receive data from server: Connection timed out"),
+            (Kind::Unknown, "disk I/O error"),
+        ] {
+            let error = at_commit(kind, message);
+            assert!(matches!(error, StoreError::InDoubt(_)), "{error:?}");
+        }
+        let failed = Error::DatabaseError(Kind::Unknown, Box::new(IO_FAILED.to_owned()));
+        let both = Error::RollbackErrorOnCommit {
+            rollback_error: Box::new(Error::BrokenTransactionManager),
+            commit_error: Box::new(failed),
+        };
+        let error = Fault::Driver(both).of_commit();
+        assert!(matches!(error, StoreError::InDoubt(_)), "{error:?}");
+    }
+
+    #[test]
+    fn a_refused_or_unsent_commit_is_not_in_doubt() {
+        for (kind, message) in [
+            (Kind::UnableToSendCommand, "no connection to the server"),
+            (Kind::Unknown, "canceling statement due to lock timeout"),
+            (Kind::Unknown, "database or disk is full"),
+            (Kind::ReadOnlyTransaction, "cannot execute COMMIT in a read-only transaction"),
+        ] {
+            let error = at_commit(kind, message);
+            assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
+        }
+        let error = at_commit(Kind::SerializationFailure, "could not serialize access");
+        assert!(matches!(error, StoreError::Contended(_)), "{error:?}");
+        let error = at_commit(Kind::RestrictViolation, "the stamp of the facts is missing");
+        assert!(matches!(error, StoreError::Refused(_)), "{error:?}");
+        let error = Fault::Driver(Error::BrokenTransactionManager).of_commit();
+        assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
+    }
+}

@@ -1,0 +1,162 @@
+//! Connection pools that do not query the database at every checkout.
+//!
+//! A connection that is found dead advances the failure count of the pool. Every connection opened or tested before the
+//! failure is tested again at the next checkout. So the restart of a server costs one failed statement, which the
+//! caller repeats on a fresh connection at the start of a transaction.
+
+use std::{
+    error::Error,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+
+use diesel::r2d2::R2D2Connection;
+use metrics::{Counter, Histogram, counter, histogram};
+use r2d2::{
+    HandleError, HandleEvent, ManageConnection,
+    event::{CheckoutEvent, TimeoutEvent},
+};
+
+use crate::{
+    connection::{
+        AnyConnection,
+        connect::{ConnectFault, Target, connect},
+        fault::Fault,
+    },
+    send::facts_cache::FactsCache,
+    settings::Settings,
+};
+
+pub(crate) type Pool = r2d2::Pool<Manager>;
+pub(crate) type PooledConnection = r2d2::PooledConnection<Manager>;
+
+/// Opens connections, and counts dead connections.
+#[derive(Debug)]
+pub(crate) struct Manager {
+    target: Target,
+    settings: Settings,
+    failures: AtomicU64,
+    facts_cache: Arc<FactsCache>,
+}
+
+/// A connection of a pool.
+pub(crate) struct Connection {
+    pub(crate) backend: AnyConnection,
+    /// Whether the connection is dead. The pool then closes the connection.
+    pub(crate) is_dead: bool,
+    /// Whether commits do not wait for the disk. SQLite keeps the setting on the connection.
+    pub(crate) is_relaxed: bool,
+    /// The failure count of the pool at the last time that the connection worked.
+    failures: u64,
+}
+
+impl Connection {
+    /// Runs statements and notes whether the connection is dead.
+    pub(crate) fn run<T>(
+        &mut self,
+        work: impl FnOnce(&mut AnyConnection) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        work(&mut self.backend).inspect_err(|fault| self.is_dead |= fault.is_fatal())
+    }
+}
+
+/// Creates a pool of at most `size` connections, and opens the first so that errors show at once.
+///
+/// `name` labels the metrics.
+pub(crate) fn open(
+    name: &'static str,
+    target: Target,
+    size: u32,
+    settings: &Settings,
+    facts_cache: &Arc<FactsCache>,
+) -> Result<Pool, ConnectFault> {
+    let (settings, facts_cache) = (*settings, Arc::clone(facts_cache));
+    let manager = Manager { target, settings, failures: AtomicU64::new(0), facts_cache };
+    drop(manager.connect()?);
+    Ok(r2d2::Pool::builder()
+        .max_size(size)
+        .min_idle(Some(1))
+        .connection_timeout(settings.connection_timeout)
+        .idle_timeout(Some(IDLE_MAX))
+        .test_on_check_out(true)
+        .error_handler(Box::new(ErrorLog))
+        .event_handler(Box::new(PoolMetrics::of(name)))
+        .build_unchecked(manager))
+}
+
+impl ManageConnection for Manager {
+    type Connection = Connection;
+    type Error = ConnectFault;
+
+    fn connect(&self) -> Result<Connection, ConnectFault> {
+        let failures = self.failures.load(Ordering::Acquire);
+        let backend = connect(&self.target, &self.settings)?;
+        self.facts_cache.clear();
+        Ok(Connection { backend, is_dead: false, is_relaxed: false, failures })
+    }
+
+    fn is_valid(&self, connection: &mut Connection) -> Result<(), ConnectFault> {
+        let failures = self.failures.load(Ordering::Acquire);
+        if connection.failures != failures {
+            connection.backend.ping()?;
+            connection.failures = failures;
+        }
+        Ok(())
+    }
+
+    fn has_broken(&self, connection: &mut Connection) -> bool {
+        if connection.is_dead {
+            self.failures.fetch_add(1, Ordering::AcqRel);
+        }
+        connection.is_dead || thread::panicking() || connection.backend.is_broken()
+    }
+}
+
+/// Logs connection errors while the pool keeps trying.
+#[derive(Debug)]
+struct ErrorLog;
+
+impl HandleError<ConnectFault> for ErrorLog {
+    fn handle_error(&self, error: ConnectFault) {
+        let error: &dyn Error = &error;
+        tracing::warn!(error, "cannot connect to the database; trying again");
+    }
+}
+
+/// Records the time that callers wait for a connection.
+#[derive(Debug)]
+struct PoolMetrics {
+    wait: Histogram,
+    timeouts: Counter,
+}
+
+impl PoolMetrics {
+    fn of(name: &'static str) -> Self {
+        Self {
+            wait: histogram!(POOL_WAIT, "pool" => name),
+            timeouts: counter!(POOL_TIMEOUTS, "pool" => name),
+        }
+    }
+}
+
+impl HandleEvent for PoolMetrics {
+    fn handle_checkout(&self, event: CheckoutEvent) {
+        self.wait.record(event.duration());
+    }
+
+    fn handle_timeout(&self, event: TimeoutEvent) {
+        self.wait.record(event.timeout());
+        self.timeouts.increment(1);
+    }
+}
+
+/// Wait for a connection, or for the write lock of SQLite.
+pub(crate) const POOL_WAIT: &str = "sealpost_database_pool_wait_seconds";
+pub(crate) const POOL_TIMEOUTS: &str = "sealpost_database_pool_timeouts_total";
+
+/// Longer than any quiet period of a busy node.
+const IDLE_MAX: Duration = Duration::from_mins(10);

@@ -1,0 +1,35 @@
+//! Lookups outside a transaction. No connection is held between two lookups.
+
+use sealpost_domain::ports::StoreError;
+
+use crate::connection::{
+    AnyConnection,
+    fault::{Fault, unavailable},
+    pool::Pool,
+};
+
+/// Reads committed rows, one statement at a time.
+pub(crate) struct Reader<'a> {
+    pool: &'a Pool,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(pool: &'a Pool) -> Self {
+        Self { pool }
+    }
+
+    /// Runs one lookup, and repeats the lookup on another connection if the first is dead.
+    pub(crate) fn run<T>(
+        &mut self,
+        work: impl Fn(&mut AnyConnection) -> Result<T, Fault>,
+    ) -> Result<T, StoreError> {
+        let mut connection = self.pool.get().map_err(unavailable)?;
+        match connection.run(&work) {
+            Err(_) if connection.is_dead => {}
+            done => return done.map_err(StoreError::from),
+        }
+        // Back to the pool first, so that the pool tests the other connections.
+        drop(connection);
+        self.pool.get().map_err(unavailable)?.run(&work).map_err(StoreError::from)
+    }
+}

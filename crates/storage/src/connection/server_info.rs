@@ -1,0 +1,73 @@
+//! Information about the database engine and the server.
+
+use diesel::{
+    dsl::sql,
+    prelude::*,
+    sql_types::{BigInt, Text},
+};
+use sealpost_domain::{Timestamp, ports::StoreError};
+
+use crate::{
+    connection::{AnyConnection, fault::Fault},
+    database::Database,
+};
+
+/// Information about a database.
+#[derive(Debug, Clone)]
+pub struct DatabaseInfo {
+    /// Name and version of the engine.
+    pub engine: String,
+    /// Present if the database is a server.
+    pub server: Option<ServerInfo>,
+}
+
+/// Information about a database server.
+#[derive(Debug, Clone, Copy)]
+pub struct ServerInfo {
+    /// Version as a number: 150004 is 15.4.
+    pub version: i64,
+    /// Time of the server's clock.
+    pub now: Timestamp,
+    /// Maximum number of connections that the server accepts.
+    pub connections_max: i64,
+    /// Whether committed data is on disk (`fsync` and `full_page_writes`).
+    pub is_durable: bool,
+}
+
+impl Database {
+    /// Queries the database for engine and server.
+    pub fn info(&self) -> Result<DatabaseInfo, StoreError> {
+        self.read(|conn| match conn {
+            AnyConnection::Postgres(_) => info_of_postgres(conn),
+            AnyConnection::Sqlite(_) => {
+                let version = text(conn, "sqlite_version()")?;
+                Ok(DatabaseInfo { engine: format!("SQLite {version}"), server: None })
+            }
+        })
+    }
+}
+
+fn info_of_postgres(conn: &mut AnyConnection) -> Result<DatabaseInfo, Fault> {
+    let engine = format!("PostgreSQL {}", text(conn, "current_setting('server_version')")?);
+    let version = number(conn, "current_setting('server_version_num')::bigint")?;
+    let now = number(conn, "(extract(epoch FROM clock_timestamp()) * 1000)::bigint")?;
+    let connections_max = number(conn, "current_setting('max_connections')::bigint")?;
+    let is_durable = text(
+        conn,
+        "CASE WHEN current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on' \
+         THEN 'yes' ELSE 'no' END",
+    )? == "yes";
+    let now = Timestamp::from_millis(now);
+    Ok(DatabaseInfo {
+        engine,
+        server: Some(ServerInfo { version, now, connections_max, is_durable }),
+    })
+}
+
+fn text(conn: &mut AnyConnection, expression: &str) -> Result<String, Fault> {
+    Ok(diesel::select(sql::<Text>(expression)).get_result(conn)?)
+}
+
+fn number(conn: &mut AnyConnection, expression: &str) -> Result<i64, Fault> {
+    Ok(diesel::select(sql::<BigInt>(expression)).get_result(conn)?)
+}

@@ -1,0 +1,125 @@
+//! Transactions: the only place that begins, commits and rolls back.
+
+use std::{collections::HashMap, sync::Arc};
+
+use diesel::connection::{AnsiTransactionManager, TransactionManager};
+use sealpost_domain::{
+    ApiKeyId, Handle,
+    ports::{Durability, StoreError, Tx},
+};
+
+use crate::{
+    connection::{
+        AnyConnection,
+        fair_mutex::Guard,
+        fault::{Fault, refused, unavailable},
+        on_backend,
+        pool::{Connection, Pool, PooledConnection},
+    },
+    send::facts_cache::FactsCache,
+};
+
+/// A pooled connection inside a transaction. Implements every port that writes. Dropping the transaction rolls back.
+pub(crate) struct Transaction {
+    connection: PooledConnection,
+    /// Whether a statement failed, so that the transaction cannot be committed.
+    failed: bool,
+    /// The owners returned by lookups of handles. The caller's decisions depend on the owners.
+    pub(crate) handles_seen: HashMap<Handle, Option<ApiKeyId>>,
+    pub(crate) facts_cache: Arc<FactsCache>,
+    /// Declared last, so that the connection is back in the pool before the next writer starts.
+    _write_guard: Option<Guard>,
+}
+
+impl Transaction {
+    /// Begins a transaction that may write. Replaces a dead connection, because no work is lost.
+    pub(crate) fn begin(
+        pool: &Pool,
+        write_guard: Option<Guard>,
+        durability: Durability,
+        facts_cache: Arc<FactsCache>,
+    ) -> Result<Self, StoreError> {
+        let mut connection = pool.get().map_err(unavailable)?;
+        if let Err(fault) = begin(&mut connection, durability) {
+            if !connection.is_dead {
+                return Err(fault.into());
+            }
+            // Back to the pool first, so that the pool tests the other connections.
+            drop(connection);
+            connection = pool.get().map_err(unavailable)?;
+            begin(&mut connection, durability)?;
+        }
+        let handles_seen = HashMap::new();
+        let failed = false;
+        Ok(Self { connection, failed, handles_seen, facts_cache, _write_guard: write_guard })
+    }
+
+    /// Runs statements and classifies errors.
+    pub(crate) fn run<T>(
+        &mut self,
+        work: impl FnOnce(&mut AnyConnection) -> Result<T, Fault>,
+    ) -> Result<T, StoreError> {
+        self.connection.run(work).map_err(|fault| {
+            self.failed = true;
+            fault.into()
+        })
+    }
+
+    pub(crate) fn commit(mut self) -> Result<(), StoreError> {
+        if self.failed {
+            // PostgreSQL would report success and roll back.
+            return Err(refused("cannot commit: a statement of this transaction failed"));
+        }
+        let done = self
+            .connection
+            .run(|conn| Ok(on_backend!(conn, c => AnsiTransactionManager::commit_transaction(c))?));
+        done.map_err(Fault::of_commit)
+    }
+}
+
+impl Tx for Transaction {
+    fn commit(self: Box<Self>) -> Result<(), StoreError> {
+        Transaction::commit(*self)
+    }
+}
+
+impl Drop for Transaction {
+    fn drop(&mut self) {
+        if self.connection.is_dead {
+            return;
+        }
+        let done = on_backend!(&mut self.connection.backend, c => {
+            match AnsiTransactionManager::transaction_manager_status_mut(c).transaction_depth() {
+                Ok(Some(_)) => AnsiTransactionManager::rollback_transaction(c),
+                Ok(None) | Err(_) => Ok(()),
+            }
+        });
+        // The pool closes a connection that cannot roll back, which ends the transaction.
+        self.connection.is_dead |= done.is_err();
+    }
+}
+
+/// Begins a transaction in the way that each database needs.
+///
+/// SQLite takes the write lock at once, because a deferred transaction fails at the first write if another writer is
+/// ahead. Durability is set before the transaction. PostgreSQL gets the isolation level again, because a pooler may
+/// have set the level on another server connection.
+fn begin(connection: &mut Connection, durability: Durability) -> Result<(), Fault> {
+    let relaxed = durability == Durability::Relaxed;
+    let sql = match (&connection.backend, relaxed, connection.is_relaxed) {
+        (AnyConnection::Postgres(_), false, _) => "BEGIN ISOLATION LEVEL READ COMMITTED",
+        (AnyConnection::Postgres(_), true, _) => {
+            "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = off"
+        }
+        (AnyConnection::Sqlite(_), true, false) => "PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE",
+        (AnyConnection::Sqlite(_), false, true) => "PRAGMA synchronous = FULL; BEGIN IMMEDIATE",
+        (AnyConnection::Sqlite(_), _, _) => "BEGIN IMMEDIATE",
+    };
+    // Set before the statement: if the statement fails half-way, the next durable transaction sets the pragma back.
+    connection.is_relaxed |= relaxed;
+    connection.run(|conn| {
+        Ok(on_backend!(conn, c => AnsiTransactionManager::begin_transaction_sql(c, sql))?)
+    })?;
+    connection.is_relaxed = relaxed;
+    Ok(())
+}

@@ -1,0 +1,299 @@
+//! The URL of a database.
+
+use std::{fmt, net::IpAddr, path::PathBuf, str::FromStr};
+
+/// The location of the data.
+#[derive(Clone, PartialEq, Eq)]
+pub enum DatabaseUrl {
+    /// A PostgreSQL server, in the syntax of libpq.
+    Postgres(PostgresUrl),
+    /// An embedded SQLite database in a file.
+    Sqlite(PathBuf),
+}
+
+/// The URL of a PostgreSQL server. `Debug` hides user, password and parameters.
+#[derive(Clone, PartialEq, Eq)]
+pub struct PostgresUrl(String);
+
+/// An invalid database URL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum UrlFault {
+    /// Each connection would get a separate database in memory.
+    #[error("a database in memory cannot be shared between connections: give a file, sqlite:PATH")]
+    InMemory,
+    /// The URL cannot be parsed. The message shows no part of the URL, because any part might be the password.
+    #[error(
+        "the database URL cannot be parsed: percent-encode special characters in user and password, such as %40 for @, \
+         %2F for /, %20 for a space and %25 for %"
+    )]
+    Garbled,
+    /// Unknown scheme.
+    #[error("give the database as postgres://USER:PASSWORD@HOST:PORT/NAME or as sqlite:PATH")]
+    Unknown,
+}
+
+impl DatabaseUrl {
+    /// Whether traffic to the database crosses a network. Traffic is not encrypted, because the bundled libpq has no
+    /// TLS.
+    pub fn leaves_the_machine(&self) -> bool {
+        match self {
+            Self::Postgres(url) => url.leaves_the_machine(),
+            Self::Sqlite(_) => false,
+        }
+    }
+}
+
+impl PostgresUrl {
+    /// Judges by the URL alone; without a host, libpq may take a host from the environment. As in libpq, a parameter
+    /// overrides the host part, and `hostaddr` overrides `host`.
+    fn leaves_the_machine(&self) -> bool {
+        let rest = self.0.split_once("://").map_or("", |(_, rest)| rest);
+        let parts = Parts::of(rest);
+        match parts.parameter("hostaddr").or_else(|| parts.parameter("host")) {
+            Some(given) => !given.split(',').all(is_local),
+            None => !parts.hosts.split(',').all(|host| host_of(host).is_some_and(is_local)),
+        }
+    }
+
+    /// Adds `defaults` of the form `key=value` for keys that the URL does not set.
+    pub(crate) fn with_defaults(&self, defaults: &[String]) -> String {
+        let mut url = self.0.clone();
+        for default in defaults {
+            let key = default.split_once('=').map_or(&**default, |(key, _)| key);
+            let given =
+                url.split(['?', '&']).skip(1).any(|pair| pair.split('=').next() == Some(key));
+            if !given {
+                url.push(if url.contains('?') { '&' } else { '?' });
+                url.push_str(default);
+            }
+        }
+        url
+    }
+}
+
+impl FromStr for DatabaseUrl {
+    type Err = UrlFault;
+
+    fn from_str(text: &str) -> Result<Self, UrlFault> {
+        if let Some(rest) =
+            text.strip_prefix("postgres://").or_else(|| text.strip_prefix("postgresql://"))
+        {
+            let is_encoded = is_percent_encoded(rest) && !rest.contains(' ');
+            let is_readable = is_encoded && Parts::of(rest).are_readable();
+            let url = is_readable.then(|| PostgresUrl(text.to_owned()));
+            return url.map(Self::Postgres).ok_or(UrlFault::Garbled);
+        }
+        let path = text.strip_prefix("sqlite:").ok_or(UrlFault::Unknown)?;
+        let path = path.strip_prefix("//").unwrap_or(path);
+        match path {
+            "" => Err(UrlFault::Unknown),
+            _ if path.starts_with(":memory:") => Err(UrlFault::InMemory),
+            _ => Ok(Self::Sqlite(PathBuf::from(path))),
+        }
+    }
+}
+
+/// Whether every `%` is followed by two hexadecimal digits other than 00.
+fn is_percent_encoded(text: &str) -> bool {
+    text.split('%').skip(1).all(|escaped| {
+        let digits = escaped.get(..2).unwrap_or_default();
+        digits.len() == 2 && digits.bytes().all(|byte| byte.is_ascii_hexdigit()) && digits != "00"
+    })
+}
+
+/// The URL after the scheme: `[USER[:PASSWORD]@][HOST[:PORT],…][/NAME][?KEY=VALUE&…]`.
+struct Parts<'a> {
+    user: &'a str,
+    hosts: &'a str,
+    name: &'a str,
+    parameters: &'a str,
+}
+
+impl<'a> Parts<'a> {
+    /// Splits at the same characters as libpq.
+    fn of(rest: &'a str) -> Self {
+        let (user, rest) = match rest.split_once('@') {
+            Some((user, rest)) if !user.contains('/') => (user, rest),
+            _ => ("", rest),
+        };
+        let (place, parameters) = rest.split_once('?').unwrap_or((rest, ""));
+        let (hosts, name) = place.split_once('/').unwrap_or((place, ""));
+        Self { user, hosts, name, parameters }
+    }
+
+    fn are_readable(&self) -> bool {
+        let mut pairs = self.parameters.split('&').filter(|pair| !pair.is_empty());
+        // libpq reads a question mark as part of the user; other parsers as the start of the parameters.
+        !self.user.contains('?')
+            && !self.name.contains('@')
+            && self.hosts.split(',').all(|host| host_of(host).is_some())
+            && pairs.all(|pair| pair.matches('=').count() == 1)
+    }
+
+    /// Returns the last parameter with the name.
+    fn parameter(&self, name: &str) -> Option<&'a str> {
+        let mut pairs = self.parameters.split('&').filter_map(|pair| pair.split_once('='));
+        pairs.rfind(|(key, _)| *key == name).map(|(_, value)| value)
+    }
+}
+
+/// Returns the host of `HOST[:PORT]`. An IPv6 address stands in brackets.
+fn host_of(text: &str) -> Option<&str> {
+    let (host, port) = match text.strip_prefix('[') {
+        Some(address) => address.split_once(']').filter(|(address, port)| {
+            !address.is_empty() && (port.is_empty() || port.starts_with(':'))
+        })?,
+        None => text.split_at(text.find(':').unwrap_or(text.len())),
+    };
+    let port = port.strip_prefix(':').unwrap_or(port);
+    let is_host = !host.contains(['@', ']']) && port.bytes().all(|byte| byte.is_ascii_digit());
+    is_host.then_some(host)
+}
+
+/// Whether a host is the folder of a socket, or the local machine.
+fn is_local(host: &str) -> bool {
+    let is_folder = host.is_empty() || host.starts_with('/') || host.starts_with("%2");
+    is_folder
+        || host == "localhost"
+        || host.parse().is_ok_and(|address: IpAddr| address.is_loopback())
+}
+
+impl fmt::Debug for DatabaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Postgres(url) => url.fmt(f),
+            Self::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
+        }
+    }
+}
+
+/// Shows host, port and database name only.
+impl fmt::Debug for PostgresUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bare = self.0.split('?').next().unwrap_or_default();
+        let rest = bare.split_once("://").map_or("", |(_, rest)| rest);
+        let place = rest.rsplit_once('@').map_or(rest, |(_, place)| place);
+        write!(f, "postgres://{place}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn postgres(text: &str) -> PostgresUrl {
+        match text.parse() {
+            Ok(DatabaseUrl::Postgres(url)) => url,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn both_schemes_of_postgresql_are_accepted() {
+        for text in ["postgres://h/d", "postgresql://h/d"] {
+            assert!(matches!(text.parse(), Ok(DatabaseUrl::Postgres(_))), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_file_path_may_follow_with_or_without_slashes() {
+        for (text, path) in
+            [("sqlite:a/b.db", "a/b.db"), ("sqlite:/a.db", "/a.db"), ("sqlite:///a.db", "/a.db")]
+        {
+            assert_eq!(text.parse(), Ok(DatabaseUrl::Sqlite(path.into())), "{text}");
+        }
+    }
+
+    #[test]
+    fn other_schemes_are_rejected() {
+        for text in ["", "mysql://h/d", "a.db", "sqlite:"] {
+            assert_eq!(text.parse::<DatabaseUrl>(), Err(UrlFault::Unknown), "{text}");
+        }
+        assert_eq!("sqlite::memory:".parse::<DatabaseUrl>(), Err(UrlFault::InMemory));
+    }
+
+    #[test]
+    fn urls_that_libpq_cannot_parse_are_rejected() {
+        for text in [
+            "",
+            "/d",
+            "h",
+            "u@h/d",
+            "u:p@h:5432/d?sslmode=require&application_name=a%20b",
+            "u:p%40%2f%25@h1:1,h2:2,[::1]:3/d",
+            "[2001:db8::1]/d",
+            "%2Frun%2Fpostgresql/d",
+            "/d?host=/run/postgresql&port=5433",
+            "h/d?password=p@ss",
+            "u:p[ss]@h/d",
+        ] {
+            postgres(&format!("postgres://{text}"));
+        }
+        for text in [
+            "u:100%@h/d",
+            "u:p%0@h/d",
+            "u:p%00@h/d",
+            "u:p@ss@h/d",
+            "u:p/ss@h/d",
+            "u:p?ss@h/d",
+            "u:p?s=s@h/d",
+            "u:12/ss@h/d",
+            "u:p ss@h/d",
+            "u:p@h/d?password=p ss",
+            "u:p@[::1/d",
+            "u:p@[::1]5432/d",
+            "u:p@[]/d",
+            "u:p@[::1]x/d",
+            "u:p@h/d?sslmode",
+            "u:p@h/d?options=a=b",
+        ] {
+            let read = format!("postgres://{text}").parse::<DatabaseUrl>();
+            assert_eq!(read, Err(UrlFault::Garbled), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_remote_host_leaves_the_machine() {
+        for (text, leaves) in [
+            ("/d", false),
+            ("u:p@localhost:5432/d", false),
+            ("u:p@127.0.0.1,[::1]:5433/d", false),
+            ("%2Frun%2Fpostgresql/d", false),
+            ("/d?host=/run/postgresql", false),
+            ("localhost/d?hostaddr=192.0.2.1", true),
+            ("u:p@db.example/d", true),
+            ("u:p@localhost,db.example/d", true),
+            ("[2001:db8::1]:5432/d", true),
+            ("db.example/d?host=localhost", false),
+            ("/d?host=localhost&host=db.example", true),
+        ] {
+            let url = format!("postgres://{text}").parse::<DatabaseUrl>().unwrap();
+            assert_eq!(url.leaves_the_machine(), leaves, "{text}");
+        }
+        assert!(!"sqlite:a.db".parse::<DatabaseUrl>().unwrap().leaves_the_machine());
+    }
+
+    #[test]
+    fn debug_output_shows_no_password() {
+        for text in [
+            "postgres://ann:p%40ss@db.example:5432/sealpost?sslmode=require",
+            "postgres://ann@db.example:5432/sealpost?password=p@ss",
+        ] {
+            let url: DatabaseUrl = text.parse().unwrap();
+            assert_eq!(format!("{url:?}"), "postgres://db.example:5432/sealpost");
+        }
+    }
+
+    #[test]
+    fn a_default_never_replaces_what_was_given() {
+        let defaults = ["connect_timeout=2".to_owned(), "application_name=sealpost".to_owned()];
+        assert_eq!(
+            postgres("postgres://h/d?connect_timeout=9").with_defaults(&defaults),
+            "postgres://h/d?connect_timeout=9&application_name=sealpost"
+        );
+        assert_eq!(
+            postgres("postgres://h/connect_timeout").with_defaults(&defaults),
+            "postgres://h/connect_timeout?connect_timeout=2&application_name=sealpost"
+        );
+    }
+}

@@ -1,0 +1,87 @@
+//! The remains of deleted webhooks: deliveries, attempts, and a row in `deleted_webhooks`. Deleted in batches.
+
+use diesel::{
+    prelude::*,
+    sql_query,
+    sql_types::{BigInt, Text},
+};
+
+use crate::{
+    connection::{AnyConnection, fault::Fault, on_backend},
+    query::any_of::any_of,
+    rows::columns,
+    schema::{deleted_webhooks as f, deliveries as d},
+};
+
+/// Deletes at most [`AT_ONCE_MAX`] deliveries to the given webhooks, and returns the number. Marks the webhooks as
+/// deleted.
+///
+/// Housekeeping deletes the other deliveries and all attempts. Until then, claims delete the deliveries in the way, and
+/// no query shows the rest. Deleting a long backlog at once could exceed the statement timeout and fail the revocation.
+pub(crate) fn delete_with_backlog(
+    conn: &mut AnyConnection,
+    ids: &[String],
+) -> Result<usize, Fault> {
+    let mut deleted = 0;
+    for id in ids {
+        deleted += delete_deliveries(conn, id, AT_ONCE_MAX.saturating_sub(deleted))?;
+        // Another transaction may be deleting the same webhook.
+        let mark = diesel::insert_into(f::table).values(f::id.eq(id));
+        on_backend!(conn, c => mark.on_conflict_do_nothing().execute(c))?;
+    }
+    Ok(deleted)
+}
+
+/// Deletes up to `limit` rows, one webhook after the other: deliveries, attempts, and the row itself last.
+pub(crate) fn purge(conn: &mut AnyConnection, limit: u64) -> Result<u64, Fault> {
+    let mut purged = 0;
+    while purged < limit {
+        let next = f::table.order(f::id).select(f::id).first::<String>(conn).optional()?;
+        let Some(id) = next else { break };
+        let left = columns::number(limit - purged, "limit")?;
+        let deliveries = delete_deliveries(conn, &id, left)?;
+        purged += columns::number::<u64, _>(deliveries, "number of rows")?;
+        let left: i64 = columns::number(limit - purged, "limit")?;
+        let rows = sql_query(DELETE_ATTEMPTS)
+            .bind::<Text, _>(&id)
+            .bind::<BigInt, _>(left)
+            .execute(conn)?;
+        purged += columns::number::<u64, _>(rows, "number of rows")?;
+        if purged < limit {
+            diesel::delete(f::table.find(&id)).execute(conn)?;
+            purged += 1;
+        }
+    }
+    Ok(purged)
+}
+
+/// Deletes up to `limit` deliveries to a webhook and returns the number.
+fn delete_deliveries(conn: &mut AnyConnection, id: &str, limit: usize) -> Result<usize, Fault> {
+    let to_it = d::table.filter(d::webhook_id.eq(id));
+    // Two queries, because there are two indexes. Ordered by the index, because PostgreSQL might otherwise scan the
+    // table.
+    let waiting = to_it
+        .filter(d::due_at.is_not_null())
+        .order(d::due_at)
+        .limit(columns::number(limit, "limit")?)
+        .select(d::envelope_id);
+    let mut envelopes = waiting.load::<String>(conn)?;
+    let exhausted = to_it
+        .filter(d::due_at.is_null())
+        .filter(d::failed_at.is_not_null())
+        .order(d::failed_at)
+        .limit(columns::number(limit.saturating_sub(envelopes.len()), "limit")?)
+        .select(d::envelope_id);
+    envelopes.extend(exhausted.load::<String>(conn)?);
+    let these = to_it.filter(any_of(d::envelope_id, &envelopes));
+    on_backend!(conn, c => diesel::delete(these).execute(c))?;
+    Ok(envelopes.len())
+}
+
+const DELETE_ATTEMPTS: &str = "
+    DELETE FROM attempts WHERE number IN (
+        SELECT number FROM attempts WHERE webhook_id = $1 LIMIT $2
+    )";
+
+/// Maximum number of deliveries deleted with webhooks in one transaction. On SQLite all writers wait meanwhile.
+pub(crate) const AT_ONCE_MAX: usize = 5_000;

@@ -1,0 +1,122 @@
+//! The housekeeping port: deletions in batches of bounded size.
+
+use std::time::Duration;
+
+use diesel::{
+    prelude::*,
+    sql_query,
+    sql_types::{BigInt, Text},
+};
+use sealpost_domain::{
+    ChannelId, EnvelopeId, Timestamp,
+    ports::{HousekeepingRepo, HousekeepingTurn, StoreError},
+};
+
+use crate::{
+    connection::{AnyConnection, fault::Fault, transaction::Transaction},
+    housekeeping::{daily_counts, deleted_webhooks, purge_envelopes, task_turn},
+    records::retiring_secrets,
+    rows::columns,
+    schema::envelopes as e,
+};
+
+impl HousekeepingRepo for Transaction {
+    fn take_housekeeping_turn(
+        &mut self,
+        turn: &HousekeepingTurn<'_>,
+    ) -> Result<Option<Timestamp>, StoreError> {
+        self.run(|conn| task_turn::take(conn, turn))
+    }
+
+    fn purge_sessions(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        self.run(|conn| purge(conn, SESSIONS, before, limit))
+    }
+
+    fn purge_envelopes(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        let below = EnvelopeId::new(before, [0; 10]).to_string();
+        self.run(|conn| {
+            let purged = purge_envelopes::purge_envelopes(conn, &below, limit.into())?;
+            columns::number(purged, "number of envelopes")
+        })
+    }
+
+    fn purge_channels(
+        &mut self,
+        before: Timestamp,
+        life: Duration,
+        limit: u32,
+    ) -> Result<u64, StoreError> {
+        self.run(|conn| {
+            // Envelopes are deleted oldest first: no envelope is left of a channel that ended before the oldest.
+            let oldest = e::table.order(e::id).select(e::created_at).first(conn).optional()?;
+            let ended = columns::instant(oldest).map_or(before, |oldest| oldest.min(before));
+            let below = ChannelId::new(ended.minus(life), [0; 10]).to_string();
+            let purge =
+                sql_query(CHANNELS).bind::<Text, _>(below).bind::<BigInt, _>(i64::from(limit));
+            columns::number(purge.execute(conn)?, "number of rows")
+        })
+    }
+
+    fn count_envelopes(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        self.run(|conn| daily_counts::count_envelopes(conn, before, limit))
+    }
+
+    fn count_attempts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        self.run(|conn| daily_counts::count_attempts(conn, before, limit))
+    }
+
+    fn purge_daily_counts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        self.run(|conn| daily_counts::purge(conn, before, limit))
+    }
+
+    fn purge_idempotency_keys(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        self.run(|conn| purge(conn, IDEMPOTENCY_KEYS, before, limit))
+    }
+
+    fn purge_attempts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        self.run(|conn| purge(conn, ATTEMPTS, before, limit))
+    }
+
+    fn purge_deleted_webhooks(&mut self, limit: u32) -> Result<u64, StoreError> {
+        self.run(|conn| deleted_webhooks::purge(conn, limit.into()))
+    }
+
+    fn purge_retired_secrets(&mut self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        self.run(|conn| retiring_secrets::purge(conn, now, limit.into()))
+    }
+}
+
+/// Runs one deletion. Not prepared, so that PostgreSQL plans for the given limit.
+fn purge(
+    conn: &mut AnyConnection,
+    deletion: &'static str,
+    before: Timestamp,
+    limit: u32,
+) -> Result<u64, Fault> {
+    let purge = sql_query(deletion)
+        .bind::<BigInt, _>(before.as_millis())
+        .bind::<BigInt, _>(i64::from(limit));
+    columns::number(purge.execute(conn)?, "number of rows")
+}
+
+const SESSIONS: &str = "
+    DELETE FROM sessions WHERE token IN (
+        SELECT token FROM sessions WHERE expires_at < $1 ORDER BY expires_at LIMIT $2
+    )";
+
+const CHANNELS: &str = "
+    DELETE FROM channels WHERE id IN (
+        SELECT id FROM channels WHERE id < $1 ORDER BY id LIMIT $2
+    )";
+
+const IDEMPOTENCY_KEYS: &str = "
+    DELETE FROM idempotency_keys WHERE (api_key_id, idempotency_key) IN (
+        SELECT api_key_id, idempotency_key FROM idempotency_keys
+        WHERE created_at < $1 ORDER BY created_at LIMIT $2
+    )";
+
+/// Reads the attempts with the lowest numbers only, so that the cost does not depend on the size of the table.
+const ATTEMPTS: &str = "
+    DELETE FROM attempts WHERE at < $1 AND number IN (
+        SELECT number FROM attempts ORDER BY number LIMIT $2
+    )";

@@ -1,0 +1,67 @@
+//! The turn of a node at a housekeeping task, and the time by which the task runs.
+
+use diesel::{
+    dsl::sql,
+    prelude::*,
+    sql_query,
+    sql_types::{BigInt, Text},
+};
+use sealpost_domain::{Timestamp, ports::HousekeepingTurn};
+
+use crate::{
+    connection::{AnyConnection, fault::Fault},
+    rows::columns,
+};
+
+/// Takes the turn if no other node holds it, and returns the time by which the task runs.
+///
+/// The task has a separate clock, because retention by a wrong clock would delete data permanently. The clock moves
+/// towards the earlier of the clocks of node and server, by at most `pace` in each turn.
+pub(crate) fn take(
+    conn: &mut AnyConnection,
+    turn: &HousekeepingTurn<'_>,
+) -> Result<Option<Timestamp>, Fault> {
+    let server = server_clock(conn)?;
+    let earlier = server.map_or(turn.now, |server| server.min(turn.now));
+    let later = server.map_or(turn.now, |server| server.max(turn.now));
+    let taken = sql_query(TAKE)
+        .bind::<Text, _>(turn.task)
+        .bind::<BigInt, _>(turn.node.0)
+        .bind::<BigInt, _>(earlier.plus(turn.held_for).as_millis())
+        .bind::<BigInt, _>(columns::number::<i64, _>(turn.pace.as_millis(), "pace")?)
+        .bind::<BigInt, _>(earlier.as_millis())
+        .bind::<BigInt, _>(later.plus(turn.held_for).plus(turn.held_for).as_millis())
+        .get_result::<Taken>(conn)
+        .optional()?;
+    let time = |Taken { until }| Timestamp::from_millis(until).minus(turn.held_for);
+    Ok(taken.map(|taken| time(taken).min(earlier)))
+}
+
+/// Returns the time of the server's clock. An embedded database has no clock but the node's.
+fn server_clock(conn: &mut AnyConnection) -> Result<Option<Timestamp>, Fault> {
+    match conn {
+        AnyConnection::Postgres(conn) => {
+            let millis = sql::<BigInt>("(extract(epoch FROM clock_timestamp()) * 1000)::bigint");
+            Ok(Some(Timestamp::from_millis(diesel::select(millis).get_result(conn)?)))
+        }
+        AnyConnection::Sqlite(_) => Ok(None),
+    }
+}
+
+#[derive(QueryableByName)]
+struct Taken {
+    #[diesel(sql_type = BigInt)]
+    until: i64,
+}
+
+/// `until` ends the turn, and is the clock of the task plus the length of a turn. If `until` is more than two lengths
+/// ahead of every clock, a wrong clock wrote the row, and any node may take the turn.
+const TAKE: &str = "
+    INSERT INTO housekeeping_tasks AS t (name, node, until) VALUES ($1, $2, $3)
+    ON CONFLICT (name) DO UPDATE SET node = excluded.node, until = CASE
+        WHEN excluded.until - $4 > t.until THEN t.until + $4
+        WHEN excluded.until + $4 < t.until THEN t.until - $4
+        ELSE excluded.until
+    END
+    WHERE t.node = excluded.node OR t.until <= $5 OR t.until > $6
+    RETURNING until";

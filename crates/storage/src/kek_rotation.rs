@@ -1,0 +1,4 @@
+//! Rotation of key-encryption keys.
+
+pub(crate) mod marks;
+pub(crate) mod rewrap;

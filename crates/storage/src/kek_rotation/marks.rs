@@ -1,0 +1,29 @@
+//! The marks of key-encryption keys, which show whether a key file matches the database.
+
+use diesel::prelude::*;
+use sealpost_domain::{
+    Wrapped,
+    ports::{Durability, KekMarks, StoreError},
+};
+
+use crate::{connection::on_backend, database::Database, rows::columns, schema::kek_marks};
+
+impl KekMarks for Database {
+    fn kek_marks(&self) -> Result<Vec<(u32, Wrapped)>, StoreError> {
+        self.read(|conn| {
+            let rows = kek_marks::table.order(kek_marks::version).load::<(i64, Vec<u8>)>(conn)?;
+            rows.into_iter()
+                .map(|(version, mark)| Ok((columns::number(version, "KEK mark")?, Wrapped(mark))))
+                .collect()
+        })
+    }
+
+    fn insert_kek_mark(&self, version: u32, mark: &Wrapped) -> Result<(), StoreError> {
+        let row = (kek_marks::version.eq(i64::from(version)), kek_marks::mark.eq(&mark.0));
+        self.transact(Durability::Durable, |conn| {
+            let insert = diesel::insert_into(kek_marks::table).values(row);
+            on_backend!(conn, c => insert.on_conflict_do_nothing().execute(c))?;
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,110 @@
+//! Secrets encrypted under key-encryption keys: read in pages, and replaced only if unchanged.
+
+use diesel::prelude::*;
+use sealpost_domain::{
+    ApiKeyId, IssuerKeyId, WebhookId, Wrapped,
+    ports::{RewrapRepo, StoreError},
+};
+
+use crate::{
+    connection::transaction::Transaction,
+    records::retiring_secrets as stored,
+    rows::{columns, retiring_secrets},
+    schema::{api_keys as k, issuer_keys as i, webhooks as w},
+};
+
+impl RewrapRepo for Transaction {
+    fn roots_after(
+        &mut self,
+        after: Option<&ApiKeyId>,
+        limit: u32,
+    ) -> Result<Vec<(ApiKeyId, Wrapped)>, StoreError> {
+        let page = k::table
+            .filter(k::id.gt(bound(after)))
+            .filter(k::root.is_not_null())
+            .order(k::id)
+            .limit(limit.into())
+            .select((k::id, k::root.assume_not_null()));
+        self.run(|conn| {
+            let rows = page.load::<(String, Vec<u8>)>(conn)?.into_iter();
+            rows.map(|(id, root)| Ok((columns::id(&id, "key")?, Wrapped(root)))).collect()
+        })
+    }
+
+    fn replace_root(
+        &mut self,
+        id: &ApiKeyId,
+        old: &Wrapped,
+        new: &Wrapped,
+    ) -> Result<bool, StoreError> {
+        let same = k::table.find(id.to_string()).filter(k::root.eq(&old.0));
+        let update = diesel::update(same).set(k::root.eq(&new.0));
+        self.run(|conn| Ok(update.execute(conn)? == 1))
+    }
+
+    fn secrets_after(
+        &mut self,
+        after: Option<&WebhookId>,
+        limit: u32,
+    ) -> Result<Vec<(WebhookId, Wrapped)>, StoreError> {
+        let page = w::table
+            .filter(w::id.gt(bound(after)))
+            .order(w::id)
+            .limit(limit.into())
+            .select((w::id, w::secret, w::retiring));
+        self.run(|conn| {
+            let mut secrets = Vec::new();
+            for (id, secret, list) in page.load::<(String, Vec<u8>, Option<Vec<u8>>)>(conn)? {
+                let id = columns::id(&id, "webhook")?;
+                secrets.push((id, Wrapped(secret)));
+                let retiring = retiring_secrets::read(list.as_deref())?;
+                secrets.extend(retiring.into_iter().map(|retiring| (id, retiring.secret)));
+            }
+            Ok(secrets)
+        })
+    }
+
+    fn replace_secret(
+        &mut self,
+        id: &WebhookId,
+        old: &Wrapped,
+        new: &Wrapped,
+    ) -> Result<bool, StoreError> {
+        let same = w::table.find(id.to_string()).filter(w::secret.eq(&old.0));
+        let update = diesel::update(same).set(w::secret.eq(&new.0));
+        self.run(|conn| Ok(update.execute(conn)? == 1 || stored::replace(conn, id, old, new)?))
+    }
+
+    fn issuer_secrets_after(
+        &mut self,
+        after: Option<&IssuerKeyId>,
+        limit: u32,
+    ) -> Result<Vec<(IssuerKeyId, Wrapped)>, StoreError> {
+        let page = i::table
+            .filter(i::id.gt(bound(after)))
+            .order(i::id)
+            .limit(limit.into())
+            .select((i::id, i::secret));
+        self.run(|conn| {
+            let rows = page.load::<(String, Vec<u8>)>(conn)?.into_iter();
+            rows.map(|(id, secret)| Ok((columns::id(&id, "issuer key")?, Wrapped(secret))))
+                .collect()
+        })
+    }
+
+    fn replace_issuer_secret(
+        &mut self,
+        id: &IssuerKeyId,
+        old: &Wrapped,
+        new: &Wrapped,
+    ) -> Result<bool, StoreError> {
+        let same = i::table.find(id.to_string()).filter(i::secret.eq(&old.0));
+        let update = diesel::update(same).set(i::secret.eq(&new.0));
+        self.run(|conn| Ok(update.execute(conn)? == 1))
+    }
+}
+
+/// Returns the lower bound of a page. Every id is above the empty text.
+fn bound<T: ToString>(after: Option<&T>) -> String {
+    after.map_or_else(String::new, ToString::to_string)
+}

@@ -1,0 +1,112 @@
+//! Migrations: known, applied and pending ones.
+
+use std::collections::BTreeMap;
+
+use diesel::{
+    backend::Backend, connection::SimpleConnection, dsl::sql, migration::MigrationSource, pg::Pg,
+    prelude::*, sql_types::Bool, sqlite::Sqlite,
+};
+use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
+use sealpost_domain::ports::BoxedError;
+
+use crate::{
+    connection::{AnyConnection, fault::Fault},
+    schema::__diesel_schema_migrations as applied_migrations,
+};
+
+pub(crate) const POSTGRES: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
+pub(crate) const SQLITE: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
+
+/// A mismatch between the versions of database and binary.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum VersionFault {
+    #[error("the database is older than this version: run `sealpost migrate`, which applies {0}")]
+    Behind(String),
+    #[error(
+        "the database is newer than this version and has the unknown migrations {0}: run a newer sealpost"
+    )]
+    Newer(String),
+}
+
+/// Returns the names of the missing migrations in order. Refused if the database is newer than the binary.
+pub(crate) fn pending(conn: &mut AnyConnection) -> Result<Vec<String>, Fault> {
+    let mut known = known(conn)?;
+    let applied = applied(conn)?;
+    let unknown: Vec<_> =
+        applied.iter().filter(|version| known.remove(*version).is_none()).cloned().collect();
+    if unknown.is_empty() {
+        Ok(known.into_values().collect())
+    } else {
+        Err(Fault::Refused(VersionFault::Newer(unknown.join(", ")).into()))
+    }
+}
+
+/// Applies all missing migrations in the transaction of the caller, or none. If several nodes migrate, one node applies
+/// all; other nodes wait and find none missing.
+pub(crate) fn apply(
+    conn: &mut AnyConnection,
+    progress: &dyn Fn(&str),
+) -> Result<Vec<String>, Fault> {
+    match conn {
+        AnyConnection::Postgres(pg) => pg.batch_execute(&format!(
+            "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0;
+             SELECT pg_advisory_xact_lock({LOCK})"
+        ))?,
+        // The transaction is the only writer.
+        AnyConnection::Sqlite(_) => {}
+    }
+    let pending = pending(conn)?;
+    for name in &pending {
+        progress(name);
+        match conn {
+            AnyConnection::Postgres(pg) => pg.run_next_migration(POSTGRES).map(drop),
+            AnyConnection::Sqlite(lite) => lite.run_next_migration(SQLITE).map(drop),
+        }
+        .map_err(fault)?;
+    }
+    Ok(pending)
+}
+
+/// Returns the names of the known migrations by version.
+fn known(conn: &AnyConnection) -> Result<BTreeMap<String, String>, Fault> {
+    match conn {
+        AnyConnection::Postgres(_) => list::<Pg>(&POSTGRES),
+        AnyConnection::Sqlite(_) => list::<Sqlite>(&SQLITE),
+    }
+}
+
+fn list<DB: Backend>(source: &EmbeddedMigrations) -> Result<BTreeMap<String, String>, Fault>
+where
+    EmbeddedMigrations: MigrationSource<DB>,
+{
+    let migrations = MigrationSource::<DB>::migrations(source).map_err(fault)?;
+    let name = |migration: &dyn diesel::migration::Migration<DB>| {
+        (migration.name().version().to_string(), migration.name().to_string())
+    };
+    Ok(migrations.iter().map(|migration| name(migration.as_ref())).collect())
+}
+
+fn applied(conn: &mut AnyConnection) -> Result<Vec<String>, Fault> {
+    let exists = match conn {
+        AnyConnection::Postgres(_) => "to_regclass('__diesel_schema_migrations') IS NOT NULL",
+        AnyConnection::Sqlite(_) => {
+            "EXISTS (SELECT 1 FROM sqlite_master WHERE name = '__diesel_schema_migrations')"
+        }
+    };
+    if !diesel::select(sql::<Bool>(exists)).get_result(conn)? {
+        return Ok(Vec::new());
+    }
+    let versions = applied_migrations::table.select(applied_migrations::version);
+    Ok(versions.order(applied_migrations::version).load(conn)?)
+}
+
+/// Unwraps an error of the driver.
+fn fault(error: BoxedError) -> Fault {
+    match error.downcast::<diesel::result::Error>() {
+        Ok(error) => Fault::Driver(*error),
+        Err(other) => Fault::Refused(other),
+    }
+}
+
+/// The advisory lock for migrating: `sealpost` in ASCII.
+const LOCK: i64 = 0x7365_616c_706f_7374;

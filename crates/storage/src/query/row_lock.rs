@@ -1,0 +1,74 @@
+//! Row locks of PostgreSQL. SQLite needs none, because a transaction is the only writer.
+
+use diesel::{
+    connection::SimpleConnection as _,
+    pg::Pg,
+    prelude::*,
+    query_builder::{AstPass, Query, QueryFragment, QueryId},
+    sqlite::Sqlite,
+};
+
+use crate::connection::{AnyConnection, fault::Fault};
+
+/// A lock on rows until the transaction ends.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum RowLock {
+    /// Exclusive, except for new rows that refer to the row: `FOR NO KEY UPDATE`.
+    Alone,
+    /// Shared, on the rows of `api_keys` only: `FOR SHARE OF api_keys`.
+    SharedKeys,
+}
+
+/// Takes an advisory lock until the transaction ends. Used if there may be no row to lock yet, or the role may not lock
+/// rows. Does nothing on SQLite.
+pub(crate) fn advisory_lock(conn: &mut AnyConnection, number: i64) -> Result<(), Fault> {
+    match conn {
+        AnyConnection::Postgres(pg) => {
+            pg.batch_execute(&format!("SELECT pg_advisory_xact_lock({number})"))?;
+        }
+        AnyConnection::Sqlite(_) => {}
+    }
+    Ok(())
+}
+
+/// A query whose rows are locked in the order of the result.
+#[derive(Debug)]
+pub(crate) struct Locked<Q> {
+    query: Q,
+    lock: RowLock,
+}
+
+impl<Q> Locked<Q> {
+    pub(crate) fn new(query: Q, lock: RowLock) -> Self {
+        Self { query, lock }
+    }
+}
+
+impl<Q: QueryFragment<Pg>> QueryFragment<Pg> for Locked<Q> {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+        self.query.walk_ast(out.reborrow())?;
+        out.push_sql(match self.lock {
+            RowLock::Alone => " FOR NO KEY UPDATE",
+            RowLock::SharedKeys => " FOR SHARE OF api_keys",
+        });
+        Ok(())
+    }
+}
+
+impl<Q: QueryFragment<Sqlite>> QueryFragment<Sqlite> for Locked<Q> {
+    fn walk_ast<'b>(&'b self, out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
+        self.query.walk_ast(out)
+    }
+}
+
+/// Prepared by text, because the text contains the lock.
+impl<Q> QueryId for Locked<Q> {
+    type QueryId = ();
+    const HAS_STATIC_QUERY_ID: bool = false;
+}
+
+impl<Q: Query> Query for Locked<Q> {
+    type SqlType = Q::SqlType;
+}
+
+impl<Q, Conn> RunQueryDsl<Conn> for Locked<Q> {}

@@ -1,0 +1,164 @@
+//! Row types, each declared with a list of columns.
+//!
+//! [`stored_row!`] declares a row to be written, [`selected_row!`] a row to be read. Everything else follows from the
+//! list of fields: the list of columns, the array parameters of PostgreSQL, the insert of SQLite and the SQL types. A
+//! new column is one more field.
+
+use diesel::{pg::Pg, prelude::*, sqlite::Sqlite};
+
+use crate::query::statement::Statement;
+
+/// A row for writing. The first column is the key.
+pub(crate) trait StoredRow: Sized {
+    const TABLE: &'static str;
+    const COLUMNS: &'static [&'static str];
+
+    /// Binds one array for each column, in the order of [`COLUMNS`](Self::COLUMNS).
+    fn bind_arrays<'rows, R>(
+        rows: &'rows [Self],
+        statement: Statement<'rows, Pg, R>,
+    ) -> Statement<'rows, Pg, R>;
+
+    /// Binds the columns after the first, then the first: the order of parameters in [`update_one`].
+    fn bind_key_last<'rows>(
+        &'rows self,
+        statement: Statement<'rows, Sqlite, ()>,
+    ) -> Statement<'rows, Sqlite, ()>;
+}
+
+/// A row that queries read.
+pub(crate) trait SelectedRow {
+    /// The columns as diesel types.
+    type Selection: Expression;
+    const SELECTION: Self::Selection;
+    const COLUMNS: &'static [&'static str];
+
+    /// The columns with an alias of the table: `e.id, e.sender`.
+    fn list(alias: &str) -> String {
+        each(Self::COLUMNS, |column| format!("{alias}.{column}"))
+    }
+}
+
+/// The assignment of a borrowed value to a column.
+pub(crate) type Assignment<'row, C, T> = diesel::dsl::Eq<C, &'row T>;
+
+/// The columns of a row that derives [`Selectable`].
+pub(crate) fn columns_of<R: Selectable<Sqlite>>() -> R::SelectExpression {
+    R::construct_selection()
+}
+
+/// `INSERT INTO … SELECT unnest(?), …` with one array for each column.
+///
+/// The arrays stand in the select list: in FROM, PostgreSQL would write each to a tuple store and read the store back.
+pub(crate) fn insert_all<R: StoredRow>() -> String {
+    let (columns, arrays) =
+        (each(R::COLUMNS, str::to_owned), each(R::COLUMNS, |_| ARRAY.to_owned()));
+    format!("INSERT INTO {} ({columns}) SELECT {arrays}", R::TABLE)
+}
+
+/// `UPDATE … SET … FROM (SELECT unnest(?) AS …) AS n WHERE …` with one array for each column.
+pub(crate) fn update_all<R: StoredRow>() -> String {
+    let Some((key, columns)) = R::COLUMNS.split_first() else { return String::new() };
+    let (table, values) = (R::TABLE, each(columns, |column| format!("{column} = n.{column}")));
+    let arrays = each(R::COLUMNS, |column| format!("{ARRAY} AS {column}"));
+    format!("UPDATE {table} SET {values} FROM (SELECT {arrays}) AS n WHERE {table}.{key} = n.{key}")
+}
+
+/// `UPDATE … SET … WHERE key = ?` for one row.
+pub(crate) fn update_one<R: StoredRow>() -> String {
+    let Some((key, columns)) = R::COLUMNS.split_first() else { return String::new() };
+    let values = each(columns, |column| format!("{column} = ?"));
+    format!("UPDATE {} SET {values} WHERE {key} = ?", R::TABLE)
+}
+
+fn each(columns: &[&str], text: impl Fn(&str) -> String) -> String {
+    columns.iter().map(|column| text(column)).collect::<Vec<_>>().join(", ")
+}
+
+const ARRAY: &str = "unnest(?)";
+
+/// Declares a row that batches write: `struct Name in table { column: Type, … }`.
+macro_rules! stored_row {
+    (
+        $(#[$meta:meta])*
+        $vis:vis struct $name:ident $(<$life:lifetime>)? in $table:ident {
+            $key:ident: $key_type:ty,
+            $($column:ident: $type:ty,)+
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug)]
+        $vis struct $name $(<$life>)? {
+            pub(crate) $key: $key_type,
+            $(pub(crate) $column: $type,)+
+        }
+
+        impl<'row $(, $life)?> diesel::Insertable<$table::table> for &'row $name $(<$life>)? {
+            type Values = <(
+                $crate::query::row_types::Assignment<'row, $table::$key, $key_type>,
+                $($crate::query::row_types::Assignment<'row, $table::$column, $type>,)+
+            ) as diesel::Insertable<$table::table>>::Values;
+
+            fn values(self) -> Self::Values {
+                use diesel::ExpressionMethods as _;
+                (
+                    $table::$key.eq(&self.$key),
+                    $($table::$column.eq(&self.$column),)+
+                )
+                    .values()
+            }
+        }
+
+        impl $(<$life>)? $crate::query::row_types::StoredRow for $name $(<$life>)?
+        $(where Self: $life)?
+        {
+            const TABLE: &'static str = stringify!($table);
+            const COLUMNS: &'static [&'static str] =
+                &[stringify!($key), $(stringify!($column)),+];
+
+            fn bind_arrays<'rows, R>(
+                rows: &'rows [Self],
+                statement: $crate::query::statement::Statement<'rows, diesel::pg::Pg, R>,
+            ) -> $crate::query::statement::Statement<'rows, diesel::pg::Pg, R> {
+                statement
+                    .bind_array::<diesel::dsl::SqlTypeOf<$table::$key>, _>(
+                        rows.iter().map(|row| &row.$key),
+                    )
+                    $(.bind_array::<diesel::dsl::SqlTypeOf<$table::$column>, _>(
+                        rows.iter().map(|row| &row.$column),
+                    ))+
+            }
+
+            fn bind_key_last<'rows>(
+                &'rows self,
+                statement: $crate::query::statement::Statement<'rows, diesel::sqlite::Sqlite, ()>,
+            ) -> $crate::query::statement::Statement<'rows, diesel::sqlite::Sqlite, ()> {
+                statement
+                    $(.bind::<diesel::dsl::SqlTypeOf<$table::$column>, _>(&self.$column))+
+                    .bind::<diesel::dsl::SqlTypeOf<$table::$key>, _>(&self.$key)
+            }
+        }
+    };
+}
+pub(crate) use stored_row;
+
+/// Declares a row that queries read: `struct Name from table { column: Type, … }`.
+macro_rules! selected_row {
+    (
+        $(#[$meta:meta])*
+        $vis:vis struct $name:ident from $table:ident { $($column:ident: $type:ty,)+ }
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, diesel::Queryable)]
+        $vis struct $name {
+            $(pub(crate) $column: $type,)+
+        }
+
+        impl $crate::query::row_types::SelectedRow for $name {
+            type Selection = ($($table::$column,)+);
+            const SELECTION: Self::Selection = ($($table::$column,)+);
+            const COLUMNS: &'static [&'static str] = &[$(stringify!($column)),+];
+        }
+    };
+}
+pub(crate) use selected_row;

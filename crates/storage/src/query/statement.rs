@@ -1,0 +1,105 @@
+//! A statement given as text that stays prepared.
+
+use std::marker::PhantomData;
+
+use diesel::{
+    backend::Backend,
+    expression::{AsExpression, TypedExpressionType},
+    pg::Pg,
+    prelude::*,
+    query_builder::{AstPass, Query, QueryFragment, QueryId},
+    sql_types::{Array, SqlType},
+};
+
+/// SQL text with a `?` for every value. Result rows have the SQL type `R`.
+///
+/// The connection keeps the statement prepared by text, so a batch is parsed and planned once. The `sql_query` and the
+/// updates of diesel are prepared every time.
+pub(crate) struct Statement<'a, DB, R> {
+    text: &'static str,
+    values: Vec<Box<dyn QueryFragment<DB> + 'a>>,
+    rows: PhantomData<R>,
+}
+
+impl<DB: Backend> Statement<'_, DB, ()> {
+    /// Starts a statement without result rows.
+    pub(crate) fn command(text: &'static str) -> Self {
+        Self::query(text)
+    }
+}
+
+impl<'a, DB: Backend, R> Statement<'a, DB, R> {
+    /// Starts a statement with result rows.
+    pub(crate) fn query(text: &'static str) -> Self {
+        Self { text, values: Vec::new(), rows: PhantomData }
+    }
+
+    /// Binds the next value.
+    pub(crate) fn bind<T, V>(mut self, value: V) -> Self
+    where
+        T: SqlType + TypedExpressionType,
+        V: AsExpression<T, Expression: QueryFragment<DB> + 'a>,
+    {
+        self.values.push(Box::new(value.as_expression()));
+        self
+    }
+}
+
+impl<'a, R> Statement<'a, Pg, R> {
+    /// Binds the next value, an array of elements of the SQL type `T`.
+    pub(crate) fn bind_array<T, V>(self, values: impl Iterator<Item = V>) -> Self
+    where
+        T: 'static,
+        Array<T>: SqlType + TypedExpressionType,
+        Vec<V>: AsExpression<Array<T>, Expression: QueryFragment<Pg> + 'a>,
+    {
+        self.bind::<Array<T>, _>(values.collect::<Vec<_>>())
+    }
+}
+
+impl<DB: Backend, R> QueryFragment<DB> for Statement<'_, DB, R> {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, DB>) -> QueryResult<()> {
+        let mut values = self.values.iter();
+        for text in self.text.split_inclusive('?') {
+            out.push_sql(text.trim_end_matches('?'));
+            if let Some(value) = values.next().filter(|_| text.ends_with('?')) {
+                value.walk_ast(out.reborrow())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<DB, R> QueryId for Statement<'_, DB, R> {
+    type QueryId = ();
+    const HAS_STATIC_QUERY_ID: bool = false;
+}
+
+impl<DB, R> Query for Statement<'_, DB, R> {
+    type SqlType = R;
+}
+
+impl<DB, R, Conn> RunQueryDsl<Conn> for Statement<'_, DB, R> {}
+
+/// Declares functions that run a statement of the module `postgres` or `sqlite`, depending on the connection.
+macro_rules! on_either {
+    ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $type:ty),*) -> $value:ty;)*) => {
+        $(
+            $(#[$doc])*
+            pub(crate) fn $name(
+                conn: &mut $crate::connection::AnyConnection,
+                $($arg: $type),*
+            ) -> Result<$value, $crate::connection::fault::Fault> {
+                match conn {
+                    $crate::connection::AnyConnection::Postgres(conn) => {
+                        postgres::$name(conn, $($arg),*)
+                    }
+                    $crate::connection::AnyConnection::Sqlite(conn) => {
+                        sqlite::$name(conn, $($arg),*)
+                    }
+                }
+            }
+        )*
+    };
+}
+pub(crate) use on_either;

@@ -1,0 +1,201 @@
+//! Selects the deliveries that a claim leases.
+//!
+//! A claim takes the deliveries with the earliest due time. If a webhook would get more than a fair share, webhooks
+//! with shorter queues get some of the places. The cost of a claim depends on the limit, not on the length of the
+//! queue.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
+
+use diesel::prelude::*;
+use sealpost_domain::{LeasedDelivery, Timestamp, WebhookStatus, ports::Claim};
+
+use crate::{
+    connection::{AnyConnection, fault::Fault},
+    queue::{claim_cursor::ClaimCursor, statements},
+    rows::{
+        columns,
+        delivery::{ClaimedRow, DeliveryKey, PARKED_FOR},
+    },
+    schema::deliveries,
+};
+
+/// Leases up to `limit` deliveries that can be sent.
+///
+/// Deliveries that cannot be sent are deleted or parked. Otherwise the next sweep would find the same deliveries again.
+pub(crate) fn take_ready(
+    conn: &mut AnyConnection,
+    claim: &Claim,
+    cursor: &ClaimCursor,
+) -> Result<Vec<LeasedDelivery>, Fault> {
+    let mut ready = Vec::new();
+    for _ in 0..ROUNDS_MAX {
+        let room = claim.limit.saturating_sub(ready.len());
+        let picked = pick(conn, claim, room, cursor)?;
+        let is_last = picked.len() < room;
+        if !picked.is_empty() {
+            lease(conn, claim, &picked, &mut ready)?;
+        }
+        if is_last || ready.len() >= claim.limit {
+            break;
+        }
+    }
+    Ok(ready)
+}
+
+fn lease(
+    conn: &mut AnyConnection,
+    claim: &Claim,
+    picked: &[DeliveryKey],
+    ready: &mut Vec<LeasedDelivery>,
+) -> Result<(), Fault> {
+    let (mut orphans, mut parked) = (Vec::new(), Vec::new());
+    for row in statements::lease(conn, picked, claim)? {
+        let key = row.key();
+        match row.read(claim) {
+            Ok(Claimed::Ready(delivery)) => ready.push(delivery),
+            Ok(Claimed::Orphan) => orphans.push(key),
+            Ok(Claimed::Disabled) => parked.push(key),
+            Err(fault) => {
+                // Parked so that the others are sent. A newer version may be able to read the delivery.
+                tracing::error!(
+                    envelope.id = key.envelope_id,
+                    ?fault,
+                    "cannot read a delivery; it is tried again later"
+                );
+                parked.push(key);
+            }
+        }
+    }
+    if !orphans.is_empty() {
+        statements::delete(conn, &orphans)?;
+    }
+    if !parked.is_empty() {
+        statements::park(conn, &parked, claim.now.plus(PARKED_FOR))?;
+    }
+    Ok(())
+}
+
+/// Selects up to `room` due deliveries and locks the rows.
+///
+/// Looks for webhooks with shorter queues only if the room is full. Unused places go back to the longest
+/// queues, so a single webhook gets all of the room.
+fn pick(
+    conn: &mut AnyConnection,
+    claim: &Claim,
+    room: usize,
+    cursor: &ClaimCursor,
+) -> Result<Vec<DeliveryKey>, Fault> {
+    let limit = columns::number(room, "limit of a claim")?;
+    let oldest = statements::oldest_due(conn, claim.now, limit)?;
+    let is_all = oldest.len() < room;
+    let (mut picked, beyond, seen) = share_out(oldest, claim.per_target_max.max(1));
+    if !is_all && !beyond.is_empty() {
+        let space = beyond.len();
+        let others = others_due(conn, claim.now, &seen, cursor, space)?;
+        if !others.is_empty() {
+            let each = (space / others.len()).clamp(1, claim.per_target_max.max(1));
+            let each = columns::number(each, "limit of a claim")?;
+            picked.extend(statements::due_of(conn, &others, claim.now, each)?);
+        }
+    }
+    picked.extend(beyond);
+    picked.truncate(room);
+    Ok(picked)
+}
+
+/// Splits deliveries into two lists: within the share of the webhook, and beyond. Also returns the webhooks.
+fn share_out(
+    oldest: Vec<DeliveryKey>,
+    per_target_max: usize,
+) -> (Vec<DeliveryKey>, Vec<DeliveryKey>, BTreeSet<String>) {
+    let mut counts = HashMap::<String, usize>::new();
+    let (within, beyond) = oldest.into_iter().partition(|key| {
+        let count = counts.entry(key.webhook_id.clone()).or_default();
+        *count += 1;
+        *count <= per_target_max
+    });
+    (within, beyond, counts.into_keys().collect())
+}
+
+/// Finds up to `limit` webhooks with due deliveries that are not in `seen`.
+///
+/// First come the webhooks of the deliveries that became due last, because a long queue has old deliveries. Further
+/// webhooks follow in the order of ids, from the position of the last claim.
+fn others_due(
+    conn: &mut AnyConnection,
+    now: Timestamp,
+    seen: &BTreeSet<String>,
+    cursor: &ClaimCursor,
+    limit: usize,
+) -> Result<Vec<String>, Fault> {
+    let mut newest = newest_due(conn, now)?;
+    newest.retain(|id| !seen.contains(id));
+    let from = cursor.position();
+    let mut targets = statements::targets_above(conn, &from, STEPS_MAX)?;
+    let left = STEPS_MAX - columns::number::<i64, _>(targets.len(), "number of targets")?;
+    if left > 0 && !from.is_empty() {
+        // Wraps around once.
+        let first = statements::targets_above(conn, "", left)?;
+        targets.extend(first.into_iter().take_while(|(id, _)| *id <= from));
+    }
+    let last_step = targets.last().map(|(id, _)| id.clone());
+    let is_other = |(id, at): &(String, i64)| {
+        *at <= now.as_millis() && !seen.contains(id) && !newest.contains(id)
+    };
+    let room = limit.saturating_sub(newest.len());
+    let others: Vec<_> = targets.into_iter().filter(is_other).take(room).map(|it| it.0).collect();
+    let reached = if others.len() == room { others.last().cloned() } else { last_step };
+    cursor.move_to(reached.unwrap_or(from));
+    Ok(newest.into_iter().take(limit).chain(others).collect())
+}
+
+fn newest_due(conn: &mut AnyConnection, now: Timestamp) -> Result<BTreeSet<String>, Fault> {
+    let newest = deliveries::table
+        .filter(deliveries::due_at.le(now.as_millis()))
+        .order(deliveries::due_at.desc())
+        .limit(NEWEST_MAX)
+        .select(deliveries::webhook_id);
+    Ok(newest.load(conn)?.into_iter().collect())
+}
+
+enum Claimed {
+    /// The webhook is disabled.
+    Disabled,
+    /// The webhook or the envelope does not exist any more.
+    Orphan,
+    Ready(LeasedDelivery),
+}
+
+impl ClaimedRow {
+    fn key(&self) -> DeliveryKey {
+        DeliveryKey { webhook_id: self.webhook_id.clone(), envelope_id: self.envelope_id.clone() }
+    }
+
+    fn read(self, claim: &Claim) -> Result<Claimed, Fault> {
+        let (Some((status, target)), Some(meta)) = (self.webhook, self.envelope) else {
+            return Ok(Claimed::Orphan);
+        };
+        if status != WebhookStatus::Enabled.as_str() {
+            return Ok(Claimed::Disabled);
+        }
+        Ok(Claimed::Ready(LeasedDelivery {
+            meta: Arc::new(meta.read()?),
+            target: Arc::new(target.read()?),
+            attempts: columns::number(self.attempts, "number of attempts")?,
+            lease: claim.lease,
+            lease_until: claim.lease_until,
+        }))
+    }
+}
+
+/// Maximum number of rounds of one claim. A round that parks or deletes deliveries leaves places for the next.
+const ROUNDS_MAX: usize = 16;
+
+/// Number of deliveries that became due last among which a claim looks for further webhooks.
+const NEWEST_MAX: i64 = 256;
+
+/// Maximum number of webhooks that a claim visits in the order of ids.
+const STEPS_MAX: i64 = 512;

@@ -1,0 +1,134 @@
+//! Pending deliveries and logged attempts of a webhook, for the owner.
+
+use diesel::{
+    prelude::*,
+    sql_query,
+    sql_types::{BigInt, Integer, Nullable, Text},
+};
+use sealpost_domain::{
+    Attempt, AttemptNumber, AttemptOutcome, EnvelopeId, PendingDelivery, Timestamp, WebhookId,
+};
+
+use crate::{
+    connection::{AnyConnection, fault::Fault},
+    rows::columns,
+    schema::attempts as a,
+};
+
+/// Returns pending deliveries of a webhook, the newest envelope first.
+///
+/// Joins only the newest. SQLite reads an index alone; PostgreSQL reads all pending rows of the webhook.
+pub(crate) fn pending(
+    conn: &mut AnyConnection,
+    id: &WebhookId,
+    below: Option<&EnvelopeId>,
+    limit: u32,
+) -> Result<Vec<PendingDelivery>, Fault> {
+    let newest = sql_query(NEWEST_PENDING)
+        .bind::<Text, _>(id.to_string())
+        .bind::<Nullable<Text>, _>(below.map(EnvelopeId::to_string))
+        .bind::<BigInt, _>(i64::from(limit));
+    newest.load::<PendingRow>(conn)?.into_iter().map(PendingRow::read).collect()
+}
+
+const NEWEST_PENDING: &str = "
+    SELECT d.envelope_id, e.created_at AS sealed_at, d.attempts, d.last_failure, d.due_at, d.lease
+    FROM (
+        SELECT envelope_id, webhook_id FROM deliveries
+        WHERE webhook_id = $1 AND due_at IS NOT NULL AND ($2 IS NULL OR envelope_id < $2)
+        ORDER BY envelope_id DESC LIMIT $3
+    ) AS newest
+    JOIN deliveries AS d
+        ON d.envelope_id = newest.envelope_id AND d.webhook_id = newest.webhook_id
+    JOIN envelopes AS e ON e.id = newest.envelope_id
+    ORDER BY newest.envelope_id DESC";
+
+/// Returns attempts of a webhook, newest first. Reads each outcome by the index, and merges.
+pub(crate) fn attempts(
+    conn: &mut AnyConnection,
+    id: &WebhookId,
+    outcome: Option<AttemptOutcome>,
+    below: Option<AttemptNumber>,
+    limit: u32,
+) -> Result<Vec<Attempt>, Fault> {
+    let below = below.map_or(i64::MAX, |number| number.0);
+    let outcomes = match &outcome {
+        Some(outcome) => std::slice::from_ref(outcome),
+        None => &AttemptOutcome::ALL,
+    };
+    let mut rows = Vec::<AttemptRow>::new();
+    for outcome in outcomes {
+        let newest = a::table
+            .filter(a::webhook_id.eq(id.to_string()))
+            .filter(a::outcome.eq(outcome.as_str()))
+            .filter(a::number.lt(below))
+            .order(a::number.desc())
+            .limit(limit.into());
+        rows.extend(newest.load::<AttemptRow>(conn)?);
+    }
+    rows.sort_by_key(|row| std::cmp::Reverse(row.number));
+    rows.truncate(columns::number(limit, "limit")?);
+    rows.into_iter().map(AttemptRow::read).collect()
+}
+
+#[derive(Debug, QueryableByName)]
+struct PendingRow {
+    #[diesel(sql_type = Text)]
+    envelope_id: String,
+    #[diesel(sql_type = BigInt)]
+    sealed_at: i64,
+    #[diesel(sql_type = Integer)]
+    attempts: i32,
+    #[diesel(sql_type = Nullable<Text>)]
+    last_failure: Option<String>,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    due_at: Option<i64>,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    lease: Option<i64>,
+}
+
+impl PendingRow {
+    fn read(self) -> Result<PendingDelivery, Fault> {
+        let due_at = columns::instant(self.due_at);
+        Ok(PendingDelivery {
+            envelope_id: columns::id(&self.envelope_id, "delivery")?,
+            sealed_at: Timestamp::from_millis(self.sealed_at),
+            attempts: columns::number(self.attempts, "number of attempts")?,
+            error: self.last_failure,
+            due_at: due_at.filter(|_| self.lease.is_none()),
+        })
+    }
+}
+
+#[derive(Debug, Queryable)]
+struct AttemptRow {
+    number: i64,
+    at: i64,
+    next_attempt_at: Option<i64>,
+    attempt: i32,
+    duration_ms: i32,
+    status_code: Option<i32>,
+    outcome: String,
+    error: Option<String>,
+    _webhook_id: String,
+    envelope_id: String,
+    excerpt: Option<String>,
+}
+
+impl AttemptRow {
+    fn read(self) -> Result<Attempt, Fault> {
+        let status = |code| columns::number(code, "HTTP status");
+        Ok(Attempt {
+            number: AttemptNumber(self.number),
+            envelope_id: columns::id(&self.envelope_id, "attempt")?,
+            attempt: columns::number(self.attempt, "number of attempts")?,
+            at: Timestamp::from_millis(self.at),
+            duration_ms: columns::number(self.duration_ms, "duration")?,
+            outcome: AttemptOutcome::from_name(&self.outcome).ok_or(Fault::Corrupt("outcome"))?,
+            status_code: self.status_code.map(status).transpose()?,
+            error: self.error,
+            excerpt: self.excerpt,
+            next_attempt_at: columns::instant(self.next_attempt_at),
+        })
+    }
+}

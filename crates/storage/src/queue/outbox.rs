@@ -1,0 +1,103 @@
+//! The outbox of the dispatcher.
+//!
+//! Writes do not wait for the disk: after a crash of the machine, lost outcomes are attempted again when the lease
+//! ends.
+
+use std::{collections::HashSet, time::Duration};
+
+use diesel::{dsl::exists, prelude::*};
+use sealpost_domain::{
+    AttemptResult, DeliveryId, LeaseToken, LeasedDelivery, Timestamp, WebhookId, WebhookStatus,
+    ports::{Claim, Durability, ExpeditedDelivery, Outbox, StoreError},
+};
+
+use crate::{
+    connection::{AnyConnection, fault::Fault, on_backend},
+    database::Database,
+    query::any_of::any_of,
+    queue::{claims, outcomes, statements},
+    rows::delivery::{DeliveryLease, DueTimeChange},
+    schema::{deliveries, webhooks},
+};
+
+impl Outbox for Database {
+    fn claim(&self, claim: &Claim) -> Result<Vec<LeasedDelivery>, StoreError> {
+        // Most sweeps find nothing: a lookup first avoids the write lock of SQLite.
+        if claim.limit == 0 || !self.read(|conn| is_any_due(conn, claim.now))? {
+            return Ok(Vec::new());
+        }
+        self.transact(Durability::Relaxed, |conn| {
+            claims::take_ready(conn, claim, &self.claim_cursor)
+        })
+    }
+
+    fn settle(&self, results: &[AttemptResult], failing_max: Duration) -> Result<(), StoreError> {
+        if results.is_empty() {
+            return Ok(());
+        }
+        let recorded = self.transact(Durability::Relaxed, |conn| {
+            outcomes::record(conn, results, failing_max, &self.success_throttle)
+        })?;
+        self.success_throttle.committed(recorded.successes);
+        for (webhook_id, reason) in recorded.disabled {
+            tracing::info!(webhook.id = webhook_id, reason = reason.as_str(), "webhook disabled");
+        }
+        Ok(())
+    }
+
+    fn release(
+        &self,
+        held: &[(DeliveryId, LeaseToken)],
+        due_at: Timestamp,
+    ) -> Result<(), StoreError> {
+        if held.is_empty() {
+            return Ok(());
+        }
+        let leases: Vec<_> =
+            held.iter().map(|(id, lease)| DeliveryLease::new(id, *lease)).collect();
+        self.transact(Durability::Relaxed, |conn| statements::release(conn, &leases, due_at))
+    }
+
+    fn expedite(&self, expedited: &[ExpeditedDelivery]) -> Result<(), StoreError> {
+        if expedited.is_empty() {
+            return Ok(());
+        }
+        let changes: Vec<_> = expedited.iter().map(DueTimeChange::from).collect();
+        self.transact(Durability::Relaxed, |conn| statements::expedite(conn, &changes))
+    }
+
+    fn no_longer_enabled(&self, of: &[WebhookId]) -> Result<Vec<WebhookId>, StoreError> {
+        if of.is_empty() {
+            return Ok(Vec::new());
+        }
+        let ids: Vec<_> = of.iter().map(WebhookId::to_string).collect();
+        let enabled = self.read(|conn| enabled_of(conn, &ids))?;
+        let ended = of.iter().zip(&ids).filter(|(_, id)| !enabled.contains(*id));
+        Ok(ended.map(|(id, _)| *id).collect())
+    }
+}
+
+impl Database {
+    /// Ends all leases and makes the deliveries due. For the start of an embedded database, which no other node uses.
+    pub fn release_every_lease(&self, now: Timestamp) -> Result<(), StoreError> {
+        let leased = deliveries::table.filter(deliveries::lease.is_not_null());
+        let due = deliveries::due_at.eq(Some(now.as_millis()));
+        self.transact(Durability::Relaxed, |conn| {
+            diesel::update(leased).set((deliveries::lease.eq(None::<i64>), due)).execute(conn)?;
+            Ok(())
+        })
+    }
+}
+
+fn enabled_of(conn: &mut AnyConnection, ids: &[String]) -> Result<HashSet<String>, Fault> {
+    let enabled = webhooks::table
+        .filter(any_of(webhooks::id, ids))
+        .filter(webhooks::status.eq(WebhookStatus::Enabled.as_str()))
+        .select(webhooks::id);
+    Ok(on_backend!(conn, c => enabled.load::<String>(c))?.into_iter().collect())
+}
+
+fn is_any_due(conn: &mut AnyConnection, now: Timestamp) -> Result<bool, Fault> {
+    let due = deliveries::table.filter(deliveries::due_at.le(now.as_millis()));
+    Ok(diesel::select(exists(due)).get_result(conn)?)
+}

@@ -1,0 +1,109 @@
+//! Records the outcomes of attempts in the queue, the attempt log and the health of webhooks. Outcomes of a lost lease
+//! are ignored.
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    time::Duration,
+};
+
+use diesel::prelude::*;
+use sealpost_domain::{AttemptResult, AttemptSummary, DisabledReason, HealthReport, Timestamp};
+
+use crate::{
+    connection::{AnyConnection, fault::Fault, on_backend},
+    query::{
+        any_of::any_of,
+        row_lock::{Locked, RowLock},
+        row_types::columns_of,
+    },
+    queue::{
+        statements,
+        success_throttle::{RecordedSuccess, SuccessThrottle},
+    },
+    rows::{attempt::FinishedAttempt, delivery::DeliveryLease, webhook::HealthRow},
+    schema::webhooks as w,
+};
+
+/// The result of recording a batch.
+#[derive(Default)]
+pub(crate) struct Recorded {
+    /// Webhooks disabled by the batch.
+    pub(crate) disabled: Vec<(String, DisabledReason)>,
+    /// Successes written to webhooks by the batch.
+    pub(crate) successes: Vec<RecordedSuccess>,
+}
+
+pub(crate) fn record(
+    conn: &mut AnyConnection,
+    results: &[AttemptResult],
+    failing_max: Duration,
+    throttle: &SuccessThrottle,
+) -> Result<Recorded, Fault> {
+    let attempts = results.iter().map(FinishedAttempt::of).collect::<Result<Vec<_>, _>>()?;
+    let leased = update_queue(conn, &attempts)?;
+    let mut attempts: Vec<_> =
+        attempts.iter().filter(|attempt| leased.contains(&attempt.lease)).collect();
+    if attempts.is_empty() {
+        return Ok(Recorded::default());
+    }
+    attempts.sort_by_key(|attempt| attempt.at);
+    statements::log_attempts(conn, &attempts)?;
+    let (relevant, successes) = throttle.filter(&attempts);
+    let disabled = update_health(conn, &relevant, failing_max)?;
+    Ok(Recorded { disabled, successes })
+}
+
+/// Updates the queue and returns the leases that were still valid.
+fn update_queue(
+    conn: &mut AnyConnection,
+    attempts: &[FinishedAttempt],
+) -> Result<HashSet<DeliveryLease>, Fault> {
+    let (succeeded, failed): (Vec<_>, Vec<_>) =
+        attempts.iter().partition(|attempt| attempt.failure.is_none());
+    let mut leased = HashSet::with_capacity(attempts.len());
+    if !succeeded.is_empty() {
+        leased.extend(statements::remove_succeeded(conn, &succeeded)?);
+    }
+    if !failed.is_empty() {
+        leased.extend(statements::record_failed(conn, &failed)?);
+    }
+    Ok(leased)
+}
+
+/// Updates the health of webhooks. Locks rows in the order of ids, so that two nodes cannot deadlock.
+fn update_health(
+    conn: &mut AnyConnection,
+    attempts: &[&FinishedAttempt],
+    failing_max: Duration,
+) -> Result<Vec<(String, DisabledReason)>, Fault> {
+    let mut by_webhook = BTreeMap::<&str, Vec<AttemptSummary>>::new();
+    for attempt in attempts {
+        by_webhook.entry(&attempt.lease.key.webhook_id).or_default().push(AttemptSummary {
+            at: Timestamp::from_millis(attempt.at),
+            failure: attempt.failure,
+            is_gone: attempt.is_gone,
+        });
+    }
+    if by_webhook.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut rows = lock_health(conn, &by_webhook.keys().copied().collect::<Vec<_>>())?;
+    let mut disabled = Vec::new();
+    for row in &mut rows {
+        let Some(attempts) = by_webhook.get(&*row.id) else { continue };
+        let mut health = row.read()?;
+        if health.update(&HealthReport::of(attempts), failing_max) {
+            disabled.extend(health.disabled_reason.map(|reason| (row.id.clone(), reason)));
+        }
+        row.write(health);
+    }
+    if !rows.is_empty() {
+        statements::set_health(conn, &rows)?;
+    }
+    Ok(disabled)
+}
+
+pub(crate) fn lock_health(conn: &mut AnyConnection, ids: &[&str]) -> Result<Vec<HealthRow>, Fault> {
+    let rows = w::table.filter(any_of(w::id, ids)).order(w::id).select(columns_of::<HealthRow>());
+    Ok(on_backend!(conn, c => Locked::new(rows, RowLock::Alone).load(c))?)
+}

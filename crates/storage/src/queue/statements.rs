@@ -1,0 +1,44 @@
+//! Statements over batches of deliveries, for each database.
+//!
+//! PostgreSQL gets one statement with arrays for a batch, SQLite one prepared statement for each row.
+
+mod postgres;
+mod sqlite;
+
+use sealpost_domain::{Timestamp, ports::Claim};
+
+use crate::{
+    query::statement::on_either,
+    rows::{
+        attempt::FinishedAttempt,
+        delivery::{ClaimedRow, DeliveryKey, DeliveryLease, DueTimeChange},
+        webhook::HealthRow,
+    },
+};
+
+on_either! {
+    /// Finds and locks up to `limit` due deliveries, earliest due time first.
+    fn oldest_due(now: Timestamp, limit: i64) -> Vec<DeliveryKey>;
+    /// Finds up to `limit` webhooks above the id `above`, in the order of ids, each with the earliest due time.
+    fn targets_above(above: &str, limit: i64) -> Vec<(String, i64)>;
+    /// Finds and locks up to `limit` due deliveries of each given webhook.
+    fn due_of(targets: &[String], now: Timestamp, limit: i64) -> Vec<DeliveryKey>;
+    /// Leases deliveries, and reads existing webhooks and envelopes.
+    fn lease(keys: &[DeliveryKey], claim: &Claim) -> Vec<ClaimedRow>;
+    /// Deletes deliveries, leased or not.
+    fn delete(keys: &[DeliveryKey]) -> ();
+    /// Ends leases and sets the due time, whatever the lease.
+    fn park(keys: &[DeliveryKey], due_at: Timestamp) -> ();
+    /// Deletes succeeded deliveries whose lease is unchanged, and returns the leases.
+    fn remove_succeeded(attempts: &[&FinishedAttempt]) -> Vec<DeliveryLease>;
+    /// Records the failure of deliveries whose lease is unchanged, and returns the ended leases.
+    fn record_failed(attempts: &[&FinishedAttempt]) -> Vec<DeliveryLease>;
+    /// Appends to the attempt log, in the given order.
+    fn log_attempts(attempts: &[&FinishedAttempt]) -> ();
+    /// Updates the health of webhooks, whose rows must be locked.
+    fn set_health(rows: &[HealthRow]) -> ();
+    /// Ends leases that are unchanged, and sets the due time.
+    fn release(leases: &[DeliveryLease], due_at: Timestamp) -> ();
+    /// Changes the due time of deliveries without a lease, if the old due time is still valid.
+    fn expedite(changes: &[DueTimeChange]) -> ();
+}

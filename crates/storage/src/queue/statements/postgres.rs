@@ -1,0 +1,9 @@
+//! PostgreSQL: one statement for each batch, with an array for each column.
+
+mod claims;
+mod outcomes;
+
+pub(super) use self::{
+    claims::{delete, due_of, expedite, lease, oldest_due, park, release, targets_above},
+    outcomes::{log_attempts, record_failed, remove_succeeded, set_health},
+};

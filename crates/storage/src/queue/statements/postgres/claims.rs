@@ -1,0 +1,186 @@
+//! Claims and leases.
+
+use std::sync::LazyLock;
+
+use diesel::{
+    PgConnection,
+    dsl::SqlTypeOf,
+    prelude::*,
+    sql_types::{BigInt, Integer, Nullable, Text},
+};
+use sealpost_domain::{Timestamp, ports::Claim};
+
+use crate::{
+    connection::fault::Fault,
+    query::{row_types::SelectedRow, statement::Statement},
+    rows::{
+        delivery::{ClaimedRow, DeliveryKey, DeliveryLease, DueTimeChange},
+        envelope::MetaRow,
+        webhook::TargetRow,
+    },
+};
+
+/// Skips rows that another claim has locked.
+pub(in crate::queue::statements) fn oldest_due(
+    conn: &mut PgConnection,
+    now: Timestamp,
+    limit: i64,
+) -> Result<Vec<DeliveryKey>, Fault> {
+    Ok(Statement::<_, (Text, Text)>::query(
+        "SELECT webhook_id, envelope_id FROM deliveries WHERE due_at <= ?
+         ORDER BY due_at LIMIT ? FOR UPDATE SKIP LOCKED",
+    )
+    .bind::<BigInt, _>(now.as_millis())
+    .bind::<BigInt, _>(limit)
+    .load(conn)?)
+}
+
+/// Steps from webhook to webhook by the index, whatever the length of the queues.
+pub(in crate::queue::statements) fn targets_above(
+    conn: &mut PgConnection,
+    above: &str,
+    limit: i64,
+) -> Result<Vec<(String, i64)>, Fault> {
+    Ok(Statement::<_, (Text, BigInt)>::query(
+        "WITH RECURSIVE visited (webhook_id, due_at, step) AS (
+             (SELECT webhook_id, due_at, 1::BIGINT FROM deliveries
+              WHERE webhook_id > ? AND due_at IS NOT NULL ORDER BY webhook_id, due_at LIMIT 1)
+             UNION ALL
+             SELECT next.webhook_id, next.due_at, visited.step + 1 FROM visited CROSS JOIN LATERAL (
+                 SELECT d.webhook_id, d.due_at FROM deliveries AS d
+                 WHERE d.webhook_id > visited.webhook_id AND d.due_at IS NOT NULL
+                 ORDER BY d.webhook_id, d.due_at LIMIT 1
+             ) AS next WHERE visited.step < ?
+         )
+         SELECT webhook_id, due_at FROM visited ORDER BY step",
+    )
+    .bind::<Text, _>(above)
+    .bind::<BigInt, _>(limit)
+    .load(conn)?)
+}
+
+pub(in crate::queue::statements) fn due_of(
+    conn: &mut PgConnection,
+    targets: &[String],
+    now: Timestamp,
+    limit: i64,
+) -> Result<Vec<DeliveryKey>, Fault> {
+    Ok(Statement::<_, (Text, Text)>::query(
+        "SELECT due.webhook_id, due.envelope_id FROM unnest(?) AS t (webhook_id)
+         CROSS JOIN LATERAL (
+             SELECT d.webhook_id, d.envelope_id FROM deliveries AS d
+             WHERE d.webhook_id = t.webhook_id AND d.due_at <= ?
+             ORDER BY d.due_at LIMIT ? FOR UPDATE SKIP LOCKED
+         ) AS due",
+    )
+    .bind_array::<Text, _>(targets.iter())
+    .bind::<BigInt, _>(now.as_millis())
+    .bind::<BigInt, _>(limit)
+    .load(conn)?)
+}
+
+pub(in crate::queue::statements) fn lease(
+    conn: &mut PgConnection,
+    keys: &[DeliveryKey],
+    claim: &Claim,
+) -> Result<Vec<ClaimedRow>, Fault> {
+    Ok(Statement::<_, ClaimedColumns>::query(&LEASE)
+        .bind::<BigInt, _>(claim.lease.0)
+        .bind::<BigInt, _>(claim.lease_until.as_millis())
+        .bind_array::<Text, _>(keys.iter().map(|key| &key.webhook_id))
+        .bind_array::<Text, _>(keys.iter().map(|key| &key.envelope_id))
+        .load(conn)?)
+}
+
+static LEASE: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "WITH leased AS (
+             UPDATE deliveries AS d SET lease = ?, due_at = ?
+             FROM unnest(?, ?) AS n (webhook_id, envelope_id)
+             WHERE d.webhook_id = n.webhook_id AND d.envelope_id = n.envelope_id
+             RETURNING d.envelope_id, d.webhook_id, d.attempts
+         )
+         SELECT l.envelope_id, l.webhook_id, l.attempts, w.status, {}, {}
+         FROM leased AS l
+         LEFT JOIN webhooks AS w ON w.id = l.webhook_id
+         LEFT JOIN envelopes AS e ON e.id = l.envelope_id",
+        TargetRow::list("w"),
+        MetaRow::list("e")
+    )
+});
+
+/// The SQL types of [`ClaimedRow`].
+type ClaimedColumns = (
+    Text,
+    Text,
+    Integer,
+    Nullable<(Text, SqlTypeOf<<TargetRow as SelectedRow>::Selection>)>,
+    Nullable<SqlTypeOf<<MetaRow as SelectedRow>::Selection>>,
+);
+
+pub(in crate::queue::statements) fn delete(
+    conn: &mut PgConnection,
+    keys: &[DeliveryKey],
+) -> Result<(), Fault> {
+    Statement::command(
+        "DELETE FROM deliveries AS d USING unnest(?, ?) AS n (webhook_id, envelope_id)
+         WHERE d.webhook_id = n.webhook_id AND d.envelope_id = n.envelope_id",
+    )
+    .bind_array::<Text, _>(keys.iter().map(|key| &key.webhook_id))
+    .bind_array::<Text, _>(keys.iter().map(|key| &key.envelope_id))
+    .execute(conn)?;
+    Ok(())
+}
+
+pub(in crate::queue::statements) fn park(
+    conn: &mut PgConnection,
+    keys: &[DeliveryKey],
+    due_at: Timestamp,
+) -> Result<(), Fault> {
+    Statement::command(
+        "UPDATE deliveries AS d SET lease = NULL, due_at = ?
+         FROM unnest(?, ?) AS n (webhook_id, envelope_id)
+         WHERE d.webhook_id = n.webhook_id AND d.envelope_id = n.envelope_id",
+    )
+    .bind::<BigInt, _>(due_at.as_millis())
+    .bind_array::<Text, _>(keys.iter().map(|key| &key.webhook_id))
+    .bind_array::<Text, _>(keys.iter().map(|key| &key.envelope_id))
+    .execute(conn)?;
+    Ok(())
+}
+
+pub(in crate::queue::statements) fn release(
+    conn: &mut PgConnection,
+    leases: &[DeliveryLease],
+    due_at: Timestamp,
+) -> Result<(), Fault> {
+    Statement::command(
+        "UPDATE deliveries AS d SET lease = NULL, due_at = ?
+         FROM unnest(?, ?, ?) AS n (webhook_id, envelope_id, lease)
+         WHERE d.webhook_id = n.webhook_id AND d.envelope_id = n.envelope_id AND d.lease = n.lease",
+    )
+    .bind::<BigInt, _>(due_at.as_millis())
+    .bind_array::<Text, _>(leases.iter().map(|lease| &lease.key.webhook_id))
+    .bind_array::<Text, _>(leases.iter().map(|lease| &lease.key.envelope_id))
+    .bind_array::<BigInt, _>(leases.iter().map(|lease| lease.lease))
+    .execute(conn)?;
+    Ok(())
+}
+
+pub(in crate::queue::statements) fn expedite(
+    conn: &mut PgConnection,
+    changes: &[DueTimeChange],
+) -> Result<(), Fault> {
+    Statement::command(
+        "UPDATE deliveries AS d SET due_at = n.due_at
+         FROM unnest(?, ?, ?, ?) AS n (webhook_id, envelope_id, was_due_at, due_at)
+         WHERE d.webhook_id = n.webhook_id AND d.envelope_id = n.envelope_id
+             AND d.due_at = n.was_due_at AND d.lease IS NULL",
+    )
+    .bind_array::<Text, _>(changes.iter().map(|change| &change.key.webhook_id))
+    .bind_array::<Text, _>(changes.iter().map(|change| &change.key.envelope_id))
+    .bind_array::<BigInt, _>(changes.iter().map(|change| change.from))
+    .bind_array::<BigInt, _>(changes.iter().map(|change| change.to))
+    .execute(conn)?;
+    Ok(())
+}

@@ -1,0 +1,86 @@
+//! Outcomes of attempts: queue, log and health of webhooks.
+
+use std::sync::LazyLock;
+
+use diesel::{
+    PgConnection,
+    prelude::*,
+    sql_types::{BigInt, Integer, Nullable, Text},
+};
+
+use crate::{
+    connection::fault::Fault,
+    query::{
+        row_types::{self, StoredRow},
+        statement::Statement,
+    },
+    rows::{
+        attempt::{AttemptRow, FinishedAttempt},
+        delivery::{DeliveryKey, DeliveryLease},
+        webhook::HealthRow,
+    },
+};
+
+pub(in crate::queue::statements) fn remove_succeeded(
+    conn: &mut PgConnection,
+    attempts: &[&FinishedAttempt],
+) -> Result<Vec<DeliveryLease>, Fault> {
+    let removed = Statement::<_, (Text, Text, BigInt)>::query(
+        "DELETE FROM deliveries AS d USING (
+             SELECT unnest(?) AS webhook_id, unnest(?) AS envelope_id, unnest(?) AS lease
+         ) AS n
+         WHERE d.webhook_id = n.webhook_id AND d.envelope_id = n.envelope_id AND d.lease = n.lease
+         RETURNING d.webhook_id, d.envelope_id, n.lease",
+    )
+    .bind_array::<Text, _>(attempts.iter().map(|attempt| &attempt.lease.key.webhook_id))
+    .bind_array::<Text, _>(attempts.iter().map(|attempt| &attempt.lease.key.envelope_id))
+    .bind_array::<BigInt, _>(attempts.iter().map(|attempt| attempt.lease.lease))
+    .load(conn)?;
+    Ok(removed.into_iter().map(lease).collect())
+}
+
+pub(in crate::queue::statements) fn record_failed(
+    conn: &mut PgConnection,
+    attempts: &[&FinishedAttempt],
+) -> Result<Vec<DeliveryLease>, Fault> {
+    let recorded = Statement::<_, (Text, Text, BigInt)>::query(
+        "UPDATE deliveries AS d SET lease = NULL, attempts = n.attempts, due_at = n.due_at,
+             last_failure = n.failure, failed_at = n.at
+         FROM unnest(?, ?, ?, ?, ?, ?, ?)
+             AS n (webhook_id, envelope_id, lease, attempts, due_at, failure, at)
+         WHERE d.webhook_id = n.webhook_id AND d.envelope_id = n.envelope_id AND d.lease = n.lease
+         RETURNING d.webhook_id, d.envelope_id, n.lease",
+    )
+    .bind_array::<Text, _>(attempts.iter().map(|attempt| &attempt.lease.key.webhook_id))
+    .bind_array::<Text, _>(attempts.iter().map(|attempt| &attempt.lease.key.envelope_id))
+    .bind_array::<BigInt, _>(attempts.iter().map(|attempt| attempt.lease.lease))
+    .bind_array::<Integer, _>(attempts.iter().map(|attempt| attempt.attempts))
+    .bind_array::<Nullable<BigInt>, _>(attempts.iter().map(|attempt| attempt.due_at))
+    .bind_array::<Nullable<Text>, _>(attempts.iter().map(|attempt| attempt.failure))
+    .bind_array::<BigInt, _>(attempts.iter().map(|attempt| attempt.at))
+    .load(conn)?;
+    Ok(recorded.into_iter().map(lease).collect())
+}
+
+pub(in crate::queue::statements) fn log_attempts(
+    conn: &mut PgConnection,
+    attempts: &[&FinishedAttempt],
+) -> Result<(), Fault> {
+    static TEXT: LazyLock<String> = LazyLock::new(row_types::insert_all::<AttemptRow<'_>>);
+    let rows: Vec<_> = attempts.iter().map(|attempt| AttemptRow::from(*attempt)).collect();
+    AttemptRow::bind_arrays(&rows, Statement::command(&TEXT)).execute(conn)?;
+    Ok(())
+}
+
+pub(in crate::queue::statements) fn set_health(
+    conn: &mut PgConnection,
+    rows: &[HealthRow],
+) -> Result<(), Fault> {
+    static TEXT: LazyLock<String> = LazyLock::new(row_types::update_all::<HealthRow>);
+    HealthRow::bind_arrays(rows, Statement::command(&TEXT)).execute(conn)?;
+    Ok(())
+}
+
+fn lease((webhook_id, envelope_id, lease): (String, String, i64)) -> DeliveryLease {
+    DeliveryLease { key: DeliveryKey { webhook_id, envelope_id }, lease }
+}

@@ -1,0 +1,9 @@
+//! SQLite: one prepared statement for each row.
+
+mod claims;
+mod outcomes;
+
+pub(super) use self::{
+    claims::{delete, due_of, expedite, lease, oldest_due, park, release, targets_above},
+    outcomes::{log_attempts, record_failed, remove_succeeded, set_health},
+};

@@ -1,0 +1,165 @@
+//! Claims and leases.
+
+use std::collections::{BTreeSet, HashMap};
+
+use diesel::{
+    SqliteConnection,
+    prelude::*,
+    sql_types::{BigInt, Integer, Text},
+};
+use sealpost_domain::{Timestamp, ports::Claim};
+
+use crate::{
+    connection::fault::Fault,
+    query::{row_types::SelectedRow, statement::Statement},
+    rows::{
+        delivery::{ClaimedRow, DeliveryKey, DeliveryLease, DueTimeChange},
+        envelope::MetaRow,
+        webhook::TargetRow,
+    },
+    schema::{deliveries as d, envelopes as e, webhooks as w},
+};
+
+pub(in crate::queue::statements) fn oldest_due(
+    conn: &mut SqliteConnection,
+    now: Timestamp,
+    limit: i64,
+) -> Result<Vec<DeliveryKey>, Fault> {
+    Ok(d::table
+        .filter(d::due_at.le(now.as_millis()))
+        .order(d::due_at)
+        .limit(limit)
+        .select((d::webhook_id, d::envelope_id))
+        .load(conn)?)
+}
+
+pub(in crate::queue::statements) fn targets_above(
+    conn: &mut SqliteConnection,
+    above: &str,
+    limit: i64,
+) -> Result<Vec<(String, i64)>, Fault> {
+    let mut targets = Vec::<(String, i64)>::new();
+    for _ in 0..limit {
+        let above = targets.last().map_or(above, |(id, _)| id);
+        let next = d::table
+            .filter(d::webhook_id.gt(above))
+            .filter(d::due_at.is_not_null())
+            .order((d::webhook_id, d::due_at))
+            .select((d::webhook_id, d::due_at.assume_not_null()))
+            .first(conn)
+            .optional()?;
+        let Some(next) = next else { break };
+        targets.push(next);
+    }
+    Ok(targets)
+}
+
+pub(in crate::queue::statements) fn due_of(
+    conn: &mut SqliteConnection,
+    targets: &[String],
+    now: Timestamp,
+    limit: i64,
+) -> Result<Vec<DeliveryKey>, Fault> {
+    let mut all = Vec::new();
+    for target in targets {
+        let mut due = d::table
+            .filter(d::webhook_id.eq(target))
+            .filter(d::due_at.le(now.as_millis()))
+            .order(d::due_at)
+            .limit(limit)
+            .select((d::webhook_id, d::envelope_id))
+            .load(conn)?;
+        all.append(&mut due);
+    }
+    Ok(all)
+}
+
+/// Reads each webhook and envelope once, because most deliveries of a claim have the same.
+pub(in crate::queue::statements) fn lease(
+    conn: &mut SqliteConnection,
+    keys: &[DeliveryKey],
+    claim: &Claim,
+) -> Result<Vec<ClaimedRow>, Fault> {
+    let webhooks: Vec<(String, (String, TargetRow))> = w::table
+        .filter(w::id.eq_any(keys.iter().map(|key| &key.webhook_id).collect::<BTreeSet<_>>()))
+        .select((w::id, (w::status, TargetRow::SELECTION)))
+        .load(conn)?;
+    let webhooks: HashMap<_, _> = webhooks.into_iter().collect();
+    let envelopes: Vec<(String, MetaRow)> = e::table
+        .filter(e::id.eq_any(keys.iter().map(|key| &key.envelope_id).collect::<BTreeSet<_>>()))
+        .select((e::id, MetaRow::SELECTION))
+        .load(conn)?;
+    let envelopes: HashMap<_, _> = envelopes.into_iter().collect();
+    let mut leased = Vec::with_capacity(keys.len());
+    for DeliveryKey { webhook_id, envelope_id } in keys {
+        let attempts = Statement::<_, Integer>::query(
+            "UPDATE deliveries SET lease = ?, due_at = ? WHERE webhook_id = ? AND envelope_id = ?
+             RETURNING attempts",
+        )
+        .bind::<BigInt, _>(claim.lease.0)
+        .bind::<BigInt, _>(claim.lease_until.as_millis())
+        .bind::<Text, _>(webhook_id)
+        .bind::<Text, _>(envelope_id)
+        .get_result(conn)?;
+        leased.push(ClaimedRow {
+            envelope_id: envelope_id.clone(),
+            webhook_id: webhook_id.clone(),
+            attempts,
+            webhook: webhooks.get(webhook_id).cloned(),
+            envelope: envelopes.get(envelope_id).cloned(),
+        });
+    }
+    Ok(leased)
+}
+
+pub(in crate::queue::statements) fn delete(
+    conn: &mut SqliteConnection,
+    keys: &[DeliveryKey],
+) -> Result<(), Fault> {
+    for key in keys {
+        diesel::delete(d::table.find((&key.envelope_id, &key.webhook_id))).execute(conn)?;
+    }
+    Ok(())
+}
+
+pub(in crate::queue::statements) fn park(
+    conn: &mut SqliteConnection,
+    keys: &[DeliveryKey],
+    due_at: Timestamp,
+) -> Result<(), Fault> {
+    for key in keys {
+        diesel::update(d::table.find((&key.envelope_id, &key.webhook_id)))
+            .set((d::lease.eq(None::<i64>), d::due_at.eq(Some(due_at.as_millis()))))
+            .execute(conn)?;
+    }
+    Ok(())
+}
+
+pub(in crate::queue::statements) fn release(
+    conn: &mut SqliteConnection,
+    leases: &[DeliveryLease],
+    due_at: Timestamp,
+) -> Result<(), Fault> {
+    for DeliveryLease { key, lease } in leases {
+        let unchanged =
+            d::table.find((&key.envelope_id, &key.webhook_id)).filter(d::lease.eq(lease));
+        diesel::update(unchanged)
+            .set((d::lease.eq(None::<i64>), d::due_at.eq(Some(due_at.as_millis()))))
+            .execute(conn)?;
+    }
+    Ok(())
+}
+
+pub(in crate::queue::statements) fn expedite(
+    conn: &mut SqliteConnection,
+    changes: &[DueTimeChange],
+) -> Result<(), Fault> {
+    for DueTimeChange { key, from, to } in changes {
+        let unchanged = d::table
+            .find((&key.envelope_id, &key.webhook_id))
+            .filter(d::due_at.eq(from))
+            .filter(d::lease.is_null());
+        diesel::update(unchanged).set(d::due_at.eq(Some(*to))).execute(conn)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,78 @@
+//! Outcomes of attempts: queue, log and health of webhooks.
+
+use std::sync::LazyLock;
+
+use diesel::{SqliteConnection, prelude::*};
+
+use crate::{
+    connection::fault::Fault,
+    query::{
+        row_types::{self, StoredRow},
+        statement::Statement,
+    },
+    rows::{
+        attempt::{AttemptRow, FinishedAttempt},
+        delivery::DeliveryLease,
+        webhook::HealthRow,
+    },
+    schema::{attempts as a, deliveries as d},
+};
+
+pub(in crate::queue::statements) fn remove_succeeded(
+    conn: &mut SqliteConnection,
+    attempts: &[&FinishedAttempt],
+) -> Result<Vec<DeliveryLease>, Fault> {
+    let mut removed = Vec::with_capacity(attempts.len());
+    for attempt in attempts {
+        let DeliveryLease { key, lease } = &attempt.lease;
+        let leased = d::table.find((&key.envelope_id, &key.webhook_id)).filter(d::lease.eq(lease));
+        if diesel::delete(leased).execute(conn)? == 1 {
+            removed.push(attempt.lease.clone());
+        }
+    }
+    Ok(removed)
+}
+
+pub(in crate::queue::statements) fn record_failed(
+    conn: &mut SqliteConnection,
+    attempts: &[&FinishedAttempt],
+) -> Result<Vec<DeliveryLease>, Fault> {
+    let mut recorded = Vec::with_capacity(attempts.len());
+    for attempt in attempts {
+        let DeliveryLease { key, lease } = &attempt.lease;
+        let leased = d::table.find((&key.envelope_id, &key.webhook_id)).filter(d::lease.eq(lease));
+        let outcome = (
+            d::lease.eq(None::<i64>),
+            d::attempts.eq(attempt.attempts),
+            d::due_at.eq(attempt.due_at),
+            d::last_failure.eq(attempt.failure),
+            d::failed_at.eq(Some(attempt.at)),
+        );
+        if diesel::update(leased).set(outcome).execute(conn)? == 1 {
+            recorded.push(attempt.lease.clone());
+        }
+    }
+    Ok(recorded)
+}
+
+pub(in crate::queue::statements) fn log_attempts(
+    conn: &mut SqliteConnection,
+    attempts: &[&FinishedAttempt],
+) -> Result<(), Fault> {
+    for attempt in attempts {
+        let row = AttemptRow::from(*attempt);
+        diesel::insert_into(a::table).values(&row).execute(conn)?;
+    }
+    Ok(())
+}
+
+pub(in crate::queue::statements) fn set_health(
+    conn: &mut SqliteConnection,
+    rows: &[HealthRow],
+) -> Result<(), Fault> {
+    static TEXT: LazyLock<String> = LazyLock::new(row_types::update_one::<HealthRow>);
+    for row in rows {
+        row.bind_key_last(Statement::command(&TEXT)).execute(conn)?;
+    }
+    Ok(())
+}

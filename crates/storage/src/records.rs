@@ -1,0 +1,16 @@
+//! Accounts, keys, webhooks, envelopes, badges, governance and the audit trail.
+
+pub(crate) mod accounts;
+pub(crate) mod api_keys;
+pub(crate) mod assessments;
+pub(crate) mod audit;
+pub(crate) mod badges;
+pub(crate) mod envelopes;
+pub(crate) mod governance;
+pub(crate) mod handles;
+pub(crate) mod issuer_keys;
+pub(crate) mod lookup;
+pub(crate) mod overview;
+pub(crate) mod retiring_secrets;
+pub(crate) mod revocation;
+pub(crate) mod webhooks;

@@ -1,0 +1,126 @@
+//! Accounts and sessions.
+
+use diesel::prelude::*;
+use sealpost_domain::{
+    Account, AccountId, PartnerId, Session, TokenHash,
+    ports::{AccountRepo, StoreError},
+};
+
+use crate::{
+    connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
+    query::{
+        any_of::any_token,
+        row_lock::{Locked, RowLock},
+    },
+    rows::{
+        columns,
+        session::{self, SessionRow},
+    },
+    schema::{accounts, sessions},
+};
+
+pub(crate) fn find_session(
+    conn: &mut AnyConnection,
+    hash: &TokenHash,
+) -> Result<Option<Session>, Fault> {
+    let row = sessions::table.find(&hash.0[..]).first::<SessionRow>(conn).optional()?;
+    row.map(session::read).transpose()
+}
+
+pub(crate) fn find_sessions(
+    conn: &mut AnyConnection,
+    hashes: &[TokenHash],
+) -> Result<Vec<Session>, Fault> {
+    let wanted = sessions::table.filter(any_token(sessions::token, hashes));
+    let rows = on_backend!(conn, c => wanted.load::<SessionRow>(c))?;
+    rows.into_iter().map(session::read).collect()
+}
+
+pub(crate) fn find_login_secret(
+    conn: &mut AnyConnection,
+    account: &AccountId,
+) -> Result<Option<TokenHash>, Fault> {
+    let secret = accounts::table
+        .find(account.to_string())
+        .select(accounts::login_secret)
+        .first::<Vec<u8>>(conn)
+        .optional()?;
+    secret.map(|hash| columns::token(hash, "account")).transpose()
+}
+
+impl AccountRepo for Transaction {
+    fn insert_account(&mut self, account: &Account) -> Result<(), StoreError> {
+        self.run(|conn| {
+            diesel::insert_into(accounts::table)
+                .values((
+                    accounts::id.eq(account.id.to_string()),
+                    accounts::login_secret.eq(&account.login_secret.0[..]),
+                    accounts::created_at.eq(account.created_at.as_millis()),
+                ))
+                .execute(conn)?;
+            Ok(())
+        })
+    }
+
+    fn lock_account(&mut self, id: &AccountId) -> Result<bool, StoreError> {
+        let account = accounts::table.find(id.to_string()).select(accounts::id);
+        self.run(|conn| {
+            let locked = Locked::new(account, RowLock::Alone);
+            let found = on_backend!(conn, c => locked.load::<String>(c))?;
+            Ok(!found.is_empty())
+        })
+    }
+
+    fn insert_session(&mut self, session: &Session) -> Result<(), StoreError> {
+        self.run(|conn| {
+            diesel::insert_into(sessions::table)
+                .values((
+                    sessions::token.eq(&session.token.0[..]),
+                    sessions::account_id.eq(session.account_id.to_string()),
+                    sessions::expires_at.eq(session.expires_at.as_millis()),
+                ))
+                .execute(conn)?;
+            Ok(())
+        })
+    }
+
+    fn delete_session(&mut self, token: &TokenHash) -> Result<(), StoreError> {
+        self.run(|conn| {
+            diesel::delete(sessions::table.find(&token.0[..])).execute(conn)?;
+            Ok(())
+        })
+    }
+
+    fn delete_sessions_of(&mut self, account: &AccountId) -> Result<(), StoreError> {
+        let of_account = sessions::table.filter(sessions::account_id.eq(account.to_string()));
+        self.run(|conn| {
+            diesel::delete(of_account).execute(conn)?;
+            Ok(())
+        })
+    }
+
+    fn set_login_secret(
+        &mut self,
+        account: &AccountId,
+        secret: &TokenHash,
+    ) -> Result<(), StoreError> {
+        let account = accounts::table.find(account.to_string());
+        self.run(|conn| {
+            let update = diesel::update(account).set(accounts::login_secret.eq(&secret.0[..]));
+            columns::one(update.execute(conn)?, "account")
+        })
+    }
+
+    fn set_partner(
+        &mut self,
+        account: &AccountId,
+        partner: Option<&PartnerId>,
+    ) -> Result<bool, StoreError> {
+        let account = accounts::table.find(account.to_string());
+        let partner = partner.map(PartnerId::as_str);
+        self.run(|conn| {
+            let update = diesel::update(account).set(accounts::partner_id.eq(partner));
+            Ok(update.execute(conn)? == 1)
+        })
+    }
+}

@@ -1,0 +1,185 @@
+//! API keys.
+
+use diesel::prelude::*;
+use sealpost_domain::{
+    AccountId, ApiKey, ApiKeyId, Did, Handle, KeyStatus, Label, Plan, Timestamp, Usage, Wrapped,
+    ports::{HandleOwner, KeyRepo, KeySnapshot, Lookup, RevocationSummary, StoreError},
+};
+
+use crate::{
+    connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
+    query::{
+        any_of::any_of,
+        row_lock::{Locked, RowLock},
+        row_types::columns_of,
+    },
+    records::{handles, revocation},
+    rows::{columns, plan::PlanRow, usage::UsageRow},
+    schema::{api_keys as k, usage, webhooks},
+};
+
+pub(crate) fn find_key(conn: &mut AnyConnection, id: &ApiKeyId) -> Result<Option<ApiKey>, Fault> {
+    let row = k::table
+        .find(id.to_string())
+        .select(columns_of::<KeyRow>())
+        .first::<KeyRow>(conn)
+        .optional()?;
+    row.map(KeyRow::read).transpose()
+}
+
+pub(crate) fn find_snapshots(
+    conn: &mut AnyConnection,
+    ids: &[ApiKeyId],
+) -> Result<Vec<KeySnapshot>, Fault> {
+    let snapshots = k::table.filter(any_of(k::id, columns::texts(ids))).select((
+        k::id,
+        k::status,
+        k::sealing_version,
+    ));
+    let rows = on_backend!(conn, c => snapshots.load::<(String, String, i32)>(c))?;
+    let snapshot = |(id, status, version): (String, String, i32)| {
+        Ok(KeySnapshot {
+            id: columns::id(&id, "key")?,
+            status: columns::key_status(&status)?,
+            sealing_version: columns::number(version, "sealing version")?,
+        })
+    };
+    rows.into_iter().map(snapshot).collect()
+}
+
+/// Returns the keys of an account: live keys before revoked ones, newest first.
+pub(crate) fn of_account(
+    conn: &mut AnyConnection,
+    account: &AccountId,
+    limit: u32,
+) -> Result<Vec<ApiKey>, Fault> {
+    let keys = k::table
+        .filter(k::account_id.eq(account.to_string()))
+        .order((k::status.eq(KeyStatus::Revoked.as_str()), k::id.desc()))
+        .limit(limit.into())
+        .select(columns_of::<KeyRow>());
+    keys.load::<KeyRow>(conn)?.into_iter().map(KeyRow::read).collect()
+}
+
+impl KeyRepo for Transaction {
+    fn insert_key(&mut self, key: &ApiKey) -> Result<(), StoreError> {
+        self.run(|conn| {
+            diesel::insert_into(k::table).values(KeyRow::of(key)?).execute(conn)?;
+            diesel::insert_into(usage::table)
+                .values(&UsageRow::of(&key.id, &Usage::UNUSED))
+                .execute(conn)?;
+            Ok(())
+        })
+    }
+
+    fn count_live_keys(&mut self, account: &AccountId) -> Result<u64, StoreError> {
+        let live = k::table
+            .filter(k::account_id.eq(account.to_string()))
+            .filter(k::status.ne(KeyStatus::Revoked.as_str()));
+        self.run(|conn| columns::number(live.count().get_result::<i64>(conn)?, "number of keys"))
+    }
+
+    fn assign_handle(&mut self, handle: &Handle, owner: &HandleOwner) -> Result<(), StoreError> {
+        // Later statements may see another owner than the lookup on which the caller decided.
+        let seen = match self.handles_seen.get(handle) {
+            Some(seen) => *seen,
+            None => self.find_handle(handle)?.map(|owner| owner.api_key_id),
+        };
+        self.run(|conn| match seen {
+            Some(before) => handles::take_over(conn, handle, &before, owner),
+            None => handles::take(conn, handle, owner),
+        })?;
+        self.handles_seen.insert(handle.clone(), Some(owner.api_key_id));
+        Ok(())
+    }
+
+    fn count_webhooks(&mut self, key: &ApiKeyId) -> Result<u64, StoreError> {
+        let of_key = webhooks::table.filter(webhooks::api_key_id.eq(key.to_string()));
+        self.run(|conn| {
+            columns::number(of_key.count().get_result::<i64>(conn)?, "number of webhooks")
+        })
+    }
+
+    fn lock_key(&mut self, id: &ApiKeyId) -> Result<Option<ApiKey>, StoreError> {
+        let key = k::table.find(id.to_string()).select(k::id);
+        self.run(|conn| {
+            let locked = Locked::new(key, RowLock::Alone);
+            on_backend!(conn, c => locked.load::<String>(c))?;
+            // A second statement, to see the changes of the transaction that held the lock.
+            find_key(conn, id)
+        })
+    }
+
+    fn set_status(&mut self, id: &ApiKeyId, status: KeyStatus) -> Result<(), StoreError> {
+        let update = diesel::update(k::table.find(id.to_string()));
+        self.run(|conn| {
+            columns::one(update.set(k::status.eq(status.as_str())).execute(conn)?, "key")
+        })
+    }
+
+    fn set_sealing_version(&mut self, id: &ApiKeyId, version: u32) -> Result<(), StoreError> {
+        let update = diesel::update(k::table.find(id.to_string()));
+        self.run(|conn| {
+            let version: i32 = columns::number(version, "sealing version")?;
+            columns::one(update.set(k::sealing_version.eq(version)).execute(conn)?, "key")
+        })
+    }
+
+    fn set_plan(&mut self, id: &ApiKeyId, plan: &Plan) -> Result<(), StoreError> {
+        let update = diesel::update(k::table.find(id.to_string()));
+        self.run(|conn| columns::one(update.set(PlanRow::from(*plan)).execute(conn)?, "key"))
+    }
+
+    fn revoke_key(&mut self, id: &ApiKeyId) -> Result<RevocationSummary, StoreError> {
+        self.run(|conn| revocation::revoke(conn, id))
+    }
+}
+
+/// A row of the table.
+#[derive(Debug, Insertable, Queryable, Selectable)]
+#[diesel(table_name = k, treat_none_as_default_value = false)]
+struct KeyRow {
+    id: String,
+    account_id: String,
+    label: String,
+    handle: Option<String>,
+    did: String,
+    status: String,
+    #[diesel(embed)]
+    plan: PlanRow,
+    root: Option<Vec<u8>>,
+    sealing_version: i32,
+    created_at: i64,
+}
+
+impl KeyRow {
+    fn of(key: &ApiKey) -> Result<Self, Fault> {
+        Ok(Self {
+            id: key.id.to_string(),
+            account_id: key.account_id.to_string(),
+            label: key.label.to_string(),
+            handle: key.handle.as_ref().map(Handle::to_string),
+            did: key.did.as_str().to_owned(),
+            status: key.status.to_string(),
+            plan: key.plan.into(),
+            root: key.root.as_ref().map(|root| root.0.clone()),
+            sealing_version: columns::number(key.sealing_version, "sealing version")?,
+            created_at: key.created_at.as_millis(),
+        })
+    }
+
+    fn read(self) -> Result<ApiKey, Fault> {
+        Ok(ApiKey {
+            id: columns::id(&self.id, "key")?,
+            account_id: columns::id(&self.account_id, "key")?,
+            label: Label::parse(&self.label).ok().ok_or(Fault::Corrupt("label"))?,
+            handle: self.handle.as_deref().map(columns::handle).transpose()?,
+            did: Did::new(self.did),
+            status: columns::key_status(&self.status)?,
+            plan: self.plan.read()?,
+            root: self.root.map(Wrapped),
+            sealing_version: columns::number(self.sealing_version, "sealing version")?,
+            created_at: Timestamp::from_millis(self.created_at),
+        })
+    }
+}

@@ -1,0 +1,171 @@
+//! Assessments and attestations of keys. Triggers keep both tables append-only.
+
+use std::collections::BTreeMap;
+
+use diesel::prelude::*;
+use sealpost_domain::{
+    ApiKeyId, Assessment, AssessmentMetrics, Attestation, CheckName, Score, Timestamp,
+    ports::StoreError,
+};
+
+use crate::{
+    connection::{AnyConnection, fault::Fault, transaction::Transaction},
+    rows::columns,
+    schema::{assessments as s, attestations as t},
+};
+
+impl Transaction {
+    pub(crate) fn add_assessment(&mut self, assessment: &Assessment) -> Result<(), StoreError> {
+        self.run(|conn| {
+            let row = AssessmentRow::of(assessment)?;
+            diesel::insert_into(s::table).values(row).execute(conn)?;
+            Ok(())
+        })
+    }
+
+    pub(crate) fn find_newest_assessment(
+        &mut self,
+        key: &ApiKeyId,
+    ) -> Result<Option<Assessment>, StoreError> {
+        let newest =
+            s::table.filter(s::api_key_id.eq(key.to_string())).order((s::at.desc(), s::id.desc()));
+        self.run(|conn| {
+            newest.first::<AssessmentRow>(conn).optional()?.map(AssessmentRow::read).transpose()
+        })
+    }
+
+    pub(crate) fn add_attestation(&mut self, attestation: &Attestation) -> Result<(), StoreError> {
+        let row = AttestationRow::of(attestation);
+        self.run(|conn| {
+            diesel::insert_into(t::table).values(row).execute(conn)?;
+            Ok(())
+        })
+    }
+
+    pub(crate) fn find_newest_attestations(
+        &mut self,
+        key: &ApiKeyId,
+        checks: &[CheckName],
+    ) -> Result<BTreeMap<CheckName, Attestation>, StoreError> {
+        let key = key.to_string();
+        self.run(|conn| {
+            let mut newest = BTreeMap::new();
+            // One query for each check, by the index: the cost does not grow with the number of attestations.
+            for check in checks {
+                if let Some(found) = newest_attestation(conn, &key, check)? {
+                    newest.insert(check.clone(), found);
+                }
+            }
+            Ok(newest)
+        })
+    }
+}
+
+fn newest_attestation(
+    conn: &mut AnyConnection,
+    key: &str,
+    check: &CheckName,
+) -> Result<Option<Attestation>, Fault> {
+    let row = t::table
+        .filter(t::api_key_id.eq(key))
+        .filter(t::name.eq(check.as_str()))
+        .order((t::at.desc(), t::id.desc()))
+        .first::<AttestationRow>(conn)
+        .optional()?;
+    row.map(AttestationRow::read).transpose()
+}
+
+/// A row of the table.
+#[derive(Debug, Insertable, Queryable)]
+#[diesel(table_name = s)]
+pub(crate) struct AssessmentRow {
+    id: String,
+    api_key_id: String,
+    clarity: i64,
+    coherence: i64,
+    confidence: i64,
+    drift: i64,
+    assessor: String,
+    reason: String,
+    at: i64,
+}
+
+impl AssessmentRow {
+    fn of(assessment: &Assessment) -> Result<Self, Fault> {
+        let units = |score: Score| columns::number(score.units(), ROW);
+        let metrics = &assessment.metrics;
+        Ok(Self {
+            id: assessment.id.to_string(),
+            api_key_id: assessment.api_key_id.to_string(),
+            clarity: units(metrics.clarity)?,
+            coherence: units(metrics.coherence)?,
+            confidence: units(metrics.confidence)?,
+            drift: units(metrics.drift)?,
+            assessor: assessment.assessor.clone(),
+            reason: assessment.reason.clone(),
+            at: assessment.at.as_millis(),
+        })
+    }
+
+    pub(crate) fn read(self) -> Result<Assessment, Fault> {
+        let score =
+            |units: i64| Score::from_units(columns::number(units, ROW)?).ok_or(Fault::Corrupt(ROW));
+        Ok(Assessment {
+            id: columns::id(&self.id, ROW)?,
+            api_key_id: columns::id(&self.api_key_id, ROW)?,
+            metrics: AssessmentMetrics {
+                clarity: score(self.clarity)?,
+                coherence: score(self.coherence)?,
+                confidence: score(self.confidence)?,
+                drift: score(self.drift)?,
+            },
+            assessor: self.assessor,
+            reason: self.reason,
+            at: Timestamp::from_millis(self.at),
+        })
+    }
+}
+
+/// A row of the table.
+#[derive(Debug, Insertable, Queryable)]
+#[diesel(table_name = t)]
+struct AttestationRow {
+    id: String,
+    api_key_id: String,
+    name: String,
+    failed: bool,
+    valid_until: Option<i64>,
+    attester: String,
+    reason: String,
+    at: i64,
+}
+
+impl AttestationRow {
+    fn of(attestation: &Attestation) -> Self {
+        Self {
+            id: attestation.id.to_string(),
+            api_key_id: attestation.api_key_id.to_string(),
+            name: attestation.check.as_str().to_owned(),
+            failed: attestation.failed,
+            valid_until: attestation.valid_until.map(Timestamp::as_millis),
+            attester: attestation.attester.clone(),
+            reason: attestation.reason.clone(),
+            at: attestation.at.as_millis(),
+        }
+    }
+
+    fn read(self) -> Result<Attestation, Fault> {
+        Ok(Attestation {
+            id: columns::id(&self.id, "attestation")?,
+            api_key_id: columns::id(&self.api_key_id, "attestation")?,
+            check: CheckName::parse(&self.name).ok().ok_or(Fault::Corrupt("attestation"))?,
+            failed: self.failed,
+            valid_until: columns::instant(self.valid_until),
+            attester: self.attester,
+            reason: self.reason,
+            at: Timestamp::from_millis(self.at),
+        })
+    }
+}
+
+const ROW: &str = "assessment";

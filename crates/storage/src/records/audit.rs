@@ -1,0 +1,92 @@
+//! The audit trail. Triggers keep the table append-only and without gaps.
+
+use diesel::prelude::*;
+use sealpost_domain::{
+    AdminAction, AuditEntry, AuditHash, Timestamp,
+    ports::{AuditRepo, StoreError},
+};
+
+use crate::{
+    connection::{fault::Fault, transaction::Transaction},
+    query::row_lock::advisory_lock,
+    rows::columns,
+    schema::audit_entries as a,
+};
+
+impl AuditRepo for Transaction {
+    fn lock_audit_head(&mut self) -> Result<Option<AuditEntry>, StoreError> {
+        let newest = a::table.order(a::number.desc());
+        self.run(|conn| {
+            advisory_lock(conn, LOCK)?;
+            newest.first::<AuditRow>(conn).optional()?.map(AuditRow::read).transpose()
+        })
+    }
+
+    fn append_audit(&mut self, entry: &AuditEntry) -> Result<(), StoreError> {
+        self.run(|conn| {
+            diesel::insert_into(a::table).values(AuditRow::of(entry)?).execute(conn)?;
+            Ok(())
+        })
+    }
+
+    fn audit_entries(&mut self, after: u64, limit: u32) -> Result<Vec<AuditEntry>, StoreError> {
+        let after = i64::try_from(after).unwrap_or(i64::MAX);
+        let page = a::table.filter(a::number.gt(after)).order(a::number).limit(limit.into());
+        self.run(|conn| page.load::<AuditRow>(conn)?.into_iter().map(AuditRow::read).collect())
+    }
+
+    fn newest_audit_entries(&mut self, limit: u32) -> Result<Vec<AuditEntry>, StoreError> {
+        let newest = a::table.order(a::number.desc()).limit(limit.into());
+        self.run(|conn| {
+            newest.load::<AuditRow>(conn)?.into_iter().rev().map(AuditRow::read).collect()
+        })
+    }
+}
+
+/// A row of the table.
+#[derive(Debug, Insertable, Queryable)]
+#[diesel(table_name = a)]
+struct AuditRow {
+    number: i64,
+    at: i64,
+    actor: String,
+    action: String,
+    subject: String,
+    detail: String,
+    previous: Vec<u8>,
+    hash: Vec<u8>,
+}
+
+impl AuditRow {
+    fn of(entry: &AuditEntry) -> Result<Self, Fault> {
+        let act = entry.admin_action.clone();
+        Ok(Self {
+            number: columns::number(entry.number, "audit entry")?,
+            at: entry.at.as_millis(),
+            actor: act.actor,
+            action: act.action,
+            subject: act.subject,
+            detail: act.detail,
+            previous: entry.previous.0.to_vec(),
+            hash: entry.hash.0.to_vec(),
+        })
+    }
+
+    fn read(self) -> Result<AuditEntry, Fault> {
+        Ok(AuditEntry {
+            number: columns::number(self.number, "audit entry")?,
+            at: Timestamp::from_millis(self.at),
+            admin_action: AdminAction {
+                actor: self.actor,
+                action: self.action,
+                subject: self.subject,
+                detail: self.detail,
+            },
+            previous: AuditHash(columns::bytes(self.previous, "audit entry")?),
+            hash: AuditHash(columns::bytes(self.hash, "audit entry")?),
+        })
+    }
+}
+
+/// The advisory lock for appending: `audit` in ASCII. A table lock would need the right to update or delete rows.
+const LOCK: i64 = 0x61_7564_6974;

@@ -1,0 +1,196 @@
+//! Badges and positions in the status lists.
+
+use std::collections::BTreeMap;
+
+use diesel::{dsl::max, prelude::*};
+use sealpost_domain::{
+    ApiKeyId, Assessment, Attestation, Badge, BadgeId, CheckName, Jurisdiction, Revocation,
+    StatusPosition, Timestamp,
+    ports::{BadgeLookup, BadgeRepo, StoreError},
+};
+
+use crate::{
+    connection::{AnyConnection, fault::Fault, reader::Reader, transaction::Transaction},
+    query::row_lock::advisory_lock,
+    records::assessments::AssessmentRow,
+    rows::columns,
+    schema::{assessments, badges as b},
+};
+
+impl BadgeRepo for Transaction {
+    fn insert_assessment(&mut self, assessment: &Assessment) -> Result<(), StoreError> {
+        self.add_assessment(assessment)
+    }
+
+    fn newest_assessment(&mut self, key: &ApiKeyId) -> Result<Option<Assessment>, StoreError> {
+        self.find_newest_assessment(key)
+    }
+
+    fn insert_attestation(&mut self, attestation: &Attestation) -> Result<(), StoreError> {
+        self.add_attestation(attestation)
+    }
+
+    fn newest_attestations(
+        &mut self,
+        key: &ApiKeyId,
+        checks: &[CheckName],
+    ) -> Result<BTreeMap<CheckName, Attestation>, StoreError> {
+        self.find_newest_attestations(key, checks)
+    }
+
+    fn count_live_badges(&mut self, key: &ApiKeyId, now: Timestamp) -> Result<u64, StoreError> {
+        let live = b::table
+            .filter(b::api_key_id.eq(key.to_string()))
+            .filter(b::expires_at.gt(now.as_millis()))
+            .filter(b::revoked_at.is_null());
+        self.run(|conn| columns::number(live.count().get_result::<i64>(conn)?, "number of badges"))
+    }
+
+    fn lock_next_position(&mut self) -> Result<StatusPosition, StoreError> {
+        self.run(|conn| {
+            advisory_lock(conn, LOCK)?;
+            Ok(StatusPosition::new(newest(conn)?.map_or(0, |newest| newest.saturating_add(1))))
+        })
+    }
+
+    fn insert_badge(&mut self, badge: &Badge) -> Result<(), StoreError> {
+        self.run(|conn| {
+            diesel::insert_into(b::table).values(BadgeRow::of(badge)?).execute(conn)?;
+            Ok(())
+        })
+    }
+
+    fn revoke_badge(&mut self, id: &BadgeId, revocation: &Revocation) -> Result<bool, StoreError> {
+        let held = b::table.find(id.to_string()).filter(b::revoked_at.is_null());
+        let update = diesel::update(held).set((
+            b::revoked_at.eq(revocation.at.as_millis()),
+            b::revoked_by.eq(&revocation.by),
+            b::revocation_reason.eq(&revocation.reason),
+        ));
+        self.run(|conn| Ok(update.execute(conn)? == 1))
+    }
+}
+
+macro_rules! look_up_on {
+    ($runner:ty) => {
+        impl BadgeLookup for $runner {
+            fn find_badge(
+                &mut self,
+                id: &BadgeId,
+            ) -> Result<Option<(Badge, Assessment)>, StoreError> {
+                self.run(|conn| find_badge(conn, id))
+            }
+
+            fn revoked_in(&mut self, list: u64) -> Result<Option<Vec<u64>>, StoreError> {
+                self.run(|conn| revoked_in(conn, list))
+            }
+        }
+    };
+}
+
+look_up_on!(Reader<'_>);
+look_up_on!(Transaction);
+
+fn find_badge(
+    conn: &mut AnyConnection,
+    id: &BadgeId,
+) -> Result<Option<(Badge, Assessment)>, Fault> {
+    let row = b::table
+        .inner_join(assessments::table)
+        .filter(b::id.eq(id.to_string()))
+        .first::<(BadgeRow, AssessmentRow)>(conn)
+        .optional()?;
+    row.map(|(badge, assessment)| Ok((badge.read()?, assessment.read()?))).transpose()
+}
+
+fn revoked_in(conn: &mut AnyConnection, list: u64) -> Result<Option<Vec<u64>>, Fault> {
+    let Some(first) = StatusPosition::first_of(list) else { return Ok(None) };
+    if newest(conn)?.is_none_or(|newest| newest < first.number()) {
+        return Ok(None);
+    }
+    let from: i64 = columns::number(first.number(), "status list")?;
+    let end = first.number().saturating_add(StatusPosition::LIST_LEN);
+    let end: i64 = columns::number(end, "status list")?;
+    let revoked = b::table
+        .filter(b::revoked_at.is_not_null())
+        .filter(b::position.ge(from))
+        .filter(b::position.lt(end))
+        .order(b::position)
+        .select(b::position)
+        .load::<i64>(conn)?;
+    let index = |position| columns::number(position, ROW).map(|n| StatusPosition::new(n).index());
+    revoked.into_iter().map(index).collect::<Result<_, _>>().map(Some)
+}
+
+/// Returns the position of the newest badge.
+fn newest(conn: &mut AnyConnection) -> Result<Option<u64>, Fault> {
+    let newest = b::table.select(max(b::position)).first::<Option<i64>>(conn)?;
+    newest.map(|position| columns::number(position, ROW)).transpose()
+}
+
+/// A row of the table.
+#[derive(Debug, Insertable, Queryable)]
+#[diesel(table_name = b)]
+struct BadgeRow {
+    id: String,
+    api_key_id: String,
+    assessment_id: String,
+    subject: String,
+    jurisdiction: Option<String>,
+    circuits_version: Option<i64>,
+    position: i64,
+    issued_at: i64,
+    expires_at: i64,
+    revoked_at: Option<i64>,
+    revoked_by: Option<String>,
+    revocation_reason: Option<String>,
+}
+
+impl BadgeRow {
+    fn of(badge: &Badge) -> Result<Self, Fault> {
+        let (compliance, revocation) = (badge.compliance.as_ref(), badge.revocation.as_ref());
+        Ok(Self {
+            id: badge.id.to_string(),
+            api_key_id: badge.api_key_id.to_string(),
+            assessment_id: badge.assessment_id.to_string(),
+            subject: badge.subject.clone(),
+            jurisdiction: compliance.map(|(jurisdiction, _)| jurisdiction.to_string()),
+            circuits_version: compliance.map(|(_, version)| i64::from(*version)),
+            position: columns::number(badge.position.number(), ROW)?,
+            issued_at: badge.issued_at.as_millis(),
+            expires_at: badge.expires_at.as_millis(),
+            revoked_at: revocation.map(|revocation| revocation.at.as_millis()),
+            revoked_by: revocation.map(|revocation| revocation.by.clone()),
+            revocation_reason: revocation.map(|revocation| revocation.reason.clone()),
+        })
+    }
+
+    fn read(self) -> Result<Badge, Fault> {
+        let compliance = match (self.jurisdiction, self.circuits_version) {
+            (Some(name), Some(version)) => {
+                let name = Jurisdiction::parse(&name).ok_or(Fault::Corrupt(ROW))?;
+                Some((name, columns::number(version, ROW)?))
+            }
+            _ => None,
+        };
+        Ok(Badge {
+            id: columns::id(&self.id, ROW)?,
+            api_key_id: columns::id(&self.api_key_id, ROW)?,
+            assessment_id: columns::id(&self.assessment_id, ROW)?,
+            subject: self.subject,
+            compliance,
+            position: StatusPosition::new(columns::number(self.position, ROW)?),
+            issued_at: Timestamp::from_millis(self.issued_at),
+            expires_at: Timestamp::from_millis(self.expires_at),
+            revocation: self.revoked_at.map(|at| Revocation {
+                at: Timestamp::from_millis(at),
+                by: self.revoked_by.unwrap_or_default(),
+                reason: self.revocation_reason.unwrap_or_default(),
+            }),
+        })
+    }
+}
+
+const ROW: &str = "badge";
+/// The advisory lock for taking a position: `badge` in ASCII. There may be no row to lock yet.
+const LOCK: i64 = 0x62_6164_6765;

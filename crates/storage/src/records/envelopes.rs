@@ -1,0 +1,57 @@
+//! Envelopes and channels, as read by recipients.
+
+use diesel::prelude::*;
+use sealpost_domain::{
+    ApiKeyId, Channel, ChannelId, Envelope, EnvelopeId, Timestamp,
+    ports::{EnvelopeRepo, StoreError},
+};
+
+use crate::{
+    connection::{fault::Fault, transaction::Transaction},
+    query::row_types::SelectedRow,
+    rows::{channel::StoredChannelRow, columns, envelope::MetaRow},
+    schema::{channels as c, envelopes as e},
+};
+
+impl EnvelopeRepo for Transaction {
+    fn find_envelope(
+        &mut self,
+        id: &EnvelopeId,
+        recipient: &ApiKeyId,
+    ) -> Result<Option<(Envelope, Option<Timestamp>)>, StoreError> {
+        let addressed = e::table
+            .find(id.to_string())
+            .filter(e::recipient.eq(recipient.to_string()))
+            .select((MetaRow::SELECTION, e::sealed, e::signature, e::opened_at));
+        self.run(|conn| {
+            let row = addressed.first::<(MetaRow, Vec<u8>, Vec<u8>, Option<i64>)>(conn);
+            let Some((meta, sealed, signature, opened_at)) = row.optional()? else {
+                return Ok(None);
+            };
+            let signature = columns::bytes(signature, "signature")?;
+            let envelope = Envelope { meta: meta.read()?, sealed, signature };
+            Ok(Some((envelope, columns::instant(opened_at))))
+        })
+    }
+
+    fn find_channel(&mut self, id: &ChannelId) -> Result<Option<Channel>, StoreError> {
+        let channel = c::table.find(id.to_string());
+        self.run(|conn| {
+            let row = channel.first::<StoredChannelRow>(conn).optional()?;
+            row.map(StoredChannelRow::read).transpose()
+        })
+    }
+
+    fn mark_opened(&mut self, id: &EnvelopeId, at: Timestamp) -> Result<Timestamp, StoreError> {
+        let envelope = e::table.find(id.to_string());
+        self.run(|conn| {
+            let unopened = envelope.clone().filter(e::opened_at.is_null());
+            let first = diesel::update(unopened).set(e::opened_at.eq(at.as_millis()));
+            if first.execute(conn)? == 1 {
+                return Ok(at);
+            }
+            let before = envelope.select(e::opened_at).first::<Option<i64>>(conn).optional()?;
+            columns::instant(before.flatten()).ok_or(Fault::Corrupt("opening of an envelope"))
+        })
+    }
+}

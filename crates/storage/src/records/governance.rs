@@ -1,0 +1,124 @@
+//! Governance decisions. Lifted decisions stay as history.
+
+use std::collections::{BTreeSet, HashMap};
+
+use diesel::{prelude::*, result::Error};
+use sealpost_domain::{
+    GovernanceDecision, GovernanceKind, GovernanceReason, GovernanceStanding, GovernanceStatus,
+    GovernanceSubject, PartnerId, Timestamp,
+    ports::{GovernanceRepo, StoreError},
+};
+
+use crate::{
+    connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
+    query::{any_of::any_of, row_types::columns_of},
+    rows::columns,
+    schema::{accounts, governance as g},
+};
+
+impl GovernanceRepo for Transaction {
+    fn open_decisions(
+        &mut self,
+        subject: &GovernanceSubject,
+    ) -> Result<Vec<GovernanceDecision>, StoreError> {
+        let open = g::table
+            .filter(g::subject.eq(subject.to_string()))
+            .filter(g::status.ne(GovernanceStatus::Lifted.as_str()))
+            .order((g::since, g::id))
+            .select((g::id, columns_of::<ReasonRow>(), g::by));
+        self.run(|conn| {
+            let rows = open.load::<(String, ReasonRow, String)>(conn)?.into_iter();
+            rows.map(|(id, reason, by)| {
+                let id = columns::id(&id, "decision")?;
+                Ok(GovernanceDecision { id, subject: subject.clone(), reason: reason.read()?, by })
+            })
+            .collect()
+        })
+    }
+
+    fn insert_decision(&mut self, decision: &GovernanceDecision) -> Result<(), StoreError> {
+        let subject = (
+            g::id.eq(decision.id.to_string()),
+            g::subject.eq(decision.subject.to_string()),
+            g::kind.eq(decision.reason.kind.as_str()),
+        );
+        let insert = diesel::insert_into(g::table).values((
+            subject,
+            g::status.eq(decision.reason.status.as_str()),
+            g::reason.eq(&decision.reason.reason),
+            g::since.eq(decision.reason.since.as_millis()),
+            g::by.eq(&decision.by),
+        ));
+        self.run(|conn| Ok(insert.execute(conn).map(drop)?))
+    }
+
+    /// Returns `Contended` if the decision was lifted by another transaction.
+    fn update_decision(&mut self, decision: &GovernanceDecision) -> Result<(), StoreError> {
+        let open = g::table
+            .find(decision.id.to_string())
+            .filter(g::status.ne(GovernanceStatus::Lifted.as_str()));
+        let update = diesel::update(open).set((
+            g::status.eq(decision.reason.status.as_str()),
+            g::reason.eq(&decision.reason.reason),
+            g::since.eq(decision.reason.since.as_millis()),
+            g::by.eq(&decision.by),
+        ));
+        self.run(|conn| match update.execute(conn)? {
+            1 => Ok(()),
+            _ => Err(Fault::Contended(Error::NotFound)),
+        })
+    }
+
+    fn count_accounts_of(&mut self, partner: &PartnerId) -> Result<u64, StoreError> {
+        let of_partner = accounts::table.filter(accounts::partner_id.eq(partner.as_str()));
+        self.run(|conn| {
+            columns::number(of_partner.count().get_result::<i64>(conn)?, "number of accounts")
+        })
+    }
+}
+
+/// Decisions that are not lifted, by subject: key, account or partner.
+pub(crate) struct OpenDecisions(HashMap<String, Vec<GovernanceReason>>);
+
+impl OpenDecisions {
+    pub(crate) fn on(conn: &mut AnyConnection, subjects: &BTreeSet<&str>) -> Result<Self, Fault> {
+        let open = g::table
+            .filter(any_of(g::subject, subjects))
+            .filter(g::status.ne(GovernanceStatus::Lifted.as_str()))
+            .order((g::since, g::id))
+            .select((g::subject, columns_of::<ReasonRow>()));
+        let mut decisions = HashMap::<_, Vec<_>>::new();
+        for (subject, row) in on_backend!(conn, c => open.load::<(String, ReasonRow)>(c))? {
+            decisions.entry(subject).or_default().push(row.read()?);
+        }
+        Ok(Self(decisions))
+    }
+
+    /// Returns the standing of a key that is affected by the decisions on all given subjects.
+    pub(crate) fn standing(&self, subjects: &[&str]) -> GovernanceStanding {
+        let on = |subject: &&str| self.0.get(*subject).into_iter().flatten().cloned();
+        GovernanceStanding(subjects.iter().flat_map(on).collect())
+    }
+}
+
+/// The columns of a reason.
+#[derive(Debug, Queryable, Selectable)]
+#[diesel(table_name = g)]
+struct ReasonRow {
+    kind: String,
+    status: String,
+    reason: String,
+    since: i64,
+}
+
+impl ReasonRow {
+    fn read(self) -> Result<GovernanceReason, Fault> {
+        Ok(GovernanceReason {
+            kind: GovernanceKind::from_name(&self.kind).ok_or(Fault::Corrupt("governance kind"))?,
+            status: GovernanceStatus::from_name(&self.status)
+                .ok_or(Fault::Corrupt("governance status"))?,
+            reason: self.reason,
+            since: Timestamp::from_millis(self.since),
+        })
+    }
+}

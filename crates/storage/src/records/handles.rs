@@ -1,0 +1,67 @@
+//! Handles.
+
+use diesel::{
+    prelude::*,
+    result::{DatabaseErrorKind, Error},
+};
+use sealpost_domain::{ApiKeyId, Handle, ports::HandleOwner};
+
+use crate::{
+    connection::{AnyConnection, fault::Fault},
+    rows::columns,
+    schema::handles,
+};
+
+pub(crate) fn find(
+    conn: &mut AnyConnection,
+    handle: &Handle,
+) -> Result<Option<HandleOwner>, Fault> {
+    let row = handles::table
+        .find(handle.as_str())
+        .select((handles::account_id, handles::api_key_id))
+        .first::<(String, String)>(conn)
+        .optional()?;
+    row.map(|(account_id, api_key_id)| {
+        Ok(HandleOwner {
+            account_id: columns::id(&account_id, "handle")?,
+            api_key_id: columns::id(&api_key_id, "handle")?,
+        })
+    })
+    .transpose()
+}
+
+/// Assigns a free handle. Returns `Contended` if another transaction was faster.
+pub(crate) fn take(
+    conn: &mut AnyConnection,
+    handle: &Handle,
+    owner: &HandleOwner,
+) -> Result<(), Fault> {
+    let row = (
+        handles::handle.eq(handle.as_str()),
+        handles::account_id.eq(owner.account_id.to_string()),
+        handles::api_key_id.eq(owner.api_key_id.to_string()),
+    );
+    match diesel::insert_into(handles::table).values(row).execute(conn) {
+        Err(taken @ Error::DatabaseError(DatabaseErrorKind::UniqueViolation, _)) => {
+            Err(Fault::Contended(taken))
+        }
+        done => Ok(done.map(drop)?),
+    }
+}
+
+/// Moves a handle within its account from the key `before`. Returns `Contended` if another transaction was faster.
+pub(crate) fn take_over(
+    conn: &mut AnyConnection,
+    handle: &Handle,
+    before: &ApiKeyId,
+    owner: &HandleOwner,
+) -> Result<(), Fault> {
+    let seen = handles::table
+        .find(handle.as_str())
+        .filter(handles::account_id.eq(owner.account_id.to_string()))
+        .filter(handles::api_key_id.eq(before.to_string()));
+    let moved = diesel::update(seen)
+        .set(handles::api_key_id.eq(owner.api_key_id.to_string()))
+        .execute(conn)?;
+    if moved == 1 { Ok(()) } else { Err(Fault::Contended(Error::NotFound)) }
+}

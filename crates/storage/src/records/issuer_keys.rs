@@ -1,0 +1,69 @@
+//! The signing keys of the service.
+
+use diesel::prelude::*;
+use sealpost_domain::{
+    IssuerKey, Timestamp, Wrapped,
+    ports::{IssuerRepo, StoreError},
+};
+
+use crate::{
+    connection::{AnyConnection, fault::Fault, transaction::Transaction},
+    query::row_lock::advisory_lock,
+    rows::columns,
+    schema::issuer_keys as i,
+};
+
+impl IssuerRepo for Transaction {
+    fn lock_issuer_keys(&mut self) -> Result<Vec<IssuerKey>, StoreError> {
+        self.run(|conn| {
+            advisory_lock(conn, LOCK)?;
+            issuer_keys(conn)
+        })
+    }
+
+    fn insert_issuer_key(&mut self, key: &IssuerKey) -> Result<(), StoreError> {
+        let row = IssuerRow {
+            id: key.id.to_string(),
+            public_key: key.public_key.to_vec(),
+            secret: key.secret.0.clone(),
+            created_at: key.created_at.as_millis(),
+            signs_from: key.signs_from.as_millis(),
+        };
+        self.run(|conn| {
+            diesel::insert_into(i::table).values(row).execute(conn)?;
+            Ok(())
+        })
+    }
+}
+
+/// Returns all issuer keys in the order of signing.
+pub(crate) fn issuer_keys(conn: &mut AnyConnection) -> Result<Vec<IssuerKey>, Fault> {
+    let rows = i::table.order((i::signs_from, i::id)).load::<IssuerRow>(conn)?;
+    rows.into_iter().map(IssuerRow::read).collect()
+}
+
+/// A row of the table.
+#[derive(Debug, Insertable, Queryable)]
+#[diesel(table_name = i)]
+struct IssuerRow {
+    id: String,
+    public_key: Vec<u8>,
+    secret: Vec<u8>,
+    created_at: i64,
+    signs_from: i64,
+}
+
+impl IssuerRow {
+    fn read(self) -> Result<IssuerKey, Fault> {
+        Ok(IssuerKey {
+            id: columns::id(&self.id, "issuer key")?,
+            public_key: columns::bytes(self.public_key, "issuer key")?,
+            secret: Wrapped(self.secret),
+            created_at: Timestamp::from_millis(self.created_at),
+            signs_from: Timestamp::from_millis(self.signs_from),
+        })
+    }
+}
+
+/// The advisory lock for adding a key: `issuer` in ASCII. There may be no row to lock yet.
+const LOCK: i64 = 0x6973_7375_6572;

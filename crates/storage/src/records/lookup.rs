@@ -1,0 +1,68 @@
+//! Lookups, inside and outside a transaction.
+
+use sealpost_domain::{
+    AccountId, ApiKey, ApiKeyId, Handle, IssuerKey, Session, TokenHash,
+    ports::{HandleOwner, KeySnapshot, Lookup, StoreError},
+};
+
+use crate::{
+    connection::{reader::Reader, transaction::Transaction},
+    records::{accounts, api_keys, handles, issuer_keys},
+};
+
+impl Reader<'_> {
+    /// Does nothing: outside a transaction no write depends on a lookup.
+    #[expect(clippy::unused_self, reason = "the counterpart of the method of a transaction")]
+    fn saw_handle(&self, _: &Handle, _: Option<&HandleOwner>) {}
+}
+
+impl Transaction {
+    fn saw_handle(&mut self, handle: &Handle, owner: Option<&HandleOwner>) {
+        self.handles_seen.insert(handle.clone(), owner.map(|owner| owner.api_key_id));
+    }
+}
+
+macro_rules! look_up_on {
+    ($runner:ty) => {
+        impl Lookup for $runner {
+            fn find_session(&mut self, token: &TokenHash) -> Result<Option<Session>, StoreError> {
+                self.run(|conn| accounts::find_session(conn, token))
+            }
+
+            fn find_sessions(&mut self, tokens: &[TokenHash]) -> Result<Vec<Session>, StoreError> {
+                self.run(|conn| accounts::find_sessions(conn, tokens))
+            }
+
+            fn find_key(&mut self, id: &ApiKeyId) -> Result<Option<ApiKey>, StoreError> {
+                self.run(|conn| api_keys::find_key(conn, id))
+            }
+
+            fn find_key_snapshots(
+                &mut self,
+                ids: &[ApiKeyId],
+            ) -> Result<Vec<KeySnapshot>, StoreError> {
+                self.run(|conn| api_keys::find_snapshots(conn, ids))
+            }
+
+            fn find_handle(&mut self, handle: &Handle) -> Result<Option<HandleOwner>, StoreError> {
+                let owner = self.run(|conn| handles::find(conn, handle))?;
+                self.saw_handle(handle, owner.as_ref());
+                Ok(owner)
+            }
+
+            fn find_login_secret(
+                &mut self,
+                account: &AccountId,
+            ) -> Result<Option<TokenHash>, StoreError> {
+                self.run(|conn| accounts::find_login_secret(conn, account))
+            }
+
+            fn issuer_keys(&mut self) -> Result<Vec<IssuerKey>, StoreError> {
+                self.run(issuer_keys::issuer_keys)
+            }
+        }
+    };
+}
+
+look_up_on!(Reader<'_>);
+look_up_on!(Transaction);

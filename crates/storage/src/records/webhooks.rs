@@ -1,0 +1,188 @@
+//! Webhooks.
+
+use diesel::prelude::*;
+use sealpost_domain::{
+    ApiKeyId, Attempt, AttemptNumber, AttemptOutcome, EnvelopeId, EventKind, LastFailure,
+    PendingDelivery, RetiringSecret, Timestamp, Webhook, WebhookId, WebhookStatus, Wrapped,
+    ports::{StoreError, WebhookLookup, WebhookRepo},
+};
+
+use crate::{
+    connection::{
+        AnyConnection, fault::Fault, on_backend, reader::Reader, transaction::Transaction,
+    },
+    housekeeping::deleted_webhooks,
+    query::row_lock::{Locked, RowLock},
+    queue::delivery_log,
+    rows::{columns, retiring_secrets, webhook},
+    schema::webhooks,
+};
+
+impl WebhookRepo for Transaction {
+    fn insert_webhook(&mut self, webhook: &Webhook) -> Result<(), StoreError> {
+        self.run(|conn| {
+            diesel::insert_into(webhooks::table).values(row(webhook)?).execute(conn)?;
+            Ok(())
+        })
+    }
+
+    fn lock_webhook(
+        &mut self,
+        key: &ApiKeyId,
+        id: &WebhookId,
+    ) -> Result<Option<Webhook>, StoreError> {
+        let of_key =
+            webhooks::table.find(id.to_string()).filter(webhooks::api_key_id.eq(key.to_string()));
+        self.run(|conn| {
+            let row = on_backend!(conn, c => {
+                Locked::new(of_key, RowLock::Alone).get_result::<WebhookRow>(c).optional()
+            })?;
+            row.map(WebhookRow::read).transpose()
+        })
+    }
+
+    fn enable_webhook(&mut self, id: &WebhookId) -> Result<(), StoreError> {
+        let enabled = (
+            webhooks::status.eq(WebhookStatus::Enabled.as_str()),
+            webhooks::disabled_reason.eq(None::<String>),
+            webhooks::failing_since.eq(None::<i64>),
+        );
+        let update = diesel::update(webhooks::table.find(id.to_string())).set(enabled);
+        self.run(|conn| columns::one(update.execute(conn)?, "webhook"))
+    }
+
+    fn set_secrets(
+        &mut self,
+        id: &WebhookId,
+        secret: &Wrapped,
+        retiring: &[RetiringSecret],
+    ) -> Result<(), StoreError> {
+        self.run(|conn| {
+            let (list, until) = retiring_secrets::write(retiring)?;
+            let secrets = (
+                webhooks::secret.eq(&secret.0),
+                webhooks::retiring.eq(list),
+                webhooks::retiring_until.eq(until),
+            );
+            let update = diesel::update(webhooks::table.find(id.to_string())).set(secrets);
+            columns::one(update.execute(conn)?, "webhook")
+        })
+    }
+
+    /// Deletes deliveries before the webhook: recording outcomes locks in the same order. If a batch adds a delivery
+    /// meanwhile, a claim finds the delivery without a webhook and deletes the delivery.
+    fn delete_webhook(&mut self, key: &ApiKeyId, id: &WebhookId) -> Result<bool, StoreError> {
+        let (key, id) = (key.to_string(), id.to_string());
+        self.run(|conn| {
+            let of_key = webhooks::table.find(&id).filter(webhooks::api_key_id.eq(&key));
+            let ids = of_key.select(webhooks::id).load(conn)?;
+            deleted_webhooks::delete_with_backlog(conn, &ids)?;
+            Ok(diesel::delete(of_key).execute(conn)? == 1)
+        })
+    }
+}
+
+macro_rules! look_up_on {
+    ($runner:ty) => {
+        impl WebhookLookup for $runner {
+            fn list_webhooks(&mut self, key: &ApiKeyId) -> Result<Vec<Webhook>, StoreError> {
+                self.run(|conn| list(conn, key))
+            }
+
+            fn pending_deliveries(
+                &mut self,
+                id: &WebhookId,
+                below: Option<&EnvelopeId>,
+                limit: u32,
+            ) -> Result<Vec<PendingDelivery>, StoreError> {
+                self.run(|conn| delivery_log::pending(conn, id, below, limit))
+            }
+
+            fn attempts(
+                &mut self,
+                id: &WebhookId,
+                outcome: Option<AttemptOutcome>,
+                below: Option<AttemptNumber>,
+                limit: u32,
+            ) -> Result<Vec<Attempt>, StoreError> {
+                self.run(|conn| delivery_log::attempts(conn, id, outcome, below, limit))
+            }
+        }
+    };
+}
+
+look_up_on!(Reader<'_>);
+look_up_on!(Transaction);
+
+fn list(conn: &mut AnyConnection, key: &ApiKeyId) -> Result<Vec<Webhook>, Fault> {
+    let of_key = webhooks::table
+        .filter(webhooks::api_key_id.eq(key.to_string()))
+        .order((webhooks::created_at, webhooks::id));
+    of_key.load::<WebhookRow>(conn)?.into_iter().map(WebhookRow::read).collect()
+}
+
+/// A row of the table. `events` is a list of names separated by commas; no query filters by event.
+#[derive(Debug, Insertable, Queryable)]
+#[diesel(table_name = webhooks, treat_none_as_default_value = false)]
+struct WebhookRow {
+    id: String,
+    api_key_id: String,
+    url: String,
+    events: String,
+    secret: Vec<u8>,
+    status: String,
+    created_at: i64,
+    last_success_at: Option<i64>,
+    last_failure_at: Option<i64>,
+    last_failure: Option<String>,
+    disabled_reason: Option<String>,
+    failing_since: Option<i64>,
+    retiring: Option<Vec<u8>>,
+    retiring_until: Option<i64>,
+}
+
+fn row(webhook: &Webhook) -> Result<WebhookRow, Fault> {
+    let events: Vec<_> = webhook.events.iter().map(|event| event.as_str()).collect();
+    let failure = webhook.last_failure.as_ref();
+    let (retiring, retiring_until) = retiring_secrets::write(&webhook.retiring)?;
+    Ok(WebhookRow {
+        id: webhook.id.to_string(),
+        api_key_id: webhook.api_key_id.to_string(),
+        url: webhook.url.clone(),
+        events: events.join(","),
+        secret: webhook.secret.0.clone(),
+        status: webhook.status.as_str().to_owned(),
+        created_at: webhook.created_at.as_millis(),
+        last_success_at: webhook.last_success_at.map(Timestamp::as_millis),
+        last_failure_at: failure.map(|failure| failure.at.as_millis()),
+        last_failure: failure.map(|failure| failure.error.clone()),
+        disabled_reason: webhook.disabled_reason.map(|reason| reason.as_str().to_owned()),
+        failing_since: webhook.failing_since.map(Timestamp::as_millis),
+        retiring,
+        retiring_until,
+    })
+}
+
+impl WebhookRow {
+    fn read(self) -> Result<Webhook, Fault> {
+        let event = |name| EventKind::from_name(name).ok_or(Fault::Corrupt("event"));
+        let status = WebhookStatus::from_name(&self.status);
+        let failed_at = columns::instant(self.last_failure_at);
+        Ok(Webhook {
+            id: columns::id(&self.id, "webhook")?,
+            api_key_id: columns::id(&self.api_key_id, "webhook")?,
+            url: self.url,
+            events: self.events.split(',').map(event).collect::<Result<_, _>>()?,
+            secret: Wrapped(self.secret),
+            retiring: retiring_secrets::read(self.retiring.as_deref())?,
+            status: status.ok_or(Fault::Corrupt("webhook status"))?,
+            disabled_reason: webhook::disabled_reason(self.disabled_reason.as_deref())?,
+            failing_since: columns::instant(self.failing_since),
+            created_at: Timestamp::from_millis(self.created_at),
+            last_success_at: columns::instant(self.last_success_at),
+            last_failure: failed_at
+                .zip(self.last_failure)
+                .map(|(at, error)| LastFailure { at, error }),
+        })
+    }
+}

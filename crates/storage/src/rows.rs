@@ -1,0 +1,13 @@
+//! The types of rows, each with columns and a conversion from and to the domain.
+
+pub(crate) mod attempt;
+pub(crate) mod channel;
+pub(crate) mod columns;
+pub(crate) mod delivery;
+pub(crate) mod envelope;
+pub(crate) mod idempotency;
+pub(crate) mod plan;
+pub(crate) mod retiring_secrets;
+pub(crate) mod session;
+pub(crate) mod usage;
+pub(crate) mod webhook;

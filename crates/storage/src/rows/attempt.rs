@@ -1,0 +1,111 @@
+//! Rows of attempts.
+
+use sealpost_domain::{AttemptOutcome, AttemptResult, Outcome};
+
+use crate::{
+    connection::fault::Fault,
+    query::row_types::stored_row,
+    rows::{columns, delivery::DeliveryLease},
+    schema::attempts,
+};
+
+/// A finished attempt, for the queue and for the log.
+#[derive(Debug)]
+pub(crate) struct FinishedAttempt {
+    pub(crate) lease: DeliveryLease,
+    pub(crate) attempts: i32,
+    pub(crate) at: i64,
+    pub(crate) duration_ms: i32,
+    pub(crate) outcome: &'static str,
+    /// `None` after a success.
+    pub(crate) failure: Option<&'static str>,
+    pub(crate) status_code: Option<i32>,
+    pub(crate) excerpt: Option<String>,
+    /// `None` after the last attempt.
+    pub(crate) due_at: Option<i64>,
+    /// Whether the receiver responded 410.
+    pub(crate) is_gone: bool,
+}
+
+impl FinishedAttempt {
+    pub(crate) fn of(result: &AttemptResult) -> Result<Self, Fault> {
+        let (outcome, failure, due_at) = match result.outcome {
+            Outcome::Exhausted(failure) => {
+                (AttemptOutcome::Exhausted, Some(failure.as_str()), None)
+            }
+            Outcome::Gone => (AttemptOutcome::Exhausted, Some("http_status"), None),
+            Outcome::Retry { failure, due_at } => {
+                (AttemptOutcome::Failed, Some(failure.as_str()), Some(due_at.as_millis()))
+            }
+            Outcome::Succeeded => (AttemptOutcome::Succeeded, None, None),
+        };
+        let response = result.response.as_ref();
+        Ok(Self {
+            lease: DeliveryLease::new(&result.id, result.lease),
+            attempts: columns::number(result.attempts, "number of attempts")?,
+            at: result.at.as_millis(),
+            duration_ms: i32::try_from(result.duration_ms).unwrap_or(i32::MAX),
+            outcome: outcome.as_str(),
+            failure,
+            status_code: response.map(|response| response.status.into()),
+            excerpt: response.and_then(|response| excerpt(&response.excerpt)),
+            due_at,
+            is_gone: matches!(result.outcome, Outcome::Gone),
+        })
+    }
+}
+
+stored_row! {
+    /// An attempt to be logged.
+    pub(crate) struct AttemptRow<'a> in attempts {
+        webhook_id: &'a str,
+        envelope_id: &'a str,
+        attempt: i32,
+        at: i64,
+        duration_ms: i32,
+        outcome: &'a str,
+        error: Option<&'a str>,
+        status_code: Option<i32>,
+        excerpt: Option<&'a str>,
+        next_attempt_at: Option<i64>,
+    }
+}
+
+impl<'a> From<&'a FinishedAttempt> for AttemptRow<'a> {
+    fn from(attempt: &'a FinishedAttempt) -> Self {
+        Self {
+            webhook_id: &attempt.lease.key.webhook_id,
+            envelope_id: &attempt.lease.key.envelope_id,
+            attempt: attempt.attempts,
+            at: attempt.at,
+            duration_ms: attempt.duration_ms,
+            outcome: attempt.outcome,
+            error: attempt.failure,
+            status_code: attempt.status_code,
+            excerpt: attempt.excerpt.as_deref(),
+            next_attempt_at: attempt.due_at,
+        }
+    }
+}
+
+/// Truncates the text of a response and replaces NUL, which PostgreSQL rejects in text. One response must not make the
+/// write of a whole batch fail.
+fn excerpt(text: &str) -> Option<String> {
+    let kept = text.get(..text.floor_char_boundary(EXCERPT_BYTES_MAX)).unwrap_or_default();
+    (!kept.is_empty()).then(|| kept.replace('\0', " "))
+}
+
+const EXCERPT_BYTES_MAX: usize = 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_excerpt_is_cut_between_characters_and_has_no_nul() {
+        assert_eq!(excerpt(""), None);
+        assert_eq!(excerpt("a\0b").unwrap(), "a b");
+        assert_eq!(excerpt(&"ü".repeat(600)).unwrap(), "ü".repeat(512));
+        assert_eq!(excerpt(&format!("x{}", "ü".repeat(600))).unwrap().len(), 1023);
+    }
+}

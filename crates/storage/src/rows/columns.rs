@@ -1,0 +1,52 @@
+//! Conversions between domain types and column types.
+
+use std::str::FromStr;
+
+use sealpost_domain::{Handle, KeyStatus, Timestamp, TokenHash};
+
+use crate::connection::fault::Fault;
+
+/// Reads an id stored as text. `row` names the row in the error.
+pub(crate) fn id<T: FromStr>(text: &str, row: &'static str) -> Result<T, Fault> {
+    text.parse().ok().ok_or(Fault::Corrupt(row))
+}
+
+/// Writes ids as text.
+pub(crate) fn texts<T: ToString>(ids: &[T]) -> Vec<String> {
+    ids.iter().map(ToString::to_string).collect()
+}
+
+/// Converts a number from or to a column of another width or sign. `name` names the number in the error.
+pub(crate) fn number<T: TryFrom<N>, N>(number: N, name: &'static str) -> Result<T, Fault> {
+    T::try_from(number).ok().ok_or(Fault::Corrupt(name))
+}
+
+/// Reads bytes of a fixed length.
+pub(crate) fn bytes<const N: usize>(bytes: Vec<u8>, name: &'static str) -> Result<[u8; N], Fault> {
+    number(bytes, name)
+}
+
+/// Reads the hash of a token.
+pub(crate) fn token(hash: Vec<u8>, row: &'static str) -> Result<TokenHash, Fault> {
+    bytes(hash, row).map(TokenHash)
+}
+
+/// Reads an optional instant.
+pub(crate) fn instant(millis: Option<i64>) -> Option<Timestamp> {
+    millis.map(Timestamp::from_millis)
+}
+
+/// Reads a handle.
+pub(crate) fn handle(text: &str) -> Result<Handle, Fault> {
+    Handle::parse(text).ok().ok_or(Fault::Corrupt("handle"))
+}
+
+/// Reads the status of a key.
+pub(crate) fn key_status(name: &str) -> Result<KeyStatus, Fault> {
+    KeyStatus::from_name(name).ok_or(Fault::Corrupt("key status"))
+}
+
+/// Requires that a statement changed exactly one row. `row` names the row in the error.
+pub(crate) fn one(rows: usize, row: &'static str) -> Result<(), Fault> {
+    if rows == 1 { Ok(()) } else { Err(Fault::Corrupt(row)) }
+}

@@ -1,0 +1,112 @@
+//! Rows of the delivery queue.
+
+use diesel::Queryable;
+use sealpost_domain::{
+    DeliveryId, LeaseToken, LeasedDelivery,
+    ports::{ExpeditedDelivery, ParkedDelivery},
+};
+
+use crate::{
+    connection::fault::Fault,
+    query::row_types::stored_row,
+    rows::{columns, envelope::MetaRow, webhook::TargetRow},
+    schema::deliveries,
+};
+
+stored_row! {
+    /// A delivery to be stored.
+    pub(crate) struct DeliveryRow in deliveries {
+        envelope_id: String,
+        webhook_id: String,
+        attempts: i32,
+        due_at: i64,
+        lease: Option<i64>,
+    }
+}
+
+impl DeliveryRow {
+    /// A delivery leased to this node. Other nodes may claim it once the lease ends.
+    pub(crate) fn leased(delivery: &LeasedDelivery) -> Result<Self, Fault> {
+        let (lease, due_at) = (Some(delivery.lease.0), delivery.lease_until.as_millis());
+        Ok(Self { due_at, lease, ..Self::unleased(delivery)? })
+    }
+
+    /// A delivery without a lease, due since the envelope was sealed.
+    pub(crate) fn unleased(delivery: &LeasedDelivery) -> Result<Self, Fault> {
+        Ok(Self {
+            envelope_id: delivery.meta.id.to_string(),
+            webhook_id: delivery.target.webhook_id.to_string(),
+            attempts: columns::number(delivery.attempts, "number of attempts")?,
+            due_at: delivery.meta.timestamp.as_millis(),
+            lease: None,
+        })
+    }
+
+    /// A delivery to a disabled webhook.
+    pub(crate) fn parked(parked: &ParkedDelivery) -> Self {
+        Self {
+            envelope_id: parked.id.envelope_id.to_string(),
+            webhook_id: parked.id.webhook_id.to_string(),
+            attempts: 0,
+            due_at: parked.sealed_at.plus(PARKED_FOR).as_millis(),
+            lease: None,
+        }
+    }
+}
+
+/// The primary key of a delivery.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Queryable)]
+pub(crate) struct DeliveryKey {
+    pub(crate) webhook_id: String,
+    pub(crate) envelope_id: String,
+}
+
+impl From<&DeliveryId> for DeliveryKey {
+    fn from(id: &DeliveryId) -> Self {
+        Self { webhook_id: id.webhook_id.to_string(), envelope_id: id.envelope_id.to_string() }
+    }
+}
+
+/// A delivery with a lease.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct DeliveryLease {
+    pub(crate) key: DeliveryKey,
+    pub(crate) lease: i64,
+}
+
+impl DeliveryLease {
+    pub(crate) fn new(id: &DeliveryId, lease: LeaseToken) -> Self {
+        Self { key: id.into(), lease: lease.0 }
+    }
+}
+
+/// A claimed delivery, with webhook and envelope, unless deleted.
+#[derive(Debug, Queryable)]
+pub(crate) struct ClaimedRow {
+    pub(crate) envelope_id: String,
+    pub(crate) webhook_id: String,
+    pub(crate) attempts: i32,
+    /// The status and the target of the webhook.
+    pub(crate) webhook: Option<(String, TargetRow)>,
+    pub(crate) envelope: Option<MetaRow>,
+}
+
+/// A new due time for a delivery without a lease.
+#[derive(Debug)]
+pub(crate) struct DueTimeChange {
+    pub(crate) key: DeliveryKey,
+    /// The change applies only while the delivery has the old due time.
+    pub(crate) from: i64,
+    pub(crate) to: i64,
+}
+
+impl From<&ExpeditedDelivery> for DueTimeChange {
+    fn from(expedited: &ExpeditedDelivery) -> Self {
+        let (from, to) = (expedited.from.as_millis(), expedited.to.as_millis());
+        Self { key: (&expedited.id).into(), from, to }
+    }
+}
+
+/// Delay before a delivery to a disabled webhook is looked at again. Enabling the webhook makes the delivery due
+/// earlier.
+pub(crate) const PARKED_FOR: std::time::Duration = std::time::Duration::from_mins(30);

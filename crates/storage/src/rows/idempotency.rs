@@ -1,0 +1,62 @@
+//! Rows of idempotency keys.
+
+use sealpost_domain::{
+    ApiKeyId, Fingerprint, IdempotencyKey, Timestamp,
+    ports::{IdempotencyRecord, NewIdempotencyRecord},
+};
+
+use crate::{
+    connection::fault::Fault,
+    query::row_types::stored_row,
+    rows::{columns, envelope::MetaRow},
+    schema::idempotency_keys,
+};
+
+/// The primary key of an idempotency key: the calling API key, and the text.
+#[derive(Debug)]
+pub(crate) struct IdempotencyRowKey<'a> {
+    pub(crate) api_key_id: String,
+    pub(crate) idempotency_key: &'a str,
+}
+
+impl<'a> IdempotencyRowKey<'a> {
+    pub(crate) fn of(caller: &ApiKeyId, key: &'a IdempotencyKey) -> Self {
+        Self { api_key_id: caller.to_string(), idempotency_key: key.as_str() }
+    }
+}
+
+stored_row! {
+    /// An idempotency key to be stored.
+    pub(crate) struct IdempotencyRow<'a> in idempotency_keys {
+        api_key_id: String,
+        idempotency_key: &'a str,
+        fingerprint: &'a [u8],
+        envelope_id: String,
+        created_at: i64,
+    }
+}
+
+impl<'a> From<&'a NewIdempotencyRecord> for IdempotencyRow<'a> {
+    fn from(record: &'a NewIdempotencyRecord) -> Self {
+        Self {
+            api_key_id: record.caller.to_string(),
+            idempotency_key: record.key.as_str(),
+            fingerprint: &record.fingerprint.0,
+            envelope_id: record.envelope_id.to_string(),
+            created_at: record.at.as_millis(),
+        }
+    }
+}
+
+/// An idempotency key with the metadata of the envelope: calling API key, text, fingerprint, time, metadata.
+pub(crate) type IdempotentSendRow = (String, String, Vec<u8>, i64, MetaRow);
+
+pub(crate) fn read(
+    (caller, key, fingerprint, at, meta): IdempotentSendRow,
+) -> Result<((ApiKeyId, IdempotencyKey), IdempotencyRecord), Fault> {
+    let key = IdempotencyKey::parse(&key).ok().ok_or(Fault::Corrupt("idempotency key"))?;
+    let fingerprint = Fingerprint(columns::bytes(fingerprint, "fingerprint")?);
+    let record =
+        IdempotencyRecord { at: Timestamp::from_millis(at), fingerprint, meta: meta.read()? };
+    Ok(((columns::id(&caller, "idempotency key")?, key), record))
+}

@@ -1,0 +1,16 @@
+//! Rows of sessions.
+
+use sealpost_domain::{Session, Timestamp};
+
+use crate::{connection::fault::Fault, rows::columns};
+
+/// A session as the table holds it: token hash, account, expiry.
+pub(crate) type SessionRow = (Vec<u8>, String, i64);
+
+pub(crate) fn read((token, account_id, expires_at): SessionRow) -> Result<Session, Fault> {
+    Ok(Session {
+        token: columns::token(token, "session")?,
+        account_id: columns::id(&account_id, "session")?,
+        expires_at: Timestamp::from_millis(expires_at),
+    })
+}

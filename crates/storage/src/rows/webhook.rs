@@ -1,0 +1,80 @@
+//! Rows of webhooks that the send path and the queue share: target and health.
+
+use diesel::prelude::*;
+use sealpost_domain::{
+    DisabledReason, LastFailure, Target, Timestamp, WebhookHealth, WebhookStatus, Wrapped,
+};
+
+use crate::{
+    connection::fault::Fault,
+    query::row_types::{selected_row, stored_row},
+    rows::{columns, retiring_secrets},
+    schema::webhooks,
+};
+
+selected_row! {
+    /// Everything that an attempt needs to know about a webhook.
+    pub(crate) struct TargetRow from webhooks {
+        id: String,
+        url: String,
+        secret: Vec<u8>,
+        retiring: Option<Vec<u8>>,
+    }
+}
+
+impl TargetRow {
+    pub(crate) fn read(self) -> Result<Target, Fault> {
+        Ok(Target {
+            webhook_id: columns::id(&self.id, "webhook")?,
+            url: self.url,
+            secret: Wrapped(self.secret),
+            retiring: retiring_secrets::read(self.retiring.as_deref())?,
+        })
+    }
+}
+
+stored_row! {
+    /// The health of a webhook.
+    #[derive(Clone, Queryable, Selectable)]
+    #[diesel(table_name = webhooks)]
+    pub(crate) struct HealthRow in webhooks {
+        id: String,
+        status: String,
+        disabled_reason: Option<String>,
+        failing_since: Option<i64>,
+        last_success_at: Option<i64>,
+        last_failure_at: Option<i64>,
+        last_failure: Option<String>,
+    }
+}
+
+impl HealthRow {
+    pub(crate) fn read(&self) -> Result<WebhookHealth, Fault> {
+        let status = WebhookStatus::from_name(&self.status);
+        let failed_at = columns::instant(self.last_failure_at);
+        Ok(WebhookHealth {
+            status: status.ok_or(Fault::Corrupt("webhook status"))?,
+            disabled_reason: disabled_reason(self.disabled_reason.as_deref())?,
+            failing_since: columns::instant(self.failing_since),
+            last_success_at: columns::instant(self.last_success_at),
+            last_failure: failed_at
+                .zip(self.last_failure.clone())
+                .map(|(at, error)| LastFailure { at, error }),
+        })
+    }
+
+    pub(crate) fn write(&mut self, health: WebhookHealth) {
+        health.status.as_str().clone_into(&mut self.status);
+        self.disabled_reason = health.disabled_reason.map(|reason| reason.as_str().to_owned());
+        self.failing_since = health.failing_since.map(Timestamp::as_millis);
+        self.last_success_at = health.last_success_at.map(Timestamp::as_millis);
+        self.last_failure_at = health.last_failure.as_ref().map(|last| last.at.as_millis());
+        self.last_failure = health.last_failure.map(|last| last.error);
+    }
+}
+
+/// Reads the stored name of a disabled reason.
+pub(crate) fn disabled_reason(name: Option<&str>) -> Result<Option<DisabledReason>, Fault> {
+    let read = |name| DisabledReason::from_name(name).ok_or(Fault::Corrupt("disabled reason"));
+    name.map(read).transpose()
+}

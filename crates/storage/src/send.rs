@@ -1,0 +1,7 @@
+//! The send path: reads the facts that admission depends on, and writes what a batch decided.
+
+pub(crate) mod facts;
+pub(crate) mod facts_cache;
+pub(crate) mod idempotency;
+pub(crate) mod ledger;
+pub(crate) mod statements;

@@ -1,0 +1,54 @@
+//! Idempotency keys of sends.
+//!
+//! A key is free again once the envelope is purged or the key has expired.
+
+use std::collections::HashMap;
+
+use diesel::result::Error;
+use sealpost_domain::{
+    ApiKeyId, IdempotencyKey,
+    ports::{IdempotencyRecord, NewIdempotencyRecord},
+};
+
+use crate::{
+    connection::{AnyConnection, fault::Fault},
+    rows::idempotency::{self, IdempotencyRow, IdempotencyRowKey},
+    send::statements,
+};
+
+/// Finds the results of earlier sends with the same keys.
+pub(crate) fn find(
+    conn: &mut AnyConnection,
+    keys: &[(ApiKeyId, IdempotencyKey)],
+) -> Result<HashMap<(ApiKeyId, IdempotencyKey), IdempotencyRecord>, Fault> {
+    if keys.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let keys: Vec<_> =
+        keys.iter().map(|(caller, key)| IdempotencyRowKey::of(caller, key)).collect();
+    let found = statements::find_idempotent_sends(conn, &keys)?;
+    found.into_iter().map(idempotency::read).collect()
+}
+
+/// Stores all keys. Returns `Contended` if another transaction was faster with any key.
+pub(crate) fn insert(
+    conn: &mut AnyConnection,
+    sends: &[NewIdempotencyRecord],
+) -> Result<(), Fault> {
+    if sends.is_empty() {
+        return Ok(());
+    }
+    let rows: Vec<_> = sends.iter().map(IdempotencyRow::from).collect();
+    let inserted = statements::insert_idempotency_keys(conn, &rows)?;
+    if inserted == rows.len() {
+        return Ok(());
+    }
+    // A separate statement, because the statement must see envelopes committed while the insert waited: only stale keys
+    // go.
+    let expiries: Vec<_> = sends.iter().map(|send| send.expired_before.as_millis()).collect();
+    statements::delete_stale_idempotency_keys(conn, &rows, &expiries)?;
+    if inserted + statements::insert_idempotency_keys(conn, &rows)? == rows.len() {
+        return Ok(());
+    }
+    Err(Fault::Contended(Error::NotFound))
+}

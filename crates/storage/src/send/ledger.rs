@@ -1,0 +1,59 @@
+//! The send ledger: locks the facts of a batch and writes the results.
+
+use std::sync::Arc;
+
+use sealpost_domain::ports::{AdmissionFacts, FactsQuery, SendLedger, StoreError, WriteSet};
+
+use crate::{
+    connection::transaction::Transaction,
+    rows::{
+        channel::ChannelRow,
+        delivery::DeliveryRow,
+        envelope::EnvelopeRow,
+        usage::{OverageRow, UsageRow},
+    },
+    send::{
+        facts, idempotency,
+        statements::{self, BatchRows},
+    },
+};
+
+impl SendLedger for Transaction {
+    fn lock_facts(&mut self, wanted: &FactsQuery) -> Result<AdmissionFacts, StoreError> {
+        self.run(|conn| facts::lock(conn, wanted))
+    }
+
+    fn lock_batch_facts(&mut self, wanted: &FactsQuery) -> Result<AdmissionFacts, StoreError> {
+        let cache = Arc::clone(&self.facts_cache);
+        self.run(|conn| facts::lock_for_batch(conn, wanted, &cache))
+    }
+
+    fn apply(&mut self, changes: &WriteSet) -> Result<(), StoreError> {
+        self.run(|conn| {
+            let channels = changes.channels.iter().map(|channel| ChannelRow::of(channel));
+            let channels: Vec<_> = channels.collect::<Result<_, _>>()?;
+            if !channels.is_empty() {
+                statements::insert_channels(conn, &channels)?;
+            }
+            let leased = changes.leased.iter().map(DeliveryRow::leased);
+            let unleased = changes.unleased.iter().map(DeliveryRow::unleased);
+            let parked = changes.parked.iter().map(|parked| Ok(DeliveryRow::parked(parked)));
+            let envelopes = changes.envelopes.iter().map(|envelope| EnvelopeRow::of(envelope));
+            let usage = changes.usage.iter().map(|(key, used)| UsageRow::of(key, used));
+            let rows = BatchRows {
+                envelopes: envelopes.collect::<Result<_, _>>()?,
+                deliveries: leased.chain(unleased).chain(parked).collect::<Result<_, _>>()?,
+                usage: usage.collect(),
+            };
+            if !rows.is_empty() {
+                statements::store_batch(conn, &rows)?;
+            }
+            let overages: Vec<_> = changes.overage.iter().map(OverageRow::from).collect();
+            if !overages.is_empty() {
+                statements::add_overages(conn, &overages)?;
+            }
+            // Last: an idempotency key without an envelope counts as stale.
+            idempotency::insert(conn, &changes.idempotency)
+        })
+    }
+}

@@ -1,0 +1,136 @@
+//! PostgreSQL: one statement for each batch, with an array for each column.
+
+use std::sync::LazyLock;
+
+use diesel::{
+    PgConnection,
+    dsl::SqlTypeOf,
+    prelude::*,
+    sql_types::{BigInt, Binary, Text},
+};
+
+use super::BatchRows;
+use crate::{
+    connection::fault::Fault,
+    query::{
+        row_types::{self, SelectedRow, StoredRow},
+        statement::Statement,
+    },
+    rows::{
+        channel::ChannelRow,
+        delivery::DeliveryRow,
+        envelope::{EnvelopeRow, MetaRow},
+        idempotency::{IdempotencyRow, IdempotencyRowKey, IdempotentSendRow},
+        usage::{OverageRow, UsageRow},
+    },
+    schema::usage,
+};
+
+pub(super) fn lock_usage_and_facts(
+    conn: &mut PgConnection,
+    callers: &[String],
+) -> Result<(Vec<UsageRow>, String), Fault> {
+    type Row = (Text, usage::SqlType);
+    let locked = Statement::<_, Row>::query("SELECT * FROM lock_usage_and_facts(?)")
+        .bind_array::<Text, _>(callers.iter());
+    let mut rows: Vec<(String, UsageRow)> = locked.load(conn)?;
+    let last = rows.pop().filter(|(version, _)| !version.is_empty());
+    let (version, _) = last.ok_or(Fault::Corrupt("facts version"))?;
+    Ok((rows.into_iter().map(|(_, usage)| usage).collect(), version))
+}
+
+/// Uses one statement for all three tables.
+pub(super) fn store_batch(conn: &mut PgConnection, rows: &BatchRows<'_>) -> Result<(), Fault> {
+    let BatchRows { envelopes, deliveries, usage } = rows;
+    let statement = if envelopes.is_empty() && deliveries.is_empty() {
+        Statement::command(&SET_USAGE)
+    } else {
+        let statement = EnvelopeRow::bind_arrays(envelopes, Statement::command(&STORE_BATCH));
+        DeliveryRow::bind_arrays(deliveries, statement)
+    };
+    let updated = UsageRow::bind_arrays(usage, statement).execute(conn)?;
+    if updated == usage.len() { Ok(()) } else { Err(Fault::Corrupt("usage")) }
+}
+
+static SET_USAGE: LazyLock<String> = LazyLock::new(row_types::update_all::<UsageRow>);
+
+static STORE_BATCH: LazyLock<String> = LazyLock::new(|| {
+    let envelopes = row_types::insert_all::<EnvelopeRow<'_>>();
+    let deliveries = row_types::insert_all::<DeliveryRow>();
+    format!("WITH stored AS ({envelopes}), queued AS ({deliveries}) {}", *SET_USAGE)
+});
+
+pub(super) fn insert_channels(
+    conn: &mut PgConnection,
+    rows: &[ChannelRow<'_>],
+) -> Result<(), Fault> {
+    static TEXT: LazyLock<String> = LazyLock::new(|| {
+        row_types::insert_all::<ChannelRow<'_>>() + " ON CONFLICT (id) DO NOTHING"
+    });
+    ChannelRow::bind_arrays(rows, Statement::command(&TEXT)).execute(conn)?;
+    Ok(())
+}
+
+pub(super) fn find_idempotent_sends(
+    conn: &mut PgConnection,
+    keys: &[IdempotencyRowKey<'_>],
+) -> Result<Vec<IdempotentSendRow>, Fault> {
+    type Row = (Text, Text, Binary, BigInt, SqlTypeOf<<MetaRow as SelectedRow>::Selection>);
+    static TEXT: LazyLock<String> = LazyLock::new(|| {
+        format!(
+            "SELECT k.api_key_id, k.idempotency_key, k.fingerprint, k.created_at, {}
+             FROM unnest(?, ?) AS n (api_key_id, idempotency_key)
+             JOIN idempotency_keys AS k
+                 ON k.api_key_id = n.api_key_id AND k.idempotency_key = n.idempotency_key
+             JOIN envelopes AS e ON e.id = k.envelope_id",
+            MetaRow::list("e")
+        )
+    });
+    Ok(Statement::<_, Row>::query(&TEXT)
+        .bind_array::<Text, _>(keys.iter().map(|key| &key.api_key_id))
+        .bind_array::<Text, _>(keys.iter().map(|key| key.idempotency_key))
+        .load(conn)?)
+}
+
+pub(super) fn insert_idempotency_keys(
+    conn: &mut PgConnection,
+    rows: &[IdempotencyRow<'_>],
+) -> Result<usize, Fault> {
+    static TEXT: LazyLock<String> = LazyLock::new(|| {
+        row_types::insert_all::<IdempotencyRow<'_>>()
+            + " ON CONFLICT (api_key_id, idempotency_key) DO NOTHING"
+    });
+    Ok(IdempotencyRow::bind_arrays(rows, Statement::command(&TEXT)).execute(conn)?)
+}
+
+pub(super) fn delete_stale_idempotency_keys(
+    conn: &mut PgConnection,
+    rows: &[IdempotencyRow<'_>],
+    expiries: &[i64],
+) -> Result<(), Fault> {
+    Statement::command(
+        "DELETE FROM idempotency_keys AS k
+         USING unnest(?, ?, ?) AS n (api_key_id, idempotency_key, expired_before)
+         WHERE k.api_key_id = n.api_key_id AND k.idempotency_key = n.idempotency_key
+             AND (k.created_at < n.expired_before
+                 OR NOT EXISTS (SELECT FROM envelopes AS e WHERE e.id = k.envelope_id))",
+    )
+    .bind_array::<Text, _>(rows.iter().map(|row| &row.api_key_id))
+    .bind_array::<Text, _>(rows.iter().map(|row| row.idempotency_key))
+    .bind_array::<BigInt, _>(expiries.iter())
+    .execute(conn)?;
+    Ok(())
+}
+
+/// Sums up first, because one statement may update each row only once.
+pub(super) fn add_overages(conn: &mut PgConnection, rows: &[OverageRow]) -> Result<(), Fault> {
+    let statement = Statement::command(
+        "INSERT INTO overages AS o (api_key_id, month, messages)
+         SELECT n.api_key_id, n.month, sum(n.messages)::BIGINT
+         FROM unnest(?, ?, ?) AS n (api_key_id, month, messages)
+         GROUP BY n.api_key_id, n.month ORDER BY n.api_key_id, n.month
+         ON CONFLICT (api_key_id, month) DO UPDATE SET messages = o.messages + excluded.messages",
+    );
+    OverageRow::bind_arrays(rows, statement).execute(conn)?;
+    Ok(())
+}

@@ -1,0 +1,130 @@
+//! SQLite: one prepared statement for each row.
+
+use std::sync::LazyLock;
+
+use diesel::{
+    SqliteConnection,
+    dsl::{exists, not},
+    prelude::*,
+    upsert::excluded,
+};
+
+use super::BatchRows;
+use crate::{
+    connection::fault::Fault,
+    query::{
+        any_of::any_of,
+        row_types::{self, SelectedRow, StoredRow},
+        statement::Statement,
+    },
+    rows::{
+        channel::ChannelRow,
+        envelope::MetaRow,
+        idempotency::{IdempotencyRow, IdempotencyRowKey, IdempotentSendRow},
+        usage::{OverageRow, UsageRow},
+    },
+    schema::{
+        channels, deliveries, envelopes as e, facts_stamp, idempotency_keys as k, overages as o,
+        usage as u,
+    },
+};
+
+/// Takes no locks: the transaction is the only writer.
+pub(super) fn lock_usage_and_facts(
+    conn: &mut SqliteConnection,
+    callers: &[String],
+) -> Result<(Vec<UsageRow>, String), Fault> {
+    let usage = u::table.filter(any_of(u::api_key_id, callers)).load(conn)?;
+    Ok((usage, facts_stamp::table.select(facts_stamp::stamp).first(conn)?))
+}
+
+pub(super) fn store_batch(conn: &mut SqliteConnection, rows: &BatchRows<'_>) -> Result<(), Fault> {
+    for row in &rows.envelopes {
+        diesel::insert_into(e::table).values(row).execute(conn)?;
+    }
+    for row in &rows.deliveries {
+        diesel::insert_into(deliveries::table).values(row).execute(conn)?;
+    }
+    for row in &rows.usage {
+        update_usage(conn, row)?;
+    }
+    Ok(())
+}
+
+fn update_usage(conn: &mut SqliteConnection, row: &UsageRow) -> Result<(), Fault> {
+    static TEXT: LazyLock<String> = LazyLock::new(row_types::update_one::<UsageRow>);
+    let updated = row.bind_key_last(Statement::command(&TEXT)).execute(conn)?;
+    if updated == 1 { Ok(()) } else { Err(Fault::Corrupt("usage")) }
+}
+
+pub(super) fn insert_channels(
+    conn: &mut SqliteConnection,
+    rows: &[ChannelRow<'_>],
+) -> Result<(), Fault> {
+    for row in rows {
+        let insert = diesel::insert_into(channels::table).values(row);
+        insert.on_conflict_do_nothing().execute(conn)?;
+    }
+    Ok(())
+}
+
+pub(super) fn find_idempotent_sends(
+    conn: &mut SqliteConnection,
+    keys: &[IdempotencyRowKey<'_>],
+) -> Result<Vec<IdempotentSendRow>, Fault> {
+    let mut found = Vec::with_capacity(keys.len());
+    for key in keys {
+        let row = k::table
+            .find((&key.api_key_id, key.idempotency_key))
+            .inner_join(e::table)
+            .select((
+                k::api_key_id,
+                k::idempotency_key,
+                k::fingerprint,
+                k::created_at,
+                MetaRow::SELECTION,
+            ))
+            .first(conn);
+        found.extend(row.optional()?);
+    }
+    Ok(found)
+}
+
+pub(super) fn insert_idempotency_keys(
+    conn: &mut SqliteConnection,
+    rows: &[IdempotencyRow<'_>],
+) -> Result<usize, Fault> {
+    let mut inserted = 0;
+    for row in rows {
+        let insert = diesel::insert_into(k::table).values(row);
+        inserted += insert.on_conflict_do_nothing().execute(conn)?;
+    }
+    Ok(inserted)
+}
+
+pub(super) fn delete_stale_idempotency_keys(
+    conn: &mut SqliteConnection,
+    rows: &[IdempotencyRow<'_>],
+    expiries: &[i64],
+) -> Result<(), Fault> {
+    for (row, expired_before) in rows.iter().zip(expiries) {
+        let envelope = e::table.filter(e::id.eq(k::envelope_id));
+        let stale = k::table
+            .find((&row.api_key_id, row.idempotency_key))
+            .filter(k::created_at.lt(expired_before).or(not(exists(envelope))));
+        diesel::delete(stale).execute(conn)?;
+    }
+    Ok(())
+}
+
+pub(super) fn add_overages(conn: &mut SqliteConnection, rows: &[OverageRow]) -> Result<(), Fault> {
+    for row in rows {
+        diesel::insert_into(o::table)
+            .values(row)
+            .on_conflict((o::api_key_id, o::month))
+            .do_update()
+            .set(o::messages.eq(o::messages + excluded(o::messages)))
+            .execute(conn)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,27 @@
+//! Settings of a database.
+
+use std::time::Duration;
+
+/// How a database is used.
+#[derive(Debug, Clone, Copy)]
+pub struct Settings {
+    /// Maximum number of connections. For SQLite, the maximum number of readers beside the one writer.
+    pub pool_max: u32,
+    /// Maximum wait for a connection, or for the write lock of SQLite.
+    pub connection_timeout: Duration,
+    /// Maximum duration of one PostgreSQL statement. At most half may be spent on waiting for a lock.
+    pub statement_timeout: Duration,
+    /// Maximum number of sessions, of keys and of webhooks cached between batches of sends.
+    pub facts_cached_max: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            pool_max: 16,
+            connection_timeout: Duration::from_secs(2),
+            statement_timeout: Duration::from_secs(10),
+            facts_cached_max: 16_384,
+        }
+    }
+}

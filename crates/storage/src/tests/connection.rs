@@ -1,0 +1,7 @@
+//! Connections, transactions, and cases for one database only.
+
+mod lost_commits;
+mod postgres_only;
+mod server_info;
+mod sqlite_only;
+mod transactions;

@@ -1,0 +1,300 @@
+//! PostgreSQL only: lost connections, timeouts and prepared statements.
+
+use std::{
+    sync::{Arc, Barrier},
+    thread,
+    time::{Duration, Instant},
+};
+
+use diesel::{dsl::sql, prelude::*, sql_types::BigInt};
+use sealpost_domain::{
+    ApiKey, Fingerprint, Handle, IdempotencyKey, LeaseToken, Session, Webhook,
+    ports::{
+        Durability::Durable, Durability::Relaxed, FactsQuery, HandleOwner, NewIdempotencyRecord,
+        Outbox, Store, StoreError, Tx, WriteSet,
+    },
+};
+
+use crate::{
+    Database, DatabaseUrl, Settings,
+    tests::fixture::{
+        Fixture, account, at, claim_of, delivery, envelope, key, postgres, retried, token, webhook,
+    },
+};
+
+/// Ends every other connection to this database, as a restart does.
+fn kill_backends(db: &Fixture) {
+    db.execute(
+        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+         WHERE datname = current_database() AND pid <> pg_backend_pid()",
+    )
+    .unwrap();
+}
+
+/// Fills the pool: opens all connections at once, then returns all.
+fn warm_up(db: &Fixture) {
+    let open: Vec<_> = (0..8).map(|_| db.begin(Durable).unwrap()).collect();
+    drop(open);
+}
+
+#[test]
+fn operations_succeed_after_a_restart_of_the_server() {
+    let db = postgres();
+    let key = db.activate();
+    for _ in 0..2 {
+        warm_up(&db);
+        kill_backends(&db);
+        db.store().write(Durable, |tx| tx.insert_account(&account())).unwrap();
+        kill_backends(&db);
+        assert!(db.lookup().unwrap().find_key(&key.id).unwrap().is_some());
+        kill_backends(&db);
+        db.check().unwrap();
+        let claim = claim_of(0, 1, LeaseToken(1));
+        kill_backends(&db);
+        assert!(db.claim(&claim).unwrap().is_empty());
+    }
+}
+
+#[test]
+fn a_lost_connection_fails_its_transaction_and_the_next_one_works() {
+    let db = postgres();
+    warm_up(&db);
+    let mut tx = db.begin(Durable).unwrap();
+    tx.insert_account(&account()).unwrap();
+    kill_backends(&db);
+    let lost = tx.insert_account(&account());
+    assert!(matches!(lost, Err(StoreError::Unavailable(_))), "{lost:?}");
+    drop(tx);
+
+    let mut tx = db.begin(Durable).unwrap();
+    tx.insert_account(&account()).unwrap();
+    kill_backends(&db);
+    let lost = tx.commit();
+    assert!(matches!(lost, Err(StoreError::InDoubt(_))), "{lost:?}");
+    db.activate();
+}
+
+#[test]
+fn concurrent_writers_recover_from_lost_connections() {
+    let db = postgres();
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let mut stored = 0;
+                while stored < 50 {
+                    match db.store().write(Durable, |tx| tx.insert_account(&account())) {
+                        Ok(()) => stored += 1,
+                        Err(StoreError::InDoubt(_) | StoreError::Unavailable(_)) => {}
+                        Err(other) => panic!("{other:?}"),
+                    }
+                }
+            });
+        }
+        for _ in 0..5 {
+            thread::sleep(Duration::from_millis(20));
+            kill_backends(&db);
+        }
+    });
+}
+
+#[test]
+fn statements_and_locks_time_out() {
+    let db = postgres();
+    let key = db.activate();
+    let settings =
+        Settings { statement_timeout: Duration::from_millis(200), ..Settings::default() };
+    // The statements that configure a new connection may time out as well.
+    let impatient = retried(|| Database::open(&db.url, settings)).unwrap();
+    let mut holder = db.begin(Durable).unwrap();
+    holder.lock_account(&key.account_id).unwrap();
+    let store: &dyn Store = &impatient;
+    let waited = store.write(Durable, |tx| tx.lock_account(&key.account_id));
+    assert!(matches!(waited, Err(StoreError::Unavailable(_))), "{waited:?}");
+    drop(holder);
+    let slept = impatient.read(|conn| Ok(diesel::sql_query("SELECT pg_sleep(5)").execute(conn)?));
+    assert!(matches!(slept, Err(StoreError::Unavailable(_))), "{slept:?}");
+}
+
+#[test]
+fn a_deadlock_is_reported_as_contended() {
+    let db = postgres();
+    let (one, other) = (db.activate(), db.activate());
+    let both = Barrier::new(2);
+    let lock = |first: &ApiKey, second: &ApiKey| {
+        let mut tx = db.begin(Durable).unwrap();
+        tx.lock_account(&first.account_id).unwrap();
+        both.wait();
+        tx.lock_account(&second.account_id)
+    };
+    let results = thread::scope(|scope| {
+        let crossing = scope.spawn(|| lock(&other, &one));
+        [lock(&one, &other), crossing.join().unwrap()]
+    });
+    let contended = results.iter().filter(|done| matches!(done, Err(StoreError::Contended(_))));
+    assert_eq!(contended.count(), 1, "{results:?}");
+}
+
+#[test]
+fn a_handle_assigned_since_its_lookup_is_contended() {
+    let db = postgres();
+    let bob = Handle::parse("bob").unwrap();
+    let first = db.activate();
+    let (second, third) = (db.activate_beside(&first), db.activate_beside(&first));
+    let owners = [first, second, third]
+        .map(|key| HandleOwner { account_id: key.account_id, api_key_id: key.id });
+    for owner in &owners[..2] {
+        let mut slow = db.begin(Durable).unwrap();
+        let seen = slow.find_handle(&bob).unwrap();
+        db.store().write(Durable, |tx| tx.assign_handle(&bob, owner)).unwrap();
+        assert_ne!(seen, Some(*owner));
+        let late = slow.assign_handle(&bob, &owners[2]);
+        assert!(matches!(late, Err(StoreError::Contended(_))), "{late:?}");
+        drop(slow);
+        assert_eq!(db.lookup().unwrap().find_handle(&bob).unwrap(), Some(*owner));
+    }
+}
+
+#[test]
+fn an_unreachable_server_is_unavailable_at_once() {
+    for url in ["postgres:///none?host=/nonexistent", "postgres://nobody@127.0.0.1:1/none"] {
+        let url: DatabaseUrl = url.parse().unwrap();
+        let opened = Database::open(&url, Settings::default());
+        assert!(matches!(opened, Err(StoreError::Unavailable(_))), "{opened:?}");
+    }
+}
+
+#[test]
+fn the_hot_path_uses_prepared_statements() {
+    let db = postgres();
+    let mut transaction = db.transaction(Durable).unwrap();
+    let to = registered(&mut transaction);
+    let mut counts = Vec::new();
+    // Sends without an idempotency key need no statement for keys.
+    for (size, with_key) in [(1, 0), (2, 0), (17, 0), (1, 1), (17, 17)] {
+        send_batch(&mut transaction, &to, size, with_key);
+        let kept = "(SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%unnest(%'
+            OR statement LIKE '%ANY(%')";
+        let kept = transaction
+            .run(|conn| Ok(diesel::select(sql::<BigInt>(kept)).get_result::<i64>(conn)?));
+        counts.push(kept.unwrap());
+    }
+    assert_eq!(counts, [6, 6, 6, 8, 8]);
+}
+
+fn registered(tx: &mut dyn Tx) -> Webhook {
+    let account = account();
+    let key = key(&account.id);
+    let webhook = webhook(&key.id);
+    tx.insert_account(&account).unwrap();
+    tx.insert_key(&key).unwrap();
+    tx.insert_webhook(&webhook).unwrap();
+    webhook
+}
+
+/// Sends `size` envelopes from a key to itself, the first `with_key` with idempotency keys.
+fn send_batch(tx: &mut dyn Tx, to: &Webhook, size: usize, with_key: usize) {
+    let caller = to.api_key_id;
+    let envelopes: Vec<_> = (0..size).map(|_| Arc::new(envelope(&caller, &caller))).collect();
+    let leased =
+        envelopes.iter().map(|envelope| delivery(envelope, to, LeaseToken(1), 5)).collect();
+    let remembered: Vec<_> = envelopes[..with_key]
+        .iter()
+        .map(|envelope| NewIdempotencyRecord {
+            caller,
+            key: IdempotencyKey::parse(&envelope.meta.id.to_string()).unwrap(),
+            fingerprint: Fingerprint([1; 32]),
+            envelope_id: envelope.meta.id,
+            at: at(7),
+            expired_before: at(0),
+        })
+        .collect();
+    let facts = tx.lock_facts(&FactsQuery {
+        sessions: (0..size).map(|_| token()).collect(),
+        callers: vec![caller],
+        recipients: vec![caller],
+        idempotency: remembered.iter().map(|one| (one.caller, one.key.clone())).collect(),
+    });
+    let usage = facts.unwrap().usage.into_iter().collect();
+    tx.apply(&WriteSet {
+        envelopes,
+        leased,
+        usage,
+        idempotency: remembered,
+        ..WriteSet::default()
+    })
+    .unwrap();
+}
+
+#[test]
+fn only_a_relaxed_transaction_does_not_wait_for_the_disk() {
+    let db = postgres();
+    let setting = |durability| {
+        let mut transaction = db.transaction(durability).unwrap();
+        let text = sql::<diesel::sql_types::Text>("current_setting('synchronous_commit')");
+        transaction.run(|conn| Ok(diesel::select(text).get_result::<String>(conn)?)).unwrap()
+    };
+    assert_eq!([Durable, Relaxed, Durable].map(setting), ["on", "off", "on"]);
+}
+
+/// The change is stuck behind a batch that does not end, and other batches must not wait for the change.
+#[test]
+fn a_change_that_waits_for_a_batch_times_out() {
+    let db = postgres();
+    let key = db.activate();
+    let stuck = db.standing_batch(&FactsQuery::default());
+    let change = db.store().write(Durable, |tx| tx.set_sealing_version(&key.id, 2));
+    assert!(matches!(change, Err(StoreError::Unavailable(_))), "{change:?}");
+    let status = db.store().write(Durable, |tx| tx.lock_batch_facts(&FactsQuery::default()));
+    assert!(status.is_ok(), "{status:?}");
+    drop(stuck);
+    db.store().write(Durable, |tx| tx.set_sealing_version(&key.id, 2)).unwrap();
+}
+
+/// The node of the batch has stopped, and changes on all nodes wait for the batch.
+#[test]
+fn an_idle_batch_is_ended() {
+    let db = postgres();
+    let key = db.activate();
+    let mut stuck = db.begin(Durable).unwrap();
+    stuck.lock_batch_facts(&FactsQuery::default()).unwrap();
+    let change = || db.store().write(Durable, |tx| tx.set_sealing_version(&key.id, 2));
+    let changed = (0..10).any(|_| change().is_ok());
+    assert!(changed, "ten tries of a second are longer than the idle timeout");
+    let ended = stuck.apply(&WriteSet {
+        envelopes: vec![Arc::new(envelope(&key.id, &key.id))],
+        ..WriteSet::default()
+    });
+    assert!(matches!(ended, Err(StoreError::Unavailable(_))), "{ended:?}");
+}
+
+/// Sends of this key wait on every node, and so do all sends in the same batch.
+#[test]
+fn an_idle_request_is_ended() {
+    let db = postgres();
+    let key = db.activate();
+    let wanted = FactsQuery { callers: vec![key.id], ..FactsQuery::default() };
+    let mut stuck = db.begin(Durable).unwrap();
+    stuck.lock_facts(&wanted).unwrap();
+    let began = Instant::now();
+    db.store().write(Durable, |tx| tx.lock_batch_facts(&wanted)).unwrap();
+    let took = began.elapsed();
+    assert!(took < Duration::from_secs(10), "{took:?}");
+    let ended = stuck.find_key(&key.id);
+    assert!(matches!(ended, Err(StoreError::Unavailable(_))), "{ended:?}");
+}
+
+#[test]
+fn truncation_invalidates_cached_facts() {
+    let db = postgres();
+    let account_id = db.activate().account_id;
+    let session = Session { token: token(), account_id, expires_at: at(i64::MAX) };
+    db.store().write(Durable, |tx| tx.insert_session(&session)).unwrap();
+    let wanted = FactsQuery { sessions: vec![session.token], ..FactsQuery::default() };
+    let known = || {
+        let facts = db.store().write(Durable, |tx| tx.lock_batch_facts(&wanted));
+        facts.unwrap().sessions.len()
+    };
+    assert_eq!(known(), 1);
+    db.execute("TRUNCATE sessions").unwrap();
+    assert_eq!(known(), 0);
+}

@@ -1,0 +1,209 @@
+//! SQLite only: the file, the single writer, and the durability pragma.
+
+use std::{
+    os::unix::fs::{MetadataExt as _, PermissionsExt, symlink},
+    sync::{Arc, Mutex},
+    thread,
+    time::Duration,
+};
+
+use diesel::{
+    connection::{InstrumentationEvent, SimpleConnection},
+    dsl::sql,
+    prelude::*,
+    sql_types::Integer,
+};
+use sealpost_domain::{
+    LeaseToken, Usage,
+    ports::{
+        Durability::{Durable, Relaxed},
+        Store, StoreError, WriteSet,
+    },
+};
+
+use crate::{
+    Database, DatabaseUrl, Settings,
+    connection::{
+        connect::{Target, connect},
+        transaction::Transaction,
+    },
+    tests::fixture::{Fixture, account, delivery, empty_sqlite, envelope, sqlite},
+    tests::migrations::revert_to,
+};
+
+fn synchronous(transaction: &mut Transaction) -> i32 {
+    let pragma = sql::<Integer>("synchronous FROM pragma_synchronous");
+    transaction.run(|conn| Ok(diesel::select(pragma).get_result::<i32>(conn)?)).unwrap()
+}
+
+const NORMAL: i32 = 1;
+const FULL: i32 = 2;
+
+#[test]
+fn a_durable_transaction_syncs_after_relaxed_ones() {
+    let db = sqlite();
+    for (durability, expected) in
+        [(Durable, FULL), (Relaxed, NORMAL), (Relaxed, NORMAL), (Durable, FULL), (Durable, FULL)]
+    {
+        let mut transaction = db.transaction(durability).unwrap();
+        assert_eq!(synchronous(&mut transaction), expected);
+        transaction.commit().unwrap();
+        // A transaction that is rolled back does not change the setting either.
+        drop(db.transaction(Relaxed).unwrap());
+        let mut transaction = db.transaction(durability).unwrap();
+        assert_eq!(synchronous(&mut transaction), expected);
+    }
+}
+
+#[test]
+fn a_failed_begin_of_a_relaxed_transaction_restores_durability() {
+    let db = sqlite();
+    let mut other = db.raw();
+    other.batch_execute("BEGIN IMMEDIATE").unwrap();
+    db.execute("SELECT 1").unwrap();
+    shorten_busy_timeout(&db);
+    let blocked = db.begin(Relaxed).map(drop);
+    assert!(matches!(blocked, Err(StoreError::Contended(_))), "{blocked:?}");
+    other.batch_execute("ROLLBACK").unwrap();
+    assert_eq!(synchronous(&mut db.transaction(Durable).unwrap()), FULL);
+}
+
+#[test]
+fn numbers_of_attempts_continue_after_the_last_counted_one() {
+    let db = sqlite();
+    revert_to(&db, "0008_facts");
+    db.execute("INSERT INTO counted (what, up_to) VALUES ('attempts', '41')").unwrap();
+    db.migrate().unwrap();
+    db.execute(
+        "INSERT INTO attempts (at, attempt, duration_ms, outcome, webhook_id, envelope_id)
+        VALUES (1, 1, 1, 'succeeded', 'wh_1', 'env_1')",
+    )
+    .unwrap();
+    assert_eq!(db.count("attempts WHERE number = 42"), 1);
+}
+
+/// Shortens the timeout on the connection of the writer.
+fn shorten_busy_timeout(db: &Fixture) {
+    let mut connection = db.writers.get().unwrap();
+    connection.backend.batch_execute("PRAGMA busy_timeout = 50").unwrap();
+}
+
+#[test]
+fn the_hot_path_uses_prepared_statements() {
+    let db = sqlite();
+    let key = db.activate();
+    let to = db.register(&key.id);
+    let kept = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&kept);
+    let mut connection = db.writers.get().unwrap();
+    connection.backend.set_instrumentation(move |event: InstrumentationEvent<'_>| {
+        if let InstrumentationEvent::CacheQuery { sql, .. } = event {
+            seen.lock().unwrap().push(sql.to_owned());
+        }
+    });
+    drop(connection);
+    for _ in 0..2 {
+        let envelope = Arc::new(envelope(&key.id, &key.id));
+        db.apply(&WriteSet {
+            leased: vec![delivery(&envelope, &to, LeaseToken(1), 5)],
+            envelopes: vec![envelope],
+            usage: vec![(key.id, Usage::UNUSED)],
+            ..WriteSet::default()
+        });
+    }
+    let kept = kept.lock().unwrap();
+    let starts = ["INSERT INTO `envelopes`", "INSERT INTO `deliveries`", "UPDATE usage"];
+    assert_eq!(kept.len(), starts.len(), "{kept:?}");
+    assert!(kept.iter().zip(starts).all(|(sql, start)| sql.starts_with(start)), "{kept:?}");
+}
+
+#[test]
+fn the_database_files_are_readable_by_their_owner_only() {
+    let db = sqlite();
+    db.activate();
+    let DatabaseUrl::Sqlite(path) = &db.url else { panic!("not SQLite") };
+    for suffix in ["", "-wal", "-shm"] {
+        let file = format!("{}{suffix}", path.display());
+        assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600, "{file}");
+    }
+}
+
+/// Other processes rely on the locks of the kernel, which Linux lists.
+#[cfg(target_os = "linux")]
+#[test]
+fn opening_the_database_again_keeps_the_locks_of_other_connections() {
+    let db = sqlite();
+    let key = db.activate();
+    assert!(db.lookup().unwrap().find_key(&key.id).unwrap().is_some());
+    let DatabaseUrl::Sqlite(path) = &db.url else { panic!("not SQLite") };
+    let inode = format!(":{} ", std::fs::metadata(path).unwrap().ino());
+    let is_locked = || std::fs::read_to_string("/proc/locks").unwrap().contains(&inode);
+    assert!(is_locked());
+    drop(connect(&Target::SqliteWriter(path.clone()), &Settings::default()).unwrap());
+    assert!(is_locked());
+}
+
+#[test]
+fn a_writer_waits_for_another_process() {
+    let db = sqlite();
+    let mut other = db.raw();
+    other.batch_execute("BEGIN IMMEDIATE").unwrap();
+    thread::scope(|scope| {
+        let writer = scope.spawn(|| db.store().write(Durable, |tx| tx.insert_account(&account())));
+        thread::sleep(Duration::from_millis(150));
+        other.batch_execute("COMMIT").unwrap();
+        writer.join().unwrap().unwrap();
+    });
+}
+
+#[test]
+fn readers_do_not_wait_for_the_writer() {
+    let db = sqlite();
+    let key = db.activate();
+    let _writer = db.begin(Durable).unwrap();
+    assert!(db.lookup().unwrap().find_key(&key.id).unwrap().is_some());
+    db.check().unwrap();
+}
+
+#[test]
+fn waiting_for_the_write_lock_times_out() {
+    let db = sqlite();
+    let mut impatient = db.clone();
+    impatient.write_timeout = Duration::from_millis(50);
+    let _writer = db.begin(Durable).unwrap();
+    let waited = impatient.begin(Durable).map(drop);
+    assert!(matches!(waited, Err(StoreError::Unavailable(_))), "{waited:?}");
+}
+
+#[test]
+fn an_error_of_creating_the_file_names_it() {
+    let url: DatabaseUrl = "sqlite:/nonexistent/folder/test.db".parse().unwrap();
+    let Err(StoreError::Refused(reason)) = Database::open(&url, Settings::default()) else {
+        panic!("not refused")
+    };
+    let source = std::error::Error::source(&*reason).unwrap().to_string();
+    assert!(source.contains("/nonexistent/folder/test.db"), "{source}");
+}
+
+#[test]
+fn a_symbolic_link_may_point_to_a_missing_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let (link, file) = (folder.path().join("link.db"), folder.path().join("file.db"));
+    symlink(&file, &link).unwrap();
+    for _ in 0..2 {
+        let db = Database::open(&DatabaseUrl::Sqlite(link.clone()), Settings::default()).unwrap();
+        db.migrate().unwrap();
+        assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+}
+
+#[test]
+fn a_file_of_another_format_is_refused() {
+    let db = empty_sqlite();
+    let DatabaseUrl::Sqlite(path) = &db.url else { panic!("not SQLite") };
+    let other = path.with_extension("txt");
+    std::fs::write(&other, "this is no database, and long enough to be seen as none ".repeat(99))
+        .unwrap();
+    let opened = Database::open(&DatabaseUrl::Sqlite(other), Settings::default());
+    assert!(matches!(opened, Err(StoreError::Refused(_))), "{opened:?}");
+}

@@ -1,0 +1,123 @@
+//! Daily counts.
+
+use std::sync::Arc;
+
+use sealpost_domain::{
+    ApiKeyId, Envelope, EnvelopeId, Timestamp, Webhook,
+    ports::{DailyCount, Durability::Durable, Durability::Relaxed, Store, WriteSet},
+};
+
+use crate::tests::fixture::{Fixture, at, envelope};
+
+on_both!(
+    every_envelope_is_counted_once_for_sender_and_recipient,
+    succeeded_deliveries_are_counted_once_for_the_key_of_the_webhook,
+    a_recent_envelope_is_counted_later,
+    counting_respects_its_limit,
+    daily_counts_are_deleted_oldest_first,
+);
+
+const DAY: i64 = 86_400_000;
+
+/// Sends from the first key to the second at this time.
+fn sent(db: &Fixture, keys: [&ApiKeyId; 2], millis: i64) {
+    let mut envelope: Envelope = envelope(keys[0], keys[1]);
+    envelope.meta.id = EnvelopeId::new(at(millis), *b"ten bytes!");
+    envelope.meta.timestamp = at(millis);
+    db.apply(&WriteSet { envelopes: vec![Arc::new(envelope)], ..WriteSet::default() });
+}
+
+fn count(db: &Fixture, before: Timestamp, limit: u32) -> u64 {
+    db.store().write(Relaxed, |tx| tx.count_envelopes(before, limit)).unwrap()
+}
+
+fn days(db: &Fixture, key: &ApiKeyId, since: i64) -> Vec<(i64, u64, u64)> {
+    let days = db.owner_lookup().unwrap().daily_counts(key, at(since)).unwrap();
+    let day = |DailyCount { day, sent, received, .. }| (day.as_millis() / DAY, sent, received);
+    days.into_iter().map(day).collect()
+}
+
+fn every_envelope_is_counted_once_for_sender_and_recipient(db: &Fixture) {
+    let (a, b) = (&db.activate().id, &db.activate().id);
+    sent(db, [a, b], 1);
+    sent(db, [a, b], DAY - 1);
+    sent(db, [b, b], DAY - 2);
+    sent(db, [a, b], DAY);
+    assert_eq!(count(db, at(9 * DAY), 99), 4);
+    sent(db, [b, a], DAY + 1);
+    assert_eq!((count(db, at(9 * DAY), 99), count(db, at(9 * DAY), 99)), (1, 0));
+    assert_eq!(days(db, a, 0), [(0, 2, 0), (1, 1, 1)]);
+    assert_eq!(days(db, b, 0), [(0, 1, 3), (1, 1, 1)]);
+    assert_eq!(days(db, b, 1), [(1, 1, 1)]);
+}
+
+fn succeeded_deliveries_are_counted_once_for_the_key_of_the_webhook(db: &Fixture) {
+    let key = db.activate().id;
+    let (to, deleted) = (db.register(&key), db.register(&key));
+    let attempt = |webhook: &Webhook, outcome: &str, at: i64| {
+        db.execute(&format!(
+            "INSERT INTO attempts (at, attempt, duration_ms, outcome, webhook_id, envelope_id)
+            VALUES ({at}, 1, 1, '{outcome}', '{}', 'env_1')",
+            webhook.id
+        ))
+        .unwrap();
+    };
+    attempt(&to, "succeeded", 1);
+    attempt(&to, "failed", 2);
+    attempt(&deleted, "succeeded", 3);
+    attempt(&to, "succeeded", DAY);
+    attempt(&to, "succeeded", 9 * DAY);
+    attempt(&to, "succeeded", 4);
+    db.store().write(Durable, |tx| tx.delete_webhook(&key, &deleted.id)).unwrap();
+    let count = |before| db.store().write(Relaxed, |tx| tx.count_attempts(at(before), 99)).unwrap();
+    assert_eq!(
+        (count(5 * DAY), count(5 * DAY)),
+        (4, 0),
+        "the fifth is too recent and stops the count"
+    );
+    let delivered = || {
+        let days = db.owner_lookup().unwrap().daily_counts(&key, at(0)).unwrap();
+        days.iter().map(|day| (day.day.as_millis() / DAY, day.delivered)).collect::<Vec<_>>()
+    };
+    assert_eq!(delivered(), [(0, 1), (1, 1)]);
+    assert_eq!(count(10 * DAY), 2);
+    assert_eq!(delivered(), [(0, 2), (1, 1), (9, 1)]);
+
+    db.execute("DELETE FROM attempts").unwrap();
+    attempt(&to, "succeeded", 9 * DAY);
+    assert_eq!(count(10 * DAY), 1, "its number is higher than all counted ones");
+}
+
+fn a_recent_envelope_is_counted_later(db: &Fixture) {
+    let key = &db.activate().id;
+    sent(db, [key, key], 10);
+    sent(db, [key, key], 20);
+    assert_eq!(count(db, at(10), 99), 0);
+    assert_eq!(count(db, at(20), 99), 1);
+    assert_eq!(days(db, key, 0), [(0, 1, 1)]);
+    assert_eq!(count(db, at(21), 99), 1);
+    assert_eq!(days(db, key, 0), [(0, 2, 2)]);
+}
+
+fn counting_respects_its_limit(db: &Fixture) {
+    let key = &db.activate().id;
+    (1..=5).for_each(|millis| sent(db, [key, key], millis));
+    assert_eq!([2, 0, 2, 2].map(|limit| count(db, at(9), limit)), [2, 0, 2, 1]);
+    assert_eq!(days(db, key, 0), [(0, 5, 5)]);
+}
+
+fn daily_counts_are_deleted_oldest_first(db: &Fixture) {
+    let key = &db.activate().id;
+    for day in [3, 1, 2] {
+        sent(db, [key, key], day * DAY);
+    }
+    // Ids sort by time, not by arrival: all envelopes are stored before the first is counted.
+    assert_eq!(count(db, at(9 * DAY), 99), 3);
+    let purge =
+        |before, limit| db.store().write(Relaxed, |tx| tx.purge_daily_counts(before, limit));
+    assert_eq!(purge(at(2 * DAY - 1), 9).unwrap(), 0, "the first day has not ended yet");
+    assert_eq!(purge(at(3 * DAY), 1).unwrap(), 1);
+    assert_eq!(days(db, key, 0), [(2, 1, 1), (3, 1, 1)]);
+    assert_eq!(purge(at(3 * DAY), 9).unwrap(), 1);
+    assert_eq!(days(db, key, 0), [(3, 1, 1)]);
+}

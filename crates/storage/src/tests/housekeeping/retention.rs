@@ -1,0 +1,156 @@
+//! Retention: deletions in batches, the oldest rows first.
+
+use std::sync::Arc;
+
+use sealpost_domain::{
+    EnvelopeId, Fingerprint, IdempotencyKey, LeaseToken, Outcome, Session, Webhook,
+    ports::{Durability::Durable, Durability::Relaxed, NewIdempotencyRecord, Outbox, WriteSet},
+};
+
+use crate::tests::fixture::{
+    FAILING_MAX, Fixture, at, claim_of, delivery, envelope, result_of, token,
+};
+
+on_both!(
+    expired_sessions_are_deleted_oldest_first,
+    old_envelopes_are_deleted_by_id_with_their_deliveries,
+    deletion_of_envelopes_respects_its_limit,
+    old_idempotency_keys_are_deleted,
+    only_old_attempts_are_deleted,
+    attempts_of_a_deleted_webhook_are_deleted_in_batches,
+    attempts_of_a_revoked_key_are_deleted,
+);
+
+fn expired_sessions_are_deleted_oldest_first(db: &Fixture) {
+    let account_id = db.activate().account_id;
+    db.store()
+        .write(Durable, |tx| {
+            [4, 0, 3, 1, 2].into_iter().try_for_each(|end| {
+                tx.insert_session(&Session { token: token(), account_id, expires_at: at(end) })
+            })
+        })
+        .unwrap();
+    let purge = |limit| db.store().write(Relaxed, |tx| tx.purge_sessions(at(3), limit)).unwrap();
+    assert_eq!(purge(0), 0);
+    assert_eq!(purge(2), 2);
+    assert_eq!((db.count("sessions WHERE expires_at < 2"), db.count("sessions")), (0, 3));
+    assert_eq!((purge(2), purge(2)), (1, 0));
+    assert_eq!(db.count("sessions WHERE expires_at >= 3"), 2);
+}
+
+fn old_envelopes_are_deleted_by_id_with_their_deliveries(db: &Fixture) {
+    let key = db.activate();
+    let to = [db.register(&key.id), db.register(&key.id)];
+    let ids = [(8, [0; 10]), (9, [255; 10]), (10, [0; 10]), (10, [255; 10]), (11, [0; 10])];
+    let envelopes = ids.map(|(millis, random)| {
+        let mut envelope = envelope(&key.id, &key.id);
+        envelope.meta.id = EnvelopeId::new(at(millis), random);
+        Arc::new(envelope)
+    });
+    let deliveries = envelopes.iter().flat_map(|envelope| {
+        to.each_ref().map(|webhook| delivery(envelope, webhook, LeaseToken(1), 9000))
+    });
+    let leased = deliveries.collect();
+    db.apply(&WriteSet { envelopes: envelopes.to_vec(), leased, ..WriteSet::default() });
+    db.execute(&format!("UPDATE deliveries SET due_at = NULL WHERE webhook_id = '{}'", to[0].id))
+        .unwrap();
+    let purge = |time| db.store().write(Relaxed, |tx| tx.purge_envelopes(at(time), 99)).unwrap();
+    assert_eq!(purge(8), 0);
+    assert_eq!(purge(10), 2);
+    assert_eq!(purge(10), 0);
+    assert_eq!((db.count("envelopes"), db.count("deliveries")), (3, 6));
+    let bound = envelopes[2].meta.id;
+    assert_eq!(db.count(&format!("deliveries WHERE envelope_id < '{bound}'")), 0);
+    assert_eq!(purge(12), 3);
+    assert_eq!((db.count("envelopes"), db.count("deliveries")), (0, 0));
+}
+
+fn deletion_of_envelopes_respects_its_limit(db: &Fixture) {
+    let to = db.register(&db.activate().id);
+    let sent = db.send(&to, 5);
+    let purge = |limit| {
+        db.store().write(Relaxed, |tx| tx.purge_envelopes(at(i64::MAX >> 17), limit)).unwrap()
+    };
+    assert_eq!(purge(0), 0);
+    assert_eq!(purge(2), 2);
+    let old = sent[2].meta.id;
+    assert_eq!(db.count(&format!("envelopes WHERE id < '{old}'")), 0);
+    assert_eq!((db.count("envelopes"), db.count("deliveries")), (3, 3));
+    assert_eq!((purge(2), purge(2), purge(2)), (2, 1, 0));
+}
+
+fn old_idempotency_keys_are_deleted(db: &Fixture) {
+    let caller = db.activate().id;
+    let records = [5, 1, 3, 2, 4].map(|millis| NewIdempotencyRecord {
+        caller,
+        key: IdempotencyKey::parse(&format!("key {millis}")).unwrap(),
+        fingerprint: Fingerprint([1; 32]),
+        envelope_id: envelope(&caller, &caller).meta.id,
+        at: at(millis),
+        expired_before: at(0),
+    });
+    db.apply(&WriteSet { idempotency: records.to_vec(), ..WriteSet::default() });
+    let purge =
+        |limit| db.store().write(Relaxed, |tx| tx.purge_idempotency_keys(at(4), limit)).unwrap();
+    assert_eq!(purge(0), 0);
+    assert_eq!(purge(2), 2);
+    assert_eq!(db.count("idempotency_keys WHERE created_at < 3"), 0);
+    assert_eq!((purge(2), purge(2)), (1, 0));
+    assert_eq!(db.count("idempotency_keys WHERE created_at >= 4"), 2);
+}
+
+/// Stores successful attempts, one each millisecond from this time.
+fn attempt(db: &Fixture, to: &Webhook, count: usize, when: i64) {
+    db.send(to, count);
+    let held = db.claim(&claim_of(1000, count, LeaseToken(1))).unwrap();
+    let ends: Vec<_> = held
+        .iter()
+        .zip(when..)
+        .map(|(held, when)| result_of(held, when, Outcome::Succeeded))
+        .collect();
+    db.settle(&ends, FAILING_MAX).unwrap();
+}
+
+fn only_old_attempts_are_deleted(db: &Fixture) {
+    let to = db.register(&db.activate().id);
+    attempt(db, &to, 3, 100);
+    attempt(db, &to, 3, 200);
+    let purge = |before, limit| {
+        db.store().write(Relaxed, |tx| tx.purge_attempts(at(before), limit)).unwrap()
+    };
+    assert_eq!((purge(100, 9), purge(202, 0)), (0, 0));
+    assert_eq!((purge(202, 2), purge(202, 2), purge(202, 2)), (2, 2, 1));
+    assert_eq!(db.count("attempts WHERE at >= 202"), 1);
+    assert_eq!(db.count("attempts"), 1);
+}
+
+fn attempts_of_a_deleted_webhook_are_deleted_in_batches(db: &Fixture) {
+    let key = db.activate();
+    let (deleted, stays) = (db.register(&key.id), db.register(&key.id));
+    attempt(db, &deleted, 5, 100);
+    attempt(db, &stays, 2, 100);
+    let purge = || db.store().write(Relaxed, |tx| tx.purge_deleted_webhooks(3)).unwrap();
+    assert_eq!(purge(), 0);
+    let foreign = db.activate().id;
+    let delete = |by| db.store().write(Durable, |tx| tx.delete_webhook(by, &deleted.id)).unwrap();
+    assert!(!delete(&foreign));
+    assert_eq!(purge(), 0, "the webhook still exists");
+    assert!(delete(&key.id));
+    let left = |of: &Webhook| db.count(&format!("attempts WHERE webhook_id = '{}'", of.id));
+    assert_eq!((purge(), left(&deleted)), (3, 2));
+    assert_eq!((purge(), left(&deleted)), (3, 0));
+    assert_eq!((purge(), db.count("deleted_webhooks"), left(&stays)), (0, 0, 2));
+}
+
+fn attempts_of_a_revoked_key_are_deleted(db: &Fixture) {
+    let (key, other) = (db.activate(), db.activate());
+    let mine = [db.register(&key.id), db.register(&key.id)];
+    let theirs = db.register(&other.id);
+    for to in mine.iter().chain([&theirs]) {
+        attempt(db, to, 2, 100);
+    }
+    db.store().write(Durable, |tx| tx.revoke_key(&key.id)).unwrap();
+    let purge = || db.store().write(Relaxed, |tx| tx.purge_deleted_webhooks(100)).unwrap();
+    assert_eq!((purge(), purge()), (6, 0));
+    assert_eq!((db.count("attempts"), db.count("deleted_webhooks")), (2, 0));
+}

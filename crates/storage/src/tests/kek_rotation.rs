@@ -1,0 +1,3 @@
+//! Rotation of key-encryption keys.
+
+mod rewrap;

@@ -1,0 +1,142 @@
+//! Every encrypted secret is found once, and replaced only if unchanged.
+
+use std::{collections::BTreeSet, thread};
+
+use sealpost_domain::{
+    ApiKeyId, Wrapped,
+    ports::{Durability::Durable, Store},
+};
+
+use crate::tests::fixture::{Fixture, issuer_key};
+
+on_both!(
+    pages_of_roots_cover_every_key_once,
+    pages_of_secrets_cover_every_webhook_once,
+    pages_of_roots_skip_revoked_keys,
+    a_root_is_replaced_only_if_unchanged,
+    a_secret_is_replaced_only_if_unchanged,
+    one_of_many_concurrent_replacements_wins,
+    secrets_of_issuer_keys_are_paged_and_replaced,
+);
+
+/// New keys appear between two pages; new ids are greater.
+fn pages_of_roots_cover_every_key_once(db: &Fixture) {
+    let there: Vec<_> = (0..5).map(|_| db.activate()).collect();
+    let mut seen = Vec::new();
+    loop {
+        let after = seen.last().copied();
+        let page = db.store().write(Durable, |tx| tx.roots_after(after.as_ref(), 2)).unwrap();
+        if page.is_empty() {
+            break;
+        }
+        assert!(page.len() <= 2);
+        assert!(page.iter().all(|(_, root)| *root == *there[0].root.as_ref().unwrap()));
+        seen.extend(page.iter().map(|(id, _)| *id));
+        if seen.len() < 6 {
+            db.activate();
+        }
+    }
+    assert!(seen.is_sorted() && seen.len() == 7, "{seen:?}");
+    let seen: BTreeSet<_> = seen.into_iter().collect();
+    assert_eq!(seen.len(), 7);
+    assert!(there.iter().all(|key| seen.contains(&key.id)));
+}
+
+fn pages_of_secrets_cover_every_webhook_once(db: &Fixture) {
+    let key = db.activate();
+    let there: Vec<_> = (0..5).map(|_| db.register(&key.id)).collect();
+    let mut seen = Vec::new();
+    loop {
+        let after = seen.last().copied();
+        let page = db.store().write(Durable, |tx| tx.secrets_after(after.as_ref(), 2)).unwrap();
+        if page.is_empty() {
+            break;
+        }
+        assert!(page.len() <= 2);
+        assert!(page.iter().all(|(_, secret)| *secret == there[0].secret));
+        seen.extend(page.iter().map(|(id, _)| *id));
+        if seen.len() < 4 {
+            db.register(&key.id);
+        }
+    }
+    assert!(seen.is_sorted() && seen.len() == 6, "{seen:?}");
+    assert!(there.iter().all(|one| seen.contains(&one.id)));
+}
+
+fn pages_of_roots_skip_revoked_keys(db: &Fixture) {
+    let keys = [db.activate(), db.activate(), db.activate()];
+    db.store().write(Durable, |tx| tx.revoke_key(&keys[1].id)).unwrap();
+    let page = db.store().write(Durable, |tx| tx.roots_after(None, 2)).unwrap();
+    assert_eq!(page.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [keys[0].id, keys[2].id]);
+    let page = db.store().write(Durable, |tx| tx.roots_after(Some(&keys[2].id), 2)).unwrap();
+    assert_eq!(page, []);
+}
+
+fn root(db: &Fixture, id: &ApiKeyId) -> Wrapped {
+    db.lookup().unwrap().find_key(id).unwrap().unwrap().root.unwrap()
+}
+
+fn a_root_is_replaced_only_if_unchanged(db: &Fixture) {
+    let (key, other) = (db.activate(), db.activate());
+    let (old, new) = (key.root.unwrap(), Wrapped(vec![0, 255]));
+    let replace =
+        |from, to| db.store().write(Durable, |tx| tx.replace_root(&key.id, from, to)).unwrap();
+    assert!(!replace(&new, &old));
+    assert!(replace(&old, &new));
+    assert!(!replace(&old, &new));
+    assert_eq!((root(db, &key.id), root(db, &other.id)), (new, old));
+}
+
+fn a_secret_is_replaced_only_if_unchanged(db: &Fixture) {
+    let key = db.activate();
+    let (mine, other) = (db.register(&key.id), db.register(&key.id));
+    let (old, new) = (mine.secret, Wrapped(vec![0, 255]));
+    let replace =
+        |from, to| db.store().write(Durable, |tx| tx.replace_secret(&mine.id, from, to)).unwrap();
+    assert!(!replace(&new, &old));
+    assert!(replace(&old, &new));
+    assert!(!replace(&old, &new));
+    let left = db.store().write(Durable, |tx| tx.list_webhooks(&key.id)).unwrap();
+    let secret = |id| &left.iter().find(|one| one.id == id).unwrap().secret;
+    assert_eq!((secret(mine.id), secret(other.id)), (&new, &old));
+}
+
+fn one_of_many_concurrent_replacements_wins(db: &Fixture) {
+    let key = db.activate();
+    let old = key.root.unwrap();
+    let replace = |byte| {
+        let new = Wrapped(vec![byte]);
+        let won = db.store().write(Durable, |tx| tx.replace_root(&key.id, &old, &new)).unwrap();
+        won.then_some(new)
+    };
+    let won: Vec<_> = thread::scope(|scope| {
+        let all: Vec<_> = (0..5).map(|byte| scope.spawn(move || replace(byte))).collect();
+        all.into_iter().filter_map(|one| one.join().unwrap()).collect()
+    });
+    assert_eq!(won, [root(db, &key.id)]);
+}
+
+fn secrets_of_issuer_keys_are_paged_and_replaced(db: &Fixture) {
+    // The newest key signs first; pages are in the order of ids.
+    let keys = [issuer_key(9), issuer_key(5), issuer_key(1)];
+    for key in &keys {
+        db.store().write(Durable, |tx| tx.insert_issuer_key(key)).unwrap();
+    }
+    let page = |after: Option<usize>| {
+        let after = after.map(|index| keys[index].id);
+        db.store().write(Durable, |tx| tx.issuer_secrets_after(after.as_ref(), 2)).unwrap()
+    };
+    let shown = |index: usize| (keys[index].id, keys[index].secret.clone());
+    assert_eq!(page(None), [shown(0), shown(1)]);
+    assert_eq!(page(Some(1)), [shown(2)]);
+    assert_eq!(page(Some(2)), []);
+
+    let (old, new) = (keys[1].secret.clone(), Wrapped(vec![0, 255]));
+    let replace = |from, to| {
+        db.store().write(Durable, |tx| tx.replace_issuer_secret(&keys[1].id, from, to)).unwrap()
+    };
+    assert!(!replace(&new, &old));
+    assert!(replace(&old, &new));
+    assert!(!replace(&old, &new));
+    assert_eq!(page(None), [shown(0), (keys[1].id, new)]);
+}

@@ -1,0 +1,208 @@
+//! The attempt log and pending deliveries.
+
+use sealpost_domain::{
+    Attempt, AttemptFailure, AttemptNumber, AttemptOutcome, AttemptResult, LeaseToken,
+    LeasedDelivery, Outcome, PendingDelivery, ReceiverResponse, Webhook,
+    ports::{Durability::Durable, Outbox, Store},
+};
+
+use crate::tests::fixture::{FAILING_MAX, Fixture, at, claim_of, result_of};
+
+on_both!(
+    every_attempt_is_logged_completely,
+    a_worker_with_a_lost_lease_records_nothing,
+    any_response_can_be_logged,
+    attempts_are_paged_newest_first,
+    pending_deliveries_are_listed_newest_envelope_first,
+    leased_and_exhausted_deliveries_show_no_due_time,
+    the_log_is_readable_during_a_write,
+);
+
+fn claim(db: &Fixture, now: i64, lease: i64) -> Vec<LeasedDelivery> {
+    db.claim(&claim_of(now, 1000, LeaseToken(lease))).unwrap()
+}
+
+fn record(db: &Fixture, results: &[AttemptResult]) {
+    db.settle(results, FAILING_MAX).unwrap();
+}
+
+fn attempts(
+    db: &Fixture,
+    of: &Webhook,
+    outcome: Option<AttemptOutcome>,
+    below: Option<AttemptNumber>,
+    limit: u32,
+) -> Vec<Attempt> {
+    db.store().write(Durable, |tx| tx.attempts(&of.id, outcome, below, limit)).unwrap()
+}
+
+fn all(db: &Fixture, of: &Webhook) -> Vec<Attempt> {
+    attempts(db, of, None, None, 1000)
+}
+
+fn pending(db: &Fixture, of: &Webhook) -> Vec<PendingDelivery> {
+    db.store().write(Durable, |tx| tx.pending_deliveries(&of.id, None, 1000)).unwrap()
+}
+
+fn retry(due_at: i64) -> Outcome {
+    Outcome::Retry { failure: AttemptFailure::HttpStatus(500), due_at: at(due_at) }
+}
+
+fn every_attempt_is_logged_completely(db: &Fixture) {
+    let to = db.register(&db.activate().id);
+    let sent = db.send(&to, 1);
+    record(db, &[result_of(&claim(db, 1000, 1)[0], 1100, retry(1200))]);
+    let exhausted = Outcome::Exhausted(AttemptFailure::Timeout);
+    let last = claim(db, 1200, 2).remove(0);
+    record(db, &[AttemptResult { response: None, ..result_of(&last, 1300, exhausted) }]);
+    let first = Attempt {
+        number: AttemptNumber(0),
+        envelope_id: sent[0].meta.id,
+        attempt: 1,
+        at: at(1100),
+        duration_ms: 12,
+        outcome: AttemptOutcome::Failed,
+        status_code: Some(500),
+        error: Some("http_status".to_owned()),
+        excerpt: Some("out of order".to_owned()),
+        next_attempt_at: Some(at(1200)),
+    };
+    let second = Attempt {
+        attempt: 2,
+        at: at(1300),
+        outcome: AttemptOutcome::Exhausted,
+        status_code: None,
+        error: Some("timeout".to_owned()),
+        excerpt: None,
+        next_attempt_at: None,
+        ..first.clone()
+    };
+    let logged = all(db, &to).into_iter().map(|it| Attempt { number: AttemptNumber(0), ..it });
+    assert_eq!(logged.collect::<Vec<_>>(), [second, first]);
+}
+
+fn a_worker_with_a_lost_lease_records_nothing(db: &Fixture) {
+    let to = db.register(&db.activate().id);
+    db.send(&to, 2);
+    let stalled = claim(db, 1000, 1);
+    let successor = claim(db, 2000, 2);
+    let late: Vec<_> =
+        stalled.iter().map(|held| result_of(held, 2050, Outcome::Succeeded)).collect();
+    record(db, &late);
+    assert!(all(db, &to).is_empty());
+    record(db, &[late[0].clone(), result_of(&successor[0], 2100, retry(9000)), late[1].clone()]);
+    let logged = all(db, &to);
+    assert_eq!(logged.len(), 1);
+    assert_eq!((logged[0].at, logged[0].outcome), (at(2100), AttemptOutcome::Failed));
+    assert_eq!(db.count("deliveries"), 2);
+}
+
+fn any_response_can_be_logged(db: &Fixture) {
+    let to = db.register(&db.activate().id);
+    db.send(&to, 3);
+    let held = claim(db, 1000, 1);
+    let answers = ["\0'\"\\{NULL},\u{FFFD}\u{7}", &"ü".repeat(5000), ""].map(str::to_owned);
+    let ends: Vec<_> = held
+        .iter()
+        .zip(&answers)
+        .map(|(held, excerpt)| AttemptResult {
+            response: Some(ReceiverResponse { status: 599, excerpt: excerpt.clone() }),
+            duration_ms: u32::MAX,
+            ..result_of(held, 1100, Outcome::Succeeded)
+        })
+        .collect();
+    record(db, &ends);
+    let kept: Vec<_> = all(db, &to).into_iter().rev().map(|attempt| attempt.excerpt).collect();
+    let first = " '\"\\{NULL},\u{FFFD}\u{7}".to_owned();
+    assert_eq!(kept, [Some(first), Some("ü".repeat(512)), None]);
+}
+
+fn attempts_are_paged_newest_first(db: &Fixture) {
+    let key = db.activate();
+    let (to, other) = (db.register(&key.id), db.register(&key.id));
+    db.send(&to, 9);
+    db.send(&other, 2);
+    let outcomes = [Outcome::Succeeded, retry(9000), Outcome::Exhausted(AttemptFailure::Dns)];
+    let ends: Vec<_> = claim(db, 1000, 1)
+        .iter()
+        .zip(outcomes.into_iter().cycle())
+        .zip(1100..)
+        .map(|((held, outcome), when)| result_of(held, when, outcome))
+        .collect();
+    for part in ends.rchunks(4) {
+        record(db, part);
+    }
+    let whole = all(db, &to);
+    assert_eq!(whole.len(), 9);
+    assert!(whole.is_sorted_by(|later, earlier| later.number > earlier.number));
+    let mut pages = Vec::new();
+    loop {
+        let below = pages.last().map(|attempt: &Attempt| attempt.number);
+        let page = attempts(db, &to, None, below, 2);
+        if page.is_empty() {
+            break;
+        }
+        pages.extend(page);
+    }
+    assert_eq!(pages, whole);
+    for outcome in AttemptOutcome::ALL {
+        let alone = attempts(db, &to, Some(outcome), None, 1000);
+        let picked: Vec<_> = whole.iter().filter(|it| it.outcome == outcome).cloned().collect();
+        assert_eq!(alone, picked);
+        assert!(!alone.is_empty());
+    }
+}
+
+fn pending_deliveries_are_listed_newest_envelope_first(db: &Fixture) {
+    let key = db.activate();
+    let (to, other) = (db.register(&key.id), db.register(&key.id));
+    let sent = db.send(&to, 4);
+    db.send(&other, 1);
+    let held = claim(db, 1000, 1);
+    let mine = held.iter().find(|held| held.id() == sent[1].id()).unwrap();
+    record(db, &[result_of(mine, 1100, retry(7000))]);
+    db.release(&[(sent[3].id(), LeaseToken(1))], at(1150)).unwrap();
+    let waiting = pending(db, &to);
+    let ids: Vec<_> = waiting.iter().map(|it| it.envelope_id).collect();
+    assert_eq!(ids, [3, 2, 1, 0].map(|nth| sent[nth].meta.id));
+    let failed = PendingDelivery {
+        envelope_id: sent[1].meta.id,
+        sealed_at: at(1000),
+        attempts: 1,
+        error: Some("http_status".to_owned()),
+        due_at: Some(at(7000)),
+    };
+    assert_eq!(waiting[2], failed);
+    assert_eq!((waiting[0].due_at, waiting[0].attempts), (Some(at(1150)), 0));
+    let below = db
+        .store()
+        .write(Durable, |tx| tx.pending_deliveries(&to.id, Some(&sent[2].meta.id), 1))
+        .unwrap();
+    assert_eq!(below, [failed]);
+}
+
+fn leased_and_exhausted_deliveries_show_no_due_time(db: &Fixture) {
+    let to = db.register(&db.activate().id);
+    db.send(&to, 2);
+    let held = claim(db, 1000, 1);
+    record(db, &[result_of(&held[0], 1100, Outcome::Gone)]);
+    let waiting = pending(db, &to);
+    assert_eq!(waiting.len(), 1);
+    assert_eq!((waiting[0].envelope_id, waiting[0].due_at), (held[1].meta.id, None));
+}
+
+fn the_log_is_readable_during_a_write(db: &Fixture) {
+    let to = db.register(&db.activate().id);
+    let sent = db.send(&to, 3);
+    record(db, &[result_of(&claim(db, 1000, 1)[0], 1100, Outcome::Succeeded)]);
+    let mut writer = db.begin(Durable).unwrap();
+    writer.delete_webhook(&to.api_key_id, &to.id).unwrap();
+    let mut lookup = db.lookup().unwrap();
+    assert_eq!(lookup.list_webhooks(&to.api_key_id).unwrap().len(), 1);
+    assert_eq!(lookup.attempts(&to.id, None, None, 9).unwrap().len(), 1);
+    let below = Some(&sent[2].meta.id);
+    let counts = [None, below].map(|below| lookup.pending_deliveries(&to.id, below, 9).unwrap());
+    assert_eq!(counts.map(|it| it.len()), [2, 1]);
+    writer.commit().unwrap();
+    assert!(lookup.pending_deliveries(&to.id, None, 9).unwrap().is_empty());
+}

@@ -1,0 +1,146 @@
+//! Disabling and enabling of webhooks.
+
+use sealpost_domain::{
+    AttemptFailure, DeliveryId, DisabledReason, LeaseToken, Outcome, Webhook, WebhookId,
+    WebhookStatus,
+    ports::{Durability::Durable, FactsQuery, Outbox, ParkedDelivery, WriteSet},
+};
+
+use crate::tests::fixture::{FAILING_MAX, Fixture, at, claim_of, envelope, fresh, result_of};
+
+on_both!(
+    a_410_disables_and_exhausts_the_delivery,
+    failures_without_success_disable_after_the_limit,
+    a_success_resets_the_failure_period,
+    disabled_and_deleted_webhooks_are_reported,
+    enabling_clears_the_disabled_reason,
+    deliveries_to_a_disabled_webhook_wait_until_woken,
+    waking_respects_its_limit,
+);
+
+const DUE: i64 = 1_000_000_000_000;
+
+fn find(db: &Fixture, of: &Webhook) -> Webhook {
+    let listed = db.store().write(Durable, |tx| tx.list_webhooks(&of.api_key_id)).unwrap();
+    listed.into_iter().find(|webhook| webhook.id == of.id).unwrap()
+}
+
+/// Attempts the only delivery at this time.
+fn attempt(db: &Fixture, now: i64, outcome: Outcome) {
+    db.execute(&format!("UPDATE deliveries SET due_at = {now}")).unwrap();
+    let held = db.claim(&claim_of(now, 1, LeaseToken(now))).unwrap();
+    db.settle(&[result_of(&held[0], now, outcome)], FAILING_MAX).unwrap();
+}
+
+fn fail() -> Outcome {
+    Outcome::Retry { failure: AttemptFailure::Connect, due_at: at(DUE) }
+}
+
+fn days(count: i64) -> i64 {
+    1000 + count * 86_400_000
+}
+
+fn a_410_disables_and_exhausts_the_delivery(db: &Fixture) {
+    let key = db.activate();
+    let (deleted, stays) = (db.register(&key.id), db.register(&key.id));
+    db.send(&deleted, 1);
+    attempt(db, 1000, Outcome::Gone);
+    let shown = find(db, &deleted);
+    assert_eq!(shown.status, WebhookStatus::Disabled);
+    assert_eq!(shown.disabled_reason, Some(DisabledReason::Gone));
+    assert_eq!(shown.last_failure.unwrap().error, "http_status");
+    assert_eq!(find(db, &stays).status, WebhookStatus::Enabled);
+    assert_eq!(db.count("deliveries WHERE due_at IS NULL AND lease IS NULL"), 1);
+}
+
+fn failures_without_success_disable_after_the_limit(db: &Fixture) {
+    let to = db.register(&db.activate().id);
+    db.send(&to, 1);
+    for day in [0, 2, 4] {
+        attempt(db, days(day), fail());
+        let shown = find(db, &to);
+        assert_eq!((shown.status, shown.disabled_reason), (WebhookStatus::Enabled, None));
+        assert_eq!(shown.failing_since, Some(at(days(0))));
+    }
+    attempt(db, days(5), fail());
+    let shown = find(db, &to);
+    assert_eq!(shown.status, WebhookStatus::Disabled);
+    assert_eq!(shown.disabled_reason, Some(DisabledReason::Failing));
+    assert_eq!(shown.failing_since, Some(at(days(0))));
+}
+
+fn a_success_resets_the_failure_period(db: &Fixture) {
+    let to = db.register(&db.activate().id);
+    db.send(&to, 1);
+    attempt(db, days(0), fail());
+    attempt(db, days(4), Outcome::Succeeded);
+    assert_eq!(find(db, &to).failing_since, None);
+    db.send(&to, 1);
+    attempt(db, days(6), fail());
+    let shown = find(db, &to);
+    assert_eq!((shown.status, shown.failing_since), (to.status, Some(at(days(6)))));
+}
+
+fn disabled_and_deleted_webhooks_are_reported(db: &Fixture) {
+    let key = db.activate();
+    let [on, off, deleted] = [(); 3].map(|()| db.register(&key.id));
+    db.send(&off, 1);
+    attempt(db, 1000, Outcome::Gone);
+    db.store().write(Durable, |tx| tx.delete_webhook(&key.id, &deleted.id)).unwrap();
+    assert_eq!(db.no_longer_enabled(&[]).unwrap(), []);
+    assert_eq!(db.no_longer_enabled(&[on.id]).unwrap(), []);
+    let ended = db.no_longer_enabled(&[deleted.id, on.id, off.id]).unwrap();
+    assert_eq!(ended, [deleted.id, off.id]);
+    let many: Vec<_> = (0..1000).map(|_| fresh(WebhookId::new)).chain([on.id]).collect();
+    assert_eq!(db.no_longer_enabled(&many).unwrap(), many[..1000]);
+}
+
+fn enabling_clears_the_disabled_reason(db: &Fixture) {
+    let to = db.register(&db.activate().id);
+    db.send(&to, 2);
+    attempt(db, days(0), fail());
+    attempt(db, days(5), fail());
+    db.store().write(Durable, |tx| tx.enable_webhook(&to.id)).unwrap();
+    let shown = find(db, &to);
+    assert_eq!(shown.status, WebhookStatus::Enabled);
+    assert_eq!((shown.disabled_reason, shown.failing_since), (None, None));
+    attempt(db, days(6), fail());
+    assert_eq!(find(db, &to).failing_since, Some(at(days(6))), "the failure period starts again");
+}
+
+fn deliveries_to_a_disabled_webhook_wait_until_woken(db: &Fixture) {
+    let key = db.activate();
+    let to = db.register(&key.id);
+    db.send(&to, 1);
+    attempt(db, 1000, Outcome::Gone);
+    let wanted = FactsQuery { recipients: vec![key.id], ..FactsQuery::default() };
+    let facts = db.store().write(Durable, |tx| tx.lock_facts(&wanted)).unwrap();
+    let webhooks = &facts.webhooks[&key.id];
+    assert!(webhooks.enabled.is_empty());
+    assert_eq!(webhooks.disabled, [to.id]);
+    let sealed = std::sync::Arc::new(envelope(&key.id, &key.id));
+    let id = DeliveryId { envelope_id: sealed.meta.id, webhook_id: to.id };
+    let parked = vec![ParkedDelivery { id, sealed_at: at(1000) }];
+    db.apply(&WriteSet { envelopes: vec![sealed], parked, ..WriteSet::default() });
+    assert!(db.claim(&claim_of(2000, 10, LeaseToken(2))).unwrap().is_empty());
+
+    db.store().write(Durable, |tx| tx.enable_webhook(&to.id)).unwrap();
+    let woken =
+        db.store().write(Durable, |tx| tx.expedite_deliveries(&to.id, at(3000), 10)).unwrap();
+    assert_eq!(woken, 1, "the exhausted delivery stays");
+    let due = db.claim(&claim_of(3000, 10, LeaseToken(3))).unwrap();
+    assert_eq!(due.iter().map(|it| (it.id(), it.attempts)).collect::<Vec<_>>(), [(id, 0)]);
+}
+
+fn waking_respects_its_limit(db: &Fixture) {
+    let key = db.activate();
+    let (to, other) = (db.register(&key.id), db.register(&key.id));
+    db.send(&to, 5);
+    db.send(&other, 1);
+    assert_eq!(db.claim(&claim_of(1000, 1, LeaseToken(1))).unwrap().len(), 1);
+    db.execute("UPDATE deliveries SET due_at = 9000 WHERE lease IS NULL").unwrap();
+    let wake =
+        || db.store().write(Durable, |tx| tx.expedite_deliveries(&to.id, at(2000), 3)).unwrap();
+    assert_eq!([wake(), wake(), wake()], [3, 1, 0], "one is leased");
+    assert_eq!(db.count("deliveries WHERE due_at = 9000"), 1);
+}

@@ -1,0 +1,142 @@
+//! Deliveries sent again: a single one, or all that failed in a period.
+
+use sealpost_domain::{
+    AttemptFailure, DeliveryId, LeaseToken, LeasedDelivery, Outcome, Webhook,
+    ports::{Durability::Durable, FailureRange, Outbox, RecoverySummary},
+};
+
+use crate::tests::fixture::{FAILING_MAX, Fixture, at, claim_of, envelope, result_of};
+
+on_both!(
+    waiting_exhausted_and_succeeded_deliveries_are_sent_again,
+    a_leased_delivery_is_not_changed,
+    only_a_stored_envelope_of_this_key_is_sent_again,
+    deliveries_failed_in_a_period_are_due_again,
+    a_recovery_is_bounded_and_can_be_counted_first,
+    a_delivery_is_found_by_its_newest_failure,
+);
+
+fn redeliver(db: &Fixture, to: &Webhook, delivery: &LeasedDelivery) -> bool {
+    let id = DeliveryId { envelope_id: delivery.meta.id, webhook_id: to.id };
+    db.store().write(Durable, |tx| tx.redeliver(&id, &to.api_key_id, at(5000))).unwrap()
+}
+
+/// Returns due deliveries with the number of attempts.
+fn due(db: &Fixture, now: i64, lease: i64) -> Vec<(DeliveryId, u32)> {
+    let mut due: Vec<_> = db
+        .claim(&claim_of(now, 1000, LeaseToken(lease)))
+        .unwrap()
+        .iter()
+        .map(|it| (it.id(), it.attempts))
+        .collect();
+    due.sort_unstable();
+    due
+}
+
+fn retry(due_at: i64) -> Outcome {
+    Outcome::Retry { failure: AttemptFailure::Tls, due_at: at(due_at) }
+}
+
+fn record(db: &Fixture, held: &LeasedDelivery, when: i64, outcome: Outcome) {
+    db.settle(&[result_of(held, when, outcome)], FAILING_MAX).unwrap();
+}
+
+fn waiting_exhausted_and_succeeded_deliveries_are_sent_again(db: &Fixture) {
+    let to = db.register(&db.activate().id);
+    let sent = db.send(&to, 4);
+    let held = db.claim(&claim_of(1000, 10, LeaseToken(1))).unwrap();
+    let of = |nth: usize| held.iter().find(|held| held.id() == sent[nth].id()).unwrap();
+    record(db, of(0), 1100, retry(90_000));
+    record(db, of(1), 1100, Outcome::Exhausted(AttemptFailure::Tls));
+    record(db, of(2), 1100, Outcome::Succeeded);
+    record(db, of(3), 1100, retry(90_000));
+    assert!(sent[..3].iter().all(|delivery| redeliver(db, &to, delivery)));
+    assert!(due(db, 4999, 2).is_empty());
+    let expected = [(sent[0].id(), 1), (sent[1].id(), 0), (sent[2].id(), 0)];
+    assert_eq!(due(db, 5000, 3), expected);
+}
+
+fn a_leased_delivery_is_not_changed(db: &Fixture) {
+    let to = db.register(&db.activate().id);
+    let sent = db.send(&to, 1);
+    let held = db.claim(&claim_of(4500, 10, LeaseToken(1))).unwrap();
+    assert!(redeliver(db, &to, &sent[0]));
+    assert!(due(db, 5400, 2).is_empty());
+    record(db, &held[0], 5450, Outcome::Succeeded);
+    assert_eq!(db.count("deliveries"), 0);
+}
+
+fn only_a_stored_envelope_of_this_key_is_sent_again(db: &Fixture) {
+    let (key, other) = (db.activate(), db.activate());
+    let (to, foreign) = (db.register(&key.id), db.register(&other.id));
+    let sent = db.send(&to, 2);
+    assert!(!redeliver(db, &foreign, &sent[0]));
+    let never = crate::tests::fixture::delivery(&envelope(&key.id, &key.id), &to, LeaseToken(1), 1);
+    assert!(!redeliver(db, &to, &never));
+    db.execute(&format!("DELETE FROM envelopes WHERE id = '{}'", sent[1].meta.id)).unwrap();
+    assert!(!redeliver(db, &to, &sent[1]));
+    assert_eq!(db.count("deliveries"), 2);
+    let young = db.register(&key.id);
+    assert!(redeliver(db, &young, &sent[0]), "a later webhook may get it too");
+    assert_eq!(db.count("deliveries"), 3);
+}
+
+fn recover(db: &Fixture, to: &Webhook, failed: &FailureRange) -> (u64, u64, bool) {
+    let recovered =
+        db.store().write(Durable, |tx| tx.recover_deliveries(&to.id, failed, at(5000))).unwrap();
+    let RecoverySummary { matched, recovered, more } = recovered;
+    (matched, recovered, more)
+}
+
+fn within(since: i64, until: i64) -> FailureRange {
+    FailureRange { since: at(since), until: at(until), limit: 100, counted_only: false }
+}
+
+fn deliveries_failed_in_a_period_are_due_again(db: &Fixture) {
+    let key = db.activate();
+    let (to, other) = (db.register(&key.id), db.register(&key.id));
+    let (sent, others) = (db.send(&to, 6), db.send(&other, 1));
+    let held = db.claim(&claim_of(1000, 10, LeaseToken(1))).unwrap();
+    let of = |delivery: &LeasedDelivery| held.iter().find(|it| it.id() == delivery.id()).unwrap();
+    let exhausted = Outcome::Exhausted(AttemptFailure::Tls);
+    record(db, of(&sent[0]), 1099, exhausted);
+    record(db, of(&sent[1]), 1100, exhausted);
+    record(db, of(&sent[2]), 1200, retry(90_000));
+    record(db, of(&sent[3]), 1201, retry(90_000));
+    record(db, of(&sent[4]), 1150, Outcome::Succeeded);
+    record(db, of(&others[0]), 1150, exhausted);
+    assert_eq!(recover(db, &to, &within(1100, 1200)), (2, 2, false));
+    assert_eq!(recover(db, &to, &within(1100, 1200)), (0, 0, false), "already due");
+    let mut found = due(db, 5000, 2);
+    // The lease of this delivery has expired.
+    found.retain(|(id, _)| *id != sent[5].id());
+    assert_eq!(found, [(sent[1].id(), 0), (sent[2].id(), 1)]);
+}
+
+fn a_recovery_is_bounded_and_can_be_counted_first(db: &Fixture) {
+    let to = db.register(&db.activate().id);
+    let sent = db.send(&to, 5);
+    for (held, when) in db.claim(&claim_of(1000, 10, LeaseToken(1))).unwrap().iter().zip(1100..) {
+        record(db, held, when, Outcome::Exhausted(AttemptFailure::Tls));
+    }
+    let three = FailureRange { limit: 3, ..within(0, 2000) };
+    let counted = FailureRange { counted_only: true, ..three };
+    assert_eq!(recover(db, &to, &counted), (3, 0, true));
+    assert_eq!(db.count("deliveries WHERE due_at IS NULL"), 5);
+    assert_eq!(recover(db, &to, &three), (3, 3, true));
+    assert_eq!(due(db, 5000, 2).len(), 3);
+    assert_eq!(recover(db, &to, &three), (2, 2, false));
+    let all = FailureRange { limit: 5, ..within(0, 2000) };
+    assert_eq!(recover(db, &to, &all).0, 0, "{}", sent.len());
+}
+
+fn a_delivery_is_found_by_its_newest_failure(db: &Fixture) {
+    let to = db.register(&db.activate().id);
+    db.send(&to, 1);
+    let held = db.claim(&claim_of(1000, 1, LeaseToken(1))).unwrap();
+    record(db, &held[0], 1100, retry(1200));
+    let held = db.claim(&claim_of(1200, 1, LeaseToken(2))).unwrap();
+    record(db, &held[0], 1300, retry(9000));
+    assert_eq!(recover(db, &to, &within(1000, 1299)).0, 0);
+    assert_eq!(recover(db, &to, &within(1300, 1300)), (1, 1, false));
+}

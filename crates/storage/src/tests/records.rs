@@ -1,0 +1,13 @@
+//! Records outside the send path.
+
+mod accounts;
+mod api_keys;
+mod audit;
+mod badges;
+mod channels;
+mod governance;
+mod issuer_keys;
+mod overview;
+mod retiring_secrets;
+mod revocation;
+mod webhooks;

@@ -1,0 +1,114 @@
+//! Accounts and sessions.
+
+use sealpost_domain::{
+    PartnerId, Session,
+    ports::{Durability::Durable, Store, StoreError},
+};
+
+use crate::tests::fixture::{Fixture, account, at, token};
+
+on_both!(
+    a_login_secret_reads_back,
+    a_session_reads_back_until_it_is_deleted,
+    many_sessions_are_found_by_one_statement,
+    all_sessions_of_an_account_are_deleted_and_no_other,
+    only_an_account_that_exists_can_be_locked,
+    a_login_secret_is_replaced_for_its_account_alone,
+    an_account_belongs_to_one_partner_or_none,
+);
+
+fn a_login_secret_reads_back(db: &Fixture) {
+    let account = account();
+    db.store().write(Durable, |tx| tx.insert_account(&account)).unwrap();
+    let mut lookup = db.lookup().unwrap();
+    assert_eq!(lookup.find_login_secret(&account.id).unwrap(), Some(account.login_secret));
+    assert_eq!(lookup.find_login_secret(&crate::tests::fixture::account().id).unwrap(), None);
+}
+
+fn a_session_reads_back_until_it_is_deleted(db: &Fixture) {
+    let key = db.activate();
+    let session = Session { token: token(), account_id: key.account_id, expires_at: at(9) };
+    db.store().write(Durable, |tx| tx.insert_session(&session)).unwrap();
+    let find = || db.lookup().unwrap().find_session(&session.token).unwrap();
+    assert_eq!(find(), Some(session.clone()));
+    db.store().write(Durable, |tx| tx.delete_session(&session.token)).unwrap();
+    assert_eq!(find(), None);
+}
+
+fn many_sessions_are_found_by_one_statement(db: &Fixture) {
+    let key = db.activate();
+    let sessions: Vec<_> = (0..300)
+        .map(|n| Session { token: token(), account_id: key.account_id, expires_at: at(n) })
+        .collect();
+    db.store()
+        .write(Durable, |tx| sessions.iter().try_for_each(|session| tx.insert_session(session)))
+        .unwrap();
+    // Every second session, and as many unknown tokens.
+    let expected: Vec<_> = sessions.iter().step_by(2).cloned().collect();
+    let wanted: Vec<_> =
+        expected.iter().flat_map(|session| [token(), session.token, session.token]).collect();
+    let mut found = db.lookup().unwrap().find_sessions(&wanted).unwrap();
+    found.sort_by_key(|session| session.expires_at);
+    assert_eq!(found, expected);
+    assert_eq!(db.lookup().unwrap().find_sessions(&[]).unwrap(), []);
+}
+
+fn all_sessions_of_an_account_are_deleted_and_no_other(db: &Fixture) {
+    let (one, other) = (db.activate(), db.activate());
+    let sessions = [&one, &one, &other].map(|key| Session {
+        token: token(),
+        account_id: key.account_id,
+        expires_at: at(9),
+    });
+    db.store()
+        .write(Durable, |tx| {
+            sessions.iter().try_for_each(|session| tx.insert_session(session))?;
+            tx.delete_sessions_of(&one.account_id)
+        })
+        .unwrap();
+    let mut lookup = db.lookup().unwrap();
+    let found = sessions.map(|session| lookup.find_session(&session.token).unwrap().is_some());
+    assert_eq!(found, [false, false, true]);
+}
+
+fn only_an_account_that_exists_can_be_locked(db: &Fixture) {
+    let key = db.activate();
+    let lock = |id| db.store().write(Durable, |tx| tx.lock_account(id)).unwrap();
+    assert!(lock(&key.account_id));
+    assert!(!lock(&account().id));
+}
+
+fn a_login_secret_is_replaced_for_its_account_alone(db: &Fixture) {
+    let (mine, other) = (account(), account());
+    let fresh = token();
+    db.store()
+        .write(Durable, |tx| {
+            tx.insert_account(&mine)?;
+            tx.insert_account(&other)?;
+            tx.set_login_secret(&mine.id, &fresh)
+        })
+        .unwrap();
+    let mut lookup = db.lookup().unwrap();
+    assert_eq!(lookup.find_login_secret(&mine.id).unwrap(), Some(fresh));
+    assert_eq!(lookup.find_login_secret(&other.id).unwrap(), Some(other.login_secret));
+    let missing = db.store().write(Durable, |tx| tx.set_login_secret(&account().id, &fresh));
+    assert!(matches!(missing, Err(StoreError::Corrupt("account"))), "{missing:?}");
+}
+
+fn an_account_belongs_to_one_partner_or_none(db: &Fixture) {
+    let [acme, other] = ["acme", "other"].map(|name| PartnerId::parse(name).unwrap());
+    let (one, two) = (db.activate().account_id, db.activate().account_id);
+    let set = |account, partner| db.store().write(Durable, |tx| tx.set_partner(account, partner));
+    let count = || {
+        [&acme, &other]
+            .map(|partner| db.store().write(Durable, |tx| tx.count_accounts_of(partner)).unwrap())
+    };
+    assert_eq!(count(), [0, 0]);
+    assert!(set(&one, Some(&acme)).unwrap() && set(&two, Some(&acme)).unwrap());
+    assert_eq!(count(), [2, 0]);
+    assert!(set(&one, Some(&other)).unwrap());
+    assert_eq!(count(), [1, 1]);
+    assert!(set(&two, None).unwrap());
+    assert_eq!(count(), [0, 1]);
+    assert!(!set(&account().id, Some(&acme)).unwrap());
+}

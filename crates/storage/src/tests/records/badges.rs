@@ -1,0 +1,218 @@
+//! Assessments, attestations and badges.
+
+use std::thread;
+
+use sealpost_domain::{
+    ApiKeyId, Assessment, AssessmentId, AssessmentMetrics, Attestation, AttestationId, Badge,
+    BadgeId, CheckName, Jurisdiction, Revocation, Score, StatusPosition,
+    ports::{Durability::Durable, Store, StoreError, Tx},
+};
+
+use crate::tests::fixture::{Fixture, at, fresh};
+
+on_both!(
+    the_newest_assessment_is_returned,
+    the_newest_attestation_of_each_check_is_returned,
+    the_database_refuses_to_change_assessments_and_attestations,
+    a_badge_reads_back_with_its_assessment,
+    concurrent_badges_get_different_positions,
+    a_badge_is_revoked_once_and_its_bit_is_set,
+    only_live_badges_are_counted,
+    a_revoked_key_keeps_its_badges,
+);
+
+fn assessment(key: &ApiKeyId, millis: i64) -> Assessment {
+    let units = |units| Score::from_units(units).unwrap();
+    Assessment {
+        id: fresh(AssessmentId::new),
+        api_key_id: *key,
+        metrics: AssessmentMetrics {
+            clarity: Score::ONE,
+            coherence: units(999_999_999_999_999_999),
+            confidence: units(1),
+            drift: Score::ZERO,
+        },
+        assessor: "O'Brien".to_owned(),
+        reason: "süß".to_owned(),
+        at: at(millis),
+    }
+}
+
+fn assess(db: &Fixture, key: &ApiKeyId, millis: i64) -> Assessment {
+    let assessment = assessment(key, millis);
+    db.store().write(Durable, |tx| tx.insert_assessment(&assessment)).unwrap();
+    assessment
+}
+
+fn attest(db: &Fixture, key: &ApiKeyId, name: &str, millis: i64) -> Attestation {
+    let attestation = Attestation {
+        id: fresh(AttestationId::new),
+        api_key_id: *key,
+        check: CheckName::parse(name).unwrap(),
+        failed: millis % 2 == 1,
+        valid_until: (millis > 5).then_some(at(millis + 100)),
+        attester: "operator:root".to_owned(),
+        reason: String::new(),
+        at: at(millis),
+    };
+    db.store().write(Durable, |tx| tx.insert_attestation(&attestation)).unwrap();
+    attestation
+}
+
+fn badge(of: &Assessment, position: StatusPosition, expires: i64) -> Badge {
+    Badge {
+        id: fresh(BadgeId::new),
+        api_key_id: of.api_key_id,
+        assessment_id: of.id,
+        subject: format!("urn:sealpost:{}", of.api_key_id),
+        compliance: Some((Jurisdiction::parse("EU").unwrap(), 3)),
+        position,
+        issued_at: at(5),
+        expires_at: at(expires),
+        revocation: None,
+    }
+}
+
+fn add(tx: &mut dyn Tx, of: &Assessment, expires: i64) -> Result<Badge, StoreError> {
+    let badge = badge(of, tx.lock_next_position()?, expires);
+    tx.insert_badge(&badge)?;
+    Ok(badge)
+}
+
+fn issue(db: &Fixture, of: &Assessment, expires: i64) -> Badge {
+    db.store().write(Durable, |tx| add(tx, of, expires)).unwrap()
+}
+
+fn revocation(millis: i64) -> Revocation {
+    Revocation { at: at(millis), by: "operator:root".to_owned(), reason: "O'Brien".to_owned() }
+}
+
+fn revoked_in(db: &Fixture, list: u64) -> Option<Vec<u64>> {
+    db.lookup().unwrap().revoked_in(list).unwrap()
+}
+
+fn the_newest_assessment_is_returned(db: &Fixture) {
+    let (key, other) = (db.activate().id, db.activate().id);
+    let newest = |key| db.store().write(Durable, |tx| tx.newest_assessment(key)).unwrap();
+    assert_eq!(newest(&key), None);
+    let second = assess(db, &key, 20);
+    assess(db, &key, 10);
+    assess(db, &other, 30);
+    assert_eq!(newest(&key), Some(second));
+    let third = assess(db, &key, 20);
+    assert_eq!(newest(&key), Some(third), "of one instant the later one");
+}
+
+fn the_newest_attestation_of_each_check_is_returned(db: &Fixture) {
+    let (key, other) = (db.activate().id, db.activate().id);
+    attest(db, &key, "kyc", 1);
+    let kyc = attest(db, &key, "kyc", 8);
+    attest(db, &key, "kyc", 3);
+    let seat = attest(db, &key, "seat", 2);
+    attest(db, &key, "unasked", 9);
+    attest(db, &other, "missing", 9);
+    let names = ["kyc", "missing", "seat"].map(|name| CheckName::parse(name).unwrap());
+    let found = db.store().write(Durable, |tx| tx.newest_attestations(&key, &names)).unwrap();
+    assert!(found.into_values().eq([kyc, seat]));
+}
+
+fn the_database_refuses_to_change_assessments_and_attestations(db: &Fixture) {
+    let key = db.activate().id;
+    assess(db, &key, 1);
+    attest(db, &key, "kyc", 1);
+    for (table, column) in [("assessments", "drift"), ("attestations", "failed")] {
+        for sql in [
+            format!("UPDATE {table} SET {column} = {column}"),
+            format!("DELETE FROM {table}"),
+            format!("TRUNCATE {table} CASCADE"),
+            format!("INSERT OR REPLACE INTO {table} SELECT * FROM {table}"),
+            format!(
+                "INSERT INTO {table} SELECT * FROM {table} WHERE 1 = 1
+                 ON CONFLICT (id) DO UPDATE SET at = 9"
+            ),
+        ] {
+            assert!(db.execute(&sql).is_err(), "{sql}");
+        }
+        assert_eq!(db.count(&format!("{table} WHERE at = 1")), 1);
+    }
+    db.execute("UPDATE api_keys SET label = 'x'").unwrap();
+}
+
+fn a_badge_reads_back_with_its_assessment(db: &Fixture) {
+    let of = assess(db, &db.activate().id, 1);
+    let issued = issue(db, &of, 50);
+    let plain = Badge { compliance: None, ..badge(&of, StatusPosition::new(7), 50) };
+    db.store().write(Durable, |tx| tx.insert_badge(&plain)).unwrap();
+    let mut lookup = db.lookup().unwrap();
+    assert_eq!(lookup.find_badge(&issued.id).unwrap(), Some((issued, of.clone())));
+    assert_eq!(lookup.find_badge(&plain.id).unwrap(), Some((plain, of)));
+    assert_eq!(lookup.find_badge(&fresh(BadgeId::new)).unwrap(), None);
+}
+
+fn concurrent_badges_get_different_positions(db: &Fixture) {
+    let of = assess(db, &db.activate().id, 1);
+    thread::scope(|scope| {
+        for _ in 0..5 {
+            scope.spawn(|| {
+                for _ in 0..8 {
+                    issue(db, &of, 50);
+                }
+            });
+        }
+    });
+    assert_eq!(db.count("badges WHERE position BETWEEN 0 AND 39"), 40);
+    let mut tx = db.begin(Durable).unwrap();
+    add(&mut *tx, &of, 50).unwrap();
+    drop(tx);
+    assert_eq!(
+        issue(db, &of, 50).position,
+        StatusPosition::new(40),
+        "the position of a rolled-back badge is free"
+    );
+}
+
+fn a_badge_is_revoked_once_and_its_bit_is_set(db: &Fixture) {
+    let of = assess(db, &db.activate().id, 1);
+    assert_eq!((revoked_in(db, 1), revoked_in(db, 0)), (None, None));
+    let first = issue(db, &of, 50);
+    issue(db, &of, 50);
+    let third = issue(db, &of, 50);
+    let far = badge(&of, StatusPosition::new(StatusPosition::LIST_LEN + 5), 50);
+    db.store().write(Durable, |tx| tx.insert_badge(&far)).unwrap();
+    assert_eq!(revoked_in(db, 1), Some(vec![]));
+    let revoke = |id| db.store().write(Durable, |tx| tx.revoke_badge(id, &revocation(9))).unwrap();
+    for id in [&third.id, &first.id, &far.id] {
+        assert!(revoke(id) && !revoke(id));
+    }
+    assert!(!revoke(&fresh(BadgeId::new)));
+    assert_eq!((revoked_in(db, 1), revoked_in(db, 2)), (Some(vec![0, 2]), Some(vec![5])));
+    assert_eq!((revoked_in(db, 3), revoked_in(db, u64::MAX)), (None, None));
+    let found = db.lookup().unwrap().find_badge(&first.id).unwrap().unwrap().0;
+    assert_eq!(found.revocation, Some(revocation(9)));
+}
+
+fn only_live_badges_are_counted(db: &Fixture) {
+    let (key, other) = (db.activate().id, db.activate().id);
+    let of = assess(db, &key, 1);
+    issue(db, &assess(db, &other, 1), 50);
+    issue(db, &of, 50);
+    issue(db, &of, 51);
+    let revoked = issue(db, &of, 51);
+    db.store().write(Durable, |tx| tx.revoke_badge(&revoked.id, &revocation(9))).unwrap();
+    let count = |now| db.store().write(Durable, |tx| tx.count_live_badges(&key, at(now))).unwrap();
+    assert_eq!((count(49), count(50), count(51)), (2, 1, 0));
+}
+
+fn a_revoked_key_keeps_its_badges(db: &Fixture) {
+    let key = db.activate().id;
+    let of = assess(db, &key, 1);
+    let (held, revoked) = (issue(db, &of, 50), issue(db, &of, 50));
+    db.store()
+        .write(Durable, |tx| {
+            tx.revoke_badge(&revoked.id, &revocation(9))?;
+            tx.revoke_key(&key)
+        })
+        .unwrap();
+    assert_eq!(revoked_in(db, 1), Some(vec![1]));
+    assert!(db.lookup().unwrap().find_badge(&held.id).unwrap().is_some());
+}

@@ -1,0 +1,96 @@
+//! Overviews for the owner of an account.
+
+use sealpost_domain::{
+    DecisionId, GovernanceDecision, GovernanceKind, GovernanceReason, GovernanceStatus,
+    GovernanceSubject, PartnerId, Session,
+    ports::{Durability::Durable, Store},
+};
+
+use crate::tests::fixture::{Fixture, account, at, token};
+
+on_both!(
+    an_owner_sees_the_keys_of_the_account_and_no_others,
+    an_owner_sees_decisions_on_key_account_and_partner,
+    an_owner_sees_the_live_sessions_that_last_longest_first,
+    an_owner_sees_the_number_of_pending_deliveries,
+);
+
+fn an_owner_sees_the_keys_of_the_account_and_no_others(db: &Fixture) {
+    let oldest = db.activate();
+    let revoked = db.activate_beside(&oldest);
+    let newest = db.activate_beside(&oldest);
+    db.activate();
+    db.register(&newest.id);
+    db.register(&newest.id);
+    db.store().write(Durable, |tx| tx.revoke_key(&revoked.id)).unwrap();
+    let seen = |limit| {
+        let mut owner = db.owner_lookup().unwrap();
+        let keys = owner.keys_of(&oldest.account_id, limit).unwrap();
+        keys.iter().map(|seen| (seen.key.id, seen.webhooks)).collect::<Vec<_>>()
+    };
+    assert_eq!(seen(9), [(newest.id, 2), (oldest.id, 0), (revoked.id, 0)]);
+    assert_eq!(seen(1), [(newest.id, 2)]);
+    assert!(db.owner_lookup().unwrap().keys_of(&account().id, 9).unwrap().is_empty());
+}
+
+fn an_owner_sees_decisions_on_key_account_and_partner(db: &Fixture) {
+    let (key, partner) = (db.activate(), PartnerId::parse("acme").unwrap());
+    let other = db.activate_beside(&key);
+    let subjects = [
+        GovernanceSubject::Key(key.id),
+        GovernanceSubject::Account(key.account_id),
+        GovernanceSubject::Partner(partner.clone()),
+    ];
+    db.store()
+        .write(Durable, |tx| {
+            tx.set_partner(&key.account_id, Some(&partner))?;
+            subjects.iter().zip(1..).try_for_each(|(subject, since)| {
+                tx.insert_decision(&GovernanceDecision {
+                    id: DecisionId::new(at(since), [1; 10]),
+                    subject: subject.clone(),
+                    reason: GovernanceReason {
+                        kind: GovernanceKind::CouncilAction,
+                        status: GovernanceStatus::Enforced,
+                        reason: subject.to_string(),
+                        since: at(since),
+                    },
+                    by: "operator:test".to_owned(),
+                })
+            })
+        })
+        .unwrap();
+    let keys = db.owner_lookup().unwrap().keys_of(&key.account_id, 9).unwrap();
+    let reasons = |id| {
+        let seen = keys.iter().find(|seen| seen.key.id == id).unwrap();
+        seen.standing.0.iter().map(|reason| reason.reason.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(reasons(key.id), subjects.each_ref().map(ToString::to_string));
+    assert_eq!(reasons(other.id), reasons(key.id)[1..]);
+}
+
+fn an_owner_sees_the_live_sessions_that_last_longest_first(db: &Fixture) {
+    let (mine, other) = (db.activate().account_id, db.activate().account_id);
+    let session = |account_id, end| Session { token: token(), account_id, expires_at: at(end) };
+    let sessions = [session(mine, 5), session(mine, 7), session(mine, 4), session(other, 9)];
+    db.store()
+        .write(Durable, |tx| sessions.iter().try_for_each(|session| tx.insert_session(session)))
+        .unwrap();
+    let seen = |limit| db.owner_lookup().unwrap().sessions_of(&mine, at(4), limit).unwrap();
+    assert_eq!(seen(9), [sessions[1].clone(), sessions[0].clone()]);
+    assert_eq!(seen(1), [sessions[1].clone()]);
+}
+
+fn an_owner_sees_the_number_of_pending_deliveries(db: &Fixture) {
+    let (key, other) = (db.activate(), db.activate());
+    let (to, elsewhere) = (db.register(&key.id), db.register(&other.id));
+    db.send(&to, 3);
+    db.send(&elsewhere, 2);
+    db.execute(&format!(
+        "UPDATE deliveries SET due_at = NULL WHERE webhook_id = '{}' AND envelope_id IN
+            (SELECT min(envelope_id) FROM deliveries WHERE webhook_id = '{}')",
+        to.id, to.id
+    ))
+    .unwrap();
+    let waiting = |limit| db.owner_lookup().unwrap().count_pending(&key.id, limit).unwrap();
+    assert_eq!([9, 2, 1, 0].map(waiting), [2, 2, 1, 0], "the limit is respected");
+}

@@ -1,0 +1,212 @@
+//! Revocation of a key.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+
+use sealpost_domain::{
+    ApiKeyId, Handle, KeyStatus, LeaseToken, Outcome, Plan, Wrapped,
+    ports::{
+        Durability::Durable, FactsQuery, HandleOwner, Outbox, RecipientWebhooks, RevocationSummary,
+        SendLedger as _, Store, StoreError, WriteSet,
+    },
+};
+
+use crate::tests::fixture::{FAILING_MAX, Fixture, claim_of, delivery, envelope, key, result_of};
+
+on_both!(
+    revocation_deletes_webhooks_and_deliveries_only,
+    a_revoked_key_stays_revoked,
+    a_key_with_a_root_cannot_become_revoked,
+    a_missing_key_cannot_be_changed,
+    a_revocation_waits_for_the_request_that_holds_the_key,
+    a_revocation_waits_for_the_batch_that_relies_on_the_key,
+    a_request_waits_for_the_revocation_and_sees_it,
+    a_lock_on_a_key_sees_earlier_changes,
+    revocation_and_outcomes_do_not_deadlock,
+);
+
+fn revoke(db: &Fixture, id: &ApiKeyId) -> Result<RevocationSummary, StoreError> {
+    db.change(|tx| {
+        tx.lock_key(id)?;
+        tx.revoke_key(id)
+    })
+}
+
+fn revocation_deletes_webhooks_and_deliveries_only(db: &Fixture) {
+    let (key, other) = (db.activate(), db.activate());
+    let bob = Handle::parse("bob").unwrap();
+    let owner = HandleOwner { account_id: key.account_id, api_key_id: key.id };
+    db.store().write(Durable, |tx| tx.assign_handle(&bob, &owner)).unwrap();
+    let (mine, theirs) = ([db.register(&key.id), db.register(&key.id)], db.register(&other.id));
+    db.send(&mine[0], 3);
+    db.send(&mine[1], 1);
+    db.send(&theirs, 2);
+    db.execute("UPDATE deliveries SET due_at = NULL, failed_at = 5").unwrap();
+
+    assert_eq!(revoke(db, &key.id).unwrap(), RevocationSummary { webhooks: 2, deliveries: 4 });
+
+    let found = db.lookup().unwrap().find_key(&key.id).unwrap().unwrap();
+    assert_eq!((found.status, found.root), (KeyStatus::Revoked, None));
+    assert_eq!((found.did, found.label.to_string()), (key.did, key.label.to_string()));
+    assert_eq!(db.lookup().unwrap().find_handle(&bob).unwrap(), Some(owner));
+    let left = db
+        .store()
+        .write(Durable, |tx| Ok((tx.count_webhooks(&key.id)?, tx.count_webhooks(&other.id)?)));
+    assert_eq!(left.unwrap(), (0, 1));
+    assert_eq!(db.count("deliveries"), 2);
+    assert_eq!(db.count("envelopes"), 6, "envelopes stay");
+}
+
+fn a_revoked_key_stays_revoked(db: &Fixture) {
+    let key = db.activate();
+    revoke(db, &key.id).unwrap();
+    for status in [KeyStatus::Active, KeyStatus::Deactivated, KeyStatus::Rotating] {
+        let revived = db.store().write(Durable, |tx| tx.set_status(&key.id, status));
+        assert!(matches!(revived, Err(StoreError::Refused(_))), "{revived:?}");
+    }
+    let (old, new) = (key.root.unwrap(), Wrapped(vec![1]));
+    assert!(!db.store().write(Durable, |tx| tx.replace_root(&key.id, &old, &new)).unwrap());
+    assert_eq!(revoke(db, &key.id).unwrap(), RevocationSummary { webhooks: 0, deliveries: 0 });
+}
+
+fn a_key_with_a_root_cannot_become_revoked(db: &Fixture) {
+    let key = db.activate();
+    let done = db.store().write(Durable, |tx| tx.set_status(&key.id, KeyStatus::Revoked));
+    assert!(matches!(done, Err(StoreError::Refused(_))), "{done:?}");
+}
+
+fn a_missing_key_cannot_be_changed(db: &Fixture) {
+    let id = key(&db.activate().account_id).id;
+    assert!(db.store().write(Durable, |tx| tx.lock_key(&id)).unwrap().is_none());
+    for done in [
+        db.store().write(Durable, |tx| tx.set_status(&id, KeyStatus::Active)),
+        db.store().write(Durable, |tx| tx.set_sealing_version(&id, 2)),
+        db.store().write(Durable, |tx| tx.set_plan(&id, &Plan::Builder)),
+        db.store().write(Durable, |tx| tx.revoke_key(&id).map(drop)),
+    ] {
+        assert!(matches!(done, Err(StoreError::Corrupt("key"))), "{done:?}");
+    }
+}
+
+fn a_revocation_waits_for_the_request_that_holds_the_key(db: &Fixture) {
+    let key = db.activate();
+    let to = db.register(&key.id);
+    let is_revoked = AtomicBool::new(false);
+    let revoked = thread::scope(|scope| {
+        let mut batch = db.begin(Durable).unwrap();
+        batch
+            .lock_facts(&FactsQuery { recipients: vec![key.id], ..FactsQuery::default() })
+            .unwrap();
+        let revocation = scope.spawn(|| {
+            let revoked = revoke(db, &key.id).unwrap();
+            is_revoked.store(true, Ordering::SeqCst);
+            revoked
+        });
+        thread::sleep(PAUSE);
+        assert!(!is_revoked.load(Ordering::SeqCst));
+        let sealed = Arc::new(envelope(&key.id, &key.id));
+        let leased = vec![delivery(&sealed, &to, LeaseToken(1), 5000)];
+        let changes = WriteSet { envelopes: vec![sealed], leased, ..WriteSet::default() };
+        batch.apply(&changes).unwrap();
+        batch.commit().unwrap();
+        revocation.join().unwrap()
+    });
+    assert_eq!(revoked, RevocationSummary { webhooks: 1, deliveries: 1 });
+    assert_eq!((db.count("webhooks"), db.count("deliveries")), (0, 0));
+}
+
+/// The delivery of the batch is deleted by the claim that finds it without a webhook.
+fn a_revocation_waits_for_the_batch_that_relies_on_the_key(db: &Fixture) {
+    let key = db.activate();
+    let to = db.register(&key.id);
+    let is_revoked = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let mut batch =
+            db.standing_batch(&FactsQuery { recipients: vec![key.id], ..FactsQuery::default() });
+        scope.spawn(|| {
+            revoke(db, &key.id).unwrap();
+            is_revoked.store(true, Ordering::SeqCst);
+        });
+        thread::sleep(PAUSE);
+        assert!(!is_revoked.load(Ordering::SeqCst));
+        let sealed = Arc::new(envelope(&key.id, &key.id));
+        let leased = vec![delivery(&sealed, &to, LeaseToken(1), 5000)];
+        let changes = WriteSet { envelopes: vec![sealed], leased, ..WriteSet::default() };
+        batch.apply(&changes).unwrap();
+        batch.commit().unwrap();
+    });
+    assert_eq!(db.count("webhooks"), 0);
+    assert!(db.claim(&claim_of(5001, 9, LeaseToken(2))).unwrap().is_empty());
+    assert_eq!(db.count("deliveries"), 0);
+}
+
+fn a_request_waits_for_the_revocation_and_sees_it(db: &Fixture) {
+    let (sender, key) = (db.activate(), db.activate());
+    db.register(&key.id);
+    let is_committed = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let mut tx = db.begin(Durable).unwrap();
+        tx.lock_key(&key.id).unwrap();
+        tx.revoke_key(&key.id).unwrap();
+        let batch = scope.spawn(|| {
+            let (callers, recipients) = (vec![sender.id], vec![key.id]);
+            let wanted = FactsQuery { callers, recipients, ..FactsQuery::default() };
+            let facts = db.store().write(Durable, |tx| tx.lock_facts(&wanted)).unwrap();
+            assert!(is_committed.load(Ordering::SeqCst));
+            facts
+        });
+        thread::sleep(PAUSE);
+        is_committed.store(true, Ordering::SeqCst);
+        tx.commit().unwrap();
+        let facts = batch.join().unwrap();
+        assert_eq!(facts.keys[&key.id].status, KeyStatus::Revoked);
+        assert_eq!(facts.keys[&sender.id].status, KeyStatus::Active);
+        assert_eq!(*facts.webhooks[&key.id], RecipientWebhooks::default());
+    });
+}
+
+fn a_lock_on_a_key_sees_earlier_changes(db: &Fixture) {
+    let key = db.activate();
+    thread::scope(|scope| {
+        let mut first = db.begin(Durable).unwrap();
+        first.lock_key(&key.id).unwrap();
+        let second =
+            scope.spawn(|| db.store().write(Durable, |tx| tx.lock_key(&key.id)).unwrap().unwrap());
+        thread::sleep(PAUSE);
+        first.set_status(&key.id, KeyStatus::Rotating).unwrap();
+        first.set_sealing_version(&key.id, 2).unwrap();
+        first.commit().unwrap();
+        let seen = second.join().unwrap();
+        assert_eq!((seen.status, seen.sealing_version), (KeyStatus::Rotating, 2));
+    });
+}
+
+fn revocation_and_outcomes_do_not_deadlock(db: &Fixture) {
+    for round in 0..10 {
+        let key = db.activate();
+        let to = db.register(&key.id);
+        db.send(&to, 60);
+        let lease = LeaseToken(round);
+        let held = db.claim(&claim_of(1000, 60, lease)).unwrap();
+        let succeed = |delivery| result_of(delivery, 1001, Outcome::Succeeded);
+        thread::scope(|scope| {
+            for part in held.chunks(20) {
+                scope.spawn(move || {
+                    let part: Vec<_> = part.iter().rev().map(succeed).collect();
+                    db.settle(&part, FAILING_MAX).unwrap();
+                });
+            }
+            scope.spawn(|| revoke(db, &key.id).unwrap());
+        });
+        assert_eq!((db.count("webhooks"), db.count("deliveries")), (0, 0));
+    }
+}
+
+/// Long enough for a transaction that does not wait to finish.
+const PAUSE: Duration = Duration::from_millis(150);

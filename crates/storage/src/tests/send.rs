@@ -1,0 +1,7 @@
+//! The send path.
+
+mod batches;
+mod facts;
+mod facts_version;
+mod idempotency;
+mod locks;

@@ -1,0 +1,107 @@
+//! The writes of a batch, and envelopes as recipients read them.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use sealpost_domain::{
+    Envelope, LeaseToken, Suite,
+    ports::{Durability::Durable, Outbox, StoreError, WriteSet},
+};
+
+use crate::tests::fixture::{Fixture, at, claim_of, delivery, envelope};
+
+on_both!(
+    only_its_recipient_reads_an_envelope,
+    the_first_opening_stays,
+    a_large_batch_is_stored_completely,
+    an_envelope_is_stored_once,
+    a_leased_delivery_cannot_be_claimed_until_its_lease_ends,
+    usage_of_a_missing_key_is_an_error,
+    an_empty_batch_is_allowed,
+);
+
+fn only_its_recipient_reads_an_envelope(db: &Fixture) {
+    let (sender, recipient) = (db.activate(), db.activate());
+    let mut classic = envelope(&sender.id, &recipient.id);
+    classic.meta.suite = Suite::Classic;
+    classic.sealed = vec![0xA5; 300_000];
+    db.apply(&WriteSet { envelopes: vec![Arc::new(classic.clone())], ..WriteSet::default() });
+    let find =
+        |key| db.store().write(Durable, |tx| tx.find_envelope(&classic.meta.id, key)).unwrap();
+    assert!(find(&recipient.id) == Some((classic.clone(), None)));
+    assert!(find(&sender.id).is_none());
+}
+
+fn the_first_opening_stays(db: &Fixture) {
+    let key = db.activate();
+    let envelope = envelope(&key.id, &key.id);
+    db.apply(&WriteSet { envelopes: vec![Arc::new(envelope.clone())], ..WriteSet::default() });
+    let open = |when| db.store().write(Durable, |tx| tx.mark_opened(&envelope.meta.id, at(when)));
+    assert_eq!(open(50).unwrap(), at(50));
+    assert_eq!(open(40).unwrap(), at(50));
+    assert_eq!(open(60).unwrap(), at(50));
+    let found = db.store().write(Durable, |tx| tx.find_envelope(&envelope.meta.id, &key.id));
+    assert_eq!(found.unwrap().unwrap().1, Some(at(50)));
+    let unknown = crate::tests::fixture::envelope(&key.id, &key.id).meta.id;
+    db.store().write(Durable, |tx| tx.mark_opened(&unknown, at(1))).unwrap_err();
+}
+
+fn a_large_batch_is_stored_completely(db: &Fixture) {
+    let (sender, recipient) = (db.activate(), db.activate());
+    let to = db.register(&recipient.id);
+    let envelopes: Vec<_> =
+        (0..256).map(|_| Arc::new(envelope(&sender.id, &recipient.id))).collect();
+    let lease = LeaseToken(i64::MIN);
+    let deliver = |envelopes: &[Arc<Envelope>]| {
+        envelopes.iter().map(|envelope| delivery(envelope, &to, lease, 900)).collect()
+    };
+    db.apply(&WriteSet {
+        leased: deliver(&envelopes[..200]),
+        unleased: deliver(&envelopes[200..]),
+        envelopes: envelopes.clone(),
+        ..WriteSet::default()
+    });
+    let due = db.claim(&claim_of(1000, 999, LeaseToken(1))).unwrap();
+    let sent: BTreeSet<_> = envelopes.iter().map(|envelope| envelope.meta.id).collect();
+    assert_eq!(due.iter().map(|delivery| delivery.meta.id).collect::<BTreeSet<_>>(), sent);
+    assert!(due.iter().all(|delivery| *delivery.meta == envelope_of(&envelopes, delivery).meta));
+}
+
+fn envelope_of<'a>(
+    envelopes: &'a [Arc<Envelope>],
+    delivery: &sealpost_domain::LeasedDelivery,
+) -> &'a Envelope {
+    envelopes.iter().find(|envelope| envelope.meta.id == delivery.meta.id).unwrap()
+}
+
+fn an_envelope_is_stored_once(db: &Fixture) {
+    let key = db.activate();
+    let envelope = Arc::new(envelope(&key.id, &key.id));
+    let changes = WriteSet { envelopes: vec![envelope], ..WriteSet::default() };
+    db.apply(&changes);
+    let again = db.store().write(Durable, |tx| tx.apply(&changes));
+    assert!(matches!(again, Err(StoreError::Refused(_))), "{again:?}");
+}
+
+fn a_leased_delivery_cannot_be_claimed_until_its_lease_ends(db: &Fixture) {
+    let key = db.activate();
+    let to = db.register(&key.id);
+    let envelope = Arc::new(envelope(&key.id, &key.id));
+    let leased = vec![delivery(&envelope, &to, LeaseToken(7), 5000)];
+    db.apply(&WriteSet { envelopes: vec![envelope], leased, ..WriteSet::default() });
+    let claim = |now| db.claim(&claim_of(now, 10, LeaseToken(8))).unwrap().len();
+    assert_eq!(claim(4999), 0);
+    assert_eq!(claim(5000), 1);
+    assert_eq!(claim(5000), 0);
+}
+
+fn usage_of_a_missing_key_is_an_error(db: &Fixture) {
+    let missing = crate::tests::fixture::key(&db.activate().account_id).id;
+    let usage = vec![(missing, sealpost_domain::Usage::UNUSED)];
+    let changes = WriteSet { usage, ..WriteSet::default() };
+    let done = db.store().write(Durable, |tx| tx.apply(&changes));
+    assert!(matches!(done, Err(StoreError::Corrupt("usage"))), "{done:?}");
+}
+
+fn an_empty_batch_is_allowed(db: &Fixture) {
+    db.apply(&WriteSet::default());
+}

@@ -1,0 +1,163 @@
+//! The facts that a batch depends on.
+
+use sealpost_domain::{
+    ApiKey, GovernanceKind, GovernanceStatus, Handle, KeyStatus, Plan, Session, Usage, WindowUse,
+    ports::{
+        AdmissionFacts, Durability::Durable, FactsQuery, HandleOwner, RecipientWebhooks, WriteSet,
+    },
+};
+
+use crate::tests::fixture::{Fixture, at, key, target, token, webhook};
+
+on_both!(
+    an_empty_query_finds_nothing,
+    missing_facts_are_absent,
+    keys_are_found_with_their_newest_handle,
+    a_fresh_key_has_used_nothing,
+    usage_reads_back_for_callers_alone,
+    sessions_are_found_expired_or_not,
+    webhooks_of_recipients_are_found_by_their_status,
+    decisions_on_key_account_and_partner_count,
+    lifted_decisions_do_not_count,
+);
+
+/// Reads the facts of a single request and of a batch, which must be equal.
+fn facts(db: &Fixture, wanted: &FactsQuery) -> AdmissionFacts {
+    let facts = db.store().write(Durable, |tx| tx.lock_facts(wanted)).unwrap();
+    let of_batch = db.store().write(Durable, |tx| tx.lock_batch_facts(wanted)).unwrap();
+    assert_eq!(of_batch, facts);
+    facts
+}
+
+fn callers(keys: &[&ApiKey]) -> FactsQuery {
+    FactsQuery { callers: keys.iter().map(|key| key.id).collect(), ..FactsQuery::default() }
+}
+
+fn recipients(keys: &[&ApiKey]) -> FactsQuery {
+    FactsQuery { recipients: keys.iter().map(|key| key.id).collect(), ..FactsQuery::default() }
+}
+
+fn an_empty_query_finds_nothing(db: &Fixture) {
+    let facts = facts(db, &FactsQuery::default());
+    assert!(facts.keys.is_empty() && facts.sessions.is_empty());
+    assert!(facts.usage.is_empty() && facts.webhooks.is_empty());
+}
+
+fn missing_facts_are_absent(db: &Fixture) {
+    let missing = key(&db.activate().account_id);
+    let facts = facts(
+        db,
+        &FactsQuery {
+            sessions: vec![token()],
+            recipients: vec![missing.id],
+            ..callers(&[&missing])
+        },
+    );
+    assert!(facts.keys.is_empty() && facts.sessions.is_empty());
+    assert!(facts.usage.is_empty());
+    assert_eq!(*facts.webhooks[&missing.id], RecipientWebhooks::default());
+}
+
+fn keys_are_found_with_their_newest_handle(db: &Fixture) {
+    let (old, plain) = (db.activate(), db.activate());
+    let new = db.activate_beside(&old);
+    let bob = Handle::parse("bob").unwrap();
+    for key in [&old, &new] {
+        let owner = HandleOwner { account_id: key.account_id, api_key_id: key.id };
+        db.store().write(Durable, |tx| tx.assign_handle(&bob, &owner)).unwrap();
+    }
+    let wanted = FactsQuery { recipients: vec![new.id, plain.id], ..callers(&[&old]) };
+    let keys = facts(db, &wanted).keys;
+    assert_eq!(keys.len(), 3);
+    assert_eq!(keys[&old.id].handle, None);
+    assert_eq!(keys[&new.id].handle, Some(bob));
+    let facts = &keys[&plain.id];
+    assert_eq!(facts.handle, None);
+    assert_eq!(facts.account_id, plain.account_id);
+    assert_eq!((facts.status, facts.plan), (KeyStatus::Active, Plan::Explorer));
+    assert_eq!(facts.sealing_version, plain.sealing_version);
+    assert!(!facts.standing.is_blocked());
+}
+
+fn a_fresh_key_has_used_nothing(db: &Fixture) {
+    let key = db.activate();
+    assert_eq!(facts(db, &callers(&[&key])).usage[&key.id], Usage::UNUSED);
+}
+
+fn usage_reads_back_for_callers_alone(db: &Fixture) {
+    let (caller, other) = (db.activate(), db.activate());
+    let used = Usage {
+        minute: WindowUse { start: at(60_000), used: 1 },
+        day: WindowUse { start: at(86_400_000), used: 2 },
+        month: WindowUse { start: at(1_767_225_600_000), used: u32::MAX },
+        throughput_tat_us: -3,
+    };
+    db.apply(&WriteSet { usage: vec![(caller.id, used), (other.id, used)], ..WriteSet::default() });
+    let wanted = FactsQuery { recipients: vec![other.id], ..callers(&[&caller]) };
+    let usage = facts(db, &wanted).usage;
+    assert_eq!(usage.len(), 1);
+    assert_eq!(usage[&caller.id], used);
+}
+
+fn sessions_are_found_expired_or_not(db: &Fixture) {
+    let account_id = db.activate().account_id;
+    let sessions =
+        [0, i64::MAX].map(|end| Session { token: token(), account_id, expires_at: at(end) });
+    db.store()
+        .write(Durable, |tx| sessions.iter().try_for_each(|session| tx.insert_session(session)))
+        .unwrap();
+    let tokens = sessions.iter().map(|session| session.token).chain([token()]).collect();
+    let found = facts(db, &FactsQuery { sessions: tokens, ..FactsQuery::default() }).sessions;
+    assert_eq!(found.len(), 2);
+    assert!(sessions.iter().all(|session| found[&session.token] == *session));
+}
+
+fn webhooks_of_recipients_are_found_by_their_status(db: &Fixture) {
+    let (sender, recipient, other) = (db.activate(), db.activate(), db.activate());
+    db.register(&sender.id);
+    let mine = [db.register(&recipient.id), db.register(&recipient.id)];
+    let off = sealpost_domain::Webhook {
+        status: sealpost_domain::WebhookStatus::Disabled,
+        ..webhook(&recipient.id)
+    };
+    db.store().write(Durable, |tx| tx.insert_webhook(&off)).unwrap();
+    let wanted = FactsQuery { callers: vec![sender.id], ..recipients(&[&recipient, &other]) };
+    let found = facts(db, &wanted).webhooks;
+    assert_eq!(found.len(), 2, "webhooks of senders are not read");
+    let enabled = mine.each_ref().map(target).to_vec();
+    assert_eq!(*found[&recipient.id], RecipientWebhooks { enabled, disabled: vec![off.id] });
+    assert_eq!(*found[&other.id], RecipientWebhooks::default());
+}
+
+fn decisions_on_key_account_and_partner_count(db: &Fixture) {
+    let (key, free) = (db.activate(), db.activate());
+    db.execute(&format!(
+        "UPDATE accounts SET partner_id = 'acme' WHERE id = '{account}';
+         INSERT INTO governance (id, subject, kind, status, reason, since) VALUES
+             ('1', '{key}', 'council_action', 'proposed', 'spam', 5),
+             ('2', '{account}', 'council_action', 'enforced', 'fraud', 6),
+             ('3', 'acme', 'partner_suspension', 'enforced', 'unpaid', 7)",
+        account = key.account_id,
+        key = key.id,
+    ))
+    .unwrap();
+    let keys = facts(db, &callers(&[&key, &free])).keys;
+    let standing = &keys[&key.id].standing;
+    let reasons: Vec<_> = standing.0.iter().map(|reason| (&*reason.reason, reason.since)).collect();
+    assert_eq!(reasons, [("spam", at(5)), ("fraud", at(6)), ("unpaid", at(7))]);
+    assert_eq!(standing.0[0].status, GovernanceStatus::Proposed);
+    assert_eq!(standing.0[2].kind, GovernanceKind::PartnerSuspension);
+    assert!(standing.is_blocked());
+    assert!(keys[&free.id].standing.0.is_empty());
+}
+
+fn lifted_decisions_do_not_count(db: &Fixture) {
+    let key = db.activate();
+    db.execute(&format!(
+        "INSERT INTO governance (id, subject, kind, status, reason, since)
+         VALUES ('1', '{}', 'council_action', 'lifted', 'spam', 5)",
+        key.id
+    ))
+    .unwrap();
+    assert!(facts(db, &recipients(&[&key])).keys[&key.id].standing.0.is_empty());
+}

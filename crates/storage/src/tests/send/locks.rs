@@ -1,0 +1,172 @@
+//! Locks of batches, requests and changes.
+
+use std::{
+    sync::{
+        Barrier,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use sealpost_domain::{
+    ApiKey, KeyStatus, Usage,
+    ports::{Durability::Durable, FactsQuery, Store, StoreError, Tx, WriteSet},
+};
+
+use crate::tests::fixture::{Fixture, token};
+
+on_both!(
+    concurrent_batches_count_usage_exactly,
+    a_status_change_waits_for_the_batch_that_relies_on_the_key,
+    a_request_waits_for_the_status_change_and_sees_it,
+    an_account_is_locked_by_one_transaction_at_a_time,
+    a_new_login_secret_waits_for_the_lock_on_the_account,
+    batches_with_the_same_keys_do_not_deadlock,
+);
+
+const THREADS: u32 = 4;
+const ROUNDS: u32 = 25;
+
+fn count_up(tx: &mut dyn Tx, keys: &[&ApiKey]) -> Result<(), StoreError> {
+    let mut callers: Vec<_> = keys.iter().map(|key| key.id).collect();
+    callers.sort_unstable();
+    let wanted = FactsQuery { recipients: callers.clone(), callers, ..FactsQuery::default() };
+    let mut usage = tx.lock_batch_facts(&wanted)?.usage;
+    for used in usage.values_mut() {
+        used.month.used += 1;
+    }
+    tx.apply(&WriteSet { usage: usage.into_iter().collect(), ..WriteSet::default() })
+}
+
+fn used(db: &Fixture, key: &ApiKey) -> Usage {
+    let wanted = FactsQuery { callers: vec![key.id], ..FactsQuery::default() };
+    db.store().write(Durable, |tx| tx.lock_facts(&wanted)).unwrap().usage[&key.id]
+}
+
+fn concurrent_batches_count_usage_exactly(db: &Fixture) {
+    let key = db.activate();
+    thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                for _ in 0..ROUNDS {
+                    db.store().write(Durable, |tx| count_up(tx, &[&key])).unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!(used(db, &key).month.used, THREADS * ROUNDS);
+}
+
+fn batches_with_the_same_keys_do_not_deadlock(db: &Fixture) {
+    let keys: Vec<_> = (0..6).map(|_| db.activate()).collect();
+    thread::scope(|scope| {
+        for thread in 0..4_usize {
+            let keys = &keys;
+            scope.spawn(move || {
+                for round in 0..20_usize {
+                    let three = [thread + round, thread + 2 * round + 1, round + 3]
+                        .map(|place| &keys[place % 6]);
+                    let mut three: Vec<_> = three.to_vec();
+                    three.sort_unstable_by_key(|key| key.id);
+                    three.dedup_by_key(|key| key.id);
+                    let mut tx = db.begin(Durable).unwrap();
+                    count_up(&mut *tx, &three).unwrap();
+                    tx.commit().unwrap();
+                }
+            });
+        }
+    });
+}
+
+fn a_status_change_waits_for_the_batch_that_relies_on_the_key(db: &Fixture) {
+    let key = db.activate();
+    let changed = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let mut tx = db.transaction(Durable).unwrap();
+        count_up(&mut tx, &[&key]).unwrap();
+        db.let_stand(&mut tx);
+        scope.spawn(|| {
+            // The change fails after waiting for a second.
+            let until = Instant::now() + Duration::from_secs(20);
+            while let Err(error) = db.execute(&deactivate(&key)) {
+                assert!(Instant::now() < until, "{error}");
+            }
+            changed.store(true, Ordering::SeqCst);
+        });
+        thread::sleep(PAUSE);
+        assert!(!changed.load(Ordering::SeqCst));
+        tx.commit().unwrap();
+    });
+    assert!(changed.load(Ordering::SeqCst));
+}
+
+fn a_request_waits_for_the_status_change_and_sees_it(db: &Fixture) {
+    let key = db.activate();
+    let (begun, committed) = (Barrier::new(2), AtomicBool::new(false));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            use diesel::connection::SimpleConnection;
+            let mut other = db.raw();
+            other.batch_execute(begin(&other)).unwrap();
+            other.batch_execute(&deactivate(&key)).unwrap();
+            begun.wait();
+            thread::sleep(PAUSE);
+            committed.store(true, Ordering::SeqCst);
+            other.batch_execute("COMMIT").unwrap();
+        });
+        begun.wait();
+        let wanted = FactsQuery { recipients: vec![key.id], ..FactsQuery::default() };
+        let facts = db.store().write(Durable, |tx| tx.lock_facts(&wanted)).unwrap();
+        assert!(committed.load(Ordering::SeqCst));
+        assert_eq!(facts.keys[&key.id].status, KeyStatus::Deactivated);
+    });
+}
+
+fn a_new_login_secret_waits_for_the_lock_on_the_account(db: &Fixture) {
+    let account_id = db.activate().account_id;
+    let replaced = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let mut tx = db.begin(Durable).unwrap();
+        tx.lock_account(&account_id).unwrap();
+        scope.spawn(|| {
+            let replace = |tx: &mut dyn Tx| tx.set_login_secret(&account_id, &token());
+            db.store().write(Durable, replace).unwrap();
+            replaced.store(true, Ordering::SeqCst);
+        });
+        thread::sleep(PAUSE);
+        assert!(!replaced.load(Ordering::SeqCst));
+        tx.commit().unwrap();
+    });
+    assert!(replaced.load(Ordering::SeqCst));
+}
+
+fn an_account_is_locked_by_one_transaction_at_a_time(db: &Fixture) {
+    let key = db.activate();
+    let locked = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let mut tx = db.begin(Durable).unwrap();
+        assert!(tx.lock_account(&key.account_id).unwrap());
+        scope.spawn(|| {
+            db.store().write(Durable, |tx| tx.lock_account(&key.account_id)).unwrap();
+            locked.store(true, Ordering::SeqCst);
+        });
+        thread::sleep(PAUSE);
+        assert!(!locked.load(Ordering::SeqCst));
+        tx.commit().unwrap();
+    });
+}
+
+fn deactivate(key: &ApiKey) -> String {
+    format!("UPDATE api_keys SET status = 'deactivated' WHERE id = '{}'", key.id)
+}
+
+fn begin(conn: &crate::connection::AnyConnection) -> &'static str {
+    match conn {
+        crate::connection::AnyConnection::Postgres(_) => "BEGIN",
+        crate::connection::AnyConnection::Sqlite(_) => "BEGIN IMMEDIATE",
+    }
+}
+
+/// Long enough for a transaction that does not wait to finish.
+const PAUSE: Duration = Duration::from_millis(150);
