@@ -19,7 +19,6 @@ mod throttle;
 
 pub(crate) use body_memory::BodyMemory;
 pub use envelope::{PAGE_TYPE, envelope};
-pub use handlers::ask;
 pub use problem::{Problem, ProblemDocument, whole_seconds};
 pub use rate_limit::RateLimit;
 pub(crate) use routes::served;

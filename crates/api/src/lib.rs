@@ -9,7 +9,7 @@ mod state;
 mod stored;
 
 pub use http::{
-    PAGE_TYPE, Problem, ProblemDocument, RateLimit, Throttle, admit_activation, admit_login, ask,
+    PAGE_TYPE, Problem, ProblemDocument, RateLimit, Throttle, admit_activation, admit_login,
     endpoints, envelope, no_such_path, refuse_method, routes, status_and_title, whole_seconds,
 };
 pub use openapi::openapi;

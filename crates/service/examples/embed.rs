@@ -1,19 +1,20 @@
-//! Embeds Sealpost in another Rust program: no HTTP, the same use cases, the same guarantees.
+//! Embeds Sealpost in a Rust program, without HTTP.
 //!
 //! `cargo run -p sealpost-service --example embed`
-#![expect(clippy::print_stdout, reason = "an example shows what it does")]
-#![expect(clippy::disallowed_methods, reason = "an embedder brings the clock")]
+#![expect(clippy::print_stdout, reason = "an example prints its results")]
+#![expect(clippy::disallowed_methods, reason = "an embedder provides the clock")]
 
 use std::{
     error::Error,
+    path::Path,
     sync::Arc,
     time::{SystemTime, UNIX_EPOCH},
 };
 
 use sealpost_domain::{Clock, Did, Handle, Label, Timestamp};
 use sealpost_service::{
-    Activate, Credentials, Issuer, Login, Parts, Sealpost, Send, Settings, built_in_circuits,
-    unlock,
+    Activate, Caller, Credentials, Issuer, Login, Parts, Sealpost, Send, Settings,
+    built_in_circuits, unlock,
 };
 use sealpost_storage::{Database, DatabaseUrl, Settings as DatabaseSettings};
 use sealpost_wallet::Keyring;
@@ -23,36 +24,46 @@ use sealpost_webhooks::{AddressGuard, AddressPolicy, Dispatcher, Settings as Web
 async fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let sealpost = start(&folder.path().join("sealpost.db"))?;
-    let alice = activate(&sealpost, "Alice", None)?;
-    let bob = activate(&sealpost, "Bob", Some("bob"))?;
+    let alice = activate(&sealpost, "Alice", None).await?;
+    let bob = activate(&sealpost, "Bob", Some("bob")).await?;
 
-    let message = Send {
-        to: "@bob".to_owned(),
-        message: "Meet me at noon.".to_owned(),
-        idempotency_key: None,
-    };
-    let sent = sealpost.send(&alice, Ok(message)).await.result?;
+    let (to, message) = ("@bob".to_owned(), "Meet me at noon.".to_owned());
+    let sent = sealpost.send(&alice, Send { to, message, idempotency_key: None }).await.result?;
     println!("stored {} with {}", sent.envelope_id, sent.envelope_hash);
 
-    let opened = sealpost.open(&bob, &Ok(sent.envelope_id.to_string())).result?;
+    let opened = sealpost.open(&bob, sent.envelope_id.to_string()).await.result?;
     println!("{} wrote: {}", opened.sender, opened.message);
     sealpost.stop();
     Ok(())
 }
 
-/// The parts that this program chooses: an embedded database, a dispatcher, and a key-encryption key of its own.
-fn start(file: &std::path::Path) -> Result<Sealpost, Box<dyn Error>> {
-    let database =
-        Database::open(&DatabaseUrl::Sqlite(file.to_owned()), DatabaseSettings::default())?;
+/// Creates an account with one identity, logs in, and authenticates.
+async fn activate(
+    sealpost: &Sealpost,
+    label: &str,
+    handle: Option<&str>,
+) -> Result<Caller, Box<dyn Error>> {
+    let handle = handle.map(Handle::parse).transpose()?;
+    let identity = Activate { label: Label::parse(label)?, handle };
+    let activated = sealpost.activate(None, identity).await?;
+    let account_id = activated.account_id.to_string();
+    let login_secret = activated.login_secret.ok_or("a new account has a login secret")?;
+    let session = sealpost.login(Login { account_id, login_secret }).await?;
+    let key = Ok(Some(activated.api_key_id.to_string()));
+    Ok(sealpost.authenticate(&Credentials { token: Some(session.session_token), key }).await?)
+}
+
+/// Chooses the parts: an embedded database, a dispatcher, and a new key-encryption key.
+fn start(file: &Path) -> Result<Sealpost, Box<dyn Error>> {
+    let url = DatabaseUrl::Sqlite(file.to_owned());
+    let database = Arc::new(Database::open(&url, DatabaseSettings::default())?);
     database.migrate()?;
     let keyring = Arc::new(Keyring::parse(&Keyring::fresh_line(1)?)?);
-    unlock(&keyring, &database)?;
-    let database = Arc::new(database);
+    unlock(&keyring, &*database)?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let outbox = Arc::clone(&database);
     let dispatcher = Dispatcher::start(
         WebhookSettings::default(),
-        outbox,
+        Arc::<Database>::clone(&database),
         Arc::clone(&keyring),
         Arc::clone(&clock),
         None,
@@ -74,22 +85,6 @@ fn start(file: &std::path::Path) -> Result<Sealpost, Box<dyn Error>> {
         clock,
     };
     Ok(Sealpost::start(parts, Settings::default())?)
-}
-
-fn activate(
-    sealpost: &Sealpost,
-    label: &str,
-    handle: Option<&str>,
-) -> Result<Credentials, Box<dyn Error>> {
-    let identity =
-        Activate { label: Label::parse(label)?, handle: handle.map(Handle::parse).transpose()? };
-    let activated = sealpost.activate(None, Ok(identity))?;
-    let session = sealpost.login(&Login {
-        account_id: activated.account_id.to_string(),
-        login_secret: activated.login_secret.ok_or("a new account has a login secret")?,
-    })?;
-    let key = Ok(Some(activated.api_key_id.to_string()));
-    Ok(Credentials { token: Some(session.session_token), key })
 }
 
 struct SystemClock;

@@ -1,41 +1,40 @@
-//! What a use case can fail with.
+//! Errors of the use cases.
 
 use sealpost_domain::{Refusal, ports::StoreError};
 use sealpost_wallet::WalletError;
 
-/// A refusal that the caller can understand, or a fault of the service.
+/// A refusal that the caller can act on, or a fault of the service.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The batch that this request was part of may have been stored, or may not; its cause is logged where it happened.
-    #[error("nobody knows whether the batch was stored")]
+    /// The commit has no known result: the batch may be stored. The log has the cause.
+    #[error("the commit has no known result: the request may be stored")]
     InDoubt,
-    /// A thread of the service ended before it answered.
-    #[error("a part of the service has stopped")]
+    /// A thread of the service ended without a response.
+    #[error("a thread of the service ended without a response: restart the process")]
     Lost,
-    /// The look-up that this request was part of failed; its cause is logged where it happened.
-    #[error("the look-up failed")]
+    /// The database look-up failed. The log has the cause.
+    #[error("the database look-up failed")]
     NotRead,
-    /// The batch that this request was part of could not be stored; its cause is logged where it happened.
-    #[error("the batch could not be stored")]
+    /// The batch of this request was not stored. The log has the cause.
+    #[error("the batch of this request was not stored")]
     NotStored,
-    /// The caller can do something about it.
+    /// The request is refused; the caller can act on the reason.
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// The database failed.
-    #[error("the store failed")]
+    #[error("the database failed")]
     Store(#[from] StoreError),
-    /// Keys or envelopes do not decrypt.
+    /// Decryption of keys or envelopes failed.
     #[error("the wallet failed")]
     Wallet(#[from] WalletError),
 }
 
 impl Error {
-    /// What to tell the caller: `None` is an internal error, about which there is nothing to tell.
+    /// The refusal for the caller; `None` for an internal error, which has no detail for callers.
     pub fn refusal(&self) -> Option<&Refusal> {
         match self {
             Self::Refused(refusal) => Some(refusal),
-            // Others filled every channel that was begun; a new version of the key-encryption keys reaches every node
-            // within seconds.
+            // Each is temporary: a new channel is opened, or the new key-encryption key arrives within seconds.
             Self::Store(StoreError::Contended(_) | StoreError::Unavailable(_))
             | Self::Wallet(WalletError::ChannelExhausted | WalletError::UnknownKekVersion { .. }) => {
                 Some(&Refusal::Unavailable)

@@ -1,73 +1,79 @@
-//! Sealpost's use cases: activate, log in, send, open, register and manage webhooks. This is what another Rust
-//! service embeds; the server binary puts HTTP in front of it.
+//! The use cases of Sealpost: activate, log in, send, open, register and manage webhooks. A Rust service embeds this
+//! crate; `sealpost-api` puts HTTP in front of it.
 //!
-//! No HTTP, no SQL and no clock in here: a database, a dispatcher, a guard and a clock come in through the ports
-//! of `sealpost-domain`. Every method but [`Sealpost::send`] blocks on the database for a short, bounded time, so
-//! call it from a thread that may; `send` is async, needs a tokio runtime, and shares its commit with whoever
-//! sends at the same time.
+//! [`Sealpost::authenticate`] turns credentials into a [`Caller`], and every use case of a key takes that caller. Use
+//! cases are async and need a tokio runtime; database work runs on a bounded pool of its blocking threads.
+//!
+//! The crate has no HTTP, no SQL and no clock: database, dispatcher, URL guard and clock arrive through the ports of
+//! `sealpost-domain`.
 
 mod account;
-mod activate;
-mod admission;
-mod badge;
-mod batch;
+mod badges;
 mod cache;
-mod channel;
-mod circuits;
-mod committer;
-mod credentials;
+mod caller;
+mod compliance;
 mod error;
-mod explanation;
-mod figures;
-mod hammering;
 mod housekeeping;
 mod issuer;
-mod known;
-mod limited;
-mod lookups;
-mod manage;
 mod open;
 mod operator;
 mod owner;
-mod prepare;
-mod register;
-mod review;
 mod sealpost;
 mod send;
 mod settings;
-mod status;
-mod unlock;
-mod validate;
-mod vault;
+mod webhooks;
 
-pub use account::{LoggedIn, Login, Scope, SecretRotated};
-pub use activate::{Activate, Activated};
-pub use badge::{BadgeShown, BadgeVerdict, BadgeVerified, DryRun, Issue, Issued, IssuedBadge};
-pub use circuits::{CircuitsFault, built_in_circuits, parse_circuits};
-pub use credentials::{Credentials, KeyNamed};
-pub use error::Error;
-pub use explanation::{Explanation, Members};
-pub use issuer::{DidDocument, Issuer, Refresher};
-pub use limited::{Limited, Limits};
-pub use manage::{
-    Cursor, CursorFault, Deleted, Deliveries, DeliveriesPage, DeliveryState, DeliveryView, Enabled,
-    Manage, Managed, Recover, Recovered, Redelivered, Retiring, WebhookSecretRotated, WebhookView,
+pub use account::{
+    activate::{Activate, Activated},
+    key_status::{GovernanceView, KeyStanding},
+    session::{LoggedIn, Login, Scope, SecretRotated},
 };
+pub use badges::{
+    issue::{DryRun, Issue, Issued, IssuedBadge},
+    show::BadgeShown,
+    verify::{BadgeVerdict, BadgeVerified},
+};
+pub use caller::{
+    admission::Purpose,
+    authenticated::{AccountSession, Caller},
+    credentials::{Credentials, KeyNamed},
+    limited::{Limited, Limits},
+};
+pub use compliance::{
+    circuits_file::{CircuitsFault, built_in_circuits, parse_circuits},
+    explanation::{Explanation, Members},
+    validate::{Tried, Validate, Validated},
+};
+pub use error::Error;
+pub use issuer::{did_document::DidDocument, refresher::Refresher, signer::Issuer};
 pub use open::Opened;
 pub use operator::{
-    Agreement, AssessmentShown, Attest, AttestationShown, AuditShown, AuditVerdict, BadgeRevoked,
-    DecisionShown, Finding, IssuerKeyShown, IssuerKeyStatus, KeyRevoked, KeyShown, Operator,
-    OperatorError, PartnerAssigned, Rewrapped,
+    action::{Operator, OperatorError},
+    assessments::{AssessmentShown, AssessmentSource, Attest, AttestationShown, BadgeRevoked},
+    audit::{AuditShown, AuditVerdict},
+    governance::{DecisionShown, PartnerAssigned},
+    issuer_keys::{IssuerKeyShown, IssuerKeyStatus},
+    keys::{Agreement, KeyRevoked, KeyShown},
+    reencrypt::Rewrapped,
 };
-pub use owner::{Firsts, KeyPage, Owner, SessionView, Waiting, form_token};
-pub use register::{Register, Registered};
-pub use sealpost::{Parts, Sealpost};
-pub use send::{Send, Sent};
+pub use owner::{
+    account_owner::{Owner, form_token},
+    views::{KeyPage, PendingCount, SessionView, Truncated},
+};
+pub use sealpost::{
+    Sealpost,
+    core::Parts,
+    unlock::{UnlockError, unlock},
+};
+pub use send::message::{Send, Sent};
 pub use settings::Settings;
-pub use status::{GovernanceView, KeyStanding};
-pub use unlock::{UnlockError, unlock};
-pub use validate::{Tried, Validate, Validated};
-
-/// A request's body as far as it could be read. Its faults count only once the caller has been admitted, so they
-/// travel with the request.
-pub type Body<T> = Result<T, sealpost_domain::Refusal>;
+pub use webhooks::{
+    cursor::{Cursor, CursorFault},
+    deliveries::{Deliveries, DeliveriesPage, DeliveryView},
+    delivery_state::DeliveryState,
+    manage::{Deleted, Manage, Managed},
+    redeliver::{Enabled, Recover, Recovered, Redelivered},
+    register::{Register, Registered},
+    rotate_secret::{Retiring, WebhookSecretRotated},
+    view::WebhookView,
+};

@@ -1,116 +1,119 @@
-//! Open: the recipient reads an envelope by the id that its webhook brought.
-
-use std::sync::Arc;
+//! Open: the recipient reads an envelope by the id that its webhook received.
 
 use schemars::JsonSchema;
 use sealpost_domain::{
     ApiKeyId, Channel, Did, Encryption, Envelope, EnvelopeHash, EnvelopeId, Metadata, Refusal,
     Timestamp,
-    ports::{Durability, StoreError},
+    ports::{Durability, StoreError, Tx},
 };
 use sealpost_wallet::channel_of;
 use serde::Serialize;
 
-use crate::{Body, Credentials, Error, Limited, Sealpost, admission::Act};
+use crate::{
+    caller::{admission::Purpose, authenticated::Caller, limited::Limited, transaction::Admitted},
+    error::Error,
+    sealpost::{Sealpost, core::Core},
+};
 
 /// An opened envelope.
 #[derive(JsonSchema, Serialize)]
 pub struct Opened {
     /// The envelope's id.
     pub envelope_id: EnvelopeId,
-    /// Over the sealed bytes.
+    /// Hash of the sealed bytes.
     pub envelope_hash: EnvelopeHash,
-    /// Who sent it; its signature holds.
+    /// The sender's key; its signature is verified.
     pub sender: ApiKeyId,
-    /// What was sent.
+    /// The message.
     pub message: String,
-    /// How it is sealed.
+    /// The sealing algorithm.
     pub encryption: Encryption,
     /// Size and time.
     pub metadata: Metadata,
-    /// When it was first opened.
+    /// Time of the first opening.
     pub opened_at: Timestamp,
 }
 
-struct Found {
+/// An envelope with the rows that opening needs.
+struct SealedEnvelope {
     envelope: Envelope,
-    /// The one that it was sealed under, where it was.
+    /// `None` if the suite uses no channel.
     channel: Option<Channel>,
     opened_at: Option<Timestamp>,
     sender: Did,
 }
 
 impl Sealpost {
-    /// Verifies the sender's signature and opens the envelope; only an opening that succeeded is written down.
-    pub fn open(&self, credentials: &Credentials, body: &Body<String>) -> Limited<Opened> {
-        let caller = match self.identify(credentials) {
-            Ok(caller) => caller,
-            Err(error) => return Limited::unasked(error),
-        };
-        let found = self.admitted(&caller, Act::Execute, Durability::Relaxed, |tx, admitted| {
-            let id: EnvelopeId = match body {
-                Err(fault) => return Ok(Err(fault.clone())),
-                Ok(text) => match text.parse() {
-                    Err(_) => return Ok(Err(Refusal::EnvelopeNotFound)),
-                    Ok(id) => id,
-                },
-            };
-            let Some((envelope, opened_at)) = tx.find_envelope(&id, &caller.key)? else {
-                return Ok(Err(Refusal::EnvelopeNotFound));
-            };
-            // Housekeeping may not have been there yet.
-            if envelope.meta.timestamp < admitted.limits.now.minus(self.core.settings.retention) {
-                return Ok(Err(Refusal::EnvelopeNotFound));
-            }
-            let channel = match channel_of(&envelope) {
-                None => None,
-                Some(id) => Some(tx.find_channel(&id)?.ok_or(StoreError::Corrupt("channel"))?),
-            };
-            let sender = tx.find_key(&envelope.meta.sender)?.ok_or(StoreError::Corrupt("key"))?;
-            Ok(Ok(Found { envelope, channel, opened_at, sender: sender.did }))
-        });
-        found.and_then(|found| self.open_found(&caller.key, &found))
-    }
-
-    fn open_found(&self, recipient: &ApiKeyId, found: &Found) -> Result<Opened, Error> {
-        let message = self.unseal(recipient, found)?;
-        let meta = &found.envelope.meta;
-        let opened_at = match found.opened_at {
-            Some(first) => first,
-            None => self.first_opening(&meta.id)?,
-        };
-        Ok(Opened {
-            envelope_id: meta.id,
-            envelope_hash: meta.hash,
-            sender: meta.sender,
-            message,
-            encryption: meta.encryption(),
-            metadata: meta.metadata(),
-            opened_at,
+    /// Verifies the sender's signature and opens the envelope. Records only the first successful opening.
+    pub async fn open(&self, caller: &Caller, envelope_id: String) -> Limited<Opened> {
+        self.run_as(caller, move |core, caller| {
+            core.admitted(caller, Purpose::Execute, Durability::Relaxed, |tx, admitted| {
+                find_envelope(core, tx, admitted, &caller.id.key, &envelope_id)
+            })
+            .and_then(|sealed| open_envelope(core, caller, &sealed))
         })
+        .await
     }
+}
 
-    fn unseal(&self, recipient: &ApiKeyId, found: &Found) -> Result<String, Error> {
-        let key = match self.core.known.key(recipient) {
-            Some(key) => Arc::clone(&key),
-            None => self.core.learn_key(recipient)?.ok_or(StoreError::Corrupt("key"))?,
-        };
-        // Revoked between admission and here: the root is gone, and nothing opens any more.
-        let material = key.material.as_ref().ok_or(Refusal::EnvelopeNotFound)?;
-        let (envelope, identity, sender) = (&found.envelope, &material.identity, &found.sender);
-        let message = match &found.channel {
-            None => sealpost_wallet::open(envelope, identity, sender)?,
-            Some(channel) => {
-                let now = self.core.clock.now();
-                self.core.channels.accept(channel, identity, sender, now)?.open(envelope)?
-            }
-        };
-        String::from_utf8(message.to_vec())
-            .map_err(|_not_text| StoreError::Corrupt("message").into())
+fn find_envelope(
+    core: &Core,
+    tx: &mut dyn Tx,
+    admitted: &Admitted<'_>,
+    recipient: &ApiKeyId,
+    envelope_id: &str,
+) -> Result<Result<SealedEnvelope, Refusal>, StoreError> {
+    let Ok(id) = envelope_id.parse::<EnvelopeId>() else {
+        return Ok(Err(Refusal::EnvelopeNotFound));
+    };
+    let Some((envelope, opened_at)) = tx.find_envelope(&id, recipient)? else {
+        return Ok(Err(Refusal::EnvelopeNotFound));
+    };
+    // Expired, but not yet deleted by housekeeping.
+    if envelope.meta.timestamp < admitted.limits.now.minus(core.settings.retention) {
+        return Ok(Err(Refusal::EnvelopeNotFound));
     }
+    let channel = match channel_of(&envelope) {
+        None => None,
+        Some(id) => Some(tx.find_channel(&id)?.ok_or(StoreError::Corrupt("channel"))?),
+    };
+    let sender = tx.find_key(&envelope.meta.sender)?.ok_or(StoreError::Corrupt("key"))?;
+    Ok(Ok(SealedEnvelope { envelope, channel, opened_at, sender: sender.did }))
+}
 
-    fn first_opening(&self, id: &EnvelopeId) -> Result<Timestamp, Error> {
-        let now = self.core.clock.now();
-        Ok(self.core.store.write(Durability::Durable, |tx| tx.mark_opened(id, now))?)
-    }
+fn open_envelope(core: &Core, caller: &Caller, sealed: &SealedEnvelope) -> Result<Opened, Error> {
+    let message = unseal(core, caller, sealed)?;
+    let meta = &sealed.envelope.meta;
+    let opened_at = match sealed.opened_at {
+        Some(first) => first,
+        None => record_opening(core, &meta.id)?,
+    };
+    Ok(Opened {
+        envelope_id: meta.id,
+        envelope_hash: meta.hash,
+        sender: meta.sender,
+        message,
+        encryption: meta.encryption(),
+        metadata: meta.metadata(),
+        opened_at,
+    })
+}
+
+fn unseal(core: &Core, caller: &Caller, sealed: &SealedEnvelope) -> Result<String, Error> {
+    // Without a root the key was revoked after admission, and the envelope can no longer be opened.
+    let material = core.material(&caller.key)?.ok_or(Refusal::EnvelopeNotFound)?;
+    let (envelope, identity, sender) = (&sealed.envelope, &material.identity, &sealed.sender);
+    let message = match &sealed.channel {
+        None => sealpost_wallet::open(envelope, identity, sender)?,
+        Some(channel) => {
+            let now = core.clock.now();
+            core.cache.channels.accept(channel, identity, sender, now)?.open(envelope)?
+        }
+    };
+    String::from_utf8(message.to_vec()).map_err(|_not_text| StoreError::Corrupt("message").into())
+}
+
+fn record_opening(core: &Core, id: &EnvelopeId) -> Result<Timestamp, Error> {
+    let now = core.clock.now();
+    Ok(core.store.write(Durability::Durable, |tx| tx.mark_opened(id, now))?)
 }

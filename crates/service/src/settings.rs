@@ -1,77 +1,77 @@
-//! The bounds of the use cases.
+//! Limits and durations of the use cases.
 
 use std::time::Duration;
 
 use sealpost_domain::Suite;
 
-/// Every bound that the use cases know. The defaults are the contract's.
+/// Limits and durations of the use cases. The defaults are those of the contract.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Messages longer than this are refused.
+    /// Maximum length of a message in bytes.
     pub message_bytes_max: usize,
-    /// Keys of one account that are not revoked.
+    /// Maximum number of keys of an account, without revoked ones.
     pub keys_per_account_max: u32,
-    /// Webhooks of one key.
+    /// Maximum number of webhooks of a key.
     pub webhooks_per_key_max: u32,
-    /// How long a replaced signing secret signs along.
+    /// Time for which a replaced signing secret still signs.
     pub secret_overlap: Duration,
-    /// How many replaced secrets of one webhook sign along.
+    /// Maximum number of replaced secrets of a webhook that still sign.
     pub retiring_secrets_max: usize,
-    /// How many deliveries one request makes due, or one transaction of it where it goes on.
+    /// Maximum number of deliveries that one transaction makes due.
     pub recovered_max: u32,
-    /// How long a session lasts.
+    /// Lifetime of a session.
     pub session_ttl: Duration,
-    /// How long a badge holds.
+    /// Lifetime of a badge.
     pub badge_ttl: Duration,
-    /// Badges of one key that hold at once.
+    /// Maximum number of valid badges of a key.
     pub badges_per_key_max: u32,
-    /// How long envelopes and the log of attempts are kept.
+    /// Time for which envelopes and attempts are kept.
     pub retention: Duration,
-    /// How long an idempotent send is remembered.
+    /// Time for which an idempotency key is kept.
     pub idempotency_ttl: Duration,
-    /// How often what has had its time is deleted.
+    /// Interval of housekeeping.
     pub housekeeping_every: Duration,
-    /// How many rows are deleted at once, so that nobody waits long for it.
+    /// Maximum number of rows that one housekeeping transaction deletes.
     pub housekeeping_batch: u32,
-    /// How new envelopes are sealed.
+    /// Sealing suite of new envelopes.
     pub suite: Suite,
-    /// How long envelopes are sealed under one channel, and an opened channel is remembered;
-    /// [`Settings::CHANNEL_LIFE_MAX`] at the most.
+    /// Lifetime of a channel in memory, on both sides. At most [`Settings::CHANNEL_LIFE_MAX`].
     pub channel_life: Duration,
-    /// Envelopes that are sealed under one channel.
+    /// Maximum number of envelopes of a channel.
     pub channel_envelopes_max: u32,
-    /// Channels that are kept in memory of those that are sealed under, and as many of those that were opened.
+    /// Maximum number of channels in memory, for each side.
     pub channels_cached_max: usize,
-    /// Sends that may wait for a commit; more are refused as unavailable.
+    /// Maximum number of sends that wait for a commit. More are refused as unavailable.
     pub queue_max: usize,
-    /// Bytes of envelopes that may wait for a commit; more are refused as unavailable, but one may always wait.
-    /// Past 4 GiB it is 4 GiB.
+    /// Maximum bytes of envelopes that wait for a commit. More are refused as unavailable, but one envelope always fits.
+    /// At most 4 GiB.
     pub queue_bytes_max: usize,
-    /// Sends that share one commit at the most.
+    /// Maximum number of sends of a commit.
     pub batch_max: usize,
-    /// Bytes of envelopes that share one commit at the most, unless one is larger: the database's driver copies them.
+    /// Maximum bytes of envelopes of a commit, unless one envelope is larger. Bounds the copies of the database driver.
     pub batch_bytes_max: usize,
-    /// Look-ups of sessions that may wait, of requests that are refused without a transaction; more are refused as
-    /// unavailable.
+    /// Maximum number of session look-ups that wait. More are refused as unavailable.
     pub session_lookups_waiting_max: usize,
-    /// Look-ups of sessions that share one statement at the most.
+    /// Maximum number of session look-ups of a statement.
     pub session_lookups_together_max: usize,
-    /// Identities kept decrypted in memory.
+    /// Maximum tasks on the blocking pool. More wait for a thread.
+    pub blocking_tasks_max: usize,
+    /// Maximum number of cached keys, with their decrypted secrets.
     pub identities_cached_max: usize,
-    /// Sessions and handles remembered.
+    /// Maximum number of cached sessions, of handles, and of rate limits.
     pub hints_cached_max: usize,
-    /// How long an unused identity, session or handle is remembered at the most, to a turn of housekeeping; half as
-    /// long at the least.
+    /// Maximum time for which an unused key, session or handle stays cached, plus one interval of housekeeping. The
+    /// minimum is half of it.
     pub cache_idle: Duration,
 }
 
 impl Settings {
-    /// No channel is sealed under for longer, whatever is set: its row is kept for as long after its last envelope may
-    /// have gone, on whichever node it was sealed.
+    /// Maximum lifetime of a channel, whatever is set. Housekeeping keeps the row of a channel for this time after the
+    /// retention of its envelopes.
     pub const CHANNEL_LIFE_MAX: Duration = Duration::from_hours(1);
 
-    /// How long an idempotent send can be answered again: it is worth as much as its envelope.
-    pub(crate) fn remembered_for(&self) -> Duration {
+    /// Time for which a send is replayed: no longer than its envelope is kept.
+    pub(crate) fn idempotency_kept_for(&self) -> Duration {
         self.idempotency_ttl.min(self.retention)
     }
 }
@@ -102,6 +102,7 @@ impl Default for Settings {
             batch_bytes_max: 4_194_304,
             session_lookups_waiting_max: 4096,
             session_lookups_together_max: 1024,
+            blocking_tasks_max: 512,
             identities_cached_max: 10_000,
             hints_cached_max: 100_000,
             cache_idle: Duration::from_mins(10),

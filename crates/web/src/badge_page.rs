@@ -6,7 +6,7 @@ use actix_web::{
     web,
 };
 use askama::Template;
-use sealpost_api::{Problem, ask, refuse_method};
+use sealpost_api::{Problem, refuse_method};
 use sealpost_domain::{AssessmentMetric, BadgeStatus};
 use sealpost_service::BadgeShown;
 
@@ -26,7 +26,7 @@ async fn badge_page(
     app: web::Data<WebState>,
     id: web::Path<String>,
 ) -> Result<HttpResponse, Problem> {
-    let found = ask(&app.api, move |sealpost| sealpost.show_badge(&id)).await?.0;
+    let found = app.api.sealpost.show_badge(&id).await?;
     let around = |title| Layout { place: app.docs.place(), title, nav: &NAV, here: "" };
     Ok(match &found {
         Some(badge) => {

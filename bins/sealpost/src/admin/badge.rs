@@ -1,7 +1,7 @@
 //! `sealpost admin assess`, `attest` and `badge`.
 
 use sealpost_domain::AssessmentMetrics;
-use sealpost_service::{Attest, Finding};
+use sealpost_service::{AssessmentSource, Attest};
 
 use super::{Desk, Output};
 use crate::{
@@ -16,15 +16,15 @@ pub(super) fn assess(desk: &Desk, output: Output, args: &AssessArgs) -> Result<(
         confidence: args.confidence,
         drift: args.drift,
     };
-    let finding = Finding { by: args.assessor.clone(), reason: args.reason.clone() };
-    output.show(&desk.operator.assess(&args.api_key_id, metrics, &finding)?)
+    let source = AssessmentSource { by: args.assessor.clone(), reason: args.reason.clone() };
+    output.show(&desk.operator.assess(&args.api_key_id, metrics, &source)?)
 }
 
 pub(super) fn attest(desk: &Desk, output: Output, args: &AttestArgs) -> Result<(), Fault> {
     let attest =
         Attest { check: args.check.clone(), valid_until: args.valid_until, failed: args.failed };
-    let finding = Finding { by: args.attester.clone(), reason: args.reason.clone() };
-    output.show(&desk.operator.attest(&args.api_key_id, &attest, &finding)?)
+    let source = AssessmentSource { by: args.attester.clone(), reason: args.reason.clone() };
+    output.show(&desk.operator.attest(&args.api_key_id, &attest, &source)?)
 }
 
 pub(super) fn run(desk: &Desk, output: Output, command: &C) -> Result<(), Fault> {

@@ -7,9 +7,13 @@ use actix_web::{
     web,
 };
 use futures_util::future::LocalBoxFuture;
-use sealpost_service::{Body, Credentials, KeyNamed};
+use sealpost_domain::Refusal;
+use sealpost_service::{Credentials, KeyNamed};
 
 use super::{ApiState, Problem, body, body_memory::Share, fields::Fields};
+
+/// A request's body, or its fault: the service judges the body after it has admitted the request.
+pub(crate) type Body<T> = Result<T, Refusal>;
 
 /// A request that may show a session token and names no key.
 pub(crate) struct Visitor {

@@ -34,15 +34,13 @@ pub(crate) use status_list::status_list;
 pub(crate) use validate_compliance::validate_compliance;
 pub(crate) use verify_badge::verify_badge;
 
-use actix_web::{
-    CustomizeResponder, Responder as _,
-    web::{self, Json},
-};
-use sealpost_service::{Error, Limited, Sealpost};
+use actix_web::{CustomizeResponder, Responder as _, web::Json};
+use sealpost_service::{Caller, Credentials, Limited, Purpose};
 use serde::Serialize;
 
 use super::{
     ApiState, Problem,
+    caller::Body,
     rate_limit::{Counted, RateLimit},
 };
 
@@ -52,23 +50,30 @@ type Answer<T> = Result<Json<T>, Problem>;
 /// The answer to a request that acts as a key: it says where that key's limits stand.
 type LimitedAnswer<T> = Result<CustomizeResponder<Json<T>>, Problem>;
 
-/// Runs a use case that blocks on a thread that may.
-pub async fn ask<T: Send + 'static>(
+/// Authenticates a request that acts as a key, and runs its use case. A faulty body is rejected in its place.
+async fn answer_as_key<I, T>(
     app: &ApiState,
-    use_case: impl FnOnce(&Sealpost) -> Result<T, Error> + Send + 'static,
-) -> Answer<T> {
-    let sealpost = std::sync::Arc::clone(&app.sealpost);
-    let done = web::block(move || use_case(&sealpost)).await.map_err(Problem::lost)?;
-    Ok(Json(done?))
+    credentials: &Credentials,
+    purpose: Purpose,
+    body: Body<I>,
+    use_case: impl AsyncFnOnce(&Caller, I) -> Limited<T>,
+) -> Result<Limited<T>, Problem> {
+    let caller = app.sealpost.authenticate(credentials).await?;
+    Ok(match body {
+        Ok(input) => use_case(&caller, input).await,
+        Err(refusal) => app.sealpost.reject(&caller, purpose, refusal).await,
+    })
 }
 
-/// The same for a use case that acts as a key.
-async fn ask_as_key<T: Serialize + Send + 'static>(
+/// The same, as a response.
+async fn ask_as_key<I, T: Serialize>(
     app: &ApiState,
-    use_case: impl FnOnce(&Sealpost) -> Limited<T> + Send + 'static,
+    credentials: &Credentials,
+    purpose: Purpose,
+    body: Body<I>,
+    use_case: impl AsyncFnOnce(&Caller, I) -> Limited<T>,
 ) -> LimitedAnswer<T> {
-    let sealpost = std::sync::Arc::clone(&app.sealpost);
-    let done = web::block(move || use_case(&sealpost)).await.map_err(Problem::lost)?;
+    let done = answer_as_key(app, credentials, purpose, body, use_case).await?;
     limited(done, Counted::Requests)
 }
 

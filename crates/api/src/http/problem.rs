@@ -5,7 +5,6 @@ use std::{fmt, time::Duration};
 use actix_web::{
     HttpResponse, ResponseError,
     body::BoxBody,
-    error::BlockingError,
     http::{
         Method, StatusCode,
         header::{self, HeaderValue},
@@ -269,13 +268,6 @@ impl fmt::Display for Problem {
 impl<E: Into<Error>> From<E> for Problem {
     fn from(error: E) -> Self {
         Self::Service { error: error.into(), limits: None }
-    }
-}
-
-impl Problem {
-    /// A handler's thread that did not come back.
-    pub(crate) fn lost(_error: BlockingError) -> Self {
-        Self::Lost
     }
 }
 

@@ -17,9 +17,8 @@ use actix_web::{
     web,
 };
 use sealpost_domain::Timestamp;
-use sealpost_service::Body;
 
-use super::{ApiState, Problem, client_address::client_address};
+use super::{ApiState, Problem, caller::Body, client_address::client_address};
 
 /// Counts requests in a minute of UTC, by whose they are.
 pub struct Throttle<Who = IpAddr> {

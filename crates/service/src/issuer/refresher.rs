@@ -1,5 +1,5 @@
-//! Looks for new issuer keys every other second. A thread of its own: housekeeping may be busy for longer than a new key
-//! waits before it signs.
+//! A thread that loads new issuer keys every two seconds. Separate from housekeeping: a task can take longer than
+//! the delay before a new key signs.
 
 use std::{
     error::Error as _,
@@ -12,42 +12,42 @@ use std::{
     time::Duration,
 };
 
-use super::Issuer;
+use super::signer::Issuer;
 
-/// Keeps an issuer's knowledge fresh until it is stopped or dropped.
+/// Refreshes an issuer until it is stopped or dropped.
 pub struct Refresher(Mutex<Option<(Sender<()>, JoinHandle<()>)>>);
 
 impl Refresher {
-    /// Begins.
+    /// Starts the thread.
     pub fn start(issuer: Arc<Issuer>) -> io::Result<Self> {
         let (stop, stopped) = channel();
         let thread = thread::Builder::new().name("issuer".to_owned()).spawn(move || {
-            let mut is_stale = false;
+            let mut has_failed = false;
             while stopped.recv_timeout(REFRESH_EVERY) == Err(RecvTimeoutError::Timeout) {
-                is_stale = look(&issuer, is_stale);
+                has_failed = refresh(&issuer, has_failed);
             }
         })?;
         Ok(Self(Mutex::new(Some((stop, thread)))))
     }
 
-    /// Ends it.
+    /// Stops the thread.
     pub fn stop(&self) {
         let running = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some((stop, thread)) = running {
             drop(stop);
             if thread.join().is_err() {
-                tracing::error!("the look for issuer keys had panicked");
+                tracing::error!("the thread that loads issuer keys panicked");
             }
         }
     }
 }
 
-/// Whether it failed; that is logged when it begins, not at every look.
-fn look(issuer: &Issuer, was_stale: bool) -> bool {
+/// Returns whether the refresh failed. Logs the first of several failures.
+fn refresh(issuer: &Issuer, had_failed: bool) -> bool {
     let Err(error) = issuer.refresh() else { return false };
-    if !was_stale {
+    if !had_failed {
         let cause = error.source();
-        tracing::warn!(%error, cause, "issuer keys cannot be looked for; the known ones go on");
+        tracing::warn!(%error, cause, "new issuer keys cannot be loaded; the loaded ones stay in use");
     }
     true
 }

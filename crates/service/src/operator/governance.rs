@@ -9,36 +9,36 @@ use sealpost_wallet::random;
 use serde::Serialize;
 use serde_json::json;
 
-use super::{Deed, Operator, OperatorError};
+use super::action::{ActionRecord, Operator, OperatorError};
 
-/// A decision as it stands now.
+/// A governance decision for operators.
 #[derive(Debug, Clone, Serialize)]
 pub struct DecisionShown {
-    /// Whom it is about: a key, an account or a partner.
+    /// A key, an account or a partner.
     pub subject: String,
-    /// What it says.
+    /// Kind, status and reason.
     #[serde(flatten)]
     pub decision: GovernanceReason,
-    /// Who brought it to this status.
+    /// The operator of the last change.
     pub by: String,
 }
 
-/// An account and the partner that it belongs to now.
+/// An account and its partner.
 #[derive(Debug, Clone, Serialize)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names describe the fields")]
 pub struct PartnerAssigned {
     pub account_id: AccountId,
     pub partner: String,
 }
 
 impl Operator {
-    /// Announces a council action; it does not block yet.
+    /// Proposes a council action. A proposed action does not block.
     pub fn propose(
         &self,
         subject: GovernanceSubject,
         reason: &str,
     ) -> Result<DecisionShown, OperatorError> {
-        self.decide(&Step {
+        self.decide(&StatusChange {
             subject,
             kind: GovernanceKind::CouncilAction,
             to: GovernanceStatus::Proposed,
@@ -47,13 +47,13 @@ impl Operator {
         })
     }
 
-    /// Brings a council action into force, proposed before or not.
+    /// Enforces a council action, with or without an earlier proposal.
     pub fn enforce(
         &self,
         subject: GovernanceSubject,
         reason: &str,
     ) -> Result<DecisionShown, OperatorError> {
-        self.decide(&Step {
+        self.decide(&StatusChange {
             subject,
             kind: GovernanceKind::CouncilAction,
             to: GovernanceStatus::Enforced,
@@ -62,13 +62,13 @@ impl Operator {
         })
     }
 
-    /// Ends a council action, proposed or enforced.
+    /// Lifts a proposed or enforced council action.
     pub fn lift(
         &self,
         subject: GovernanceSubject,
         reason: &str,
     ) -> Result<DecisionShown, OperatorError> {
-        self.decide(&Step {
+        self.decide(&StatusChange {
             subject,
             kind: GovernanceKind::CouncilAction,
             to: GovernanceStatus::Lifted,
@@ -77,13 +77,13 @@ impl Operator {
         })
     }
 
-    /// Suspends a partner, and with it every key of its accounts.
+    /// Suspends a partner, and thereby every key of its accounts.
     pub fn suspend_partner(
         &self,
         partner: &PartnerId,
         reason: &str,
     ) -> Result<DecisionShown, OperatorError> {
-        self.decide(&Step {
+        self.decide(&StatusChange {
             subject: GovernanceSubject::Partner(partner.clone()),
             kind: GovernanceKind::PartnerSuspension,
             to: GovernanceStatus::Enforced,
@@ -98,7 +98,7 @@ impl Operator {
         partner: &PartnerId,
         reason: &str,
     ) -> Result<DecisionShown, OperatorError> {
-        self.decide(&Step {
+        self.decide(&StatusChange {
             subject: GovernanceSubject::Partner(partner.clone()),
             kind: GovernanceKind::PartnerSuspension,
             to: GovernanceStatus::Lifted,
@@ -107,53 +107,55 @@ impl Operator {
         })
     }
 
-    /// Makes an account belong to a partner; it leaves the one that it belonged to.
+    /// Assigns an account to a partner, instead of its previous one.
     pub fn assign_partner(
         &self,
         account: &AccountId,
         partner: &PartnerId,
     ) -> Result<PartnerAssigned, OperatorError> {
-        self.act(|tx| {
+        self.perform(|tx| {
             if !tx.set_partner(account, Some(partner))? {
                 return Ok(Err(OperatorError::NotFound("such account")));
             }
             let partner = partner.as_str().to_owned();
             let detail = json!({"partner": partner});
             let assigned = PartnerAssigned { account_id: *account, partner };
-            let deed = Deed { action: "partner.assign", subject: account.to_string(), detail };
-            Ok(Ok((assigned, deed)))
+            let record =
+                ActionRecord { action: "partner.assign", subject: account.to_string(), detail };
+            Ok(Ok((assigned, record)))
         })
     }
 
-    fn decide(&self, step: &Step<'_>) -> Result<DecisionShown, OperatorError> {
+    fn decide(&self, change: &StatusChange<'_>) -> Result<DecisionShown, OperatorError> {
         let now = self.clock.now();
         let fresh_id = DecisionId::new(now, random()?);
-        self.act(|tx| {
-            if let Err(missing) = require_subject(tx, step)? {
+        self.perform(|tx| {
+            if let Err(missing) = require_subject(tx, change)? {
                 return Ok(Err(missing));
             }
-            let open = tx.open_decisions(&step.subject)?;
-            let open = open.into_iter().find(|decision| decision.reason.kind == step.kind);
+            let open = tx.open_decisions(&change.subject)?;
+            let open = open.into_iter().find(|decision| decision.reason.kind == change.kind);
             let from = open.as_ref().map(|decision| decision.reason.status);
-            if let Err(pointless) = step.check(from) {
-                return Ok(Err(pointless));
+            if let Err(refused) = change.check(from) {
+                return Ok(Err(refused));
             }
-            let decision = step.decision(open.as_ref().map_or(fresh_id, |open| open.id), now, self);
+            let decision =
+                change.decision(open.as_ref().map_or(fresh_id, |open| open.id), now, self);
             match open {
                 Some(_) => tx.update_decision(&decision)?,
                 None => tx.insert_decision(&decision)?,
             }
-            let subject = step.subject.to_string();
-            let detail = json!({"from": from, "reason": step.reason});
-            let deed = Deed { action: step.action, subject: subject.clone(), detail };
+            let subject = change.subject.to_string();
+            let detail = json!({"from": from, "reason": change.reason});
+            let record = ActionRecord { action: change.action, subject: subject.clone(), detail };
             let GovernanceDecision { reason, by, .. } = decision;
-            Ok(Ok((DecisionShown { subject, decision: reason, by }, deed)))
+            Ok(Ok((DecisionShown { subject, decision: reason, by }, record)))
         })
     }
 }
 
-/// Where a decision is to be brought.
-struct Step<'a> {
+/// A change of a decision's status.
+struct StatusChange<'a> {
     subject: GovernanceSubject,
     kind: GovernanceKind,
     to: GovernanceStatus,
@@ -161,7 +163,7 @@ struct Step<'a> {
     action: &'static str,
 }
 
-impl Step<'_> {
+impl StatusChange<'_> {
     fn check(&self, from: Option<GovernanceStatus>) -> Result<(), OperatorError> {
         use GovernanceStatus as S;
         match (from, self.to) {
@@ -199,13 +201,15 @@ impl Step<'_> {
 
 fn require_subject(
     tx: &mut dyn Tx,
-    step: &Step<'_>,
+    change: &StatusChange<'_>,
 ) -> Result<Result<(), OperatorError>, StoreError> {
-    let (exists, what) = match &step.subject {
+    let (exists, what) = match &change.subject {
         GovernanceSubject::Account(id) => (tx.lock_account(id)?, "such account"),
         GovernanceSubject::Key(id) => (tx.lock_key(id)?.is_some(), "such API key"),
-        // Its last account may have left it since it was suspended.
-        GovernanceSubject::Partner(_) if step.to == GovernanceStatus::Lifted => return Ok(Ok(())),
+        // A suspended partner may have lost its last account.
+        GovernanceSubject::Partner(_) if change.to == GovernanceStatus::Lifted => {
+            return Ok(Ok(()));
+        }
         GovernanceSubject::Partner(id) => {
             (tx.count_accounts_of(id)? > 0, "account of this partner")
         }

@@ -1,4 +1,4 @@
-//! Whether a node is alive: its threads are watched.
+//! Liveness: a node watches its threads.
 
 use std::{
     sync::Arc,
@@ -34,13 +34,13 @@ fn a_node_whose_housekeeper_panicked_is_not_alive() {
 }
 
 #[test]
-fn a_node_that_was_stopped_is_no_matter_for_a_restart() {
+fn a_stopped_node_counts_as_alive() {
     let world = World::new();
     world.sealpost.stop();
     assert!(world.sealpost.is_alive());
 }
 
-/// A thread ends a moment after its panic is told.
+/// A thread ends a moment after its panic is reported.
 #[track_caller]
 fn ended(is_alive: impl Fn() -> bool) {
     let until = Instant::now() + Duration::from_secs(20);
@@ -54,7 +54,7 @@ fn broken(world: &World) -> Arc<Broken> {
     Arc::new(Broken(Arc::clone(&world.database)))
 }
 
-/// Who writes panics.
+/// A database that panics on every write.
 struct Broken(Arc<Database>);
 
 impl Store for Broken {

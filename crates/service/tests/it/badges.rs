@@ -1,4 +1,4 @@
-//! Badges, seen from their holders, from verifiers and from operators.
+//! Badges, from the side of holders, verifiers and operators.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use sealpost_domain::{
     ApiKeyId, AssessmentMetrics, BadgeStatus, Code, GovernanceSubject, ports::Store as _,
 };
 use sealpost_service::{
-    BadgeVerdict, Credentials, DryRun, Finding, Issue, Issued, IssuedBadge, Settings,
+    AssessmentSource, BadgeVerdict, Credentials, DryRun, Issue, Issued, IssuedBadge, Settings,
 };
 use sealpost_wallet::IssuerSecret;
 use serde_json::Value;
@@ -21,7 +21,7 @@ pub(crate) fn id(who: &Credentials) -> ApiKeyId {
 pub(crate) fn assess(world: &World, who: &Credentials, of: [&str; 4]) {
     let [clarity, coherence, confidence, drift] = of.map(|text| text.parse().unwrap());
     let metrics = AssessmentMetrics { clarity, coherence, confidence, drift };
-    world.operator().assess(&id(who), metrics, &Finding::default()).unwrap();
+    world.operator().assess(&id(who), metrics, &AssessmentSource::default()).unwrap();
     world.clock.advance(Duration::from_millis(1));
 }
 
@@ -75,7 +75,7 @@ fn a_badge_is_issued_on_the_newest_assessment() {
 }
 
 #[test]
-fn a_credential_names_the_key_and_the_did_only_where_its_holder_wishes_so() {
+fn a_credential_names_the_did_only_if_the_holder_asks() {
     let world = World::new();
     let alice = world.newcomer(None);
     assess(&world, &alice, GOOD);
@@ -95,7 +95,7 @@ fn a_credential_names_the_key_and_the_did_only_where_its_holder_wishes_so() {
 }
 
 #[test]
-fn a_badge_holds_until_its_time_or_until_it_is_taken_back() {
+fn a_badge_is_valid_until_its_expiry_or_revocation() {
     let world = World::new();
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
     assess(&world, &alice, GOOD);
@@ -109,7 +109,7 @@ fn a_badge_holds_until_its_time_or_until_it_is_taken_back() {
     assert_eq!((shown.status, shown.revoked_at.is_some()), (BadgeStatus::Revoked, true));
     assert_eq!(other.expires_at.since(other.issued_at), Settings::default().badge_ttl);
 
-    // Issued at the beginning of this second, so over at the beginning of that one.
+    // Issued at the beginning of this second, so it expires at the beginning of that one.
     let span = other.expires_at.since(other.issued_at);
     world.clock.advance(span.saturating_sub(Duration::from_secs(1)));
     let bob = world.log_in_again(&bob);
@@ -120,7 +120,7 @@ fn a_badge_holds_until_its_time_or_until_it_is_taken_back() {
 }
 
 #[test]
-fn what_this_service_did_not_sign_as_a_badge_is_invalid() {
+fn a_credential_without_the_services_signature_is_invalid() {
     let (world, elsewhere) = (World::new(), World::new());
     let (alice, mallory) = (world.newcomer(None), elsewhere.newcomer(None));
     assess(&world, &alice, GOOD);
@@ -144,7 +144,7 @@ fn what_this_service_did_not_sign_as_a_badge_is_invalid() {
 }
 
 #[test]
-fn a_badge_is_its_own_subjects_whoever_signs_that_it_is_anothers() {
+fn a_signed_credential_with_another_subject_is_invalid() {
     let world = World::new();
     let (alice, mallory) = (world.newcomer(None), world.newcomer(None));
     assess(&world, &alice, GOOD);
@@ -179,7 +179,7 @@ fn old_badges_verify_after_the_issuer_has_rotated() {
 }
 
 #[test]
-fn governance_blocks_issue_and_nothing_else_and_all_are_counted() {
+fn governance_blocks_only_the_issue_and_all_requests_are_counted() {
     let world = World::new();
     let alice = world.newcomer(None);
     assess(&world, &alice, GOOD);
@@ -198,7 +198,7 @@ fn governance_blocks_issue_and_nothing_else_and_all_are_counted() {
 }
 
 #[test]
-fn a_dry_run_tells_everything_that_would_be_refused_and_issues_nothing() {
+fn a_dry_run_reports_every_refusal_and_issues_nothing() {
     let world = World::with(Settings { badges_per_key_max: 1, ..Settings::default() });
     let alice = world.newcomer(None);
     let asked = || Issue { jurisdiction: Some("us".to_owned()), ..Issue::default() };
@@ -217,7 +217,7 @@ fn a_dry_run_tells_everything_that_would_be_refused_and_issues_nothing() {
 }
 
 #[test]
-fn a_status_list_is_made_anew_after_two_seconds_and_when_the_clock_is_set_back() {
+fn a_status_list_is_signed_again_after_two_seconds_in_either_direction_of_the_clock() {
     let world = World::new();
     let alice = world.newcomer(None);
     assess(&world, &alice, GOOD);
@@ -251,12 +251,12 @@ fn a_revoked_key_keeps_the_status_of_its_badges() {
 }
 
 #[test]
-fn findings_are_in_the_audit_trail_with_who_found_them() {
+fn assessments_are_in_the_audit_trail_with_their_source() {
     let world = World::new();
     let alice = world.newcomer(None);
     let metrics = GOOD.map(|text| text.parse().unwrap());
     let [clarity, coherence, confidence, drift] = metrics;
-    let finding = Finding { by: Some("Lab 7".to_owned()), reason: "yearly".to_owned() };
+    let finding = AssessmentSource { by: Some("Lab 7".to_owned()), reason: "yearly".to_owned() };
     let metrics = AssessmentMetrics { clarity, coherence, confidence, drift };
     let shown = world.operator().assess(&id(&alice), metrics, &finding).unwrap();
     assert_eq!((shown.assessor.as_str(), shown.reason.as_str()), ("Lab 7", "yearly"));

@@ -1,4 +1,4 @@
-//! The channel suite: when channels begin and end, and that whatever was acknowledged opens.
+//! The channel suite: begin and end of channels. Every acknowledged envelope opens.
 
 use std::{
     future::{Future as _, poll_fn},
@@ -7,12 +7,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::support::{World, refusal};
+use crate::{
+    client::Client,
+    support::{World, refusal},
+};
 use sealpost_domain::{
     ApiKeyId, Code, EnvelopeId, GovernanceSubject, IdempotencyKey, Refusal, Suite, Timestamp,
     ports::{Durability, Store, Tx},
 };
-use sealpost_service::{Credentials, Error, Sealpost, Send, Sent, Settings};
+use sealpost_service::{Credentials, Error, Send, Sent, Settings};
 
 const END_OF_TIME: Timestamp = Timestamp::from_millis(1 << 47);
 const ALGORITHM: &str = "HPKE-XWing-Export-HKDF-SHA256-AES-256-GCM-Ed25519";
@@ -30,11 +33,11 @@ fn message(to: &Credentials, name: Option<&str>) -> Send {
     Send { to: id(to).to_string(), message: "hello".to_owned(), idempotency_key }
 }
 
-async fn send(node: &Sealpost, from: &Credentials, to: &Credentials) -> Result<Sent, Error> {
+async fn send(node: &Client, from: &Credentials, to: &Credentials) -> Result<Sent, Error> {
     node.send(from, Ok(message(to, None))).await.result
 }
 
-/// Sends, and checks that the recipient can open it.
+/// Sends, and checks that the recipient can open the envelope.
 async fn deliver(world: &World, from: &Credentials, to: &Credentials) -> EnvelopeId {
     let sent = send(&world.sealpost, from, to).await.unwrap();
     assert_eq!(sent.encryption.algorithm, ALGORITHM);
@@ -42,12 +45,12 @@ async fn deliver(world: &World, from: &Credentials, to: &Credentials) -> Envelop
     sent.envelope_id
 }
 
-fn check_opens(node: &Sealpost, who: &Credentials, id: EnvelopeId) {
+fn check_opens(node: &Client, who: &Credentials, id: EnvelopeId) {
     let opened = node.open(who, &Ok(id.to_string())).result.unwrap();
     assert_eq!((opened.message.as_str(), opened.encryption.algorithm), ("hello", ALGORITHM));
 }
 
-/// How many channels are stored: as many as could be purged, which is then taken back.
+/// Number of stored channels, as the number of rows that a purge would delete. Rolls the purge back.
 fn channels(world: &World) -> u64 {
     let mut tx = world.database.begin(Durability::Relaxed).unwrap();
     tx.purge_envelopes(END_OF_TIME, 1_000_000).unwrap();
@@ -55,7 +58,7 @@ fn channels(world: &World) -> u64 {
 }
 
 #[tokio::test]
-async fn envelopes_of_a_pair_share_a_channel_until_its_time_is_over() {
+async fn envelopes_of_a_pair_share_a_channel_until_it_expires() {
     let world = World::with(settings());
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
     for _ in 0..3 {
@@ -71,7 +74,7 @@ async fn envelopes_of_a_pair_share_a_channel_until_its_time_is_over() {
 }
 
 #[tokio::test]
-async fn every_pair_and_every_direction_has_its_own() {
+async fn every_pair_and_direction_has_a_channel_of_its_own() {
     let world = World::with(settings());
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
     for (number, (from, to)) in
@@ -85,7 +88,7 @@ async fn every_pair_and_every_direction_has_its_own() {
 }
 
 #[tokio::test]
-async fn a_channel_seals_so_many_envelopes_and_no_more() {
+async fn a_channel_seals_a_limited_number_of_envelopes() {
     let world = World::with(Settings { channel_envelopes_max: 3, ..settings() });
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
     for (sent, expected) in [(1, 1), (2, 1), (3, 1), (4, 2), (5, 2), (6, 2), (7, 3)] {
@@ -95,7 +98,7 @@ async fn a_channel_seals_so_many_envelopes_and_no_more() {
 }
 
 #[tokio::test]
-async fn where_no_channel_may_seal_anything_a_send_is_refused_and_nothing_is_stored() {
+async fn a_limit_of_zero_envelopes_refuses_sends_and_stores_nothing() {
     let world = World::with(Settings { channel_envelopes_max: 0, ..settings() });
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
     let refused = refusal(send(&world.sealpost, &alice, &bob).await);
@@ -103,14 +106,14 @@ async fn where_no_channel_may_seal_anything_a_send_is_refused_and_nothing_is_sto
 }
 
 #[tokio::test]
-async fn what_was_sealed_opens_after_a_restart_and_on_every_node() {
+async fn an_envelope_opens_after_a_restart_and_on_every_node() {
     let world = World::with(settings());
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
     let envelope = deliver(&world, &alice, &bob).await;
     world.sealpost.stop();
     let node = world.another_node(Settings { suite: Suite::Classic, ..Settings::default() });
     check_opens(&node, &bob, envelope);
-    // A node knows the secrets of its own channels alone, so after a restart there is a new one.
+    // A node has only the secrets of its own channels, so a restart opens a new channel.
     let node = world.another_node(settings());
     let sent = send(&node, &alice, &bob).await.unwrap();
     check_opens(&node, &bob, sent.envelope_id);
@@ -118,7 +121,7 @@ async fn what_was_sealed_opens_after_a_restart_and_on_every_node() {
     assert_eq!(channels(&world), 2);
 }
 
-/// The state of either key, seen by any send, ends every channel that it is part of.
+/// A send that finds either key in another state ends all channels of that key.
 #[tokio::test]
 async fn a_key_in_another_state_ends_its_channels() {
     for deactivates_sender in [true, false] {
@@ -140,9 +143,9 @@ async fn a_key_in_another_state_ends_its_channels() {
     }
 }
 
-/// An opening that is refused ends them too.
+/// A refused opening ends them too.
 #[tokio::test]
-async fn a_key_that_is_seen_in_another_state_at_an_opening_ends_its_channels() {
+async fn an_opening_that_finds_a_key_in_another_state_ends_its_channels() {
     let world = World::with(settings());
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
     let envelope = deliver(&world, &alice, &bob).await.to_string();
@@ -154,7 +157,7 @@ async fn a_key_that_is_seen_in_another_state_at_an_opening_ends_its_channels() {
 }
 
 #[tokio::test]
-async fn a_rotated_recipient_is_sealed_to_anew_and_what_came_before_opens() {
+async fn a_rotated_recipient_gets_a_new_channel_and_earlier_envelopes_open() {
     let world = World::with(settings());
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
     let before = deliver(&world, &alice, &bob).await;
@@ -167,7 +170,7 @@ async fn a_rotated_recipient_is_sealed_to_anew_and_what_came_before_opens() {
 }
 
 #[tokio::test]
-async fn what_was_sealed_to_a_revoked_key_opens_no_more() {
+async fn an_envelope_to_a_revoked_key_does_not_open() {
     let world = World::with(settings());
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
     let envelope = deliver(&world, &alice, &bob).await.to_string();
@@ -178,9 +181,9 @@ async fn what_was_sealed_to_a_revoked_key_opens_no_more() {
     assert_eq!((refused.code(), refused.field()), (Code::KeyInactive, Some("to")));
 }
 
-/// The sender's revocation takes nothing from the recipient, whose key the channel is to.
+/// The recipient keeps what a revoked sender sent: the channel is sealed to the recipient's key.
 #[tokio::test]
-async fn what_a_revoked_key_had_sent_opens() {
+async fn an_envelope_of_a_revoked_sender_opens() {
     let world = World::with(settings());
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
     let envelope = deliver(&world, &alice, &bob).await;
@@ -190,9 +193,9 @@ async fn what_a_revoked_key_had_sent_opens() {
     check_opens(&world.another_node(settings()), &bob, envelope);
 }
 
-/// A channel is begun before it is known whether its first envelope will be stored.
+/// A channel is opened before its first envelope is stored, and that envelope may be refused.
 #[tokio::test]
-async fn a_channel_whose_first_sends_were_not_stored_comes_with_the_first_that_is() {
+async fn a_channel_is_stored_with_its_first_stored_envelope() {
     let world = World::with(settings());
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
     world.operator().enforce(GovernanceSubject::Key(id(&bob)), "because").unwrap();
@@ -203,7 +206,7 @@ async fn a_channel_whose_first_sends_were_not_stored_comes_with_the_first_that_i
     deliver(&world, &alice, &bob).await;
     assert_eq!(channels(&world), 1);
 
-    // An answer that was remembered stores nothing either, and says nothing of this node's channel.
+    // A replayed response stores nothing and does not mark the channel as stored.
     let once = message(&bob, Some("once"));
     let first = world.sealpost.send(&alice, Ok(once)).await.result.unwrap();
     let node = world.another_node(settings());
@@ -215,9 +218,9 @@ async fn a_channel_whose_first_sends_were_not_stored_comes_with_the_first_that_i
     assert_eq!(channels(&world), 2);
 }
 
-/// Sends that wait for the same commit all bring the channel along; it is stored once.
+/// Every send of the same commit carries the channel; the channel is stored once.
 #[tokio::test]
-async fn sends_at_the_same_time_share_a_new_channel() {
+async fn concurrent_sends_share_a_new_channel() {
     let world = World::with(settings());
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
     let sends = (0..8).map(|_| send(&world.sealpost, &alice, &bob));
@@ -240,9 +243,9 @@ async fn sends_at_the_same_time_share_a_new_channel() {
     }
 }
 
-/// What cannot be remembered any more is begun anew, however small the memory.
+/// A channel that does not fit into the cache is opened again, however small the cache.
 #[tokio::test]
-async fn no_more_channels_are_kept_in_memory_than_may_be() {
+async fn the_number_of_cached_channels_is_limited() {
     let world = World::with(Settings { channels_cached_max: 1, ..settings() });
     let [alice, bob, carol] = [(); 3].map(|()| world.newcomer(None));
     for (to, expected) in [(&bob, 1), (&bob, 1), (&carol, 2), (&bob, 3), (&bob, 3)] {
@@ -258,7 +261,7 @@ async fn no_more_channels_are_kept_in_memory_than_may_be() {
 }
 
 #[tokio::test]
-async fn channels_go_after_their_last_envelope_may_have_gone() {
+async fn a_channel_is_purged_after_its_last_envelope() {
     let hour = Duration::from_hours(1);
     let every = Duration::from_millis(5);
     let settings = Settings { retention: 24 * hour, housekeeping_every: every, ..settings() };
@@ -268,7 +271,7 @@ async fn channels_go_after_their_last_envelope_may_have_gone() {
     world.clock.advance(Duration::from_millis(599_999));
     let last = deliver(&world, &alice, &bob).await;
     assert_eq!(channels(&world), 1);
-    // A millisecond after the first has had its time.
+    // One millisecond after the first channel has expired.
     world.clock.advance((24 * hour).saturating_sub(Duration::from_millis(599_998)));
     eventually(&world, |tx| tx.find_envelope(&first, &id(&bob)).unwrap().is_none());
     assert_eq!(channels(&world), 1);
@@ -279,12 +282,12 @@ async fn channels_go_after_their_last_envelope_may_have_gone() {
     eventually(&world, |tx| tx.purge_channels(END_OF_TIME, Duration::ZERO, 9).unwrap() == 0);
 }
 
-/// Looks until housekeeping has been there.
+/// Waits for housekeeping.
 fn eventually(world: &World, mut is_so: impl FnMut(&mut dyn Tx) -> bool) {
     let until = Instant::now() + Duration::from_mins(1);
     while !is_so(&mut *world.database.begin(Durability::Relaxed).unwrap()) {
         assert!(Instant::now() < until, "not in time");
-        // Whoever looks takes the turn to write, which housekeeping needs over a thousand times.
+        // The check takes the write lock, which housekeeping needs over a thousand times.
         thread::sleep(Duration::from_millis(20));
     }
 }

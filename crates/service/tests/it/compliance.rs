@@ -1,9 +1,11 @@
-//! Compliance circuits, on attestations that operators record.
+//! Compliance circuits, on recorded attestations.
 
 use std::{sync::Arc, time::Duration};
 
 use sealpost_domain::{CheckName, CheckStatus, Code, Timestamp};
-use sealpost_service::{Attest, Credentials, Finding, Validate, built_in_circuits, parse_circuits};
+use sealpost_service::{
+    AssessmentSource, Attest, Credentials, Validate, built_in_circuits, parse_circuits,
+};
 
 use crate::{
     badges::id,
@@ -13,7 +15,7 @@ use crate::{
 fn attest(world: &World, who: &Credentials, check: &str, until: Option<Timestamp>, failed: bool) {
     let check = CheckName::parse(check).unwrap();
     let attest = Attest { check, valid_until: until, failed };
-    world.operator().attest(&id(who), &attest, &Finding::default()).unwrap();
+    world.operator().attest(&id(who), &attest, &AssessmentSource::default()).unwrap();
     world.clock.advance(Duration::from_millis(1));
 }
 
@@ -21,7 +23,7 @@ fn asked(jurisdiction: &str) -> Validate {
     Validate { jurisdiction: jurisdiction.to_owned(), dry_run: false }
 }
 
-/// The checks of the circuit, as they stand.
+/// The checks of the circuit.
 fn standing(world: &World, who: &Credentials, jurisdiction: &str) -> Vec<(String, CheckStatus)> {
     let tried = Validate { dry_run: true, ..asked(jurisdiction) };
     let validated = world.sealpost.validate(who, &Ok(tried)).result.unwrap();
@@ -60,7 +62,7 @@ fn validate_explains_every_check() {
     let validated = world.sealpost.validate(&alice, &Ok(asked("eu"))).result.unwrap();
     assert!(validated.report.passed && validated.tried.is_none());
 
-    // The screening counts for 30 days, the rest for longer.
+    // The screening is valid for 30 days, the others for longer.
     world.clock.advance(Duration::from_hours(30 * 24));
     let alice = world.log_in_again(&alice);
     let expired = standing(&world, &alice, "EU");
@@ -80,7 +82,7 @@ fn an_unknown_jurisdiction_lists_the_known_ones() {
 }
 
 #[test]
-fn other_circuits_count_from_the_next_request_on() {
+fn replaced_circuits_hold_from_the_next_request() {
     let world = World::new();
     let alice = world.newcomer(None);
     attest(&world, &alice, "seat", None, false);

@@ -1,4 +1,4 @@
-//! The service in its own name.
+//! The service's own keys.
 
 use std::{sync::Arc, time::Duration};
 
@@ -25,7 +25,7 @@ fn open(world: &World) -> Result<Issuer, Error> {
     Issuer::open(store, Arc::clone(&world.keyring), clock, did)
 }
 
-/// The published keys, checked for their form.
+/// The published keys, with their form checked.
 fn published(issuer: &Issuer) -> Vec<VerifyingKey> {
     let document = json!(issuer.did_document());
     assert_eq!(document["id"], "did:web:seal.example.org");
@@ -49,7 +49,7 @@ fn published(issuer: &Issuer) -> Vec<VerifyingKey> {
     methods.iter().map(key).collect()
 }
 
-/// Which of the published keys signs now.
+/// The current signing key.
 fn signing(issuer: &Issuer) -> usize {
     let signature = Signature::from_bytes(&issuer.sign_event(b"content"));
     let keys = published(issuer);
@@ -58,7 +58,7 @@ fn signing(issuer: &Issuer) -> usize {
 }
 
 #[test]
-fn every_start_finds_the_key_that_the_first_made() {
+fn every_start_loads_the_key_of_the_first_start() {
     let world = World::new();
     let (first, second) = (open(&world).unwrap(), open(&world).unwrap());
     assert_eq!(published(&first).len(), 1);
@@ -67,7 +67,7 @@ fn every_start_finds_the_key_that_the_first_made() {
 }
 
 #[test]
-fn a_new_key_is_published_at_once_and_signs_when_its_time_has_come() {
+fn a_new_key_is_published_at_once_and_signs_later() {
     let world = World::new();
     let (here, there) = (open(&world).unwrap(), open(&world).unwrap());
     let statuses = || {
@@ -115,7 +115,7 @@ fn keys_survive_a_new_key_encryption_key() {
 }
 
 #[test]
-fn a_public_key_that_somebody_slipped_in_is_not_published() {
+fn a_replaced_public_key_is_not_published() {
     let world = World::new();
     let issuer = open(&world).unwrap();
     world.operator().rotate_issuer(&world.keyring).unwrap();

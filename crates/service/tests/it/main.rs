@@ -1,4 +1,4 @@
-//! The service on real databases, seen from its callers and its operators.
+//! The service on real databases, from the side of callers and operators.
 #![expect(
     clippy::expect_used,
     clippy::indexing_slicing,
@@ -9,18 +9,15 @@
 
 mod alive;
 mod badges;
+mod caller;
 mod channels;
-mod clocks;
+mod client;
 mod compliance;
+mod housekeeping;
 mod issuer;
-mod kept;
-mod logging_in;
-mod looking;
-mod lookups;
-mod managing;
 mod model;
 mod operators;
 mod owner;
 mod support;
-mod turned_away;
 mod use_cases;
+mod webhooks;

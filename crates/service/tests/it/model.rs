@@ -1,5 +1,5 @@
-//! The whole service, driven by random operations and compared with a model that is too simple to be wrong; and its
-//! promises under concurrency.
+//! Tests of the whole service: random operations, compared with a model that is too simple to be wrong; and guarantees
+//! under concurrency.
 #![expect(clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 mod concurrency;
@@ -20,7 +20,7 @@ use self::{
 };
 use crate::support::World;
 
-/// What fails is kept beside this file and tried first from then on.
+/// Failing cases are stored beside this file and run first.
 fn cases(cases: u32) -> Config {
     let kept = FileFailurePersistence::Direct("tests/it/model/failures.txt");
     Config {
@@ -35,7 +35,7 @@ proptest! {
     #![proptest_config(cases(48))]
 
     #[test]
-    fn every_answer_is_what_the_model_says_on_sqlite(ops in ops()) {
+    fn every_response_equals_the_model_on_sqlite(ops in ops()) {
         run(World::with(run::settings()), CLASSIC, &ops).map_err(TestCaseError::fail)?;
     }
 }
@@ -44,7 +44,7 @@ proptest! {
     #![proptest_config(cases(16))]
 
     #[test]
-    fn every_answer_is_what_the_model_says_with_channels_on_sqlite(ops in ops()) {
+    fn every_response_equals_the_model_with_channels_on_sqlite(ops in ops()) {
         run(World::with(run::with_channels()), CHANNEL, &ops).map_err(TestCaseError::fail)?;
     }
 }
@@ -53,7 +53,7 @@ proptest! {
     #![proptest_config(cases(8))]
 
     #[test]
-    fn every_answer_is_what_the_model_says_with_channels_on_postgres(ops in ops()) {
+    fn every_response_equals_the_model_with_channels_on_postgres(ops in ops()) {
         run(World::on_postgres(run::with_channels()), CHANNEL, &ops).map_err(TestCaseError::fail)?;
     }
 }
@@ -62,7 +62,7 @@ proptest! {
     #![proptest_config(cases(16))]
 
     #[test]
-    fn every_answer_is_what_the_model_says_on_postgres(ops in ops()) {
+    fn every_response_equals_the_model_on_postgres(ops in ops()) {
         run(World::on_postgres(run::settings()), CLASSIC, &ops).map_err(TestCaseError::fail)?;
     }
 }

@@ -1,4 +1,4 @@
-//! Operators' acts, and what callers see of them.
+//! Admin actions, and their effect on callers.
 
 use std::{
     thread,
@@ -59,7 +59,7 @@ async fn a_deactivated_key_neither_sends_nor_receives_until_it_is_reactivated() 
 }
 
 #[tokio::test]
-async fn revocation_takes_everything_and_the_handle_waits_for_its_account() {
+async fn a_revocation_deletes_everything_and_reserves_the_handle_for_its_account() {
     let world = World::new();
     let (alice, bob) = (world.newcomer(None), world.newcomer(Some("bob")));
     register(&world, &bob);
@@ -95,7 +95,7 @@ async fn after_a_rotation_old_and_new_envelopes_open_and_the_did_stays() {
 }
 
 #[tokio::test]
-async fn governance_blocks_what_the_contract_lists_and_nothing_else() {
+async fn governance_blocks_exactly_the_requests_of_the_contract() {
     let world = World::new();
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
     let operator = world.operator();
@@ -134,7 +134,7 @@ async fn a_suspended_partner_blocks_the_keys_of_its_accounts() {
 }
 
 #[tokio::test]
-async fn a_hammering_client_is_refused_from_memory_until_a_better_plan_holds() {
+async fn a_cached_rate_limit_refuses_until_a_larger_plan_holds() {
     let world = World::new();
     let alice = world.newcomer(None);
     let answer = loop {
@@ -145,7 +145,7 @@ async fn a_hammering_client_is_refused_from_memory_until_a_better_plan_holds() {
     };
     assert_eq!(answer.limits.unwrap().report().minute.remaining, 0);
 
-    // Somebody else holds the database for writing: only what is answered from memory is answered at all.
+    // Another writer holds the database: only cached refusals are possible.
     let writing = world.database.begin(Durability::Durable).unwrap();
     let from_memory = world.sealpost.status(&alice, &Ok(()));
     assert_eq!(refusal(from_memory.result).code(), Code::RateLimitExceeded);
@@ -159,7 +159,7 @@ async fn a_hammering_client_is_refused_from_memory_until_a_better_plan_holds() {
 }
 
 #[tokio::test]
-async fn an_idempotent_send_is_stored_once_and_forgotten_after_a_day() {
+async fn an_idempotent_send_is_stored_once_and_its_key_expires_after_a_day() {
     let settings = Settings { housekeeping_every: Duration::from_millis(5), ..Settings::default() };
     let world = World::with(settings);
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
@@ -175,7 +175,7 @@ async fn an_idempotent_send_is_stored_once_and_forgotten_after_a_day() {
     let other = world.sealpost.send(&alice, Ok(request("hullo"))).await.result;
     assert_eq!(refusal(other), Refusal::IdempotencyKeyReused);
 
-    // After a day it is forgotten: the same name is free for another message.
+    // After a day the idempotency key is free for another message.
     world.clock.advance(Duration::from_hours(25));
     let alice = world.log_in_again(&alice);
     let wanted =
@@ -187,7 +187,7 @@ async fn an_idempotent_send_is_stored_once_and_forgotten_after_a_day() {
     };
     while is_remembered() {
         assert!(Instant::now() < until, "not in time");
-        // Whoever looks takes the turn to write, which housekeeping needs over a thousand times.
+        // The check takes the write lock, which housekeeping needs over a thousand times.
         thread::sleep(Duration::from_millis(20));
     }
     let sent = world.sealpost.send(&alice, Ok(request("hullo"))).await.result.unwrap();
@@ -195,7 +195,7 @@ async fn an_idempotent_send_is_stored_once_and_forgotten_after_a_day() {
 }
 
 #[tokio::test]
-async fn what_nobody_uses_leaves_the_memory_whatever_the_database_does() {
+async fn unused_entries_leave_the_cache_while_the_database_is_unavailable() {
     let settings = Settings { housekeeping_every: Duration::from_millis(1), ..Settings::default() };
     let world = World::with(settings);
     let alice = world.newcomer(None);
@@ -207,7 +207,7 @@ async fn what_nobody_uses_leaves_the_memory_whatever_the_database_does() {
     let remembered = || world.sealpost.cache_entries().map(|(_, entries)| entries);
     assert_eq!(remembered(), [1, 2, 1, 1], "handles, keys, refused, sessions");
 
-    // Nobody else writes meanwhile.
+    // No other writer is active.
     let _writing = world.database.begin(Durability::Relaxed).unwrap();
     let until = Instant::now() + Duration::from_secs(20);
     while remembered() != [0; 4] {
@@ -218,7 +218,7 @@ async fn what_nobody_uses_leaves_the_memory_whatever_the_database_does() {
 }
 
 #[tokio::test]
-async fn the_secrets_of_a_revoked_key_leave_the_memory_when_somebody_names_it() {
+async fn a_send_to_a_revoked_key_removes_its_secrets_from_the_cache() {
     let world = World::new();
     let [alice, bob, carol] = [(); 3].map(|()| world.newcomer(None));
     send(&world, &alice, &id(&bob).to_string()).await.unwrap();
@@ -230,7 +230,7 @@ async fn the_secrets_of_a_revoked_key_leave_the_memory_when_somebody_names_it() 
         let remembered = keys();
         send(&world, sender, &id(revoked).to_string()).await.unwrap_err();
         assert_eq!(keys(), remembered - 1);
-        // That it has none is remembered.
+        // A key without a root stays cached.
         send(&world, sender, &id(revoked).to_string()).await.unwrap_err();
         assert_eq!(keys(), remembered);
         send(&world, sender, &id(revoked).to_string()).await.unwrap_err();
@@ -239,7 +239,7 @@ async fn the_secrets_of_a_revoked_key_leave_the_memory_when_somebody_names_it() 
 }
 
 #[test]
-fn the_audit_trail_tells_every_act_and_shows_where_it_was_changed() {
+fn the_audit_trail_has_every_action_and_shows_a_change() {
     let world = World::new();
     let alice = world.newcomer(None);
     let operator = world.operator();
@@ -255,7 +255,7 @@ fn the_audit_trail_tells_every_act_and_shows_where_it_was_changed() {
 }
 
 #[tokio::test]
-async fn re_encryption_moves_everything_to_the_new_key_while_the_service_serves() {
+async fn re_encryption_covers_every_value_while_the_service_runs() {
     let world = World::new();
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
     register(&world, &bob);
@@ -274,7 +274,7 @@ async fn re_encryption_moves_everything_to_the_new_key_while_the_service_serves(
 }
 
 #[test]
-fn what_is_not_agreed_anew_stays_whatever_else_is_agreed_meanwhile() {
+fn a_missing_limit_keeps_its_value_under_a_concurrent_change() {
     let world = World::on_postgres(Settings::default());
     let alice = world.newcomer(None);
     let (operator, key) = (&world.operator(), id(&alice));
@@ -301,7 +301,7 @@ fn what_is_not_agreed_anew_stays_whatever_else_is_agreed_meanwhile() {
 }
 
 #[tokio::test]
-async fn enterprise_numbers_hold_and_overage_is_admitted() {
+async fn enterprise_limits_hold_and_overage_is_admitted() {
     let world = World::new();
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
     let terms = |allow_overage| {

@@ -1,4 +1,4 @@
-//! What an account's owner sees and does on the dashboard.
+//! Use cases of an account's owner on the dashboard.
 
 use std::time::Duration;
 
@@ -6,15 +6,15 @@ use sealpost_domain::{
     ApiKeyId, Code, EventKind, GovernanceSubject, KeyStatus,
     ports::{DailyCount, Durability, Store},
 };
-use sealpost_service::{Credentials, Error, Manage, Managed, Owner, Recover, Register, Send};
+use sealpost_service::{Credentials, Error, Manage, Managed, Recover, Register, Send};
 
-use crate::support::World;
+use crate::{client::AccountOwner, support::World};
 
 fn key(who: &Credentials) -> ApiKeyId {
     who.key.clone().unwrap().unwrap().parse().unwrap()
 }
 
-fn owner<'a>(world: &'a World, who: &Credentials) -> Owner<'a> {
+fn owner<'a>(world: &'a World, who: &Credentials) -> AccountOwner<'a> {
     world.sealpost.owner(who.token.as_deref().unwrap()).unwrap()
 }
 
@@ -27,7 +27,7 @@ fn somewhere() -> Register {
 }
 
 #[test]
-fn a_session_that_has_ended_is_nobodys() {
+fn an_ended_session_has_no_owner() {
     let world = World::new();
     let who = world.newcomer(None);
     let owner = owner(&world, &who);
@@ -40,7 +40,7 @@ fn a_session_that_has_ended_is_nobodys() {
 }
 
 #[test]
-fn somebody_elses_key_does_not_exist() {
+fn a_foreign_key_does_not_exist() {
     let world = World::new();
     let (who, other) = (world.newcomer(None), world.newcomer(None));
     let owner = owner(&world, &who);
@@ -53,7 +53,7 @@ fn somebody_elses_key_does_not_exist() {
 }
 
 #[test]
-fn looking_counts_against_no_limit_and_needs_no_active_key() {
+fn pages_count_against_no_limit_and_need_no_active_key() {
     let world = World::new();
     let who = world.newcomer(None);
     let owner = owner(&world, &who);
@@ -68,7 +68,7 @@ fn looking_counts_against_no_limit_and_needs_no_active_key() {
 }
 
 #[test]
-fn only_a_key_that_may_act_gets_webhooks() {
+fn only_an_active_unblocked_key_gets_webhooks() {
     let world = World::new();
     let who = world.newcomer(None);
     let owner = owner(&world, &who);
@@ -86,7 +86,7 @@ fn only_a_key_that_may_act_gets_webhooks() {
 }
 
 #[test]
-fn a_key_that_is_not_active_is_looked_at_and_tidied_up_but_not_changed() {
+fn an_inactive_key_allows_listing_and_deleting_only() {
     let world = World::new();
     let who = world.newcomer(None);
     let (owner, key) = (owner(&world, &who), key(&who));
@@ -123,7 +123,7 @@ fn a_key_that_is_not_active_is_looked_at_and_tidied_up_but_not_changed() {
 }
 
 #[test]
-fn a_key_is_revoked_once_and_the_trail_says_by_whom() {
+fn a_key_is_revoked_once_and_the_trail_names_the_owner() {
     let world = World::new();
     let who = world.newcomer(None);
     let owner = owner(&world, &who);
@@ -138,7 +138,7 @@ fn a_key_is_revoked_once_and_the_trail_says_by_whom() {
 }
 
 #[test]
-fn one_session_ends_and_the_others_go_on() {
+fn ending_one_session_keeps_the_others() {
     let world = World::new();
     let first = world.newcomer(None);
     world.clock.advance(Duration::from_secs(1));
@@ -155,11 +155,11 @@ fn one_session_ends_and_the_others_go_on() {
 }
 
 #[test]
-fn of_very_many_sessions_the_first_are_shown_and_that_there_are_more() {
+fn a_long_list_of_sessions_is_truncated() {
     let world = World::new();
     let who = world.newcomer(None);
     let owner = owner(&world, &who);
-    // The one that asks is the oldest, and so the last.
+    // The session of this request is the oldest, and so the last.
     for _ in 1..100 {
         world.clock.advance(Duration::from_secs(1));
         world.log_in_again(&who);
@@ -177,7 +177,7 @@ fn of_very_many_sessions_the_first_are_shown_and_that_there_are_more() {
 }
 
 #[tokio::test]
-async fn thirty_days_are_shown_with_what_was_counted() {
+async fn the_page_of_a_key_shows_thirty_days() {
     let world = World::new();
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
     let message =

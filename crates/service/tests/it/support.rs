@@ -1,5 +1,5 @@
-//! A service on a real database, embedded in a temporary folder or on a PostgreSQL server of the tests' own, with a
-//! clock that stands still until it is moved and a dispatcher that only remembers.
+//! A service on a real database: in a temporary folder, or on a PostgreSQL server for tests. Its clock moves only by
+//! hand, and its dispatcher only records.
 
 use std::{
     path::PathBuf,
@@ -22,13 +22,15 @@ use sealpost_storage::{Database, DatabaseUrl, Settings as DatabaseSettings};
 use sealpost_wallet::{Keyring, LoginSecret};
 use tempfile::TempDir;
 
+use crate::client::Client;
+
 pub(crate) struct World {
-    pub(crate) sealpost: Sealpost,
+    pub(crate) sealpost: Client,
     pub(crate) clock: Arc<TestClock>,
     pub(crate) dispatch: Arc<RecordedDispatch>,
     pub(crate) database: Arc<Database>,
     pub(crate) keyring: Arc<Keyring>,
-    /// What the keyring was read from.
+    /// The text of the keyring.
     pub(crate) keyring_line: String,
     pub(crate) issuer: Arc<Issuer>,
     pub(crate) file: PathBuf,
@@ -48,7 +50,7 @@ impl World {
         Self::on(url, folder, settings)
     }
 
-    /// On a copy of a database that was migrated: cheaper than migrating each.
+    /// On a copy of a migrated database, which is cheaper than a migration.
     pub(crate) fn on_postgres(settings: Settings) -> Self {
         static MIGRATED: OnceLock<String> = OnceLock::new();
         let server = sealpost_testkit::postgres();
@@ -71,7 +73,7 @@ impl World {
         let dispatch = Arc::new(RecordedDispatch::default());
         let parts = parts(&database, &dispatch, &keyring, &clock);
         let issuer = Arc::clone(&parts.issuer);
-        let sealpost = Sealpost::start(parts, settings).unwrap();
+        let sealpost = Client(Sealpost::start(parts, settings).unwrap());
         Self {
             sealpost,
             clock,
@@ -86,17 +88,17 @@ impl World {
         }
     }
 
-    /// Another node: a service with a memory and connections of its own on the same database.
-    pub(crate) fn another_node(&self, settings: Settings) -> Sealpost {
+    /// Another node: a service with its own cache and connections on the same database.
+    pub(crate) fn another_node(&self, settings: Settings) -> Client {
         let database = Arc::new(connect(&self.url));
         let parts = parts(&database, &self.dispatch, &self.keyring, &self.clock);
-        Sealpost::start(parts, settings).unwrap()
+        Client(Sealpost::start(parts, settings).unwrap())
     }
 
-    /// Another node, whose store is this one.
-    pub(crate) fn node_on(&self, store: Arc<dyn Store>, settings: Settings) -> Sealpost {
+    /// Another node, on another store.
+    pub(crate) fn node_on(&self, store: Arc<dyn Store>, settings: Settings) -> Client {
         let parts = parts(&self.database, &self.dispatch, &self.keyring, &self.clock);
-        Sealpost::start(Parts { store, ..parts }, settings).unwrap()
+        Client(Sealpost::start(Parts { store, ..parts }, settings).unwrap())
     }
 
     /// An operator on the same database.
@@ -105,7 +107,7 @@ impl World {
         Operator::new(Arc::<Database>::clone(&self.database), clock, "operator:test".to_owned())
     }
 
-    /// A new account with one identity, logged in.
+    /// Activates a new account with one identity, and logs in.
     pub(crate) fn newcomer(&self, handle: Option<&str>) -> Credentials {
         let activated = self.activate(None, handle).unwrap();
         let secret = activated.login_secret.clone().unwrap();
@@ -114,7 +116,7 @@ impl World {
         Credentials { token: Some(token), key: Ok(Some(activated.api_key_id.to_string())) }
     }
 
-    /// The same key under a new session of its account, whose login secret is made known to the database anew.
+    /// The same key with a new session. Replaces the login secret of the account.
     pub(crate) fn log_in_again(&self, who: &Credentials) -> Credentials {
         let key = who.key.clone().unwrap().unwrap().parse().unwrap();
         let account_id =
@@ -145,7 +147,7 @@ pub(crate) fn open(file: &std::path::Path) -> Database {
     connect(&DatabaseUrl::Sqlite(file.to_owned()))
 }
 
-/// Patient, since many tests share a machine.
+/// With a long timeout, because many tests share a machine.
 fn connect(url: &DatabaseUrl) -> Database {
     let connection_timeout = Duration::from_secs(20);
     let settings = DatabaseSettings { connection_timeout, ..DatabaseSettings::default() };
@@ -198,11 +200,11 @@ impl Clock for TestClock {
     }
 }
 
-/// Remembers what it was given and sends nothing.
+/// Records deliveries and sends none.
 #[derive(Default)]
 pub(crate) struct RecordedDispatch {
     pub(crate) submitted: Mutex<Vec<LeasedDelivery>>,
-    /// How many deliveries it refuses to hold, out of a hundred.
+    /// Number of deliveries, out of a hundred, beyond the capacity of the dispatcher.
     pub(crate) taken: AtomicUsize,
 }
 
@@ -220,7 +222,7 @@ impl Dispatch for RecordedDispatch {
     }
 }
 
-/// Lets notices go anywhere but to what says that it is private.
+/// Allows every URL without `private`.
 struct Anywhere;
 
 impl TargetGuard for Anywhere {
@@ -233,7 +235,7 @@ impl TargetGuard for Anywhere {
     }
 }
 
-/// The database, with something done before each transaction on it begins.
+/// The database, with a callback before each transaction.
 pub(crate) struct Announcing<F> {
     database: Arc<Database>,
     before: F,

@@ -1,4 +1,4 @@
-//! The use cases on a real embedded database, each seen from its caller.
+//! The use cases on an embedded database, from the caller's side.
 
 use std::{
     future::Future as _,
@@ -38,7 +38,7 @@ async fn send(world: &World, from: &Credentials, to: &str) -> Sent {
 }
 
 #[tokio::test]
-async fn what_is_sent_is_opened_by_its_recipient_and_by_nobody_else() {
+async fn only_the_recipient_opens_an_envelope() {
     let world = World::new();
     let (alice, bob) = (world.newcomer(None), world.newcomer(Some("bob")));
     let sent = send(&world, &alice, "@BOB").await;
@@ -57,7 +57,7 @@ async fn what_is_sent_is_opened_by_its_recipient_and_by_nobody_else() {
 }
 
 #[tokio::test]
-async fn each_webhook_gets_a_delivery_and_what_finds_no_room_waits_in_the_database() {
+async fn each_webhook_gets_a_delivery_and_deliveries_beyond_the_capacity_stay_unleased() {
     let world = World::new();
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
     for _ in 0..2 {
@@ -72,7 +72,7 @@ async fn each_webhook_gets_a_delivery_and_what_finds_no_room_waits_in_the_databa
 }
 
 #[tokio::test]
-async fn a_deleted_webhook_gets_nothing_more() {
+async fn a_deleted_webhook_gets_no_delivery() {
     let world = World::new();
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
     let webhook_id = register(&world, &bob);
@@ -86,7 +86,7 @@ async fn a_deleted_webhook_gets_nothing_more() {
 }
 
 #[test]
-fn an_address_that_the_guard_refuses_is_an_invalid_field() {
+fn a_url_that_the_guard_refuses_is_an_invalid_field() {
     let world = World::new();
     let bob = world.newcomer(None);
     let asked =
@@ -111,7 +111,7 @@ async fn refused_requests_count_unless_a_limit_refused_them() {
 }
 
 #[tokio::test]
-async fn the_twenty_first_request_of_a_minute_is_refused_before_its_body_is_looked_at() {
+async fn the_twenty_first_request_of_a_minute_is_refused_before_its_body_is_judged() {
     let world = World::new();
     let alice = world.newcomer(None);
     for _ in 0..20 {
@@ -124,7 +124,7 @@ async fn the_twenty_first_request_of_a_minute_is_refused_before_its_body_is_look
 }
 
 #[tokio::test]
-async fn a_session_that_was_remembered_ends_with_its_logout_and_with_its_time() {
+async fn a_cached_session_ends_with_its_logout_and_its_expiry() {
     let world = World::new();
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
     send(&world, &alice, &key(&bob)).await;
@@ -139,7 +139,7 @@ async fn a_session_that_was_remembered_ends_with_its_logout_and_with_its_time() 
 }
 
 #[test]
-fn an_account_has_so_many_keys_and_a_key_so_many_webhooks() {
+fn keys_per_account_and_webhooks_per_key_are_limited() {
     let settings = Settings { keys_per_account_max: 2, ..Settings::default() };
     let world = World::with(settings);
     let alice = world.newcomer(None);
@@ -149,7 +149,7 @@ fn an_account_has_so_many_keys_and_a_key_so_many_webhooks() {
     for _ in 0..16 {
         register(&world, &alice);
     }
-    // The guard is not asked about an address that the cap refuses anyway.
+    // The guard checks no URL that the limit refuses anyway.
     for url in ["https://bob.example/", "https://private/"] {
         let asked = Register { url: url.to_owned(), events: vec![EventKind::EnvelopeReceived] };
         let refused = refusal(world.sealpost.register(&alice, &Ok(asked)).result);
@@ -158,7 +158,7 @@ fn an_account_has_so_many_keys_and_a_key_so_many_webhooks() {
 }
 
 #[test]
-fn a_live_handle_is_nobody_elses() {
+fn a_handle_in_use_is_refused() {
     let world = World::new();
     let alice = world.newcomer(Some("alice"));
     assert_eq!(refusal(world.activate(None, Some("alice"))), Refusal::HandleTaken);
@@ -166,9 +166,9 @@ fn a_live_handle_is_nobody_elses() {
     assert_eq!(refusal(again), Refusal::HandleTaken, "not even the same account's, while it lives");
 }
 
-/// Each send is larger than all that may wait, which is why one may.
+/// Each send exceeds the limit of the queue, so exactly one may wait.
 #[tokio::test]
-async fn a_queue_that_is_full_by_bytes_refuses_at_once_and_has_room_again() {
+async fn a_queue_that_is_full_by_bytes_refuses_at_once_and_recovers() {
     let world = World::with(Settings { queue_bytes_max: 1, ..Settings::default() });
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
     send(&world, &alice, &key(&bob)).await;
@@ -195,7 +195,7 @@ async fn a_full_queue_refuses_at_once_and_stores_nothing() {
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
     send(&world, &alice, &key(&bob)).await;
 
-    // While somebody else holds the database for writing, one send is with the committer and one in the queue.
+    // While another writer holds the database, one send is with the committer and one in the queue.
     let other = open(&world.file);
     let writing = other.begin(Durability::Durable).unwrap();
     let to = key(&bob);
@@ -220,7 +220,7 @@ async fn a_full_queue_refuses_at_once_and_stores_nothing() {
     assert_eq!(refused, Refusal::Unavailable);
     drop(writing);
     for sending in sends {
-        // Taken by the committer in time, or refused because the queue was full when it came.
+        // The committer took the send in time, or the queue was full.
         drop(sending.await);
     }
     let usage = world.sealpost.status(&alice, &Ok(())).result.unwrap().usage;
@@ -228,7 +228,7 @@ async fn a_full_queue_refuses_at_once_and_stores_nothing() {
 }
 
 #[tokio::test]
-async fn a_stopped_service_has_stored_what_it_took_and_takes_nothing_more() {
+async fn a_stopped_service_has_stored_its_queue_and_refuses_sends() {
     let world = World::new();
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
     let sent = send(&world, &alice, &key(&bob)).await;
@@ -241,12 +241,12 @@ async fn a_stopped_service_has_stored_what_it_took_and_takes_nothing_more() {
 }
 
 #[test]
-fn a_wrong_or_missing_key_encryption_key_is_noticed() {
+fn a_wrong_or_missing_key_encryption_key_is_refused() {
     let world = World::new();
     let database = open(&world.file);
     let wrong = Keyring::parse(&Keyring::fresh_line(1).unwrap()).unwrap();
     let said = unlock(&wrong, &database).unwrap_err().to_string();
-    assert!(said.contains("version 1 is not the one"), "{said}");
+    assert!(said.contains("version 1 does not match"), "{said}");
     let other = Keyring::parse(&Keyring::fresh_line(2).unwrap()).unwrap();
     let said = unlock(&other, &database).unwrap_err().to_string();
     assert!(said.contains("version 1 is missing"), "{said}");

@@ -1,11 +1,9 @@
 //! Who is signed in, how often they may ask, and how a page asks the service on their behalf.
 
-use std::sync::Arc;
-
 use actix_web::{FromRequest, HttpRequest, dev::Payload, http::Method, web};
 use futures_util::future::LocalBoxFuture;
 use sealpost_domain::Code;
-use sealpost_service::{Error, Owner, Sealpost, form_token};
+use sealpost_service::{Error, Owner, form_token};
 use subtle::ConstantTimeEq as _;
 
 use super::{
@@ -25,24 +23,13 @@ pub(super) struct SignedIn {
 }
 
 impl SignedIn {
-    /// Asks the service, where it may block.
-    pub(super) async fn ask<T: Send + 'static>(
+    /// Asks the service as the owner of the account.
+    pub(super) async fn ask<T>(
         &self,
-        question: impl FnOnce(&Owner<'_>) -> Result<T, Error> + Send + 'static,
+        question: impl AsyncFnOnce(&Owner<'_>) -> Result<T, Error>,
     ) -> Result<T, Page> {
-        let token = self.token.clone();
-        self.ask_service(move |sealpost| question(&sealpost.owner(&token)?)).await
-    }
-
-    /// The same for what the API does with a session token.
-    pub(super) async fn ask_service<T: Send + 'static>(
-        &self,
-        question: impl FnOnce(&Sealpost) -> Result<T, Error> + Send + 'static,
-    ) -> Result<T, Page> {
-        let sealpost = Arc::clone(&self.app.api.sealpost);
-        let answer = web::block(move || question(&sealpost)).await;
-        let answer = answer.map_err(|_lost| Page::broken(self.place()))?;
-        answer.map_err(|error| self.explain(&error))
+        let asked = async { question(&self.app.api.sealpost.owner(&self.token).await?).await };
+        asked.await.map_err(|error| self.explain(&error))
     }
 
     /// Where the pages are.
@@ -63,7 +50,7 @@ impl SignedIn {
     /// Lets an account use the dashboard as often as it may: counted by account, because whoever has the login secret
     /// can have any number of sessions.
     async fn admit(&self, method: &Method) -> Result<(), Page> {
-        let account = self.ask(|owner| Ok(owner.account_id())).await?;
+        let account = self.ask(async |owner| Ok(owner.account_id())).await?;
         let cost = if *method == Method::GET { 1 } else { COST_OF_A_FORM };
         let admitted = self.app.dashboard.admit(account, cost, self.app.api.clock.now());
         admitted.map_err(|retry_after| Page::throttled(self.place(), retry_after))

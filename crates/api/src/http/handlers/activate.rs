@@ -4,7 +4,7 @@ use actix_web::web;
 use sealpost_domain::{Handle, Label, Refusal};
 use sealpost_service::{Activate, Activated};
 
-use super::{Answer, ask};
+use super::Answer;
 use crate::http::{
     ApiState,
     caller::Visitor,
@@ -13,7 +13,11 @@ use crate::http::{
 
 pub(crate) async fn activate(app: web::Data<ApiState>, visitor: Visitor) -> Answer<Activated> {
     let body = visitor.body.and_then(read);
-    ask(&app, move |sealpost| sealpost.activate(visitor.token.as_deref(), body)).await
+    let session = match visitor.token.as_deref() {
+        None => None,
+        token => Some(app.sealpost.authenticate_session(token).await?),
+    };
+    Ok(web::Json(app.sealpost.activate(session.as_ref(), body?).await?))
 }
 
 fn read(mut fields: Fields) -> Result<Activate, Refusal> {

@@ -4,12 +4,12 @@ use actix_web::web;
 use sealpost_domain::Refusal;
 use sealpost_service::{LoggedIn, Login};
 
-use super::{Answer, ask};
+use super::Answer;
 use crate::http::{ApiState, caller::Visitor, fields::Fields};
 
 pub(crate) async fn login(app: web::Data<ApiState>, visitor: Visitor) -> Answer<LoggedIn> {
     let login = visitor.body.and_then(read)?;
-    ask(&app, move |sealpost| sealpost.login(&login)).await
+    Ok(web::Json(app.sealpost.login(login).await?))
 }
 
 fn read(mut fields: Fields) -> Result<Login, Refusal> {

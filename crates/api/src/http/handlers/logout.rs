@@ -6,7 +6,7 @@ use sealpost_domain::Refusal;
 use sealpost_service::Scope;
 use serde::Serialize;
 
-use super::{Answer, ask};
+use super::Answer;
 use crate::http::{ApiState, caller::Visitor, fields::Fields, throttle};
 
 /// A session that has ended.
@@ -20,11 +20,9 @@ pub(crate) struct LoggedOut {
 pub(crate) async fn logout(app: web::Data<ApiState>, visitor: Visitor) -> Answer<LoggedOut> {
     let scope = visitor.body.and_then(read);
     throttle::admit_account(&app, visitor.token.as_deref(), &scope).await?;
-    ask(&app, move |sealpost| {
-        sealpost.logout(visitor.token.as_deref(), scope)?;
-        Ok(LoggedOut { logged_out: true })
-    })
-    .await
+    let session = app.sealpost.authenticate_session(visitor.token.as_deref()).await?;
+    app.sealpost.logout(&session, scope?).await?;
+    Ok(web::Json(LoggedOut { logged_out: true }))
 }
 
 fn read(mut fields: Fields) -> Result<Scope, Refusal> {

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use actix_web::web;
 use sealpost_domain::{Refusal, TimeFault, Timestamp};
-use sealpost_service::{Cursor, Deliveries, DeliveryState, Manage, Managed, Recover};
+use sealpost_service::{Cursor, Deliveries, DeliveryState, Manage, Managed, Purpose, Recover};
 
 use super::{LimitedAnswer, ask_as_key};
 use crate::http::{
@@ -18,7 +18,11 @@ pub(crate) async fn manage_webhooks(
     caller: Caller,
 ) -> LimitedAnswer<Managed> {
     let body = caller.body.and_then(read);
-    ask_as_key(&app, move |sealpost| sealpost.manage(&caller.credentials, &body)).await
+    let credentials = &caller.credentials;
+    ask_as_key(&app, credentials, Purpose::Manage, body, async |who, action| {
+        app.sealpost.manage(who, action).await
+    })
+    .await
 }
 
 fn read(mut fields: Fields) -> Result<Manage, Refusal> {

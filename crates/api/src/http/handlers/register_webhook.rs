@@ -2,7 +2,7 @@
 
 use actix_web::web;
 use sealpost_domain::{EventKind, Refusal};
-use sealpost_service::{Register, Registered};
+use sealpost_service::{Purpose, Register, Registered};
 
 use super::{LimitedAnswer, ask_as_key};
 use crate::http::{
@@ -16,7 +16,11 @@ pub(crate) async fn register_webhook(
     caller: Caller,
 ) -> LimitedAnswer<Registered> {
     let body = caller.body.and_then(read);
-    ask_as_key(&app, move |sealpost| sealpost.register(&caller.credentials, &body)).await
+    let credentials = &caller.credentials;
+    ask_as_key(&app, credentials, Purpose::Execute, body, async |who, hook| {
+        app.sealpost.register(who, hook).await
+    })
+    .await
 }
 
 fn read(mut fields: Fields) -> Result<Register, Refusal> {

@@ -3,7 +3,7 @@
 use actix_web::web;
 use sealpost_service::SecretRotated;
 
-use super::{Answer, ask};
+use super::Answer;
 use crate::http::{ApiState, caller::Visitor, throttle};
 
 pub(crate) async fn rotate_secret(
@@ -12,5 +12,7 @@ pub(crate) async fn rotate_secret(
 ) -> Answer<SecretRotated> {
     let body = visitor.body.map(drop);
     throttle::admit_account(&app, visitor.token.as_deref(), &body).await?;
-    ask(&app, move |sealpost| sealpost.rotate_login_secret(visitor.token.as_deref(), &body)).await
+    let session = app.sealpost.authenticate_session(visitor.token.as_deref()).await?;
+    body?;
+    Ok(web::Json(app.sealpost.rotate_login_secret(&session).await?))
 }

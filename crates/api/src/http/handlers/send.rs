@@ -2,9 +2,9 @@
 
 use actix_web::{HttpRequest, http::header::HeaderMap, web};
 use sealpost_domain::Refusal;
-use sealpost_service::{Send, Sent};
+use sealpost_service::{Purpose, Send, Sent};
 
-use super::{Counted, LimitedAnswer, limited};
+use super::{Counted, LimitedAnswer, answer_as_key, limited};
 use crate::http::{ApiState, caller::Caller, fields::Fields, idempotency};
 
 pub(crate) async fn send(
@@ -13,7 +13,11 @@ pub(crate) async fn send(
     caller: Caller,
 ) -> LimitedAnswer<Sent> {
     let body = caller.body.and_then(|fields| read(fields, request.headers()));
-    let sent = app.sealpost.send(&caller.credentials, body).await;
+    let credentials = &caller.credentials;
+    let sent = answer_as_key(&app, credentials, Purpose::Send, body, async |who, send| {
+        app.sealpost.send(who, send).await
+    })
+    .await?;
     let is_replayed = sent.result.as_ref().is_ok_and(|sent| sent.replayed);
     let answer = limited(sent, Counted::Messages)?;
     Ok(if is_replayed { answer.insert_header(idempotency::REPLAYED) } else { answer })

@@ -2,14 +2,13 @@
 
 use actix_web::{HttpResponse, http::header, web};
 
-use super::ask;
 use crate::http::{ApiState, Problem};
 
 pub(crate) async fn status_list(
     app: web::Data<ApiState>,
     list: web::Path<String>,
 ) -> Result<HttpResponse, Problem> {
-    let credential = ask(&app, move |sealpost| sealpost.status_list(&list)).await?.0;
+    let credential = app.sealpost.status_list(&list).await?;
     let credential = credential.ok_or(Problem::NotFound)?;
     Ok(HttpResponse::Ok()
         .insert_header((header::CACHE_CONTROL, format!("public, max-age={CACHED_FOR_S}")))

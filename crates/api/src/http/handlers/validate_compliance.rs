@@ -2,7 +2,7 @@
 
 use actix_web::web;
 use sealpost_domain::Refusal;
-use sealpost_service::{Validate, Validated};
+use sealpost_service::{Purpose, Validate, Validated};
 
 use super::{LimitedAnswer, ask_as_key};
 use crate::http::{ApiState, caller::Caller, fields::Fields};
@@ -12,7 +12,11 @@ pub(crate) async fn validate_compliance(
     caller: Caller,
 ) -> LimitedAnswer<Validated> {
     let body = caller.body.and_then(read);
-    ask_as_key(&app, move |sealpost| sealpost.validate(&caller.credentials, &body)).await
+    let credentials = &caller.credentials;
+    ask_as_key(&app, credentials, Purpose::Manage, body, async |who, asked| {
+        app.sealpost.validate(who, asked).await
+    })
+    .await
 }
 
 fn read(mut fields: Fields) -> Result<Validate, Refusal> {

@@ -2,7 +2,7 @@
 
 use actix_web::web;
 use sealpost_domain::Refusal;
-use sealpost_service::BadgeVerified;
+use sealpost_service::{BadgeVerified, Purpose};
 
 use super::{LimitedAnswer, ask_as_key};
 use crate::http::{ApiState, caller::Caller, fields::Fields};
@@ -12,7 +12,11 @@ pub(crate) async fn verify_badge(
     caller: Caller,
 ) -> LimitedAnswer<BadgeVerified> {
     let body = caller.body.and_then(read);
-    ask_as_key(&app, move |sealpost| sealpost.verify_badge(&caller.credentials, &body)).await
+    let credentials = &caller.credentials;
+    ask_as_key(&app, credentials, Purpose::Manage, body, async |who, badge| {
+        app.sealpost.verify_badge(who, badge).await
+    })
+    .await
 }
 
 fn read(mut fields: Fields) -> Result<String, Refusal> {

@@ -1,4 +1,4 @@
-//! What holds however many send at once: on one node, and on two nodes that share a PostgreSQL database.
+//! Guarantees under concurrent sends: on one node, and on two nodes that share a PostgreSQL database.
 
 use std::{
     sync::{
@@ -15,21 +15,21 @@ use sealpost_domain::{
     Plan, Refusal, Timestamp,
     ports::{Claim, Outbox as _},
 };
-use sealpost_service::{Credentials, Register, Sealpost, Send, Sent};
+use sealpost_service::{Credentials, Register, Send, Sent};
 use tokio::runtime::Builder;
 
 use super::run::{rows, settings};
-use crate::support::World;
+use crate::{client::Client, support::World};
 
-/// Two keys, of which one sends to the other, and every node that they can use.
+/// A sender, a recipient, and every node.
 struct Scene {
     world: World,
-    other_node: Option<Sealpost>,
+    other_node: Option<Client>,
     alice: Credentials,
     bob: Credentials,
 }
 
-/// Whose key an operator takes away.
+/// The revoked key.
 #[derive(Clone, Copy)]
 enum Role {
     Recipient,
@@ -51,8 +51,8 @@ impl Scene {
         Self::of(world, Some(other_node))
     }
 
-    /// The recipient wants to be told of what comes.
-    fn of(world: World, other_node: Option<Sealpost>) -> Self {
+    /// The recipient has a webhook.
+    fn of(world: World, other_node: Option<Client>) -> Self {
         let (alice, bob) = (world.newcomer(None), world.newcomer(Some("bob")));
         let asked = Register {
             url: "https://bob.example/".to_owned(),
@@ -62,7 +62,7 @@ impl Scene {
         Self { world, other_node, alice, bob }
     }
 
-    /// The sender may so much a minute, and in all other respects as much as there is.
+    /// Sets a limit per minute; other limits are out of reach.
     fn allow_a_minute(&self, per_minute: u32) {
         let plan = Plan::Enterprise(EnterpriseTerms {
             per_minute,
@@ -74,7 +74,7 @@ impl Scene {
         self.world.operator().set_plan(&id(&self.alice), plan).unwrap();
     }
 
-    /// The nodes take turns.
+    /// Alternates between the nodes.
     fn send(&self, number: usize, to: &str, name: Option<&str>) -> Result<Sent, Refusal> {
         let node = self.other_node.as_ref().filter(|_| number % 2 == 1);
         let send = Send {
@@ -87,13 +87,13 @@ impl Scene {
         runtime.block_on(sending).result.map_err(|error| error.refusal().unwrap().clone())
     }
 
-    /// Requests in this minute and messages in this month, this look included.
+    /// Requests in this minute and messages in this month, including this request.
     fn used(&self) -> (u32, u32) {
         let usage = self.world.sealpost.status(&self.alice, &Ok(())).result.unwrap().usage;
         (usage.minute.used, usage.month.used)
     }
 
-    /// How many deliveries are stored.
+    /// Number of stored deliveries.
     fn deliveries(&self) -> usize {
         let now = self.world.clock.now();
         self.world.database.release_every_lease(now).unwrap();
@@ -104,7 +104,7 @@ impl Scene {
     }
 }
 
-fn the_same_request_at_once_is_stored_once(scene: &Scene) {
+fn concurrent_equal_requests_are_stored_once(scene: &Scene) {
     scene.allow_a_minute(1_000);
     let answers = at_once(20, |number| scene.send(number, "bob", Some("order 7")).unwrap());
     assert_eq!(rows(&scene.world), (1, 1));
@@ -115,7 +115,7 @@ fn the_same_request_at_once_is_stored_once(scene: &Scene) {
     assert_eq!(scene.used(), (21, 1), "each counts as a request, one of them as a message");
 }
 
-fn no_crowd_gets_past_the_limit_of_a_minute(scene: &Scene, crowd: usize) {
+fn concurrent_requests_do_not_exceed_the_limit_of_a_minute(scene: &Scene, crowd: usize) {
     scene.allow_a_minute(20);
     let answers = at_once(crowd, |number| scene.send(number, "bob", None));
     let refusals: Vec<_> = answers.into_iter().filter_map(Result::err).collect();
@@ -126,7 +126,7 @@ fn no_crowd_gets_past_the_limit_of_a_minute(scene: &Scene, crowd: usize) {
     assert_eq!(scene.used(), (1, 20));
 }
 
-/// Every send that begins after the revocation is refused, and none that began before it is stored after it.
+/// Every send that begins after the revocation is refused, and no earlier one is stored after it.
 fn a_revocation_ends_what_runs(scene: &Scene, role: Role) {
     scene.allow_a_minute(1_000_000);
     let (revoked, field) = match role {
@@ -150,7 +150,7 @@ fn a_revocation_ends_what_runs(scene: &Scene, role: Role) {
     thread::scope(|scope| {
         let senders: Vec<_> = (0..8).map(|number| scope.spawn(move || send_on(number))).collect();
         first_stored.iter().take(40).for_each(drop);
-        // It gives up where batches make it wait for a second.
+        // Gives up if batches hold the lock for a second.
         let until = Instant::now() + Duration::from_secs(20);
         while let Err(error) = scene.world.operator().revoke_key(&revoked) {
             assert!(Instant::now() < until, "{error}");
@@ -167,7 +167,7 @@ fn a_revocation_ends_what_runs(scene: &Scene, role: Role) {
     });
 }
 
-/// So many threads that all begin at the same time.
+/// Runs threads with a common start.
 fn at_once<T: std::marker::Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let start = Barrier::new(count);
     let run = |number| {
@@ -185,41 +185,41 @@ fn id(credentials: &Credentials) -> ApiKeyId {
 }
 
 #[test]
-fn the_same_request_at_once_is_stored_once_on_sqlite() {
-    the_same_request_at_once_is_stored_once(&Scene::on_sqlite());
+fn concurrent_equal_requests_are_stored_once_on_sqlite() {
+    concurrent_equal_requests_are_stored_once(&Scene::on_sqlite());
 }
 
 #[test]
-fn the_same_request_at_once_is_stored_once_on_postgres() {
-    the_same_request_at_once_is_stored_once(&Scene::on_postgres());
+fn concurrent_equal_requests_are_stored_once_on_postgres() {
+    concurrent_equal_requests_are_stored_once(&Scene::on_postgres());
 }
 
 #[test]
-fn the_same_request_at_once_is_stored_once_on_two_nodes() {
-    the_same_request_at_once_is_stored_once(&Scene::on_two_nodes());
+fn concurrent_equal_requests_are_stored_once_on_two_nodes() {
+    concurrent_equal_requests_are_stored_once(&Scene::on_two_nodes());
 }
 
 #[test]
-fn no_crowd_gets_past_the_limit_of_a_minute_on_sqlite() {
-    no_crowd_gets_past_the_limit_of_a_minute(&Scene::on_sqlite(), 60);
+fn concurrent_requests_do_not_exceed_the_limit_of_a_minute_on_sqlite() {
+    concurrent_requests_do_not_exceed_the_limit_of_a_minute(&Scene::on_sqlite(), 60);
 }
 
 #[test]
-fn no_crowd_gets_past_the_limit_of_a_minute_on_postgres() {
-    no_crowd_gets_past_the_limit_of_a_minute(&Scene::on_postgres(), 60);
+fn concurrent_requests_do_not_exceed_the_limit_of_a_minute_on_postgres() {
+    concurrent_requests_do_not_exceed_the_limit_of_a_minute(&Scene::on_postgres(), 60);
 }
 
 #[test]
-fn no_crowd_gets_past_the_limit_of_a_minute_on_two_nodes() {
-    no_crowd_gets_past_the_limit_of_a_minute(&Scene::on_two_nodes(), 200);
+fn concurrent_requests_do_not_exceed_the_limit_of_a_minute_on_two_nodes() {
+    concurrent_requests_do_not_exceed_the_limit_of_a_minute(&Scene::on_two_nodes(), 200);
 }
 
 #[test]
-fn the_revocation_of_the_sender_ends_what_runs_on_two_nodes() {
+fn a_revoked_sender_stops_running_sends_on_two_nodes() {
     a_revocation_ends_what_runs(&Scene::on_two_nodes(), Role::Sender);
 }
 
 #[test]
-fn the_revocation_of_the_recipient_ends_what_runs_on_two_nodes() {
+fn a_revoked_recipient_stops_running_sends_on_two_nodes() {
     a_revocation_ends_what_runs(&Scene::on_two_nodes(), Role::Recipient);
 }

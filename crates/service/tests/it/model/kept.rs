@@ -1,4 +1,4 @@
-//! Lists of operations worth doing every time.
+//! Fixed lists of operations.
 
 use super::{
     op::{
@@ -15,7 +15,7 @@ fn send_as(token: Token, key: Named) -> Op {
 }
 
 #[test]
-fn a_session_that_another_one_ended_is_nothing_even_for_a_key_that_does_not_exist() {
+fn an_ended_session_is_refused_before_an_unknown_key() {
     let first_session = Token::Any(Pick(0));
     let second_session = Holder { token: Token::Any(Pick(1)), account: Pick(0) };
     let ops = [
@@ -32,7 +32,7 @@ fn a_session_that_another_one_ended_is_nothing_even_for_a_key_that_does_not_exis
 }
 
 #[test]
-fn what_was_sent_again_to_a_younger_webhook_goes_with_a_revoked_key() {
+fn a_revocation_deletes_repeated_deliveries_to_younger_webhooks() {
     let bob = Who { token: Token::Own, key: Named::Key(Pick(1)) };
     let again = |webhook| Op::Redeliver {
         who: bob,

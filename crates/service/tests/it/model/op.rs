@@ -1,5 +1,5 @@
-//! What can be done to the service. An operation names things by a number that is taken modulo how many there are, so
-//! that every list of operations is a sound one.
+//! Operations on the service. An operation refers to things by a number modulo their count, so every list of operations
+//! is valid.
 
 mod strategy;
 
@@ -7,7 +7,7 @@ use super::usage::{Terms, Window};
 
 pub(super) use strategy::ops;
 
-/// One of so many, whatever there are by then.
+/// One of the existing things of a kind.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pick(pub(super) u8);
 
@@ -39,14 +39,14 @@ pub(super) enum Op {
     Status { who: Who, body: Body, times: u8 },
 }
 
-/// Who says they are calling.
+/// The credentials of a request with a key.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Who {
     pub(super) token: Token,
     pub(super) key: Named,
 }
 
-/// Who says they are calling where no key is named.
+/// The credentials of a request without a key.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Holder {
     pub(super) token: Token,
@@ -56,10 +56,10 @@ pub(super) struct Holder {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Token {
     Absent,
-    /// Of any session that ever began.
+    /// Any earlier session.
     Any(Pick),
     Malformed,
-    /// Of the newest live session of the account, or of the key's, begun now where there is none.
+    /// The newest live session of the account, or of the key's account; begins one if needed.
     Own,
 }
 
@@ -69,7 +69,7 @@ pub(super) enum Named {
     Key(Pick),
     Malformed,
     Unknown,
-    /// The body that would name it cannot be read.
+    /// The body that would name the key is malformed.
     Unreadable,
 }
 
@@ -159,7 +159,7 @@ pub(super) enum Subject {
 pub(super) enum Verb {
     Enforce,
     Lift,
-    /// For partners, who are suspended and restored and nothing else, the same as to enforce.
+    /// The same as enforcing for partners, which are only suspended and restored.
     Propose,
 }
 
@@ -172,10 +172,10 @@ pub(super) enum Plan {
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Step {
-    /// To the first instant of the next one.
+    /// To the first instant of the next window.
     Into(Window),
     Hours(u8),
-    /// To the last instant of this one.
+    /// To the last instant of this window.
     LastOf(Window),
     Millis(u16),
     Seconds(u8),

@@ -1,4 +1,4 @@
-//! Does a list of operations to the service and to the model, and compares every answer.
+//! Runs a list of operations on the service and on the model, and compares every response.
 
 mod account;
 mod calls;
@@ -23,7 +23,7 @@ use super::{
 };
 use crate::support::World;
 
-/// The first difference, in words.
+/// The first difference, as text.
 pub(super) type Checked = Result<(), String>;
 
 pub(super) struct Run {
@@ -32,7 +32,7 @@ pub(super) struct Run {
     runtime: Runtime,
 }
 
-/// Small bounds, so that they are reached. Nothing is purged in the meantime.
+/// Small limits, within reach of the operations. No purge during a run.
 pub(super) fn settings() -> Settings {
     Settings {
         message_bytes_max: MESSAGE_BYTES_MAX,
@@ -44,11 +44,11 @@ pub(super) fn settings() -> Settings {
     }
 }
 
-/// What [`settings`] seal by, and [`with_channels`].
+/// Sealing algorithms of [`settings`] and [`with_channels`].
 pub(super) const CLASSIC: &str = "HPKE-X25519-HKDF-SHA256-AES-256-GCM-Ed25519";
 pub(super) const CHANNEL: &str = "HPKE-XWing-Export-HKDF-SHA256-AES-256-GCM-Ed25519";
 
-/// With channels that are soon full, and a memory that holds few of them.
+/// Channels for few envelopes, and a cache for few channels.
 pub(super) fn with_channels() -> Settings {
     Settings {
         suite: Suite::Channel,
@@ -58,7 +58,7 @@ pub(super) fn with_channels() -> Settings {
     }
 }
 
-/// Two accounts to begin with, one of them with two keys, and then the operations.
+/// Begins with two accounts, one with two keys, then runs the operations.
 pub(super) fn run(world: World, algorithm: &'static str, ops: &[Op]) -> Checked {
     let truth = Truth::begin(world.clock.now().as_millis(), algorithm);
     let runtime = Builder::new_current_thread().build().unwrap();
@@ -117,8 +117,8 @@ impl Run {
         self.truth.now = until;
     }
 
-    /// What holds whatever was done: all that was acknowledged is there and opens, nothing else is, and everybody who
-    /// was to be told is told once.
+    /// Checks the final state: every acknowledged envelope is stored and opens, no other one is stored, and each has each
+    /// expected delivery once.
     fn finish(&mut self) -> Checked {
         self.open_everything()?;
         self.check_rows()?;
@@ -166,13 +166,13 @@ impl Run {
         Ok(())
     }
 
-    /// As many envelopes are stored as were acknowledged, and as many are remembered under a name.
+    /// Checks that the stored envelopes and idempotency keys equal the acknowledged ones.
     fn check_rows(&self) -> Checked {
         let expected = (self.truth.envelopes.len(), self.truth.named());
         same("envelopes stored and remembered", &expected, &rows(&self.world))
     }
 
-    /// Nothing was ever settled, so everything that was to be told, or told again, is in the queue once.
+    /// Checks that each delivery is queued once: no attempt was recorded.
     fn check_queue(&self) -> Checked {
         let now = self.world.clock.now();
         self.world.database.release_every_lease(now).unwrap();
@@ -230,7 +230,7 @@ impl Run {
         })
     }
 
-    /// A live session of the account, begun now where there is none.
+    /// A live session of the account; begins one if needed.
     fn session_of(&mut self, account: usize) -> Result<usize, String> {
         if let Some(live) = self.truth.live_session_of(account) {
             return Ok(live);
@@ -264,8 +264,8 @@ impl Run {
     }
 }
 
-/// How many envelopes are stored, and how many sends are remembered under a name: as many as could be purged, which is
-/// then taken back.
+/// Counts stored envelopes and idempotency keys, as the number of rows that a purge would delete. Rolls the purge
+/// back.
 pub(super) fn rows(world: &World) -> (usize, usize) {
     let end_of_time = Timestamp::from_millis(1 << 47);
     let mut tx = world.database.begin(Durability::Relaxed).unwrap();

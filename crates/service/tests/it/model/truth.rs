@@ -1,5 +1,5 @@
-//! The model: what the contract says must come of every operation, kept in maps and lists of its own. Answers are
-//! predicted as the JSON that callers see, without what nobody can predict: fresh ids, hashes and secrets.
+//! The model: predicts the result of every operation from the contract, with maps and lists. Predicts responses as
+//! callers see them, in JSON, without random ids, hashes and secrets.
 
 mod accounts;
 mod admission;
@@ -19,7 +19,7 @@ use super::{
 pub(super) use callers::{Request, Sending, Target};
 pub(super) use operators::{Deed, Unmade};
 
-/// Why a request is refused, as callers see it.
+/// The reason of a refusal, as callers see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refused {
     pub(super) code: &'static str,
@@ -42,14 +42,14 @@ impl Refused {
     }
 }
 
-/// What is said to a caller, and where the limits stand where they were reached.
+/// A response, and the limits if the request reached the rate check.
 #[derive(Debug, PartialEq)]
 pub(super) struct Said<T> {
     pub(super) result: Result<T, Refused>,
     pub(super) limits: Option<Value>,
 }
 
-/// A token as it is shown.
+/// A token of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shown {
     Absent,
@@ -57,7 +57,7 @@ pub(super) enum Shown {
     Session(usize),
 }
 
-/// A key as it is named.
+/// A key as named in a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Called {
     Absent,
@@ -73,7 +73,7 @@ pub(super) struct Caller {
     pub(super) called: Called,
 }
 
-/// A decision that is not lifted.
+/// A decision before its lifting.
 #[derive(Debug, Clone)]
 pub(super) struct Decision {
     status: &'static str,
@@ -83,7 +83,7 @@ pub(super) struct Decision {
 
 pub(super) struct Account {
     pub(super) id: String,
-    /// The last one is good.
+    /// The last one is valid.
     pub(super) secrets: Vec<String>,
     partner: Option<usize>,
     council: Option<Decision>,
@@ -113,7 +113,7 @@ pub(super) struct Key {
 struct Webhook {
     id: String,
     shown: Value,
-    /// Until when each replaced secret signs along, newest first.
+    /// Expiry of each replaced secret, newest first.
     retiring: Vec<i64>,
 }
 
@@ -121,15 +121,15 @@ pub(super) struct Envelope {
     pub(super) id: String,
     pub(super) recipient: usize,
     pub(super) message: String,
-    /// The answer to the send that stored it.
+    /// The response to the send that stored the envelope.
     sent: Value,
     at: i64,
     opened_at: Option<i64>,
-    /// The webhooks that were to be told.
+    /// The webhooks with a delivery.
     pub(super) told: Vec<String>,
 }
 
-/// What the same send under the same name would repeat.
+/// The response to a repeated idempotency key.
 struct Named {
     to: String,
     message: String,
@@ -137,7 +137,7 @@ struct Named {
     at: i64,
 }
 
-/// A 429 of minute or day that a node answers again from memory.
+/// A cached 429 of minute or day.
 struct RefusedBefore {
     at: i64,
     until: i64,
@@ -153,28 +153,28 @@ pub(super) struct Truth {
     pub(super) sessions: Vec<Session>,
     pub(super) keys: Vec<Key>,
     pub(super) envelopes: Vec<Envelope>,
-    /// How many acts of operators the trail tells.
+    /// Number of admin actions in the audit trail.
     pub(super) deeds: u64,
     handles: BTreeMap<&'static str, usize>,
     suspended: BTreeMap<&'static str, Decision>,
-    /// What was told again, or to webhooks that came later: envelope and webhook.
+    /// Repeated deliveries, also to later webhooks: envelope and webhook.
     redelivered: BTreeSet<(String, String)>,
     named: BTreeMap<(usize, String), Named>,
     remembered: BTreeMap<(usize, usize), RefusedBefore>,
 }
 
 impl Truth {
-    /// Everything is sealed by this algorithm.
+    /// The sealing algorithm of all envelopes.
     pub(super) fn begin(now: i64, algorithm: &'static str) -> Self {
         Self { now, algorithm, ..Self::default() }
     }
 
-    /// How many sends were stored under a name.
+    /// Number of stored sends with an idempotency key.
     pub(super) fn named(&self) -> usize {
         self.named.len()
     }
 
-    /// The newest session of the account that is live.
+    /// The newest live session of the account.
     pub(super) fn live_session_of(&self, account: usize) -> Option<usize> {
         (0..self.sessions.len())
             .rev()
@@ -185,7 +185,7 @@ impl Truth {
         self.keys[key].webhooks.iter().map(|webhook| webhook.id.clone()).collect()
     }
 
-    /// Whether the key could open what was sent to it, limits aside.
+    /// Whether the key could open its envelopes, limits aside.
     pub(super) fn may_open(&self, key: usize) -> bool {
         self.keys[key].status == "active" && !self.is_blocked(key)
     }
@@ -195,7 +195,7 @@ impl Truth {
         !session.ended && self.now < session.expires_at
     }
 
-    /// The account that a shown token stands for.
+    /// Account of a token.
     fn authenticate(&self, shown: Shown) -> Result<usize, Refused> {
         match shown {
             Shown::Session(session) if self.is_live(session) => Ok(self.sessions[session].account),
@@ -203,7 +203,7 @@ impl Truth {
         }
     }
 
-    /// What governance decided on the key, its account and its account's partner.
+    /// Governance decisions on the key, its account and its partner.
     fn decisions(&self, key: usize) -> Vec<(&'static str, &Decision)> {
         let key = &self.keys[key];
         let account = &self.accounts[key.account];
@@ -218,7 +218,7 @@ impl Truth {
     }
 }
 
-/// A plan's name and numbers.
+/// Name and limits of a plan.
 fn terms(plan: Plan) -> (&'static str, Terms) {
     match plan {
         Plan::Builder => ("builder", Terms::BUILDER),

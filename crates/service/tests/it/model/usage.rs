@@ -1,12 +1,12 @@
-//! What a key has used, as naively as can be: the instants of everything that was admitted, counted anew each time, and
-//! throughput in exact arithmetic.
+//! Usage of a key, computed naively: counts the instants of all admitted requests again each time, and throughput in
+//! exact arithmetic.
 
 use chrono::{DateTime, Datelike as _, NaiveDate, NaiveTime, SecondsFormat, Utc};
 use serde_json::{Value, json};
 
 use super::truth::Refused;
 
-/// What a plan allows. Throughputs are such that a second has a whole number of microseconds for each message.
+/// Limits of a plan. Each throughput divides a second into whole microseconds.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Terms {
     pub(super) per_minute: u32,
@@ -36,7 +36,7 @@ pub(super) enum Window {
 }
 
 impl Window {
-    /// The same for all instants of the window and for no others.
+    /// Equal for the instants of a window, different for any other.
     fn name(self, at: i64) -> String {
         let format = match self {
             Self::Day => "%Y-%m-%d",
@@ -46,7 +46,7 @@ impl Window {
         instant(at).format(format).to_string()
     }
 
-    /// The first instant of the window that follows.
+    /// First instant of the next window.
     pub(super) fn next(self, at: i64) -> i64 {
         let today = instant(at).date_naive();
         let midnight = |day: NaiveDate| day.and_time(NaiveTime::MIN).and_utc().timestamp_millis();
@@ -61,12 +61,12 @@ impl Window {
     }
 }
 
-/// What was admitted of a key, in milliseconds of the clock.
+/// Admitted requests of a key, in milliseconds.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Used {
     requests: Vec<i64>,
     messages: Vec<i64>,
-    /// The theoretical arrival time of the next message, in microseconds.
+    /// Theoretical arrival time of the next message, in microseconds.
     arrival_us: i64,
 }
 
@@ -80,7 +80,7 @@ impl Used {
         self.arrival_us = self.arrival_us.max(now * 1000) + interval_us(terms).unwrap();
     }
 
-    /// Until when minute or day refuse a request, the one that lasts longer.
+    /// End of the refusal by minute or day, whichever is later.
     pub(super) fn full_until(&self, terms: &Terms, now: i64) -> Option<i64> {
         let limits = [(Window::Minute, terms.per_minute), (Window::Day, terms.per_day)];
         let full = limits
@@ -89,7 +89,7 @@ impl Used {
         full.map(|(window, _)| window.next(now)).max()
     }
 
-    /// Whether throughput and month have room for a message, asked in this order.
+    /// Whether throughput, then month, admit a message.
     pub(super) fn check_message(&self, terms: &Terms, now: i64) -> Result<(), Refused> {
         let used_up = count(&self.messages, Window::Month, now) >= terms.per_month;
         let month_until = (used_up && !terms.overage).then(|| Window::Month.next(now));
@@ -103,14 +103,14 @@ impl Used {
         }
     }
 
-    /// A message is too early where more than a second of intervals would lie ahead with it.
+    /// A message is too early if more than a second of intervals would lie ahead.
     fn too_fast_until(&self, terms: &Terms, now: i64) -> Option<i64> {
         let Some(interval_us) = interval_us(terms) else { return Some(now + 1000) };
         let open_us = self.arrival_us + interval_us - 1_000_000;
         (open_us > now * 1000).then(|| (open_us + 999) / 1000)
     }
 
-    /// As answers show it.
+    /// As in responses.
     pub(super) fn shown(&self, terms: &Terms, now: i64) -> Value {
         let window = |window: Window, limit: u32, admitted: &[i64]| {
             let used = count(admitted, window, now);
@@ -129,7 +129,7 @@ impl Used {
     }
 }
 
-/// An instant as answers show it.
+/// An instant as in responses.
 pub(super) fn time(at: i64) -> String {
     instant(at).to_rfc3339_opts(SecondsFormat::Millis, true)
 }
@@ -140,7 +140,7 @@ fn count(admitted: &[i64], window: Window, now: i64) -> u32 {
     u32::try_from(count).unwrap()
 }
 
-/// `None` where nothing is ever admitted.
+/// `None` for a limit of zero.
 fn interval_us(terms: &Terms) -> Option<i64> {
     1_000_000_i64.checked_div(terms.per_second.into())
 }

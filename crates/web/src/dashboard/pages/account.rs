@@ -2,7 +2,7 @@
 
 use askama::Template;
 use sealpost_domain::AccountId;
-use sealpost_service::{Firsts, Scope, SessionView};
+use sealpost_service::{Scope, SessionView, Truncated};
 
 use crate::dashboard::{form::Form, page::Page, show::when, signed_in::SignedIn};
 
@@ -12,7 +12,7 @@ struct AccountPage<'a> {
     base: &'a str,
     form_token: &'a str,
     account_id: AccountId,
-    sessions: Firsts<SessionView>,
+    sessions: Truncated<SessionView>,
 }
 
 /// Shown once, since the secret cannot be shown again.
@@ -26,7 +26,7 @@ struct SecretPage<'a> {
 
 pub(crate) async fn show(who: SignedIn) -> Result<Page, Page> {
     let (account_id, sessions) =
-        who.ask(|owner| Ok((owner.account_id(), owner.sessions()?))).await?;
+        who.ask(async |owner| Ok((owner.account_id(), owner.sessions().await?))).await?;
     let (base, form_token) = (who.base(), &*who.form_token);
     let main = AccountPage { base, form_token, account_id, sessions };
     Ok(Page::show(who.frame(), "Account", &main))
@@ -45,25 +45,24 @@ pub(crate) async fn end_session(who: SignedIn, form: Form) -> Result<Page, Page>
     if name == EVERY_SESSION {
         return end(&who, Scope::Account).await;
     }
-    who.ask(move |owner| owner.end_session(&name)).await?;
+    who.ask(async |owner| owner.end_session(&name).await).await?;
     Ok(Page::to(who.place(), "/dashboard/account"))
 }
 
 /// Replaces the login secret and shows the new one.
 pub(crate) async fn rotate_secret(who: SignedIn, form: Form) -> Result<Page, Page> {
     who.check(&form)?;
-    let token = who.token.clone();
-    let rotated = who
-        .ask_service(move |sealpost| sealpost.rotate_login_secret(Some(&token), &Ok(())))
-        .await?;
+    let sealpost = &who.app.api.sealpost;
+    let rotated =
+        who.ask(async |owner| sealpost.rotate_login_secret(owner.session()).await).await?;
     let (account_id, login_secret) = (rotated.account_id, &*rotated.login_secret);
     let main = SecretPage { base: who.base(), account_id, login_secret };
     Ok(Page::show(who.frame(), "New login secret", &main))
 }
 
 async fn end(who: &SignedIn, scope: Scope) -> Result<Page, Page> {
-    let token = who.token.clone();
-    who.ask_service(move |sealpost| sealpost.logout(Some(&token), Ok(scope))).await?;
+    let sealpost = &who.app.api.sealpost;
+    who.ask(async |owner| sealpost.logout(owner.session(), scope).await).await?;
     Ok(Page::to_sign_in(&who.app))
 }
 

@@ -3,7 +3,7 @@
 use actix_web::web;
 use askama::Template;
 use sealpost_domain::KeyStatus;
-use sealpost_service::{KeyPage, KeyStanding, Manage, Managed, Waiting, WebhookView};
+use sealpost_service::{KeyPage, KeyStanding, Manage, Managed, PendingCount, WebhookView};
 
 use super::key_of;
 use crate::dashboard::{
@@ -22,7 +22,7 @@ struct IdentityPage<'a> {
     key: &'a KeyStanding,
     bars: [Bar; 3],
     chart: Chart,
-    waiting: Waiting,
+    waiting: PendingCount,
     webhooks: &'a [WebhookView],
     url: &'a str,
     problem: Option<&'a str>,
@@ -54,9 +54,9 @@ pub(super) async fn show_again(
 
 pub(super) async fn look(who: &SignedIn, key: &str) -> Result<Seen, Page> {
     let key = key_of(who, key)?;
-    who.ask(move |owner| {
-        let page = owner.key(&key)?;
-        let webhooks = match owner.manage(&key, Manage::List)? {
+    who.ask(async move |owner| {
+        let page = owner.key(&key).await?;
+        let webhooks = match owner.manage(&key, Manage::List).await? {
             Managed::Listed { webhooks } => webhooks,
             _ => Vec::new(),
         };

@@ -3,6 +3,7 @@
 use actix_web::HttpRequest;
 use askama::Template;
 use sealpost_api::admit_activation;
+use sealpost_service::Owner;
 
 use super::activation_of;
 use crate::dashboard::{form::Form, page::Page, refused::Refused, signed_in::SignedIn};
@@ -42,9 +43,10 @@ pub(crate) async fn submit(who: SignedIn, request: HttpRequest, form: Form) -> R
     if let Err(problem) = admit_activation(&who.app.api, &request) {
         return again(Refused::from(&problem));
     }
-    let token = who.token.clone();
-    let made =
-        who.ask_service(move |sealpost| Ok(sealpost.activate(Some(&token), Ok(asked)))).await?;
+    let sealpost = &who.app.api.sealpost;
+    let activate =
+        async move |owner: &Owner<'_>| Ok(sealpost.activate(Some(owner.session()), asked).await);
+    let made = who.ask(activate).await?;
     match made {
         Ok(key) => Ok(Page::to(who.place(), &format!("/dashboard/keys/{}", key.api_key_id))),
         Err(error) => match error.refusal() {

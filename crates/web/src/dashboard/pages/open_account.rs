@@ -1,7 +1,5 @@
 //! A first identity, and with it an account.
 
-use std::sync::Arc;
-
 use actix_web::{HttpRequest, web};
 use askama::Template;
 use sealpost_api::admit_activation;
@@ -52,17 +50,15 @@ pub(crate) async fn submit(app: web::Data<WebState>, request: HttpRequest, form:
     if let Err(problem) = admit_activation(&app.api, &request) {
         return again(Refused::from(&problem));
     }
-    let sealpost = Arc::clone(&app.api.sealpost);
-    match web::block(move || sealpost.activate(None, Ok(asked))).await {
-        Ok(Ok(opened)) => {
+    match app.api.sealpost.activate(None, asked).await {
+        Ok(opened) => {
             let login_secret = opened.login_secret.as_deref().unwrap_or_default();
             Page::show(frame, "Account opened", &OpenedPage { base, opened: &opened, login_secret })
         }
-        Ok(Err(error)) => match error.refusal() {
+        Err(error) => match error.refusal() {
             Some(refusal) => again(Refused::from(refusal)),
             None => Page::of(place, &error),
         },
-        Err(_) => Page::broken(place),
     }
 }
 

@@ -27,7 +27,8 @@ struct Card {
 }
 
 pub(crate) async fn show(who: SignedIn) -> Result<Page, Page> {
-    let (account_id, keys) = who.ask(|owner| Ok((owner.account_id(), owner.keys()?))).await?;
+    let (account_id, keys) =
+        who.ask(async |owner| Ok((owner.account_id(), owner.keys().await?))).await?;
     let only = keys.has_more.then_some(keys.first.len());
     let (revoked, live): (Vec<_>, Vec<_>) =
         keys.first.into_iter().partition(|key| key.status == KeyStatus::Revoked);

@@ -3,7 +3,7 @@
 use actix_web::web;
 use askama::Template;
 use sealpost_domain::KeyStatus;
-use sealpost_service::{KeyPage, KeyStanding, Waiting};
+use sealpost_service::{KeyPage, KeyStanding, PendingCount};
 
 use super::{key::look, key_of};
 use crate::dashboard::{form::Form, page::Page, refused::Refused, signed_in::SignedIn};
@@ -14,7 +14,7 @@ struct RevokePage<'a> {
     base: &'a str,
     form_token: &'a str,
     key: &'a KeyStanding,
-    waiting: Waiting,
+    waiting: PendingCount,
     problem: Option<&'a str>,
 }
 
@@ -40,7 +40,7 @@ pub(crate) async fn submit(
         let main = page(&who, &seen, Some(&refused.text));
         return Ok(Page::again(who.frame(), &title(&seen), &refused, &main));
     }
-    who.ask(move |owner| owner.revoke(&id)).await?;
+    who.ask(async |owner| owner.revoke(&id).await).await?;
     Ok(Page::to(who.place(), &format!("/dashboard/keys/{id}")))
 }
 

@@ -1,7 +1,5 @@
 //! Signing in, with account and login secret.
 
-use std::sync::Arc;
-
 use actix_web::{HttpRequest, web};
 use askama::Template;
 use sealpost_api::admit_login;
@@ -41,16 +39,14 @@ pub(crate) async fn submit(app: web::Data<WebState>, request: HttpRequest, form:
         account_id: account_id.clone(),
         login_secret: form.text("login_secret").to_owned(),
     };
-    let sealpost = Arc::clone(&app.api.sealpost);
-    match web::block(move || sealpost.login(&login)).await {
-        Ok(Ok(session)) => {
+    match app.api.sealpost.login(login).await {
+        Ok(session) => {
             Page::to(place, "/dashboard").with_cookie(&cookie::begin(&app, session.session_token))
         }
-        Ok(Err(error)) => match error.refusal() {
+        Err(error) => match error.refusal() {
             Some(refusal) => again(Refused::from(refusal)),
             None => Page::of(place, &error),
         },
-        Err(_) => Page::broken(place),
     }
 }
 

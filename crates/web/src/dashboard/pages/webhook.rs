@@ -75,10 +75,10 @@ async fn look(
     };
     let state = asked.state.map_or("", DeliveryState::as_str);
     let (key_status, hooks, log) = who
-        .ask(move |owner| {
-            let status = owner.standing(&id)?.status;
-            let hooks = owner.manage(&id, Manage::List)?;
-            Ok((status, hooks, owner.manage(&id, Manage::Deliveries(asked))?))
+        .ask(async move |owner| {
+            let status = owner.standing(&id).await?.status;
+            let hooks = owner.manage(&id, Manage::List).await?;
+            Ok((status, hooks, owner.manage(&id, Manage::Deliveries(asked)).await?))
         })
         .await?;
     let (Managed::Listed { webhooks }, Managed::Deliveries(log)) = (hooks, log) else {

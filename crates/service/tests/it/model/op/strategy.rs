@@ -1,4 +1,4 @@
-//! How lists of operations are made up, and shrunk.
+//! Generation and shrinking of operation lists.
 
 use proptest::{prelude::*, sample::select};
 
@@ -8,7 +8,7 @@ use super::{
     Subject, To, Token, Url, Verb, Webhook, Who,
 };
 
-/// What a case is made of.
+/// The operations of a case.
 pub(in super::super) fn ops() -> impl Strategy<Value = Vec<Op>> {
     prop::collection::vec(op(), 1..=80)
 }
@@ -77,7 +77,7 @@ fn send() -> impl Strategy<Value = Op> {
     })
 }
 
-/// Rather one of the first, so that things meet.
+/// Prefers small numbers, so that operations meet the same things.
 fn pick() -> impl Strategy<Value = Pick> + Clone {
     prop_oneof![2 => 0_u8..3, 1 => 0_u8..12].prop_map(Pick)
 }
@@ -102,7 +102,7 @@ fn holder() -> impl Strategy<Value = Holder> {
     (token(), pick()).prop_map(|(token, account)| Holder { token, account })
 }
 
-/// Of a new account as often as for one that is there.
+/// As often for a new account as for an existing one.
 fn opening() -> impl Strategy<Value = Holder> {
     let newcomer = Holder { token: Token::Absent, account: Pick(0) };
     prop_oneof![Just(newcomer), holder()]
@@ -159,7 +159,7 @@ fn subject() -> impl Strategy<Value = Subject> {
     ]
 }
 
-/// Of an enterprise, one number is tight and the others are not.
+/// An enterprise plan with one tight limit.
 fn plan() -> impl Strategy<Value = Plan> {
     let tight = select(vec![0, 1, 2, 2, 5]);
     let which = select(vec![0, 0, 0, 1, 2, 3]);

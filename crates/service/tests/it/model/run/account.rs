@@ -63,7 +63,7 @@ impl Run {
         self.login_with(account, secret)
     }
 
-    /// The secret is the so many-eth that an account ever had, or nonsense.
+    /// The secret is given by its number in the history of an account; `None` is a malformed secret.
     pub(super) fn login_with(&mut self, account: usize, secret: Option<(usize, usize)>) -> Checked {
         let login_secret = match secret {
             Some((of, at)) => self.truth.accounts[of].secrets[at].clone(),

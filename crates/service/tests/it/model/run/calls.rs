@@ -1,4 +1,4 @@
-//! What callers do with a key.
+//! Requests of callers with a key.
 
 use sealpost_domain::{EventKind, IdempotencyKey, Refusal};
 use sealpost_service::{Register, Send};
@@ -171,7 +171,7 @@ impl Run {
     }
 }
 
-/// What can be said of what cannot be predicted.
+/// Checks the form of unpredictable values.
 fn check_fresh(answer: &Value, request: &Request) -> Checked {
     text(answer, "envelope_id", "env_")?;
     let hash = text(answer, "envelope_hash", "sha256:")?;

@@ -1,4 +1,4 @@
-//! What callers do with webhooks and what waits for them.
+//! Management of webhooks and pending deliveries.
 
 use sealpost_domain::Refusal;
 use sealpost_service::Manage;
@@ -101,7 +101,7 @@ impl Run {
     }
 }
 
-/// In the words of the model.
+/// In the form of the model.
 fn named(id: &Result<String, Refusal>) -> Result<&str, Refused> {
     id.as_deref().map_err(|_missing| Refused::of("MISSING_FIELD", "webhook_id"))
 }

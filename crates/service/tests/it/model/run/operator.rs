@@ -1,4 +1,4 @@
-//! What operators do.
+//! Admin actions.
 
 use sealpost_domain::{self as domain, EnterpriseTerms, PartnerId};
 use sealpost_service::OperatorError;

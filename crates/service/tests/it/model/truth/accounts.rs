@@ -1,4 +1,4 @@
-//! What becomes of activations, logins and logouts.
+//! Predictions of activations, logins and logouts.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use super::{
 };
 
 impl Truth {
-    /// Begins a session as the service answered it.
+    /// Begins a session as the service returned it.
     pub(in super::super) fn begin_session(&mut self, account: usize, token: String) {
         let expires_at = self.now + SESSION_MS;
         self.sessions.push(Session { token, account, expires_at, ended: false });
@@ -56,7 +56,7 @@ impl Truth {
         self.authenticate(shown)
     }
 
-    /// Predicts an activation; a new account has `None` as its number.
+    /// Predicts an activation. A new account has `None` as its number.
     pub(in super::super) fn activate(
         &self,
         shown: Shown,
@@ -95,13 +95,13 @@ impl Truth {
         Ok((account, answer))
     }
 
-    /// Writes down an account as the service opened it.
+    /// Records an account as the service returned it.
     pub(in super::super) fn open_account(&mut self, id: String, secret: String) -> usize {
         self.accounts.push(Account { id, secrets: vec![secret], partner: None, council: None });
         self.accounts.len() - 1
     }
 
-    /// Writes down a key as the service activated it.
+    /// Records a key as the service returned it.
     pub(in super::super) fn add_key(
         &mut self,
         account: usize,

@@ -1,18 +1,18 @@
-//! Who is let in, in the contract's order of checks, and what counts.
+//! Predictions of admission: the contract's order of checks, and the counting of requests.
 
 use super::{Called, Caller, Key, Refused, RefusedBefore, Said, Shown, Truth, UNAUTHORIZED};
 
-/// What the request is about to do.
+/// The kind of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Act {
-    /// What governance blocks.
+    /// Governance can block it.
     Execute,
-    /// What goes on under governance.
+    /// Allowed while governance blocks the key.
     Manage,
 }
 
 impl Truth {
-    /// Admits a request, judges it, and counts it unless a limit refused it.
+    /// Admits a request, judges it, and counts it unless a limit refuses.
     pub(super) fn answer<T>(
         &mut self,
         caller: Caller,
@@ -44,8 +44,8 @@ impl Truth {
         Said { result, limits: Some(key.used.shown(&key.terms, now)) }
     }
 
-    /// For up to four seconds after a 429 of minute or day, and no longer than that window lasts, the same session and
-    /// key are refused again with nothing else looked at, while the session is live.
+    /// Repeats a 429 of minute or day for the same session and key: for four seconds at most, within that window, and while
+    /// the session is live.
     fn recall<T>(&self, caller: Caller) -> Option<Said<T>> {
         let (Shown::Session(session), Called::Key(key)) = (caller.shown, caller.called) else {
             return None;
@@ -58,7 +58,7 @@ impl Truth {
         Some(Said { result: Err(refused), limits: Some(used.shown(terms, self.now)) })
     }
 
-    /// Everything up to the rate check.
+    /// Checks everything before the rate check.
     fn identify(&self, caller: Caller, act: Act) -> Result<(usize, usize), Refused> {
         let account = self.authenticate(caller.shown)?;
         let Shown::Session(session) = caller.shown else { return Err(UNAUTHORIZED) };

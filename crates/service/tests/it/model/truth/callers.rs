@@ -1,4 +1,4 @@
-//! What authenticated requests come to, in the contract's order of checks.
+//! Predictions of authenticated requests, in the contract's order of checks.
 
 use serde_json::{Value, json};
 
@@ -7,17 +7,17 @@ use super::{
     Refused, Said, Truth, Webhook, admission::Act,
 };
 
-/// A send as its sender words it.
+/// A send.
 pub(in super::super) struct Request {
     pub(in super::super) to: Target,
-    /// `to` as it is written.
+    /// The text of `to`.
     pub(in super::super) text: String,
-    /// Or what is wrong with the body.
+    /// Or the fault of the body.
     pub(in super::super) message: Result<String, Refused>,
     pub(in super::super) name: Option<String>,
 }
 
-/// Whom a send is to.
+/// The recipient of a send.
 pub(in super::super) enum Target {
     Handle(&'static str),
     Key(usize),
@@ -25,12 +25,12 @@ pub(in super::super) enum Target {
     Unknown,
 }
 
-/// What becomes of a send that is not refused.
+/// The result of an accepted send.
 #[derive(Debug, PartialEq)]
 pub(in super::super) enum Sending {
-    /// A new envelope; without its id, hash and size.
+    /// A new envelope, without id, hash and size.
     Fresh(Value),
-    /// The answer of the first time.
+    /// The first response again.
     Replay(Value),
 }
 
@@ -86,7 +86,7 @@ impl Truth {
         Ok(recipient)
     }
 
-    /// Writes down an envelope as the service answered it.
+    /// Records an envelope as the service returned it.
     pub(in super::super) fn add_envelope(&mut self, caller: Caller, request: Request, sent: Value) {
         let id_of = |field: &str| sent[field].as_str().unwrap().to_owned();
         let (id, recipient) = (id_of("envelope_id"), id_of("recipient"));
@@ -103,7 +103,7 @@ impl Truth {
         self.envelopes.push(Envelope { id, recipient, message, sent, at, opened_at, told });
     }
 
-    /// Whether an envelope has not had its time, purged or not.
+    /// Whether an envelope has not expired, purged or not.
     pub(in super::super) fn is_kept(&self, envelope: usize) -> bool {
         self.now - self.envelopes[envelope].at <= KEPT_FOR_MS
     }
@@ -157,7 +157,7 @@ impl Truth {
         })
     }
 
-    /// Writes down a webhook as the service made it.
+    /// Records a webhook as the service returned it.
     pub(in super::super) fn add_webhook(&mut self, caller: Caller, mut shown: Value) {
         let id = shown["webhook_id"].as_str().unwrap().to_owned();
         shown["disabled_reason"] = Value::Null;
@@ -169,7 +169,7 @@ impl Truth {
         }
     }
 
-    /// Without `usage`, which is what the limits of the answer say.
+    /// Without `usage`, which equals the limits of the response.
     pub(in super::super) fn status(
         &mut self,
         caller: Caller,

@@ -1,4 +1,4 @@
-//! What becomes of webhooks, and of what waits for them.
+//! Predictions of webhook management and pending deliveries.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +28,7 @@ impl Truth {
         })
     }
 
-    /// Everything is held by the node, so nothing waits.
+    /// The node holds every delivery, so none is pending.
     pub(in super::super) fn enable(
         &mut self,
         caller: Caller,
@@ -75,7 +75,7 @@ impl Truth {
         })
     }
 
-    /// What waits for the webhooks that there are.
+    /// Pending deliveries of existing webhooks.
     pub(in super::super) fn queue(&self) -> Vec<(String, String)> {
         let told = self.envelopes.iter().flat_map(|envelope| {
             envelope.told.iter().map(|webhook| (envelope.id.clone(), webhook.clone()))

@@ -1,4 +1,4 @@
-//! What operators' acts come to.
+//! Predictions of admin actions.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use super::{
     Decision, PARTNERS, Truth, terms,
 };
 
-/// Why an act was not done.
+/// The reason why an action is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Unmade {
     Illegal,
@@ -18,10 +18,10 @@ pub(in super::super) enum Unmade {
     Pointless,
 }
 
-/// What an act answers.
+/// The result of an action.
 pub(in super::super) type Deed = Result<Value, Unmade>;
 
-/// Whom a decision is about.
+/// The subject of a decision.
 #[derive(Debug, Clone, Copy)]
 enum Subject {
     Account(usize),
@@ -44,7 +44,7 @@ impl Truth {
         let mut shown = self.shown(key);
         if let Event::Revoke = event {
             let gone = self.webhook_ids(key);
-            // What was sent again waits too, also to a webhook that is younger than its envelope.
+            // A repeated delivery is pending too, also to a webhook younger than its envelope.
             let waiting = self.queue().into_iter().filter(|(_, webhook)| gone.contains(webhook));
             shown["deliveries"] = json!(waiting.count());
             shown["registrations"] = json!(gone.len());
@@ -78,7 +78,7 @@ impl Truth {
         self.decide(Subject::Account(account), verb, why)
     }
 
-    /// Only a partner with an account can be suspended; it can be restored whatever has become of its accounts.
+    /// A suspension needs a partner with an account. A restoration needs none.
     pub(in super::super) fn decide_on_partner(
         &mut self,
         partner: usize,

@@ -37,7 +37,7 @@ pub(crate) async fn register(
     let id = key_of(&who, &path)?;
     let url = form.text("url").to_owned();
     let asked = Register { url: url.clone(), events: vec![EventKind::EnvelopeReceived] };
-    match who.ask(move |owner| Ok(owner.register(&id, asked))).await? {
+    match who.ask(async move |owner| Ok(owner.register(&id, asked).await)).await? {
         Ok(Registered { webhook_id, secret, .. }) => {
             Ok(show_secret(&who, &path, &webhook_id.to_string(), &secret, true))
         }
@@ -58,7 +58,7 @@ pub(crate) async fn act(
     let (key, webhook_id) = path.into_inner();
     let id = key_of(&who, &key)?;
     let asked = asked(&who, &form, webhook_id.clone())?;
-    let said = match who.ask(move |owner| owner.manage(&id, asked)).await? {
+    let said = match who.ask(async move |owner| owner.manage(&id, asked).await).await? {
         Managed::Deleted(_) => {
             return Ok(Page::to(who.place(), &format!("/dashboard/keys/{key}")));
         }

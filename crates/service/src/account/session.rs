@@ -1,0 +1,137 @@
+//! Login, logout, and the rotation of the login secret.
+
+use schemars::JsonSchema;
+use sealpost_domain::{AccountId, Refusal, Session, Timestamp, ports::Durability};
+use sealpost_wallet::{LoginSecret, SessionToken, same_hash};
+use serde::Serialize;
+
+use crate::{
+    cache::event::CacheEvent,
+    caller::{authenticated::AccountSession, credentials::NO_SESSION},
+    error::Error,
+    sealpost::{Sealpost, core::Core},
+};
+
+/// Account and secret of a login.
+#[derive(JsonSchema)]
+pub struct Login {
+    /// The account, as activation returned it.
+    #[schemars(length(min = 1))]
+    pub account_id: String,
+    /// Its secret.
+    #[schemars(length(min = 1))]
+    pub login_secret: String,
+}
+
+/// A new session.
+#[derive(JsonSchema, Serialize)]
+pub struct LoggedIn {
+    /// The value for `Authorization: Bearer`; shown only here.
+    pub session_token: String,
+    /// Always `Bearer`.
+    #[schemars(extend("const" = "Bearer"))]
+    pub token_type: &'static str,
+    /// End of the session.
+    pub expires_at: Timestamp,
+    /// Account of the session.
+    pub account_id: AccountId,
+}
+
+/// A new login secret.
+#[derive(JsonSchema, Serialize)]
+pub struct SecretRotated {
+    /// Account of the secret.
+    pub account_id: AccountId,
+    /// The new secret; shown only here.
+    pub login_secret: String,
+}
+
+/// The sessions that a logout ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// Every session of the account.
+    Account,
+    /// This session.
+    Session,
+}
+
+impl Sealpost {
+    /// Begins a session. Refuses a wrong account and a wrong secret with the same error and without a transaction.
+    pub async fn login(&self, login: Login) -> Result<LoggedIn, Error> {
+        self.block(move |core| begin_session(core, &login)).await
+    }
+
+    /// Replaces the account's login secret. The old secret stops working; sessions stay.
+    pub async fn rotate_login_secret(
+        &self,
+        session: &AccountSession,
+    ) -> Result<SecretRotated, Error> {
+        let session = *session;
+        self.block(move |core| rotate_login_secret(core, &session)).await
+    }
+
+    /// Ends this session, or every session of its account.
+    pub async fn logout(&self, session: &AccountSession, scope: Scope) -> Result<(), Error> {
+        let session = *session;
+        self.block(move |core| end_sessions(core, &session, scope)).await
+    }
+}
+
+fn begin_session(core: &Core, login: &Login) -> Result<LoggedIn, Error> {
+    let given = LoginSecret::hash_of(&login.login_secret).ok_or(NO_LOGIN)?;
+    let account_id: AccountId =
+        login.account_id.parse().map_err(|_malformed| Error::from(NO_LOGIN))?;
+    let stored = core.store.lookup()?.find_login_secret(&account_id)?.ok_or(NO_LOGIN)?;
+    if !same_hash(&given, &stored) {
+        return Err(NO_LOGIN.into());
+    }
+    let token = SessionToken::generate()?;
+    let expires_at = core.clock.now().plus(core.settings.session_ttl);
+    let session = Session { token: token.hash(), account_id, expires_at };
+    core.store.write(Durability::Durable, |tx| {
+        // A concurrent rotation of the secret may have ended every session. With the account locked, a later rotation
+        // waits and ends this session as well.
+        tx.lock_account(&account_id)?;
+        let stored = tx.find_login_secret(&account_id)?;
+        if !stored.is_some_and(|stored| same_hash(&given, &stored)) {
+            return Ok(Err(NO_LOGIN));
+        }
+        tx.insert_session(&session).map(Ok)
+    })??;
+    Ok(LoggedIn {
+        session_token: token.expose().to_owned(),
+        token_type: "Bearer",
+        expires_at,
+        account_id,
+    })
+}
+
+fn rotate_login_secret(core: &Core, session: &AccountSession) -> Result<SecretRotated, Error> {
+    let secret = LoginSecret::generate()?;
+    let hash = secret.hash();
+    let account_id = core.store.write(Durability::Durable, |tx| {
+        let stored = tx.find_session(&session.token)?;
+        let Some(live) = stored.filter(|session| session.is_live(core.clock.now())) else {
+            return Ok(Err(NO_SESSION));
+        };
+        tx.set_login_secret(&live.account_id, &hash)?;
+        Ok(Ok(live.account_id))
+    })??;
+    Ok(SecretRotated { account_id, login_secret: secret.expose().to_owned() })
+}
+
+fn end_sessions(core: &Core, session: &AccountSession, scope: Scope) -> Result<(), Error> {
+    let AccountSession { token, account_id } = session;
+    core.store.write(Durability::Durable, |tx| match scope {
+        Scope::Account => tx.delete_sessions_of(account_id),
+        Scope::Session => tx.delete_session(token),
+    })?;
+    core.cache.invalidate_on(match scope {
+        Scope::Account => CacheEvent::AccountLoggedOut(account_id),
+        Scope::Session => CacheEvent::SessionEnded(token),
+    });
+    Ok(())
+}
+
+const NO_LOGIN: Refusal =
+    Refusal::Unauthorized("the account_id or the login_secret is wrong; both come from activation");

@@ -1,0 +1,216 @@
+//! Issue of a badge on the key's newest assessment. With a jurisdiction, its compliance circuit must pass as well.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use sealpost_domain::{
+    ApiKeyId, Assessment, Badge, BadgeDenial, BadgeId, Circuits, Jurisdiction, Refusal, Timestamp,
+    check_thresholds,
+    ports::{Durability, StoreError, Tx},
+};
+use sealpost_wallet::random;
+use serde::Serialize;
+
+use crate::{
+    caller::{admission::Purpose, authenticated::Caller, limited::Limited},
+    compliance::{
+        explanation::Explanation,
+        validate::{evaluate, parse_jurisdiction},
+    },
+    error::Error,
+    sealpost::{Sealpost, core::Core},
+};
+
+/// The badge to issue.
+#[derive(Debug, Clone, Default, JsonSchema)]
+pub struct Issue {
+    /// A jurisdiction with a circuit that must pass as well.
+    #[schemars(extend("pattern" = "^[A-Za-z0-9-]{2,16}$"))]
+    pub jurisdiction: Option<String>,
+    /// Whether the badge names the key's DID instead of the key.
+    #[schemars(with = "Option<bool>")]
+    pub disclose_did: bool,
+    /// Whether to report refusals instead of issuing.
+    #[schemars(with = "Option<bool>")]
+    pub dry_run: bool,
+}
+
+/// The result of a request.
+#[derive(Debug, JsonSchema, Serialize)]
+#[serde(untagged)]
+#[expect(missing_docs, reason = "the types describe the variants")]
+pub enum Issued {
+    Badge(IssuedBadge),
+    DryRun(DryRun),
+}
+
+/// A new badge.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct IssuedBadge {
+    /// Its id.
+    pub badge_id: BadgeId,
+    /// Begin of its validity.
+    pub issued_at: Timestamp,
+    /// End of its validity.
+    pub expires_at: Timestamp,
+    /// The credential as a JWT.
+    pub credential: String,
+}
+
+/// The result of a dry run.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct DryRun {
+    /// Always `true`.
+    #[schemars(extend("const" = true))]
+    pub dry_run: bool,
+    /// Whether a badge would be issued.
+    pub granted: bool,
+    /// Every refusal; a request without `dry_run` returns the first.
+    pub refusals: Vec<Explanation>,
+}
+
+/// The decision of the transaction.
+enum BadgeDecision {
+    Granted(Box<(Badge, Assessment)>),
+    DryRun(Vec<Refusal>),
+}
+
+impl Sealpost {
+    /// Issues a badge to the caller's key.
+    pub async fn issue_badge(&self, caller: &Caller, issue: Issue) -> Limited<Issued> {
+        self.run_as(caller, move |core, caller| core.issue_badge(caller, &issue)).await
+    }
+}
+
+impl Core {
+    fn issue_badge(&self, caller: &Caller, issue: &Issue) -> Limited<Issued> {
+        let random = match random() {
+            Ok(random) => random,
+            Err(error) => return Limited::before_rate_check(error),
+        };
+        let decided =
+            self.admitted(
+                caller,
+                Purpose::Execute,
+                Durability::Durable,
+                |tx, _| match Request::read(self, &caller.id.key, issue) {
+                    Ok(request) => self.decide_badge(tx, &request, random),
+                    Err(fault) => Ok(Err(fault)),
+                },
+            );
+        decided.and_then(|decision| match decision {
+            BadgeDecision::DryRun(refusals) => Ok(Issued::DryRun(DryRun {
+                dry_run: true,
+                granted: refusals.is_empty(),
+                refusals: refusals.iter().map(Explanation::of).collect(),
+            })),
+            BadgeDecision::Granted(granted) => {
+                self.sign_badge(&granted.0, &granted.1).map(Issued::Badge)
+            }
+        })
+    }
+
+    /// Checks everything, in the order of the refusals, before the first write.
+    fn decide_badge(
+        &self,
+        tx: &mut dyn Tx,
+        request: &Request<'_>,
+        random: [u8; 10],
+    ) -> Result<Result<BadgeDecision, Refusal>, StoreError> {
+        let assessment = tx.newest_assessment(request.key)?;
+        let mut refusals = request.refusals(tx, assessment.as_ref(), self)?;
+        if request.issue.dry_run {
+            return Ok(Ok(BadgeDecision::DryRun(refusals)));
+        }
+        if !refusals.is_empty() {
+            return Ok(Err(refusals.swap_remove(0)));
+        }
+        let assessment = assessment.ok_or(StoreError::Corrupt("assessment"))?;
+        let badge = Badge {
+            id: BadgeId::new(self.clock.now(), random),
+            api_key_id: *request.key,
+            assessment_id: assessment.id,
+            subject: request.subject(tx)?,
+            compliance: request.jurisdiction.clone().map(|name| (name, request.circuits.version)),
+            position: tx.lock_next_position()?,
+            issued_at: request.now,
+            expires_at: request.now.plus(self.settings.badge_ttl),
+            revocation: None,
+        };
+        tx.insert_badge(&badge)?;
+        Ok(Ok(BadgeDecision::Granted(Box::new((badge, assessment)))))
+    }
+
+    fn sign_badge(&self, badge: &Badge, assessment: &Assessment) -> Result<IssuedBadge, Error> {
+        let credential = self.author().badge(badge, assessment);
+        Ok(IssuedBadge {
+            badge_id: badge.id,
+            issued_at: badge.issued_at,
+            expires_at: badge.expires_at,
+            credential: self.issuer.sign_credential(&credential)?,
+        })
+    }
+}
+
+/// A well-formed request.
+struct Request<'a> {
+    key: &'a ApiKeyId,
+    issue: &'a Issue,
+    jurisdiction: Option<Jurisdiction>,
+    circuits: Arc<Circuits>,
+    now: Timestamp,
+}
+
+impl<'a> Request<'a> {
+    fn read(core: &Core, key: &'a ApiKeyId, issue: &'a Issue) -> Result<Self, Refusal> {
+        let circuits = core.circuits();
+        let named = issue.jurisdiction.as_deref();
+        let jurisdiction = named.map(|text| parse_jurisdiction(&circuits, text)).transpose()?;
+        // A JWT has whole seconds.
+        let now = Timestamp::from_millis(core.clock.now().as_seconds().saturating_mul(1000));
+        Ok(Self { key, issue, jurisdiction, circuits, now })
+    }
+
+    fn refusals(
+        &self,
+        tx: &mut dyn Tx,
+        assessment: Option<&Assessment>,
+        core: &Core,
+    ) -> Result<Vec<Refusal>, StoreError> {
+        let mut refusals = Vec::new();
+        match check_thresholds(assessment.map(|found| &found.metrics)) {
+            Ok(()) => {}
+            Err(BadgeDenial::Drift(over)) => refusals.push(Refusal::BadgeDeniedDrift(over)),
+            Err(BadgeDenial::Thresholds(unmet)) => {
+                refusals.push(Refusal::BadgeDeniedThresholds(unmet));
+            }
+        }
+        if let Some(jurisdiction) = &self.jurisdiction {
+            let report = evaluate(tx, &self.circuits, (self.key, jurisdiction), core.clock.now())?;
+            if !report.passed {
+                refusals.push(Refusal::ComplianceCircuitFailed(report));
+            }
+        }
+        let limit = core.settings.badges_per_key_max;
+        if tx.count_live_badges(self.key, self.now)? >= u64::from(limit) {
+            refusals.push(too_many(limit));
+        }
+        Ok(refusals)
+    }
+
+    fn subject(&self, tx: &mut dyn Tx) -> Result<String, StoreError> {
+        if !self.issue.disclose_did {
+            return Ok(format!("urn:sealpost:{}", self.key));
+        }
+        let key = tx.find_key(self.key)?.ok_or(StoreError::Corrupt("key"))?;
+        Ok(key.did.as_str().to_owned())
+    }
+}
+
+fn too_many(limit: u32) -> Refusal {
+    Refusal::QuotaExceeded {
+        limit,
+        what: "badges of this API key that are still valid",
+        way_out: "use one of them, or wait until one expires",
+    }
+}

@@ -1,0 +1,57 @@
+//! The public page of a badge.
+
+use sealpost_domain::{AssessmentMetrics, BadgeId, BadgeStatus, Timestamp};
+
+use crate::{
+    error::Error,
+    sealpost::{Sealpost, core::Core},
+};
+
+/// The content of a badge's page.
+#[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the fields of a badge")]
+pub struct BadgeShown {
+    pub badge_id: BadgeId,
+    pub status: BadgeStatus,
+    pub subject: String,
+    pub metrics: AssessmentMetrics,
+    /// The jurisdiction, if the badge depends on its circuit.
+    pub jurisdiction: Option<String>,
+    pub assessed_at: Timestamp,
+    pub issued_at: Timestamp,
+    pub expires_at: Timestamp,
+    pub revoked_at: Option<Timestamp>,
+    /// DID of the issuer.
+    pub issuer: String,
+    /// URL of the status list.
+    pub status_list: String,
+}
+
+impl Sealpost {
+    /// Returns a badge by its id; `None` if there is none.
+    pub async fn show_badge(&self, id: &str) -> Result<Option<BadgeShown>, Error> {
+        let Ok(id) = id.parse::<BadgeId>() else { return Ok(None) };
+        self.block(move |core| core.show_badge(&id)).await
+    }
+}
+
+impl Core {
+    fn show_badge(&self, id: &BadgeId) -> Result<Option<BadgeShown>, Error> {
+        let Some((badge, assessment)) = self.store.lookup()?.find_badge(id)? else {
+            return Ok(None);
+        };
+        Ok(Some(BadgeShown {
+            badge_id: badge.id,
+            status: badge.status(self.clock.now()),
+            metrics: assessment.metrics,
+            jurisdiction: badge.compliance.map(|(jurisdiction, _)| jurisdiction.to_string()),
+            assessed_at: assessment.at,
+            issued_at: badge.issued_at,
+            expires_at: badge.expires_at,
+            revoked_at: badge.revocation.map(|revocation| revocation.at),
+            issuer: self.issuer.did().as_str().to_owned(),
+            status_list: self.author().list_url(badge.position.list()),
+            subject: badge.subject,
+        }))
+    }
+}

@@ -1,0 +1,37 @@
+//! Status lists: the public record of revoked badges.
+
+use std::{sync::Arc, time::Duration};
+
+use sealpost_domain::Timestamp;
+use sealpost_wallet::encode_status_list;
+
+use crate::{
+    error::Error,
+    sealpost::{Sealpost, core::Core},
+};
+
+impl Sealpost {
+    /// Returns a status list as a signed credential; `None` if the list has no badge.
+    pub async fn status_list(&self, list: &str) -> Result<Option<Arc<str>>, Error> {
+        let Ok(list) = list.parse::<u64>() else { return Ok(None) };
+        if let Some(credential) = self.core.status_lists.get(list, self.core.clock.now()) {
+            return Ok(Some(credential));
+        }
+        self.block(move |core| sign_list(core, list)).await
+    }
+}
+
+fn sign_list(core: &Core, list: u64) -> Result<Option<Arc<str>>, Error> {
+    let now = core.clock.now();
+    let Some(revoked) = core.store.lookup()?.revoked_in(list)? else { return Ok(None) };
+    let encoded = encode_status_list(&revoked)?;
+    let from = Timestamp::from_millis(now.as_seconds().saturating_mul(1000));
+    let valid = (from, from.plus(VALID_FOR));
+    let credential = core.author().status_list(list, &encoded, valid);
+    let credential: Arc<str> = core.issuer.sign_credential(&credential)?.into();
+    core.status_lists.insert(list, now, Arc::clone(&credential));
+    Ok(Some(credential))
+}
+
+/// An old list could hide a revocation, so verifiers must fetch a new one after this time.
+const VALID_FOR: Duration = Duration::from_hours(1);

@@ -1,0 +1,110 @@
+//! Verification of a credential: checks its signature, its badge and the badge's status.
+
+use schemars::JsonSchema;
+use sealpost_domain::{
+    BadgeId, BadgeStatus, Timestamp,
+    ports::{Durability, StoreError, Tx},
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    caller::{admission::Purpose, authenticated::Caller, limited::Limited},
+    sealpost::{Sealpost, core::Core},
+};
+
+/// The verdict on a credential.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BadgeVerdict {
+    /// The badge has expired.
+    Expired,
+    /// Not a badge of this service, or altered.
+    Invalid,
+    /// The badge was revoked.
+    Revoked,
+    /// The badge is valid.
+    Valid,
+}
+
+/// The result of a verification. An invalid credential has no details.
+#[derive(Debug, JsonSchema, Serialize)]
+#[expect(missing_docs, reason = "the fields of a badge")]
+pub struct BadgeVerified {
+    /// Whether the badge is valid.
+    pub valid: bool,
+    /// The verdict.
+    pub status: BadgeVerdict,
+    pub badge_id: Option<BadgeId>,
+    pub subject: Option<String>,
+    pub issued_at: Option<Timestamp>,
+    pub expires_at: Option<Timestamp>,
+    pub revoked_at: Option<Timestamp>,
+}
+
+/// The claims that identify a badge.
+#[derive(Deserialize)]
+struct Claims {
+    id: String,
+    sub: String,
+}
+
+impl Sealpost {
+    /// Verifies a credential. An older key of the service is accepted; the stored badge decides.
+    pub async fn verify_badge(
+        &self,
+        caller: &Caller,
+        credential: String,
+    ) -> Limited<BadgeVerified> {
+        self.run_as(caller, move |core, caller| {
+            core.admitted(caller, Purpose::Manage, Durability::Relaxed, |tx, _| {
+                core.verify_credential(tx, &credential).map(Ok)
+            })
+        })
+        .await
+    }
+}
+
+impl Core {
+    fn verify_credential(
+        &self,
+        tx: &mut dyn Tx,
+        credential: &str,
+    ) -> Result<BadgeVerified, StoreError> {
+        let claims = self.issuer.verify_credential(credential);
+        let claims = claims.and_then(|bytes| serde_json::from_slice::<Claims>(&bytes).ok());
+        let id = claims.as_ref().and_then(|claims| claims.id.rsplit_once('/')?.1.parse().ok());
+        let found = match &id {
+            Some(id) => tx.find_badge(id)?,
+            None => None,
+        };
+        let (Some((badge, _)), Some(claims)) = (found, claims) else { return Ok(INVALID) };
+        // A stolen signing key could combine another subject with an existing badge.
+        if claims.sub != badge.subject {
+            return Ok(INVALID);
+        }
+        let verdict = match badge.status(self.clock.now()) {
+            BadgeStatus::Expired => BadgeVerdict::Expired,
+            BadgeStatus::Revoked => BadgeVerdict::Revoked,
+            BadgeStatus::Valid => BadgeVerdict::Valid,
+        };
+        Ok(BadgeVerified {
+            valid: verdict == BadgeVerdict::Valid,
+            status: verdict,
+            badge_id: Some(badge.id),
+            subject: Some(badge.subject),
+            issued_at: Some(badge.issued_at),
+            expires_at: Some(badge.expires_at),
+            revoked_at: badge.revocation.map(|revocation| revocation.at),
+        })
+    }
+}
+
+const INVALID: BadgeVerified = BadgeVerified {
+    valid: false,
+    status: BadgeVerdict::Invalid,
+    badge_id: None,
+    subject: None,
+    issued_at: None,
+    expires_at: None,
+    revoked_at: None,
+};

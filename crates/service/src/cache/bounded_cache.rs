@@ -1,0 +1,137 @@
+//! A bounded concurrent map that evicts unused entries.
+//!
+//! Every send reads it several times. A read therefore sets a flag on the entry and touches neither a clock nor a list;
+//! a periodic round removes entries without the flag.
+
+use std::{
+    hash::Hash,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use quick_cache::{
+    DefaultHashBuilder, OptionsBuilder, UnitWeighter,
+    sync::{self, DefaultLifecycle},
+};
+
+/// A full cache evicts the entries that are read least. An evicted value is dropped at once.
+pub(crate) struct BoundedCache<K, V>(sync::Cache<K, Arc<Entry<V>>>);
+
+struct Entry<V> {
+    /// Since the last round of eviction.
+    was_used: AtomicBool,
+    value: V,
+}
+
+impl<K: Eq + Hash, V: Clone> BoundedCache<K, V> {
+    pub(crate) fn new(max: usize) -> Self {
+        let shards = 1 << (max / PER_SHARD_MIN).clamp(1, SHARDS_MAX).ilog2();
+        // The library divides the capacity among the shards and rounds up.
+        let capacity = u64::try_from(max - max % shards).unwrap_or(u64::MAX);
+        let mut options = OptionsBuilder::new();
+        options.shards(shards).estimated_items_capacity(max).weight_capacity(capacity);
+        // Fails only for options without a capacity.
+        Self(options.build().map_or_else(
+            |_incomplete| sync::Cache::new(max),
+            |options| {
+                let (hasher, lifecycle) =
+                    (DefaultHashBuilder::default(), DefaultLifecycle::default());
+                sync::Cache::with_options(options, UnitWeighter, hasher, lifecycle)
+            },
+        ))
+    }
+
+    pub(crate) fn get(&self, key: &K) -> Option<V> {
+        let entry = self.0.get(key)?;
+        entry.was_used.store(true, Ordering::Relaxed);
+        Some(entry.value.clone())
+    }
+
+    pub(crate) fn insert(&self, key: K, value: V) {
+        self.0.insert(key, Arc::new(Entry { was_used: AtomicBool::new(true), value }));
+    }
+
+    pub(crate) fn remove(&self, key: &K) {
+        self.0.remove(key);
+    }
+
+    /// Removes an entry if its value matches. Does not count as a read.
+    pub(crate) fn remove_if(&self, key: &K, matches: impl FnOnce(&V) -> bool) {
+        self.0.remove_if(key, |entry| matches(&entry.value));
+    }
+
+    /// Reads every entry. Does not count as a read.
+    pub(crate) fn keys_where(&self, matches: impl Fn(&K, &V) -> bool) -> Vec<K>
+    where
+        K: Clone,
+    {
+        let matching = self.0.iter().filter(|(key, entry)| matches(key, &entry.value));
+        matching.map(|(key, _)| key).collect()
+    }
+
+    /// Reads every entry: for rare events.
+    pub(crate) fn remove_where(&self, matches: impl Fn(&K, &V) -> bool) {
+        self.0.retain(|key, entry| !matches(key, &entry.value));
+    }
+
+    /// Removes the entries without a read since the last round.
+    pub(crate) fn evict_unused(&self) {
+        self.0.retain(|_, entry| entry.was_used.swap(false, Ordering::Relaxed));
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// Enough that concurrent threads rarely use the same shard.
+const SHARDS_MAX: usize = 16;
+/// Smaller shards would fill at very different times.
+const PER_SHARD_MIN: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_without_a_read_between_two_rounds_is_evicted() {
+        let cache = BoundedCache::new(10);
+        let values = [Arc::new(()), Arc::new(())];
+        for (key, value) in (0..).zip(&values) {
+            cache.insert(key, Arc::clone(value));
+        }
+        cache.evict_unused();
+        assert_eq!(values.each_ref().map(Arc::strong_count), [2, 2], "both are new");
+        assert!(cache.get(&0).is_some());
+        cache.evict_unused();
+        assert_eq!(values.each_ref().map(Arc::strong_count), [2, 1], "dropped at once");
+        cache.evict_unused();
+        assert_eq!((cache.get(&0), cache.len()), (None, 0));
+    }
+
+    #[test]
+    fn the_number_of_entries_is_bounded() {
+        for max in [0, 1, 63, 101, 1_007, 10_007] {
+            let cache = BoundedCache::new(max);
+            for key in 0..3 * max {
+                cache.insert(key, key);
+            }
+            assert!((max - max / 10..=max).contains(&cache.len()), "{} of {max}", cache.len());
+        }
+    }
+
+    #[test]
+    fn the_last_value_replaces_the_others_and_a_removed_one_is_gone() {
+        let cache = BoundedCache::new(10);
+        for (key, value) in [("key", 1), ("key", 2), ("other", 2), ("third", 3)] {
+            cache.insert(key, value);
+        }
+        assert_eq!(cache.get(&"key"), Some(2));
+        cache.remove(&"key");
+        assert_eq!(cache.get(&"key"), None);
+        cache.remove_where(|_, value| *value == 2);
+        assert_eq!([cache.get(&"other"), cache.get(&"third")], [None, Some(3)]);
+    }
+}

@@ -1,0 +1,65 @@
+//! A cached API key: its owner, and its secrets once a request needs them.
+
+use std::sync::OnceLock;
+
+use sealpost_domain::{AccountId, ApiKey, ApiKeyId, Suite, Wrapped};
+use sealpost_wallet::{Identity, Keyring, Root, SealingPublicKey, WalletError};
+
+/// An API key as it was read from the database.
+pub(crate) struct CachedKey {
+    pub(crate) account_id: AccountId,
+    id: ApiKeyId,
+    sealing_version: u32,
+    /// The encrypted root. `None` for a revoked key, which is final.
+    root: Option<Wrapped>,
+    /// Decrypted on first use: most requests need the owner and no secrets.
+    material: OnceLock<KeyMaterial>,
+}
+
+/// The decrypted secrets of a key. Zeroized on drop.
+pub(crate) struct KeyMaterial {
+    pub(crate) identity: Identity,
+    pub(crate) sealing_key: SealingPublicKey,
+    pub(crate) sealing_version: u32,
+}
+
+impl CachedKey {
+    pub(super) fn new(key: ApiKey) -> Self {
+        Self {
+            account_id: key.account_id,
+            id: key.id,
+            sealing_version: key.sealing_version,
+            root: key.root,
+            material: OnceLock::new(),
+        }
+    }
+
+    /// Returns the secrets; `None` for a revoked key. Two concurrent first calls may both decrypt.
+    pub(crate) fn material(
+        &self,
+        keyring: &Keyring,
+        suite: Suite,
+    ) -> Result<Option<&KeyMaterial>, WalletError> {
+        let Some(wrapped) = &self.root else { return Ok(None) };
+        if let Some(material) = self.material.get() {
+            return Ok(Some(material));
+        }
+        let identity = Identity::new(Root::unwrap(keyring, &self.id, wrapped)?)?;
+        let sealing_key = identity.sealing_public_key(suite, self.sealing_version)?;
+        let sealing_version = self.sealing_version;
+        Ok(Some(self.material.get_or_init(|| KeyMaterial {
+            identity,
+            sealing_key,
+            sealing_version,
+        })))
+    }
+
+    /// Returns whether the entry holds the root, encrypted or decrypted.
+    pub(crate) fn has_root(&self) -> bool {
+        self.root.is_some()
+    }
+
+    pub(super) fn sealing_version(&self) -> u32 {
+        self.sealing_version
+    }
+}

@@ -1,0 +1,217 @@
+//! Open channels: the sender's side of channels that this node opened, and the recipient's side after the first reading.
+//!
+//! Both sides exist only in memory. A channel ends after its lifetime, after its last envelope, when either key changes
+//! its state or its sealing key, and when the service stops.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use sealpost_domain::{
+    ApiKeyId, Channel, ChannelId, Did, Envelope, KeyStatus, Timestamp, ports::KeySnapshot,
+};
+use sealpost_wallet::{
+    ChannelDraft, ChannelReceiver, ChannelSender, EnvelopeDraft, Identity, SealingPublicKey,
+    WalletError, chain_hash, random,
+};
+
+use super::{
+    cached_key::KeyMaterial,
+    secret_vault::{SecretVault, VaultKey},
+};
+use crate::settings::Settings;
+
+/// The channels with secrets on this node.
+pub(crate) struct ChannelCache {
+    open: SecretVault<KeyPair, OpenChannel>,
+    accepted: SecretVault<ChannelRow, ChannelReceiver>,
+    envelopes_max: u32,
+}
+
+/// The sender's side of a channel.
+pub(crate) struct OpenChannel {
+    sender: ChannelSender,
+    /// The version of the sender's own sealing key when the channel was opened.
+    sender_version: u32,
+    /// The row, until a commit has stored it: every envelope is stored with its channel.
+    unstored: Mutex<Option<Arc<Channel>>>,
+}
+
+/// Sender and recipient of a channel.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct KeyPair {
+    sender: ApiKeyId,
+    recipient: ApiKeyId,
+}
+
+/// A stored channel with a verified signature. A changed row has another hash and is verified again.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct ChannelRow {
+    pair: KeyPair,
+    hash: [u8; 32],
+}
+
+impl ChannelCache {
+    pub(super) fn new(settings: &Settings) -> Self {
+        let (max, life) =
+            (settings.channels_cached_max, settings.channel_life.min(Settings::CHANNEL_LIFE_MAX));
+        Self {
+            open: SecretVault::new(max, life),
+            accepted: SecretVault::new(max, life),
+            envelopes_max: settings.channel_envelopes_max,
+        }
+    }
+
+    /// Seals under the open channel of sender and recipient, and opens one if there is none.
+    pub(crate) fn seal(
+        &self,
+        draft: &EnvelopeDraft,
+        message: &[u8],
+        from: &KeyMaterial,
+        to: &SealingPublicKey,
+    ) -> Result<(Envelope, Arc<OpenChannel>), WalletError> {
+        let (pair, now) = (KeyPair::of(draft), draft.timestamp);
+        for _ in 0..TRIES_MAX {
+            let channel = match self.open.get(&pair, now).filter(|it| it.fits(from, to)) {
+                Some(channel) => channel,
+                None => self.begin(pair, now, from, to)?,
+            };
+            let sealed = channel.sender.seal(draft, message, &from.identity);
+            if channel.sender.is_exhausted() {
+                self.open.remove(&pair, &channel);
+            }
+            match sealed {
+                Err(WalletError::ChannelExhausted) => {}
+                sealed => return Ok((sealed?, channel)),
+            }
+        }
+        Err(WalletError::ChannelExhausted)
+    }
+
+    fn begin(
+        &self,
+        pair: KeyPair,
+        now: Timestamp,
+        from: &KeyMaterial,
+        to: &SealingPublicKey,
+    ) -> Result<Arc<OpenChannel>, WalletError> {
+        let KeyPair { sender, recipient } = pair;
+        let draft = ChannelDraft { id: ChannelId::new(now, random()?), sender, recipient };
+        let (sender, channel) =
+            ChannelSender::begin(&draft, self.envelopes_max, &from.identity, to)?;
+        let unstored = Mutex::new(Some(Arc::new(channel)));
+        let channel = OpenChannel { sender, sender_version: from.sealing_version, unstored };
+        Ok(self.open.share(pair, channel, now, |other| other.fits(from, to)))
+    }
+
+    /// Returns the recipient's side of a stored channel.
+    pub(crate) fn accept(
+        &self,
+        channel: &Channel,
+        recipient: &Identity,
+        sender: &Did,
+        now: Timestamp,
+    ) -> Result<Arc<ChannelReceiver>, WalletError> {
+        let row = ChannelRow::of(channel, sender);
+        if let Some(receiver) = self.accepted.get(&row, now) {
+            return Ok(receiver);
+        }
+        let receiver = ChannelReceiver::accept(channel, recipient, sender)?;
+        Ok(self.accepted.share(row, receiver, now, |_| true))
+    }
+
+    /// Ends every channel of a key.
+    pub(super) fn end(&self, key: &ApiKeyId) {
+        self.open.remove_party(key);
+        self.accepted.remove_party(key);
+    }
+
+    /// Ends the channels of a key after a change: all channels unless the key is active, else the channels with another
+    /// sealing key.
+    pub(super) fn end_outdated(&self, snapshot: &KeySnapshot) {
+        if snapshot.status == KeyStatus::Active {
+            self.open.remove_party_where(&snapshot.id, |pair, channel| {
+                !channel.fits_snapshot(pair, snapshot)
+            });
+        } else {
+            self.end(&snapshot.id);
+        }
+    }
+
+    /// Keys with at least one channel.
+    pub(super) fn parties(&self) -> Vec<ApiKeyId> {
+        [self.open.parties(), self.accepted.parties()].concat()
+    }
+
+    pub(super) fn wipe_expired(&self, now: Timestamp) {
+        self.open.wipe_expired(now);
+        self.accepted.wipe_expired(now);
+    }
+
+    /// Wipes everything and keeps no new channel.
+    pub(super) fn close(&self) {
+        self.open.close();
+        self.accepted.close();
+    }
+}
+
+impl OpenChannel {
+    /// Returns the row if no commit has stored it yet.
+    pub(crate) fn unstored(&self) -> Option<Arc<Channel>> {
+        self.unstored.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Records that a commit has stored the row.
+    pub(crate) fn mark_stored(&self) {
+        *self.unstored.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Returns whether the sealing keys of sender and recipient are still the same.
+    fn fits(&self, from: &KeyMaterial, to: &SealingPublicKey) -> bool {
+        self.sender_version == from.sealing_version && self.sender.sealing_version() == to.version()
+    }
+
+    fn fits_snapshot(&self, pair: &KeyPair, snapshot: &KeySnapshot) -> bool {
+        let fits = |party, version| party != snapshot.id || version == snapshot.sealing_version;
+        fits(pair.sender, self.sender_version)
+            && fits(pair.recipient, self.sender.sealing_version())
+    }
+}
+
+impl KeyPair {
+    fn of(draft: &EnvelopeDraft) -> Self {
+        Self { sender: draft.sender, recipient: draft.recipient }
+    }
+}
+
+impl ChannelRow {
+    fn of(channel: &Channel, sender_did: &Did) -> Self {
+        let Channel { id, sender, recipient, sealing_version, encapsulation, signature } = channel;
+        let hash = chain_hash(&[
+            sender_did.as_str().as_bytes(),
+            id.as_bytes(),
+            sender.as_bytes(),
+            recipient.as_bytes(),
+            &sealing_version.to_be_bytes(),
+            encapsulation,
+            signature,
+        ]);
+        Self { pair: KeyPair { sender: *sender, recipient: *recipient }, hash }
+    }
+}
+
+impl VaultKey for KeyPair {
+    fn parties(&self) -> [ApiKeyId; 2] {
+        [self.sender, self.recipient]
+    }
+}
+
+impl VaultKey for ChannelRow {
+    fn parties(&self) -> [ApiKeyId; 2] {
+        self.pair.parties()
+    }
+}
+
+/// Number of channels per send, if concurrent sends use up each channel.
+const TRIES_MAX: u32 = 3;
+
+#[cfg(test)]
+mod tests;

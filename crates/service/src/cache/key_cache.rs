@@ -1,0 +1,137 @@
+//! The cache of the send path: keys, handles, sessions, rate limits and channels.
+//!
+//! Bounded. [`CacheEvent`] lists every change of cached data.
+
+use std::sync::Arc;
+
+use sealpost_domain::{ApiKeyId, Handle, KeyStatus, Session, TokenHash, ports::KeySnapshot};
+
+use super::{
+    bounded_cache::BoundedCache, cache_metrics::CacheMetrics, cached_key::CachedKey,
+    channel_cache::ChannelCache, event::CacheEvent, rate_limit_cache::RateLimitCache,
+};
+use crate::settings::Settings;
+
+/// Everything that one node caches about keys and sessions.
+pub(crate) struct KeyCache {
+    keys: BoundedCache<ApiKeyId, Arc<CachedKey>>,
+    handles: BoundedCache<Handle, ApiKeyId>,
+    sessions: BoundedCache<TokenHash, Session>,
+    pub(super) rate_limits: RateLimitCache,
+    pub(crate) channels: ChannelCache,
+    key_metrics: CacheMetrics,
+    handle_metrics: CacheMetrics,
+    session_metrics: CacheMetrics,
+}
+
+impl KeyCache {
+    pub(crate) fn new(settings: &Settings) -> Self {
+        let hints = settings.hints_cached_max;
+        Self {
+            keys: BoundedCache::new(settings.identities_cached_max),
+            handles: BoundedCache::new(hints),
+            sessions: BoundedCache::new(hints),
+            rate_limits: RateLimitCache::new(hints),
+            channels: ChannelCache::new(settings),
+            key_metrics: CacheMetrics::new("keys"),
+            handle_metrics: CacheMetrics::new("handles"),
+            session_metrics: CacheMetrics::new("sessions"),
+        }
+    }
+
+    /// Removes the data that the event makes wrong or unwanted. The only place that invalidates.
+    pub(crate) fn invalidate_on(&self, event: CacheEvent<'_>) {
+        match event {
+            CacheEvent::AccountLoggedOut(account) => {
+                self.sessions.remove_where(|_, session| session.account_id == *account);
+            }
+            CacheEvent::KeyInactive { key, status } => {
+                self.channels.end(key);
+                if status == KeyStatus::Revoked {
+                    self.remove_root(key);
+                }
+            }
+            CacheEvent::KeyRevoked(key) => {
+                self.rate_limits.remove_key(key);
+                self.remove_root(key);
+                self.channels.end(key);
+            }
+            CacheEvent::KeyReviewed(snapshot) => {
+                self.keys.remove_if(&snapshot.id, |key| is_outdated(key, snapshot));
+                self.channels.end_outdated(snapshot);
+            }
+            CacheEvent::RecipientStale { key, handle } => {
+                self.channels.end(key);
+                self.keys.remove(key);
+                if let Some(handle) = handle {
+                    self.handles.remove(handle);
+                }
+            }
+            CacheEvent::SecretsExpired(now) => self.channels.wipe_expired(now),
+            CacheEvent::SessionEnded(token) => self.sessions.remove(token),
+            CacheEvent::Stopped => self.channels.close(),
+            CacheEvent::UnusedEvicted => self.evict_unused(),
+        }
+    }
+
+    pub(crate) fn session(&self, token: &TokenHash) -> Option<Session> {
+        self.session_metrics.count(self.sessions.get(token))
+    }
+
+    pub(crate) fn key(&self, id: &ApiKeyId) -> Option<Arc<CachedKey>> {
+        self.key_metrics.count(self.keys.get(id))
+    }
+
+    pub(crate) fn handle(&self, handle: &Handle) -> Option<ApiKeyId> {
+        self.handle_metrics.count(self.handles.get(handle))
+    }
+
+    pub(super) fn insert_session(&self, session: &Session) {
+        self.sessions.insert(session.token, session.clone());
+    }
+
+    pub(super) fn insert_key(&self, id: ApiKeyId, key: Arc<CachedKey>) {
+        self.keys.insert(id, key);
+    }
+
+    pub(super) fn insert_handle(&self, handle: Handle, owner: ApiKeyId) {
+        self.handles.insert(handle, owner);
+    }
+
+    /// Keys with a root or channel secrets in memory.
+    pub(super) fn keys_with_secrets(&self) -> Vec<ApiKeyId> {
+        let mut keys = self.channels.parties();
+        keys.extend(self.keys.keys_where(|_, key| key.has_root()));
+        keys.sort_unstable();
+        keys.dedup();
+        keys
+    }
+
+    /// Number of entries, by the label of the metric.
+    pub(crate) fn entries(&self) -> [(&'static str, usize); 4] {
+        [
+            ("handles", self.handles.len()),
+            ("keys", self.keys.len()),
+            ("refused", self.rate_limits.len()),
+            ("sessions", self.sessions.len()),
+        ]
+    }
+
+    /// An entry without a root stays: a revocation is final, and the entry saves look-ups.
+    fn remove_root(&self, key: &ApiKeyId) {
+        self.keys.remove_if(key, |key| key.has_root());
+    }
+
+    fn evict_unused(&self) {
+        self.keys.evict_unused();
+        self.handles.evict_unused();
+        self.sessions.evict_unused();
+        self.rate_limits.evict_unused();
+    }
+}
+
+/// Returns whether the entry holds a root although the key was revoked or rotated.
+fn is_outdated(key: &CachedKey, now: &KeySnapshot) -> bool {
+    key.has_root()
+        && (now.status == KeyStatus::Revoked || key.sealing_version() != now.sealing_version)
+}

@@ -1,0 +1,69 @@
+//! Rate limits that a transaction has refused by.
+//!
+//! Reason: a client that keeps sending past its limit would otherwise cost a transaction and a lock on its usage row
+//! for each request. Only limits of a minute or a day are cached, for exactly the session and the key that the
+//! transaction admitted up to the limits.
+
+use std::time::Duration;
+
+use sealpost_domain::{ApiKeyId, Clock, Refusal, Timestamp, Window};
+
+use super::bounded_cache::BoundedCache;
+use crate::caller::{credentials::CallerId, limited::Limits};
+
+/// Refusals by rate limits, each for a few seconds.
+pub(crate) struct RateLimitCache(BoundedCache<CallerId, CachedRateLimit>);
+
+#[derive(Debug, Clone)]
+struct CachedRateLimit {
+    window: Window,
+    limit: u32,
+    until: Timestamp,
+    limits: Limits,
+}
+
+impl RateLimitCache {
+    pub(super) fn new(entries_max: usize) -> Self {
+        Self(BoundedCache::new(entries_max))
+    }
+
+    /// Returns the refusal while its limit is known to hold.
+    pub(super) fn get(&self, caller: &CallerId, clock: &dyn Clock) -> Option<(Refusal, Limits)> {
+        let CachedRateLimit { window, limit, until, limits } = self.0.get(caller)?;
+        let now = clock.now();
+        let still_holds = now.abs_diff(limits.now) < CACHED_FOR && now < until;
+        still_holds.then(|| {
+            let refusal = Refusal::RateLimited { window, limit, retry_after: until.since(now) };
+            (refusal, Limits { now, ..limits })
+        })
+    }
+
+    /// Caches a refusal by the limit of a minute or a day; ignores any other.
+    pub(super) fn insert(&self, caller: CallerId, refusal: &Refusal, limits: Limits) {
+        if let &Refusal::RateLimited {
+            window: window @ (Window::Day | Window::Minute),
+            limit,
+            retry_after,
+        } = refusal
+        {
+            let until = limits.now.plus(retry_after);
+            self.0.insert(caller, CachedRateLimit { window, limit, until, limits });
+        }
+    }
+
+    /// Reads every entry: for rare events.
+    pub(super) fn remove_key(&self, key: &ApiKeyId) {
+        self.0.remove_where(|caller, _| caller.key == *key);
+    }
+
+    pub(super) fn evict_unused(&self) {
+        self.0.evict_unused();
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// Less than the five seconds after which a change of plan holds on every node.
+const CACHED_FOR: Duration = Duration::from_secs(4);

@@ -1,0 +1,36 @@
+//! Refusals of transactions, as far as the cache uses them.
+
+use sealpost_domain::{ApiKeyId, Refusal};
+
+use super::event::CacheEvent;
+use crate::{
+    caller::{
+        credentials::CallerId,
+        limited::{Limited, Limits},
+    },
+    sealpost::core::Core,
+};
+
+impl Core {
+    /// Updates the cache after a transaction refused: invalidates what the refusal disproves, and caches a rate limit.
+    pub(crate) fn cache_refusal(
+        &self,
+        caller: &CallerId,
+        recipient: Option<&ApiKeyId>,
+        refusal: &Refusal,
+        limits: Option<Limits>,
+    ) {
+        if let Some(event) = CacheEvent::of_refusal(caller, recipient, refusal) {
+            self.cache.invalidate_on(event);
+        }
+        if let Some(limits) = limits {
+            self.cache.rate_limits.insert(*caller, refusal, limits);
+        }
+    }
+
+    /// Refuses a caller with a cached rate limit.
+    pub(crate) fn cached_rate_limit<T>(&self, caller: &CallerId) -> Option<Limited<T>> {
+        let (refusal, limits) = self.cache.rate_limits.get(caller, &*self.clock)?;
+        Some(Limited { result: Err(refusal.into()), limits: Some(limits) })
+    }
+}

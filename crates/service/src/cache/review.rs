@@ -1,0 +1,25 @@
+//! The review of cached keys: finds changes that another node or an operator made.
+//!
+//! Requests of this node find such changes only for keys in use. Without the review an unused key would keep its
+//! secrets in memory until they expire.
+
+use sealpost_domain::ports::StoreError;
+
+use super::event::CacheEvent;
+use crate::sealpost::core::Core;
+
+impl Core {
+    /// Compares cached keys with the database and invalidates the changed ones. Blocks.
+    pub(crate) fn review_keys(&self) -> Result<(), StoreError> {
+        for page in self.cache.keys_with_secrets().chunks(PAGE) {
+            // A new connection for each page: sends use the same pool for look-ups.
+            let snapshots = self.store.lookup()?.find_key_snapshots(page)?;
+            for snapshot in &snapshots {
+                self.cache.invalidate_on(CacheEvent::KeyReviewed(snapshot));
+            }
+        }
+        Ok(())
+    }
+}
+
+const PAGE: usize = 512;

@@ -1,0 +1,10 @@
+//! Callers: credentials, authentication, session look-ups, admission, and limits.
+
+pub(crate) mod admission;
+pub(crate) mod authenticate;
+pub(crate) mod authenticated;
+pub(crate) mod credentials;
+pub(crate) mod limited;
+pub(crate) mod session_lookups;
+pub(crate) mod session_queue;
+pub(crate) mod transaction;

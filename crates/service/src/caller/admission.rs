@@ -1,0 +1,73 @@
+//! Admission of authenticated requests: the contract's order of checks from the session to the limits.
+//!
+//! Pure: decides on rows that the transaction holds locked. Every authenticated request passes here, alone or in a
+//! batch.
+
+use sealpost_domain::{
+    Code, KeyStatus, Refusal, Timestamp, Usage,
+    ports::{AdmissionFacts, FactsQuery},
+};
+use sealpost_limits::{Terms, admit_request};
+
+use super::{
+    credentials::{CallerId, FOREIGN_KEY, NO_SESSION},
+    limited::Limits,
+};
+
+/// The kind of a request, as governance sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// Opening, registering a webhook, issuing a badge: governance can block it.
+    Execute,
+    /// Reading and cleaning up: allowed while governance blocks the key.
+    Manage,
+    /// Sending: governance can block it, and metrics count it as a send.
+    Send,
+}
+
+/// Admits one request and counts it.
+pub(crate) fn admit(
+    facts: &mut AdmissionFacts,
+    caller: &CallerId,
+    purpose: Purpose,
+    now: Timestamp,
+) -> Result<(), Refusal> {
+    let session = facts.sessions.get(&caller.session).filter(|session| session.is_live(now));
+    let session = session.ok_or(NO_SESSION)?;
+    let key = facts.keys.get(&caller.key).ok_or(Refusal::KeyNotFound { field: None })?;
+    if key.account_id != session.account_id {
+        return Err(FOREIGN_KEY);
+    }
+    if key.status != KeyStatus::Active {
+        return Err(Refusal::KeyInactive { status: key.status, field: None });
+    }
+    if purpose != Purpose::Manage && key.standing.is_blocked() {
+        return Err(Refusal::GovernanceBlocked { field: None });
+    }
+    let usage = facts.usage.entry(caller.key).or_insert(Usage::UNUSED);
+    admit_request(&Terms::of(&key.plan), usage, now)
+}
+
+/// Returns the caller's limits if admission reached the rate check.
+pub(crate) fn limits_reached(
+    admitted: &Result<(), Refusal>,
+    facts: &AdmissionFacts,
+    caller: &CallerId,
+    now: Timestamp,
+) -> Option<Limits> {
+    if admitted.as_ref().is_err_and(|refusal| refusal.code() != Code::RateLimitExceeded) {
+        return None;
+    }
+    let plan = facts.keys.get(&caller.key)?.plan;
+    let usage = *facts.usage.get(&caller.key)?;
+    Some(Limits { plan, usage, now })
+}
+
+/// Selects the rows that admission of a single request needs.
+pub(super) fn query_of(caller: &CallerId) -> FactsQuery {
+    FactsQuery {
+        sessions: vec![caller.session],
+        callers: vec![caller.key],
+        ..FactsQuery::default()
+    }
+}

@@ -1,0 +1,52 @@
+//! Credentials of a request: a session token, and the API key that the request acts as.
+
+use sealpost_domain::{ApiKeyId, Refusal, TokenHash};
+use sealpost_wallet::SessionToken;
+
+/// Credentials as they arrived, not verified.
+#[derive(Clone)]
+pub struct Credentials {
+    /// The bearer token.
+    pub token: Option<String>,
+    /// The API key, from the header or from the body.
+    pub key: KeyNamed,
+}
+
+/// The API key that a request names. `Err` if the body is faulty and the header names no key.
+pub type KeyNamed = Result<Option<String>, Refusal>;
+
+/// A session and a key, both well-formed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct CallerId {
+    pub(crate) session: TokenHash,
+    pub(crate) key: ApiKeyId,
+}
+
+impl Credentials {
+    /// Returns the key, if the request names a well-formed one.
+    pub(super) fn key_id(&self) -> Result<ApiKeyId, Refusal> {
+        match &self.key {
+            Ok(Some(text)) => {
+                text.parse().map_err(|_malformed| Refusal::KeyNotFound { field: None })
+            }
+            Ok(None) => Err(NO_KEY),
+            Err(fault) => Err(fault.clone()),
+        }
+    }
+}
+
+/// Returns the hash of a bearer token with correct prefix and checksum.
+pub(super) fn hash_token(token: Option<&str>) -> Result<TokenHash, Refusal> {
+    SessionToken::hash_of(token.ok_or(NO_TOKEN)?).ok_or(NO_SESSION)
+}
+
+pub(crate) const NO_SESSION: Refusal =
+    Refusal::Unauthorized("the session token is not valid or no longer valid; log in again");
+pub(crate) const FOREIGN_KEY: Refusal =
+    Refusal::Unauthorized("this API key belongs to another account than the session");
+const NO_TOKEN: Refusal = Refusal::Unauthorized(
+    "send the session token of POST /v1/auth/login as Authorization: Bearer TOKEN",
+);
+const NO_KEY: Refusal = Refusal::Unauthorized(
+    "name the API key to act as, in the header X-DID-API-Key or as api_key_id in the body",
+);

@@ -1,0 +1,94 @@
+//! Session look-ups in the database. Every look-up of a session passes here; concurrent ones share one statement.
+//!
+//! Reason: a request with an unknown token costs no transaction, so clients can send any number of them. Without a
+//! shared statement each would take a pooled connection from the sends. No timer: a single look-up never waits for
+//! company.
+
+use std::{collections::HashMap, sync::Arc};
+
+use sealpost_domain::{Refusal, TokenHash, ports::StoreError};
+use tokio::sync::oneshot;
+
+use super::session_queue::{FoundSession, QueuedLookup};
+use crate::{
+    error::Error,
+    sealpost::{Sealpost, core::Core},
+};
+
+impl Sealpost {
+    /// Reads a session from the database. The statement begins after this call.
+    pub(super) async fn find_session(&self, token: TokenHash) -> FoundSession {
+        let (reply, found) = oneshot::channel();
+        if self.core.session_queue.submit(QueuedLookup { token, reply })? {
+            let worker = LookupWorker { core: Arc::clone(&self.core), is_done: false };
+            // Not joined: the response channels report the end of each look-up.
+            drop(tokio::task::spawn_blocking(move || worker.run()));
+        }
+        // A dropped look-up changed nothing, so a retry is safe.
+        found.await.map_err(|_dropped| Refusal::Unavailable)?
+    }
+}
+
+/// Serves the queue until it is empty.
+struct LookupWorker {
+    core: Arc<Core>,
+    is_done: bool,
+}
+
+impl LookupWorker {
+    fn run(mut self) {
+        while let Some(batch) = self.core.session_queue.take() {
+            respond(&self.core, batch);
+        }
+        self.is_done = true;
+    }
+}
+
+impl Drop for LookupWorker {
+    /// Fails the queued look-ups after a panic, or if the runtime ended before the worker began.
+    fn drop(&mut self) {
+        if !self.is_done {
+            self.core.session_queue.abandon();
+        }
+    }
+}
+
+fn respond(core: &Core, batch: Vec<QueuedLookup>) {
+    match core.load_sessions(batch.iter().map(|lookup| lookup.token).collect()) {
+        Ok(sessions) => {
+            let sessions: HashMap<_, _> =
+                sessions.into_iter().map(|session| (session.token, session)).collect();
+            for QueuedLookup { token, reply } in batch {
+                reply_with(reply, Ok(sessions.get(&token).cloned()));
+            }
+        }
+        // A corrupt row fails its own look-up, not the others of the statement.
+        Err(StoreError::Corrupt(_)) if batch.len() > 1 => {
+            for lookup in batch {
+                respond(core, vec![lookup]);
+            }
+        }
+        Err(error) => fail(batch, &error),
+    }
+}
+
+fn fail(batch: Vec<QueuedLookup>, error: &StoreError) {
+    let is_temporary = matches!(error, StoreError::Contended(_) | StoreError::Unavailable(_));
+    tracing::error!(
+        batch.len = batch.len(),
+        error = %error,
+        source = ?std::error::Error::source(error).map(ToString::to_string),
+        "the look-up of sessions failed"
+    );
+    for QueuedLookup { reply, .. } in batch {
+        reply_with(
+            reply,
+            Err(if is_temporary { Refusal::Unavailable.into() } else { Error::NotRead }),
+        );
+    }
+}
+
+fn reply_with(reply: oneshot::Sender<FoundSession>, found: FoundSession) {
+    // The request may have been cancelled.
+    drop(reply.send(found));
+}

@@ -1,0 +1,69 @@
+//! The bounded queue of session look-ups.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use sealpost_domain::{Refusal, Session, TokenHash};
+use tokio::sync::oneshot;
+
+use crate::{error::Error, settings::Settings};
+
+/// `None` if the session has ended or never existed.
+pub(super) type FoundSession = Result<Option<Session>, Error>;
+
+/// One look-up and the channel of its response.
+pub(super) struct QueuedLookup {
+    pub(super) token: TokenHash,
+    pub(super) reply: oneshot::Sender<FoundSession>,
+}
+
+/// Look-ups that wait for a statement.
+pub(crate) struct SessionQueue {
+    queue: Mutex<Queue>,
+    waiting_max: usize,
+    together_max: usize,
+}
+
+#[derive(Default)]
+struct Queue {
+    waiting: Vec<QueuedLookup>,
+    /// A worker runs and takes the queued look-ups next.
+    has_worker: bool,
+}
+
+impl SessionQueue {
+    pub(crate) fn new(settings: &Settings) -> Self {
+        Self {
+            queue: Mutex::default(),
+            waiting_max: settings.session_lookups_waiting_max,
+            together_max: settings.session_lookups_together_max,
+        }
+    }
+
+    /// Queues a look-up. Returns whether the caller must start the worker. A full queue refuses at once.
+    pub(super) fn submit(&self, lookup: QueuedLookup) -> Result<bool, Refusal> {
+        let mut queue = self.lock();
+        if queue.waiting.len() >= self.waiting_max {
+            return Err(Refusal::Unavailable);
+        }
+        queue.waiting.push(lookup);
+        Ok(!std::mem::replace(&mut queue.has_worker, true))
+    }
+
+    /// Takes the look-ups of the next statement. `None` ends the worker.
+    pub(super) fn take(&self) -> Option<Vec<QueuedLookup>> {
+        let mut queue = self.lock();
+        queue.has_worker = !queue.waiting.is_empty();
+        let count = queue.waiting.len().min(self.together_max);
+        queue.has_worker.then(|| queue.waiting.drain(..count).collect())
+    }
+
+    /// Drops every queued look-up, which fails each of them. The next look-up starts a worker.
+    pub(super) fn abandon(&self) {
+        let abandoned = std::mem::take(&mut *self.lock());
+        drop(abandoned.waiting);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

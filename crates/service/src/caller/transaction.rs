@@ -1,0 +1,78 @@
+//! Use cases of one authenticated caller: admission and work share one transaction.
+
+use sealpost_domain::{
+    Refusal,
+    ports::{Durability, KeyFacts, StoreError, Tx, WriteSet},
+};
+
+use super::{
+    admission::{Purpose, admit, limits_reached, query_of},
+    authenticated::Caller,
+    limited::{Limited, Limits},
+};
+use crate::{
+    error::Error,
+    sealpost::{Sealpost, core::Core},
+};
+
+/// An admitted caller inside the transaction of its use case.
+pub(crate) struct Admitted<'a> {
+    pub(crate) key: &'a KeyFacts,
+    pub(crate) limits: Limits,
+}
+
+impl Sealpost {
+    /// Runs a use case on the blocking pool. A cached rate limit refuses before the pool is used.
+    pub(crate) async fn run_as<T: Send + 'static>(
+        &self,
+        caller: &Caller,
+        use_case: impl FnOnce(&Core, &Caller) -> Limited<T> + Send + 'static,
+    ) -> Limited<T> {
+        if let Some(limited) = self.core.cached_rate_limit(&caller.id) {
+            return limited;
+        }
+        let caller = caller.clone();
+        let done = self.block(move |core| Ok(use_case(core, &caller))).await;
+        done.unwrap_or_else(Limited::before_rate_check)
+    }
+}
+
+impl Core {
+    /// Admits one request and does its work in one transaction. A request that `work` refuses is counted. With
+    /// [`Durability::Relaxed`] the commit does not wait for the disk while the key's usage is locked: a crash loses a
+    /// count and nothing else.
+    pub(crate) fn admitted<T>(
+        &self,
+        caller: &Caller,
+        purpose: Purpose,
+        durability: Durability,
+        mut work: impl FnMut(&mut dyn Tx, &Admitted<'_>) -> Result<Result<T, Refusal>, StoreError>,
+    ) -> Limited<T> {
+        let caller = &caller.id;
+        let done = self.store.write(durability, |tx| {
+            let now = self.clock.now();
+            let mut facts = tx.lock_facts(&query_of(caller))?;
+            let admitted = admit(&mut facts, caller, purpose, now);
+            let limits = limits_reached(&admitted, &facts, caller, now);
+            if let Err(refusal) = admitted {
+                return Ok((Err(refusal), limits));
+            }
+            let (Some(key), Some(reached)) = (facts.keys.get(&caller.key), limits) else {
+                return Err(StoreError::Corrupt("usage of a key"));
+            };
+            let usage = vec![(caller.key, reached.usage)];
+            tx.apply(&WriteSet { usage, ..WriteSet::default() })?;
+            let done = work(tx, &Admitted { key, limits: reached })?;
+            Ok((done, limits))
+        });
+        match done {
+            Ok((result, limits)) => {
+                if let Err(refusal) = &result {
+                    self.cache_refusal(caller, None, refusal, limits);
+                }
+                Limited { result: result.map_err(Error::from), limits }
+            }
+            Err(fault) => Limited::before_rate_check(fault),
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Validation of the caller's key against a jurisdiction's compliance circuit.
+
+use std::sync::{Arc, PoisonError};
+
+use schemars::JsonSchema;
+use sealpost_domain::{
+    ApiKeyId, CircuitReport, Circuits, Jurisdiction, Refusal, Timestamp,
+    ports::{Durability, StoreError, Tx},
+};
+use serde::Serialize;
+
+use super::explanation::Explanation;
+use crate::{
+    caller::{admission::Purpose, authenticated::Caller, limited::Limited},
+    sealpost::{Sealpost, core::Core},
+};
+
+/// A query for a compliance circuit.
+#[derive(Debug, Clone, JsonSchema)]
+pub struct Validate {
+    /// The jurisdiction of the circuit.
+    #[schemars(extend("pattern" = "^[A-Za-z0-9-]{2,16}$"))]
+    pub jurisdiction: String,
+    /// Whether a failed circuit is reported instead of refused.
+    #[schemars(with = "Option<bool>")]
+    pub dry_run: bool,
+}
+
+/// The result of a validation.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct Validated {
+    /// The circuit and its checks.
+    #[serde(flatten)]
+    pub report: CircuitReport,
+    /// The refusals of a dry run.
+    #[serde(flatten)]
+    pub tried: Option<Tried>,
+}
+
+/// The refusals of a dry run.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct Tried {
+    /// Always `true`.
+    pub dry_run: bool,
+    /// Every refusal.
+    pub refusals: Vec<Explanation>,
+}
+
+impl Sealpost {
+    /// Evaluates a jurisdiction's circuit on the key's attestations.
+    pub async fn validate(&self, caller: &Caller, validate: Validate) -> Limited<Validated> {
+        self.run_as(caller, move |core, caller| validate_key(core, caller, &validate)).await
+    }
+
+    /// Replaces the compliance circuits and returns the previous ones.
+    pub fn use_circuits(&self, circuits: Arc<Circuits>) -> Arc<Circuits> {
+        let mut current = self.core.circuits.write().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut current, circuits)
+    }
+}
+
+fn validate_key(core: &Core, caller: &Caller, validate: &Validate) -> Limited<Validated> {
+    core.admitted(caller, Purpose::Manage, Durability::Relaxed, |tx, _| {
+        let circuits = core.circuits();
+        let jurisdiction = match parse_jurisdiction(&circuits, &validate.jurisdiction) {
+            Ok(jurisdiction) => jurisdiction,
+            Err(fault) => return Ok(Err(fault)),
+        };
+        let subject = (&caller.id.key, &jurisdiction);
+        let report = evaluate(tx, &circuits, subject, core.clock.now())?;
+        Ok(respond(report, validate.dry_run))
+    })
+}
+
+fn respond(report: CircuitReport, dry_run: bool) -> Result<Validated, Refusal> {
+    if report.passed {
+        let tried = dry_run.then(|| Tried { dry_run, refusals: Vec::new() });
+        return Ok(Validated { report, tried });
+    }
+    let refusal = Refusal::ComplianceCircuitFailed(report.clone());
+    if !dry_run {
+        return Err(refusal);
+    }
+    let tried = Some(Tried { dry_run, refusals: vec![Explanation::of(&refusal)] });
+    Ok(Validated { report, tried })
+}
+
+/// Parses a jurisdiction that has a circuit.
+pub(crate) fn parse_jurisdiction(circuits: &Circuits, text: &str) -> Result<Jurisdiction, Refusal> {
+    let named = Jurisdiction::parse(text.trim());
+    named.filter(|name| circuits.circuits.contains_key(name)).ok_or_else(|| Refusal::InvalidField {
+        field: "jurisdiction",
+        problem: format!("must be one of {}", circuits.jurisdiction_names()),
+    })
+}
+
+/// Evaluates a circuit on the newest attestations of a key.
+pub(crate) fn evaluate(
+    tx: &mut dyn Tx,
+    circuits: &Circuits,
+    (key, jurisdiction): (&ApiKeyId, &Jurisdiction),
+    now: Timestamp,
+) -> Result<CircuitReport, StoreError> {
+    let circuit = circuits.circuits.get(jurisdiction).ok_or(StoreError::Corrupt("circuit"))?;
+    let newest = tx.newest_attestations(key, &circuit.attestation_names())?;
+    Ok(circuit.evaluate(jurisdiction, &newest, now))
+}

@@ -1,0 +1,95 @@
+//! The housekeeping threads.
+//!
+//! Three threads, so that none waits for another: one deletes expired rows, one wipes expired secrets from memory, and
+//! one reviews cached keys. Wiping must not wait for a slow or unavailable database.
+
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    thread,
+};
+
+use sealpost_domain::LeaseToken;
+use sealpost_wallet::random;
+
+use super::{
+    clock_lag::ClockLag, interval::Interval, retention::tasks, stop_signal::StopSignal,
+    task::run_task,
+};
+use crate::{cache::event::CacheEvent, sealpost::core::Core};
+
+/// Handles of the housekeeping threads.
+pub(crate) struct Housekeeper {
+    stop: Arc<StopSignal>,
+    threads: Mutex<Vec<thread::JoinHandle<()>>>,
+}
+
+impl Housekeeper {
+    pub(crate) fn start(core: &Arc<Core>) -> Result<Self, std::io::Error> {
+        let housekeeper = Self { stop: Arc::default(), threads: Mutex::default() };
+        let node = LeaseToken(i64::from_ne_bytes(random().unwrap_or_default()));
+        let mut lag = ClockLag::default();
+        housekeeper.spawn("housekeeper", core, move |core, stop| {
+            let tasks = tasks(&core.settings);
+            let done: Vec<_> =
+                tasks.iter().filter_map(|task| run_task(core, task, node, stop)).collect();
+            if let Some(earliest) = done.into_iter().min() {
+                lag.warn(earliest, core.clock.now());
+            }
+        })?;
+        let mut eviction = Interval { every: core.settings.cache_idle / 2, last: core.clock.now() };
+        housekeeper.spawn("wiper", core, move |core, _| {
+            let now = core.clock.now();
+            core.cache.invalidate_on(CacheEvent::SecretsExpired(now));
+            if eviction.take(now) {
+                core.cache.invalidate_on(CacheEvent::UnusedEvicted);
+            }
+        })?;
+        housekeeper.spawn("key-reviewer", core, |core, _| {
+            if let Err(error) = core.review_keys() {
+                let error: &dyn std::error::Error = &error;
+                tracing::warn!(error, "cached keys were not compared with the database");
+            }
+        })?;
+        Ok(housekeeper)
+    }
+
+    fn spawn(
+        &self,
+        name: &str,
+        core: &Arc<Core>,
+        mut work: impl FnMut(&Core, &StopSignal) + Send + 'static,
+    ) -> Result<(), std::io::Error> {
+        let (core, stop) = (Arc::clone(core), Arc::clone(&self.stop));
+        let thread = thread::Builder::new().name(name.to_owned()).spawn(move || {
+            while !stop.wait(core.settings.housekeeping_every) {
+                work(&core, &stop);
+            }
+        })?;
+        self.threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread);
+        Ok(())
+    }
+
+    /// Returns whether no thread has panicked.
+    pub(crate) fn is_alive(&self) -> bool {
+        let threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        !threads.iter().any(thread::JoinHandle::is_finished)
+    }
+
+    /// Stops the threads after their current batch.
+    pub(crate) fn stop(&self) {
+        self.stop.set();
+        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        for thread in threads.drain(..) {
+            let name = thread.thread().name().unwrap_or_default().to_owned();
+            if thread.join().is_err() {
+                tracing::error!(thread = name, "a housekeeping thread panicked");
+            }
+        }
+    }
+}
+
+impl Drop for Housekeeper {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}

@@ -1,0 +1,71 @@
+//! One housekeeping task: deletes in bounded batches, on one node at a time.
+
+use std::time::Duration;
+
+use sealpost_domain::{
+    LeaseToken, Timestamp,
+    ports::{Durability, HousekeepingTurn, StoreError, Tx},
+};
+
+use super::stop_signal::StopSignal;
+use crate::sealpost::core::Core;
+
+/// Rows to delete, and the time for which they are kept.
+pub(super) struct HousekeepingTask {
+    pub(super) name: &'static str,
+    pub(super) keep: Duration,
+    pub(super) purge: Purge,
+}
+
+/// Deletes rows from before an instant, up to a limit, and returns their number.
+pub(super) type Purge = fn(&mut dyn Tx, Timestamp, u32) -> Result<u64, StoreError>;
+
+/// Runs a task and returns the time up to which rows were deleted. `None` if another node holds the task, or on error.
+pub(super) fn run_task(
+    core: &Core,
+    task: &HousekeepingTask,
+    node: LeaseToken,
+    stop: &StopSignal,
+) -> Option<Timestamp> {
+    purge(core, task, node, stop).unwrap_or_else(|error| {
+        let error: &dyn std::error::Error = &error;
+        tracing::warn!(error, task = task.name, "a housekeeping task failed; it runs again later");
+        None
+    })
+}
+
+/// Deletes batch by batch until nothing is left. The pause between batches lets other writers proceed.
+///
+/// A clock that is wrong, for example after a restore, must not delete live rows. Therefore each task stores its
+/// own time in the database. The stored time follows the clock at ten times real speed at most: one step per turn of a
+/// node.
+/// Correct clocks never notice, a long stop is caught up, and a wrong clock leaves time for a correction.
+fn purge(
+    core: &Core,
+    task: &HousekeepingTask,
+    node: LeaseToken,
+    stop: &StopSignal,
+) -> Result<Option<Timestamp>, StoreError> {
+    let limit = core.settings.housekeeping_batch;
+    let mut pace = core.settings.housekeeping_every.saturating_mul(10).max(PACE_MIN);
+    loop {
+        let now = core.clock.now();
+        let turn = HousekeepingTurn { task: task.name, node, now, held_for: HELD_FOR, pace };
+        let done = core.store.write(Durability::Relaxed, |tx| {
+            let Some(time) = tx.take_housekeeping_turn(&turn)? else { return Ok(None) };
+            let purged = (task.purge)(tx, time.minus(task.keep), limit)?;
+            Ok(Some((time, purged)))
+        })?;
+        let Some((time, purged)) = done else { return Ok(None) };
+        if purged < u64::from(limit) || stop.wait(PAUSE) {
+            return Ok(Some(time));
+        }
+        pace = Duration::ZERO;
+    }
+}
+
+/// Time for which a node holds a task before another node may take it.
+const HELD_FOR: Duration = Duration::from_mins(2);
+/// Minimum step of a task's time: ten times the default interval of turns.
+const PACE_MIN: Duration = Duration::from_mins(10);
+const PAUSE: Duration = Duration::from_millis(20);

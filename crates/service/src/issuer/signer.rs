@@ -1,0 +1,178 @@
+//! The issuer: signs events and credentials with the service's own keys.
+//!
+//! The keys are few and never change, so each node keeps them decrypted. A new key is published at once and signs a few
+//! seconds later, when every node has loaded it.
+
+use std::{
+    sync::{Arc, PoisonError, RwLock},
+    time::Duration,
+};
+
+use sealpost_domain::{
+    Clock, Did, IssuerKey, IssuerKeyId, Timestamp,
+    ports::{Durability, EventSigner, Store, StoreError, Tx},
+};
+use sealpost_wallet::{IssuerSecret, Keyring, WalletError, random, verify_credential};
+use serde::Serialize;
+
+use super::did_document::{self, DidDocument};
+use crate::error::Error;
+
+/// Signs events and credentials, and publishes the public keys.
+pub struct Issuer {
+    store: Arc<dyn Store>,
+    keyring: Arc<Keyring>,
+    clock: Arc<dyn Clock>,
+    did: Did,
+    keys: RwLock<Arc<Keys>>,
+}
+
+/// All keys in the order of their signing time. Never empty.
+struct Keys {
+    first: Arc<SigningKey>,
+    later: Vec<Arc<SigningKey>>,
+}
+
+/// A decrypted key.
+struct SigningKey {
+    id: IssuerKeyId,
+    secret: IssuerSecret,
+    signs_from: Timestamp,
+}
+
+impl Issuer {
+    /// Loads the keys, and creates the first one if there is none. `did` identifies the service in the published
+    /// document. [`unlock`](crate::unlock) the database first. Blocks.
+    pub fn open(
+        store: Arc<dyn Store>,
+        keyring: Arc<Keyring>,
+        clock: Arc<dyn Clock>,
+        did: Did,
+    ) -> Result<Self, Error> {
+        let fresh = fresh_key(&keyring, clock.now(), Duration::ZERO)?;
+        let rows = store.write(Durability::Durable, |tx| ensure_one(tx, &fresh))?;
+        let keys = RwLock::new(Arc::new(decrypt_all(&keyring, None, rows)?));
+        Ok(Self { store, keyring, clock, did, keys })
+    }
+
+    /// Loads keys that an operator added. Blocks.
+    pub fn refresh(&self) -> Result<(), Error> {
+        let rows = self.store.lookup()?.issuer_keys()?;
+        let loaded = self.keys();
+        if rows.len() == loaded.all().count() {
+            return Ok(());
+        }
+        let keys = Arc::new(decrypt_all(&self.keyring, Some(&loaded), rows)?);
+        *self.keys.write().unwrap_or_else(PoisonError::into_inner) = keys;
+        Ok(())
+    }
+
+    /// Returns the DID document: the service's DID with its past, present and announced keys.
+    pub fn did_document(&self) -> DidDocument {
+        let keys = self.keys();
+        DidDocument::new(&self.did, keys.all().map(|key| key.secret.public_key()))
+    }
+
+    /// Signs a credential with the current key.
+    pub(crate) fn sign_credential(
+        &self,
+        credential: &impl Serialize,
+    ) -> Result<String, WalletError> {
+        let keys = self.keys();
+        let secret = &keys.signing(self.clock.now()).secret;
+        secret.sign_credential(&did_document::key_id(&self.did, secret.public_key()), credential)
+    }
+
+    /// Returns the claims of a credential that any key of the service signed.
+    pub(crate) fn verify_credential(&self, credential: &str) -> Option<Vec<u8>> {
+        let keys = self.keys();
+        verify_credential(credential, |kid| {
+            let mut publics = keys.all().map(|key| key.secret.public_key());
+            publics.find(|public| did_document::key_id(&self.did, *public) == kid)
+        })
+    }
+
+    /// The service's DID.
+    pub fn did(&self) -> &Did {
+        &self.did
+    }
+
+    fn keys(&self) -> Arc<Keys> {
+        Arc::clone(&self.keys.read().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl EventSigner for Issuer {
+    fn sign_event(&self, content: &[u8]) -> [u8; 64] {
+        self.keys().signing(self.clock.now()).secret.sign(content)
+    }
+}
+
+impl Keys {
+    fn all(&self) -> impl Iterator<Item = &Arc<SigningKey>> {
+        std::iter::once(&self.first).chain(&self.later)
+    }
+
+    /// Returns the newest key with a signing time in the past. If the clock is behind, the first key signs earlier.
+    fn signing(&self, now: Timestamp) -> &Arc<SigningKey> {
+        self.later.iter().rev().find(|key| key.signs_from <= now).unwrap_or(&self.first)
+    }
+}
+
+/// Creates a key that signs after a delay.
+pub(crate) fn fresh_key(
+    keyring: &Keyring,
+    now: Timestamp,
+    delay: Duration,
+) -> Result<IssuerKey, WalletError> {
+    let (id, secret) = (IssuerKeyId::new(now, random()?), IssuerSecret::generate()?);
+    Ok(IssuerKey {
+        id,
+        public_key: secret.public_key().0,
+        secret: secret.wrap(keyring, &id)?,
+        created_at: now,
+        signs_from: now.plus(delay),
+    })
+}
+
+/// Inserts the first key. Of several nodes that start at once, one inserts.
+fn ensure_one(tx: &mut dyn Tx, fresh: &IssuerKey) -> Result<Vec<IssuerKey>, StoreError> {
+    let keys = tx.lock_issuer_keys()?;
+    if !keys.is_empty() {
+        return Ok(keys);
+    }
+    tx.insert_issuer_key(fresh)?;
+    Ok(vec![fresh.clone()])
+}
+
+/// Decrypts the rows that are not loaded yet.
+fn decrypt_all(
+    keyring: &Keyring,
+    loaded: Option<&Keys>,
+    rows: Vec<IssuerKey>,
+) -> Result<Keys, Error> {
+    let same = |id| loaded.and_then(|keys| keys.all().find(|key| key.id == id));
+    let mut keys = rows.into_iter().map(|row| match same(row.id) {
+        Some(key) => Ok(Arc::clone(key)),
+        None => SigningKey::decrypt(keyring, &row).map(Arc::new),
+    });
+    let first = keys.next().ok_or(StoreError::Corrupt("list of issuer keys"))??;
+    Ok(Keys { first, later: keys.collect::<Result<_, _>>()? })
+}
+
+impl SigningKey {
+    /// Rejects a row if public key and secret do not match: write access to the database must not add a key.
+    fn decrypt(keyring: &Keyring, row: &IssuerKey) -> Result<Self, Error> {
+        let secret = IssuerSecret::unwrap(keyring, &row.id, &row.secret)?;
+        if secret.public_key().0 != row.public_key {
+            return Err(StoreError::Corrupt("issuer key").into());
+        }
+        Ok(Self { id: row.id, secret, signs_from: row.signs_from })
+    }
+}
+
+/// Time between the publication of a key and its first signature: longer than nodes need to load the key and than the
+/// document is cached, with a margin for clock differences.
+pub(crate) const ANNOUNCED_FOR: Duration = Duration::from_secs(10);
+/// Maximum number of keys, which keeps the document small.
+pub(crate) const KEYS_MAX: usize = 100;

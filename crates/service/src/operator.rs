@@ -1,0 +1,10 @@
+//! Operator use cases: keys, plans, governance, assessments, the audit trail, re-encryption.
+
+pub(crate) mod action;
+pub(crate) mod assessments;
+pub(crate) mod audit;
+mod audit_chain;
+pub(crate) mod governance;
+pub(crate) mod issuer_keys;
+pub(crate) mod keys;
+pub(crate) mod reencrypt;

@@ -1,0 +1,79 @@
+//! Admin actions. Each action and its entry in the audit trail are written in one transaction: neither exists without the
+//! other.
+
+use std::sync::Arc;
+
+use sealpost_domain::{
+    AdminAction, Clock, IllegalTransition,
+    ports::{Durability, Store, StoreError, Tx},
+};
+use sealpost_wallet::WalletError;
+
+use super::audit_chain::entry;
+
+/// Errors of admin actions.
+#[derive(Debug, thiserror::Error)]
+pub enum OperatorError {
+    /// The state of the key forbids the action.
+    #[error(transparent)]
+    IllegalTransition(#[from] IllegalTransition),
+    /// The action would change nothing.
+    #[error("{0}")]
+    Pointless(&'static str),
+    /// The key, account or decision does not exist.
+    #[error("there is no {0}; check the name")]
+    NotFound(&'static str),
+    /// The database failed.
+    #[error("the database failed")]
+    Store(#[from] StoreError),
+    /// Keys or roots do not decrypt.
+    #[error("the wallet failed")]
+    Wallet(#[from] WalletError),
+}
+
+/// An operator. The command line runs one action at a time, so these use cases block.
+pub struct Operator {
+    pub(super) store: Arc<dyn Store>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) actor: String,
+}
+
+impl Operator {
+    /// `actor` names the operator in the audit trail.
+    pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, actor: String) -> Self {
+        Self { store, clock, actor }
+    }
+
+    /// Performs an action and records it. A refused action writes nothing.
+    pub(super) fn perform<T>(
+        &self,
+        mut action: impl FnMut(
+            &mut dyn Tx,
+        ) -> Result<Result<(T, ActionRecord), OperatorError>, StoreError>,
+    ) -> Result<T, OperatorError> {
+        self.store.write(Durability::Durable, |tx| {
+            // Locked first: concurrent actions run one after the other.
+            let head = tx.lock_audit_head()?;
+            match action(tx)? {
+                Err(refused) => Ok(Err(refused)),
+                Ok((done, ActionRecord { action, subject, detail })) => {
+                    let act = AdminAction {
+                        actor: self.actor.clone(),
+                        action: action.to_owned(),
+                        subject,
+                        detail: detail.to_string(),
+                    };
+                    tx.append_audit(&entry(head.as_ref(), act, self.clock.now()))?;
+                    Ok(Ok(done))
+                }
+            }
+        })?
+    }
+}
+
+/// Name, subject and details of an action for the audit trail.
+pub(super) struct ActionRecord {
+    pub(super) action: &'static str,
+    pub(super) subject: String,
+    pub(super) detail: serde_json::Value,
+}

@@ -1,0 +1,177 @@
+//! Assessments and attestations of keys, and the revocation of badges.
+
+use sealpost_domain::{
+    ApiKeyId, Assessment, AssessmentId, AssessmentMetrics, Attestation, AttestationId, BadgeId,
+    CheckName, Revocation, Timestamp,
+};
+use sealpost_wallet::random;
+use serde::Serialize;
+use serde_json::json;
+
+use super::action::{ActionRecord, Operator, OperatorError};
+
+/// Source of an assessment or attestation.
+#[derive(Debug, Clone, Default)]
+pub struct AssessmentSource {
+    /// The assessor; `None` for the operator.
+    pub by: Option<String>,
+    /// The reason.
+    pub reason: String,
+}
+
+/// An attestation to record.
+#[derive(Debug, Clone)]
+pub struct Attest {
+    /// The check.
+    pub check: CheckName,
+    /// End of its validity.
+    pub valid_until: Option<Timestamp>,
+    /// Whether the check failed.
+    pub failed: bool,
+}
+
+/// An assessment for operators.
+#[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "the fields of an assessment")]
+pub struct AssessmentShown {
+    pub assessment_id: AssessmentId,
+    pub api_key_id: ApiKeyId,
+    #[serde(flatten)]
+    pub metrics: AssessmentMetrics,
+    pub assessor: String,
+    pub reason: String,
+    pub at: Timestamp,
+}
+
+/// An attestation for operators.
+#[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "the fields of an attestation")]
+pub struct AttestationShown {
+    pub attestation_id: AttestationId,
+    pub api_key_id: ApiKeyId,
+    pub check: CheckName,
+    pub failed: bool,
+    pub valid_until: Option<Timestamp>,
+    pub attester: String,
+    pub reason: String,
+    pub at: Timestamp,
+}
+
+/// A revoked badge.
+#[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "the fields of a badge")]
+pub struct BadgeRevoked {
+    pub badge_id: BadgeId,
+    pub revoked_at: Timestamp,
+    pub reason: String,
+}
+
+impl Operator {
+    /// Records an assessment of a key. Its next badge depends on it.
+    pub fn assess(
+        &self,
+        key: &ApiKeyId,
+        metrics: AssessmentMetrics,
+        source: &AssessmentSource,
+    ) -> Result<AssessmentShown, OperatorError> {
+        let at = self.clock.now();
+        let assessment = Assessment {
+            id: AssessmentId::new(at, random()?),
+            api_key_id: *key,
+            metrics,
+            assessor: self.assessor(source),
+            reason: source.reason.clone(),
+            at,
+        };
+        self.perform(|tx| {
+            if tx.find_key(key)?.is_none() {
+                return Ok(Err(OperatorError::NotFound("such API key")));
+            }
+            tx.insert_assessment(&assessment)?;
+            let shown = AssessmentShown::from(assessment.clone());
+            Ok(Ok((shown.clone(), record("assessment.record", key, json!(shown)))))
+        })
+    }
+
+    /// Records that a key passed or failed a check.
+    pub fn attest(
+        &self,
+        key: &ApiKeyId,
+        attest: &Attest,
+        source: &AssessmentSource,
+    ) -> Result<AttestationShown, OperatorError> {
+        let at = self.clock.now();
+        let attestation = Attestation {
+            id: AttestationId::new(at, random()?),
+            api_key_id: *key,
+            check: attest.check.clone(),
+            failed: attest.failed,
+            valid_until: attest.valid_until,
+            attester: self.assessor(source),
+            reason: source.reason.clone(),
+            at,
+        };
+        self.perform(|tx| {
+            if tx.find_key(key)?.is_none() {
+                return Ok(Err(OperatorError::NotFound("such API key")));
+            }
+            tx.insert_attestation(&attestation)?;
+            let shown = AttestationShown::from(attestation.clone());
+            Ok(Ok((shown.clone(), record("attestation.record", key, json!(shown)))))
+        })
+    }
+
+    /// Revokes a badge and publishes the revocation in its status list.
+    pub fn revoke_badge(&self, id: &BadgeId, reason: &str) -> Result<BadgeRevoked, OperatorError> {
+        let at = self.clock.now();
+        let revocation = Revocation { at, by: self.actor.clone(), reason: reason.to_owned() };
+        self.perform(|tx| {
+            if tx.find_badge(id)?.is_none() {
+                return Ok(Err(OperatorError::NotFound("such badge")));
+            }
+            if !tx.revoke_badge(id, &revocation)? {
+                return Ok(Err(OperatorError::Pointless("this badge is revoked already")));
+            }
+            let reason = reason.to_owned();
+            let detail = json!({"reason": reason});
+            let record = ActionRecord { action: "badge.revoke", subject: id.to_string(), detail };
+            Ok(Ok((BadgeRevoked { badge_id: *id, revoked_at: at, reason }, record)))
+        })
+    }
+
+    fn assessor(&self, source: &AssessmentSource) -> String {
+        source.by.clone().unwrap_or_else(|| self.actor.clone())
+    }
+}
+
+fn record(action: &'static str, key: &ApiKeyId, detail: serde_json::Value) -> ActionRecord {
+    ActionRecord { action, subject: key.to_string(), detail }
+}
+
+impl From<Assessment> for AssessmentShown {
+    fn from(assessment: Assessment) -> Self {
+        Self {
+            assessment_id: assessment.id,
+            api_key_id: assessment.api_key_id,
+            metrics: assessment.metrics,
+            assessor: assessment.assessor,
+            reason: assessment.reason,
+            at: assessment.at,
+        }
+    }
+}
+
+impl From<Attestation> for AttestationShown {
+    fn from(attestation: Attestation) -> Self {
+        Self {
+            attestation_id: attestation.id,
+            api_key_id: attestation.api_key_id,
+            check: attestation.check,
+            failed: attestation.failed,
+            valid_until: attestation.valid_until,
+            attester: attestation.attester,
+            reason: attestation.reason,
+            at: attestation.at,
+        }
+    }
+}

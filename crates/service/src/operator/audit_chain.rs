@@ -1,0 +1,44 @@
+//! The hash chain of the audit trail. Each entry has the hash of its predecessor, so a changed, deleted or inserted entry
+//! breaks the chain from there on.
+
+use sealpost_domain::{AdminAction, AuditEntry, AuditHash, Timestamp};
+use sealpost_wallet::chain_hash;
+
+/// Creates the successor of `head`.
+pub(super) fn entry(head: Option<&AuditEntry>, act: AdminAction, at: Timestamp) -> AuditEntry {
+    let number = next_number(head);
+    let previous = head.map_or(AuditHash::NONE, |head| head.hash);
+    let hash = hash(number, at, &act, previous);
+    AuditEntry { number, at, admin_action: act, previous, hash }
+}
+
+pub(super) fn next_number(head: Option<&AuditEntry>) -> u64 {
+    head.map_or(0, |head| head.number).saturating_add(1)
+}
+
+pub(super) fn fault(before: Option<&AuditEntry>, entry: &AuditEntry) -> Option<&'static str> {
+    if entry.number != next_number(before) {
+        return Some("an entry is missing");
+    }
+    if entry.previous != before.map_or(AuditHash::NONE, |before| before.hash) {
+        return Some("it does not follow the entry before it");
+    }
+    if entry.hash != hash(entry.number, entry.at, &entry.admin_action, entry.previous) {
+        return Some("it was changed");
+    }
+    None
+}
+
+/// Hashes each part with its length, so that two different entries never hash the same bytes.
+fn hash(number: u64, at: Timestamp, act: &AdminAction, previous: AuditHash) -> AuditHash {
+    AuditHash(chain_hash(&[
+        b"sealpost/v1/audit",
+        &number.to_be_bytes(),
+        &at.as_millis().to_be_bytes(),
+        act.actor.as_bytes(),
+        act.action.as_bytes(),
+        act.subject.as_bytes(),
+        act.detail.as_bytes(),
+        &previous.0,
+    ]))
+}

@@ -1,0 +1,95 @@
+//! Listing and rotation of the service's own keys.
+
+use sealpost_domain::{IssuerKey, IssuerKeyId, Timestamp};
+use sealpost_wallet::{IssuerPublicKey, Keyring};
+use serde::Serialize;
+use serde_json::json;
+
+use super::action::{ActionRecord, Operator, OperatorError};
+use crate::issuer::signer::{ANNOUNCED_FOR, KEYS_MAX, fresh_key};
+
+/// An issuer key for operators.
+#[derive(Debug, Clone, Serialize)]
+pub struct IssuerKeyShown {
+    /// Id of the key.
+    pub issuer_key_id: IssuerKeyId,
+    /// Id of the key in the DID document.
+    pub kid: String,
+    /// Time of creation.
+    pub created_at: Timestamp,
+    /// Time of the first signature.
+    pub signs_from: Timestamp,
+    /// Whether the key signs now.
+    pub status: IssuerKeyStatus,
+    /// The public key in the format of Standard Webhooks.
+    pub whpk: String,
+}
+
+/// Phase of an issuer key. The DID document lists keys of every phase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IssuerKeyStatus {
+    /// Published, does not sign yet.
+    Announced,
+    /// Replaced by a newer key. Its signatures stay valid.
+    Past,
+    /// Signs.
+    Signing,
+}
+
+impl Operator {
+    /// Returns all issuer keys in the order of their signing time.
+    pub fn issuer_keys(&self) -> Result<Vec<IssuerKeyShown>, OperatorError> {
+        Ok(show(&self.store.lookup()?.issuer_keys()?, self.clock.now()))
+    }
+
+    /// Adds an issuer key. The key signs as soon as every node has loaded the key.
+    pub fn rotate_issuer(&self, keyring: &Keyring) -> Result<IssuerKeyShown, OperatorError> {
+        let now = self.clock.now();
+        let fresh = fresh_key(keyring, now, ANNOUNCED_FOR)?;
+        self.perform(|tx| {
+            let keys = tx.lock_issuer_keys()?;
+            if keys.len() >= KEYS_MAX {
+                return Ok(Err(FULL));
+            }
+            let mut key = fresh.clone();
+            if let Some(newest) = keys.last() {
+                // Never before its predecessor, even if clocks differ.
+                key.signs_from = key.signs_from.max(newest.signs_from);
+            }
+            tx.insert_issuer_key(&key)?;
+            let shown = IssuerKeyShown::new(&key, IssuerKeyStatus::Announced);
+            let detail = json!({"kid": shown.kid, "signs_from": shown.signs_from});
+            let record =
+                ActionRecord { action: "issuer.rotate", subject: key.id.to_string(), detail };
+            Ok(Ok((shown, record)))
+        })
+    }
+}
+
+fn show(keys: &[IssuerKey], now: Timestamp) -> Vec<IssuerKeyShown> {
+    let signing = keys.iter().rposition(|key| key.signs_from <= now).unwrap_or_default();
+    let status = |index: usize| match index.cmp(&signing) {
+        std::cmp::Ordering::Less => IssuerKeyStatus::Past,
+        std::cmp::Ordering::Equal => IssuerKeyStatus::Signing,
+        std::cmp::Ordering::Greater => IssuerKeyStatus::Announced,
+    };
+    keys.iter().enumerate().map(|(index, key)| IssuerKeyShown::new(key, status(index))).collect()
+}
+
+impl IssuerKeyShown {
+    fn new(key: &IssuerKey, status: IssuerKeyStatus) -> Self {
+        let public_key = IssuerPublicKey(key.public_key);
+        Self {
+            issuer_key_id: key.id,
+            kid: public_key.thumbprint(),
+            created_at: key.created_at,
+            signs_from: key.signs_from,
+            status,
+            whpk: public_key.whpk(),
+        }
+    }
+}
+
+const FULL: OperatorError =
+    OperatorError::Pointless("there are 100 issuer keys already, which is the maximum");

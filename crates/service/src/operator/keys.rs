@@ -1,0 +1,197 @@
+//! Key states and plans.
+
+use sealpost_domain::{
+    AccountId, ApiKey, ApiKeyId, Did, EnterpriseTerms, Handle, KeyEvent, KeyStatus, Label, Plan,
+    ports::{RevocationSummary, StoreError, Tx},
+};
+use sealpost_limits::Terms;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::action::{ActionRecord, Operator, OperatorError};
+
+/// A key for operators.
+#[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "the contract describes the fields")]
+pub struct KeyShown {
+    pub api_key_id: ApiKeyId,
+    pub account_id: AccountId,
+    pub did: Did,
+    pub status: KeyStatus,
+    pub plan: &'static str,
+    pub label: Label,
+    pub handle: Option<Handle>,
+}
+
+/// A revoked key, and the rows that were deleted with it.
+#[derive(Debug, Clone, Serialize)]
+pub struct KeyRevoked {
+    /// The key.
+    #[serde(flatten)]
+    pub key: KeyShown,
+    /// Number of deleted webhooks.
+    #[serde(rename = "registrations")]
+    pub webhooks: u64,
+    /// Number of deleted pending deliveries. Housekeeping deletes the rest of a long backlog.
+    pub deliveries: u64,
+}
+
+/// Terms of an enterprise key.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Agreement {
+    /// Requests per minute of UTC. `None` keeps the current value, here and in the other limits.
+    pub per_minute: Option<u32>,
+    /// Requests per day of UTC.
+    pub per_day: Option<u32>,
+    /// Messages per month of UTC.
+    pub per_month: Option<u32>,
+    /// Messages per second.
+    pub per_second: Option<u32>,
+    /// Whether messages above the monthly limit are admitted and recorded.
+    pub allow_overage: bool,
+}
+
+impl Agreement {
+    /// Fills the missing limits from the current plan.
+    fn on(&self, plan: &Plan) -> EnterpriseTerms {
+        let now = Terms::of(plan);
+        EnterpriseTerms {
+            per_minute: self.per_minute.unwrap_or(now.per_minute),
+            per_day: self.per_day.unwrap_or(now.per_day),
+            per_month: self.per_month.unwrap_or(now.per_month),
+            per_second: self.per_second.unwrap_or(now.per_second),
+            allow_overage: self.allow_overage,
+        }
+    }
+}
+
+impl Operator {
+    /// Returns a key.
+    pub fn show_key(&self, id: &ApiKeyId) -> Result<KeyShown, OperatorError> {
+        let key = self.store.lookup()?.find_key(id)?.ok_or(NO_KEY)?;
+        Ok(key.into())
+    }
+
+    /// Deactivates a key until it is reactivated.
+    pub fn deactivate_key(&self, id: &ApiKeyId) -> Result<KeyShown, OperatorError> {
+        self.move_key(id, KeyEvent::Deactivate, "key.deactivate")
+    }
+
+    /// Activates a deactivated key again.
+    pub fn reactivate_key(&self, id: &ApiKeyId) -> Result<KeyShown, OperatorError> {
+        self.move_key(id, KeyEvent::Reactivate, "key.reactivate")
+    }
+
+    /// Rotates the sealing key. The key is `rotating`, and therefore paused, between two transactions. A rotation that
+    /// stopped in between is finished by the next call.
+    pub fn rotate_key(&self, id: &ApiKeyId) -> Result<KeyShown, OperatorError> {
+        let key = self.store.lookup()?.find_key(id)?.ok_or(NO_KEY)?;
+        if key.status != KeyStatus::Rotating {
+            self.move_key(id, KeyEvent::StartRotation, "key.start_rotation")?;
+        }
+        self.perform(|tx| {
+            let Some(mut key) = tx.lock_key(id)? else { return Ok(Err(NO_KEY)) };
+            let moved = match key.status.apply(KeyEvent::FinishRotation) {
+                Ok(moved) => moved,
+                Err(illegal) => return Ok(Err(illegal.into())),
+            };
+            key.sealing_version = key.sealing_version.saturating_add(1);
+            tx.set_sealing_version(id, key.sealing_version)?;
+            tx.set_status(id, moved)?;
+            key.status = moved;
+            let detail = json!({"sealing_version": key.sealing_version});
+            Ok(Ok((key.into(), record("key.finish_rotation", id, detail))))
+        })
+    }
+
+    /// Revokes a key permanently, with its webhooks and deliveries. Holds on every node at once: the lock waits for
+    /// batches that use the key, and later batches find it revoked.
+    pub fn revoke_key(&self, id: &ApiKeyId) -> Result<KeyRevoked, OperatorError> {
+        self.perform(|tx| {
+            let Some(mut key) = tx.lock_key(id)? else { return Ok(Err(NO_KEY)) };
+            let from = key.status;
+            key.status = match from.apply(KeyEvent::Revoke) {
+                Ok(moved) => moved,
+                Err(illegal) => return Ok(Err(illegal.into())),
+            };
+            let RevocationSummary { webhooks, deliveries } = tx.revoke_key(id)?;
+            let detail = json!({"from": from, "registrations": webhooks, "deliveries": deliveries});
+            let revoked = KeyRevoked { key: key.into(), webhooks, deliveries };
+            Ok(Ok((revoked, record("key.revoke", id, detail))))
+        })
+    }
+
+    /// Sets the plan of a key. Its usage stays and counts against the new limits.
+    pub fn set_plan(&self, id: &ApiKeyId, plan: Plan) -> Result<KeyShown, OperatorError> {
+        self.change_plan(id, |_| plan)
+    }
+
+    /// Sets the enterprise plan with these terms.
+    pub fn agree(&self, id: &ApiKeyId, agreement: Agreement) -> Result<KeyShown, OperatorError> {
+        self.change_plan(id, |plan| Plan::Enterprise(agreement.on(plan)))
+    }
+
+    fn change_plan(
+        &self,
+        id: &ApiKeyId,
+        next: impl Fn(&Plan) -> Plan,
+    ) -> Result<KeyShown, OperatorError> {
+        self.perform(|tx| {
+            let Some(mut key) = tx.lock_key(id)? else { return Ok(Err(NO_KEY)) };
+            let plan = next(&key.plan);
+            tx.set_plan(id, &plan)?;
+            let mut detail = json!({"from": key.plan.name(), "to": plan.name()});
+            if let (Plan::Enterprise(terms), Some(detail)) = (&plan, detail.as_object_mut()) {
+                detail.insert("terms".to_owned(), json!(terms));
+            }
+            key.plan = plan;
+            Ok(Ok((key.into(), record("plan.set", id, detail))))
+        })
+    }
+
+    fn move_key(
+        &self,
+        id: &ApiKeyId,
+        event: KeyEvent,
+        action: &'static str,
+    ) -> Result<KeyShown, OperatorError> {
+        self.perform(|tx| move_locked(tx, id, event, action))
+    }
+}
+
+fn move_locked(
+    tx: &mut dyn Tx,
+    id: &ApiKeyId,
+    event: KeyEvent,
+    action: &'static str,
+) -> Result<Result<(KeyShown, ActionRecord), OperatorError>, StoreError> {
+    let Some(mut key) = tx.lock_key(id)? else { return Ok(Err(NO_KEY)) };
+    let from = key.status;
+    key.status = match from.apply(event) {
+        Ok(moved) => moved,
+        Err(illegal) => return Ok(Err(illegal.into())),
+    };
+    tx.set_status(id, key.status)?;
+    let detail = json!({"from": from, "to": key.status});
+    Ok(Ok((key.into(), record(action, id, detail))))
+}
+
+fn record(action: &'static str, id: &ApiKeyId, detail: Value) -> ActionRecord {
+    ActionRecord { action, subject: id.to_string(), detail }
+}
+
+impl From<ApiKey> for KeyShown {
+    fn from(key: ApiKey) -> Self {
+        Self {
+            api_key_id: key.id,
+            account_id: key.account_id,
+            did: key.did,
+            status: key.status,
+            plan: key.plan.name(),
+            label: key.label,
+            handle: key.handle,
+        }
+    }
+}
+
+const NO_KEY: OperatorError = OperatorError::NotFound("such API key");

@@ -1,0 +1,120 @@
+//! Re-encryption with the newest key-encryption key, while the service runs.
+//!
+//! Works in pages and replaces a value only if it has not changed since it was read. Can be stopped and repeated at any
+//! time.
+
+use sealpost_domain::{
+    ApiKeyId, IssuerKeyId, WebhookId, Wrapped,
+    ports::{Durability, StoreError, Tx},
+};
+use sealpost_wallet::{IssuerSecret, Keyring, Root, WalletError, WebhookSecret, kek_version};
+use serde::Serialize;
+
+use super::action::{Operator, OperatorError};
+
+/// Numbers of re-encrypted values.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Rewrapped {
+    /// The version of the key-encryption key.
+    pub version: u32,
+    /// Roots of identities.
+    pub roots: u64,
+    /// Signing secrets of webhooks.
+    pub secrets: u64,
+    /// Secrets of the service's own keys.
+    pub issuer_keys: u64,
+}
+
+impl Operator {
+    /// Re-encrypts every value of an older version. Calls `progress` with the number of rows read.
+    pub fn rewrap(
+        &self,
+        keyring: &Keyring,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Rewrapped, OperatorError> {
+        let mut rows_read = 0;
+        let mut count = |rows| {
+            rows_read += rows;
+            progress(rows_read);
+        };
+        let roots = Column {
+            read: |tx: &mut dyn Tx, after: Option<&ApiKeyId>, limit| tx.roots_after(after, limit),
+            rewrap: |id: &ApiKeyId, old: &Wrapped| {
+                Root::unwrap(keyring, id, old)?.wrap(keyring, id)
+            },
+            replace: |tx: &mut dyn Tx, id: &ApiKeyId, old: &Wrapped, new: &Wrapped| {
+                tx.replace_root(id, old, new)
+            },
+        };
+        let secrets = Column {
+            read: |tx: &mut dyn Tx, after: Option<&WebhookId>, limit| {
+                tx.secrets_after(after, limit)
+            },
+            rewrap: |id: &WebhookId, old: &Wrapped| {
+                WebhookSecret::unwrap(keyring, id, old)?.wrap(keyring, id)
+            },
+            replace: |tx: &mut dyn Tx, id: &WebhookId, old: &Wrapped, new: &Wrapped| {
+                tx.replace_secret(id, old, new)
+            },
+        };
+        let issuer_keys = Column {
+            read: |tx: &mut dyn Tx, after: Option<&IssuerKeyId>, limit| {
+                tx.issuer_secrets_after(after, limit)
+            },
+            rewrap: |id: &IssuerKeyId, old: &Wrapped| {
+                IssuerSecret::unwrap(keyring, id, old)?.wrap(keyring, id)
+            },
+            replace: |tx: &mut dyn Tx, id: &IssuerKeyId, old: &Wrapped, new: &Wrapped| {
+                tx.replace_issuer_secret(id, old, new)
+            },
+        };
+        Ok(Rewrapped {
+            version: keyring.newest(),
+            roots: self.rewrap_column(keyring, &roots, &mut count)?,
+            secrets: self.rewrap_column(keyring, &secrets, &mut count)?,
+            issuer_keys: self.rewrap_column(keyring, &issuer_keys, &mut count)?,
+        })
+    }
+
+    fn rewrap_column<Id, Read, Rewrap, Replace>(
+        &self,
+        keyring: &Keyring,
+        column: &Column<Read, Rewrap, Replace>,
+        count: &mut dyn FnMut(u64),
+    ) -> Result<u64, OperatorError>
+    where
+        Id: Copy,
+        Read: Fn(&mut dyn Tx, Option<&Id>, u32) -> Result<Vec<(Id, Wrapped)>, StoreError>,
+        Rewrap: Fn(&Id, &Wrapped) -> Result<Wrapped, WalletError>,
+        Replace: Fn(&mut dyn Tx, &Id, &Wrapped, &Wrapped) -> Result<bool, StoreError>,
+    {
+        let (mut after, mut replaced) = (None, 0);
+        loop {
+            let read = |tx: &mut dyn Tx| (column.read)(tx, after.as_ref(), PAGE);
+            let page = self.store.write(Durability::Relaxed, read)?;
+            let Some((last, _)) = page.last() else { return Ok(replaced) };
+            after = Some(*last);
+            count(u64::try_from(page.len()).unwrap_or(u64::MAX));
+            let old = page.iter().filter(|(_, old)| kek_version(old) != Some(keyring.newest()));
+            let renewed = old
+                .map(|(id, old)| Ok((id, old, (column.rewrap)(id, old)?)))
+                .collect::<Result<Vec<_>, WalletError>>()?;
+            replaced += self.store.write(Durability::Durable, |tx| {
+                let mut replaced = 0;
+                for (id, old, new) in &renewed {
+                    replaced += u64::from((column.replace)(tx, id, old, new)?);
+                }
+                Ok(replaced)
+            })?;
+        }
+    }
+}
+
+/// The steps of one encrypted column.
+struct Column<Read, Rewrap, Replace> {
+    read: Read,
+    rewrap: Rewrap,
+    replace: Replace,
+}
+
+const PAGE: u32 = 64;

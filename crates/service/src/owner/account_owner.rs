@@ -1,0 +1,43 @@
+//! The owner of an account, authenticated by a session.
+
+use sealpost_domain::{AccountId, Refusal};
+use sealpost_wallet::SessionToken;
+
+use crate::{caller::authenticated::AccountSession, error::Error, sealpost::Sealpost};
+
+/// The owner of an account with a live session.
+///
+/// May see every key of the account in any state. Counts against no plan. A key of another account does not exist for
+/// the owner.
+pub struct Owner<'a> {
+    pub(super) sealpost: &'a Sealpost,
+    pub(super) session: AccountSession,
+}
+
+impl Sealpost {
+    /// Authenticates an owner. Reads the session from the database: the pages of the dashboard have no transaction that
+    /// would check it again.
+    pub async fn owner(&self, token: &str) -> Result<Owner<'_>, Error> {
+        let session = self.authenticate_session(Some(token)).await?;
+        Ok(Owner { sealpost: self, session })
+    }
+}
+
+impl Owner<'_> {
+    /// The owner's account.
+    pub fn account_id(&self) -> AccountId {
+        self.session.account_id
+    }
+
+    /// The owner's session.
+    pub fn session(&self) -> &AccountSession {
+        &self.session
+    }
+}
+
+/// Derives the token that every form of a session carries, against cross-site request forgery.
+pub fn form_token(session_token: &str) -> Option<String> {
+    SessionToken::form_token(session_token)
+}
+
+pub(super) const NO_KEY: Refusal = Refusal::KeyNotFound { field: None };

@@ -1,0 +1,143 @@
+//! Changes by an account's owner.
+
+use std::sync::Arc;
+
+use sealpost_domain::{
+    ApiKeyId, KeyStatus, Refusal,
+    ports::{Durability, FactsQuery, KeyFacts},
+};
+
+use super::{
+    account_owner::{NO_KEY, Owner},
+    pages::live_sessions,
+    views::name_of,
+};
+use crate::{
+    cache::event::CacheEvent,
+    caller::{authenticated::AccountSession, credentials::NO_SESSION},
+    error::Error,
+    operator::{
+        action::{Operator, OperatorError},
+        keys::KeyRevoked,
+    },
+    sealpost::core::Core,
+    webhooks::{
+        manage::{Manage, Managed},
+        register::{Register, Registered},
+    },
+};
+
+impl Owner<'_> {
+    /// Registers a webhook of an active key.
+    pub async fn register(&self, key: &ApiKeyId, register: Register) -> Result<Registered, Error> {
+        let (session, key) = (self.session, *key);
+        self.sealpost
+            .block(move |core| {
+                check_key(core, &session, &key, |facts| {
+                    require_active(facts)?;
+                    if facts.standing.is_blocked() {
+                        return Err(Refusal::GovernanceBlocked { field: None });
+                    }
+                    Ok(())
+                })?;
+                core.register_admitted(&key, register)
+            })
+            .await
+    }
+
+    /// Manages the webhooks of a key. Listing and deleting need no active key; other changes do, as in the API.
+    pub async fn manage(&self, key: &ApiKeyId, action: Manage) -> Result<Managed, Error> {
+        let (session, key) = (self.session, *key);
+        self.sealpost
+            .block(move |core| {
+                check_key(core, &session, &key, |facts| match action {
+                    Manage::Delete { .. } | Manage::Deliveries(_) | Manage::List => Ok(()),
+                    Manage::Enable { .. }
+                    | Manage::Recover(_)
+                    | Manage::Redeliver { .. }
+                    | Manage::RotateSecret { .. } => require_active(facts),
+                })?;
+                core.manage_admitted(&key, action)
+            })
+            .await
+    }
+
+    /// Revokes a key permanently and records the owner in the audit trail.
+    pub async fn revoke(&self, key: &ApiKeyId) -> Result<KeyRevoked, Error> {
+        let (session, key) = (self.session, *key);
+        self.sealpost.block(move |core| revoke(core, &session, &key)).await
+    }
+
+    /// Ends the session with this name. A session that has ended already is no error.
+    pub async fn end_session(&self, name: &str) -> Result<(), Error> {
+        let (session, name) = (self.session, name.to_owned());
+        self.sealpost.block(move |core| end_session(core, &session, &name)).await
+    }
+}
+
+fn revoke(core: &Core, session: &AccountSession, key: &ApiKeyId) -> Result<KeyRevoked, Error> {
+    check_key(core, session, key, |facts| match facts.status {
+        KeyStatus::Revoked => Err(REVOKED),
+        KeyStatus::Active | KeyStatus::Deactivated | KeyStatus::Rotating => Ok(()),
+    })?;
+    let actor = format!("account:{}", session.account_id);
+    let operator = Operator::new(Arc::clone(&core.store), Arc::clone(&core.clock), actor);
+    let revoked = operator.revoke_key(key);
+    // Also after an error: the key may be revoked although the commit failed.
+    core.cache.invalidate_on(CacheEvent::KeyRevoked(key));
+    revoked.map_err(|error| match error {
+        OperatorError::Store(fault) => fault.into(),
+        OperatorError::Wallet(fault) => fault.into(),
+        // A concurrent transaction has revoked the key.
+        OperatorError::IllegalTransition(_)
+        | OperatorError::NotFound(_)
+        | OperatorError::Pointless(_) => REVOKED.into(),
+    })
+}
+
+fn end_session(core: &Core, session: &AccountSession, name: &str) -> Result<(), Error> {
+    let sessions =
+        live_sessions(&mut *core.store.owner_lookup()?, &session.account_id, core.clock.now())?;
+    for session in sessions.iter().filter(|session| name_of(&session.token) == name) {
+        core.store.write(Durability::Durable, |tx| tx.delete_session(&session.token))?;
+        core.cache.invalidate_on(CacheEvent::SessionEnded(&session.token));
+    }
+    Ok(())
+}
+
+/// Checks a key of the account while the session is live.
+fn check_key(
+    core: &Core,
+    session: &AccountSession,
+    key: &ApiKeyId,
+    check: impl Fn(&KeyFacts) -> Result<(), Refusal>,
+) -> Result<(), Error> {
+    // The transaction below locks rows that the key's sends need: foreign keys are refused before it.
+    let found = core.store.lookup()?.find_key(key)?;
+    if found.is_none_or(|key| key.account_id != session.account_id) {
+        return Err(NO_KEY.into());
+    }
+    let query =
+        FactsQuery { sessions: vec![session.token], callers: vec![*key], ..FactsQuery::default() };
+    let checked = core.store.write(Durability::Relaxed, |tx| {
+        let facts = tx.lock_facts(&query)?;
+        let stored = facts.sessions.get(&session.token);
+        if !stored.is_some_and(|stored| stored.is_live(core.clock.now())) {
+            return Ok(Err(NO_SESSION));
+        }
+        let key = facts.keys.get(key).filter(|key| key.account_id == session.account_id);
+        Ok(key.ok_or(NO_KEY).and_then(|key| check(key)))
+    })?;
+    Ok(checked?)
+}
+
+fn require_active(facts: &KeyFacts) -> Result<(), Refusal> {
+    match facts.status {
+        KeyStatus::Active => Ok(()),
+        status @ (KeyStatus::Deactivated | KeyStatus::Revoked | KeyStatus::Rotating) => {
+            Err(Refusal::KeyInactive { status, field: None })
+        }
+    }
+}
+
+const REVOKED: Refusal = Refusal::KeyInactive { status: KeyStatus::Revoked, field: None };

@@ -1,0 +1,104 @@
+//! Queries of the dashboard's pages.
+
+use sealpost_domain::{
+    AccountId, ApiKeyId, Session, Timestamp,
+    ports::{DailyCount, OwnerLookup},
+};
+
+use super::{
+    account_owner::{NO_KEY, Owner},
+    views::{KeyPage, PENDING_MAX, PendingCount, SessionView, Truncated, standing_of},
+};
+use crate::{account::key_status::KeyStanding, error::Error, sealpost::core::Core};
+
+impl Owner<'_> {
+    /// Lists the account's keys: revoked keys last, newest first. At most 200.
+    pub async fn keys(&self) -> Result<Truncated<KeyStanding>, Error> {
+        self.read(|lookup, account, now| {
+            let keys = lookup.keys_of(&account, KEYS_MAX + 1)?;
+            Ok(Truncated::of(keys.into_iter().map(|key| standing_of(key, now)), KEYS_MAX))
+        })
+        .await
+    }
+
+    /// Returns the status of one key.
+    pub async fn standing(&self, id: &ApiKeyId) -> Result<KeyStanding, Error> {
+        let id = *id;
+        self.read(move |lookup, account, now| {
+            let key = lookup.key_of(&account, &id)?.ok_or(NO_KEY)?;
+            Ok(standing_of(key, now))
+        })
+        .await
+    }
+
+    /// Returns the page of one key.
+    pub async fn key(&self, id: &ApiKeyId) -> Result<KeyPage, Error> {
+        let id = *id;
+        self.read(move |lookup, account, now| {
+            let key = lookup.key_of(&account, &id)?.ok_or(NO_KEY)?;
+            let first = first_day(now);
+            let counted = lookup.daily_counts(&id, first)?;
+            Ok(KeyPage {
+                standing: standing_of(key, now),
+                days: every_day(first, &counted),
+                waiting: PendingCount(lookup.count_pending(&id, PENDING_MAX + 1)?),
+            })
+        })
+        .await
+    }
+
+    /// Lists the account's sessions, the longest-lived first. At most 100.
+    pub async fn sessions(&self) -> Result<Truncated<SessionView>, Error> {
+        let this = self.session.token;
+        self.read(move |lookup, account, now| {
+            let sessions = live_sessions(lookup, &account, now)?;
+            let views = sessions.iter().map(|session| SessionView::of(session, &this));
+            Ok(Truncated::of(views, SESSIONS_MAX))
+        })
+        .await
+    }
+
+    /// Runs queries on the blocking pool, with the account and the time.
+    async fn read<T: Send + 'static>(
+        &self,
+        queries: impl FnOnce(&mut dyn OwnerLookup, AccountId, Timestamp) -> Result<T, Error>
+        + Send
+        + 'static,
+    ) -> Result<T, Error> {
+        let account = self.session.account_id;
+        self.sealpost
+            .block(move |core: &Core| {
+                let now = core.clock.now();
+                queries(&mut *core.store.owner_lookup()?, account, now)
+            })
+            .await
+    }
+}
+
+/// Reads one session more than a page shows.
+pub(super) fn live_sessions(
+    lookup: &mut dyn OwnerLookup,
+    account: &AccountId,
+    now: Timestamp,
+) -> Result<Vec<Session>, Error> {
+    Ok(lookup.sessions_of(account, now, SESSIONS_MAX + 1)?)
+}
+
+fn first_day(now: Timestamp) -> Timestamp {
+    let today = now.as_millis() - now.as_millis().rem_euclid(DAY_MS);
+    Timestamp::from_millis(today - (DAYS - 1) * DAY_MS)
+}
+
+fn every_day(first: Timestamp, counted: &[DailyCount]) -> Vec<DailyCount> {
+    let day = |number| {
+        let day = Timestamp::from_millis(first.as_millis() + number * DAY_MS);
+        let none = DailyCount { day, sent: 0, received: 0, delivered: 0 };
+        counted.iter().find(|count| count.day == day).copied().unwrap_or(none)
+    };
+    (0..DAYS).map(day).collect()
+}
+
+const KEYS_MAX: u32 = 200;
+const SESSIONS_MAX: u32 = 100;
+const DAYS: i64 = 30;
+const DAY_MS: i64 = 86_400_000;

@@ -1,0 +1,113 @@
+//! Data of the dashboard's pages.
+
+use std::fmt;
+
+use sealpost_domain::{
+    Session, Timestamp, TokenHash,
+    ports::{DailyCount, KeyOverview},
+};
+use sealpost_limits::{Terms, report};
+
+use crate::account::key_status::KeyStanding;
+
+/// The page of one key.
+pub struct KeyPage {
+    /// Status of the key.
+    pub standing: KeyStanding,
+    /// Messages sent and received on each of the last 30 days, today last. Includes days without messages.
+    pub days: Vec<DailyCount>,
+    /// Deliveries that wait for the key's webhooks.
+    pub waiting: PendingCount,
+}
+
+/// The first entries of a list of limited length.
+pub struct Truncated<T> {
+    /// The entries.
+    pub first: Vec<T>,
+    /// Whether there are more entries.
+    pub has_more: bool,
+}
+
+/// A number of pending deliveries, counted up to 10,000.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PendingCount(pub(super) u64);
+
+/// A session of the account.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionView {
+    /// Identifies the session to its owner. Useless for a login.
+    pub name: String,
+    /// End of the session.
+    pub expires_at: Timestamp,
+    /// Whether this request uses the session.
+    pub is_this: bool,
+}
+
+impl<T> Truncated<T> {
+    pub(super) fn of(all: impl ExactSizeIterator<Item = T>, limit: u32) -> Self {
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        Self { has_more: all.len() > limit, first: all.take(limit).collect() }
+    }
+}
+
+impl PendingCount {
+    /// Returns whether the count is exactly this number.
+    pub fn is(self, number: u64) -> bool {
+        self.0 == number
+    }
+}
+
+impl fmt::Display for PendingCount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 > PENDING_MAX.into() { f.write_str("more than 10,000") } else { self.0.fmt(f) }
+    }
+}
+
+impl SessionView {
+    pub(super) fn of(session: &Session, this: &TokenHash) -> Self {
+        Self {
+            name: name_of(&session.token),
+            expires_at: session.expires_at,
+            is_this: session.token == *this,
+        }
+    }
+}
+
+pub(super) fn standing_of(overview: KeyOverview, now: Timestamp) -> KeyStanding {
+    let KeyOverview { key, usage, standing, webhooks } = overview;
+    let terms = Terms::of(&key.plan);
+    KeyStanding {
+        api_key_id: key.id,
+        label: key.label,
+        handle: key.handle,
+        did: key.did,
+        status: key.status,
+        plan: key.plan.name(),
+        account_id: key.account_id,
+        created_at: key.created_at,
+        governance: standing.into(),
+        usage: report(&terms, &usage, now),
+        throughput_per_second: terms.per_second,
+        webhooks,
+    }
+}
+
+/// Names a session by the beginning of its token's hash.
+pub(super) fn name_of(token: &TokenHash) -> String {
+    token.0.iter().take(NAME_LEN).fold(String::new(), |name, byte| format!("{name}{byte:02x}"))
+}
+
+pub(super) const PENDING_MAX: u32 = 10_000;
+/// Enough of 32 bytes to distinguish the sessions of an account.
+const NAME_LEN: usize = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pending_deliveries_are_counted_up_to_a_bound() {
+        let shown = [0, 1, 10_000, 10_001].map(|number| PendingCount(number).to_string());
+        assert_eq!(shown, ["0", "1", "10000", "more than 10,000"]);
+    }
+}

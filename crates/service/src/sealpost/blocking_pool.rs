@@ -1,0 +1,30 @@
+//! The bounded pool of threads for database work.
+
+use std::sync::Arc;
+
+use tokio::{sync::Semaphore, task::spawn_blocking};
+
+use crate::error::Error;
+
+/// Limits the blocking tasks of one service, on the blocking threads of the caller's tokio runtime.
+pub(super) struct BlockingPool(Arc<Semaphore>);
+
+impl BlockingPool {
+    pub(super) fn new(tasks_max: usize) -> Self {
+        Self(Arc::new(Semaphore::new(tasks_max.clamp(1, Semaphore::MAX_PERMITS))))
+    }
+
+    /// Runs `task` on a blocking thread, as soon as one is free. A task that began runs to its end, even if the future
+    /// is dropped.
+    pub(super) async fn run<T: Send + 'static>(
+        &self,
+        task: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Error> {
+        let permit = Arc::clone(&self.0).acquire_owned().await.map_err(|_closed| Error::Lost)?;
+        let task = move || {
+            let _permit = permit;
+            task()
+        };
+        spawn_blocking(task).await.map_err(|_panicked| Error::Lost)
+    }
+}

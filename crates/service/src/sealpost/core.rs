@@ -1,0 +1,75 @@
+//! The parts and the state that use cases and threads share.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use sealpost_domain::{
+    Circuits, Clock,
+    ports::{Dispatch, Store, TargetGuard},
+};
+use sealpost_wallet::Keyring;
+
+use crate::{
+    badges::status_list_cache::StatusListCache, cache::key_cache::KeyCache,
+    caller::session_queue::SessionQueue, issuer::signer::Issuer, settings::Settings,
+};
+
+/// The parts that an embedder chooses.
+pub struct Parts {
+    /// The database.
+    pub store: Arc<dyn Store>,
+    /// Delivers events to webhooks.
+    pub dispatch: Arc<dyn Dispatch>,
+    /// Decides which webhook URLs are allowed.
+    pub guard: Arc<dyn TargetGuard>,
+    /// The key-encryption keys.
+    pub keyring: Arc<Keyring>,
+    /// The clock.
+    pub clock: Arc<dyn Clock>,
+    /// The service's own signing keys.
+    pub issuer: Arc<Issuer>,
+    /// The public URL of the service, without a trailing slash. Badges link to it.
+    pub base_url: String,
+    /// The initial compliance circuits.
+    pub circuits: Circuits,
+}
+
+/// The parts, the settings and the caches of one service.
+pub(crate) struct Core {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) dispatch: Arc<dyn Dispatch>,
+    pub(crate) guard: Arc<dyn TargetGuard>,
+    pub(crate) keyring: Arc<Keyring>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) issuer: Arc<Issuer>,
+    pub(crate) base_url: String,
+    pub(crate) circuits: RwLock<Arc<Circuits>>,
+    pub(crate) settings: Settings,
+    pub(crate) cache: KeyCache,
+    pub(crate) session_queue: SessionQueue,
+    pub(crate) status_lists: StatusListCache,
+}
+
+impl Core {
+    pub(super) fn new(parts: Parts, settings: Settings) -> Self {
+        let Parts { store, dispatch, guard, keyring, clock, issuer, base_url, circuits } = parts;
+        Self {
+            store,
+            dispatch,
+            guard,
+            keyring,
+            clock,
+            issuer,
+            base_url,
+            circuits: RwLock::new(Arc::new(circuits)),
+            cache: KeyCache::new(&settings),
+            session_queue: SessionQueue::new(&settings),
+            settings,
+            status_lists: StatusListCache::default(),
+        }
+    }
+
+    /// The compliance circuits in force.
+    pub(crate) fn circuits(&self) -> Arc<Circuits> {
+        Arc::clone(&self.circuits.read().unwrap_or_else(PoisonError::into_inner))
+    }
+}

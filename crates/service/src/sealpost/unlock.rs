@@ -1,0 +1,129 @@
+//! Unlock: checks that the key-encryption keys match the database, before anything is read or written with wrong keys.
+
+use sealpost_domain::ports::{KekMarks, StoreError};
+use sealpost_wallet::{Keyring, WalletError};
+
+/// The keys do not match the database.
+#[derive(Debug, thiserror::Error)]
+pub enum UnlockError {
+    /// A version that the database needs is missing.
+    #[error(
+        "the key-encryption key version {version} is missing; add its line to the key file, \
+         without it the data that it encrypts is lost"
+    )]
+    Missing {
+        /// The version.
+        version: u32,
+    },
+    /// The database failed.
+    #[error("the key-encryption keys cannot be checked")]
+    Store(#[from] StoreError),
+    /// The wallet failed.
+    #[error("the key-encryption keys cannot be checked")]
+    Wallet(#[from] WalletError),
+    /// A version has another key than the database.
+    #[error(
+        "the key-encryption key version {version} does not match this database; \
+         restore the key file that the database was created with"
+    )]
+    Wrong {
+        /// The version.
+        version: u32,
+    },
+}
+
+/// Checks the keys against the marks in the database, and adds marks of new versions. Blocks.
+pub fn unlock(keyring: &Keyring, store: &dyn KekMarks) -> Result<(), UnlockError> {
+    let marked = check(keyring, store)?;
+    let mut new = keyring.versions();
+    new.retain(|version| !marked.contains(version));
+    for version in &new {
+        store.insert_kek_mark(*version, &keyring.mark(*version)?)?;
+    }
+    if !new.is_empty() {
+        // A concurrent node may have marked another key. Only the first mark stays.
+        check(keyring, store)?;
+    }
+    Ok(())
+}
+
+/// Returns the marked versions if all marks match.
+fn check(keyring: &Keyring, store: &dyn KekMarks) -> Result<Vec<u32>, UnlockError> {
+    let marks = store.kek_marks()?;
+    for (version, mark) in &marks {
+        match keyring.check_mark(*version, mark) {
+            Ok(()) => {}
+            Err(WalletError::UnknownKekVersion { version }) => {
+                return Err(UnlockError::Missing { version });
+            }
+            Err(_) => return Err(UnlockError::Wrong { version: *version }),
+        }
+    }
+    Ok(marks.into_iter().map(|(version, _)| version).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use sealpost_domain::Wrapped;
+    use sealpost_storage::{Database, DatabaseUrl, Settings};
+
+    use super::*;
+
+    /// A database on which another node adds its marks between the check and the mark of this node.
+    struct ConcurrentNode<'a> {
+        database: &'a Database,
+        by: &'a Keyring,
+    }
+
+    impl KekMarks for ConcurrentNode<'_> {
+        fn kek_marks(&self) -> Result<Vec<(u32, Wrapped)>, StoreError> {
+            self.database.kek_marks()
+        }
+
+        fn insert_kek_mark(&self, version: u32, mark: &Wrapped) -> Result<(), StoreError> {
+            unlock(self.by, self.database).unwrap();
+            self.database.insert_kek_mark(version, mark)
+        }
+    }
+
+    /// Runs the case on a new database of each kind.
+    fn on_both(case: impl Fn(&Database)) {
+        let folder = tempfile::tempdir().unwrap();
+        let file = DatabaseUrl::Sqlite(folder.path().join("sealpost.db"));
+        let server = sealpost_testkit::postgres().create_database().parse().unwrap();
+        for url in [file, server] {
+            let settings =
+                Settings { connection_timeout: Duration::from_secs(20), ..Settings::default() };
+            let database = Database::open(&url, settings).unwrap();
+            database.migrate().unwrap();
+            case(&database);
+        }
+    }
+
+    fn fresh(version: u32) -> String {
+        Keyring::fresh_line(version).unwrap().to_string()
+    }
+
+    #[test]
+    fn the_second_of_two_concurrent_new_keys_of_a_version_is_refused() {
+        on_both(|database| {
+            let old = fresh(1);
+            unlock(&Keyring::parse(&old).unwrap(), database).unwrap();
+            let [first, second] =
+                [fresh(2), fresh(2)].map(|new| Keyring::parse(&format!("{old},{new}")).unwrap());
+            let result = unlock(&second, &ConcurrentNode { database, by: &first });
+            assert!(matches!(result, Err(UnlockError::Wrong { version: 2 })), "{result:?}");
+            unlock(&first, database).unwrap();
+        });
+    }
+
+    #[test]
+    fn the_same_new_key_on_two_concurrent_nodes_is_accepted() {
+        on_both(|database| {
+            let keyring = Keyring::parse(&fresh(1)).unwrap();
+            unlock(&keyring, &ConcurrentNode { database, by: &keyring }).unwrap();
+        });
+    }
+}

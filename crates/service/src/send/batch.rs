@@ -1,0 +1,252 @@
+//! The decision on a batch of sends. Pure: decides on rows that the transaction holds locked.
+//!
+//! Each command gets its own verdict; a decision counts for the later commands of the batch.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use sealpost_domain::{
+    ApiKeyId, Channel, ChannelId, Code, DeliveryId, EnvelopeMeta, KeyStatus, LeaseToken,
+    LeasedDelivery, Refusal, Timestamp, Usage,
+    ports::{
+        AdmissionFacts, FactsQuery, IdempotencyRecord, NewIdempotencyRecord, OverageCount,
+        ParkedDelivery, WriteSet,
+    },
+};
+use sealpost_limits::{MessageAdmission, Terms, admit_message};
+
+use super::command::{Command, Decided, Idempotency, PendingEnvelope, Verdict};
+use crate::caller::{
+    admission::{admit, limits_reached},
+    limited::Limits,
+};
+
+/// The lease of this node on the deliveries of a batch.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BatchLease {
+    /// Number of deliveries that the dispatcher takes.
+    pub(crate) capacity: usize,
+    pub(crate) token: LeaseToken,
+    pub(crate) until: Timestamp,
+}
+
+/// Selects the rows that the batch needs. Sorted, so that batches lock rows in one order.
+pub(crate) fn facts_query(commands: &[&Command]) -> FactsQuery {
+    let (mut sessions, mut callers, mut recipients, mut named) =
+        (BTreeSet::new(), BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    for command in commands {
+        sessions.insert(command.caller.session);
+        callers.insert(command.caller.key);
+        recipients.extend(command.pending.as_ref().map(|out| out.envelope.meta.recipient));
+        named.extend(command.idempotency.as_ref().map(|name| (command.caller.key, &name.key)));
+    }
+    FactsQuery {
+        sessions: sessions.into_iter().collect(),
+        callers: callers.into_iter().collect(),
+        recipients: recipients.into_iter().collect(),
+        idempotency: named.into_iter().map(|(caller, key)| (caller, key.clone())).collect(),
+    }
+}
+
+/// Decides the commands in order. Idempotency records from before `expired_before` have expired, deleted or not.
+pub(crate) fn decide(
+    facts: AdmissionFacts,
+    commands: &[&Command],
+    now: Timestamp,
+    expired_before: Timestamp,
+    lease: BatchLease,
+) -> (Vec<Decided>, WriteSet) {
+    let mut decision = BatchDecision {
+        facts,
+        now,
+        expired_before,
+        lease,
+        changes: WriteSet::default(),
+        channels: BTreeMap::new(),
+        touched: BTreeSet::new(),
+        overage: BTreeMap::new(),
+    };
+    let decided = commands.iter().map(|command| decision.decide(command)).collect();
+    (decided, decision.changes())
+}
+
+/// The decided part of a batch.
+struct BatchDecision {
+    facts: AdmissionFacts,
+    now: Timestamp,
+    expired_before: Timestamp,
+    lease: BatchLease,
+    changes: WriteSet,
+    channels: BTreeMap<ChannelId, Arc<Channel>>,
+    touched: BTreeSet<ApiKeyId>,
+    overage: BTreeMap<(ApiKeyId, Timestamp), u32>,
+}
+
+/// An outcome that stores nothing.
+enum Rejection {
+    Refused(Refusal),
+    Replayed(EnvelopeMeta),
+    Stale,
+}
+
+impl BatchDecision {
+    fn decide(&mut self, command: &Command) -> Decided {
+        let caller = &command.caller;
+        let before = self.facts.usage.get(&caller.key).copied().unwrap_or(Usage::UNUSED);
+        let admitted = admit(&mut self.facts, caller, command.purpose, self.now);
+        let limits = limits_reached(&admitted, &self.facts, caller, self.now);
+        let verdict =
+            match admitted.map_err(Rejection::from).and_then(|()| self.decide_admitted(command)) {
+                Ok(verdict) => verdict,
+                Err(rejection) => {
+                    if rejection.is_uncounted() {
+                        self.facts.usage.insert(caller.key, before);
+                    }
+                    rejection.into()
+                }
+            };
+        let usage = self.facts.usage.get(&caller.key).copied().unwrap_or(before);
+        if usage != before {
+            self.touched.insert(caller.key);
+        }
+        let limits = limits.map(|limits| Limits { usage, ..limits });
+        Decided { verdict, limits }
+    }
+
+    /// Checks after admission, in the contract's order: idempotency, recipient, throughput, month.
+    fn decide_admitted(&mut self, command: &Command) -> Result<Verdict, Rejection> {
+        self.check_idempotency(command)?;
+        let Some(pending) = &command.pending else { return Ok(Verdict::Admitted) };
+        check_recipient(&self.facts, pending)?;
+        let caller = command.caller.key;
+        let terms = self.facts.keys.get(&caller).map(|key| Terms::of(&key.plan));
+        let usage = self.facts.usage.entry(caller).or_insert(Usage::UNUSED);
+        let admitted = admit_message(&terms.ok_or(Rejection::Stale)?, usage, self.now)?;
+        if admitted == MessageAdmission::Overage {
+            *self.overage.entry((caller, usage.month.start)).or_default() += 1;
+        }
+        self.store(pending);
+        self.add_idempotency_record(command, pending);
+        Ok(Verdict::Stored)
+    }
+
+    fn check_idempotency(&self, command: &Command) -> Result<(), Rejection> {
+        let Some(name) = &command.idempotency else { return Ok(()) };
+        let earlier = self.facts.idempotency.get(&(command.caller.key, name.key.clone()));
+        match earlier.filter(|earlier| earlier.at >= self.expired_before) {
+            None => Ok(()),
+            Some(earlier) if earlier.fingerprint == name.fingerprint => {
+                Err(Rejection::Replayed(earlier.meta.clone()))
+            }
+            Some(_) => Err(Refusal::IdempotencyKeyReused.into()),
+        }
+    }
+
+    fn store(&mut self, pending: &PendingEnvelope) {
+        let (changes, lease) = (&mut self.changes, &self.lease);
+        let envelope = &pending.envelope;
+        let meta = Arc::new(envelope.meta.clone());
+        let webhooks = self.facts.webhooks.get(&envelope.meta.recipient);
+        for target in webhooks.iter().flat_map(|all| &all.enabled) {
+            let delivery = LeasedDelivery {
+                meta: Arc::clone(&meta),
+                target: Arc::clone(target),
+                attempts: 0,
+                lease: lease.token,
+                lease_until: lease.until,
+            };
+            if changes.leased.len() < lease.capacity {
+                changes.leased.push(delivery);
+            } else {
+                changes.unleased.push(delivery);
+            }
+        }
+        for webhook_id in webhooks.iter().flat_map(|all| &all.disabled) {
+            let id = DeliveryId { envelope_id: meta.id, webhook_id: *webhook_id };
+            changes.parked.push(ParkedDelivery { id, sealed_at: meta.timestamp });
+        }
+        changes.envelopes.push(Arc::clone(envelope));
+        self.channels.extend(pending.unstored_channel.iter().map(|it| (it.id, Arc::clone(it))));
+    }
+
+    /// Adds the record to the write set, and to the facts for later commands of the batch.
+    fn add_idempotency_record(&mut self, command: &Command, pending: &PendingEnvelope) {
+        let Some(Idempotency { key, fingerprint }) = command.idempotency.clone() else { return };
+        let (caller, meta) = (command.caller.key, pending.envelope.meta.clone());
+        let at = self.now;
+        self.changes.idempotency.push(NewIdempotencyRecord {
+            caller,
+            key: key.clone(),
+            fingerprint,
+            envelope_id: meta.id,
+            at,
+            expired_before: self.expired_before,
+        });
+        self.facts.idempotency.insert((caller, key), IdempotencyRecord { at, fingerprint, meta });
+    }
+
+    fn changes(self) -> WriteSet {
+        let Self { facts, mut changes, channels, touched, overage, .. } = self;
+        changes.channels = channels.into_values().collect();
+        let used = touched.into_iter();
+        let used = used.filter_map(|key| facts.usage.get(&key).map(|usage| (key, *usage)));
+        changes.usage = used.collect();
+        let overage = overage.into_iter();
+        changes.overage =
+            overage.map(|((key, month), messages)| OverageCount { key, month, messages }).collect();
+        changes
+    }
+}
+
+fn check_recipient(facts: &AdmissionFacts, pending: &PendingEnvelope) -> Result<(), Rejection> {
+    let field = Some("to");
+    let recipient = &pending.envelope.meta.recipient;
+    let key = facts.keys.get(recipient).ok_or(Refusal::KeyNotFound { field })?;
+    if pending.handle.is_some() && pending.handle != key.handle {
+        return Err(Rejection::Stale);
+    }
+    if key.status != KeyStatus::Active {
+        return Err(Refusal::KeyInactive { status: key.status, field }.into());
+    }
+    if key.standing.is_blocked() {
+        return Err(Refusal::GovernanceBlocked { field }.into());
+    }
+    if pending.sealing_version != key.sealing_version {
+        return Err(Rejection::Stale);
+    }
+    Ok(())
+}
+
+impl Rejection {
+    /// Returns whether the request is not counted: after a refusal by a limit, or before the sender seals again.
+    fn is_uncounted(&self) -> bool {
+        match self {
+            Self::Refused(refusal) => {
+                matches!(refusal.code(), Code::RateLimitExceeded | Code::MonthlyLimitExceeded)
+            }
+            Self::Replayed(_) => false,
+            Self::Stale => true,
+        }
+    }
+}
+
+impl From<Rejection> for Verdict {
+    fn from(rejection: Rejection) -> Self {
+        match rejection {
+            Rejection::Refused(refusal) => Self::Refused(refusal),
+            Rejection::Replayed(meta) => Self::Replayed(meta),
+            Rejection::Stale => Self::Stale,
+        }
+    }
+}
+
+impl From<Refusal> for Rejection {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+#[cfg(test)]
+mod tests;

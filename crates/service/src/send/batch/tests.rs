@@ -1,0 +1,358 @@
+//! The order of checks, on given rows.
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use sealpost_domain::{
+    AccountId, ApiKeyId, Channel, ChannelId, EnterpriseTerms, Envelope, EnvelopeHash, EnvelopeId,
+    EnvelopeMeta, Fingerprint, GovernanceKind, GovernanceReason, GovernanceStanding,
+    GovernanceStatus, Handle, IdempotencyKey, KeyStatus, LeaseToken, Plan, Refusal, Session, Suite,
+    Target, Timestamp, TokenHash, Usage, WebhookId, Window, WindowUse, Wrapped,
+    ports::{AdmissionFacts, IdempotencyRecord, KeyFacts, OverageCount, RecipientWebhooks},
+};
+
+use super::{BatchLease, decide, facts_query};
+use crate::{
+    caller::{
+        admission::Purpose,
+        credentials::{CallerId, FOREIGN_KEY, NO_SESSION},
+    },
+    send::command::{Command, Decided, Idempotency, PendingEnvelope, Verdict},
+};
+
+const NOW: Timestamp = Timestamp::from_millis(1_790_000_000_000);
+const LONG_AGO: Timestamp = Timestamp::from_millis(1_780_000_000_000);
+const TOKEN: TokenHash = TokenHash([1; 32]);
+
+fn key(n: u8) -> ApiKeyId {
+    ApiKeyId::new(Timestamp::from_millis(1), [n; 10])
+}
+
+fn account(n: u8) -> AccountId {
+    AccountId::new(Timestamp::from_millis(1), [n; 10])
+}
+
+fn key_facts(owner: AccountId) -> KeyFacts {
+    KeyFacts {
+        account_id: owner,
+        status: KeyStatus::Active,
+        plan: Plan::Explorer,
+        handle: None,
+        sealing_version: 1,
+        standing: GovernanceStanding::default(),
+    }
+}
+
+/// Alice (key 1, account 1, session `TOKEN`) and Bob (key 2, account 2, one webhook).
+fn facts() -> AdmissionFacts {
+    let expires_at = Timestamp::from_millis(NOW.as_millis() + 1);
+    let session = Session { token: TOKEN, account_id: account(1), expires_at };
+    let target = Target {
+        webhook_id: WebhookId::new(NOW, [2; 10]),
+        url: "https://bob.example/".to_owned(),
+        secret: Wrapped(vec![]),
+        retiring: vec![],
+    };
+    let webhooks = RecipientWebhooks { enabled: vec![Arc::new(target)], disabled: vec![] };
+    AdmissionFacts {
+        sessions: HashMap::from([(TOKEN, session)]),
+        keys: [1, 2].map(|n| (key(n), Arc::new(key_facts(account(n))))).into(),
+        usage: HashMap::from([(key(1), Usage::UNUSED)]),
+        webhooks: HashMap::from([(key(2), Arc::new(webhooks))]),
+        idempotency: HashMap::new(),
+    }
+}
+
+fn set(facts: &mut AdmissionFacts, n: u8, of_key: KeyFacts) {
+    facts.keys.insert(key(n), Arc::new(of_key));
+}
+
+fn send(n: u8) -> Command {
+    let meta = EnvelopeMeta {
+        id: EnvelopeId::new(NOW, [n; 10]),
+        sender: key(1),
+        recipient: key(2),
+        suite: Suite::Hybrid,
+        hash: EnvelopeHash([n; 32]),
+        payload_size_bytes: 1,
+        timestamp: NOW,
+    };
+    let envelope = Envelope { meta, sealed: vec![n], signature: [0; 64] };
+    let pending = PendingEnvelope {
+        envelope: Arc::new(envelope),
+        unstored_channel: None,
+        handle: None,
+        sealing_version: 1,
+    };
+    Command {
+        purpose: Purpose::Send,
+        caller: CallerId { session: TOKEN, key: key(1) },
+        idempotency: None,
+        pending: Some(pending),
+    }
+}
+
+fn lease(capacity: usize) -> BatchLease {
+    BatchLease { capacity, token: LeaseToken(7), until: NOW }
+}
+
+fn verdict(facts: AdmissionFacts, command: &Command) -> Verdict {
+    decide(facts, &[command], NOW, LONG_AGO, lease(9)).0.remove(0).verdict
+}
+
+fn verdicts(decided: &[Decided]) -> Vec<Verdict> {
+    decided.iter().map(|decided| decided.verdict.clone()).collect()
+}
+
+/// A send with an idempotency key; its fingerprint is that of `message`.
+fn named(n: u8, name: &str, message: u8) -> Command {
+    let fingerprint = Fingerprint([message; 32]);
+    let key = IdempotencyKey::parse(name).unwrap();
+    Command { idempotency: Some(Idempotency { key, fingerprint }), ..send(n) }
+}
+
+fn remembered(at: Timestamp, message: u8, meta: &EnvelopeMeta) -> IdempotencyRecord {
+    IdempotencyRecord { at, fingerprint: Fingerprint([message; 32]), meta: meta.clone() }
+}
+
+fn blocked() -> GovernanceStanding {
+    GovernanceStanding(vec![GovernanceReason {
+        kind: GovernanceKind::CouncilAction,
+        status: GovernanceStatus::Enforced,
+        reason: "spam".to_owned(),
+        since: NOW,
+    }])
+}
+
+fn used_up(facts: &mut AdmissionFacts) {
+    let minute =
+        WindowUse { start: Timestamp::from_millis(NOW.as_millis() / 60_000 * 60_000), used: 20 };
+    facts.usage.insert(key(1), Usage { minute, ..Usage::UNUSED });
+}
+
+/// A send in channel `n` before its row is stored.
+fn in_channel(n: u8) -> Command {
+    let channel = Channel {
+        id: ChannelId::new(NOW, [n; 10]),
+        sender: key(1),
+        recipient: key(2),
+        sealing_version: 1,
+        encapsulation: vec![n],
+        signature: [n; 64],
+    };
+    let mut command = send(n);
+    command.pending.as_mut().unwrap().unstored_channel = Some(Arc::new(channel));
+    command
+}
+
+#[test]
+fn a_channel_is_stored_once_with_its_first_stored_envelope() {
+    let stale = |n| {
+        let mut command = in_channel(n);
+        command.pending.as_mut().unwrap().sealing_version = 9;
+        command
+    };
+    let commands = [stale(3), in_channel(2), send(1), in_channel(1), in_channel(2)];
+    let commands: Vec<_> = commands.iter().collect();
+    let (decided, changes) = decide(facts(), &commands, NOW, LONG_AGO, lease(9));
+    let stored =
+        [Verdict::Stale, Verdict::Stored, Verdict::Stored, Verdict::Stored, Verdict::Stored];
+    assert_eq!(verdicts(&decided), stored);
+    let ids: Vec<_> = changes.channels.iter().map(|channel| channel.id).collect();
+    assert_eq!(ids, [1, 2].map(|n| ChannelId::new(NOW, [n; 10])));
+}
+
+/// Begins with every fault of caller and recipient; each step fixes one and expects the next.
+#[test]
+fn faults_are_refused_in_the_order_of_the_contract() {
+    let to = Some("to");
+    let mut facts = facts();
+    facts.sessions.clear();
+    let alice = Arc::unwrap_or_clone(facts.keys.remove(&key(1)).unwrap());
+    let bob = Arc::unwrap_or_clone(facts.keys.remove(&key(2)).unwrap());
+    used_up(&mut facts);
+    let step = |facts: &AdmissionFacts| {
+        let copy = AdmissionFacts {
+            sessions: facts.sessions.clone(),
+            keys: facts.keys.clone(),
+            usage: facts.usage.clone(),
+            webhooks: HashMap::new(),
+            idempotency: HashMap::new(),
+        };
+        verdict(copy, &send(1))
+    };
+    assert_eq!(step(&facts), Verdict::Refused(NO_SESSION));
+
+    let session = Session { token: TOKEN, account_id: account(1), expires_at: NOW };
+    facts.sessions.insert(TOKEN, session.clone());
+    assert_eq!(step(&facts), Verdict::Refused(NO_SESSION), "a session ends at its expiry");
+
+    let expires_at = Timestamp::from_millis(NOW.as_millis() + 1);
+    facts.sessions.insert(TOKEN, Session { expires_at, ..session });
+    assert_eq!(step(&facts), Verdict::Refused(Refusal::KeyNotFound { field: None }));
+
+    let status = KeyStatus::Deactivated;
+    let faulty = KeyFacts { account_id: account(3), status, standing: blocked(), ..alice.clone() };
+    set(&mut facts, 1, faulty.clone());
+    assert_eq!(step(&facts), Verdict::Refused(FOREIGN_KEY));
+
+    set(&mut facts, 1, KeyFacts { account_id: account(1), ..faulty.clone() });
+    assert_eq!(step(&facts), Verdict::Refused(Refusal::KeyInactive { status, field: None }));
+
+    set(&mut facts, 1, KeyFacts { standing: blocked(), ..alice.clone() });
+    assert_eq!(step(&facts), Verdict::Refused(Refusal::GovernanceBlocked { field: None }));
+
+    set(&mut facts, 1, alice);
+    assert!(matches!(
+        step(&facts),
+        Verdict::Refused(Refusal::RateLimited { window: Window::Minute, limit: 20, .. })
+    ));
+
+    facts.usage.insert(key(1), Usage::UNUSED);
+    assert_eq!(step(&facts), Verdict::Refused(Refusal::KeyNotFound { field: to }));
+
+    let status = KeyStatus::Revoked;
+    set(&mut facts, 2, KeyFacts { status, standing: blocked(), ..bob.clone() });
+    assert_eq!(step(&facts), Verdict::Refused(Refusal::KeyInactive { status, field: to }));
+
+    set(&mut facts, 2, KeyFacts { standing: blocked(), ..bob.clone() });
+    assert_eq!(step(&facts), Verdict::Refused(Refusal::GovernanceBlocked { field: to }));
+
+    let tat = NOW.as_millis() * 1000 + 1_000_000;
+    set(&mut facts, 2, bob);
+    facts.usage.insert(key(1), Usage { throughput_tat_us: tat, ..Usage::UNUSED });
+    assert!(matches!(
+        step(&facts),
+        Verdict::Refused(Refusal::RateLimited { window: Window::Second, limit: 10, .. })
+    ));
+
+    facts.usage.insert(key(1), Usage::UNUSED);
+    assert_eq!(step(&facts), Verdict::Stored);
+}
+
+#[test]
+fn each_command_of_a_batch_gets_its_own_verdict_and_counts_for_the_next() {
+    let commands: Vec<Command> = (0..12).map(send).collect();
+    let commands: Vec<&Command> = commands.iter().collect();
+    let (decided, changes) = decide(facts(), &commands, NOW, LONG_AGO, lease(3));
+    let limits: Vec<_> = decided.iter().map(|decided| decided.limits.unwrap().usage).collect();
+    assert_eq!((limits[0].minute.used, limits[9].minute.used, limits[11].minute.used), (1, 10, 10));
+    let verdicts = verdicts(&decided);
+    // Ten messages a second with a burst of one second, all at the same instant.
+    assert!(verdicts[..10].iter().all(|verdict| *verdict == Verdict::Stored));
+    assert!(verdicts[10..].iter().all(|verdict| matches!(verdict, Verdict::Refused(_))));
+    assert_eq!(changes.envelopes.len(), 10);
+    assert_eq!((changes.leased.len(), changes.unleased.len()), (3, 7), "capacity for three");
+    // A refusal by a limit counts against no other limit.
+    let [(caller, usage)] = changes.usage[..] else { panic!("one caller") };
+    assert_eq!((caller, usage.minute.used, usage.month.used), (key(1), 10, 10));
+}
+
+#[test]
+fn a_changed_recipient_is_stale_and_not_counted() {
+    let bob = Handle::parse("bob").unwrap();
+    let mut by_handle = send(1);
+    by_handle.pending.as_mut().unwrap().handle = Some(bob.clone());
+    assert_eq!(verdict(facts(), &by_handle), Verdict::Stale, "the handle leads elsewhere");
+
+    let mut named = facts();
+    set(&mut named, 2, KeyFacts { handle: Some(bob), ..key_facts(account(2)) });
+    assert_eq!(verdict(named, &by_handle), Verdict::Stored);
+
+    let mut rotated = facts();
+    set(&mut rotated, 2, KeyFacts { sealing_version: 2, ..key_facts(account(2)) });
+    let (decided, changes) = decide(rotated, &[&send(1)], NOW, LONG_AGO, lease(9));
+    assert_eq!(verdicts(&decided), [Verdict::Stale]);
+    assert!(changes.usage.is_empty() && changes.envelopes.is_empty(), "nothing is to be written");
+}
+
+#[test]
+fn a_request_without_an_envelope_is_counted() {
+    let only_counted = Command { pending: None, ..send(1) };
+    let (decided, changes) = decide(facts(), &[&only_counted], NOW, LONG_AGO, lease(9));
+    assert_eq!(verdicts(&decided), [Verdict::Admitted]);
+    assert_eq!((changes.usage[0].1.day.used, changes.usage[0].1.month.used), (1, 0));
+}
+
+#[test]
+fn a_batch_queries_each_key_once_in_the_order_of_ids() {
+    let commands = [send(3), send(1), send(2)];
+    let asked = facts_query(&commands.iter().collect::<Vec<_>>());
+    assert_eq!(asked.sessions, [TOKEN]);
+    assert_eq!(asked.callers, [key(1)]);
+    assert_eq!(asked.recipients, [key(2)]);
+}
+
+#[test]
+fn a_repeated_request_is_replayed_and_stored_once_also_within_a_batch() {
+    let commands = [named(1, "a", 7), named(2, "a", 7), named(3, "a", 8), named(4, "b", 7)];
+    let commands: Vec<&Command> = commands.iter().collect();
+    let (decided, changes) = decide(facts(), &commands, NOW, LONG_AGO, lease(9));
+    let first = commands[0].pending.as_ref().unwrap().envelope.meta.clone();
+    assert_eq!(
+        verdicts(&decided),
+        [
+            Verdict::Stored,
+            Verdict::Replayed(first),
+            Verdict::Refused(Refusal::IdempotencyKeyReused),
+            Verdict::Stored,
+        ]
+    );
+    assert_eq!((changes.envelopes.len(), changes.idempotency.len()), (2, 2));
+    let usage = changes.usage[0].1;
+    assert_eq!((usage.minute.used, usage.month.used), (4, 2), "a replay is a request, no message");
+}
+
+#[test]
+fn a_replay_needs_no_recipient() {
+    let first = send(1).pending.unwrap().envelope.meta.clone();
+    let mut facts = facts();
+    let name = IdempotencyKey::parse("a").unwrap();
+    facts.idempotency.insert((key(1), name), remembered(NOW, 7, &first));
+    set(&mut facts, 2, KeyFacts { status: KeyStatus::Revoked, ..key_facts(account(2)) });
+    assert_eq!(verdict(facts, &named(2, "a", 7)), Verdict::Replayed(first));
+}
+
+#[test]
+fn an_expired_idempotency_record_is_not_replayed_and_does_not_conflict() {
+    let first = send(1).pending.unwrap().envelope.meta.clone();
+    let name = IdempotencyKey::parse("a").unwrap();
+    let last = LONG_AGO.minus(Duration::from_millis(1));
+    for (at, message, expected) in [
+        (LONG_AGO, 7, Verdict::Replayed(first.clone())),
+        (LONG_AGO, 8, Verdict::Refused(Refusal::IdempotencyKeyReused)),
+        (last, 7, Verdict::Stored),
+        (last, 8, Verdict::Stored),
+    ] {
+        let mut facts = facts();
+        facts.idempotency.insert((key(1), name.clone()), remembered(at, 7, &first));
+        assert_eq!(verdict(facts, &named(2, "a", message)), expected);
+    }
+    // The new record counts for later commands.
+    let mut facts = facts();
+    facts.idempotency.insert((key(1), name.clone()), remembered(last, 7, &first));
+    let (second, third) = (named(2, "a", 8), named(3, "a", 8));
+    let (decided, changes) = decide(facts, &[&second, &third], NOW, LONG_AGO, lease(9));
+    let stored = second.pending.unwrap().envelope.meta.clone();
+    assert_eq!(verdicts(&decided), [Verdict::Stored, Verdict::Replayed(stored.clone())]);
+    let [one] = &changes.idempotency[..] else { panic!("{changes:?}") };
+    assert_eq!((one.envelope_id, one.at, one.expired_before), (stored.id, NOW, LONG_AGO));
+}
+
+#[test]
+fn overage_is_admitted_and_recorded() {
+    let terms = EnterpriseTerms {
+        per_minute: 100,
+        per_day: 100,
+        per_month: 1,
+        per_second: 100,
+        allow_overage: true,
+    };
+    let mut facts = facts();
+    set(&mut facts, 1, KeyFacts { plan: Plan::Enterprise(terms), ..key_facts(account(1)) });
+    let commands: Vec<Command> = (0..3).map(send).collect();
+    let commands: Vec<&Command> = commands.iter().collect();
+    let (_, changes) = decide(facts, &commands, NOW, LONG_AGO, lease(9));
+    assert_eq!(changes.envelopes.len(), 3);
+    let month = changes.usage[0].1.month.start;
+    assert_eq!(changes.overage, [OverageCount { key: key(1), month, messages: 2 }]);
+}

@@ -1,0 +1,60 @@
+//! AssessmentMetrics of the committer, through the `metrics` facade. An embedder installs a recorder, or none.
+
+use std::time::Duration;
+
+use metrics::{Counter, Histogram};
+
+use super::command::{Decided, Verdict};
+use crate::caller::admission::Purpose;
+
+/// Handles of the metrics: counting costs one atomic operation.
+pub(super) struct CommitMetrics {
+    batch_size: Histogram,
+    duration: Histogram,
+    failures: Counter,
+    refused: Counter,
+    replayed: Counter,
+    stale: Counter,
+    stored: Counter,
+}
+
+impl CommitMetrics {
+    pub(super) fn new() -> Self {
+        let sends = |outcome| metrics::counter!("sealpost_sends_total", "outcome" => outcome);
+        Self {
+            batch_size: metrics::histogram!("sealpost_commit_batch_size"),
+            duration: metrics::histogram!("sealpost_commit_duration_seconds"),
+            failures: metrics::counter!("sealpost_commit_failures_total"),
+            refused: sends("refused"),
+            replayed: sends("replayed"),
+            stale: sends("stale"),
+            stored: sends("stored"),
+        }
+    }
+
+    /// Records a stored batch.
+    pub(super) fn committed(&self, batch_size: usize, took: Duration) {
+        // A batch is far smaller than the largest exact integer of a float.
+        self.batch_size.record(f64::from(u32::try_from(batch_size).unwrap_or(u32::MAX)));
+        self.duration.record(took);
+    }
+
+    /// Counts the outcome of a send. Rejected requests of other endpoints share the batch and are not counted.
+    pub(super) fn decided(&self, purpose: Purpose, decided: &Decided) {
+        if purpose != Purpose::Send {
+            return;
+        }
+        match decided.verdict {
+            Verdict::Admitted => {}
+            Verdict::Refused(_) => self.refused.increment(1),
+            Verdict::Replayed(_) => self.replayed.increment(1),
+            Verdict::Stale => self.stale.increment(1),
+            Verdict::Stored => self.stored.increment(1),
+        }
+    }
+
+    /// Counts a batch that was not stored.
+    pub(super) fn failed(&self) {
+        self.failures.increment(1);
+    }
+}

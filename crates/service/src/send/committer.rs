@@ -1,0 +1,211 @@
+//! The committer: one thread that stores all waiting sends in one transaction.
+//!
+//! No timer: the thread takes the queued commands, commits, and repeats. A single send never waits for company, and
+//! concurrent sends share one disk sync.
+
+use std::{sync::Arc, thread, time::Instant};
+
+use sealpost_domain::{
+    LeasedDelivery, Refusal,
+    ports::{Durability, StoreError},
+};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+
+use super::{
+    batch::{BatchLease, decide, facts_query},
+    command::{Command, Decided},
+    commit_metrics::CommitMetrics,
+};
+use crate::{error::Error, sealpost::core::Core, settings::Settings};
+
+pub(crate) struct Committer {
+    queue: mpsc::Sender<QueuedCommand>,
+    /// One permit per byte.
+    capacity: Arc<Semaphore>,
+    bytes_max: u32,
+    thread: thread::JoinHandle<()>,
+}
+
+/// A command and the channel of its outcome.
+struct QueuedCommand {
+    command: Command,
+    reply: oneshot::Sender<Result<Decided, Error>>,
+    /// The command's share of the capacity, released with the outcome.
+    permit: OwnedSemaphorePermit,
+}
+
+impl Committer {
+    pub(crate) fn start(core: Arc<Core>) -> Result<Self, std::io::Error> {
+        let (queue, queued) = mpsc::channel(core.settings.queue_max);
+        let bytes_max = u32::try_from(core.settings.queue_bytes_max).unwrap_or(u32::MAX);
+        let capacity = Arc::new(Semaphore::new(permits(bytes_max)));
+        let thread = thread::Builder::new()
+            .name("committer".to_owned())
+            .spawn(move || run(&core, queued))?;
+        Ok(Self { queue, capacity, bytes_max, thread })
+    }
+
+    pub(crate) fn is_alive(&self) -> bool {
+        !self.thread.is_finished()
+    }
+
+    /// Number of queued commands.
+    pub(crate) fn depth(&self) -> usize {
+        self.queue.max_capacity().saturating_sub(self.queue.capacity())
+    }
+
+    /// Bytes of messages without an outcome: queued ones, and those of the current batch.
+    pub(crate) fn bytes(&self) -> usize {
+        permits(self.bytes_max).saturating_sub(self.capacity.available_permits())
+    }
+
+    /// Queues a command; the outcome arrives through the receiver. A queue that is full, by number or by bytes, refuses
+    /// at once.
+    pub(super) fn submit(
+        &self,
+        command: Command,
+    ) -> Result<oneshot::Receiver<Result<Decided, Error>>, Refusal> {
+        let bytes = u32::try_from(command.bytes()).unwrap_or(u32::MAX).min(self.bytes_max);
+        let permit = Arc::clone(&self.capacity).try_acquire_many_owned(bytes);
+        let permit = permit.map_err(|_full| Refusal::Unavailable)?;
+        let (reply, outcome) = oneshot::channel();
+        match self.queue.try_send(QueuedCommand { command, reply, permit }) {
+            Ok(()) => Ok(outcome),
+            Err(_) => Err(Refusal::Unavailable),
+        }
+    }
+
+    /// Stores the queued commands and stops.
+    pub(crate) fn stop(self) {
+        drop(self.queue);
+        if self.thread.join().is_err() {
+            tracing::error!("the committer thread panicked: its last sends have no response");
+        }
+    }
+}
+
+fn run(core: &Core, mut queue: mpsc::Receiver<QueuedCommand>) {
+    let Settings { batch_max, batch_bytes_max, .. } = core.settings;
+    let mut taken = Vec::with_capacity(batch_max);
+    let metrics = CommitMetrics::new();
+    while queue.blocking_recv_many(&mut taken, batch_max) > 0 {
+        let mut rest = std::mem::take(&mut taken);
+        while !rest.is_empty() {
+            let bytes = rest.iter().map(|queued| queued.command.bytes());
+            let later = rest.split_off(fitting(bytes, batch_bytes_max));
+            commit(core, &metrics, std::mem::replace(&mut rest, later));
+        }
+    }
+}
+
+/// Number of commands that share a commit: at least one, however large.
+fn fitting(bytes: impl Iterator<Item = usize>, bytes_max: usize) -> usize {
+    let sums = bytes.scan(0_usize, |sum, bytes| {
+        *sum = sum.saturating_add(bytes);
+        Some(*sum)
+    });
+    sums.take_while(|sum| *sum <= bytes_max).count().max(1)
+}
+
+fn permits(bytes: u32) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX).min(Semaphore::MAX_PERMITS)
+}
+
+fn commit(core: &Core, metrics: &CommitMetrics, mut batch: Vec<QueuedCommand>) {
+    let began = Instant::now();
+    match store(core, &batch) {
+        Ok((decided, leased)) => {
+            metrics.committed(batch.len(), began.elapsed());
+            for (queued, decided) in batch.into_iter().zip(decided) {
+                metrics.decided(queued.command.purpose, &decided);
+                respond(queued, Ok(decided));
+            }
+            core.dispatch.submit(leased);
+        }
+        // One faulty command must not fail the others of its batch: commit the halves.
+        Err(StoreError::Corrupt(_) | StoreError::Refused(_)) if batch.len() > 1 => {
+            let rest = batch.split_off(batch.len() / 2);
+            commit(core, metrics, batch);
+            commit(core, metrics, rest);
+        }
+        Err(error) => {
+            metrics.failed();
+            fail(batch, &error);
+        }
+    }
+}
+
+/// Decides and stores the batch in one transaction.
+fn store(
+    core: &Core,
+    batch: &[QueuedCommand],
+) -> Result<(Vec<Decided>, Vec<LeasedDelivery>), StoreError> {
+    let commands: Vec<&Command> = batch.iter().map(|queued| &queued.command).collect();
+    let query = facts_query(&commands);
+    core.store.write(durability(&commands), |tx| {
+        let facts = tx.lock_batch_facts(&query)?;
+        let (token, until) = core.dispatch.lease();
+        let lease = BatchLease { capacity: core.dispatch.capacity(), token, until };
+        let now = core.clock.now();
+        let expired_before = now.minus(core.settings.idempotency_kept_for());
+        let (decided, changes) = decide(facts, &commands, now, expired_before, lease);
+        tx.apply(&changes)?;
+        Ok((decided, changes.leased))
+    })
+}
+
+/// A batch without envelopes changes nothing but usage: a crash may lose the counts.
+fn durability(commands: &[&Command]) -> Durability {
+    let stores = commands.iter().any(|command| command.pending.is_some());
+    if stores { Durability::Durable } else { Durability::Relaxed }
+}
+
+fn fail(batch: Vec<QueuedCommand>, error: &StoreError) {
+    let (what, error_of): (_, fn() -> Error) = match error {
+        StoreError::Contended(_) | StoreError::Unavailable(_) => {
+            (NOT_STORED, || Refusal::Unavailable.into())
+        }
+        StoreError::Corrupt(_) | StoreError::Refused(_) => (NOT_STORED, || Error::NotStored),
+        // A retry could store the batch twice. If the batch is stored, its deliveries are claimed after their lease.
+        StoreError::InDoubt(_) => (MAYBE_STORED, || Error::InDoubt),
+    };
+    tracing::error!(
+        batch.len = batch.len(),
+        error = %error,
+        source = ?std::error::Error::source(error).map(ToString::to_string),
+        "{what}"
+    );
+    for queued in batch {
+        respond(queued, Err(error_of()));
+    }
+}
+
+fn respond(queued: QueuedCommand, decided: Result<Decided, Error>) {
+    let QueuedCommand { command, reply, permit } = queued;
+    // Released first: after a response the capacity is free.
+    drop((command, permit));
+    // The request may have been cancelled; its envelope stays stored.
+    drop(reply.send(decided));
+}
+
+const NOT_STORED: &str = "a batch was not stored";
+const MAYBE_STORED: &str = "a batch may have been stored: the commit has no known result";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_ends_before_the_envelope_that_exceeds_the_bytes() {
+        for (bytes, fit) in [
+            (&[3, 3, 4][..], 3),
+            (&[3, 3, 5], 2),
+            (&[10, 0, 1], 2),
+            (&[11, 1], 1),
+            (&[usize::MAX, usize::MAX], 1),
+            (&[0, usize::MAX], 1),
+        ] {
+            assert_eq!(fitting(bytes.iter().copied(), 10), fit, "{bytes:?}");
+        }
+    }
+}

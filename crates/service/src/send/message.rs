@@ -1,0 +1,59 @@
+//! Request and response of a send.
+
+use schemars::JsonSchema;
+use sealpost_domain::{
+    ApiKeyId, Encryption, EnvelopeHash, EnvelopeId, EnvelopeMeta, IdempotencyKey, Metadata,
+};
+use serde::Serialize;
+
+/// A message and its recipient.
+#[derive(JsonSchema)]
+pub struct Send {
+    /// An API key or a handle.
+    #[schemars(length(min = 1))]
+    pub to: String,
+    /// The message.
+    #[schemars(length(min = 1))]
+    pub message: String,
+    /// Identifies the request: a repeated request stores nothing and gets the first response again.
+    #[schemars(skip)]
+    pub idempotency_key: Option<IdempotencyKey>,
+}
+
+/// The response to a send: the envelope and its deliveries are stored.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct Sent {
+    /// The envelope's id.
+    pub envelope_id: EnvelopeId,
+    /// Hash of the sealed bytes.
+    pub envelope_hash: EnvelopeHash,
+    /// Always `delivered`.
+    #[schemars(extend("const" = "delivered"))]
+    pub status: &'static str,
+    /// The caller's key.
+    pub sender: ApiKeyId,
+    /// The key that `to` resolved to.
+    pub recipient: ApiKeyId,
+    /// The sealing algorithm.
+    pub encryption: Encryption,
+    /// Size and time.
+    pub metadata: Metadata,
+    /// Whether this repeats the response to an earlier request.
+    #[serde(skip)]
+    pub replayed: bool,
+}
+
+impl From<&EnvelopeMeta> for Sent {
+    fn from(meta: &EnvelopeMeta) -> Self {
+        Self {
+            envelope_id: meta.id,
+            envelope_hash: meta.hash,
+            status: "delivered",
+            sender: meta.sender,
+            recipient: meta.recipient,
+            encryption: meta.encryption(),
+            metadata: meta.metadata(),
+            replayed: false,
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Steps of a send before its transaction: read the request, resolve the recipient, seal.
+
+use std::sync::Arc;
+
+use sealpost_domain::{
+    ApiKeyId, EnvelopeId, Handle, KeyStatus, Recipient, RecipientFault, Refusal, Suite,
+};
+use sealpost_wallet::{EnvelopeDraft, WalletError, random, seal};
+
+use super::{
+    command::{Idempotency, PendingEnvelope},
+    message::Send,
+};
+use crate::{
+    cache::{
+        cached_key::{CachedKey, KeyMaterial},
+        channel_cache::OpenChannel,
+    },
+    error::Error,
+    sealpost::Sealpost,
+};
+
+/// A well-formed send. A malformed recipient is kept, because the idempotency key is checked first.
+pub(super) struct Request {
+    to: Result<Recipient, Refusal>,
+    message: String,
+    pub(super) idempotency: Option<Idempotency>,
+}
+
+/// A send that is ready for its transaction.
+pub(super) struct Prepared {
+    pub(super) recipient: ResolvedRecipient,
+    pub(super) pending: PendingEnvelope,
+    /// The channel of the envelope; `None` for other suites.
+    pub(super) channel: Option<Arc<OpenChannel>>,
+}
+
+/// A recipient that exists.
+pub(super) struct ResolvedRecipient {
+    pub(super) id: ApiKeyId,
+    /// The handle that was resolved; `None` if the request named a key.
+    pub(super) handle: Option<Handle>,
+    key: Arc<CachedKey>,
+}
+
+impl Request {
+    pub(super) fn read(send: Send, from: &KeyMaterial) -> Result<Self, WalletError> {
+        let parts = [send.to.as_bytes(), send.message.as_bytes()];
+        let idempotency = match send.idempotency_key {
+            None => None,
+            Some(key) => Some(Idempotency { key, fingerprint: from.identity.fingerprint(&parts)? }),
+        };
+        let to = Recipient::parse(&send.to).map_err(|fault| match fault {
+            RecipientFault::RawDid => Refusal::RawDidRejected,
+            RecipientFault::Unknown => UNKNOWN_RECIPIENT,
+        });
+        Ok(Self { to, message: send.message, idempotency })
+    }
+}
+
+impl Sealpost {
+    /// Resolves the recipient and seals the message.
+    pub(super) async fn prepare(
+        &self,
+        sender: ApiKeyId,
+        from: &KeyMaterial,
+        request: &Request,
+    ) -> Result<Prepared, Error> {
+        let recipient = self.resolve(request.to.as_ref().map_err(Clone::clone)?).await?;
+        self.seal(sender, from, recipient, request.message.as_bytes())
+    }
+
+    async fn resolve(&self, to: &Recipient) -> Result<ResolvedRecipient, Error> {
+        let (id, handle) = match to {
+            Recipient::Key(id) => (*id, None),
+            Recipient::Handle(handle) => (self.handle_owner(handle).await?, Some(handle.clone())),
+        };
+        let key = self.cached_key(id).await?.ok_or(UNKNOWN_RECIPIENT)?;
+        Ok(ResolvedRecipient { id, handle, key })
+    }
+
+    /// Returns the owner of a handle. Looks a revoked owner up again: the handle may have a new owner.
+    async fn handle_owner(&self, handle: &Handle) -> Result<ApiKeyId, Error> {
+        let cache = &self.core.cache;
+        let is_usable = |id: &ApiKeyId| cache.key(id).is_some_and(|key| key.has_root());
+        if let Some(id) = cache.handle(handle).filter(is_usable) {
+            return Ok(id);
+        }
+        let handle = handle.clone();
+        let owner = self.block(move |core| Ok(core.load_handle_owner(&handle)?)).await?;
+        Ok(owner.ok_or(UNKNOWN_RECIPIENT)?)
+    }
+
+    fn seal(
+        &self,
+        sender: ApiKeyId,
+        from: &KeyMaterial,
+        recipient: ResolvedRecipient,
+        message: &[u8],
+    ) -> Result<Prepared, Error> {
+        let to = self.core.material(&recipient.key)?.ok_or(REVOKED_RECIPIENT)?;
+        let timestamp = self.core.clock.now();
+        let id = EnvelopeId::new(timestamp, random()?);
+        let draft = EnvelopeDraft { id, sender, recipient: recipient.id, timestamp };
+        let key = &to.sealing_key;
+        let (envelope, channel) = match self.core.settings.suite {
+            Suite::Channel => {
+                let channels = &self.core.cache.channels;
+                let (envelope, channel) = channels.seal(&draft, message, from, key)?;
+                (envelope, Some(channel))
+            }
+            Suite::Classic | Suite::Hybrid => (seal(&draft, message, &from.identity, key)?, None),
+        };
+        let pending = PendingEnvelope {
+            envelope: Arc::new(envelope),
+            unstored_channel: channel.as_deref().and_then(OpenChannel::unstored),
+            handle: recipient.handle.clone(),
+            sealing_version: to.sealing_version,
+        };
+        Ok(Prepared { recipient, pending, channel })
+    }
+}
+
+const UNKNOWN_RECIPIENT: Refusal = Refusal::KeyNotFound { field: Some("to") };
+const REVOKED_RECIPIENT: Refusal =
+    Refusal::KeyInactive { status: KeyStatus::Revoked, field: Some("to") };

@@ -1,0 +1,121 @@
+//! Send: seal in parallel, commit together.
+
+use std::sync::Arc;
+
+use sealpost_domain::{KeyStatus, Refusal};
+
+use super::{
+    command::{Command, Decided, Idempotency, Verdict},
+    message::{Send, Sent},
+    prepare::{Prepared, Request},
+};
+use crate::{
+    cache::{cached_key::KeyMaterial, event::CacheEvent},
+    caller::{admission::Purpose, authenticated::Caller, credentials::CallerId, limited::Limited},
+    error::Error,
+    sealpost::Sealpost,
+};
+
+impl Sealpost {
+    /// Seals the message and stores the envelope with its deliveries. `Ok` means durable: a crash loses nothing. A
+    /// refused request has stored nothing.
+    pub async fn send(&self, caller: &Caller, send: Send) -> Limited<Sent> {
+        if let Some(limited) = self.core.cached_rate_limit(&caller.id) {
+            return limited;
+        }
+        let from = match self.core.material(&caller.key) {
+            Ok(Some(from)) => from,
+            Ok(None) => return self.refuse(caller.id, None, REVOKED_SENDER).await,
+            Err(fault) => return Limited::before_rate_check(fault),
+        };
+        let limit_bytes = self.core.settings.message_bytes_max;
+        if send.message.len() > limit_bytes {
+            let refusal = Refusal::MessageTooLarge { limit_bytes };
+            return self.refuse(caller.id, None, refusal).await;
+        }
+        match Request::read(send, from) {
+            Ok(request) => self.seal_and_commit(caller.id, from, &request).await,
+            Err(fault) => Limited::before_rate_check(fault),
+        }
+    }
+
+    /// Seals and commits again if the recipient has changed in between.
+    async fn seal_and_commit(
+        &self,
+        caller: CallerId,
+        from: &KeyMaterial,
+        request: &Request,
+    ) -> Limited<Sent> {
+        for _ in 0..SEAL_TRIES_MAX {
+            let prepared = match self.prepare(caller.key, from, request).await {
+                Ok(prepared) => prepared,
+                Err(Error::Refused(refusal)) => {
+                    return self.refuse(caller, request.idempotency.clone(), refusal).await;
+                }
+                Err(fault) => return Limited::before_rate_check(fault),
+            };
+            if let Some(limited) = self.commit_prepared(caller, request, prepared).await {
+                return limited;
+            }
+        }
+        // The recipient changed during every try. Nothing is stored, so a retry is safe.
+        Limited::before_rate_check(Refusal::Unavailable)
+    }
+
+    /// Commits a sealed send. Returns `None` if the cached recipient was out of date.
+    async fn commit_prepared(
+        &self,
+        caller: CallerId,
+        request: &Request,
+        prepared: Prepared,
+    ) -> Option<Limited<Sent>> {
+        let Prepared { recipient, pending, channel } = prepared;
+        let envelope = Arc::clone(&pending.envelope);
+        let unstored_channel = channel.filter(|_| pending.unstored_channel.is_some());
+        let (purpose, idempotency) = (Purpose::Send, request.idempotency.clone());
+        let command = Command { caller, purpose, idempotency, pending: Some(pending) };
+        let Decided { verdict, limits } = match self.commit(command).await {
+            Ok(decided) => decided,
+            Err(fault) => return Some(Limited::before_rate_check(fault)),
+        };
+        let result = match verdict {
+            Verdict::Stored => {
+                if let Some(channel) = unstored_channel {
+                    channel.mark_stored();
+                }
+                Ok(Sent::from(&envelope.meta))
+            }
+            Verdict::Replayed(meta) => Ok(Sent { replayed: true, ..Sent::from(&meta) }),
+            Verdict::Refused(refusal) => Err(refusal.into()),
+            Verdict::Stale | Verdict::Admitted => {
+                let (key, handle) = (&recipient.id, recipient.handle.as_ref());
+                self.core.cache.invalidate_on(CacheEvent::RecipientStale { key, handle });
+                return None;
+            }
+        };
+        Some(Limited { result, limits })
+    }
+
+    /// Counts a request that will be refused. An earlier check of the order refuses first, and a repeated request gets
+    /// its first response.
+    async fn refuse(
+        &self,
+        caller: CallerId,
+        idempotency: Option<Idempotency>,
+        refusal: Refusal,
+    ) -> Limited<Sent> {
+        let command = Command { caller, purpose: Purpose::Send, idempotency, pending: None };
+        match self.commit(command).await {
+            Ok(Decided { verdict: Verdict::Replayed(meta), limits }) => {
+                let sent = Sent { replayed: true, ..Sent::from(&meta) };
+                Limited { result: Ok(sent), limits }
+            }
+            Ok(decided) => decided.refused_by(refusal),
+            Err(fault) => Limited::before_rate_check(fault),
+        }
+    }
+}
+
+const REVOKED_SENDER: Refusal = Refusal::KeyInactive { status: KeyStatus::Revoked, field: None };
+/// Number of times that a message is sealed if its recipient keeps changing.
+const SEAL_TRIES_MAX: u32 = 3;

@@ -1,0 +1,11 @@
+//! A key's webhooks: register, list, change, delete, and show or repeat their deliveries.
+
+pub(crate) mod cursor;
+pub(crate) mod deliveries;
+pub(crate) mod delivery_state;
+mod find;
+pub(crate) mod manage;
+pub(crate) mod redeliver;
+pub(crate) mod register;
+pub(crate) mod rotate_secret;
+pub(crate) mod view;

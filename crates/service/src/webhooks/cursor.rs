@@ -1,0 +1,107 @@
+//! The cursor of a listing of deliveries: opaque to callers, valid for its own listing only.
+
+use std::{fmt, str::FromStr};
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use sealpost_domain::{AttemptNumber, EnvelopeId, WebhookId};
+
+use super::delivery_state::DeliveryState;
+
+/// The end of a page. Written as base64url.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cursor {
+    pub(super) webhook_id: WebhookId,
+    pub(super) state: Option<DeliveryState>,
+    pub(super) below: Below,
+}
+
+/// The last entry of a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Below {
+    /// An attempt.
+    Attempt(AttemptNumber),
+    /// A pending delivery; attempts follow pending deliveries.
+    Envelope(EnvelopeId),
+}
+
+/// The text is not a cursor of this listing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must be a next_cursor of this listing; leave it out to begin again")]
+pub struct CursorFault;
+
+impl fmt::Display for Cursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = self.state.map_or(ANY, DeliveryState::as_str);
+        let text = match self.below {
+            Below::Attempt(number) => format!("{state} {} {}", self.webhook_id, number.0),
+            Below::Envelope(id) => format!("{state} {} {id}", self.webhook_id),
+        };
+        f.write_str(&URL_SAFE_NO_PAD.encode(text))
+    }
+}
+
+impl FromStr for Cursor {
+    type Err = CursorFault;
+
+    fn from_str(text: &str) -> Result<Self, CursorFault> {
+        let cursor = URL_SAFE_NO_PAD
+            .decode(text)
+            .ok()
+            .and_then(|bytes| String::from_utf8(bytes).ok())
+            .and_then(|text| read(&text))
+            .ok_or(CursorFault)?;
+        // Each cursor has exactly one text.
+        if cursor.to_string() == text { Ok(cursor) } else { Err(CursorFault) }
+    }
+}
+
+fn read(text: &str) -> Option<Cursor> {
+    let mut words = text.split(' ');
+    let (state, webhook_id, below) = (words.next()?, words.next()?, words.next()?);
+    let state = match state {
+        ANY => None,
+        name => Some(DeliveryState::from_name(name)?),
+    };
+    let below = match below.parse() {
+        Ok(number) => Below::Attempt(AttemptNumber(number)),
+        Err(_) => Below::Envelope(below.parse().ok()?),
+    };
+    Some(Cursor { webhook_id: webhook_id.parse().ok()?, state, below })
+}
+
+const ANY: &str = "any";
+
+#[cfg(test)]
+mod tests {
+    use sealpost_domain::{AttemptOutcome, Timestamp};
+
+    use super::*;
+
+    #[test]
+    fn only_the_text_of_a_cursor_is_parsed() {
+        let now = Timestamp::from_millis(1_790_000_000_000);
+        let webhook_id = WebhookId::new(now, [7; 10]);
+        let attempt = Below::Attempt(AttemptNumber(i64::MAX));
+        let envelope = Below::Envelope(EnvelopeId::new(now, [8; 10]));
+        for state in [
+            None,
+            Some(DeliveryState::Pending),
+            Some(DeliveryState::Attempted(AttemptOutcome::Failed)),
+        ] {
+            for below in [attempt, envelope] {
+                let cursor = Cursor { webhook_id, state, below };
+                let text = cursor.to_string();
+                assert_eq!(text.parse(), Ok(cursor));
+                let tail = text.get(1..).unwrap();
+                for wrong in [tail, &format!("{text}A"), &format!("{text}="), "", "%"] {
+                    assert_eq!(wrong.parse::<Cursor>(), Err(CursorFault), "{wrong}");
+                }
+            }
+        }
+        for text in
+            ["any", "any x 5", &format!("none {webhook_id} 5"), &format!("any {webhook_id} +5")]
+        {
+            assert_eq!(URL_SAFE_NO_PAD.encode(text).parse::<Cursor>(), Err(CursorFault), "{text}");
+        }
+    }
+}

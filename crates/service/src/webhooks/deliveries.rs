@@ -1,0 +1,167 @@
+//! A listing of a webhook's deliveries in pages: pending deliveries, then attempts, newest first.
+
+use schemars::JsonSchema;
+use sealpost_domain::{
+    ApiKeyId, Attempt, EnvelopeId, PendingDelivery, Refusal, Timestamp, Webhook, WebhookStatus,
+    ports::{Lookup, StoreError},
+};
+use serde::Serialize;
+
+use super::{
+    cursor::{Below, Cursor, CursorFault},
+    delivery_state::DeliveryState,
+    find::find,
+};
+use crate::{error::Error, sealpost::core::Core};
+
+/// A query for deliveries.
+#[derive(Debug, Clone, JsonSchema)]
+pub struct Deliveries {
+    /// The webhook.
+    #[schemars(length(min = 1))]
+    pub webhook_id: String,
+    /// Only entries in this state.
+    #[schemars(with = "Option<String>", extend("enum" = ["pending", "succeeded", "failed", "exhausted", null]))]
+    pub state: Option<DeliveryState>,
+    /// Maximum number of entries.
+    #[schemars(with = "Option<u32>", range(min = 1, max = 100), extend("default" = 20))]
+    pub limit: u32,
+    /// The `next_cursor` of the previous page.
+    #[schemars(with = "Option<String>")]
+    pub cursor: Option<Cursor>,
+}
+
+/// A page of deliveries.
+#[derive(JsonSchema, Serialize)]
+pub struct DeliveriesPage {
+    /// Pending deliveries, then attempts; newest first.
+    pub deliveries: Vec<DeliveryView>,
+    /// Cursor of the next page; `None` on the last page.
+    pub next_cursor: Option<String>,
+}
+
+/// A completed attempt, or a pending delivery.
+#[derive(JsonSchema, Serialize)]
+pub struct DeliveryView {
+    /// Envelope of the delivery.
+    pub envelope_id: EnvelopeId,
+    /// Number of the attempt, from 1.
+    pub attempt: u32,
+    /// End of the attempt. For a pending delivery, the time of sealing.
+    pub at: Timestamp,
+    /// `pending`, `succeeded`, `failed` or `exhausted`.
+    #[schemars(extend("enum" = ["pending", "succeeded", "failed", "exhausted"]))]
+    pub outcome: &'static str,
+    /// HTTP status of the response.
+    pub status_code: Option<u16>,
+    /// Class of the error. For a pending delivery, of its last attempt.
+    pub error: Option<String>,
+    /// Duration of the attempt.
+    pub duration_ms: Option<u32>,
+    /// Due time of the next attempt. `None` if none follows, if one is running, and while the webhook is disabled.
+    pub next_attempt_at: Option<Timestamp>,
+    /// Beginning of the response's body.
+    pub response: Option<String>,
+}
+
+impl Core {
+    /// Returns a page. Uses no write transaction: reading a long backlog must not delay writers.
+    pub(super) fn deliveries(
+        &self,
+        key: &ApiKeyId,
+        query: &Deliveries,
+    ) -> Result<DeliveriesPage, Error> {
+        let mut lookup = self.store.lookup()?;
+        let webhook = find(&mut *lookup, key, &query.webhook_id)??;
+        Ok(read_page(&mut *lookup, &webhook, query)??)
+    }
+}
+
+fn read_page(
+    lookup: &mut dyn Lookup,
+    of: &Webhook,
+    query: &Deliveries,
+) -> Result<Result<DeliveriesPage, Refusal>, StoreError> {
+    let Deliveries { state, limit, cursor, .. } = query;
+    if cursor.is_some_and(|cursor| cursor.webhook_id != of.id || cursor.state != *state) {
+        let problem = CursorFault.to_string();
+        return Ok(Err(Refusal::InvalidField { field: "cursor", problem }));
+    }
+    let mut entries = read_entries(lookup, of, query)?;
+    let is_last = entries.len() <= usize::try_from(*limit).unwrap_or(usize::MAX);
+    if !is_last {
+        entries.pop();
+    }
+    let last = entries.last().filter(|_| !is_last).map(|(below, _)| *below);
+    let next = last.map(|below| Cursor { webhook_id: of.id, state: *state, below });
+    Ok(Ok(DeliveriesPage {
+        deliveries: entries.into_iter().map(|(_, view)| view).collect(),
+        next_cursor: next.map(|cursor| cursor.to_string()),
+    }))
+}
+
+/// Reads one entry more than the page holds, which shows that another page follows.
+fn read_entries(
+    lookup: &mut dyn Lookup,
+    of: &Webhook,
+    query: &Deliveries,
+) -> Result<Vec<(Below, DeliveryView)>, StoreError> {
+    let below = query.cursor.map(|cursor| cursor.below);
+    let wanted = query.limit.saturating_add(1);
+    let mut entries = Vec::new();
+    if let (None | Some(DeliveryState::Pending), None | Some(Below::Envelope(_))) =
+        (query.state, below)
+    {
+        let below = match &below {
+            Some(Below::Envelope(id)) => Some(id),
+            _ => None,
+        };
+        let pending = lookup.pending_deliveries(&of.id, below, wanted)?;
+        entries.extend(pending.into_iter().map(|it| pending_entry(it, of.status)));
+    }
+    let free = wanted.saturating_sub(u32::try_from(entries.len()).unwrap_or(u32::MAX));
+    let outcome = match query.state {
+        Some(DeliveryState::Pending) => return Ok(entries),
+        Some(DeliveryState::Attempted(outcome)) => Some(outcome),
+        None => None,
+    };
+    if free > 0 {
+        let below = match below {
+            Some(Below::Attempt(number)) => Some(number),
+            _ => None,
+        };
+        let attempts = lookup.attempts(&of.id, outcome, below, free)?;
+        entries.extend(attempts.into_iter().map(attempt_entry));
+    }
+    Ok(entries)
+}
+
+fn pending_entry(pending: PendingDelivery, status: WebhookStatus) -> (Below, DeliveryView) {
+    let view = DeliveryView {
+        envelope_id: pending.envelope_id,
+        attempt: pending.attempts.saturating_add(1),
+        at: pending.sealed_at,
+        outcome: DeliveryState::Pending.as_str(),
+        status_code: None,
+        error: pending.error,
+        duration_ms: None,
+        next_attempt_at: pending.due_at.filter(|_| status == WebhookStatus::Enabled),
+        response: None,
+    };
+    (Below::Envelope(view.envelope_id), view)
+}
+
+fn attempt_entry(attempt: Attempt) -> (Below, DeliveryView) {
+    let view = DeliveryView {
+        envelope_id: attempt.envelope_id,
+        attempt: attempt.attempt,
+        at: attempt.at,
+        outcome: attempt.outcome.as_str(),
+        status_code: attempt.status_code,
+        error: attempt.error,
+        duration_ms: Some(attempt.duration_ms),
+        next_attempt_at: attempt.next_attempt_at,
+        response: attempt.excerpt,
+    };
+    (Below::Attempt(attempt.number), view)
+}

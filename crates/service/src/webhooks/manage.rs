@@ -1,0 +1,140 @@
+//! Management of a key's webhooks and their deliveries.
+//!
+//! The change has its own transaction, after the one that admits and counts the request. Some changes take long, and
+//! the key's sends must not wait for them.
+
+use schemars::JsonSchema;
+use sealpost_domain::{ApiKeyId, Refusal, WebhookId, ports::Durability};
+use serde::Serialize;
+
+use super::{
+    deliveries::{Deliveries, DeliveriesPage},
+    redeliver::{Enabled, Recover, Recovered, Redelivered},
+    rotate_secret::WebhookSecretRotated,
+    view::WebhookView,
+};
+use crate::{
+    caller::{admission::Purpose, authenticated::Caller, limited::Limited},
+    error::Error,
+    sealpost::{Sealpost, core::Core},
+};
+
+/// An action on the key's webhooks.
+#[derive(Debug, Clone, JsonSchema)]
+#[schemars(tag = "action", rename_all = "snake_case")]
+pub enum Manage {
+    /// Delete a webhook and its deliveries.
+    Delete {
+        /// The webhook.
+        #[schemars(length(min = 1))]
+        webhook_id: String,
+    },
+    /// Show a webhook's deliveries.
+    Deliveries(Deliveries),
+    /// Enable a disabled webhook and send its pending deliveries.
+    Enable {
+        /// The webhook.
+        #[schemars(length(min = 1))]
+        webhook_id: String,
+    },
+    /// List all webhooks.
+    List,
+    /// Send again the deliveries that failed since a time.
+    Recover(Recover),
+    /// Send one delivery now, also if it succeeded before.
+    Redeliver {
+        /// The webhook.
+        #[schemars(length(min = 1))]
+        webhook_id: String,
+        /// The envelope of the delivery.
+        #[schemars(length(min = 1))]
+        envelope_id: String,
+    },
+    /// Create a new signing secret. The old secret signs as well for a while.
+    RotateSecret {
+        /// The webhook.
+        #[schemars(length(min = 1))]
+        webhook_id: String,
+    },
+}
+
+/// The result of an action.
+#[derive(JsonSchema, Serialize)]
+#[serde(untagged)]
+pub enum Managed {
+    /// A webhook and its deliveries are deleted.
+    Deleted(Deleted),
+    /// A page of deliveries.
+    Deliveries(DeliveriesPage),
+    /// A webhook is enabled.
+    Enabled(Enabled),
+    /// All webhooks, oldest first.
+    Listed {
+        /// Without their secrets.
+        webhooks: Vec<WebhookView>,
+    },
+    /// Failed deliveries are due now.
+    Recovered(Recovered),
+    /// A delivery is due now.
+    Redelivered(Redelivered),
+    /// A webhook has a new secret.
+    SecretRotated(WebhookSecretRotated),
+}
+
+/// A deleted webhook.
+#[derive(JsonSchema, Serialize)]
+pub struct Deleted {
+    /// The webhook.
+    pub webhook_id: WebhookId,
+    /// Always `true`.
+    #[schemars(extend("const" = true))]
+    pub deleted: bool,
+}
+
+impl Sealpost {
+    /// Lists or changes the key's webhooks and their deliveries.
+    pub async fn manage(&self, caller: &Caller, action: Manage) -> Limited<Managed> {
+        self.run_as(caller, move |core, caller| {
+            core.admitted(caller, Purpose::Manage, Durability::Relaxed, |_, _| Ok(Ok(())))
+                .and_then(|()| core.manage_admitted(&caller.id.key, action))
+        })
+        .await
+    }
+}
+
+impl Core {
+    /// Performs the action of an admitted caller or of the account's owner.
+    pub(crate) fn manage_admitted(&self, key: &ApiKeyId, action: Manage) -> Result<Managed, Error> {
+        match action {
+            Manage::Delete { webhook_id } => {
+                self.delete_webhook(key, &webhook_id).map(Managed::Deleted)
+            }
+            Manage::Deliveries(query) => self.deliveries(key, &query).map(Managed::Deliveries),
+            Manage::Enable { webhook_id } => {
+                self.enable_webhook(key, &webhook_id).map(Managed::Enabled)
+            }
+            Manage::List => self.list_webhooks(key),
+            Manage::Recover(query) => self.recover(key, &query).map(Managed::Recovered),
+            Manage::Redeliver { webhook_id, envelope_id } => {
+                self.redeliver(key, &webhook_id, &envelope_id).map(Managed::Redelivered)
+            }
+            Manage::RotateSecret { webhook_id } => {
+                self.rotate_webhook_secret(key, &webhook_id).map(Managed::SecretRotated)
+            }
+        }
+    }
+
+    fn list_webhooks(&self, key: &ApiKeyId) -> Result<Managed, Error> {
+        let webhooks = self.store.lookup()?.list_webhooks(key)?;
+        let webhooks = webhooks.into_iter().map(WebhookView::from).collect();
+        Ok(Managed::Listed { webhooks })
+    }
+
+    fn delete_webhook(&self, key: &ApiKeyId, webhook_id: &str) -> Result<Deleted, Error> {
+        let id = webhook_id.parse().map_err(|_malformed| Refusal::WebhookNotFound)?;
+        if !self.store.write(Durability::Durable, |tx| tx.delete_webhook(key, &id))? {
+            return Err(Refusal::WebhookNotFound.into());
+        }
+        Ok(Deleted { webhook_id: id, deleted: true })
+    }
+}

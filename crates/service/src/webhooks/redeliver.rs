@@ -1,0 +1,169 @@
+//! Deliveries that become due now: pending ones of an enabled webhook, failed ones, and a single repeated one.
+//!
+//! The dispatcher claims due deliveries within a second.
+
+use schemars::JsonSchema;
+use sealpost_domain::{
+    ApiKeyId, DeliveryId, EnvelopeId, Refusal, Timestamp, Webhook, WebhookId, WebhookStatus,
+    ports::{Durability, FailureRange, StoreError, Tx},
+};
+use serde::Serialize;
+
+use super::{delivery_state::DeliveryState, find::find, view::WebhookView};
+use crate::{error::Error, sealpost::core::Core};
+
+/// A query for failed deliveries to send again.
+#[derive(Debug, Clone, JsonSchema)]
+pub struct Recover {
+    /// The webhook.
+    #[schemars(length(min = 1))]
+    pub webhook_id: String,
+    /// Begin of the time range.
+    pub since: Timestamp,
+    /// End of the time range; `None` for now.
+    pub until: Option<Timestamp>,
+    /// Whether to count only.
+    #[schemars(with = "Option<bool>")]
+    pub dry_run: bool,
+}
+
+/// An enabled webhook.
+#[derive(JsonSchema, Serialize)]
+pub struct Enabled {
+    /// The webhook.
+    #[serde(flatten)]
+    pub webhook: WebhookView,
+    /// Number of pending deliveries that are due now.
+    pub due_now: u64,
+}
+
+/// The result of a recovery.
+#[derive(JsonSchema, Serialize)]
+pub struct Recovered {
+    /// The webhook.
+    pub webhook_id: WebhookId,
+    /// Number of failed deliveries of the time range that are not due yet.
+    pub matched: u64,
+    /// Number of deliveries that this request made due.
+    pub recovered: u64,
+    /// Whether more remain: send the same request again.
+    pub more: bool,
+    /// Whether the request only counted.
+    pub dry_run: bool,
+}
+
+/// A delivery that is due now.
+#[derive(JsonSchema, Serialize)]
+pub struct Redelivered {
+    /// The webhook.
+    pub webhook_id: WebhookId,
+    /// Envelope of the delivery.
+    pub envelope_id: EnvelopeId,
+    /// Always `pending`.
+    #[schemars(extend("const" = "pending"))]
+    pub outcome: &'static str,
+}
+
+impl Core {
+    /// Enables a webhook, then makes its pending deliveries due. The commit waits for concurrent batches that still park
+    /// deliveries of the disabled webhook, so none is missed.
+    pub(super) fn enable_webhook(
+        &self,
+        key: &ApiKeyId,
+        webhook_id: &str,
+    ) -> Result<Enabled, Error> {
+        let enabled = self.store.write(Durability::Durable, |tx| {
+            let Ok(id) = webhook_id.parse() else { return Ok(Err(Refusal::WebhookNotFound)) };
+            if tx.lock_webhook(key, &id)?.is_none() {
+                return Ok(Err(Refusal::WebhookNotFound));
+            }
+            tx.enable_webhook(&id)?;
+            find(tx, key, webhook_id)
+        });
+        let webhook = enabled??;
+        let due_now = self.make_pending_due(&webhook.id)?;
+        Ok(Enabled { webhook: webhook.into(), due_now })
+    }
+
+    /// Works in bounded transactions. The rest becomes due at its own time.
+    fn make_pending_due(&self, id: &WebhookId) -> Result<u64, Error> {
+        let limit = self.settings.recovered_max;
+        let now = self.clock.now();
+        let mut count = 0;
+        for _ in 0..ROUNDS_MAX {
+            let make_due = |tx: &mut dyn Tx| tx.expedite_deliveries(id, now, limit);
+            let changed = self.store.write(Durability::Durable, make_due)?;
+            count += changed;
+            if changed < u64::from(limit) {
+                break;
+            }
+        }
+        Ok(count)
+    }
+
+    pub(super) fn redeliver(
+        &self,
+        key: &ApiKeyId,
+        webhook_id: &str,
+        envelope_id: &str,
+    ) -> Result<Redelivered, Error> {
+        let now = self.clock.now();
+        let done = self.store.write(Durability::Durable, |tx| {
+            let webhook = match find_enabled(tx, key, webhook_id)? {
+                Ok(webhook) => webhook,
+                Err(refusal) => return Ok(Err(refusal)),
+            };
+            let Ok(envelope_id) = envelope_id.parse() else {
+                return Ok(Err(Refusal::EnvelopeNotFound));
+            };
+            let id = DeliveryId { envelope_id, webhook_id: webhook.id };
+            Ok(if tx.redeliver(&id, key, now)? { Ok(id) } else { Err(Refusal::EnvelopeNotFound) })
+        });
+        let DeliveryId { webhook_id, envelope_id } = done??;
+        Ok(Redelivered { webhook_id, envelope_id, outcome: DeliveryState::Pending.as_str() })
+    }
+
+    pub(super) fn recover(&self, key: &ApiKeyId, query: &Recover) -> Result<Recovered, Error> {
+        let now = self.clock.now();
+        let failed = FailureRange {
+            since: query.since,
+            until: query.until.unwrap_or(now),
+            limit: self.settings.recovered_max,
+            counted_only: query.dry_run,
+        };
+        let done = self.store.write(Durability::Durable, |tx| {
+            let webhook = match find_enabled(tx, key, &query.webhook_id)? {
+                Ok(webhook) => webhook,
+                Err(refusal) => return Ok(Err(refusal)),
+            };
+            let done = tx.recover_deliveries(&webhook.id, &failed, now)?;
+            Ok(Ok(Recovered {
+                webhook_id: webhook.id,
+                matched: done.matched,
+                recovered: done.recovered,
+                more: done.more,
+                dry_run: query.dry_run,
+            }))
+        });
+        Ok(done??)
+    }
+}
+
+/// Refuses a disabled webhook, because nothing would be sent.
+fn find_enabled(
+    tx: &mut dyn Tx,
+    key: &ApiKeyId,
+    webhook_id: &str,
+) -> Result<Result<Webhook, Refusal>, StoreError> {
+    Ok(find(tx, key, webhook_id)?.and_then(|webhook| match webhook.status {
+        WebhookStatus::Enabled => Ok(webhook),
+        WebhookStatus::Disabled => {
+            let problem =
+                "names a disabled webhook; enable it first, which sends its pending deliveries";
+            Err(Refusal::InvalidField { field: "webhook_id", problem: problem.to_owned() })
+        }
+    }))
+}
+
+/// Number of transactions per request.
+const ROUNDS_MAX: u32 = 10;

@@ -1,0 +1,131 @@
+//! Registration of a webhook.
+
+use schemars::JsonSchema;
+use sealpost_domain::{
+    ApiKeyId, EventKind, KeyStatus, Refusal, Timestamp, Webhook, WebhookId, WebhookStatus,
+    ports::{Durability, FactsQuery, StoreError, Tx},
+};
+use sealpost_wallet::{WebhookSecret, random};
+use serde::Serialize;
+
+use crate::{
+    caller::{admission::Purpose, authenticated::Caller, limited::Limited},
+    error::Error,
+    sealpost::{Sealpost, core::Core},
+};
+
+/// A webhook to register.
+#[derive(Clone, JsonSchema)]
+pub struct Register {
+    /// An https URL with a public address.
+    #[schemars(length(min = 1))]
+    pub url: String,
+    /// The events to deliver.
+    #[schemars(length(min = 1))]
+    pub events: Vec<EventKind>,
+}
+
+/// A new webhook.
+#[derive(JsonSchema, Serialize)]
+pub struct Registered {
+    /// Id of the webhook.
+    pub webhook_id: WebhookId,
+    /// The key with the events.
+    pub api_key_id: ApiKeyId,
+    /// Target of the deliveries.
+    pub url: String,
+    /// The events to deliver.
+    pub events: Vec<EventKind>,
+    /// The signing secret; shown only here.
+    pub secret: String,
+    /// Always `enabled`.
+    pub status: WebhookStatus,
+    /// Time of registration.
+    pub created_at: Timestamp,
+}
+
+impl Sealpost {
+    /// Registers a webhook.
+    pub async fn register(&self, caller: &Caller, register: Register) -> Limited<Registered> {
+        self.run_as(caller, move |core, caller| {
+            core.admitted(caller, Purpose::Execute, Durability::Relaxed, |_, _| Ok(Ok(())))
+                .and_then(|()| core.register_admitted(&caller.id.key, register))
+        })
+        .await
+    }
+}
+
+impl Core {
+    /// Checks the URL between two transactions: a DNS look-up must not hold one open.
+    pub(crate) fn register_admitted(
+        &self,
+        key: &ApiKeyId,
+        register: Register,
+    ) -> Result<Registered, Error> {
+        // A slow DNS look-up takes seconds: none for a webhook that the limit refuses.
+        let webhooks = self.store.lookup()?.list_webhooks(key)?;
+        self.check_webhook_limit(u64::try_from(webhooks.len()).unwrap_or(u64::MAX))?;
+        let url = self
+            .guard
+            .vet(&register.url)
+            .map_err(|problem| Refusal::InvalidField { field: "url", problem })?;
+        let secret = WebhookSecret::generate()?;
+        let now = self.clock.now();
+        let id = WebhookId::new(now, random()?);
+        let webhook = Webhook {
+            id,
+            api_key_id: *key,
+            url,
+            events: register.events,
+            secret: secret.wrap(&self.keyring, &id)?,
+            retiring: Vec::new(),
+            status: WebhookStatus::Enabled,
+            disabled_reason: None,
+            failing_since: None,
+            created_at: now,
+            last_success_at: None,
+            last_failure: None,
+        };
+        self.store.write(Durability::Durable, |tx| self.insert_webhook(tx, &webhook))??;
+        Ok(Registered {
+            webhook_id: id,
+            api_key_id: *key,
+            url: webhook.url,
+            events: webhook.events,
+            secret: secret.expose().to_string(),
+            status: webhook.status,
+            created_at: now,
+        })
+    }
+
+    /// Inserts a webhook with the key's facts locked: concurrent registrations wait, so the limit holds, and a
+    /// revocation comes before or after.
+    fn insert_webhook(
+        &self,
+        tx: &mut dyn Tx,
+        webhook: &Webhook,
+    ) -> Result<Result<(), Refusal>, StoreError> {
+        let key = webhook.api_key_id;
+        let facts = tx.lock_facts(&FactsQuery { callers: vec![key], ..FactsQuery::default() })?;
+        let status = facts.keys.get(&key).map_or(KeyStatus::Revoked, |key| key.status);
+        if status != KeyStatus::Active {
+            return Ok(Err(Refusal::KeyInactive { status, field: None }));
+        }
+        if let Err(full) = self.check_webhook_limit(tx.count_webhooks(&key)?) {
+            return Ok(Err(full));
+        }
+        tx.insert_webhook(webhook).map(Ok)
+    }
+
+    fn check_webhook_limit(&self, webhooks: u64) -> Result<(), Refusal> {
+        let limit = self.settings.webhooks_per_key_max;
+        if webhooks < u64::from(limit) {
+            return Ok(());
+        }
+        Err(Refusal::QuotaExceeded {
+            limit,
+            what: "webhooks of this API key",
+            way_out: "delete one that is no longer used",
+        })
+    }
+}

@@ -1,0 +1,66 @@
+//! Rotation of a webhook's signing secret. Replaced secrets sign as well for a while, so that the receiver can switch at
+//! any time.
+
+use schemars::JsonSchema;
+use sealpost_domain::{
+    ApiKeyId, Refusal, RetiringSecret, Timestamp, WebhookId, Wrapped,
+    ports::{Durability, StoreError},
+};
+use sealpost_wallet::WebhookSecret;
+use serde::Serialize;
+
+use crate::{error::Error, sealpost::core::Core};
+
+/// A webhook with a new secret.
+#[derive(JsonSchema, Serialize)]
+pub struct WebhookSecretRotated {
+    /// The webhook.
+    pub webhook_id: WebhookId,
+    /// The new signing secret; shown only here.
+    pub secret: String,
+    /// Replaced secrets that still sign, newest first.
+    pub retiring: Vec<Retiring>,
+}
+
+/// A replaced secret that still signs.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct Retiring {
+    /// End of its use.
+    pub expires_at: Timestamp,
+}
+
+impl Core {
+    pub(super) fn rotate_webhook_secret(
+        &self,
+        key: &ApiKeyId,
+        webhook_id: &str,
+    ) -> Result<WebhookSecretRotated, Error> {
+        let id = webhook_id.parse().map_err(|_malformed| Refusal::WebhookNotFound)?;
+        let fresh = WebhookSecret::generate()?;
+        let wrapped = fresh.wrap(&self.keyring, &id)?;
+        let retiring = self.store.write(Durability::Durable, |tx| {
+            let Some(webhook) = tx.lock_webhook(key, &id)? else {
+                return Ok(Err(Refusal::WebhookNotFound));
+            };
+            let retiring = self.retire(webhook.secret, webhook.retiring);
+            tx.set_secrets(&id, &wrapped, &retiring)?;
+            Ok::<_, StoreError>(Ok(retiring))
+        });
+        let expiry = |secret: RetiringSecret| Retiring { expires_at: secret.until };
+        Ok(WebhookSecretRotated {
+            webhook_id: id,
+            secret: fresh.expose().to_string(),
+            retiring: retiring??.into_iter().map(expiry).collect(),
+        })
+    }
+
+    /// Returns the replaced secrets that still sign: the newest few that have not expired.
+    fn retire(&self, replaced: Wrapped, mut before: Vec<RetiringSecret>) -> Vec<RetiringSecret> {
+        let now = self.clock.now();
+        let until = now.plus(self.settings.secret_overlap);
+        before.insert(0, RetiringSecret { secret: replaced, until });
+        before.retain(|secret| secret.until > now);
+        before.truncate(self.settings.retiring_secrets_max);
+        before
+    }
+}

@@ -1,0 +1,5 @@
+//! Callers: early refusals, logins and session look-ups.
+
+mod early_refusal;
+mod login;
+mod session_lookups;

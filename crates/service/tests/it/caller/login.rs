@@ -1,0 +1,51 @@
+//! Logins during a change of the login secret.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use sealpost_domain::Code;
+use sealpost_service::{Login, Scope, Settings};
+
+use crate::{
+    client::Client,
+    support::{Announcing, World, refusal},
+};
+
+#[test]
+fn a_login_during_a_rotation_of_its_secret_begins_no_session_on_sqlite() {
+    a_login_during_a_rotation_of_its_secret_begins_no_session(World::new());
+}
+
+#[test]
+fn a_login_during_a_rotation_of_its_secret_begins_no_session_on_postgres() {
+    a_login_during_a_rotation_of_its_secret_begins_no_session(World::on_postgres(
+        Settings::default(),
+    ));
+}
+
+/// The owner ends all sessions during a login with the old secret.
+fn a_login_during_a_rotation_of_its_secret_begins_no_session(world: World) {
+    let activated = world.activate(None, None).unwrap();
+    let account_id = activated.account_id.to_string();
+    let login = |login_secret| Login { account_id: account_id.clone(), login_secret };
+    let old = activated.login_secret.unwrap();
+    let owner = world.sealpost.login(&login(old.clone())).unwrap().session_token;
+    let world = Arc::new(world);
+    let (meanwhile, is_over) = (Arc::clone(&world), AtomicBool::new(false));
+    let store = Announcing::new(&world, move || {
+        if !is_over.swap(true, Ordering::SeqCst) {
+            end_all_sessions(&meanwhile.sealpost, &owner);
+        }
+    });
+    let node = world.node_on(Arc::new(store), Settings::default());
+    let refused = refusal(node.login(&login(old)));
+    assert_eq!(refused.code(), Code::Unauthorized);
+    assert!(refused.to_string().contains("login_secret is wrong"), "{refused}");
+}
+
+fn end_all_sessions(sealpost: &Client, token: &str) {
+    sealpost.rotate_login_secret(Some(token), &Ok(())).unwrap();
+    sealpost.logout(Some(token), Ok(Scope::Account)).unwrap();
+}

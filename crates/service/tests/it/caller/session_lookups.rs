@@ -1,0 +1,286 @@
+//! Concurrent look-ups of sessions: each gets its own response, and none waits forever.
+
+use std::{
+    pin::Pin,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+        mpsc,
+    },
+    task::{Context, Poll, Waker},
+    time::Duration,
+};
+
+use sealpost_domain::{
+    Code, Refusal,
+    ports::{Durability, Lookup, OwnerLookup, Store, StoreError, Tx},
+};
+use sealpost_service::{Credentials, Error, Limited, Scope, Send, Sent, Settings};
+use sealpost_storage::Database;
+use sealpost_wallet::SessionToken;
+use tokio::{runtime, sync::Notify, time::timeout};
+
+use crate::{
+    client::Client,
+    support::{World, refusal},
+};
+
+#[tokio::test]
+async fn look_ups_during_a_statement_share_the_next_statement() {
+    let rig = Rig::with(Settings::default());
+    let (alice, bob, nobody) = (rig.newcomer(), rig.newcomer(), nobody());
+    let first = rig.ask_and_be_taken(&alice).await;
+    let others = [&bob, &nobody, &alice, &bob].map(|who| rig.ask(who));
+    rig.order([Order::Ask, Order::Ask]);
+    assert_eq!(refused(first).await, Code::InvalidJson);
+    let mut codes = Vec::new();
+    for other in others {
+        codes.push(refused(other).await);
+    }
+    let expected = [Code::InvalidJson, Code::Unauthorized, Code::InvalidJson, Code::InvalidJson];
+    assert_eq!(codes, expected);
+    assert_eq!(rig.gate.statements(), 2);
+}
+
+#[tokio::test]
+async fn a_cached_session_that_another_node_ended_is_refused() {
+    let rig = Rig::with(Settings::default());
+    let alice = rig.newcomer();
+    rig.order([Order::Ask, Order::Ask]);
+    assert_eq!(refused(rig.send(&alice)).await, Code::InvalidJson);
+    rig.world.sealpost.logout(alice.token.as_deref(), Ok(Scope::Session)).unwrap();
+    assert_eq!(refused(rig.send(&alice)).await, Code::Unauthorized);
+}
+
+#[tokio::test]
+async fn a_session_that_a_transaction_found_ended_leaves_the_cache() {
+    let rig = Rig::with(Settings::default());
+    let alice = rig.world.newcomer(None);
+    let to = alice.key.clone().unwrap().unwrap();
+    let send = async || {
+        let message = Send { to: to.clone(), message: "hello".into(), idempotency_key: None };
+        rig.node.send(&alice, Ok(message)).await.result
+    };
+    // Session and key.
+    rig.order([Order::Ask, Order::Ask, Order::Ask]);
+    send().await.unwrap();
+    rig.world.sealpost.logout(alice.token.as_deref(), Ok(Scope::Session)).unwrap();
+    for statements in [2, 3] {
+        assert_eq!(refusal(send().await).code(), Code::Unauthorized);
+        assert_eq!(rig.gate.statements(), statements);
+    }
+}
+
+#[tokio::test]
+async fn a_full_queue_refuses_look_ups_at_once() {
+    let settings = Settings {
+        session_lookups_waiting_max: 2,
+        session_lookups_together_max: 1,
+        ..Settings::default()
+    };
+    let rig = Rig::with(settings);
+    let alice = rig.newcomer();
+    let running = rig.ask_and_be_taken(&alice).await;
+    let waiting = [rig.ask(&alice), rig.ask(&alice)];
+    assert_eq!(refused(rig.send(&alice)).await, Code::ServiceUnavailable);
+    rig.order([Order::Ask, Order::Ask, Order::Ask]);
+    assert_eq!(refused(running).await, Code::InvalidJson);
+    for waiting in waiting {
+        assert_eq!(refused(waiting).await, Code::InvalidJson);
+    }
+    assert_eq!(rig.gate.statements(), 3, "no more share a statement than are allowed to");
+}
+
+#[tokio::test]
+async fn an_unavailable_store_fails_only_the_look_ups_of_its_statement() {
+    let rig = Rig::with(Settings::default());
+    let alice = rig.newcomer();
+    let away = || StoreError::Unavailable("away".into());
+    let alone = rig.ask_and_be_taken(&alice).await;
+    let together = [rig.ask(&alice), rig.ask(&alice)];
+    rig.order([Order::Fail(away()), Order::Fail(away()), Order::Ask]);
+    assert_eq!(refused(alone).await, Code::ServiceUnavailable);
+    for asking in together {
+        assert_eq!(refused(asking).await, Code::ServiceUnavailable);
+    }
+    assert_eq!(refused(rig.send(&alice)).await, Code::InvalidJson);
+    assert_eq!(rig.gate.statements(), 3);
+}
+
+#[tokio::test]
+async fn a_corrupt_session_does_not_fail_the_other_look_ups() {
+    let rig = Rig::with(Settings::default());
+    let (alice, bob) = (rig.newcomer(), rig.newcomer());
+    let corrupt = || Order::Fail(StoreError::Corrupt("session"));
+    let first = rig.ask_and_be_taken(&alice).await;
+    let [at_fault, sound] = [&alice, &bob].map(|who| rig.ask(who));
+    rig.order([Order::Ask, corrupt(), corrupt(), Order::Ask]);
+    assert_eq!(refused(first).await, Code::InvalidJson);
+    assert!(matches!(told(at_fault).await, Err(Error::NotRead)));
+    assert_eq!(refused(sound).await, Code::InvalidJson);
+}
+
+#[tokio::test]
+async fn a_panic_fails_the_queued_look_ups_and_the_next_one_succeeds() {
+    let rig = Rig::with(Settings::default());
+    let alice = rig.newcomer();
+    let running = rig.ask_and_be_taken(&alice).await;
+    let waiting = rig.ask(&alice);
+    rig.order([Order::Panic]);
+    for broken_off in [running, waiting] {
+        let told = told(broken_off).await;
+        assert!(matches!(told, Err(Error::Refused(Refusal::Unavailable))), "{told:?}");
+    }
+    rig.order([Order::Ask]);
+    assert_eq!(refused(rig.send(&alice)).await, Code::InvalidJson);
+}
+
+/// An ended runtime runs no task and drops the look-up worker.
+#[test]
+fn an_ended_runtime_fails_its_look_up_and_the_next_one_succeeds() {
+    let rig = Rig::with(Settings::default());
+    let alice = rig.newcomer();
+    let build = || runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let (ended, going_on) = (build(), build());
+    let entered = ended.handle().clone();
+    ended.shutdown_background();
+    let entered = entered.enter();
+    let told = rig.send(&alice).as_mut().poll(&mut Context::from_waker(Waker::noop()));
+    let unavailable = Refusal::Unavailable;
+    assert!(
+        matches!(told, Poll::Ready(Limited { result: Err(Error::Refused(refusal)), .. }) if refusal == unavailable)
+    );
+    drop(entered);
+    rig.order([Order::Ask]);
+    assert_eq!(going_on.block_on(refused(rig.send(&alice))), Code::InvalidJson);
+}
+
+#[tokio::test]
+async fn a_stop_does_not_wait_for_look_ups_and_they_complete() {
+    let rig = Rig::with(Settings::default());
+    let alice = rig.newcomer();
+    let running = rig.ask_and_be_taken(&alice).await;
+    let waiting = rig.ask(&alice);
+    rig.node.stop();
+    rig.order([Order::Ask, Order::Ask]);
+    for asking in [running, waiting] {
+        assert_eq!(refused(asking).await, Code::InvalidJson);
+    }
+}
+
+/// A request of a session without a key and with malformed JSON: refused without a transaction.
+type Asking<'a> = Pin<Box<dyn Future<Output = Limited<Sent>> + 'a>>;
+
+async fn refused(asking: Asking<'_>) -> Code {
+    refusal(told(asking).await).code()
+}
+
+/// Fails the test instead of waiting forever.
+async fn told(asking: Asking<'_>) -> Result<Sent, Error> {
+    timeout(SOON, asking).await.expect("an answer").result
+}
+
+fn nobody() -> Credentials {
+    let token = SessionToken::generate().unwrap().expose().to_owned();
+    Credentials { token: Some(token), key: Err(Refusal::InvalidJson) }
+}
+
+/// A node with look-ups under control of the test.
+struct Rig {
+    node: Client,
+    gate: Arc<Gate>,
+    orders: mpsc::Sender<Order>,
+    world: World,
+}
+
+impl Rig {
+    fn with(settings: Settings) -> Self {
+        let world = World::new();
+        let (orders, to_do) = mpsc::channel();
+        let gate = Arc::new(Gate {
+            database: Arc::clone(&world.database),
+            orders: Mutex::new(to_do),
+            count: AtomicUsize::new(0),
+            came: Notify::new(),
+        });
+        let node = world.node_on(Arc::<Gate>::clone(&gate), settings);
+        Self { node, gate, orders, world }
+    }
+
+    fn newcomer(&self) -> Credentials {
+        Credentials { key: Err(Refusal::InvalidJson), ..self.world.newcomer(None) }
+    }
+
+    fn order<const N: usize>(&self, orders: [Order; N]) {
+        for order in orders {
+            self.orders.send(order).unwrap();
+        }
+    }
+
+    fn send<'a>(&'a self, who: &'a Credentials) -> Asking<'a> {
+        Box::pin(self.node.send(who, Err(Refusal::InvalidJson)))
+    }
+
+    /// Sends a request; its look-up is queued on return.
+    fn ask<'a>(&'a self, who: &'a Credentials) -> Asking<'a> {
+        let mut asking = self.send(who);
+        let answer = asking.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        assert!(answer.is_pending());
+        asking
+    }
+
+    /// Sends a request; its look-up has left the queue on return.
+    async fn ask_and_be_taken<'a>(&'a self, who: &'a Credentials) -> Asking<'a> {
+        let asking = self.ask(who);
+        self.gate.came.notified().await;
+        asking
+    }
+}
+
+const SOON: Duration = Duration::from_secs(20);
+
+enum Order {
+    Ask,
+    Fail(StoreError),
+    Panic,
+}
+
+/// A database on which each look-up waits for an order.
+struct Gate {
+    database: Arc<Database>,
+    orders: Mutex<mpsc::Receiver<Order>>,
+    count: AtomicUsize,
+    came: Notify,
+}
+
+impl Gate {
+    /// Number of statements so far.
+    fn statements(&self) -> usize {
+        self.count.load(Ordering::SeqCst)
+    }
+}
+
+impl Store for Gate {
+    fn begin(&self, durability: Durability) -> Result<Box<dyn Tx + '_>, StoreError> {
+        self.database.begin(durability)
+    }
+
+    fn lookup(&self) -> Result<Box<dyn Lookup + '_>, StoreError> {
+        self.count.fetch_add(1, Ordering::SeqCst);
+        self.came.notify_one();
+        let order = self.orders.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        match order.expect("a test that is not over") {
+            Order::Ask => self.database.lookup(),
+            Order::Fail(error) => Err(error),
+            Order::Panic => panic!("as ordered"),
+        }
+    }
+
+    fn owner_lookup(&self) -> Result<Box<dyn OwnerLookup + '_>, StoreError> {
+        self.database.owner_lookup()
+    }
+
+    fn check(&self) -> Result<(), StoreError> {
+        self.database.check()
+    }
+}

@@ -1,0 +1,212 @@
+//! A client of the service: authenticates each request and rejects faulty bodies, as the HTTP layer does.
+
+use std::{
+    ops::Deref,
+    pin::pin,
+    sync::{Arc, LazyLock},
+    task::{Context, Poll, Wake},
+    thread::{self, Thread},
+};
+
+use sealpost_domain::{AccountId, ApiKeyId, Refusal};
+use sealpost_service::{
+    Activate, Activated, BadgeShown, BadgeVerified, Caller, Credentials, Error, Issue, Issued,
+    KeyPage, KeyRevoked, KeyStanding, Limited, LoggedIn, Login, Manage, Managed, Opened, Owner,
+    Purpose, Register, Registered, Scope, Sealpost, SecretRotated, Send, Sent, SessionView,
+    Truncated, Validate, Validated,
+};
+use tokio::runtime::{Builder, Runtime};
+
+/// A request's body, or its fault.
+type Body<T> = Result<T, Refusal>;
+
+/// A node, called like over HTTP.
+pub(crate) struct Client(pub(crate) Sealpost);
+
+impl Deref for Client {
+    type Target = Sealpost;
+
+    fn deref(&self) -> &Sealpost {
+        &self.0
+    }
+}
+
+impl Client {
+    pub(crate) async fn send(&self, who: &Credentials, body: Body<Send>) -> Limited<Sent> {
+        self.ask(who, Purpose::Send, body, async |caller, send| self.0.send(caller, send).await)
+            .await
+    }
+
+    pub(crate) fn open(&self, who: &Credentials, body: &Body<String>) -> Limited<Opened> {
+        let open = async |caller: &Caller, id| self.0.open(caller, id).await;
+        wait(self.ask(who, Purpose::Execute, body.clone(), open))
+    }
+
+    pub(crate) fn status(&self, who: &Credentials, body: &Body<()>) -> Limited<KeyStanding> {
+        let status = async |caller: &Caller, ()| self.0.status(caller).await;
+        wait(self.ask(who, Purpose::Manage, body.clone(), status))
+    }
+
+    pub(crate) fn register(&self, who: &Credentials, body: &Body<Register>) -> Limited<Registered> {
+        let register = async |caller: &Caller, asked| self.0.register(caller, asked).await;
+        wait(self.ask(who, Purpose::Execute, body.clone(), register))
+    }
+
+    pub(crate) fn manage(&self, who: &Credentials, body: &Body<Manage>) -> Limited<Managed> {
+        let manage = async |caller: &Caller, action| self.0.manage(caller, action).await;
+        wait(self.ask(who, Purpose::Manage, body.clone(), manage))
+    }
+
+    pub(crate) fn issue_badge(&self, who: &Credentials, body: &Body<Issue>) -> Limited<Issued> {
+        let issue = async |caller: &Caller, asked| self.0.issue_badge(caller, asked).await;
+        wait(self.ask(who, Purpose::Execute, body.clone(), issue))
+    }
+
+    pub(crate) fn verify_badge(
+        &self,
+        who: &Credentials,
+        body: &Body<String>,
+    ) -> Limited<BadgeVerified> {
+        let verify = async |caller: &Caller, badge| self.0.verify_badge(caller, badge).await;
+        wait(self.ask(who, Purpose::Manage, body.clone(), verify))
+    }
+
+    pub(crate) fn validate(&self, who: &Credentials, body: &Body<Validate>) -> Limited<Validated> {
+        let validate = async |caller: &Caller, asked| self.0.validate(caller, asked).await;
+        wait(self.ask(who, Purpose::Manage, body.clone(), validate))
+    }
+
+    pub(crate) fn login(&self, login: &Login) -> Result<LoggedIn, Error> {
+        let Login { account_id, login_secret } = login;
+        let (account_id, login_secret) = (account_id.clone(), login_secret.clone());
+        wait(self.0.login(Login { account_id, login_secret }))
+    }
+
+    pub(crate) fn logout(&self, token: Option<&str>, scope: Body<Scope>) -> Result<(), Error> {
+        wait(async {
+            let session = self.0.authenticate_session(token).await?;
+            self.0.logout(&session, scope?).await
+        })
+    }
+
+    pub(crate) fn rotate_login_secret(
+        &self,
+        token: Option<&str>,
+        body: &Body<()>,
+    ) -> Result<SecretRotated, Error> {
+        wait(async {
+            let session = self.0.authenticate_session(token).await?;
+            body.clone()?;
+            self.0.rotate_login_secret(&session).await
+        })
+    }
+
+    pub(crate) fn activate(
+        &self,
+        token: Option<&str>,
+        body: Body<Activate>,
+    ) -> Result<Activated, Error> {
+        wait(async {
+            let session = match token {
+                Some(token) => Some(self.0.authenticate_session(Some(token)).await?),
+                None => None,
+            };
+            self.0.activate(session.as_ref(), body?).await
+        })
+    }
+
+    pub(crate) fn owner(&self, token: &str) -> Result<AccountOwner<'_>, Error> {
+        wait(self.0.owner(token)).map(AccountOwner)
+    }
+
+    pub(crate) fn show_badge(&self, id: &str) -> Result<Option<BadgeShown>, Error> {
+        wait(self.0.show_badge(id))
+    }
+
+    pub(crate) fn status_list(&self, list: &str) -> Result<Option<Arc<str>>, Error> {
+        wait(self.0.status_list(list))
+    }
+
+    async fn ask<I, T>(
+        &self,
+        who: &Credentials,
+        purpose: Purpose,
+        body: Body<I>,
+        use_case: impl AsyncFnOnce(&Caller, I) -> Limited<T>,
+    ) -> Limited<T> {
+        let caller = match self.0.authenticate(who).await {
+            Ok(caller) => caller,
+            Err(error) => return Limited { result: Err(error), limits: None },
+        };
+        match body {
+            Ok(input) => use_case(&caller, input).await,
+            Err(refusal) => self.0.reject(&caller, purpose, refusal).await,
+        }
+    }
+}
+
+/// The owner of an account on the dashboard.
+pub(crate) struct AccountOwner<'a>(Owner<'a>);
+
+impl AccountOwner<'_> {
+    pub(crate) fn account_id(&self) -> AccountId {
+        self.0.account_id()
+    }
+
+    pub(crate) fn keys(&self) -> Result<Truncated<KeyStanding>, Error> {
+        wait(self.0.keys())
+    }
+
+    pub(crate) fn standing(&self, id: &ApiKeyId) -> Result<KeyStanding, Error> {
+        wait(self.0.standing(id))
+    }
+
+    pub(crate) fn key(&self, id: &ApiKeyId) -> Result<KeyPage, Error> {
+        wait(self.0.key(id))
+    }
+
+    pub(crate) fn sessions(&self) -> Result<Truncated<SessionView>, Error> {
+        wait(self.0.sessions())
+    }
+
+    pub(crate) fn register(&self, key: &ApiKeyId, asked: Register) -> Result<Registered, Error> {
+        wait(self.0.register(key, asked))
+    }
+
+    pub(crate) fn manage(&self, key: &ApiKeyId, action: Manage) -> Result<Managed, Error> {
+        wait(self.0.manage(key, action))
+    }
+
+    pub(crate) fn revoke(&self, key: &ApiKeyId) -> Result<KeyRevoked, Error> {
+        wait(self.0.revoke(key))
+    }
+
+    pub(crate) fn end_session(&self, name: &str) -> Result<(), Error> {
+        wait(self.0.end_session(name))
+    }
+}
+
+/// Blocks until the future is ready, also inside another runtime.
+fn wait<F: Future>(future: F) -> F::Output {
+    let _entered = RUNTIME.enter();
+    let (mut future, waker) = (pin!(future), Arc::new(Unpark(thread::current())).into());
+    let mut context = Context::from_waker(&waker);
+    loop {
+        match future.as_mut().poll(&mut context) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => thread::park(),
+        }
+    }
+}
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// Provides blocking threads. Never dropped: a runtime must not be dropped inside another one.
+static RUNTIME: LazyLock<Runtime> =
+    LazyLock::new(|| Builder::new_current_thread().build().unwrap());

@@ -1,0 +1,4 @@
+//! Housekeeping: retention, and wrong clocks.
+
+mod clocks;
+mod retention;

@@ -1,0 +1,130 @@
+//! Retention and limits after a wrong clock.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use sealpost_domain::{EnvelopeId, Refusal};
+use sealpost_service::{Credentials, Send, Settings};
+
+use crate::{
+    client::Client,
+    support::{Announcing, World, refusal},
+};
+
+#[tokio::test]
+async fn a_clock_that_jumps_ahead_by_a_year_deletes_no_recent_rows() {
+    let world = World::new();
+    let (bob, sent) = deliver(&world).await;
+    let node = Kept::on(&world);
+    node.keep_house(3);
+    world.clock.advance(YEAR);
+    node.keep_house(20);
+    world.clock.set_back(YEAR);
+    check_opens(&world, &bob, sent);
+    node.keep_house(3);
+    check_opens(&world, &bob, sent);
+}
+
+#[tokio::test]
+async fn a_node_that_starts_a_year_ahead_deletes_no_recent_rows() {
+    let world = World::new();
+    let (bob, sent) = deliver(&world).await;
+    let node = Kept::on(&world);
+    node.keep_house(3);
+    node.sealpost.stop();
+    world.clock.advance(YEAR);
+    for _ in 0..3 {
+        let restarted = Kept::on(&world);
+        restarted.keep_house(5);
+        restarted.sealpost.stop();
+    }
+    world.clock.set_back(YEAR);
+    check_opens(&world, &bob, sent);
+}
+
+#[tokio::test]
+async fn housekeeping_catches_up_after_a_day_without_the_service() {
+    let world = World::new();
+    let (bob, sent) = deliver(&world).await;
+    let node = Kept::with(&world, Duration::from_hours(2));
+    node.keep_house(3);
+    world.clock.advance(Duration::from_hours(24));
+    // Ten minutes per turn: the retention, and one turn more.
+    node.keep_house(14);
+    let bob = world.log_in_again(&bob);
+    let opened = world.sealpost.open(&bob, &Ok(sent.to_string())).result;
+    assert_eq!(refusal(opened), Refusal::EnvelopeNotFound);
+}
+
+#[tokio::test]
+async fn a_clock_that_was_ahead_locks_no_caller_out() {
+    let world = World::new();
+    let alice = world.newcomer(None);
+    world.clock.advance(YEAR);
+    let there = world.log_in_again(&alice);
+    while world.sealpost.status(&there, &Ok(())).result.is_ok() {}
+    world.clock.set_back(YEAR);
+    // The node that refused while its clock was ahead, and another node.
+    let (same, other) = (&world.sealpost, world.another_node(Settings::default()));
+    for (node, used) in [(same, 1), (&other, 2)] {
+        let status = node.status(&there, &Ok(())).result.unwrap();
+        assert_eq!((status.usage.minute.used, status.usage.day.used), (used, used));
+    }
+}
+
+/// A node with continuous housekeeping, and a counter of its turns.
+struct Kept {
+    sealpost: Client,
+    transactions: Arc<AtomicUsize>,
+}
+
+impl Kept {
+    fn on(world: &World) -> Self {
+        Self::with(world, Settings::default().retention)
+    }
+
+    fn with(world: &World, retention: Duration) -> Self {
+        let transactions = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&transactions);
+        let store = Announcing::new(world, move || {
+            counted.fetch_add(1, Ordering::SeqCst);
+        });
+        let housekeeping_every = Duration::from_millis(1);
+        let settings = Settings { housekeeping_every, retention, ..Settings::default() };
+        Self { sealpost: world.node_on(Arc::new(store), settings), transactions }
+    }
+
+    /// Waits until each task has run this often.
+    fn keep_house(&self, turns: usize) {
+        let until = Instant::now() + Duration::from_secs(20);
+        let from = self.transactions.load(Ordering::SeqCst);
+        // No request uses the node. A transaction that has begun may not be done.
+        while self.transactions.load(Ordering::SeqCst) <= from + turns * CHORES {
+            assert!(Instant::now() < until, "not in time");
+            thread::yield_now();
+        }
+    }
+}
+
+async fn deliver(world: &World) -> (Credentials, EnvelopeId) {
+    let (alice, bob) = (world.newcomer(None), world.newcomer(None));
+    let to = bob.key.clone().unwrap().unwrap();
+    let message = Send { to, message: "hello".to_owned(), idempotency_key: None };
+    let sent = world.sealpost.send(&alice, Ok(message)).await.result.unwrap();
+    (bob, sent.envelope_id)
+}
+
+#[track_caller]
+fn check_opens(world: &World, who: &Credentials, envelope: EnvelopeId) {
+    let opened = world.sealpost.open(who, &Ok(envelope.to_string())).result.unwrap();
+    assert_eq!(opened.message, "hello");
+}
+
+const YEAR: Duration = Duration::from_hours(365 * 24);
+const CHORES: usize = 10;

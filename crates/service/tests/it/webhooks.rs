@@ -1,0 +1,4 @@
+//! Webhooks and their deliveries.
+
+mod deliveries;
+mod listing;

@@ -1,0 +1,325 @@
+//! Management of deliveries by their owner, on an embedded database.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use sealpost_domain::{
+    AttemptFailure, AttemptResult, Clock as _, Code, DisabledReason, EventKind, LeaseToken,
+    LeasedDelivery, Outcome, ReceiverResponse, Refusal, WebhookStatus,
+    ports::{Claim, Outbox as _},
+};
+use sealpost_service::{
+    Credentials, Cursor, Deliveries, DeliveriesPage, DeliveryState, Enabled, Manage, Managed,
+    Recover, Recovered, Register, Send, Settings, WebhookSecretRotated,
+};
+use sealpost_wallet::{Keyring, WebhookSecret, kek_version};
+
+use crate::support::{World, refusal};
+
+const DAY: Duration = Duration::from_hours(24);
+
+fn key(credentials: &Credentials) -> String {
+    credentials.key.clone().unwrap().unwrap()
+}
+
+fn register(world: &World, who: &Credentials) -> (String, String) {
+    let events = vec![EventKind::EnvelopeReceived];
+    let asked = Register { url: "https://bob.example/".to_owned(), events };
+    let registered = world.sealpost.register(who, &Ok(asked)).result.unwrap();
+    (registered.webhook_id.to_string(), registered.secret)
+}
+
+/// Sends to itself and returns the envelope's id.
+async fn send(world: &World, who: &Credentials) -> String {
+    world.clock.advance(Duration::from_mins(1));
+    let message = Send { to: key(who), message: "hello".to_owned(), idempotency_key: None };
+    world.sealpost.send(who, Ok(message)).await.result.unwrap().envelope_id.to_string()
+}
+
+fn manage(world: &World, who: &Credentials, asked: Manage) -> Result<Managed, Refusal> {
+    world.clock.advance(Duration::from_mins(1));
+    match world.sealpost.manage(who, &Ok(asked)).result {
+        Ok(managed) => Ok(managed),
+        error => Err(refusal(error)),
+    }
+}
+
+fn page(world: &World, who: &Credentials, asked: &Deliveries) -> DeliveriesPage {
+    match manage(world, who, Manage::Deliveries(asked.clone())) {
+        Ok(Managed::Deliveries(page)) => page,
+        _ => panic!("no page"),
+    }
+}
+
+fn deliveries(webhook_id: &str, state: Option<&str>) -> Deliveries {
+    let state = state.map(|name| DeliveryState::from_name(name).unwrap());
+    Deliveries { webhook_id: webhook_id.to_owned(), state, limit: 100, cursor: None }
+}
+
+fn enable(world: &World, who: &Credentials, webhook_id: &str) -> Enabled {
+    match manage(world, who, Manage::Enable { webhook_id: webhook_id.to_owned() }) {
+        Ok(Managed::Enabled(enabled)) => enabled,
+        _ => panic!("not enabled"),
+    }
+}
+
+fn rotate(world: &World, who: &Credentials, webhook_id: &str) -> WebhookSecretRotated {
+    match manage(world, who, Manage::RotateSecret { webhook_id: webhook_id.to_owned() }) {
+        Ok(Managed::SecretRotated(rotated)) => rotated,
+        _ => panic!("not rotated"),
+    }
+}
+
+fn recover(world: &World, who: &Credentials, asked: Recover) -> Recovered {
+    match manage(world, who, Manage::Recover(asked)) {
+        Ok(Managed::Recovered(recovered)) => recovered,
+        _ => panic!("not recovered"),
+    }
+}
+
+/// Claims due deliveries for a second, regardless of their lease.
+fn claim(world: &World) -> Vec<LeasedDelivery> {
+    let now = world.clock.now();
+    let (lease, lease_until) = (LeaseToken(now.as_millis()), now.plus(Duration::from_secs(1)));
+    let claim = Claim { now, limit: 1000, per_target_max: 1000, lease, lease_until };
+    world.database.claim(&claim).unwrap()
+}
+
+fn settle(world: &World, held: &[LeasedDelivery], outcome: Outcome) {
+    let answer = Some(ReceiverResponse { status: 500, excerpt: "no".to_owned() });
+    let ends: Vec<_> = held
+        .iter()
+        .map(|held| AttemptResult {
+            id: held.id(),
+            lease: held.lease,
+            attempts: held.attempts + 1,
+            at: world.clock.now(),
+            duration_ms: 7,
+            response: answer.clone(),
+            outcome,
+        })
+        .collect();
+    world.database.settle(&ends, 5 * DAY).unwrap();
+}
+
+/// Releases the leases of the node.
+fn take_over(world: &World) -> Vec<LeasedDelivery> {
+    world.database.release_every_lease(world.clock.now()).unwrap();
+    claim(world)
+}
+
+fn retry(world: &World) -> Outcome {
+    let due_at = world.clock.now().plus(DAY);
+    Outcome::Retry { failure: AttemptFailure::HttpStatus(500), due_at }
+}
+
+const EXHAUSTED: Outcome = Outcome::Exhausted(AttemptFailure::HttpStatus(500));
+
+#[tokio::test]
+async fn pages_show_every_entry_once_while_entries_are_added() {
+    let world = World::new();
+    let bob = world.newcomer(None);
+    let (webhook_id, _) = register(&world, &bob);
+    for outcome in [Outcome::Succeeded, retry(&world), EXHAUSTED, retry(&world)] {
+        for _ in 0..2 {
+            send(&world, &bob).await;
+        }
+        let mut held = take_over(&world);
+        held.retain(|it| it.attempts == 0);
+        settle(&world, &held, outcome);
+    }
+    let whole = page(&world, &bob, &deliveries(&webhook_id, None));
+    assert_eq!(whole.next_cursor, None);
+    let outcomes: Vec<_> = whole.deliveries.iter().map(|it| it.outcome).collect();
+    assert_eq!(outcomes[..4], ["pending"; 4], "what waits comes first");
+    assert_eq!(outcomes[4..].len(), 8);
+    assert!(whole.deliveries[4..].is_sorted_by(|later, earlier| later.at >= earlier.at));
+
+    let entry = |it: &sealpost_service::DeliveryView| {
+        (it.envelope_id.to_string(), it.outcome, it.attempt, it.at)
+    };
+    let (mut walked, mut asked) =
+        (Vec::new(), Deliveries { limit: 3, ..deliveries(&webhook_id, None) });
+    loop {
+        let page = page(&world, &bob, &asked);
+        assert!(page.deliveries.len() <= 3);
+        walked.extend(page.deliveries.iter().map(entry));
+        send(&world, &bob).await;
+        let held: Vec<_> = claim(&world).into_iter().filter(|it| it.attempts == 0).collect();
+        settle(&world, &held, Outcome::Succeeded);
+        match page.next_cursor {
+            Some(cursor) => asked.cursor = Some(cursor.parse().unwrap()),
+            None => break,
+        }
+    }
+    assert_eq!(walked, whole.deliveries.iter().map(entry).collect::<Vec<_>>());
+    for state in ["pending", "succeeded", "failed", "exhausted"] {
+        let some = page(&world, &bob, &deliveries(&webhook_id, Some(state))).deliveries;
+        assert!(!some.is_empty() && some.iter().all(|it| it.outcome == state), "{state}");
+    }
+}
+
+#[tokio::test]
+async fn a_cursor_is_valid_only_for_its_own_listing() {
+    let world = World::new();
+    let bob = world.newcomer(None);
+    let [(one, _), (other, _)] = [register(&world, &bob), register(&world, &bob)];
+    send(&world, &bob).await;
+    send(&world, &bob).await;
+    let first = page(&world, &bob, &Deliveries { limit: 1, ..deliveries(&one, None) });
+    let cursor: Option<Cursor> = Some(first.next_cursor.unwrap().parse().unwrap());
+    assert_eq!(
+        page(&world, &bob, &Deliveries { cursor, ..deliveries(&one, None) }).deliveries.len(),
+        1
+    );
+    for asked in [deliveries(&other, None), deliveries(&one, Some("pending"))] {
+        let refused = manage(&world, &bob, Manage::Deliveries(Deliveries { cursor, ..asked }));
+        let refused = refused.err().unwrap();
+        assert_eq!((refused.code(), refused.field()), (Code::InvalidField, Some("cursor")));
+    }
+}
+
+#[tokio::test]
+async fn enabling_a_webhook_makes_its_pending_deliveries_due() {
+    let world = World::with(Settings { recovered_max: 2, ..Settings::default() });
+    let bob = world.newcomer(None);
+    let (webhook_id, _) = register(&world, &bob);
+    let gone = send(&world, &bob).await;
+    settle(&world, &take_over(&world), Outcome::Gone);
+    let mut waiting = BTreeSet::new();
+    for _ in 0..5 {
+        waiting.insert(send(&world, &bob).await);
+    }
+    let shown = page(&world, &bob, &deliveries(&webhook_id, Some("pending"))).deliveries;
+    assert_eq!(shown.len(), 5);
+    assert!(shown.iter().all(|it| it.next_attempt_at.is_none() && it.attempt == 1));
+    assert!(claim(&world).is_empty());
+    for refused in [
+        Manage::Redeliver { webhook_id: webhook_id.clone(), envelope_id: gone.clone() },
+        Manage::Recover(Recover {
+            webhook_id: webhook_id.clone(),
+            since: world.clock.now(),
+            until: None,
+            dry_run: false,
+        }),
+    ] {
+        let refused = manage(&world, &bob, refused).err().unwrap();
+        assert_eq!((refused.code(), refused.field()), (Code::InvalidField, Some("webhook_id")));
+        assert!(refused.to_string().contains("enable it first"), "{refused}");
+    }
+    let Ok(Managed::Listed { webhooks }) = manage(&world, &bob, Manage::List) else {
+        panic!("no list")
+    };
+    assert_eq!(webhooks[0].disabled_reason, Some(DisabledReason::Gone));
+
+    let enabled = enable(&world, &bob, &webhook_id);
+    assert_eq!((enabled.webhook.status, enabled.due_now), (WebhookStatus::Enabled, 5));
+    assert_eq!((enabled.webhook.disabled_reason, enabled.webhook.failing_since), (None, None));
+    let due: BTreeSet<_> = claim(&world).iter().map(|it| it.meta.id.to_string()).collect();
+    assert_eq!(due, waiting, "and what was exhausted is not");
+    assert_eq!(enable(&world, &bob, &webhook_id).due_now, 0, "there is no harm in it");
+}
+
+#[tokio::test]
+async fn failed_deliveries_of_a_time_range_are_counted_and_recovered() {
+    let world = World::with(Settings { recovered_max: 3, ..Settings::default() });
+    let bob = world.newcomer(None);
+    let (webhook_id, _) = register(&world, &bob);
+    send(&world, &bob).await;
+    settle(&world, &take_over(&world), EXHAUSTED);
+    world.clock.advance(Duration::from_secs(1));
+    let since = world.clock.now();
+    for _ in 0..4 {
+        send(&world, &bob).await;
+    }
+    let held = take_over(&world);
+    settle(&world, &held[..2], EXHAUSTED);
+    settle(&world, &held[2..], retry(&world));
+    let asked = |dry_run| Recover { webhook_id: webhook_id.clone(), since, until: None, dry_run };
+    let numbers = |it: Recovered| (it.matched, it.recovered, it.more, it.dry_run);
+    assert_eq!(numbers(recover(&world, &bob, asked(true))), (3, 0, true, true));
+    assert!(claim(&world).is_empty());
+    assert_eq!(numbers(recover(&world, &bob, asked(false))), (3, 3, true, false));
+    assert_eq!(numbers(recover(&world, &bob, asked(false))), (1, 1, false, false));
+    assert_eq!(claim(&world).len(), 4);
+}
+
+#[tokio::test]
+async fn up_to_four_replaced_secrets_sign_for_a_day() {
+    let world = World::new();
+    let bob = world.newcomer(None);
+    let (webhook_id, first) = register(&world, &bob);
+    let mut secrets = vec![first];
+    for count in [1, 2, 3, 4, 4] {
+        let rotated = rotate(&world, &bob, &webhook_id);
+        assert_eq!(rotated.retiring.len(), count);
+        assert_eq!(rotated.retiring[0].expires_at, world.clock.now().plus(DAY));
+        secrets.insert(0, rotated.secret);
+    }
+    let signing = |world: &World| -> Vec<String> {
+        let target = take_over(world).remove(0).target;
+        let retiring = target.retiring.iter().map(|it| &it.secret);
+        let all = std::iter::once(&target.secret).chain(retiring);
+        let read = |it| WebhookSecret::unwrap(&world.keyring, &target.webhook_id, it).unwrap();
+        all.map(|it| read(it).expose().to_string()).collect()
+    };
+    send(&world, &bob).await;
+    assert_eq!(signing(&world), secrets[..5]);
+    // A rotation a day later finds no replaced secret.
+    world.clock.advance(DAY);
+    let bob = world.log_in_again(&bob);
+    let last = rotate(&world, &bob, &webhook_id);
+    assert_eq!(last.retiring.len(), 1);
+    assert_eq!(signing(&world), [last.secret, secrets.remove(0)]);
+}
+
+#[tokio::test]
+async fn replaced_secrets_are_re_encrypted_too() {
+    let world = World::new();
+    let bob = world.newcomer(None);
+    let (webhook_id, first) = register(&world, &bob);
+    rotate(&world, &bob, &webhook_id);
+    send(&world, &bob).await;
+    let lines = [world.keyring_line.clone(), Keyring::fresh_line(2).unwrap().to_string()];
+    let keyring = Keyring::parse(&lines.join(",")).unwrap();
+    let rewrapped = world.operator().rewrap(&keyring, &mut |_| {}).unwrap();
+    assert_eq!((rewrapped.version, rewrapped.secrets), (2, 2));
+    let target = take_over(&world).remove(0).target;
+    let old = &target.retiring[0].secret;
+    assert_eq!((kek_version(&target.secret), kek_version(old)), (Some(2), Some(2)));
+    let old = WebhookSecret::unwrap(&keyring, &target.webhook_id, old).unwrap();
+    assert_eq!(*old.expose(), first);
+}
+
+#[tokio::test]
+async fn a_foreign_webhook_is_not_found() {
+    let world = World::new();
+    let (bob, eve) = (world.newcomer(None), world.newcomer(None));
+    let (webhook_id, _) = register(&world, &bob);
+    let envelope_id = send(&world, &bob).await;
+    let (since, until) = (world.clock.now(), None);
+    let actions = |webhook_id: String| {
+        [
+            Manage::Delete { webhook_id: webhook_id.clone() },
+            Manage::Deliveries(deliveries(&webhook_id, None)),
+            Manage::Enable { webhook_id: webhook_id.clone() },
+            Manage::Recover(Recover {
+                webhook_id: webhook_id.clone(),
+                since,
+                until,
+                dry_run: true,
+            }),
+            Manage::Redeliver { webhook_id: webhook_id.clone(), envelope_id: envelope_id.clone() },
+            Manage::RotateSecret { webhook_id },
+        ]
+    };
+    for id in [webhook_id.clone(), "wh_01h455vb4pex5vsknk084sn02q".to_owned(), "wh_x".to_owned()] {
+        for action in actions(id) {
+            let refused = manage(&world, &eve, action.clone()).err();
+            assert_eq!(refused, Some(Refusal::WebhookNotFound), "{action:?}");
+        }
+    }
+    let (own, _) = register(&world, &eve);
+    let redeliver = Manage::Redeliver { webhook_id: own, envelope_id };
+    assert_eq!(manage(&world, &eve, redeliver).err(), Some(Refusal::EnvelopeNotFound));
+    assert_eq!(page(&world, &bob, &deliveries(&webhook_id, None)).deliveries.len(), 1);
+}

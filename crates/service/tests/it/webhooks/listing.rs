@@ -1,0 +1,40 @@
+//! The cost of listings for writers.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use sealpost_domain::EventKind;
+use sealpost_service::{Deliveries, Manage, Managed, Register, Send, Settings};
+
+use crate::support::{Announcing, World};
+
+#[tokio::test]
+async fn a_listing_needs_one_write_transaction_for_its_admission() {
+    let world = World::new();
+    let bob = world.newcomer(None);
+    let events = vec![EventKind::EnvelopeReceived];
+    let asked = Register { url: "https://bob.example/".to_owned(), events };
+    let webhook_id = world.sealpost.register(&bob, &Ok(asked)).result.unwrap().webhook_id;
+    let to = bob.key.clone().unwrap().unwrap();
+    let message = Send { to, message: "hello".to_owned(), idempotency_key: None };
+    world.sealpost.send(&bob, Ok(message)).await.result.unwrap();
+    let writers = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&writers);
+    let store = Announcing::new(&world, move || {
+        count.fetch_add(1, Ordering::SeqCst);
+    });
+    let node = world.node_on(Arc::new(store), Settings::default());
+    let webhook_id = webhook_id.to_string();
+    let deliveries = Deliveries { webhook_id, state: None, limit: 20, cursor: None };
+    for asked in [Manage::List, Manage::Deliveries(deliveries)] {
+        let before = writers.load(Ordering::SeqCst);
+        match node.manage(&bob, &Ok(asked)).result {
+            Ok(Managed::Listed { webhooks }) => assert_eq!(webhooks.len(), 1),
+            Ok(Managed::Deliveries(page)) => assert_eq!(page.deliveries.len(), 1),
+            _ => panic!("nothing is shown"),
+        }
+        assert_eq!(writers.load(Ordering::SeqCst), before + 1);
+    }
+}
