@@ -230,7 +230,7 @@ fn a_malformed_database_url_is_not_shown() {
     for (url, advice) in [
         ("postgress://ann:hunter2@h/x", "give the database as"),
         ("\"postgres://ann:hunter2@h/x", "give the database as"),
-        ("postgres://ann:hunter2%@h/x", "percent-encoded"),
+        ("postgres://ann:hunter2%@h/x", "percent-encode"),
     ] {
         let mut from_environment = binary(&["migrate"]);
         from_environment.env("SEALPOST_DATABASE_URL", url);

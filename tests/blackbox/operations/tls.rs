@@ -265,7 +265,7 @@ fn a_file_without_certificate_authorities_is_rejected(database: &Database) {
         fs::write(&roots, text).unwrap();
         let ended = run(database.command(&["--webhook-extra-roots", roots.to_str().unwrap()]));
         assert_eq!(ended.status, Some(1));
-        let reported = "there is no certificate in it";
+        let reported = "contains no certificate";
         assert!(ended.stderr.contains(reported) && ended.stderr.lines().count() == 1, "{ended:?}");
     }
 }

@@ -38,13 +38,15 @@ pub(super) fn inactive(status: KeyStatus, field: Option<&str>) -> &'static str {
         (KeyStatus::Revoked, None) => {
             "this API key is permanently revoked; activate a new one and register its webhooks again"
         }
-        (KeyStatus::Rotating, None) => "this API key is being rotated; try again shortly",
+        (KeyStatus::Rotating, None) => {
+            "this API key is being rotated, a temporary state; try again shortly"
+        }
         (_, None) => "this API key is deactivated; ask the operator to reactivate it",
         (KeyStatus::Revoked, Some(_)) => {
             "the recipient's API key is permanently revoked; ask the recipient for a new one"
         }
         (KeyStatus::Rotating, Some(_)) => {
-            "the recipient's API key is being rotated; try again shortly"
+            "the recipient's API key is being rotated, a temporary state; try again shortly"
         }
         (_, Some(_)) => {
             "the recipient's API key is deactivated and cannot receive; ask the recipient to \
