@@ -9,7 +9,7 @@ use std::{io::Write as _, sync::Arc, time::Duration};
 use clap::{CommandFactory as _, FromArgMatches as _, builder::Resettable};
 use sealpost_domain::Timestamp;
 use sealpost_node::{Node, Settings};
-use sealpost_receiver::{Request, check, secrets};
+use sealpost_receiver::{ReceivedRequest, explain, secrets};
 use serde_json::{Value, json};
 
 use self::{
@@ -97,7 +97,7 @@ async fn log_in(caller: &mut Caller, activated: &Value) -> Result<caller::Identi
 fn check_notice(notice: &Notice, secret: &str, sent: &Value) -> Result<(), Fault> {
     let payload: Value = serde_json::from_slice(&notice.body)
         .map_err(|error| Fault::caused("the notice is not JSON", error))?;
-    let header = |name| notice.head.find(name).ok().flatten().unwrap_or_default();
+    let header = |name| notice.headers.find(name).ok().flatten().unwrap_or_default();
     say(&format!("   webhook-signature: {}", header("webhook-signature")))?;
     say(&caller::indented(&payload))?;
     let key = secrets(secret, "the demo")?;
@@ -106,7 +106,11 @@ fn check_notice(notice: &Notice, secret: &str, sent: &Value) -> Result<(), Fault
         .parse()
         .map_err(|error| Fault::caused("webhook-timestamp is no number", error))?;
     let received_at = Timestamp::from_millis(seconds.saturating_mul(1000));
-    let report = check(Request { head: &notice.head, body: &notice.body }, &key, received_at);
+    let report = explain(
+        ReceivedRequest { headers: &notice.headers, body: &notice.body },
+        &key,
+        received_at,
+    );
     if let Some(detail) = report.detail {
         return Err(Fault::new(format!("the notice's signature does not hold: {detail}")));
     }

@@ -1,15 +1,15 @@
-//! Errors of a receiver.
+//! Errors of a receiver's configuration and start.
 
 use std::{io, net::SocketAddr};
 
 use sealpost_webhooks::NoVerifyingKey;
 
-/// Why a receiver cannot start, or why a key cannot be used.
+/// A receiver cannot start, or a key cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReceiverError {
-    /// The address cannot be bound.
-    #[error("{address} cannot be listened on; is it taken?")]
+    /// The operating system rejects the address, for example because another process uses it.
+    #[error("cannot listen on {address}: free the address or choose another one")]
     Bind {
         /// The address.
         address: SocketAddr,
@@ -17,24 +17,26 @@ pub enum ReceiverError {
         #[source]
         source: io::Error,
     },
-    /// The application's URL is the address of this receiver.
-    #[error("the application's URL names the address that this receiver listens on")]
+    /// The URL of the application is the address of the listener. Each request would be forwarded forever.
+    #[error("the listener would forward to itself: choose another port for the application")]
     ForwardsToItself,
-    /// A document holds no usable public key.
+    /// A document has no public key for `v1a` signatures.
     #[error("{name} is {fault}")]
     PublicKeys {
         /// The name of the document.
         name: String,
-        /// The reason.
+        /// The fault of the document.
         fault: NoVerifyingKey,
     },
-    /// A text is no webhook secret.
-    #[error("{name} is no webhook secret: one is whsec_ and the padded base64 of 24 to 64 bytes")]
+    /// A text is not the secret of a webhook.
+    #[error(
+        "{name} is not a webhook secret: expected whsec_ and the padded base64 of 24 to 64 bytes"
+    )]
     Secret {
-        /// The name of the secret, never the secret itself.
+        /// The name of the secret. Never the secret itself.
         name: String,
     },
     /// The HTTP server cannot start.
-    #[error("notices cannot be received")]
+    #[error("the HTTP server of the listener cannot start")]
     Serve(#[source] io::Error),
 }

@@ -1,4 +1,4 @@
-//! What a receiver verifies with. Secrets are never shown.
+//! The keys of a receiver. Secrets are never printed.
 
 use sealpost_domain::Timestamp;
 use sealpost_wallet::WebhookSecret;
@@ -8,20 +8,20 @@ use sealpost_webhooks::{
 
 use crate::error::ReceiverError;
 
-/// One thing to verify with.
-pub enum Key {
+/// A key that verifies signatures.
+pub enum ReceiverKey {
     /// A public key of the service, for `v1a` signatures.
     Public(VerifyingKey),
     /// A secret of the webhook, for `v1` signatures.
     Secret {
-        /// The secret itself.
+        /// The secret.
         secret: WebhookSecret,
-        /// Where it is from, such as `secret 1 of FILE`.
+        /// The name of the secret in reports, such as `secret 1 of FILE`.
         name: String,
     },
 }
 
-impl Key {
+impl ReceiverKey {
     pub(crate) fn verify(
         &self,
         headers: &SignedHeaders<'_>,
@@ -34,7 +34,13 @@ impl Key {
         }
     }
 
-    /// What it may be called in front of others.
+    /// Whether a signature of the list matches, at any time.
+    pub(crate) fn matches(&self, headers: &SignedHeaders<'_>, body: &[u8]) -> bool {
+        let signed_at = headers.timestamp.parse::<i64>().unwrap_or_default().saturating_mul(1000);
+        self.verify(headers, body, Timestamp::from_millis(signed_at)).is_ok()
+    }
+
+    /// The name of the key in reports.
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Public(key) => format!("public key {key}"),
@@ -42,7 +48,7 @@ impl Key {
         }
     }
 
-    /// The version of the entries that it verifies.
+    /// The version of the signatures that the key verifies.
     pub(crate) fn version(&self) -> &'static str {
         match self {
             Self::Public(_) => "v1a",
@@ -51,21 +57,23 @@ impl Key {
     }
 }
 
-/// Reads the public keys of a DID document, such as `/.well-known/did.json`. Errors name the document as `source`.
-pub fn public_keys(document: &[u8], source: &str) -> Result<Vec<Key>, ReceiverError> {
+/// Reads the Ed25519 public keys of a DID document, such as `/.well-known/did.json` of a service. Ignores other keys.
+/// Errors name the document as `source`.
+pub fn public_keys(document: &[u8], source: &str) -> Result<Vec<ReceiverKey>, ReceiverError> {
     let found = verifying_keys(document)
         .map_err(|fault| ReceiverError::PublicKeys { name: source.to_owned(), fault })?;
-    Ok(found.into_iter().map(Key::Public).collect())
+    Ok(found.into_iter().map(ReceiverKey::Public).collect())
 }
 
-/// Reads `whsec_` secrets that are separated by white space or commas. Each is named by its number and `source`.
-pub fn secrets(text: &str, source: &str) -> Result<Vec<Key>, ReceiverError> {
+/// Reads `whsec_` secrets, separated by white space or commas. Reports and errors name a secret by its number and
+/// `source`, such as `secret 1 of FILE`.
+pub fn secrets(text: &str, source: &str) -> Result<Vec<ReceiverKey>, ReceiverError> {
     let texts = text.split([',', '\n', '\r', ' ', '\t']).filter(|text| !text.is_empty());
     let key = |(index, text): (usize, &str)| {
         let name = format!("secret {} of {source}", index.saturating_add(1));
         match WebhookSecret::parse(text) {
-            Ok(secret) => Ok(Key::Secret { secret, name }),
-            Err(_no_secret) => Err(ReceiverError::Secret { name }),
+            Ok(secret) => Ok(ReceiverKey::Secret { secret, name }),
+            Err(_invalid) => Err(ReceiverError::Secret { name }),
         }
     };
     texts.enumerate().map(key).collect()

@@ -84,7 +84,7 @@ fn an_unverified_request_is_rejected_and_not_forwarded() {
     for request in refused {
         let response = request.post(&listener.url);
         assert_eq!(response.status, 401, "{request:?}");
-        assert!(response.body.starts_with(b"sealpost listen: "));
+        assert!(response.body.starts_with(b"sealpost receiver: "));
         let printed = listener.next();
         assert_eq!((&printed["answered"], &printed["notice"]), (&401.into(), &Value::Null));
     }
@@ -194,7 +194,7 @@ fn invalid_settings_are_rejected() {
     let listen = format!("--listen={taken}");
     for (arguments, secret, words) in [
         (vec!["--listen=127.0.0.1:0"], "", "nothing to verify with"),
-        (vec!["--listen=127.0.0.1:0"], "whsec_short", "is no webhook secret"),
+        (vec!["--listen=127.0.0.1:0"], "whsec_short", "is not a webhook secret"),
         (vec!["--listen=0.0.0.0:0"], SECRET, "loopback"),
         (vec!["--listen=127.0.0.1:0", "--forward-to=https://a.example/"], SECRET, "http URL"),
         (vec![&listen, "--forward-to", &circle], SECRET, "the address that this listens on"),

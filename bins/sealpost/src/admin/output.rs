@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use sealpost_receiver::visible;
+use sealpost_receiver::escape_control;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -49,7 +49,7 @@ fn lines(value: &Value) -> String {
 pub(super) fn plain(value: &Value) -> String {
     match value {
         Value::Null => "-".to_owned(),
-        Value::String(text) => visible(text),
+        Value::String(text) => escape_control(text),
         other => other.to_string(),
     }
 }

@@ -8,7 +8,8 @@ use std::{
 
 use sealpost_node::SystemClock;
 use sealpost_receiver::{
-    Handled, Head, KeySource, Listener, Listening, Observer, Options, secrets,
+    HandledRequest, HeaderList, KeySource, Listener, ListenerOptions, RequestObserver,
+    RunningListener, secrets,
 };
 use tokio::sync::mpsc;
 
@@ -20,12 +21,12 @@ pub(super) struct Receiver {
     notices: mpsc::UnboundedReceiver<Notice>,
     /// The secret to verify with, once there is one.
     secret: Arc<Mutex<String>>,
-    _listening: Listening,
+    _listening: RunningListener,
 }
 
 /// One notice as it came.
 pub(super) struct Notice {
-    pub(super) head: Head,
+    pub(super) headers: HeaderList,
     pub(super) body: Vec<u8>,
 }
 
@@ -33,18 +34,17 @@ impl Receiver {
     /// Listens on a free loopback port.
     pub(super) fn start() -> Result<Self, Fault> {
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let options = Options { listen, forward_to: None, forward_timeout: Duration::ZERO };
-        let listener = Listener::bind(options)?;
+        let listener = Listener::bind(ListenerOptions::new(listen))?;
         let url = format!("http://{}/", listener.address());
         let secret = Arc::<Mutex<String>>::default();
         let known = Arc::clone(&secret);
         let keys: KeySource = Arc::new(move || {
             let text = known.lock().unwrap_or_else(PoisonError::into_inner);
-            secrets(&text, "the demo").map_err(|error| error.to_string())
+            secrets(&text, "the demo").map_err(Into::into)
         });
         let (inbox, notices) = mpsc::unbounded_channel();
-        let observer: Observer = Arc::new(move |handled: &Handled<'_>| {
-            let notice = Notice { head: handled.head.clone(), body: handled.body.to_owned() };
+        let observer: RequestObserver = Arc::new(move |handled: &HandledRequest<'_>| {
+            let notice = Notice { headers: handled.headers.clone(), body: handled.body.to_owned() };
             // The demo may be over already.
             inbox.send(notice).ok();
         });

@@ -1,7 +1,7 @@
 //! Where the keys of a receiver come from: files, flags, and the environment.
 
 use sealpost_node::secret_file;
-use sealpost_receiver::{Key, ReceiverError, public_keys, secrets};
+use sealpost_receiver::{ReceiverError, ReceiverKey, public_keys, secrets};
 use zeroize::Zeroizing;
 
 use super::bounded;
@@ -9,9 +9,10 @@ use crate::{cli::KeyArgs, fault::Fault};
 
 /// Everything that was given. Wrong usage where something cannot be read or is no key, or where there is none; an
 /// empty secret file is a place for one.
-pub(super) fn read(args: &KeyArgs) -> Result<Vec<Key>, Fault> {
+pub(super) fn read(args: &KeyArgs) -> Result<Vec<ReceiverKey>, Fault> {
     let usage = |error: ReceiverError| Fault::usage(error);
-    let mut keys: Vec<Key> = args.public_keys.iter().copied().map(Key::Public).collect();
+    let mut keys: Vec<ReceiverKey> =
+        args.public_keys.iter().copied().map(ReceiverKey::Public).collect();
     for file in &args.did_documents {
         let document = bounded::read("the DID document", file, KEY_FILE_BYTES_MAX)?;
         keys.extend(public_keys(&document, &file.display().to_string()).map_err(usage)?);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sealpost_node::SystemClock;
-use sealpost_receiver::{KeySource, Listener, Observer, Options, ReceiverError};
+use sealpost_receiver::{KeySource, Listener, ListenerOptions, ReceiverError, RequestObserver};
 use tokio::sync::Notify;
 
 use super::{
@@ -21,13 +21,13 @@ pub(crate) fn run(args: ListenArgs) -> Result<(), Fault> {
         let ListenArgs { forward_to, forward_timeout, listen, keys, json } = args;
         let style = Style::new(json);
         let shown = forward_to.as_ref().map(ToString::to_string);
-        let listener = Listener::bind(Options { listen, forward_to, forward_timeout })?;
+        let listener = Listener::bind(ListenerOptions { listen, forward_to, forward_timeout })?;
         greet(style, &format!("http://{}/", listener.address()), shown.as_deref())
             .map_err(|error| Fault::caused("standard output is closed", error))?;
         let unread = Arc::new(Notify::new());
         // Read anew for each, so that a secret may be put there or rotated while this runs.
         let keys: KeySource =
-            Arc::new(move || keys::read(&keys).map_err(|fault| fault.to_string()));
+            Arc::new(move || keys::read(&keys).map_err(|fault| fault.to_string().into()));
         let listening = listener.start(keys, Arc::new(SystemClock), printer(style, &unread))?;
         let ended = tokio::select! {
             () = signals.next() => Ok(()),
@@ -41,7 +41,7 @@ pub(crate) fn run(args: ListenArgs) -> Result<(), Fault> {
 }
 
 /// Prints each request, and notifies `unread` when nobody reads what is printed.
-fn printer(style: Style, unread: &Arc<Notify>) -> Observer {
+fn printer(style: Style, unread: &Arc<Notify>) -> RequestObserver {
     let unread = Arc::clone(unread);
     Arc::new(move |handled| {
         if show(style, handled).is_err() {

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal as _, Write as _};
 
 use sealpost_domain::Timestamp;
-use sealpost_receiver::{Forwarded, Handled, Report, visible};
+use sealpost_receiver::{ForwardedResponse, HandledRequest, VerificationReport, escape_control};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ pub(super) enum Style {
 }
 
 /// A request that was dealt with, as it is printed.
-struct Dealt<'a>(&'a Handled<'a>);
+struct Dealt<'a>(&'a HandledRequest<'a>);
 
 impl Style {
     /// Colours only where a person looks.
@@ -47,7 +47,7 @@ pub(super) fn greet(style: Style, url: &str, forward_to: Option<&str>) -> io::Re
 }
 
 /// Prints a request.
-pub(super) fn show(style: Style, handled: &Handled<'_>) -> io::Result<()> {
+pub(super) fn show(style: Style, handled: &HandledRequest<'_>) -> io::Result<()> {
     let dealt = Dealt(handled);
     match style {
         Style::Coloured => say(&dealt.text(["\x1b[32m", "\x1b[31m", "\x1b[2m", "\x1b[0m"])),
@@ -61,9 +61,9 @@ struct Line<'a> {
     at: Timestamp,
     answered: u16,
     forwarded_ms: Option<u128>,
-    forward_fault: Option<&'static str>,
+    forward_fault: Option<String>,
     #[serde(flatten)]
-    report: &'a Report,
+    report: &'a VerificationReport,
     /// The payload of a notice that is to be believed.
     notice: Option<Value>,
 }
@@ -74,7 +74,11 @@ impl Dealt<'_> {
             at: self.0.at,
             answered: self.0.status,
             forwarded_ms: self.0.forwarded.map(|forwarded| forwarded.took.as_millis()),
-            forward_fault: self.0.forwarded.and_then(|forwarded| forwarded.fault),
+            forward_fault: self
+                .0
+                .forwarded
+                .and_then(|forwarded| forwarded.fault)
+                .map(|fault| fault.to_string()),
             report: self.0.report,
             notice: self.payload(),
         };
@@ -87,7 +91,8 @@ impl Dealt<'_> {
         let headline = format!("{mark} {} {} {}", self.0.at, self.0.status, self.headline());
         let (words, payload) = (words(self.0.report), self.pretty_payload());
         let details = words.lines().chain(payload.lines());
-        let details = details.map(|line| format!("    {}\n", visible(line))).collect::<Vec<_>>();
+        let details =
+            details.map(|line| format!("    {}\n", escape_control(line))).collect::<Vec<_>>();
         format!("{colour}{headline}{end}\n{dim}{}{end}", details.concat())
     }
 
@@ -95,15 +100,15 @@ impl Dealt<'_> {
         let fate = match self.0.forwarded {
             None if self.0.report.valid => String::new(),
             None => ", refused".to_owned(),
-            Some(Forwarded { fault: Some(fault), .. }) => format!(", {fault}"),
+            Some(ForwardedResponse { fault: Some(fault), .. }) => format!(", {fault}"),
             Some(forwarded) => format!(", forwarded in {} ms", forwarded.took.as_millis()),
         };
         let Some(payload) = self.payload() else {
             let why = self.0.report.detail.as_deref().unwrap_or("a body that is no JSON");
-            return format!("{}{fate}", visible(why));
+            return format!("{}{fate}", escape_control(why));
         };
         let field = |name: &str| {
-            payload.get(name).and_then(Value::as_str).map_or_else(|| "-".to_owned(), visible)
+            payload.get(name).and_then(Value::as_str).map_or_else(|| "-".to_owned(), escape_control)
         };
         format!("{} {} from {}{fate}", field("event"), field("envelope_id"), field("sender"))
     }
@@ -127,17 +132,19 @@ fn say(text: &str) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use sealpost_receiver::{Head, Request, check};
+    use sealpost_receiver::{HeaderList, ReceivedRequest, explain};
 
     use super::*;
 
     #[test]
     fn a_refusal_is_red_only_where_colours_are_wanted() {
-        let request = Request { head: &Head::default(), body: b"{\"event\":\"x\"}" };
+        let request =
+            ReceivedRequest { headers: &HeaderList::default(), body: b"{\"event\":\"x\"}" };
         let at = Timestamp::from_millis(1_767_225_600_000);
-        let report = check(request, &[], at);
-        let Request { head, body } = request;
-        let handled = Handled { at, head, body, report: &report, forwarded: None, status: 400 };
+        let report = explain(request, &[], at);
+        let ReceivedRequest { headers, body } = request;
+        let handled =
+            HandledRequest { at, headers, body, report: &report, forwarded: None, status: 400 };
         let dealt = Dealt(&handled);
         let headline =
             "✗ 2026-01-01T00:00:00.000Z 400 the header webhook-signature is missing, refused";

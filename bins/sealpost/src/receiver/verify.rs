@@ -5,7 +5,7 @@ use std::io::Write as _;
 
 use sealpost_domain::{Clock as _, Timestamp};
 use sealpost_node::SystemClock;
-use sealpost_receiver::{Head, Report, Request, check, visible};
+use sealpost_receiver::{HeaderList, ReceivedRequest, VerificationReport, escape_control, explain};
 
 use super::{bounded, keys};
 use crate::{cli::VerifyArgs, fault::Fault};
@@ -16,21 +16,22 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), Fault> {
     if keys.is_empty() {
         return Err(Fault::usage("the secret file is empty: put the whsec_ secret there"));
     }
-    let head = Head::parse(&bounded::read("the header file", &args.headers, HEADERS_BYTES_MAX)?);
+    let headers =
+        HeaderList::parse(&bounded::read("the header file", &args.headers, HEADERS_BYTES_MAX)?);
     let body = bounded::read("the body file", &args.body, BODY_BYTES_MAX)?;
     let now = args.at.map_or_else(
         || SystemClock.now(),
         |seconds| Timestamp::from_millis(seconds.saturating_mul(1000)),
     );
-    let report = check(Request { head: &head, body: &body }, &keys, now);
+    let report = explain(ReceivedRequest { headers: &headers, body: &body }, &keys, now);
     print(&report, args.json)?;
     match &report.detail {
         None => Ok(()),
-        Some(detail) => Err(Fault::new(format!("not to be believed: {}", visible(detail)))),
+        Some(detail) => Err(Fault::new(format!("not to be believed: {}", escape_control(detail)))),
     }
 }
 
-fn print(report: &Report, json: bool) -> Result<(), Fault> {
+fn print(report: &VerificationReport, json: bool) -> Result<(), Fault> {
     let text = if json {
         serde_json::to_string(report)
             .map(|object| format!("{object}\n"))
@@ -45,7 +46,7 @@ fn print(report: &Report, json: bool) -> Result<(), Fault> {
 }
 
 /// What was seen, one thing a line.
-pub(super) fn words(report: &Report) -> String {
+pub(super) fn words(report: &VerificationReport) -> String {
     let mut lines = Vec::new();
     if let (Some(id), Some(timestamp)) = (&report.webhook_id, &report.webhook_timestamp) {
         let age = report.age_s.map(|age_s| match age_s {
@@ -66,7 +67,7 @@ pub(super) fn words(report: &Report) -> String {
     let verdict = report.detail.as_deref().unwrap_or("to be believed");
     lines.push(("verdict", verdict.to_owned()));
     lines.extend(report.hints.iter().map(|hint| ("hint", hint.clone())));
-    let line = |(name, value): (&str, String)| format!("{name:<18} {}\n", visible(&value));
+    let line = |(name, value): (&str, String)| format!("{name:<18} {}\n", escape_control(&value));
     lines.into_iter().map(line).collect::<Vec<_>>().concat()
 }
 

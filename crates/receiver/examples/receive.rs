@@ -1,0 +1,85 @@
+//! A receiver inside your own actix-web server: verifies each request and prints each event once.
+//!
+//! ```sh
+//! export SEALPOST_WEBHOOK_SECRET=whsec_…
+//! cargo run -p sealpost-receiver --example receive -- 127.0.0.1:3000
+//! ```
+//!
+//! The secret is shown when a webhook is registered. While the secret is rotated, give both secrets, separated by a
+//! comma. Register the webhook `http://127.0.0.1:3000/hook` with a service on this machine that runs with `--dev`.
+
+use std::{
+    collections::HashSet,
+    error::Error,
+    io::{self, Write as _},
+    sync::{Mutex, PoisonError},
+};
+
+use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
+use sealpost_receiver::{
+    Clock as _, HeaderList, ReceivedRequest, ReceiverKey, SystemClock, VerificationFault, secrets,
+    verify,
+};
+
+/// The state of the receiver. A real receiver stores the ids in its database.
+struct Receiver {
+    keys: Vec<ReceiverKey>,
+    seen: Mutex<HashSet<String>>,
+}
+
+/// Responds with 204 to a valid request. The service tries other requests again later.
+async fn receive(
+    receiver: web::Data<Receiver>,
+    request: HttpRequest,
+    body: web::Bytes,
+) -> HttpResponse {
+    let headers = header_list(&request);
+    // The body as it was received: JSON that was written again has other bytes.
+    let to_verify = ReceivedRequest { headers: &headers, body: &body };
+    match verify(to_verify, &receiver.keys, SystemClock.now()) {
+        Ok(()) => match receiver.process(&headers, &body) {
+            Ok(()) => HttpResponse::NoContent().finish(),
+            Err(error) => HttpResponse::InternalServerError().body(error.to_string()),
+        },
+        Err(fault @ (VerificationFault::NoMatch { .. } | VerificationFault::Stale { .. })) => {
+            HttpResponse::Unauthorized().body(fault.to_string())
+        }
+        Err(fault) => HttpResponse::BadRequest().body(fault.to_string()),
+    }
+}
+
+impl Receiver {
+    /// Processes an event once: the service may send an event again, with the same `webhook-id`.
+    fn process(&self, headers: &HeaderList, body: &[u8]) -> io::Result<()> {
+        let id = headers.find("webhook-id").ok().flatten().unwrap_or_default();
+        let is_new = self.seen.lock().unwrap_or_else(PoisonError::into_inner).insert(id.to_owned());
+        if is_new {
+            writeln!(io::stdout(), "{id} {}", String::from_utf8_lossy(body))?;
+        }
+        Ok(())
+    }
+}
+
+fn header_list(request: &HttpRequest) -> HeaderList {
+    let pairs = request.headers().iter();
+    pairs.filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?))).collect()
+}
+
+#[actix_web::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let address = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:3000".to_owned());
+    let keys = secrets(&secret_text()?, VARIABLE)?;
+    let receiver = web::Data::new(Receiver { keys, seen: Mutex::default() });
+    let app = move || {
+        let hook = web::resource("/hook").route(web::post().to(receive));
+        App::new().app_data(receiver.clone()).service(hook)
+    };
+    Ok(HttpServer::new(app).bind(address)?.run().await?)
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is a program with its own settings")]
+fn secret_text() -> Result<String, String> {
+    std::env::var(VARIABLE).map_err(|error| format!("set {VARIABLE} to the whsec_ secret: {error}"))
+}
+
+const VARIABLE: &str = "SEALPOST_WEBHOOK_SECRET";

@@ -1,0 +1,20 @@
+//! Text of a request, safe for terminals and logs.
+
+/// Escapes control characters and marks of text direction, which could deceive the reader of a terminal. `\u{1b}`
+/// becomes the six characters `\u{1b}`.
+pub fn escape_control(text: &str) -> String {
+    text.chars().flat_map(escape_symbol).collect()
+}
+
+fn escape_symbol(symbol: char) -> Vec<char> {
+    if symbol.is_control() || is_direction_mark(symbol) {
+        symbol.escape_unicode().collect()
+    } else {
+        vec![symbol]
+    }
+}
+
+/// Whether a character changes the direction of text.
+fn is_direction_mark(symbol: char) -> bool {
+    matches!(symbol, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}

@@ -1,0 +1,9 @@
+//! The HTTP server of a receiver: verifies requests, reports them, and forwards the valid ones to an application.
+
+mod forwarding;
+mod handler;
+mod listener;
+
+pub use forwarding::{ForwardFault, ForwardedResponse};
+pub use handler::{HandledRequest, KeySource, KeySourceError, RequestObserver};
+pub use listener::{Listener, ListenerOptions, RunningListener};

@@ -1,0 +1,140 @@
+//! Forwarding of a valid request to the application, and its response.
+
+use std::time::{Duration, Instant};
+
+use actix_web::{
+    http::{
+        StatusCode, Uri,
+        header::{self, HeaderMap, HeaderName, HeaderValue},
+    },
+    web::{Bytes, BytesMut},
+};
+use awc::{Client, ClientResponse, error::SendRequestError};
+use futures_util::StreamExt as _;
+use tokio::time::timeout;
+
+/// The HTTP client for the application.
+pub(super) struct Forwarder {
+    client: Client,
+    url: Uri,
+    time_limit: Duration,
+}
+
+/// The response of the application, or 502 or 504 in its place.
+#[derive(Debug)]
+pub struct ForwardedResponse {
+    /// The status of the response.
+    pub status: StatusCode,
+    /// The headers for the sender: `Content-Type` and `Retry-After`.
+    pub(super) headers: Vec<(HeaderName, HeaderValue)>,
+    pub(super) body: Bytes,
+    /// The fault, if the application did not respond.
+    pub fault: Option<ForwardFault>,
+    /// The time from the request to the end of the response.
+    pub took: Duration,
+}
+
+/// The application did not respond.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ForwardFault {
+    /// The response is not HTTP. The sender gets 502.
+    #[error("the response of the application is not HTTP")]
+    Protocol,
+    /// The application did not respond within the time limit. The sender gets 504.
+    #[error("the application did not respond in time")]
+    Timeout,
+    /// The connection to the application failed. The sender gets 502.
+    #[error("the connection to the application failed; is the application up?")]
+    Unreachable,
+}
+
+impl Forwarder {
+    pub(super) fn new(url: Uri, time_limit: Duration) -> Self {
+        let client =
+            Client::builder().disable_redirects().disable_timeout().no_default_headers().finish();
+        Self { client, url, time_limit }
+    }
+
+    /// Sends the same bytes and headers, except the headers of a connection (RFC 9110, section 7.6.1).
+    pub(super) async fn forward(&self, headers: &HeaderMap, body: Bytes) -> ForwardedResponse {
+        let began = Instant::now();
+        let mut request = self.client.post(self.url.clone());
+        for (name, value) in headers.iter().filter(|(name, _)| !is_of_connection(name)) {
+            request.headers_mut().append(name.clone(), value.clone());
+        }
+        let response = timeout(self.time_limit, async {
+            match request.send_body(body).await {
+                Ok(response) => Ok(read(response).await),
+                Err(error) => Err(ForwardFault::from(&error)),
+            }
+        });
+        let mut forwarded = match response.await {
+            Ok(Ok(response)) => response,
+            Ok(Err(fault)) => ForwardedResponse::failed(fault),
+            Err(_elapsed) => ForwardedResponse::failed(ForwardFault::Timeout),
+        };
+        forwarded.took = began.elapsed();
+        forwarded
+    }
+}
+
+impl ForwardedResponse {
+    fn failed(fault: ForwardFault) -> Self {
+        let status = match fault {
+            ForwardFault::Protocol | ForwardFault::Unreachable => StatusCode::BAD_GATEWAY,
+            ForwardFault::Timeout => StatusCode::GATEWAY_TIMEOUT,
+        };
+        let body = Bytes::from(format!("sealpost receiver: {fault}\n"));
+        Self { status, headers: Vec::new(), body, fault: Some(fault), took: Duration::ZERO }
+    }
+}
+
+impl From<&SendRequestError> for ForwardFault {
+    fn from(error: &SendRequestError) -> Self {
+        match error {
+            SendRequestError::Timeout => Self::Timeout,
+            SendRequestError::Connect(_) => Self::Unreachable,
+            _ => Self::Protocol,
+        }
+    }
+}
+
+/// Reads at most 16 KiB of the body, like the service.
+async fn read<S>(mut response: ClientResponse<S>) -> ForwardedResponse
+where
+    S: futures_util::Stream<Item = Result<Bytes, awc::error::PayloadError>> + Unpin,
+{
+    let headers = [header::CONTENT_TYPE, header::RETRY_AFTER]
+        .into_iter()
+        .filter_map(|name| response.headers().get(&name).cloned().map(|value| (name, value)))
+        .collect();
+    let mut body = BytesMut::new();
+    while let Some(Ok(chunk)) = response.next().await {
+        let room = RESPONSE_BYTES_MAX.saturating_sub(body.len());
+        body.extend_from_slice(chunk.get(..room).unwrap_or(&chunk));
+        if body.len() >= RESPONSE_BYTES_MAX {
+            break;
+        }
+    }
+    let status = response.status();
+    ForwardedResponse { status, headers, body: body.freeze(), fault: None, took: Duration::ZERO }
+}
+
+/// Whether a header describes one connection and is not forwarded.
+fn is_of_connection(name: &HeaderName) -> bool {
+    [
+        header::CONNECTION,
+        header::CONTENT_LENGTH,
+        header::EXPECT,
+        header::HOST,
+        header::PROXY_AUTHORIZATION,
+        header::TE,
+        header::TRAILER,
+        header::TRANSFER_ENCODING,
+        header::UPGRADE,
+    ]
+    .contains(name)
+        || name.as_str() == "keep-alive"
+}
+
+const RESPONSE_BYTES_MAX: usize = 16_384;

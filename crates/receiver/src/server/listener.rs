@@ -1,0 +1,134 @@
+//! The listener: address, options, start and stop.
+
+use std::{
+    net::{SocketAddr, TcpListener},
+    rc::Rc,
+    sync::Arc,
+    time::Duration,
+};
+
+use actix_web::{App, HttpRequest, HttpResponse, HttpServer, dev::ServerHandle, http::Uri, web};
+use sealpost_domain::Clock;
+
+use super::{
+    forwarding::Forwarder,
+    handler::{BODY_TIMEOUT, Handler, KeySource, RequestObserver},
+};
+use crate::error::ReceiverError;
+
+/// The options of a listener.
+#[derive(Debug, Clone)]
+pub struct ListenerOptions {
+    /// The address to listen on. Port 0 selects a free port.
+    pub listen: SocketAddr,
+    /// The `http` URL of the application that gets each valid request. Without it the response is 204.
+    pub forward_to: Option<Uri>,
+    /// The time limit of the application. Its default, 14 s, is below the service's limit of 15 s.
+    pub forward_timeout: Duration,
+}
+
+/// A bound socket that accepts no requests yet.
+#[derive(Debug)]
+pub struct Listener {
+    socket: TcpListener,
+    address: SocketAddr,
+    options: ListenerOptions,
+}
+
+/// A listener that accepts requests until [`stop`](Self::stop).
+#[derive(Debug)]
+pub struct RunningListener(ServerHandle);
+
+impl ListenerOptions {
+    /// Returns the options of a listener that does not forward.
+    pub fn new(listen: SocketAddr) -> Self {
+        Self { listen, forward_to: None, forward_timeout: FORWARD_TIMEOUT }
+    }
+}
+
+impl Listener {
+    /// Binds the address. Fails with [`ReceiverError::ForwardsToItself`] if the application has the same address.
+    pub fn bind(options: ListenerOptions) -> Result<Self, ReceiverError> {
+        let (socket, address) = bind(options.listen)?;
+        refuse_loop(options.forward_to.as_ref(), address)?;
+        Ok(Self { socket, address, options })
+    }
+
+    /// Returns the bound address.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Accepts requests on the current actix system, with one worker and at most 256 connections.
+    ///
+    /// A body has at most 1 MiB and arrives within 10 s. The sender gets the status of the application, or 204
+    /// without forwarding. An invalid request gets 400 or 401; without keys the response is 503.
+    pub fn start(
+        self,
+        keys: KeySource,
+        clock: Arc<dyn Clock>,
+        observer: RequestObserver,
+    ) -> Result<RunningListener, ReceiverError> {
+        let Self { socket, options, .. } = self;
+        let time_limit = options.forward_timeout;
+        let app = move || {
+            let forwarder = options.forward_to.clone().map(|url| Forwarder::new(url, time_limit));
+            let handler = Rc::new(Handler {
+                keys: Arc::clone(&keys),
+                clock: Arc::clone(&clock),
+                forwarder,
+                observer: Arc::clone(&observer),
+            });
+            let post = web::post().to(move |request: HttpRequest, body: web::Payload| {
+                let handler = Rc::clone(&handler);
+                async move { handler.handle(&request, body).await }
+            });
+            App::new().default_service(web::route().to(only_post)).route("/{path:.*}", post)
+        };
+        let server = HttpServer::new(app)
+            .workers(1)
+            .max_connections(CONNECTIONS_MAX)
+            .client_request_timeout(BODY_TIMEOUT)
+            .shutdown_timeout(time_limit.as_secs().saturating_add(1).min(DRAIN_S_MAX))
+            .disable_signals()
+            .listen(socket)
+            .map_err(ReceiverError::Serve)?
+            .run();
+        let handle = server.handle();
+        actix_rt::spawn(server);
+        Ok(RunningListener(handle))
+    }
+}
+
+impl RunningListener {
+    /// Stops accepting requests and waits for the requests in flight, at most 30 s.
+    pub async fn stop(&self) {
+        self.0.stop(true).await;
+    }
+}
+
+async fn only_post() -> HttpResponse {
+    HttpResponse::MethodNotAllowed().insert_header(("Allow", "POST")).finish()
+}
+
+fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), ReceiverError> {
+    let bound = TcpListener::bind(address)
+        .and_then(|socket| socket.local_addr().map(|address| (socket, address)));
+    bound.map_err(|source| ReceiverError::Bind { address, source })
+}
+
+/// Refuses to forward to the listener's own address: each request would be forwarded forever.
+fn refuse_loop(forward_to: Option<&Uri>, own: SocketAddr) -> Result<(), ReceiverError> {
+    let Some(uri) = forward_to else { return Ok(()) };
+    let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
+    let is_here = host == "localhost" || host.parse() == Ok(own.ip());
+    if is_here && uri.port_u16().unwrap_or(80) == own.port() {
+        return Err(ReceiverError::ForwardsToItself);
+    }
+    Ok(())
+}
+
+const FORWARD_TIMEOUT: Duration = Duration::from_secs(14);
+const CONNECTIONS_MAX: usize = 256;
+/// The longest wait for requests in flight at a stop, in seconds.
+const DRAIN_S_MAX: u64 = 30;

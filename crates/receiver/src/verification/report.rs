@@ -1,0 +1,103 @@
+//! The report on a request: the result, and the facts that explain it.
+
+use sealpost_domain::Timestamp;
+use sealpost_webhooks::{SignedHeaders, signed_content};
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+
+use super::{
+    fault::VerificationFault,
+    hints::hints,
+    result::verify_headers,
+    signed_headers::{entries, signed_headers, version},
+};
+use crate::{keys::ReceiverKey, request::ReceivedRequest};
+
+/// The report on a request. As JSON it is the output of `sealpost verify --json`.
+#[derive(Debug, Default, Serialize)]
+pub struct VerificationReport {
+    /// Whether the request is verified.
+    pub valid: bool,
+    /// The fault, if the request is not verified.
+    pub fault: Option<VerificationFault>,
+    /// The fault as text.
+    pub detail: Option<String>,
+    /// Possible causes of [`VerificationFault::NoMatch`], most probable first.
+    pub hints: Vec<String>,
+    /// The header `webhook-id`.
+    pub webhook_id: Option<String>,
+    /// The header `webhook-timestamp`.
+    pub webhook_timestamp: Option<String>,
+    /// Seconds from the timestamp to the time of receipt.
+    pub age_s: Option<i64>,
+    /// The signatures of the request, at most 16.
+    pub signatures: Vec<SignatureEntry>,
+    /// The length of the body in bytes.
+    pub body_bytes: usize,
+    /// The length of `{webhook-id}.{webhook-timestamp}.{body}` in bytes.
+    pub signed_bytes: Option<usize>,
+    /// The SHA-256 of `{webhook-id}.{webhook-timestamp}.{body}` in hexadecimal.
+    pub signed_sha256: Option<String>,
+}
+
+/// A signature of a request.
+#[derive(Debug, Serialize)]
+pub struct SignatureEntry {
+    /// The version, such as `v1`.
+    pub version: String,
+    /// The name of the key that made the signature, if the receiver has the key.
+    pub made_with: Option<String>,
+}
+
+/// Verifies a request like [`verify`](crate::verify) and reports all facts for a developer. Takes longer: compares
+/// each signature with each key.
+pub fn explain(
+    request: ReceivedRequest<'_>,
+    keys: &[ReceiverKey],
+    now: Timestamp,
+) -> VerificationReport {
+    let body_bytes = request.body.len();
+    let mut report = VerificationReport { body_bytes, ..VerificationReport::default() };
+    let result = signed_headers(request.headers).and_then(|headers| {
+        report.describe(&headers, request.body, keys, now);
+        verify_headers(&headers, request.body, keys, now)
+    });
+    match result {
+        Ok(()) => report.valid = true,
+        Err(fault) => {
+            if let VerificationFault::NoMatch { .. } = fault {
+                report.hints = hints(request, keys);
+            }
+            report.detail = Some(fault.to_string());
+            report.fault = Some(fault);
+        }
+    }
+    report
+}
+
+impl VerificationReport {
+    fn describe(
+        &mut self,
+        headers: &SignedHeaders<'_>,
+        body: &[u8],
+        keys: &[ReceiverKey],
+        now: Timestamp,
+    ) {
+        let content = signed_content(headers, body);
+        let timestamp_s = headers.timestamp.parse::<i64>().ok();
+        self.webhook_id = Some(headers.id.to_owned());
+        self.webhook_timestamp = Some(headers.timestamp.to_owned());
+        self.age_s = timestamp_s.map(|timestamp_s| now.as_seconds().saturating_sub(timestamp_s));
+        self.signed_bytes = Some(content.len());
+        self.signed_sha256 = Some(hex::encode(Sha256::digest(&content)));
+        let entry = |text: &str| {
+            let single = SignedHeaders { signature: text, ..*headers };
+            let key = keys.iter().find(|key| key.matches(&single, body));
+            SignatureEntry {
+                version: version(text).to_owned(),
+                made_with: key.map(ReceiverKey::name),
+            }
+        };
+        self.signatures = entries(headers).map(entry).collect();
+    }
+}
