@@ -65,6 +65,7 @@ pub use sealpost::{
     core::Parts,
     unlock::{UnlockError, unlock},
 };
+pub use sealpost_limits::WindowReport;
 pub use send::message::{Send, Sent};
 pub use settings::Settings;
 pub use webhooks::{

@@ -1,4 +1,4 @@
-// Gives each block of code a button that copies it. Without this script the pages lack the buttons and nothing else.
+// Adds a copy button to each block of code. Pages without this script lack only these buttons.
 "use strict";
 
 for (const block of document.querySelectorAll("pre.copy")) {
@@ -12,7 +12,7 @@ for (const block of document.querySelectorAll("pre.copy")) {
       await navigator.clipboard.writeText(text);
       button.textContent = "Copied";
     } catch {
-      // Browsers lend the clipboard to secure origins alone: mark the text, so that a key press copies it.
+      // Browsers allow the clipboard only on secure origins. Select the text, so that a key press copies it.
       getSelection().selectAllChildren(block.querySelector("code"));
       button.textContent = "Selected";
     }

@@ -1,56 +1,40 @@
-//! What pages load, from the binary itself. Each has a hash of its content in its name, so that browsers keep it for
-//! good and still see a new one at once.
+//! The assets of the pages, embedded in the binary. The name of an asset contains a hash of the content, so that
+//! browsers may cache the asset permanently.
 
 use std::sync::LazyLock;
 
 use actix_web::{HttpRequest, HttpResponse, http::Method, web};
 use sealpost_api::{Problem, Stored, content_name, refuse_method};
 
-use super::stored;
+use crate::html::cached_asset;
 
-/// One file that pages load.
-pub(super) struct Asset {
-    pub(super) name: String,
-    stored: Stored,
+/// A file that pages load.
+pub(crate) struct Asset {
+    pub(crate) name: String,
+    file: Stored,
 }
 
-/// How every page looks.
-pub(super) static STYLESHEET: LazyLock<Asset> = LazyLock::new(|| {
-    Asset::new(
-        "sealpost",
-        "css",
-        "text/css; charset=utf-8",
-        include_str!("../../assets/sealpost.css"),
-    )
-});
-/// What only the dashboard has, besides.
-pub(super) static DASHBOARD: LazyLock<Asset> = LazyLock::new(|| {
-    let text = include_str!("../../assets/dashboard.css");
-    Asset::new("dashboard", "css", "text/css; charset=utf-8", text)
-});
-/// Copying of commands; pages work without it.
-pub(super) static SCRIPT: LazyLock<Asset> = LazyLock::new(|| {
-    let text = include_str!("../../assets/copy.js");
-    Asset::new("copy", "js", "text/javascript; charset=utf-8", text)
-});
-/// The picture in a browser's tab.
-pub(super) static ICON: LazyLock<Asset> = LazyLock::new(|| {
-    Asset::new("icon", "svg", "image/svg+xml", include_str!("../../assets/icon.svg"))
-});
+/// The stylesheet of all pages.
+pub(crate) static STYLESHEET: LazyLock<Asset> =
+    LazyLock::new(|| Asset::new("sealpost", "css", CSS, include_str!("../assets/sealpost.css")));
+/// The second stylesheet of the dashboard.
+pub(crate) static DASHBOARD: LazyLock<Asset> =
+    LazyLock::new(|| Asset::new("dashboard", "css", CSS, include_str!("../assets/dashboard.css")));
+/// The script that adds copy buttons. Pages work without it.
+pub(crate) static SCRIPT: LazyLock<Asset> =
+    LazyLock::new(|| Asset::new("copy", "js", JAVASCRIPT, include_str!("../assets/copy.js")));
+/// The icon of the browser tab.
+pub(crate) static ICON: LazyLock<Asset> =
+    LazyLock::new(|| Asset::new("icon", "svg", SVG, include_str!("../assets/icon.svg")));
 
 impl Asset {
-    fn new(stem: &str, extension: &str, kind: &'static str, text: &'static str) -> Self {
-        let name = format!("{stem}.{}.{extension}", content_name(text.as_bytes()));
-        Self { name, stored: stored::asset(kind, text) }
+    fn new(stem: &str, extension: &str, content_type: &'static str, content: &'static str) -> Self {
+        let name = format!("{stem}.{}.{extension}", content_name(content.as_bytes()));
+        Self { name, file: cached_asset(content_type, content) }
     }
 }
 
-/// Where the dashboard's stylesheet is.
-pub(crate) fn dashboard() -> &'static str {
-    &DASHBOARD.name
-}
-
-/// Every asset.
+/// Mounts the assets.
 pub(crate) fn routes(config: &mut web::ServiceConfig) {
     let asset = web::resource("/assets/{name}").route(web::get().to(asset));
     config.service(asset.default_service(web::to(async || refuse_method(&Method::GET))));
@@ -59,5 +43,9 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
 async fn asset(request: HttpRequest, name: web::Path<String>) -> Result<HttpResponse, Problem> {
     let all = [&STYLESHEET, &DASHBOARD, &SCRIPT, &ICON];
     let found = all.into_iter().find(|asset| asset.name == *name).ok_or(Problem::NotFound)?;
-    Ok(found.stored.answer(&request))
+    Ok(found.file.answer(&request))
 }
+
+const CSS: &str = "text/css; charset=utf-8";
+const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
+const SVG: &str = "image/svg+xml";

@@ -1,4 +1,4 @@
-//! `GET /badges/{badge_id}`: a badge for people.
+//! The page of a badge: `GET /badges/{badge_id}`.
 
 use actix_web::{
     HttpResponse,
@@ -11,64 +11,64 @@ use sealpost_domain::{AssessmentMetric, BadgeStatus};
 use sealpost_service::BadgeShown;
 
 use crate::{
-    pages::{self, Layout, Link},
+    html::{Layout, NavLink, private_page},
     state::WebState,
 };
 
-/// Every route of badges' pages.
+/// Mounts the page.
 pub(crate) fn routes(config: &mut web::ServiceConfig) {
     let badge = web::resource("/badges/{badge_id}").route(web::get().to(badge_page));
     config.service(badge.default_service(web::to(async || refuse_method(&Method::GET))));
 }
 
-/// The badge, or that there is none.
+/// Shows a badge, or 404 for an unknown one.
 async fn badge_page(
     app: web::Data<WebState>,
     id: web::Path<String>,
 ) -> Result<HttpResponse, Problem> {
     let found = app.api.sealpost.show_badge(&id).await?;
-    let around = |title| Layout { place: app.docs.place(), title, nav: &NAV, here: "" };
+    let layout = |title| Layout { site: &app.site, title, nav: &NAV, current: "" };
     Ok(match &found {
         Some(badge) => {
-            let page = Page::of(badge);
-            pages::private(StatusCode::OK, around("Badge").around(&page))
+            let page = BadgePage::new(badge);
+            private_page(StatusCode::OK, layout("Badge").render(&page))
         }
-        None => pages::private(StatusCode::NOT_FOUND, around("No such badge").around(&NoBadge)),
+        None => private_page(StatusCode::NOT_FOUND, layout("No such badge").render(&BadgeNotFound)),
     })
 }
 
 #[derive(Template)]
 #[template(path = "badge.html")]
-struct Page<'a> {
+struct BadgePage<'a> {
     badge: &'a BadgeShown,
-    /// Names the look in the stylesheet.
+    /// The status as a class of the stylesheet.
     status: &'static str,
     verdict: &'static str,
-    metrics: Vec<Row>,
+    metrics: Vec<MetricRow>,
 }
 
 #[derive(Template)]
-#[template(path = "no_badge.html")]
-struct NoBadge;
+#[template(path = "badge_not_found.html")]
+struct BadgeNotFound;
 
-/// One metric beside its bound.
-struct Row {
+/// A metric of the assessment and its bound.
+struct MetricRow {
     name: &'static str,
     value: String,
     bound: String,
 }
 
-impl<'a> Page<'a> {
-    fn of(badge: &'a BadgeShown) -> Self {
+impl<'a> BadgePage<'a> {
+    fn new(badge: &'a BadgeShown) -> Self {
         let (status, verdict) = match badge.status {
             BadgeStatus::Expired => ("expired", "This badge has expired"),
             BadgeStatus::Revoked => ("revoked", "This badge was revoked"),
             BadgeStatus::Valid => ("valid", "This badge is valid"),
         };
         let row = |metric: AssessmentMetric| {
-            let (bound, must_be) = metric.threshold().parts();
-            let sign = if must_be == ">=" { "at least" } else { "at most" };
-            Row {
+            let (bound, operator) = metric.threshold().parts();
+            let sign = if operator == ">=" { "at least" } else { "at most" };
+            MetricRow {
                 name: metric.as_str(),
                 value: metric.of(&badge.metrics).to_string(),
                 bound: format!("{sign} {bound}"),
@@ -79,4 +79,4 @@ impl<'a> Page<'a> {
     }
 }
 
-const NAV: [Link; 1] = [Link { text: "Documentation", to: "/docs" }];
+const NAV: [NavLink; 1] = [NavLink { text: "Documentation", to: "/docs" }];

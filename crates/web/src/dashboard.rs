@@ -1,16 +1,12 @@
-//! The dashboard: what people see and do in a browser. Rendered on the server and complete without JavaScript; whoever
-//! is signed in acts through [`sealpost_service::Owner`], which counts against no plan.
+//! The dashboard: pages and forms for the owner of an account. Rendered on the server, complete without JavaScript.
+//! Requests act through [`sealpost_service::Owner`] and count against no plan.
 
-mod chart;
-mod cookie;
-mod form;
-mod frame;
-mod page;
+mod charts;
+mod forms;
 mod pages;
-mod refused;
+mod response;
 mod routes;
-mod same_site;
-mod show;
-mod signed_in;
+mod session;
+mod text;
 
 pub(crate) use routes::routes;

@@ -1,16 +1,13 @@
-//! Pages for people, on a foundation that all of them share: one layout, one stylesheet from the binary, headers under
-//! which nothing runs that is not ours, and answers that browsers may keep. What a page shows is its owner's affair.
+//! The common base of all pages: layout, headers and caching.
 //!
-//! A page is an askama template of its main part, which takes the place's `base_path` before each of its links.
-//! [`Layout`] puts it into the whole; [`page()`] keeps one that is the same for everybody, and [`private()`] answers
-//! with one that is not.
+//! A page is an askama template of its main part. In the template, `base` precedes each link: it is the path of the
+//! base URL. [`Layout`] renders the whole page. [`cached_page`] keeps a page that is equal for all readers;
+//! [`private_page`] is the response for every other page.
 
-pub(crate) mod assets;
-mod headers;
+mod cached;
 mod layout;
-mod stored;
+mod response;
 
-pub(crate) use assets::routes;
-pub(crate) use headers::private;
-pub(crate) use layout::{Besides, Layout, Link, Place};
-pub(crate) use stored::page;
+pub(crate) use cached::{cached_asset, cached_page};
+pub(crate) use layout::{Layout, LayoutExtras, NavLink, SiteAddress};
+pub(crate) use response::private_page;

@@ -1,9 +1,29 @@
-//! Pages of Sealpost: dashboard, documentation, badges, and the assets that pages load.
+//! The web pages of Sealpost: dashboard, documentation and badges, with their assets.
+//!
+//! [`routes`] mounts all pages in an actix-web server that also serves the API of [`sealpost_api`]:
+//! `App::new().configure(sealpost_web::routes(state))`.
+//!
+//! | folder or file | content |
+//! |---|---|
+//! | `dashboard/pages` | one file per dashboard page, with its forms |
+//! | `dashboard/session` | the signed-in user, and the cookie of the session |
+//! | `dashboard/forms` | form fields, protection against other sites, rejections |
+//! | `dashboard/response` | responses of the dashboard, with the navigation |
+//! | `dashboard/charts` | the chart of daily counts, and the usage meters |
+//! | `docs` | the API reference and the error pages |
+//! | `badge_page.rs` | the page of a badge |
+//! | `html` | layout, headers and caching of all pages |
+//! | `assets.rs` | stylesheets, script and icon |
+//!
+//! The pages work without JavaScript. They load nothing from other origins, which a Content Security Policy enforces.
 
+mod assets;
 mod badge_page;
 mod dashboard;
 mod docs;
-mod pages;
+mod html;
+mod routes;
 mod state;
 
-pub use state::{WebState, routes};
+pub use routes::routes;
+pub use state::WebState;

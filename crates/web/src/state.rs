@@ -1,35 +1,26 @@
-//! The state that the pages share, and their routes.
+//! The state shared by all pages.
 
 use actix_web::web;
 use sealpost_api::{ApiState, Throttle};
 use sealpost_domain::AccountId;
 
-use crate::{badge_page, dashboard, docs, docs::Docs, pages};
+use crate::{docs::Docs, html::SiteAddress};
 
-/// What every page can reach.
+/// The state shared by all pages: the API's state, the rate limit of the dashboard, and the rendered documentation.
 pub struct WebState {
     pub(crate) api: web::Data<ApiState>,
-    /// Of whoever is signed in, by account.
+    /// Limits page views and forms of signed-in users, by account.
     pub(crate) dashboard: Throttle<AccountId>,
     pub(crate) docs: Docs,
+    pub(crate) site: SiteAddress,
 }
 
 impl WebState {
-    /// The state of pages beside this API. An account may ask for `dashboard_per_minute` pages; 0 turns the limit off.
+    /// Creates the state of pages beside this API. An account may view `dashboard_per_minute` pages; a form counts as
+    /// four. 0 disables the limit.
     pub fn new(api: web::Data<ApiState>, dashboard_per_minute: u32) -> Self {
-        let docs = Docs::new(&api.base_url);
-        Self { api, dashboard: Throttle::new(dashboard_per_minute), docs }
-    }
-}
-
-/// Mounts badge pages, documentation, assets, and the dashboard. The server wraps them in [`sealpost_api::envelope`].
-pub fn routes(state: web::Data<WebState>) -> impl FnOnce(&mut web::ServiceConfig) {
-    move |config| {
-        config
-            .app_data(state)
-            .configure(badge_page::routes)
-            .configure(docs::routes)
-            .configure(pages::routes)
-            .configure(dashboard::routes);
+        let site = SiteAddress::new(&api.base_url);
+        let docs = Docs::new(site.clone());
+        Self { api, dashboard: Throttle::new(dashboard_per_minute), docs, site }
     }
 }

@@ -35,6 +35,10 @@ async function walk() {
   const person = await browser.newContext({ javaScriptEnabled: false, viewport: { width: 1100, height: 800 } });
   const page = await person.newPage();
   page.setDefaultTimeout(20_000);
+  const origins = new Set();
+  page.on('request', async (request) => {
+    if (request.method() === 'POST') origins.add(await request.headerValue('origin'));
+  });
   const account = await openAccount(page);
   await signIn(page, account);
   const key = await createIdentity(page);
@@ -47,6 +51,7 @@ async function walk() {
   await revoke(page, account, key);
   await endSessions(page, account);
   await checkKnownIdentity(page, JSON.parse(known));
+  assert.deepEqual([...origins], [new URL(base).origin], 'the browser names the origin of every form');
 }
 
 async function openAccount(page) {
@@ -102,7 +107,7 @@ async function createIdentity(page) {
 async function registerWebhook(page, key) {
   await page.fill('#url', 'http://10.0.0.1/hook');
   await page.click('button:has-text("Register")');
-  await has(page, '[role=alert]', 'url');
+  await has(page, '[role=alert]', 'URL');
   await page.fill('#url', receiver.url);
   await page.click('button:has-text("Register")');
   assert.match(await page.innerText('.secret'), /^whsec_/);
@@ -120,7 +125,7 @@ async function followDeliveries(page, account, key, hook) {
   await has(page, 'tbody', envelope);
   await has(page, 'tbody', '500');
   await page.click('nav.filters >> text=succeeded');
-  await has(page, 'section', 'Nothing here');
+  await has(page, 'section', 'No deliveries in this list');
   await page.click('nav.filters >> text=exhausted');
   await has(page, 'tbody', envelope);
   receiver.answers = 200;
@@ -131,10 +136,10 @@ async function followDeliveries(page, account, key, hook) {
   await send(account, key);
   await until(page, 'tr:first-child .tag.exhausted');
   receiver.answers = 200;
-  await page.click('summary:has-text("Send again what failed")');
+  await page.click('summary:has-text("Send failed deliveries again")');
   await page.selectOption('#hours', '1');
   await page.click('details[open] button:has-text("Send again")');
-  await has(page, '[role=status]', '1 notice that had failed is sent again');
+  await has(page, '[role=status]', '1 failed delivery is sent again');
   await until(page, 'tr:first-child .tag.succeeded');
   for (let number = 0; number < 14; number += 1) await send(account, key);
   await until(page, 'text=Older');
@@ -179,8 +184,8 @@ async function checkKnownIdentity(page, identity) {
   await has(page, '.problem', 'Governance blocks this key');
   await has(page, '[aria-labelledby=governance-head] tbody', 'the council decided');
   await usageIs(page, '[aria-labelledby=usage-head]', identity.usage);
-  await has(page, '.legend', '15 sent');
-  await has(page, '.legend', '2 notices delivered');
+  await has(page, '.legend', '15 messages sent');
+  await has(page, '.legend', '2 events delivered');
   const heights = (kind) => page.locator(`svg.chart rect.${kind}`).evaluateAll(
     (bars) => bars.map((bar) => Number(bar.getAttribute('height'))));
   const [sent, delivered] = [await heights('sent'), await heights('delivered')];
@@ -221,7 +226,7 @@ async function revoke(page, account, key) {
   await has(page, '[role=alert]', 'Nothing was revoked');
   await page.fill('#typed', key);
   await page.click('button.danger');
-  await has(page, '.notice', 'revoked for good');
+  await has(page, '.notice', 'permanently revoked');
   assert.equal(await page.locator('text=Revoke…').count(), 0);
   await page.goto(`${base}/dashboard`);
   await has(page, 'main', 'Revoked');

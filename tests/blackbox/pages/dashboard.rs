@@ -11,6 +11,7 @@ use crate::support::{
 on_both!(
     every_page_works_in_a_browser,
     a_cross_site_form_changes_nothing,
+    a_form_is_accepted_by_its_origin_without_sec_fetch_site,
     another_account_is_not_shown,
     page_views_use_no_plan_limits,
     page_views_and_forms_are_rate_limited_by_account,
@@ -78,6 +79,21 @@ fn a_cross_site_form_changes_nothing(database: &Database) {
     assert_eq!(client.status(&alice).ok()["status"], "active");
     assert_eq!(browser.post(&revoke, &form(&own), "same-origin").status, 303);
     client.status(&alice).refused(403, "KEY_INACTIVE");
+}
+
+/// The pages must allow the browser to send `Origin`: under `no-referrer` a browser sends `Origin: null`.
+fn a_form_is_accepted_by_its_origin_without_sec_fetch_site(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let alice = client.new_identity();
+    for (origin, status) in [(server.url.as_str(), 303), ("null", 403)] {
+        assert_eq!(sign_in(client, &alice, &[("Origin", origin)]).status, status, "{origin}");
+    }
+    let browser = Browser::sign_in(client, &alice);
+    let stranger = client.request("GET", "/dashboard/sign-in").response();
+    for response in [browser.get("/dashboard"), browser.get("/dashboard/nowhere"), stranger] {
+        assert_eq!(response.header("referrer-policy"), Some("same-origin"));
+    }
 }
 
 fn another_account_is_not_shown(database: &Database) {
@@ -200,7 +216,7 @@ fn a_rejected_form_has_the_status_of_its_fault(database: &Database) {
     for (path, form, status, why) in [
         ("/dashboard/keys", "label=&handle=", 422, "The label"),
         ("/dashboard/keys", "label=a&handle=bob", 409, "belongs to another account"),
-        (&*hooks, "url=nowhere", 400, "url"),
+        (&*hooks, "url=nowhere", 400, "URL"),
     ] {
         let response = browser.post(path, &format!("{own}&{form}"), "same-origin");
         let page = String::from_utf8(response.body).unwrap();
@@ -235,7 +251,7 @@ fn results_are_shown_only_after_a_form_and_never_through_a_link(database: &Datab
     let form = format!("form_token={}&do=recover&hours=1", browser.form_token());
     let response = browser.post(&page, &form, "same-origin");
     let reported = String::from_utf8(response.body).unwrap();
-    assert!(reported.contains("role=\"status\">No notice has failed in that time."), "{reported}");
+    assert!(reported.contains("role=\"status\">No delivery failed in that time."), "{reported}");
 }
 
 fn links_and_redirects_include_the_path_of_the_base_url(database: &Database) {

@@ -1,4 +1,7 @@
-//! What a form sends: bounded, from a page of ours, and with the token of the session that it acts for.
+//! Forms: their fields, protection against other sites, and rejections.
+
+mod rejection;
+mod same_site;
 
 use actix_web::{
     FromRequest, HttpRequest,
@@ -6,16 +9,15 @@ use actix_web::{
 };
 use futures_util::future::LocalBoxFuture;
 
-use super::{
-    page::{Page, app_of},
-    same_site,
-};
+pub(super) use rejection::Rejection;
 
-/// The fields of a form that one of our pages sent.
+use super::response::{PageResponse, web_state};
+
+/// The fields of a form from a page of this service, at most 16 KiB.
 pub(super) struct Form(Vec<(String, String)>);
 
 impl Form {
-    /// A field without the white space around it; empty where there is none.
+    /// Returns a field without surrounding white space. A missing field is empty.
     pub(super) fn text(&self, name: &str) -> &str {
         let field = self.0.iter().find(|(field, _)| field == name);
         field.map_or("", |(_, value)| value.trim())
@@ -23,25 +25,24 @@ impl Form {
 }
 
 impl FromRequest for Form {
-    type Error = Page;
-    type Future = LocalBoxFuture<'static, Result<Self, Page>>;
+    type Error = PageResponse;
+    type Future = LocalBoxFuture<'static, Result<Self, PageResponse>>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let request = request.clone();
         let fields = UrlEncoded::new(&request, payload).limit(FORM_LEN_MAX);
         Box::pin(async move {
-            let app = app_of(&request)?;
-            let place = app.docs.place();
-            if !same_site::is_ours(request.headers(), &app.api.base_url) {
-                return Err(Page::forged(place));
+            let app = web_state(&request)?;
+            let site = &app.site;
+            if !same_site::is_same_site(request.headers(), &app.api.base_url) {
+                return Err(PageResponse::foreign_form(site));
             }
             match tokio::time::timeout(app.api.body_timeout, fields).await {
                 Ok(Ok(fields)) => Ok(Self(fields)),
-                Ok(Err(_)) | Err(_) => Err(Page::unreadable(place)),
+                Ok(Err(_)) | Err(_) => Err(PageResponse::unreadable_form(site)),
             }
         })
     }
 }
 
-/// Forms are short texts.
 const FORM_LEN_MAX: usize = 16 * 1024;

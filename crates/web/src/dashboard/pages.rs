@@ -1,8 +1,8 @@
-//! One file per page or action: ask the service, show what it said.
+//! The pages of the dashboard: one file per page, with the page's forms.
 
 pub(super) mod account;
-pub(super) mod key;
-pub(super) mod new_key;
+pub(super) mod identity;
+pub(super) mod new_identity;
 pub(super) mod open_account;
 pub(super) mod overview;
 pub(super) mod revoke;
@@ -14,18 +14,23 @@ use std::fmt::Display;
 use sealpost_domain::{ApiKeyId, Handle, Label};
 use sealpost_service::Activate;
 
-use super::{form::Form, page::Page, refused::Refused, signed_in::SignedIn};
+use super::{
+    forms::{Form, Rejection},
+    response::PageResponse,
+    session::SignedInUser,
+};
 
-/// The key that a path names; what cannot be a key is one that nobody has.
-fn key_of(who: &SignedIn, text: &str) -> Result<ApiKeyId, Page> {
-    text.parse().map_err(|_malformed| Page::not_found(who.place()))
+/// Parses the key in a path. A malformed key is not found.
+fn key_of(user: &SignedInUser, text: &str) -> Result<ApiKeyId, PageResponse> {
+    text.parse().map_err(|_malformed| PageResponse::not_found(user.site()))
 }
 
-/// What to activate, or what to tell whoever filled the form in.
-fn activation_of(form: &Form) -> Result<Activate, Refused> {
-    let wrong = |field: &str, fault: &dyn Display| Refused::field(format!("The {field} {fault}."));
-    let label = Label::parse(form.text("label")).map_err(|fault| wrong("label", &fault))?;
+/// Reads label and handle from the form of a new identity.
+fn activation_of(form: &Form) -> Result<Activate, Rejection> {
+    let reject =
+        |field: &str, fault: &dyn Display| Rejection::field(format!("The {field} {fault}."));
+    let label = Label::parse(form.text("label")).map_err(|fault| reject("label", &fault))?;
     let handle = Some(form.text("handle")).filter(|text| !text.is_empty());
-    let handle = handle.map(Handle::parse).transpose().map_err(|fault| wrong("handle", &fault))?;
+    let handle = handle.map(Handle::parse).transpose().map_err(|fault| reject("handle", &fault))?;
     Ok(Activate { label, handle })
 }

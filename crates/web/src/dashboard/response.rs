@@ -1,5 +1,6 @@
-//! Answers to a browser: pages with headers that let nothing in from elsewhere, redirects, and pages that say what went
-//! wrong.
+//! Responses of the dashboard: pages, redirects and errors.
+
+mod frame;
 
 use std::{fmt, time::Duration};
 
@@ -17,127 +18,131 @@ use askama::Template;
 use sealpost_api::whole_seconds;
 use sealpost_service::Error;
 
-use super::{cookie, frame::Frame, refused::Refused};
+pub(super) use frame::Frame;
+
+use super::{forms::Rejection, session::cookie};
 use crate::{
-    pages::{self, Place},
+    html::{SiteAddress, private_page},
     state::WebState,
 };
 
-/// An answer to a browser. As an error it is one that ends a handler early.
-pub(crate) struct Page {
+/// A response to a browser. As an error it ends a handler early.
+pub(crate) struct PageResponse {
     status: StatusCode,
     body: String,
     headers: Vec<(HeaderName, String)>,
 }
 
-/// What went wrong.
 #[derive(Template)]
-#[template(path = "dashboard/fault.html")]
-struct FaultPage<'a> {
+#[template(path = "dashboard/error.html")]
+struct ErrorPage<'a> {
     base: &'a str,
     title: &'a str,
     detail: &'a str,
 }
 
-impl Page {
-    /// A page that was asked for.
-    pub(super) fn show(frame: Frame<'_>, title: &str, main: &impl Template) -> Self {
-        Self::new(StatusCode::OK, frame.around(title, main))
+impl PageResponse {
+    /// Responds with a page.
+    pub(super) fn ok(frame: Frame<'_>, title: &str, main: &impl Template) -> Self {
+        Self::new(StatusCode::OK, frame.render(title, main))
     }
 
-    /// The page again, because its form was refused.
-    pub(super) fn again(
+    /// Responds with the page of a rejected form.
+    pub(super) fn rejected(
         frame: Frame<'_>,
         title: &str,
-        refused: &Refused,
+        rejection: &Rejection,
         main: &impl Template,
     ) -> Self {
-        Self::new(refused.status, frame.around(title, main)).refusing(refused)
+        Self::new(rejection.status, frame.render(title, main)).with_headers_of(rejection)
     }
 
-    /// To another page of the dashboard, after a form was carried out.
-    pub(super) fn to(place: &Place, path: &str) -> Self {
-        let location = format!("{}{path}", place.base_path);
+    /// Redirects to another page of the dashboard with 303, after a form was processed.
+    pub(super) fn redirect(site: &SiteAddress, path: &str) -> Self {
+        let location = format!("{}{path}", site.base_path);
         Self::new(StatusCode::SEE_OTHER, String::new()).with(header::LOCATION, location)
     }
 
-    /// To where one signs in; a session that has ended is forgotten.
-    pub(super) fn to_sign_in(app: &WebState) -> Self {
-        Self::to(app.docs.place(), "/dashboard/sign-in").with_cookie(&cookie::end(app))
+    /// Redirects to the sign-in page and deletes the cookie of the ended session.
+    pub(super) fn redirect_to_sign_in(app: &WebState) -> Self {
+        Self::redirect(&app.site, "/dashboard/sign-in").with_cookie(&cookie::delete(app))
     }
 
     pub(super) fn with_cookie(self, cookie: &Cookie<'static>) -> Self {
         self.with(header::SET_COOKIE, cookie.to_string())
     }
 
-    pub(super) fn not_found(place: &Place) -> Self {
-        let detail = "There is no such page in your account.";
-        Self::fault(place, StatusCode::NOT_FOUND, "Not found", detail)
+    pub(super) fn not_found(site: &SiteAddress) -> Self {
+        let detail = "This page does not exist, or it belongs to another account.";
+        Self::error_page(site, StatusCode::NOT_FOUND, "Not found", detail)
     }
 
-    pub(super) fn wrong_method(place: &Place, allowed: &str) -> Self {
-        let detail = "This address takes no such request. Go back and use the page's own buttons.";
-        Self::fault(place, StatusCode::METHOD_NOT_ALLOWED, "Not possible here", detail)
+    pub(super) fn method_not_allowed(site: &SiteAddress, allowed: &str) -> Self {
+        let detail = "This address does not support this kind of request. Go back and use the buttons of the page.";
+        Self::error_page(site, StatusCode::METHOD_NOT_ALLOWED, "Method not allowed", detail)
             .with(header::ALLOW, allowed.to_owned())
     }
 
-    /// A form that did not come from a page of this session.
-    pub(super) fn forged(place: &Place) -> Self {
-        let detail = "This form was not sent from your own dashboard, or your session has changed \
-            since the page was opened. Nothing was done. Open the page again and repeat what you did.";
-        Self::fault(place, StatusCode::FORBIDDEN, NOTHING_DONE, detail)
+    /// Rejects a form that does not come from a page of this session.
+    pub(super) fn foreign_form(site: &SiteAddress) -> Self {
+        let detail = "The form was not sent from a page of your current session. Nothing was done. Open the page again \
+            and repeat the action.";
+        Self::error_page(site, StatusCode::FORBIDDEN, NOTHING_DONE, detail)
     }
 
-    /// Whoever is signed in asks more often than people do.
-    pub(super) fn throttled(place: &Place, retry_after: Duration) -> Self {
+    /// Rejects a request above the account's rate limit of the dashboard.
+    pub(super) fn too_many_requests(site: &SiteAddress, retry_after: Duration) -> Self {
         let seconds = whole_seconds(retry_after);
         let text = format!(
-            "Your account has asked for more pages in a minute than one may. Nothing was done; try again in {seconds} s."
+            "Your account requested too many pages within a minute. Nothing was done. Try again in {seconds} s."
         );
         let status = StatusCode::TOO_MANY_REQUESTS;
-        let refused = Refused { text, status, retry_after_s: Some(seconds) };
-        Self::fault(place, status, "Too many requests", &refused.text).refusing(&refused)
+        let rejection = Rejection { text, status, retry_after_s: Some(seconds) };
+        Self::error_page(site, status, "Too many requests", &rejection.text)
+            .with_headers_of(&rejection)
     }
 
-    pub(super) fn unreadable(place: &Place) -> Self {
-        let detail = "The form could not be read, or came too slowly. Nothing was done; try again.";
-        Self::fault(place, StatusCode::BAD_REQUEST, NOTHING_DONE, detail)
+    pub(super) fn unreadable_form(site: &SiteAddress) -> Self {
+        let detail = "The form was incomplete, too long, or arrived too slowly. Nothing was done. Try again.";
+        Self::error_page(site, StatusCode::BAD_REQUEST, NOTHING_DONE, detail)
     }
 
-    pub(super) fn broken(place: &Place) -> Self {
-        let detail = "Something went wrong on our side. Nothing is lost; try again in a moment.";
-        Self::fault(place, StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong", detail)
+    pub(super) fn internal_error(site: &SiteAddress) -> Self {
+        let detail = "The service failed to process the request. It may have been processed in part: look at \
+            your identities, then try again.";
+        Self::error_page(site, StatusCode::INTERNAL_SERVER_ERROR, "Internal error", detail)
     }
 
-    /// What the service said.
-    pub(super) fn of(place: &Place, error: &Error) -> Self {
+    /// Responds with the service's refusal. Logs any other error and responds with 500.
+    pub(super) fn service_error(site: &SiteAddress, error: &Error) -> Self {
         let Some(refusal) = error.refusal() else {
             let error: &dyn std::error::Error = error;
-            tracing::error!(error, "a page failed");
-            return Self::broken(place);
+            tracing::error!(error, "the service failed to process a request of the dashboard");
+            return Self::internal_error(site);
         };
-        let refused = Refused::from(refusal);
-        match refused.status {
-            StatusCode::NOT_FOUND => Self::not_found(place),
-            status => Self::fault(place, status, NOTHING_DONE, &refused.text).refusing(&refused),
+        let rejection = Rejection::from(refusal);
+        match rejection.status {
+            StatusCode::NOT_FOUND => Self::not_found(site),
+            status => Self::error_page(site, status, NOTHING_DONE, &rejection.text)
+                .with_headers_of(&rejection),
         }
     }
 
-    fn fault(place: &Place, status: StatusCode, title: &str, detail: &str) -> Self {
-        let main = FaultPage { base: &place.base_path, title, detail };
-        Self::new(status, Frame::public(place).around(title, &main))
+    fn error_page(site: &SiteAddress, status: StatusCode, title: &str, detail: &str) -> Self {
+        let main = ErrorPage { base: &site.base_path, title, detail };
+        Self::new(status, Frame::public(site).render(title, &main))
     }
 
     fn new(status: StatusCode, body: String) -> Self {
         Self { status, body, headers: Vec::new() }
     }
 
-    /// With what belongs into the head of an answer that refuses.
-    fn refusing(mut self, refused: &Refused) -> Self {
-        if let Some(seconds) = refused.retry_after_s {
+    /// Adds `Retry-After` and `WWW-Authenticate` if the rejection needs them.
+    fn with_headers_of(mut self, rejection: &Rejection) -> Self {
+        if let Some(seconds) = rejection.retry_after_s {
             self = self.with(header::RETRY_AFTER, seconds.to_string());
         }
-        if refused.status == StatusCode::UNAUTHORIZED {
+        if rejection.status == StatusCode::UNAUTHORIZED {
             self = self.with(header::WWW_AUTHENTICATE, "Bearer".to_owned());
         }
         self
@@ -148,57 +153,61 @@ impl Page {
         self
     }
 
-    fn answer(&self) -> HttpResponse {
-        let mut answer = pages::private(self.status, self.body.clone());
+    fn response(&self) -> HttpResponse {
+        let mut response = private_page(self.status, self.body.clone());
+        response.headers_mut().insert(header::REFERRER_POLICY, REFERRER_POLICY);
         for (name, value) in &self.headers {
             if let Ok(value) = HeaderValue::from_str(value) {
-                answer.headers_mut().append(name.clone(), value);
+                response.headers_mut().append(name.clone(), value);
             } else {
-                tracing::error!(%name, "a header of a page cannot be written");
+                tracing::error!(%name, "the value of a response header is invalid: the header was left out");
             }
         }
-        answer
+        response
     }
 }
 
-/// What every handler can reach, for an extractor.
-pub(super) fn app_of(request: &HttpRequest) -> Result<web::Data<WebState>, Page> {
+/// Returns the state of the pages for an extractor.
+pub(super) fn web_state(request: &HttpRequest) -> Result<web::Data<WebState>, PageResponse> {
     let app = request.app_data::<web::Data<WebState>>().cloned();
-    app.ok_or_else(|| Page::broken(&Place::new("")))
+    app.ok_or_else(|| PageResponse::internal_error(&SiteAddress::new("")))
 }
 
-impl Responder for Page {
+impl Responder for PageResponse {
     type Body = BoxBody;
 
     fn respond_to(self, _: &HttpRequest) -> HttpResponse {
-        self.answer()
+        self.response()
     }
 }
 
-impl ResponseError for Page {
+impl ResponseError for PageResponse {
     fn status_code(&self) -> StatusCode {
         self.status
     }
 
     fn error_response(&self) -> HttpResponse {
-        self.answer()
+        self.response()
     }
 }
 
-/// Neither what it shows nor its cookie: both may be secrets.
-impl fmt::Debug for Page {
+/// Omits content and cookie: both may be secret.
+impl fmt::Debug for PageResponse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Page").field("status", &self.status).finish_non_exhaustive()
+        f.debug_struct("PageResponse").field("status", &self.status).finish_non_exhaustive()
     }
 }
 
-impl fmt::Display for Page {
+impl fmt::Display for PageResponse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "a page with status {}", self.status)
     }
 }
 
 const NOTHING_DONE: &str = "Nothing was done";
+/// With `no-referrer`, a browser sends `Origin: null` with the forms of a page (Fetch standard, "append a request
+/// `Origin` header"). Browsers without `Sec-Fetch-Site` could then submit no form.
+const REFERRER_POLICY: HeaderValue = HeaderValue::from_static("same-origin");
 
 #[cfg(test)]
 mod tests {
@@ -206,20 +215,31 @@ mod tests {
 
     #[derive(Template)]
     #[template(source = "{{ secret }}", ext = "html")]
-    struct Secret {
+    struct SecretPage {
         secret: &'static str,
     }
 
     #[test]
-    fn what_a_page_shows_and_sets_stays_out_of_logs() {
-        let place = Place::new("http://127.0.0.1:8080");
-        let page = Page::show(Frame::public(&place), "Hello", &Secret { secret: "whsec_x" });
+    fn debug_and_display_contain_no_content_and_no_cookie() {
+        let site = SiteAddress::new("http://127.0.0.1:8080");
+        let page =
+            PageResponse::ok(Frame::public(&site), "Hello", &SecretPage { secret: "whsec_x" });
         let page = page.with_cookie(&Cookie::new("sealpost", "st_x"));
         for written in [format!("{page:?}"), page.to_string()] {
             assert!(!written.contains("whsec_x") && !written.contains("st_x"), "{written}");
             assert!(written.contains("200"), "{written}");
         }
-        let answer = page.answer();
-        assert_eq!(answer.headers().get(header::SET_COOKIE).unwrap(), "sealpost=st_x");
+        let response = page.response();
+        assert_eq!(response.headers().get(header::SET_COOKIE).unwrap(), "sealpost=st_x");
+    }
+
+    #[test]
+    fn pages_let_the_browser_name_their_origin_to_this_service_alone() {
+        let site = SiteAddress::new("http://127.0.0.1:8080");
+        for page in [PageResponse::not_found(&site), PageResponse::redirect(&site, "/dashboard")] {
+            let response = page.response();
+            let policies: Vec<_> = response.headers().get_all(header::REFERRER_POLICY).collect();
+            assert_eq!(policies, ["same-origin"]);
+        }
     }
 }

@@ -1,11 +1,11 @@
-//! The dashboard's paths, a line for each.
+//! The routes of the dashboard.
 
 use actix_web::{Resource, guard, web};
 
-use super::{page::Page, pages as p};
+use super::{pages as p, response::PageResponse};
 use crate::state::WebState;
 
-/// Every page and every form.
+/// Mounts all pages and forms.
 pub(crate) fn routes(config: &mut web::ServiceConfig) {
     config
         .service(
@@ -31,10 +31,10 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
         )
         .service(
             at("/dashboard/keys", "GET, POST")
-                .route(web::get().to(p::new_key::show))
-                .route(web::post().to(p::new_key::submit)),
+                .route(web::get().to(p::new_identity::show))
+                .route(web::post().to(p::new_identity::submit)),
         )
-        .service(at("/dashboard/keys/{key}", "GET").route(web::get().to(p::key::show)))
+        .service(at("/dashboard/keys/{key}", "GET").route(web::get().to(p::identity::show)))
         .service(
             at("/dashboard/keys/{key}/revoke", "GET, POST")
                 .route(web::get().to(p::revoke::show))
@@ -53,13 +53,13 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
             web::resource("/dashboard/{rest}*")
                 .guard(guard::Any(guard::Get()).or(guard::Post()))
                 .default_service(web::to(async |app: web::Data<WebState>| {
-                    Page::not_found(app.docs.place())
+                    PageResponse::not_found(&app.site)
                 })),
         );
 }
 
 fn at(path: &str, allowed: &'static str) -> Resource {
-    let refuse =
-        async move |app: web::Data<WebState>| Page::wrong_method(app.docs.place(), allowed);
-    web::resource(path).default_service(web::to(refuse))
+    let reject =
+        async move |app: web::Data<WebState>| PageResponse::method_not_allowed(&app.site, allowed);
+    web::resource(path).default_service(web::to(reject))
 }

@@ -1,4 +1,6 @@
-//! Who is signed in, how often they may ask, and how a page asks the service on their behalf.
+//! The signed-in user: session, rate limit, and calls of the service on behalf of the account's owner.
+
+pub(super) mod cookie;
 
 use actix_web::{FromRequest, HttpRequest, dev::Payload, http::Method, web};
 use futures_util::future::LocalBoxFuture;
@@ -7,87 +9,86 @@ use sealpost_service::{Error, Owner, form_token};
 use subtle::ConstantTimeEq as _;
 
 use super::{
-    cookie,
-    form::Form,
-    frame::Frame,
-    page::{Page, app_of},
+    forms::Form,
+    response::{Frame, PageResponse, web_state},
 };
-use crate::{pages::Place, state::WebState};
+use crate::{html::SiteAddress, state::WebState};
 
-/// A browser with a session that was live when it asked; each question to the service looks again.
-pub(super) struct SignedIn {
+/// A browser whose session was live at the start of the request. Each call of the service checks the session again.
+pub(super) struct SignedInUser {
     pub(super) app: web::Data<WebState>,
     pub(super) token: String,
-    /// What every form of this session carries.
+    /// The token in every form of this session. It protects against forms of other sites.
     pub(super) form_token: String,
 }
 
-impl SignedIn {
-    /// Asks the service as the owner of the account.
+impl SignedInUser {
+    /// Calls the service as the owner of the account.
     pub(super) async fn ask<T>(
         &self,
         question: impl AsyncFnOnce(&Owner<'_>) -> Result<T, Error>,
-    ) -> Result<T, Page> {
-        let asked = async { question(&self.app.api.sealpost.owner(&self.token).await?).await };
-        asked.await.map_err(|error| self.explain(&error))
+    ) -> Result<T, PageResponse> {
+        let result = async { question(&self.app.api.sealpost.owner(&self.token).await?).await };
+        result.await.map_err(|error| self.error_response(&error))
     }
 
-    /// Where the pages are.
-    pub(super) fn place(&self) -> &Place {
-        self.app.docs.place()
+    /// The address of the service.
+    pub(super) fn site(&self) -> &SiteAddress {
+        &self.app.site
     }
 
-    /// What each link begins with.
+    /// The path before each link.
     pub(super) fn base(&self) -> &str {
-        &self.place().base_path
+        &self.site().base_path
     }
 
-    /// What stands around this browser's pages.
+    /// The layout of this user's pages.
     pub(super) fn frame(&self) -> Frame<'_> {
-        Frame::signed_in(self.place(), &self.form_token)
+        Frame::signed_in(self.site(), &self.form_token)
     }
 
-    /// Lets an account use the dashboard as often as it may: counted by account, because whoever has the login secret
-    /// can have any number of sessions.
-    async fn admit(&self, method: &Method) -> Result<(), Page> {
-        let account = self.ask(async |owner| Ok(owner.account_id())).await?;
-        let cost = if *method == Method::GET { 1 } else { COST_OF_A_FORM };
-        let admitted = self.app.dashboard.admit(account, cost, self.app.api.clock.now());
-        admitted.map_err(|retry_after| Page::throttled(self.place(), retry_after))
-    }
-
-    /// Lets a form act only with the token of this session's own pages.
-    pub(super) fn check(&self, form: &Form) -> Result<(), Page> {
+    /// Rejects a form without the token of this session.
+    pub(super) fn check(&self, form: &Form) -> Result<(), PageResponse> {
         let (sent, own) = (form.text("form_token").as_bytes(), self.form_token.as_bytes());
-        if sent.ct_eq(own).into() { Ok(()) } else { Err(Page::forged(self.place())) }
+        if sent.ct_eq(own).into() { Ok(()) } else { Err(PageResponse::foreign_form(self.site())) }
     }
 
-    fn explain(&self, error: &Error) -> Page {
+    /// Applies the rate limit of the dashboard. Counts by account, because the owner can open any number of sessions.
+    async fn admit(&self, method: &Method) -> Result<(), PageResponse> {
+        let account = self.ask(|owner| Ok(owner.account_id())).await?;
+        let cost = if *method == Method::GET { 1 } else { FORM_COST };
+        let admitted = self.app.dashboard.admit(account, cost, self.app.api.clock.now());
+        admitted.map_err(|retry_after| PageResponse::too_many_requests(self.site(), retry_after))
+    }
+
+    fn error_response(&self, error: &Error) -> PageResponse {
         match error.refusal() {
-            Some(refusal) if refusal.code() == Code::Unauthorized => Page::to_sign_in(&self.app),
-            _ => Page::of(self.place(), error),
+            Some(refusal) if refusal.code() == Code::Unauthorized => {
+                PageResponse::redirect_to_sign_in(&self.app)
+            }
+            _ => PageResponse::service_error(self.site(), error),
         }
     }
 }
 
-impl FromRequest for SignedIn {
-    type Error = Page;
-    type Future = LocalBoxFuture<'static, Result<Self, Page>>;
+impl FromRequest for SignedInUser {
+    type Error = PageResponse;
+    type Future = LocalBoxFuture<'static, Result<Self, PageResponse>>;
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let request = request.clone();
         Box::pin(async move {
-            let app = app_of(&request)?;
-            let shown = cookie::token_of(&app, &request)
+            let app = web_state(&request)?;
+            let tokens = cookie::session_token(&app, &request)
                 .and_then(|token| form_token(&token).map(|form_token| (token, form_token)));
-            let (token, form_token) = shown.ok_or_else(|| Page::to_sign_in(&app))?;
-            let who = Self { app, token, form_token };
-            who.admit(request.method()).await?;
-            Ok(who)
+            let (token, form_token) =
+                tokens.ok_or_else(|| PageResponse::redirect_to_sign_in(&app))?;
+            let user = Self { app, token, form_token };
+            user.admit(request.method()).await?;
+            Ok(user)
         })
     }
 }
 
-/// What a form does costs more than to look: a transaction that waits for the disk, a look-up of a name, or thousands of
-/// notices.
-const COST_OF_A_FORM: u32 = 4;
+/// The cost of a form in page views. A form may sync the disk, resolve a name, or start thousands of deliveries.
+const FORM_COST: u32 = 4;

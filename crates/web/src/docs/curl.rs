@@ -1,15 +1,15 @@
-//! An example request as a command that can be pasted into a shell.
+//! An example request as a curl command for a shell.
 
 use serde_json::Value;
 
-/// Calls `url` as the operation wants to be called; token and key come from variables of the shell.
+/// Returns the command that calls an operation at `url`. Session token and API key are shell variables.
 pub(super) fn command(method: &str, url: &str, operation: &Value, body: Option<&Value>) -> String {
     let mut lines = vec![if method == "GET" {
         format!("curl {}", quoted(url))
     } else {
         format!("curl -X {method} {}", quoted(url))
     }];
-    let schemes = wanted(operation);
+    let schemes = required_credentials(operation);
     if schemes.contains(&"session") {
         lines.push("-H \"Authorization: Bearer $SESSION_TOKEN\"".to_owned());
     }
@@ -23,13 +23,13 @@ pub(super) fn command(method: &str, url: &str, operation: &Value, body: Option<&
     lines.join(" \\\n    ")
 }
 
-/// The credentials of the first way in which the operation may be called.
-fn wanted(operation: &Value) -> Vec<&str> {
+/// Returns the credentials of the operation's first security requirement.
+fn required_credentials(operation: &Value) -> Vec<&str> {
     let first = operation.pointer("/security/0").and_then(Value::as_object);
     first.into_iter().flat_map(|schemes| schemes.keys().map(String::as_str)).collect()
 }
 
-/// As a shell reads it: nothing inside means anything.
+/// Quotes a text for a POSIX shell.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
@@ -41,12 +41,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_carries_what_the_operation_wants() {
+    fn a_command_has_the_credentials_and_body_of_the_operation() {
         let operation = json!({ "security": [{ "session": [], "apiKey": [] }] });
         let body = json!({ "message": "it's" });
-        let shown = command("POST", "http://127.0.0.1:1/v1/x", &operation, Some(&body));
+        let rendered = command("POST", "http://127.0.0.1:1/v1/x", &operation, Some(&body));
         assert_eq!(
-            shown,
+            rendered,
             "curl -X POST 'http://127.0.0.1:1/v1/x' \\\n    -H \"Authorization: Bearer $SESSION_TOKEN\" \\\n    \
              -H \"X-DID-API-Key: $API_KEY\" \\\n    -H 'Content-Type: application/json' \\\n    \
              -d '{\"message\":\"it'\\''s\"}'"

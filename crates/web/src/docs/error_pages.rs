@@ -1,63 +1,64 @@
-//! The page of each code, to which the `type` of every problem document leads, and the list of them.
+//! The page of each error code, and the list of all codes. The `type` of a problem document is the URL of the code's
+//! page.
 
 use askama::Template;
 use sealpost_api::{errors, status_and_title};
 use sealpost_domain::Code;
 
-use super::{layout, prose};
-use crate::pages::Place;
+use super::{layout::layout, markup};
+use crate::html::SiteAddress;
 
-/// The list of all codes.
-pub(super) fn index(place: &Place) -> String {
-    let entry = |code: Code| {
-        let means = prose::html(errors::meaning(code).means);
-        Entry { code: code.as_str(), status: status_and_title(code).0.as_u16(), means }
+/// Renders the list of all codes.
+pub(super) fn index(site: &SiteAddress) -> String {
+    let row = |code: Code| {
+        let means = markup::html(errors::meaning(code).means);
+        IndexRow { code: code.as_str(), status: status_and_title(code).0.as_u16(), means }
     };
-    let entries = errors::in_order().into_iter().map(entry).collect();
-    layout(place, "Errors", "/docs/errors").around(&Index { base: &place.base_path, entries })
+    let rows = errors::in_order().into_iter().map(row).collect();
+    layout(site, "Errors", "/docs/errors").render(&IndexPage { base: &site.base_path, rows })
 }
 
-/// Each code's page by its path.
-pub(super) fn pages(place: &Place) -> Vec<(String, String)> {
-    Code::ALL.into_iter().map(|code| (format!("/docs/errors/{code}"), page(place, code))).collect()
+/// Renders the page of each code. Returns path and HTML of each.
+pub(super) fn pages(site: &SiteAddress) -> Vec<(String, String)> {
+    Code::ALL.into_iter().map(|code| (format!("/docs/errors/{code}"), page(site, code))).collect()
 }
 
-fn page(place: &Place, code: Code) -> String {
+fn page(site: &SiteAddress, code: Code) -> String {
     let (status, title) = status_and_title(code);
     let meaning = errors::meaning(code);
     let problem = (meaning.example)();
-    let document = problem.document(&place.base_url, errors::EXAMPLE_REQUEST);
-    let page = Page {
-        base: &place.base_path,
+    let document = problem.document(&site.base_url, errors::EXAMPLE_REQUEST);
+    let page = CodePage {
+        base: &site.base_path,
         code: code.as_str(),
         status: status.as_u16(),
         reason: status.canonical_reason().unwrap_or_default(),
         title,
-        means: prose::html(meaning.means),
-        when: meaning.when.iter().map(|text| prose::html(text)).collect(),
-        remedy: meaning.remedy.iter().map(|text| prose::html(text)).collect(),
-        advice: prose::html(meaning.retry.advice()),
+        means: markup::html(meaning.means),
+        when: meaning.when.iter().map(|text| markup::html(text)).collect(),
+        remedy: meaning.remedy.iter().map(|text| markup::html(text)).collect(),
+        advice: markup::html(meaning.retry.advice()),
         example: serde_json::to_string_pretty(&document).unwrap_or_default(),
     };
-    layout(place, code.as_str(), "/docs/errors").around(&page)
+    layout(site, code.as_str(), "/docs/errors").render(&page)
 }
 
 #[derive(Template)]
-#[template(path = "codes.html")]
-struct Index<'a> {
+#[template(path = "docs/errors.html")]
+struct IndexPage<'a> {
     base: &'a str,
-    entries: Vec<Entry>,
+    rows: Vec<IndexRow>,
 }
 
-struct Entry {
+struct IndexRow {
     code: &'static str,
     status: u16,
     means: String,
 }
 
 #[derive(Template)]
-#[template(path = "code.html")]
-struct Page<'a> {
+#[template(path = "docs/error.html")]
+struct CodePage<'a> {
     base: &'a str,
     code: &'static str,
     status: u16,

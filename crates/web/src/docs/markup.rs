@@ -1,17 +1,17 @@
-//! Plain sentences as HTML: what stands between backticks is code, and nothing else means anything.
+//! Plain text as HTML. Text between backticks becomes code; all other markup is escaped.
 
 use std::fmt::Write as _;
 
-/// The text, escaped and marked up.
+/// Escapes a text and marks text between backticks as code.
 pub(super) fn html(text: &str) -> String {
     let mut html = String::with_capacity(text.len());
-    for (place, part) in text.split('`').enumerate() {
+    for (index, part) in text.split('`').enumerate() {
         let part = escaped(part);
-        // Every other part stands between backticks.
-        if place % 2 == 0 {
+        // Parts with an odd index were between backticks.
+        if index % 2 == 0 {
             html.push_str(&part);
         } else {
-            // Writing into memory does not fail.
+            // Writing into a string does not fail.
             write!(html, "<code>{part}</code>").unwrap_or_default();
         }
     }
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn backticks_make_code_and_markup_makes_nothing() {
+    fn backticks_become_code_and_other_markup_is_escaped() {
         assert_eq!(
             html("send `to`, <b>\"x\"</b>"),
             "send <code>to</code>, &lt;b&gt;&quot;x&quot;&lt;/b&gt;"

@@ -1,128 +1,131 @@
-//! The reference page, read from the OpenAPI document alone: what that does not say, the page cannot either.
+//! The API reference, rendered from the OpenAPI document alone.
 
 use askama::Template;
 use serde_json::Value;
 
 use super::{
     curl,
-    fields::{Shape, resolved, shapes},
-    layout, prose,
+    layout::layout,
+    markup,
+    schema_fields::{BodyVariant, body_variants, resolved},
 };
-use crate::pages::Place;
+use crate::html::SiteAddress;
 
-/// The whole page.
-pub(super) fn page(place: &Place, document: &Value) -> String {
-    let reference = Reference {
-        base: &place.base_path,
-        base_url: &place.base_url,
-        about: prose::html(text(document, "/info/description")),
-        groups: groups(document),
+/// Renders the page.
+pub(super) fn page(site: &SiteAddress, document: &Value) -> String {
+    let reference = ReferencePage {
+        base: &site.base_path,
+        base_url: &site.base_url,
+        about: markup::html(text(document, "/info/description")),
+        sections: sections(document),
     };
-    layout(place, "API reference", "/docs").around(&reference)
+    layout(site, "API reference", "/docs").render(&reference)
 }
 
 #[derive(Template)]
-#[template(path = "reference.html")]
-struct Reference<'a> {
+#[template(path = "docs/reference.html")]
+struct ReferencePage<'a> {
     base: &'a str,
     base_url: &'a str,
     about: String,
-    groups: Vec<Group>,
+    sections: Vec<TagSection>,
 }
 
-struct Group {
+struct TagSection {
     name: String,
     about: String,
-    entries: Vec<Entry>,
+    cards: Vec<OperationCard>,
 }
 
-/// One operation, or the event.
-struct Entry {
+/// An operation of the API, or an event that the service sends.
+struct OperationCard {
     anchor: String,
     method: String,
     path: String,
     summary: String,
     about: String,
     access: &'static str,
-    asked: Vec<Shape>,
-    headers: Vec<Header>,
-    requests: Vec<Sample>,
-    given: Vec<Shape>,
-    answers: Vec<Sample>,
-    refusals: Vec<Refused>,
+    request_bodies: Vec<BodyVariant>,
+    headers: Vec<HeaderRow>,
+    request_examples: Vec<Example>,
+    response_bodies: Vec<BodyVariant>,
+    response_examples: Vec<Example>,
+    errors: Vec<ErrorRow>,
 }
 
-struct Header {
+struct HeaderRow {
     name: String,
     about: String,
 }
 
-struct Sample {
+struct Example {
     title: String,
     text: String,
 }
 
-struct Refused {
+struct ErrorRow {
     status: String,
     code: String,
     title: String,
 }
 
-fn groups(document: &Value) -> Vec<Group> {
-    let entries = || operations(document, "paths").chain(operations(document, "webhooks"));
-    let group = |tag: &Value| {
+fn sections(document: &Value) -> Vec<TagSection> {
+    let operations = || operations(document, "paths").chain(operations(document, "webhooks"));
+    let section = |tag: &Value| {
         let name = text(tag, "/name");
-        let own = entries()
-            .filter(|found| found.operation.pointer("/tags/0").is_some_and(|tag| tag == name));
-        Group {
+        let tagged = operations()
+            .filter(|operation| operation.object.pointer("/tags/0").is_some_and(|tag| tag == name));
+        TagSection {
             name: name.to_owned(),
-            about: prose::html(text(tag, "/description")),
-            entries: own.map(|found| found.entry(document)).collect(),
+            about: markup::html(text(tag, "/description")),
+            cards: tagged.map(|operation| operation.card(document)).collect(),
         }
     };
-    list(document, "/tags").iter().map(group).collect()
+    list(document, "/tags").iter().map(section).collect()
 }
 
-struct Found<'a> {
+struct Operation<'a> {
     path: &'a str,
     method: String,
-    operation: &'a Value,
+    /// The operation object of the OpenAPI document.
+    object: &'a Value,
 }
 
-fn operations<'a>(document: &'a Value, whose: &str) -> impl Iterator<Item = Found<'a>> {
-    let paths = document.get(whose).and_then(Value::as_object);
+/// Returns the operations of a member of the document: `paths` or `webhooks`.
+fn operations<'a>(document: &'a Value, member: &str) -> impl Iterator<Item = Operation<'a>> {
+    let paths = document.get(member).and_then(Value::as_object);
     paths.into_iter().flatten().flat_map(|(path, item)| {
         let methods = item.as_object().into_iter().flatten();
-        methods.map(move |(method, operation)| Found {
+        methods.map(move |(method, object)| Operation {
             path,
             method: method.to_ascii_uppercase(),
-            operation,
+            object,
         })
     })
 }
 
-impl Found<'_> {
-    fn entry(&self, document: &Value) -> Entry {
-        let operation = self.operation;
-        let given = operation.pointer("/responses/200/content/application~1json");
-        let asked = operation.pointer("/requestBody/content/application~1json");
-        let forms = |content: Option<&Value>| {
+impl Operation<'_> {
+    fn card(&self, document: &Value) -> OperationCard {
+        let object = self.object;
+        let request = object.pointer("/requestBody/content/application~1json");
+        let response = object.pointer("/responses/200/content/application~1json");
+        let bodies = |content: Option<&Value>| {
             let schema = content.and_then(|content| content.get("schema"));
-            schema.map(|schema| shapes(document, schema)).unwrap_or_default()
+            schema.map(|schema| body_variants(document, schema)).unwrap_or_default()
         };
-        Entry {
-            anchor: text(operation, "/operationId").to_owned(),
+        OperationCard {
+            anchor: text(object, "/operationId").to_owned(),
             method: self.method.clone(),
             path: self.path.to_owned(),
-            summary: text(operation, "/summary").to_owned(),
-            about: prose::html(text(operation, "/description")),
-            access: if self.is_event() { "the service calls you" } else { access(operation) },
-            asked: forms(asked),
+            summary: text(object, "/summary").to_owned(),
+            about: markup::html(text(object, "/description")),
+            access: if self.is_event() { "sent by the service" } else { access(object) },
+            request_bodies: bodies(request),
             headers: self.headers(document),
-            requests: self.requests(document, asked),
-            given: forms(given),
-            answers: given.map(samples).unwrap_or_default(),
-            refusals: refusals(document, operation),
+            request_examples: self.request_examples(document, request),
+            response_bodies: bodies(response),
+            response_examples: response.map(examples).unwrap_or_default(),
+            errors: errors(document, object),
         }
     }
 
@@ -130,83 +133,85 @@ impl Found<'_> {
         !self.path.starts_with('/')
     }
 
-    /// The path with the examples of its variable parts.
+    /// Returns the path with example values for its parameters.
     fn example_path(&self) -> String {
-        let parameters = self.operation.get("parameters").and_then(Value::as_array);
-        let parts = parameters.into_iter().flatten().filter(|it| text(it, "/in") == "path");
-        parts.fold(self.path.to_owned(), |path, part| {
-            path.replace(&format!("{{{}}}", text(part, "/name")), text(part, "/example"))
-        })
+        let parameters = list(self.object, "/parameters").iter();
+        parameters.filter(|parameter| text(parameter, "/in") == "path").fold(
+            self.path.to_owned(),
+            |path, parameter| {
+                let name = format!("{{{}}}", text(parameter, "/name"));
+                path.replace(&name, text(parameter, "/example"))
+            },
+        )
     }
 
-    fn requests(&self, document: &Value, asked: Option<&Value>) -> Vec<Sample> {
+    fn request_examples(&self, document: &Value, request: Option<&Value>) -> Vec<Example> {
         if self.is_event() {
-            return asked.map(samples).unwrap_or_default();
+            return request.map(examples).unwrap_or_default();
         }
         let url = format!("{}{}", text(document, "/servers/0/url"), self.example_path());
-        let command =
-            |body: Option<&Value>| curl::command(&self.method, &url, self.operation, body);
-        let examples = asked.and_then(|content| content.get("examples")).and_then(Value::as_object);
-        let Some(examples) = examples else {
-            return vec![Sample { title: String::new(), text: command(None) }];
+        let command = |body: Option<&Value>| curl::command(&self.method, &url, self.object, body);
+        let bodies = request.and_then(|content| content.get("examples")).and_then(Value::as_object);
+        let Some(bodies) = bodies else {
+            return vec![Example { title: String::new(), text: command(None) }];
         };
-        let sample = |example: &Value| Sample {
-            title: text(example, "/summary").to_owned(),
-            text: command(example.get("value")),
+        let example = |body: &Value| Example {
+            title: text(body, "/summary").to_owned(),
+            text: command(body.get("value")),
         };
-        examples.values().map(sample).collect()
+        bodies.values().map(example).collect()
     }
 
-    fn headers(&self, document: &Value) -> Vec<Header> {
-        // Every request may carry this one, so the page tells of it once.
+    fn headers(&self, document: &Value) -> Vec<HeaderRow> {
+        // All operations have this header: the introduction of the document describes it.
         let is_own = |parameter: &&Value| text(parameter, "/name") != "X-Request-Id";
-        let parameters = list(self.operation, "/parameters").iter();
+        let parameters = list(self.object, "/parameters").iter();
         let parameters = parameters.map(|parameter| resolved(document, parameter)).filter(is_own);
-        let header = |parameter: &Value| Header {
+        let header = |parameter: &Value| HeaderRow {
             name: text(parameter, "/name").to_owned(),
-            about: prose::html(text(parameter, "/description")),
+            about: markup::html(text(parameter, "/description")),
         };
         parameters.map(header).collect()
     }
 }
 
-fn access(operation: &Value) -> &'static str {
-    let has = |place: &str| operation.pointer(place).is_some();
+fn access(object: &Value) -> &'static str {
+    let has = |pointer: &str| object.pointer(pointer).is_some();
     match (has("/security/0/apiKey"), has("/security/0/session"), has("/security/1/session")) {
         (true, ..) => "session token and API key",
         (false, true, _) => "session token",
-        (false, false, true) => "open to all; a session token is optional",
-        (false, false, false) => "open to all",
+        (false, false, true) => "public; a session token is optional",
+        (false, false, false) => "public",
     }
 }
 
-fn samples(content: &Value) -> Vec<Sample> {
+fn examples(content: &Value) -> Vec<Example> {
     let examples = content.get("examples").and_then(Value::as_object).into_iter().flatten();
-    let sample = |example: &Value| Sample {
+    let example = |example: &Value| Example {
         title: text(example, "/summary").to_owned(),
         text: example.get("value").map(|value| format!("{value:#}")).unwrap_or_default(),
     };
-    examples.map(|(_, example)| sample(example)).collect()
+    examples.map(|(_, value)| example(value)).collect()
 }
 
-fn refusals(document: &Value, operation: &Value) -> Vec<Refused> {
-    let responses = operation.get("responses").and_then(Value::as_object);
-    let mut refused = Vec::new();
+fn errors(document: &Value, object: &Value) -> Vec<ErrorRow> {
+    let responses = object.get("responses").and_then(Value::as_object);
+    let mut errors = Vec::new();
     for (status, response) in responses.into_iter().flatten() {
         let examples = response.pointer("/content/application~1problem+json/examples");
         for (code, example) in examples.and_then(Value::as_object).into_iter().flatten() {
             let title = text(resolved(document, example), "/summary");
             let (status, code) = (status.to_owned(), code.to_owned());
-            refused.push(Refused { status, code, title: title.to_owned() });
+            errors.push(ErrorRow { status, code, title: title.to_owned() });
         }
     }
-    refused
+    errors
 }
 
-fn text<'a>(value: &'a Value, place: &str) -> &'a str {
-    value.pointer(place).and_then(Value::as_str).unwrap_or_default()
+fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
+    value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }
 
-fn list<'a>(value: &'a Value, place: &str) -> &'a [Value] {
-    value.pointer(place).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+fn list<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
+    value.pointer(pointer).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }

@@ -1,57 +1,57 @@
-//! A schema as rows of a table: each field by its path, with its kind and what it means.
+//! The fields of a JSON schema as rows of a table: path, type, description.
 
 use serde_json::{Map, Value};
 
-use super::prose;
+use super::markup;
 
-/// One form that a body can have.
+/// One variant of a body.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Shape {
-    /// What tells it from the others; empty where it is the only one.
+pub(super) struct BodyVariant {
+    /// The description of the variant; empty if there is only one.
     pub(super) title: String,
-    pub(super) fields: Vec<Field>,
+    pub(super) fields: Vec<FieldRow>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Field {
+pub(super) struct FieldRow {
     pub(super) name: String,
     pub(super) kind: String,
     pub(super) is_required: bool,
     pub(super) about: String,
 }
 
-/// The forms of a schema of the document.
-pub(super) fn shapes(document: &Value, schema: &Value) -> Vec<Shape> {
+/// Returns the variants of a schema. References are resolved in `document`.
+pub(super) fn body_variants(document: &Value, schema: &Value) -> Vec<BodyVariant> {
     let schema = resolved(document, schema);
     let variants = variants(schema);
     if variants.is_empty() {
-        return vec![shape(document, String::new(), &[schema])];
+        return vec![body_variant(document, String::new(), &[schema])];
     }
-    let forms = variants.iter().map(|variant| {
+    let bodies = variants.iter().map(|variant| {
         let variant = resolved(document, variant);
-        shape(document, prose::html(about(variant)), &[variant, schema])
+        body_variant(document, markup::html(about(variant)), &[variant, schema])
     });
-    forms.collect()
+    bodies.collect()
 }
 
-fn shape(document: &Value, title: String, schemas: &[&Value]) -> Shape {
+fn body_variant(document: &Value, title: String, schemas: &[&Value]) -> BodyVariant {
     let mut fields = Vec::new();
     for schema in schemas {
         collect(document, "", schema, &mut fields);
     }
-    Shape { title, fields }
+    BodyVariant { title, fields }
 }
 
-fn collect(document: &Value, before: &str, schema: &Value, fields: &mut Vec<Field>) {
+fn collect(document: &Value, before: &str, schema: &Value, fields: &mut Vec<FieldRow>) {
     let required = schema.get("required").and_then(Value::as_array);
     for (name, property) in members(schema, "properties").into_iter().flatten() {
         let inner = without_null(document, property);
         let own = about(property);
         let whole = format!("{before}{name}");
-        fields.push(Field {
+        fields.push(FieldRow {
             kind: kind(document, property),
             is_required: required.is_some_and(|names| names.contains(&Value::from(name.as_str()))),
-            about: prose::html(if own.is_empty() { about(inner) } else { own }),
+            about: markup::html(if own.is_empty() { about(inner) } else { own }),
             name: whole.clone(),
         });
         let is_list = inner.get("items").is_some();
@@ -63,7 +63,7 @@ fn collect(document: &Value, before: &str, schema: &Value, fields: &mut Vec<Fiel
     }
 }
 
-/// What sort of value it is, in words.
+/// Describes the type of a value, such as `string, 1 to 9 characters or null`.
 fn kind(document: &Value, schema: &Value) -> String {
     let inner = without_null(document, schema);
     let mut kind = bare_kind(document, inner);
@@ -107,7 +107,7 @@ fn type_name(schema: &Value) -> &str {
     }
 }
 
-/// The texts of which a value must be one, where that is so.
+/// Returns the values of an enumeration, or none for other schemas.
 fn choices(schema: &Value) -> Vec<&Value> {
     if let Some(only) = schema.get("const") {
         return vec![only];
@@ -125,7 +125,7 @@ fn variants(schema: &Value) -> &[Value] {
     list.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }
 
-/// What a value is where it is not null.
+/// Returns the schema of the value if the value is not null.
 fn without_null<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
     let schema = resolved(document, schema);
     match variants(schema) {
@@ -141,7 +141,7 @@ fn allows_null(schema: &Value) -> bool {
     names.is_some_and(|names| names.iter().any(|name| name == "null"))
 }
 
-/// Follows a reference within the document.
+/// Follows a reference within the document. Returns any other schema as it is.
 pub(super) fn resolved<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
     let target = schema.get("$ref").and_then(Value::as_str).and_then(|path| path.strip_prefix('#'));
     target.and_then(|path| document.pointer(path)).unwrap_or(schema)
@@ -160,7 +160,7 @@ fn about(schema: &Value) -> &str {
 }
 
 fn escaped(value: &Value) -> String {
-    prose::html(&value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+    markup::html(&value.as_str().map_or_else(|| value.to_string(), str::to_owned))
 }
 
 #[cfg(test)]
@@ -173,9 +173,9 @@ mod tests {
         let document = json!({ "components": { "schemas": {
             "Span": { "type": "object", "properties": { "ends": { "type": "string", "format": "date-time" } } },
         } } });
-        let shapes = shapes(&document, schema);
-        let row = |field: Field| (field.name, field.kind, field.is_required);
-        shapes.into_iter().flat_map(|shape| shape.fields).map(row).collect()
+        let bodies = body_variants(&document, schema);
+        let row = |field: FieldRow| (field.name, field.kind, field.is_required);
+        bodies.into_iter().flat_map(|body| body.fields).map(row).collect()
     }
 
     #[test]
@@ -207,17 +207,17 @@ mod tests {
     }
 
     #[test]
-    fn each_variant_is_a_shape_of_its_own() {
+    fn each_schema_variant_is_a_body_variant() {
         let variant = |action: &str| json!({ "description": action, "properties": { "action": { "const": action } } });
         let schema = json!({
             "oneOf": [variant("list"), variant("delete")],
             "properties": { "api_key_id": { "type": "string" } },
         });
-        let shapes = shapes(&json!({}), &schema);
+        let bodies = body_variants(&json!({}), &schema);
         assert_eq!(
-            shapes.iter().map(|shape| shape.title.as_str()).collect::<Vec<_>>(),
+            bodies.iter().map(|body| body.title.as_str()).collect::<Vec<_>>(),
             ["list", "delete"]
         );
-        assert!(shapes.iter().all(|shape| shape.fields.len() == 2), "{shapes:?}");
+        assert!(bodies.iter().all(|body| body.fields.len() == 2), "{bodies:?}");
     }
 }

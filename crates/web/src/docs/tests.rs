@@ -1,24 +1,23 @@
-use std::{fmt::Write as _, fs, path::Path};
+//! Tests of all documentation pages, and of `docs/errors.md`, which has the same content as the error pages.
+
+use std::{collections::HashMap, fmt::Write as _, fs, path::Path};
 
 use sealpost_api::{
     errors::{self, Meaning},
-    status_and_title,
+    openapi, status_and_title,
 };
 use sealpost_domain::Code;
 
-use super::*;
+use super::{content, reference};
+use crate::html::SiteAddress;
 
-fn all() -> Vec<(String, String)> {
-    let place = Place::new("http://127.0.0.1:8080");
-    let mut pages = codes::pages(&place);
-    pages.push(("/docs".to_owned(), reference::page(&place, &openapi(&place.base_url))));
-    pages.push(("/docs/errors".to_owned(), codes::index(&place)));
-    pages
+fn all_pages() -> Vec<(String, String)> {
+    content::pages(&SiteAddress::new("http://127.0.0.1:8080"))
 }
 
 #[test]
-fn nothing_on_a_page_needs_more_than_its_policy_allows() {
-    for (path, html) in all() {
+fn no_page_needs_more_than_its_content_security_policy_allows() {
+    for (path, html) in all_pages() {
         for forbidden in ["<style", " style=", "javascript:", " onclick=", " onload=", "http-equiv"]
         {
             assert!(!html.contains(forbidden), "{path} has {forbidden}");
@@ -35,9 +34,9 @@ fn nothing_on_a_page_needs_more_than_its_policy_allows() {
 }
 
 #[test]
-fn every_endpoint_stands_on_the_reference_with_a_command_and_all_its_codes() {
+fn the_reference_has_every_endpoint_with_a_command_and_its_codes() {
     let document = openapi("https://seal.example.org");
-    let html = reference::page(&Place::new("https://seal.example.org"), &document);
+    let html = reference::page(&SiteAddress::new("https://seal.example.org"), &document);
     for (path, item) in document["paths"].as_object().unwrap() {
         for operation in item.as_object().unwrap().values() {
             let anchor = format!("id=\"{}\"", operation["operationId"].as_str().unwrap());
@@ -58,8 +57,8 @@ fn every_endpoint_stands_on_the_reference_with_a_command_and_all_its_codes() {
 }
 
 #[test]
-fn every_code_has_a_page_with_its_example() {
-    let pages: HashMap<_, _> = all().into_iter().collect();
+fn every_code_has_a_page_with_an_example() {
+    let pages: HashMap<_, _> = all_pages().into_iter().collect();
     for code in Code::ALL {
         let page = &pages[&format!("/docs/errors/{code}")];
         assert!(page.contains(&format!("http://127.0.0.1:8080/docs/errors/{code}")), "{code}");
@@ -67,9 +66,9 @@ fn every_code_has_a_page_with_its_example() {
     }
 }
 
-/// `SEALPOST_WRITE_DOCS=1 cargo test -p sealpost-web docs` writes it anew.
+/// `SEALPOST_WRITE_DOCS=1 cargo test -p sealpost-web docs` writes the page.
 #[test]
-fn the_page_of_errors_in_the_repository_says_the_same() {
+fn the_error_page_of_the_repository_is_current() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/errors.md");
     let text = errors_as_markdown();
     if std::env::var_os("SEALPOST_WRITE_DOCS").is_some() {
@@ -77,7 +76,7 @@ fn the_page_of_errors_in_the_repository_says_the_same() {
     }
     assert!(
         fs::read_to_string(&file).unwrap() == text,
-        "docs/errors.md is not what crates/api/src/errors says: SEALPOST_WRITE_DOCS=1 cargo test -p sealpost-web docs"
+        "docs/errors.md differs from crates/api/src/errors; run: SEALPOST_WRITE_DOCS=1 cargo test -p sealpost-web docs"
     );
 }
 
@@ -101,7 +100,7 @@ fn errors_as_markdown() -> String {
         let advice = retry.advice();
         write!(
             text,
-            "\n## {code}\n\n{means}\n\nWhen it comes:\n\n{}\nWhat to do:\n\n{}\nIs it safe to try again? {advice}\n",
+            "\n## {code}\n\n{means}\n\nCauses:\n\n{}\nWhat to do:\n\n{}\nIs it safe to retry? {advice}\n",
             list(when),
             list(remedy),
         )
@@ -117,21 +116,21 @@ fn anchor(code: Code) -> String {
 const ERRORS_HEAD: &str = "\
 # Errors
 
-A refusal is a problem document (RFC 9457) with the content type `application/problem+json`:
+An error response is a problem document (RFC 9457) with the content type `application/problem+json`:
 
 | member | |
 |---|---|
-| `type` | the address of the code's page on the service that answered |
-| `title` | what the code means, the same each time |
+| `type` | the URL of the code's page on the same service |
+| `title` | the meaning of the code, equal for all responses |
 | `status` | the HTTP status |
-| `detail` | what is wrong with this request, and what to do |
-| `code` | what programs look at; it never changes |
+| `detail` | the fault of this request, and the fix |
+| `code` | the code for programs; it never changes |
 | `request_id` | the name of the request, as in `X-Request-Id` |
-| `field` | the field at fault, where one is |
+| `field` | the field at fault, if there is one |
 
-429 and 503 carry `Retry-After`, 401 `WWW-Authenticate`, 405 `Allow`. Wait as long as `Retry-After` says, and no shorter.
+429 and 503 have `Retry-After`, 401 has `WWW-Authenticate`, 405 has `Allow`. Wait at least as long as `Retry-After` says.
 
-This page is made from the table in `crates/api/src/errors`, like the pages at `/docs/errors` of every service.
+This page is generated from the table in `crates/api/src/errors`, like the pages at `/docs/errors` of every service.
 
 | status | code | |
 |---|---|---|

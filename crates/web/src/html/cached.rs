@@ -1,20 +1,20 @@
-//! Pages and assets that are the same for everybody.
+//! Pages and assets that are equal for all readers.
 
 use actix_web::{HttpResponse, http::header::HeaderValue, web::Bytes};
 use sealpost_api::{PAGE_TYPE, Stored};
 
-use super::headers;
+use super::response;
 
-/// A page, which may be some minutes old.
-pub(crate) fn page(html: String) -> Stored {
-    Stored::new(PAGE_TYPE, FOR_MINUTES, html.into(), headers::page)
+/// Keeps a page. Browsers may cache it for five minutes.
+pub(crate) fn cached_page(html: String) -> Stored {
+    Stored::new(PAGE_TYPE, FIVE_MINUTES, html.into(), response::page)
 }
 
-/// What never changes under its address, because the address has the hash of it.
-pub(super) fn asset(kind: &'static str, text: &'static str) -> Stored {
+/// Keeps an asset. Browsers may cache it permanently, because its name contains a hash of the content.
+pub(crate) fn cached_asset(content_type: &'static str, text: &'static str) -> Stored {
     let body = Bytes::from_static(text.as_bytes());
-    Stored::new(HeaderValue::from_static(kind), FOR_EVER, body, HttpResponse::build)
+    Stored::new(HeaderValue::from_static(content_type), ONE_YEAR, body, HttpResponse::build)
 }
 
-const FOR_MINUTES: HeaderValue = HeaderValue::from_static("public, max-age=300");
-const FOR_EVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
+const FIVE_MINUTES: HeaderValue = HeaderValue::from_static("public, max-age=300");
+const ONE_YEAR: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");

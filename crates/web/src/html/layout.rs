@@ -1,50 +1,50 @@
-//! The whole around a page's main part: head, navigation, foot.
+//! The layout of all pages: head, navigation, main part, footer.
 
 use askama::Template;
 
-use super::assets::{ICON, SCRIPT, STYLESHEET};
+use crate::assets::{ICON, SCRIPT, STYLESHEET};
 
-/// Where the pages are, as a browser sees it.
+/// The public address of the service.
 #[derive(Debug, Clone)]
-pub(crate) struct Place {
-    /// The address that callers know, without a slash at its end.
+pub(crate) struct SiteAddress {
+    /// The base URL as clients know it, without a slash at the end.
     pub(crate) base_url: String,
-    /// Its path, which is empty unless a proxy puts the service below another path.
+    /// The path of the base URL. Empty unless a proxy serves Sealpost below a path.
     pub(crate) base_path: String,
 }
 
-/// A way to another page.
+/// A link of the navigation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Link {
-    /// What it is called.
+pub(crate) struct NavLink {
+    /// The text of the link.
     pub(crate) text: &'static str,
-    /// Where it leads, from the root of the service on.
+    /// The target's path, without the path of the base URL.
     pub(crate) to: &'static str,
 }
 
-/// What stands around the main part of a page.
+/// The layout of a page: title and navigation.
 pub(crate) struct Layout<'a> {
-    /// Where the service is.
-    pub(crate) place: &'a Place,
-    /// What the page is called.
+    /// The address of the service.
+    pub(crate) site: &'a SiteAddress,
+    /// The title of the page.
     pub(crate) title: &'a str,
-    /// The ways to other pages that are shown on top; the first one is the way home.
-    pub(crate) nav: &'a [Link],
-    /// Which of them the page belongs to, by where it leads.
-    pub(crate) here: &'a str,
+    /// The links of the navigation. The first link is the home page.
+    pub(crate) nav: &'a [NavLink],
+    /// The target of the navigation link that is shown as current; empty for none.
+    pub(crate) current: &'a str,
 }
 
-/// What only some pages have, besides.
+/// Additions of the dashboard to the layout.
 #[derive(Default)]
-pub(crate) struct Besides {
-    /// The name of one more stylesheet.
+pub(crate) struct LayoutExtras {
+    /// The name of a second stylesheet.
     pub(crate) stylesheet: Option<&'static str>,
     /// HTML at the end of the navigation.
     pub(crate) nav_end: String,
 }
 
-impl Place {
-    /// Where a service with this address has its pages.
+impl SiteAddress {
+    /// Takes the path from a base URL.
     pub(crate) fn new(base_url: &str) -> Self {
         let rest = base_url.split_once("://").map_or(base_url, |(_, rest)| rest);
         let base_path =
@@ -54,42 +54,42 @@ impl Place {
 }
 
 impl Layout<'_> {
-    /// The whole page.
-    pub(crate) fn around(&self, main: &impl Template) -> String {
-        self.around_with(main, &Besides::default())
+    /// Renders the whole page.
+    pub(crate) fn render(&self, main: &impl Template) -> String {
+        self.render_with(main, &LayoutExtras::default())
     }
 
-    /// The whole page, and what only pages like it have.
-    pub(crate) fn around_with(&self, main: &impl Template, besides: &Besides) -> String {
-        let whole = Whole {
-            base: &self.place.base_path,
+    /// Renders the whole page with additions.
+    pub(crate) fn render_with(&self, main: &impl Template, extras: &LayoutExtras) -> String {
+        let page = LayoutTemplate {
+            base: &self.site.base_path,
             title: self.title,
             home: self.nav.first().map_or("/", |link| link.to),
             nav: self.nav,
-            here: self.here,
+            current: self.current,
             stylesheet: &STYLESHEET.name,
             script: &SCRIPT.name,
             icon: &ICON.name,
-            besides,
-            // A template writes into memory alone, which does not fail.
+            extras,
+            // Rendering writes into memory and does not fail.
             main: main.render().unwrap_or_default(),
         };
-        whole.render().unwrap_or_default()
+        page.render().unwrap_or_default()
     }
 }
 
 #[derive(Template)]
 #[template(path = "layout.html")]
-struct Whole<'a> {
+struct LayoutTemplate<'a> {
     base: &'a str,
     title: &'a str,
     home: &'a str,
-    nav: &'a [Link],
-    here: &'a str,
+    nav: &'a [NavLink],
+    current: &'a str,
     stylesheet: &'a str,
     script: &'a str,
     icon: &'a str,
-    besides: &'a Besides,
+    extras: &'a LayoutExtras,
     main: String,
 }
 
@@ -103,30 +103,30 @@ mod tests {
         label: &'a str,
     }
 
-    fn layout<'a>(place: &'a Place, title: &'a str) -> Layout<'a> {
-        Layout { place, title, nav: &[Link { text: "Elsewhere", to: "/elsewhere" }], here: "" }
+    fn layout<'a>(site: &'a SiteAddress, title: &'a str) -> Layout<'a> {
+        Layout { site, title, nav: &[NavLink { text: "Elsewhere", to: "/elsewhere" }], current: "" }
     }
 
     #[test]
-    fn links_go_through_the_path_that_a_proxy_serves() {
+    fn links_include_the_path_of_the_base_url() {
         for (base_url, base_path) in [
             ("http://127.0.0.1:8080", ""),
             ("https://seal.example.org", ""),
             ("https://example.org/seal/post", "/seal/post"),
         ] {
-            let place = Place::new(base_url);
-            assert_eq!(place.base_path, base_path);
-            let page = layout(&place, "Hello").around(&Hello { label: "x" });
+            let site = SiteAddress::new(base_url);
+            assert_eq!(site.base_path, base_path);
+            let page = layout(&site, "Hello").render(&Hello { label: "x" });
             assert!(page.contains(&format!("href=\"{base_path}/elsewhere\"")), "{page}");
             assert!(page.contains(&format!("href=\"{base_path}/assets/sealpost.")), "{page}");
         }
     }
 
     #[test]
-    fn what_people_wrote_is_shown_and_never_run() {
-        let place = Place::new("http://127.0.0.1:8080");
+    fn user_text_is_escaped() {
+        let site = SiteAddress::new("http://127.0.0.1:8080");
         let label = "<script>alert(1)</script>";
-        let page = layout(&place, label).around(&Hello { label });
+        let page = layout(&site, label).render(&Hello { label });
         assert!(!page.contains(label), "{page}");
         assert_eq!(page.matches("alert(1)").count(), 2, "{page}");
     }

@@ -1,4 +1,4 @@
-//! The headers of a page: what a browser may load for it, and from whom; to whom it may tell that it was here.
+//! The headers of a page: restrictions for the browser, and `no-store` for private pages.
 
 use actix_web::{
     HttpResponse, HttpResponseBuilder,
@@ -9,24 +9,24 @@ use actix_web::{
 };
 use sealpost_api::PAGE_TYPE;
 
-/// A page that is one caller's own, or that says that something is not there: nobody keeps it.
-pub(crate) fn private(status: StatusCode, html: String) -> HttpResponse {
-    let mut answer = page(status);
-    answer.insert_header((header::CACHE_CONTROL, "no-store")).body(html)
+/// Responds with a page that must not be cached: a page of one user, or an error.
+pub(crate) fn private_page(status: StatusCode, html: String) -> HttpResponse {
+    let mut response = page(status);
+    response.insert_header((header::CACHE_CONTROL, "no-store")).body(html)
 }
 
-/// The beginning of every answer that is a page.
+/// Starts the response of any page.
 pub(super) fn page(status: StatusCode) -> HttpResponseBuilder {
-    let mut answer = HttpResponse::build(status);
-    answer.insert_header((header::CONTENT_TYPE, PAGE_TYPE));
-    for (name, value) in GUARDS {
-        answer.insert_header((name, value));
+    let mut response = HttpResponse::build(status);
+    response.insert_header((header::CONTENT_TYPE, PAGE_TYPE));
+    for (name, value) in RESTRICTIONS {
+        response.insert_header((name, value));
     }
-    answer
+    response
 }
 
-/// Nothing inline, nothing from elsewhere, nothing around it.
-const GUARDS: [(HeaderName, HeaderValue); 4] = [
+/// Restrictions for the browser: no inline code, no content of other origins, no framing, no referrer.
+const RESTRICTIONS: [(HeaderName, HeaderValue); 4] = [
     (
         header::CONTENT_SECURITY_POLICY,
         HeaderValue::from_static(

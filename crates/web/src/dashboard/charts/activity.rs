@@ -1,55 +1,55 @@
-//! A chart of days, as an SVG that needs neither script nor style of its own.
+//! The chart of daily counts, as an SVG without script and inline style.
 
 use sealpost_domain::ports::DailyCount;
 
-/// Days side by side, each with a bar for what was sent and one for what was delivered.
-pub(super) struct Chart {
-    pub(super) days: Vec<Day>,
-    /// What the highest line stands for.
-    pub(super) top: u64,
-    pub(super) sent: u64,
-    pub(super) delivered: u64,
+/// Two bars for each day: messages sent, and events delivered.
+pub(in crate::dashboard) struct ActivityChart {
+    pub(in crate::dashboard) days: Vec<ChartDay>,
+    /// The value at the top of the chart.
+    pub(in crate::dashboard) top: u64,
+    pub(in crate::dashboard) sent: u64,
+    pub(in crate::dashboard) delivered: u64,
 }
 
-/// One day's bars; lengths are in the chart's own units.
-pub(super) struct Day {
-    pub(super) date: String,
-    pub(super) sent: u64,
-    pub(super) received: u64,
-    pub(super) delivered: u64,
-    pub(super) sent_bar: Bar,
-    pub(super) delivered_bar: Bar,
+/// The counts and bars of a day. Lengths are in units of the SVG's view box.
+pub(in crate::dashboard) struct ChartDay {
+    pub(in crate::dashboard) date: String,
+    pub(in crate::dashboard) sent: u64,
+    pub(in crate::dashboard) received: u64,
+    pub(in crate::dashboard) delivered: u64,
+    pub(in crate::dashboard) sent_bar: ChartBar,
+    pub(in crate::dashboard) delivered_bar: ChartBar,
 }
 
-/// A rectangle that stands on the ground line.
+/// A rectangle on the base line.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Bar {
-    pub(super) x: u64,
-    pub(super) y: u64,
-    pub(super) height: u64,
+pub(in crate::dashboard) struct ChartBar {
+    pub(in crate::dashboard) x: u64,
+    pub(in crate::dashboard) y: u64,
+    pub(in crate::dashboard) height: u64,
 }
 
-impl Chart {
-    pub(super) const WIDTH: u64 = 600;
-    pub(super) const HEIGHT: u64 = 120;
-    pub(super) const BAR_WIDTH: u64 = 8;
+impl ActivityChart {
+    pub(in crate::dashboard) const WIDTH: u64 = 600;
+    pub(in crate::dashboard) const HEIGHT: u64 = 120;
+    pub(in crate::dashboard) const BAR_WIDTH: u64 = 8;
 
-    pub(super) fn of(days: &[DailyCount]) -> Self {
+    pub(in crate::dashboard) fn new(days: &[DailyCount]) -> Self {
         let highest = days.iter().map(|day| day.sent.max(day.delivered)).max().unwrap_or_default();
         let top = round_up(highest);
         let number = u64::try_from(days.len()).unwrap_or(1).max(1);
         let slot = Self::WIDTH / number;
-        let bar = |place: u64, offset: u64, count: u64| {
+        let bar = |index: u64, offset: u64, count: u64| {
             let height = height_of(count, top);
-            Bar { x: place * slot + offset, y: Self::HEIGHT - height, height }
+            ChartBar { x: index * slot + offset, y: Self::HEIGHT - height, height }
         };
-        let day = |(place, day): (u64, &DailyCount)| Day {
+        let day = |(index, day): (u64, &DailyCount)| ChartDay {
             date: day.day.to_string().get(..10).unwrap_or_default().to_owned(),
             sent: day.sent,
             received: day.received,
             delivered: day.delivered,
-            sent_bar: bar(place, 1, day.sent),
-            delivered_bar: bar(place, 1 + Self::BAR_WIDTH + 1, day.delivered),
+            sent_bar: bar(index, 1, day.sent),
+            delivered_bar: bar(index, 1 + Self::BAR_WIDTH + 1, day.delivered),
         };
         Self {
             top,
@@ -60,14 +60,14 @@ impl Chart {
     }
 }
 
-/// A day with anything at all shows.
+/// Returns the height of a bar. A count above 0 is always visible.
 fn height_of(count: u64, top: u64) -> u64 {
-    let height = u128::from(count) * u128::from(Chart::HEIGHT) / u128::from(top.max(1));
-    let height = u64::try_from(height).unwrap_or(Chart::HEIGHT).min(Chart::HEIGHT);
+    let height = u128::from(count) * u128::from(ActivityChart::HEIGHT) / u128::from(top.max(1));
+    let height = u64::try_from(height).unwrap_or(ActivityChart::HEIGHT).min(ActivityChart::HEIGHT);
     if count > 0 { height.max(1) } else { 0 }
 }
 
-/// The next number that is easy to read: 1, 2 or 5 with zeros.
+/// Rounds up to a number that is easy to read: 1, 2 or 5, followed by zeros.
 fn round_up(number: u64) -> u64 {
     let mut power = 1_u64;
     loop {
@@ -89,8 +89,8 @@ mod tests {
     use super::*;
 
     fn days(counts: &[(u64, u64)]) -> Vec<DailyCount> {
-        let day = |(place, (sent, delivered)): (i64, &(u64, u64))| DailyCount {
-            day: Timestamp::from_millis(place * 86_400_000),
+        let day = |(index, (sent, delivered)): (i64, &(u64, u64))| DailyCount {
+            day: Timestamp::from_millis(index * 86_400_000),
             sent: *sent,
             received: 0,
             delivered: *delivered,
@@ -107,23 +107,23 @@ mod tests {
     }
 
     #[test]
-    fn bars_stand_on_the_ground_in_proportion() {
-        let chart = Chart::of(&days(&[(10, 5), (0, 0)]));
+    fn the_height_of_a_bar_is_proportional_to_its_count() {
+        let chart = ActivityChart::new(&days(&[(10, 5), (0, 0)]));
         let first = &chart.days[0];
         assert_eq!((&*first.date, chart.top, chart.sent), ("1970-01-01", 10, 10));
-        assert_eq!(first.sent_bar, Bar { x: 1, y: 0, height: 120 });
-        assert_eq!(first.delivered_bar, Bar { x: 10, y: 60, height: 60 });
-        assert_eq!(chart.days[1].sent_bar, Bar { x: 301, y: 120, height: 0 });
+        assert_eq!(first.sent_bar, ChartBar { x: 1, y: 0, height: 120 });
+        assert_eq!(first.delivered_bar, ChartBar { x: 10, y: 60, height: 60 });
+        assert_eq!(chart.days[1].sent_bar, ChartBar { x: 301, y: 120, height: 0 });
     }
 
     proptest! {
         #[test]
-        fn nothing_leaves_the_chart(counts in proptest::collection::vec(any::<(u32, u32)>(), 0..=30)) {
+        fn all_bars_are_inside_the_chart(counts in proptest::collection::vec(any::<(u32, u32)>(), 0..=30)) {
             let counts: Vec<_> = counts.iter().map(|(a, b)| (u64::from(*a), u64::from(*b))).collect();
-            for day in Chart::of(&days(&counts)).days {
+            for day in ActivityChart::new(&days(&counts)).days {
                 for bar in [day.sent_bar, day.delivered_bar] {
-                    prop_assert_eq!(bar.y + bar.height, Chart::HEIGHT);
-                    prop_assert!(bar.x + Chart::BAR_WIDTH <= Chart::WIDTH);
+                    prop_assert_eq!(bar.y + bar.height, ActivityChart::HEIGHT);
+                    prop_assert!(bar.x + ActivityChart::BAR_WIDTH <= ActivityChart::WIDTH);
                 }
             }
         }

@@ -1,43 +1,53 @@
-//! Why a form was not carried out: what its page says to people, and the head of the answer to programs.
+//! The rejection of a form: the text on its page, and the status and headers of the response.
 
 use actix_web::{ResponseError as _, http::StatusCode};
 use sealpost_api::Problem;
 use sealpost_domain::Refusal;
 
-/// A refusal, as a page says it.
-pub(super) struct Refused {
-    pub(super) text: String,
-    pub(super) status: StatusCode,
-    pub(super) retry_after_s: Option<u64>,
+/// A rejected form or request.
+pub(in crate::dashboard) struct Rejection {
+    pub(in crate::dashboard) text: String,
+    pub(in crate::dashboard) status: StatusCode,
+    pub(in crate::dashboard) retry_after_s: Option<u64>,
 }
 
-impl Refused {
-    /// Something that was filled in cannot be right.
-    pub(super) fn field(text: impl Into<String>) -> Self {
+impl Rejection {
+    /// Rejects a form because of a field, with 422.
+    pub(in crate::dashboard) fn field(text: impl Into<String>) -> Self {
         let status = StatusCode::UNPROCESSABLE_ENTITY;
         Self { text: text.into(), status, retry_after_s: None }
     }
 }
 
-/// What the API would have said.
-impl From<&Problem> for Refused {
+impl From<&Problem> for Rejection {
     fn from(problem: &Problem) -> Self {
         Self {
-            text: problem.to_string(),
+            text: sentence(&problem.to_string()),
             status: problem.status_code(),
             retry_after_s: problem.retry_after_s(),
         }
     }
 }
 
-impl From<&Refusal> for Refused {
+impl From<&Refusal> for Rejection {
     fn from(refusal: &Refusal) -> Self {
         Self {
-            text: refusal.to_string(),
+            text: sentence(&refusal.to_string()),
             status: Problem::status_of(refusal.code()),
             retry_after_s: refusal.retry_after_s(),
         }
     }
+}
+
+/// Makes a sentence of an error text of the API, which begins with a lower-case letter and has no full stop.
+fn sentence(text: &str) -> String {
+    if let Some(rest) = text.strip_prefix("url ") {
+        return sentence(&format!("URL {rest}"));
+    }
+    let mut symbols = text.chars();
+    let first = symbols.next().map(|symbol| symbol.to_uppercase().to_string());
+    let end = if text.ends_with('.') { "" } else { "." };
+    format!("{}{}{end}", first.unwrap_or_default(), symbols.as_str())
 }
 
 #[cfg(test)]
@@ -45,14 +55,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_refuses_with_the_status_and_the_wait_of_the_api() {
+    fn a_rejection_has_the_status_and_retry_after_of_the_api() {
         let seen = |refusal: &Refusal| {
-            let Refused { status, retry_after_s, text } = Refused::from(refusal);
-            assert_eq!(text, refusal.to_string());
+            let Rejection { status, retry_after_s, text } = Rejection::from(refusal);
+            assert_eq!(text, sentence(&refusal.to_string()));
             (status.as_u16(), retry_after_s)
         };
         assert_eq!(seen(&Refusal::Unavailable), (503, Some(1)));
         assert_eq!(seen(&Refusal::HandleTaken), (409, None));
         assert_eq!(seen(&Refusal::Unauthorized("wrong")), (401, None));
+    }
+
+    #[test]
+    fn error_texts_become_sentences() {
+        assert_eq!(sentence("the handle is taken"), "The handle is taken.");
+        assert_eq!(sentence("url must be https"), "URL must be https.");
+        assert_eq!(sentence("Wait."), "Wait.");
     }
 }

@@ -1,11 +1,11 @@
-//! Whether a form was sent by a page of ours. The session's cookie does not travel with forms of other sites, and every
-//! form of ours carries a token; this holds even where neither can tell, such as at signing in.
+//! The check that a form comes from a page of this service. The session cookie is `SameSite=Lax` and forms carry a
+//! token; this check also protects forms without a session, such as signing in.
 
 use actix_web::http::header::{self, HeaderMap, HeaderName};
 
-/// By what the browser says about where the form came from: `Sec-Fetch-Site`, else `Origin`. Nothing of either comes
-/// from browsers so old, or from programs, that nobody else steers them.
-pub(super) fn is_ours(headers: &HeaderMap, base_url: &str) -> bool {
+/// Whether the browser reports this service as the origin of the form: by `Sec-Fetch-Site`, else by `Origin`.
+/// Requests without both headers are accepted: they come from programs and from browsers without cross-site forms.
+pub(super) fn is_same_site(headers: &HeaderMap, base_url: &str) -> bool {
     let text = |name| headers.get(name).map(|value| value.to_str().unwrap_or_default());
     match (text(SEC_FETCH_SITE), text(header::ORIGIN)) {
         (Some(site), _) => matches!(site, "same-origin" | "none"),
@@ -14,7 +14,7 @@ pub(super) fn is_ours(headers: &HeaderMap, base_url: &str) -> bool {
     }
 }
 
-/// Scheme, host and port.
+/// Returns scheme, host and port of a URL.
 fn origin_of(base_url: &str) -> &str {
     let after_scheme = base_url.find("://").map_or(0, |at| at + 3);
     let end = base_url.get(after_scheme..).and_then(|rest| rest.find('/'));
@@ -29,33 +29,33 @@ mod tests {
 
     use super::*;
 
-    fn judged(lines: &[(&'static str, &'static str)]) -> bool {
+    fn accepted(lines: &[(&'static str, &'static str)]) -> bool {
         let mut headers = HeaderMap::new();
         for (name, value) in lines {
             headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
         }
-        is_ours(&headers, "https://seal.example:8443/post")
+        is_same_site(&headers, "https://seal.example:8443/post")
     }
 
     #[test]
-    fn what_the_browser_calls_another_site_is_refused() {
-        assert!(judged(&[("sec-fetch-site", "same-origin")]));
-        assert!(judged(&[("sec-fetch-site", "none")]));
+    fn forms_of_other_sites_are_rejected() {
+        assert!(accepted(&[("sec-fetch-site", "same-origin")]));
+        assert!(accepted(&[("sec-fetch-site", "none")]));
         for other in ["cross-site", "same-site", "", "rubbish"] {
-            assert!(!judged(&[("sec-fetch-site", other)]), "{other}");
+            assert!(!accepted(&[("sec-fetch-site", other)]), "{other}");
         }
     }
 
     #[test]
-    fn an_older_browser_is_judged_by_the_origin() {
-        assert!(judged(&[("origin", "https://seal.example:8443")]));
+    fn the_origin_decides_without_sec_fetch_site() {
+        assert!(accepted(&[("origin", "https://seal.example:8443")]));
         for other in ["https://seal.example", "http://seal.example:8443", "null", ""] {
-            assert!(!judged(&[("origin", other)]), "{other}");
+            assert!(!accepted(&[("origin", other)]), "{other}");
         }
-        assert!(!judged(&[
+        assert!(!accepted(&[
             ("sec-fetch-site", "cross-site"),
             ("origin", "https://seal.example:8443")
         ]));
-        assert!(judged(&[]));
+        assert!(accepted(&[]));
     }
 }

@@ -1,10 +1,10 @@
-//! The account itself: its sessions and its login secret.
+//! The account: sessions and login secret.
 
 use askama::Template;
 use sealpost_domain::AccountId;
 use sealpost_service::{Scope, SessionView, Truncated};
 
-use crate::dashboard::{form::Form, page::Page, show::when, signed_in::SignedIn};
+use crate::dashboard::{forms::Form, response::PageResponse, session::SignedInUser, text::when};
 
 #[derive(Template)]
 #[template(path = "dashboard/account.html")]
@@ -15,7 +15,7 @@ struct AccountPage<'a> {
     sessions: Truncated<SessionView>,
 }
 
-/// Shown once, since the secret cannot be shown again.
+/// Shows the secret. The service cannot show it again.
 #[derive(Template)]
 #[template(path = "dashboard/secret_rotated.html")]
 struct SecretPage<'a> {
@@ -24,46 +24,52 @@ struct SecretPage<'a> {
     login_secret: &'a str,
 }
 
-pub(crate) async fn show(who: SignedIn) -> Result<Page, Page> {
+pub(crate) async fn show(user: SignedInUser) -> Result<PageResponse, PageResponse> {
     let (account_id, sessions) =
-        who.ask(async |owner| Ok((owner.account_id(), owner.sessions().await?))).await?;
-    let (base, form_token) = (who.base(), &*who.form_token);
+        user.ask(async |owner| Ok((owner.account_id(), owner.sessions().await?))).await?;
+    let (base, form_token) = (user.base(), &*user.form_token);
     let main = AccountPage { base, form_token, account_id, sessions };
-    Ok(Page::show(who.frame(), "Account", &main))
+    Ok(PageResponse::ok(user.frame(), "Account", &main))
 }
 
-/// Ends this session.
-pub(crate) async fn sign_out(who: SignedIn, form: Form) -> Result<Page, Page> {
-    who.check(&form)?;
-    end(&who, Scope::Session).await
+/// Ends the session of this browser.
+pub(crate) async fn sign_out(user: SignedInUser, form: Form) -> Result<PageResponse, PageResponse> {
+    user.check(&form)?;
+    end(&user, Scope::Session).await
 }
 
-/// Ends one session, or every one.
-pub(crate) async fn end_session(who: SignedIn, form: Form) -> Result<Page, Page> {
-    who.check(&form)?;
+/// Ends a session, or all sessions.
+pub(crate) async fn end_session(
+    user: SignedInUser,
+    form: Form,
+) -> Result<PageResponse, PageResponse> {
+    user.check(&form)?;
     let name = form.text("session").to_owned();
     if name == EVERY_SESSION {
-        return end(&who, Scope::Account).await;
+        return end(&user, Scope::Account).await;
     }
-    who.ask(async |owner| owner.end_session(&name).await).await?;
-    Ok(Page::to(who.place(), "/dashboard/account"))
+    user.ask(async |owner| owner.end_session(&name).await).await?;
+    Ok(PageResponse::redirect(user.site(), "/dashboard/account"))
 }
 
 /// Replaces the login secret and shows the new one.
-pub(crate) async fn rotate_secret(who: SignedIn, form: Form) -> Result<Page, Page> {
-    who.check(&form)?;
-    let sealpost = &who.app.api.sealpost;
+pub(crate) async fn rotate_secret(
+    user: SignedInUser,
+    form: Form,
+) -> Result<PageResponse, PageResponse> {
+    user.check(&form)?;
+    let sealpost = &user.app.api.sealpost;
     let rotated =
-        who.ask(async |owner| sealpost.rotate_login_secret(owner.session()).await).await?;
+        user.ask(async |owner| sealpost.rotate_login_secret(owner.session()).await).await?;
     let (account_id, login_secret) = (rotated.account_id, &*rotated.login_secret);
-    let main = SecretPage { base: who.base(), account_id, login_secret };
-    Ok(Page::show(who.frame(), "New login secret", &main))
+    let main = SecretPage { base: user.base(), account_id, login_secret };
+    Ok(PageResponse::ok(user.frame(), "New login secret", &main))
 }
 
-async fn end(who: &SignedIn, scope: Scope) -> Result<Page, Page> {
-    let sealpost = &who.app.api.sealpost;
-    who.ask(async |owner| sealpost.logout(owner.session(), scope).await).await?;
-    Ok(Page::to_sign_in(&who.app))
+async fn end(user: &SignedInUser, scope: Scope) -> Result<PageResponse, PageResponse> {
+    let sealpost = &user.app.api.sealpost;
+    user.ask(async |owner| sealpost.logout(owner.session(), scope).await).await?;
+    Ok(PageResponse::redirect_to_sign_in(&user.app))
 }
 
 const EVERY_SESSION: &str = "all";

@@ -1,4 +1,4 @@
-//! One identity: what it is, what it may, what it did, and where its notices go.
+//! An identity: facts, usage, daily counts, webhooks, governance.
 
 use actix_web::web;
 use askama::Template;
@@ -7,78 +7,81 @@ use sealpost_service::{KeyPage, KeyStanding, Manage, Managed, PendingCount, Webh
 
 use super::key_of;
 use crate::dashboard::{
-    chart::Chart,
-    page::Page,
-    refused::Refused,
-    show::{Bar, bars, when, why_no_change},
-    signed_in::SignedIn,
+    charts::{ActivityChart, UsageMeter, usage_meters},
+    forms::Rejection,
+    response::PageResponse,
+    session::SignedInUser,
+    text::{when, why_no_change},
 };
 
 #[derive(Template)]
-#[template(path = "dashboard/key.html")]
+#[template(path = "dashboard/identity.html")]
 struct IdentityPage<'a> {
     base: &'a str,
     form_token: &'a str,
     key: &'a KeyStanding,
-    bars: [Bar; 3],
-    chart: Chart,
+    meters: [UsageMeter; 3],
+    chart: ActivityChart,
     waiting: PendingCount,
     webhooks: &'a [WebhookView],
     url: &'a str,
     problem: Option<&'a str>,
 }
 
-/// Everything that the page shows.
-pub(super) struct Seen {
-    pub(super) page: KeyPage,
+/// A key and its webhooks, as the service returned them.
+pub(super) struct IdentityView {
+    pub(super) key: KeyPage,
     pub(super) webhooks: Vec<WebhookView>,
 }
 
-pub(crate) async fn show(who: SignedIn, key: web::Path<String>) -> Result<Page, Page> {
-    let seen = look(&who, &key).await?;
-    let title = &seen.page.standing.label;
-    Ok(Page::show(who.frame(), title.as_str(), &page(&who, &seen, "", None)))
+pub(crate) async fn show(
+    user: SignedInUser,
+    key: web::Path<String>,
+) -> Result<PageResponse, PageResponse> {
+    let view = load(&user, &key).await?;
+    let title = &view.key.standing.label;
+    Ok(PageResponse::ok(user.frame(), title.as_str(), &page(&user, &view, "", None)))
 }
 
-/// The page again, with what was wrong about the URL that was to be registered.
-pub(super) async fn show_again(
-    who: &SignedIn,
+/// Shows the page with the rejected URL of a new webhook and the reason.
+pub(super) async fn reject_webhook(
+    user: &SignedInUser,
     key: &str,
     url: &str,
-    refused: &Refused,
-) -> Result<Page, Page> {
-    let seen = look(who, key).await?;
-    let main = page(who, &seen, url, Some(&refused.text));
-    Ok(Page::again(who.frame(), seen.page.standing.label.as_str(), refused, &main))
+    rejection: &Rejection,
+) -> Result<PageResponse, PageResponse> {
+    let view = load(user, key).await?;
+    let main = page(user, &view, url, Some(&rejection.text));
+    Ok(PageResponse::rejected(user.frame(), view.key.standing.label.as_str(), rejection, &main))
 }
 
-pub(super) async fn look(who: &SignedIn, key: &str) -> Result<Seen, Page> {
-    let key = key_of(who, key)?;
-    who.ask(async move |owner| {
+pub(super) async fn load(user: &SignedInUser, key: &str) -> Result<IdentityView, PageResponse> {
+    let key = key_of(user, key)?;
+    user.ask(async move |owner| {
         let page = owner.key(&key).await?;
         let webhooks = match owner.manage(&key, Manage::List).await? {
             Managed::Listed { webhooks } => webhooks,
             _ => Vec::new(),
         };
-        Ok(Seen { page, webhooks })
+        Ok(IdentityView { key: page, webhooks })
     })
     .await
 }
 
 fn page<'a>(
-    who: &'a SignedIn,
-    seen: &'a Seen,
+    user: &'a SignedInUser,
+    view: &'a IdentityView,
     url: &'a str,
     problem: Option<&'a str>,
 ) -> IdentityPage<'a> {
-    let key = &seen.page.standing;
+    let key = &view.key.standing;
     IdentityPage {
-        base: who.base(),
-        form_token: &who.form_token,
-        bars: bars(key),
-        chart: Chart::of(&seen.page.days),
-        waiting: seen.page.waiting,
-        webhooks: &seen.webhooks,
+        base: user.base(),
+        form_token: &user.form_token,
+        meters: usage_meters(key),
+        chart: ActivityChart::new(&view.key.days),
+        waiting: view.key.waiting,
+        webhooks: &view.webhooks,
         key,
         url,
         problem,

@@ -1,4 +1,4 @@
-//! One more identity of the account.
+//! A further identity of the account.
 
 use actix_web::HttpRequest;
 use askama::Template;
@@ -6,11 +6,15 @@ use sealpost_api::admit_activation;
 use sealpost_service::Owner;
 
 use super::activation_of;
-use crate::dashboard::{form::Form, page::Page, refused::Refused, signed_in::SignedIn};
+use crate::dashboard::{
+    forms::{Form, Rejection},
+    response::PageResponse,
+    session::SignedInUser,
+};
 
 #[derive(Template)]
-#[template(path = "dashboard/new_key.html")]
-struct NewKeyPage<'a> {
+#[template(path = "dashboard/new_identity.html")]
+struct NewIdentityPage<'a> {
     base: &'a str,
     form_token: &'a str,
     label: &'a str,
@@ -18,40 +22,46 @@ struct NewKeyPage<'a> {
     problem: Option<&'a str>,
 }
 
-pub(crate) async fn show(who: SignedIn) -> Page {
-    let (base, form_token) = (who.base(), &*who.form_token);
-    let main = NewKeyPage { base, form_token, label: "", handle: "", problem: None };
-    Page::show(who.frame(), TITLE, &main)
+pub(crate) async fn show(user: SignedInUser) -> PageResponse {
+    let (base, form_token) = (user.base(), &*user.form_token);
+    let main = NewIdentityPage { base, form_token, label: "", handle: "", problem: None };
+    PageResponse::ok(user.frame(), TITLE, &main)
 }
 
-pub(crate) async fn submit(who: SignedIn, request: HttpRequest, form: Form) -> Result<Page, Page> {
-    who.check(&form)?;
-    let again = |refused: Refused| {
-        let main = NewKeyPage {
-            base: who.base(),
-            form_token: &who.form_token,
+pub(crate) async fn submit(
+    user: SignedInUser,
+    request: HttpRequest,
+    form: Form,
+) -> Result<PageResponse, PageResponse> {
+    user.check(&form)?;
+    let reject = |rejection: Rejection| {
+        let main = NewIdentityPage {
+            base: user.base(),
+            form_token: &user.form_token,
             label: form.text("label"),
             handle: form.text("handle"),
-            problem: Some(&refused.text),
+            problem: Some(&rejection.text),
         };
-        Ok(Page::again(who.frame(), TITLE, &refused, &main))
+        Ok(PageResponse::rejected(user.frame(), TITLE, &rejection, &main))
     };
-    let asked = match activation_of(&form) {
-        Ok(asked) => asked,
-        Err(refused) => return again(refused),
+    let input = match activation_of(&form) {
+        Ok(input) => input,
+        Err(rejection) => return reject(rejection),
     };
-    if let Err(problem) = admit_activation(&who.app.api, &request) {
-        return again(Refused::from(&problem));
+    if let Err(problem) = admit_activation(&user.app.api, &request) {
+        return reject(Rejection::from(&problem));
     }
-    let sealpost = &who.app.api.sealpost;
+    let sealpost = &user.app.api.sealpost;
     let activate =
-        async move |owner: &Owner<'_>| Ok(sealpost.activate(Some(owner.session()), asked).await);
-    let made = who.ask(activate).await?;
+        async move |owner: &Owner<'_>| Ok(sealpost.activate(Some(owner.session()), input).await);
+    let made = user.ask(activate).await?;
     match made {
-        Ok(key) => Ok(Page::to(who.place(), &format!("/dashboard/keys/{}", key.api_key_id))),
+        Ok(key) => {
+            Ok(PageResponse::redirect(user.site(), &format!("/dashboard/keys/{}", key.api_key_id)))
+        }
         Err(error) => match error.refusal() {
-            Some(refusal) => again(Refused::from(refusal)),
-            None => Err(Page::of(who.place(), &error)),
+            Some(refusal) => reject(Rejection::from(refusal)),
+            None => Err(PageResponse::service_error(user.site(), &error)),
         },
     }
 }

@@ -1,4 +1,4 @@
-//! A first identity, and with it an account.
+//! A new account with its first identity.
 
 use actix_web::{HttpRequest, web};
 use askama::Template;
@@ -7,7 +7,10 @@ use sealpost_service::Activated;
 
 use super::activation_of;
 use crate::{
-    dashboard::{form::Form, frame::Frame, page::Page, refused::Refused},
+    dashboard::{
+        forms::{Form, Rejection},
+        response::{Frame, PageResponse},
+    },
     state::WebState,
 };
 
@@ -20,7 +23,7 @@ struct OpenAccountPage<'a> {
     problem: Option<&'a str>,
 }
 
-/// Shown once, since the secret cannot be shown again.
+/// Shows the secret. The service cannot show it again.
 #[derive(Template)]
 #[template(path = "dashboard/account_opened.html")]
 struct OpenedPage<'a> {
@@ -29,35 +32,43 @@ struct OpenedPage<'a> {
     login_secret: &'a str,
 }
 
-pub(crate) async fn show(app: web::Data<WebState>) -> Page {
-    let place = app.docs.place();
-    let main = OpenAccountPage { base: &place.base_path, label: "", handle: "", problem: None };
-    Page::show(Frame::public(place), TITLE, &main)
+pub(crate) async fn show(app: web::Data<WebState>) -> PageResponse {
+    let site = &app.site;
+    let main = OpenAccountPage { base: &site.base_path, label: "", handle: "", problem: None };
+    PageResponse::ok(Frame::public(site), TITLE, &main)
 }
 
-pub(crate) async fn submit(app: web::Data<WebState>, request: HttpRequest, form: Form) -> Page {
-    let place = app.docs.place();
-    let (frame, base) = (Frame::public(place), &*place.base_path);
-    let again = |refused: Refused| {
+pub(crate) async fn submit(
+    app: web::Data<WebState>,
+    request: HttpRequest,
+    form: Form,
+) -> PageResponse {
+    let site = &app.site;
+    let (frame, base) = (Frame::public(site), &*site.base_path);
+    let reject = |rejection: Rejection| {
         let (label, handle) = (form.text("label"), form.text("handle"));
-        let main = OpenAccountPage { base, label, handle, problem: Some(&refused.text) };
-        Page::again(frame, TITLE, &refused, &main)
+        let main = OpenAccountPage { base, label, handle, problem: Some(&rejection.text) };
+        PageResponse::rejected(frame, TITLE, &rejection, &main)
     };
-    let asked = match activation_of(&form) {
-        Ok(asked) => asked,
-        Err(refused) => return again(refused),
+    let input = match activation_of(&form) {
+        Ok(input) => input,
+        Err(rejection) => return reject(rejection),
     };
     if let Err(problem) = admit_activation(&app.api, &request) {
-        return again(Refused::from(&problem));
+        return reject(Rejection::from(&problem));
     }
-    match app.api.sealpost.activate(None, asked).await {
+    match app.api.sealpost.activate(None, input).await {
         Ok(opened) => {
             let login_secret = opened.login_secret.as_deref().unwrap_or_default();
-            Page::show(frame, "Account opened", &OpenedPage { base, opened: &opened, login_secret })
+            PageResponse::ok(
+                frame,
+                "Account opened",
+                &OpenedPage { base, opened: &opened, login_secret },
+            )
         }
         Err(error) => match error.refusal() {
-            Some(refusal) => again(Refused::from(refusal)),
-            None => Page::of(place, &error),
+            Some(refusal) => reject(Rejection::from(refusal)),
+            None => PageResponse::service_error(site, &error),
         },
     }
 }

@@ -1,13 +1,13 @@
-//! The account's identities, each with its state, its plan and what it has used.
+//! The account's identities: status, plan and usage of each.
 
 use askama::Template;
 use sealpost_domain::{AccountId, KeyStatus};
 use sealpost_service::KeyStanding;
 
 use crate::dashboard::{
-    page::Page,
-    show::{Bar, bars},
-    signed_in::SignedIn,
+    charts::{UsageMeter, usage_meters},
+    response::PageResponse,
+    session::SignedInUser,
 };
 
 #[derive(Template)]
@@ -15,24 +15,25 @@ use crate::dashboard::{
 struct OverviewPage<'a> {
     base: &'a str,
     account_id: AccountId,
-    live: Vec<Card>,
+    live: Vec<IdentityCard>,
     revoked: Vec<KeyStanding>,
-    /// How many are shown, where that is not all of them.
-    only: Option<usize>,
+    /// The number of identities on the page, if the account has more.
+    truncated_to: Option<usize>,
 }
 
-struct Card {
+struct IdentityCard {
     key: KeyStanding,
-    bars: [Bar; 3],
+    meters: [UsageMeter; 3],
 }
 
-pub(crate) async fn show(who: SignedIn) -> Result<Page, Page> {
+pub(crate) async fn show(user: SignedInUser) -> Result<PageResponse, PageResponse> {
     let (account_id, keys) =
-        who.ask(async |owner| Ok((owner.account_id(), owner.keys().await?))).await?;
-    let only = keys.has_more.then_some(keys.first.len());
+        user.ask(async |owner| Ok((owner.account_id(), owner.keys().await?))).await?;
+    let truncated_to = keys.has_more.then_some(keys.first.len());
     let (revoked, live): (Vec<_>, Vec<_>) =
         keys.first.into_iter().partition(|key| key.status == KeyStatus::Revoked);
-    let live = live.into_iter().map(|key| Card { bars: bars(&key), key }).collect();
-    let main = OverviewPage { base: who.base(), account_id, live, revoked, only };
-    Ok(Page::show(who.frame(), "Identities", &main))
+    let live =
+        live.into_iter().map(|key| IdentityCard { meters: usage_meters(&key), key }).collect();
+    let main = OverviewPage { base: user.base(), account_id, live, revoked, truncated_to };
+    Ok(PageResponse::ok(user.frame(), "Identities", &main))
 }

@@ -1,12 +1,16 @@
-//! Revoking an identity: final, so that the key must be typed.
+//! Revoking an identity. Permanent, so that the user must type the key.
 
 use actix_web::web;
 use askama::Template;
 use sealpost_domain::KeyStatus;
 use sealpost_service::{KeyPage, KeyStanding, PendingCount};
 
-use super::{key::look, key_of};
-use crate::dashboard::{form::Form, page::Page, refused::Refused, signed_in::SignedIn};
+use super::{identity::load, key_of};
+use crate::dashboard::{
+    forms::{Form, Rejection},
+    response::PageResponse,
+    session::SignedInUser,
+};
 
 #[derive(Template)]
 #[template(path = "dashboard/revoke.html")]
@@ -18,37 +22,40 @@ struct RevokePage<'a> {
     problem: Option<&'a str>,
 }
 
-pub(crate) async fn show(who: SignedIn, key: web::Path<String>) -> Result<Page, Page> {
-    let seen = look(&who, &key).await?.page;
-    if seen.standing.status == KeyStatus::Revoked {
-        let key = format!("/dashboard/keys/{}", seen.standing.api_key_id);
-        return Ok(Page::to(who.place(), &key));
+pub(crate) async fn show(
+    user: SignedInUser,
+    key: web::Path<String>,
+) -> Result<PageResponse, PageResponse> {
+    let view = load(&user, &key).await?.key;
+    if view.standing.status == KeyStatus::Revoked {
+        let key = format!("/dashboard/keys/{}", view.standing.api_key_id);
+        return Ok(PageResponse::redirect(user.site(), &key));
     }
-    Ok(Page::show(who.frame(), &title(&seen), &page(&who, &seen, None)))
+    Ok(PageResponse::ok(user.frame(), &title(&view), &page(&user, &view, None)))
 }
 
 pub(crate) async fn submit(
-    who: SignedIn,
+    user: SignedInUser,
     key: web::Path<String>,
     form: Form,
-) -> Result<Page, Page> {
-    who.check(&form)?;
-    let id = key_of(&who, &key)?;
+) -> Result<PageResponse, PageResponse> {
+    user.check(&form)?;
+    let id = key_of(&user, &key)?;
     if form.text("typed") != id.to_string() {
-        let seen = look(&who, &key).await?.page;
-        let refused = Refused::field("What you typed is not this key. Nothing was revoked.");
-        let main = page(&who, &seen, Some(&refused.text));
-        return Ok(Page::again(who.frame(), &title(&seen), &refused, &main));
+        let view = load(&user, &key).await?.key;
+        let rejection = Rejection::field("The typed key does not match. Nothing was revoked.");
+        let main = page(&user, &view, Some(&rejection.text));
+        return Ok(PageResponse::rejected(user.frame(), &title(&view), &rejection, &main));
     }
-    who.ask(async |owner| owner.revoke(&id).await).await?;
-    Ok(Page::to(who.place(), &format!("/dashboard/keys/{id}")))
+    user.ask(async |owner| owner.revoke(&id).await).await?;
+    Ok(PageResponse::redirect(user.site(), &format!("/dashboard/keys/{id}")))
 }
 
-fn page<'a>(who: &'a SignedIn, seen: &'a KeyPage, problem: Option<&'a str>) -> RevokePage<'a> {
-    let (base, form_token) = (who.base(), &*who.form_token);
-    RevokePage { base, form_token, key: &seen.standing, waiting: seen.waiting, problem }
+fn page<'a>(user: &'a SignedInUser, view: &'a KeyPage, problem: Option<&'a str>) -> RevokePage<'a> {
+    let (base, form_token) = (user.base(), &*user.form_token);
+    RevokePage { base, form_token, key: &view.standing, waiting: view.waiting, problem }
 }
 
-fn title(seen: &KeyPage) -> String {
-    format!("Revoke {}", seen.standing.label)
+fn title(view: &KeyPage) -> String {
+    format!("Revoke {}", view.standing.label)
 }

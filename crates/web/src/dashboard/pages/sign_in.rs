@@ -1,12 +1,17 @@
-//! Signing in, with account and login secret.
+//! Signing in with account and login secret.
 
 use actix_web::{HttpRequest, web};
 use askama::Template;
 use sealpost_api::admit_login;
+use sealpost_domain::{Code, Refusal};
 use sealpost_service::Login;
 
 use crate::{
-    dashboard::{cookie, form::Form, frame::Frame, page::Page, refused::Refused},
+    dashboard::{
+        forms::{Form, Rejection},
+        response::{Frame, PageResponse},
+        session::cookie,
+    },
     state::WebState,
 };
 
@@ -18,36 +23,49 @@ struct SignInPage<'a> {
     problem: Option<&'a str>,
 }
 
-pub(crate) async fn show(app: web::Data<WebState>) -> Page {
-    let place = app.docs.place();
-    let main = SignInPage { base: &place.base_path, account_id: "", problem: None };
-    Page::show(Frame::public(place), TITLE, &main)
+pub(crate) async fn show(app: web::Data<WebState>) -> PageResponse {
+    let site = &app.site;
+    let main = SignInPage { base: &site.base_path, account_id: "", problem: None };
+    PageResponse::ok(Frame::public(site), TITLE, &main)
 }
 
-pub(crate) async fn submit(app: web::Data<WebState>, request: HttpRequest, form: Form) -> Page {
+pub(crate) async fn submit(
+    app: web::Data<WebState>,
+    request: HttpRequest,
+    form: Form,
+) -> PageResponse {
     let account_id = form.text("account_id").to_owned();
-    let place = app.docs.place();
-    let again = |refused: Refused| {
-        let problem = Some(&*refused.text);
-        let main = SignInPage { base: &place.base_path, account_id: &account_id, problem };
-        Page::again(Frame::public(place), TITLE, &refused, &main)
+    let site = &app.site;
+    let reject = |rejection: Rejection| {
+        let problem = Some(&*rejection.text);
+        let main = SignInPage { base: &site.base_path, account_id: &account_id, problem };
+        PageResponse::rejected(Frame::public(site), TITLE, &rejection, &main)
     };
     if let Err(problem) = admit_login(&app.api, &request) {
-        return again(Refused::from(&problem));
+        return reject(Rejection::from(&problem));
     }
     let login = Login {
         account_id: account_id.clone(),
         login_secret: form.text("login_secret").to_owned(),
     };
     match app.api.sealpost.login(login).await {
-        Ok(session) => {
-            Page::to(place, "/dashboard").with_cookie(&cookie::begin(&app, session.session_token))
-        }
+        Ok(session) => PageResponse::redirect(site, "/dashboard")
+            .with_cookie(&cookie::set(&app, session.session_token)),
         Err(error) => match error.refusal() {
-            Some(refusal) => again(Refused::from(refusal)),
-            None => Page::of(place, &error),
+            Some(refusal) => reject(rejection_of(refusal)),
+            None => PageResponse::service_error(site, &error),
         },
     }
+}
+
+/// Replaces the API's text for wrong credentials, which has the names of JSON fields.
+fn rejection_of(refusal: &Refusal) -> Rejection {
+    let rejection = Rejection::from(refusal);
+    if refusal.code() == Code::Unauthorized {
+        let text = "The account or the login secret is wrong.".to_owned();
+        return Rejection { text, ..rejection };
+    }
+    rejection
 }
 
 const TITLE: &str = "Sign in";

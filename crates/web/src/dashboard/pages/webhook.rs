@@ -1,6 +1,6 @@
-//! One webhook: whether it takes what it is sent, what became of each attempt, and what can be done about it.
+//! A webhook: status, delivery log, and actions.
 
-mod act;
+mod actions;
 
 use actix_web::web;
 use askama::Template;
@@ -10,13 +10,13 @@ use sealpost_service::{
 };
 use serde::Deserialize;
 
-pub(crate) use act::{act, register};
+pub(crate) use actions::{act, register};
 
 use super::key_of;
 use crate::dashboard::{
-    page::Page,
-    show::{when, why_no_change},
-    signed_in::SignedIn,
+    response::PageResponse,
+    session::SignedInUser,
+    text::{when, why_no_change},
 };
 
 #[derive(Template)]
@@ -26,23 +26,23 @@ struct WebhookPage<'a> {
     form_token: &'a str,
     key: &'a str,
     key_status: KeyStatus,
-    hook: &'a WebhookView,
+    webhook: &'a WebhookView,
     log: DeliveriesPage,
-    states: [Filter; 5],
+    filters: [StateFilter; 5],
     state: &'a str,
-    said: Option<String>,
+    result: Option<String>,
 }
 
-/// One choice of what the log shows.
-struct Filter {
+/// A filter of the delivery log by state.
+struct StateFilter {
     name: &'static str,
     value: &'static str,
-    is_chosen: bool,
+    is_current: bool,
 }
 
-/// What the page's address may say.
+/// The query string of the page.
 #[derive(Default, Deserialize)]
-pub(crate) struct Query {
+pub(crate) struct DeliveryQuery {
     #[serde(default)]
     state: String,
     #[serde(default)]
@@ -50,63 +50,65 @@ pub(crate) struct Query {
 }
 
 pub(crate) async fn show(
-    who: SignedIn,
+    user: SignedInUser,
     path: web::Path<(String, String)>,
-    query: web::Query<Query>,
-) -> Result<Page, Page> {
+    query: web::Query<DeliveryQuery>,
+) -> Result<PageResponse, PageResponse> {
     let (key, webhook_id) = path.into_inner();
-    look(&who, &key, &webhook_id, &query, None).await
+    load(&user, &key, &webhook_id, &query, None).await
 }
 
-/// The page, with what was just done: it says so in the answer to the form alone, where no link can make it up.
-async fn look(
-    who: &SignedIn,
+/// Shows the page. `result` is the result of a form; a link cannot set it.
+async fn load(
+    user: &SignedInUser,
     key: &str,
     webhook_id: &str,
-    query: &Query,
-    said: Option<String>,
-) -> Result<Page, Page> {
-    let id = key_of(who, key)?;
-    let asked = Deliveries {
+    query: &DeliveryQuery,
+    result: Option<String>,
+) -> Result<PageResponse, PageResponse> {
+    let id = key_of(user, key)?;
+    let input = Deliveries {
         webhook_id: webhook_id.to_owned(),
         state: DeliveryState::from_name(&query.state),
-        limit: ENTRIES,
+        limit: ATTEMPTS_PER_PAGE,
         cursor: query.cursor.parse::<Cursor>().ok(),
     };
-    let state = asked.state.map_or("", DeliveryState::as_str);
-    let (key_status, hooks, log) = who
+    let state = input.state.map_or("", DeliveryState::as_str);
+    let (key_status, listed, log) = user
         .ask(async move |owner| {
             let status = owner.standing(&id).await?.status;
-            let hooks = owner.manage(&id, Manage::List).await?;
-            Ok((status, hooks, owner.manage(&id, Manage::Deliveries(asked)).await?))
+            let listed = owner.manage(&id, Manage::List).await?;
+            Ok((status, listed, owner.manage(&id, Manage::Deliveries(input)).await?))
         })
         .await?;
-    let (Managed::Listed { webhooks }, Managed::Deliveries(log)) = (hooks, log) else {
-        return Err(Page::broken(who.place()));
+    let (Managed::Listed { webhooks }, Managed::Deliveries(log)) = (listed, log) else {
+        return Err(PageResponse::internal_error(user.site()));
     };
-    let hook = webhooks.iter().find(|hook| hook.webhook_id.to_string() == webhook_id);
-    let hook = hook.ok_or_else(|| Page::not_found(who.place()))?;
-    let filter = |(name, value)| Filter { name, value, is_chosen: value == state };
+    let webhook = webhooks.iter().find(|webhook| webhook.webhook_id.to_string() == webhook_id);
+    let webhook = webhook.ok_or_else(|| PageResponse::not_found(user.site()))?;
+    let filter = |(name, value)| StateFilter { name, value, is_current: value == state };
     let main = WebhookPage {
-        base: who.base(),
-        form_token: &who.form_token,
+        base: user.base(),
+        form_token: &user.form_token,
         key,
         key_status,
-        hook,
+        webhook,
         log,
-        states: FILTERS.map(filter),
+        filters: FILTERS.map(filter),
         state,
-        said,
+        result,
     };
-    Ok(Page::show(who.frame(), "Webhook", &main))
+    Ok(PageResponse::ok(user.frame(), "Webhook", &main))
 }
 
-/// Why the service disabled it, as a sentence.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates lend what they show")]
-fn why(reason: &DisabledReason) -> &'static str {
+/// Explains why the service disabled a webhook.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
+fn why_disabled(reason: &DisabledReason) -> &'static str {
     match reason {
-        DisabledReason::Failing => "it has met nothing but failures for days.",
-        DisabledReason::Gone => "it answered 410 Gone.",
+        DisabledReason::Failing => {
+            "The service disabled this webhook because all deliveries failed for days."
+        }
+        DisabledReason::Gone => "The service disabled this webhook because it responded 410 Gone.",
     }
 }
 
@@ -117,5 +119,5 @@ const FILTERS: [(&str, &str); 5] = [
     ("failed", "failed"),
     ("exhausted", "exhausted"),
 ];
-/// Entries of a page.
-const ENTRIES: u32 = 25;
+/// Attempts on a page.
+const ATTEMPTS_PER_PAGE: u32 = 25;

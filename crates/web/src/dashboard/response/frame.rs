@@ -1,18 +1,21 @@
-//! What stands around a page of the dashboard: the layout that all pages have, with the ways of whoever is signed in.
+//! The layout of the dashboard: navigation and the button to sign out.
 
 use askama::Template;
 
-use crate::pages::{Besides, Layout, Link, Place, assets};
+use crate::{
+    assets,
+    html::{Layout, LayoutExtras, NavLink, SiteAddress},
+};
 
-/// The surroundings of one browser's pages.
+/// The layout for one browser: signed in or not.
 #[derive(Clone, Copy)]
-pub(super) struct Frame<'a> {
-    place: &'a Place,
-    /// Of whoever is signed in.
+pub(in crate::dashboard) struct Frame<'a> {
+    site: &'a SiteAddress,
+    /// The form token of the session, if the user is signed in.
     form_token: Option<&'a str>,
 }
 
-/// A button, since only a form may end a session.
+/// The button to sign out. A form, because a link must not end a session.
 #[derive(Template)]
 #[template(path = "dashboard/sign_out.html")]
 struct SignOut<'a> {
@@ -21,35 +24,37 @@ struct SignOut<'a> {
 }
 
 impl<'a> Frame<'a> {
-    /// Around what everybody may see.
-    pub(super) fn public(place: &'a Place) -> Self {
-        Self { place, form_token: None }
+    /// The layout of public pages.
+    pub(in crate::dashboard) fn public(site: &'a SiteAddress) -> Self {
+        Self { site, form_token: None }
     }
 
-    /// Around what only the owner of an account may see.
-    pub(super) fn signed_in(place: &'a Place, form_token: &'a str) -> Self {
-        Self { place, form_token: Some(form_token) }
+    /// The layout of a signed-in user's pages.
+    pub(in crate::dashboard) fn signed_in(site: &'a SiteAddress, form_token: &'a str) -> Self {
+        Self { site, form_token: Some(form_token) }
     }
 
-    /// The whole page.
-    pub(super) fn around(&self, title: &str, main: &impl Template) -> String {
-        let Self { place, form_token } = *self;
-        let base = &place.base_path;
+    /// Renders the whole page.
+    pub(super) fn render(&self, title: &str, main: &impl Template) -> String {
+        let Self { site, form_token } = *self;
+        let base = &site.base_path;
         let sign_out = form_token.map(|form_token| SignOut { base, form_token }.render());
-        let nav: &[Link] = if form_token.is_some() { &OWN } else { &PUBLIC };
-        let besides = Besides {
-            stylesheet: Some(assets::dashboard()),
-            // A template writes into memory alone, which does not fail.
+        let nav: &[NavLink] = if form_token.is_some() { &SIGNED_IN } else { &PUBLIC };
+        let extras = LayoutExtras {
+            stylesheet: Some(&assets::DASHBOARD.name),
+            // Rendering writes into memory and does not fail.
             nav_end: sign_out.and_then(Result::ok).unwrap_or_default(),
         };
-        Layout { place, title, nav, here: "" }.around_with(main, &besides)
+        Layout { site, title, nav, current: "" }.render_with(main, &extras)
     }
 }
 
-const OWN: [Link; 3] = [
-    Link { text: "Identities", to: "/dashboard" },
-    Link { text: "Account", to: "/dashboard/account" },
-    Link { text: "Documentation", to: "/docs" },
+const SIGNED_IN: [NavLink; 3] = [
+    NavLink { text: "Identities", to: "/dashboard" },
+    NavLink { text: "Account", to: "/dashboard/account" },
+    NavLink { text: "Documentation", to: "/docs" },
 ];
-const PUBLIC: [Link; 2] =
-    [Link { text: "Dashboard", to: "/dashboard" }, Link { text: "Documentation", to: "/docs" }];
+const PUBLIC: [NavLink; 2] = [
+    NavLink { text: "Dashboard", to: "/dashboard" },
+    NavLink { text: "Documentation", to: "/docs" },
+];

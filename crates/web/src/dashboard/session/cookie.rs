@@ -1,5 +1,5 @@
-//! The cookie that carries a session token. Over HTTPS it is bound to this host and this scheme by its name's prefix
-//! (RFC 6265bis, 4.1.3.2); over plain HTTP, which only loopback may use, browsers refuse such a name.
+//! The cookie with the session token. Over HTTPS its name has the prefix `__Host-`, which binds the cookie to this
+//! host and to HTTPS (RFC 6265bis, section 4.1.3.2). Browsers reject this prefix over plain HTTP on loopback.
 
 use actix_web::{
     HttpRequest,
@@ -8,13 +8,13 @@ use actix_web::{
 
 use crate::state::WebState;
 
-/// The token of the request's cookie.
-pub(super) fn token_of(app: &WebState, request: &HttpRequest) -> Option<String> {
+/// Returns the session token of the request.
+pub(in crate::dashboard) fn session_token(app: &WebState, request: &HttpRequest) -> Option<String> {
     request.cookie(name(app)).map(|cookie| cookie.value().to_owned())
 }
 
-/// A cookie for a session that has begun. It ends with the browser's own session, or with the token.
-pub(super) fn begin(app: &WebState, token: String) -> Cookie<'static> {
+/// Creates the cookie of a new session. The browser deletes it when the browser session ends.
+pub(in crate::dashboard) fn set(app: &WebState, token: String) -> Cookie<'static> {
     Cookie::build(name(app), token)
         .path("/")
         .http_only(true)
@@ -23,9 +23,9 @@ pub(super) fn begin(app: &WebState, token: String) -> Cookie<'static> {
         .finish()
 }
 
-/// The same cookie without a session, gone at once.
-pub(super) fn end(app: &WebState) -> Cookie<'static> {
-    let mut cookie = begin(app, String::new());
+/// Creates a cookie that makes the browser delete the session cookie.
+pub(in crate::dashboard) fn delete(app: &WebState) -> Cookie<'static> {
+    let mut cookie = set(app, String::new());
     cookie.set_max_age(CookieAge::ZERO);
     cookie
 }

@@ -1,4 +1,4 @@
-//! What the forms of a webhook's page do.
+//! The forms of a webhook: register, enable, redeliver, recover, rotate the secret, delete.
 
 use std::time::Duration;
 
@@ -7,16 +7,15 @@ use askama::Template;
 use sealpost_domain::EventKind;
 use sealpost_service::{Manage, Managed, Recover, Register, Registered};
 
-use super::{Query, look};
+use super::{DeliveryQuery, load};
 use crate::dashboard::{
-    form::Form,
-    page::Page,
-    pages::{key, key_of},
-    refused::Refused,
-    signed_in::SignedIn,
+    forms::{Form, Rejection},
+    pages::{identity, key_of},
+    response::PageResponse,
+    session::SignedInUser,
 };
 
-/// Shown once, since the secret cannot be shown again.
+/// Shows the secret. The service cannot show it again.
 #[derive(Template)]
 #[template(path = "dashboard/webhook_secret.html")]
 struct SecretPage<'a> {
@@ -29,66 +28,69 @@ struct SecretPage<'a> {
 
 /// Registers a webhook of the key.
 pub(crate) async fn register(
-    who: SignedIn,
+    user: SignedInUser,
     path: web::Path<String>,
     form: Form,
-) -> Result<Page, Page> {
-    who.check(&form)?;
-    let id = key_of(&who, &path)?;
+) -> Result<PageResponse, PageResponse> {
+    user.check(&form)?;
+    let id = key_of(&user, &path)?;
     let url = form.text("url").to_owned();
-    let asked = Register { url: url.clone(), events: vec![EventKind::EnvelopeReceived] };
-    match who.ask(async move |owner| Ok(owner.register(&id, asked).await)).await? {
+    let input = Register { url: url.clone(), events: vec![EventKind::EnvelopeReceived] };
+    match user.ask(async move |owner| Ok(owner.register(&id, input).await)).await? {
         Ok(Registered { webhook_id, secret, .. }) => {
-            Ok(show_secret(&who, &path, &webhook_id.to_string(), &secret, true))
+            Ok(show_secret(&user, &path, &webhook_id.to_string(), &secret, true))
         }
         Err(error) => match error.refusal() {
-            Some(refusal) => key::show_again(&who, &path, &url, &Refused::from(refusal)).await,
-            None => Err(Page::of(who.place(), &error)),
+            Some(refusal) => {
+                identity::reject_webhook(&user, &path, &url, &Rejection::from(refusal)).await
+            }
+            None => Err(PageResponse::service_error(user.site(), &error)),
         },
     }
 }
 
-/// Does what the form's button says.
+/// Performs the action of the form's button.
 pub(crate) async fn act(
-    who: SignedIn,
+    user: SignedInUser,
     path: web::Path<(String, String)>,
     form: Form,
-) -> Result<Page, Page> {
-    who.check(&form)?;
+) -> Result<PageResponse, PageResponse> {
+    user.check(&form)?;
     let (key, webhook_id) = path.into_inner();
-    let id = key_of(&who, &key)?;
-    let asked = asked(&who, &form, webhook_id.clone())?;
-    let said = match who.ask(async move |owner| owner.manage(&id, asked).await).await? {
+    let id = key_of(&user, &key)?;
+    let action = action_of(&user, &form, webhook_id.clone())?;
+    let result = match user.ask(async move |owner| owner.manage(&id, action).await).await? {
         Managed::Deleted(_) => {
-            return Ok(Page::to(who.place(), &format!("/dashboard/keys/{key}")));
+            return Ok(PageResponse::redirect(user.site(), &format!("/dashboard/keys/{key}")));
         }
         Managed::SecretRotated(rotated) => {
-            return Ok(show_secret(&who, &key, &webhook_id, &rotated.secret, false));
+            return Ok(show_secret(&user, &key, &webhook_id, &rotated.secret, false));
         }
         Managed::Enabled(enabled) => match enabled.due_now {
-            0 => Some("Enabled. No notice has waited for it.".to_owned()),
-            1 => Some("Enabled. The notice that has waited is sent now.".to_owned()),
-            many => Some(format!("Enabled. {many} notices that have waited are sent now.")),
+            0 => Some("Enabled. No delivery was waiting.".to_owned()),
+            1 => Some("Enabled. The waiting delivery is sent now.".to_owned()),
+            many => Some(format!("Enabled. {many} waiting deliveries are sent now.")),
         },
         Managed::Recovered(recovered) => match recovered.recovered {
-            0 => Some("No notice has failed in that time.".to_owned()),
-            1 => Some("1 notice that had failed is sent again now.".to_owned()),
-            many => Some(format!("{many} notices that had failed are sent again now.")),
+            0 => Some("No delivery failed in that time.".to_owned()),
+            1 => Some("1 failed delivery is sent again now.".to_owned()),
+            many => Some(format!("{many} failed deliveries are sent again now.")),
         },
-        Managed::Redelivered(_) => Some("The notice is sent again now.".to_owned()),
+        Managed::Redelivered(_) => Some("The event is sent again now.".to_owned()),
         Managed::Deliveries(_) | Managed::Listed { .. } => None,
     };
-    look(&who, &key, &webhook_id, &Query::default(), said).await
+    load(&user, &key, &webhook_id, &DeliveryQuery::default(), result).await
 }
 
-fn asked(who: &SignedIn, form: &Form, webhook_id: String) -> Result<Manage, Page> {
-    let unreadable = || Page::unreadable(who.place());
+fn action_of(user: &SignedInUser, form: &Form, webhook_id: String) -> Result<Manage, PageResponse> {
+    let unreadable = || PageResponse::unreadable_form(user.site());
     Ok(match form.text("do") {
         "delete" => Manage::Delete { webhook_id },
         "enable" => Manage::Enable { webhook_id },
         "recover" => {
             let hours: u32 = form.text("hours").parse().map_err(|_malformed| unreadable())?;
-            let since = who.app.api.clock.now().minus(Duration::from_secs(3600 * u64::from(hours)));
+            let since =
+                user.app.api.clock.now().minus(Duration::from_secs(3600 * u64::from(hours)));
             Manage::Recover(Recover { webhook_id, since, until: None, dry_run: false })
         }
         "redeliver" => {
@@ -99,7 +101,13 @@ fn asked(who: &SignedIn, form: &Form, webhook_id: String) -> Result<Manage, Page
     })
 }
 
-fn show_secret(who: &SignedIn, key: &str, webhook_id: &str, secret: &str, is_new: bool) -> Page {
-    let main = SecretPage { base: who.base(), key, webhook_id, secret, is_new };
-    Page::show(who.frame(), "Signing secret", &main)
+fn show_secret(
+    user: &SignedInUser,
+    key: &str,
+    webhook_id: &str,
+    secret: &str,
+    is_new: bool,
+) -> PageResponse {
+    let main = SecretPage { base: user.base(), key, webhook_id, secret, is_new };
+    PageResponse::ok(user.frame(), "Signing secret", &main)
 }

@@ -1,0 +1,7 @@
+//! Charts of the dashboard: daily counts as an SVG, and the usage of each limit as a meter.
+
+mod activity;
+mod usage;
+
+pub(super) use activity::ActivityChart;
+pub(super) use usage::{UsageMeter, usage_meters};

@@ -1,0 +1,35 @@
+//! The routes of the documentation pages.
+
+use actix_web::{
+    HttpRequest, HttpResponse,
+    http::{Method, StatusCode},
+    web,
+};
+use askama::Template;
+use sealpost_api::refuse_method;
+
+use super::layout::layout;
+use crate::{html::private_page, state::WebState};
+
+/// Mounts all pages below `/docs`.
+pub(crate) fn routes(config: &mut web::ServiceConfig) {
+    for path in ["/docs", "/docs/{page:.*}"] {
+        let page = web::resource(path).route(web::get().to(page));
+        config.service(page.default_service(web::to(async || refuse_method(&Method::GET))));
+    }
+}
+
+async fn page(app: web::Data<WebState>, request: HttpRequest) -> HttpResponse {
+    if let Some(page) = app.docs.page(request.path().trim_end_matches('/')) {
+        return page.answer(&request);
+    }
+    let main = NotFoundPage { base: &app.site.base_path };
+    let html = layout(&app.site, "No such page", "").render(&main);
+    private_page(StatusCode::NOT_FOUND, html)
+}
+
+#[derive(Template)]
+#[template(path = "docs/not_found.html")]
+struct NotFoundPage<'a> {
+    base: &'a str,
+}

@@ -1,0 +1,17 @@
+//! The routes of all pages.
+
+use actix_web::web;
+
+use crate::{assets, badge_page, dashboard, docs, state::WebState};
+
+/// Mounts badge pages, documentation, assets and dashboard. The server wraps them in [`sealpost_api::envelope`].
+pub fn routes(state: web::Data<WebState>) -> impl FnOnce(&mut web::ServiceConfig) {
+    move |config| {
+        config
+            .app_data(state)
+            .configure(badge_page::routes)
+            .configure(docs::routes)
+            .configure(assets::routes)
+            .configure(dashboard::routes);
+    }
+}
