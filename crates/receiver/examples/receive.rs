@@ -69,6 +69,11 @@ fn header_list(request: &HttpRequest) -> HeaderList {
 async fn main() -> Result<(), Box<dyn Error>> {
     let address = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:3000".to_owned());
     let keys = secrets(&secret_text()?, VARIABLE)?;
+    if keys.is_empty() {
+        return Err(
+            format!("{VARIABLE} is empty: set it to the whsec_ secret of the webhook").into()
+        );
+    }
     let receiver = web::Data::new(Receiver { keys, seen: Mutex::default() });
     let app = move || {
         let hook = web::resource("/hook").route(web::post().to(receive));
@@ -79,7 +84,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
 #[expect(clippy::disallowed_methods, reason = "this is a program with its own settings")]
 fn secret_text() -> Result<String, String> {
-    std::env::var(VARIABLE).map_err(|error| format!("set {VARIABLE} to the whsec_ secret: {error}"))
+    std::env::var(VARIABLE)
+        .map_err(|error| format!("{VARIABLE}: {error}: set it to the whsec_ secret of the webhook"))
 }
 
 const VARIABLE: &str = "SEALPOST_WEBHOOK_SECRET";

@@ -12,7 +12,7 @@ pub enum VerificationFault {
         name: &'static str,
     },
     /// A signature header is repeated.
-    #[error("the header {name} is repeated")]
+    #[error("the header {name} occurs more than once")]
     HeaderRepeated {
         /// The name of the header.
         name: &'static str,
