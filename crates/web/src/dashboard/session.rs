@@ -55,7 +55,7 @@ impl SignedInUser {
 
     /// Applies the rate limit of the dashboard. Counts by account, because the owner can open any number of sessions.
     async fn admit(&self, method: &Method) -> Result<(), PageResponse> {
-        let account = self.ask(|owner| Ok(owner.account_id())).await?;
+        let account = self.ask(async |owner| Ok(owner.account_id())).await?;
         let cost = if *method == Method::GET { 1 } else { FORM_COST };
         let admitted = self.app.dashboard.admit(account, cost, self.app.api.clock.now());
         admitted.map_err(|retry_after| PageResponse::too_many_requests(self.site(), retry_after))
