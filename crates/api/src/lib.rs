@@ -1,17 +1,25 @@
 //! The HTTP API of Sealpost: endpoints, problem documents, and the OpenAPI document.
 //!
 //! [`routes`] mounts the API in any actix-web server: `App::new().configure(sealpost_api::routes(state))`.
+//! `examples/mount.rs` is a complete server.
 
+mod endpoint;
+mod endpoints;
 pub mod errors;
-mod http;
+mod middleware;
+mod mount;
 mod openapi;
+mod request;
+mod response;
 mod state;
-mod stored;
+mod throttle;
 
-pub use http::{
-    PAGE_TYPE, Problem, ProblemDocument, RateLimit, Throttle, admit_activation, admit_login,
-    endpoints, envelope, no_such_path, refuse_method, routes, status_and_title, whole_seconds,
+pub use endpoints::openapi;
+pub use middleware::middleware;
+pub use mount::{no_such_path, refuse_method, routes, routes_without_middleware};
+pub use response::{
+    PAGE_TYPE, Problem, ProblemDocument, RateLimit, StaticContent, content_hash, status_and_title,
+    whole_seconds,
 };
-pub use openapi::openapi;
 pub use state::{ApiSettings, ApiState};
-pub use stored::{Stored, content_name};
+pub use throttle::{Throttle, admit_activation, admit_login};

@@ -1,4 +1,4 @@
-//! The state that the endpoints share.
+//! The state that all endpoints share.
 
 use std::{
     sync::{Arc, OnceLock},
@@ -9,46 +9,42 @@ use ipnet::IpNet;
 use sealpost_domain::{AccountId, Clock};
 use sealpost_service::{Issuer, Sealpost};
 
-use crate::{
-    http::{BodyMemory, Throttle},
-    openapi::openapi,
-    stored::Stored,
-};
+use crate::{request::BodyMemory, response::StaticContent, throttle::Throttle};
 
-/// The bounds of the API.
+/// The settings of the API.
 #[derive(Debug, Clone)]
 pub struct ApiSettings {
-    /// The address that callers know, without a slash at its end.
+    /// The public address of the service, without a slash at its end.
     pub base_url: String,
-    /// Whether callers reach it by HTTPS alone.
+    /// Whether all clients use HTTPS. If so, each response forbids plain HTTP for a year (`Strict-Transport-Security`).
     pub is_secure: bool,
-    /// Bytes of one body at most.
+    /// The maximum size of one body, in bytes.
     pub max_body_bytes: usize,
-    /// Bytes that all large bodies may take together.
+    /// The maximum memory for all large bodies together, in bytes.
     pub body_memory: usize,
-    /// How long a client may take to send a body.
+    /// The maximum time to receive a body.
     pub body_timeout: Duration,
-    /// Networks of proxies whose `X-Forwarded-For` or `Forwarded` is believed.
+    /// Networks of trusted proxies. Their `X-Forwarded-For` and `Forwarded` headers give the client address.
     pub trusted_proxies: Vec<IpNet>,
     /// Activations per minute and client address; 0 turns the limit off.
     pub activations_per_minute: u32,
     /// Logins per minute and client address; 0 turns the limit off.
     pub logins_per_minute: u32,
-    /// Changes of sessions and login secret per minute and account; 0 turns the limit off.
+    /// Logouts and new login secrets per minute and account; 0 turns the limit off.
     pub account_changes_per_minute: u32,
 }
 
-/// What every handler can reach.
+/// The use cases, the settings and the counters that all endpoints share.
 pub struct ApiState {
     /// The use cases.
     pub sealpost: Arc<Sealpost>,
     /// The clock of the service.
     pub clock: Arc<dyn Clock>,
-    /// The address that callers know, without a slash at its end.
+    /// The public address of the service, without a slash at its end.
     pub base_url: String,
-    /// Whether callers reach it by HTTPS alone.
+    /// Whether all clients use HTTPS.
     pub is_secure: bool,
-    /// How long a client may take to send a body.
+    /// The maximum time to receive a body.
     pub body_timeout: Duration,
     pub(crate) issuer: Arc<Issuer>,
     pub(crate) max_body_bytes: usize,
@@ -56,13 +52,14 @@ pub struct ApiState {
     pub(crate) trusted_proxies: Vec<IpNet>,
     pub(crate) activations: Throttle,
     pub(crate) logins: Throttle,
-    /// Of whoever has a session, by account: what no plan counts.
+    /// Limits requests that no plan counts.
     pub(crate) account_changes: Throttle<AccountId>,
-    document: OnceLock<Stored>,
+    /// The OpenAPI document, rendered at the first request.
+    pub(crate) document: OnceLock<StaticContent>,
 }
 
 impl ApiState {
-    /// The state of an API over these use cases.
+    /// Creates the state of an API over these use cases.
     pub fn new(
         settings: ApiSettings,
         sealpost: Arc<Sealpost>,
@@ -86,13 +83,8 @@ impl ApiState {
         }
     }
 
-    /// Bytes that large bodies take now.
+    /// Returns the memory that large bodies use now, in bytes.
     pub fn body_memory_taken(&self) -> usize {
         self.body_memory.taken()
-    }
-
-    /// The OpenAPI document, made at the first request for it.
-    pub(crate) fn document(&self) -> &Stored {
-        self.document.get_or_init(|| Stored::json(openapi(&self.base_url).to_string()))
     }
 }

@@ -151,9 +151,9 @@ fn serve_api(
     let pages = web::Data::new(WebState::new(api.clone(), settings.http.dashboard_per_minute));
     let make = move || {
         App::new()
-            .wrap(from_fn(sealpost_api::envelope))
+            .wrap(from_fn(sealpost_api::middleware))
             // Routes are tried in this order, and those with parameters are the dear ones: the API comes first.
-            .configure(sealpost_api::endpoints(api.clone()))
+            .configure(sealpost_api::routes_without_middleware(api.clone()))
             .configure(sealpost_web::routes(pages.clone()))
             .default_service(web::to(sealpost_api::no_such_path))
     };

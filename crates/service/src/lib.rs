@@ -65,7 +65,8 @@ pub use sealpost::{
     core::Parts,
     unlock::{UnlockError, unlock},
 };
-pub use sealpost_limits::WindowReport;
+pub use sealpost_limits::{UsageReport, WindowReport};
+pub use sealpost_wallet::random;
 pub use send::message::{Send, Sent};
 pub use settings::Settings;
 pub use webhooks::{

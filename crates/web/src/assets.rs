@@ -4,14 +4,14 @@
 use std::sync::LazyLock;
 
 use actix_web::{HttpRequest, HttpResponse, http::Method, web};
-use sealpost_api::{Problem, Stored, content_name, refuse_method};
+use sealpost_api::{Problem, StaticContent, content_hash, refuse_method};
 
 use crate::html::cached_asset;
 
 /// A file that pages load.
 pub(crate) struct Asset {
     pub(crate) name: String,
-    file: Stored,
+    file: StaticContent,
 }
 
 /// The stylesheet of all pages.
@@ -29,7 +29,7 @@ pub(crate) static ICON: LazyLock<Asset> =
 
 impl Asset {
     fn new(stem: &str, extension: &str, content_type: &'static str, content: &'static str) -> Self {
-        let name = format!("{stem}.{}.{extension}", content_name(content.as_bytes()));
+        let name = format!("{stem}.{}.{extension}", content_hash(content.as_bytes()));
         Self { name, file: cached_asset(content_type, content) }
     }
 }
@@ -43,7 +43,7 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
 async fn asset(request: HttpRequest, name: web::Path<String>) -> Result<HttpResponse, Problem> {
     let all = [&STYLESHEET, &DASHBOARD, &SCRIPT, &ICON];
     let found = all.into_iter().find(|asset| asset.name == *name).ok_or(Problem::NotFound)?;
-    Ok(found.file.answer(&request))
+    Ok(found.file.respond(&request))
 }
 
 const CSS: &str = "text/css; charset=utf-8";

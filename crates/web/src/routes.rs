@@ -4,7 +4,7 @@ use actix_web::web;
 
 use crate::{assets, badge_page, dashboard, docs, state::WebState};
 
-/// Mounts badge pages, documentation, assets and dashboard. The server wraps them in [`sealpost_api::envelope`].
+/// Mounts badge pages, documentation, assets and dashboard. The server wraps them in [`sealpost_api::middleware`].
 pub fn routes(state: web::Data<WebState>) -> impl FnOnce(&mut web::ServiceConfig) {
     move |config| {
         config

@@ -45,6 +45,7 @@ fn invalid_activations_are_rejected(database: &Database) {
         (json!({"label": "a", "handle": "böb"}), 400, "INVALID_FIELD", Some("handle")),
         (json!({"label": "a", "handle": "did-key"}), 400, "INVALID_FIELD", Some("handle")),
         (json!({"label": "a", "handle": "ak_1"}), 400, "INVALID_FIELD", Some("handle")),
+        (json!({"label": "a", "handel": "ab"}), 400, "INVALID_FIELD", Some("handel")),
         (json!({"label": "a", "handle": "taken"}), 409, "HANDLE_TAKEN", Some("handle")),
         (json!({"label": "a", "handle": "TAKEN"}), 409, "HANDLE_TAKEN", Some("handle")),
     ];
@@ -74,6 +75,7 @@ fn invalid_logins_and_logouts_are_rejected(database: &Database) {
     let rows: &[Row<'_>] = &[
         (json!({"all": "yes"}), 400, "INVALID_FIELD", Some("all")),
         (json!({"all": 1}), 400, "INVALID_FIELD", Some("all")),
+        (json!({"every": true}), 400, "INVALID_FIELD", Some("every")),
     ];
     check(rows, |body| client.post("/v1/auth/logout").token(&alice.token).json(body).response());
     client.post("/v1/auth/logout").response().refused(401, "UNAUTHORIZED");
@@ -82,7 +84,13 @@ fn invalid_logins_and_logouts_are_rejected(database: &Database) {
 
 fn invalid_status_requests_are_rejected(database: &Database) {
     let server = database.serve();
-    check_credentials(server.client(), "/v1/did/status");
+    let client = server.client();
+    check_credentials(client, "/v1/did/status");
+    let alice = client.new_identity();
+    let problem =
+        client.act(&alice, "/v1/did/status", &json!({"key": 1})).refused(400, "INVALID_FIELD");
+    assert_eq!(problem["field"], "key");
+    assert!(text(&problem, "detail").contains("api_key_id"), "{problem}");
 }
 
 fn invalid_sends_are_rejected(database: &Database) {
@@ -183,6 +191,13 @@ fn invalid_webhook_actions_are_rejected(database: &Database) {
         (json!({"action": "burn"}), 400, "INVALID_FIELD", Some("action")),
         (json!({"action": "delete"}), 400, "MISSING_FIELD", Some("webhook_id")),
         (json!({"action": "delete", "webhook_id": 7}), 400, "INVALID_FIELD", Some("webhook_id")),
+        (json!({"action": "list", "webhook_id": "x"}), 400, "INVALID_FIELD", Some("webhook_id")),
+        (
+            json!({"action": "recover", "webhook_id": "x", "since": "2026-01-01T00:00:00Z", "dryrun": true}),
+            400,
+            "INVALID_FIELD",
+            Some("dryrun"),
+        ),
         (json!({"action": "delete", "webhook_id": "x"}), 404, "WEBHOOK_NOT_FOUND", None),
         (
             json!({"action": "delete", "webhook_id": UNKNOWN_WEBHOOK}),

@@ -1,4 +1,4 @@
-//! What badges and compliance circuits are refused for.
+//! Refusals of badges and compliance circuits.
 
 use std::collections::BTreeMap;
 
@@ -8,47 +8,48 @@ use sealpost_domain::{
 };
 use sealpost_service::built_in_circuits;
 
-use super::{Meaning, Retry};
-use crate::http::Problem;
+use super::{ErrorDocumentation, Retry};
+use crate::response::Problem;
 
-pub(super) const BADGE_DENIED_DRIFT: Meaning = Meaning {
-    means: "Drift is over its hard limit of 0.30, whatever the other metrics are.",
-    when: &["The key's newest assessment found a drift of more than 0.30."],
-    remedy: &[
-        "Have the key assessed again by the operator of the service; `unmet` names the value and the bound.",
-        "Ask with `{\"dry_run\": true}` for everything that stands in the way.",
+pub(super) const BADGE_DENIED_DRIFT: ErrorDocumentation = ErrorDocumentation {
+    summary: "Drift exceeds its hard limit of 0.30. The other metrics do not matter then.",
+    causes: &["The newest assessment of the key has a drift over 0.30."],
+    remedies: &[
+        "Ask the operator of the service for a new assessment; `unmet` names the value and the bound.",
+        "Send `{\"dry_run\": true}` to list all refusals at once.",
     ],
     retry: Retry::Changed,
     example: || denied(31, 95),
 };
 
-pub(super) const BADGE_DENIED_THRESHOLDS: Meaning = Meaning {
-    means: "A metric does not keep to its bound, or the key was never assessed.",
-    when: &[
-        "The newest assessment found clarity under 0.75, coherence under 0.70, confidence under 0.90, or drift over 0.10.",
-        "There is no assessment of the key: then every bound is named, with `null` as its value.",
+pub(super) const BADGE_DENIED_THRESHOLDS: ErrorDocumentation = ErrorDocumentation {
+    summary: "A metric is out of bounds, or the key has no assessment.",
+    causes: &[
+        "The newest assessment has clarity under 0.75, coherence under 0.70, confidence under 0.90, or drift over 0.10.",
+        "The key has no assessment. Then `unmet` lists all metrics with the value `null`.",
     ],
-    remedy: &[
-        "Read `unmet`: it names every metric that does not keep to its bound, with value and bound.",
-        "Have the key assessed again by the operator of the service.",
+    remedies: &[
+        "Read `unmet`: it lists each metric that is out of bounds, with value and bound.",
+        "Ask the operator of the service for a new assessment.",
     ],
     retry: Retry::Changed,
     example: || denied(4, 85),
 };
 
-pub(super) const COMPLIANCE_CIRCUIT_FAILED: Meaning = Meaning {
-    means: "A required check of the jurisdiction's circuit has not passed.",
-    when: &[
-        "An attestation that the circuit requires is missing, has expired, or says that the check failed.",
-        "A badge was asked for with a `jurisdiction` whose circuit does not hold.",
+pub(super) const COMPLIANCE_CIRCUIT_FAILED: ErrorDocumentation = ErrorDocumentation {
+    summary: "A required check of the jurisdiction's compliance circuit has not passed.",
+    causes: &[
+        "A required attestation is missing or expired, or it records a failed check.",
+        "A badge was requested for a `jurisdiction`, and the key does not pass its circuit.",
     ],
-    remedy: &[
-        "Read `checks`: it says of each whether it is required, and whether it passed, is missing, has expired or failed.",
-        "Have the operator of the service attest what is missing.",
+    remedies: &[
+        "Read `checks`: it lists each check with its status, and with `required`.",
+        "Ask the operator of the service for the missing attestations.",
     ],
     retry: Retry::Changed,
     example: || {
-        nothing_attested().map_or(Problem::Lost, |it| Refusal::ComplianceCircuitFailed(it).into())
+        without_attestations()
+            .map_or(Problem::Lost, |report| Refusal::ComplianceCircuitFailed(report).into())
     },
 };
 
@@ -66,8 +67,8 @@ fn denied(drift: u8, confidence: u8) -> Problem {
     }
 }
 
-/// The built-in circuit of a key of which nothing was attested.
-fn nothing_attested() -> Option<CircuitReport> {
+/// Evaluates the built-in circuit for a key without attestations.
+fn without_attestations() -> Option<CircuitReport> {
     let (circuits, jurisdiction) = (built_in_circuits().ok()?, Jurisdiction::parse("DEFAULT")?);
     let circuit = circuits.circuits.get(&jurisdiction)?;
     Some(circuit.evaluate(&jurisdiction, &BTreeMap::new(), Timestamp::from_millis(0)))

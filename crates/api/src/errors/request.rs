@@ -1,33 +1,33 @@
-//! What is wrong with the request itself.
+//! Refusals of the request itself.
 
 use actix_web::http::Method;
 use sealpost_domain::Refusal;
 
-use super::{Meaning, Retry};
-use crate::http::Problem;
+use super::{ErrorDocumentation, Retry};
+use crate::response::Problem;
 
-pub(super) const IDEMPOTENCY_KEY_REUSED: Meaning = Meaning {
-    means: "This `Idempotency-Key` came before, with another recipient or another message.",
-    when: &[
-        "Within 24 hours (by default) this sender used the key for a request that was stored and that \
-         differs from this one.",
+pub(super) const IDEMPOTENCY_KEY_REUSED: ErrorDocumentation = ErrorDocumentation {
+    summary: "This `Idempotency-Key` was used before, with another recipient or another message.",
+    causes: &[
+        "Within the last 24 hours (by default) this sender used the key for another message, which was stored.",
     ],
-    remedy: &[
-        "Take a fresh key for each new message; a random UUID will do.",
-        "Send exactly the same `to` and `message` where you do mean the same request.",
+    remedies: &[
+        "Use a new key for each new message, for example a random UUID.",
+        "For a retry, send exactly the same `to` and `message`.",
     ],
     retry: Retry::Changed,
     example: || Refusal::IdempotencyKeyReused.into(),
 };
 
-pub(super) const INVALID_FIELD: Meaning = Meaning {
-    means: "A field has the wrong type or an unacceptable value; `field` names it and `detail` says what it must be.",
-    when: &[
-        "A value breaks the rules of its field, such as a handle of two letters or a webhook's address that is not https.",
-        "An event that is planned for v1.1 is asked for.",
-        "The `Idempotency-Key` header has no or more than 255 characters, or comes twice.",
+pub(super) const INVALID_FIELD: ErrorDocumentation = ErrorDocumentation {
+    summary: "A field has the wrong type or an invalid value; `field` names it, and `detail` describes valid values.",
+    causes: &[
+        "A value breaks the rules of its field: for example a handle of two letters, or a webhook URL without https.",
+        "`events` names an event that is planned for v1.1.",
+        "The body has an unknown field; `detail` names the most similar known field.",
+        "The `Idempotency-Key` header is empty, longer than 255 characters, or sent twice.",
     ],
-    remedy: &["Change the field that `field` names as `detail` says."],
+    remedies: &["Correct the field that `field` names, as described in `detail`."],
     retry: Retry::Changed,
     example: || {
         Refusal::InvalidField {
@@ -38,53 +38,55 @@ pub(super) const INVALID_FIELD: Meaning = Meaning {
     },
 };
 
-pub(super) const INVALID_JSON: Meaning = Meaning {
-    means: "The body is not a JSON object.",
-    when: &[
+pub(super) const INVALID_JSON: ErrorDocumentation = ErrorDocumentation {
+    summary: "The body is not a JSON object.",
+    causes: &[
         "The body is not JSON, or is an array, a text or a number.",
-        "The body broke off, or its text is not UTF-8.",
+        "The connection broke within the body, or the body is not UTF-8.",
     ],
-    remedy: &[
-        "Send an object such as `{\"label\": \"Alice\"}`, as UTF-8, and let a library write it.",
+    remedies: &[
+        "Send an object such as `{\"label\": \"Alice\"}` in UTF-8, serialized by a JSON library.",
     ],
     retry: Retry::Changed,
     example: || Refusal::InvalidJson.into(),
 };
 
-pub(super) const METHOD_NOT_ALLOWED: Meaning = Meaning {
-    means: "This path takes another method, which the `Allow` header names.",
-    when: &[
-        "A path is called with another method than its own; OPTIONS is a method like any other.",
+pub(super) const METHOD_NOT_ALLOWED: ErrorDocumentation = ErrorDocumentation {
+    summary: "This path accepts another method; the `Allow` header names it.",
+    causes: &[
+        "The request has another method than the path. OPTIONS is refused like any other method.",
     ],
-    remedy: &["Use the method that `Allow` names: POST nearly everywhere, GET for `/v1/ping`."],
+    remedies: &["Use the method in `Allow`: POST for most paths, GET for `/v1/ping`."],
     retry: Retry::Changed,
     example: || Problem::MethodNotAllowed { allowed: Method::POST },
 };
 
-pub(super) const MISSING_FIELD: Meaning = Meaning {
-    means: "A required field is missing from the body; `field` names the first one.",
-    when: &["A required field is absent, null, or an empty string or array."],
-    remedy: &["Send the field that `field` names."],
+pub(super) const MISSING_FIELD: ErrorDocumentation = ErrorDocumentation {
+    summary: "A required field is missing from the body; `field` names the first missing field.",
+    causes: &["A required field is absent, null, or an empty string or array."],
+    remedies: &["Send the field that `field` names."],
     retry: Retry::Changed,
     example: || Refusal::MissingField { field: "message" }.into(),
 };
 
-pub(super) const RAW_DID_REJECTED: Meaning = Meaning {
-    means: "A raw DID stands where an API key or a handle is required.",
-    when: &["`to` begins with `did:`, in any case and with the colon percent-encoded too."],
-    remedy: &[
-        "Name the recipient by its API key (`ak_…`) or by its handle; ask the recipient for one of them.",
+pub(super) const RAW_DID_REJECTED: ErrorDocumentation = ErrorDocumentation {
+    summary: "The recipient is a raw DID, but must be an API key or a handle.",
+    causes: &[
+        "`to` starts with `did:`, in upper or lower case, also with a percent-encoded colon.",
+    ],
+    remedies: &[
+        "Use the API key (`ak_…`) or the handle of the recipient; ask the recipient for it.",
     ],
     retry: Retry::Changed,
     example: || Refusal::RawDidRejected.into(),
 };
 
-pub(super) const UNSUPPORTED_MEDIA_TYPE: Meaning = Meaning {
-    means: "The body's content type is not JSON.",
-    when: &[
-        "There is a body, and its `Content-Type` is absent or another than `application/json` or a type ending in `+json`.",
+pub(super) const UNSUPPORTED_MEDIA_TYPE: ErrorDocumentation = ErrorDocumentation {
+    summary: "The body's content type is not JSON.",
+    causes: &[
+        "The request has a body, but its `Content-Type` is neither `application/json` nor a type with the suffix `+json`.",
     ],
-    remedy: &["Send `Content-Type: application/json`."],
+    remedies: &["Send `Content-Type: application/json`."],
     retry: Retry::Changed,
     example: || Problem::UnsupportedMediaType,
 };

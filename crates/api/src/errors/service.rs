@@ -1,43 +1,41 @@
-//! What is the service's fault, or the network's.
+//! Faults of the service or of the network.
 
 use sealpost_domain::Refusal;
 
-use super::{Meaning, Retry};
-use crate::http::Problem;
+use super::{ErrorDocumentation, Retry};
+use crate::response::Problem;
 
-pub(super) const INTERNAL_ERROR: Meaning = Meaning {
-    means: "Something went wrong in the service, which has logged it under `request_id`.",
-    when: &[
-        "The connection to the database was lost while it committed, so that nobody knows whether the request was done.",
-        "Otherwise a fault that nobody foresaw, which is always worth a report.",
+pub(super) const INTERNAL_ERROR: ErrorDocumentation = ErrorDocumentation {
+    summary: "An unexpected error in the service. The log has it under `request_id`.",
+    causes: &[
+        "The connection to the database was lost during the commit. The request may or may not be stored.",
+        "Otherwise a bug: please report it.",
     ],
-    remedy: &[
-        "Try again, more slowly each time: a send with its `Idempotency-Key`; what has none only when you have looked \
-         whether it was done.",
-        "Report the `request_id` to the operator if it persists.",
+    remedies: &[
+        "Retry with increasing delays: a send with the same `Idempotency-Key`; any other request only after a check \
+         of its effect.",
+        "If the error persists, report the `request_id` to the operator.",
     ],
     retry: Retry::Idempotent,
     example: || Problem::Lost,
 };
 
-pub(super) const REQUEST_TIMEOUT: Meaning = Meaning {
-    means: "The request did not arrive in time.",
-    when: &[
-        "The body took longer than 10 s (by default), because the network is slow or the client stalled.",
-    ],
-    remedy: &["Send the whole body at once, or from a better network."],
+pub(super) const REQUEST_TIMEOUT: ErrorDocumentation = ErrorDocumentation {
+    summary: "The request did not arrive in time.",
+    causes: &["The body took longer than 10 s (by default): a slow network or a stalled client."],
+    remedies: &["Send the whole body at once, or use a faster network."],
     retry: Retry::AtOnce,
     example: || Problem::BodyTimeout,
 };
 
-pub(super) const SERVICE_UNAVAILABLE: Meaning = Meaning {
-    means: "The service cannot take this request now, and has stored nothing of it.",
-    when: &[
-        "The database is away.",
-        "More sends are waiting than the service lets wait, and it sheds load.",
-        "The body has more than 16 KiB, and others take the memory that there is for such bodies. It is not read on.",
+pub(super) const SERVICE_UNAVAILABLE: ErrorDocumentation = ErrorDocumentation {
+    summary: "The service cannot process this request now, and stored nothing.",
+    causes: &[
+        "The database is not reachable.",
+        "The queue of sends is full, so the service sheds load.",
+        "The body exceeds 16 KiB, and other requests use all memory for large bodies. The rest of the body is not read.",
     ],
-    remedy: &["Wait as long as `Retry-After` says and try again, more slowly each time."],
+    remedies: &["Wait for the time in `Retry-After`, and retry with increasing delays."],
     retry: Retry::AfterWaiting,
     example: || Refusal::Unavailable.into(),
 };

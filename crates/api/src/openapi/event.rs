@@ -1,4 +1,4 @@
-//! The event that the service sends, with its headers: what a receiver gets.
+//! The event that the service sends to webhooks, with its headers.
 
 use schemars::SchemaGenerator;
 use sealpost_domain::EnvelopeReceived;
@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 
 use super::schemas::Schemas;
 
-/// The webhooks object.
+/// Renders the webhooks object.
 pub(super) fn webhooks(schemas: &mut Schemas) -> Value {
-    let schema = schemas.answered(SchemaGenerator::subschema_for::<EnvelopeReceived>);
+    let schema = schemas.response(SchemaGenerator::subschema_for::<EnvelopeReceived>);
     json!({ "envelope.received": { "post": {
         "operationId": "envelopeReceived",
         "tags": ["Webhooks"],
-        "summary": "An envelope has arrived",
+        "summary": "An envelope for the webhook's key was stored",
         "description": ABOUT,
         "security": [],
         "parameters": headers(),
@@ -21,11 +21,11 @@ pub(super) fn webhooks(schemas: &mut Schemas) -> Value {
             "content": { "application/json": { "schema": schema, "examples": { "example1": { "value": example() } } } },
         },
         "responses": {
-            "2XX": { "description": "Taken: this delivery is done." },
-            "410": { "description": "Gone for good: the webhook is disabled." },
-            "429": { "description": "Not now: tried again no earlier than `Retry-After` says.",
+            "2XX": { "description": "Received: the delivery has succeeded." },
+            "410": { "description": "Gone permanently: the service disables the webhook." },
+            "429": { "description": "Too many requests: the next attempt follows after `Retry-After` at the earliest.",
                      "headers": { "Retry-After": { "schema": { "type": "integer", "minimum": 0 } } } },
-            "default": { "description": NOT_TAKEN },
+            "default": { "description": FAILED },
         },
     } } })
 }
@@ -36,13 +36,13 @@ fn headers() -> Value {
     json!([
         header(
             "webhook-id",
-            "The envelope's id, the same on every try: what came before is no news.",
+            "The id of the envelope, the same for each attempt. Use it to recognise a repeated event.",
             text(),
             ENVELOPE.into()
         ),
         header(
             "webhook-timestamp",
-            "When this try was made, in seconds since 1970. Refuse one that is more than five minutes off.",
+            "The time of this attempt, in seconds since 1970. Refuse a time that differs by more than five minutes.",
             json!({ "type": "integer" }),
             1_795_244_198.into()
         ),
@@ -68,13 +68,14 @@ fn example() -> Value {
 }
 
 const ABOUT: &str = "\
-What the service POSTs to each URL that a key has registered: metadata, never the message. Verify the signature over \
-the raw body with the webhook's `whsec_` secret (any Standard Webhooks library does), answer 2xx within 15 s, and \
-open the envelope by its id. A notice may come more than once, and in any order.";
-const NOT_TAKEN: &str = "\
-Not taken: tried again after about 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h. Redirects are not followed.";
+The service sends this event to each webhook of the recipient's key. It carries metadata, never the message. Verify the \
+signature over the raw body with the webhook's `whsec_` secret; any Standard Webhooks library does this. Respond with \
+2xx within 15 s, and open the envelope by its id. Events may arrive more than once and in any order.";
+const FAILED: &str = "\
+Failed: the next attempts follow after about 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h. Redirects are \
+not followed.";
 const SIGNATURE: &str = "\
 `v1,` and the base64 of HMAC-SHA256 over `{webhook-id}.{webhook-timestamp}.{body}`, keyed with the decoded secret. \
-Several signatures, separated by spaces, are there while a secret is replaced: one that matches is enough.";
+While a secret is rotated, the header has several signatures, separated by spaces. One valid signature is enough.";
 const ENVELOPE: &str = "env_01m7ye92t9f5vargkky48cczpv";
 const SIGNED: &str = "v1,2nXEHEcNWPlgMN/en7i4zMiyPVw2kdJjGy70hjLMYfE=";

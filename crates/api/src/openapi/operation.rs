@@ -1,35 +1,29 @@
-//! What the document says of one endpoint.
+//! The OpenAPI text of one endpoint, built step by step.
 
-use actix_web::http::Method;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use sealpost_domain::Code;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::{parts, responses, schemas::Schemas};
-
-/// One endpoint, as callers read of it.
+/// The OpenAPI text of one endpoint. Parts that all endpoints share are added when the document is rendered.
 pub(crate) struct Operation {
-    pub(crate) method: Method,
-    pub(crate) path: &'static str,
     pub(super) id: &'static str,
-    pub(super) group: Group,
+    pub(super) tag: Tag,
     pub(super) summary: &'static str,
-    pub(super) about: &'static str,
-    pub(super) access: Access,
+    pub(super) description: &'static str,
+    pub(super) credentials: Credentials,
     pub(super) body: Option<Content>,
-    pub(super) answer: Content,
+    pub(super) success: Content,
     pub(super) refusals: Vec<Code>,
     pub(super) is_idempotent: bool,
-    pub(super) link: Option<Value>,
-    /// What its answer is, as `Content-Type` says it.
-    pub(super) kind: &'static str,
-    /// The part of the path that is variable.
-    pub(super) part: Option<Value>,
+    pub(super) links: Option<Value>,
+    /// The content type of the response.
+    pub(super) content_type: &'static str,
+    pub(super) path_parameter: Option<Value>,
 }
 
-/// What operations are about, in the order in which a newcomer meets them.
+/// The tags of the document, in its order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Group {
+pub(crate) enum Tag {
     Identities,
     Sessions,
     Channel,
@@ -38,28 +32,29 @@ pub(crate) enum Group {
     Service,
 }
 
-/// Who may call.
+/// The credentials of an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Access {
-    /// Anybody.
-    Anybody,
-    /// Whoever shows a session token, as one of the account's keys.
+pub(super) enum Credentials {
+    /// A session token and one of the account's API keys.
     Key,
-    /// Anybody; a session token makes a difference.
-    Perhaps,
-    /// Whoever shows a session token.
+    /// None.
+    None,
+    /// A session token, or none.
+    OptionalSession,
+    /// A session token.
     Session,
 }
 
-/// A body, asked for or given.
+/// The body of a request or of a response.
 pub(super) struct Content {
     pub(super) schema: fn(&mut SchemaGenerator) -> Schema,
+    /// A summary, which may be empty, and the example.
     pub(super) examples: Vec<(&'static str, Value)>,
     pub(super) is_required: bool,
 }
 
-impl Group {
-    pub(crate) const ALL: [Self; 6] = [
+impl Tag {
+    pub(super) const ALL: [Self; 6] = [
         Self::Identities,
         Self::Sessions,
         Self::Channel,
@@ -68,7 +63,7 @@ impl Group {
         Self::Service,
     ];
 
-    pub(crate) const fn name(self) -> &'static str {
+    pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Identities => "Identities",
             Self::Sessions => "Sessions",
@@ -79,16 +74,14 @@ impl Group {
         }
     }
 
-    pub(crate) const fn about(self) -> &'static str {
+    pub(super) const fn description(self) -> &'static str {
         match self {
-            Self::Identities => {
-                "An identity is an API key, the DID that it maps to, and perhaps a handle."
-            }
-            Self::Sessions => "A session token stands for an account and says who calls.",
+            Self::Identities => "An identity is an API key with its DID and, optionally, a handle.",
+            Self::Sessions => "A session token authenticates an account.",
             Self::Channel => "Sealed envelopes, from one API key to another.",
-            Self::Webhooks => "Where the notices of a key go, and what became of them.",
+            Self::Webhooks => "Webhooks of an API key, and the deliveries of events to them.",
             Self::Badges => {
-                "Credentials on what was found about a key, and how it stands to a jurisdiction's checks."
+                "Credentials on the assessment of an API key, and compliance checks of jurisdictions."
             }
             Self::Service => "The service itself.",
         }
@@ -96,83 +89,69 @@ impl Group {
 }
 
 impl Operation {
-    /// An operation that anybody may call with GET, and that answers with a `T`.
-    pub(super) fn get<T: JsonSchema>(path: &'static str, id: &'static str, example: Value) -> Self {
+    /// Starts an operation without credentials and body. A success responds with a `T`, as in `example`.
+    pub(crate) fn new<T: JsonSchema>(id: &'static str, example: Value) -> Self {
         Self {
-            method: Method::GET,
-            path,
             id,
-            group: Group::Service,
+            tag: Tag::Service,
             summary: "",
-            about: "",
-            access: Access::Anybody,
+            description: "",
+            credentials: Credentials::None,
             body: None,
-            answer: Content {
+            success: Content {
                 schema: SchemaGenerator::subschema_for::<T>,
                 examples: vec![("", example)],
                 is_required: true,
             },
-            refusals: vec![Code::MethodNotAllowed],
+            refusals: Vec::new(),
             is_idempotent: false,
-            link: None,
-            kind: "application/json",
-            part: None,
+            links: None,
+            content_type: "application/json",
+            path_parameter: None,
         }
     }
 
-    /// The same with POST, and so with all that a body can be refused for.
-    pub(super) fn post<T: JsonSchema>(
-        path: &'static str,
-        id: &'static str,
-        example: Value,
+    /// Sets tag, summary and description.
+    pub(crate) fn describe(
+        self,
+        tag: Tag,
+        summary: &'static str,
+        description: &'static str,
     ) -> Self {
-        let operation = Self { method: Method::POST, ..Self::get::<T>(path, id, example) };
-        operation.refuses(&[
-            Code::InvalidJson,
-            Code::RequestTimeout,
-            Code::PayloadTooLarge,
-            Code::UnsupportedMediaType,
-            Code::InternalError,
-            Code::ServiceUnavailable,
-        ])
+        Self { tag, summary, description, ..self }
     }
 
-    /// What it is called, and what it means.
-    pub(super) fn says(self, group: Group, summary: &'static str, about: &'static str) -> Self {
-        Self { group, summary, about, ..self }
+    /// Adds another example of a success.
+    pub(crate) fn or_responds(mut self, summary: &'static str, example: Value) -> Self {
+        self.success.examples.push((summary, example));
+        self
     }
 
-    /// It wants a body: a `T`.
-    pub(super) fn takes<T: JsonSchema>(self, examples: Vec<(&'static str, Value)>) -> Self {
+    /// Requires a body: a `T`, as in these examples with their summaries.
+    pub(crate) fn body<T: JsonSchema>(self, examples: Vec<(&'static str, Value)>) -> Self {
         let body = Content { schema: T::json_schema, examples, is_required: true };
         Self { body: Some(body), ..self }
     }
 
-    /// A body is optional.
-    pub(super) fn may_take<T: JsonSchema>(self, examples: Vec<(&'static str, Value)>) -> Self {
+    /// Accepts a body: a `T`, as in these examples with their summaries.
+    pub(crate) fn optional_body<T: JsonSchema>(self, examples: Vec<(&'static str, Value)>) -> Self {
         let body = Content { schema: T::json_schema, examples, is_required: false };
         Self { body: Some(body), ..self }
     }
 
-    /// Another answer that it can give.
-    pub(super) fn or_gives(mut self, summary: &'static str, example: Value) -> Self {
-        self.answer.examples.push((summary, example));
-        self
+    /// Accepts a session token.
+    pub(crate) fn optional_session(self) -> Self {
+        Self { credentials: Credentials::OptionalSession, ..self }.refuses(&[Code::Unauthorized])
     }
 
-    /// It also takes a session.
-    pub(super) fn perhaps_in_session(self) -> Self {
-        Self { access: Access::Perhaps, ..self }.refuses(&[Code::Unauthorized])
+    /// Requires a session token.
+    pub(crate) fn session(self) -> Self {
+        Self { credentials: Credentials::Session, ..self }.refuses(&[Code::Unauthorized])
     }
 
-    /// It wants a session.
-    pub(super) fn in_session(self) -> Self {
-        Self { access: Access::Session, ..self }.refuses(&[Code::Unauthorized])
-    }
-
-    /// It wants a session and a key, whose limits count the request.
-    pub(super) fn acting_as_key(self) -> Self {
-        Self { access: Access::Key, ..self }.refuses(&[
+    /// Requires a session token and an API key. The request counts against the limits of the key.
+    pub(crate) fn session_and_key(self) -> Self {
+        Self { credentials: Credentials::Key, ..self }.refuses(&[
             Code::InvalidField,
             Code::Unauthorized,
             Code::KeyInactive,
@@ -181,85 +160,61 @@ impl Operation {
         ])
     }
 
-    /// What else it can be refused with.
-    pub(super) fn refuses(mut self, codes: &[Code]) -> Self {
+    /// Adds codes of refusals. The codes of each GET or POST request are added when the document is rendered.
+    pub(crate) fn refuses(mut self, codes: &[Code]) -> Self {
         self.refusals.extend_from_slice(codes);
         self
     }
 
-    /// It heeds `Idempotency-Key`.
-    pub(super) fn heeding_idempotency(self) -> Self {
+    /// Accepts an `Idempotency-Key`.
+    pub(crate) fn idempotent(self) -> Self {
         Self { is_idempotent: true, ..self }
     }
 
-    /// What its answer leads to: an OpenAPI link by name.
-    pub(super) fn leads_to(self, link: Value) -> Self {
-        Self { link: Some(link), ..self }
+    /// Adds OpenAPI links, by name, to the success.
+    pub(crate) fn links(self, links: Value) -> Self {
+        Self { links: Some(links), ..self }
     }
 
-    /// Its answer is of another kind than JSON, or of a special one.
-    pub(super) fn of_kind(self, kind: &'static str) -> Self {
-        Self { kind, ..self }
+    /// Sets the content type of the success, if it is not `application/json`.
+    pub(crate) fn content_type(self, content_type: &'static str) -> Self {
+        Self { content_type, ..self }
     }
 
-    /// A part of its path is variable: an OpenAPI parameter.
-    pub(super) fn at(self, part: Value) -> Self {
-        Self { part: Some(part), ..self }
-    }
-
-    /// The method as the document writes it.
-    pub(super) fn verb(&self) -> String {
-        self.method.as_str().to_ascii_lowercase()
-    }
-
-    /// The operation object.
-    pub(super) fn render(&self, schemas: &mut Schemas) -> Value {
-        let mut object = json!({
-            "operationId": self.id,
-            "tags": [self.group.name()],
-            "summary": self.summary,
-            "description": self.about,
-            "security": self.access.security(),
-            "parameters": parts::parameters(self.is_idempotent, self.part.as_ref()),
-            "requestBody": self.request_body(schemas),
-            "responses": responses::render(self, schemas),
-        });
-        parts::drop_nulls(&mut object);
-        object
-    }
-
-    fn request_body(&self, schemas: &mut Schemas) -> Option<Value> {
-        let body = self.body.as_ref()?;
-        let schema = schemas.asked(body.schema, self.access == Access::Key);
-        let content = json!({ "application/json": body.render(&schema) });
-        Some(json!({ "required": body.is_required, "content": content }))
+    /// Adds the OpenAPI parameter for the variable segment of the path.
+    pub(crate) fn path_parameter(self, parameter: Value) -> Self {
+        Self { path_parameter: Some(parameter), ..self }
     }
 }
 
-impl Access {
-    fn security(self) -> Value {
+impl Credentials {
+    /// Returns the security requirements. The API key may also be in the body, so the header is optional.
+    pub(super) fn security(self) -> Value {
         match self {
-            Self::Anybody => json!([]),
-            // The key may stand in the body instead.
             Self::Key => json!([{ "session": [], "apiKey": [] }, { "session": [] }]),
-            Self::Perhaps => json!([{}, { "session": [] }]),
+            Self::None => json!([]),
+            Self::OptionalSession => json!([{}, { "session": [] }]),
             Self::Session => json!([{ "session": [] }]),
         }
+    }
+
+    pub(super) fn has_key(self) -> bool {
+        self == Self::Key
     }
 }
 
 impl Content {
-    /// The media type object: the schema, and examples by name.
+    /// Renders the media type object with the schema and named examples.
     pub(super) fn render(&self, schema: &Value) -> Value {
-        let named = |(place, (summary, value)): (usize, &(&str, Value))| {
+        let named = |(index, (summary, value)): (usize, &(&str, Value))| {
             let example = if summary.is_empty() {
                 json!({ "value": value })
             } else {
                 json!({ "summary": summary, "value": value })
             };
-            (format!("example{}", place.saturating_add(1)), example)
+            (format!("example{}", index.saturating_add(1)), example)
         };
-        let examples: serde_json::Map<_, _> = self.examples.iter().enumerate().map(named).collect();
+        let examples: Map<_, _> = self.examples.iter().enumerate().map(named).collect();
         json!({ "schema": schema, "examples": examples })
     }
 }

@@ -1,14 +1,14 @@
-//! What operations share: headers, credentials, examples of refusals.
+//! The components of the document: headers, parameters, security schemes, examples of refusals.
 
 use sealpost_domain::Code;
 use serde_json::{Map, Value, json};
 
 use super::schemas::Schemas;
-use crate::{errors, http::ProblemDocument};
+use crate::{errors, response::ProblemDocument};
 
-/// The components object.
+/// Renders the components object.
 pub(super) fn components(base_url: &str, mut schemas: Schemas) -> Value {
-    schemas.answered(schemars::SchemaGenerator::subschema_for::<ProblemDocument<'_>>);
+    schemas.response(schemars::SchemaGenerator::subschema_for::<ProblemDocument<'_>>);
     json!({
         "schemas": schemas.into_components(),
         "examples": refusals(base_url),
@@ -34,7 +34,7 @@ pub(super) fn components(base_url: &str, mut schemas: Schemas) -> Value {
             "session": {
                 "type": "http",
                 "scheme": "bearer",
-                "description": "The session token of `POST /v1/auth/login`: it says who calls.",
+                "description": "The session token of `POST /v1/auth/login`. It authenticates the account.",
             },
             "apiKey": {
                 "type": "apiKey",
@@ -46,25 +46,25 @@ pub(super) fn components(base_url: &str, mut schemas: Schemas) -> Value {
     })
 }
 
-/// What may be sent along in headers.
-pub(super) fn parameters(is_idempotent: bool, part: Option<&Value>) -> Value {
+/// Renders the parameters of an operation: the path parameter and the request headers.
+pub(super) fn parameters(is_idempotent: bool, path_parameter: Option<&Value>) -> Value {
     let idempotency_key =
         is_idempotent.then(|| json!({ "$ref": "#/components/parameters/Idempotency-Key" }));
     let request_id = json!({ "$ref": "#/components/parameters/X-Request-Id" });
-    part.cloned().into_iter().chain(idempotency_key).chain([request_id]).collect()
+    path_parameter.cloned().into_iter().chain(idempotency_key).chain([request_id]).collect()
 }
 
-/// Takes away members that do not apply.
+/// Removes members with the value null.
 pub(super) fn drop_nulls(object: &mut Value) {
     if let Some(members) = object.as_object_mut() {
         members.retain(|_, member| !member.is_null());
     }
 }
 
-/// The example of each refusal, as the service itself would write it.
+/// Renders an example of each refusal with the code that also renders real problem documents.
 fn refusals(base_url: &str) -> Map<String, Value> {
     let example = |code: Code| {
-        let problem = (errors::meaning(code).example)();
+        let problem = (errors::documentation(code).example)();
         let document = problem.document(base_url, errors::EXAMPLE_REQUEST);
         (code.to_string(), json!({ "summary": document.title, "value": document }))
     };
@@ -74,22 +74,22 @@ fn refusals(base_url: &str) -> Map<String, Value> {
 fn headers() -> Value {
     json!({
         "Allow": {
-            "description": "The method that is accepted.",
+            "description": "The accepted method.",
             "required": true,
             "schema": { "type": "string" },
             "example": "POST",
         },
         "Idempotency-Replayed": {
-            "description": "This is the answer to an earlier, the same request; nothing was sent.",
+            "description": "This is the response to an earlier, identical request. Nothing was sent again.",
             "schema": { "const": "true" },
         },
         "RateLimit": {
-            "description": "What is left of each limit (`r`) and in how many seconds it begins anew (`t`).",
+            "description": "The rest of each limit (`r`), and the seconds until the window ends (`t`).",
             "schema": { "type": "string" },
             "example": "\"minute\";r=19;t=22, \"day\";r=999;t=61402, \"month\";r=999;t=839002",
         },
         "RateLimit-Policy": {
-            "description": "The limits of the key's plan: how many (`q`) in how many seconds (`w`).",
+            "description": "The limits of the key's plan: the number (`q`) per window, and the length of the window in seconds (`w`).",
             "schema": { "type": "string" },
             "example": "\"minute\";q=20;w=60, \"day\";q=1000;w=86400, \"month\";q=1000",
         },
@@ -104,7 +104,7 @@ fn headers() -> Value {
             "schema": { "const": "Bearer" },
         },
         "X-Request-Id": {
-            "description": "The name of this request: yours where you gave one, else a fresh one.",
+            "description": "The id of this request: the id that the client sent, or else a new one.",
             "required": true,
             "schema": { "type": "string" },
             "example": errors::EXAMPLE_REQUEST,
@@ -113,11 +113,11 @@ fn headers() -> Value {
 }
 
 const API_KEY: &str = "\
-The API key to act as; it may stand in the body instead, as `api_key_id`. It is an identity and no secret: the session \
-token is what authorizes.";
+The API key to act as. The body may name it instead, as `api_key_id`. An API key is an identity and no secret: the \
+session token authorizes.";
 const IDEMPOTENCY_KEY: &str = "\
-Your own name for this request, bare or in quotes. The same request again under it gets the first answer and sends \
-nothing; kept for 24 hours by default.";
+A unique string for this message, with or without quotes. If the same request is sent again with the same key, the \
+service repeats the first response and sends nothing. Keys are kept for 24 hours by default.";
 const REQUEST_ID: &str = "\
-Your own name for this request, for logs and support: 1 to 64 letters, digits, `-`, `_` and `.`. Without one, or with \
-another one, the service makes one.";
+An id for this request, for logs and support: 1 to 64 letters, digits, `-`, `_` and `.`. If it is absent or invalid, \
+the service makes an id.";

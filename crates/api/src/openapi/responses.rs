@@ -1,49 +1,47 @@
-//! The answers of an operation: the one that it is called for, and its refusals by status.
+//! The responses of an operation: the success, and the refusals by status.
 
 use std::collections::BTreeMap;
 
+use actix_web::http::Method;
 use sealpost_domain::Code;
 use serde_json::{Map, Value, json};
 
-use super::{
-    operation::{Access, Operation},
-    parts,
-    schemas::Schemas,
-};
-use crate::http;
+use super::{operation::Operation, parts, schemas::Schemas};
+use crate::response::status_and_title;
 
-/// The responses object.
-pub(super) fn render(operation: &Operation, schemas: &mut Schemas) -> Value {
+/// Renders the responses object.
+pub(super) fn render(operation: &Operation, method: &Method, schemas: &mut Schemas) -> Value {
     let mut responses = Map::new();
     responses.insert("200".to_owned(), success(operation, schemas));
-    for (status, codes) in by_status(&operation.refusals) {
+    let of_method = if *method == Method::POST { OF_POST } else { OF_GET };
+    for (status, codes) in by_status(of_method.iter().chain(&operation.refusals).copied()) {
         responses.insert(status.to_string(), refusal(operation, status, &codes));
     }
     Value::Object(responses)
 }
 
 fn success(operation: &Operation, schemas: &mut Schemas) -> Value {
-    let schema = schemas.answered(operation.answer.schema);
+    let schema = schemas.response(operation.success.schema);
     let mut names = vec!["X-Request-Id"];
-    if operation.access == Access::Key {
+    if operation.credentials.has_key() {
         names.extend(RATE_LIMIT);
     }
     if operation.is_idempotent {
         names.push("Idempotency-Replayed");
     }
-    let mut answer = json!({
-        "description": "Done.",
+    let mut response = json!({
+        "description": "Success.",
         "headers": headers(&names),
-        "content": { operation.kind: operation.answer.render(&schema) },
-        "links": operation.link,
+        "content": { operation.content_type: operation.success.render(&schema) },
+        "links": operation.links,
     });
-    parts::drop_nulls(&mut answer);
-    answer
+    parts::drop_nulls(&mut response);
+    response
 }
 
-/// Several codes may share a status; the schema says which ones.
+/// Renders the refusals with one status. The schema lists their codes.
 fn refusal(operation: &Operation, status: u16, codes: &[Code]) -> Value {
-    let titles = codes.iter().map(|code| format!("`{code}`: {}.", http::status_and_title(*code).1));
+    let titles = codes.iter().map(|code| format!("`{code}`: {}.", status_and_title(*code).1));
     let examples: Map<_, _> = codes.iter().copied().map(example).collect();
     json!({
         "description": titles.collect::<Vec<_>>().join(" "),
@@ -67,12 +65,12 @@ fn headers_of(operation: &Operation, status: u16) -> Vec<&'static str> {
     match status {
         401 => names.push("WWW-Authenticate"),
         405 => names.push("Allow"),
-        // A key that is being rotated is worth another try.
+        // 403, because a rotating key is active again soon.
         403 | 429 | 503 => names.push("Retry-After"),
         _ => {}
     }
     let comes_before_the_limits = matches!(status, 401 | 405 | 408 | 415 | 500 | 503);
-    if operation.access == Access::Key && !comes_before_the_limits {
+    if operation.credentials.has_key() && !comes_before_the_limits {
         names.extend(RATE_LIMIT);
     }
     names
@@ -85,15 +83,27 @@ fn headers(names: &[&str]) -> Map<String, Value> {
     names.iter().map(reference).collect()
 }
 
-fn by_status(codes: &[Code]) -> BTreeMap<u16, Vec<Code>> {
-    let mut found: BTreeMap<u16, Vec<Code>> = BTreeMap::new();
+fn by_status(codes: impl Iterator<Item = Code>) -> BTreeMap<u16, Vec<Code>> {
+    let mut by_status: BTreeMap<u16, Vec<Code>> = BTreeMap::new();
     for code in codes {
-        let codes = found.entry(http::status_and_title(*code).0.as_u16()).or_default();
-        if !codes.contains(code) {
-            codes.push(*code);
+        let codes = by_status.entry(status_and_title(code).0.as_u16()).or_default();
+        if !codes.contains(&code) {
+            codes.push(code);
         }
     }
-    found
+    by_status
 }
 
+/// The refusals of each GET request.
+const OF_GET: &[Code] = &[Code::MethodNotAllowed];
+/// The refusals of each POST request, mostly of its body.
+const OF_POST: &[Code] = &[
+    Code::MethodNotAllowed,
+    Code::InvalidJson,
+    Code::RequestTimeout,
+    Code::PayloadTooLarge,
+    Code::UnsupportedMediaType,
+    Code::InternalError,
+    Code::ServiceUnavailable,
+];
 const RATE_LIMIT: [&str; 2] = ["RateLimit-Policy", "RateLimit"];

@@ -1,4 +1,4 @@
-//! Schemas of what is asked for and of what is answered, from the types.
+//! Generates the schemas of requests and responses from the types.
 
 use schemars::{
     JsonSchema as _, Schema, SchemaGenerator,
@@ -7,56 +7,74 @@ use schemars::{
 use sealpost_domain::ApiKeyId;
 use serde_json::{Map, Value};
 
-/// Collects the types that schemas refer to.
+/// Generates schemas, and collects the types that they refer to.
 pub(super) struct Schemas {
-    asked: SchemaGenerator,
-    answered: SchemaGenerator,
+    requests: SchemaGenerator,
+    responses: SchemaGenerator,
 }
 
 impl Schemas {
     pub(super) fn new() -> Self {
-        Self { asked: generator(Contract::Deserialize), answered: generator(Contract::Serialize) }
-    }
-
-    /// The schema of a body that callers send; where it acts as a key, the key may stand in it.
-    pub(super) fn asked(&mut self, of: fn(&mut SchemaGenerator) -> Schema, as_key: bool) -> Value {
-        let mut schema = of(&mut self.asked);
-        if as_key {
-            let mut key = ApiKeyId::json_schema(&mut self.asked);
-            key.insert("description".to_owned(), API_KEY_ID.into());
-            let properties = schema.ensure_object().entry("properties");
-            let properties = properties.or_insert_with(|| Map::new().into());
-            if let Some(properties) = properties.as_object_mut() {
-                properties.insert("api_key_id".to_owned(), key.to_value());
-            }
+        Self {
+            requests: generator(Contract::Deserialize),
+            responses: generator(Contract::Serialize),
         }
-        schema.to_value()
     }
 
-    /// The schema of what the service gives.
-    pub(super) fn answered(&mut self, of: fn(&mut SchemaGenerator) -> Schema) -> Value {
-        of(&mut self.answered).to_value()
+    /// Returns the schema of a request body, which allows no other members. If the endpoint needs an API key, the body
+    /// may name the key.
+    pub(super) fn request(
+        &mut self,
+        of: fn(&mut SchemaGenerator) -> Schema,
+        has_key: bool,
+    ) -> Value {
+        let mut schema = of(&mut self.requests).to_value();
+        let key = has_key.then(|| {
+            let mut key = ApiKeyId::json_schema(&mut self.requests);
+            key.insert("description".to_owned(), API_KEY_ID.into());
+            key.to_value()
+        });
+        match schema.get_mut("oneOf").and_then(Value::as_array_mut) {
+            Some(variants) => variants.iter_mut().for_each(|variant| close(variant, key.as_ref())),
+            None => close(&mut schema, key.as_ref()),
+        }
+        schema
     }
 
-    /// The types that what is asked for refers to, by name.
+    /// Returns the schema of a response or an event.
+    pub(super) fn response(&mut self, of: fn(&mut SchemaGenerator) -> Schema) -> Value {
+        of(&mut self.responses).to_value()
+    }
+
+    /// Returns the types that requests refer to, by name.
     #[cfg(test)]
-    pub(super) fn asked_types(&self) -> &Map<String, Value> {
-        self.asked.definitions()
+    pub(super) fn request_types(&self) -> &Map<String, Value> {
+        self.requests.definitions()
     }
 
-    /// The types that answers refer to, by name.
+    /// Returns the types that responses refer to, by name.
     #[cfg(test)]
-    pub(super) fn answered_types(&self) -> &Map<String, Value> {
-        self.answered.definitions()
+    pub(super) fn response_types(&self) -> &Map<String, Value> {
+        self.responses.definitions()
     }
 
-    /// Every type that was referred to, by name.
+    /// Returns all types that were referred to, by name.
     pub(super) fn into_components(mut self) -> Map<String, Value> {
-        let mut all = self.asked.take_definitions(true);
-        all.extend(self.answered.take_definitions(true));
+        let mut all = self.requests.take_definitions(true);
+        all.extend(self.responses.take_definitions(true));
         all.sort_keys();
         all
     }
+}
+
+/// Adds the API key to an object schema, and forbids other members.
+fn close(schema: &mut Value, key: Option<&Value>) {
+    let Some(object) = schema.as_object_mut() else { return };
+    let properties = object.entry("properties").or_insert_with(|| Map::new().into());
+    if let (Some(properties), Some(key)) = (properties.as_object_mut(), key) {
+        properties.insert("api_key_id".to_owned(), key.clone());
+    }
+    object.insert("additionalProperties".to_owned(), false.into());
 }
 
 fn generator(contract: Contract) -> SchemaGenerator {
@@ -69,4 +87,4 @@ fn generator(contract: Contract) -> SchemaGenerator {
         .into_generator()
 }
 
-const API_KEY_ID: &str = "The API key to act as, where the header `X-DID-API-Key` is absent.";
+const API_KEY_ID: &str = "The API key to act as, if the header `X-DID-API-Key` is absent.";

@@ -3,16 +3,18 @@ use std::collections::BTreeMap;
 use sealpost_domain::{EnvelopeId, Timestamp};
 use sealpost_wallet::WebhookSecret;
 use sealpost_webhooks::{SignedHeaders, verify};
+use serde_json::Value;
 
-use super::*;
+use super::{document::render, schemas::Schemas};
+use crate::{endpoints::table, openapi};
 
-fn whole() -> Value {
+fn document() -> Value {
     openapi("http://127.0.0.1:8080")
 }
 
 #[test]
 fn every_action_on_webhooks_has_an_example() {
-    let document = whole();
+    let document = document();
     let body =
         &document["paths"]["/v1/webhooks"]["post"]["requestBody"]["content"]["application/json"];
     let actions: Vec<_> = body["schema"]["oneOf"].as_array().unwrap().iter().collect();
@@ -21,16 +23,16 @@ fn every_action_on_webhooks_has_an_example() {
         let name = &action["properties"]["action"]["const"];
         assert!(
             examples.values().any(|example| example["value"]["action"] == *name),
-            "the action {name} has no example: add one in crates/api/src/openapi/operations/manage_webhooks.rs"
+            "the action {name} has no example: add one in crates/api/src/endpoints/webhooks/manage.rs"
         );
     }
     assert_eq!(examples.len(), actions.len());
 }
 
-/// Doc comments become descriptions, and callers know nothing of the types' names.
+/// Doc comments become descriptions, but callers do not know the Rust types.
 #[test]
-fn no_description_speaks_of_rust() {
-    let text = whole().to_string();
+fn no_description_links_to_rust_types() {
+    let text = document().to_string();
     for trace in ["](crate", "](Self", "](super", "[`", "`]", "crate::"] {
         let before = text.split(trace).next().unwrap_or_default();
         let end: String = before.chars().rev().take(120).collect();
@@ -39,23 +41,23 @@ fn no_description_speaks_of_rust() {
     }
 }
 
-/// What is asked for and what is answered share their names in the document.
+/// Types of requests and types of responses share their names in the document.
 #[test]
-fn a_type_that_goes_both_ways_has_one_schema() {
-    let mut both = Schemas::new();
-    for operation in operations::all() {
-        operation.render(&mut both);
+fn a_type_of_requests_and_responses_has_one_schema() {
+    let mut schemas = Schemas::new();
+    for row in table() {
+        render(&row.endpoint.operation, &row.method, &mut schemas);
     }
-    let asked: BTreeMap<_, _> = both.asked_types().clone().into_iter().collect();
-    for (name, answered) in both.answered_types() {
-        let other = asked.get(name).unwrap_or(answered);
-        assert_eq!(other, answered, "{name} looks different when it is asked for");
+    let requests: BTreeMap<_, _> = schemas.request_types().clone().into_iter().collect();
+    for (name, of_responses) in schemas.response_types() {
+        let of_requests = requests.get(name).unwrap_or(of_responses);
+        assert_eq!(of_requests, of_responses, "{name} differs between requests and responses");
     }
 }
 
 #[test]
-fn the_notice_of_the_example_verifies_with_the_secret_of_the_example() {
-    let document = whole();
+fn the_example_event_verifies_with_the_example_secret() {
+    let document = document();
     let event = &document["webhooks"]["envelope.received"]["post"];
     let body =
         &event["requestBody"]["content"]["application/json"]["examples"]["example1"]["value"];
@@ -64,8 +66,8 @@ fn the_notice_of_the_example_verifies_with_the_secret_of_the_example() {
         let found = parameters.iter().find(|parameter| parameter["name"] == name).unwrap();
         found["example"].as_str().map_or_else(|| found["example"].to_string(), str::to_owned)
     };
-    let answers = &document["paths"]["/v1/webhooks/register"]["post"]["responses"]["200"];
-    let registered = &answers["content"]["application/json"]["examples"]["example1"]["value"];
+    let success = &document["paths"]["/v1/webhooks/register"]["post"]["responses"]["200"];
+    let registered = &success["content"]["application/json"]["examples"]["example1"]["value"];
     let secret = WebhookSecret::parse(registered["secret"].as_str().unwrap()).unwrap();
     let (id, timestamp, signature) =
         (header("webhook-id"), header("webhook-timestamp"), header("webhook-signature"));

@@ -117,6 +117,14 @@ pub enum Refusal {
     /// No valid session, no API key given, or another account's key.
     #[error("{0}")]
     Unauthorized(&'static str),
+    /// The body has a member that the endpoint does not know.
+    #[error("{field} is an unknown field; did you mean {nearest}?")]
+    UnknownField {
+        /// The unknown member, shortened if it is long.
+        field: String,
+        /// The known member with the most similar name.
+        nearest: &'static str,
+    },
     /// The service cannot process the request now. Nothing was stored.
     #[error("the service cannot process this request now and stored nothing; try again")]
     Unavailable,
@@ -136,7 +144,7 @@ impl Refusal {
             Self::GovernanceBlocked { .. } => Code::GovernanceBlocked,
             Self::HandleTaken => Code::HandleTaken,
             Self::IdempotencyKeyReused => Code::IdempotencyKeyReused,
-            Self::InvalidField { .. } => Code::InvalidField,
+            Self::InvalidField { .. } | Self::UnknownField { .. } => Code::InvalidField,
             Self::InvalidJson => Code::InvalidJson,
             Self::KeyInactive { .. } => Code::KeyInactive,
             Self::KeyNotFound { .. } => Code::KeyNotFound,
@@ -170,7 +178,7 @@ impl Refusal {
     }
 
     /// Returns the name of the invalid field, if there is one.
-    pub const fn field(&self) -> Option<&'static str> {
+    pub const fn field(&self) -> Option<&str> {
         match self {
             Self::GovernanceBlocked { field }
             | Self::KeyInactive { field, .. }
@@ -179,6 +187,7 @@ impl Refusal {
             Self::InvalidField { field, .. } | Self::MissingField { field } => Some(field),
             Self::MessageTooLarge { .. } => Some("message"),
             Self::RawDidRejected => Some("to"),
+            Self::UnknownField { field, .. } => Some(field.as_str()),
             _ => None,
         }
     }

@@ -19,7 +19,7 @@ pub struct Explanation {
 /// Further members of some codes.
 #[derive(Debug, Clone, Default, JsonSchema, Serialize)]
 pub struct Members {
-    /// AssessmentMetrics that miss their bound.
+    /// Metrics that miss their bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unmet: Option<Vec<UnmetThreshold>>,
     /// Jurisdiction of the failed circuit.

@@ -1,4 +1,4 @@
-//! AssessmentMetrics of the committer, through the `metrics` facade. An embedder installs a recorder, or none.
+//! Metrics of the committer, through the `metrics` facade. An embedder installs a recorder, or none.
 
 use std::time::Duration;
 

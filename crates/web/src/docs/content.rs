@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::OnceLock};
 
-use sealpost_api::{Stored, openapi};
+use sealpost_api::{StaticContent, openapi};
 
 use super::{error_pages, reference};
 use crate::html::{SiteAddress, cached_page};
@@ -11,7 +11,7 @@ use crate::html::{SiteAddress, cached_page};
 pub(crate) struct Docs {
     site: SiteAddress,
     /// The rendered pages by path.
-    pages: OnceLock<HashMap<String, Stored>>,
+    pages: OnceLock<HashMap<String, StaticContent>>,
 }
 
 impl Docs {
@@ -20,12 +20,12 @@ impl Docs {
     }
 
     /// Returns the page with this path.
-    pub(super) fn page(&self, path: &str) -> Option<&Stored> {
+    pub(super) fn page(&self, path: &str) -> Option<&StaticContent> {
         self.pages.get_or_init(|| cached_pages(&self.site)).get(path)
     }
 }
 
-fn cached_pages(site: &SiteAddress) -> HashMap<String, Stored> {
+fn cached_pages(site: &SiteAddress) -> HashMap<String, StaticContent> {
     pages(site).into_iter().map(|(path, html)| (path, cached_page(html))).collect()
 }
 

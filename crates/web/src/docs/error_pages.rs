@@ -11,7 +11,7 @@ use crate::html::SiteAddress;
 /// Renders the list of all codes.
 pub(super) fn index(site: &SiteAddress) -> String {
     let row = |code: Code| {
-        let means = markup::html(errors::meaning(code).means);
+        let means = markup::html(errors::documentation(code).summary);
         IndexRow { code: code.as_str(), status: status_and_title(code).0.as_u16(), means }
     };
     let rows = errors::in_order().into_iter().map(row).collect();
@@ -25,8 +25,8 @@ pub(super) fn pages(site: &SiteAddress) -> Vec<(String, String)> {
 
 fn page(site: &SiteAddress, code: Code) -> String {
     let (status, title) = status_and_title(code);
-    let meaning = errors::meaning(code);
-    let problem = (meaning.example)();
+    let documentation = errors::documentation(code);
+    let problem = (documentation.example)();
     let document = problem.document(&site.base_url, errors::EXAMPLE_REQUEST);
     let page = CodePage {
         base: &site.base_path,
@@ -34,10 +34,10 @@ fn page(site: &SiteAddress, code: Code) -> String {
         status: status.as_u16(),
         reason: status.canonical_reason().unwrap_or_default(),
         title,
-        means: markup::html(meaning.means),
-        when: meaning.when.iter().map(|text| markup::html(text)).collect(),
-        remedy: meaning.remedy.iter().map(|text| markup::html(text)).collect(),
-        advice: markup::html(meaning.retry.advice()),
+        means: markup::html(documentation.summary),
+        when: documentation.causes.iter().map(|text| markup::html(text)).collect(),
+        remedy: documentation.remedies.iter().map(|text| markup::html(text)).collect(),
+        advice: markup::html(documentation.retry.advice()),
         example: serde_json::to_string_pretty(&document).unwrap_or_default(),
     };
     layout(site, code.as_str(), "/docs/errors").render(&page)

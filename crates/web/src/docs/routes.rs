@@ -21,7 +21,7 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
 
 async fn page(app: web::Data<WebState>, request: HttpRequest) -> HttpResponse {
     if let Some(page) = app.docs.page(request.path().trim_end_matches('/')) {
-        return page.answer(&request);
+        return page.respond(&request);
     }
     let main = NotFoundPage { base: &app.site.base_path };
     let html = layout(&app.site, "No such page", "").render(&main);

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, fmt::Write as _, fs, path::Path};
 
 use sealpost_api::{
-    errors::{self, Meaning},
+    errors::{self, ErrorDocumentation},
     openapi, status_and_title,
 };
 use sealpost_domain::Code;
@@ -93,16 +93,17 @@ fn errors_as_markdown() -> String {
         .unwrap();
     }
     for code in errors::in_order() {
-        let Meaning { means, when, remedy, retry, .. } = errors::meaning(code);
+        let ErrorDocumentation { summary, causes, remedies, retry, .. } =
+            errors::documentation(code);
         let list = |texts: &[&str]| {
             texts.iter().fold(String::new(), |list, text| list + "- " + text + "\n")
         };
         let advice = retry.advice();
         write!(
             text,
-            "\n## {code}\n\n{means}\n\nCauses:\n\n{}\nWhat to do:\n\n{}\nIs it safe to retry? {advice}\n",
-            list(when),
-            list(remedy),
+            "\n## {code}\n\n{summary}\n\nCauses:\n\n{}\nWhat to do:\n\n{}\nIs it safe to retry? {advice}\n",
+            list(causes),
+            list(remedies),
         )
         .unwrap();
     }

@@ -1,19 +1,19 @@
 //! Pages and assets that are equal for all readers.
 
 use actix_web::{HttpResponse, http::header::HeaderValue, web::Bytes};
-use sealpost_api::{PAGE_TYPE, Stored};
+use sealpost_api::{PAGE_TYPE, StaticContent};
 
 use super::response;
 
 /// Keeps a page. Browsers may cache it for five minutes.
-pub(crate) fn cached_page(html: String) -> Stored {
-    Stored::new(PAGE_TYPE, FIVE_MINUTES, html.into(), response::page)
+pub(crate) fn cached_page(html: String) -> StaticContent {
+    StaticContent::new(PAGE_TYPE, FIVE_MINUTES, html.into(), response::page)
 }
 
 /// Keeps an asset. Browsers may cache it permanently, because its name contains a hash of the content.
-pub(crate) fn cached_asset(content_type: &'static str, text: &'static str) -> Stored {
+pub(crate) fn cached_asset(content_type: &'static str, text: &'static str) -> StaticContent {
     let body = Bytes::from_static(text.as_bytes());
-    Stored::new(HeaderValue::from_static(content_type), ONE_YEAR, body, HttpResponse::build)
+    StaticContent::new(HeaderValue::from_static(content_type), ONE_YEAR, body, HttpResponse::build)
 }
 
 const FIVE_MINUTES: HeaderValue = HeaderValue::from_static("public, max-age=300");

@@ -30,7 +30,7 @@ pub(super) fn shown<T: Serialize>(result: Result<T, Error>) -> Result<Value, Ref
             None => Err(Refused::new("INTERNAL_ERROR")),
             Some(refusal) => Err(Refused {
                 code: refusal.code().as_str(),
-                field: refusal.field(),
+                field: refusal.field().map(|name| &*name.to_owned().leak()),
                 retry_after_s: refusal.retry_after_s(),
             }),
         },

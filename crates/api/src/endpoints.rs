@@ -1,0 +1,57 @@
+//! The table of endpoints, one line each, and one file each below the folder of its OpenAPI tag. The router and the
+//! OpenAPI document are made from this table.
+
+mod badges;
+mod channel;
+mod identities;
+mod service;
+mod sessions;
+mod webhooks;
+
+#[cfg(test)]
+mod tests;
+
+use serde_json::Value;
+
+use self::{
+    badges::{did_document, issue, status_list, validate_compliance, verify},
+    channel::{open, send},
+    identities::{activate, status},
+    service::{document, ping},
+    sessions::{login, logout, rotate_secret},
+    webhooks::{manage, register},
+};
+use crate::{
+    endpoint::{Endpoint, Row},
+    openapi::document as render,
+};
+
+/// Returns all endpoints, in the order of the OpenAPI document.
+pub(crate) fn table() -> Vec<Row> {
+    vec![
+        Row::post("/v1/did/activate", activate::endpoint()),
+        Row::post("/v1/did/status", status::endpoint()),
+        Row::post("/v1/auth/login", login::endpoint()),
+        Row::post("/v1/auth/logout", logout::endpoint()),
+        Row::post("/v1/auth/rotate-secret", rotate_secret::endpoint()),
+        Row::post("/v1/channel/send", send::endpoint()),
+        Row::post("/v1/channel/open", open::endpoint()),
+        Row::post("/v1/webhooks/register", register::endpoint()),
+        Row::post("/v1/webhooks", manage::endpoint()),
+        Row::get("/v1/ping", ping::endpoint()),
+        Row::post("/v1/badges/issue", issue::endpoint()),
+        Row::post("/v1/badges/verify", verify::endpoint()),
+        Row::get("/v1/status/{list}", status_list::endpoint()),
+        Row::post("/v1/compliance/validate", validate_compliance::endpoint()),
+        Row::get("/.well-known/did.json", did_document::endpoint()),
+        Row::get("/did.json", did_document::endpoint_below_path()),
+        Row::get("/openapi.json", document::endpoint(openapi)),
+    ]
+}
+
+/// Renders the OpenAPI document of the service at `base_url`.
+pub fn openapi(base_url: &str) -> Value {
+    let operation =
+        |Row { method, path, endpoint: Endpoint { operation, .. } }| (method, path, operation);
+    render(base_url, table().into_iter().map(operation))
+}

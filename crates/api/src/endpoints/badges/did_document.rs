@@ -1,0 +1,64 @@
+//! `GET /.well-known/did.json`: the public keys of the service. If the base URL has a path, `did:web` resolves to
+//! `did.json` below this path, so `GET /did.json` serves the same document.
+
+use actix_web::{HttpResponse, http::header, web};
+use sealpost_service::DidDocument;
+use serde_json::json;
+
+use crate::{
+    endpoint::Endpoint,
+    openapi::{Operation, Tag},
+    state::ApiState,
+};
+
+async fn did_document(app: web::Data<ApiState>) -> HttpResponse {
+    HttpResponse::Ok()
+        .insert_header((header::CACHE_CONTROL, format!("public, max-age={MAX_AGE_S}")))
+        // Lets verifiers in the browser read the document from pages of any origin.
+        .insert_header((header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"))
+        .insert_header((header::CONTENT_TYPE, "application/did+json"))
+        .body(serde_json::to_string(&app.issuer.did_document()).unwrap_or_default())
+}
+
+pub(in crate::endpoints) fn endpoint() -> Endpoint {
+    let operation = operation("didDocument", DESCRIPTION);
+    Endpoint { operation, route: web::route().to(did_document) }
+}
+
+pub(in crate::endpoints) fn endpoint_below_path() -> Endpoint {
+    let operation = operation("didDocumentBelowPath", DESCRIPTION_BELOW_PATH);
+    Endpoint { operation, route: web::route().to(did_document) }
+}
+
+fn operation(id: &'static str, description: &'static str) -> Operation {
+    let key = "did:web:seal.example.org#zI8mJB4QkC3Y1hE4Gx0Xq8PpZ4Y5v1n3o9m2l0k7j6c";
+    let document = json!({
+        "@context": ["https://www.w3.org/ns/did/v1", "https://w3id.org/security/jwk/v1"],
+        "id": "did:web:seal.example.org",
+        "verificationMethod": [{
+            "id": key,
+            "type": "JsonWebKey",
+            "controller": "did:web:seal.example.org",
+            "publicKeyJwk": {
+                "kty": "OKP",
+                "crv": "Ed25519",
+                "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
+                "kid": "zI8mJB4QkC3Y1hE4Gx0Xq8PpZ4Y5v1n3o9m2l0k7j6c",
+            },
+            "standardWebhooksKey": "whpk_11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=",
+        }],
+        "assertionMethod": [key],
+    });
+    Operation::new::<DidDocument>(id, document)
+        .describe(Tag::Badges, "Get the service's keys", description)
+        .content_type("application/did+json")
+}
+
+const DESCRIPTION: &str = "\
+The DID document (`did:web`) of the service. Its keys verify badges, status lists, and the `v1a` signatures of events. \
+`standardWebhooksKey` is the key in the form of Standard Webhooks libraries. Former keys stay in the document.";
+const DESCRIPTION_BELOW_PATH: &str =
+    "The same document, at the address of `did:web` for a base URL with a path.";
+
+/// Shorter than the time between the publication of a new key and its first signature.
+const MAX_AGE_S: u32 = 3;

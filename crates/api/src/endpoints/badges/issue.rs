@@ -1,0 +1,93 @@
+//! `POST /v1/badges/issue`: issues a badge on the newest assessment of an API key.
+
+use actix_web::web;
+use schemars::JsonSchema;
+use sealpost_domain::{Code, Refusal};
+use sealpost_service::{Issue, Issued, Purpose};
+use serde_json::json;
+
+use crate::{
+    endpoint::Endpoint,
+    openapi::{Operation, Tag},
+    request::{Fields, KeyRequest, RequestBody},
+    response::{LimitedResponse, ask_as_key},
+    state::ApiState,
+};
+
+/// Options of the badge.
+#[derive(JsonSchema)]
+struct IssueRequest {
+    /// The jurisdiction of a circuit that the key must pass too.
+    #[schemars(extend("pattern" = "^[A-Za-z0-9-]{2,16}$"))]
+    jurisdiction: Option<String>,
+    /// The badge names the DID of the key instead of the key.
+    #[schemars(with = "Option<bool>")]
+    disclose_did: bool,
+    /// Issues no badge and only lists the refusals.
+    #[schemars(with = "Option<bool>")]
+    dry_run: bool,
+}
+
+impl RequestBody for IssueRequest {
+    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
+        Ok(Self {
+            jurisdiction: fields.optional_text("jurisdiction")?,
+            disclose_did: fields.flag("disclose_did")?,
+            dry_run: fields.flag("dry_run")?,
+        })
+    }
+}
+
+async fn issue(
+    app: web::Data<ApiState>,
+    request: KeyRequest<IssueRequest>,
+) -> LimitedResponse<Issued> {
+    ask_as_key(&app, request, Purpose::Execute, async |sealpost, caller, body| {
+        let IssueRequest { jurisdiction, disclose_did, dry_run } = body;
+        sealpost.issue_badge(caller, Issue { jurisdiction, disclose_did, dry_run }).await
+    })
+    .await
+}
+
+pub(in crate::endpoints) fn endpoint() -> Endpoint {
+    Endpoint { operation: operation(), route: web::route().to(issue) }
+}
+
+fn operation() -> Operation {
+    let issued = json!({
+        "badge_id": "bdg_01m7ye92v3e6n8d9ywq7j0x1rk",
+        "issued_at": "2026-11-21T06:56:38.000Z",
+        "expires_at": "2027-02-19T06:56:38.000Z",
+        "credential": "eyJhbGciOiJFZERTQSIsImN0eSI6InZjIiwidHlwIjoidmMrand0In0.eyJpc3MiOiJkaWQ6d2ViOnNlYWwuZXhhbXBsZS5vcmcifQ.c2lnbmF0dXJl",
+    });
+    let dry_run = json!({
+        "dry_run": true,
+        "granted": false,
+        "refusals": [{
+            "code": "BADGE_DENIED_THRESHOLDS",
+            "detail": "confidence is 0.85 and must be >= 0.9; ask for a new assessment when the cause is fixed",
+            "unmet": [{ "metric": "confidence", "value": "0.85", "bound": "0.9", "must_be": ">=" }],
+        }],
+    });
+    Operation::new::<Issued>("issueBadge", issued)
+        .or_responds("dry run", dry_run)
+        .describe(Tag::Badges, "Issue a badge", DESCRIPTION)
+        .session_and_key()
+        .optional_body::<IssueRequest>(vec![
+            ("on the newest assessment", json!({})),
+            ("only if a circuit passes too", json!({ "jurisdiction": "EU" })),
+            ("dry run", json!({ "dry_run": true })),
+        ])
+        .refuses(&[
+            Code::GovernanceBlocked,
+            Code::QuotaExceeded,
+            Code::BadgeDeniedDrift,
+            Code::BadgeDeniedThresholds,
+            Code::ComplianceCircuitFailed,
+        ])
+}
+
+const DESCRIPTION: &str = "\
+Issues a badge on the newest assessment of the key. A badge is a W3C Verifiable Credential 2.0 in Open Badges 3.0 \
+shape, as a JWT. Any verifier checks it with the keys of `/.well-known/did.json`. It names the key as a URN, or its DID \
+with `disclose_did`. With `dry_run` the service issues nothing and lists all refusals.";

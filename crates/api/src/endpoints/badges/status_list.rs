@@ -1,0 +1,54 @@
+//! `GET /v1/status/{list}`: a list of revoked badges, as a signed credential.
+
+use actix_web::{HttpResponse, http::header, web};
+use sealpost_domain::Code;
+use serde_json::json;
+
+use crate::{
+    endpoint::Endpoint,
+    openapi::{Operation, Tag},
+    response::Problem,
+    state::ApiState,
+};
+
+async fn status_list(
+    app: web::Data<ApiState>,
+    list: web::Path<String>,
+) -> Result<HttpResponse, Problem> {
+    let credential = app.sealpost.status_list(&list).await?;
+    let credential = credential.ok_or(Problem::NotFound)?;
+    Ok(HttpResponse::Ok()
+        .insert_header((header::CACHE_CONTROL, format!("public, max-age={MAX_AGE_S}")))
+        // Lets verifiers in the browser read the list from pages of any origin.
+        .insert_header((header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"))
+        .insert_header((header::CONTENT_TYPE, "application/vc+jwt"))
+        .body(credential.to_string()))
+}
+
+pub(in crate::endpoints) fn endpoint() -> Endpoint {
+    Endpoint { operation: operation(), route: web::route().to(status_list) }
+}
+
+fn operation() -> Operation {
+    let credential = json!(
+        "eyJhbGciOiJFZERTQSIsImN0eSI6InZjIiwidHlwIjoidmMrand0In0.eyJpc3MiOiJkaWQ6d2ViOnNlYWwuZXhhbXBsZS5vcmcifQ.c2lnbmF0dXJl"
+    );
+    Operation::new::<String>("statusList", credential)
+        .describe(Tag::Badges, "Get a status list", DESCRIPTION)
+        .content_type("application/vc+jwt")
+        .path_parameter(json!({
+            "name": "list",
+            "in": "path",
+            "required": true,
+            "description": "The number of the list, as in the address in `credentialStatus` of a badge.",
+            "schema": { "type": "string" },
+            "example": "1",
+        }))
+        .refuses(&[Code::NotFound, Code::InternalError, Code::ServiceUnavailable])
+}
+
+const DESCRIPTION: &str = "\
+Lists revoked badges: a W3C Bitstring Status List as a signed credential. Any verifier may fetch it and cache it for a \
+few seconds.";
+
+const MAX_AGE_S: u32 = 10;

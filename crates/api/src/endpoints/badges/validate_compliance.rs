@@ -1,0 +1,92 @@
+//! `POST /v1/compliance/validate`: checks an API key against the compliance circuit of a jurisdiction.
+
+use actix_web::web;
+use schemars::JsonSchema;
+use sealpost_domain::{Code, Refusal};
+use sealpost_service::{Purpose, Validate, Validated};
+use serde_json::json;
+
+use crate::{
+    endpoint::Endpoint,
+    openapi::{Operation, Tag},
+    request::{Fields, KeyRequest, RequestBody},
+    response::{LimitedResponse, ask_as_key},
+    state::ApiState,
+};
+
+/// The jurisdiction.
+#[derive(JsonSchema)]
+struct ValidateRequest {
+    /// The jurisdiction of the circuit.
+    #[schemars(extend("pattern" = "^[A-Za-z0-9-]{2,16}$"))]
+    jurisdiction: String,
+    /// Responds with 200 also if the circuit fails.
+    #[schemars(with = "Option<bool>")]
+    dry_run: bool,
+}
+
+impl RequestBody for ValidateRequest {
+    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
+        fields.require(&["jurisdiction"])?;
+        let jurisdiction = fields.text("jurisdiction")?;
+        Ok(Self { jurisdiction, dry_run: fields.flag("dry_run")? })
+    }
+}
+
+async fn validate(
+    app: web::Data<ApiState>,
+    request: KeyRequest<ValidateRequest>,
+) -> LimitedResponse<Validated> {
+    ask_as_key(&app, request, Purpose::Manage, async |sealpost, caller, body| {
+        let ValidateRequest { jurisdiction, dry_run } = body;
+        sealpost.validate(caller, Validate { jurisdiction, dry_run }).await
+    })
+    .await
+}
+
+pub(in crate::endpoints) fn endpoint() -> Endpoint {
+    Endpoint { operation: operation(), route: web::route().to(validate) }
+}
+
+fn operation() -> Operation {
+    let check = |status: &str, valid_until: Option<&str>| {
+        json!({
+            "name": "identity_verified",
+            "status": status,
+            "valid_until": valid_until,
+            "required": true,
+            "any_of": ["identity_verified"],
+        })
+    };
+    let passed = json!({
+        "jurisdiction": "DEFAULT",
+        "passed": true,
+        "checks": [check("passed", Some("2027-11-21T06:56:38.000Z"))],
+    });
+    let dry_run = json!({
+        "jurisdiction": "DEFAULT",
+        "passed": false,
+        "checks": [check("missing", None)],
+        "dry_run": true,
+        "refusals": [{
+            "code": "COMPLIANCE_CIRCUIT_FAILED",
+            "detail": "the circuit DEFAULT does not hold: identity_verified is missing",
+            "jurisdiction": "DEFAULT",
+            "checks": [check("missing", None)],
+        }],
+    });
+    Operation::new::<Validated>("validateCompliance", passed)
+        .or_responds("dry run", dry_run)
+        .describe(Tag::Badges, "Validate compliance", DESCRIPTION)
+        .session_and_key()
+        .body::<ValidateRequest>(vec![
+            ("", json!({ "jurisdiction": "DEFAULT" })),
+            ("dry run", json!({ "jurisdiction": "DEFAULT", "dry_run": true })),
+        ])
+        .refuses(&[Code::MissingField, Code::ComplianceCircuitFailed])
+}
+
+const DESCRIPTION: &str = "\
+Checks the key against the circuit of a jurisdiction. Each check is passed, missing, expired or failed. If a required \
+check has not passed, the response is a refusal, or with `dry_run` a report. The refusal of an unknown jurisdiction \
+lists the known ones.";

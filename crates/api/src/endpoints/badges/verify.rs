@@ -1,0 +1,75 @@
+//! `POST /v1/badges/verify`: verifies a badge of this service.
+
+use actix_web::web;
+use schemars::JsonSchema;
+use sealpost_domain::{Code, Refusal};
+use sealpost_service::{BadgeVerified, Purpose};
+use serde_json::json;
+
+use crate::{
+    endpoint::Endpoint,
+    openapi::{Operation, Tag},
+    request::{Fields, KeyRequest, RequestBody},
+    response::{LimitedResponse, ask_as_key},
+    state::ApiState,
+};
+
+#[derive(JsonSchema)]
+struct VerifyRequest {
+    /// The credential, as a JWT.
+    #[schemars(length(min = 1))]
+    credential: String,
+}
+
+impl RequestBody for VerifyRequest {
+    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
+        fields.require(&["credential"])?;
+        Ok(Self { credential: fields.text("credential")? })
+    }
+}
+
+async fn verify(
+    app: web::Data<ApiState>,
+    request: KeyRequest<VerifyRequest>,
+) -> LimitedResponse<BadgeVerified> {
+    ask_as_key(&app, request, Purpose::Manage, async |sealpost, caller, body| {
+        sealpost.verify_badge(caller, body.credential).await
+    })
+    .await
+}
+
+pub(in crate::endpoints) fn endpoint() -> Endpoint {
+    Endpoint { operation: operation(), route: web::route().to(verify) }
+}
+
+fn operation() -> Operation {
+    let valid = json!({
+        "valid": true,
+        "status": "valid",
+        "badge_id": "bdg_01m7ye92v3e6n8d9ywq7j0x1rk",
+        "subject": "urn:sealpost:ak_01m7ye92k0ejgs32r4n1j3x7m3",
+        "issued_at": "2026-11-21T06:56:38.000Z",
+        "expires_at": "2027-02-19T06:56:38.000Z",
+        "revoked_at": null,
+    });
+    let invalid = json!({
+        "valid": false,
+        "status": "invalid",
+        "badge_id": null,
+        "subject": null,
+        "issued_at": null,
+        "expires_at": null,
+        "revoked_at": null,
+    });
+    let body = json!({ "credential": "eyJhbGciOiJFZERTQSIsImN0eSI6InZjIiwidHlwIjoidmMrand0In0.eyJpc3MiOiJkaWQ6d2ViOnNlYWwuZXhhbXBsZS5vcmcifQ.c2lnbmF0dXJl" });
+    Operation::new::<BadgeVerified>("verifyBadge", valid)
+        .or_responds("not a badge of this service", invalid)
+        .describe(Tag::Badges, "Verify a badge", DESCRIPTION)
+        .session_and_key()
+        .body::<VerifyRequest>(vec![("", body)])
+        .refuses(&[Code::MissingField])
+}
+
+const DESCRIPTION: &str = "\
+Checks that a credential is a badge of this service, and that it is neither expired nor revoked. Without an account, \
+verify it with any library for JSON Web Tokens, the keys of `/.well-known/did.json`, and the status list that it names.";

@@ -1,0 +1,4 @@
+//! `/v1/channel`: sealed envelopes.
+
+pub(super) mod open;
+pub(super) mod send;

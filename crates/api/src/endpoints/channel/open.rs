@@ -1,0 +1,66 @@
+//! `POST /v1/channel/open`: opens an envelope as its recipient.
+
+use actix_web::web;
+use schemars::JsonSchema;
+use sealpost_domain::{Code, Refusal};
+use sealpost_service::{Opened, Purpose};
+use serde_json::json;
+
+use crate::{
+    endpoint::Endpoint,
+    openapi::{Operation, Tag},
+    request::{Fields, KeyRequest, RequestBody},
+    response::{LimitedResponse, ask_as_key},
+    state::ApiState,
+};
+
+#[derive(JsonSchema)]
+struct OpenRequest {
+    /// The `envelope_id` of the event.
+    #[schemars(length(min = 1))]
+    envelope_id: String,
+}
+
+impl RequestBody for OpenRequest {
+    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
+        fields.require(&["envelope_id"])?;
+        Ok(Self { envelope_id: fields.text("envelope_id")? })
+    }
+}
+
+async fn open(
+    app: web::Data<ApiState>,
+    request: KeyRequest<OpenRequest>,
+) -> LimitedResponse<Opened> {
+    ask_as_key(&app, request, Purpose::Execute, async |sealpost, caller, body| {
+        sealpost.open(caller, body.envelope_id).await
+    })
+    .await
+}
+
+pub(in crate::endpoints) fn endpoint() -> Endpoint {
+    Endpoint { operation: operation(), route: web::route().to(open) }
+}
+
+fn operation() -> Operation {
+    let opened = json!({
+        "envelope_id": "env_01m7ye92t9f5vargkky48cczpv",
+        "envelope_hash": "sha256:ee7898977eef1c7398d2e117b9600d182af9fdee777bbc231b5c19fca6bce940",
+        "sender": "ak_01m7ye92jjfq1s4zr4gcymmdgn",
+        "message": "Meet me at noon.",
+        "encryption": { "algorithm": "HPKE-XWing-HKDF-SHA256-AES-256-GCM-Ed25519", "status": "sealed" },
+        "metadata": { "payload_size_bytes": 1158, "timestamp": "2026-11-21T06:56:38.729Z" },
+        "opened_at": "2026-11-21T06:56:38.786Z",
+    });
+    let body = json!({ "envelope_id": "env_01m7ye92t9f5vargkky48cczpv" });
+    Operation::new::<Opened>("open", opened)
+        .describe(Tag::Channel, "Open an envelope", DESCRIPTION)
+        .session_and_key()
+        .body::<OpenRequest>(vec![("", body)])
+        .refuses(&[Code::MissingField, Code::GovernanceBlocked, Code::EnvelopeNotFound])
+}
+
+const DESCRIPTION: &str = "\
+Verifies hash and signature of the envelope, and returns the message to the recipient. There is no inbox: the id comes \
+with the webhook event. An envelope can be opened many times while it is kept, 30 days by default; `opened_at` is the \
+first time. An envelope for another key gets the same response as an unknown envelope.";

@@ -1,0 +1,89 @@
+//! `POST /v1/channel/send`: sends a sealed message to an API key or a handle.
+
+use actix_web::{HttpRequest, web};
+use schemars::JsonSchema;
+use sealpost_domain::{Code, Refusal};
+use sealpost_service::{Send, Sent};
+use serde_json::json;
+
+use crate::{
+    endpoint::Endpoint,
+    openapi::{Operation, Tag},
+    request::{Fields, KeyRequest, RequestBody, idempotency_key},
+    response::{self, LimitedResponse},
+    state::ApiState,
+};
+
+/// The recipient and the message.
+#[derive(JsonSchema)]
+struct SendRequest {
+    /// The recipient: an API key or a handle.
+    #[schemars(length(min = 1))]
+    to: String,
+    /// The message.
+    #[schemars(length(min = 1))]
+    message: String,
+}
+
+impl RequestBody for SendRequest {
+    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
+        fields.require(&["to", "message"])?;
+        Ok(Self { to: fields.text("to")?, message: fields.text("message")? })
+    }
+}
+
+async fn send(
+    app: web::Data<ApiState>,
+    http: HttpRequest,
+    request: KeyRequest<SendRequest>,
+) -> LimitedResponse<Sent> {
+    let request = request.and_then(|SendRequest { to, message }| {
+        Ok(Send { to, message, idempotency_key: idempotency_key(http.headers())? })
+    });
+    response::send(&app, request).await
+}
+
+pub(in crate::endpoints) fn endpoint() -> Endpoint {
+    Endpoint { operation: operation(), route: web::route().to(send) }
+}
+
+fn operation() -> Operation {
+    let sent = json!({
+        "envelope_id": "env_01m7ye92t9f5vargkky48cczpv",
+        "envelope_hash": "sha256:ee7898977eef1c7398d2e117b9600d182af9fdee777bbc231b5c19fca6bce940",
+        "status": "delivered",
+        "sender": "ak_01m7ye92jjfq1s4zr4gcymmdgn",
+        "recipient": "ak_01m7ye92k0ejgs32r4n1j3x7m3",
+        "encryption": { "algorithm": "HPKE-XWing-HKDF-SHA256-AES-256-GCM-Ed25519", "status": "sealed" },
+        "metadata": { "payload_size_bytes": 1158, "timestamp": "2026-11-21T06:56:38.729Z" },
+    });
+    Operation::new::<Sent>("send", sent)
+        .describe(Tag::Channel, "Send a sealed message", DESCRIPTION)
+        .session_and_key()
+        .idempotent()
+        .body::<SendRequest>(vec![
+            ("To a handle", json!({ "to": "bob", "message": "Meet me at noon." })),
+            (
+                "To an API key",
+                json!({ "to": "ak_01m7ye92k0ejgs32r4n1j3x7m3", "message": "Meet me at noon." }),
+            ),
+        ])
+        .links(json!({ "open": {
+            "operationId": "open",
+            "description": "The recipient opens the envelope.",
+            "requestBody": { "envelope_id": "$response.body#/envelope_id" },
+        } }))
+        .refuses(&[
+            Code::MissingField,
+            Code::RawDidRejected,
+            Code::GovernanceBlocked,
+            Code::IdempotencyKeyReused,
+            Code::MonthlyLimitExceeded,
+        ])
+}
+
+const DESCRIPTION: &str = "\
+Seals the message to the recipient, signs it as the sender, and stores the envelope with its webhook deliveries. 200 \
+means that both are durable and survive a crash. `to` is an API key or a handle, with or without a leading `@`; a raw \
+DID is refused. The maximum message size is 256 KiB by default. Send an `Idempotency-Key` with each message that must \
+not be sent twice.";

@@ -1,0 +1,4 @@
+//! `/v1/did`: identities, one for each API key.
+
+pub(super) mod activate;
+pub(super) mod status;

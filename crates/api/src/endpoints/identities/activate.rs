@@ -1,0 +1,90 @@
+//! `POST /v1/did/activate`: creates an identity.
+
+use actix_web::{middleware::from_fn, web};
+use schemars::JsonSchema;
+use sealpost_domain::{Code, Handle, Label, Refusal};
+use sealpost_service::{Activate, Activated};
+use serde_json::json;
+
+use crate::{
+    endpoint::Endpoint,
+    openapi::{Operation, Tag},
+    request::{Fields, RequestBody, SessionRequest, invalid},
+    response::JsonResponse,
+    state::ApiState,
+    throttle,
+};
+
+/// The new identity.
+#[derive(JsonSchema)]
+struct ActivateRequest {
+    /// A name for people.
+    label: Label,
+    /// A name that senders can use as recipient. Upper case becomes lower case.
+    handle: Option<Handle>,
+}
+
+impl RequestBody for ActivateRequest {
+    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
+        fields.require(&["label"])?;
+        let label = Label::parse(&fields.text("label")?)
+            .map_err(|fault| invalid("label", fault.to_string()))?;
+        let handle = fields
+            .optional_text("handle")?
+            .map(|text| Handle::parse(&text))
+            .transpose()
+            .map_err(|fault| invalid("handle", fault.to_string()))?;
+        Ok(Self { label, handle })
+    }
+}
+
+async fn activate(
+    app: web::Data<ApiState>,
+    request: SessionRequest<ActivateRequest>,
+) -> JsonResponse<Activated> {
+    let session = match request.token.as_deref() {
+        None => None,
+        token => Some(app.sealpost.authenticate_session(token).await?),
+    };
+    let ActivateRequest { label, handle } = request.body?;
+    let activated = app.sealpost.activate(session.as_ref(), Activate { label, handle }).await?;
+    Ok(web::Json(activated))
+}
+
+pub(in crate::endpoints) fn endpoint() -> Endpoint {
+    let route = web::route().to(activate).wrap(from_fn(throttle::activations));
+    Endpoint { operation: operation(), route }
+}
+
+fn operation() -> Operation {
+    let activated = json!({
+        "api_key_id": "ak_01m7ye92k0ejgs32r4n1j3x7m3",
+        "label": "Bob",
+        "handle": "bob",
+        "did": "did:key:z6MksVWKWtyHa9uFEG7z7nJVe4VsP3EJ4fYnNpc95ohVKNrR",
+        "status": "active",
+        "plan": "explorer",
+        "account_id": "acct_01m7ye92k0e5wsvs5qjndehdka",
+        "created_at": "2026-11-21T06:56:38.496Z",
+        "login_secret": "ls_t8K8ofmMkUDSQ5RpLi2vPj4yaRQnxMyT20raHg9fo8e4cHOBB",
+    });
+    Operation::new::<Activated>("activate", activated)
+        .describe(Tag::Identities, "Activate an identity", DESCRIPTION)
+        .optional_session()
+        .body::<ActivateRequest>(vec![
+            ("With a handle", json!({ "label": "Bob", "handle": "bob" })),
+            ("Without a handle", json!({ "label": "Alice" })),
+        ])
+        .refuses(&[
+            Code::MissingField,
+            Code::InvalidField,
+            Code::QuotaExceeded,
+            Code::HandleTaken,
+            Code::RateLimitExceeded,
+        ])
+}
+
+const DESCRIPTION: &str = "\
+Creates an API key, a DID and, on request, a handle. Without a session token this creates an account too; the response \
+shows its `login_secret` only once, so store it. With a session token the identity joins the account of the session. \
+The handle of a revoked key stays reserved for its account. Limited per client address.";

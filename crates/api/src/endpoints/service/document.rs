@@ -1,0 +1,31 @@
+//! `GET /openapi.json`: the OpenAPI document.
+
+use std::collections::BTreeMap;
+
+use actix_web::{HttpRequest, web};
+use serde_json::{Value, json};
+
+use crate::{
+    endpoint::Endpoint,
+    openapi::{Operation, Tag},
+    response::StaticContent,
+    state::ApiState,
+};
+
+/// Serves the document that `render` makes for a base URL. Renders it at the first request only.
+pub(in crate::endpoints) fn endpoint(render: fn(&str) -> Value) -> Endpoint {
+    let document = move |app: web::Data<ApiState>, request: HttpRequest| async move {
+        let document = || StaticContent::json(render(&app.base_url).to_string());
+        app.document.get_or_init(document).respond(&request)
+    };
+    Endpoint { operation: operation(), route: web::route().to(document) }
+}
+
+fn operation() -> Operation {
+    let document = json!({ "openapi": "3.1.0", "info": { "title": "Sealpost" }, "paths": {} });
+    Operation::new::<BTreeMap<String, Value>>("document", document).describe(
+        Tag::Service,
+        "Get this document",
+        "The API as an OpenAPI 3.1 document. It changes only with the version of the service.",
+    )
+}

@@ -1,0 +1,74 @@
+//! `POST /v1/auth/login`: creates a session.
+
+use actix_web::{middleware::from_fn, web};
+use schemars::JsonSchema;
+use sealpost_domain::{Code, Refusal};
+use sealpost_service::{LoggedIn, Login};
+use serde_json::json;
+
+use crate::{
+    endpoint::Endpoint,
+    openapi::{Operation, Tag},
+    request::{Fields, RequestBody, SessionRequest},
+    response::JsonResponse,
+    state::ApiState,
+    throttle,
+};
+
+/// The account and its login secret.
+#[derive(JsonSchema)]
+struct LoginRequest {
+    /// The account, as in the response to its activation.
+    #[schemars(length(min = 1))]
+    account_id: String,
+    /// The login secret of the account.
+    #[schemars(length(min = 1))]
+    login_secret: String,
+}
+
+impl RequestBody for LoginRequest {
+    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
+        fields.require(&["account_id", "login_secret"])?;
+        let account_id = fields.text("account_id")?;
+        Ok(Self { account_id, login_secret: fields.text("login_secret")? })
+    }
+}
+
+async fn login(
+    app: web::Data<ApiState>,
+    request: SessionRequest<LoginRequest>,
+) -> JsonResponse<LoggedIn> {
+    let LoginRequest { account_id, login_secret } = request.body?;
+    Ok(web::Json(app.sealpost.login(Login { account_id, login_secret }).await?))
+}
+
+pub(in crate::endpoints) fn endpoint() -> Endpoint {
+    let route = web::route().to(login).wrap(from_fn(throttle::logins));
+    Endpoint { operation: operation(), route }
+}
+
+fn operation() -> Operation {
+    let logged_in = json!({
+        "session_token": "st_wklD0Sn4aRBP8f9Oos9VSZ1BNl1Rl5zrA2Th38Kb3Lr1Rz8t9",
+        "token_type": "Bearer",
+        "expires_at": "2026-11-21T18:56:38.596Z",
+        "account_id": "acct_01m7ye92k0e5wsvs5qjndehdka",
+    });
+    let body = json!({
+        "account_id": "acct_01m7ye92k0e5wsvs5qjndehdka",
+        "login_secret": "ls_t8K8ofmMkUDSQ5RpLi2vPj4yaRQnxMyT20raHg9fo8e4cHOBB",
+    });
+    Operation::new::<LoggedIn>("login", logged_in)
+        .describe(Tag::Sessions, "Log in", DESCRIPTION)
+        .body::<LoginRequest>(vec![("", body)])
+        .refuses(&[
+            Code::MissingField,
+            Code::InvalidField,
+            Code::Unauthorized,
+            Code::RateLimitExceeded,
+        ])
+}
+
+const DESCRIPTION: &str = "\
+Creates a session token for an account. Send it as `Authorization: Bearer`. It is valid for 12 hours by default. An \
+unknown account and a wrong secret get the same response. Limited per client address.";

@@ -1,0 +1,58 @@
+use std::{collections::BTreeSet, fs, path::Path};
+
+use super::*;
+
+#[test]
+fn the_document_has_exactly_the_endpoints_of_the_table() {
+    let rows: BTreeSet<_> = table()
+        .into_iter()
+        .map(|row| (row.path.to_owned(), row.method.as_str().to_ascii_lowercase()))
+        .collect();
+    let document = openapi("http://127.0.0.1:8080");
+    let mut documented = BTreeSet::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for method in item.as_object().unwrap().keys() {
+            documented.insert((path.clone(), method.clone()));
+        }
+    }
+    assert_eq!(documented, rows, "the document and the table of endpoints differ");
+    assert_eq!(table().len(), rows.len(), "an endpoint is in the table twice");
+}
+
+#[test]
+fn operation_ids_are_unique() {
+    let document = openapi("http://127.0.0.1:8080");
+    let items = document["paths"].as_object().unwrap().values();
+    let operations = items.flat_map(|item| item.as_object().unwrap().values());
+    let ids: Vec<_> = operations.map(|operation| operation["operationId"].as_str()).collect();
+    assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "{ids:?}");
+    assert!(ids.iter().all(|id| id.is_some_and(|id| !id.is_empty())), "{ids:?}");
+}
+
+/// A route outside the table would not be in the OpenAPI document.
+#[test]
+fn only_the_table_makes_routes() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut folders = vec![source.clone()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let name = path.strip_prefix(&source).unwrap().to_str().unwrap().to_owned();
+            let text = fs::read_to_string(&path).unwrap();
+            let has_routes = ["web::resource", "web::scope", "#[get(", "#[post(", "#[route("]
+                .iter()
+                .any(|pattern| text.contains(pattern));
+            assert!(
+                !has_routes || MAY_HAVE_ROUTES.contains(&&*name),
+                "{name} has routes outside the table: add the endpoint to table() in crates/api/src/endpoints.rs"
+            );
+        }
+    }
+}
+
+/// The router, and this test.
+const MAY_HAVE_ROUTES: &[&str] = &["mount.rs", "endpoints/tests.rs"];

@@ -1,0 +1,95 @@
+//! `POST /v1/webhooks/register`: registers a webhook for the events of an API key.
+
+use actix_web::web;
+use schemars::JsonSchema;
+use sealpost_domain::{Code, EventKind, Refusal};
+use sealpost_service::{Purpose, Register, Registered};
+use serde_json::json;
+
+use crate::{
+    endpoint::Endpoint,
+    openapi::{Operation, Tag},
+    request::{Fields, KeyRequest, RequestBody, invalid},
+    response::{LimitedResponse, ask_as_key},
+    state::ApiState,
+};
+
+/// The new webhook.
+#[derive(JsonSchema)]
+struct RegisterRequest {
+    /// An https URL with a public address.
+    #[schemars(length(min = 1))]
+    url: String,
+    /// The events to send.
+    #[schemars(length(min = 1))]
+    events: Vec<EventKind>,
+}
+
+impl RequestBody for RegisterRequest {
+    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
+        fields.require(&["url", "events"])?;
+        let url = fields.text("url")?;
+        let mut events = Vec::new();
+        for name in fields.texts("events")? {
+            let event = event(&name)?;
+            if !events.contains(&event) {
+                events.push(event);
+            }
+        }
+        Ok(Self { url, events })
+    }
+}
+
+fn event(name: &str) -> Result<EventKind, Refusal> {
+    EventKind::from_name(name).ok_or_else(|| {
+        if EventKind::PLANNED.contains(&name) {
+            return invalid("events", format!("must not name {name} yet: it is planned for v1.1"));
+        }
+        invalid("events", "must name envelope.received, the only available event")
+    })
+}
+
+async fn register(
+    app: web::Data<ApiState>,
+    request: KeyRequest<RegisterRequest>,
+) -> LimitedResponse<Registered> {
+    ask_as_key(&app, request, Purpose::Execute, async |sealpost, caller, body| {
+        let RegisterRequest { url, events } = body;
+        sealpost.register(caller, Register { url, events }).await
+    })
+    .await
+}
+
+pub(in crate::endpoints) fn endpoint() -> Endpoint {
+    Endpoint { operation: operation(), route: web::route().to(register) }
+}
+
+fn operation() -> Operation {
+    let registered = json!({
+        "webhook_id": "wh_01m7ye92sqen1aazwgag1e22t1",
+        "api_key_id": "ak_01m7ye92k0ejgs32r4n1j3x7m3",
+        "url": "https://bob.example.com/sealpost",
+        "events": ["envelope.received"],
+        "secret": "whsec_tyz4uy9luPVtr0QsFCb5J1YDaxnpdw63I5LuaTjY9Uc=",
+        "status": "enabled",
+        "created_at": "2026-11-21T06:56:38.711Z",
+    });
+    let body =
+        json!({ "url": "https://bob.example.com/sealpost", "events": ["envelope.received"] });
+    Operation::new::<Registered>("registerWebhook", registered)
+        .describe(Tag::Webhooks, "Register a webhook", DESCRIPTION)
+        .session_and_key()
+        .body::<RegisterRequest>(vec![("", body)])
+        .links(json!({ "delete": {
+            "operationId": "manageWebhooks",
+            "description": "Deletes the webhook.",
+            "requestBody": { "action": "delete", "webhook_id": "$response.body#/webhook_id" },
+        } }))
+        .refuses(&[Code::MissingField, Code::GovernanceBlocked, Code::QuotaExceeded])
+}
+
+const DESCRIPTION: &str = "\
+Sends the events of the key to this URL from now on, signed with `secret`. The response shows the secret only once. The \
+URL must be https, without user information and fragment, on port 443, 8443 or a port from 1024. It must not lead to a \
+private address, now or at any delivery. The host is a full domain name or an IPv4 address; to reach an IPv6 address, \
+use a name. A key may have 16 webhooks.";

@@ -1,0 +1,69 @@
+//! Refusals of the caller's credentials and key, or of the recipient's key.
+
+use sealpost_domain::{KeyStatus, Refusal};
+
+use super::{ErrorDocumentation, Retry};
+
+pub(super) const GOVERNANCE_BLOCKED: ErrorDocumentation = ErrorDocumentation {
+    summary: "Governance blocks the caller, or the recipient if `field` is `to`.",
+    causes: &[
+        "A council action against the key or its account is in force.",
+        "The partner of the account is suspended.",
+    ],
+    remedies: &[
+        "Read `governance` in the response of `POST /v1/did/status`, which still works. It lists each reason and its start.",
+        "Ask the operator of the service to lift the block.",
+    ],
+    retry: Retry::Changed,
+    example: || Refusal::GovernanceBlocked { field: None }.into(),
+};
+
+pub(super) const KEY_INACTIVE: ErrorDocumentation = ErrorDocumentation {
+    summary: "The API key is revoked, deactivated or rotating. If `field` is `to`, this is the key of the recipient.",
+    causes: &[
+        "The key is revoked. This is permanent: each use of the key gets this response.",
+        "An operator has deactivated the key.",
+        "The key is rotating. This takes a moment, and the response carries `Retry-After`.",
+    ],
+    remedies: &[
+        "Revoked: activate a new key, register its webhooks, and switch the application to it.",
+        "Deactivated: ask the operator to reactivate it.",
+        "With `Retry-After`: wait as long and retry.",
+        "Recipient: ask for its new key, or send to its handle.",
+    ],
+    retry: Retry::Changed,
+    example: || Refusal::KeyInactive { status: KeyStatus::Revoked, field: None }.into(),
+};
+
+pub(super) const KEY_NOT_FOUND: ErrorDocumentation = ErrorDocumentation {
+    summary: "The API key or handle does not exist. If `field` is `to`, this is the recipient.",
+    causes: &[
+        "The key of the request was never issued, or is not a well-formed key.",
+        "`to` is an unknown key or handle.",
+    ],
+    remedies: &[
+        "Compare the key with the `api_key_id` of the activation: `ak_` and 26 characters, all lower case.",
+        "Ask the recipient for its API key or handle.",
+    ],
+    retry: Retry::Changed,
+    example: || Refusal::KeyNotFound { field: Some("to") }.into(),
+};
+
+pub(super) const UNAUTHORIZED: ErrorDocumentation = ErrorDocumentation {
+    summary: "Credentials are missing or not valid.",
+    causes: &[
+        "The `Authorization: Bearer` header is absent, or its token is malformed, expired or logged out.",
+        "Neither `X-DID-API-Key` nor `api_key_id` in the body names an API key.",
+        "The API key belongs to another account than the session.",
+        "At login: the account or its secret is wrong. The response is the same for both.",
+    ],
+    remedies: &[
+        "Log in with `POST /v1/auth/login` and send the new token.",
+        "Send the token together with an API key of the same account.",
+    ],
+    retry: Retry::Changed,
+    example: || {
+        Refusal::Unauthorized("the session token is not valid or no longer valid; log in again")
+            .into()
+    },
+};

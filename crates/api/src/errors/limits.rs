@@ -1,0 +1,86 @@
+//! Refusals by limits: rates, quotas and sizes.
+
+use std::time::Duration;
+
+use sealpost_domain::{Refusal, Window};
+
+use super::{ErrorDocumentation, Retry};
+
+pub(super) const MONTHLY_LIMIT_EXCEEDED: ErrorDocumentation = ErrorDocumentation {
+    summary: "All messages of the plan for this month are used.",
+    causes: &["One more send would exceed the plan's messages per calendar month (UTC)."],
+    remedies: &[
+        "Wait for the next month: `Retry-After` is the number of seconds until then.",
+        "Change to a larger plan, or contact sales; `detail` names the option of the plan. A new plan is in force within seconds.",
+    ],
+    retry: Retry::AfterWaiting,
+    example: || {
+        Refusal::MonthlyLimitExceeded {
+            limit: 1_000,
+            way_out: "wait for the next month or change to a larger plan",
+            retry_after: Duration::from_secs(839_002),
+        }
+        .into()
+    },
+};
+
+pub(super) const PAYLOAD_TOO_LARGE: ErrorDocumentation = ErrorDocumentation {
+    summary: "The body or the message exceeds a size limit; `detail` names the limit.",
+    causes: &[
+        "The message exceeds 256 KiB of UTF-8 (by default). Then `field` is `message`.",
+        "The whole body exceeds 2 MiB (by default). It is refused before it is read.",
+    ],
+    remedies: &[
+        "Shorten or split the message.",
+        "Store large content elsewhere, and send its address.",
+    ],
+    retry: Retry::Changed,
+    example: || Refusal::MessageTooLarge { limit_bytes: 262_144 }.into(),
+};
+
+pub(super) const QUOTA_EXCEEDED: ErrorDocumentation = ErrorDocumentation {
+    summary: "A quota is reached: keys per account, webhooks per key, or badges per key.",
+    causes: &[
+        "The account would have more than 100 keys (by default) that are not revoked.",
+        "The key would have more than 16 webhooks.",
+        "The key would have more than 100 valid badges.",
+    ],
+    remedies: &[
+        "Revoke an unused key, or delete an unused webhook.",
+        "Use a valid badge, or wait until a badge expires.",
+    ],
+    retry: Retry::Changed,
+    example: || {
+        Refusal::QuotaExceeded {
+            limit: 16,
+            what: "webhooks of this API key",
+            way_out: "delete one that is no longer used",
+        }
+        .into()
+    },
+};
+
+pub(super) const RATE_LIMIT_EXCEEDED: ErrorDocumentation = ErrorDocumentation {
+    summary: "A rate limit is reached: requests per minute or day, messages per second, or a limit per client address or \
+            account.",
+    causes: &[
+        "The key has used all requests of this minute or day (UTC).",
+        "The key sends faster than the throughput of its plan. A burst of one second is allowed.",
+        "A client address activates or logs in too often.",
+        "An account ends sessions or replaces its login secret too often.",
+    ],
+    remedies: &[
+        "Wait for the time in `Retry-After`; then the same request can succeed.",
+        "Read `RateLimit` of each response, and slow down before the rest reaches 0.",
+        "Change to a larger plan. Refused requests do not count.",
+    ],
+    retry: Retry::AfterWaiting,
+    example: || {
+        Refusal::RateLimited {
+            window: Window::Minute,
+            limit: 20,
+            retry_after: Duration::from_secs(35),
+        }
+        .into()
+    },
+};

@@ -1,0 +1,58 @@
+//! Refusals because something does not exist, or belongs to another account.
+
+use sealpost_domain::Refusal;
+
+use super::{ErrorDocumentation, Retry};
+use crate::response::Problem;
+
+pub(super) const ENVELOPE_NOT_FOUND: ErrorDocumentation = ErrorDocumentation {
+    summary: "This recipient has no such envelope. An envelope for another key gets the same response.",
+    causes: &[
+        "The id does not belong to an envelope for the key of the request.",
+        "The envelope was deleted at the end of its retention, after 30 days by default.",
+        "The key was revoked during the request. Envelopes of a revoked key cannot be opened.",
+    ],
+    remedies: &[
+        "Use the `envelope_id` of the event.",
+        "Act as the recipient's key. An account may have several keys.",
+    ],
+    retry: Retry::Changed,
+    example: || Refusal::EnvelopeNotFound.into(),
+};
+
+pub(super) const HANDLE_TAKEN: ErrorDocumentation = ErrorDocumentation {
+    summary: "The handle belongs to another account, or to a key that is not revoked.",
+    causes: &[
+        "An activation names a handle in use. Handles are unique across the service, and upper case becomes lower case.",
+    ],
+    remedies: &[
+        "Choose another handle, or activate without one.",
+        "To move a handle to a new key, revoke the old key first. Then activate in a session of the same account.",
+    ],
+    retry: Retry::Changed,
+    example: || Refusal::HandleTaken.into(),
+};
+
+pub(super) const NOT_FOUND: ErrorDocumentation = ErrorDocumentation {
+    summary: "The path does not exist.",
+    causes: &[
+        "The path has a typing error or an unknown version.",
+        "A proxy in front adds or removes a part of the path.",
+    ],
+    remedies: &["Compare the path with the API reference."],
+    retry: Retry::Changed,
+    example: || Problem::NotFound,
+};
+
+pub(super) const WEBHOOK_NOT_FOUND: ErrorDocumentation = ErrorDocumentation {
+    summary: "The key has no such webhook. A webhook of another key gets the same response.",
+    causes: &[
+        "The webhook was deleted, or belongs to another key.",
+        "The key of the webhook was revoked, which deletes its webhooks.",
+    ],
+    remedies: &[
+        "List the webhooks of the key with `{\"action\": \"list\"}` at `POST /v1/webhooks`.",
+    ],
+    retry: Retry::Changed,
+    example: || Refusal::WebhookNotFound.into(),
+};

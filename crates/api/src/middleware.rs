@@ -1,0 +1,102 @@
+//! The middleware of every request: request id, response headers, problem documents, log and metrics.
+
+mod access_log;
+mod head;
+
+use actix_web::{
+    Error, HttpRequest, HttpResponse,
+    body::{BoxBody, MessageBody},
+    dev::{ServiceRequest, ServiceResponse},
+    http::header::{self, HeaderMap, HeaderName, HeaderValue},
+    middleware::Next,
+    web,
+};
+use sealpost_domain::{RequestId, Timestamp};
+use sealpost_service::random;
+
+use crate::{
+    response::{PAGE_TYPE, Problem},
+    state::ApiState,
+};
+use access_log::RequestTimer;
+
+/// Adds the request id, security headers and `Cache-Control: no-store` to each response, and turns errors into problem
+/// documents. An error page with [`PAGE_TYPE`] keeps its body; a response with `Cache-Control` keeps this header.
+pub async fn middleware(
+    mut request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    let timer = RequestTimer::start(request.method());
+    let id = request_id(request.request());
+    head::route_as_get(&mut request);
+    // Errors of extractors and handlers are responses here. Only errors of middleware further in stay errors.
+    let (request, response) = next.call(request).await?.into_parts();
+    let app = app_of(&request);
+    let base_url = app.map_or("", |app: &ApiState| app.base_url.as_str());
+    let mut response = into_problem(response.map_into_boxed_body(), base_url, &id);
+    let headers = response.headers_mut();
+    head::allow_beside_get(headers, request.path());
+    if let Ok(value) = HeaderValue::from_str(&id) {
+        headers.insert(X_REQUEST_ID, value);
+    }
+    if !headers.contains_key(header::CACHE_CONTROL) {
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    }
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if app.is_some_and(|app| app.is_secure) {
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, HSTS);
+    }
+    timer.record(&request, app, &id, response.status());
+    Ok(ServiceResponse::new(request, response))
+}
+
+fn app_of(request: &HttpRequest) -> Option<&ApiState> {
+    request.app_data::<web::Data<ApiState>>().map(|app| &***app)
+}
+
+/// Replaces the body of an error response by a problem document, unless the body is a page.
+fn into_problem(
+    response: HttpResponse<BoxBody>,
+    base_url: &str,
+    id: &str,
+) -> HttpResponse<BoxBody> {
+    let status = response.status();
+    let is_error = status.is_client_error() || status.is_server_error();
+    if !is_error || is_page(response.headers()) {
+        return response;
+    }
+    let other = Problem::Http(status);
+    let problem = response.error().and_then(|error| error.as_error()).unwrap_or(&other);
+    access_log::count_refusal(problem);
+    if problem.is_fault() {
+        tracing::error!(request.id = id, error = %problem, "request failed");
+    } else {
+        tracing::debug!(request.id = id, status = status.as_u16(), "request refused");
+    }
+    problem.render(base_url, id)
+}
+
+/// Whether a response is a page, which shows its own error text.
+fn is_page(headers: &HeaderMap) -> bool {
+    headers.get(header::CONTENT_TYPE).is_some_and(|kind| *kind == PAGE_TYPE)
+}
+
+/// Returns the valid `X-Request-Id` of the client, or else a new id.
+fn request_id(request: &HttpRequest) -> String {
+    let sent = request.headers().get(X_REQUEST_ID).and_then(|value| value.to_str().ok());
+    if let Some(sent) = sent.filter(|text| is_valid(text)) {
+        return sent.to_owned();
+    }
+    let now = app_of(request).map_or(Timestamp::from_millis(0), |app| app.clock.now());
+    // A failure of the random source must not fail the request: the id is less unique then.
+    RequestId::new(now, random().unwrap_or_default()).to_string()
+}
+
+fn is_valid(text: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    (1..=64).contains(&text.len()) && text.bytes().all(allowed)
+}
+
+/// One year. Does not include subdomains, because they may belong to other services.
+const HSTS: HeaderValue = HeaderValue::from_static("max-age=31536000");
+const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");

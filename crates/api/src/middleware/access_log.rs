@@ -1,0 +1,75 @@
+//! The access log and the metrics of requests. Both hold the pattern of the route, never the path: a path may name a
+//! resource.
+
+use std::time::Instant;
+
+use actix_web::{
+    HttpRequest,
+    http::{Method, StatusCode},
+};
+
+use crate::{request::client_address, response::Problem, state::ApiState};
+
+/// The start time and the method of a request.
+pub(super) struct RequestTimer {
+    start: Instant,
+    method: &'static str,
+}
+
+impl RequestTimer {
+    /// Starts the timer. `method` is the method that the client sent, also if HEAD is routed as GET later.
+    pub(super) fn start(method: &Method) -> Self {
+        Self { start: Instant::now(), method: known_method(method) }
+    }
+
+    /// Writes the log line and the metrics. Call this after routing: it needs the pattern of the route.
+    pub(super) fn record(
+        self,
+        request: &HttpRequest,
+        app: Option<&ApiState>,
+        request_id: &str,
+        status: StatusCode,
+    ) {
+        let (duration, method) = (self.start.elapsed(), self.method);
+        let route = request.match_pattern().unwrap_or_else(|| "unmatched".to_owned());
+        tracing::debug!(
+            target: ACCESS,
+            method,
+            route,
+            request.id = request_id,
+            status = status.as_u16(),
+            duration_us = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX),
+            client = client(request, app),
+            "answered"
+        );
+        metrics::histogram!("sealpost_http_request_duration_seconds", "route" => route.clone())
+            .record(duration);
+        metrics::counter!(
+            "sealpost_http_requests_total",
+            "method" => method, "route" => route, "status" => status.as_str().to_owned()
+        )
+        .increment(1);
+    }
+}
+
+/// Counts a refusal by its code, and by its limit if a limit refused.
+pub(super) fn count_refusal(problem: &Problem) {
+    metrics::counter!("sealpost_refusals_total", "code" => problem.code().as_str()).increment(1);
+    if let Some(limit) = problem.limit() {
+        metrics::counter!("sealpost_limits_refused_total", "limit" => limit).increment(1);
+    }
+}
+
+/// Maps unknown methods to `other`, because clients can send any word and each would be a new label in the metrics.
+fn known_method(method: &Method) -> &'static str {
+    let known = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
+    known.into_iter().find(|name| *name == method.as_str()).unwrap_or("other")
+}
+
+fn client(request: &HttpRequest, app: Option<&ApiState>) -> Option<String> {
+    let peer = request.peer_addr()?.ip();
+    Some(client_address(peer, request.headers(), &app?.trusted_proxies).to_string())
+}
+
+/// The log target, which turns on these lines alone: `--log info,access=debug`.
+const ACCESS: &str = "access";

@@ -1,0 +1,33 @@
+//! HEAD for all pages: routed as GET, and actix-web sends no body. Paths below `/v1/` accept one method only, so HEAD
+//! stays HEAD there.
+
+use actix_web::{
+    dev::ServiceRequest,
+    http::{
+        Method,
+        header::{self, HeaderMap, HeaderValue},
+    },
+};
+
+/// Routes a HEAD request for a page as GET.
+pub(super) fn route_as_get(request: &mut ServiceRequest) {
+    if *request.method() == Method::HEAD && !is_api(request.path()) {
+        request.head_mut().method = Method::GET;
+    }
+}
+
+/// Adds HEAD to the `Allow` header of a page with GET.
+pub(super) fn allow_beside_get(headers: &mut HeaderMap, path: &str) {
+    let allowed = match headers.get(header::ALLOW).map(HeaderValue::as_bytes) {
+        Some(b"GET") => "GET, HEAD",
+        Some(b"GET, POST") => "GET, HEAD, POST",
+        _ => return,
+    };
+    if !is_api(path) {
+        headers.insert(header::ALLOW, HeaderValue::from_static(allowed));
+    }
+}
+
+fn is_api(path: &str) -> bool {
+    path.starts_with("/v1/")
+}

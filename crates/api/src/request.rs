@@ -1,0 +1,16 @@
+//! Reads requests: client address, body, fields, and credentials.
+
+mod body;
+mod body_memory;
+mod caller;
+mod client_address;
+mod fields;
+mod forwarded;
+mod idempotency_key;
+mod nearest;
+
+pub(crate) use body_memory::BodyMemory;
+pub(crate) use caller::{KeyRequest, SessionRequest};
+pub(crate) use client_address::client_address;
+pub(crate) use fields::{Fields, NoMembers, RequestBody, invalid};
+pub(crate) use idempotency_key::idempotency_key;

@@ -1,0 +1,111 @@
+//! Extractors for POST requests: credentials and body.
+
+use actix_web::{
+    FromRequest, HttpRequest,
+    dev::Payload,
+    http::header::{self, HeaderMap, HeaderName},
+    web,
+};
+use futures_util::future::LocalBoxFuture;
+use sealpost_domain::Refusal;
+use sealpost_service::{Credentials, KeyNamed};
+
+use super::{
+    body,
+    body_memory::MemoryShare,
+    fields::{Fields, RequestBody},
+};
+use crate::{response::Problem, state::ApiState};
+
+/// A request with an optional session token, on behalf of an account.
+pub(crate) struct SessionRequest<B> {
+    pub(crate) token: Option<String>,
+    /// A faulty body is refused only after the credentials are checked.
+    pub(crate) body: Result<B, Refusal>,
+    /// Held until the response is made.
+    pub(crate) memory: MemoryShare,
+}
+
+/// A request with a session token and an API key.
+pub(crate) struct KeyRequest<B> {
+    pub(crate) credentials: Credentials,
+    /// A faulty body is refused only after the credentials and the rate limits are checked.
+    pub(crate) body: Result<B, Refusal>,
+    /// Held until the response is made.
+    pub(crate) memory: MemoryShare,
+}
+
+/// A body before its members are read.
+struct RawRequest {
+    token: Option<String>,
+    fields: Result<Fields, Refusal>,
+    memory: MemoryShare,
+}
+
+impl<B> KeyRequest<B> {
+    /// Replaces a faultless body.
+    pub(crate) fn and_then<T>(self, next: impl FnOnce(B) -> Result<T, Refusal>) -> KeyRequest<T> {
+        let Self { credentials, body, memory } = self;
+        KeyRequest { credentials, body: body.and_then(next), memory }
+    }
+}
+
+impl<B: RequestBody> FromRequest for SessionRequest<B> {
+    type Error = Problem;
+    type Future = LocalBoxFuture<'static, Result<Self, Problem>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let (request, payload) = (request.clone(), payload.take());
+        Box::pin(async move {
+            let RawRequest { token, fields, memory } = read(&request, payload).await?;
+            Ok(Self { token, body: fields.and_then(Fields::into_body), memory })
+        })
+    }
+}
+
+impl<B: RequestBody> FromRequest for KeyRequest<B> {
+    type Error = Problem;
+    type Future = LocalBoxFuture<'static, Result<Self, Problem>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let (request, payload) = (request.clone(), payload.take());
+        Box::pin(async move {
+            let RawRequest { token, mut fields, memory } = read(&request, payload).await?;
+            let key = key_named(request.headers(), &mut fields);
+            let credentials = Credentials { token, key };
+            Ok(Self { credentials, body: fields.and_then(Fields::into_body), memory })
+        })
+    }
+}
+
+async fn read(request: &HttpRequest, mut payload: Payload) -> Result<RawRequest, Problem> {
+    let app = request.app_data::<web::Data<ApiState>>().ok_or(Problem::Lost)?;
+    let (body, memory) = body::read(app, request, &mut payload).await?;
+    Ok(RawRequest { token: bearer_token(request.headers()), fields: Fields::parse(&body), memory })
+}
+
+/// Returns the bearer token. Other schemes give an empty token, which is refused as invalid.
+fn bearer_token(headers: &HeaderMap) -> Option<String> {
+    let value = headers.get(header::AUTHORIZATION)?;
+    let text = String::from_utf8_lossy(value.as_bytes());
+    let token = match text.split_once(' ') {
+        Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => token.trim(),
+        _ => "",
+    };
+    Some(token.to_owned())
+}
+
+/// Returns the key of the header, or else of the body. An empty string names no key.
+fn key_named(headers: &HeaderMap, fields: &mut Result<Fields, Refusal>) -> KeyNamed {
+    let in_header =
+        headers.get(X_DID_API_KEY).map(|value| String::from_utf8_lossy(value.as_bytes()));
+    match in_header.filter(|text| !text.trim().is_empty()) {
+        Some(text) => Ok(Some(text.trim().to_owned())),
+        None => match fields {
+            Ok(fields) => Ok(fields.optional_text("api_key_id")?.filter(|text| !text.is_empty())),
+            Err(fault) => Err(fault.clone()),
+        },
+    }
+}
+
+const X_DID_API_KEY: HeaderName = HeaderName::from_static("x-did-api-key");

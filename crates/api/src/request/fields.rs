@@ -1,0 +1,233 @@
+//! Reads the members of a JSON body strictly. Each request type reads its members in the order of the contract, and
+//! missing members are refused before invalid ones, and these before unknown ones.
+
+use std::ops::RangeInclusive;
+
+use sealpost_domain::Refusal;
+use serde_json::{Map, Value};
+
+use super::nearest::nearest;
+
+/// The members of a body.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Fields {
+    /// The members that are not read yet.
+    members: Map<String, Value>,
+    /// The names that were read, whether present or not. These are the members that the endpoint knows.
+    known: Vec<&'static str>,
+}
+
+/// The typed body of an endpoint.
+pub(crate) trait RequestBody: Sized + 'static {
+    /// Reads all members that the endpoint knows. First [`require`](Fields::require)s the required members.
+    fn read(fields: &mut Fields) -> Result<Self, Refusal>;
+}
+
+/// The body of an endpoint without members of its own.
+pub(crate) struct NoMembers;
+
+impl RequestBody for NoMembers {
+    fn read(_fields: &mut Fields) -> Result<Self, Refusal> {
+        Ok(Self)
+    }
+}
+
+impl Fields {
+    /// Parses a body. An empty body has no members.
+    pub(crate) fn parse(body: &[u8]) -> Result<Self, Refusal> {
+        if body.is_empty() {
+            return Ok(Self::default());
+        }
+        let members =
+            serde_json::from_slice(body).map_err(|_not_an_object| Refusal::InvalidJson)?;
+        Ok(Self { members, known: Vec::new() })
+    }
+
+    /// Reads the members as a typed body. Refuses unknown members last.
+    pub(crate) fn into_body<B: RequestBody>(mut self) -> Result<B, Refusal> {
+        let body = B::read(&mut self)?;
+        self.refuse_unknown()?;
+        Ok(body)
+    }
+
+    /// Refuses the first of these members that is absent, null, or an empty string or array.
+    pub(crate) fn require(&self, names: &[&'static str]) -> Result<(), Refusal> {
+        let missing = names.iter().find(|name| self.members.get(**name).is_none_or(is_empty));
+        missing.map_or(Ok(()), |field| Err(Refusal::MissingField { field }))
+    }
+
+    /// Reads a required string.
+    pub(crate) fn text(&mut self, field: &'static str) -> Result<String, Refusal> {
+        self.optional_text(field)?.ok_or(Refusal::MissingField { field })
+    }
+
+    /// Reads an optional string; null is `None`.
+    pub(crate) fn optional_text(&mut self, field: &'static str) -> Result<Option<String>, Refusal> {
+        match self.take(field) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(_) => Err(invalid(field, "must be a string")),
+        }
+    }
+
+    /// Reads a required array of strings.
+    pub(crate) fn texts(&mut self, field: &'static str) -> Result<Vec<String>, Refusal> {
+        let wrong = || invalid(field, "must be an array of strings");
+        let Some(Value::Array(values)) = self.take(field) else { return Err(wrong()) };
+        values
+            .into_iter()
+            .map(|value| match value {
+                Value::String(text) => Ok(text),
+                _ => Err(wrong()),
+            })
+            .collect()
+    }
+
+    /// Reads an optional whole number within `range`; null is `None`.
+    pub(crate) fn optional_number(
+        &mut self,
+        field: &'static str,
+        range: RangeInclusive<u32>,
+    ) -> Result<Option<u32>, Refusal> {
+        let Some(value) = self.take(field).filter(|value| !value.is_null()) else {
+            return Ok(None);
+        };
+        let number = value.as_u64().and_then(|number| u32::try_from(number).ok());
+        number.filter(|number| range.contains(number)).map(Some).ok_or_else(|| {
+            let (min, max) = (range.start(), range.end());
+            invalid(field, format!("must be a whole number from {min} to {max}"))
+        })
+    }
+
+    /// Reads an optional boolean; absent and null are `false`.
+    pub(crate) fn flag(&mut self, field: &'static str) -> Result<bool, Refusal> {
+        match self.take(field) {
+            None | Some(Value::Null) => Ok(false),
+            Some(Value::Bool(flag)) => Ok(flag),
+            Some(_) => Err(invalid(field, "must be true or false")),
+        }
+    }
+
+    fn take(&mut self, field: &'static str) -> Option<Value> {
+        self.known.push(field);
+        self.members.remove(field)
+    }
+
+    /// Refuses a member that was not read. `api_key_id` is known to all endpoints.
+    fn refuse_unknown(mut self) -> Result<(), Refusal> {
+        self.known.push(API_KEY_ID);
+        let Some(name) = self.members.keys().find(|name| *name != API_KEY_ID) else {
+            return Ok(());
+        };
+        // Short, because the comparison takes the product of the lengths.
+        let field: String = name.chars().take(NAME_LENGTH_MAX).collect();
+        let nearest = nearest(&field, &self.known).unwrap_or(API_KEY_ID);
+        Err(Refusal::UnknownField { field, nearest })
+    }
+}
+
+/// Returns the refusal of an invalid value. `problem` follows the name of the field in the text: "must be a string".
+pub(crate) fn invalid(field: &'static str, problem: impl Into<String>) -> Refusal {
+    Refusal::InvalidField { field, problem: problem.into() }
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(values) => values.is_empty(),
+        Value::Bool(_) | Value::Number(_) | Value::Object(_) => false,
+    }
+}
+
+const API_KEY_ID: &str = "api_key_id";
+/// In characters.
+const NAME_LENGTH_MAX: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_object_is_a_body() {
+        for body in ["[]", "1", "\"x\"", "null", "{", "{\"a\":\"\\ud800\"}", "\u{feff}{}"] {
+            assert_eq!(Fields::parse(body.as_bytes()).unwrap_err(), Refusal::InvalidJson, "{body}");
+        }
+        assert!(Fields::parse(b"").is_ok());
+        assert!(Fields::parse(b"\xff").is_err());
+        assert!(Fields::parse("[".repeat(10_000).as_bytes()).is_err());
+    }
+
+    #[test]
+    fn only_a_whole_number_within_its_range_is_accepted() {
+        let read = |text: &str| {
+            Fields::parse(format!("{{\"limit\":{text}}}").as_bytes())
+                .unwrap()
+                .optional_number("limit", 1..=100)
+        };
+        assert_eq!((read("1"), read("100"), read("null")), (Ok(Some(1)), Ok(Some(100)), Ok(None)));
+        for text in ["0", "101", "-1", "1.0", "\"1\"", "true", "[1]", "4294967297"] {
+            let problem = "must be a whole number from 1 to 100";
+            assert_eq!(read(text), Err(invalid("limit", problem)), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_first_missing_field_is_named_before_an_invalid_one() {
+        let fields = Fields::parse(br#"{"to":7,"message":""}"#).unwrap();
+        assert_eq!(
+            fields.require(&["to", "message"]),
+            Err(Refusal::MissingField { field: "message" })
+        );
+        let none = Fields::parse(br#"{"to":null,"message":[]}"#).unwrap();
+        assert_eq!(none.require(&["to", "message"]), Err(Refusal::MissingField { field: "to" }));
+    }
+
+    struct Example;
+
+    impl RequestBody for Example {
+        fn read(fields: &mut Fields) -> Result<Self, Refusal> {
+            fields.require(&["webhook_id"])?;
+            fields.text("webhook_id")?;
+            fields.flag("dry_run")?;
+            Ok(Self)
+        }
+    }
+
+    fn read_example(body: &str) -> Result<(), Refusal> {
+        Fields::parse(body.as_bytes())?.into_body().map(|Example| ())
+    }
+
+    fn unknown(field: &str, nearest: &'static str) -> Result<(), Refusal> {
+        Err(Refusal::UnknownField { field: field.to_owned(), nearest })
+    }
+
+    #[test]
+    fn an_unknown_member_is_refused_with_the_nearest_known_member() {
+        let refused = read_example(r#"{"webhook_id":"x","dryrun":true}"#);
+        assert_eq!(refused, unknown("dryrun", "dry_run"));
+        let null = read_example(r#"{"webhook_id":"x","Webhook-Id":null}"#);
+        assert_eq!(null, unknown("Webhook-Id", "webhook_id"));
+        let none = Fields::parse(br#"{"key":1}"#).unwrap().into_body().map(|NoMembers| ());
+        assert_eq!(none, unknown("key", "api_key_id"));
+    }
+
+    #[test]
+    fn missing_and_invalid_members_are_refused_before_unknown_ones() {
+        let missing = read_example(r#"{"dryrun":true}"#);
+        assert_eq!(missing, Err(Refusal::MissingField { field: "webhook_id" }));
+        let invalid_flag = read_example(r#"{"webhook_id":"x","dryrun":true,"dry_run":1}"#);
+        assert_eq!(invalid_flag, Err(invalid("dry_run", "must be true or false")));
+    }
+
+    #[test]
+    fn api_key_id_is_a_known_member_of_each_body() {
+        assert_eq!(read_example(r#"{"webhook_id":"x","api_key_id":7}"#), Ok(()));
+    }
+
+    #[test]
+    fn a_long_unknown_name_is_shortened() {
+        let refused = read_example(&format!(r#"{{"webhook_id":"x","{}":1}}"#, "ü".repeat(100_000)));
+        assert_eq!(refused.unwrap_err().field(), Some(&*"ü".repeat(64)));
+    }
+}

@@ -1,0 +1,68 @@
+//! Parses the `for` parameters of the `Forwarded` header (RFC 7239).
+
+/// Returns the `for` parameter of each element of one line, from left to right. An element without a readable `for` is
+/// `None`. Returns `None` for the line if a quote stays open, because the ends of the elements are unknown then.
+pub(super) fn nodes(line: &str) -> Option<Vec<Option<String>>> {
+    split(line, ',')?.into_iter().map(|element| Some(node(element))).collect()
+}
+
+fn node(element: &str) -> Option<String> {
+    let mut found = None;
+    for pair in split(element, ';')? {
+        let (name, value) = pair.split_once('=')?;
+        if name.trim().eq_ignore_ascii_case("for") {
+            if found.is_some() {
+                return None;
+            }
+            found = Some(unquote(value.trim())?);
+        }
+    }
+    found
+}
+
+/// Splits at separators outside of quotes. Returns `None` if a quote stays open.
+fn split(text: &str, separator: char) -> Option<Vec<&str>> {
+    let (mut quoted, mut escaped) = (false, false);
+    let parts = text.split(|symbol| {
+        if escaped {
+            escaped = false;
+        } else if quoted && symbol == '\\' {
+            escaped = true;
+        } else if symbol == '"' {
+            quoted = !quoted;
+        }
+        symbol == separator && !quoted
+    });
+    let parts = parts.collect();
+    (!quoted).then_some(parts)
+}
+
+fn unquote(value: &str) -> Option<String> {
+    match value.strip_prefix('"') {
+        // Addresses need no escapes: refuse them as a forgery.
+        Some(rest) => rest.strip_suffix('"').filter(|text| !text.contains(['"', '\\'])),
+        None => Some(value),
+    }
+    .map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn separators_inside_quotes_are_ignored() {
+        let line = r#"for="_a,b;c";by=x, by="for=1.1.1.1";for=_d ,proto=http"#;
+        let found = nodes(line).unwrap();
+        assert_eq!(found, [Some("_a,b;c".to_owned()), Some("_d".to_owned()), None]);
+    }
+
+    #[test]
+    fn ambiguous_elements_are_not_read() {
+        assert_eq!(nodes(r#"for="a"#), None);
+        assert_eq!(nodes(r#"for="a\""#), None);
+        assert_eq!(nodes("for=1.1.1.1;for=2.2.2.2").unwrap(), [None]);
+        assert_eq!(nodes(r#"for="a"b"#).unwrap(), [None]);
+        assert_eq!(nodes("").unwrap(), [None]);
+    }
+}

@@ -1,0 +1,85 @@
+//! Parses `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header): a structured-field string. Accepts a string
+//! without quotes too, because many clients send it so.
+
+use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
+use sealpost_domain::{IdempotencyKey, Refusal};
+
+use super::fields::invalid;
+
+/// Returns the idempotency key of the headers. Refuses a malformed or repeated header as `INVALID_FIELD`.
+pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, Refusal> {
+    let mut values = headers.get_all(IDEMPOTENCY_KEY);
+    let Some(value) = values.next() else { return Ok(None) };
+    if values.next().is_some() {
+        return Err(invalid(NAME, "must be given once"));
+    }
+    let text = text_of(value).ok_or_else(malformed)?;
+    IdempotencyKey::parse(&text).map(Some).map_err(|fault| invalid(NAME, fault.to_string()))
+}
+
+fn text_of(value: &HeaderValue) -> Option<String> {
+    let text = std::str::from_utf8(value.as_bytes()).ok()?.trim();
+    match text.strip_prefix('"') {
+        Some(quoted) => unquote(quoted.strip_suffix('"')?),
+        None => Some(text.to_owned()),
+    }
+}
+
+/// Resolves escapes of RFC 9651: a backslash before a quote or a backslash. Other escapes are malformed.
+fn unquote(inner: &str) -> Option<String> {
+    let mut text = String::with_capacity(inner.len());
+    let mut symbols = inner.chars();
+    while let Some(symbol) = symbols.next() {
+        text.push(match symbol {
+            '\\' => symbols.next().filter(|escaped| matches!(escaped, '"' | '\\'))?,
+            '"' => return None,
+            plain => plain,
+        });
+    }
+    Some(text)
+}
+
+fn malformed() -> Refusal {
+    invalid(NAME, "must be a string in quotes or bare printable ASCII characters")
+}
+
+const NAME: &str = "Idempotency-Key";
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(values: &[&[u8]]) -> Result<Option<String>, Refusal> {
+        let mut headers = HeaderMap::new();
+        for value in values {
+            headers.append(IDEMPOTENCY_KEY, HeaderValue::from_bytes(value).unwrap());
+        }
+        Ok(idempotency_key(&headers)?.map(|key| key.as_str().to_owned()))
+    }
+
+    #[test]
+    fn a_key_is_the_same_with_and_without_quotes() {
+        assert_eq!(read(&[]), Ok(None));
+        for (value, key) in [
+            ("8e03978e-40d5", "8e03978e-40d5"),
+            ("\"8e03978e-40d5\"", "8e03978e-40d5"),
+            ("a b, c", "a b, c"),
+            (r#""say \"hi\" \\""#, r#"say "hi" \"#),
+            ("  padded ", "padded"),
+        ] {
+            assert_eq!(read(&[value.as_bytes()]), Ok(Some(key.to_owned())), "{value}");
+        }
+    }
+
+    #[test]
+    fn a_malformed_key_is_an_invalid_field() {
+        let long = "x".repeat(256);
+        for value in ["", "\"", "\"\"", "\"open", r#""a\"#, r#""a\n""#, r#""a"b""#, "ü", &long] {
+            let refusal = read(&[value.as_bytes()]).unwrap_err();
+            assert_eq!(refusal.field(), Some("Idempotency-Key"), "{value}");
+        }
+        assert!(read(&[b"\xff"]).is_err());
+        assert!(read(&[b"one", b"two"]).is_err());
+    }
+}

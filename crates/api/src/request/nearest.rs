@@ -1,0 +1,61 @@
+//! Finds the known member that an unknown member was probably meant to be.
+
+/// Returns the candidate with the smallest edit distance to `name`, ignoring case.
+pub(super) fn nearest(name: &str, candidates: &[&'static str]) -> Option<&'static str> {
+    let name = name.to_lowercase();
+    candidates.iter().copied().min_by_key(|candidate| edit_distance(&name, candidate))
+}
+
+/// Returns the Levenshtein distance: the number of characters to insert, remove or replace.
+fn edit_distance(from: &str, to: &str) -> usize {
+    let mut row: Vec<usize> = (0..=to.chars().count()).collect();
+    for (symbol, distance) in from.chars().zip(1_usize..) {
+        // The distances diagonally above and to the left of a cell.
+        let (mut diagonal, mut left) = (distance.saturating_sub(1), distance);
+        let mut cells = row.iter_mut();
+        if let Some(first) = cells.next() {
+            *first = distance;
+        }
+        for (other, cell) in to.chars().zip(cells) {
+            let above = *cell;
+            let replaced = diagonal.saturating_add(usize::from(symbol != other));
+            *cell = replaced.min(above.saturating_add(1)).min(left.saturating_add(1));
+            (diagonal, left) = (above, *cell);
+        }
+    }
+    row.last().copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_distance_counts_single_characters() {
+        for (from, to, distance) in [
+            ("", "", 0),
+            ("", "to", 2),
+            ("to", "", 2),
+            ("dryrun", "dry_run", 1),
+            ("mesage", "message", 1),
+            ("kitten", "sitting", 3),
+            ("ab", "ba", 2),
+        ] {
+            assert_eq!(edit_distance(from, to), distance, "{from} {to}");
+        }
+    }
+
+    #[test]
+    fn the_nearest_member_is_found() {
+        let members = ["webhook_id", "since", "until", "dry_run", "api_key_id"];
+        for (name, member) in [
+            ("dryrun", "dry_run"),
+            ("dryRun", "dry_run"),
+            ("webhookId", "webhook_id"),
+            ("from", "since"),
+        ] {
+            assert_eq!(nearest(name, &members), Some(member), "{name}");
+        }
+        assert_eq!(nearest("any", &[]), None);
+    }
+}

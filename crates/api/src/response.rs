@@ -1,0 +1,13 @@
+//! Makes responses: problem documents, rate-limit headers, cached content, and the results of use cases.
+
+mod problem;
+mod rate_limit;
+mod static_content;
+mod status;
+mod use_case;
+
+pub use problem::{Problem, ProblemDocument, whole_seconds};
+pub use rate_limit::RateLimit;
+pub use static_content::{PAGE_TYPE, StaticContent, content_hash};
+pub use status::status_and_title;
+pub(crate) use use_case::{JsonResponse, LimitedResponse, ask_as_key, ask_in_session, send};

@@ -1,0 +1,281 @@
+//! Turns refusals and errors into problem documents (RFC 9457) with their headers.
+
+use std::{fmt, time::Duration};
+
+use actix_web::{
+    HttpResponse, ResponseError,
+    body::BoxBody,
+    http::{
+        Method, StatusCode,
+        header::{self, HeaderValue},
+    },
+};
+use schemars::JsonSchema;
+use sealpost_domain::{Code, Refusal, Window};
+use sealpost_service::{Error, Members};
+use serde::Serialize;
+
+use super::{rate_limit::RateLimit, status::status_and_title};
+
+/// The reason for an error response.
+#[derive(Debug)]
+pub enum Problem {
+    /// The account exceeds the limit on changes of an account.
+    AccountThrottled {
+        /// The limit per minute.
+        per_minute: u32,
+        /// The time until the next minute.
+        retry_after: Duration,
+    },
+    /// The client address exceeds the limit on activations or logins.
+    AddressThrottled {
+        /// The limit per minute.
+        per_minute: u32,
+        /// The time until the next minute.
+        retry_after: Duration,
+    },
+    /// The body did not arrive in time.
+    BodyTimeout,
+    /// The body is over the limit.
+    BodyTooLarge {
+        /// The limit, in bytes.
+        limit: usize,
+    },
+    /// The connection broke within the body, or the body could not be read for another reason.
+    BodyUnreadable,
+    /// A refusal of the HTTP library with this status.
+    Http(StatusCode),
+    /// The path accepts another method only.
+    MethodNotAllowed {
+        /// The accepted method.
+        allowed: Method,
+    },
+    /// The path has no resource.
+    NotFound,
+    /// The handler did not finish, for example because its thread of the blocking pool panicked.
+    Lost,
+    /// An error of the service.
+    Service {
+        /// The error.
+        error: Error,
+        /// The rate limits of the key, if the request reached the rate check.
+        limits: Option<Box<RateLimit>>,
+    },
+    /// The content type of the body is not JSON.
+    UnsupportedMediaType,
+}
+
+/// The members of a problem document: those of RFC 9457, and those of the contract.
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "Problem", description = "The reason for an error response (RFC 9457).")]
+pub struct ProblemDocument<'a> {
+    /// The address of the documentation of the code.
+    #[schemars(extend("format" = "uri"))]
+    r#type: String,
+    /// The meaning of the code, always the same for a code.
+    pub(crate) title: &'a str,
+    /// The HTTP status.
+    status: u16,
+    /// The fault of this request, and the remedy.
+    detail: String,
+    /// The code, for programs. Codes never change.
+    code: Code,
+    /// The id of the request, as in `X-Request-Id`.
+    request_id: &'a str,
+    /// The field at fault, if a field is at fault.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    field: Option<&'a str>,
+    #[serde(flatten)]
+    members: Option<Members>,
+}
+
+impl Problem {
+    /// Returns the HTTP status of a code.
+    pub fn status_of(code: Code) -> StatusCode {
+        status_and_title(code).0
+    }
+
+    /// Renders the response.
+    pub(crate) fn render(&self, base_url: &str, request_id: &str) -> HttpResponse {
+        let document = self.document(base_url, request_id);
+        let (status, _) = status_and_title(self.code());
+        let mut response = HttpResponse::build(status);
+        if let Self::MethodNotAllowed { allowed } = self {
+            response.insert_header((header::ALLOW, allowed.as_str()));
+        }
+        if let Some(seconds) = self.retry_after_s() {
+            response.insert_header((header::RETRY_AFTER, seconds));
+        }
+        if let Self::Service { limits: Some(limits), .. } = self {
+            for field in limits.headers() {
+                response.insert_header(field);
+            }
+        }
+        if status == StatusCode::UNAUTHORIZED {
+            response.insert_header((header::WWW_AUTHENTICATE, "Bearer"));
+        }
+        let body = serde_json::to_string(&document).unwrap_or_default();
+        response.insert_header((header::CONTENT_TYPE, PROBLEM_JSON)).body(body)
+    }
+
+    /// Returns the problem document.
+    pub fn document<'a>(&'a self, base_url: &str, request_id: &'a str) -> ProblemDocument<'a> {
+        let code = self.code();
+        let (status, title) = status_and_title(code);
+        ProblemDocument {
+            r#type: format!("{base_url}/docs/errors/{code}"),
+            title,
+            status: status.as_u16(),
+            detail: self.detail(),
+            code,
+            request_id,
+            field: self.refusal().and_then(Refusal::field),
+            members: self.refusal().map(Members::of),
+        }
+    }
+
+    /// Whether the service is at fault. Such problems are logged as errors.
+    pub(crate) fn is_fault(&self) -> bool {
+        match self {
+            Self::Lost => true,
+            Self::Service { error, .. } => !matches!(error, Error::Refused(_)),
+            _ => false,
+        }
+    }
+
+    fn refusal(&self) -> Option<&Refusal> {
+        match self {
+            Self::Service { error, .. } => error.refusal(),
+            _ => None,
+        }
+    }
+
+    /// Returns the seconds of `Retry-After`, rounded up and at least 1.
+    pub fn retry_after_s(&self) -> Option<u64> {
+        match self {
+            Self::AccountThrottled { retry_after, .. }
+            | Self::AddressThrottled { retry_after, .. } => Some(whole_seconds(*retry_after)),
+            other => other.refusal().and_then(Refusal::retry_after_s),
+        }
+    }
+
+    /// Returns the name of the limit that refused the request, for the metrics.
+    pub(crate) fn limit(&self) -> Option<&'static str> {
+        match self {
+            Self::AccountThrottled { .. } => return Some("account"),
+            Self::AddressThrottled { .. } => return Some("address"),
+            _ => {}
+        }
+        match self.refusal()? {
+            Refusal::MonthlyLimitExceeded { .. } => Some("month"),
+            Refusal::RateLimited { window, .. } => Some(match window {
+                Window::Day => "day",
+                Window::Minute => "minute",
+                Window::Second => "second",
+            }),
+            _ => None,
+        }
+    }
+
+    /// Returns the code of the contract.
+    pub fn code(&self) -> Code {
+        match self {
+            Self::AccountThrottled { .. } | Self::AddressThrottled { .. } => {
+                Code::RateLimitExceeded
+            }
+            Self::BodyTimeout | Self::Http(StatusCode::REQUEST_TIMEOUT) => Code::RequestTimeout,
+            Self::BodyTooLarge { .. } | Self::Http(StatusCode::PAYLOAD_TOO_LARGE) => {
+                Code::PayloadTooLarge
+            }
+            Self::Http(StatusCode::NOT_FOUND) | Self::NotFound => Code::NotFound,
+            Self::BodyUnreadable => Code::InvalidJson,
+            Self::Http(status) => {
+                if status.is_client_error() {
+                    Code::InvalidJson
+                } else {
+                    Code::InternalError
+                }
+            }
+            Self::Lost => Code::InternalError,
+            Self::MethodNotAllowed { .. } => Code::MethodNotAllowed,
+            Self::Service { error, .. } => {
+                error.refusal().map_or(Code::InternalError, Refusal::code)
+            }
+            Self::UnsupportedMediaType => Code::UnsupportedMediaType,
+        }
+    }
+
+    fn detail(&self) -> String {
+        match self {
+            Self::AccountThrottled { per_minute, retry_after } => format!(
+                "one account may do this {per_minute} times a minute; try again in {} s",
+                whole_seconds(*retry_after)
+            ),
+            Self::AddressThrottled { per_minute, retry_after } => format!(
+                "one client address may do this {per_minute} times a minute; try again in {} s",
+                whole_seconds(*retry_after)
+            ),
+            Self::BodyTimeout => "the body did not arrive in time; send the request again".into(),
+            Self::BodyTooLarge { limit } => {
+                format!("the body is over the limit of {limit} bytes; send less")
+            }
+            Self::BodyUnreadable => "the connection broke within the body; send the request again".into(),
+            Self::Http(status) if status.is_client_error() => {
+                "the request is not valid HTTP; check its syntax".into()
+            }
+            Self::MethodNotAllowed { allowed } => format!("this path accepts only {allowed}; use that method"),
+            Self::NotFound => "this path does not exist; compare it with the API reference at /docs".into(),
+            Self::Service { error, .. } => {
+                error.refusal().map_or_else(|| INTERNAL.to_owned(), ToString::to_string)
+            }
+            Self::UnsupportedMediaType => {
+                "the content type of the body is not JSON; send JSON with Content-Type: application/json".into()
+            }
+            Self::Http(_) | Self::Lost => INTERNAL.to_owned(),
+        }
+    }
+}
+
+impl ResponseError for Problem {
+    fn status_code(&self) -> StatusCode {
+        status_and_title(self.code()).0
+    }
+
+    /// Returns the status only. The middleware renders the body, because it knows the request id.
+    fn error_response(&self) -> HttpResponse<BoxBody> {
+        HttpResponse::new(self.status_code())
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Service { error, .. } => {
+                write!(f, "{error}")?;
+                let mut cause = std::error::Error::source(error);
+                while let Some(source) = cause {
+                    write!(f, ": {source}")?;
+                    cause = source.source();
+                }
+                Ok(())
+            }
+            other => f.write_str(&other.detail()),
+        }
+    }
+}
+
+impl<E: Into<Error>> From<E> for Problem {
+    fn from(error: E) -> Self {
+        Self::Service { error: error.into(), limits: None }
+    }
+}
+
+/// Returns whole seconds for `Retry-After`: rounded up, so that waiting as long is enough, and at least 1.
+pub fn whole_seconds(span: Duration) -> u64 {
+    let millis = u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
+    millis.div_ceil(1000).max(1)
+}
+
+const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json");
+const INTERNAL: &str = "the service failed unexpectedly; report the request_id if this persists";

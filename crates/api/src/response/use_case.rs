@@ -1,0 +1,90 @@
+//! Calls the use cases of the service: one function for each kind of request.
+
+use actix_web::{
+    CustomizeResponder, Responder as _,
+    http::header::{HeaderName, HeaderValue},
+    web::Json,
+};
+use sealpost_service::{AccountSession, Caller, Error, Limited, Purpose, Sealpost, Send, Sent};
+use serde::Serialize;
+
+use super::{
+    problem::Problem,
+    rate_limit::{Counted, RateLimit},
+};
+use crate::{
+    request::{KeyRequest, SessionRequest},
+    state::ApiState,
+};
+
+/// A JSON response, or a problem document.
+pub(crate) type JsonResponse<T> = Result<Json<T>, Problem>;
+
+/// A JSON response with rate-limit headers, or a problem document.
+pub(crate) type LimitedResponse<T> = Result<CustomizeResponder<Json<T>>, Problem>;
+
+/// Calls a use case of an account: session first, then body.
+pub(crate) async fn ask_in_session<B, T>(
+    app: &ApiState,
+    request: SessionRequest<B>,
+    use_case: impl AsyncFnOnce(&Sealpost, &AccountSession, B) -> Result<T, Error>,
+) -> JsonResponse<T> {
+    let SessionRequest { token, body, memory: _memory } = request;
+    let session = app.sealpost.authenticate_session(token.as_deref()).await?;
+    Ok(Json(use_case(&app.sealpost, &session, body?).await?))
+}
+
+/// Calls a use case of an API key.
+pub(crate) async fn ask_as_key<B, T: Serialize>(
+    app: &ApiState,
+    request: KeyRequest<B>,
+    purpose: Purpose,
+    use_case: impl AsyncFnOnce(&Sealpost, &Caller, B) -> Limited<T>,
+) -> LimitedResponse<T> {
+    let limited = call_as_key(app, request, purpose, use_case).await?;
+    with_rate_limit(limited, Counted::Requests)
+}
+
+/// Sends a message.
+pub(crate) async fn send(app: &ApiState, request: KeyRequest<Send>) -> LimitedResponse<Sent> {
+    let sent = call_as_key(app, request, Purpose::Send, async |sealpost, caller, message| {
+        sealpost.send(caller, message).await
+    });
+    let sent = sent.await?;
+    let is_replayed = sent.result.as_ref().is_ok_and(|sent| sent.replayed);
+    let response = with_rate_limit(sent, Counted::Messages)?;
+    Ok(if is_replayed { response.insert_header(REPLAYED) } else { response })
+}
+
+/// Authenticates a request of an API key. A faulty body is rejected in place of the use case, which counts the request.
+async fn call_as_key<B, T>(
+    app: &ApiState,
+    request: KeyRequest<B>,
+    purpose: Purpose,
+    use_case: impl AsyncFnOnce(&Sealpost, &Caller, B) -> Limited<T>,
+) -> Result<Limited<T>, Problem> {
+    let KeyRequest { credentials, body, memory: _memory } = request;
+    let caller = app.sealpost.authenticate(&credentials).await?;
+    Ok(match body {
+        Ok(input) => use_case(&app.sealpost, &caller, input).await,
+        Err(refusal) => app.sealpost.reject(&caller, purpose, refusal).await,
+    })
+}
+
+/// Adds the rate-limit headers to the response or to the problem document.
+fn with_rate_limit<T: Serialize>(limited: Limited<T>, counted: Counted) -> LimitedResponse<T> {
+    let limits = limited
+        .limits
+        .and_then(|limits| RateLimit::new(&limits.report(), limits.now(), counted))
+        .map(Box::new);
+    let value = match limited.result {
+        Ok(value) => value,
+        Err(error) => return Err(Problem::Service { error, limits }),
+    };
+    let headers = limits.iter().flat_map(|limits| limits.headers());
+    Ok(headers.fold(Json(value).customize(), CustomizeResponder::insert_header))
+}
+
+/// Marks the response to a repeated request with an `Idempotency-Key`.
+const REPLAYED: (HeaderName, HeaderValue) =
+    (HeaderName::from_static("idempotency-replayed"), HeaderValue::from_static("true"));

@@ -1,0 +1,121 @@
+//! Limits activations and logins per client address, and changes of an account per account. Each node counts in memory
+//! for itself: these limits bound the cost of a flood. The limits of a key are exact and stored in the database.
+
+mod counter;
+
+use std::net::{IpAddr, Ipv6Addr};
+
+use actix_web::{
+    Error, HttpRequest,
+    body::{BoxBody, MessageBody},
+    dev::{ServiceRequest, ServiceResponse},
+    middleware::Next,
+    web,
+};
+
+use crate::{
+    request::{SessionRequest, client_address},
+    response::Problem,
+    state::ApiState,
+};
+pub use counter::Throttle;
+
+/// Limits activations per client address. A middleware, because it must come before the body is read.
+pub(crate) async fn activations(
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    limit(request, next, |app| &app.activations).await
+}
+
+/// Limits logins per client address.
+pub(crate) async fn logins(
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    limit(request, next, |app| &app.logins).await
+}
+
+/// Counts a login on a page like a login through the API.
+pub fn admit_login(app: &ApiState, request: &HttpRequest) -> Result<(), Problem> {
+    admit(app, request, &app.logins)
+}
+
+/// Counts an activation on a page like an activation through the API.
+pub fn admit_activation(app: &ApiState, request: &HttpRequest) -> Result<(), Problem> {
+    admit(app, request, &app.activations)
+}
+
+/// Limits changes of an account: no plan counts them, and each waits for the disk together with all sends. A faulty
+/// request changes nothing and does not count.
+pub(crate) async fn admit_account<B>(
+    app: &ApiState,
+    request: &SessionRequest<B>,
+) -> Result<(), Problem> {
+    if request.body.is_err() {
+        return Ok(());
+    }
+    // Mostly from the session cache: a refusal here costs no transaction and no thread of the blocking pool.
+    let account = app.sealpost.account_of(request.token.as_deref()).await?;
+    let throttle = &app.account_changes;
+    let admitted = throttle.admit(account, 1, app.clock.now());
+    admitted.map_err(|retry_after| Problem::AccountThrottled {
+        per_minute: throttle.per_minute(),
+        retry_after,
+    })
+}
+
+async fn limit(
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+    throttle: fn(&ApiState) -> &Throttle,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    let app = request.app_data::<web::Data<ApiState>>().cloned();
+    let admitted =
+        app.ok_or(Problem::Lost).and_then(|app| admit(&app, request.request(), throttle(&app)));
+    match admitted {
+        Ok(()) => Ok(next.call(request).await?.map_into_boxed_body()),
+        Err(problem) => Ok(request.error_response(problem)),
+    }
+}
+
+fn admit(app: &ApiState, request: &HttpRequest, throttle: &Throttle) -> Result<(), Problem> {
+    let peer = request.peer_addr().ok_or(Problem::Lost)?.ip();
+    let address = client_address(peer, request.headers(), &app.trusted_proxies);
+    let admitted = throttle.admit(network(address), 1, app.clock.now());
+    admitted.map_err(|retry_after| Problem::AddressThrottled {
+        per_minute: throttle.per_minute(),
+        retry_after,
+    })
+}
+
+/// Returns the network that counts as one client: an IPv4 address, or the /64 network of an IPv6 address, because a
+/// client usually has the whole /64.
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => {
+            IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << 64)))
+        }
+        v4 @ IpAddr::V4(_) => v4,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sealpost_domain::Timestamp;
+
+    use super::*;
+
+    #[test]
+    fn an_ipv6_network_counts_as_one_client() {
+        let throttle = Throttle::new(1);
+        let admit = |address: &str| {
+            throttle.admit(network(address.parse().unwrap()), 1, Timestamp::from_millis(0))
+        };
+        assert!(admit("2001:db8::1").is_ok());
+        assert!(admit("2001:db8::ffff:2").is_err());
+        assert!(admit("2001:db8:0:1::1").is_ok());
+        assert!(admit("192.0.2.1").is_ok());
+        assert!(admit("::ffff:192.0.2.1").is_err());
+    }
+}

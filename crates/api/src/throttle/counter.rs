@@ -1,0 +1,137 @@
+//! Counts requests per minute and key in memory.
+
+use std::{
+    collections::HashMap,
+    hash::Hash,
+    net::IpAddr,
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
+use sealpost_domain::Timestamp;
+
+/// Limits the requests of each key, for example a client address, per minute of UTC.
+pub struct Throttle<Key = IpAddr> {
+    per_minute: u32,
+    minute: Mutex<Minute<Key>>,
+}
+
+struct Minute<Key> {
+    start_ms: i64,
+    counts: HashMap<Key, u32>,
+}
+
+impl<Key: Eq + Hash> Throttle<Key> {
+    /// Creates a throttle with this limit for each key. 0 turns the limit off.
+    pub fn new(per_minute: u32) -> Self {
+        let minute = Mutex::new(Minute { start_ms: 0, counts: HashMap::new() });
+        Self { per_minute, minute }
+    }
+
+    /// Returns the limit per minute.
+    pub(crate) fn per_minute(&self) -> u32 {
+        self.per_minute
+    }
+
+    /// Counts a request of `key` as `cost` requests. Returns the time to wait if the limit is reached; the request does
+    /// not count then. A `cost` over the limit counts as the whole limit.
+    pub fn admit(&self, key: Key, cost: u32, now: Timestamp) -> Result<(), Duration> {
+        if self.per_minute == 0 {
+            return Ok(());
+        }
+        let mut minute = self.minute.lock().unwrap_or_else(PoisonError::into_inner);
+        minute.advance_to(now);
+        let end = Timestamp::from_millis(minute.start_ms.saturating_add(MINUTE_MS));
+        let count = minute.count_mut(key);
+        let counted = count.saturating_add(cost.min(self.per_minute));
+        if counted > self.per_minute {
+            return Err(end.since(now));
+        }
+        *count = counted;
+        Ok(())
+    }
+}
+
+impl<Key: Eq + Hash> Minute<Key> {
+    /// Clears the counts if `now` is in a later minute. A clock that was set back clears nothing.
+    fn advance_to(&mut self, now: Timestamp) {
+        let millis = now.as_millis();
+        let start_ms = millis.saturating_sub(millis.rem_euclid(MINUTE_MS));
+        if start_ms > self.start_ms {
+            self.start_ms = start_ms;
+            self.counts.clear();
+        }
+    }
+
+    /// Returns the count of a key. Clears all counts if the map is full, instead of refusing new keys: an attacker with
+    /// so many addresses cannot be limited by address.
+    fn count_mut(&mut self, key: Key) -> &mut u32 {
+        if self.counts.len() >= COUNTS_MAX && !self.counts.contains_key(&key) {
+            self.counts.clear();
+        }
+        self.counts.entry(key).or_insert(0)
+    }
+}
+
+const MINUTE_MS: i64 = 60_000;
+/// About ten megabytes.
+const COUNTS_MAX: usize = 100_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: i64) -> Timestamp {
+        Timestamp::from_millis(1_767_225_600_000 + millis)
+    }
+
+    #[test]
+    fn the_limit_holds_until_the_end_of_the_minute() {
+        let throttle = Throttle::new(2);
+        let (alice, bob) = ("192.0.2.1", "192.0.2.2");
+        assert!(throttle.admit(alice, 1, at(0)).is_ok());
+        assert!(throttle.admit(alice, 1, at(29_000)).is_ok());
+        assert_eq!(throttle.admit(alice, 1, at(30_500)), Err(Duration::from_millis(29_500)));
+        assert!(throttle.admit(bob, 1, at(30_500)).is_ok());
+        assert!(throttle.admit(alice, 1, at(60_000)).is_ok());
+    }
+
+    #[test]
+    fn a_higher_cost_is_admitted_less_often() {
+        let throttle = Throttle::new(9);
+        let admitted =
+            |key, cost| (0..20).filter(|_| throttle.admit(key, cost, at(0)).is_ok()).count();
+        assert_eq!(admitted(1, 4), 2);
+        assert_eq!(admitted(1, 1), 1, "the rest is left for lower costs");
+        assert_eq!(admitted(2, 10), 1, "a cost over the limit is admitted once");
+        assert_eq!(admitted(3, 1), 9);
+    }
+
+    #[test]
+    fn a_clock_set_back_clears_no_counts() {
+        let throttle = Throttle::new(1);
+        let alice = "192.0.2.1";
+        assert!(throttle.admit(alice, 1, at(60_000)).is_ok());
+        assert_eq!(throttle.admit(alice, 1, at(59_000)), Err(Duration::from_mins(1) + SECOND));
+        assert!(throttle.admit(alice, 1, at(120_000)).is_ok());
+    }
+
+    #[test]
+    fn zero_turns_the_limit_off() {
+        let throttle = Throttle::new(0);
+        assert!((0..1000).all(|_| throttle.admit("192.0.2.1", 1, at(0)).is_ok()));
+        assert!(throttle.minute.lock().unwrap().counts.is_empty());
+    }
+
+    #[test]
+    fn a_full_map_is_cleared() {
+        let throttle = Throttle::new(1);
+        for number in 0..=u32::try_from(COUNTS_MAX).unwrap() {
+            let address = IpAddr::V4(std::net::Ipv4Addr::from_bits(number));
+            assert!(throttle.admit(address, 1, at(0)).is_ok());
+        }
+        assert_eq!(throttle.minute.lock().unwrap().counts.len(), 1);
+    }
+
+    const SECOND: Duration = Duration::from_secs(1);
+}
