@@ -1,37 +1,38 @@
-//! `sealpost backup`: a copy of the embedded database while it is served.
+//! `sealpost backup`: copies the embedded database while a server runs or not.
 
 use std::io::Write as _;
 
-use sealpost_node::{DatabaseSettings, database_error, open_database};
-use sealpost_storage::DatabaseUrl;
+use sealpost_node::{
+    database_error, open_database,
+    settings::{DatabaseSettings, DatabaseUrl},
+};
 
 use crate::{cli::BackupArgs, fault::Fault};
 
-/// Copies, and says what else is needed to use the copy.
+/// Copies the database and prints advice about the key file.
 pub(crate) fn run(args: &BackupArgs) -> Result<(), Fault> {
     let settings = DatabaseSettings::from(&args.database);
     let url = settings.database_url();
     let DatabaseUrl::Sqlite(source) = &url else {
         return Err(Fault::new(
-            "this copies the embedded database alone; for PostgreSQL use pg_dump --format=custom",
+            "this command copies only the embedded database: for PostgreSQL use pg_dump --format=custom",
         ));
     };
     if !source.exists() {
         return Err(Fault::new(format!(
-            "there is no database {}; say where it is with --data-dir or --database-url",
+            "the database {} does not exist: give its location with --data-dir or --database-url",
             source.display()
         )));
     }
     let file = &args.file;
     if file.exists() {
-        return Err(Fault::new(format!("{} is there already; name a new file", file.display())));
+        return Err(Fault::new(format!("{} is there already: give a new file", file.display())));
     }
     open_database(&settings, &url)?.backup(file).map_err(database_error)?;
-    let said = format!(
-        "{} holds the database; without the key file nobody can open what is in it: keep that too, elsewhere\n",
+    let report = format!(
+        "copied the database to {}; its envelopes can be opened only with the key file: keep a copy of the key file in \
+         another place\n",
         file.display()
     );
-    std::io::stdout()
-        .write_all(said.as_bytes())
-        .map_err(|error| Fault::caused("standard output is closed", error))
+    std::io::stdout().write_all(report.as_bytes()).map_err(Fault::closed_output)
 }

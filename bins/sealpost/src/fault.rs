@@ -1,9 +1,10 @@
-//! How the command line fails: one line on standard error that says what to do.
+//! Failures of the command line: one line on standard error with advice, and an exit status.
 
 use std::{error::Error, fmt, io::Write as _, process::ExitCode};
 
-use clap::error::{ContextKind, ContextValue};
 use sealpost_node::NodeError;
+use sealpost_receiver::ReceiverError;
+use sealpost_service::OperatorError;
 
 /// A failure of a command.
 #[derive(Debug)]
@@ -13,12 +14,16 @@ pub(crate) struct Fault {
 }
 
 impl Fault {
-    /// A failure that needs no other explanation.
+    /// The exit status of wrong usage.
+    pub(crate) const WRONG_USAGE: u8 = 2;
+    const FAILED: u8 = 1;
+
+    /// Creates a failure without a cause.
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), status: FAILED }
+        Self { message: message.into(), status: Self::FAILED }
     }
 
-    /// A failure whose cause is worth showing.
+    /// Creates a failure with a cause.
     pub(crate) fn caused(
         message: impl Into<String>,
         source: impl Into<Box<dyn Error + Send + Sync>>,
@@ -26,20 +31,30 @@ impl Fault {
         Self::new(format!("{}: {}", message.into(), chain(&*source.into())))
     }
 
-    /// An error that says itself what to do, with every cause.
+    /// Creates a failure from an error that has the advice itself.
     pub(crate) fn of(error: &dyn Error) -> Self {
         Self::new(chain(error))
     }
 
-    /// A command that cannot mean anything.
+    /// Creates a failure with the exit status of wrong usage.
     pub(crate) fn usage(message: impl fmt::Display) -> Self {
-        Self { message: format!("{message}; see sealpost --help"), status: WRONG_USAGE }
+        Self { message: message.to_string(), status: Self::WRONG_USAGE }
     }
 
-    /// Says it on standard error, in one line.
-    pub(crate) fn report(&self) -> ExitCode {
-        // Where standard error is closed there is nobody left to tell; the exit status still says it.
-        drop(std::io::stderr().write_all(format!("sealpost: {self}\n").as_bytes()));
+    /// Creates the failure of a write to standard output.
+    pub(crate) fn closed_output(error: std::io::Error) -> Self {
+        Self::caused("standard output is closed", error)
+    }
+
+    /// Prints the failure on standard error. Wrong usage gets a hint at the help of `command`.
+    pub(crate) fn report(&self, command: &str) -> ExitCode {
+        let hint = if self.status == Self::WRONG_USAGE {
+            format!("; see {command} --help")
+        } else {
+            String::new()
+        };
+        // A closed standard error cannot be reported. The exit status remains.
+        drop(std::io::stderr().write_all(format!("sealpost: {self}{hint}\n").as_bytes()));
         ExitCode::from(self.status)
     }
 }
@@ -53,13 +68,30 @@ impl From<NodeError> for Fault {
     }
 }
 
+impl From<OperatorError> for Fault {
+    fn from(error: OperatorError) -> Self {
+        Self::of(&error)
+    }
+}
+
+impl From<ReceiverError> for Fault {
+    fn from(error: ReceiverError) -> Self {
+        match error {
+            ReceiverError::ForwardsToItself => {
+                Self::usage("--forward-to is the address that this command listens on")
+            }
+            other => Self::of(&other),
+        }
+    }
+}
+
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
 }
 
-/// An error and its causes, in one line.
+/// Returns an error and its causes in one line.
 fn chain(error: &dyn Error) -> String {
     let mut line = error.to_string().trim().replace('\n', " ");
     let mut cause = error.source();
@@ -70,31 +102,3 @@ fn chain(error: &dyn Error) -> String {
     }
     line
 }
-
-/// Wrong usage in one line, with exit status 2; help and version as they are asked for.
-pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
-    if !error.use_stderr() {
-        error.exit();
-    }
-    let mut text = error.to_string();
-    if let (Some(ContextValue::String(argument)), Some(ContextValue::String(value))) =
-        (error.get(ContextKind::InvalidArg), error.get(ContextKind::InvalidValue))
-        && argument.starts_with("--database-url")
-    {
-        // It may hold a password, and this ends in somebody's journal.
-        text = text.replace(&format!(" '{value}'"), "");
-    }
-    let said: Vec<&str> = text
-        .lines()
-        .map(str::trim)
-        .take_while(|line| !line.is_empty() && !line.starts_with("Usage:"))
-        .collect();
-    let said = said.join(" ");
-    let said = said.strip_prefix("error: ").unwrap_or(&said);
-    let line = format!("sealpost: {said}; see sealpost --help\n");
-    drop(std::io::stderr().write_all(line.as_bytes()));
-    ExitCode::from(WRONG_USAGE)
-}
-
-const FAILED: u8 = 1;
-const WRONG_USAGE: u8 = 2;

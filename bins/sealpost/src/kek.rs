@@ -2,14 +2,12 @@
 
 use std::io::Write as _;
 
-use sealpost_wallet::Keyring;
+use sealpost_node::keys;
 
 use crate::fault::Fault;
 
-/// Prints a fresh line for a key file.
-pub(crate) fn print_fresh_line(version: u32) -> Result<(), Fault> {
-    let line =
-        Keyring::fresh_line(version).map_err(|error| Fault::caused("no key can be made", error))?;
-    writeln!(std::io::stdout(), "{}", line.as_str())
-        .map_err(|error| Fault::caused("the key cannot be printed", error))
+/// Prints a new line for a key file.
+pub(crate) fn print_new_line(version: u32) -> Result<(), Fault> {
+    let line = keys::new_line(version)?;
+    writeln!(std::io::stdout(), "{}", line.as_str()).map_err(Fault::closed_output)
 }

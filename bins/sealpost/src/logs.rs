@@ -1,12 +1,12 @@
-//! Structured logs on standard error: JSON, or lines for people.
+//! The log on standard error, as JSON or as text.
 
 use std::io::{self, IsTerminal as _};
 
-use tracing_subscriber::{EnvFilter, fmt, prelude::*};
+use tracing_subscriber::{EnvFilter, filter::LevelFilter, fmt, prelude::*};
 
-use crate::{cli::LogFormat, fault::Fault};
+use crate::{fault::Fault, settings::LogFormat};
 
-/// Starts logging. Once a process.
+/// Starts the log. Fails if the process already has a log.
 pub(crate) fn start(filter: &str, format: LogFormat) -> Result<(), Fault> {
     let registry = tracing_subscriber::registry().with(self::filter(filter)?);
     let mut layer = fmt::layer().with_writer(io::stderr);
@@ -17,10 +17,23 @@ pub(crate) fn start(filter: &str, format: LogFormat) -> Result<(), Fault> {
         LogFormat::Json => registry.with(layer.json().flatten_event(true)).try_init(),
         LogFormat::Text => registry.with(layer.with_target(false)).try_init(),
     };
-    started.map_err(|error| Fault::caused("logging is started already", error))
+    started.map_err(|error| Fault::caused("the log cannot start", error))
 }
 
-/// What is logged, as `--log` says it.
+/// Parses a log filter. Hides the start-up lines of actix unless the filter names actix.
 pub(crate) fn filter(text: &str) -> Result<EnvFilter, Fault> {
-    EnvFilter::try_new(text).map_err(|error| Fault::caused("--log is no tracing filter", error))
+    let parse = |text: &str| {
+        EnvFilter::try_new(text).map_err(|error| {
+            Fault::caused(
+                "--log is not a filter: give a level, or a list such as info,access=debug",
+                error,
+            )
+        })
+    };
+    let filter = parse(text)?;
+    let shows_info = filter.max_level_hint().is_none_or(|level| level >= LevelFilter::INFO);
+    if shows_info && !text.contains("actix") {
+        return parse(&format!("{text},actix_server=warn"));
+    }
+    Ok(filter)
 }

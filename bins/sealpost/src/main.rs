@@ -1,4 +1,4 @@
-//! The `sealpost` binary: command line, operator output, signals. What the service does is in the library crates.
+//! The `sealpost` binary: command line, operator output and signals. The library crates implement the service.
 
 mod admin;
 mod backup;
@@ -6,6 +6,7 @@ mod cli;
 mod demo;
 mod doctor;
 mod fault;
+mod http;
 mod kek;
 mod logs;
 mod migrate;
@@ -19,33 +20,32 @@ use std::process::ExitCode;
 
 use mimalloc::MiMalloc;
 
-use crate::cli::{Command, KekCommand};
+use crate::cli::{Command, KekCommand, usage};
 
-/// Many threads take small pieces and hand them to others: what the system's allocator is slow at.
+/// Many threads allocate small pieces that other threads free. The system allocator is slow at that.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
     let cli = match cli::parse() {
         Ok(cli) => cli,
-        Err(error) => return fault::report_usage(&error),
+        Err(error) => return usage::report(&error),
     };
     let done = match cli.command {
-        None => serve::run(&cli.serve),
-        Some(Command::Admin(admin)) => admin::run(&admin),
-        Some(Command::Backup(backup)) => backup::run(&backup),
-        Some(Command::Completions { shell }) => shell::print_completions(shell),
-        Some(Command::Demo) => demo::run(),
-        Some(Command::Doctor(doctor)) => doctor::run(&doctor),
-        Some(Command::Kek(KekCommand::New { version })) => kek::print_fresh_line(version),
-        Some(Command::Listen(listen)) => receiver::listen(*listen),
-        Some(Command::Man { dir }) => shell::make_man_pages(dir.as_deref()),
-        Some(Command::Migrate(database)) => migrate::run(&database),
-        Some(Command::Serve(serve)) => serve::run(&serve),
-        Some(Command::Verify(verify)) => receiver::verify(&verify),
+        Command::Admin(admin) => admin::run(&admin),
+        Command::Backup(backup) => backup::run(&backup),
+        Command::Completions { shell } => shell::print_completions(shell),
+        Command::Demo => demo::run(),
+        Command::Doctor(doctor) => doctor::run(&doctor),
+        Command::Kek(KekCommand::New { version }) => kek::print_new_line(version),
+        Command::Listen(listen) => receiver::listen(*listen),
+        Command::Man { dir } => shell::write_man_pages(dir.as_deref()),
+        Command::Migrate(database) => migrate::run(&database),
+        Command::Serve(serve) => serve::run(&serve),
+        Command::Verify(verify) => receiver::verify(&verify),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(fault) => fault.report(),
+        Err(fault) => fault.report(&usage::invoked_command()),
     }
 }

@@ -1,24 +1,22 @@
-//! `sealpost migrate`: brings the database to this version.
+//! `sealpost migrate`: migrates the database to this version.
 
 use std::io::Write as _;
 
-use sealpost_node::{DatabaseSettings, database_error, open_database};
+use sealpost_node::{database_error, open_database, settings::DatabaseSettings};
 
-use crate::{cli::DatabaseArgs, fault::Fault, terminal::Progress};
+use crate::{fault::Fault, settings::DatabaseArgs, terminal::Progress};
 
-/// Applies what is pending and says what it applied.
+/// Applies the pending migrations and prints their names.
 pub(crate) fn run(args: &DatabaseArgs) -> Result<(), Fault> {
     let settings = DatabaseSettings::from(args);
     let database = open_database(&settings, &settings.database_url())?;
     let progress = Progress::start();
-    let tell = |name: &str| progress.tell(&format!("applying {name}"));
-    let applied = database.migrate_with_progress(&tell).map_err(database_error)?;
+    let show = |name: &str| progress.show(&format!("applying {name}"));
+    let applied = database.migrate_with_progress(&show).map_err(database_error)?;
     drop(progress);
-    let said = match &applied[..] {
+    let report = match &applied[..] {
         [] => "the database is up to date\n".to_owned(),
         names => format!("applied {}\n", names.join(", ")),
     };
-    std::io::stdout()
-        .write_all(said.as_bytes())
-        .map_err(|error| Fault::caused("standard output is closed", error))
+    std::io::stdout().write_all(report.as_bytes()).map_err(Fault::closed_output)
 }

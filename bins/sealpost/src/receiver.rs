@@ -1,4 +1,4 @@
-//! `sealpost verify` and `sealpost listen`: the command line of the receiver library.
+//! `sealpost verify` and `sealpost listen`, on top of the receiver library.
 
 mod bounded;
 mod keys;

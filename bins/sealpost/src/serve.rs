@@ -1,118 +1,113 @@
-//! `sealpost serve`: a node, from the first line on standard output to the orderly end, and its signals.
+//! `sealpost serve`: starts a node, waits for signals, and stops the node in order.
 
-use std::{io::Write as _, sync::Arc, time::Duration};
+pub(crate) mod signals;
 
-use sealpost_node::{
-    Node, Reloader, Settings,
-    metrics::{self, Registry},
-    raise_file_limit,
+use std::{io::Write as _, time::Duration};
+
+use sealpost_node::{Node, NodeBuilder, Reloader, Settings, metrics, raise_file_limit};
+
+use self::signals::{Hangups, StopSignals};
+use crate::{
+    fault::Fault,
+    logs,
+    settings::{LogFormat, ServeArgs},
 };
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::{cli::ServeArgs, fault::Fault, logs};
-
-/// Serves until told to stop.
+/// Serves until a signal arrives or a worker thread panics.
 pub(crate) fn run(args: &ServeArgs) -> Result<(), Fault> {
     logs::start(&args.log, args.log_format())?;
     raise_file_limit();
     let registry = metrics::install()?;
     actix_rt::System::new().block_on(async {
-        let mut signals = Signals::listen()?;
-        let node = start(&Settings::from(args), registry)?;
+        let mut signals = StopSignals::listen()?;
+        let builder = Node::builder().settings(Settings::from(args)).metrics(registry);
+        let node = start(builder).await?;
         announce(&node)?;
+        let is_text = args.log_format() == LogFormat::Text;
+        if args.dev && is_text && tracing::enabled!(tracing::Level::INFO) {
+            greet(&node);
+        }
         let is_whole = tokio::select! {
             () = signals.next() => true,
-            () = a_fault(|| node.is_whole()) => false,
+            () = panicked(&node) => false,
         };
         if !is_whole {
-            tracing::error!("a thread has ended by a fault, and only a new process mends that");
+            tracing::error!(
+                "a worker thread panicked; shutting down so that the supervisor restarts the process"
+            );
         }
-        tracing::info!("stopping");
-        tokio::select! {
-            () = node.stop() => tracing::info!("stopped"),
-            () = signals.next() => break_off("asked again"),
-            // A database that hangs could hold up one step after the other.
-            () = actix_rt::time::sleep(STOP_MAX) => break_off("it took too long"),
-        }
-        if is_whole {
-            Ok(())
-        } else {
-            Err(Fault::new("stopped because a thread had ended by a fault"))
-        }
+        stop(node, &mut signals).await;
+        if is_whole { Ok(()) } else { Err(Fault::new("stopped because a worker thread panicked")) }
     })
 }
 
-/// Waits for a thread to end that was not told to.
-async fn a_fault(is_whole: impl Fn() -> bool) {
-    let mut looks = actix_rt::time::interval(LOOK_EVERY);
-    while is_whole() {
-        looks.tick().await;
-    }
-}
-
-/// Ends at once: to return would be to wait for the threads that are still stopping in order.
-fn break_off(why: &str) -> ! {
-    tracing::warn!(why, "stopped at once; leases will expire");
-    std::process::exit(1)
-}
-
-/// Starts a node, whose circuits and certificate are read again at SIGHUP.
-pub(crate) fn start(settings: &Settings, registry: Arc<Registry>) -> Result<Node, Fault> {
-    // Before anything takes its time: a hang-up that nobody listens for ends the process.
-    let hangups = listen_for(SignalKind::hangup())?;
-    let node = Node::start(settings, registry)?;
+/// Starts a node that reloads its files at SIGHUP.
+pub(crate) async fn start(builder: NodeBuilder) -> Result<Node, Fault> {
+    // An unhandled SIGHUP ends the process, so the handler is installed before the slow steps.
+    let hangups = Hangups::listen()?;
+    let node = builder.start().await?;
     reload_on(hangups, node.reloader());
     Ok(node)
 }
 
-fn reload_on(mut hangups: Signal, reloader: Reloader) {
+fn reload_on(mut hangups: Hangups, reloader: Reloader) {
     actix_rt::spawn(async move {
-        while hangups.recv().await.is_some() {
+        while hangups.next().await {
             let reloader = reloader.clone();
-            let read = actix_rt::task::spawn_blocking(move || reloader.reload());
-            if read.await.is_err() {
-                tracing::error!("reading the files again was broken off");
+            let done = actix_rt::task::spawn_blocking(move || reloader.reload());
+            if done.await.is_err() {
+                tracing::error!("the reload of files was interrupted by a panic");
             }
         }
     });
 }
 
-/// The two lines that scripts wait for.
+/// Prints the lines that scripts wait for.
 fn announce(node: &Node) -> Result<(), Fault> {
+    let ops = node.ops_url().map(|url| format!("sealpost ops on {url}\n"));
+    let lines =
+        format!("sealpost listening on {}\n{}", node.listening_url(), ops.unwrap_or_default());
     let mut out = std::io::stdout();
-    let ops_url = node.ops_url().unwrap_or("off");
-    write!(out, "sealpost listening on {}\nsealpost ops on {ops_url}\n", node.listening_url())
-        .and_then(|()| out.flush())
-        .map_err(|error| Fault::caused("standard output is closed", error))
+    out.write_all(lines.as_bytes()).and_then(|()| out.flush()).map_err(Fault::closed_output)?;
+    tracing::info!(listening = node.listening_url(), ops = node.ops_url(), "serving");
+    Ok(())
 }
 
-/// SIGINT and SIGTERM.
-pub(crate) struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
+/// Prints the addresses that a developer opens.
+fn greet(node: &Node) {
+    let url = node.base_url();
+    let lines = format!(
+        "\n  API        {url}/v1\n  Docs       {url}/docs\n  Dashboard  {url}/dashboard\n\n"
+    );
+    // The server works without these lines.
+    drop(std::io::stderr().write_all(lines.as_bytes()));
 }
 
-impl Signals {
-    pub(crate) fn listen() -> Result<Self, Fault> {
-        Ok(Self {
-            interrupt: listen_for(SignalKind::interrupt())?,
-            terminate: listen_for(SignalKind::terminate())?,
-        })
-    }
-
-    pub(crate) async fn next(&mut self) {
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-        }
+/// Waits until a worker thread panics.
+async fn panicked(node: &Node) {
+    let mut checks = actix_rt::time::interval(CHECK_EVERY);
+    while node.is_whole() {
+        checks.tick().await;
     }
 }
 
-fn listen_for(kind: SignalKind) -> Result<Signal, Fault> {
-    signal(kind).map_err(|error| Fault::caused("signals cannot be listened for", error))
+/// Stops the node in order. A second signal or a timeout ends the process at once.
+async fn stop(node: Node, signals: &mut StopSignals) {
+    tracing::info!("stopping");
+    tokio::select! {
+        () = node.stop() => tracing::info!("stopped"),
+        () = signals.next() => exit("second signal"),
+        // A database that hangs could delay every step.
+        () = actix_rt::time::sleep(STOP_MAX) => exit("timeout"),
+    }
 }
 
-/// A thread that has ended is noticed so soon.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// Whoever started the service waits for 30 s before it kills.
+/// Ends the process at once. A return would wait for the threads that still stop in order.
+fn exit(reason: &str) -> ! {
+    tracing::warn!(reason, "stopped at once; the leases of this node will expire");
+    std::process::exit(1)
+}
+
+const CHECK_EVERY: Duration = Duration::from_secs(1);
+/// A supervisor waits 30 s before it kills the process.
 const STOP_MAX: Duration = Duration::from_secs(29);

@@ -1,193 +1,125 @@
-//! The settings of a node, from the command line. Each argument is named, so that a new one does not compile until it
-//! is handed over.
+//! The settings of a node as flags and environment variables.
+//!
+//! The defaults come from the settings of the crates. The conversions name every field, so a forgotten setting does not
+//! compile.
 
-use std::path::Path;
+mod api;
+mod database;
+mod http;
+mod numbers;
+mod service;
+mod span;
+mod webhooks;
 
-use sealpost_domain::Suite;
-use sealpost_node::{
-    DatabaseSettings, HttpSettings, KekSettings, Settings, WebhookSettings, tls::TlsFiles,
-};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum, builder::BoolishValueParser};
+use sealpost_node::settings::{KeySettings, Settings};
 use zeroize::Zeroizing;
 
-use crate::cli::{
-    ChannelArgs, DatabaseArgs, HttpArgs, OpsListen, ServeArgs, ServiceArgs, SuiteName, WebhookArgs,
+use self::{
+    api::{ApiArgs, WebArgs},
+    http::HttpArgs,
+    service::{ChannelArgs, ServiceArgs},
+    webhooks::WebhookArgs,
 };
+
+pub(crate) use self::{database::DatabaseArgs, span::Span};
+
+/// All settings of a server.
+#[derive(Args, Clone)]
+pub(crate) struct ServeArgs {
+    #[command(flatten)]
+    pub(crate) database: DatabaseArgs,
+    #[command(flatten)]
+    http: HttpArgs,
+    #[command(flatten)]
+    api: ApiArgs,
+    #[command(flatten)]
+    web: WebArgs,
+    #[command(flatten)]
+    service: ServiceArgs,
+    #[command(flatten)]
+    channel: ChannelArgs,
+    #[command(flatten)]
+    webhooks: WebhookArgs,
+    /// File of compliance circuits, reloaded by SIGHUP; if omitted, the built-in circuits
+    #[arg(long, env = "SEALPOST_CIRCUITS", value_name = "FILE", help_heading = "Service")]
+    circuits: Option<PathBuf>,
+    /// Migrate an outdated PostgreSQL database at start (the embedded database is always migrated)
+    #[arg(long, env = "SEALPOST_MIGRATE", value_parser = BoolishValueParser::new())]
+    migrate: bool,
+    /// File of key-encryption keys; `DATA_DIR/kek` for an embedded database. `SEALPOST_KEK` can have the lines of the
+    /// file instead, separated by commas
+    #[arg(long, env = "SEALPOST_KEK_FILE", value_name = "FILE")]
+    kek_file: Option<PathBuf>,
+    /// Development mode, on loopback only: webhooks may use http and loopback addresses, and logs are text
+    #[arg(long, env = "SEALPOST_DEV", value_parser = BoolishValueParser::new())]
+    pub(crate) dev: bool,
+    /// Log filter: error, warn, info, debug, trace, or a list such as `info,access=debug`, which adds a line for each
+    /// request
+    #[arg(long, env = "SEALPOST_LOG", default_value = "info", value_name = "FILTER")]
+    pub(crate) log: String,
+    /// Log format; text with --dev, otherwise json
+    #[arg(long, env = "SEALPOST_LOG_FORMAT", value_enum, value_name = "FORMAT")]
+    log_format: Option<LogFormat>,
+}
+
+/// The format of the log.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    /// One JSON object per line
+    Json,
+    /// Lines of text
+    Text,
+}
+
+impl ServeArgs {
+    /// Returns the format of the log.
+    pub(crate) fn log_format(&self) -> LogFormat {
+        self.log_format.unwrap_or(if self.dev { LogFormat::Text } else { LogFormat::Json })
+    }
+}
 
 impl From<&ServeArgs> for Settings {
     fn from(args: &ServeArgs) -> Self {
         let ServeArgs {
             database,
             http,
+            api,
+            web,
             service,
             channel,
             webhooks,
+            circuits,
             migrate,
             kek_file,
-            kek_variable,
             dev,
             log: _,
             log_format: _,
         } = args;
-        let text = kek_variable.then(kek_from_environment).flatten();
         Self {
             database: database.into(),
             http: http.into(),
-            service: service_settings(service, channel),
+            api: api.into(),
+            web: web.into(),
+            service: service.settings(channel),
             webhooks: webhooks.into(),
-            kek: KekSettings { file: kek_file.clone(), text },
-            circuits: service.circuits.clone(),
+            keys: key_settings(kek_file.as_deref()),
+            circuits: circuits.clone(),
             migrate: *migrate,
             dev: *dev,
         }
     }
 }
 
-impl From<&DatabaseArgs> for DatabaseSettings {
-    fn from(args: &DatabaseArgs) -> Self {
-        let DatabaseArgs { data_dir, database_url, database_pool } = args;
-        Self { data_dir: data_dir.clone(), url: database_url.clone(), pool_max: *database_pool }
-    }
+/// Returns the source of the key-encryption keys.
+pub(crate) fn key_settings(file: Option<&Path>) -> KeySettings {
+    KeySettings { file: file.map(Path::to_owned), text: kek_from_environment() }
 }
 
-impl From<&HttpArgs> for HttpSettings {
-    fn from(args: &HttpArgs) -> Self {
-        let HttpArgs {
-            listen,
-            ops_listen,
-            base_url,
-            tls_cert,
-            tls_key,
-            behind_tls_proxy,
-            trusted_proxies,
-            activations_per_minute,
-            logins_per_minute,
-            account_changes_per_minute,
-            dashboard_per_minute,
-            workers,
-            max_connections,
-            max_body_bytes,
-            body_memory,
-            body_timeout,
-            connection_timeout,
-        } = args;
-        let files = tls_cert.clone().zip(tls_key.clone());
-        Self {
-            listen: *listen,
-            ops_listen: match ops_listen {
-                OpsListen::At(address) => Some(*address),
-                OpsListen::Off => None,
-            },
-            base_url: base_url.clone(),
-            tls: files.map(|(chain, key)| TlsFiles { chain, key }),
-            behind_tls_proxy: *behind_tls_proxy,
-            trusted_proxies: trusted_proxies.clone(),
-            activations_per_minute: *activations_per_minute,
-            logins_per_minute: *logins_per_minute,
-            account_changes_per_minute: *account_changes_per_minute,
-            dashboard_per_minute: *dashboard_per_minute,
-            workers: *workers,
-            max_connections: *max_connections,
-            max_body_bytes: *max_body_bytes,
-            body_memory: *body_memory,
-            body_timeout: *body_timeout,
-            connection_timeout: *connection_timeout,
-        }
-    }
-}
-
-impl From<&WebhookArgs> for WebhookSettings {
-    fn from(args: &WebhookArgs) -> Self {
-        let WebhookArgs {
-            retry_schedule,
-            timeout,
-            lease,
-            queue,
-            in_flight,
-            in_flight_per_target,
-            breaker_failures,
-            probe_pause_max,
-            extra_roots,
-        } = args;
-        let mut settings = Self { extra_roots: extra_roots.clone(), ..Self::default() };
-        let dispatcher = &mut settings.dispatcher;
-        dispatcher.schedule = retry_schedule.clone();
-        dispatcher.timeout = *timeout;
-        dispatcher.lease = *lease;
-        dispatcher.queue_max = *queue;
-        dispatcher.in_flight_max = *in_flight;
-        dispatcher.in_flight_per_target = *in_flight_per_target;
-        dispatcher.breaker_failures = *breaker_failures;
-        dispatcher.probe_pause_max = *probe_pause_max;
-        settings
-    }
-}
-
-fn service_settings(args: &ServiceArgs, channel: &ChannelArgs) -> sealpost_service::Settings {
-    let ServiceArgs {
-        max_message_bytes,
-        max_keys_per_account,
-        session_ttl,
-        webhook_secret_overlap,
-        retention,
-        idempotency_ttl,
-        badge_ttl,
-        circuits: _,
-        suite,
-        queue,
-        queue_bytes,
-        batch,
-        batch_bytes,
-        identities_cached,
-    } = args;
-    let ChannelArgs { life, envelopes, channels_cached } = channel;
-    sealpost_service::Settings {
-        message_bytes_max: *max_message_bytes,
-        keys_per_account_max: *max_keys_per_account,
-        session_ttl: *session_ttl,
-        secret_overlap: *webhook_secret_overlap,
-        badge_ttl: *badge_ttl,
-        retention: *retention,
-        idempotency_ttl: *idempotency_ttl,
-        suite: (*suite).into(),
-        channel_life: *life,
-        channel_envelopes_max: *envelopes,
-        channels_cached_max: *channels_cached,
-        queue_max: *queue,
-        queue_bytes_max: *queue_bytes,
-        batch_max: *batch,
-        batch_bytes_max: *batch_bytes,
-        identities_cached_max: *identities_cached,
-        ..sealpost_service::Settings::default()
-    }
-}
-
-/// The keys that an operator's command uses.
-pub(crate) fn kek_settings(file: Option<&Path>) -> KekSettings {
-    KekSettings { file: file.map(Path::to_owned), text: kek_from_environment() }
-}
-
-/// The keys that stand in the environment themselves.
-#[expect(clippy::disallowed_methods, reason = "this is the command line's side of the house")]
+/// Returns the keys in `SEALPOST_KEK`.
+#[expect(clippy::disallowed_methods, reason = "the binary reads the environment for all crates")]
 pub(crate) fn kek_from_environment() -> Option<Zeroizing<String>> {
     std::env::var("SEALPOST_KEK").ok().filter(|text| !text.is_empty()).map(Zeroizing::new)
-}
-
-impl From<SuiteName> for Suite {
-    fn from(name: SuiteName) -> Self {
-        match name {
-            SuiteName::Channel => Self::Channel,
-            SuiteName::Classic => Self::Classic,
-            SuiteName::Hybrid => Self::Hybrid,
-        }
-    }
-}
-
-impl From<Suite> for SuiteName {
-    fn from(suite: Suite) -> Self {
-        match suite {
-            Suite::Channel => Self::Channel,
-            Suite::Classic => Self::Classic,
-            Suite::Hybrid => Self::Hybrid,
-        }
-    }
 }

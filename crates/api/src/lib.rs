@@ -11,6 +11,7 @@ mod mount;
 mod openapi;
 mod request;
 mod response;
+mod settings;
 mod state;
 mod throttle;
 
@@ -21,5 +22,6 @@ pub use response::{
     PAGE_TYPE, Problem, ProblemDocument, RateLimit, StaticContent, content_hash, status_and_title,
     whole_seconds,
 };
-pub use state::{ApiSettings, ApiState};
+pub use settings::ApiSettings;
+pub use state::ApiState;
 pub use throttle::{Throttle, admit_activation, admit_login};

@@ -9,30 +9,9 @@ use ipnet::IpNet;
 use sealpost_domain::{AccountId, Clock};
 use sealpost_service::{Issuer, Sealpost};
 
-use crate::{request::BodyMemory, response::StaticContent, throttle::Throttle};
-
-/// The settings of the API.
-#[derive(Debug, Clone)]
-pub struct ApiSettings {
-    /// The public address of the service, without a slash at its end.
-    pub base_url: String,
-    /// Whether all clients use HTTPS. If so, each response forbids plain HTTP for a year (`Strict-Transport-Security`).
-    pub is_secure: bool,
-    /// The maximum size of one body, in bytes.
-    pub max_body_bytes: usize,
-    /// The maximum memory for all large bodies together, in bytes.
-    pub body_memory: usize,
-    /// The maximum time to receive a body.
-    pub body_timeout: Duration,
-    /// Networks of trusted proxies. Their `X-Forwarded-For` and `Forwarded` headers give the client address.
-    pub trusted_proxies: Vec<IpNet>,
-    /// Activations per minute and client address; 0 turns the limit off.
-    pub activations_per_minute: u32,
-    /// Logins per minute and client address; 0 turns the limit off.
-    pub logins_per_minute: u32,
-    /// Logouts and new login secrets per minute and account; 0 turns the limit off.
-    pub account_changes_per_minute: u32,
-}
+use crate::{
+    request::BodyMemory, response::StaticContent, settings::ApiSettings, throttle::Throttle,
+};
 
 /// The use cases, the settings and the counters that all endpoints share.
 pub struct ApiState {
@@ -66,19 +45,30 @@ impl ApiState {
         issuer: Arc<Issuer>,
         clock: Arc<dyn Clock>,
     ) -> Self {
+        let ApiSettings {
+            base_url,
+            is_secure,
+            max_body_bytes,
+            body_memory,
+            body_timeout,
+            trusted_proxies,
+            activations_per_minute,
+            logins_per_minute,
+            account_changes_per_minute,
+        } = settings;
         Self {
             sealpost,
             clock,
-            base_url: settings.base_url,
-            is_secure: settings.is_secure,
-            body_timeout: settings.body_timeout,
+            base_url,
+            is_secure,
+            body_timeout,
             issuer,
-            max_body_bytes: settings.max_body_bytes,
-            body_memory: Arc::new(BodyMemory::new(settings.body_memory)),
-            trusted_proxies: settings.trusted_proxies,
-            activations: Throttle::new(settings.activations_per_minute),
-            logins: Throttle::new(settings.logins_per_minute),
-            account_changes: Throttle::new(settings.account_changes_per_minute),
+            max_body_bytes,
+            body_memory: Arc::new(BodyMemory::new(body_memory)),
+            trusted_proxies,
+            activations: Throttle::new(activations_per_minute),
+            logins: Throttle::new(logins_per_minute),
+            account_changes: Throttle::new(account_changes_per_minute),
             document: OnceLock::new(),
         }
     }

@@ -1,4 +1,5 @@
-//! The circuits file: read at start, and again at SIGHUP. A broken one stops the start, and later replaces nothing.
+//! The file of compliance circuits, read at start and on reload. An invalid file prevents the start. On reload it
+//! changes nothing.
 
 use std::{fs::File, io::Read as _, path::Path, sync::Arc};
 
@@ -7,35 +8,31 @@ use sealpost_service::{Sealpost, built_in_circuits, parse_circuits};
 
 use crate::error::{Failure, NodeError};
 
-/// The circuits of this file, or the built-in ones.
+/// Reads the circuits of a file. Without a file, returns the built-in circuits.
 pub fn read(file: Option<&Path>) -> Result<Circuits, NodeError> {
     let Some(file) = file else {
         return built_in_circuits().map_err(|fault| NodeError::Circuits(Failure::of(fault)));
     };
+    let path = file.display();
     let cannot = |error| {
-        NodeError::Circuits(Failure::caused(
-            format!("the circuits file {} cannot be read", file.display()),
-            error,
-        ))
+        let message = format!("the circuits file {path} cannot be read");
+        NodeError::Circuits(Failure::caused(message, error))
     };
     let mut text = String::new();
     let handle = File::open(file).map_err(cannot)?;
     handle.take(FILE_BYTES_MAX + 1).read_to_string(&mut text).map_err(cannot)?;
     if u64::try_from(text.len()).unwrap_or(u64::MAX) > FILE_BYTES_MAX {
-        let path = file.display();
         return Err(NodeError::Circuits(Failure::new(format!(
-            "the circuits file {path} is over {FILE_BYTES_MAX} bytes; give a smaller one"
+            "the circuits file {path} is longer than {FILE_BYTES_MAX} bytes: give a smaller file"
         ))));
     }
     parse_circuits(&text).map_err(|fault| {
-        NodeError::Circuits(Failure::caused(
-            format!("the circuits file {} cannot be used", file.display()),
-            fault,
-        ))
+        let message = format!("the circuits file {path} cannot be used");
+        NodeError::Circuits(Failure::caused(message, fault))
     })
 }
 
-/// Reads the file again; a broken one replaces nothing.
+/// Reads the file again and replaces the circuits if the file is valid.
 pub(crate) fn reload(file: Option<&Path>, sealpost: &Sealpost) {
     match read(file) {
         Ok(circuits) => {
@@ -48,15 +45,15 @@ pub(crate) fn reload(file: Option<&Path>, sealpost: &Sealpost) {
                 "circuits read"
             );
             if before.version == version && before != circuits {
-                tracing::warn!(circuits.version = version, "{UNNAMED}");
+                tracing::warn!(circuits.version = version, "{SAME_VERSION}");
             }
         }
         Err(fault) => {
-            tracing::error!(error = %fault.with_causes(), "the circuits stay as they were");
+            tracing::error!(error = fault.with_causes(), "the circuits stay as they were");
         }
     }
 }
 
-const UNNAMED: &str =
-    "the circuits have changed and their version has not; raise it, since badges name it";
+const SAME_VERSION: &str =
+    "the circuits have changed and their version has not; raise it, because badges contain it";
 const FILE_BYTES_MAX: u64 = 262_144;

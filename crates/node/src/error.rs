@@ -2,41 +2,41 @@
 
 use std::{error::Error, fmt};
 
-/// Why a node, or a part of one, cannot start. Each variant names the part.
+/// The reason why a node, or a part of a node, cannot start. Each variant names the part.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NodeError {
-    /// Two settings exclude each other.
-    #[error(transparent)]
-    Contradiction(Failure),
-    /// A setting has a value that cannot be used.
-    #[error(transparent)]
-    Setting(Failure),
-    /// The database cannot be used.
-    #[error(transparent)]
-    Database(Failure),
-    /// The key-encryption keys cannot be read or made.
-    #[error(transparent)]
-    Keys(Failure),
-    /// A file cannot be used.
-    #[error(transparent)]
-    File(Failure),
-    /// The circuits cannot be used.
-    #[error(transparent)]
-    Circuits(Failure),
-    /// The certificate or its key cannot be used.
-    #[error(transparent)]
-    Tls(Failure),
     /// An address cannot be served.
     #[error(transparent)]
     Address(Failure),
+    /// The compliance circuits cannot be used.
+    #[error(transparent)]
+    Circuits(Failure),
+    /// Two settings exclude each other.
+    #[error(transparent)]
+    Contradiction(Failure),
+    /// The database cannot be used.
+    #[error(transparent)]
+    Database(Failure),
+    /// A file cannot be used.
+    #[error(transparent)]
+    File(Failure),
+    /// The key-encryption keys cannot be read, created or rotated.
+    #[error(transparent)]
+    Keys(Failure),
+    /// A setting has an invalid value.
+    #[error(transparent)]
+    Setting(Failure),
     /// A part of the node cannot start.
     #[error(transparent)]
     Start(Failure),
+    /// The certificate or its key cannot be used.
+    #[error(transparent)]
+    Tls(Failure),
 }
 
 impl NodeError {
-    /// The error and its causes, in one line.
+    /// Returns the error and its causes in one line.
     pub fn with_causes(&self) -> String {
         let mut line = one_line(self);
         let mut cause = self.source();
@@ -53,21 +53,26 @@ fn one_line(error: &dyn Error) -> String {
     error.to_string().trim().replace('\n', " ")
 }
 
-/// A message that says what to do, and its cause.
+/// Wraps an error of the database.
+pub fn database_error(error: impl Error + Send + Sync + 'static) -> NodeError {
+    NodeError::Database(Failure::caused("the database cannot be used", error))
+}
+
+/// A message with advice, and its cause.
 #[derive(Debug)]
 pub struct Failure {
-    /// `None` if the cause says itself what to do.
+    /// `None` if the text of the cause already has the advice.
     message: Option<String>,
     cause: Option<Box<dyn Error + Send + Sync>>,
 }
 
 impl Failure {
-    /// A failure that needs no other explanation.
+    /// Creates a failure without a cause.
     pub(crate) fn new(message: impl Into<String>) -> Self {
         Self { message: Some(message.into()), cause: None }
     }
 
-    /// A failure whose cause is worth showing.
+    /// Creates a failure with a cause.
     pub(crate) fn caused(
         message: impl Into<String>,
         cause: impl Into<Box<dyn Error + Send + Sync>>,
@@ -75,7 +80,7 @@ impl Failure {
         Self { message: Some(message.into()), cause: Some(cause.into()) }
     }
 
-    /// An error that says itself what to do.
+    /// Creates a failure from a cause that has the advice itself.
     pub(crate) fn of(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self { message: None, cause: Some(cause.into()) }
     }

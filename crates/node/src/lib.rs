@@ -1,26 +1,28 @@
 //! A whole Sealpost node in a library: database, keys, dispatcher, use cases, API, pages, operations address, and an
 //! orderly stop.
 //!
-//! [`Node::start`] starts one from typed [`Settings`]. It must run inside an actix system. The library reads no
-//! environment, prints nothing, and listens for no signals.
+//! [`Node::builder`] starts a node from typed [`Settings`]. The default settings need only a data folder.
+//! The library reads no environment variables, prints nothing, and installs no signal handlers.
+//!
+//! Operator commands use the same parts without a running node: [`open_database`], [`keys`], [`circuits`], [`tls`].
 
-mod base_url;
 pub mod circuits;
-mod compose;
-pub mod config;
+mod clock;
+mod composition;
+mod data_folder;
 mod error;
-pub mod kek;
-mod listen;
+pub mod keys;
+mod listening;
 pub mod metrics;
 mod node;
-mod ops;
+mod operations;
 pub mod secret_file;
-mod settings;
-pub mod tls;
+pub mod settings;
 
-pub use base_url::BaseUrl;
-pub use compose::{SystemClock, database_error, open_database};
-pub use error::{Failure, NodeError};
-pub use node::{Node, Reloader, raise_file_limit};
-pub use sealpost_webhooks::RetrySchedule;
-pub use settings::{DatabaseSettings, HttpSettings, KekSettings, Settings, WebhookSettings};
+pub use clock::SystemClock;
+pub use composition::database::open_database;
+pub use error::{Failure, NodeError, database_error};
+pub use listening::tls;
+pub use node::{Node, builder::NodeBuilder, raise_file_limit, reload::Reloader};
+pub use sealpost_storage::{Database, DatabaseInfo, DatabaseUrl, ServerInfo};
+pub use settings::Settings;

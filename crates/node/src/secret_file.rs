@@ -1,4 +1,4 @@
-//! Reads a file that holds a secret, up to a bound, and refuses one that others on the machine can read too.
+//! Reads files that hold secrets. Rejects long files and files that all users of the machine can read.
 
 use std::{fs::File, io::Read as _, os::unix::fs::PermissionsExt as _, path::Path};
 
@@ -6,32 +6,29 @@ use zeroize::Zeroizing;
 
 use crate::error::{Failure, NodeError};
 
-/// The text of the file; `what` says what it is, such as "the key file".
-pub fn read(what: &str, file: &Path) -> Result<Zeroizing<String>, NodeError> {
-    let cannot = |error| {
-        NodeError::File(Failure::caused(format!("{what} {} cannot be read", file.display()), error))
-    };
+/// Reads the text of a secret file. `role` names the file in errors, for example "the key file".
+pub fn read(role: &str, file: &Path) -> Result<Zeroizing<String>, NodeError> {
+    let path = file.display();
+    let cannot =
+        |error| NodeError::File(Failure::caused(format!("{role} {path} cannot be read"), error));
     let handle = File::open(file).map_err(cannot)?;
-    let found = handle.metadata().map_err(cannot)?;
-    // A pipe belongs to whoever made it, whatever its mode.
-    if found.is_file() && found.permissions().mode() & 0o007 != 0 {
+    let metadata = handle.metadata().map_err(cannot)?;
+    // The mode of a pipe does not restrict readers, so only files are checked.
+    if metadata.is_file() && metadata.permissions().mode() & 0o007 != 0 {
         return Err(NodeError::File(Failure::new(format!(
-            "everybody on this machine may read {what} {0}; run: chmod 600 {0}",
-            file.display()
+            "all users of this machine can access {role} {path}: run chmod 600 {path}"
         ))));
     }
-    // Room for all of it, so that no part of a secret stays behind where the text has moved away.
-    let room = usize::try_from(BYTES_MAX + 1).unwrap_or_default();
-    let mut text = Zeroizing::new(String::with_capacity(room));
+    // The full capacity is reserved at once: a reallocation would leave a copy of the secret in memory.
+    let capacity = usize::try_from(BYTES_MAX + 1).unwrap_or_default();
+    let mut text = Zeroizing::new(String::with_capacity(capacity));
     handle.take(BYTES_MAX + 1).read_to_string(&mut text).map_err(cannot)?;
-    if text.len() < room {
-        Ok(text)
-    } else {
-        let path = file.display();
-        Err(NodeError::File(Failure::new(format!(
-            "{what} {path} is longer than {BYTES_MAX} bytes; is it another?"
-        ))))
+    if text.len() < capacity {
+        return Ok(text);
     }
+    Err(NodeError::File(Failure::new(format!(
+        "{role} {path} is longer than {BYTES_MAX} bytes: check the path"
+    ))))
 }
 
 const BYTES_MAX: u64 = 65_536;

@@ -1,111 +1,126 @@
 //! The settings of a node.
+//!
+//! Each crate declares and documents its own settings, with their defaults. [`Settings`] combines them and adds the
+//! settings that only the node uses.
+
+pub mod base_url;
+pub mod checks;
 
 use std::{
-    net::SocketAddr,
-    path::{Path, PathBuf},
+    net::{Ipv4Addr, SocketAddr},
+    path::PathBuf,
     time::Duration,
 };
 
-use ipnet::IpNet;
-use sealpost_storage::DatabaseUrl;
 use zeroize::Zeroizing;
 
-use crate::{config::EmbeddedPaths, tls::TlsFiles};
+pub use sealpost_api::ApiSettings;
+pub use sealpost_service::Settings as ServiceSettings;
+pub use sealpost_storage::{DatabaseUrl, Settings as StorageSettings};
+pub use sealpost_web::WebSettings;
+pub use sealpost_webhooks::{RetrySchedule, Settings as DispatcherSettings};
 
-/// Everything that a node can be told.
-#[derive(Debug, Clone)]
+/// All settings of a node.
+#[derive(Debug, Clone, Default)]
 pub struct Settings {
-    /// Where the data is.
+    /// The database and its data folder.
     pub database: DatabaseSettings,
-    /// How the API is served.
+    /// The HTTP servers.
     pub http: HttpSettings,
-    /// Bounds of the use cases.
-    pub service: sealpost_service::Settings,
-    /// How notices are delivered.
+    /// The API. The node sets `base_url` and `is_secure` from [`HttpSettings`].
+    pub api: ApiSettings,
+    /// The pages.
+    pub web: WebSettings,
+    /// The use cases.
+    pub service: ServiceSettings,
+    /// The delivery of events.
     pub webhooks: WebhookSettings,
-    /// Where the key-encryption keys are.
-    pub kek: KekSettings,
-    /// File of compliance circuits; the built-in ones without it.
+    /// The source of the key-encryption keys.
+    pub keys: KeySettings,
+    /// The file of the compliance circuits. `None` selects the built-in circuits.
     pub circuits: Option<PathBuf>,
-    /// Migrates a `PostgreSQL` database that is behind. The embedded one is migrated anyway.
+    /// Migrates an outdated PostgreSQL database at start. The embedded database is always migrated.
     pub migrate: bool,
-    /// For development, on loopback only: webhooks may go to http and loopback.
+    /// Development mode: webhooks may use plain HTTP and loopback addresses. The node must listen on loopback.
     pub dev: bool,
 }
 
-/// Where the data is.
+/// The database and its data folder.
 #[derive(Debug, Clone)]
 pub struct DatabaseSettings {
-    /// Folder of the embedded database and its key file.
+    /// The folder of the embedded database and its key file.
     pub data_dir: PathBuf,
-    /// The database; without it the embedded one in the data folder.
+    /// The database. `None` selects the embedded database in the data folder.
     pub url: Option<DatabaseUrl>,
-    /// Connections at most.
-    pub pool_max: u32,
+    /// Connections and timeouts.
+    pub storage: StorageSettings,
 }
 
-/// How the API is served.
+/// The HTTP servers.
 #[derive(Debug, Clone)]
 pub struct HttpSettings {
-    /// Address of the API; port 0 takes a free one.
+    /// The address of the API and the pages. Port 0 selects a free port.
     pub listen: SocketAddr,
-    /// Address of `/metrics`, `/livez` and `/readyz`, if they are served.
+    /// The operations address, which serves `/metrics`, `/livez` and `/readyz`. `None` turns it off.
     pub ops_listen: Option<SocketAddr>,
-    /// The address that callers know; the listening one without it.
+    /// The URL that callers use. `None` selects the listening address.
     pub base_url: Option<String>,
-    /// The certificate and its key, if the node itself speaks TLS.
+    /// The certificate and its key, if the node terminates TLS.
     pub tls: Option<TlsFiles>,
-    /// Whether a proxy in front terminates TLS.
+    /// True if a proxy in front of the node terminates TLS.
     pub behind_tls_proxy: bool,
-    /// Networks of proxies whose `X-Forwarded-For` or `Forwarded` is believed.
-    pub trusted_proxies: Vec<IpNet>,
-    /// Activations per minute and client address; 0 turns the limit off.
-    pub activations_per_minute: u32,
-    /// Logins per minute and client address; 0 turns the limit off.
-    pub logins_per_minute: u32,
-    /// Changes of sessions and login secret per minute and account; 0 turns the limit off.
-    pub account_changes_per_minute: u32,
-    /// Pages of the dashboard per minute and account; 0 turns the limit off.
-    pub dashboard_per_minute: u32,
-    /// Threads that serve requests; the number of cores without it.
+    /// The number of threads that serve requests. `None` selects the number of cores.
     pub workers: Option<u16>,
-    /// Connections that one worker holds at most.
+    /// The largest number of connections per worker.
     pub max_connections: usize,
-    /// Bytes of one body at most.
-    pub max_body_bytes: usize,
-    /// Bytes that all bodies over 16 KiB may take together.
-    pub body_memory: usize,
-    /// How long a client may take to send a body.
-    pub body_timeout: Duration,
-    /// How long a connection may go on without a byte of an answer.
+    /// The longest time in which a connection may receive no byte of a response.
     pub connection_timeout: Duration,
 }
 
-/// How notices are delivered.
+/// The certificate chain and the private key of a server, both in PEM.
+#[derive(Debug, Clone)]
+pub struct TlsFiles {
+    /// The server's certificate first, then the intermediate certificates.
+    pub chain: PathBuf,
+    /// The private key.
+    pub key: PathBuf,
+}
+
+/// The delivery of events.
 #[derive(Debug, Clone, Default)]
 pub struct WebhookSettings {
-    /// The dispatcher's settings. The node sets `policy` and adds to `extra_roots`.
-    pub dispatcher: sealpost_webhooks::Settings,
-    /// PEM file of authorities that receivers' certificates may lead to, besides the public ones.
+    /// The dispatcher. The node sets `policy` from [`Settings::dev`], and adds to `extra_roots`.
+    pub dispatcher: DispatcherSettings,
+    /// A PEM file of certificate authorities to trust in addition to the public ones.
     pub extra_roots: Option<PathBuf>,
 }
 
-/// Where the key-encryption keys are. Without either, the embedded database has its key file beside it.
+/// The source of the key-encryption keys. Without a source, the embedded database uses a key file in the data folder.
 #[derive(Debug, Clone, Default)]
-pub struct KekSettings {
-    /// File of keys.
+pub struct KeySettings {
+    /// The key file.
     pub file: Option<PathBuf>,
-    /// The keys themselves.
+    /// The lines of a key file, separated by commas or line ends.
     pub text: Option<Zeroizing<String>>,
 }
 
+/// The files of an embedded database.
+#[derive(Debug, Clone)]
+pub struct EmbeddedPaths {
+    /// The database. `None` with PostgreSQL.
+    pub database: Option<PathBuf>,
+    /// The key file.
+    pub kek: PathBuf,
+}
+
 impl DatabaseSettings {
-    /// The database to use.
+    /// Returns the configured database, or the embedded database of the data folder.
     pub fn database_url(&self) -> DatabaseUrl {
-        self.url.clone().unwrap_or_else(|| DatabaseUrl::Sqlite(embedded_database(&self.data_dir)))
+        let embedded = || DatabaseUrl::Sqlite(self.data_dir.join("sealpost.db"));
+        self.url.clone().unwrap_or_else(embedded)
     }
 
-    /// The files of an embedded database.
+    /// Returns the files of an embedded database.
     pub fn embedded_paths(&self) -> EmbeddedPaths {
         let database = match self.database_url() {
             DatabaseUrl::Postgres(_) => None,
@@ -116,13 +131,33 @@ impl DatabaseSettings {
 }
 
 impl HttpSettings {
-    /// What stands before the address that is listened on.
+    /// Returns the scheme of the listening address.
     pub fn scheme(&self) -> &'static str {
         if self.tls.is_some() { "https" } else { "http" }
     }
 }
 
-/// The embedded database's file in its folder.
-fn embedded_database(data_dir: &Path) -> PathBuf {
-    data_dir.join("sealpost.db")
+impl Default for DatabaseSettings {
+    fn default() -> Self {
+        Self {
+            data_dir: PathBuf::from("./sealpost-data"),
+            url: None,
+            storage: StorageSettings::default(),
+        }
+    }
+}
+
+impl Default for HttpSettings {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),
+            ops_listen: Some(SocketAddr::from((Ipv4Addr::LOCALHOST, 9090))),
+            base_url: None,
+            tls: None,
+            behind_tls_proxy: false,
+            workers: None,
+            max_connections: 10_000,
+            connection_timeout: Duration::from_mins(1),
+        }
+    }
 }

@@ -23,7 +23,9 @@ mod dashboard;
 mod docs;
 mod html;
 mod routes;
+mod settings;
 mod state;
 
 pub use routes::routes;
+pub use settings::WebSettings;
 pub use state::WebState;

@@ -4,7 +4,7 @@ use actix_web::web;
 use sealpost_api::{ApiState, Throttle};
 use sealpost_domain::AccountId;
 
-use crate::{docs::Docs, html::SiteAddress};
+use crate::{docs::Docs, html::SiteAddress, settings::WebSettings};
 
 /// The state shared by all pages: the API's state, the rate limit of the dashboard, and the rendered documentation.
 pub struct WebState {
@@ -16,9 +16,9 @@ pub struct WebState {
 }
 
 impl WebState {
-    /// Creates the state of pages beside this API. An account may view `dashboard_per_minute` pages; a form counts as
-    /// four. 0 disables the limit.
-    pub fn new(api: web::Data<ApiState>, dashboard_per_minute: u32) -> Self {
+    /// Creates the state of pages beside this API.
+    pub fn new(api: web::Data<ApiState>, settings: WebSettings) -> Self {
+        let WebSettings { dashboard_per_minute } = settings;
         let site = SiteAddress::new(&api.base_url);
         let docs = Docs::new(site.clone());
         Self { api, dashboard: Throttle::new(dashboard_per_minute), docs, site }

@@ -2,7 +2,7 @@
 
 use std::{fs, process::Command};
 
-use crate::support::{CommandResult, Database, binary, run};
+use crate::support::{CommandResult, Database, binary, is_empty, run};
 
 /// Returns the output of a command on a terminal.
 fn on_a_terminal(arguments: &[&str], environment: &[(&str, &str)]) -> String {
@@ -95,13 +95,59 @@ fn a_shell_completes_commands_and_flags() {
 #[test]
 fn each_command_has_a_manual_page() {
     let manual = page(&["man"]);
-    for expected in [".TH sealpost 1", ".SH NAME", "SEALPOST_LISTEN", "Examples:"] {
+    for expected in [".TH sealpost 1", ".SH NAME", "serve", "Examples:"] {
         assert!(manual.contains(expected), "{expected}: {manual}");
     }
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(page(&["man", "--dir", folder.path().to_str().unwrap()]), "");
-    for name in ["sealpost.1", "sealpost-doctor.1", "sealpost-admin-key-rotate.1"] {
-        assert!(fs::read_to_string(folder.path().join(name)).unwrap().contains(".TH"), "{name}");
+    for (name, expected) in [
+        ("sealpost.1", ".TH"),
+        ("sealpost-serve.1", "SEALPOST_LISTEN"),
+        ("sealpost-doctor.1", ".TH"),
+        ("sealpost-admin-key-rotate.1", ".TH"),
+    ] {
+        let page = fs::read_to_string(folder.path().join(name)).unwrap();
+        assert!(page.contains(expected), "{name}: {page}");
+    }
+}
+
+#[test]
+fn a_command_without_a_subcommand_prints_its_help_and_creates_nothing() {
+    for (arguments, listed) in [
+        (&[][..], &["serve", "doctor", "admin"][..]),
+        (&["admin"], &["assess", "key", "plan"]),
+        (&["admin", "key"], &["deactivate", "rotate", "show"]),
+        (&["kek"], &["new"]),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = binary(arguments);
+        command.current_dir(&folder);
+        let ended = run(command);
+        assert_eq!((ended.status, ended.stdout.as_str()), (Some(2), ""), "{ended:?}");
+        let usage = format!("Usage: {}", [&["sealpost"], arguments].concat().join(" "));
+        assert!(ended.stderr.contains(&usage), "{usage}: {}", ended.stderr);
+        for name in listed {
+            let is_listed = |line: &str| line.split_whitespace().next() == Some(name);
+            assert!(ended.stderr.lines().any(is_listed), "{name}: {}", ended.stderr);
+        }
+        assert!(is_empty(folder.path()));
+    }
+}
+
+#[test]
+fn a_misspelled_name_gets_a_suggestion_and_the_help_of_its_command() {
+    for (arguments, suggestion, help) in [
+        (&["serv"][..], "serve", "sealpost"),
+        (&["admin", "partnr"], "partner", "sealpost admin"),
+        (&["admin", "key", "shw", "ak_1"], "show", "sealpost admin key"),
+        (&["serve", "--lissten", "127.0.0.1:0"], "--listen", "sealpost serve"),
+        (&["serve", "--suite", "hybridd"], "hybrid", "sealpost serve"),
+    ] {
+        let ended = run(binary(arguments));
+        assert_eq!((ended.status, ended.stdout.as_str()), (Some(2), ""), "{ended:?}");
+        let end = format!(" (did you mean '{suggestion}'?); see {help} --help\n");
+        assert!(ended.stderr.ends_with(&end), "{end}: {}", ended.stderr);
+        assert_eq!(ended.stderr.lines().count(), 1, "{}", ended.stderr);
     }
 }
 

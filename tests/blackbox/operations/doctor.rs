@@ -69,7 +69,7 @@ fn the_database_of_a_stopped_server_passes_all_checks(database: &Database) {
     server.client().register(&identity, "http://127.0.0.1:8090/");
     server.stop();
     let command = doctor(database, &[]);
-    finds(command, "rows", "ok", "2 encrypted rows");
+    finds(command, "rows", "ok", "all 2 sampled rows");
     finds(doctor(database, &[]), "keys", "ok", "versions [1]");
     finds(doctor(database, &[]), "clock", "ok", "it is 2");
     let engine = if database.postgres_url().is_some() { "PostgreSQL" } else { "SQLite" };
@@ -84,7 +84,7 @@ fn a_running_server_is_no_finding(database: &Database) {
     server.client().new_identity();
     let taken = |flag: &str, url: &str| format!("{flag}={}", url.strip_prefix("http://").unwrap());
     let (listen, ops) = (taken("--listen", &server.url), taken("--ops-listen", &server.ops_url));
-    finds(doctor(database, &[&listen, &ops]), "port", "ok", "taken by a sealpost");
+    finds(doctor(database, &[&listen, &ops]), "port", "ok", "used by a running Sealpost server");
     server.client().new_identity();
     server.stop();
 }
@@ -96,7 +96,7 @@ fn a_key_file_of_another_database_is_found(database: &Database) {
     let kek = database.kek_file();
     let right = fs::read(&kek).unwrap();
     fs::write(&kek, run(binary(&["kek", "new"])).stdout).unwrap();
-    finds(doctor(database, &[]), "keys", "fail", "not the one");
+    finds(doctor(database, &[]), "keys", "fail", "does not match this database");
     fs::write(&kek, run(binary(&["kek", "new", "--version", "2"])).stdout).unwrap();
     finds(doctor(database, &[]), "keys", "fail", "version 1 is missing");
     fs::write(&kek, "rubbish").unwrap();
@@ -117,7 +117,7 @@ fn unreadable_rows_are_found(database: &Database) {
     server.stop();
     let other = format!("(SELECT root FROM api_keys WHERE id <> '{}')", identity.key);
     database.by_hand(&format!("UPDATE api_keys SET root = {other} WHERE id = '{}'", identity.key));
-    finds(doctor(database, &[]), "rows", "fail", "1 of 2 encrypted rows cannot be read");
+    finds(doctor(database, &[]), "rows", "fail", "1 of 2 sampled rows cannot be decrypted");
 }
 
 fn a_schema_of_another_version_is_found(database: &Database) {
@@ -138,7 +138,7 @@ fn a_schema_of_another_version_is_found(database: &Database) {
 fn an_empty_data_folder_passes_all_checks_and_stays_empty() {
     let database = Database::embedded();
     for check in ["folder", "database", "keys"] {
-        finds(doctor(&database, &[]), check, "ok", "will be made by the first start");
+        finds(doctor(&database, &[]), check, "ok", "the first start creates");
     }
     assert!(!Path::new(&database.data()).exists());
 }
@@ -203,7 +203,7 @@ fn an_unusable_database_is_found() {
     let ended = run(command(&nowhere));
     assert!(!format!("{}{}", ended.stdout, ended.stderr).contains("hunter2"));
     let elsewhere = command("postgres://ann@db.invalid:1/x");
-    finds(elsewhere, "database", "warn", "unencrypted");
+    finds(elsewhere, "database", "warn", "not encrypted");
 }
 
 #[test]
@@ -227,9 +227,9 @@ fn an_expiring_or_mismatched_certificate_is_found() {
     authority.issue_for(15 * day).write(&chain, &key);
     finds(command(), "tls", "ok", "valid until");
     authority.issue_for(13 * day).write(&chain, &key);
-    finds(command(), "tls", "warn", "ends on");
+    finds(command(), "tls", "warn", "expires on");
     authority.issue_until(2001).write(&chain, &key);
-    finds(command(), "tls", "fail", "ended on 2001-01-01");
+    finds(command(), "tls", "fail", "expired on 2001-01-01");
     fs::write(&key, authority.issue().key_pem).unwrap();
     finds(command(), "tls", "fail", "does not belong");
 }

@@ -47,6 +47,30 @@ fn the_access_log_has_one_line_for_each_request() {
 }
 
 #[test]
+fn a_start_in_development_ends_with_the_addresses_for_a_browser() {
+    let (_database, server) = serve(&["--dev"]);
+    let log = eventually("the addresses are printed", SOON, || {
+        Some(server.log()).filter(|log| log.contains("/dashboard"))
+    });
+    for (name, path) in [("API", "/v1"), ("Docs", "/docs"), ("Dashboard", "/dashboard")] {
+        let address = format!("{}{path}", server.url);
+        let is_address = |line: &str| line.split_whitespace().eq([name, &address]);
+        assert!(log.lines().any(is_address), "{name}: {log}");
+    }
+}
+
+#[test]
+fn the_log_has_no_start_up_lines_of_the_http_library() {
+    let starts = |more: &[&str]| {
+        let (_database, server) = serve(more);
+        Client::new(&server.url).request("GET", "/v1/ping").response();
+        server.log().matches("actix_server").count()
+    };
+    assert_eq!(starts(&[]), 0);
+    assert!(starts(&["--log", "info,actix_server=info"]) > 0);
+}
+
+#[test]
 fn requests_are_not_logged_by_default() {
     let (_database, server) = serve(&[]);
     let alice = server.client().new_identity();

@@ -260,8 +260,9 @@ fn plain_http_is_allowed_only_on_loopback() {
         }
     }
     assert!(!std::path::Path::new(&database.data()).exists(), "no file was created");
-    let server = Server::start(on("0.0.0.0:0", &["--behind-tls-proxy"]));
-    assert_eq!(server.ops_url, "off");
+    let (server, lines) = Server::start_and_read(on("0.0.0.0:0", &["--behind-tls-proxy"]));
+    server.stop();
+    assert_eq!(lines.recv().ok(), None, "no second line is printed");
 }
 
 #[test]

@@ -190,7 +190,7 @@ fn sighup_reloads_the_certificate_and_keeps_open_connections() {
         (scene.shown(&server) == issued.der()).then_some(())
     });
     assert_eq!(ping(&mut open), 200, "an open connection stays usable");
-    assert!(server.log().contains("the certificate was read again"));
+    assert!(server.log().contains("the certificate was reloaded"));
     server.stop();
 }
 
@@ -199,7 +199,7 @@ fn a_broken_certificate_pair_is_reported_and_not_used() {
     let scene = Scene::new();
     let server = scene.serve();
     let before = scene.shown(&server);
-    let complaints = || server.log().matches("the certificate was not read again").count();
+    let complaints = || server.log().matches("the certificate was not reloaded").count();
     for (number, (what, reported)) in broken_pairs(&scene).iter().enumerate() {
         what();
         server.hang_up();
@@ -280,12 +280,12 @@ fn broken_pairs(scene: &Scene) -> [Breakage<'_>; 7] {
             Box::new(|| fs::write(scene.key(), scene.authority.issue().key_pem).unwrap()),
             "does not belong",
         ),
-        (Box::new(|| fs::write(scene.key(), "rubbish").unwrap()), "holds no private key"),
-        (Box::new(|| fs::write(scene.chain(), "rubbish").unwrap()), "holds no certificate"),
+        (Box::new(|| fs::write(scene.key(), "rubbish").unwrap()), "contains no private key"),
+        (Box::new(|| fs::write(scene.chain(), "rubbish").unwrap()), "contains no certificate"),
         (Box::new(|| fs::remove_file(scene.chain()).unwrap()), "cannot be read"),
         (
             Box::new(|| scene.authority.issue_until(2001).write(&scene.chain(), &scene.key())),
-            "ended on 2001-01-01",
+            "expired on 2001-01-01",
         ),
         (
             Box::new(|| {

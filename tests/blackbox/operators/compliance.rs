@@ -178,7 +178,7 @@ fn a_broken_circuits_file_is_rejected_at_startup(database: &Database) {
             "version = 1\n[jurisdictions.FR]\nchecks = [{name = 'seat', any_of = []}]",
             "any_of of seat is empty",
         ),
-        (&"#".repeat(262_145), "over 262144 bytes"),
+        (&"#".repeat(262_145), "longer than 262144 bytes"),
     ] {
         fs::write(&file, text).unwrap();
         let reported = start();

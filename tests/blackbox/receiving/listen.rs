@@ -167,7 +167,7 @@ fn text_output_has_details_and_colours_only_on_a_terminal() {
     command.env("SEALPOST_WEBHOOK_SECRET", SECRET).stdout(Stdio::piped());
     let mut listener = command.spawn().unwrap();
     let mut stdout = listener.stdout.take().unwrap();
-    let greeting = read_until(&mut stdout, "answers\n");
+    let greeting = read_until(&mut stdout, "response\n");
     assert!(greeting.starts_with("sealpost listening on http://127.0.0.1:"), "{greeting}");
     assert!(greeting.contains("--dev"), "{greeting}");
     let url = greeting.split([' ', ';']).find(|word| word.starts_with("http://")).unwrap();
@@ -193,11 +193,15 @@ fn invalid_settings_are_rejected() {
     let circle = format!("http://localhost:{}/x", taken.port());
     let listen = format!("--listen={taken}");
     for (arguments, secret, words) in [
-        (vec!["--listen=127.0.0.1:0"], "", "nothing to verify with"),
+        (vec!["--listen=127.0.0.1:0"], "", "no key is given"),
         (vec!["--listen=127.0.0.1:0"], "whsec_short", "is not a webhook secret"),
         (vec!["--listen=0.0.0.0:0"], SECRET, "loopback"),
         (vec!["--listen=127.0.0.1:0", "--forward-to=https://a.example/"], SECRET, "http URL"),
-        (vec![&listen, "--forward-to", &circle], SECRET, "the address that this listens on"),
+        (
+            vec![&listen, "--forward-to", &circle],
+            SECRET,
+            "the address that this command listens on",
+        ),
     ] {
         let mut command = binary(&["listen"]);
         command.args(&arguments).env("SEALPOST_WEBHOOK_SECRET", secret);

@@ -128,7 +128,7 @@ fn input_that_cannot_be_checked_is_a_usage_error_without_secrets() {
     let [unprefixed, empty, list, endless] =
         [SECRET.strip_prefix("whsec_").unwrap(), "", "[]", &endless].map(private_file);
     for (arguments, words) in [
-        (vec![], "nothing to verify with"),
+        (vec![], "no key is given"),
         (vec!["--secret-file", path(open.path())], "chmod 600"),
         (vec!["--secret-file", path(unprefixed.path())], "whsec_ and"),
         (vec!["--secret-file", path(empty.path())], "is empty"),

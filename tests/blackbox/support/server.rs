@@ -26,15 +26,26 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts the server and waits until it listens.
+    /// Starts the server and waits until it listens. With `--ops-listen=off`, `ops_url` is empty.
     #[track_caller]
-    pub(crate) fn start(mut command: Command) -> Self {
+    pub(crate) fn start(command: Command) -> Self {
+        let has_operations = !command.get_args().any(|argument| argument == "--ops-listen=off");
+        let (mut server, lines) = Self::start_and_read(command);
+        if has_operations {
+            server.ops_url = announced(&server.process, &lines, "sealpost ops on ");
+        }
+        server
+    }
+
+    /// Starts the server and waits until the API listens. Returns the further lines of standard output.
+    #[track_caller]
+    pub(crate) fn start_and_read(mut command: Command) -> (Self, Receiver<String>) {
         command.stdout(Stdio::piped());
         let mut process = Process::start(command);
         let lines = lines_of(&mut process);
         let url = announced(&process, &lines, "sealpost listening on ");
-        let ops_url = announced(&process, &lines, "sealpost ops on ");
-        Self { client: Client::new(&url), url, ops_url, process, _folder: None }
+        let (client, ops_url) = (Client::new(&url), String::new());
+        (Self { client, url, ops_url, process, _folder: None }, lines)
     }
 
     /// Starts the server and keeps `folder` until the server ends.

@@ -4,7 +4,10 @@ use sealpost_service::{AuditShown, AuditVerdict};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Desk, Output, output::plain};
+use super::{
+    desk::Desk,
+    output::{Output, plain},
+};
 use crate::{cli::AuditCommand as C, fault::Fault};
 
 pub(super) fn run(desk: &Desk, output: Output, command: &C) -> Result<(), Fault> {
@@ -29,19 +32,17 @@ fn verify(desk: &Desk, output: Output) -> Result<(), Fault> {
     let verdict = desk.operator.verify_audit()?;
     match &verdict {
         AuditVerdict::Whole { entries, hash } => output.show_as(&verdict, |_| {
-            format!(
-                "the audit trail is whole: {entries} entries, the newest with the hash {hash}\n"
-            )
+            format!("the audit trail is complete: {entries} entries, the newest with hash {hash}\n")
         }),
         AuditVerdict::Broken { number, why } => {
-            // The verdict is the answer that was asked for, so a script finds it where answers are.
+            // Scripts read the verdict from standard output, as for a complete trail.
             output.show_as(&verdict, |_| String::new())?;
             Err(Fault::new(format!("the audit trail is broken at entry {number}: {why}")))
         }
     }
 }
 
-/// One entry a line.
+/// Returns one line per entry.
 fn list(listed: &Value) -> String {
     let entries = listed.get("entries").and_then(Value::as_array).into_iter().flatten();
     entries.map(line).collect()

@@ -3,7 +3,7 @@
 use sealpost_domain::AssessmentMetrics;
 use sealpost_service::{AssessmentSource, Attest};
 
-use super::{Desk, Output};
+use super::{desk::Desk, output::Output};
 use crate::{
     cli::{AssessArgs, AttestArgs, BadgeCommand as C},
     fault::Fault,
@@ -16,15 +16,15 @@ pub(super) fn assess(desk: &Desk, output: Output, args: &AssessArgs) -> Result<(
         confidence: args.confidence,
         drift: args.drift,
     };
-    let source = AssessmentSource { by: args.assessor.clone(), reason: args.reason.clone() };
-    output.show(&desk.operator.assess(&args.api_key_id, metrics, &source)?)
+    let finding = AssessmentSource { by: args.assessor.clone(), reason: args.reason.clone() };
+    output.show(&desk.operator.assess(&args.api_key_id, metrics, &finding)?)
 }
 
 pub(super) fn attest(desk: &Desk, output: Output, args: &AttestArgs) -> Result<(), Fault> {
     let attest =
         Attest { check: args.check.clone(), valid_until: args.valid_until, failed: args.failed };
-    let source = AssessmentSource { by: args.attester.clone(), reason: args.reason.clone() };
-    output.show(&desk.operator.attest(&args.api_key_id, &attest, &source)?)
+    let finding = AssessmentSource { by: args.attester.clone(), reason: args.reason.clone() };
+    output.show(&desk.operator.attest(&args.api_key_id, &attest, &finding)?)
 }
 
 pub(super) fn run(desk: &Desk, output: Output, command: &C) -> Result<(), Fault> {

@@ -1,6 +1,6 @@
 //! `sealpost admin governance`.
 
-use super::{Desk, Output};
+use super::{desk::Desk, output::Output};
 use crate::{cli::GovernanceCommand as C, fault::Fault};
 
 pub(super) fn run(desk: &Desk, output: Output, command: &C) -> Result<(), Fault> {

@@ -2,14 +2,16 @@
 
 use std::path::Path;
 
-use sealpost_node::{config, kek};
-use sealpost_service::{IssuerKeyShown, unlock};
-use sealpost_wallet::Keyring;
+use sealpost_node::keys::{self, source::KeySource};
+use sealpost_service::IssuerKeyShown;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Desk, Output, output::plain};
-use crate::{cli::IssuerCommand as C, fault::Fault, settings::kek_settings};
+use super::{
+    desk::Desk,
+    output::{Output, plain},
+};
+use crate::{cli::IssuerCommand as C, fault::Fault, settings::key_settings};
 
 pub(super) fn run(desk: &Desk, output: Output, command: &C) -> Result<(), Fault> {
     match command {
@@ -17,10 +19,7 @@ pub(super) fn run(desk: &Desk, output: Output, command: &C) -> Result<(), Fault>
             let keys = desk.operator.issuer_keys()?;
             output.show_as(&Listed { keys }, list)
         }
-        C::Rotate { kek_file } => {
-            let keyring = keyring(desk, kek_file.as_deref())?;
-            output.show(&desk.operator.rotate_issuer(&keyring)?)
-        }
+        C::Rotate { kek_file } => output.show(&rotate(desk, kek_file.as_deref())?),
     }
 }
 
@@ -29,7 +28,7 @@ struct Listed {
     keys: Vec<IssuerKeyShown>,
 }
 
-/// One key a line.
+/// Returns one line per key.
 fn list(listed: &Value) -> String {
     let keys = listed.get("keys").and_then(Value::as_array).into_iter().flatten();
     let line = |key: &Value| {
@@ -39,14 +38,12 @@ fn list(listed: &Value) -> String {
     keys.map(line).collect()
 }
 
-/// The servers' own key-encryption keys: what is encrypted under others no server could use.
-fn keyring(desk: &Desk, given: Option<&Path>) -> Result<Keyring, Fault> {
+/// Adds an issuer key, encrypted under the key-encryption keys of the servers.
+fn rotate(desk: &Desk, kek_file: Option<&Path>) -> Result<IssuerKeyShown, Fault> {
     let paths = desk.settings.embedded_paths();
-    let settings = kek_settings(given);
-    let source = config::existing_kek_source(&settings, &paths)?;
-    let keyring = kek::read(&source)?;
-    unlock(&keyring, &*desk.database).map_err(|error| Fault::of(&error))?;
-    Ok(keyring)
+    let settings = key_settings(kek_file);
+    let keyring = keys::open(&KeySource::existing(&settings, &paths)?, &desk.database)?;
+    Ok(desk.operator.rotate_issuer(&keyring)?)
 }
 
 const COLUMNS: [&str; 6] = ["issuer_key_id", "kid", "created_at", "signs_from", "status", "whpk"];

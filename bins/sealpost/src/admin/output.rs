@@ -1,4 +1,4 @@
-//! What a command prints: lines for people, or exactly one JSON object.
+//! The output of a command: lines of text, or exactly one JSON object.
 
 use std::io::Write as _;
 
@@ -8,34 +8,33 @@ use serde_json::Value;
 
 use crate::fault::Fault;
 
-/// How to print.
+/// The format of the output.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Output {
     pub(super) json: bool,
 }
 
 impl Output {
-    /// The fields of what was done, one a line.
-    pub(super) fn show(self, done: &impl Serialize) -> Result<(), Fault> {
-        self.show_as(done, lines)
+    /// Prints the fields of a result, one per line.
+    pub(super) fn show(self, result: &impl Serialize) -> Result<(), Fault> {
+        self.show_as(result, lines)
     }
 
-    /// The same with words of one's own for people.
+    /// Prints a result with its own text format.
     pub(super) fn show_as(
         self,
-        done: &impl Serialize,
-        words: impl FnOnce(&Value) -> String,
+        result: &impl Serialize,
+        text: impl FnOnce(&Value) -> String,
     ) -> Result<(), Fault> {
-        let text = if self.json {
-            serde_json::to_string(done).map(|object| format!("{object}\n"))
+        let printed = if self.json {
+            serde_json::to_string(result).map(|object| format!("{object}\n"))
         } else {
-            serde_json::to_value(done).map(|value| words(&value))
+            serde_json::to_value(result).map(|value| text(&value))
         };
-        let text = text.map_err(|error| Fault::caused("this cannot be written down", error))?;
+        let printed =
+            printed.map_err(|error| Fault::caused("the result cannot be serialised", error))?;
         let mut out = std::io::stdout();
-        out.write_all(text.as_bytes())
-            .and_then(|()| out.flush())
-            .map_err(|error| Fault::caused("standard output is closed", error))
+        out.write_all(printed.as_bytes()).and_then(|()| out.flush()).map_err(Fault::closed_output)
     }
 }
 
@@ -45,7 +44,7 @@ fn lines(value: &Value) -> String {
     fields.map(line).collect::<Vec<_>>().concat()
 }
 
-/// One line, whatever is in it: labels and reasons are other people's text.
+/// Returns a value as one line. Labels and reasons are user input, so control characters are escaped.
 pub(super) fn plain(value: &Value) -> String {
     match value {
         Value::Null => "-".to_owned(),
@@ -61,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn other_peoples_text_stays_on_its_line() {
+    fn user_input_stays_on_its_line() {
         let shown = lines(&json!({"label": "a\nstatus active\u{1b}[2J\u{202e}", "handle": null}));
         assert_eq!(shown.lines().count(), 2);
         assert!(

@@ -3,7 +3,7 @@
 use sealpost_domain::Plan;
 use sealpost_service::Agreement;
 
-use super::{Desk, Output};
+use super::{desk::Desk, output::Output};
 use crate::{
     cli::{PlanArgs, PlanCommand, PlanName},
     fault::Fault,
@@ -19,16 +19,16 @@ pub(super) fn run(desk: &Desk, output: Output, command: &PlanCommand) -> Result<
     output.show(&key)
 }
 
-/// What the operator wants.
+/// The requested terms.
 #[derive(Debug, PartialEq, Eq)]
 enum Chosen {
-    /// Enterprise, whose numbers are agreed.
+    /// The enterprise plan with agreed limits.
     Agreed(Agreement),
-    /// A plan with numbers of its own.
+    /// A plan with fixed limits.
     Fixed(Plan),
 }
 
-/// The numbers belong to enterprise alone.
+/// Rejects limits for a plan with fixed limits.
 fn chosen(args: &PlanArgs) -> Result<Chosen, Fault> {
     let fixed = match args.plan {
         PlanName::Builder => Plan::Builder,
@@ -38,7 +38,7 @@ fn chosen(args: &PlanArgs) -> Result<Chosen, Fault> {
     };
     if agreement(args) != Agreement::default() {
         return Err(Fault::usage(format!(
-            "the plan {} has numbers of its own; leave out --per-... and --allow-overage",
+            "the plan {} has fixed limits: omit --per-... and --allow-overage",
             fixed.name()
         )));
     }
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn enterprise_takes_the_numbers_that_are_given() {
+    fn the_enterprise_plan_takes_the_given_limits() {
         let none = args(PlanName::Enterprise);
         assert_eq!(chosen(&none).unwrap(), Chosen::Agreed(Agreement::default()));
         let given = PlanArgs { per_day: Some(2), per_second: Some(4), allow_overage: true, ..none };

@@ -1,15 +1,16 @@
-//! The operators' commands.
+//! The operator commands.
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum, builder::NonEmptyStringValueParser};
 use sealpost_domain::{AccountId, ApiKeyId, GovernanceSubject, PartnerId};
 
-use super::{AssessArgs, AttestArgs, BadgeCommand, DatabaseArgs};
+use super::badge::{AssessArgs, AttestArgs, BadgeCommand};
+use crate::settings::DatabaseArgs;
 
-/// What an operator wants, and on which database.
+/// The command and its database.
 #[derive(Args)]
-#[command(mut_args = |argument| argument.global(true).help_heading("Everywhere"))]
+#[command(mut_args = |argument| argument.global(true).help_heading("Global options"))]
 pub(crate) struct AdminArgs {
     #[command(flatten)]
     pub(crate) database: DatabaseArgs,
@@ -20,70 +21,70 @@ pub(crate) struct AdminArgs {
     pub(crate) noun: Noun,
 }
 
-/// What it is about.
+/// The objects of operator commands.
 #[derive(Subcommand)]
 pub(crate) enum Noun {
-    /// Writes down what was measured of an API key; its next badge is judged by it
+    /// Record an assessment of an API key, for its next badge
     Assess(AssessArgs),
-    /// Writes down that an API key passed or failed a check
+    /// Record that an API key passed or failed a check
     Attest(AttestArgs),
-    /// The trail of every privileged act
+    /// Show and verify the audit trail of operator commands
     #[command(subcommand)]
     Audit(AuditCommand),
-    /// Badges that were issued
+    /// Revoke badges
     #[command(subcommand)]
     Badge(BadgeCommand),
-    /// Council actions on a key or an account
+    /// Manage council actions on a key or an account
     #[command(subcommand)]
     Governance(GovernanceCommand),
-    /// The service's own keys, by which it signs notices and credentials
+    /// Manage the service's own keys, which sign events and credentials
     #[command(subcommand)]
     Issuer(IssuerCommand),
-    /// Key-encryption keys
+    /// Rotate the key-encryption key
     #[command(subcommand)]
     Kek(KekCommand),
-    /// States of an API key
+    /// Show API keys and change their state
     #[command(subcommand)]
     Key(KeyCommand),
-    /// Partners, to which accounts may belong
+    /// Manage partners and their accounts
     #[command(subcommand)]
     Partner(PartnerCommand),
-    /// Plans of API keys
+    /// Change the plans of API keys
     #[command(subcommand)]
     Plan(PlanCommand),
 }
 
 #[derive(Subcommand)]
 pub(crate) enum AuditCommand {
-    /// Shows the newest entries, or those after a number; in the order in which they were written
+    /// Show the newest entries, or the entries after a number, in the order of their numbers
     List {
-        /// The first entries with a higher number, in place of the newest: from 0 on, page by page
+        /// Show the first entries with a higher number instead of the newest; 0 starts at the first entry
         #[arg(long, value_name = "N")]
         after: Option<u64>,
-        /// How many at the most
+        /// Largest number of entries
         #[arg(long, default_value_t = 100, value_name = "N",
               value_parser = clap::value_parser!(u32).range(1..=10_000))]
         limit: u32,
     },
-    /// Checks that nobody changed, dropped or inserted an entry; fails where somebody did
+    /// Verify the hash chain; fails if an entry was changed, removed or inserted
     ///
-    /// That the newest entries are missing shows only against a copy of the newest hash, kept elsewhere.
+    /// Missing newest entries can be detected only by comparison with a copy of the newest hash.
     Verify,
 }
 
 #[derive(Subcommand)]
 pub(crate) enum GovernanceCommand {
-    /// Blocks the key, or each key of the account
+    /// Block the key, or all keys of the account
     Enforce(Verdict),
-    /// Ends a council action
+    /// End a council action
     Lift(Verdict),
-    /// Announces a council action, which does not block yet
+    /// Announce a council action without blocking
     Propose(Verdict),
 }
 
 #[derive(Args)]
 pub(crate) struct Verdict {
-    /// An API key (ak_...) or an account (acct_...)
+    /// API key (ak_...) or account (acct_...)
     #[arg(value_name = "AK|ACCT", value_parser = subject)]
     pub(crate) subject: GovernanceSubject,
     #[command(flatten)]
@@ -92,7 +93,7 @@ pub(crate) struct Verdict {
 
 #[derive(Args)]
 pub(crate) struct Reason {
-    /// Why; callers see it in their status
+    /// Reason, which callers see in their status
     #[arg(id = "reason", long = "reason", value_name = "TEXT",
           value_parser = NonEmptyStringValueParser::new())]
     pub(crate) text: String,
@@ -100,11 +101,11 @@ pub(crate) struct Reason {
 
 #[derive(Subcommand)]
 pub(crate) enum IssuerCommand {
-    /// Shows every key, in the order in which they sign
+    /// Show all keys, in the order in which they sign
     List,
-    /// Adds a key, which servers publish at once and sign with 10 s later; older ones stay published
+    /// Add a key; servers publish it at once and sign with it after 10 s; older keys stay published
     Rotate {
-        /// File of key-encryption keys; `DATA_DIR/kek` when embedded
+        /// File of key-encryption keys; `DATA_DIR/kek` for an embedded database
         #[arg(long, env = "SEALPOST_KEK_FILE", value_name = "FILE")]
         kek_file: Option<PathBuf>,
     },
@@ -112,13 +113,13 @@ pub(crate) enum IssuerCommand {
 
 #[derive(Subcommand)]
 pub(crate) enum KekCommand {
-    /// Adds a new, highest version to the key file and re-encrypts everything under it, while servers run
+    /// Add a new version to the key file and re-encrypt all rows under it, while servers run
     ///
-    /// Servers read the key file again when it changes. Where they do not share it, add the line of `sealpost kek
-    /// new --version N` to each of their files first: this command then goes on with that version. One that was
-    /// interrupted can be run again.
+    /// Servers reload the key file when it changes. If servers have separate files, first add the line of `sealpost kek
+    /// new --version N` to each file: this command then continues with that version. An interrupted rotation can be
+    /// repeated.
     Rotate {
-        /// File of key-encryption keys; `DATA_DIR/kek` when embedded
+        /// File of key-encryption keys; `DATA_DIR/kek` for an embedded database
         #[arg(long, env = "SEALPOST_KEK_FILE", value_name = "FILE")]
         kek_file: Option<PathBuf>,
     },
@@ -126,45 +127,45 @@ pub(crate) enum KekCommand {
 
 #[derive(Subcommand)]
 pub(crate) enum KeyCommand {
-    /// Disables a key until it is reactivated
+    /// Disable a key until it is reactivated
     Deactivate(Named),
-    /// Enables a key that was deactivated
+    /// Enable a deactivated key
     Reactivate(Named),
-    /// Ends a key for good, with its webhooks and their pending deliveries
+    /// Revoke a key permanently, with its webhooks and their pending deliveries
     Revoke(Named),
-    /// Gives a key a new sealing key; its DID stays, and old envelopes stay readable
+    /// Replace the sealing key of an API key; the DID stays, and old envelopes can be opened
     Rotate(Named),
-    /// Shows a key
+    /// Show a key
     Show(Named),
 }
 
 #[derive(Args)]
 pub(crate) struct Named {
-    /// The API key
+    /// API key
     #[arg(value_name = "AK")]
     pub(crate) api_key_id: ApiKeyId,
 }
 
 #[derive(Subcommand)]
 pub(crate) enum PartnerCommand {
-    /// Makes an account belong to a partner
+    /// Assign an account to a partner
     Assign {
-        /// The account (acct_...)
+        /// Account (acct_...)
         #[arg(value_name = "ACCT")]
         account_id: AccountId,
-        /// The partner's name: letters, digits, `.`, `-` and `_`; its case matters
+        /// Name of the partner: letters, digits, `.`, `-` and `_`, case-sensitive
         #[arg(value_name = "PARTNER", value_parser = PartnerId::parse)]
         partner: PartnerId,
     },
-    /// Ends the suspension of a partner
+    /// End the suspension of a partner
     Restore(Partner),
-    /// Blocks each key of the partner's accounts
+    /// Block all keys of the partner's accounts
     Suspend(Partner),
 }
 
 #[derive(Args)]
 pub(crate) struct Partner {
-    /// The partner's name: letters, digits, `.`, `-` and `_`; its case matters
+    /// Name of the partner: letters, digits, `.`, `-` and `_`, case-sensitive
     #[arg(value_name = "PARTNER", value_parser = PartnerId::parse)]
     pub(crate) partner: PartnerId,
     #[command(flatten)]
@@ -173,37 +174,36 @@ pub(crate) struct Partner {
 
 #[derive(Subcommand)]
 pub(crate) enum PlanCommand {
-    /// Puts a key on a plan; what it has used stays
+    /// Change the plan of a key; its usage stays
     Set(PlanArgs),
 }
 
 #[derive(Args)]
 pub(crate) struct PlanArgs {
-    /// The API key
+    /// API key
     #[arg(value_name = "AK")]
     pub(crate) api_key_id: ApiKeyId,
-    /// The plan
+    /// Plan
     #[arg(value_enum, value_name = "PLAN")]
     pub(crate) plan: PlanName,
-    /// Requests a minute; for enterprise alone, like the other numbers. One that is not given stays what the key has
-    /// now, under whatever plan
+    /// Requests per minute, only for enterprise like the other limits; if omitted, keeps the current value
     #[arg(long, value_name = "N")]
     pub(crate) per_minute: Option<u32>,
-    /// Requests a day
+    /// Requests per day
     #[arg(long, value_name = "N")]
     pub(crate) per_day: Option<u32>,
-    /// Messages a month
+    /// Messages per month
     #[arg(long, value_name = "N")]
     pub(crate) per_month: Option<u32>,
-    /// Messages a second
+    /// Messages per second
     #[arg(long, value_name = "N")]
     pub(crate) per_second: Option<u32>,
-    /// Admit and record messages past the monthly allowance; off unless given, also where it was on
+    /// Admit and record messages over the monthly allowance; if omitted, turns overage off
     #[arg(long)]
     pub(crate) allow_overage: bool,
 }
 
-/// The plans by name.
+/// The names of the plans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PlanName {
     Builder,

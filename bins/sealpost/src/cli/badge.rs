@@ -1,63 +1,63 @@
-//! Operators' commands about badges and what they rest on.
+//! The operator commands for badges, assessments and attestations.
 
 use clap::{Args, Subcommand, builder::NonEmptyStringValueParser};
 use sealpost_domain::{ApiKeyId, BadgeId, CheckName, Score, Timestamp};
 
 #[derive(Args)]
 pub(crate) struct AssessArgs {
-    /// The API key
+    /// API key
     #[arg(value_name = "AK")]
     pub(crate) api_key_id: ApiKeyId,
-    /// A decimal from 0 to 1, like the other metrics
+    /// Score from 0 to 1, like the other metrics
     #[arg(long, value_name = "X")]
     pub(crate) clarity: Score,
-    /// Agreement with itself
+    /// Consistency, from 0 to 1
     #[arg(long, value_name = "X")]
     pub(crate) coherence: Score,
-    /// How sure the assessor is
+    /// Confidence of the assessor, from 0 to 1
     #[arg(long, value_name = "X")]
     pub(crate) confidence: Score,
-    /// Distance from what was declared
+    /// Distance from the declared behaviour, from 0 to 1
     #[arg(long, value_name = "X")]
     pub(crate) drift: Score,
-    /// Who assessed it, where that is not you
+    /// Name of the assessor; if omitted, your user name
     #[arg(long, value_name = "NAME", value_parser = name)]
     pub(crate) assessor: Option<String>,
-    /// Why, or how
+    /// Reason or method
     #[arg(long, value_name = "TEXT", default_value = "", value_parser = reason)]
     pub(crate) reason: String,
 }
 
 #[derive(Args)]
 pub(crate) struct AttestArgs {
-    /// The API key
+    /// API key
     #[arg(value_name = "AK")]
     pub(crate) api_key_id: ApiKeyId,
-    /// What was checked, as the circuits file names it
+    /// Name of the check in the circuits file
     #[arg(long, value_name = "NAME", value_parser = CheckName::parse)]
     pub(crate) check: CheckName,
-    /// Until when it counts: 2027-01-31T12:00:00Z, or a day in UTC; for ever when not given
+    /// End of the validity, such as 2027-01-31T12:00:00Z or a day in UTC; if omitted, permanent
     #[arg(long, value_name = "T")]
     pub(crate) valid_until: Option<Timestamp>,
-    /// The check failed
+    /// Record a failed check
     #[arg(long)]
     pub(crate) failed: bool,
-    /// Who attests it, where that is not you
+    /// Name of the attester; if omitted, your user name
     #[arg(long, value_name = "NAME", value_parser = name)]
     pub(crate) attester: Option<String>,
-    /// Why, or how
+    /// Reason or method
     #[arg(long, value_name = "TEXT", default_value = "", value_parser = reason)]
     pub(crate) reason: String,
 }
 
 #[derive(Subcommand)]
 pub(crate) enum BadgeCommand {
-    /// Takes a badge back, for good; verifiers find it in its status list
+    /// Revoke a badge permanently; verifiers see the revocation in its status list
     Revoke {
-        /// The badge (bdg_...)
+        /// Badge (bdg_...)
         #[arg(value_name = "BDG")]
         badge_id: BadgeId,
-        /// Why; kept in the audit trail, and not published
+        /// Reason for the audit trail; not published
         #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
         reason: String,
     },

@@ -1,9 +1,9 @@
-//! An example for each command, shown at the end of its help. They stand together so that they read alike; a test
-//! parses each of them and misses none.
+//! An example for each command, shown at the end of its help. A test parses all examples and checks that every command has
+//! an example.
 
 use clap::Command;
 
-/// The command line with its examples.
+/// Adds the examples to the help of each command.
 pub(crate) fn with_examples(command: Command) -> Command {
     EXAMPLES.iter().fold(command, |command, (path, text)| {
         let words: Vec<&str> = path.split_whitespace().collect();
@@ -25,7 +25,7 @@ fn indented(text: &str) -> String {
     text.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
 }
 
-/// By the words after `sealpost`.
+/// The examples by the words after `sealpost`.
 const EXAMPLES: [(&str, &str); 33] = [
     ("", "sealpost serve --dev\nsealpost demo\nsealpost admin key show --help"),
     (
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
     use crate::cli::{self, Cli};
 
-    /// The paths of commands that do something themselves.
+    /// Returns the paths of commands without subcommands.
     fn leaves(command: &Command, path: &str) -> Vec<String> {
         let inner: Vec<_> =
             command.get_subcommands().filter(|inner| inner.get_name() != "help").collect();
@@ -129,7 +129,7 @@ mod tests {
         inner.iter().flat_map(below).collect()
     }
 
-    /// A line of a shell, as far as quotes go.
+    /// Splits a shell line at spaces outside single quotes.
     fn words(line: &str) -> Vec<String> {
         let parts = line.split('\'').enumerate().flat_map(|(number, part)| {
             if number % 2 == 1 {
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn every_command_has_an_example_and_every_example_is_one() {
+    fn every_command_has_an_example_and_every_example_is_parsed() {
         for leaf in leaves(&Cli::command(), "") {
             let of_it = EXAMPLES.iter().find(|(path, _)| *path == leaf);
             let (path, text) = of_it.unwrap_or_else(|| panic!("{leaf} has no example"));
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn the_files_for_operators_call_what_there_is() {
+    fn the_files_for_operators_use_existing_commands_and_settings() {
         let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/operating");
         let unit = fs::read_to_string(top.join("sealpost.service")).unwrap();
         let image = fs::read_to_string(top.join("Dockerfile")).unwrap();

@@ -1,28 +1,30 @@
-//! The commands for those who receive notices.
+//! The commands for receivers of events.
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use clap::Args;
 use sealpost_receiver::{Uri, VerifyingKey};
 
-/// What notices are verified with. Secrets are never arguments, since everybody on a machine may list those.
+use crate::settings::Span;
+
+/// The keys for verification. Secrets are never arguments: all users of a machine can list arguments.
 #[derive(Args)]
 pub(crate) struct KeyArgs {
-    /// File with the whsec_ secret of the webhook, one a line while it rotates; repeatable.
-    /// `SEALPOST_WEBHOOK_SECRET` may hold the same, comma-separated
+    /// File with the whsec_ secret of the webhook, one per line during a rotation; repeatable.
+    /// `SEALPOST_WEBHOOK_SECRET` can have the secrets instead, separated by commas
     #[arg(long = "secret-file", value_name = "FILE", help_heading = KEYS)]
     pub(crate) secret_files: Vec<PathBuf>,
     /// Public key of the service, for v1a signatures; repeatable
     #[arg(long = "public-key", value_name = "WHPK", value_delimiter = ',', help_heading = KEYS)]
     pub(crate) public_keys: Vec<VerifyingKey>,
-    /// File with what the service answers at /.well-known/did.json: its public keys
+    /// File with the service's /.well-known/did.json, which contains its public keys; repeatable
     #[arg(long = "did-json", value_name = "FILE", help_heading = KEYS)]
     pub(crate) did_documents: Vec<PathBuf>,
 }
 
 #[derive(Args)]
 pub(crate) struct VerifyArgs {
-    /// File with the headers, as `curl -D` or the head of a raw HTTP request has them
+    /// File with the headers, in the format of `curl -D` or of a raw HTTP request
     #[arg(long, value_name = "FILE")]
     pub(crate) headers: PathBuf,
     /// File with the body, byte for byte
@@ -30,7 +32,7 @@ pub(crate) struct VerifyArgs {
     pub(crate) body: PathBuf,
     #[command(flatten)]
     pub(crate) keys: KeyArgs,
-    /// When it was received, in Unix seconds; now when not given
+    /// Time of receipt in Unix seconds; if omitted, now
     #[arg(long, value_name = "UNIX_SECONDS")]
     pub(crate) at: Option<i64>,
     /// Print one JSON object
@@ -40,20 +42,19 @@ pub(crate) struct VerifyArgs {
 
 #[derive(Args)]
 pub(crate) struct ListenArgs {
-    /// The application that gets every notice which is to be believed; its status answers the service. Without it
-    /// notices are printed and answered with 204
+    /// URL of the application that gets every valid event; its status becomes the response. If omitted, valid events
+    /// are only printed, with the response 204
     #[arg(long, value_name = "URL", value_parser = local_url)]
     pub(crate) forward_to: Option<Uri>,
-    /// How long the application may take; a service itself waits 15 s unless it is set otherwise
-    #[arg(long, default_value = "14s", value_name = "SPAN",
-          value_parser = humantime::parse_duration)]
-    pub(crate) forward_timeout: Duration,
-    /// Loopback address to receive on; port 0 takes a free one
+    /// Time in which the application must respond; a service waits 15 s by default
+    #[arg(long, default_value_t = Span(Duration::from_secs(14)), value_name = "SPAN")]
+    pub(crate) forward_timeout: Span,
+    /// Loopback address to listen on; port 0 selects a free port
     #[arg(long, default_value = "127.0.0.1:4040", value_name = "ADDR", value_parser = loopback)]
     pub(crate) listen: SocketAddr,
     #[command(flatten)]
     pub(crate) keys: KeyArgs,
-    /// Print one JSON object a line
+    /// Print one JSON object per line
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -73,4 +74,4 @@ fn loopback(text: &str) -> Result<SocketAddr, String> {
         .ok_or_else(|| "give a loopback ADDRESS:PORT, such as 127.0.0.1:4040".to_owned())
 }
 
-const KEYS: &str = "Keys, of which there must be one";
+const KEYS: &str = "Keys (at least one)";

@@ -1,107 +1,98 @@
-//! A caller of the API, who says what they type.
+//! A caller of the API that prints each call as a curl command.
 
-use std::{fmt::Write as _, time::Duration};
+use std::{fmt::Write as _, net::SocketAddr};
 
-use awc::Client;
 use serde_json::Value;
 
-use super::say;
-use crate::fault::Fault;
+use super::narration::say;
+use crate::{fault::Fault, http};
 
-/// Calls the API and narrates.
+/// Calls the API and prints requests and responses.
 pub(super) struct Caller {
-    base_url: String,
-    client: Client,
+    address: SocketAddr,
 }
 
-/// As whom a call is made.
+/// The credentials of a call.
 pub(super) struct Identity {
     pub(super) token: String,
     pub(super) key: String,
 }
 
 impl Caller {
-    pub(super) fn new(base_url: &str) -> Self {
-        let client = Client::builder().disable_redirects().timeout(TIMEOUT).finish();
-        Self { base_url: base_url.to_owned(), client }
+    pub(super) fn new(base_url: &str) -> Result<Self, Fault> {
+        let address = base_url.strip_prefix("http://").and_then(|address| address.parse().ok());
+        let address = address.ok_or_else(|| Fault::new(format!("{base_url} is not a socket")))?;
+        Ok(Self { address })
     }
 
-    /// A call without credentials that must succeed.
-    pub(super) async fn post(&mut self, path: &str, body: &Value) -> Result<Value, Fault> {
-        self.call(path, None, body, 200).await
+    /// Makes a call without credentials that must succeed.
+    pub(super) async fn call(&self, path: &str, body: &Value) -> Result<Value, Fault> {
+        self.perform(path, None, body, 200).await
     }
 
-    /// A call as an identity that must succeed.
-    pub(super) async fn act(
-        &mut self,
-        path: &str,
+    /// Makes a call that must have this status.
+    pub(super) async fn call_as(
+        &self,
         identity: &Identity,
-        body: &Value,
-    ) -> Result<Value, Fault> {
-        self.call(path, Some(identity), body, 200).await
-    }
-
-    /// A call as an identity that must be refused.
-    pub(super) async fn act_refused(
-        &mut self,
         path: &str,
-        identity: &Identity,
         body: &Value,
         status: u16,
     ) -> Result<Value, Fault> {
-        self.call(path, Some(identity), body, status).await
+        self.perform(path, Some(identity), body, status).await
     }
 
-    async fn call(
+    async fn perform(
         &self,
         path: &str,
         identity: Option<&Identity>,
         body: &Value,
         status: u16,
     ) -> Result<Value, Fault> {
-        let url = format!("{}{path}", self.base_url);
-        say(&format!("   $ {}", curl(&url, identity, body)))?;
-        let mut request = self.client.post(&url);
-        if let Some(identity) = identity {
-            request = request
-                .bearer_auth(&identity.token)
-                .insert_header(("X-DID-API-Key", identity.key.as_str()));
-        }
-        let mut answer = request
-            .send_json(body)
+        let (address, fields, body) = (self.address, headers(identity), body.to_string());
+        say(&format!("   $ {}", curl(&format!("http://{address}{path}"), &fields, &body)))?;
+        let line = format!("POST {path}");
+        let fields = fields.join("\r\n");
+        let request = move || http::request(address, &line, &fields, &body);
+        let response = actix_rt::task::spawn_blocking(request)
             .await
-            .map_err(|error| Fault::new(format!("{path} gives no answer: {error}")))?;
-        let value: Value = answer
-            .json()
-            .await
-            .map_err(|error| Fault::new(format!("{path} does not answer JSON: {error}")))?;
+            .map_err(|error| Fault::caused("a call was interrupted", error))?
+            .map_err(|error| Fault::caused(format!("{path} has no response"), error))?;
+        let value: Value = serde_json::from_slice(&response.body)
+            .map_err(|error| Fault::caused(format!("the response of {path} is not JSON"), error))?;
         say(&indented(&value))?;
-        if answer.status().as_u16() == status {
+        if response.status == status {
             return Ok(value);
         }
-        Err(Fault::new(format!("{path} answers {} and not {status}", answer.status())))
+        Err(Fault::new(format!("{path} responded {} instead of {status}", response.status)))
     }
 }
 
-/// The text of a field that an answer must have.
-pub(super) fn text<'a>(answer: &'a Value, field: &str) -> Result<&'a str, Fault> {
-    let value = answer.get(field).and_then(Value::as_str);
-    value.ok_or_else(|| Fault::new(format!("the answer has no {field}")))
+/// Returns a text field of a response.
+pub(super) fn text<'a>(response: &'a Value, field: &str) -> Result<&'a str, Fault> {
+    let value = response.get(field).and_then(Value::as_str);
+    value.ok_or_else(|| Fault::new(format!("the response has no {field}")))
 }
 
-/// JSON as it is shown.
+/// Returns JSON as indented lines.
 pub(super) fn indented(value: &Value) -> String {
     let pretty = serde_json::to_string_pretty(value).unwrap_or_default();
     pretty.lines().map(|line| format!("   {line}")).collect::<Vec<_>>().join("\n")
 }
 
-fn curl(url: &str, identity: Option<&Identity>, body: &Value) -> String {
-    let mut line = format!("curl -s {url} -H 'Content-Type: application/json'");
+fn headers(identity: Option<&Identity>) -> Vec<String> {
+    let mut fields = vec!["Content-Type: application/json".to_owned()];
     if let Some(Identity { token, key }) = identity {
-        // Writing to a string does not fail.
-        write!(line, " -H 'Authorization: Bearer {token}' -H 'X-DID-API-Key: {key}'").ok();
+        fields.push(format!("Authorization: Bearer {token}"));
+        fields.push(format!("X-DID-API-Key: {key}"));
+    }
+    fields
+}
+
+fn curl(url: &str, fields: &[String], body: &str) -> String {
+    let mut line = format!("curl -s {url}");
+    for field in fields {
+        // Writing to a string cannot fail.
+        write!(line, " -H '{field}'").ok();
     }
     format!("{line} -d '{body}'")
 }
-
-const TIMEOUT: Duration = Duration::from_secs(5);

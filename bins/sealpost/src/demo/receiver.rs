@@ -1,4 +1,4 @@
-//! A receiver of notices, as small as one can be.
+//! A minimal receiver of events.
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -15,17 +15,17 @@ use tokio::sync::mpsc;
 
 use crate::fault::Fault;
 
-/// Where notices arrive.
+/// A receiver on loopback.
 pub(super) struct Receiver {
     pub(super) url: String,
-    notices: mpsc::UnboundedReceiver<Notice>,
-    /// The secret to verify with, once there is one.
+    events: mpsc::UnboundedReceiver<ReceivedEvent>,
+    /// The secret of the webhook. Empty until the webhook is registered.
     secret: Arc<Mutex<String>>,
     _listening: RunningListener,
 }
 
-/// One notice as it came.
-pub(super) struct Notice {
+/// A request of the service, as received.
+pub(super) struct ReceivedEvent {
     pub(super) headers: HeaderList,
     pub(super) body: Vec<u8>,
 }
@@ -42,24 +42,24 @@ impl Receiver {
             let text = known.lock().unwrap_or_else(PoisonError::into_inner);
             secrets(&text, "the demo").map_err(Into::into)
         });
-        let (inbox, notices) = mpsc::unbounded_channel();
+        let (inbox, events) = mpsc::unbounded_channel();
         let observer: RequestObserver = Arc::new(move |handled: &HandledRequest<'_>| {
-            let notice = Notice { headers: handled.headers.clone(), body: handled.body.to_owned() };
-            // The demo may be over already.
-            inbox.send(notice).ok();
+            let (headers, body) = (handled.headers.clone(), handled.body.to_owned());
+            // The demo may have ended.
+            inbox.send(ReceivedEvent { headers, body }).ok();
         });
         let listening = listener.start(keys, Arc::new(SystemClock), observer)?;
-        Ok(Self { url, notices, secret, _listening: listening })
+        Ok(Self { url, events, secret, _listening: listening })
     }
 
-    /// Verifies notices with this secret from now on.
+    /// Verifies further events with this secret.
     pub(super) fn verify_with(&self, secret: &str) {
         secret.clone_into(&mut self.secret.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// The next notice, or a failure where none comes in time.
-    pub(super) async fn next(&mut self, within: Duration) -> Result<Notice, Fault> {
-        let notice = tokio::time::timeout(within, self.notices.recv()).await.ok().flatten();
-        notice.ok_or_else(|| Fault::new("no notice came in time"))
+    /// Waits for the next event. Fails after the time.
+    pub(super) async fn next(&mut self, within: Duration) -> Result<ReceivedEvent, Fault> {
+        let event = tokio::time::timeout(within, self.events.recv()).await.ok().flatten();
+        event.ok_or_else(|| Fault::new(format!("no event arrived within {within:?}")))
     }
 }

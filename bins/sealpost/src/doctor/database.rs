@@ -1,36 +1,35 @@
-//! The database: whether it can be reached, fits this version, and keeps what it is given.
+//! The database: connection, version, schema and durability.
 
-use sealpost_node::{Settings, database_error, open_database};
-use sealpost_storage::{Database, DatabaseInfo, DatabaseUrl};
+use sealpost_node::{Database, DatabaseInfo, DatabaseUrl, Settings, database_error, open_database};
 
 use crate::{doctor::finding::Finding, fault::Fault};
 
-/// A database that answers.
+/// A database that can be queried.
 pub(super) struct Opened {
     pub(super) database: Database,
     pub(super) about: DatabaseInfo,
-    /// Whether it has every table that this version knows.
+    /// True if no migration is pending.
     pub(super) is_current: bool,
 }
 
-pub(super) fn look(settings: &Settings, findings: &mut Vec<Finding>) -> Option<Opened> {
+pub(super) fn check(settings: &Settings, findings: &mut Vec<Finding>) -> Option<Opened> {
     let url = settings.database.database_url();
     if let DatabaseUrl::Sqlite(file) = &url
         && !file.exists()
     {
-        let text = format!("{} will be made by the first start", file.display());
+        let text = format!("the first start creates {}", file.display());
         findings.push(Finding::ok("database", text));
         return None;
     }
     if url.leaves_the_machine() {
-        let text = "what is said to the database goes over a network unencrypted: keep that network to yourself, or lead \
-                    --database-url through a tunnel on this machine (docs/operating.md)";
+        let text = "the connection to the database is not encrypted: use a private network, or a tunnel on this machine \
+                    in --database-url (docs/operating.md)";
         findings.push(Finding::warn("database", text));
     }
     match open(settings, &url) {
         Ok((database, about)) => {
-            findings.push(Finding::ok("database", format!("{} answers", about.engine)));
-            findings.extend(doubts(settings, &about));
+            findings.push(Finding::ok("database", format!("{} is reachable", about.engine)));
+            findings.extend(risks(settings, &about));
             let is_embedded = matches!(url, DatabaseUrl::Sqlite(_));
             let is_current = migrations(&database, is_embedded || settings.migrate, findings);
             Some(Opened { database, about, is_current })
@@ -38,7 +37,7 @@ pub(super) fn look(settings: &Settings, findings: &mut Vec<Finding>) -> Option<O
         Err(fault) => {
             findings.push(Finding::fail(
                 "database",
-                format!("{fault}; look at --database-url, and whether the server runs and lets this user in"),
+                format!("{fault}: check --database-url, the database server, and the permissions of the user"),
             ));
             None
         }
@@ -51,30 +50,29 @@ fn open(settings: &Settings, url: &DatabaseUrl) -> Result<(Database, DatabaseInf
     Ok((database, about))
 }
 
-fn doubts(settings: &Settings, about: &DatabaseInfo) -> Vec<Finding> {
+fn risks(settings: &Settings, about: &DatabaseInfo) -> Vec<Finding> {
     let Some(server) = about.server else { return Vec::new() };
-    let mut doubts = Vec::new();
-    if server.version < TESTED_SINCE {
-        let text =
-            format!("{} is older than the versions that this was tested with (15)", about.engine);
-        doubts.push(Finding::warn("database", text));
+    let mut risks = Vec::new();
+    if server.version < TESTED_FROM {
+        let text = format!("{} is older than the tested versions (from 15)", about.engine);
+        risks.push(Finding::warn("database", text));
     }
     if !server.is_durable {
-        let text = "the server's fsync or full_page_writes is off: what was acknowledged can be lost; turn both on";
-        doubts.push(Finding::warn("database", text));
+        let text = "fsync or full_page_writes of the server is off, so acknowledged data can be lost: turn both on";
+        risks.push(Finding::warn("database", text));
     }
-    if i64::from(settings.database.pool_max) >= server.connections_max {
+    if i64::from(settings.database.storage.pool_max) >= server.connections_max {
         let text = format!(
-            "--database-pool {} is more than the server's max_connections of {} leaves; lower the one or raise \
-             the other, for all nodes together",
-            settings.database.pool_max, server.connections_max
+            "--database-pool {} does not fit into the server's max_connections of {}: lower the pool or raise \
+             max_connections, for all nodes together",
+            settings.database.storage.pool_max, server.connections_max
         );
-        doubts.push(Finding::warn("database", text));
+        risks.push(Finding::warn("database", text));
     }
-    doubts
+    risks
 }
 
-/// Whether there is nothing left to apply.
+/// Returns true if no migration is pending.
 fn migrations(database: &Database, will_migrate: bool, findings: &mut Vec<Finding>) -> bool {
     let pending = match database.pending_migrations() {
         Ok(pending) => pending,
@@ -85,18 +83,18 @@ fn migrations(database: &Database, will_migrate: bool, findings: &mut Vec<Findin
     };
     let count = pending.len();
     findings.push(if pending.is_empty() {
-        Finding::ok("schema", "the database is that of this version")
+        Finding::ok("schema", "the schema matches this version")
     } else if will_migrate {
-        Finding::ok("schema", format!("{count} migrations are missing; the start applies them"))
+        Finding::ok("schema", format!("{count} migrations are pending: the start applies them"))
     } else {
         Finding::fail(
             "schema",
             format!(
-                "the database is {count} migrations behind this version; run `sealpost migrate`"
+                "the database is {count} migrations behind this version: run `sealpost migrate`"
             ),
         )
     });
     pending.is_empty()
 }
 
-const TESTED_SINCE: i64 = 150_000;
+const TESTED_FROM: i64 = 150_000;

@@ -1,27 +1,27 @@
-//! What a check has found.
+//! The finding of a check.
 
 use serde::Serialize;
 
 use crate::fault::Fault;
 
-/// How it stands.
+/// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Verdict {
-    /// Nothing to do.
+    /// No problem.
     Ok,
-    /// A server runs, and yet.
+    /// A server runs, but with a risk.
     Warn,
-    /// A server would not run, or not right.
+    /// A server would not start, or would not work correctly.
     Fail,
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Debug, Serialize)]
 pub(super) struct Finding {
     pub(super) check: &'static str,
     pub(super) verdict: Verdict,
-    /// What is there, and what to do where that is not right.
+    /// The fact, and advice if there is a problem.
     pub(super) detail: String,
 }
 
@@ -38,7 +38,7 @@ impl Finding {
         Self { check, verdict: Verdict::Fail, detail: detail.into() }
     }
 
-    /// What the same mistake is called when a server meets it.
+    /// Creates a finding from a result. A failure has the same text as at the start of a server.
     pub(super) fn of(check: &'static str, done: Result<String, Fault>) -> Self {
         match done {
             Ok(detail) => Self::ok(check, detail),
@@ -46,7 +46,7 @@ impl Finding {
         }
     }
 
-    /// For people.
+    /// Returns the finding as a line of text.
     pub(super) fn line(&self, coloured: bool) -> String {
         let (word, colour) = match self.verdict {
             Verdict::Ok => ("ok  ", "\u{1b}[32m"),

@@ -1,4 +1,4 @@
-//! The data folder: whose it is, and how much room there is.
+//! The data folder: permissions and free space.
 
 use std::{
     fs,
@@ -7,85 +7,90 @@ use std::{
 };
 
 use rustix::fs::{Access, access, statvfs};
-use sealpost_node::DatabaseSettings;
-use sealpost_storage::DatabaseUrl;
+use sealpost_node::settings::{DatabaseSettings, DatabaseUrl};
 
 use crate::doctor::finding::Finding;
 
-/// Only where the database is a file on this machine.
-pub(super) fn look(settings: &DatabaseSettings) -> Vec<Finding> {
+/// Checks the folder of an embedded database.
+pub(super) fn check(settings: &DatabaseSettings) -> Vec<Finding> {
     let DatabaseUrl::Sqlite(file) = settings.database_url() else { return Vec::new() };
     let folder = match file.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
         _ => PathBuf::from("."),
     };
-    vec![modes(&folder, &file), room(&folder)]
+    vec![permissions(&folder, &file), free_space(&folder)]
 }
 
-fn modes(folder: &Path, file: &Path) -> Finding {
+fn permissions(folder: &Path, file: &Path) -> Finding {
     let shown = folder.display();
     if !folder.exists() {
         let above = nearest(folder);
         return match access(above, Access::WRITE_OK) {
             Ok(()) if !above.is_dir() => {
-                let text = format!("{} is no folder; give another --data-dir", above.display());
+                let text = format!("{} is not a folder: give another --data-dir", above.display());
                 Finding::fail("folder", text)
             }
-            Ok(()) => Finding::ok("folder", format!("{shown} will be made by the first start")),
+            Ok(()) => Finding::ok("folder", format!("the first start creates {shown}")),
             Err(error) => Finding::fail(
                 "folder",
-                format!("{shown} cannot be made ({error}); make it, or give another --data-dir"),
+                format!(
+                    "{shown} cannot be created ({error}): create it, or give another --data-dir"
+                ),
             ),
         };
     }
     if let Err(error) = access(folder, Access::WRITE_OK | Access::EXEC_OK) {
-        let text =
-            format!("{shown} cannot be written ({error}); chown it to the user of the server");
+        let text = format!(
+            "{shown} is not writable ({error}): make the server's user its owner with chown"
+        );
         return Finding::fail("folder", text);
     }
     let mode =
         |path: &Path| fs::metadata(path).map_or(0, |found| found.permissions().mode() & 0o777);
     if mode(file) & 0o007 != 0 {
-        let text = format!("everybody may read {0}; run: chmod 600 {0}", file.display());
+        let text =
+            format!("all users of this machine can read {0}: run chmod 600 {0}", file.display());
         return Finding::fail("folder", text);
     }
     if mode(folder) & 0o077 != 0 {
         return Finding::warn(
             "folder",
-            format!("others may look into {shown}; run: chmod 700 {shown}"),
+            format!("other users can list {shown}: run chmod 700 {shown}"),
         );
     }
-    Finding::ok("folder", format!("{shown} is for its owner alone"))
+    Finding::ok("folder", format!("only the owner can access {shown}"))
 }
 
-fn room(folder: &Path) -> Finding {
+fn free_space(folder: &Path) -> Finding {
     match statvfs(nearest(folder)) {
-        Ok(found) => judge_room(found.f_bavail.saturating_mul(found.f_frsize) / MIB),
-        Err(error) => Finding::warn("disk", format!("its room cannot be asked for: {error}")),
+        Ok(found) => judge_free(found.f_bavail.saturating_mul(found.f_frsize) / MIB),
+        Err(error) => Finding::warn("disk", format!("the free space cannot be read: {error}")),
     }
 }
 
-fn judge_room(mib: u64) -> Finding {
+fn judge_free(mib: u64) -> Finding {
     match mib {
-        0..ROOM_LEAST_MIB => {
-            Finding::fail("disk", format!("{mib} MiB are free, which is too little; make room"))
-        }
-        ROOM_LEAST_MIB..ROOM_MIB => {
-            Finding::warn("disk", format!("{mib} MiB are free; make room before it is full"))
-        }
+        0..FREE_MIN_MIB => Finding::fail(
+            "disk",
+            format!("{mib} MiB are free, which is too little: free some space"),
+        ),
+        FREE_MIN_MIB..FREE_LOW_MIB => Finding::warn(
+            "disk",
+            format!("{mib} MiB are free: free some space before the disk is full"),
+        ),
         _ => Finding::ok("disk", format!("{mib} MiB are free")),
     }
 }
 
-/// The folder, or what it would be made in.
+/// Returns the folder, or its nearest existing parent.
 fn nearest(folder: &Path) -> &Path {
-    let there = folder.ancestors().find(|path| path.exists());
-    there.unwrap_or(Path::new("."))
+    let existing = folder.ancestors().find(|path| path.exists());
+    existing.unwrap_or(Path::new("."))
 }
 
 const MIB: u64 = 1024 * 1024;
-const ROOM_LEAST_MIB: u64 = 100;
-const ROOM_MIB: u64 = 1024;
+const FREE_MIN_MIB: u64 = 100;
+const FREE_LOW_MIB: u64 = 1024;
 
 #[cfg(test)]
 mod tests {
@@ -93,9 +98,9 @@ mod tests {
     use crate::doctor::finding::Verdict;
 
     #[test]
-    fn a_disk_that_fills_up_is_said_in_time() {
-        assert_eq!(judge_room(99).verdict, Verdict::Fail);
-        assert_eq!(judge_room(100).verdict, Verdict::Warn);
-        assert_eq!(judge_room(1024).verdict, Verdict::Ok);
+    fn a_full_disk_fails_and_a_nearly_full_disk_warns() {
+        assert_eq!(judge_free(99).verdict, Verdict::Fail);
+        assert_eq!(judge_free(100).verdict, Verdict::Warn);
+        assert_eq!(judge_free(1024).verdict, Verdict::Ok);
     }
 }

@@ -1,23 +1,24 @@
-//! Settings that contradict each other, or that will surprise.
+//! Contradictions between settings, and settings with unexpected effects.
 
-use sealpost_node::{BaseUrl, HttpSettings, Settings, circuits, config, tls};
+use sealpost_node::{
+    circuits,
+    keys::source::KeySource,
+    settings::{Settings, base_url::BaseUrl, checks},
+    tls,
+};
 
 use crate::{doctor::finding::Finding, fault::Fault, logs};
 
-pub(super) fn look(settings: &Settings, log: &str) -> Vec<Finding> {
-    let mut findings = vec![Finding::of("settings", sound(settings, log))];
-    let surprises = surprises(&settings.http);
-    findings.extend(surprises.into_iter().map(|text| Finding::warn("settings", text)));
+pub(super) fn check(settings: &Settings, log: &str) -> Vec<Finding> {
+    let mut findings = vec![Finding::of("settings", valid(settings, log))];
+    findings.extend(surprises(settings).into_iter().map(|text| Finding::warn("settings", text)));
     findings
 }
 
-fn sound(settings: &Settings, log: &str) -> Result<String, Fault> {
+fn valid(settings: &Settings, log: &str) -> Result<String, Fault> {
     let http = &settings.http;
-    config::check_listen(settings)?;
-    config::check_lease(settings)?;
-    config::check_timeouts(http)?;
-    config::check_body_memory(http)?;
-    config::kek_source(&settings.kek, &settings.database.embedded_paths())?;
+    checks::check(settings)?;
+    KeySource::of_node(&settings.keys, &settings.database.embedded_paths())?;
     if let Some(file) = &settings.webhooks.extra_roots {
         tls::read_certificates(file)?;
     }
@@ -26,27 +27,27 @@ fn sound(settings: &Settings, log: &str) -> Result<String, Fault> {
     if let Some(url) = &http.base_url {
         BaseUrl::new(Some(url), url)?;
     }
-    Ok(format!("to be served on {}://{}", http.scheme(), http.listen))
+    Ok(format!("the server will listen on {}://{}", http.scheme(), http.listen))
 }
 
-fn surprises(http: &HttpSettings) -> Vec<&'static str> {
+fn surprises(settings: &Settings) -> Vec<&'static str> {
+    let (http, api) = (&settings.http, &settings.api);
     let mut surprises = Vec::new();
-    if http.behind_tls_proxy && http.trusted_proxies.is_empty() {
+    if http.behind_tls_proxy && api.trusted_proxies.is_empty() {
         surprises.push(
-            "behind a proxy every client has the proxy's address, so they share its limits; name the proxy \
-             with --trusted-proxy",
+            "all clients have the address of the TLS proxy and share its rate limits: give the proxy's network with \
+             --trusted-proxy",
         );
     }
     if http.base_url.is_none() && (http.listen.ip().is_unspecified() || http.behind_tls_proxy) {
         surprises.push(
-            "callers are told an address that they cannot reach; give theirs with --base-url",
+            "links and ids would contain an address that callers cannot reach: give --base-url",
         );
     }
     if http.base_url.as_ref().is_some_and(|url| !url.starts_with("https://"))
         && !http.listen.ip().is_loopback()
     {
-        surprises
-            .push("--base-url does not begin with https://, which is all that callers may use");
+        surprises.push("--base-url does not begin with https://, but callers can use only https");
     }
     surprises
 }

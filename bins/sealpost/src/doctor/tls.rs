@@ -1,29 +1,33 @@
-//! The certificate: whether it can be served with, and for how long.
+//! The certificate: usability and expiry.
 
 use sealpost_domain::{Clock as _, Timestamp};
-use sealpost_node::{HttpSettings, SystemClock, tls::Pair};
+use sealpost_node::{
+    SystemClock,
+    settings::HttpSettings,
+    tls::{self, ServerCertificate},
+};
 
 use crate::{doctor::finding::Finding, fault::Fault};
 
-/// Only where the service speaks TLS itself.
-pub(super) fn look(http: &HttpSettings) -> Option<Finding> {
+/// Checks the certificate if the node terminates TLS.
+pub(super) fn check(http: &HttpSettings) -> Option<Finding> {
     let files = http.tls.as_ref()?;
     let now = SystemClock.now();
-    Some(match files.read().and_then(|pair| pair.check(now).map(|()| pair)) {
+    Some(match tls::read(files).and_then(|pair| pair.check(now).map(|()| pair)) {
         Ok(pair) => judge(&pair, now),
         Err(error) => Finding::fail("tls", Fault::from(error).to_string()),
     })
 }
 
-fn judge(pair: &Pair, now: Timestamp) -> Finding {
+fn judge(pair: &ServerCertificate, now: Timestamp) -> Finding {
     let until = pair.not_after;
-    if until.since(now) < NOTICE {
+    if until.since(now) < WARN_BEFORE {
         return Finding::warn(
             "tls",
-            format!("the certificate ends on {until}; replace both files and send SIGHUP"),
+            format!("the certificate expires on {until}: replace both files and send SIGHUP"),
         );
     }
     Finding::ok("tls", format!("the certificate is valid until {until}"))
 }
 
-const NOTICE: std::time::Duration = std::time::Duration::from_hours(14 * 24);
+const WARN_BEFORE: std::time::Duration = std::time::Duration::from_hours(14 * 24);

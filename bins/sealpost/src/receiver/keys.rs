@@ -1,4 +1,4 @@
-//! Where the keys of a receiver come from: files, flags, and the environment.
+//! The keys of a receiver, from files, flags and the environment.
 
 use sealpost_node::secret_file;
 use sealpost_receiver::{ReceiverError, ReceiverKey, public_keys, secrets};
@@ -7,8 +7,8 @@ use zeroize::Zeroizing;
 use super::bounded;
 use crate::{cli::KeyArgs, fault::Fault};
 
-/// Everything that was given. Wrong usage where something cannot be read or is no key, or where there is none; an
-/// empty secret file is a place for one.
+/// Reads all keys. An unreadable or invalid key is wrong usage, and so is no key at all. A secret file may still be
+/// empty.
 pub(super) fn read(args: &KeyArgs) -> Result<Vec<ReceiverKey>, Fault> {
     let usage = |error: ReceiverError| Fault::usage(error);
     let mut keys: Vec<ReceiverKey> =
@@ -27,13 +27,13 @@ pub(super) fn read(args: &KeyArgs) -> Result<Vec<ReceiverKey>, Fault> {
     }
     if keys.is_empty() && args.secret_files.is_empty() {
         return Err(Fault::usage(format!(
-            "there is nothing to verify with: give --secret-file, {VARIABLE}, --public-key or --did-json"
+            "no key is given: give --secret-file, {VARIABLE}, --public-key or --did-json"
         )));
     }
     Ok(keys)
 }
 
-#[expect(clippy::disallowed_methods, reason = "a secret is no argument: those can be listed")]
+#[expect(clippy::disallowed_methods, reason = "the binary reads the environment for all crates")]
 fn from_environment() -> Option<Zeroizing<String>> {
     std::env::var(VARIABLE).ok().filter(|text| !text.is_empty()).map(Zeroizing::new)
 }

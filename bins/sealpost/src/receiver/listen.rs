@@ -1,37 +1,37 @@
-//! `sealpost listen`: a receiver on a developer's machine. It prints every request that it gets.
+//! `sealpost listen`: a receiver on a developer's machine that prints every request.
 
 use std::sync::Arc;
 
 use sealpost_node::SystemClock;
-use sealpost_receiver::{KeySource, Listener, ListenerOptions, ReceiverError, RequestObserver};
+use sealpost_receiver::{KeySource, Listener, ListenerOptions, RequestObserver};
 use tokio::sync::Notify;
 
 use super::{
     keys,
     show::{Style, greet, show},
 };
-use crate::{cli::ListenArgs, fault::Fault, serve::Signals};
+use crate::{cli::ListenArgs, fault::Fault, serve::signals::StopSignals};
 
-/// Receives until told to stop, or until nobody reads what it prints.
+/// Receives until a signal arrives or standard output is closed.
 pub(crate) fn run(args: ListenArgs) -> Result<(), Fault> {
-    // A mistake is said now and not at the first notice.
+    // Invalid keys are reported at the start, not at the first event.
     keys::read(&args.keys)?;
     actix_rt::System::new().block_on(async {
-        let mut signals = Signals::listen()?;
+        let mut signals = StopSignals::listen()?;
         let ListenArgs { forward_to, forward_timeout, listen, keys, json } = args;
-        let style = Style::new(json);
+        let (style, forward_timeout) = (Style::new(json), forward_timeout.0);
         let shown = forward_to.as_ref().map(ToString::to_string);
         let listener = Listener::bind(ListenerOptions { listen, forward_to, forward_timeout })?;
         greet(style, &format!("http://{}/", listener.address()), shown.as_deref())
-            .map_err(|error| Fault::caused("standard output is closed", error))?;
-        let unread = Arc::new(Notify::new());
-        // Read anew for each, so that a secret may be put there or rotated while this runs.
+            .map_err(Fault::closed_output)?;
+        let closed = Arc::new(Notify::new());
+        // The keys are read for each request, so that a secret can be added or rotated.
         let keys: KeySource =
             Arc::new(move || keys::read(&keys).map_err(|fault| fault.to_string().into()));
-        let listening = listener.start(keys, Arc::new(SystemClock), printer(style, &unread))?;
+        let listening = listener.start(keys, Arc::new(SystemClock), printer(style, &closed))?;
         let ended = tokio::select! {
             () = signals.next() => Ok(()),
-            () = unread.notified() => Err(Fault::new("standard output is closed")),
+            () = closed.notified() => Err(Fault::new("standard output is closed")),
         };
         tokio::select! {
             () = listening.stop() => ended,
@@ -40,23 +40,12 @@ pub(crate) fn run(args: ListenArgs) -> Result<(), Fault> {
     })
 }
 
-/// Prints each request, and notifies `unread` when nobody reads what is printed.
-fn printer(style: Style, unread: &Arc<Notify>) -> RequestObserver {
-    let unread = Arc::clone(unread);
+/// Prints each request. Notifies `closed` if standard output is closed.
+fn printer(style: Style, closed: &Arc<Notify>) -> RequestObserver {
+    let closed = Arc::clone(closed);
     Arc::new(move |handled| {
         if show(style, handled).is_err() {
-            unread.notify_one();
+            closed.notify_one();
         }
     })
-}
-
-impl From<ReceiverError> for Fault {
-    fn from(error: ReceiverError) -> Self {
-        match error {
-            ReceiverError::ForwardsToItself => {
-                Self::usage("--forward-to names the address that this listens on")
-            }
-            other => Self::of(&other),
-        }
-    }
 }

@@ -1,4 +1,4 @@
-//! What `sealpost listen` prints of a notice: a line and the details for people, or one JSON object a line.
+//! The output of `sealpost listen`: text, or one JSON object per line.
 
 use std::io::{self, IsTerminal as _, Write as _};
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::verify::words;
 
-/// How to print.
+/// The format of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
     Coloured,
@@ -17,11 +17,11 @@ pub(super) enum Style {
     Plain,
 }
 
-/// A request that was dealt with, as it is printed.
-struct Dealt<'a>(&'a HandledRequest<'a>);
+/// A handled request with its output formats.
+struct Entry<'a>(&'a HandledRequest<'a>);
 
 impl Style {
-    /// Colours only where a person looks.
+    /// Selects colours only on a terminal.
     pub(super) fn new(json: bool) -> Self {
         match (json, io::stdout().is_terminal()) {
             (true, _) => Self::Json,
@@ -31,10 +31,10 @@ impl Style {
     }
 }
 
-/// Where it listens, where it forwards to, and what to do next.
+/// Prints the listening address, the target of forwarding, and the next step.
 pub(super) fn greet(style: Style, url: &str, forward_to: Option<&str>) -> io::Result<()> {
     let next = format!(
-        "register {url} with a service on this machine that runs with --dev, and keep the secret that it answers"
+        "register {url} as a webhook of a service on this machine that runs with --dev, and keep the secret of the response"
     );
     if style == Style::Json {
         return say(&format!(
@@ -48,11 +48,11 @@ pub(super) fn greet(style: Style, url: &str, forward_to: Option<&str>) -> io::Re
 
 /// Prints a request.
 pub(super) fn show(style: Style, handled: &HandledRequest<'_>) -> io::Result<()> {
-    let dealt = Dealt(handled);
+    let entry = Entry(handled);
     match style {
-        Style::Coloured => say(&dealt.text(["\x1b[32m", "\x1b[31m", "\x1b[2m", "\x1b[0m"])),
-        Style::Json => say(&dealt.json_line()),
-        Style::Plain => say(&dealt.text([""; 4])),
+        Style::Coloured => say(&entry.text(["\x1b[32m", "\x1b[31m", "\x1b[2m", "\x1b[0m"])),
+        Style::Json => say(&entry.json_line()),
+        Style::Plain => say(&entry.text([""; 4])),
     }
 }
 
@@ -64,11 +64,11 @@ struct Line<'a> {
     forward_fault: Option<String>,
     #[serde(flatten)]
     report: &'a VerificationReport,
-    /// The payload of a notice that is to be believed.
+    /// The payload of a valid event.
     notice: Option<Value>,
 }
 
-impl Dealt<'_> {
+impl Entry<'_> {
     fn json_line(&self) -> String {
         let line = Line {
             at: self.0.at,
@@ -85,7 +85,7 @@ impl Dealt<'_> {
         serde_json::to_string(&line).map_or_else(|_never| String::new(), |line| format!("{line}\n"))
     }
 
-    /// The colours are those of good, bad, and details, and their end.
+    /// Returns the text. The arguments are the escape codes for valid, invalid, details, and their end.
     fn text(&self, [good, bad, dim, end]: [&str; 4]) -> String {
         let (colour, mark) = if self.0.report.valid { (good, "✓") } else { (bad, "✗") };
         let headline = format!("{mark} {} {} {}", self.0.at, self.0.status, self.headline());
@@ -104,7 +104,7 @@ impl Dealt<'_> {
             Some(forwarded) => format!(", forwarded in {} ms", forwarded.took.as_millis()),
         };
         let Some(payload) = self.payload() else {
-            let why = self.0.report.detail.as_deref().unwrap_or("a body that is no JSON");
+            let why = self.0.report.detail.as_deref().unwrap_or("the body is not JSON");
             return format!("{}{fate}", escape_control(why));
         };
         let field = |name: &str| {
@@ -113,7 +113,7 @@ impl Dealt<'_> {
         format!("{} {} from {}{fate}", field("event"), field("envelope_id"), field("sender"))
     }
 
-    /// Nothing is read from a body that is not to be believed.
+    /// Parses the body of a valid event. The body of an invalid request is ignored.
     fn payload(&self) -> Option<Value> {
         serde_json::from_slice(self.0.body).ok().filter(|_| self.0.report.valid)
     }
@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refusal_is_red_only_where_colours_are_wanted() {
+    fn a_rejection_is_coloured_only_in_the_coloured_style() {
         let request =
             ReceivedRequest { headers: &HeaderList::default(), body: b"{\"event\":\"x\"}" };
         let at = Timestamp::from_millis(1_767_225_600_000);
@@ -145,15 +145,15 @@ mod tests {
         let ReceivedRequest { headers, body } = request;
         let handled =
             HandledRequest { at, headers, body, report: &report, forwarded: None, status: 400 };
-        let dealt = Dealt(&handled);
+        let entry = Entry(&handled);
         let headline =
             "✗ 2026-01-01T00:00:00.000Z 400 the header webhook-signature is missing, refused";
-        let plain = dealt.text([""; 4]);
+        let plain = entry.text([""; 4]);
         assert!(plain.starts_with(&format!("{headline}\n")), "{plain}");
-        let coloured = dealt.text(["<good>", "<bad>", "<dim>", "<end>"]);
+        let coloured = entry.text(["<good>", "<bad>", "<dim>", "<end>"]);
         assert!(coloured.starts_with(&format!("<bad>{headline}<end>\n<dim>")), "{coloured}");
         assert!(coloured.ends_with("<end>") && !coloured.contains("<good>"));
-        // Nothing is read from a body that is not to be believed.
-        assert!(!plain.contains("event") && dealt.json_line().contains(r#""notice":null"#));
+        // The body of an invalid request is ignored.
+        assert!(!plain.contains("event") && entry.json_line().contains(r#""notice":null"#));
     }
 }

@@ -1,5 +1,4 @@
-//! `sealpost verify`: one request from files. Exit status 0 where it is to be believed, 1 where not, 2 where that
-//! cannot be checked.
+//! `sealpost verify`: verifies one request from files. Exit status 0: valid; 1: invalid; 2: not checked.
 
 use std::io::Write as _;
 
@@ -10,24 +9,26 @@ use sealpost_receiver::{HeaderList, ReceivedRequest, VerificationReport, escape_
 use super::{bounded, keys};
 use crate::{cli::VerifyArgs, fault::Fault};
 
-/// Checks it, and says what it saw.
+/// Verifies the request and prints a report.
 pub(crate) fn run(args: &VerifyArgs) -> Result<(), Fault> {
     let keys = keys::read(&args.keys)?;
     if keys.is_empty() {
-        return Err(Fault::usage("the secret file is empty: put the whsec_ secret there"));
+        return Err(Fault::usage("the secret file is empty: write the whsec_ secret into it"));
     }
-    let headers =
+    let head =
         HeaderList::parse(&bounded::read("the header file", &args.headers, HEADERS_BYTES_MAX)?);
     let body = bounded::read("the body file", &args.body, BODY_BYTES_MAX)?;
     let now = args.at.map_or_else(
         || SystemClock.now(),
         |seconds| Timestamp::from_millis(seconds.saturating_mul(1000)),
     );
-    let report = explain(ReceivedRequest { headers: &headers, body: &body }, &keys, now);
+    let report = explain(ReceivedRequest { headers: &head, body: &body }, &keys, now);
     print(&report, args.json)?;
     match &report.detail {
         None => Ok(()),
-        Some(detail) => Err(Fault::new(format!("not to be believed: {}", escape_control(detail)))),
+        Some(detail) => {
+            Err(Fault::new(format!("the event is invalid: {}", escape_control(detail))))
+        }
     }
 }
 
@@ -35,17 +36,15 @@ fn print(report: &VerificationReport, json: bool) -> Result<(), Fault> {
     let text = if json {
         serde_json::to_string(report)
             .map(|object| format!("{object}\n"))
-            .map_err(|error| Fault::caused("this cannot be written down", error))?
+            .map_err(|error| Fault::caused("the report cannot be serialised", error))?
     } else {
         words(report)
     };
     let mut out = std::io::stdout();
-    out.write_all(text.as_bytes())
-        .and_then(|()| out.flush())
-        .map_err(|error| Fault::caused("standard output is closed", error))
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Fault::closed_output)
 }
 
-/// What was seen, one thing a line.
+/// Returns the report as text, one item per line.
 pub(super) fn words(report: &VerificationReport) -> String {
     let mut lines = Vec::new();
     if let (Some(id), Some(timestamp)) = (&report.webhook_id, &report.webhook_timestamp) {
@@ -64,7 +63,7 @@ pub(super) fn words(report: &VerificationReport) -> String {
     if let (Some(length), Some(hash)) = (report.signed_bytes, &report.signed_sha256) {
         lines.push(("signed", format!("{length} bytes, SHA-256 {hash}")));
     }
-    let verdict = report.detail.as_deref().unwrap_or("to be believed");
+    let verdict = report.detail.as_deref().unwrap_or("valid");
     lines.push(("verdict", verdict.to_owned()));
     lines.extend(report.hints.iter().map(|hint| ("hint", hint.clone())));
     let line = |(name, value): (&str, String)| format!("{name:<18} {}\n", escape_control(&value));

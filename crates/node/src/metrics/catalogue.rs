@@ -1,29 +1,29 @@
-//! Every metric there is. What is not in here is not exported, and a test holds `docs/operating.md`, the dashboard and
-//! the alerts to it.
+//! The catalogue of all metrics. Only these are exported. Tests compare `docs/operating.md`, the dashboard and the alerts
+//! with it.
 
-/// What one metric means.
+/// Name, type and help text of a metric.
 #[derive(Debug)]
-pub(crate) struct AssessmentMetric {
+pub(crate) struct Metric {
     pub(crate) name: &'static str,
     pub(crate) kind: Kind,
     pub(crate) help: &'static str,
 }
 
-/// How it behaves.
+/// The type of a metric.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Kind {
-    /// Only grows.
+    /// A count that only increases.
     Counter,
-    /// Goes up and down.
+    /// A value that increases and decreases.
     Gauge,
-    /// How often something was at most so much.
+    /// A distribution, with the upper bounds of its buckets.
     Histogram(&'static [f64]),
-    /// Only grows, and is read elsewhere, with fractions.
+    /// A counter with fractions whose value is read from the system.
     Sum,
 }
 
-/// All of them, by name.
-pub(crate) static CATALOGUE: [AssessmentMetric; 30] = [
+/// All metrics in the order of their names.
+pub(crate) static CATALOGUE: [Metric; 30] = [
     of("process_cpu_seconds_total", Kind::Sum, "User and system time spent, in seconds."),
     of("process_max_fds", Kind::Gauge, "Files that may be open."),
     of("process_open_fds", Kind::Gauge, "Files that are open."),
@@ -108,14 +108,14 @@ pub(crate) static CATALOGUE: [AssessmentMetric; 30] = [
     ),
 ];
 
-const fn of(name: &'static str, kind: Kind, help: &'static str) -> AssessmentMetric {
-    AssessmentMetric { name, kind, help }
+const fn of(name: &'static str, kind: Kind, help: &'static str) -> Metric {
+    Metric { name, kind, help }
 }
 
-/// Seconds, where everything is on this machine or near it.
+/// Bounds in seconds for operations on this machine or near it.
 const FAST: [f64; 12] =
     [0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0];
-/// Seconds, where others have a say in it.
+/// Bounds in seconds for operations that wait for clients or receivers.
 const SLOW: [f64; 13] =
     [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 15.0];
 const SIZES: [f64; 10] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0];
@@ -126,10 +126,10 @@ mod tests {
 
     use super::*;
 
-    const WRITTEN: [&str; 3] =
+    const DOCUMENTS: [&str; 3] =
         ["docs/operating.md", "docs/operating/alerts.yml", "docs/operating/grafana.json"];
 
-    /// Without what stands in blocks of commands.
+    /// Returns the text of a file without its code blocks.
     fn text_of(file: &str) -> String {
         let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let text = fs::read_to_string(top.join(file)).unwrap();
@@ -140,7 +140,7 @@ mod tests {
         CATALOGUE.iter().map(|metric| metric.name).collect()
     }
 
-    /// Every word that looks like the name of a metric, without what histograms add to theirs.
+    /// Returns all names of metrics in a text, without the suffixes of histograms.
     fn named_in(text: &str) -> BTreeSet<String> {
         let words = text.split(|symbol: char| !symbol.is_ascii_alphanumeric() && symbol != '_');
         let named =
@@ -154,14 +154,14 @@ mod tests {
     }
 
     fn is_histogram(name: &str) -> bool {
-        let is_named = |metric: &&AssessmentMetric| metric.name == name;
+        let is_named = |metric: &&Metric| metric.name == name;
         let found = CATALOGUE.iter().find(is_named);
         found.is_some_and(|metric| matches!(metric.kind, Kind::Histogram(_)))
     }
 
     #[test]
-    fn whatever_is_written_names_only_metrics_that_there_are() {
-        for file in WRITTEN {
+    fn documents_name_only_existing_metrics() {
+        for file in DOCUMENTS {
             let named = named_in(&text_of(file));
             assert!(named.len() > 5, "{file} names {named:?}");
             for name in named {
@@ -171,17 +171,17 @@ mod tests {
     }
 
     #[test]
-    fn the_operators_page_tells_of_every_metric_and_so_does_the_dashboard() {
+    fn the_operating_page_and_the_dashboard_name_every_metric() {
         for file in ["docs/operating.md", "docs/operating/grafana.json"] {
             let named = named_in(&text_of(file));
-            let untold: Vec<_> =
+            let missing: Vec<_> =
                 known().into_iter().filter(|name| !named.contains(*name)).collect();
-            assert!(untold.is_empty(), "{file} does not tell of {untold:?}");
+            assert!(missing.is_empty(), "{file} does not name {missing:?}");
         }
     }
 
     #[test]
-    fn a_panel_of_the_dashboard_asks_for_something() {
+    fn every_panel_of_the_dashboard_queries_a_metric() {
         let dashboard: serde_json::Value =
             serde_json::from_str(&text_of("docs/operating/grafana.json")).unwrap();
         for panel in dashboard["panels"].as_array().unwrap() {

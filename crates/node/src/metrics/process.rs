@@ -1,11 +1,10 @@
-//! What the system knows about this process, by the names that Prometheus gives to it everywhere. On Linux; elsewhere
-//! these metrics are absent.
+//! The standard process metrics of Prometheus, read from `/proc`. Only Linux has them.
 
 use std::fs;
 
 use super::float;
 
-/// Reads it anew.
+/// Updates the metrics.
 pub(super) fn observe() {
     if let Ok(status) = fs::read_to_string("/proc/self/status")
         && let Some(kib) = resident_kib(&status)
@@ -18,7 +17,7 @@ pub(super) fn observe() {
         metrics::gauge!("process_cpu_seconds_total").set(float(ticks) / TICKS_PER_SECOND);
     }
     if let Ok(open) = fs::read_dir("/proc/self/fd") {
-        // The listing itself holds one open.
+        // The directory listing itself has one open file.
         metrics::gauge!("process_open_fds").set(float(open.count().saturating_sub(1)));
     }
     if let Ok((soft, _hard)) = rlimit::getrlimit(rlimit::Resource::NOFILE) {
@@ -31,7 +30,7 @@ fn resident_kib(status: &str) -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse().ok()
 }
 
-/// User and system time. The name of the program comes before them, and may hold anything.
+/// Returns user and system time in ticks. The program name precedes them and can contain any character.
 fn cpu_ticks(stat: &str) -> Option<u64> {
     let (_, after_name) = stat.rsplit_once(')')?;
     let mut fields = after_name.split_whitespace().skip(11);
@@ -40,7 +39,7 @@ fn cpu_ticks(stat: &str) -> Option<u64> {
     Some(user.saturating_add(system))
 }
 
-/// What Linux shows to programs, whatever it counts in itself.
+/// `USER_HZ`, which is 100 on all Linux platforms that Sealpost supports.
 const TICKS_PER_SECOND: f64 = 100.0;
 
 #[cfg(test)]
@@ -48,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_files_of_the_system_are_understood() {
+    fn the_files_of_linux_are_parsed() {
         assert_eq!(resident_kib("Name:\tx\nVmRSS:\t   12345 kB\nRssAnon:\t1 kB\n"), Some(12345));
         let stat = "42 (a) b) S 1 2 3 4 5 6 7 8 9 10 250 150 0 0 20 0 9 0";
         assert_eq!(cpu_ticks(stat), Some(400));

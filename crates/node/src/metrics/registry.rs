@@ -1,5 +1,4 @@
-//! The recorder behind the `metrics` facade: finds or makes the series that a name and its labels mean, and writes them
-//! all down.
+//! The recorder behind the `metrics` facade. Finds or creates the series of a name and its labels, and renders all series.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -13,43 +12,43 @@ use std::{
 use metrics::{Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit};
 
 use super::{
-    catalogue::{AssessmentMetric, Kind},
-    spread::Spread,
+    catalogue::{Kind, Metric},
+    histogram::Histogram as BucketCounts,
 };
 
-/// Every series there is.
+/// All series of the process. The default registry is empty and ignores all records.
 #[derive(Debug, Default)]
 pub struct Registry {
     families: BTreeMap<&'static str, Family>,
-    /// The same by the key that they are asked for with, so that nothing is written to find them again.
+    /// The series by the key of the facade. A look-up builds no text.
     known: RwLock<HashMap<Key, Cell>>,
 }
 
-/// The series of one metric, by their labels as they are written.
+/// The series of one metric by the text of their labels.
 #[derive(Debug)]
 struct Family {
-    metric: &'static AssessmentMetric,
+    metric: &'static Metric,
     series: RwLock<BTreeMap<String, Cell>>,
 }
 
 #[derive(Debug, Clone)]
 enum Cell {
     Count(Arc<AtomicU64>),
-    Spread(Arc<Spread>),
-    /// The bits of a float.
+    Histogram(Arc<BucketCounts>),
+    /// The bits of an `f64`.
     Value(Arc<AtomicU64>),
 }
 
 impl Registry {
-    /// One for these metrics and no others.
-    pub(crate) fn new(metrics: &'static [AssessmentMetric]) -> Self {
+    /// Creates a registry that exports only these metrics.
+    pub(crate) fn new(metrics: &'static [Metric]) -> Self {
         let families = metrics
             .iter()
             .map(|metric| (metric.name, Family { metric, series: RwLock::default() }));
         Self { families: families.collect(), known: RwLock::default() }
     }
 
-    /// The text format, version 0.0.4.
+    /// Renders the text format of Prometheus, version 0.0.4.
     pub(crate) fn render(&self) -> String {
         let mut out = String::new();
         for (name, family) in &self.families {
@@ -62,7 +61,7 @@ impl Registry {
                 Kind::Gauge => "gauge",
                 Kind::Histogram(_) => "histogram",
             };
-            // Writing to a string does not fail.
+            // Writing to a string cannot fail.
             writeln!(out, "# HELP {name} {}\n# TYPE {name} {kind}", family.metric.help).ok();
             for (labels, cell) in &*series {
                 cell.write(&mut out, name, labels);
@@ -75,7 +74,7 @@ impl Registry {
         if let Some(cell) = self.known.read().unwrap_or_else(PoisonError::into_inner).get(key) {
             return Some(cell.clone());
         }
-        let cell = self.families.get(key.name())?.cell(&written(key))?;
+        let cell = self.families.get(key.name())?.cell(&label_text(key))?;
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         Some(known.entry(key.clone()).or_insert(cell).clone())
     }
@@ -87,7 +86,7 @@ impl Family {
             return Some(cell.clone());
         }
         let mut series = self.series.write().unwrap_or_else(PoisonError::into_inner);
-        // Labels are bounded where they are given; this is for the day on which one is not.
+        // All labels have a bounded number of values. This limit protects the memory from a mistake.
         if series.len() >= SERIES_MAX {
             return None;
         }
@@ -101,7 +100,7 @@ impl Cell {
         match kind {
             Kind::Counter => Self::Count(Arc::default()),
             Kind::Gauge | Kind::Sum => Self::Value(Arc::new(AtomicU64::new(0.0_f64.to_bits()))),
-            Kind::Histogram(bounds) => Self::Spread(Arc::new(Spread::new(bounds))),
+            Kind::Histogram(bounds) => Self::Histogram(Arc::new(BucketCounts::new(bounds))),
         }
     }
 
@@ -111,7 +110,7 @@ impl Cell {
             Self::Count(count) => {
                 writeln!(out, "{name}{braced} {}", count.load(Ordering::Relaxed)).ok();
             }
-            Self::Spread(spread) => spread.write(out, name, labels),
+            Self::Histogram(counts) => counts.write(out, name, labels),
             Self::Value(bits) => {
                 let value = f64::from_bits(bits.load(Ordering::Relaxed));
                 writeln!(out, "{name}{braced} {value}").ok();
@@ -120,7 +119,7 @@ impl Cell {
     }
 }
 
-/// A kind that does not fit its name counts nothing, like a name that nobody knows.
+/// Ignores names that are not in the catalogue, and names with another type than in the catalogue.
 impl Recorder for Registry {
     fn describe_counter(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
 
@@ -144,14 +143,14 @@ impl Recorder for Registry {
 
     fn register_histogram(&self, key: &Key, _: &Metadata<'_>) -> Histogram {
         match self.cell(key) {
-            Some(Cell::Spread(spread)) => Histogram::from_arc(spread),
+            Some(Cell::Histogram(counts)) => Histogram::from_arc(counts),
             _ => Histogram::noop(),
         }
     }
 }
 
-/// Labels as they stand between the braces.
-fn written(key: &Key) -> String {
+/// Returns the text of the labels between the braces.
+fn label_text(key: &Key) -> String {
     let mut text = String::new();
     for label in key.labels() {
         if !text.is_empty() {
@@ -172,28 +171,28 @@ fn written(key: &Key) -> String {
     text
 }
 
-/// Routes by methods by statuses stay far below it.
+/// The largest number of series per metric. Requests by method, route and status stay far below it.
 const SERIES_MAX: usize = 2000;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    static METRICS: [AssessmentMetric; 3] = [
-        AssessmentMetric { name: "a_total", kind: Kind::Counter, help: "A." },
-        AssessmentMetric { name: "b", kind: Kind::Gauge, help: "B." },
-        AssessmentMetric { name: "c_seconds", kind: Kind::Histogram(&[0.5, 1.0]), help: "C." },
+    static METRICS: [Metric; 3] = [
+        Metric { name: "a_total", kind: Kind::Counter, help: "A." },
+        Metric { name: "b", kind: Kind::Gauge, help: "B." },
+        Metric { name: "c_seconds", kind: Kind::Histogram(&[0.5, 1.0]), help: "C." },
     ];
 
-    fn written_after(work: impl FnOnce()) -> String {
+    fn text_after(work: impl FnOnce()) -> String {
         let registry = Registry::new(&METRICS);
         metrics::with_local_recorder(&registry, work);
         registry.render()
     }
 
     #[test]
-    fn the_text_is_that_of_the_format() {
-        let text = written_after(|| {
+    fn the_text_follows_the_format() {
+        let text = text_after(|| {
             metrics::counter!("a_total", "code" => "x\"y\\z\n").increment(2);
             metrics::counter!("a_total", "code" => "x\"y\\z\n").increment(1);
             metrics::gauge!("b").set(-1.5);
@@ -211,17 +210,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_no_catalogue_is_not_exported() {
-        let text = written_after(|| {
-            metrics::counter!("unheard_of_total").increment(1);
-            // The right name, and the wrong kind.
+    fn metrics_outside_the_catalogue_are_not_exported() {
+        let text = text_after(|| {
+            metrics::counter!("unknown_total").increment(1);
+            // The right name with the wrong type.
             metrics::gauge!("a_total").set(7);
         });
-        assert_eq!(text.matches('7').count() + text.matches("unheard").count(), 0, "{text}");
+        assert_eq!(text.matches('7').count() + text.matches("unknown").count(), 0, "{text}");
     }
 
     #[test]
-    fn a_label_without_bounds_does_not_fill_the_memory() {
+    fn an_unbounded_label_does_not_exhaust_the_memory() {
         let registry = Registry::new(&METRICS);
         metrics::with_local_recorder(&registry, || {
             for number in 0..=SERIES_MAX {

@@ -1,7 +1,7 @@
-//! A connection must get on: one over which no byte of an answer went for too long is closed.
+//! A connection without progress is closed: no byte of a response was written for too long.
 //!
-//! The HTTP library's own deadlines are for the first head and for silence between requests. A second head that never
-//! ends, and an answer that nobody reads, would hold a connection for good.
+//! The deadlines of the HTTP library cover only the first request head and idle connections. Without this limit, an
+//! endless second head or an unread response would hold a connection permanently.
 
 use std::{
     io::{self, IoSlice},
@@ -13,21 +13,21 @@ use std::{
 use actix_rt::time::{Instant, Sleep, sleep};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// A stream that fails once nothing could be written to it for longer than allowed, whatever is read from it.
-pub(super) struct Progressing<S> {
+/// A stream that fails if no byte can be written for longer than `allowed`. Reads do not extend the time.
+pub(super) struct ProgressStream<S> {
     stream: S,
     allowed: Duration,
     written_at: Instant,
-    /// Set when something waits; only looked at again when it has ended, so that a write costs it nothing.
+    /// Polled only while an operation is pending, and reset only after it has expired. So writes pay nothing for it.
     alarm: Pin<Box<Sleep>>,
 }
 
-impl<S> Progressing<S> {
+impl<S> ProgressStream<S> {
     pub(super) fn new(stream: S, allowed: Duration) -> Self {
         Self { stream, allowed, written_at: Instant::now(), alarm: Box::pin(sleep(allowed)) }
     }
 
-    /// What to say instead of "not yet".
+    /// Returns an error instead of `Pending` once the time is over.
     fn poll_alarm<T>(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
         loop {
             ready!(self.alarm.as_mut().poll(cx));
@@ -55,7 +55,7 @@ impl<S> Progressing<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Progressing<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for ProgressStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -68,7 +68,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Progressing<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Progressing<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for ProgressStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,

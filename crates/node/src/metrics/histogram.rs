@@ -1,34 +1,34 @@
-//! A histogram: a counter for each bucket, and the sum.
+//! A histogram with fixed buckets: an atomic counter per bucket, and the sum.
 
 use std::{
     fmt::Write as _,
     sync::atomic::{AtomicU64, Ordering},
 };
 
-/// Counts values by size.
+/// Counts values by bucket.
 #[derive(Debug)]
-pub(super) struct Spread {
+pub(super) struct Histogram {
     bounds: &'static [f64],
-    /// One for each bound, and one for what is over the last; not cumulative.
+    /// One counter per bound and one for larger values. Not cumulative.
     counts: Vec<AtomicU64>,
-    /// The bits of a float.
+    /// The bits of an `f64`.
     sum: AtomicU64,
 }
 
-impl Spread {
+impl Histogram {
     pub(super) fn new(bounds: &'static [f64]) -> Self {
         let counts = (0..=bounds.len()).map(|_| AtomicU64::new(0)).collect();
         Self { bounds, counts, sum: AtomicU64::new(0.0_f64.to_bits()) }
     }
 
-    /// The lines of the text format. `labels` is what stands between the braces.
+    /// Writes the lines of the text format. `labels` is the text between the braces.
     pub(super) fn write(&self, out: &mut String, name: &str, labels: &str) {
         let comma = if labels.is_empty() { "" } else { "," };
         let mut total: u64 = 0;
         let bounds = self.bounds.iter().map(ToString::to_string).chain(["+Inf".to_owned()]);
         for (bound, count) in bounds.zip(&self.counts) {
             total = total.saturating_add(count.load(Ordering::Relaxed));
-            // Writing to a string does not fail.
+            // Writing to a string cannot fail.
             writeln!(out, "{name}_bucket{{{labels}{comma}le=\"{bound}\"}} {total}").ok();
         }
         let braced = if labels.is_empty() { String::new() } else { format!("{{{labels}}}") };
@@ -37,14 +37,14 @@ impl Spread {
     }
 }
 
-impl metrics::HistogramFn for Spread {
+impl metrics::HistogramFn for Histogram {
     fn record(&self, value: f64) {
         let bucket = self.bounds.partition_point(|bound| *bound < value);
         if let Some(count) = self.counts.get(bucket) {
             count.fetch_add(1, Ordering::Relaxed);
         }
         let add = |bits| Some((f64::from_bits(bits) + value).to_bits());
-        // It is tried until it succeeds.
+        // `add` always returns a value, so the update is retried until it succeeds.
         self.sum.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add).ok();
     }
 }

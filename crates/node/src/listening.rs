@@ -1,10 +1,10 @@
-//! Serves HTTP/1.1 on a socket, in the clear or over TLS.
+//! Serves HTTP/1.1 on a socket, with or without TLS.
 //!
-//! actix-web's own `HttpServer` would offer HTTP/2 over TLS, because the webhook client brings that feature into the
-//! build; the only HTTP/2 library that it knows has a fault that nobody mends. So the server is put together here from
-//! the same parts without it.
+//! The `HttpServer` of actix-web would offer HTTP/2 over TLS: the webhook client enables that feature in this build.
+//! Its HTTP/2 library, h2 0.3, has an unfixed vulnerability. This module assembles the same server without HTTP/2.
 
 mod progress;
+pub mod tls;
 
 use std::{fmt, io, net::TcpListener, time::Duration};
 
@@ -28,21 +28,21 @@ use actix_web::{
 use futures_util::future::LocalBoxFuture;
 use rustls::ServerConfig;
 
-use self::progress::Progressing;
+use self::progress::ProgressStream;
 
-/// How much and how long.
+/// The limits of a server.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bounds {
     pub(crate) workers: usize,
-    /// Of one worker.
+    /// The largest number of connections per worker.
     pub(crate) connections_max: usize,
-    /// How long a connection may go on without a byte of an answer.
-    pub(crate) answer_within: Duration,
-    /// How long requests under way may take at a stop.
+    /// The longest time in which a connection may receive no byte of a response.
+    pub(crate) progress_within: Duration,
+    /// The time for active requests at a stop, in seconds.
     pub(crate) drain_s: u64,
 }
 
-/// Takes requests until the handle stops it.
+/// Serves requests until the returned handle stops the server.
 pub(crate) fn serve<I, S, B>(
     socket: TcpListener,
     tls: Option<ServerConfig>,
@@ -67,25 +67,25 @@ where
         let stopping = stopping.clone();
         Box::pin(async move { stopping.notified().await })
     };
-    // Nothing here asks the library for scheme and host: what callers know is in --base-url.
+    // `AppConfig` has the scheme and host of the server. Sealpost uses --base-url instead.
     let service = move || map_config(app().into_factory(), |()| AppConfig::default());
-    let within = bounds.answer_within;
+    let within = bounds.progress_within;
     let builder = match tls {
-        None => builder.listen("clear", socket, move || {
-            let progressing = fn_service(move |stream: TcpStream| async move {
+        None => builder.listen("plain", socket, move || {
+            let streams = fn_service(move |stream: TcpStream| async move {
                 let peer = stream.peer_addr().ok();
-                Ok((Progressing::new(stream, within), peer))
+                Ok((ProgressStream::new(stream, within), peer))
             });
-            progressing.and_then(http(until_stopping.clone()).h1(service()))
+            streams.and_then(http(until_stopping.clone()).h1(service()))
         }),
         Some(config) => builder.listen("tls", socket, move || {
             let accepted = Acceptor::new(config.clone()).map_err(TlsError::into_service_error);
-            let progressing = accepted.map(move |stream: TlsStream<TcpStream>| {
+            let streams = accepted.map(move |stream: TlsStream<TcpStream>| {
                 let peer = stream.get_ref().0.peer_addr().ok();
-                (Progressing::new(stream, within), peer)
+                (ProgressStream::new(stream, within), peer)
             });
             let http = http(until_stopping.clone()).h1(service());
-            progressing.and_then(http.map_err(TlsError::Service))
+            streams.and_then(http.map_err(TlsError::Service))
         }),
     };
     let server = builder?.run();
@@ -94,7 +94,7 @@ where
     Ok(handle)
 }
 
-/// One worker's HTTP: how long it waits for whom.
+/// Builds the HTTP service of a worker, with its deadlines.
 fn http<T, S>(
     until_stopping: impl Fn() -> LocalBoxFuture<'static, ()> + 'static,
 ) -> HttpServiceBuilder<T, S, ExpectHandler, UpgradeHandler>
@@ -111,7 +111,7 @@ where
         .graceful_shutdown_signal(until_stopping)
 }
 
-/// How long a client may take for the head of a request.
+/// The time for the head of a request.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
 
 const KEEP_ALIVE: Duration = Duration::from_secs(15);

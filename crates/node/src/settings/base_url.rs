@@ -1,12 +1,11 @@
-//! The address that callers know, checked before anything starts: links lead to it, and the service's own DID is made
-//! from it.
+//! The URL that callers use. Links start with it, and the service's own DID is derived from it.
 
 use sealpost_domain::Did;
 use url::{Position, Url};
 
 use crate::error::{Failure, NodeError};
 
-/// An http or https address, without a slash at its end.
+/// An http or https URL without a trailing slash.
 #[derive(Debug, Clone)]
 pub struct BaseUrl {
     text: String,
@@ -14,21 +13,18 @@ pub struct BaseUrl {
 }
 
 impl BaseUrl {
-    /// What was given, or the listening address.
-    pub fn new(given: Option<&str>, listening: &str) -> Result<Self, NodeError> {
-        Self::parse(given.unwrap_or(listening))
-    }
-
-    fn parse(text: &str) -> Result<Self, NodeError> {
-        Self::read(text).ok_or_else(|| {
+    /// Parses the configured URL, or else the listening address.
+    pub fn new(configured: Option<&str>, listening: &str) -> Result<Self, NodeError> {
+        let text = configured.unwrap_or(listening);
+        Self::parse(text).ok_or_else(|| {
             NodeError::Setting(Failure::new(format!(
-                "--base-url {text} is no address of a service; give one such as https://seal.example.org, \
+                "--base-url {text} is not the URL of a service: give a URL such as https://seal.example.org, \
                  without user, query and fragment"
             )))
         })
     }
 
-    fn read(text: &str) -> Option<Self> {
+    fn parse(text: &str) -> Option<Self> {
         let url = Url::parse(text).ok()?;
         let is_plain = url.username().is_empty()
             && url.password().is_none()
@@ -41,12 +37,12 @@ impl BaseUrl {
         Some(Self { text: url.as_str().trim_end_matches('/').to_owned(), did })
     }
 
-    /// Without a slash at its end.
+    /// Returns the URL without a trailing slash.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The service's own DID.
+    /// Returns the service's own DID.
     pub fn did(&self) -> &Did {
         &self.did
     }
@@ -57,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_kept_without_its_last_slash_and_has_a_did() {
+    fn a_url_loses_its_trailing_slash_and_has_a_did() {
         for (text, kept, did) in [
             ("https://Seal.example.org/", "https://seal.example.org", "did:web:seal.example.org"),
             ("https://example.org:443", "https://example.org", "did:web:example.org"),
@@ -75,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_of_a_service_is_refused() {
+    fn a_text_that_is_not_the_url_of_a_service_is_rejected() {
         for text in [
             "",
             "seal.example.org",
@@ -86,7 +82,7 @@ mod tests {
             "https://example.org/#a",
             "https://example.org/a//b",
         ] {
-            assert!(BaseUrl::parse(text).is_err(), "{text}");
+            assert!(BaseUrl::new(Some(text), "").is_err(), "{text}");
         }
     }
 }

@@ -1,5 +1,4 @@
-//! Adds a line to the key file. The file is replaced as a whole, so that a reader finds the old one or the new one,
-//! and is on the disk before anybody hears of it.
+//! Adds a line to a key file. The file is replaced atomically and is on disk before its new version is used.
 
 use std::{
     fs::{self, File, Metadata, OpenOptions, Permissions, TryLockError},
@@ -8,24 +7,26 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use sealpost_wallet::Keyring;
 use zeroize::Zeroizing;
 
-use crate::fault::Fault;
+use crate::error::{Failure, NodeError};
+use crate::keys::new_line;
 
-/// The key file, which nobody else rotates meanwhile.
-pub(super) struct KekFile {
+/// A key file that is locked for a rotation.
+pub(super) struct KeyFile {
     path: PathBuf,
-    /// Two rotations at once would each add a key, and one of the keys would be lost.
+    /// Without the lock, two rotations would each add a key, and one key would be lost.
     _lock: File,
 }
 
-impl KekFile {
-    /// Takes the right to rotate.
-    pub(super) fn lock(path: &Path) -> Result<Self, Fault> {
-        let cannot =
-            |error| Fault::caused(format!("the key file {} cannot be used", path.display()), error);
-        // A symbolic link stays one: what it leads to is replaced.
+impl KeyFile {
+    /// Locks the key file for a rotation.
+    pub(super) fn lock(path: &Path) -> Result<Self, NodeError> {
+        let cannot = |error| {
+            let message = format!("the key file {} cannot be used", path.display());
+            NodeError::Keys(Failure::caused(message, error))
+        };
+        // If the path is a symbolic link, its target is replaced and the link stays.
         let path = fs::canonicalize(path).map_err(cannot)?;
         let mut options = OpenOptions::new();
         options.create(true).truncate(false).write(true).mode(PRIVATE);
@@ -34,27 +35,24 @@ impl KekFile {
             Ok(()) => Ok(Self { path, _lock: lock }),
             Err(TryLockError::Error(error)) => Err(cannot(error)),
             Err(TryLockError::WouldBlock) => {
-                Err(Fault::new("another rotation is under way; wait until it is done"))
+                Err(failed("another rotation is running: wait until it ends"))
             }
         }
     }
 
-    /// Adds a fresh key of the version after `newest`.
-    pub(super) fn add(&self, newest: u32) -> Result<(), Fault> {
-        let version = newest
-            .checked_add(1)
-            .ok_or_else(|| Fault::new("there is no higher version than that of this key file"))?;
-        let line = Keyring::fresh_line(version)
-            .map_err(|error| Fault::caused("no key can be made", error))?;
+    /// Adds a new key with the version after `newest`.
+    pub(super) fn add(&self, newest: u32) -> Result<(), NodeError> {
+        let version = newest.checked_add(1).ok_or_else(|| {
+            failed(format!("no version is higher than {newest} of this key file"))
+        })?;
+        let line = new_line(version)?;
         self.append(&line).map_err(|error| {
-            let path = self.path.display();
-            Fault::caused(
-                format!(
-                    "the key file {path} cannot be replaced; add the line of `sealpost kek new --version \
-                     {version}` to it by other means, and run this again"
-                ),
-                error,
-            )
+            let message = format!(
+                "the key file {} cannot be replaced: add the line of `sealpost kek new --version {version}` to it \
+                 yourself, and run this command again",
+                self.path.display()
+            );
+            NodeError::Keys(Failure::caused(message, error))
         })
     }
 
@@ -63,7 +61,7 @@ impl KekFile {
         let gap = if old.is_empty() || old.ends_with('\n') { "" } else { "\n" };
         let text = Zeroizing::new(format!("{}{gap}{line}\n", old.as_str()));
         let fresh = beside(&self.path, "new");
-        // What an interrupted run left.
+        // An interrupted rotation may have left this file.
         if fresh.exists() {
             fs::remove_file(&fresh)?;
         }
@@ -74,7 +72,7 @@ impl KekFile {
     }
 }
 
-/// Whoever could read the old file can read the new one, and nobody else.
+/// Writes a file with the owner and the permissions of the old file.
 fn write_private(path: &Path, text: &str, like: &Metadata) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(PRIVATE).open(path)?;
     let made = file.metadata()?;
@@ -86,6 +84,11 @@ fn write_private(path: &Path, text: &str, like: &Metadata) -> io::Result<()> {
     file.sync_all()
 }
 
+fn failed(message: impl Into<String>) -> NodeError {
+    NodeError::Keys(Failure::new(message))
+}
+
+/// Returns the path with another extension appended.
 fn beside(path: &Path, extension: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".");
@@ -101,6 +104,8 @@ const PRIVATE: u32 = 0o600;
 
 #[cfg(test)]
 mod tests {
+    use sealpost_wallet::Keyring;
+
     use super::*;
 
     fn folder_with(text: &str) -> (tempfile::TempDir, PathBuf) {
@@ -112,11 +117,11 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_added_and_everything_else_stays() {
+    fn adding_a_line_keeps_the_other_lines_and_the_mode() {
         let first = Keyring::fresh_line(3).unwrap();
         let (folder, path) = folder_with(&format!("# ours\n{}", first.as_str()));
         fs::write(folder.path().join("kek.new"), "left behind").unwrap();
-        KekFile::lock(&path).unwrap().add(3).unwrap();
+        KeyFile::lock(&path).unwrap().add(3).unwrap();
         let text = fs::read_to_string(&path).unwrap();
         assert!(text.starts_with(&format!("# ours\n{}\n4:", first.as_str())), "{text}");
         assert_eq!(Keyring::parse(&text).unwrap().versions(), [3, 4]);
@@ -125,21 +130,21 @@ mod tests {
     }
 
     #[test]
-    fn a_link_stays_a_link() {
+    fn a_symbolic_link_stays_a_symbolic_link() {
         let (folder, path) = folder_with(&Keyring::fresh_line(1).unwrap());
         let link = folder.path().join("link");
         std::os::unix::fs::symlink(&path, &link).unwrap();
-        KekFile::lock(&link).unwrap().add(1).unwrap();
+        KeyFile::lock(&link).unwrap().add(1).unwrap();
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(Keyring::parse(&fs::read_to_string(&path).unwrap()).unwrap().newest(), 2);
     }
 
     #[test]
-    fn two_do_not_rotate_at_once() {
+    fn a_second_rotation_is_rejected_while_the_first_one_runs() {
         let (_folder, path) = folder_with(&Keyring::fresh_line(1).unwrap());
-        let held = KekFile::lock(&path).unwrap();
-        assert!(KekFile::lock(&path).is_err());
+        let held = KeyFile::lock(&path).unwrap();
+        assert!(KeyFile::lock(&path).is_err());
         drop(held);
-        assert!(KekFile::lock(&path).is_ok());
+        assert!(KeyFile::lock(&path).is_ok());
     }
 }

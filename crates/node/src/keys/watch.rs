@@ -1,5 +1,5 @@
-//! Looks at the key file about every second, so that a server learns a new version without a restart. What does not
-//! fit is logged once and replaces nothing.
+//! Reads the key file every second and loads new versions without a restart. An invalid file is logged once and
+//! changes nothing.
 
 use std::{
     io,
@@ -17,63 +17,64 @@ use sealpost_service::unlock;
 use sealpost_wallet::Keyring;
 use zeroize::Zeroizing;
 
-use super::{parse_file, read_text};
+use super::source::{parse_file, read_text};
 use crate::error::{Failure, NodeError};
 
-/// How often the key file is looked at.
-pub const WATCH_PERIOD: Duration = Duration::from_secs(1);
+/// The time between two reads of the key file.
+pub(crate) const WATCH_PERIOD: Duration = Duration::from_secs(1);
 
-/// A watch that ends when it is stopped or dropped.
-pub(crate) struct Watch(Mutex<Option<(Sender<()>, JoinHandle<()>)>>);
+/// A thread that watches the key file. It ends when the watch is stopped or dropped.
+pub(crate) struct KeyFileWatch(Mutex<Option<(Sender<()>, JoinHandle<()>)>>);
 
-impl Watch {
-    /// Begins to watch.
+impl KeyFileWatch {
+    /// Starts the thread.
     pub(crate) fn start(
         file: &Path,
         keyring: Arc<Keyring>,
         marks: Arc<dyn KekMarks + Send + Sync>,
     ) -> io::Result<Self> {
-        let mut look = Look { file: file.to_owned(), keyring, marks, seen: None, complaint: None };
+        let file = file.to_owned();
+        let mut reader = KeyFileReader { file, keyring, marks, loaded: None, logged: None };
         let (stop, stopped) = channel();
         let watcher = thread::Builder::new().name("kek-watch".to_owned()).spawn(move || {
             while stopped.recv_timeout(WATCH_PERIOD) == Err(RecvTimeoutError::Timeout) {
-                look.again();
+                reader.poll();
             }
         })?;
         Ok(Self(Mutex::new(Some((stop, watcher)))))
     }
 
-    /// Ends it.
+    /// Stops the thread and waits for its end.
     pub(crate) fn stop(&self) {
         let running = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some((stop, watcher)) = running {
             drop(stop);
             if watcher.join().is_err() {
-                tracing::error!("the watch on the key file had stopped");
+                tracing::error!("the thread that watches the key file has panicked");
             }
         }
     }
 }
 
-struct Look {
+/// Loads a key file when its text changes.
+struct KeyFileReader {
     file: PathBuf,
     keyring: Arc<Keyring>,
     marks: Arc<dyn KekMarks + Send + Sync>,
-    /// What was in the file when it was last understood.
-    seen: Option<Zeroizing<String>>,
-    /// What was logged last, so that it is logged once.
-    complaint: Option<String>,
+    /// The text that was loaded last.
+    loaded: Option<Zeroizing<String>>,
+    /// The error that was logged last, so that it is logged once.
+    logged: Option<String>,
 }
 
-impl Look {
-    fn again(&mut self) {
-        let found = self.read();
-        self.complaint = match found {
+impl KeyFileReader {
+    fn poll(&mut self) {
+        self.logged = match self.read() {
             Ok(()) => None,
             Err(fault) => {
                 let text = fault.with_causes();
-                if self.complaint.as_ref() != Some(&text) {
-                    tracing::error!(error = %text, "the key file is not used; the keys stay as they were");
+                if self.logged.as_ref() != Some(&text) {
+                    tracing::error!(error = %text, "the key file cannot be loaded; the keys stay as they were");
                 }
                 Some(text)
             }
@@ -82,22 +83,20 @@ impl Look {
 
     fn read(&mut self) -> Result<(), NodeError> {
         let text = read_text(&self.file)?;
-        if self.seen.as_ref() == Some(&text) {
+        if self.loaded.as_ref() == Some(&text) {
             return Ok(());
         }
-        let found = parse_file(&self.file, &text)?;
-        self.learn(found)?;
-        self.seen = Some(text);
+        self.load(parse_file(&self.file, &text)?)?;
+        self.loaded = Some(text);
         Ok(())
     }
 
-    /// What would not unlock the database at a start does not come in now: a key that is another one than the
-    /// database was written with, or a file that lost one.
-    fn learn(&self, found: Keyring) -> Result<(), NodeError> {
-        unlock(&found, &*self.marks).map_err(|fault| NodeError::Keys(Failure::of(fault)))?;
-        let learned = self.keyring.add_versions(found);
-        if !learned.is_empty() {
-            tracing::info!(kek.versions = ?learned, "learned key-encryption keys");
+    /// Adds new versions to the keyring. The rules of a start apply: a changed or missing key is rejected.
+    fn load(&self, read: Keyring) -> Result<(), NodeError> {
+        unlock(&read, &*self.marks).map_err(|fault| NodeError::Keys(Failure::of(fault)))?;
+        let added = self.keyring.add_versions(read);
+        if !added.is_empty() {
+            tracing::info!(kek.versions = ?added, "loaded new key-encryption keys");
         }
         Ok(())
     }
@@ -111,7 +110,7 @@ mod tests {
 
     use super::*;
 
-    /// Marks as a database keeps them.
+    /// Marks in memory.
     #[derive(Default)]
     struct Marks(Mutex<Vec<(u32, Wrapped)>>);
 
@@ -128,7 +127,7 @@ mod tests {
 
     struct Scene {
         _folder: tempfile::TempDir,
-        look: Look,
+        reader: KeyFileReader,
         first: String,
     }
 
@@ -140,15 +139,15 @@ mod tests {
             let marks = Arc::new(Marks::default());
             unlock(&keyring, &*marks).unwrap();
             let file = folder.path().join("kek");
-            let look = Look { file, keyring, marks, seen: None, complaint: None };
-            Self { _folder: folder, look, first }
+            let reader = KeyFileReader { file, keyring, marks, loaded: None, logged: None };
+            Self { _folder: folder, reader, first }
         }
 
         fn write(&mut self, text: &str) -> (Vec<u32>, bool) {
-            fs::write(&self.look.file, text).unwrap();
-            fs::set_permissions(&self.look.file, fs::Permissions::from_mode(0o600)).unwrap();
-            self.look.again();
-            (self.look.keyring.versions(), self.look.complaint.is_some())
+            fs::write(&self.reader.file, text).unwrap();
+            fs::set_permissions(&self.reader.file, fs::Permissions::from_mode(0o600)).unwrap();
+            self.reader.poll();
+            (self.reader.keyring.versions(), self.reader.logged.is_some())
         }
     }
 
@@ -157,41 +156,41 @@ mod tests {
     }
 
     #[test]
-    fn a_new_version_is_learned_and_marked() {
+    fn a_new_version_is_loaded_and_marked() {
         let mut scene = Scene::new();
         let text = format!("{}\n{}\n", scene.first, fresh(2));
         assert_eq!(scene.write(&text), (vec![1, 2], false));
-        assert_eq!(scene.look.marks.kek_marks().unwrap().len(), 2);
+        assert_eq!(scene.reader.marks.kek_marks().unwrap().len(), 2);
     }
 
     #[test]
-    fn what_is_broken_replaces_nothing_and_can_be_mended() {
+    fn an_invalid_file_changes_nothing_and_can_be_corrected() {
         let mut scene = Scene::new();
         let broken = format!("{}\n2:rubbish\n", scene.first);
         assert_eq!(scene.write(&broken), (vec![1], true));
         assert_eq!(scene.write(""), (vec![1], true));
-        let mended = format!("{}\n{}\n", scene.first, fresh(2));
-        assert_eq!(scene.write(&mended), (vec![1, 2], false));
+        let corrected = format!("{}\n{}\n", scene.first, fresh(2));
+        assert_eq!(scene.write(&corrected), (vec![1, 2], false));
     }
 
     #[test]
-    fn another_key_under_a_known_version_does_not_come_in() {
+    fn a_different_key_under_a_known_version_is_rejected() {
         let mut scene = Scene::new();
         let text = format!("{}\n{}\n", fresh(1), fresh(2));
         assert_eq!(scene.write(&text), (vec![1], true));
     }
 
     #[test]
-    fn a_file_that_lost_a_version_is_not_used() {
+    fn a_file_without_a_known_version_is_rejected() {
         let mut scene = Scene::new();
         assert_eq!(scene.write(&fresh(2)), (vec![1], true));
     }
 
     #[test]
-    fn a_watch_ends_at_once() {
+    fn a_watch_can_be_stopped_twice() {
         let scene = Scene::new();
-        let Look { file, keyring, marks, .. } = &scene.look;
-        let watch = Watch::start(file, Arc::clone(keyring), Arc::clone(marks)).unwrap();
+        let KeyFileReader { file, keyring, marks, .. } = &scene.reader;
+        let watch = KeyFileWatch::start(file, Arc::clone(keyring), Arc::clone(marks)).unwrap();
         watch.stop();
         watch.stop();
     }

@@ -1,5 +1,4 @@
-//! What operators and orchestrators ask, on an address of its own: `/livez` (the process runs), `/readyz` (it can take
-//! requests) and `/metrics` (what it has counted, and how it stands).
+//! The operations address: `/livez` (the process works), `/readyz` (the node can serve requests) and `/metrics`.
 
 use std::sync::Arc;
 
@@ -8,18 +7,18 @@ use sealpost_api::ApiState;
 use sealpost_webhooks::Stats;
 
 use crate::{
-    compose::Components,
+    composition::Components,
     metrics::{self, Registry, float},
 };
 
-/// What operators ask about.
-pub(crate) struct Ops {
+/// The state of the operations address.
+pub(crate) struct OperationsState {
     pub(crate) node: Arc<Components>,
     pub(crate) api: web::Data<ApiState>,
     pub(crate) registry: Arc<Registry>,
 }
 
-/// Every route of the ops address.
+/// Registers the routes of the operations address.
 pub(crate) fn routes(config: &mut web::ServiceConfig) {
     config
         .service(web::resource("/livez").route(web::get().to(livez)).route(web::head().to(livez)))
@@ -33,45 +32,46 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
         );
 }
 
-/// Not alive is what only a new process mends: not that threads end in order while the service stops.
-async fn livez(ops: web::Data<Ops>) -> HttpResponse {
-    if ops.node.is_whole() {
+/// Fails only if a restart is necessary. Threads that end during an orderly stop are no failure.
+async fn livez(state: web::Data<OperationsState>) -> HttpResponse {
+    if state.node.is_whole() {
         HttpResponse::Ok().body("ok\n")
     } else {
-        HttpResponse::ServiceUnavailable()
-            .body("a thread has ended by a fault; the process stops\n")
+        HttpResponse::ServiceUnavailable().body("a worker thread has panicked; the process stops\n")
     }
 }
 
-async fn readyz(ops: web::Data<Ops>) -> HttpResponse {
+async fn readyz(state: web::Data<OperationsState>) -> HttpResponse {
     let checked = web::block(move || {
-        ops.node.sealpost.check().map_err(|error| error.to_string())?;
-        if ops.node.dispatcher.is_alive() {
+        state.node.sealpost.check().map_err(|error| error.to_string())?;
+        if state.node.dispatcher.is_alive() {
             Ok(())
         } else {
             Err("the dispatcher has stopped".into())
         }
     });
-    match checked.await.unwrap_or_else(|_lost| Err("the check did not end".to_owned())) {
+    match checked.await.unwrap_or_else(|_canceled| Err("the check was canceled".to_owned())) {
         Ok(()) => HttpResponse::Ok().body("ok\n"),
-        Err(why) => HttpResponse::ServiceUnavailable().body(format!("{why}\n")),
+        Err(reason) => HttpResponse::ServiceUnavailable().body(format!("{reason}\n")),
     }
 }
 
-async fn show_metrics(ops: web::Data<Ops>) -> HttpResponse {
+async fn show_metrics(state: web::Data<OperationsState>) -> HttpResponse {
     let rendered = web::block(move || {
         metrics::observe_process();
-        observe(&ops.node);
-        ::metrics::gauge!("sealpost_body_memory_bytes").set(float(ops.api.body_memory_taken()));
-        ops.registry.render()
+        observe(&state.node);
+        ::metrics::gauge!("sealpost_body_memory_bytes").set(float(state.api.body_memory_taken()));
+        state.registry.render()
     });
     match rendered.await {
         Ok(text) => HttpResponse::Ok().content_type("text/plain; version=0.0.4").body(text),
-        Err(_lost) => HttpResponse::ServiceUnavailable().body("the metrics were not read\n"),
+        Err(_canceled) => {
+            HttpResponse::ServiceUnavailable().body("the request for metrics was canceled\n")
+        }
     }
 }
 
-/// What is not counted as it happens but looked at when somebody asks.
+/// Updates the metrics that are read on request instead of counted.
 fn observe(node: &Components) {
     ::metrics::gauge!("sealpost_commit_queue_bytes").set(float(node.sealpost.queue_bytes()));
     ::metrics::gauge!("sealpost_commit_queue_depth").set(float(node.sealpost.queue_depth()));

@@ -1,0 +1,49 @@
+//! The database and the operator of a command.
+
+use std::sync::Arc;
+
+use sealpost_domain::Clock;
+use sealpost_node::{
+    Database, DatabaseUrl, SystemClock, database_error, open_database, settings::DatabaseSettings,
+};
+use sealpost_service::Operator;
+
+use super::actor;
+use crate::{fault::Fault, settings::DatabaseArgs};
+
+/// An operator with an open database.
+pub(super) struct Desk {
+    pub(super) operator: Operator,
+    pub(super) database: Arc<Database>,
+    pub(super) settings: DatabaseSettings,
+}
+
+impl Desk {
+    /// Opens the database beside running servers. Rejects a missing or outdated database and leaves it unchanged.
+    pub(super) fn open(args: &DatabaseArgs) -> Result<Self, Fault> {
+        let settings = DatabaseSettings::from(args);
+        let url = settings.database_url();
+        refuse_missing(&url)?;
+        let database = Arc::new(open_database(&settings, &url)?);
+        let pending = database.pending_migrations().map_err(database_error)?;
+        if !pending.is_empty() {
+            return Err(Fault::new(format!(
+                "the database is {} migrations behind this version: run `sealpost migrate` first",
+                pending.len()
+            )));
+        }
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let operator = Operator::new(Arc::<Database>::clone(&database), clock, actor::name());
+        Ok(Self { operator, database, settings })
+    }
+}
+
+fn refuse_missing(url: &DatabaseUrl) -> Result<(), Fault> {
+    match url {
+        DatabaseUrl::Sqlite(file) if !file.exists() => Err(Fault::new(format!(
+            "the database {} does not exist: give its location with --data-dir or --database-url",
+            file.display()
+        ))),
+        DatabaseUrl::Postgres(_) | DatabaseUrl::Sqlite(_) => Ok(()),
+    }
+}

@@ -1,0 +1,105 @@
+//! Reports of wrong usage: help, or one line with a suggestion and the help of the invoked command.
+
+use std::{ffi::OsString, process::ExitCode};
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use super::command;
+use crate::fault::Fault;
+
+/// Prints requested help with status 0, missing subcommands as help with status 2, and other errors in one line.
+pub(crate) fn report(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        error.exit();
+    }
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        // A closed standard error cannot be reported. The exit status remains.
+        drop(error.print());
+        return ExitCode::from(Fault::WRONG_USAGE);
+    }
+    Fault::usage(message(error)).report(&invoked_command())
+}
+
+/// Returns the words of the invoked command, for example `sealpost admin key`.
+pub(crate) fn invoked_command() -> String {
+    command_words(std::env::args_os().skip(1))
+}
+
+/// Follows the names of subcommands. Flags and values are skipped.
+fn command_words(arguments: impl Iterator<Item = OsString>) -> String {
+    let (mut words, mut command) = ("sealpost".to_owned(), command());
+    for argument in arguments {
+        let Some(inner) = command.find_subcommand(&argument).cloned() else { continue };
+        words.push(' ');
+        words.push_str(inner.get_name());
+        command = inner;
+    }
+    words
+}
+
+/// Returns the error in one line, with the most similar name.
+fn message(error: &clap::Error) -> String {
+    let mut text = error.to_string();
+    if let (Some(ContextValue::String(argument)), Some(ContextValue::String(value))) =
+        (error.get(ContextKind::InvalidArg), error.get(ContextKind::InvalidValue))
+        && argument.starts_with("--database-url")
+    {
+        // The URL may contain a password, and standard error often ends in a log.
+        text = text.replace(&format!(" '{value}'"), "");
+    }
+    let lines = text.lines().map(str::trim);
+    let lines = lines.take_while(|line| !line.is_empty() && !line.starts_with("Usage:"));
+    let line = lines.collect::<Vec<_>>().join(" ");
+    let line = line.strip_prefix("error: ").unwrap_or(&line);
+    suggestion(error)
+        .map_or_else(|| line.to_owned(), |name| format!("{line} (did you mean '{name}'?)"))
+}
+
+fn suggestion(error: &clap::Error) -> Option<&str> {
+    let kinds =
+        [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue];
+    match kinds.into_iter().find_map(|kind| error.get(kind))? {
+        ContextValue::String(name) => Some(name),
+        // Sorted by similarity, the most similar name last.
+        ContextValue::Strings(names) => names.last().map(String::as_str),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message_of(arguments: &str) -> String {
+        let parsed = command().try_get_matches_from(arguments.split(' '));
+        message(&parsed.unwrap_err())
+    }
+
+    #[test]
+    fn an_unknown_name_gets_the_most_similar_name() {
+        for (arguments, name) in [
+            ("sealpost serv", "serve"),
+            ("sealpost admin partnr suspend", "partner"),
+            ("sealpost serve --lissten 127.0.0.1:0", "--listen"),
+            ("sealpost serve --suite hibrid", "hybrid"),
+        ] {
+            let message = message_of(arguments);
+            assert!(message.ends_with(&format!(" (did you mean '{name}'?)")), "{message}");
+            assert_eq!(message.lines().count(), 1, "{message}");
+        }
+        assert!(!message_of("sealpost xyzzy").contains("did you mean"));
+    }
+
+    #[test]
+    fn a_hint_names_the_invoked_command() {
+        for (arguments, words) in [
+            ("", "sealpost"),
+            ("--json", "sealpost"),
+            ("serve --dev", "sealpost serve"),
+            ("admin --data-dir x key shov", "sealpost admin key"),
+        ] {
+            let arguments = arguments.split(' ').map(OsString::from);
+            assert_eq!(command_words(arguments), words);
+        }
+    }
+}

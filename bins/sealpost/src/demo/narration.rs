@@ -1,0 +1,20 @@
+//! The text of the demo on standard output.
+
+use std::io::Write as _;
+
+use crate::fault::Fault;
+
+/// Prints a claim that is true. Fails otherwise.
+pub(super) fn hold(claim: &str, is_true: bool) -> Result<(), Fault> {
+    if is_true {
+        say(&format!("   ✓ {claim}"))
+    } else {
+        Err(Fault::new(format!("not true: {claim}")))
+    }
+}
+
+/// Prints a line.
+pub(super) fn say(line: &str) -> Result<(), Fault> {
+    let mut out = std::io::stdout();
+    writeln!(out, "{line}").and_then(|()| out.flush()).map_err(Fault::closed_output)
+}

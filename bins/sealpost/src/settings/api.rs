@@ -1,0 +1,128 @@
+//! Settings of the API and the pages: bodies, trusted proxies and rate limits.
+
+use std::net::IpAddr;
+
+use clap::Args;
+use ipnet::IpNet;
+use sealpost_node::settings::{ApiSettings, WebSettings};
+
+use super::span::Span;
+
+/// The API.
+#[derive(Args, Clone)]
+#[command(next_help_heading = "HTTP")]
+pub(super) struct ApiArgs {
+    /// Networks of proxies whose X-Forwarded-For or Forwarded header is trusted; repeatable, or separated by commas
+    #[arg(
+        long = "trusted-proxy",
+        env = "SEALPOST_TRUSTED_PROXY",
+        value_name = "CIDR",
+        value_delimiter = ',',
+        value_parser = network
+    )]
+    trusted_proxies: Vec<IpNet>,
+    /// Activations per minute and client address; 0 turns the limit off
+    #[arg(
+        long,
+        env = "SEALPOST_ACTIVATIONS_PER_MINUTE",
+        default_value_t = ApiSettings::default().activations_per_minute,
+        value_name = "N"
+    )]
+    activations_per_minute: u32,
+    /// Logins per minute and client address; 0 turns the limit off
+    #[arg(
+        long,
+        env = "SEALPOST_LOGINS_PER_MINUTE",
+        default_value_t = ApiSettings::default().logins_per_minute,
+        value_name = "N"
+    )]
+    logins_per_minute: u32,
+    /// Logouts and login secret rotations per minute and account; 0 turns the limit off
+    #[arg(
+        long,
+        env = "SEALPOST_ACCOUNT_CHANGES_PER_MINUTE",
+        default_value_t = ApiSettings::default().account_changes_per_minute,
+        value_name = "N"
+    )]
+    account_changes_per_minute: u32,
+    /// Largest body of a request, in bytes
+    #[arg(
+        long,
+        env = "SEALPOST_MAX_BODY_BYTES",
+        default_value_t = ApiSettings::default().max_body_bytes,
+        value_name = "N"
+    )]
+    max_body_bytes: usize,
+    /// Memory for all bodies over 16 KiB until their responses, in bytes; further large bodies get 503
+    #[arg(
+        long,
+        env = "SEALPOST_BODY_MEMORY",
+        default_value_t = ApiSettings::default().body_memory,
+        value_name = "N"
+    )]
+    body_memory: usize,
+    /// Time in which a client must send a body
+    #[arg(
+        long,
+        env = "SEALPOST_BODY_TIMEOUT",
+        default_value_t = Span(ApiSettings::default().body_timeout),
+        value_name = "SPAN"
+    )]
+    body_timeout: Span,
+}
+
+/// The pages.
+#[derive(Args, Clone)]
+#[command(next_help_heading = "HTTP")]
+pub(super) struct WebArgs {
+    /// Dashboard pages per minute and account; a form counts as four pages; 0 turns the limit off
+    #[arg(
+        long,
+        env = "SEALPOST_DASHBOARD_PER_MINUTE",
+        default_value_t = WebSettings::default().dashboard_per_minute,
+        value_name = "N"
+    )]
+    dashboard_per_minute: u32,
+}
+
+/// Parses a network, or an address as a network of one address.
+fn network(text: &str) -> Result<IpNet, String> {
+    let text = text.trim();
+    let address = || text.parse::<IpAddr>().map(|address| IpNet::from(address.to_canonical()));
+    let network = text.parse().or_else(|_no_network| address());
+    network.map_err(|_no_address| "give a network, such as 10.0.0.0/8, or an address".to_owned())
+}
+
+impl From<&ApiArgs> for ApiSettings {
+    fn from(args: &ApiArgs) -> Self {
+        let ApiArgs {
+            trusted_proxies,
+            activations_per_minute,
+            logins_per_minute,
+            account_changes_per_minute,
+            max_body_bytes,
+            body_memory,
+            body_timeout,
+        } = args;
+        // The node sets these fields from the addresses and the TLS settings.
+        let Self { base_url, is_secure, .. } = Self::default();
+        Self {
+            base_url,
+            is_secure,
+            max_body_bytes: *max_body_bytes,
+            body_memory: *body_memory,
+            body_timeout: body_timeout.0,
+            trusted_proxies: trusted_proxies.clone(),
+            activations_per_minute: *activations_per_minute,
+            logins_per_minute: *logins_per_minute,
+            account_changes_per_minute: *account_changes_per_minute,
+        }
+    }
+}
+
+impl From<&WebArgs> for WebSettings {
+    fn from(args: &WebArgs) -> Self {
+        let WebArgs { dashboard_per_minute } = args;
+        Self { dashboard_per_minute: *dashboard_per_minute }
+    }
+}

@@ -1,0 +1,53 @@
+//! Settings of the database.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use sealpost_node::settings::{DatabaseSettings, DatabaseUrl, StorageSettings};
+
+/// The database and its data folder.
+#[derive(Args, Clone)]
+pub(crate) struct DatabaseArgs {
+    /// Folder of the embedded database and its key file
+    #[arg(
+        long,
+        env = "SEALPOST_DATA_DIR",
+        default_value_os_t = DatabaseSettings::default().data_dir,
+        value_name = "DIR"
+    )]
+    pub(crate) data_dir: PathBuf,
+    /// postgres://… or sqlite:PATH; if omitted, the embedded database in the data folder
+    #[arg(long, env = "SEALPOST_DATABASE_URL", value_name = "URL", hide_env_values = true)]
+    database_url: Option<DatabaseUrl>,
+    /// Largest number of connections to the database
+    #[arg(
+        long,
+        env = "SEALPOST_DATABASE_POOL",
+        default_value_t = StorageSettings::default().pool_max,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(2..=1000)
+    )]
+    database_pool: u32,
+}
+
+impl From<&DatabaseArgs> for DatabaseSettings {
+    fn from(args: &DatabaseArgs) -> Self {
+        let DatabaseArgs { data_dir, database_url, database_pool } = args;
+        let StorageSettings {
+            pool_max: _,
+            connection_timeout,
+            statement_timeout,
+            facts_cached_max,
+        } = StorageSettings::default();
+        Self {
+            data_dir: data_dir.clone(),
+            url: database_url.clone(),
+            storage: StorageSettings {
+                pool_max: *database_pool,
+                connection_timeout,
+                statement_timeout,
+                facts_cached_max,
+            },
+        }
+    }
+}

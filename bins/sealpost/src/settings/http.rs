@@ -1,0 +1,113 @@
+//! Settings of the HTTP servers: addresses, TLS, threads and connections.
+
+use std::{fmt, net::SocketAddr, path::PathBuf, str::FromStr};
+
+use clap::{Args, builder::BoolishValueParser};
+use sealpost_node::settings::{HttpSettings, TlsFiles};
+
+use super::span::Span;
+
+/// The HTTP servers.
+#[derive(Args, Clone)]
+#[command(next_help_heading = "HTTP")]
+pub(super) struct HttpArgs {
+    /// Address of the API; port 0 selects a free port
+    #[arg(long, env = "SEALPOST_LISTEN", default_value_t = HttpSettings::default().listen, value_name = "ADDR")]
+    listen: SocketAddr,
+    /// Address of /metrics, /livez and /readyz, or `off`
+    #[arg(
+        long,
+        env = "SEALPOST_OPS_LISTEN",
+        default_value_t = OpsListen(HttpSettings::default().ops_listen),
+        value_name = "ADDR"
+    )]
+    ops_listen: OpsListen,
+    /// URL that callers use; if omitted, the listening address
+    #[arg(long, env = "SEALPOST_BASE_URL", value_name = "URL")]
+    base_url: Option<String>,
+    /// PEM file with the server's certificate first, then the intermediate certificates
+    #[arg(long, env = "SEALPOST_TLS_CERT", value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// PEM file with the private key of the certificate; SIGHUP reloads both files
+    #[arg(long, env = "SEALPOST_TLS_KEY", value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+    /// A proxy in front of the server terminates TLS
+    #[arg(long, env = "SEALPOST_BEHIND_TLS_PROXY", value_parser = BoolishValueParser::new())]
+    behind_tls_proxy: bool,
+    /// Threads that serve requests; if omitted, the number of cores
+    #[arg(
+        long,
+        env = "SEALPOST_WORKERS",
+        value_name = "N",
+        value_parser = clap::value_parser!(u16).range(1..=1024)
+    )]
+    workers: Option<u16>,
+    /// Largest number of connections per thread
+    #[arg(
+        long,
+        env = "SEALPOST_MAX_CONNECTIONS",
+        default_value_t = HttpSettings::default().max_connections,
+        value_name = "N"
+    )]
+    max_connections: usize,
+    /// Longest time in which a connection may receive no byte of a response; must be longer than slow requests take
+    #[arg(
+        long,
+        env = "SEALPOST_CONNECTION_TIMEOUT",
+        default_value_t = Span(HttpSettings::default().connection_timeout),
+        value_name = "SPAN"
+    )]
+    connection_timeout: Span,
+}
+
+/// The operations address. `None` is written as `off`.
+#[derive(Clone, Copy)]
+struct OpsListen(Option<SocketAddr>);
+
+impl FromStr for OpsListen {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "off" {
+            return Ok(Self(None));
+        }
+        let address = text.parse().map_err(|_no_address| "give ADDRESS:PORT or off")?;
+        Ok(Self(Some(address)))
+    }
+}
+
+impl fmt::Display for OpsListen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(address) => write!(f, "{address}"),
+            None => f.write_str("off"),
+        }
+    }
+}
+
+impl From<&HttpArgs> for HttpSettings {
+    fn from(args: &HttpArgs) -> Self {
+        let HttpArgs {
+            listen,
+            ops_listen,
+            base_url,
+            tls_cert,
+            tls_key,
+            behind_tls_proxy,
+            workers,
+            max_connections,
+            connection_timeout,
+        } = args;
+        let files = tls_cert.clone().zip(tls_key.clone());
+        Self {
+            listen: *listen,
+            ops_listen: ops_listen.0,
+            base_url: base_url.clone(),
+            tls: files.map(|(chain, key)| TlsFiles { chain, key }),
+            behind_tls_proxy: *behind_tls_proxy,
+            workers: *workers,
+            max_connections: *max_connections,
+            connection_timeout: connection_timeout.0,
+        }
+    }
+}

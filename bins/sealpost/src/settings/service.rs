@@ -1,0 +1,261 @@
+//! Settings of the use cases.
+
+use clap::{Args, ValueEnum};
+use sealpost_domain::Suite;
+use sealpost_node::settings::ServiceSettings;
+
+use super::{
+    numbers::{bytes, positive},
+    span::Span,
+};
+
+/// Limits, lifetimes, queues and caches of the use cases.
+#[derive(Args, Clone)]
+#[command(next_help_heading = "Service")]
+pub(super) struct ServiceArgs {
+    /// Largest message, in bytes
+    #[arg(
+        long,
+        env = "SEALPOST_MAX_MESSAGE_BYTES",
+        default_value_t = ServiceSettings::default().message_bytes_max,
+        value_name = "N"
+    )]
+    max_message_bytes: usize,
+    /// Largest number of keys per account, without revoked keys
+    #[arg(
+        long,
+        env = "SEALPOST_MAX_KEYS_PER_ACCOUNT",
+        default_value_t = ServiceSettings::default().keys_per_account_max,
+        value_name = "N"
+    )]
+    max_keys_per_account: u32,
+    /// Lifetime of a session
+    #[arg(
+        long,
+        env = "SEALPOST_SESSION_TTL",
+        default_value_t = Span(ServiceSettings::default().session_ttl),
+        value_name = "SPAN"
+    )]
+    session_ttl: Span,
+    /// Time in which a replaced webhook secret still signs, beside the new secret
+    #[arg(
+        long,
+        env = "SEALPOST_WEBHOOK_SECRET_OVERLAP",
+        default_value_t = Span(ServiceSettings::default().secret_overlap),
+        value_name = "SPAN"
+    )]
+    webhook_secret_overlap: Span,
+    /// Time for which envelopes and the outcomes of their deliveries are kept
+    #[arg(
+        long,
+        env = "SEALPOST_RETENTION",
+        default_value_t = Span(ServiceSettings::default().retention),
+        value_name = "SPAN"
+    )]
+    retention: Span,
+    /// Time for which an Idempotency-Key is kept
+    #[arg(
+        long,
+        env = "SEALPOST_IDEMPOTENCY_TTL",
+        default_value_t = Span(ServiceSettings::default().idempotency_ttl),
+        value_name = "SPAN"
+    )]
+    idempotency_ttl: Span,
+    /// Lifetime of a badge, at most 10 years
+    #[arg(
+        long,
+        env = "SEALPOST_BADGE_TTL",
+        default_value_t = Span(ServiceSettings::default().badge_ttl),
+        value_name = "SPAN",
+        value_parser = badge_ttl
+    )]
+    badge_ttl: Span,
+    /// Suite that seals new envelopes; every suite can be opened
+    #[arg(
+        long,
+        env = "SEALPOST_SUITE",
+        value_enum,
+        default_value_t = SuiteName::from(ServiceSettings::default().suite)
+    )]
+    suite: SuiteName,
+    /// Largest number of sends that wait for a commit; further sends get 503
+    #[arg(
+        long,
+        env = "SEALPOST_QUEUE",
+        default_value_t = ServiceSettings::default().queue_max,
+        value_name = "N",
+        value_parser = positive
+    )]
+    queue: usize,
+    /// Memory for envelopes that wait for a commit, in bytes; further sends get 503, but one envelope can always wait
+    #[arg(
+        long,
+        env = "SEALPOST_QUEUE_BYTES",
+        default_value_t = ServiceSettings::default().queue_bytes_max,
+        value_name = "N",
+        value_parser = bytes
+    )]
+    queue_bytes: usize,
+    /// Largest number of sends per commit
+    #[arg(
+        long,
+        env = "SEALPOST_BATCH",
+        default_value_t = ServiceSettings::default().batch_max,
+        value_name = "N",
+        value_parser = positive
+    )]
+    batch: usize,
+    /// Largest size of the envelopes of a commit, in bytes; a larger envelope gets its own commit
+    #[arg(
+        long,
+        env = "SEALPOST_BATCH_BYTES",
+        default_value_t = ServiceSettings::default().batch_bytes_max,
+        value_name = "N",
+        value_parser = bytes
+    )]
+    batch_bytes: usize,
+    /// Largest number of decrypted identities in memory
+    #[arg(
+        long,
+        env = "SEALPOST_IDENTITIES_CACHED",
+        default_value_t = ServiceSettings::default().identities_cached_max,
+        value_name = "N"
+    )]
+    identities_cached: usize,
+}
+
+/// Limits of the channels, which the suite `channel` uses.
+#[derive(Args, Clone)]
+#[command(next_help_heading = "Channels (--suite channel)")]
+pub(super) struct ChannelArgs {
+    /// Time in which a channel seals envelopes, at most an hour
+    #[arg(
+        long = "channel-life",
+        env = "SEALPOST_CHANNEL_LIFE",
+        default_value_t = Span(ServiceSettings::default().channel_life),
+        value_name = "SPAN",
+        value_parser = channel_life
+    )]
+    life: Span,
+    /// Largest number of envelopes per channel
+    #[arg(
+        long = "channel-envelopes",
+        env = "SEALPOST_CHANNEL_ENVELOPES",
+        default_value_t = ServiceSettings::default().channel_envelopes_max,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=1_000_000)
+    )]
+    envelopes: u32,
+    /// Largest number of sealing channels in memory, and of opened channels
+    #[arg(
+        long,
+        env = "SEALPOST_CHANNELS_CACHED",
+        default_value_t = ServiceSettings::default().channels_cached_max,
+        value_name = "N",
+        value_parser = positive
+    )]
+    channels_cached: usize,
+}
+
+/// The names of the suites.
+#[derive(Clone, Copy, ValueEnum)]
+enum SuiteName {
+    /// X-Wing, one encapsulation for many envelopes of a sender and a recipient
+    Channel,
+    /// X25519
+    Classic,
+    /// X-Wing: X25519 and ML-KEM-768
+    Hybrid,
+}
+
+impl ServiceArgs {
+    /// Combines the settings of the use cases and of the channels.
+    pub(super) fn settings(&self, channel: &ChannelArgs) -> ServiceSettings {
+        let Self {
+            max_message_bytes,
+            max_keys_per_account,
+            session_ttl,
+            webhook_secret_overlap,
+            retention,
+            idempotency_ttl,
+            badge_ttl,
+            suite,
+            queue,
+            queue_bytes,
+            batch,
+            batch_bytes,
+            identities_cached,
+        } = self;
+        let ChannelArgs { life, envelopes, channels_cached } = channel;
+        let defaults = ServiceSettings::default();
+        ServiceSettings {
+            message_bytes_max: *max_message_bytes,
+            keys_per_account_max: *max_keys_per_account,
+            session_ttl: session_ttl.0,
+            secret_overlap: webhook_secret_overlap.0,
+            badge_ttl: badge_ttl.0,
+            retention: retention.0,
+            idempotency_ttl: idempotency_ttl.0,
+            suite: (*suite).into(),
+            channel_life: life.0,
+            channel_envelopes_max: *envelopes,
+            channels_cached_max: *channels_cached,
+            queue_max: *queue,
+            queue_bytes_max: *queue_bytes,
+            batch_max: *batch,
+            batch_bytes_max: *batch_bytes,
+            identities_cached_max: *identities_cached,
+            // These settings have no flag.
+            blocking_tasks_max: defaults.blocking_tasks_max,
+            webhooks_per_key_max: defaults.webhooks_per_key_max,
+            retiring_secrets_max: defaults.retiring_secrets_max,
+            recovered_max: defaults.recovered_max,
+            badges_per_key_max: defaults.badges_per_key_max,
+            housekeeping_every: defaults.housekeeping_every,
+            housekeeping_batch: defaults.housekeeping_batch,
+            session_lookups_waiting_max: defaults.session_lookups_waiting_max,
+            session_lookups_together_max: defaults.session_lookups_together_max,
+            hints_cached_max: defaults.hints_cached_max,
+            cache_idle: defaults.cache_idle,
+        }
+    }
+}
+
+impl From<SuiteName> for Suite {
+    fn from(name: SuiteName) -> Self {
+        match name {
+            SuiteName::Channel => Self::Channel,
+            SuiteName::Classic => Self::Classic,
+            SuiteName::Hybrid => Self::Hybrid,
+        }
+    }
+}
+
+impl From<Suite> for SuiteName {
+    fn from(suite: Suite) -> Self {
+        match suite {
+            Suite::Channel => Self::Channel,
+            Suite::Classic => Self::Classic,
+            Suite::Hybrid => Self::Hybrid,
+        }
+    }
+}
+
+fn badge_ttl(text: &str) -> Result<Span, String> {
+    match text.parse() {
+        Ok(span @ Span(ttl)) if (BADGE_TTL_MIN..=BADGE_TTL_MAX).contains(&ttl) => Ok(span),
+        _ => Err("give a span from 1s to 3650d, such as 90d".to_owned()),
+    }
+}
+
+fn channel_life(text: &str) -> Result<Span, String> {
+    match text.parse() {
+        Ok(span @ Span(life)) if !life.is_zero() && life <= ServiceSettings::CHANNEL_LIFE_MAX => {
+            Ok(span)
+        }
+        _ => Err("give a span of at most an hour, such as 10m".to_owned()),
+    }
+}
+
+const BADGE_TTL_MIN: std::time::Duration = std::time::Duration::from_secs(1);
+const BADGE_TTL_MAX: std::time::Duration = std::time::Duration::from_hours(3650 * 24);

@@ -1,0 +1,129 @@
+//! Settings of the webhooks.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use sealpost_node::settings::{DispatcherSettings, RetrySchedule, WebhookSettings};
+
+use super::{numbers::positive, span::Span};
+
+/// The delivery of events.
+#[derive(Args, Clone)]
+#[command(next_help_heading = "Webhooks")]
+pub(super) struct WebhookArgs {
+    /// Pauses before the retries of a failed delivery. After 429, 502, 504 or a timeout, the pause is at least 12 times
+    /// the first pause or 60 s, whichever is shorter. `Retry-After` of 429 and 503 is respected within limits
+    #[arg(
+        long = "webhook-retry-schedule",
+        env = "SEALPOST_WEBHOOK_RETRY_SCHEDULE",
+        default_value_t = DispatcherSettings::default().schedule,
+        value_name = "SPANS"
+    )]
+    retry_schedule: RetrySchedule,
+    /// Time in which a receiver must respond
+    #[arg(
+        long = "webhook-timeout",
+        env = "SEALPOST_WEBHOOK_TIMEOUT",
+        default_value_t = Span(DispatcherSettings::default().timeout),
+        value_name = "SPAN"
+    )]
+    timeout: Span,
+    /// Lease of a node on a delivery; at least the timeout plus 10 s
+    #[arg(
+        long = "webhook-lease",
+        env = "SEALPOST_WEBHOOK_LEASE",
+        default_value_t = Span(DispatcherSettings::default().lease),
+        value_name = "SPAN"
+    )]
+    lease: Span,
+    /// Largest number of deliveries in memory; the others wait in the database
+    #[arg(
+        id = "webhook-queue",
+        long = "webhook-queue",
+        env = "SEALPOST_WEBHOOK_QUEUE",
+        default_value_t = DispatcherSettings::default().queue_max,
+        value_name = "N",
+        value_parser = positive
+    )]
+    queue: usize,
+    /// Largest number of attempts in flight, shared equally by the delivery threads
+    #[arg(
+        long = "webhook-in-flight",
+        env = "SEALPOST_WEBHOOK_IN_FLIGHT",
+        default_value_t = DispatcherSettings::default().in_flight_max,
+        value_name = "N",
+        value_parser = positive
+    )]
+    in_flight: usize,
+    /// Largest number of attempts in flight per webhook
+    #[arg(
+        long = "webhook-in-flight-per-target",
+        env = "SEALPOST_WEBHOOK_IN_FLIGHT_PER_TARGET",
+        default_value_t = DispatcherSettings::default().in_flight_per_target,
+        value_name = "N",
+        value_parser = positive
+    )]
+    in_flight_per_target: usize,
+    /// Consecutive attempts without a response that open the circuit breaker of a webhook. An open breaker admits one
+    /// probe at a time, until a probe gets a response
+    #[arg(
+        long = "webhook-breaker-failures",
+        env = "SEALPOST_WEBHOOK_BREAKER_FAILURES",
+        default_value_t = DispatcherSettings::default().breaker_failures,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=1000)
+    )]
+    breaker_failures: u32,
+    /// Longest pause between probes. The first pause is 5 s, and each pause doubles the one before. If the retry
+    /// schedule starts with less than 5 s, both pauses shrink in proportion
+    #[arg(
+        long = "webhook-probe-pause-max",
+        env = "SEALPOST_WEBHOOK_PROBE_PAUSE_MAX",
+        default_value_t = Span(DispatcherSettings::default().probe_pause_max),
+        value_name = "SPAN"
+    )]
+    probe_pause_max: Span,
+    /// PEM file of certificate authorities for receivers, in addition to the public ones
+    #[arg(long = "webhook-extra-roots", env = "SEALPOST_WEBHOOK_EXTRA_ROOTS", value_name = "FILE")]
+    extra_roots: Option<PathBuf>,
+}
+
+impl From<&WebhookArgs> for WebhookSettings {
+    fn from(args: &WebhookArgs) -> Self {
+        let WebhookArgs {
+            retry_schedule,
+            timeout,
+            lease,
+            queue,
+            in_flight,
+            in_flight_per_target,
+            breaker_failures,
+            probe_pause_max,
+            extra_roots,
+        } = args;
+        let defaults = DispatcherSettings::default();
+        let dispatcher = DispatcherSettings {
+            schedule: retry_schedule.clone(),
+            timeout: timeout.0,
+            lease: lease.0,
+            queue_max: *queue,
+            in_flight_max: *in_flight,
+            in_flight_per_target: *in_flight_per_target,
+            breaker_failures: *breaker_failures,
+            probe_pause_max: probe_pause_max.0,
+            // The node sets `policy` and `extra_roots`. The others have no flag.
+            worker_threads: defaults.worker_threads,
+            probe_pause: defaults.probe_pause,
+            sweep_every: defaults.sweep_every,
+            claim_max: defaults.claim_max,
+            claim_per_target_max: defaults.claim_per_target_max,
+            failing_max: defaults.failing_max,
+            drain: defaults.drain,
+            policy: defaults.policy,
+            user_agent: defaults.user_agent,
+            extra_roots: defaults.extra_roots,
+            bounds: defaults.bounds,
+        };
+        Self { dispatcher, extra_roots: extra_roots.clone() }
+    }
+}

@@ -1,0 +1,44 @@
+//! The settings of the API.
+
+use std::time::Duration;
+
+use ipnet::IpNet;
+
+/// The settings of the API.
+#[derive(Debug, Clone)]
+pub struct ApiSettings {
+    /// The URL that callers use, without a trailing slash.
+    pub base_url: String,
+    /// True if callers can reach the API only over HTTPS.
+    pub is_secure: bool,
+    /// The largest body of a request, in bytes.
+    pub max_body_bytes: usize,
+    /// The memory for all bodies over 16 KiB together, in bytes.
+    pub body_memory: usize,
+    /// The time in which a client must send a body.
+    pub body_timeout: Duration,
+    /// The networks of proxies whose `X-Forwarded-For` or `Forwarded` header is trusted.
+    pub trusted_proxies: Vec<IpNet>,
+    /// The rate limit of activations, per minute and client address; 0 turns the limit off.
+    pub activations_per_minute: u32,
+    /// The rate limit of logins, per minute and client address; 0 turns the limit off.
+    pub logins_per_minute: u32,
+    /// The rate limit of logouts and login secret rotations, per minute and account; 0 turns the limit off.
+    pub account_changes_per_minute: u32,
+}
+
+impl Default for ApiSettings {
+    fn default() -> Self {
+        Self {
+            base_url: "http://127.0.0.1:8080".to_owned(),
+            is_secure: false,
+            max_body_bytes: 2_097_152,
+            body_memory: 67_108_864,
+            body_timeout: Duration::from_secs(10),
+            trusted_proxies: Vec::new(),
+            activations_per_minute: 20,
+            logins_per_minute: 60,
+            account_changes_per_minute: 60,
+        }
+    }
+}

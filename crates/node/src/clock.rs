@@ -1,0 +1,20 @@
+//! The system clock.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use sealpost_domain::{Clock, Timestamp};
+
+/// Reads the time of the machine.
+#[derive(Debug, Clone, Copy)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "all other code reads the time through this clock"
+    )]
+    fn now(&self) -> Timestamp {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+    }
+}

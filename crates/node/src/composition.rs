@@ -1,0 +1,183 @@
+//! Assembles a node without HTTP, and stops it.
+//!
+//! The order of the steps matters: settings and keys are checked before the database is changed.
+
+pub(crate) mod database;
+
+use std::{fs, fs::File, path::Path, sync::Arc};
+
+use sealpost_domain::Clock;
+use sealpost_service::{Issuer, Parts, Refresher, Sealpost, unlock};
+use sealpost_storage::{Database, DatabaseUrl};
+use sealpost_wallet::Keyring;
+use sealpost_webhooks::{AddressGuard, AddressPolicy, Dispatcher};
+
+use self::database::{migrate_or_reject, open_database};
+use crate::{
+    circuits,
+    clock::SystemClock,
+    data_folder,
+    error::{Failure, NodeError, database_error},
+    keys::{source::KeySource, watch::KeyFileWatch},
+    settings::{DispatcherSettings, Settings, WebhookSettings, base_url::BaseUrl},
+};
+
+/// The running parts of a node, except HTTP.
+pub(crate) struct Components {
+    pub(crate) sealpost: Arc<Sealpost>,
+    pub(crate) issuer: Arc<Issuer>,
+    pub(crate) database: Arc<Database>,
+    pub(crate) dispatcher: Arc<Dispatcher>,
+    pub(crate) clock: Arc<dyn Clock>,
+    key_file_watch: Option<KeyFileWatch>,
+    issuer_refresher: Refresher,
+    /// The lock of the embedded database, held until the node is dropped.
+    _lock: Option<File>,
+}
+
+impl Components {
+    /// Starts all parts except HTTP. The settings must have passed the checks. Blocks.
+    pub(crate) fn start(settings: &Settings, base_url: &BaseUrl) -> Result<Self, NodeError> {
+        let url = settings.database.database_url();
+        let lock = match &url {
+            DatabaseUrl::Sqlite(file) => Some(data_folder::lock(&settings.database, file)?),
+            DatabaseUrl::Postgres(_) => None,
+        };
+        let paths = settings.database.embedded_paths();
+        let key_source = KeySource::of_node(&settings.keys, &paths)?;
+        let keyring = Arc::new(key_source.read()?);
+        let database = open_database(&settings.database, &url)?;
+        migrate_or_reject(&database, lock.is_some() || settings.migrate)?;
+        unlock(&keyring, &database).map_err(|error| start_error("the keys are rejected", error))?;
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        if lock.is_some() {
+            // The lock excludes other servers, so every lease in the file belongs to a dead process.
+            database.release_every_lease(clock.now()).map_err(database_error)?;
+        }
+        let shared = Shared { database: Arc::new(database), keyring, clock };
+        let issuer = shared.open_issuer(base_url)?;
+        let issuer_refresher = Refresher::start(Arc::clone(&issuer))
+            .map_err(|error| start_error("the refresh of issuer keys cannot start", error))?;
+        let dispatcher = shared.start_dispatcher(settings, &issuer)?;
+        let key_file_watch = shared.watch_key_file(&key_source)?;
+        let sealpost = shared.start_service(settings, base_url, &issuer, &dispatcher)?;
+        let Shared { database, clock, .. } = shared;
+        Ok(Self {
+            sealpost,
+            issuer,
+            database,
+            dispatcher,
+            clock,
+            key_file_watch,
+            issuer_refresher,
+            _lock: lock,
+        })
+    }
+
+    /// Returns false if a worker thread has panicked. Only a restart of the process recovers from that.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.sealpost.is_alive() && !self.dispatcher.is_broken()
+    }
+
+    /// Commits queued sends, completes attempts in flight, and releases leases. Blocks.
+    pub(crate) fn stop(&self) {
+        self.sealpost.stop();
+        self.dispatcher.stop();
+        if let Some(watch) = &self.key_file_watch {
+            watch.stop();
+        }
+        self.issuer_refresher.stop();
+    }
+}
+
+/// The parts that other parts use.
+struct Shared {
+    database: Arc<Database>,
+    keyring: Arc<Keyring>,
+    clock: Arc<dyn Clock>,
+}
+
+impl Shared {
+    /// Loads the issuer keys. Creates the first key of a new database.
+    fn open_issuer(&self, base_url: &BaseUrl) -> Result<Arc<Issuer>, NodeError> {
+        let store = Arc::<Database>::clone(&self.database);
+        let (keyring, clock) = (Arc::clone(&self.keyring), Arc::clone(&self.clock));
+        Issuer::open(store, keyring, clock, base_url.did().clone())
+            .map(Arc::new)
+            .map_err(|error| start_error("the issuer keys cannot be read", error))
+    }
+
+    fn start_dispatcher(
+        &self,
+        settings: &Settings,
+        issuer: &Arc<Issuer>,
+    ) -> Result<Arc<Dispatcher>, NodeError> {
+        let WebhookSettings { dispatcher, extra_roots } = &settings.webhooks;
+        let mut dispatcher =
+            DispatcherSettings { policy: address_policy(settings), ..dispatcher.clone() };
+        if let Some(file) = extra_roots {
+            add_roots(&mut dispatcher, file)?;
+        }
+        let dispatcher = Dispatcher::start(
+            dispatcher,
+            Arc::<Database>::clone(&self.database),
+            Arc::clone(&self.keyring),
+            Arc::clone(&self.clock),
+            Some(Arc::<Issuer>::clone(issuer)),
+        )
+        .map_err(|error| start_error("the dispatcher cannot start", error))?;
+        Ok(Arc::new(dispatcher))
+    }
+
+    fn watch_key_file(&self, source: &KeySource<'_>) -> Result<Option<KeyFileWatch>, NodeError> {
+        let start = |file| {
+            let marks = Arc::<Database>::clone(&self.database);
+            KeyFileWatch::start(file, Arc::clone(&self.keyring), marks)
+                .map_err(|error| start_error("the watch of the key file cannot start", error))
+        };
+        source.file().map(start).transpose()
+    }
+
+    fn start_service(
+        &self,
+        settings: &Settings,
+        base_url: &BaseUrl,
+        issuer: &Arc<Issuer>,
+        dispatcher: &Arc<Dispatcher>,
+    ) -> Result<Arc<Sealpost>, NodeError> {
+        let parts = Parts {
+            store: Arc::<Database>::clone(&self.database),
+            dispatch: Arc::<Dispatcher>::clone(dispatcher),
+            guard: Arc::new(AddressGuard::new(address_policy(settings))),
+            keyring: Arc::clone(&self.keyring),
+            clock: Arc::clone(&self.clock),
+            issuer: Arc::clone(issuer),
+            base_url: base_url.as_str().to_owned(),
+            circuits: circuits::read(settings.circuits.as_deref())?,
+        };
+        let sealpost = Sealpost::start(parts, settings.service.clone())
+            .map_err(|error| start_error("the committer cannot start", error))?;
+        Ok(Arc::new(sealpost))
+    }
+}
+
+fn address_policy(settings: &Settings) -> AddressPolicy {
+    AddressPolicy { dev: settings.dev }
+}
+
+/// Trusts the certificate authorities of a PEM file in addition to the public ones.
+fn add_roots(settings: &mut DispatcherSettings, file: &Path) -> Result<(), NodeError> {
+    let message = || format!("--webhook-extra-roots {} cannot be used", file.display());
+    let pem = fs::read(file).map_err(|error| start_error(message(), error))?;
+    let roots =
+        sealpost_webhooks::read_roots(&pem).map_err(|error| start_error(message(), error))?;
+    settings.extra_roots.extend(roots);
+    Ok(())
+}
+
+fn start_error(
+    message: impl Into<String>,
+    cause: impl std::error::Error + Send + Sync + 'static,
+) -> NodeError {
+    NodeError::Start(Failure::caused(message, cause))
+}

@@ -1,0 +1,36 @@
+//! Opening and migrating the database.
+
+use sealpost_storage::{Database, DatabaseUrl};
+
+use crate::{
+    data_folder,
+    error::{Failure, NodeError, database_error},
+    settings::DatabaseSettings,
+};
+
+/// Opens a database and creates its folder if necessary. Does not migrate the database.
+pub fn open_database(
+    settings: &DatabaseSettings,
+    url: &DatabaseUrl,
+) -> Result<Database, NodeError> {
+    if let DatabaseUrl::Sqlite(file) = url {
+        data_folder::create_parent(file)?;
+    }
+    Database::open(url, settings.storage).map_err(database_error)
+}
+
+/// Migrates an outdated database, or rejects it.
+pub(super) fn migrate_or_reject(database: &Database, may_migrate: bool) -> Result<(), NodeError> {
+    if may_migrate {
+        database.migrate().map_err(database_error)?;
+        return Ok(());
+    }
+    let pending = database.pending_migrations().map_err(database_error)?;
+    if pending.is_empty() {
+        return Ok(());
+    }
+    Err(NodeError::Start(Failure::new(format!(
+        "the database is {} migrations behind this version: run `sealpost migrate`, or serve with --migrate",
+        pending.len()
+    ))))
+}

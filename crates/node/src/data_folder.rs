@@ -1,0 +1,50 @@
+//! The folder of an embedded database: creation, and the lock against a second server.
+
+use std::{
+    fs::{self, File, TryLockError},
+    os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _},
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    error::{Failure, NodeError},
+    settings::DatabaseSettings,
+};
+
+/// Locks the embedded database for this process. Two servers on one database would both release all leases at start.
+pub(crate) fn lock(settings: &DatabaseSettings, database: &Path) -> Result<File, NodeError> {
+    create_parent(database)?;
+    let mut path = database.as_os_str().to_owned();
+    path.push(".lock");
+    let path = PathBuf::from(path);
+    let cannot = |error| {
+        let message = format!("the lock file {} cannot be locked", path.display());
+        NodeError::Start(Failure::caused(message, error))
+    };
+    let mut options = File::options();
+    let file =
+        options.create(true).truncate(false).write(true).mode(0o600).open(&path).map_err(cannot)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::Error(error)) => Err(cannot(error)),
+        Err(TryLockError::WouldBlock) => Err(NodeError::Start(Failure::new(format!(
+            "another server is running on {}: stop it, or give this server another --data-dir than {}",
+            database.display(),
+            settings.data_dir.display()
+        )))),
+    }
+}
+
+/// Creates the folder of a file if it is missing, with mode 0700.
+pub(crate) fn create_parent(file: &Path) -> Result<(), NodeError> {
+    let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) else {
+        return Ok(());
+    };
+    if folder.is_dir() {
+        return Ok(());
+    }
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|error| {
+        let message = format!("the data folder {} cannot be created", folder.display());
+        NodeError::Start(Failure::caused(message, error))
+    })
+}

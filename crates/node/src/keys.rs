@@ -1,0 +1,30 @@
+//! Key-encryption keys: source, key file, watch for new versions, and rotation.
+
+pub mod inspection;
+pub mod rotation;
+pub mod source;
+pub(crate) mod watch;
+
+use sealpost_service::unlock;
+use sealpost_wallet::Keyring;
+use zeroize::Zeroizing;
+
+use crate::error::{Failure, NodeError};
+
+/// Creates a random line for a key file.
+pub fn new_line(version: u32) -> Result<Zeroizing<String>, NodeError> {
+    Keyring::fresh_line(version)
+        .map_err(|error| NodeError::Keys(Failure::caused("no key can be created", error)))
+}
+
+/// Reads the keys that the servers of a database use. Creates no key file.
+///
+/// Rejects keys that do not match the marks in the database, and adds marks for new versions.
+pub fn open(
+    source: &source::KeySource<'_>,
+    database: &sealpost_storage::Database,
+) -> Result<Keyring, NodeError> {
+    let keyring = source.read_existing()?;
+    unlock(&keyring, database).map_err(|error| NodeError::Keys(Failure::of(error)))?;
+    Ok(keyring)
+}

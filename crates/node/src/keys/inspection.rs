@@ -1,0 +1,53 @@
+//! Read-only checks of the keys against a database, for diagnosis.
+
+use sealpost_domain::ports::{Durability, KekMarks as _, Store};
+use sealpost_storage::Database;
+use sealpost_wallet::{Keyring, Root, WalletError, WebhookSecret};
+
+use crate::error::{Failure, NodeError, database_error};
+
+/// The number of encrypted rows that were read, and of those that could not be decrypted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RowSample {
+    /// Rows that were read.
+    pub rows: usize,
+    /// Rows that could not be decrypted.
+    pub undecryptable: usize,
+}
+
+/// Checks that the keys match the marks in the database. Adds no marks.
+pub fn check_marks(keyring: &Keyring, database: &Database) -> Result<(), NodeError> {
+    for (version, mark) in database.kek_marks().map_err(database_error)? {
+        keyring.check_mark(version, &mark).map_err(|error| {
+            NodeError::Keys(Failure::new(match error {
+                WalletError::UnknownKekVersion { version } => format!(
+                    "the key-encryption key version {version} is missing: add its line to the key file"
+                ),
+                _ => format!(
+                    "the key-encryption key version {version} does not match this database: restore the key file \
+                     that the database was created with"
+                ),
+            }))
+        })?;
+    }
+    Ok(())
+}
+
+/// Decrypts the first 200 identity roots and webhook secrets.
+pub fn sample_rows(keyring: &Keyring, database: &Database) -> Result<RowSample, NodeError> {
+    let store: &dyn Store = database;
+    let read = store.write(Durability::Relaxed, |tx| {
+        Ok((tx.roots_after(None, SAMPLE)?, tx.secrets_after(None, SAMPLE)?))
+    });
+    let (roots, secrets) = read.map_err(database_error)?;
+    let lost_roots = roots.iter().filter(|(id, row)| Root::unwrap(keyring, id, row).is_err());
+    let lost_secrets =
+        secrets.iter().filter(|(id, row)| WebhookSecret::unwrap(keyring, id, row).is_err());
+    Ok(RowSample {
+        undecryptable: lost_roots.count().saturating_add(lost_secrets.count()),
+        rows: roots.len().saturating_add(secrets.len()),
+    })
+}
+
+/// Rows of each kind.
+const SAMPLE: u32 = 200;

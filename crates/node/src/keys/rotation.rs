@@ -1,0 +1,82 @@
+//! Rotation of the key-encryption key while servers run.
+//!
+//! A rotation can be interrupted at any time and repeated. A key is never removed from the key file, and the file is on
+//! disk before its newest version encrypts anything. Rows that were not reached stay readable with an older version.
+
+mod key_file;
+
+use std::{path::Path, thread};
+
+use sealpost_domain::{
+    Wrapped,
+    ports::{Durability, Store, StoreError, Tx},
+};
+use sealpost_service::{Operator, Rewrapped, unlock};
+use sealpost_storage::Database;
+use sealpost_wallet::{Keyring, kek_version};
+
+use self::key_file::KeyFile;
+use super::{source::read_file, watch::WATCH_PERIOD};
+use crate::error::{Failure, NodeError, database_error};
+
+/// Adds a new version to the key file and re-encrypts all rows under it. Blocks.
+///
+/// If rows are encrypted under an older version than the newest, continues with the newest version instead.
+/// Calls `progress` with the number of rows read so far.
+pub fn rotate(
+    path: &Path,
+    database: &Database,
+    operator: &Operator,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Rewrapped, NodeError> {
+    let file = KeyFile::lock(path)?;
+    let keyring = read_file(path)?;
+    check(database, &keyring)?;
+    let keyring = if is_interrupted(database, keyring.newest())? {
+        keyring
+    } else {
+        file.add(keyring.newest())?;
+        read_file(path)?
+    };
+    // After this pause every server has loaded the new version, and no server encrypts under an older one.
+    thread::sleep(WATCH_PERIOD.saturating_mul(2).saturating_add(WATCH_PERIOD / 2));
+    check(database, &keyring)?;
+    let failed = |error| NodeError::Keys(Failure::of(error));
+    operator.record_kek_rotation(keyring.newest()).map_err(failed)?;
+    operator.rewrap(&keyring, progress).map_err(failed)
+}
+
+/// Checks the keys against the marks in the database, and adds marks for new versions.
+fn check(database: &Database, keyring: &Keyring) -> Result<(), NodeError> {
+    unlock(keyring, database).map_err(|error| NodeError::Keys(Failure::of(error)))
+}
+
+/// Returns true if a row is encrypted under an older version than `newest`. Either a rotation was interrupted, or an
+/// operator added the newest version.
+fn is_interrupted(database: &Database, newest: u32) -> Result<bool, NodeError> {
+    let roots = any_older(database, newest, |tx, after, limit| tx.roots_after(after, limit))?;
+    let secrets = || any_older(database, newest, |tx, after, limit| tx.secrets_after(after, limit));
+    let issuer = || any_older(database, newest, |tx, after, l| tx.issuer_secrets_after(after, l));
+    Ok(roots || secrets()? || issuer()?)
+}
+
+fn any_older<Id: Copy>(
+    database: &Database,
+    newest: u32,
+    read: impl Fn(&mut dyn Tx, Option<&Id>, u32) -> Result<Vec<(Id, Wrapped)>, StoreError>,
+) -> Result<bool, NodeError> {
+    let store: &dyn Store = database;
+    let mut after = None;
+    loop {
+        let page = store.write(Durability::Relaxed, |tx| read(tx, after.as_ref(), PAGE));
+        let page = page.map_err(database_error)?;
+        let Some((last, _)) = page.last() else { return Ok(false) };
+        after = Some(*last);
+        let is_older = |wrapped: &Wrapped| kek_version(wrapped).is_none_or(|v| v < newest);
+        if page.iter().any(|(_, wrapped)| is_older(wrapped)) {
+            return Ok(true);
+        }
+    }
+}
+
+const PAGE: u32 = 200;

@@ -1,0 +1,132 @@
+//! The start of a node from typed settings.
+
+use std::{
+    net::{SocketAddr, TcpListener},
+    path::PathBuf,
+    sync::Arc,
+};
+
+use actix_web::web;
+use sealpost_api::ApiState;
+use sealpost_domain::Clock as _;
+
+use super::{Node, reload::Reloader, serving};
+use crate::{
+    clock::SystemClock,
+    composition::Components,
+    error::{Failure, NodeError},
+    listening::tls::ReloadableCertificate,
+    metrics::Registry,
+    operations::OperationsState,
+    settings::{ApiSettings, Settings, base_url::BaseUrl, checks},
+};
+
+/// Configures and starts a node.
+#[derive(Debug, Clone, Default)]
+#[must_use]
+pub struct NodeBuilder {
+    settings: Settings,
+    metrics: Arc<Registry>,
+}
+
+impl Node {
+    /// Configures a node. The defaults need only a data folder.
+    pub fn builder() -> NodeBuilder {
+        NodeBuilder::default()
+    }
+}
+
+impl NodeBuilder {
+    /// Replaces all settings.
+    pub fn settings(self, settings: Settings) -> Self {
+        Self { settings, ..self }
+    }
+
+    /// Sets the folder of the embedded database and its key file. The default is `./sealpost-data`.
+    pub fn data_dir(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.settings.database.data_dir = folder.into();
+        self
+    }
+
+    /// Sets the address of the API and the pages. The default is `127.0.0.1:8080`; port 0 selects a free port.
+    pub fn listen(mut self, address: SocketAddr) -> Self {
+        self.settings.http.listen = address;
+        self
+    }
+
+    /// Sets the operations address. The default is `127.0.0.1:9090`; `None` turns it off.
+    pub fn ops_listen(mut self, address: Option<SocketAddr>) -> Self {
+        self.settings.http.ops_listen = address;
+        self
+    }
+
+    /// Serves the metrics of `registry` at `/metrics`. By default `/metrics` is empty.
+    pub fn metrics(self, registry: Arc<Registry>) -> Self {
+        Self { metrics: registry, ..self }
+    }
+
+    /// Binds the addresses, starts all parts, and serves requests. Must run inside an actix system.
+    pub async fn start(self) -> Result<Node, NodeError> {
+        let Self { settings, metrics } = self;
+        checks::check(&settings)?;
+        let http = &settings.http;
+        let api_socket = bind(http.listen)?;
+        let ops_socket = http.ops_listen.map(bind).transpose()?;
+        let open = |files| ReloadableCertificate::open(files, SystemClock.now());
+        let certificate = http.tls.clone().map(open).transpose()?;
+        let listening_url = format!("{}://{}", http.scheme(), local_address(&api_socket)?);
+        let base_url = BaseUrl::new(http.base_url.as_deref(), &listening_url)?;
+        let settings = Arc::new(settings);
+        let components = start_components(&settings, &base_url).await?;
+        let base_url = base_url.as_str().to_owned();
+        let reloader = Reloader {
+            circuits: settings.circuits.clone(),
+            sealpost: Arc::clone(&components.sealpost),
+            certificate: certificate.clone(),
+        };
+        let state = web::Data::new(api_state(&settings, &components, &base_url));
+        let api = serving::serve_api(&settings, api_socket, state.clone(), certificate.as_ref())?;
+        let ops_url = ops_socket.as_ref().map(local_address).transpose()?;
+        let ops_url = ops_url.map(|address| format!("http://{address}"));
+        let operations =
+            OperationsState { node: Arc::clone(&components), api: state, registry: metrics };
+        let serve_ops = |socket| serving::serve_operations(&settings, socket, operations);
+        let ops = ops_socket.map(serve_ops).transpose()?;
+        Ok(Node { base_url, listening_url, ops_url, api, ops, components, reloader })
+    }
+}
+
+/// Starts the components on the pool of blocking threads.
+async fn start_components(
+    settings: &Arc<Settings>,
+    base_url: &BaseUrl,
+) -> Result<Arc<Components>, NodeError> {
+    let (settings, base_url) = (Arc::clone(settings), base_url.clone());
+    let started = web::block(move || Components::start(&settings, &base_url)).await;
+    let started = started.map_err(|error| {
+        NodeError::Start(Failure::caused("the start was interrupted by a panic", error))
+    })?;
+    started.map(Arc::new)
+}
+
+fn api_state(settings: &Settings, components: &Components, base_url: &str) -> ApiState {
+    let http = &settings.http;
+    let is_secure = http.tls.is_some() || http.behind_tls_proxy || base_url.starts_with("https://");
+    let settings = ApiSettings { base_url: base_url.to_owned(), is_secure, ..settings.api.clone() };
+    let sealpost = Arc::clone(&components.sealpost);
+    let (issuer, clock) = (Arc::clone(&components.issuer), Arc::clone(&components.clock));
+    ApiState::new(settings, sealpost, issuer, clock)
+}
+
+fn bind(address: SocketAddr) -> Result<TcpListener, NodeError> {
+    TcpListener::bind(address).map_err(|error| {
+        let message = format!("{address} cannot be bound: stop its user, or give another address");
+        NodeError::Address(Failure::caused(message, error))
+    })
+}
+
+fn local_address(socket: &TcpListener) -> Result<SocketAddr, NodeError> {
+    socket.local_addr().map_err(|error| {
+        NodeError::Start(Failure::caused("the address of a socket cannot be read", error))
+    })
+}

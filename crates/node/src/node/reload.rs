@@ -1,0 +1,26 @@
+//! Reloading files while a node runs.
+
+use std::{path::PathBuf, sync::Arc};
+
+use sealpost_domain::Clock as _;
+use sealpost_service::Sealpost;
+
+use crate::{circuits, clock::SystemClock, listening::tls::ReloadableCertificate};
+
+/// Reloads the circuits file and the certificate of a node.
+#[derive(Clone)]
+pub struct Reloader {
+    pub(super) circuits: Option<PathBuf>,
+    pub(super) sealpost: Arc<Sealpost>,
+    pub(super) certificate: Option<Arc<ReloadableCertificate>>,
+}
+
+impl Reloader {
+    /// Reads both files again. Logs an invalid file and keeps its current content in use. Blocks.
+    pub fn reload(&self) {
+        circuits::reload(self.circuits.as_deref(), &self.sealpost);
+        if let Some(certificate) = &self.certificate {
+            certificate.reload(SystemClock.now());
+        }
+    }
+}

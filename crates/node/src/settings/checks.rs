@@ -1,0 +1,82 @@
+//! Checks of settings that depend on each other. They run before a node opens or creates anything.
+
+use std::time::Duration;
+
+use super::{HttpSettings, Settings};
+use crate::error::{Failure, NodeError};
+
+/// Checks all dependencies between settings.
+pub fn check(settings: &Settings) -> Result<(), NodeError> {
+    check_listen(settings)?;
+    check_lease(settings)?;
+    check_timeouts(settings)?;
+    check_body_memory(settings)
+}
+
+/// Requires TLS outside loopback, and loopback in development mode.
+fn check_listen(settings: &Settings) -> Result<(), NodeError> {
+    let HttpSettings { listen, tls, behind_tls_proxy, .. } = &settings.http;
+    // A rule of the command-line parser would also reject `SEALPOST_BEHIND_TLS_PROXY=0`.
+    if *behind_tls_proxy && tls.is_some() {
+        return Err(NodeError::Contradiction(Failure::new(
+            "give either --tls-cert or --behind-tls-proxy, not both",
+        )));
+    }
+    if listen.ip().is_loopback() {
+        return Ok(());
+    }
+    if settings.dev {
+        return Err(invalid("--dev is for loopback only: omit it, or listen on 127.0.0.1"));
+    }
+    if tls.is_none() && !behind_tls_proxy {
+        return Err(invalid(format!(
+            "{listen} is not loopback and would be served without TLS: give --tls-cert and --tls-key, put a TLS \
+             proxy in front and give --behind-tls-proxy, or listen on 127.0.0.1"
+        )));
+    }
+    Ok(())
+}
+
+/// Requires a lease longer than an attempt. Otherwise two nodes would send the same event at once.
+fn check_lease(settings: &Settings) -> Result<(), NodeError> {
+    let webhooks = &settings.webhooks.dispatcher;
+    let least = webhooks.timeout.saturating_add(LEASE_MARGIN);
+    if webhooks.timeout.is_zero() || webhooks.lease < least {
+        return Err(invalid(format!(
+            "--webhook-lease must be at least {} (--webhook-timeout, which must not be 0, plus 10 s)",
+            humantime::format_duration(least)
+        )));
+    }
+    Ok(())
+}
+
+/// Requires a connection timeout longer than the body timeout. Otherwise slow bodies would get no response.
+fn check_timeouts(settings: &Settings) -> Result<(), NodeError> {
+    let body_timeout = settings.api.body_timeout;
+    if settings.http.connection_timeout <= body_timeout {
+        return Err(invalid(format!(
+            "--connection-timeout must be longer than --body-timeout, which is {}",
+            humantime::format_duration(body_timeout)
+        )));
+    }
+    Ok(())
+}
+
+/// Requires memory for at least one body of the largest size.
+fn check_body_memory(settings: &Settings) -> Result<(), NodeError> {
+    let api = &settings.api;
+    if api.body_memory < api.max_body_bytes {
+        return Err(invalid(format!(
+            "--body-memory must be at least --max-body-bytes, which is {}",
+            api.max_body_bytes
+        )));
+    }
+    Ok(())
+}
+
+fn invalid(message: impl Into<String>) -> NodeError {
+    NodeError::Setting(Failure::new(message))
+}
+
+/// The time to store the outcome of an attempt.
+const LEASE_MARGIN: Duration = Duration::from_secs(10);
