@@ -48,7 +48,7 @@ fn send_and_record(criterion: &mut Criterion, name: &str, load: &mut Load<'_>, s
             |batch| {
                 store
                     .write(Durability::Durable, |tx| {
-                        let facts = tx.lock_batch_facts(&batch.wanted)?;
+                        let facts = tx.lock_facts(&batch.wanted)?;
                         tx.apply(&batch.changes(facts)?)
                     })
                     .and_then(|()| record(database, &batch.leased))

@@ -267,8 +267,9 @@ diesel::table! {
 }
 
 diesel::table! {
-    facts_stamp (stamp) {
-        stamp -> Text,
+    facts_versions (api_key_id) {
+        api_key_id -> Text,
+        version -> BigInt,
     }
 }
 

@@ -14,16 +14,14 @@ pub trait KeyRepo {
     /// Points a handle to `owner`. The caller has checked that the handle is free or belongs to the
     /// same account. If a concurrent transaction took the handle, returns
     /// [`StoreError::Contended`].
-    ///
-    /// A free handle may be pointed to a new key only: batches cache that an existing key has no
-    /// handle.
     fn assign_handle(&mut self, handle: &Handle, owner: &HandleOwner) -> Result<(), StoreError>;
 
     /// Counts the webhooks of a key.
     fn count_webhooks(&mut self, key: &ApiKeyId) -> Result<u64, StoreError>;
 
-    /// Locks a key exclusively until the transaction ends, after waiting for other holders. Commits
-    /// that change the key wait for batches that use its cached facts.
+    /// Locks the usage of the key until the transaction ends, then reads the key. Every transaction
+    /// that changes a key locks the key first. Changes of one key therefore exclude each other and
+    /// the sends of the key.
     fn lock_key(&mut self, id: &ApiKeyId) -> Result<Option<ApiKey>, StoreError>;
 
     /// Sets the state of a locked key. The state machine has allowed the transition.

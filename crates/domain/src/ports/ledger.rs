@@ -13,15 +13,14 @@ use crate::{
 /// Reads and writes of the send path, for a whole batch at once. All other authenticated requests
 /// use it as a batch of one.
 pub trait SendLedger {
-    /// Reads and locks everything that admission depends on, until the transaction ends. Other
-    /// transactions cannot change a key's status or count usage until then. Locks are taken in the
-    /// order of ids.
+    /// Locks the usage of the callers in the order of ids until the transaction ends, then reads
+    /// everything that admission depends on. Includes every change committed before the call.
+    ///
+    /// [`KeyRepo::lock_key`] and this lock exclude each other for a caller's key. A later change of a
+    /// recipient does not wait.
+    ///
+    /// [`KeyRepo::lock_key`]: super::KeyRepo::lock_key
     fn lock_facts(&mut self, query: &FactsQuery) -> Result<AdmissionFacts, StoreError>;
-
-    /// Does the same for a transaction that changes only usage, such as a batch of sends. Commits
-    /// that change other facts wait for this transaction. Facts without a change since the last
-    /// read may come from memory.
-    fn lock_batch_facts(&mut self, query: &FactsQuery) -> Result<AdmissionFacts, StoreError>;
 
     /// Writes the decided changes.
     fn apply(&mut self, writes: &WriteSet) -> Result<(), StoreError>;

@@ -104,8 +104,8 @@ impl Operator {
         })
     }
 
-    /// Revokes a key permanently, with its webhooks and deliveries. Holds on every node at once: the lock waits for
-    /// batches that use the key, and later batches find it revoked.
+    /// Revokes a key permanently, with its webhooks and deliveries. Waits for batches of the key's own sends. Every later
+    /// send from or to the key is rejected on every node.
     pub fn revoke_key(&self, id: &ApiKeyId) -> Result<KeyRevoked, OperatorError> {
         self.perform(|tx| {
             let Some(mut key) = tx.lock_key(id)? else { return Ok(Err(NO_KEY)) };

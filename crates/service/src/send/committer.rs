@@ -143,7 +143,7 @@ fn store(
     let commands: Vec<&Command> = batch.iter().map(|queued| &queued.command).collect();
     let query = facts_query(&commands);
     core.store.write(durability(&commands), |tx| {
-        let facts = tx.lock_batch_facts(&query)?;
+        let facts = tx.lock_facts(&query)?;
         let (token, until) = core.dispatch.lease();
         let lease = BatchLease { capacity: core.dispatch.capacity(), token, until };
         let now = core.clock.now();

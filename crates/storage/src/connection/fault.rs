@@ -200,7 +200,7 @@ mod tests {
         }
         let error = at_commit(Kind::SerializationFailure, "could not serialize access");
         assert!(matches!(error, StoreError::Contended(_)), "{error:?}");
-        let error = at_commit(Kind::RestrictViolation, "the stamp of the facts is missing");
+        let error = at_commit(Kind::RestrictViolation, "a revoked key stays revoked");
         assert!(matches!(error, StoreError::Refused(_)), "{error:?}");
         let error = Fault::Driver(Error::BrokenTransactionManager).of_commit();
         assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");

@@ -15,8 +15,8 @@ use crate::connection::{AnyConnection, fault::Fault};
 pub(crate) enum RowLock {
     /// Exclusive, except for new rows that refer to the row: `FOR NO KEY UPDATE`.
     Alone,
-    /// Shared, on the rows of `api_keys` only: `FOR SHARE OF api_keys`.
-    SharedKeys,
+    /// Shared with other holders; excludes every change of the row: `FOR SHARE`.
+    Shared,
 }
 
 /// Takes an advisory lock until the transaction ends. Used if there may be no row to lock yet, or the role may not lock
@@ -49,7 +49,7 @@ impl<Q: QueryFragment<Pg>> QueryFragment<Pg> for Locked<Q> {
         self.query.walk_ast(out.reborrow())?;
         out.push_sql(match self.lock {
             RowLock::Alone => " FOR NO KEY UPDATE",
-            RowLock::SharedKeys => " FOR SHARE OF api_keys",
+            RowLock::Shared => " FOR SHARE",
         });
         Ok(())
     }

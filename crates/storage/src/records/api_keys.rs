@@ -101,9 +101,10 @@ impl KeyRepo for Transaction {
     }
 
     fn lock_key(&mut self, id: &ApiKeyId) -> Result<Option<ApiKey>, StoreError> {
-        let key = k::table.find(id.to_string()).select(k::id);
+        // Requests and batches lock the same row first, so this order cannot deadlock.
+        let usage = usage::table.find(id.to_string()).select(usage::api_key_id);
         self.run(|conn| {
-            let locked = Locked::new(key, RowLock::Alone);
+            let locked = Locked::new(usage, RowLock::Alone);
             on_backend!(conn, c => locked.load::<String>(c))?;
             // A second statement, to see the changes of the transaction that held the lock.
             find_key(conn, id)

@@ -4,15 +4,15 @@ use std::collections::{BTreeSet, HashMap};
 
 use diesel::{prelude::*, result::Error};
 use sealpost_domain::{
-    GovernanceDecision, GovernanceKind, GovernanceReason, GovernanceStanding, GovernanceStatus,
-    GovernanceSubject, PartnerId, Timestamp,
+    GovernanceDecision, GovernanceReason, GovernanceStanding, GovernanceStatus, GovernanceSubject,
+    PartnerId,
     ports::{GovernanceRepo, StoreError},
 };
 
 use crate::{
     connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
     query::{any_of::any_of, row_types::columns_of},
-    rows::columns,
+    rows::{columns, governance::ReasonRow},
     schema::{accounts, governance as g},
 };
 
@@ -98,27 +98,5 @@ impl OpenDecisions {
     pub(crate) fn standing(&self, subjects: &[&str]) -> GovernanceStanding {
         let on = |subject: &&str| self.0.get(*subject).into_iter().flatten().cloned();
         GovernanceStanding(subjects.iter().flat_map(on).collect())
-    }
-}
-
-/// The columns of a reason.
-#[derive(Debug, Queryable, Selectable)]
-#[diesel(table_name = g)]
-struct ReasonRow {
-    kind: String,
-    status: String,
-    reason: String,
-    since: i64,
-}
-
-impl ReasonRow {
-    fn read(self) -> Result<GovernanceReason, Fault> {
-        Ok(GovernanceReason {
-            kind: GovernanceKind::from_name(&self.kind).ok_or(Fault::Corrupt("governance kind"))?,
-            status: GovernanceStatus::from_name(&self.status)
-                .ok_or(Fault::Corrupt("governance status"))?,
-            reason: self.reason,
-            since: Timestamp::from_millis(self.since),
-        })
     }
 }

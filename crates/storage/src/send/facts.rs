@@ -1,19 +1,19 @@
-//! Reads the facts that admission depends on.
+//! Locks and reads the facts that admission depends on, for a request or a batch of sends.
 //!
-//! One statement reads each kind of fact, and none if the query does not need the kind. Keys are locked first and usage
-//! second, each in the order of ids, so that transactions cannot deadlock. Everything else is read after that.
+//! The usage row of a caller is the lock of the key. All other facts are read after the lock, without locks, so a
+//! change waits only for sends of the same key.
 //!
-//! Batches of sends do not lock keys. Batches share a lock on all facts; a transaction that changes a fact takes the
-//! lock exclusively. Batches cache facts until the facts version changes.
+//! Keys, handles and webhooks are cached by key. Every change replaces the version of the key in the same transaction.
+//! Sessions and open decisions are read each time.
 
-use std::{collections::HashMap, hash::Hash, sync::Arc};
-
-use diesel::{
-    prelude::*,
-    sql_types::{Bool, Text},
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
 };
+
+use diesel::prelude::*;
 use sealpost_domain::{
-    ApiKeyId, Session, TokenHash, Usage, WebhookStatus,
+    ApiKeyId, GovernanceReason, GovernanceStanding, Usage, WebhookId, WebhookStatus,
     ports::{AdmissionFacts, FactsQuery, KeyFacts, RecipientWebhooks},
 };
 
@@ -24,140 +24,127 @@ use crate::{
         row_lock::{Locked, RowLock},
         row_types::{SelectedRow, columns_of},
     },
-    records::{accounts, governance::OpenDecisions},
-    rows::{columns, plan::PlanRow, usage::UsageRow, webhook::TargetRow},
-    schema::{accounts as a, api_keys, handles, usage, webhooks},
-    send::{facts_cache::FactsCache, idempotency, statements},
+    rows::{
+        columns, governance::ReasonRow, plan::PlanRow, session, usage::UsageRow, webhook::TargetRow,
+    },
+    schema::{api_keys, handles, webhooks},
+    send::{
+        facts_cache::FactsCache,
+        idempotency,
+        statements::{self, LockedFacts},
+    },
 };
 
-/// Locks and reads the facts for a single request.
-pub(crate) fn lock(conn: &mut AnyConnection, wanted: &FactsQuery) -> Result<AdmissionFacts, Fault> {
-    let keys = read_keys(conn, &wanted.keys(), KeyProtection::RowLocks)?;
-    let usage = lock_usage(conn, &columns::texts(&wanted.callers))?;
+/// Locks the usage of the callers and reads the facts.
+pub(crate) fn lock(
+    conn: &mut AnyConnection,
+    query: &FactsQuery,
+    cache: &FactsCache,
+) -> Result<AdmissionFacts, Fault> {
+    let ids = query.keys();
+    let locked = statements::lock_facts(conn, query, &ids)?;
+    let LockedFacts { usage, versions, sessions, decisions } = locked;
+    let versions = versions_of(&ids, &versions)?;
+    let (keys, webhooks) = read_keys_and_webhooks(conn, query, &ids, &versions, cache)?;
+    let sessions = sessions.into_iter().map(session::read);
     Ok(AdmissionFacts {
-        sessions: read_sessions(conn, &wanted.sessions)?,
-        webhooks: read_webhooks(conn, &wanted.recipients)?,
-        keys: with_standing(conn, keys)?,
-        idempotency: idempotency::find(conn, &wanted.idempotency)?,
-        usage,
+        sessions: sessions
+            .map(|session| session.map(|session| (session.token, session)))
+            .collect::<Result<_, _>>()?,
+        keys: with_standing(keys, decisions)?,
+        usage: by_key(&usage)?,
+        webhooks,
+        idempotency: idempotency::find(conn, &query.idempotency)?,
     })
 }
 
-/// Locks and reads the facts for a batch, which changes no fact but usage.
-pub(crate) fn lock_for_batch(
+type Keys = HashMap<ApiKeyId, Arc<KeyFacts>>;
+type Webhooks = HashMap<ApiKeyId, Arc<RecipientWebhooks>>;
+
+/// Takes entries of the current version from the cache, and reads the others.
+fn read_keys_and_webhooks(
     conn: &mut AnyConnection,
-    wanted: &FactsQuery,
-    cache: &FactsCache,
-) -> Result<AdmissionFacts, Fault> {
-    let (usage, version) =
-        statements::lock_usage_and_facts(conn, &columns::texts(&wanted.callers))?;
-    let keys = wanted.keys();
-    let mut facts = cache.get(&version, wanted, &keys);
-    let keys = read_keys(conn, &absent(&keys, &facts.keys), KeyProtection::FactsLock)?;
-    let read = AdmissionFacts {
-        sessions: read_sessions(conn, &absent(&wanted.sessions, &facts.sessions))?,
-        webhooks: read_webhooks(conn, &absent(&wanted.recipients, &facts.webhooks))?,
-        keys: with_standing(conn, keys)?,
-        ..AdmissionFacts::default()
-    };
-    cache.insert(&version, &read);
-    facts.sessions.extend(read.sessions);
-    facts.webhooks.extend(read.webhooks);
-    facts.keys.extend(read.keys);
-    facts.idempotency = idempotency::find(conn, &wanted.idempotency)?;
-    facts.usage = by_key(&usage)?;
-    Ok(facts)
-}
-
-fn absent<K: Copy + Eq + Hash, V>(wanted: &[K], known: &HashMap<K, V>) -> Vec<K> {
-    wanted.iter().filter(|key| !known.contains_key(key)).copied().collect()
-}
-
-#[derive(Debug, Queryable)]
-struct KeyRow {
-    id: String,
-    account_id: String,
-    partner_id: Option<String>,
-    status: String,
-    plan: PlanRow,
-    handle: Option<String>,
-    sealing_version: i32,
-}
-
-/// The lock that keeps keys unchanged until the transaction ends.
-#[derive(Debug, Clone, Copy)]
-enum KeyProtection {
-    /// The lock on all facts, which the transaction already holds.
-    FactsLock,
-    /// Shared row locks. Readers of the same keys do not wait for each other; a transaction that changes a key waits
-    /// for all of them.
-    RowLocks,
-}
-
-fn read_keys(
-    conn: &mut AnyConnection,
+    query: &FactsQuery,
     ids: &[ApiKeyId],
-    protection: KeyProtection,
-) -> Result<Vec<KeyRow>, Fault> {
-    if ids.is_empty() {
-        return Ok(Vec::new());
+    versions: &HashMap<ApiKeyId, i64>,
+    cache: &FactsCache,
+) -> Result<(Keys, Webhooks), Fault> {
+    let (mut keys, mut webhooks) = cache.get(ids, &query.recipients, versions);
+    let missing_keys = missing(ids, &keys);
+    let missing_webhooks = missing(&query.recipients, &webhooks);
+    if !missing_keys.is_empty() || !missing_webhooks.is_empty() {
+        let read_keys = read_keys(conn, &missing_keys)?;
+        let read_webhooks = read_webhooks(conn, &missing_webhooks)?;
+        cache.insert(&read_keys, &read_webhooks, versions);
+        keys.extend(read_keys);
+        webhooks.extend(read_webhooks);
     }
-    let keys = api_keys::table
-        .inner_join(a::table)
-        .left_join(handles::table.on(handles::api_key_id.eq(api_keys::id)))
-        .filter(any_of(api_keys::id, columns::texts(ids)))
-        .order(api_keys::id)
-        .select((
-            api_keys::id,
-            api_keys::account_id,
-            a::partner_id,
-            api_keys::status,
-            columns_of::<PlanRow>(),
-            handles::handle.nullable(),
-            api_keys::sealing_version,
-        ));
-    let rows = on_backend!(conn, c => match protection {
-        KeyProtection::FactsLock => keys.load(c),
-        KeyProtection::RowLocks => Locked::new(keys, RowLock::SharedKeys).load(c),
-    });
-    Ok(rows?)
+    let changed = lock_disabled(conn, &webhooks)?;
+    webhooks.extend(read_webhooks(conn, &changed)?);
+    Ok((keys, webhooks))
 }
 
-fn lock_usage(conn: &mut AnyConnection, ids: &[String]) -> Result<HashMap<ApiKeyId, Usage>, Fault> {
-    if ids.is_empty() {
-        return Ok(HashMap::new());
+fn missing<V>(wanted: &[ApiKeyId], found: &HashMap<ApiKeyId, V>) -> Vec<ApiKeyId> {
+    wanted.iter().filter(|key| !found.contains_key(key)).copied().collect()
+}
+
+/// Returns the version of each key. A key without a row has version 0.
+fn versions_of(ids: &[ApiKeyId], rows: &[(String, i64)]) -> Result<HashMap<ApiKeyId, i64>, Fault> {
+    let mut versions: HashMap<_, _> = ids.iter().map(|id| (*id, 0)).collect();
+    for (id, version) in rows {
+        versions.insert(columns::id(id, "facts version")?, *version);
     }
-    let rows = usage::table.filter(any_of(usage::api_key_id, ids)).order(usage::api_key_id);
-    let rows = match conn {
-        AnyConnection::Postgres(c) => {
-            let briefly = rows.filter(set_config(IDLE_MAX.0, IDLE_MAX.1, true).is_not_null());
-            Locked::new(briefly, RowLock::Alone).load::<UsageRow>(c)?
-        }
-        AnyConnection::Sqlite(c) => rows.load(c)?,
-    };
-    by_key(&rows)
+    Ok(versions)
 }
 
 fn by_key(rows: &[UsageRow]) -> Result<HashMap<ApiKeyId, Usage>, Fault> {
     rows.iter().map(|row| Ok((columns::id(&row.api_key_id, "usage")?, row.read()?))).collect()
 }
 
-fn read_sessions(
-    conn: &mut AnyConnection,
-    tokens: &[TokenHash],
-) -> Result<HashMap<TokenHash, Session>, Fault> {
-    if tokens.is_empty() {
+#[derive(Debug, Queryable)]
+struct KeyRow {
+    id: String,
+    account_id: String,
+    status: String,
+    plan: PlanRow,
+    handle: Option<String>,
+    sealing_version: i32,
+}
+
+/// Reads the keys without governance decisions, which are not cached.
+fn read_keys(conn: &mut AnyConnection, ids: &[ApiKeyId]) -> Result<Keys, Fault> {
+    if ids.is_empty() {
         return Ok(HashMap::new());
     }
-    let found = accounts::find_sessions(conn, tokens)?;
-    Ok(found.into_iter().map(|session| (session.token, session)).collect())
+    let keys = api_keys::table
+        .left_join(handles::table.on(handles::api_key_id.eq(api_keys::id)))
+        .filter(any_of(api_keys::id, columns::texts(ids)))
+        .select((
+            api_keys::id,
+            api_keys::account_id,
+            api_keys::status,
+            columns_of::<PlanRow>(),
+            handles::handle.nullable(),
+            api_keys::sealing_version,
+        ));
+    let rows = on_backend!(conn, c => keys.load::<KeyRow>(c))?;
+    rows.into_iter()
+        .map(|row| {
+            let facts = KeyFacts {
+                account_id: columns::id(&row.account_id, "key")?,
+                status: columns::key_status(&row.status)?,
+                plan: row.plan.read()?,
+                handle: row.handle.as_deref().map(columns::handle).transpose()?,
+                sealing_version: columns::number(row.sealing_version, "sealing version")?,
+                standing: GovernanceStanding::default(),
+            };
+            Ok((columns::id(&row.id, "key")?, Arc::new(facts)))
+        })
+        .collect()
 }
 
 /// Reads the webhooks of each key. A key without webhooks gets an empty entry.
-fn read_webhooks(
-    conn: &mut AnyConnection,
-    keys: &[ApiKeyId],
-) -> Result<HashMap<ApiKeyId, Arc<RecipientWebhooks>>, Fault> {
+fn read_webhooks(conn: &mut AnyConnection, keys: &[ApiKeyId]) -> Result<Webhooks, Fault> {
     if keys.is_empty() {
         return Ok(HashMap::new());
     }
@@ -179,43 +166,39 @@ fn read_webhooks(
     Ok(found.into_iter().map(|(key, of_key)| (key, Arc::new(of_key))).collect())
 }
 
-/// Adds the governance decisions on each key, the account and the partner of the account.
-fn with_standing(
-    conn: &mut AnyConnection,
-    rows: Vec<KeyRow>,
-) -> Result<HashMap<ApiKeyId, Arc<KeyFacts>>, Fault> {
-    if rows.is_empty() {
-        return Ok(HashMap::new());
+/// Keeps disabled webhooks disabled until the transaction ends, and returns the keys of webhooks that are no longer
+/// disabled. Enabling a webhook makes its parked deliveries due, including those of this batch.
+fn lock_disabled(conn: &mut AnyConnection, found: &Webhooks) -> Result<Vec<ApiKeyId>, Fault> {
+    let AnyConnection::Postgres(conn) = conn else { return Ok(Vec::new()) };
+    let disabled: Vec<_> = found.values().flat_map(|of_key| &of_key.disabled).copied().collect();
+    if disabled.is_empty() {
+        return Ok(Vec::new());
     }
-    let decisions = OpenDecisions::on(conn, &rows.iter().flat_map(KeyRow::subjects).collect())?;
-    rows.into_iter()
-        .map(|row| {
-            let standing = decisions.standing(&row.subjects().collect::<Vec<_>>());
-            let facts = KeyFacts {
-                account_id: columns::id(&row.account_id, "key")?,
-                status: columns::key_status(&row.status)?,
-                plan: row.plan.read()?,
-                handle: row.handle.as_deref().map(columns::handle).transpose()?,
-                sealing_version: columns::number(row.sealing_version, "sealing version")?,
-                standing,
-            };
-            Ok((columns::id(&row.id, "key")?, Arc::new(facts)))
-        })
-        .collect()
+    let rows = webhooks::table
+        .filter(any_of(webhooks::id, columns::texts(&disabled)))
+        .filter(webhooks::status.eq(WebhookStatus::Disabled.as_str()))
+        .order(webhooks::id)
+        .select(webhooks::id);
+    let locked: Vec<String> = Locked::new(rows, RowLock::Shared).load(conn)?;
+    let locked: HashSet<WebhookId> =
+        locked.iter().map(|id| columns::id(id, "webhook")).collect::<Result<_, _>>()?;
+    let is_changed = |of_key: &RecipientWebhooks| {
+        of_key.disabled.iter().any(|webhook_id| !locked.contains(webhook_id))
+    };
+    Ok(found.iter().filter(|(_, of_key)| is_changed(of_key)).map(|(key, _)| *key).collect())
 }
 
-impl KeyRow {
-    fn subjects(&self) -> impl Iterator<Item = &str> {
-        [&*self.id, &*self.account_id].into_iter().chain(self.partner_id.as_deref())
+/// Adds the open decisions to the affected keys.
+fn with_standing(mut keys: Keys, decisions: Vec<(String, ReasonRow)>) -> Result<Keys, Fault> {
+    let mut standings = HashMap::<ApiKeyId, Vec<GovernanceReason>>::new();
+    for (id, reason) in decisions {
+        standings.entry(columns::id(&id, "key")?).or_default().push(reason.read()?);
     }
+    for (id, reasons) in standings {
+        if let Some(key) = keys.get_mut(&id) {
+            let standing = GovernanceStanding(reasons);
+            *key = Arc::new(KeyFacts { standing, ..KeyFacts::clone(key) });
+        }
+    }
+    Ok(keys)
 }
-
-#[diesel::declare_sql_function]
-extern "SQL" {
-    /// A function of PostgreSQL. With `is_local`, the setting is restored when the transaction ends.
-    fn set_config(name: Text, value: Text, is_local: Bool) -> Nullable<Text>;
-}
-
-/// The idle timeout of a transaction that holds usage rows, because sends of the same keys wait on every node. The
-/// locking statement sets the timeout before the first lock: a separate statement would cost one more round trip.
-const IDLE_MAX: (&str, &str) = ("idle_in_transaction_session_timeout", "2000");

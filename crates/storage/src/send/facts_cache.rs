@@ -1,34 +1,29 @@
-//! The cache of facts that earlier batches read.
+//! The cache of keys and webhooks that a node has read, with the version of each key.
 //!
-//! Entries are valid for one facts version. Every transaction that changes a fact also changes the version. The cache
-//! does not hold facts that do not exist.
+//! Unknown keys are not cached: an attacker sends a different key each time.
 
 use std::{
     collections::HashMap,
-    hash::Hash,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use sealpost_domain::{
-    ApiKeyId, Session, TokenHash,
-    ports::{AdmissionFacts, FactsQuery, KeyFacts, RecipientWebhooks},
+    ApiKeyId,
+    ports::{KeyFacts, RecipientWebhooks},
 };
 
-/// Facts shared by all batches of a node.
+/// Keys and webhooks shared by all transactions of a node.
 #[derive(Debug)]
 pub(crate) struct FactsCache {
     entries: Mutex<Entries>,
-    /// Maximum number of sessions, of keys and of webhooks.
+    /// Maximum number of keys, and of webhooks.
     max: usize,
 }
 
 #[derive(Debug, Default)]
 struct Entries {
-    /// `None` while the cache is empty.
-    version: Option<String>,
-    sessions: HashMap<TokenHash, Session>,
-    keys: HashMap<ApiKeyId, Arc<KeyFacts>>,
-    webhooks: HashMap<ApiKeyId, Arc<RecipientWebhooks>>,
+    keys: HashMap<ApiKeyId, (i64, Arc<KeyFacts>)>,
+    webhooks: HashMap<ApiKeyId, (i64, Arc<RecipientWebhooks>)>,
     /// The number of webhooks of all keys.
     webhook_count: usize,
 }
@@ -38,155 +33,150 @@ impl FactsCache {
         Self { entries: Mutex::default(), max }
     }
 
-    /// Returns the cached part of the wanted facts, if valid for the version.
+    /// Returns the cached entries of the current versions.
     pub(crate) fn get(
         &self,
-        version: &str,
-        wanted: &FactsQuery,
         keys: &[ApiKeyId],
-    ) -> AdmissionFacts {
-        let entries = self.at(version);
-        AdmissionFacts {
-            sessions: pick(&entries.sessions, &wanted.sessions),
-            keys: pick(&entries.keys, keys),
-            webhooks: pick(&entries.webhooks, &wanted.recipients),
-            ..AdmissionFacts::default()
-        }
+        recipients: &[ApiKeyId],
+        versions: &HashMap<ApiKeyId, i64>,
+    ) -> (HashMap<ApiKeyId, Arc<KeyFacts>>, HashMap<ApiKeyId, Arc<RecipientWebhooks>>) {
+        let entries = self.lock();
+        (pick(&entries.keys, keys, versions), pick(&entries.webhooks, recipients, versions))
     }
 
-    /// Adds facts that were read at the version.
-    pub(crate) fn insert(&self, version: &str, read: &AdmissionFacts) {
-        let mut entries = self.at(version);
-        add(&mut entries.sessions, &read.sessions, self.max);
-        add(&mut entries.keys, &read.keys, self.max);
-        for (key, webhooks) in &read.webhooks {
-            entries.add_webhooks(*key, webhooks, self.max);
+    /// Adds entries that were read after the versions. An entry is at least as new as the version, and so valid until
+    /// the version changes.
+    pub(crate) fn insert(
+        &self,
+        keys: &HashMap<ApiKeyId, Arc<KeyFacts>>,
+        webhooks: &HashMap<ApiKeyId, Arc<RecipientWebhooks>>,
+        versions: &HashMap<ApiKeyId, i64>,
+    ) {
+        let mut entries = self.lock();
+        let version = |id| versions.get(id).copied();
+        for (id, key) in keys {
+            let Some(version) = version(id) else { continue };
+            entries.insert_key(*id, version, key, self.max);
+        }
+        for (id, of_key) in webhooks {
+            let Some(version) = version(id) else { continue };
+            entries.insert_webhooks(*id, version, of_key, self.max);
         }
     }
 
     /// Clears the cache. A new connection may lead to another server, or to an earlier state of the same server.
     pub(crate) fn clear(&self) {
-        *self.entries.lock().unwrap_or_else(PoisonError::into_inner) = Entries::default();
+        *self.lock() = Entries::default();
     }
 
-    /// Locks the entries, and clears entries of another version.
-    fn at(&self, version: &str) -> MutexGuard<'_, Entries> {
-        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
-        if entries.version.as_deref() != Some(version) {
-            *entries = Entries { version: Some(version.to_owned()), ..Entries::default() };
-        }
-        entries
+    fn lock(&self) -> MutexGuard<'_, Entries> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Entries {
+    /// Clears all keys if the cache is full. Keys in use return with the next batches.
+    fn insert_key(&mut self, id: ApiKeyId, version: i64, key: &Arc<KeyFacts>, max: usize) {
+        if self.keys.len() >= max && !self.keys.contains_key(&id) {
+            self.keys.clear();
+        }
+        if max > 0 {
+            self.keys.insert(id, (version, Arc::clone(key)));
+        }
+    }
+
     /// Counts each webhook, because a key may have any number. A key without webhooks counts as one.
-    fn add_webhooks(&mut self, key: ApiKeyId, webhooks: &Arc<RecipientWebhooks>, max: usize) {
-        let count = (webhooks.enabled.len() + webhooks.disabled.len()).max(1);
-        if self.webhook_count.saturating_add(count) > max {
+    fn insert_webhooks(
+        &mut self,
+        id: ApiKeyId,
+        version: i64,
+        of_key: &Arc<RecipientWebhooks>,
+        max: usize,
+    ) {
+        if let Some((_, old)) = self.webhooks.remove(&id) {
+            self.webhook_count -= size(&old);
+        }
+        let size = size(of_key);
+        if self.webhook_count.saturating_add(size) > max {
             self.webhooks.clear();
             self.webhook_count = 0;
         }
-        if count <= max {
-            self.webhooks.insert(key, Arc::clone(webhooks));
-            self.webhook_count += count;
+        if size <= max {
+            self.webhooks.insert(id, (version, Arc::clone(of_key)));
+            self.webhook_count += size;
         }
     }
 }
 
-fn pick<K: Copy + Eq + Hash, V: Clone>(cached: &HashMap<K, V>, wanted: &[K]) -> HashMap<K, V> {
-    let found = |key: &K| cached.get(key).map(|value| (*key, value.clone()));
-    wanted.iter().filter_map(found).collect()
+fn size(of_key: &RecipientWebhooks) -> usize {
+    (of_key.enabled.len() + of_key.disabled.len()).max(1)
 }
 
-/// Clears a full map before it adds: entries in use come back with the next batches.
-fn add<K: Copy + Eq + Hash, V: Clone>(
-    cached: &mut HashMap<K, V>,
-    read: &HashMap<K, V>,
-    max: usize,
-) {
-    if cached.len().saturating_add(read.len()) > max {
-        cached.clear();
-    }
-    cached.extend(read.iter().take(max).map(|(key, value)| (*key, value.clone())));
+fn pick<V>(
+    entries: &HashMap<ApiKeyId, (i64, Arc<V>)>,
+    wanted: &[ApiKeyId],
+    versions: &HashMap<ApiKeyId, i64>,
+) -> HashMap<ApiKeyId, Arc<V>> {
+    let current = |id: &ApiKeyId| {
+        let (version, value) = entries.get(id)?;
+        (versions.get(id) == Some(version)).then(|| (*id, Arc::clone(value)))
+    };
+    wanted.iter().filter_map(current).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use sealpost_domain::{AccountId, Timestamp};
+    use sealpost_domain::{Timestamp, WebhookId};
 
     use super::*;
 
-    fn read(from: u8, count: u8) -> AdmissionFacts {
-        let session = |n| {
-            let (token, end) = (TokenHash([n; 32]), Timestamp::from_millis(i64::from(n)));
-            let session =
-                Session { token, account_id: AccountId::new(end, [n; 10]), expires_at: end };
-            (token, session)
-        };
-        AdmissionFacts {
-            sessions: (from..from + count).map(session).collect(),
-            ..AdmissionFacts::default()
-        }
+    fn key(n: u8) -> ApiKeyId {
+        ApiKeyId::new(Timestamp::from_millis(1), [n; 10])
     }
 
-    fn cached(cache: &FactsCache, version: &str) -> usize {
-        let sessions = (0..100).map(|n| TokenHash([n; 32])).collect();
-        cache.get(version, &FactsQuery { sessions, ..FactsQuery::default() }, &[]).sessions.len()
+    fn insert(cache: &FactsCache, n: u8, count: usize, version: i64) {
+        let disabled = vec![WebhookId::new(Timestamp::from_millis(1), [n; 10]); count];
+        let of_key = Arc::new(RecipientWebhooks { enabled: vec![], disabled });
+        let versions = HashMap::from([(key(n), version)]);
+        cache.insert(&HashMap::new(), &HashMap::from([(key(n), of_key)]), &versions);
+    }
+
+    fn found(cache: &FactsCache, version: i64) -> usize {
+        let keys: Vec<_> = (0..100).map(key).collect();
+        let versions = keys.iter().map(|key| (*key, version)).collect();
+        cache.get(&[], &keys, &versions).1.len()
     }
 
     #[test]
     fn entries_are_valid_for_their_version_alone() {
         let cache = FactsCache::new(9);
-        cache.insert("a", &read(0, 2));
-        cache.insert("a", &read(2, 1));
-        assert_eq!(cached(&cache, "a"), 3);
-        assert_eq!(cached(&cache, "b"), 0);
-        assert_eq!(cached(&cache, "a"), 0, "the entries of another version are gone");
-    }
-
-    #[test]
-    fn the_number_of_entries_is_bounded() {
-        let cache = FactsCache::new(5);
-        for from in 0..20 {
-            cache.insert("a", &read(3 * from, 3));
-            assert!(cached(&cache, "a") <= 5);
-        }
-        cache.insert("a", &read(0, 100));
-        assert_eq!(cached(&cache, "a"), 5);
+        insert(&cache, 1, 2, 5);
+        insert(&cache, 2, 1, 5);
+        insert(&cache, 3, 1, 6);
+        assert_eq!((found(&cache, 5), found(&cache, 6), found(&cache, 7)), (2, 1, 0));
+        insert(&cache, 1, 2, 7);
+        assert_eq!((found(&cache, 5), found(&cache, 7)), (1, 1));
     }
 
     #[test]
     fn every_webhook_of_a_key_counts() {
         let cache = FactsCache::new(5);
-        let key = |n| ApiKeyId::new(Timestamp::from_millis(1), [n; 10]);
-        let count = |cache: &FactsCache| {
-            let recipients: Vec<_> = (0..100).map(key).collect();
-            let wanted = FactsQuery { recipients, ..FactsQuery::default() };
-            cache.get("a", &wanted, &[]).webhooks.len()
-        };
-        let insert = |n, webhooks| {
-            let disabled =
-                vec![sealpost_domain::WebhookId::new(Timestamp::from_millis(1), [n; 10]); webhooks];
-            let webhooks = Arc::new(RecipientWebhooks { enabled: vec![], disabled });
-            let webhooks = HashMap::from([(key(n), webhooks)]);
-            cache.insert("a", &AdmissionFacts { webhooks, ..AdmissionFacts::default() });
-        };
-        insert(1, 2);
-        insert(2, 0);
-        insert(3, 2);
-        assert_eq!(count(&cache), 3);
-        insert(4, 1);
-        assert_eq!(count(&cache), 1, "all were cleared for the fourth");
-        insert(5, 6);
-        assert_eq!(count(&cache), 0, "a key with too many webhooks is not cached");
+        insert(&cache, 1, 2, 0);
+        insert(&cache, 2, 0, 0);
+        insert(&cache, 3, 2, 0);
+        insert(&cache, 3, 2, 0);
+        assert_eq!(found(&cache, 0), 3);
+        insert(&cache, 4, 1, 0);
+        assert_eq!(found(&cache, 0), 1, "the others were evicted");
+        insert(&cache, 5, 6, 0);
+        assert_eq!(found(&cache, 0), 0, "a key with too many webhooks is not cached");
     }
 
     #[test]
     fn a_cleared_cache_is_empty() {
         let cache = FactsCache::new(9);
-        cache.insert("a", &read(0, 2));
+        insert(&cache, 1, 2, 0);
         cache.clear();
-        assert_eq!(cached(&cache, "a"), 0);
+        assert_eq!(found(&cache, 0), 0);
     }
 }

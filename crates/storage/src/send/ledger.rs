@@ -19,13 +19,9 @@ use crate::{
 };
 
 impl SendLedger for Transaction {
-    fn lock_facts(&mut self, wanted: &FactsQuery) -> Result<AdmissionFacts, StoreError> {
-        self.run(|conn| facts::lock(conn, wanted))
-    }
-
-    fn lock_batch_facts(&mut self, wanted: &FactsQuery) -> Result<AdmissionFacts, StoreError> {
+    fn lock_facts(&mut self, query: &FactsQuery) -> Result<AdmissionFacts, StoreError> {
         let cache = Arc::clone(&self.facts_cache);
-        self.run(|conn| facts::lock_for_batch(conn, wanted, &cache))
+        self.run(|conn| facts::lock(conn, query, &cache))
     }
 
     fn apply(&mut self, changes: &WriteSet) -> Result<(), StoreError> {

@@ -6,16 +6,31 @@
 mod postgres;
 mod sqlite;
 
+use sealpost_domain::{ApiKeyId, ports::FactsQuery};
+
 use crate::{
     query::statement::on_either,
     rows::{
         channel::ChannelRow,
         delivery::DeliveryRow,
         envelope::EnvelopeRow,
+        governance::ReasonRow,
         idempotency::{IdempotencyRow, IdempotencyRowKey, IdempotentSendRow},
+        session::SessionRow,
         usage::{OverageRow, UsageRow},
     },
 };
+
+/// The locked usage, and the facts that every transaction reads again.
+#[derive(Debug)]
+pub(crate) struct LockedFacts {
+    pub(crate) usage: Vec<UsageRow>,
+    /// Keys with their versions. Keys without a version are absent.
+    pub(crate) versions: Vec<(String, i64)>,
+    pub(crate) sessions: Vec<SessionRow>,
+    /// Open decisions by key: on the key, then on its account, then on the partner of the account.
+    pub(crate) decisions: Vec<(String, ReasonRow)>,
+}
 
 /// The envelopes, deliveries and usage that a batch writes.
 #[derive(Debug)]
@@ -32,9 +47,9 @@ impl BatchRows<'_> {
 }
 
 on_either! {
-    /// Locks the usage of the callers in the order of ids, then the shared lock on all facts. Returns the usage and the
-    /// facts version, which stays valid until the transaction ends.
-    fn lock_usage_and_facts(callers: &[String]) -> (Vec<UsageRow>, String);
+    /// Locks the usage of the callers in the order of ids, then reads the versions of these keys and the facts that are
+    /// not cached.
+    fn lock_facts(query: &FactsQuery, keys: &[ApiKeyId]) -> LockedFacts;
     /// Stores envelopes and deliveries, and updates usage. The usage rows must exist and be locked.
     fn store_batch(rows: &BatchRows<'_>) -> ();
     /// Stores channels that are not stored yet.

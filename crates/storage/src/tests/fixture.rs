@@ -18,7 +18,7 @@ use sealpost_domain::{
     Account, AccountId, ApiKey, ApiKeyId, AttemptResult, Did, Envelope, EnvelopeId, EnvelopeMeta,
     EventKind, IssuerKey, IssuerKeyId, KeyStatus, Label, LeaseToken, LeasedDelivery, Outcome, Plan,
     ReceiverResponse, Target, Timestamp, TokenHash, Webhook, WebhookId, WebhookStatus, Wrapped,
-    ports::{Claim, Durability, FactsQuery, SendLedger as _, Store, StoreError, Tx, WriteSet},
+    ports::{Claim, Durability, FactsQuery, SendLedger as _, Store, StoreError, WriteSet},
 };
 
 use crate::{
@@ -143,18 +143,10 @@ impl Fixture {
         diesel::select(count).get_result(&mut self.raw()).unwrap()
     }
 
-    /// Changes facts. Retries, because a change fails after waiting for a batch for a second.
-    pub(in crate::tests) fn change<T>(
-        &self,
-        work: impl Fn(&mut dyn Tx) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
-        retried(|| self.store().write(Durability::Durable, &work))
-    }
-
     /// Begins a batch that may idle. PostgreSQL would otherwise end an idle batch.
     pub(in crate::tests) fn standing_batch(&self, wanted: &FactsQuery) -> Transaction {
         let mut transaction = self.transaction(Durability::Durable).unwrap();
-        transaction.lock_batch_facts(wanted).unwrap();
+        transaction.lock_facts(wanted).unwrap();
         self.let_stand(&mut transaction);
         transaction
     }

@@ -172,6 +172,17 @@ fn postgres_accepts_statements_with_the_previous_table_names() {
     assert_eq!(db.count("daily_count_progress WHERE last_counted = '42'"), 1);
 }
 
+/// Nodes of the previous version cache facts for as long as the stamp stays the same.
+#[test]
+fn nodes_of_the_previous_version_get_another_stamp_for_each_batch() {
+    let db = fixture::postgres();
+    let key = db.activate();
+    let lock = format!("lock_usage_and_facts('{{{}}}')", key.id);
+    assert_eq!(db.count(&format!("{lock} WHERE api_key_id = '{}' AND stamp = ''", key.id)), 1);
+    let both = format!("{lock} AS a JOIN {lock} AS b USING (api_key_id) WHERE api_key_id = ''");
+    assert_eq!(db.count(&format!("{both} AND length(a.stamp) = 36 AND a.stamp <> b.stamp")), 1);
+}
+
 fn a_newer_database_is_refused(db: &Fixture) {
     db.execute("INSERT INTO __diesel_schema_migrations (version) VALUES ('9999')").unwrap();
     for done in [db.check(), db.migrate().map(drop), db.pending_migrations().map(drop)] {

@@ -5,11 +5,14 @@ use std::sync::LazyLock;
 use diesel::{
     PgConnection,
     dsl::SqlTypeOf,
+    pg::Pg,
     prelude::*,
-    sql_types::{BigInt, Binary, Text},
+    result::Error,
+    sql_types::{Array, BigInt, Binary, Record, Text},
 };
+use sealpost_domain::{ApiKeyId, ports::FactsQuery};
 
-use super::BatchRows;
+use super::{BatchRows, LockedFacts};
 use crate::{
     connection::fault::Fault,
     query::{
@@ -18,25 +21,48 @@ use crate::{
     },
     rows::{
         channel::ChannelRow,
+        columns,
         delivery::DeliveryRow,
         envelope::{EnvelopeRow, MetaRow},
+        governance::ReasonRow,
         idempotency::{IdempotencyRow, IdempotencyRowKey, IdempotentSendRow},
+        session::SessionRow,
         usage::{OverageRow, UsageRow},
     },
-    schema::usage,
+    schema::{facts_versions, sessions, usage},
 };
 
-pub(super) fn lock_usage_and_facts(
+/// Calls `lock_facts` of the migrations. The function returns one row with an array of records for each kind of fact.
+pub(super) fn lock_facts(
     conn: &mut PgConnection,
-    callers: &[String],
-) -> Result<(Vec<UsageRow>, String), Fault> {
-    type Row = (Text, usage::SqlType);
-    let locked = Statement::<_, Row>::query("SELECT * FROM lock_usage_and_facts(?)")
-        .bind_array::<Text, _>(callers.iter());
-    let mut rows: Vec<(String, UsageRow)> = locked.load(conn)?;
-    let last = rows.pop().filter(|(version, _)| !version.is_empty());
-    let (version, _) = last.ok_or(Fault::Corrupt("facts version"))?;
-    Ok((rows.into_iter().map(|(_, usage)| usage).collect(), version))
+    query: &FactsQuery,
+    keys: &[ApiKeyId],
+) -> Result<LockedFacts, Fault> {
+    type Records<R> = Array<Record<R>>;
+    type Row = (
+        Records<usage::SqlType>,
+        Records<facts_versions::SqlType>,
+        Records<sessions::SqlType>,
+        Records<(Text, Text, Text, Text, BigInt)>,
+    );
+    type UsageRecord = <UsageRow as Queryable<usage::SqlType, Pg>>::Row;
+    type DecisionRecord = (String, String, String, String, i64);
+    type Found = (Vec<UsageRecord>, Vec<(String, i64)>, Vec<SessionRow>, Vec<DecisionRecord>);
+
+    let statement = Statement::<_, Row>::query("SELECT * FROM lock_facts(?, ?, ?)")
+        .bind_array::<Text, _>(columns::texts(&query.callers).into_iter())
+        .bind_array::<Text, _>(columns::texts(keys).into_iter())
+        .bind_array::<Binary, _>(query.sessions.iter().map(|token| &token.0[..]));
+    let (usage, versions, sessions, decisions): Found = statement.get_result(conn)?;
+    let usage = usage.into_iter().map(<UsageRow as Queryable<usage::SqlType, Pg>>::build);
+    let decision =
+        |(key, kind, status, reason, since)| (key, ReasonRow { kind, status, reason, since });
+    Ok(LockedFacts {
+        usage: usage.collect::<Result<_, _>>().map_err(Error::DeserializationError)?,
+        versions,
+        sessions,
+        decisions: decisions.into_iter().map(decision).collect(),
+    })
 }
 
 /// Uses one statement for all three tables.

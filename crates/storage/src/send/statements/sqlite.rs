@@ -1,6 +1,6 @@
 //! SQLite: one prepared statement for each row.
 
-use std::sync::LazyLock;
+use std::{collections::BTreeSet, sync::LazyLock};
 
 use diesel::{
     SqliteConnection,
@@ -8,34 +8,74 @@ use diesel::{
     prelude::*,
     upsert::excluded,
 };
+use sealpost_domain::{ApiKeyId, GovernanceStatus, ports::FactsQuery};
 
-use super::BatchRows;
+use super::{BatchRows, LockedFacts};
 use crate::{
     connection::fault::Fault,
     query::{
-        any_of::any_of,
-        row_types::{self, SelectedRow, StoredRow},
+        any_of::{any_of, any_token},
+        row_types::{self, SelectedRow, StoredRow, columns_of},
         statement::Statement,
     },
     rows::{
         channel::ChannelRow,
+        columns,
         envelope::MetaRow,
+        governance::ReasonRow,
         idempotency::{IdempotencyRow, IdempotencyRowKey, IdempotentSendRow},
         usage::{OverageRow, UsageRow},
     },
     schema::{
-        channels, deliveries, envelopes as e, facts_stamp, idempotency_keys as k, overages as o,
-        usage as u,
+        accounts, api_keys, channels, deliveries, envelopes as e, facts_versions as v,
+        governance as g, idempotency_keys as k, overages as o, sessions as s, usage as u,
     },
 };
 
 /// Takes no locks: the transaction is the only writer.
-pub(super) fn lock_usage_and_facts(
+pub(super) fn lock_facts(
     conn: &mut SqliteConnection,
-    callers: &[String],
-) -> Result<(Vec<UsageRow>, String), Fault> {
-    let usage = u::table.filter(any_of(u::api_key_id, callers)).load(conn)?;
-    Ok((usage, facts_stamp::table.select(facts_stamp::stamp).first(conn)?))
+    query: &FactsQuery,
+    keys: &[ApiKeyId],
+) -> Result<LockedFacts, Fault> {
+    let (callers, keys) = (columns::texts(&query.callers), columns::texts(keys));
+    Ok(LockedFacts {
+        usage: u::table.filter(any_of(u::api_key_id, callers)).load(conn)?,
+        versions: v::table.filter(any_of(v::api_key_id, &keys)).load(conn)?,
+        sessions: s::table.filter(any_token(s::token, &query.sessions)).load(conn)?,
+        decisions: read_decisions(conn, &keys)?,
+    })
+}
+
+fn read_decisions(
+    conn: &mut SqliteConnection,
+    keys: &[String],
+) -> QueryResult<Vec<(String, ReasonRow)>> {
+    let open = g::table.filter(g::status.ne(GovernanceStatus::Lifted.as_str()));
+    if !diesel::select(exists(open)).get_result::<bool>(conn)? {
+        return Ok(Vec::new());
+    }
+    let subjects: Vec<(String, String, Option<String>)> = api_keys::table
+        .inner_join(accounts::table)
+        .filter(any_of(api_keys::id, keys))
+        .select((api_keys::id, api_keys::account_id, accounts::partner_id))
+        .load(conn)?;
+    let all: BTreeSet<_> = subjects
+        .iter()
+        .flat_map(|(key, account, partner)| [Some(key), Some(account), partner.as_ref()])
+        .flatten()
+        .collect();
+    let decisions: Vec<(String, ReasonRow)> = open
+        .filter(any_of(g::subject, all))
+        .order((g::since, g::id))
+        .select((g::subject, columns_of::<ReasonRow>()))
+        .load(conn)?;
+    let of_key = |(key, account, partner): &(String, String, Option<String>)| {
+        let subjects = [Some(key), Some(account), partner.as_ref()].into_iter().flatten();
+        let on = |subject| decisions.iter().filter(move |(on, _)| on == subject);
+        subjects.flat_map(on).map(|(_, reason)| (key.clone(), reason.clone())).collect::<Vec<_>>()
+    };
+    Ok(subjects.iter().flat_map(of_key).collect())
 }
 
 pub(super) fn store_batch(conn: &mut SqliteConnection, rows: &BatchRows<'_>) -> Result<(), Fault> {

@@ -173,12 +173,12 @@ fn the_hot_path_uses_prepared_statements() {
     for (size, with_key) in [(1, 0), (2, 0), (17, 0), (1, 1), (17, 17)] {
         send_batch(&mut transaction, &to, size, with_key);
         let kept = "(SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%unnest(%'
-            OR statement LIKE '%ANY(%')";
+            OR statement LIKE '%ANY(%' OR statement LIKE '%lock_facts(%')";
         let kept = transaction
             .run(|conn| Ok(diesel::select(sql::<BigInt>(kept)).get_result::<i64>(conn)?));
         counts.push(kept.unwrap());
     }
-    assert_eq!(counts, [6, 6, 6, 8, 8]);
+    assert_eq!(counts, [4, 4, 4, 6, 6]);
 }
 
 fn registered(tx: &mut dyn Tx) -> Webhook {
@@ -236,47 +236,16 @@ fn only_a_relaxed_transaction_does_not_wait_for_the_disk() {
     assert_eq!([Durable, Relaxed, Durable].map(setting), ["on", "off", "on"]);
 }
 
-/// The change is stuck behind a batch that does not end, and other batches must not wait for the change.
-#[test]
-fn a_change_that_waits_for_a_batch_times_out() {
-    let db = postgres();
-    let key = db.activate();
-    let stuck = db.standing_batch(&FactsQuery::default());
-    let change = db.store().write(Durable, |tx| tx.set_sealing_version(&key.id, 2));
-    assert!(matches!(change, Err(StoreError::Unavailable(_))), "{change:?}");
-    let status = db.store().write(Durable, |tx| tx.lock_batch_facts(&FactsQuery::default()));
-    assert!(status.is_ok(), "{status:?}");
-    drop(stuck);
-    db.store().write(Durable, |tx| tx.set_sealing_version(&key.id, 2)).unwrap();
-}
-
-/// The node of the batch has stopped, and changes on all nodes wait for the batch.
-#[test]
-fn an_idle_batch_is_ended() {
-    let db = postgres();
-    let key = db.activate();
-    let mut stuck = db.begin(Durable).unwrap();
-    stuck.lock_batch_facts(&FactsQuery::default()).unwrap();
-    let change = || db.store().write(Durable, |tx| tx.set_sealing_version(&key.id, 2));
-    let changed = (0..10).any(|_| change().is_ok());
-    assert!(changed, "ten tries of a second are longer than the idle timeout");
-    let ended = stuck.apply(&WriteSet {
-        envelopes: vec![Arc::new(envelope(&key.id, &key.id))],
-        ..WriteSet::default()
-    });
-    assert!(matches!(ended, Err(StoreError::Unavailable(_))), "{ended:?}");
-}
-
 /// Sends of this key wait on every node, and so do all sends in the same batch.
 #[test]
-fn an_idle_request_is_ended() {
+fn a_stalled_transaction_with_locked_facts_is_ended() {
     let db = postgres();
     let key = db.activate();
     let wanted = FactsQuery { callers: vec![key.id], ..FactsQuery::default() };
     let mut stuck = db.begin(Durable).unwrap();
     stuck.lock_facts(&wanted).unwrap();
     let began = Instant::now();
-    db.store().write(Durable, |tx| tx.lock_batch_facts(&wanted)).unwrap();
+    db.store().write(Durable, |tx| tx.lock_facts(&wanted)).unwrap();
     let took = began.elapsed();
     assert!(took < Duration::from_secs(10), "{took:?}");
     let ended = stuck.find_key(&key.id);
@@ -284,17 +253,17 @@ fn an_idle_request_is_ended() {
 }
 
 #[test]
-fn truncation_invalidates_cached_facts() {
+fn truncated_sessions_are_not_found() {
     let db = postgres();
     let account_id = db.activate().account_id;
     let session = Session { token: token(), account_id, expires_at: at(i64::MAX) };
     db.store().write(Durable, |tx| tx.insert_session(&session)).unwrap();
     let wanted = FactsQuery { sessions: vec![session.token], ..FactsQuery::default() };
-    let known = || {
-        let facts = db.store().write(Durable, |tx| tx.lock_batch_facts(&wanted));
+    let found = || {
+        let facts = db.store().write(Durable, |tx| tx.lock_facts(&wanted));
         facts.unwrap().sessions.len()
     };
-    assert_eq!(known(), 1);
+    assert_eq!(found(), 1);
     db.execute("TRUNCATE sessions").unwrap();
-    assert_eq!(known(), 0);
+    assert_eq!(found(), 0);
 }

@@ -21,12 +21,8 @@ on_both!(
     lifted_decisions_do_not_count,
 );
 
-/// Reads the facts of a single request and of a batch, which must be equal.
 fn facts(db: &Fixture, wanted: &FactsQuery) -> AdmissionFacts {
-    let facts = db.store().write(Durable, |tx| tx.lock_facts(wanted)).unwrap();
-    let of_batch = db.store().write(Durable, |tx| tx.lock_batch_facts(wanted)).unwrap();
-    assert_eq!(of_batch, facts);
-    facts
+    db.store().write(Durable, |tx| tx.lock_facts(wanted)).unwrap()
 }
 
 fn callers(keys: &[&ApiKey]) -> FactsQuery {

@@ -1,15 +1,15 @@
-//! The cache of facts, and the lock on all facts.
+//! Cached facts and their versions, and changes of facts during sends.
 
 use std::{
+    collections::BTreeMap,
     sync::{
         Barrier,
         atomic::{AtomicBool, Ordering},
     },
     thread,
-    time::Duration,
 };
 
-use diesel::{RunQueryDsl, dsl::sql, sql_types::Text};
+use diesel::RunQueryDsl;
 use sealpost_domain::{
     AttemptFailure, DecisionId, EnterpriseTerms, GovernanceDecision, GovernanceKind,
     GovernanceReason, GovernanceStatus, GovernanceSubject, Handle, KeyStatus, LeaseToken, Outcome,
@@ -22,19 +22,19 @@ use sealpost_domain::{
 
 use crate::{
     Database,
+    schema::facts_versions,
     tests::fixture::{FAILING_MAX, Fixture, at, claim_of, result_of, retried, token, webhook},
 };
 
 on_both!(
-    a_batch_uses_cached_facts,
+    unchanged_facts_come_from_the_cache,
     a_new_connection_clears_the_cache,
-    a_change_on_another_node_invalidates_the_cache,
-    a_missing_facts_version_is_an_error,
-    every_change_is_seen_by_the_next_batch,
-    other_changes_keep_the_facts_version,
-    a_rollback_keeps_the_facts_version,
-    a_change_waits_for_the_batches_that_rely_on_the_facts,
-    facts_do_not_change_during_a_batch,
+    a_change_replaces_the_version_of_its_key_alone,
+    other_changes_keep_the_versions,
+    a_change_on_one_node_is_seen_by_the_next_send_on_another,
+    disabling_and_enabling_is_seen_by_the_next_send,
+    a_rollback_has_no_effect,
+    a_key_does_not_change_while_its_sends_are_decided,
     changes_of_usage_and_facts_do_not_deadlock_with_batches,
 );
 
@@ -75,12 +75,8 @@ impl Participant {
         (wanted, owner, session, handle)
     }
 
-    fn read(&self, db: &Fixture) -> AdmissionFacts {
-        db.store().write(Durable, |tx| tx.lock_facts(&self.wanted)).unwrap()
-    }
-
-    fn read_in_batch(&self, db: &Fixture) -> AdmissionFacts {
-        db.store().write(Durable, |tx| tx.lock_batch_facts(&self.wanted)).unwrap()
+    fn read(&self, store: &dyn Store) -> AdmissionFacts {
+        store.write(Durable, |tx| tx.lock_facts(&self.wanted)).unwrap()
     }
 }
 
@@ -109,57 +105,6 @@ fn open_every_connection(db: &Fixture) {
             });
         }
     });
-}
-
-fn a_batch_uses_cached_facts(db: &Fixture) {
-    open_every_connection(db);
-    let party = Participant::of(db);
-    let before = party.read_in_batch(db);
-    assert_eq!(before, party.read(db));
-    // Restores the version, as if no fact had changed.
-    db.execute("CREATE TABLE kept AS SELECT stamp FROM facts_stamp").unwrap();
-    db.execute("UPDATE api_keys SET status = 'rotating'; DELETE FROM sessions").unwrap();
-    db.execute("DELETE FROM webhooks").unwrap();
-    db.execute("UPDATE facts_stamp SET stamp = (SELECT stamp FROM kept)").unwrap();
-    assert_eq!(party.read_in_batch(db), before);
-    db.execute("UPDATE facts_stamp SET stamp = 'another'").unwrap();
-    assert_eq!(party.read_in_batch(db), party.read(db));
-}
-
-fn a_new_connection_clears_the_cache(db: &Fixture) {
-    let party = Participant::of(db);
-    party.read_in_batch(db);
-    db.execute("CREATE TABLE kept AS SELECT stamp FROM facts_stamp").unwrap();
-    db.execute("DELETE FROM sessions").unwrap();
-    db.execute("UPDATE facts_stamp SET stamp = (SELECT stamp FROM kept)").unwrap();
-    // At least one of these connections is new.
-    open_every_connection(db);
-    assert!(party.read_in_batch(db).sessions.is_empty());
-}
-
-fn a_change_on_another_node_invalidates_the_cache(db: &Fixture) {
-    let other = Database::open(&db.url, db.settings).unwrap();
-    let other: &dyn Store = &other;
-    let party = Participant::of(db);
-    for _ in 0..2 {
-        assert_eq!(party.read_in_batch(db).sessions.len(), 1);
-        other.write(Durable, |tx| tx.delete_session(&party.session.token)).unwrap();
-        assert!(party.read_in_batch(db).sessions.is_empty());
-        other.write(Durable, |tx| tx.insert_session(&party.session)).unwrap();
-    }
-}
-
-/// Without a version, changes cannot be detected.
-fn a_missing_facts_version_is_an_error(db: &Fixture) {
-    let party = Participant::of(db);
-    party.read_in_batch(db);
-    db.execute("DELETE FROM facts_stamp").unwrap();
-    let batch = db.store().write(Durable, |tx| tx.lock_batch_facts(&party.wanted));
-    assert!(batch.is_err(), "{batch:?}");
-    assert!(db.execute("INSERT INTO facts_stamp (id, stamp) VALUES (2, 'a')").is_err());
-    db.execute("INSERT INTO facts_stamp (stamp) VALUES ('a')").unwrap();
-    assert!(db.execute("INSERT INTO facts_stamp (stamp) VALUES ('b')").is_err());
-    assert_eq!(party.read_in_batch(db), party.read(db));
 }
 
 type Change = (&'static str, fn(&mut dyn Tx, &Participant) -> Result<(), StoreError>);
@@ -215,28 +160,103 @@ const CHANGES: [Change; 22] = [
     }),
 ];
 
-fn every_change_is_seen_by_the_next_batch(db: &Fixture) {
+/// Changes rows and restores the versions, as if no fact had changed.
+fn change_without_versions(db: &Fixture, change: &str) {
+    db.execute("CREATE TABLE kept AS SELECT * FROM facts_versions").unwrap();
+    db.execute(change).unwrap();
+    db.execute("DELETE FROM facts_versions").unwrap();
+    db.execute("INSERT INTO facts_versions SELECT * FROM kept").unwrap();
+    db.execute("DROP TABLE kept").unwrap();
+}
+
+fn unchanged_facts_come_from_the_cache(db: &Fixture) {
+    open_every_connection(db);
     let party = Participant::of(db);
-    let mut before = party.read_in_batch(db);
+    let before = party.read(db.store());
+    let change = "UPDATE api_keys SET status = 'rotating'; DELETE FROM webhooks";
+    change_without_versions(db, change);
+    assert_eq!(party.read(db.store()), before);
+    db.execute("UPDATE facts_versions SET version = 7").unwrap();
+    let after = party.read(db.store());
+    let id = party.owner.api_key_id;
+    assert_eq!(after.keys[&id].status, KeyStatus::Rotating);
+    assert!(after.webhooks[&id].enabled.is_empty());
+}
+
+fn a_new_connection_clears_the_cache(db: &Fixture) {
+    let party = Participant::of(db);
+    party.read(db.store());
+    change_without_versions(db, "DELETE FROM webhooks");
+    // At least one of these connections is new.
+    open_every_connection(db);
+    assert!(party.read(db.store()).webhooks[&party.owner.api_key_id].enabled.is_empty());
+}
+
+/// Returns the version of each key, by id.
+fn versions(db: &Fixture) -> BTreeMap<String, i64> {
+    let rows = facts_versions::table.load(&mut db.raw());
+    rows.unwrap().into_iter().collect()
+}
+
+fn a_change_replaces_the_version_of_its_key_alone(db: &Fixture) {
+    let (party, other) = (Participant::of(db), Participant::of(db));
+    let id = party.owner.api_key_id.to_string();
+    let mut before = versions(db);
     for (name, change) in CHANGES {
         db.store().write(Durable, |tx| change(tx, &party)).unwrap();
-        let after = party.read_in_batch(db);
-        assert_eq!(after, party.read(db), "{name}");
+        let after = versions(db);
+        let is_cached = !UNCACHED.contains(&name);
+        assert_eq!(after[&id] != before[&id], is_cached, "{name}");
+        let of_other = other.owner.api_key_id.to_string();
+        assert_eq!(after[&of_other], before[&of_other], "{name}");
+        before = after;
+    }
+}
+
+/// Changes of sessions, partners and decisions, which are not cached.
+const UNCACHED: [&str; 7] = [
+    "partner",
+    "no partner",
+    "suspension again",
+    "lifted",
+    "decision on the key",
+    "session deleted",
+    "all sessions deleted",
+];
+
+fn other_changes_keep_the_versions(db: &Fixture) {
+    let party = Participant::of(db);
+    let before = versions(db);
+    let usage = party.read(db.store()).usage.into_iter().collect();
+    db.apply(&WriteSet { usage, ..WriteSet::default() });
+    db.activate();
+    db.send(&party.webhook, 2);
+    let held = db.claim(&claim_of(2000, 2, LeaseToken(1))).unwrap();
+    let failed = Outcome::Retry { failure: AttemptFailure::Connect, due_at: at(9000) };
+    let ends = [result_of(&held[0], 2001, Outcome::Succeeded), result_of(&held[1], 2002, failed)];
+    db.settle(&ends, FAILING_MAX).unwrap();
+    assert_eq!(versions(db), before);
+}
+
+fn a_change_on_one_node_is_seen_by_the_next_send_on_another(db: &Fixture) {
+    let other = Database::open(&db.url, db.settings).unwrap();
+    let party = Participant::of(db);
+    let mut before = party.read(&other);
+    for (name, change) in CHANGES {
+        db.store().write(Durable, |tx| change(tx, &party)).unwrap();
+        let after = party.read(&other);
+        assert_eq!(after, party.read(db.store()), "{name}");
         if name != "all sessions deleted" {
             assert_ne!(after, before, "{name}");
         }
         before = after;
     }
-    disabling_and_enabling_is_seen(db);
 }
 
-fn disabling_and_enabling_is_seen(db: &Fixture) {
+fn disabling_and_enabling_is_seen_by_the_next_send(db: &Fixture) {
+    let other = Database::open(&db.url, db.settings).unwrap();
     let party = Participant::of(db);
-    let enabled = || {
-        let facts = party.read_in_batch(db);
-        assert_eq!(facts, party.read(db));
-        facts.webhooks[&party.owner.api_key_id].enabled.len()
-    };
+    let enabled = || party.read(&other).webhooks[&party.owner.api_key_id].enabled.len();
     assert_eq!(enabled(), 1);
     db.send(&party.webhook, 1);
     let held = db.claim(&claim_of(2000, 1, LeaseToken(1))).unwrap();
@@ -246,51 +266,84 @@ fn disabling_and_enabling_is_seen(db: &Fixture) {
     assert_eq!(enabled(), 1);
 }
 
-fn other_changes_keep_the_facts_version(db: &Fixture) {
+fn a_rollback_has_no_effect(db: &Fixture) {
     let party = Participant::of(db);
-    let before = version(db);
-    let usage = party.read_in_batch(db).usage.into_iter().collect();
-    db.apply(&WriteSet { usage, ..WriteSet::default() });
-    Participant::create(db);
-    db.send(&party.webhook, 2);
-    let held = db.claim(&claim_of(2000, 2, LeaseToken(1))).unwrap();
-    let failed = Outcome::Retry { failure: AttemptFailure::Connect, due_at: at(9000) };
-    let ends = [result_of(&held[0], 2001, Outcome::Succeeded), result_of(&held[1], 2002, failed)];
-    db.settle(&ends, FAILING_MAX).unwrap();
-    assert_eq!(version(db), before);
-}
-
-fn a_rollback_keeps_the_facts_version(db: &Fixture) {
-    let party = Participant::of(db);
-    let before = (party.read_in_batch(db), version(db));
+    let before = party.read(db.store());
     let mut tx = db.begin(Durable).unwrap();
     tx.revoke_key(&party.owner.api_key_id).unwrap();
     drop(tx);
-    assert_eq!((party.read_in_batch(db), version(db)), before);
+    assert_eq!(party.read(db.store()), before);
 }
 
-fn a_change_waits_for_the_batches_that_rely_on_the_facts(db: &Fixture) {
-    for place in [8, 13, 19, 20] {
-        let (name, change) = CHANGES[place];
-        let party = Participant::of(db);
-        let other = Participant::of(db);
-        let is_changed = AtomicBool::new(false);
+/// For PostgreSQL only: on SQLite every change waits for every batch.
+mod concurrent {
+    use super::*;
+    use crate::tests::fixture::postgres;
+
+    #[test]
+    fn changes_do_not_wait_for_sends_of_other_keys() {
+        let db = postgres();
+        let (party, other) = (Participant::of(&db), Participant::of(&db));
+        let batch = db.standing_batch(&other.wanted);
+        for (_, change) in CHANGES {
+            db.store().write(Durable, |tx| change(tx, &party)).unwrap();
+        }
+        batch.commit().unwrap();
+    }
+
+    #[test]
+    fn sends_do_not_wait_for_changes_of_other_keys() {
+        let db = postgres();
+        let (party, other) = (Participant::of(&db), Participant::of(&db));
+        let before = other.read(db.store());
+        for (name, change) in CHANGES {
+            let mut tx = db.begin(Durable).unwrap();
+            change(&mut *tx, &party).unwrap();
+            assert_eq!(other.read(db.store()), before, "{name}");
+            tx.commit().unwrap();
+        }
+    }
+
+    /// Otherwise the deliveries of the batch would stay parked.
+    #[test]
+    fn enabling_a_webhook_waits_for_batches_that_park_deliveries() {
+        let db = postgres();
+        let party = Participant::of(&db);
+        db.execute("UPDATE webhooks SET status = 'disabled'").unwrap();
+        let is_enabled = AtomicBool::new(false);
+        let recipients = vec![party.owner.api_key_id];
         thread::scope(|scope| {
-            let batch = db.standing_batch(&other.wanted);
+            let batch = db.standing_batch(&FactsQuery { recipients, ..FactsQuery::default() });
             scope.spawn(|| {
-                db.change(|tx| change(tx, &party)).unwrap();
-                is_changed.store(true, Ordering::SeqCst);
+                db.store().write(Durable, |tx| tx.enable_webhook(&party.webhook.id)).unwrap();
+                is_enabled.store(true, Ordering::SeqCst);
             });
-            thread::sleep(PAUSE);
-            assert!(!is_changed.load(Ordering::SeqCst), "{name}");
+            db.await_waiting();
+            assert!(!is_enabled.load(Ordering::SeqCst));
             batch.commit().unwrap();
         });
-        assert!(is_changed.load(Ordering::SeqCst));
-        db.execute("DELETE FROM governance").unwrap();
+        assert!(is_enabled.load(Ordering::SeqCst));
+    }
+
+    #[test]
+    fn a_batch_that_waits_for_enabling_reads_the_webhook_as_enabled() {
+        let db = postgres();
+        let party = Participant::of(&db);
+        db.execute("UPDATE webhooks SET status = 'disabled'").unwrap();
+        thread::scope(|scope| {
+            let mut tx = db.begin(Durable).unwrap();
+            tx.enable_webhook(&party.webhook.id).unwrap();
+            let batch = scope.spawn(|| party.read(db.store()));
+            db.await_waiting();
+            tx.commit().unwrap();
+            let facts = batch.join().unwrap();
+            let webhooks = &facts.webhooks[&party.owner.api_key_id];
+            assert_eq!((webhooks.enabled.len(), webhooks.disabled.len()), (1, 0));
+        });
     }
 }
 
-fn facts_do_not_change_during_a_batch(db: &Fixture) {
+fn a_key_does_not_change_while_its_sends_are_decided(db: &Fixture) {
     let party = Participant::of(db);
     let id = party.owner.api_key_id;
     let is_over = AtomicBool::new(false);
@@ -299,11 +352,12 @@ fn facts_do_not_change_during_a_batch(db: &Fixture) {
             for round in 0..40 {
                 let status =
                     if round % 2 == 0 { KeyStatus::Deactivated } else { KeyStatus::Active };
-                db.change(|tx| {
-                    tx.lock_key(&id)?;
-                    tx.set_status(&id, status)
-                })
-                .unwrap();
+                db.store()
+                    .write(Durable, |tx| {
+                        tx.lock_key(&id)?;
+                        tx.set_status(&id, status)
+                    })
+                    .unwrap();
             }
             is_over.store(true, Ordering::SeqCst);
         });
@@ -312,7 +366,7 @@ fn facts_do_not_change_during_a_batch(db: &Fixture) {
                 while !is_over.load(Ordering::SeqCst) {
                     let look = || {
                         let mut tx = db.begin(Durable)?;
-                        let known = tx.lock_batch_facts(&party.wanted)?.keys[&id].status;
+                        let known = tx.lock_facts(&party.wanted)?.keys[&id].status;
                         Ok((known, tx.find_key(&id)?.unwrap().status))
                     };
                     let (known, stored) = retried(look).unwrap();
@@ -334,12 +388,7 @@ fn changes_of_usage_and_facts_do_not_deadlock_with_batches(db: &Fixture) {
                     // No retry after contention, because a retry would hide a deadlock.
                     let count = || {
                         let mut tx = db.begin(Durable)?;
-                        let usage = if turn < 2 {
-                            tx.lock_facts(&party.wanted)?.usage
-                        } else {
-                            tx.lock_batch_facts(&party.wanted)?.usage
-                        };
-                        let usage = usage.into_iter().collect();
+                        let usage = tx.lock_facts(&party.wanted)?.usage.into_iter().collect();
                         tx.apply(&WriteSet { usage, ..WriteSet::default() })?;
                         if turn < 2 {
                             tx.insert_webhook(&webhook)?;
@@ -357,14 +406,6 @@ fn enterprise([per_minute, per_day, per_month, per_second]: [u32; 4], allow_over
     Plan::Enterprise(EnterpriseTerms { per_minute, per_day, per_month, per_second, allow_overage })
 }
 
-fn version(db: &Fixture) -> String {
-    let version = sql::<Text>("(SELECT stamp FROM facts_stamp)");
-    diesel::select(version).get_result(&mut db.raw()).unwrap()
-}
-
 fn acme() -> PartnerId {
     PartnerId::parse("acme").unwrap()
 }
-
-/// Long enough for a transaction that does not wait to finish.
-const PAUSE: Duration = Duration::from_millis(150);
