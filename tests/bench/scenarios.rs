@@ -8,6 +8,7 @@ mod refusals;
 mod smoke;
 mod sovereign;
 mod two_nodes;
+mod webhook_changes;
 
 use crate::{
     bench::Bench,
@@ -80,6 +81,14 @@ pub(crate) const ALL: &[Scenario] = &[
     Scenario {
         needs_postgres: true,
         ..usual("two-nodes", "two servers on one PostgreSQL against one", two_nodes::run)
+    },
+    Scenario {
+        is_usual: false,
+        ..usual(
+            "webhook-changes",
+            "64 connections beside 60 that register and delete webhooks",
+            webhook_changes::run,
+        )
     },
     Scenario {
         is_usual: false,
