@@ -87,7 +87,7 @@ fn claim_and_record(criterion: &mut Criterion, name: &str, load: &mut Load<'_>) 
 }
 
 fn record(database: &Database, held: &[LeasedDelivery]) -> Result<(), StoreError> {
-    database.settle(&held.iter().map(success).collect::<Vec<_>>(), FAILING_MAX)
+    database.record_outcomes(&held.iter().map(success).collect::<Vec<_>>(), FAILING_MAX)
 }
 
 /// Claims at a time when every envelope is due.

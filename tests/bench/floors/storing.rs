@@ -50,7 +50,7 @@ fn store_and_complete(database: &Database, changes: &WriteSet) -> Result<(), Sto
     let store: &dyn Store = database;
     store.write(Durability::Durable, |tx| tx.apply(changes))?;
     let results: Vec<_> = changes.leased.iter().map(success).collect();
-    database.settle(&results, FAILING_MAX)
+    database.record_outcomes(&results, FAILING_MAX)
 }
 
 /// Returns envelopes to the recipients in turn. `first` is the number of the first envelope.

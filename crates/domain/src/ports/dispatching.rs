@@ -14,7 +14,11 @@ pub trait Outbox: Send + Sync {
     /// Records outcomes, each only if its lease is still valid. A stalled worker therefore cannot
     /// overwrite the outcome of the next lease holder. Disables webhooks that failed for
     /// `failing_max`.
-    fn settle(&self, results: &[AttemptResult], failing_max: Duration) -> Result<(), StoreError>;
+    fn record_outcomes(
+        &self,
+        results: &[AttemptResult],
+        failing_max: Duration,
+    ) -> Result<(), StoreError>;
 
     /// Releases leases that this node still holds and sets `due_at`. Counts no attempt.
     fn release(

@@ -31,7 +31,11 @@ impl Outbox for Database {
         })
     }
 
-    fn settle(&self, results: &[AttemptResult], failing_max: Duration) -> Result<(), StoreError> {
+    fn record_outcomes(
+        &self,
+        results: &[AttemptResult],
+        failing_max: Duration,
+    ) -> Result<(), StoreError> {
         if results.is_empty() {
             return Ok(());
         }

@@ -88,7 +88,7 @@ impl OutcomeWriter {
     /// are attempted again.
     fn record(&self, batch: &[AttemptResult], outage: &mut OutageLog) {
         for pause_ms in RETRY_PAUSES_MS {
-            match self.outbox.settle(batch, self.failing_max) {
+            match self.outbox.record_outcomes(batch, self.failing_max) {
                 Ok(()) => return outage.record_success(),
                 // A retry would fail again. Halving the batch isolates the faulty outcome from the others.
                 Err(error @ (StoreError::Corrupt(_) | StoreError::Refused(_))) => {

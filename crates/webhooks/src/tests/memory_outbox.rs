@@ -145,7 +145,7 @@ impl Outbox for MemoryOutbox {
         })
     }
 
-    fn settle(&self, results: &[AttemptResult], _: Duration) -> Result<(), StoreError> {
+    fn record_outcomes(&self, results: &[AttemptResult], _: Duration) -> Result<(), StoreError> {
         let corrupt = self.state.lock().unwrap().corrupt;
         if results.iter().any(|result| Some(result.id) == corrupt) {
             return Err(StoreError::Corrupt("webhook"));

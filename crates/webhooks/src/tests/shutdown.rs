@@ -151,7 +151,7 @@ impl Outbox for Broken {
         Ok(Vec::new())
     }
 
-    fn settle(&self, _: &[AttemptResult], _: Duration) -> Result<(), StoreError> {
+    fn record_outcomes(&self, _: &[AttemptResult], _: Duration) -> Result<(), StoreError> {
         panic!("intended by the test")
     }
 

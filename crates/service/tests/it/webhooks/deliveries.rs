@@ -98,7 +98,7 @@ fn settle(world: &World, held: &[LeasedDelivery], outcome: Outcome) {
             outcome,
         })
         .collect();
-    world.database.settle(&ends, 5 * DAY).unwrap();
+    world.database.record_outcomes(&ends, 5 * DAY).unwrap();
 }
 
 /// Releases the leases of the node.

@@ -41,10 +41,10 @@ fn outcomes_may_be_recorded_again_after_a_commit_in_doubt() {
     let failed = Outcome::Retry { failure: AttemptFailure::Timeout, due_at: at(6000) };
     let batch = [result_of(&held[0], 1100, Outcome::Succeeded), result_of(&held[1], 1100, failed)];
     proxy.drop_commit_responses(true);
-    let lost = through.settle(&batch, FAILING_MAX);
+    let lost = through.record_outcomes(&batch, FAILING_MAX);
     assert!(matches!(lost, Err(StoreError::InDoubt(_))), "{lost:?}");
     proxy.drop_commit_responses(false);
-    through.settle(&batch, FAILING_MAX).unwrap();
+    through.record_outcomes(&batch, FAILING_MAX).unwrap();
     let waiting = "deliveries WHERE attempts = 1 AND due_at = 6000 AND lease IS NULL";
     assert_eq!(["attempts", "deliveries", waiting].map(|rows| db.count(rows)), [2, 1, 1]);
 }

@@ -108,7 +108,7 @@ fn attempt(db: &Fixture, to: &Webhook, count: usize, when: i64) {
         .zip(when..)
         .map(|(held, when)| result_of(held, when, Outcome::Succeeded))
         .collect();
-    db.settle(&ends, FAILING_MAX).unwrap();
+    db.record_outcomes(&ends, FAILING_MAX).unwrap();
 }
 
 fn only_old_attempts_are_deleted(db: &Fixture) {

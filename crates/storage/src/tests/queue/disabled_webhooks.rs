@@ -29,7 +29,7 @@ fn find(db: &Fixture, of: &Webhook) -> Webhook {
 fn attempt(db: &Fixture, now: i64, outcome: Outcome) {
     db.execute(&format!("UPDATE deliveries SET due_at = {now}")).unwrap();
     let held = db.claim(&claim_of(now, 1, LeaseToken(now))).unwrap();
-    db.settle(&[result_of(&held[0], now, outcome)], FAILING_MAX).unwrap();
+    db.record_outcomes(&[result_of(&held[0], now, outcome)], FAILING_MAX).unwrap();
 }
 
 fn fail() -> Outcome {

@@ -21,7 +21,7 @@ fn claim(db: &Fixture, now: i64, lease: i64) -> Vec<LeasedDelivery> {
 }
 
 fn record(db: &Fixture, results: &[AttemptResult]) {
-    db.settle(results, FAILING_MAX).unwrap();
+    db.record_outcomes(results, FAILING_MAX).unwrap();
 }
 
 fn find(db: &Fixture, to: &Webhook) -> Webhook {

@@ -38,7 +38,7 @@ fn retry(due_at: i64) -> Outcome {
 }
 
 fn record(db: &Fixture, held: &LeasedDelivery, when: i64, outcome: Outcome) {
-    db.settle(&[result_of(held, when, outcome)], FAILING_MAX).unwrap();
+    db.record_outcomes(&[result_of(held, when, outcome)], FAILING_MAX).unwrap();
 }
 
 fn waiting_exhausted_and_succeeded_deliveries_are_sent_again(db: &Fixture) {

@@ -198,7 +198,7 @@ fn revocation_and_outcomes_do_not_deadlock(db: &Fixture) {
             for part in held.chunks(20) {
                 scope.spawn(move || {
                     let part: Vec<_> = part.iter().rev().map(succeed).collect();
-                    db.settle(&part, FAILING_MAX).unwrap();
+                    db.record_outcomes(&part, FAILING_MAX).unwrap();
                 });
             }
             scope.spawn(|| revoke(db, &key.id).unwrap());

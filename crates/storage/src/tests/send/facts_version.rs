@@ -234,7 +234,7 @@ fn other_changes_keep_the_versions(db: &Fixture) {
     let held = db.claim(&claim_of(2000, 2, LeaseToken(1))).unwrap();
     let failed = Outcome::Retry { failure: AttemptFailure::Connect, due_at: at(9000) };
     let ends = [result_of(&held[0], 2001, Outcome::Succeeded), result_of(&held[1], 2002, failed)];
-    db.settle(&ends, FAILING_MAX).unwrap();
+    db.record_outcomes(&ends, FAILING_MAX).unwrap();
     assert_eq!(versions(db), before);
 }
 
@@ -260,7 +260,7 @@ fn disabling_and_enabling_is_seen_by_the_next_send(db: &Fixture) {
     assert_eq!(enabled(), 1);
     db.send(&party.webhook, 1);
     let held = db.claim(&claim_of(2000, 1, LeaseToken(1))).unwrap();
-    db.settle(&[result_of(&held[0], 2001, Outcome::Gone)], FAILING_MAX).unwrap();
+    db.record_outcomes(&[result_of(&held[0], 2001, Outcome::Gone)], FAILING_MAX).unwrap();
     assert_eq!(enabled(), 0);
     db.store().write(Durable, |tx| tx.enable_webhook(&party.webhook.id)).unwrap();
     assert_eq!(enabled(), 1);
