@@ -14,7 +14,7 @@ pub use did::Did;
 pub use handle::{Handle, HandleFault};
 pub use id::{
     AccountId, ApiKeyId, AssessmentId, AttestationId, BadgeId, ChannelId, DecisionId, EnvelopeId,
-    IdFault, IssuerKeyId, RequestId, WebhookId,
+    IdFault, IssuerKeyId, OwnEventId, RequestId, WebhookId,
 };
 pub use issuer::IssuerKey;
 pub use key::{ApiKey, IllegalTransition, KeyEvent, KeyStatus};

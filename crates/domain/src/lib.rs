@@ -29,8 +29,8 @@ pub use governance::{
 pub use identity::{
     Account, AccountId, ApiKey, ApiKeyId, AssessmentId, AttestationId, BadgeId, ChannelId,
     DecisionId, Did, EnvelopeId, Handle, HandleFault, IdFault, IllegalTransition, IssuerKey,
-    IssuerKeyId, KeyEvent, KeyStatus, Label, LabelFault, RequestId, Session, TokenHash, WebhookId,
-    Wrapped,
+    IssuerKeyId, KeyEvent, KeyStatus, Label, LabelFault, OwnEventId, RequestId, Session, TokenHash,
+    WebhookId, Wrapped,
 };
 pub use messaging::{
     Channel, Envelope, EnvelopeHash, EnvelopeMeta, Fingerprint, IdempotencyKey,
@@ -40,7 +40,8 @@ pub use plans::{EnterpriseTerms, Plan, Usage, Window, WindowUse};
 pub use time::{Clock, TimeFault, Timestamp};
 pub use webhooks::{
     Attempt, AttemptFailure, AttemptNumber, AttemptOutcome, AttemptResult, AttemptSummary,
-    DeliveryId, DisabledReason, Encryption, EnvelopeReceived, EventKind, HealthReport, LastFailure,
-    LeaseToken, LeasedDelivery, Metadata, Outcome, PendingDelivery, ReceiverResponse,
-    RetiringSecret, Target, Webhook, WebhookHealth, WebhookStatus,
+    DeliveryId, DisabledReason, Encryption, EnvelopeReceived, Event, EventId, EventKind,
+    EventPayload, HealthReport, LastFailure, LeaseToken, LeasedDelivery, Metadata, Outcome,
+    PendingDelivery, ReceiverResponse, RetiringSecret, Target, Webhook, WebhookHealth,
+    WebhookStatus,
 };

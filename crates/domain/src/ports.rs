@@ -26,7 +26,7 @@ pub use housekeeping::{HousekeepingRepo, HousekeepingTurn};
 pub use keys::{KeyRepo, RevocationSummary};
 pub use ledger::{
     AdmissionFacts, FactsQuery, IdempotencyRecord, KeyFacts, NewIdempotencyRecord, OverageCount,
-    ParkedDelivery, RecipientWebhooks, SendLedger, WriteSet,
+    ParkedDelivery, RecipientWebhook, RecipientWebhooks, SendLedger, WriteSet,
 };
 pub use lookup::{HandleOwner, KeySnapshot, Lookup};
 pub use owner::{DailyCount, KeyOverview, OwnerLookup};

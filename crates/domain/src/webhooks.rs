@@ -3,6 +3,7 @@
 mod attempt;
 mod delivery;
 mod event;
+mod event_id;
 mod health;
 mod status;
 mod webhook;
@@ -12,7 +13,8 @@ pub use delivery::{
     AttemptFailure, AttemptResult, DeliveryId, LeaseToken, LeasedDelivery, Outcome,
     ReceiverResponse,
 };
-pub use event::{Encryption, EnvelopeReceived, EventKind, Metadata};
+pub use event::{Encryption, EnvelopeReceived, Event, EventKind, EventPayload, Metadata};
+pub use event_id::EventId;
 pub use health::{AttemptSummary, HealthReport, WebhookHealth};
 pub use status::{DisabledReason, LastFailure, WebhookStatus};
 pub use webhook::{RetiringSecret, Target, Webhook};

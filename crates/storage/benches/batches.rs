@@ -10,8 +10,8 @@ use std::{sync::Arc, time::Duration};
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput};
 use sealpost_domain::{
     Account, AccountId, ApiKey, ApiKeyId, AttemptResult, Did, Envelope, EnvelopeId, EnvelopeMeta,
-    EventKind, KeyStatus, Label, LeaseToken, LeasedDelivery, Outcome, Plan, Session, Timestamp,
-    TokenHash, Webhook, WebhookId, WebhookStatus, Wrapped,
+    Event, EventKind, KeyStatus, Label, LeaseToken, LeasedDelivery, Outcome, Plan, Session,
+    Timestamp, TokenHash, Webhook, WebhookId, WebhookStatus, Wrapped,
     ports::{
         AdmissionFacts, Claim, Durability, FactsQuery, Outbox as _, Store, StoreError, WriteSet,
     },
@@ -232,7 +232,7 @@ fn envelope(number: u32, sender: ApiKeyId, recipient: ApiKeyId) -> Envelope {
 
 fn delivery(envelope: &Envelope, to: &Webhook) -> LeasedDelivery {
     LeasedDelivery {
-        meta: Arc::new(envelope.meta.clone()),
+        event: Event::EnvelopeReceived(Arc::new(envelope.meta.clone())),
         target: Arc::new(sealpost_domain::Target {
             webhook_id: to.id,
             url: to.url.clone(),

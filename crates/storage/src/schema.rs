@@ -135,8 +135,10 @@ diesel::table! {
 }
 
 diesel::table! {
-    deliveries (envelope_id, webhook_id) {
-        envelope_id -> Text,
+    deliveries (event_id, webhook_id) {
+        /// Id of the event. The name in SQL is that of the first kind of event: nodes of earlier versions use the name.
+        #[sql_name = "envelope_id"]
+        event_id -> Text,
         webhook_id -> Text,
         attempts -> Integer,
         due_at -> Nullable<BigInt>,
@@ -157,7 +159,9 @@ diesel::table! {
         outcome -> Text,
         error -> Nullable<Text>,
         webhook_id -> Text,
-        envelope_id -> Text,
+        /// Id of the event. The name in SQL is that of the first kind of event: nodes of earlier versions use the name.
+        #[sql_name = "envelope_id"]
+        event_id -> Text,
         excerpt -> Nullable<Text>,
     }
 }
@@ -282,7 +286,7 @@ diesel::table! {
 
 diesel::joinable!(api_keys -> accounts (account_id));
 diesel::joinable!(badges -> assessments (assessment_id));
-diesel::joinable!(deliveries -> envelopes (envelope_id));
+diesel::joinable!(deliveries -> envelopes (event_id));
 diesel::joinable!(deliveries -> webhooks (webhook_id));
 diesel::joinable!(idempotency_keys -> envelopes (envelope_id));
 diesel::allow_tables_to_appear_in_same_query!(

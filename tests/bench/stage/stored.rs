@@ -3,8 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use sealpost_domain::{
-    Account, AccountId, ApiKey, ApiKeyId, Did, Envelope, EnvelopeId, EnvelopeMeta, KeyStatus,
-    Label, LeaseToken, LeasedDelivery, Plan, Target, Timestamp, TokenHash, Wrapped,
+    Account, AccountId, ApiKey, ApiKeyId, Did, Envelope, EnvelopeId, EnvelopeMeta, Event,
+    KeyStatus, Label, LeaseToken, LeasedDelivery, Plan, Target, Timestamp, TokenHash, Wrapped,
     ports::{Durability, Store, StoreError, WriteSet},
 };
 use sealpost_wallet::random;
@@ -76,7 +76,7 @@ pub(crate) fn delivery(
     let recipient = of_turn(&identities.recipients, number);
     let webhook = recipient.webhook.as_ref().expect("a recipient has a webhook");
     LeasedDelivery {
-        meta: Arc::new(meta.clone()),
+        event: Event::EnvelopeReceived(Arc::new(meta.clone())),
         target: Arc::new(Target {
             webhook_id: webhook.id,
             url: webhook.url.clone(),

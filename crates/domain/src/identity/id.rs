@@ -114,6 +114,11 @@ typed_id!(
     "env"
 );
 typed_id!(
+    /// Id of an event that has no other id. Events that report an envelope have the envelope's id.
+    OwnEventId,
+    "evt"
+);
+typed_id!(
     /// Id of an issuer key, one of the service's own signing keys.
     IssuerKeyId,
     "iss"
@@ -250,6 +255,7 @@ mod tests {
             DecisionId,
             EnvelopeId,
             IssuerKeyId,
+            OwnEventId,
             RequestId,
             WebhookId
         );

@@ -8,7 +8,7 @@ use crate::{AttemptResult, DeliveryId, LeaseToken, LeasedDelivery, Timestamp, We
 /// Due deliveries, for the dispatcher.
 pub trait Outbox: Send + Sync {
     /// Leases up to `limit` deliveries that are due at `now`, including those with an expired
-    /// lease. Deletes due deliveries whose webhook or envelope no longer exists.
+    /// lease. Deletes due deliveries whose webhook or event no longer exists.
     fn claim(&self, claim: &Claim) -> Result<Vec<LeasedDelivery>, StoreError>;
 
     /// Records outcomes, each only if its lease is still valid. A stalled worker therefore cannot

@@ -5,9 +5,9 @@ use std::{collections::HashMap, sync::Arc};
 
 use super::error::StoreError;
 use crate::{
-    AccountId, ApiKeyId, Channel, DeliveryId, Envelope, EnvelopeId, EnvelopeMeta, Fingerprint,
-    GovernanceStanding, Handle, IdempotencyKey, KeyStatus, LeasedDelivery, Plan, Session, Target,
-    Timestamp, TokenHash, Usage, WebhookId,
+    AccountId, ApiKeyId, Channel, DeliveryId, Envelope, EnvelopeId, EnvelopeMeta, EventKind,
+    Fingerprint, GovernanceStanding, Handle, IdempotencyKey, KeyStatus, LeasedDelivery, Plan,
+    Session, Target, Timestamp, TokenHash, Usage,
 };
 
 /// Reads and writes of the send path, for a whole batch at once. All other authenticated requests
@@ -84,11 +84,24 @@ pub struct KeyFacts {
 
 /// The webhooks of one recipient.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RecipientWebhooks {
-    /// Enabled webhooks.
-    pub enabled: Vec<Arc<Target>>,
-    /// Disabled webhooks. Their deliveries are parked.
-    pub disabled: Vec<WebhookId>,
+pub struct RecipientWebhooks(pub Vec<RecipientWebhook>);
+
+impl RecipientWebhooks {
+    /// Returns the webhooks that subscribe to events of this kind.
+    pub fn subscribed(&self, kind: EventKind) -> impl Iterator<Item = &RecipientWebhook> {
+        self.0.iter().filter(move |webhook| webhook.events.contains(&kind))
+    }
+}
+
+/// One webhook of a recipient.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecipientWebhook {
+    /// Subscribed kinds of events that this version knows.
+    pub events: Vec<EventKind>,
+    /// Whether events are delivered. Deliveries to a disabled webhook are parked.
+    pub is_enabled: bool,
+    /// URL and secrets.
+    pub target: Arc<Target>,
 }
 
 /// The writes of a batch.
@@ -118,8 +131,8 @@ pub struct WriteSet {
 pub struct ParkedDelivery {
     /// The delivery.
     pub id: DeliveryId,
-    /// Time at which the envelope was sealed.
-    pub sealed_at: Timestamp,
+    /// Time of the event.
+    pub event_at: Timestamp,
 }
 
 /// A stored idempotent send.

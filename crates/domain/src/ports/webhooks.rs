@@ -2,7 +2,7 @@
 
 use super::error::StoreError;
 use crate::{
-    ApiKeyId, Attempt, AttemptNumber, AttemptOutcome, DeliveryId, EnvelopeId, PendingDelivery,
+    ApiKeyId, Attempt, AttemptNumber, AttemptOutcome, DeliveryId, EventId, PendingDelivery,
     RetiringSecret, Timestamp, Webhook, WebhookId, Wrapped,
 };
 
@@ -11,13 +11,13 @@ pub trait WebhookLookup {
     /// Lists the key's webhooks, oldest first.
     fn list_webhooks(&mut self, key: &ApiKeyId) -> Result<Vec<Webhook>, StoreError>;
 
-    /// Reads up to `limit` pending deliveries, newest envelope first, of envelopes older than
+    /// Reads up to `limit` pending deliveries, newest event first, of events older than
     /// `below`. Scans all pending deliveries of the webhook: do not call it while other
     /// transactions wait for a lock.
     fn pending_deliveries(
         &mut self,
         id: &WebhookId,
-        below: Option<&EnvelopeId>,
+        below: Option<&EventId>,
         limit: u32,
     ) -> Result<Vec<PendingDelivery>, StoreError>;
 
@@ -72,7 +72,7 @@ pub trait DeliveryRepo {
 
     /// Makes a delivery due at `now`. A waiting delivery keeps its attempts; an exhausted one
     /// restarts the schedule; a missing one is created. A leased delivery stays unchanged. Returns
-    /// `false` if the envelope is no longer stored or not addressed to `recipient`.
+    /// `false` if the event is no longer stored or not addressed to `recipient`.
     fn redeliver(
         &mut self,
         id: &DeliveryId,

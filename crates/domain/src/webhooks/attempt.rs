@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::{EnvelopeId, Timestamp};
+use crate::{EventId, Timestamp};
 
 /// The outcome of an attempt, as the log shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -44,8 +44,8 @@ pub struct AttemptNumber(pub i64);
 pub struct Attempt {
     /// Position in the log.
     pub number: AttemptNumber,
-    /// The envelope that the event reports.
-    pub envelope_id: EnvelopeId,
+    /// The delivered event.
+    pub event_id: EventId,
     /// Number of the attempt within its delivery, from 1.
     pub attempt: u32,
     /// End of the attempt.
@@ -67,10 +67,10 @@ pub struct Attempt {
 /// A delivery that waits for its next attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PendingDelivery {
-    /// The envelope that the event reports.
-    pub envelope_id: EnvelopeId,
-    /// Time at which the envelope was sealed.
-    pub sealed_at: Timestamp,
+    /// The delivered event.
+    pub event_id: EventId,
+    /// Time of the event.
+    pub event_at: Timestamp,
     /// Number of attempts so far.
     pub attempts: u32,
     /// Failure class of the newest attempt.

@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
-use crate::{EnvelopeId, EnvelopeMeta, Target, Timestamp, WebhookId};
+use crate::{Event, EventId, Target, Timestamp, WebhookId};
 
 /// Identifies a delivery: one event to one webhook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct DeliveryId {
-    /// The envelope that the event reports.
-    pub envelope_id: EnvelopeId,
+    /// The event.
+    pub event_id: EventId,
     /// The webhook that receives the event.
     pub webhook_id: WebhookId,
 }
@@ -21,8 +21,8 @@ pub struct LeaseToken(pub i64);
 /// A delivery that this node holds. No other node attempts it before the lease ends.
 #[derive(Debug, Clone)]
 pub struct LeasedDelivery {
-    /// Metadata of the envelope, for the event's body.
-    pub meta: Arc<EnvelopeMeta>,
+    /// The event to deliver.
+    pub event: Event,
     /// URL and secrets of the webhook.
     pub target: Arc<Target>,
     /// Number of attempts so far.
@@ -36,7 +36,7 @@ pub struct LeasedDelivery {
 impl LeasedDelivery {
     /// Returns the id of the delivery.
     pub fn id(&self) -> DeliveryId {
-        DeliveryId { envelope_id: self.meta.id, webhook_id: self.target.webhook_id }
+        DeliveryId { event_id: self.event.id(), webhook_id: self.target.webhook_id }
     }
 }
 

@@ -1,9 +1,56 @@
 //! Events that are delivered to webhooks. They contain metadata, never the message.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{ApiKeyId, EnvelopeHash, EnvelopeId, EnvelopeMeta, Timestamp};
+use crate::{ApiKeyId, EnvelopeHash, EnvelopeId, EnvelopeMeta, EventId, Timestamp};
+
+/// An event: something that happened, and is delivered to each webhook that subscribes to its kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// An envelope for the webhook's key was stored.
+    EnvelopeReceived(Arc<EnvelopeMeta>),
+}
+
+impl Event {
+    /// Returns the id, the same in every delivery and attempt.
+    pub fn id(&self) -> EventId {
+        match self {
+            Self::EnvelopeReceived(meta) => EventId::Envelope(meta.id),
+        }
+    }
+
+    /// Returns the kind, which webhooks subscribe to.
+    pub const fn kind(&self) -> EventKind {
+        match self {
+            Self::EnvelopeReceived(_) => EventKind::EnvelopeReceived,
+        }
+    }
+
+    /// Returns the time of the event. The first attempt of a delivery is due at this time.
+    pub fn timestamp(&self) -> Timestamp {
+        match self {
+            Self::EnvelopeReceived(meta) => meta.timestamp,
+        }
+    }
+
+    /// Builds the JSON body of the webhook request.
+    pub fn payload(&self) -> EventPayload {
+        match self {
+            Self::EnvelopeReceived(meta) => EventPayload::EnvelopeReceived((&**meta).into()),
+        }
+    }
+}
+
+/// The JSON body of an event, one variant per kind.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub enum EventPayload {
+    /// Body of `envelope.received`.
+    EnvelopeReceived(EnvelopeReceived),
+}
 
 /// The kinds of events that a webhook can subscribe to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
@@ -14,6 +61,9 @@ pub enum EventKind {
 }
 
 impl EventKind {
+    /// All kinds.
+    pub const ALL: [Self; 1] = [Self::EnvelopeReceived];
+
     /// Events of v1.1. Until then a subscription to them is refused by name.
     pub const PLANNED: [&'static str; 3] =
         ["envelope.bounced", "identity.rotated", "usage.threshold"];
@@ -27,7 +77,7 @@ impl EventKind {
 
     /// Parses the name used in JSON.
     pub fn from_name(name: &str) -> Option<Self> {
-        (name == Self::EnvelopeReceived.as_str()).then_some(Self::EnvelopeReceived)
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
 }
 
@@ -108,7 +158,9 @@ mod tests {
             payload_size_bytes: 1234,
             timestamp: Timestamp::from_millis(1_767_225_600_007),
         };
-        let payload = serde_json::to_string(&EnvelopeReceived::from(&meta)).unwrap();
+        let event = Event::EnvelopeReceived(Arc::new(meta));
+        assert_eq!(event.id().to_string(), "env_01h455vb4pex5vsknk084sn02q");
+        let payload = serde_json::to_string(&event.payload()).unwrap();
         assert_eq!(
             payload,
             format!(

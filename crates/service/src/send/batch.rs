@@ -8,7 +8,7 @@ use std::{
 };
 
 use sealpost_domain::{
-    ApiKeyId, Channel, ChannelId, Code, DeliveryId, EnvelopeMeta, KeyStatus, LeaseToken,
+    ApiKeyId, Channel, ChannelId, Code, DeliveryId, EnvelopeMeta, Event, KeyStatus, LeaseToken,
     LeasedDelivery, Refusal, Timestamp, Usage,
     ports::{
         AdmissionFacts, FactsQuery, IdempotencyRecord, NewIdempotencyRecord, OverageCount,
@@ -147,12 +147,17 @@ impl BatchDecision {
     fn store(&mut self, pending: &PendingEnvelope) {
         let (changes, lease) = (&mut self.changes, &self.lease);
         let envelope = &pending.envelope;
-        let meta = Arc::new(envelope.meta.clone());
+        let event = Event::EnvelopeReceived(Arc::new(envelope.meta.clone()));
         let webhooks = self.facts.webhooks.get(&envelope.meta.recipient);
-        for target in webhooks.iter().flat_map(|all| &all.enabled) {
+        for webhook in webhooks.iter().flat_map(|all| all.subscribed(event.kind())) {
+            if !webhook.is_enabled {
+                let id = DeliveryId { event_id: event.id(), webhook_id: webhook.target.webhook_id };
+                changes.parked.push(ParkedDelivery { id, event_at: event.timestamp() });
+                continue;
+            }
             let delivery = LeasedDelivery {
-                meta: Arc::clone(&meta),
-                target: Arc::clone(target),
+                event: event.clone(),
+                target: Arc::clone(&webhook.target),
                 attempts: 0,
                 lease: lease.token,
                 lease_until: lease.until,
@@ -162,10 +167,6 @@ impl BatchDecision {
             } else {
                 changes.unleased.push(delivery);
             }
-        }
-        for webhook_id in webhooks.iter().flat_map(|all| &all.disabled) {
-            let id = DeliveryId { envelope_id: meta.id, webhook_id: *webhook_id };
-            changes.parked.push(ParkedDelivery { id, sealed_at: meta.timestamp });
         }
         changes.envelopes.push(Arc::clone(envelope));
         self.channels.extend(pending.unstored_channel.iter().map(|it| (it.id, Arc::clone(it))));

@@ -3,7 +3,7 @@
 use std::{fmt, str::FromStr};
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-use sealpost_domain::{AttemptNumber, EnvelopeId, WebhookId};
+use sealpost_domain::{AttemptNumber, EventId, WebhookId};
 
 use super::delivery_state::DeliveryState;
 
@@ -21,7 +21,7 @@ pub(super) enum Below {
     /// An attempt.
     Attempt(AttemptNumber),
     /// A pending delivery; attempts follow pending deliveries.
-    Envelope(EnvelopeId),
+    Event(EventId),
 }
 
 /// The text is not a cursor of this listing.
@@ -34,7 +34,7 @@ impl fmt::Display for Cursor {
         let state = self.state.map_or(ANY, DeliveryState::as_str);
         let text = match self.below {
             Below::Attempt(number) => format!("{state} {} {}", self.webhook_id, number.0),
-            Below::Envelope(id) => format!("{state} {} {id}", self.webhook_id),
+            Below::Event(id) => format!("{state} {} {id}", self.webhook_id),
         };
         f.write_str(&URL_SAFE_NO_PAD.encode(text))
     }
@@ -64,7 +64,7 @@ fn read(text: &str) -> Option<Cursor> {
     };
     let below = match below.parse() {
         Ok(number) => Below::Attempt(AttemptNumber(number)),
-        Err(_) => Below::Envelope(below.parse().ok()?),
+        Err(_) => Below::Event(below.parse().ok()?),
     };
     Some(Cursor { webhook_id: webhook_id.parse().ok()?, state, below })
 }
@@ -73,7 +73,7 @@ const ANY: &str = "any";
 
 #[cfg(test)]
 mod tests {
-    use sealpost_domain::{AttemptOutcome, Timestamp};
+    use sealpost_domain::{AttemptOutcome, EnvelopeId, Timestamp};
 
     use super::*;
 
@@ -82,13 +82,13 @@ mod tests {
         let now = Timestamp::from_millis(1_790_000_000_000);
         let webhook_id = WebhookId::new(now, [7; 10]);
         let attempt = Below::Attempt(AttemptNumber(i64::MAX));
-        let envelope = Below::Envelope(EnvelopeId::new(now, [8; 10]));
+        let event = Below::Event(EnvelopeId::new(now, [8; 10]).into());
         for state in [
             None,
             Some(DeliveryState::Pending),
             Some(DeliveryState::Attempted(AttemptOutcome::Failed)),
         ] {
-            for below in [attempt, envelope] {
+            for below in [attempt, event] {
                 let cursor = Cursor { webhook_id, state, below };
                 let text = cursor.to_string();
                 assert_eq!(text.parse(), Ok(cursor));

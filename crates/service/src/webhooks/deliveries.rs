@@ -2,7 +2,8 @@
 
 use schemars::JsonSchema;
 use sealpost_domain::{
-    ApiKeyId, Attempt, EnvelopeId, PendingDelivery, Refusal, Timestamp, Webhook, WebhookStatus,
+    ApiKeyId, Attempt, EnvelopeId, EventId, PendingDelivery, Refusal, Timestamp, Webhook,
+    WebhookStatus,
     ports::{Lookup, StoreError},
 };
 use serde::Serialize;
@@ -44,7 +45,8 @@ pub struct DeliveriesPage {
 #[derive(JsonSchema, Serialize)]
 pub struct DeliveryView {
     /// Envelope of the delivery.
-    pub envelope_id: EnvelopeId,
+    #[schemars(with = "EnvelopeId")]
+    pub envelope_id: EventId,
     /// Number of the attempt, from 1.
     pub attempt: u32,
     /// End of the attempt. For a pending delivery, the time of sealing.
@@ -109,11 +111,11 @@ fn read_entries(
     let below = query.cursor.map(|cursor| cursor.below);
     let wanted = query.limit.saturating_add(1);
     let mut entries = Vec::new();
-    if let (None | Some(DeliveryState::Pending), None | Some(Below::Envelope(_))) =
+    if let (None | Some(DeliveryState::Pending), None | Some(Below::Event(_))) =
         (query.state, below)
     {
         let below = match &below {
-            Some(Below::Envelope(id)) => Some(id),
+            Some(Below::Event(id)) => Some(id),
             _ => None,
         };
         let pending = lookup.pending_deliveries(&of.id, below, wanted)?;
@@ -138,9 +140,9 @@ fn read_entries(
 
 fn pending_entry(pending: PendingDelivery, status: WebhookStatus) -> (Below, DeliveryView) {
     let view = DeliveryView {
-        envelope_id: pending.envelope_id,
+        envelope_id: pending.event_id,
         attempt: pending.attempts.saturating_add(1),
-        at: pending.sealed_at,
+        at: pending.event_at,
         outcome: DeliveryState::Pending.as_str(),
         status_code: None,
         error: pending.error,
@@ -148,12 +150,12 @@ fn pending_entry(pending: PendingDelivery, status: WebhookStatus) -> (Below, Del
         next_attempt_at: pending.due_at.filter(|_| status == WebhookStatus::Enabled),
         response: None,
     };
-    (Below::Envelope(view.envelope_id), view)
+    (Below::Event(view.envelope_id), view)
 }
 
 fn attempt_entry(attempt: Attempt) -> (Below, DeliveryView) {
     let view = DeliveryView {
-        envelope_id: attempt.envelope_id,
+        envelope_id: attempt.event_id,
         attempt: attempt.attempt,
         at: attempt.at,
         outcome: attempt.outcome.as_str(),

@@ -4,7 +4,8 @@
 
 use schemars::JsonSchema;
 use sealpost_domain::{
-    ApiKeyId, DeliveryId, EnvelopeId, Refusal, Timestamp, Webhook, WebhookId, WebhookStatus,
+    ApiKeyId, DeliveryId, EnvelopeId, EventId, Refusal, Timestamp, Webhook, WebhookId,
+    WebhookStatus,
     ports::{Durability, FailureRange, StoreError, Tx},
 };
 use serde::Serialize;
@@ -58,7 +59,8 @@ pub struct Redelivered {
     /// The webhook.
     pub webhook_id: WebhookId,
     /// Envelope of the delivery.
-    pub envelope_id: EnvelopeId,
+    #[schemars(with = "EnvelopeId")]
+    pub envelope_id: EventId,
     /// Always `pending`.
     #[schemars(extend("const" = "pending"))]
     pub outcome: &'static str,
@@ -113,14 +115,18 @@ impl Core {
                 Ok(webhook) => webhook,
                 Err(refusal) => return Ok(Err(refusal)),
             };
-            let Ok(envelope_id) = envelope_id.parse() else {
+            let Ok(event_id) = envelope_id.parse() else {
                 return Ok(Err(Refusal::EnvelopeNotFound));
             };
-            let id = DeliveryId { envelope_id, webhook_id: webhook.id };
+            let id = DeliveryId { event_id, webhook_id: webhook.id };
             Ok(if tx.redeliver(&id, key, now)? { Ok(id) } else { Err(Refusal::EnvelopeNotFound) })
         });
-        let DeliveryId { webhook_id, envelope_id } = done??;
-        Ok(Redelivered { webhook_id, envelope_id, outcome: DeliveryState::Pending.as_str() })
+        let DeliveryId { webhook_id, event_id } = done??;
+        Ok(Redelivered {
+            webhook_id,
+            envelope_id: event_id,
+            outcome: DeliveryState::Pending.as_str(),
+        })
     }
 
     pub(super) fn recover(&self, key: &ApiKeyId, query: &Recover) -> Result<Recovered, Error> {

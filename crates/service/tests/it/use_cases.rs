@@ -68,7 +68,7 @@ async fn each_webhook_gets_a_delivery_and_deliveries_beyond_the_capacity_stay_un
     world.sealpost.stop();
     let submitted = world.dispatch.submitted.lock().unwrap().clone();
     assert_eq!(submitted.len(), 1, "there was room for one of two");
-    assert!(submitted.iter().all(|delivery| delivery.meta.id == sent.envelope_id));
+    assert!(submitted.iter().all(|delivery| delivery.event.id() == sent.envelope_id.into()));
 }
 
 #[tokio::test]

@@ -64,18 +64,18 @@ fn delete_deliveries(conn: &mut AnyConnection, id: &str, limit: usize) -> Result
         .filter(d::due_at.is_not_null())
         .order(d::due_at)
         .limit(columns::number(limit, "limit")?)
-        .select(d::envelope_id);
-    let mut envelopes = waiting.load::<String>(conn)?;
+        .select(d::event_id);
+    let mut events = waiting.load::<String>(conn)?;
     let exhausted = to_it
         .filter(d::due_at.is_null())
         .filter(d::failed_at.is_not_null())
         .order(d::failed_at)
-        .limit(columns::number(limit.saturating_sub(envelopes.len()), "limit")?)
-        .select(d::envelope_id);
-    envelopes.extend(exhausted.load::<String>(conn)?);
-    let these = to_it.filter(any_of(d::envelope_id, &envelopes));
+        .limit(columns::number(limit.saturating_sub(events.len()), "limit")?)
+        .select(d::event_id);
+    events.extend(exhausted.load::<String>(conn)?);
+    let these = to_it.filter(any_of(d::event_id, &events));
     on_backend!(conn, c => diesel::delete(these).execute(c))?;
-    Ok(envelopes.len())
+    Ok(events.len())
 }
 
 const DELETE_ATTEMPTS: &str = "

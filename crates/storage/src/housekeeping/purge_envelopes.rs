@@ -43,7 +43,7 @@ fn purge_postgres(conn: &mut PgConnection, below: &str, limit: i64) -> Result<us
 fn purge_sqlite(conn: &mut SqliteConnection, below: &str, limit: i64) -> Result<usize, Fault> {
     let id = old_envelopes.field(e::id);
     let old = old_envelopes.filter(id.lt(below)).order(id).limit(limit).select(id);
-    diesel::delete(d::table.filter(d::envelope_id.eq_any(old))).execute(conn)?;
+    diesel::delete(d::table.filter(d::event_id.eq_any(old))).execute(conn)?;
     Ok(diesel::delete(e::table.filter(e::id.eq_any(old))).execute(conn)?)
 }
 

@@ -114,7 +114,10 @@ macro_rules! stored_row {
         {
             const TABLE: &'static str = stringify!($table);
             const COLUMNS: &'static [&'static str] =
-                &[stringify!($key), $(stringify!($column)),+];
+                &[
+                    <$table::$key as diesel::Column>::NAME,
+                    $(<$table::$column as diesel::Column>::NAME),+
+                ];
 
             fn bind_arrays<'rows, R>(
                 rows: &'rows [Self],

@@ -14,7 +14,7 @@ use sealpost_domain::{LeasedDelivery, Timestamp, WebhookStatus, ports::Claim};
 
 use crate::{
     connection::{AnyConnection, fault::Fault},
-    queue::{claim_cursor::ClaimCursor, statements},
+    queue::{claim_cursor::ClaimCursor, events, statements},
     rows::{
         columns,
         delivery::{ClaimedRow, DeliveryKey, PARKED_FOR},
@@ -61,7 +61,7 @@ fn lease(
             Err(fault) => {
                 // Parked so that the others are sent. A newer version may be able to read the delivery.
                 tracing::error!(
-                    envelope.id = key.envelope_id,
+                    event.id = key.event_id,
                     ?fault,
                     "cannot read a delivery; it is tried again later"
                 );
@@ -164,25 +164,26 @@ fn newest_due(conn: &mut AnyConnection, now: Timestamp) -> Result<BTreeSet<Strin
 enum Claimed {
     /// The webhook is disabled.
     Disabled,
-    /// The webhook or the envelope does not exist any more.
+    /// The webhook or the event does not exist any more.
     Orphan,
     Ready(LeasedDelivery),
 }
 
 impl ClaimedRow {
     fn key(&self) -> DeliveryKey {
-        DeliveryKey { webhook_id: self.webhook_id.clone(), envelope_id: self.envelope_id.clone() }
+        DeliveryKey { webhook_id: self.webhook_id.clone(), event_id: self.event_id.clone() }
     }
 
     fn read(self, claim: &Claim) -> Result<Claimed, Fault> {
-        let (Some((status, target)), Some(meta)) = (self.webhook, self.envelope) else {
+        let Some((status, target)) = self.webhook else { return Ok(Claimed::Orphan) };
+        let Some(event) = events::read(&self.event_id, self.envelope)? else {
             return Ok(Claimed::Orphan);
         };
         if status != WebhookStatus::Enabled.as_str() {
             return Ok(Claimed::Disabled);
         }
         Ok(Claimed::Ready(LeasedDelivery {
-            meta: Arc::new(meta.read()?),
+            event,
             target: Arc::new(target.read()?),
             attempts: columns::number(self.attempts, "number of attempts")?,
             lease: claim.lease,

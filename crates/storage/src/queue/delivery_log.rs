@@ -6,7 +6,7 @@ use diesel::{
     sql_types::{BigInt, Integer, Nullable, Text},
 };
 use sealpost_domain::{
-    Attempt, AttemptNumber, AttemptOutcome, EnvelopeId, PendingDelivery, Timestamp, WebhookId,
+    Attempt, AttemptNumber, AttemptOutcome, EventId, PendingDelivery, Timestamp, WebhookId,
 };
 
 use crate::{
@@ -15,24 +15,24 @@ use crate::{
     schema::attempts as a,
 };
 
-/// Returns pending deliveries of a webhook, the newest envelope first.
+/// Returns pending deliveries of a webhook, the newest event first.
 ///
 /// Joins only the newest. SQLite reads an index alone; PostgreSQL reads all pending rows of the webhook.
 pub(crate) fn pending(
     conn: &mut AnyConnection,
     id: &WebhookId,
-    below: Option<&EnvelopeId>,
+    below: Option<&EventId>,
     limit: u32,
 ) -> Result<Vec<PendingDelivery>, Fault> {
     let newest = sql_query(NEWEST_PENDING)
         .bind::<Text, _>(id.to_string())
-        .bind::<Nullable<Text>, _>(below.map(EnvelopeId::to_string))
+        .bind::<Nullable<Text>, _>(below.map(EventId::to_string))
         .bind::<BigInt, _>(i64::from(limit));
     newest.load::<PendingRow>(conn)?.into_iter().map(PendingRow::read).collect()
 }
 
 const NEWEST_PENDING: &str = "
-    SELECT d.envelope_id, e.created_at AS sealed_at, d.attempts, d.last_failure, d.due_at, d.lease
+    SELECT d.envelope_id, e.created_at AS event_at, d.attempts, d.last_failure, d.due_at, d.lease
     FROM (
         SELECT envelope_id, webhook_id FROM deliveries
         WHERE webhook_id = $1 AND due_at IS NOT NULL AND ($2 IS NULL OR envelope_id < $2)
@@ -76,7 +76,7 @@ struct PendingRow {
     #[diesel(sql_type = Text)]
     envelope_id: String,
     #[diesel(sql_type = BigInt)]
-    sealed_at: i64,
+    event_at: i64,
     #[diesel(sql_type = Integer)]
     attempts: i32,
     #[diesel(sql_type = Nullable<Text>)]
@@ -91,8 +91,8 @@ impl PendingRow {
     fn read(self) -> Result<PendingDelivery, Fault> {
         let due_at = columns::instant(self.due_at);
         Ok(PendingDelivery {
-            envelope_id: columns::id(&self.envelope_id, "delivery")?,
-            sealed_at: Timestamp::from_millis(self.sealed_at),
+            event_id: columns::id(&self.envelope_id, "delivery")?,
+            event_at: Timestamp::from_millis(self.event_at),
             attempts: columns::number(self.attempts, "number of attempts")?,
             error: self.last_failure,
             due_at: due_at.filter(|_| self.lease.is_none()),
@@ -111,7 +111,7 @@ struct AttemptRow {
     outcome: String,
     error: Option<String>,
     _webhook_id: String,
-    envelope_id: String,
+    event_id: String,
     excerpt: Option<String>,
 }
 
@@ -120,7 +120,7 @@ impl AttemptRow {
         let status = |code| columns::number(code, "HTTP status");
         Ok(Attempt {
             number: AttemptNumber(self.number),
-            envelope_id: columns::id(&self.envelope_id, "attempt")?,
+            event_id: columns::id(&self.event_id, "attempt")?,
             attempt: columns::number(self.attempt, "number of attempts")?,
             at: Timestamp::from_millis(self.at),
             duration_ms: columns::number(self.duration_ms, "duration")?,

@@ -8,8 +8,9 @@ use sealpost_domain::{
 
 use crate::{
     connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
+    queue::events,
     rows::columns,
-    schema::{deliveries as d, envelopes as e},
+    schema::deliveries as d,
 };
 
 impl DeliveryRepo for Transaction {
@@ -25,10 +26,10 @@ impl DeliveryRepo for Transaction {
             .filter(d::lease.is_null())
             .order(d::due_at)
             .limit(limit.into())
-            .select(d::envelope_id);
+            .select(d::event_id);
         self.run(|conn| {
-            let envelopes = waiting.load::<String>(conn)?;
-            wake(conn, id, &envelopes, now)
+            let events = waiting.load::<String>(conn)?;
+            wake(conn, id, &events, now)
         })
     }
 
@@ -38,18 +39,14 @@ impl DeliveryRepo for Transaction {
         recipient: &ApiKeyId,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let envelope = e::table
-            .find(id.envelope_id.to_string())
-            .filter(e::recipient.eq(recipient.to_string()))
-            .select(e::id);
         self.run(|conn| {
-            let Some(envelope_id) = envelope.first::<String>(conn).optional()? else {
+            if !events::is_stored(conn, &id.event_id, recipient)? {
                 return Ok(false);
-            };
-            let webhook_id = id.webhook_id.to_string();
+            }
+            let (event_id, webhook_id) = (id.event_id.to_string(), id.webhook_id.to_string());
             let fresh = (
                 d::webhook_id.eq(&webhook_id),
-                d::envelope_id.eq(&envelope_id),
+                d::event_id.eq(&event_id),
                 d::attempts.eq(0),
                 d::due_at.eq(now.as_millis()),
             );
@@ -57,9 +54,9 @@ impl DeliveryRepo for Transaction {
                 diesel::insert_into(d::table).values(fresh).on_conflict_do_nothing().execute(c)
             })?;
             if added == 0 {
-                let envelopes = [envelope_id];
-                revive(conn, &id.webhook_id, &envelopes, now)?;
-                wake(conn, &id.webhook_id, &envelopes, now)?;
+                let events = [event_id];
+                revive(conn, &id.webhook_id, &events, now)?;
+                wake(conn, &id.webhook_id, &events, now)?;
             }
             Ok(true)
         })
@@ -78,18 +75,18 @@ impl DeliveryRepo for Transaction {
             .filter(d::due_at.is_null().or(d::due_at.gt(now.as_millis())))
             .order(d::failed_at)
             .limit(i64::from(failed.limit) + 1)
-            .select(d::envelope_id);
+            .select(d::event_id);
         self.run(|conn| {
-            let mut envelopes = found.load::<String>(conn)?;
+            let mut events = found.load::<String>(conn)?;
             let limit = columns::number(failed.limit, "limit")?;
-            let more = envelopes.len() > limit;
-            envelopes.truncate(limit);
+            let more = events.len() > limit;
+            events.truncate(limit);
             let recovered = if failed.counted_only {
                 0
             } else {
-                revive(conn, id, &envelopes, now)? + wake(conn, id, &envelopes, now)?
+                revive(conn, id, &events, now)? + wake(conn, id, &events, now)?
             };
-            let matched = columns::number(envelopes.len(), "number of deliveries")?;
+            let matched = columns::number(events.len(), "number of deliveries")?;
             Ok(RecoverySummary { matched, recovered, more })
         })
     }
@@ -99,13 +96,13 @@ impl DeliveryRepo for Transaction {
 fn wake(
     conn: &mut AnyConnection,
     id: &WebhookId,
-    envelopes: &[String],
+    events: &[String],
     now: Timestamp,
 ) -> Result<u64, Fault> {
     let woken = on_backend!(conn, c => {
         let waiting = d::table
             .filter(d::webhook_id.eq(id.to_string()))
-            .filter(d::envelope_id.eq_any(envelopes))
+            .filter(d::event_id.eq_any(events))
             .filter(d::lease.is_null())
             // Written as NOT, so that SQLite uses the primary key instead of the index on due times.
             .filter(not(d::due_at.le(now.as_millis())));
@@ -118,13 +115,13 @@ fn wake(
 fn revive(
     conn: &mut AnyConnection,
     id: &WebhookId,
-    envelopes: &[String],
+    events: &[String],
     now: Timestamp,
 ) -> Result<u64, Fault> {
     let revived = on_backend!(conn, c => {
         let exhausted = d::table
             .filter(d::webhook_id.eq(id.to_string()))
-            .filter(d::envelope_id.eq_any(envelopes))
+            .filter(d::event_id.eq_any(events))
             .filter(d::due_at.is_null());
         let restarted = (d::attempts.eq(0), d::due_at.eq(Some(now.as_millis())));
         diesel::update(exhausted).set(restarted).execute(c)

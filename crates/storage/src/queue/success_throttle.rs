@@ -74,7 +74,7 @@ mod tests {
     use crate::rows::delivery::{DeliveryKey, DeliveryLease};
 
     fn attempt(webhook: &str, at: i64, failure: Option<&'static str>) -> FinishedAttempt {
-        let key = DeliveryKey { webhook_id: webhook.to_owned(), envelope_id: "env".to_owned() };
+        let key = DeliveryKey { webhook_id: webhook.to_owned(), event_id: "env".to_owned() };
         FinishedAttempt {
             lease: DeliveryLease { key, lease: 1 },
             attempts: 1,

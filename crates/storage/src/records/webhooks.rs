@@ -2,7 +2,7 @@
 
 use diesel::prelude::*;
 use sealpost_domain::{
-    ApiKeyId, Attempt, AttemptNumber, AttemptOutcome, EnvelopeId, EventKind, LastFailure,
+    ApiKeyId, Attempt, AttemptNumber, AttemptOutcome, EventId, EventKind, LastFailure,
     PendingDelivery, RetiringSecret, Timestamp, Webhook, WebhookId, WebhookStatus, Wrapped,
     ports::{StoreError, WebhookLookup, WebhookRepo},
 };
@@ -92,7 +92,7 @@ macro_rules! look_up_on {
             fn pending_deliveries(
                 &mut self,
                 id: &WebhookId,
-                below: Option<&EnvelopeId>,
+                below: Option<&EventId>,
                 limit: u32,
             ) -> Result<Vec<PendingDelivery>, StoreError> {
                 self.run(|conn| delivery_log::pending(conn, id, below, limit))
@@ -149,7 +149,7 @@ fn row(webhook: &Webhook) -> Result<WebhookRow, Fault> {
         id: webhook.id.to_string(),
         api_key_id: webhook.api_key_id.to_string(),
         url: webhook.url.clone(),
-        events: events.join(","),
+        events: events.join(columns::EVENTS_SEPARATOR),
         secret: webhook.secret.0.clone(),
         status: webhook.status.as_str().to_owned(),
         created_at: webhook.created_at.as_millis(),
@@ -172,7 +172,11 @@ impl WebhookRow {
             id: columns::id(&self.id, "webhook")?,
             api_key_id: columns::id(&self.api_key_id, "webhook")?,
             url: self.url,
-            events: self.events.split(',').map(event).collect::<Result<_, _>>()?,
+            events: self
+                .events
+                .split(columns::EVENTS_SEPARATOR)
+                .map(event)
+                .collect::<Result<_, _>>()?,
             secret: Wrapped(self.secret),
             retiring: retiring_secrets::read(self.retiring.as_deref())?,
             status: status.ok_or(Fault::Corrupt("webhook status"))?,

@@ -59,7 +59,7 @@ stored_row! {
     /// An attempt to be logged.
     pub(crate) struct AttemptRow<'a> in attempts {
         webhook_id: &'a str,
-        envelope_id: &'a str,
+        event_id: &'a str,
         attempt: i32,
         at: i64,
         duration_ms: i32,
@@ -75,7 +75,7 @@ impl<'a> From<&'a FinishedAttempt> for AttemptRow<'a> {
     fn from(attempt: &'a FinishedAttempt) -> Self {
         Self {
             webhook_id: &attempt.lease.key.webhook_id,
-            envelope_id: &attempt.lease.key.envelope_id,
+            event_id: &attempt.lease.key.event_id,
             attempt: attempt.attempts,
             at: attempt.at,
             duration_ms: attempt.duration_ms,

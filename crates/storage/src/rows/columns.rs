@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use sealpost_domain::{Handle, KeyStatus, Timestamp, TokenHash};
+use sealpost_domain::{EventKind, Handle, KeyStatus, Timestamp, TokenHash};
 
 use crate::connection::fault::Fault;
 
@@ -46,7 +46,15 @@ pub(crate) fn key_status(name: &str) -> Result<KeyStatus, Fault> {
     KeyStatus::from_name(name).ok_or(Fault::Corrupt("key status"))
 }
 
+/// Reads the names of subscribed events. Skips unknown names, which a newer version may have stored.
+pub(crate) fn known_events(names: &str) -> Vec<EventKind> {
+    names.split(EVENTS_SEPARATOR).filter_map(EventKind::from_name).collect()
+}
+
 /// Requires that a statement changed exactly one row. `row` names the row in the error.
 pub(crate) fn one(rows: usize, row: &'static str) -> Result<(), Fault> {
     if rows == 1 { Ok(()) } else { Err(Fault::Corrupt(row)) }
 }
+
+/// Separates the names in the column `events`.
+pub(crate) const EVENTS_SEPARATOR: &str = ",";

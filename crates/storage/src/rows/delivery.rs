@@ -16,7 +16,7 @@ use crate::{
 stored_row! {
     /// A delivery to be stored.
     pub(crate) struct DeliveryRow in deliveries {
-        envelope_id: String,
+        event_id: String,
         webhook_id: String,
         attempts: i32,
         due_at: i64,
@@ -31,13 +31,13 @@ impl DeliveryRow {
         Ok(Self { due_at, lease, ..Self::unleased(delivery)? })
     }
 
-    /// A delivery without a lease, due since the envelope was sealed.
+    /// A delivery without a lease, due since the time of the event.
     pub(crate) fn unleased(delivery: &LeasedDelivery) -> Result<Self, Fault> {
         Ok(Self {
-            envelope_id: delivery.meta.id.to_string(),
+            event_id: delivery.event.id().to_string(),
             webhook_id: delivery.target.webhook_id.to_string(),
             attempts: columns::number(delivery.attempts, "number of attempts")?,
-            due_at: delivery.meta.timestamp.as_millis(),
+            due_at: delivery.event.timestamp().as_millis(),
             lease: None,
         })
     }
@@ -45,10 +45,10 @@ impl DeliveryRow {
     /// A delivery to a disabled webhook.
     pub(crate) fn parked(parked: &ParkedDelivery) -> Self {
         Self {
-            envelope_id: parked.id.envelope_id.to_string(),
+            event_id: parked.id.event_id.to_string(),
             webhook_id: parked.id.webhook_id.to_string(),
             attempts: 0,
-            due_at: parked.sealed_at.plus(PARKED_FOR).as_millis(),
+            due_at: parked.event_at.plus(PARKED_FOR).as_millis(),
             lease: None,
         }
     }
@@ -58,12 +58,12 @@ impl DeliveryRow {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Queryable)]
 pub(crate) struct DeliveryKey {
     pub(crate) webhook_id: String,
-    pub(crate) envelope_id: String,
+    pub(crate) event_id: String,
 }
 
 impl From<&DeliveryId> for DeliveryKey {
     fn from(id: &DeliveryId) -> Self {
-        Self { webhook_id: id.webhook_id.to_string(), envelope_id: id.envelope_id.to_string() }
+        Self { webhook_id: id.webhook_id.to_string(), event_id: id.event_id.to_string() }
     }
 }
 
@@ -80,10 +80,10 @@ impl DeliveryLease {
     }
 }
 
-/// A claimed delivery, with webhook and envelope, unless deleted.
+/// A claimed delivery, with webhook and envelope, unless deleted. The envelope is absent if the event reports none.
 #[derive(Debug, Queryable)]
 pub(crate) struct ClaimedRow {
-    pub(crate) envelope_id: String,
+    pub(crate) event_id: String,
     pub(crate) webhook_id: String,
     pub(crate) attempts: i32,
     /// The status and the target of the webhook.

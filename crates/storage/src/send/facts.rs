@@ -14,7 +14,7 @@ use std::{
 use diesel::prelude::*;
 use sealpost_domain::{
     ApiKeyId, GovernanceReason, GovernanceStanding, Usage, WebhookId, WebhookStatus,
-    ports::{AdmissionFacts, FactsQuery, KeyFacts, RecipientWebhooks},
+    ports::{AdmissionFacts, FactsQuery, KeyFacts, RecipientWebhook, RecipientWebhooks},
 };
 
 use crate::{
@@ -145,23 +145,23 @@ fn read_keys(conn: &mut AnyConnection, ids: &[ApiKeyId]) -> Result<Keys, Fault> 
 
 /// Reads the webhooks of each key. A key without webhooks gets an empty entry.
 fn read_webhooks(conn: &mut AnyConnection, keys: &[ApiKeyId]) -> Result<Webhooks, Fault> {
+    type Row = (String, String, String, TargetRow);
     if keys.is_empty() {
         return Ok(HashMap::new());
     }
     let rows = webhooks::table
         .filter(any_of(webhooks::api_key_id, columns::texts(keys)))
         .order(webhooks::id)
-        .select((webhooks::api_key_id, webhooks::status, TargetRow::SELECTION));
+        .select((webhooks::api_key_id, webhooks::status, webhooks::events, TargetRow::SELECTION));
     let mut found: HashMap<ApiKeyId, RecipientWebhooks> =
         keys.iter().map(|key| (*key, RecipientWebhooks::default())).collect();
-    for (key, status, row) in on_backend!(conn, c => rows.load::<(String, String, TargetRow)>(c))? {
-        let (key, target) = (columns::id(&key, "webhook")?, row.read()?);
-        let of_key = found.entry(key).or_default();
-        if status == WebhookStatus::Enabled.as_str() {
-            of_key.enabled.push(Arc::new(target));
-        } else {
-            of_key.disabled.push(target.webhook_id);
-        }
+    for (key, status, events, target) in on_backend!(conn, c => rows.load::<Row>(c))? {
+        let of_key = found.entry(columns::id(&key, "webhook")?).or_default();
+        of_key.0.push(RecipientWebhook {
+            events: columns::known_events(&events),
+            is_enabled: status == WebhookStatus::Enabled.as_str(),
+            target: Arc::new(target.read()?),
+        });
     }
     Ok(found.into_iter().map(|(key, of_key)| (key, Arc::new(of_key))).collect())
 }
@@ -170,7 +170,7 @@ fn read_webhooks(conn: &mut AnyConnection, keys: &[ApiKeyId]) -> Result<Webhooks
 /// disabled. Enabling a webhook makes its parked deliveries due, including those of this batch.
 fn lock_disabled(conn: &mut AnyConnection, found: &Webhooks) -> Result<Vec<ApiKeyId>, Fault> {
     let AnyConnection::Postgres(conn) = conn else { return Ok(Vec::new()) };
-    let disabled: Vec<_> = found.values().flat_map(|of_key| &of_key.disabled).copied().collect();
+    let disabled: Vec<_> = found.values().flat_map(|of_key| disabled_ids(of_key)).collect();
     if disabled.is_empty() {
         return Ok(Vec::new());
     }
@@ -183,9 +183,13 @@ fn lock_disabled(conn: &mut AnyConnection, found: &Webhooks) -> Result<Vec<ApiKe
     let locked: HashSet<WebhookId> =
         locked.iter().map(|id| columns::id(id, "webhook")).collect::<Result<_, _>>()?;
     let is_changed = |of_key: &RecipientWebhooks| {
-        of_key.disabled.iter().any(|webhook_id| !locked.contains(webhook_id))
+        disabled_ids(of_key).any(|webhook_id| !locked.contains(&webhook_id))
     };
     Ok(found.iter().filter(|(_, of_key)| is_changed(of_key)).map(|(key, _)| *key).collect())
+}
+
+fn disabled_ids(of_key: &RecipientWebhooks) -> impl Iterator<Item = WebhookId> {
+    of_key.0.iter().filter(|webhook| !webhook.is_enabled).map(|webhook| webhook.target.webhook_id)
 }
 
 /// Adds the open decisions to the affected keys.

@@ -109,7 +109,7 @@ impl Entries {
 }
 
 fn size(of_key: &RecipientWebhooks) -> usize {
-    (of_key.enabled.len() + of_key.disabled.len()).max(1)
+    of_key.0.len().max(1)
 }
 
 fn pick<V>(
@@ -126,7 +126,7 @@ fn pick<V>(
 
 #[cfg(test)]
 mod tests {
-    use sealpost_domain::{Timestamp, WebhookId};
+    use sealpost_domain::{Target, Timestamp, WebhookId, Wrapped, ports::RecipientWebhook};
 
     use super::*;
 
@@ -135,8 +135,14 @@ mod tests {
     }
 
     fn insert(cache: &FactsCache, n: u8, count: usize, version: i64) {
-        let disabled = vec![WebhookId::new(Timestamp::from_millis(1), [n; 10]); count];
-        let of_key = Arc::new(RecipientWebhooks { enabled: vec![], disabled });
+        let target = Arc::new(Target {
+            webhook_id: WebhookId::new(Timestamp::from_millis(1), [n; 10]),
+            url: String::new(),
+            secret: Wrapped(vec![]),
+            retiring: vec![],
+        });
+        let webhook = RecipientWebhook { events: vec![], is_enabled: true, target };
+        let of_key = Arc::new(RecipientWebhooks(vec![webhook; count]));
         let versions = HashMap::from([(key(n), version)]);
         cache.insert(&HashMap::new(), &HashMap::from([(key(n), of_key)]), &versions);
     }

@@ -16,8 +16,9 @@ use diesel::{
 };
 use sealpost_domain::{
     Account, AccountId, ApiKey, ApiKeyId, AttemptResult, Did, Envelope, EnvelopeId, EnvelopeMeta,
-    EventKind, IssuerKey, IssuerKeyId, KeyStatus, Label, LeaseToken, LeasedDelivery, Outcome, Plan,
-    ReceiverResponse, Target, Timestamp, TokenHash, Webhook, WebhookId, WebhookStatus, Wrapped,
+    Event, EventKind, IssuerKey, IssuerKeyId, KeyStatus, Label, LeaseToken, LeasedDelivery,
+    Outcome, Plan, ReceiverResponse, Target, Timestamp, TokenHash, Webhook, WebhookId,
+    WebhookStatus, Wrapped,
     ports::{Claim, Durability, FactsQuery, SendLedger as _, Store, StoreError, WriteSet},
 };
 
@@ -323,7 +324,7 @@ pub(in crate::tests) fn delivery(
     lease_until: i64,
 ) -> LeasedDelivery {
     LeasedDelivery {
-        meta: Arc::new(envelope.meta.clone()),
+        event: Event::EnvelopeReceived(Arc::new(envelope.meta.clone())),
         target: target(to),
         attempts: 0,
         lease,

@@ -106,7 +106,10 @@ fn later_migrations_keep_existing_rows(db: &Fixture) {
     assert_eq!(db.migrate().unwrap(), names("sqlite")[1..]);
     assert_eq!((db.count("envelopes"), db.count("deliveries")), (2, 2));
     let due = db.claim(&fixture::claim_of(1000, 10, LeaseToken(1))).unwrap();
-    assert_eq!(due.iter().map(|delivery| delivery.meta.id).collect::<Vec<_>>(), [sent[0]]);
+    assert_eq!(
+        due.iter().map(|delivery| delivery.event.id()).collect::<Vec<_>>(),
+        [sent[0].into()]
+    );
     assert_eq!(db.count("deliveries WHERE failed_at = 1000 AND due_at IS NULL"), 1);
     let subject = GovernanceSubject::Key(key.id);
     let open = db.store().write(Durable, |tx| tx.open_decisions(&subject)).unwrap();

@@ -1,10 +1,9 @@
 //! Builds the request of one attempt from the leased delivery.
 //!
-//! No other file of this crate reads the event of a delivery, its id or its body. Another kind of event changes only this
-//! file.
+//! No other file of this crate reads the event of a delivery, its id or its body.
 
 use awc::http::header::{CONTENT_TYPE, HeaderName, HeaderValue, InvalidHeaderValue};
-use sealpost_domain::{EnvelopeReceived, LeasedDelivery, Timestamp};
+use sealpost_domain::{LeasedDelivery, Timestamp};
 
 use super::signing_keys::SigningKeys;
 
@@ -30,7 +29,7 @@ impl SignedRequest {
         keys: &SigningKeys,
         now: Timestamp,
     ) -> Result<Self, RequestError> {
-        let body = serde_json::to_vec(&EnvelopeReceived::from(&*delivery.meta))?;
+        let body = serde_json::to_vec(&delivery.event.payload())?;
         let event_id = event_id(delivery);
         let timestamp = now.as_seconds().to_string();
         let signature = keys.sign(&event_id, &timestamp, &body, now);
@@ -48,7 +47,7 @@ impl SignedRequest {
 
 /// Returns the id of the event, the same in every attempt: the value of the header `webhook-id`.
 pub(crate) fn event_id(delivery: &LeasedDelivery) -> String {
-    delivery.meta.id.to_string()
+    delivery.event.id().to_string()
 }
 
 const WEBHOOK_ID: HeaderName = HeaderName::from_static("webhook-id");

@@ -38,12 +38,12 @@ fn a_delivery_is_sent_and_its_outcome_recorded() {
     assert!(is_signed_with(SECRET, &request));
     let header = |name: &str| request.headers[name].as_str();
     assert_eq!(header("content-type"), "application/json");
-    assert_eq!(header("webhook-id"), id.envelope_id.to_string());
+    assert_eq!(header("webhook-id"), id.event_id.to_string());
     assert_eq!(header("webhook-timestamp"), "1767225600");
     assert_eq!(header("x-service-signature"), header("webhook-signature"));
     assert!(header("user-agent").starts_with("Sealpost/"));
     let body: serde_json::Value = serde_json::from_slice(&request.body).unwrap();
-    assert_eq!(body["envelope_id"], id.envelope_id.to_string());
+    assert_eq!(body["envelope_id"], id.event_id.to_string());
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn nothing_is_sent_with_too_little_lease_left() {
     fixture.submit(&target(1, &receiver.url(), SECRET), 1);
 
     let results = fixture.outbox.wait_for_results(1);
-    assert_eq!(results[0].id.envelope_id, delivery_to(target(1, "", SECRET), 1).meta.id);
+    assert_eq!(results[0].id.event_id, delivery_to(target(1, "", SECRET), 1).event.id());
     assert_eq!(receiver.requests().len(), 1);
     fixture.dispatcher.stop();
     assert_eq!(fixture.dispatcher.capacity(), capacity);

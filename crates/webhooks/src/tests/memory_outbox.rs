@@ -7,8 +7,8 @@ use std::{
 };
 
 use sealpost_domain::{
-    AttemptResult, DeliveryId, EnvelopeHash, EnvelopeId, EnvelopeMeta, LeaseToken, LeasedDelivery,
-    Outcome, Suite, Target, Timestamp, WebhookId, Wrapped,
+    AttemptResult, DeliveryId, EnvelopeHash, EnvelopeId, EnvelopeMeta, Event, LeaseToken,
+    LeasedDelivery, Outcome, Suite, Target, Timestamp, WebhookId, Wrapped,
     ports::{Claim, ExpeditedDelivery, Outbox, StoreError},
 };
 
@@ -241,7 +241,7 @@ pub(crate) fn delivery_to(target: Arc<Target>, envelope: u32) -> LeasedDelivery 
         timestamp: NOW,
     };
     LeasedDelivery {
-        meta: Arc::new(meta),
+        event: Event::EnvelopeReceived(Arc::new(meta)),
         target,
         attempts: 0,
         lease: LeaseToken(i64::from(envelope)),

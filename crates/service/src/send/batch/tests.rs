@@ -3,11 +3,15 @@
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use sealpost_domain::{
-    AccountId, ApiKeyId, Channel, ChannelId, EnterpriseTerms, Envelope, EnvelopeHash, EnvelopeId,
-    EnvelopeMeta, Fingerprint, GovernanceKind, GovernanceReason, GovernanceStanding,
-    GovernanceStatus, Handle, IdempotencyKey, KeyStatus, LeaseToken, Plan, Refusal, Session, Suite,
-    Target, Timestamp, TokenHash, Usage, WebhookId, Window, WindowUse, Wrapped,
-    ports::{AdmissionFacts, IdempotencyRecord, KeyFacts, OverageCount, RecipientWebhooks},
+    AccountId, ApiKeyId, Channel, ChannelId, DeliveryId, EnterpriseTerms, Envelope, EnvelopeHash,
+    EnvelopeId, EnvelopeMeta, EventKind, Fingerprint, GovernanceKind, GovernanceReason,
+    GovernanceStanding, GovernanceStatus, Handle, IdempotencyKey, KeyStatus, LeaseToken, Plan,
+    Refusal, Session, Suite, Target, Timestamp, TokenHash, Usage, WebhookId, Window, WindowUse,
+    Wrapped,
+    ports::{
+        AdmissionFacts, IdempotencyRecord, KeyFacts, OverageCount, ParkedDelivery,
+        RecipientWebhook, RecipientWebhooks,
+    },
 };
 
 use super::{BatchLease, decide, facts_query};
@@ -52,7 +56,9 @@ fn facts() -> AdmissionFacts {
         secret: Wrapped(vec![]),
         retiring: vec![],
     };
-    let webhooks = RecipientWebhooks { enabled: vec![Arc::new(target)], disabled: vec![] };
+    let events = vec![EventKind::EnvelopeReceived];
+    let webhook = RecipientWebhook { events, is_enabled: true, target: Arc::new(target) };
+    let webhooks = RecipientWebhooks(vec![webhook]);
     AdmissionFacts {
         sessions: HashMap::from([(TOKEN, session)]),
         keys: [1, 2].map(|n| (key(n), Arc::new(key_facts(account(n))))).into(),
@@ -355,4 +361,33 @@ fn overage_is_admitted_and_recorded() {
     assert_eq!(changes.envelopes.len(), 3);
     let month = changes.usage[0].1.month.start;
     assert_eq!(changes.overage, [OverageCount { key: key(1), month, messages: 2 }]);
+}
+
+#[test]
+fn a_webhook_receives_only_the_events_that_it_names() {
+    let mut facts = facts();
+    let named = facts.webhooks[&key(2)].0[0].clone();
+    let unnamed = |is_enabled| RecipientWebhook { events: vec![], is_enabled, ..named.clone() };
+    let webhooks = vec![unnamed(true), named.clone(), unnamed(false)];
+    facts.webhooks.insert(key(2), Arc::new(RecipientWebhooks(webhooks)));
+    let (_, changes) = decide(facts, &[&send(1)], NOW, LONG_AGO, lease(9));
+    assert_eq!(changes.envelopes.len(), 1);
+    let targets: Vec<_> = changes.leased.iter().map(|delivery| &delivery.target).collect();
+    assert_eq!(targets, [&named.target]);
+    assert!(changes.unleased.is_empty() && changes.parked.is_empty());
+}
+
+#[test]
+fn deliveries_to_a_disabled_webhook_are_parked() {
+    let mut facts = facts();
+    let enabled = facts.webhooks[&key(2)].0[0].clone();
+    let webhook_id = enabled.target.webhook_id;
+    let disabled = RecipientWebhook { is_enabled: false, ..enabled };
+    facts.webhooks.insert(key(2), Arc::new(RecipientWebhooks(vec![disabled])));
+    let command = send(1);
+    let (_, changes) = decide(facts, &[&command], NOW, LONG_AGO, lease(9));
+    let event_id = command.pending.unwrap().envelope.meta.id.into();
+    let parked = ParkedDelivery { id: DeliveryId { event_id, webhook_id }, event_at: NOW };
+    assert_eq!(changes.parked, [parked]);
+    assert!(changes.leased.is_empty() && changes.unleased.is_empty());
 }

@@ -125,7 +125,7 @@ impl Run {
         self.world.sealpost.stop();
         let mut told = BTreeMap::<String, Vec<String>>::new();
         for delivery in self.world.dispatch.submitted.lock().unwrap().iter() {
-            let webhooks = told.entry(delivery.meta.id.to_string()).or_default();
+            let webhooks = told.entry(delivery.event.id().to_string()).or_default();
             webhooks.push(delivery.target.webhook_id.to_string());
         }
         for webhooks in told.values_mut() {
@@ -181,7 +181,7 @@ impl Run {
         let due = self.world.database.claim(&claim).unwrap();
         let mut queue: Vec<_> = due
             .iter()
-            .map(|it| (it.meta.id.to_string(), it.target.webhook_id.to_string()))
+            .map(|it| (it.event.id().to_string(), it.target.webhook_id.to_string()))
             .collect();
         queue.sort();
         same("queue", &self.truth.queue(), &queue)

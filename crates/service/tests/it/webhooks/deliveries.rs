@@ -214,7 +214,7 @@ async fn enabling_a_webhook_makes_its_pending_deliveries_due() {
     let enabled = enable(&world, &bob, &webhook_id);
     assert_eq!((enabled.webhook.status, enabled.due_now), (WebhookStatus::Enabled, 5));
     assert_eq!((enabled.webhook.disabled_reason, enabled.webhook.failing_since), (None, None));
-    let due: BTreeSet<_> = claim(&world).iter().map(|it| it.meta.id.to_string()).collect();
+    let due: BTreeSet<_> = claim(&world).iter().map(|it| it.event.id().to_string()).collect();
     assert_eq!(due, waiting, "and what was exhausted is not");
     assert_eq!(enable(&world, &bob, &webhook_id).due_now, 0, "there is no harm in it");
 }

@@ -73,7 +73,7 @@ fn deletion_of_envelopes_respects_its_limit(db: &Fixture) {
     };
     assert_eq!(purge(0), 0);
     assert_eq!(purge(2), 2);
-    let old = sent[2].meta.id;
+    let old = sent[2].event.id();
     assert_eq!(db.count(&format!("envelopes WHERE id < '{old}'")), 0);
     assert_eq!((db.count("envelopes"), db.count("deliveries")), (3, 3));
     assert_eq!((purge(2), purge(2), purge(2)), (2, 1, 0));

@@ -57,7 +57,7 @@ fn every_attempt_is_logged_completely(db: &Fixture) {
     record(db, &[AttemptResult { response: None, ..result_of(&last, 1300, exhausted) }]);
     let first = Attempt {
         number: AttemptNumber(0),
-        envelope_id: sent[0].meta.id,
+        event_id: sent[0].event.id(),
         attempt: 1,
         at: at(1100),
         duration_ms: 12,
@@ -163,11 +163,11 @@ fn pending_deliveries_are_listed_newest_envelope_first(db: &Fixture) {
     record(db, &[result_of(mine, 1100, retry(7000))]);
     db.release(&[(sent[3].id(), LeaseToken(1))], at(1150)).unwrap();
     let waiting = pending(db, &to);
-    let ids: Vec<_> = waiting.iter().map(|it| it.envelope_id).collect();
-    assert_eq!(ids, [3, 2, 1, 0].map(|nth| sent[nth].meta.id));
+    let ids: Vec<_> = waiting.iter().map(|it| it.event_id).collect();
+    assert_eq!(ids, [3, 2, 1, 0].map(|nth| sent[nth].event.id()));
     let failed = PendingDelivery {
-        envelope_id: sent[1].meta.id,
-        sealed_at: at(1000),
+        event_id: sent[1].event.id(),
+        event_at: at(1000),
         attempts: 1,
         error: Some("http_status".to_owned()),
         due_at: Some(at(7000)),
@@ -176,7 +176,7 @@ fn pending_deliveries_are_listed_newest_envelope_first(db: &Fixture) {
     assert_eq!((waiting[0].due_at, waiting[0].attempts), (Some(at(1150)), 0));
     let below = db
         .store()
-        .write(Durable, |tx| tx.pending_deliveries(&to.id, Some(&sent[2].meta.id), 1))
+        .write(Durable, |tx| tx.pending_deliveries(&to.id, Some(&sent[2].event.id()), 1))
         .unwrap();
     assert_eq!(below, [failed]);
 }
@@ -188,7 +188,7 @@ fn leased_and_exhausted_deliveries_show_no_due_time(db: &Fixture) {
     record(db, &[result_of(&held[0], 1100, Outcome::Gone)]);
     let waiting = pending(db, &to);
     assert_eq!(waiting.len(), 1);
-    assert_eq!((waiting[0].envelope_id, waiting[0].due_at), (held[1].meta.id, None));
+    assert_eq!((waiting[0].event_id, waiting[0].due_at), (held[1].event.id(), None));
 }
 
 fn the_log_is_readable_during_a_write(db: &Fixture) {
@@ -200,7 +200,7 @@ fn the_log_is_readable_during_a_write(db: &Fixture) {
     let mut lookup = db.lookup().unwrap();
     assert_eq!(lookup.list_webhooks(&to.api_key_id).unwrap().len(), 1);
     assert_eq!(lookup.attempts(&to.id, None, None, 9).unwrap().len(), 1);
-    let below = Some(&sent[2].meta.id);
+    let below = Some(&sent[2].event.id());
     let counts = [None, below].map(|below| lookup.pending_deliveries(&to.id, below, 9).unwrap());
     assert_eq!(counts.map(|it| it.len()), [2, 1]);
     writer.commit().unwrap();

@@ -18,6 +18,7 @@ on_both!(
     a_delivery_without_webhook_or_envelope_is_deleted,
     a_disabled_webhook_is_not_claimed_and_blocks_no_other,
     an_unreadable_delivery_blocks_no_other,
+    a_delivery_of_an_unknown_kind_of_event_stays_in_the_queue,
     a_released_delivery_is_due_at_the_given_time,
     only_the_holder_of_a_lease_releases_it,
     only_an_unleased_delivery_with_the_expected_due_time_is_expedited,
@@ -38,7 +39,7 @@ fn a_due_delivery_is_claimed_with_envelope_and_webhook(db: &Fixture) {
     assert!(claim(db, 999, 10, 1).is_empty());
     let due = claim(db, 1000, 10, 5);
     assert_eq!(due.len(), 1);
-    assert_eq!((&due[0].meta, &due[0].target), (&sent[0].meta, &sent[0].target));
+    assert_eq!((&due[0].event, &due[0].target), (&sent[0].event, &sent[0].target));
     assert_eq!((due[0].attempts, due[0].lease), (0, LeaseToken(5)));
     assert_eq!(due[0].lease_until, at(2000));
 }
@@ -55,12 +56,12 @@ fn the_earliest_due_time_comes_first(db: &Fixture) {
     let to = db.register(&db.activate().id);
     let sent = db.send(&to, 3);
     for (delivery, due_at) in sent.iter().zip([300, 100, 200]) {
-        let id = delivery.meta.id;
+        let id = delivery.event.id();
         db.execute(&format!("UPDATE deliveries SET due_at = {due_at} WHERE envelope_id = '{id}'"))
             .unwrap();
     }
-    let order: Vec<_> = (0..3).map(|_| claim(db, 1000, 1, 1)[0].meta.id).collect();
-    assert_eq!(order, [sent[1].meta.id, sent[2].meta.id, sent[0].meta.id]);
+    let order: Vec<_> = (0..3).map(|_| claim(db, 1000, 1, 1)[0].event.id()).collect();
+    assert_eq!(order, [sent[1].event.id(), sent[2].event.id(), sent[0].event.id()]);
 }
 
 fn each_delivery_goes_to_one_of_many_claimers(db: &Fixture) {
@@ -104,7 +105,7 @@ fn a_delivery_without_webhook_or_envelope_is_deleted(db: &Fixture) {
     db.send(&deleted, 5);
     let sent = db.send(&to, 2);
     db.execute(&format!("DELETE FROM webhooks WHERE id = '{}'", deleted.id)).unwrap();
-    db.execute(&format!("DELETE FROM envelopes WHERE id = '{}'", sent[0].meta.id)).unwrap();
+    db.execute(&format!("DELETE FROM envelopes WHERE id = '{}'", sent[0].event.id())).unwrap();
     let due = claim(db, 1000, 3, 1);
     assert_eq!(due.len(), 1);
     assert_eq!(due[0].id(), sent[1].id());
@@ -130,10 +131,25 @@ fn a_disabled_webhook_is_not_claimed_and_blocks_no_other(db: &Fixture) {
 fn an_unreadable_delivery_blocks_no_other(db: &Fixture) {
     let to = db.register(&db.activate().id);
     let sent = db.send(&to, 3);
-    db.execute(&format!("UPDATE envelopes SET suite = 77 WHERE id = '{}'", sent[0].meta.id))
+    db.execute(&format!("UPDATE envelopes SET suite = 77 WHERE id = '{}'", sent[0].event.id()))
         .unwrap();
     assert_eq!(claim(db, 1000, 3, 1).len(), 2);
     assert_eq!(count(db, "true"), 3);
+}
+
+fn a_delivery_of_an_unknown_kind_of_event_stays_in_the_queue(db: &Fixture) {
+    let to = db.register(&db.activate().id);
+    let sent = db.send(&to, 2);
+    let (id, unknown) = (sent[0].event.id(), "evt_01h455vb4pex5vsknk084sn02q");
+    db.execute(&format!(
+        "UPDATE deliveries SET envelope_id = '{unknown}' WHERE envelope_id = '{id}'"
+    ))
+    .unwrap();
+    assert_eq!(claim(db, 1000, 2, 1)[0].event, sent[1].event);
+    assert_eq!(count(db, &format!("envelope_id = '{unknown}' AND lease IS NULL")), 1);
+    db.execute("DELETE FROM webhooks").unwrap();
+    claim(db, 10_000_000, 2, 2);
+    assert_eq!(count(db, "true"), 0, "deliveries of deleted webhooks are deleted");
 }
 
 fn a_released_delivery_is_due_at_the_given_time(db: &Fixture) {

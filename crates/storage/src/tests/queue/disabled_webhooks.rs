@@ -116,11 +116,11 @@ fn deliveries_to_a_disabled_webhook_wait_until_woken(db: &Fixture) {
     let wanted = FactsQuery { recipients: vec![key.id], ..FactsQuery::default() };
     let facts = db.store().write(Durable, |tx| tx.lock_facts(&wanted)).unwrap();
     let webhooks = &facts.webhooks[&key.id];
-    assert!(webhooks.enabled.is_empty());
-    assert_eq!(webhooks.disabled, [to.id]);
+    let found: Vec<_> = webhooks.0.iter().map(|it| (it.target.webhook_id, it.is_enabled)).collect();
+    assert_eq!(found, [(to.id, false)]);
     let sealed = std::sync::Arc::new(envelope(&key.id, &key.id));
-    let id = DeliveryId { envelope_id: sealed.meta.id, webhook_id: to.id };
-    let parked = vec![ParkedDelivery { id, sealed_at: at(1000) }];
+    let id = DeliveryId { event_id: sealed.meta.id.into(), webhook_id: to.id };
+    let parked = vec![ParkedDelivery { id, event_at: at(1000) }];
     db.apply(&WriteSet { envelopes: vec![sealed], parked, ..WriteSet::default() });
     assert!(db.claim(&claim_of(2000, 10, LeaseToken(2))).unwrap().is_empty());
 

@@ -41,7 +41,7 @@ fn queue(db: &Fixture) -> Vec<QueueRow> {
     use crate::schema::deliveries as d;
     use diesel::prelude::*;
     d::table
-        .order(d::envelope_id)
+        .order(d::event_id)
         .select((d::attempts, d::due_at, d::lease, d::last_failure))
         .load(&mut db.raw())
         .unwrap()

@@ -17,7 +17,7 @@ on_both!(
 );
 
 fn redeliver(db: &Fixture, to: &Webhook, delivery: &LeasedDelivery) -> bool {
-    let id = DeliveryId { envelope_id: delivery.meta.id, webhook_id: to.id };
+    let id = DeliveryId { event_id: delivery.event.id(), webhook_id: to.id };
     db.store().write(Durable, |tx| tx.redeliver(&id, &to.api_key_id, at(5000))).unwrap()
 }
 
@@ -73,7 +73,7 @@ fn only_a_stored_envelope_of_this_key_is_sent_again(db: &Fixture) {
     assert!(!redeliver(db, &foreign, &sent[0]));
     let never = crate::tests::fixture::delivery(&envelope(&key.id, &key.id), &to, LeaseToken(1), 1);
     assert!(!redeliver(db, &to, &never));
-    db.execute(&format!("DELETE FROM envelopes WHERE id = '{}'", sent[1].meta.id)).unwrap();
+    db.execute(&format!("DELETE FROM envelopes WHERE id = '{}'", sent[1].event.id())).unwrap();
     assert!(!redeliver(db, &to, &sent[1]));
     assert_eq!(db.count("deliveries"), 2);
     let young = db.register(&key.id);

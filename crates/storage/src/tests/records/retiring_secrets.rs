@@ -36,7 +36,7 @@ fn claims_and_facts_contain_retiring_secrets(db: &Fixture) {
     let claimed = db.claim(&claim_of(1000, 1, LeaseToken(1))).unwrap();
     let wanted = FactsQuery { recipients: vec![to.api_key_id], ..FactsQuery::default() };
     let facts = db.store().write(Durable, |tx| tx.lock_facts(&wanted)).unwrap();
-    for target in [&claimed[0].target, &facts.webhooks[&to.api_key_id].enabled[0]] {
+    for target in [&claimed[0].target, &facts.webhooks[&to.api_key_id].0[0].target] {
         assert_eq!((&target.secret, &*target.retiring), (&Wrapped(vec![9; 61]), &secrets[..]));
     }
     assert_eq!(find(db, &to).retiring, secrets);

@@ -1,9 +1,11 @@
 //! The facts that a batch depends on.
 
 use sealpost_domain::{
-    ApiKey, GovernanceKind, GovernanceStatus, Handle, KeyStatus, Plan, Session, Usage, WindowUse,
+    ApiKey, EventKind, GovernanceKind, GovernanceStatus, Handle, KeyStatus, Plan, Session, Usage,
+    WindowUse,
     ports::{
-        AdmissionFacts, Durability::Durable, FactsQuery, HandleOwner, RecipientWebhooks, WriteSet,
+        AdmissionFacts, Durability::Durable, FactsQuery, HandleOwner, RecipientWebhook,
+        RecipientWebhooks, WriteSet,
     },
 };
 
@@ -17,6 +19,7 @@ on_both!(
     usage_reads_back_for_callers_alone,
     sessions_are_found_expired_or_not,
     webhooks_of_recipients_are_found_by_their_status,
+    a_webhook_receives_only_the_events_that_it_names,
     decisions_on_key_account_and_partner_count,
     lifted_decisions_do_not_count,
 );
@@ -120,9 +123,31 @@ fn webhooks_of_recipients_are_found_by_their_status(db: &Fixture) {
     let wanted = FactsQuery { callers: vec![sender.id], ..recipients(&[&recipient, &other]) };
     let found = facts(db, &wanted).webhooks;
     assert_eq!(found.len(), 2, "webhooks of senders are not read");
-    let enabled = mine.each_ref().map(target).to_vec();
-    assert_eq!(*found[&recipient.id], RecipientWebhooks { enabled, disabled: vec![off.id] });
+    let webhook = |of: &sealpost_domain::Webhook, is_enabled| RecipientWebhook {
+        events: vec![EventKind::EnvelopeReceived],
+        is_enabled,
+        target: target(of),
+    };
+    let [first, second] = &mine;
+    let expected = vec![webhook(first, true), webhook(second, true), webhook(&off, false)];
+    assert_eq!(*found[&recipient.id], RecipientWebhooks(expected));
     assert_eq!(*found[&other.id], RecipientWebhooks::default());
+}
+
+fn a_webhook_receives_only_the_events_that_it_names(db: &Fixture) {
+    let recipient = db.activate();
+    let [subscribed, other] = [(); 2].map(|()| db.register(&recipient.id));
+    let names = "usage.threshold,identity.rotated";
+    db.execute(&format!("UPDATE webhooks SET events = '{names}' WHERE id = '{}'", other.id))
+        .unwrap();
+    let found = facts(db, &recipients(&[&recipient])).webhooks;
+    let webhooks = &found[&recipient.id];
+    assert_eq!(webhooks.0.len(), 2);
+    let ids: Vec<_> = webhooks
+        .subscribed(EventKind::EnvelopeReceived)
+        .map(|webhook| webhook.target.webhook_id)
+        .collect();
+    assert_eq!(ids, [subscribed.id]);
 }
 
 fn decisions_on_key_account_and_partner_count(db: &Fixture) {

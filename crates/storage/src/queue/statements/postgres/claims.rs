@@ -88,7 +88,7 @@ pub(in crate::queue::statements) fn lease(
         .bind::<BigInt, _>(claim.lease.0)
         .bind::<BigInt, _>(claim.lease_until.as_millis())
         .bind_array::<Text, _>(keys.iter().map(|key| &key.webhook_id))
-        .bind_array::<Text, _>(keys.iter().map(|key| &key.envelope_id))
+        .bind_array::<Text, _>(keys.iter().map(|key| &key.event_id))
         .load(conn)?)
 }
 
@@ -127,7 +127,7 @@ pub(in crate::queue::statements) fn delete(
          WHERE d.webhook_id = n.webhook_id AND d.envelope_id = n.envelope_id",
     )
     .bind_array::<Text, _>(keys.iter().map(|key| &key.webhook_id))
-    .bind_array::<Text, _>(keys.iter().map(|key| &key.envelope_id))
+    .bind_array::<Text, _>(keys.iter().map(|key| &key.event_id))
     .execute(conn)?;
     Ok(())
 }
@@ -144,7 +144,7 @@ pub(in crate::queue::statements) fn park(
     )
     .bind::<BigInt, _>(due_at.as_millis())
     .bind_array::<Text, _>(keys.iter().map(|key| &key.webhook_id))
-    .bind_array::<Text, _>(keys.iter().map(|key| &key.envelope_id))
+    .bind_array::<Text, _>(keys.iter().map(|key| &key.event_id))
     .execute(conn)?;
     Ok(())
 }
@@ -161,7 +161,7 @@ pub(in crate::queue::statements) fn release(
     )
     .bind::<BigInt, _>(due_at.as_millis())
     .bind_array::<Text, _>(leases.iter().map(|lease| &lease.key.webhook_id))
-    .bind_array::<Text, _>(leases.iter().map(|lease| &lease.key.envelope_id))
+    .bind_array::<Text, _>(leases.iter().map(|lease| &lease.key.event_id))
     .bind_array::<BigInt, _>(leases.iter().map(|lease| lease.lease))
     .execute(conn)?;
     Ok(())
@@ -178,7 +178,7 @@ pub(in crate::queue::statements) fn expedite(
              AND d.due_at = n.was_due_at AND d.lease IS NULL",
     )
     .bind_array::<Text, _>(changes.iter().map(|change| &change.key.webhook_id))
-    .bind_array::<Text, _>(changes.iter().map(|change| &change.key.envelope_id))
+    .bind_array::<Text, _>(changes.iter().map(|change| &change.key.event_id))
     .bind_array::<BigInt, _>(changes.iter().map(|change| change.from))
     .bind_array::<BigInt, _>(changes.iter().map(|change| change.to))
     .execute(conn)?;

@@ -33,7 +33,7 @@ pub(in crate::queue::statements) fn remove_succeeded(
          RETURNING d.webhook_id, d.envelope_id, n.lease",
     )
     .bind_array::<Text, _>(attempts.iter().map(|attempt| &attempt.lease.key.webhook_id))
-    .bind_array::<Text, _>(attempts.iter().map(|attempt| &attempt.lease.key.envelope_id))
+    .bind_array::<Text, _>(attempts.iter().map(|attempt| &attempt.lease.key.event_id))
     .bind_array::<BigInt, _>(attempts.iter().map(|attempt| attempt.lease.lease))
     .load(conn)?;
     Ok(removed.into_iter().map(lease).collect())
@@ -52,7 +52,7 @@ pub(in crate::queue::statements) fn record_failed(
          RETURNING d.webhook_id, d.envelope_id, n.lease",
     )
     .bind_array::<Text, _>(attempts.iter().map(|attempt| &attempt.lease.key.webhook_id))
-    .bind_array::<Text, _>(attempts.iter().map(|attempt| &attempt.lease.key.envelope_id))
+    .bind_array::<Text, _>(attempts.iter().map(|attempt| &attempt.lease.key.event_id))
     .bind_array::<BigInt, _>(attempts.iter().map(|attempt| attempt.lease.lease))
     .bind_array::<Integer, _>(attempts.iter().map(|attempt| attempt.attempts))
     .bind_array::<Nullable<BigInt>, _>(attempts.iter().map(|attempt| attempt.due_at))
@@ -81,6 +81,6 @@ pub(in crate::queue::statements) fn set_health(
     Ok(())
 }
 
-fn lease((webhook_id, envelope_id, lease): (String, String, i64)) -> DeliveryLease {
-    DeliveryLease { key: DeliveryKey { webhook_id, envelope_id }, lease }
+fn lease((webhook_id, event_id, lease): (String, String, i64)) -> DeliveryLease {
+    DeliveryLease { key: DeliveryKey { webhook_id, event_id }, lease }
 }

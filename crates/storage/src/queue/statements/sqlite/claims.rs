@@ -29,7 +29,7 @@ pub(in crate::queue::statements) fn oldest_due(
         .filter(d::due_at.le(now.as_millis()))
         .order(d::due_at)
         .limit(limit)
-        .select((d::webhook_id, d::envelope_id))
+        .select((d::webhook_id, d::event_id))
         .load(conn)?)
 }
 
@@ -67,7 +67,7 @@ pub(in crate::queue::statements) fn due_of(
             .filter(d::due_at.le(now.as_millis()))
             .order(d::due_at)
             .limit(limit)
-            .select((d::webhook_id, d::envelope_id))
+            .select((d::webhook_id, d::event_id))
             .load(conn)?;
         all.append(&mut due);
     }
@@ -86,12 +86,12 @@ pub(in crate::queue::statements) fn lease(
         .load(conn)?;
     let webhooks: HashMap<_, _> = webhooks.into_iter().collect();
     let envelopes: Vec<(String, MetaRow)> = e::table
-        .filter(e::id.eq_any(keys.iter().map(|key| &key.envelope_id).collect::<BTreeSet<_>>()))
+        .filter(e::id.eq_any(keys.iter().map(|key| &key.event_id).collect::<BTreeSet<_>>()))
         .select((e::id, MetaRow::SELECTION))
         .load(conn)?;
     let envelopes: HashMap<_, _> = envelopes.into_iter().collect();
     let mut leased = Vec::with_capacity(keys.len());
-    for DeliveryKey { webhook_id, envelope_id } in keys {
+    for DeliveryKey { webhook_id, event_id } in keys {
         let attempts = Statement::<_, Integer>::query(
             "UPDATE deliveries SET lease = ?, due_at = ? WHERE webhook_id = ? AND envelope_id = ?
              RETURNING attempts",
@@ -99,14 +99,14 @@ pub(in crate::queue::statements) fn lease(
         .bind::<BigInt, _>(claim.lease.0)
         .bind::<BigInt, _>(claim.lease_until.as_millis())
         .bind::<Text, _>(webhook_id)
-        .bind::<Text, _>(envelope_id)
+        .bind::<Text, _>(event_id)
         .get_result(conn)?;
         leased.push(ClaimedRow {
-            envelope_id: envelope_id.clone(),
+            event_id: event_id.clone(),
             webhook_id: webhook_id.clone(),
             attempts,
             webhook: webhooks.get(webhook_id).cloned(),
-            envelope: envelopes.get(envelope_id).cloned(),
+            envelope: envelopes.get(event_id).cloned(),
         });
     }
     Ok(leased)
@@ -117,7 +117,7 @@ pub(in crate::queue::statements) fn delete(
     keys: &[DeliveryKey],
 ) -> Result<(), Fault> {
     for key in keys {
-        diesel::delete(d::table.find((&key.envelope_id, &key.webhook_id))).execute(conn)?;
+        diesel::delete(d::table.find((&key.event_id, &key.webhook_id))).execute(conn)?;
     }
     Ok(())
 }
@@ -128,7 +128,7 @@ pub(in crate::queue::statements) fn park(
     due_at: Timestamp,
 ) -> Result<(), Fault> {
     for key in keys {
-        diesel::update(d::table.find((&key.envelope_id, &key.webhook_id)))
+        diesel::update(d::table.find((&key.event_id, &key.webhook_id)))
             .set((d::lease.eq(None::<i64>), d::due_at.eq(Some(due_at.as_millis()))))
             .execute(conn)?;
     }
@@ -141,8 +141,7 @@ pub(in crate::queue::statements) fn release(
     due_at: Timestamp,
 ) -> Result<(), Fault> {
     for DeliveryLease { key, lease } in leases {
-        let unchanged =
-            d::table.find((&key.envelope_id, &key.webhook_id)).filter(d::lease.eq(lease));
+        let unchanged = d::table.find((&key.event_id, &key.webhook_id)).filter(d::lease.eq(lease));
         diesel::update(unchanged)
             .set((d::lease.eq(None::<i64>), d::due_at.eq(Some(due_at.as_millis()))))
             .execute(conn)?;
@@ -156,7 +155,7 @@ pub(in crate::queue::statements) fn expedite(
 ) -> Result<(), Fault> {
     for DueTimeChange { key, from, to } in changes {
         let unchanged = d::table
-            .find((&key.envelope_id, &key.webhook_id))
+            .find((&key.event_id, &key.webhook_id))
             .filter(d::due_at.eq(from))
             .filter(d::lease.is_null());
         diesel::update(unchanged).set(d::due_at.eq(Some(*to))).execute(conn)?;

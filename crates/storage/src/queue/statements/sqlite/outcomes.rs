@@ -25,7 +25,7 @@ pub(in crate::queue::statements) fn remove_succeeded(
     let mut removed = Vec::with_capacity(attempts.len());
     for attempt in attempts {
         let DeliveryLease { key, lease } = &attempt.lease;
-        let leased = d::table.find((&key.envelope_id, &key.webhook_id)).filter(d::lease.eq(lease));
+        let leased = d::table.find((&key.event_id, &key.webhook_id)).filter(d::lease.eq(lease));
         if diesel::delete(leased).execute(conn)? == 1 {
             removed.push(attempt.lease.clone());
         }
@@ -40,7 +40,7 @@ pub(in crate::queue::statements) fn record_failed(
     let mut recorded = Vec::with_capacity(attempts.len());
     for attempt in attempts {
         let DeliveryLease { key, lease } = &attempt.lease;
-        let leased = d::table.find((&key.envelope_id, &key.webhook_id)).filter(d::lease.eq(lease));
+        let leased = d::table.find((&key.event_id, &key.webhook_id)).filter(d::lease.eq(lease));
         let outcome = (
             d::lease.eq(None::<i64>),
             d::attempts.eq(attempt.attempts),
