@@ -16,7 +16,7 @@ use crate::{
     database::Database,
     query::any_of::any_of,
     queue::{claims, outcomes, statements},
-    rows::delivery::{DeliveryLease, DueTimeChange},
+    rows::delivery::{DeliveryKey, DeliveryLease, DueTimeChange},
     schema::{deliveries, webhooks},
 };
 
@@ -43,6 +43,9 @@ impl Outbox for Database {
             outcomes::record(conn, results, failing_max, &self.success_throttle)
         })?;
         self.success_throttle.committed(recorded.successes);
+        for DeliveryKey { webhook_id, event_id } in recorded.exhausted {
+            tracing::debug!(event.id = event_id, webhook.id = webhook_id, "delivery exhausted");
+        }
         for (webhook_id, reason) in recorded.disabled {
             tracing::info!(webhook.id = webhook_id, reason = reason.as_str(), "webhook disabled");
         }

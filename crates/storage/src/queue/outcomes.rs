@@ -20,7 +20,11 @@ use crate::{
         statements,
         success_throttle::{RecordedSuccess, SuccessThrottle},
     },
-    rows::{attempt::FinishedAttempt, delivery::DeliveryLease, webhook::HealthRow},
+    rows::{
+        attempt::FinishedAttempt,
+        delivery::{DeliveryKey, DeliveryLease},
+        webhook::HealthRow,
+    },
     schema::webhooks as w,
 };
 
@@ -31,6 +35,8 @@ pub(crate) struct Recorded {
     pub(crate) disabled: Vec<(String, DisabledReason)>,
     /// Successes written to webhooks by the batch.
     pub(crate) successes: Vec<RecordedSuccess>,
+    /// Deliveries exhausted by the batch.
+    pub(crate) exhausted: Vec<DeliveryKey>,
 }
 
 pub(crate) fn record(
@@ -50,7 +56,9 @@ pub(crate) fn record(
     statements::log_attempts(conn, &attempts)?;
     let (relevant, successes) = throttle.filter(&attempts);
     let disabled = update_health(conn, &relevant, failing_max)?;
-    Ok(Recorded { disabled, successes })
+    let exhausted = attempts.iter().filter(|attempt| attempt.is_exhausted());
+    let exhausted = exhausted.map(|attempt| attempt.lease.key.clone()).collect();
+    Ok(Recorded { disabled, successes, exhausted })
 }
 
 /// Updates the queue and returns the leases that were still valid.

@@ -53,6 +53,11 @@ impl FinishedAttempt {
             is_gone: matches!(result.outcome, Outcome::Gone),
         })
     }
+
+    /// Returns whether no attempt follows a failure.
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.failure.is_some() && self.due_at.is_none()
+    }
 }
 
 stored_row! {
