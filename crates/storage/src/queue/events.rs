@@ -1,7 +1,7 @@
 //! The events of deliveries: finds the stored event that an id names.
 //!
-//! Every event of today is an envelope. A further kind of stored event has an id of its own, and its branch here: a
-//! claim reads such events with one more statement, and only if it leased any.
+//! Each event is an envelope. A further stored kind of event gets its branch here. A claim then reads such events with one
+//! more statement, only if it leased any.
 
 use std::sync::Arc;
 
