@@ -174,7 +174,7 @@ fn identities_made_on_the_dashboard_count_as_activations_of_the_address(database
     });
     let is_made = made.iter().map(|response| response.header("location").is_some());
     assert_eq!(is_made.collect::<Vec<_>>(), [true, true, false]);
-    assert!(String::from_utf8_lossy(&made[2].body).contains("one client address may do this"));
+    assert!(String::from_utf8_lossy(&made[2].body).contains("client address may do this"));
 }
 
 fn the_page_of_an_inactive_key_explains_why_it_cannot_be_changed(database: &Database) {

@@ -160,12 +160,19 @@ fn a_webhook_of_another_account_looks_like_an_unknown_webhook(database: &Databas
     let id = text(&client.register(&bob, &receiver.url), "webhook_id");
     let sent = client.send(&eve, &bob.key, "x").ok();
     receiver.await_requests(1);
-    for action in ["delete", "deliveries", "enable", "recover", "redeliver", "rotate_secret"] {
+    for (action, member) in [
+        ("delete", None),
+        ("deliveries", None),
+        ("enable", None),
+        ("recover", Some(("since", json!("2026-01-01T00:00:00Z")))),
+        ("redeliver", Some(("envelope_id", sent["envelope_id"].clone()))),
+        ("rotate_secret", None),
+    ] {
         for id in [&*id, "wh_01h455vb4pex5vsknk084sn02q", "nonsense"] {
-            let body = json!({
-                "action": action, "webhook_id": id, "envelope_id": sent["envelope_id"],
-                "since": "2026-01-01T00:00:00Z",
-            });
+            let mut body = json!({ "action": action, "webhook_id": id });
+            if let Some((name, value)) = &member {
+                body[*name] = value.clone();
+            }
             client.manage(&eve, &body).refused(404, "WEBHOOK_NOT_FOUND");
         }
     }
