@@ -109,5 +109,5 @@ fn exit(reason: &str) -> ! {
 }
 
 const CHECK_EVERY: Duration = Duration::from_secs(1);
-/// A supervisor waits 30 s before it kills the process.
+/// Limits the time of a stop. A supervisor kills the process after 30 s.
 const STOP_MAX: Duration = Duration::from_secs(29);

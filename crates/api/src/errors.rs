@@ -15,7 +15,7 @@ use sealpost_domain::Code;
 
 use crate::response::{Problem, status_and_title};
 
-/// The documentation of one code.
+/// The documentation of one error code.
 pub struct ErrorDocumentation {
     /// The meaning of the code, in one sentence.
     pub summary: &'static str,

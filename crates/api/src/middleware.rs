@@ -76,7 +76,7 @@ fn into_problem(
     problem.render(base_url, id)
 }
 
-/// Whether a response is a page, which shows its own error text.
+/// Returns whether a response is an HTML page. Pages show their own error text.
 fn is_page(headers: &HeaderMap) -> bool {
     headers.get(header::CONTENT_TYPE).is_some_and(|kind| *kind == PAGE_TYPE)
 }

@@ -9,7 +9,7 @@ use crate::{
     window::{Span, one_more},
 };
 
-/// Why a message is admitted.
+/// The kind of admission of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MessageAdmission {
     /// Beyond the allowance. The key's terms permit that.

@@ -22,11 +22,11 @@ pub struct Terms {
 /// Policy for messages beyond the monthly allowance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OveragePolicy {
-    /// Admits and records them.
+    /// Admits and records messages beyond the allowance.
     Admit,
-    /// Refuses them and refers to sales.
+    /// Refuses messages beyond the allowance. The error refers to sales.
     ContactSales,
-    /// Refuses them and refers to a larger plan.
+    /// Refuses messages beyond the allowance. The error suggests a larger plan.
     HardBlock,
 }
 

@@ -14,8 +14,9 @@ pub(crate) enum Span {
 }
 
 impl Span {
-    /// Returns the window that counts at `now`. A node whose clock is behind uses the window that
-    /// another node has begun. Otherwise both nodes could fill their windows in turn.
+    /// Returns the window that counts at `now`. A node with a slow clock continues the window that
+    /// another node has begun. Otherwise the two nodes would alternate between two windows, and
+    /// the caller could fill both.
     ///
     /// A window that begins further ahead than the maximum clock difference comes from a wrong
     /// clock. It would refuse the key until that time, so the current window starts again at zero.
@@ -56,7 +57,7 @@ impl Span {
     }
 }
 
-/// Counts one more in `window`.
+/// Returns `window` with one more unit used.
 pub(crate) fn one_more(window: WindowUse) -> WindowUse {
     WindowUse { used: window.used.saturating_add(1), ..window }
 }

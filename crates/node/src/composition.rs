@@ -90,7 +90,7 @@ impl Components {
     }
 }
 
-/// The parts that other parts use.
+/// Dependencies that several components of the node share.
 struct Shared {
     database: Arc<Database>,
     keyring: Arc<Keyring>,

@@ -36,7 +36,7 @@ pub(crate) struct Bounds {
     pub(crate) workers: usize,
     /// The largest number of connections per worker.
     pub(crate) connections_max: usize,
-    /// The longest time in which a connection may receive no byte of a response.
+    /// Timeout of a connection without progress: no response byte was written to the client.
     pub(crate) progress_within: Duration,
     /// The time for active requests at a stop, in seconds.
     pub(crate) drain_s: u64,

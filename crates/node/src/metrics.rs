@@ -41,7 +41,7 @@ pub(crate) fn observe_process() {
     process::observe();
 }
 
-/// Converts a number to a float. Numbers over `u32::MAX` become `u32::MAX`.
+/// Converts a number to a float. Numbers outside the range of `u32` become `u32::MAX`.
 pub(crate) fn float(number: impl TryInto<u32>) -> f64 {
     f64::from(number.try_into().unwrap_or(u32::MAX))
 }

@@ -73,7 +73,7 @@ pub struct HttpSettings {
     pub workers: Option<u16>,
     /// The largest number of connections per worker.
     pub max_connections: usize,
-    /// The longest time in which a connection may receive no byte of a response.
+    /// Timeout of a connection without progress: no response byte was written to the client.
     pub connection_timeout: Duration,
 }
 

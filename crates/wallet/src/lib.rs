@@ -1,9 +1,9 @@
 //! The cryptography of Sealpost. All private keys stay inside this crate.
 //!
-//! - [`Keyring`]: the key-encryption keys. Every stored secret is encrypted under one of them,
-//!   bound to its row and column.
-//! - [`Root`] and [`Identity`]: 32 random bytes, and the signing and sealing keys derived from
-//!   them. The public signing key is the identity's DID.
+//! - [`Keyring`]: the key-encryption keys. A stored secret is encrypted under a key-encryption key
+//!   and bound to a row and a column.
+//! - [`Root`]: 32 random bytes from which all keys of an identity are derived.
+//! - [`Identity`]: the signing and sealing keys of a root. The public signing key is the DID.
 //! - [`seal`] and [`open`]: HPKE (RFC 9180) to the recipient's sealing key, and the sender's
 //!   Ed25519 signature over the result.
 //! - [`ChannelSender`] and [`ChannelReceiver`]: one encapsulation for many envelopes.

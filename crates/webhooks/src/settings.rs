@@ -48,11 +48,11 @@ pub struct Settings {
     pub user_agent: String,
     /// Certificate authorities to trust besides the public ones.
     pub extra_roots: Vec<CertificateDer<'static>>,
-    /// Bounds for rare needs.
+    /// Bounds that operators rarely change.
     pub bounds: Bounds,
 }
 
-/// Bounds of a dispatcher without options on the command line.
+/// Bounds of a dispatcher. The command line has no options for these bounds.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
     /// Time to connect by TCP to an address of the target.

@@ -35,7 +35,7 @@ impl Hangups {
         listen_for(SignalKind::hangup()).map(Self)
     }
 
-    /// Waits for the next signal. Returns false if there can be none.
+    /// Waits for the next signal. Returns false if the signal stream has ended.
     pub(super) async fn next(&mut self) -> bool {
         self.0.recv().await.is_some()
     }

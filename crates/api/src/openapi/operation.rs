@@ -48,7 +48,7 @@ pub(super) enum Credentials {
 /// The body of a request or of a response.
 pub(super) struct Content {
     pub(super) schema: fn(&mut SchemaGenerator) -> Schema,
-    /// A summary, which may be empty, and the example.
+    /// Pairs of a summary and an example value. The summary may be empty.
     pub(super) examples: Vec<(&'static str, Value)>,
     pub(super) is_required: bool,
 }

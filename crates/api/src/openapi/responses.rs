@@ -94,9 +94,9 @@ fn by_status(codes: impl Iterator<Item = Code>) -> BTreeMap<u16, Vec<Code>> {
     by_status
 }
 
-/// The refusals of each GET request.
+/// Error codes that every GET operation can return.
 const OF_GET: &[Code] = &[Code::MethodNotAllowed];
-/// The refusals of each POST request, mostly of its body.
+/// Error codes that every POST operation can return. Most concern the request body.
 const OF_POST: &[Code] = &[
     Code::MethodNotAllowed,
     Code::InvalidJson,

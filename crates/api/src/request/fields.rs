@@ -1,5 +1,6 @@
-//! Reads the members of a JSON body strictly. Each request type reads its members in the order of the contract, and
-//! missing members are refused before invalid ones, and these before unknown ones.
+//! Reads the members of a JSON body strictly. Each request type reads its members in the order of the contract.
+//!
+//! Errors have an order too: first missing members, then invalid members, then unknown members.
 
 use std::ops::RangeInclusive;
 

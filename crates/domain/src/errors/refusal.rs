@@ -78,7 +78,7 @@ pub enum Refusal {
     MonthlyLimitExceeded {
         /// Allowance of the plan, in messages per month.
         limit: u32,
-        /// What the caller can do about it.
+        /// The remedy for the caller, as a clause of the error text.
         way_out: &'static str,
         /// Time until the next month.
         retry_after: Duration,
@@ -96,7 +96,7 @@ pub enum Refusal {
         limit: u32,
         /// The counted objects, as a plural noun phrase.
         what: &'static str,
-        /// What the caller can do about it.
+        /// The remedy for the caller, as a clause of the error text.
         way_out: &'static str,
     },
     /// A rate limit of the plan is reached.

@@ -31,7 +31,7 @@ impl Suite {
         }
     }
 
-    /// Returns the second byte of the sealed bytes.
+    /// Returns the byte that encodes the suite: the second byte of a sealed envelope.
     pub const fn byte(self) -> u8 {
         match self {
             Self::Classic => 1,
@@ -40,7 +40,7 @@ impl Suite {
         }
     }
 
-    /// Parses the second byte of the sealed bytes.
+    /// Parses the second byte of a sealed envelope. Returns `None` for an unknown suite.
     pub fn from_byte(byte: u8) -> Option<Self> {
         [Self::Channel, Self::Classic, Self::Hybrid].into_iter().find(|suite| suite.byte() == byte)
     }

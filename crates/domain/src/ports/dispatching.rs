@@ -27,11 +27,11 @@ pub trait Outbox: Send + Sync {
         due_at: Timestamp,
     ) -> Result<(), StoreError>;
 
-    /// Moves the due time of deliveries. Skips deliveries that are leased or whose due time
-    /// changed.
+    /// Moves the due time of deliveries. Skips leased deliveries, and deliveries with a changed
+    /// due time.
     fn expedite(&self, expedited: &[ExpeditedDelivery]) -> Result<(), StoreError>;
 
-    /// Returns those of the webhooks that are deleted or disabled.
+    /// Returns the deleted and disabled webhooks among `of`.
     fn no_longer_enabled(&self, of: &[WebhookId]) -> Result<Vec<WebhookId>, StoreError>;
 }
 

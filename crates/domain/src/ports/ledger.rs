@@ -65,7 +65,7 @@ pub struct AdmissionFacts {
     pub idempotency: HashMap<(ApiKeyId, IdempotencyKey), IdempotencyRecord>,
 }
 
-/// The facts of one key.
+/// The state of one API key that the admission of a send depends on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyFacts {
     /// The owning account.

@@ -1,4 +1,4 @@
-//! A connection without progress is closed: no byte of a response was written for too long.
+//! Closes connections without progress: no response byte was written within the timeout.
 //!
 //! The deadlines of the HTTP library cover only the first request head and idle connections. Without this limit, an
 //! endless second head or an unread response would hold a connection permanently.
@@ -18,7 +18,7 @@ pub(super) struct ProgressStream<S> {
     stream: S,
     allowed: Duration,
     written_at: Instant,
-    /// Polled only while an operation is pending, and reset only after it has expired. So writes pay nothing for it.
+    /// Polled only while an operation is pending, and reset only after it has expired. So a write resets no timer.
     alarm: Pin<Box<Sleep>>,
 }
 

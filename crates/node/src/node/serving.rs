@@ -61,5 +61,5 @@ fn cores() -> usize {
     std::thread::available_parallelism().map_or(2, std::num::NonZero::get)
 }
 
-/// Together with the 20 s of the dispatcher, a stop stays below 30 s.
+/// Limits the drain of active requests. With the 20 s of the dispatcher, a stop stays below 30 s.
 const REQUESTS_DRAIN_S: u64 = 8;

@@ -147,5 +147,5 @@ fn error_response(status: StatusCode, detail: &str) -> HttpResponse {
 }
 
 pub(super) const BODY_TIMEOUT: Duration = Duration::from_secs(10);
-/// Far above the 20,000 bytes of the largest event.
+/// Limits the size of a request body. The largest event has less than 20,000 bytes.
 const BODY_BYTES_MAX: usize = 1_048_576;

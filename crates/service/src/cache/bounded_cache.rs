@@ -86,9 +86,9 @@ impl<K: Eq + Hash, V: Clone> BoundedCache<K, V> {
     }
 }
 
-/// Enough that concurrent threads rarely use the same shard.
+/// Maximum number of shards. With 16 shards, concurrent threads rarely use the same shard.
 const SHARDS_MAX: usize = 16;
-/// Smaller shards would fill at very different times.
+/// Minimum capacity of a shard. Smaller shards would fill at very different times.
 const PER_SHARD_MIN: usize = 64;
 
 #[cfg(test)]

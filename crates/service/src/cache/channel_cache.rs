@@ -31,7 +31,7 @@ pub(crate) struct OpenChannel {
     sender: ChannelSender,
     /// The version of the sender's own sealing key when the channel was opened.
     sender_version: u32,
-    /// The row, until a commit has stored it: every envelope is stored with its channel.
+    /// The channel row while no commit has stored it. The first stored envelope is committed with the row.
     unstored: Mutex<Option<Arc<Channel>>>,
 }
 

@@ -1,8 +1,8 @@
-//! Rate limits that a transaction has refused by.
+//! Caches rate-limit refusals of transactions.
 //!
-//! Reason: a client that keeps sending past its limit would otherwise cost a transaction and a lock on its usage row
-//! for each request. Only limits of a minute or a day are cached, for exactly the session and the key that the
-//! transaction admitted up to the limits.
+//! Without the cache, each request of a client over its limit would cost a transaction and a lock on the usage row.
+//! Only limits of a minute or a day are cached. An entry applies to one pair of session and key: the transaction had
+//! authenticated the pair before the limit refused the request.
 
 use std::time::Duration;
 
@@ -65,5 +65,5 @@ impl RateLimitCache {
     }
 }
 
-/// Less than the five seconds after which a change of plan holds on every node.
+/// Maximum age of a cached refusal. Every node applies a change of plan within five seconds.
 const CACHED_FOR: Duration = Duration::from_secs(4);

@@ -28,7 +28,7 @@ impl Core {
         }
     }
 
-    /// Refuses a caller with a cached rate limit.
+    /// Returns the cached refusal of a caller that has reached a rate limit; `None` without one.
     pub(crate) fn cached_rate_limit<T>(&self, caller: &CallerId) -> Option<Limited<T>> {
         let (refusal, limits) = self.cache.rate_limits.get(caller, &*self.clock)?;
         Some(Limited { result: Err(refusal.into()), limits: Some(limits) })

@@ -133,7 +133,8 @@ impl<K: VaultKey, V> SecretVault<K, V> {
         entries.by_party.clear();
     }
 
-    /// Compares in both directions: after a clock was set back, no value may live until the clock has caught up.
+    /// Returns whether a value has expired. The age is absolute: a value from far in the future expires too, because
+    /// the clock was set back.
     fn is_expired(&self, since: Timestamp, now: Timestamp) -> bool {
         now.abs_diff(since) >= self.life
     }

@@ -59,7 +59,8 @@ impl Sealpost {
         }
     }
 
-    /// Refuses a request of a live session, and any other request for its session.
+    /// Returns `refusal` if the session is live, and otherwise the refusal of the session. An unauthenticated caller
+    /// does not learn whether a key exists.
     async fn refuse_session(&self, token: TokenHash, refusal: Refusal) -> Result<Caller, Error> {
         self.stored_account(token).await?;
         Err(refusal.into())

@@ -1,8 +1,8 @@
-//! Session look-ups in the database. Every look-up of a session passes here; concurrent ones share one statement.
+//! Batches session look-ups: concurrent look-ups share one database statement.
 //!
-//! Reason: a request with an unknown token costs no transaction, so clients can send any number of them. Without a
-//! shared statement each would take a pooled connection from the sends. No timer: a single look-up never waits for
-//! company.
+//! A request with an unknown token is refused without a transaction, so nothing limits the number of such requests.
+//! Without a shared statement, each of these requests would take a pooled connection from the sends. A look-up
+//! never waits for a batch to fill.
 
 use std::{collections::HashMap, sync::Arc};
 

@@ -1,6 +1,6 @@
 //! Warns once when housekeeping falls far behind the clock.
 //!
-//! Reason: the lag shows a wrong clock before live rows are deleted. A warning on every turn would flood the log.
+//! The lag reveals a wrong clock before housekeeping deletes live rows. A warning on every run would flood the log.
 
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ impl ClockLag {
     }
 }
 
-/// Longer than a slow turn.
+/// Lag that causes a warning. A slow housekeeping run lags less.
 const LAG_MAX: Duration = Duration::from_hours(1);
 
 #[cfg(test)]

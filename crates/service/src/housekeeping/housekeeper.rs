@@ -1,7 +1,12 @@
-//! The housekeeping threads.
+//! Runs the three housekeeping threads.
 //!
-//! Three threads, so that none waits for another: one deletes expired rows, one wipes expired secrets from memory, and
-//! one reviews cached keys. Wiping must not wait for a slow or unavailable database.
+//! | thread | task |
+//! |---|---|
+//! | `housekeeper` | deletes expired rows and updates daily counts |
+//! | `wiper` | wipes expired secrets from memory |
+//! | `key-reviewer` | compares cached keys with the database |
+//!
+//! The tasks have separate threads because wiping must not wait for a slow or unavailable database.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},

@@ -36,9 +36,10 @@ fn task(name: &'static str, keep: Duration, purge: Purge) -> HousekeepingTask {
     HousekeepingTask { name, keep, purge }
 }
 
-/// For rows with an expiry of their own.
+/// Retention of rows that expire by another rule, such as ended sessions and deleted webhooks.
 const NOT_KEPT: Duration = Duration::ZERO;
-/// Counting follows the order of ids, which are created a moment before their commit. No commit takes as long.
+/// Age at which rows are counted. Counting follows the order of ids, and an id is created before its commit. No commit
+/// takes a minute.
 const COUNTED_AFTER: Duration = Duration::from_mins(1);
-/// Longer than any page of the dashboard looks back.
+/// Retention of daily counts. All pages of the dashboard show shorter periods.
 const DAILY_COUNTS_KEPT: Duration = Duration::from_hours(24 * 40);

@@ -36,10 +36,12 @@ pub(super) fn run_task(
 
 /// Deletes batch by batch until nothing is left. The pause between batches lets other writers proceed.
 ///
-/// A clock that is wrong, for example after a restore, must not delete live rows. Therefore each task stores its
-/// own time in the database. The stored time follows the clock at ten times real speed at most: one step per turn of a
-/// node.
-/// Correct clocks never notice, a long stop is caught up, and a wrong clock leaves time for a correction.
+/// A wrong clock, for example after a restore, must not delete live rows. Therefore each task stores its own time in
+/// the database. The stored time follows the clock at ten times real speed at most: one step per turn of a node.
+///
+/// - Correct clock: the limit has no effect.
+/// - Long stop of the service: the stored time catches up.
+/// - Wrong clock: an operator has time for a correction.
 fn purge(
     core: &Core,
     task: &HousekeepingTask,

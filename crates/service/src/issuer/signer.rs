@@ -119,7 +119,7 @@ impl Keys {
     }
 }
 
-/// Creates a key that signs after a delay.
+/// Generates an issuer key. The key begins to sign `delay` after `now`.
 pub(crate) fn fresh_key(
     keyring: &Keyring,
     now: Timestamp,

@@ -52,7 +52,7 @@ pub struct Agreement {
 }
 
 impl Agreement {
-    /// Fills the missing limits from the current plan.
+    /// Returns the agreed terms. Omitted limits keep the values of the current `plan`.
     fn on(&self, plan: &Plan) -> EnterpriseTerms {
         let now = Terms::of(plan);
         EnterpriseTerms {

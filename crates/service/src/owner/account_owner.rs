@@ -35,7 +35,7 @@ impl Owner<'_> {
     }
 }
 
-/// Derives the token that every form of a session carries, against cross-site request forgery.
+/// Derives the CSRF token of a session. Every form of the session carries this token.
 pub fn form_token(session_token: &str) -> Option<String> {
     SessionToken::form_token(session_token)
 }

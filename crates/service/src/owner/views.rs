@@ -28,7 +28,7 @@ pub struct Truncated<T> {
     pub has_more: bool,
 }
 
-/// A number of pending deliveries, counted up to 10,000.
+/// The number of pending deliveries. Counting stops above 10,000.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PendingCount(pub(super) u64);
 
@@ -98,7 +98,7 @@ pub(super) fn name_of(token: &TokenHash) -> String {
 }
 
 pub(super) const PENDING_MAX: u32 = 10_000;
-/// Enough of 32 bytes to distinguish the sessions of an account.
+/// Number of hash bytes in a session name: enough to distinguish the sessions of an account.
 const NAME_LEN: usize = 8;
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! The decision on a batch of sends. Pure: decides on rows that the transaction holds locked.
+//! Decides a batch of sends without I/O. The transaction has read and locked all rows before.
 //!
-//! Each command gets its own verdict; a decision counts for the later commands of the batch.
+//! Each command gets its own verdict. Later commands of the batch see the effects of earlier verdicts.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -72,7 +72,7 @@ pub(crate) fn decide(
     (decided, decision.changes())
 }
 
-/// The decided part of a batch.
+/// Accumulates the effects of the commands that are already decided.
 struct BatchDecision {
     facts: AdmissionFacts,
     now: Timestamp,

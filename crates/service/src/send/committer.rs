@@ -1,7 +1,7 @@
-//! The committer: one thread that stores all waiting sends in one transaction.
+//! Commits all queued sends in one transaction (group commit). One thread commits all sends.
 //!
-//! No timer: the thread takes the queued commands, commits, and repeats. A single send never waits for company, and
-//! concurrent sends share one disk sync.
+//! The thread takes the queued commands, commits, and repeats. No timer delays a commit to fill a batch. Concurrent
+//! sends share one disk sync.
 
 use std::{sync::Arc, thread, time::Instant};
 

@@ -96,8 +96,9 @@ impl Sealpost {
         Some(Limited { result, limits })
     }
 
-    /// Counts a request that will be refused. An earlier check of the order refuses first, and a repeated request gets
-    /// its first response.
+    /// Refuses a request with `refusal` after the admission checks, so that the rate limits count the request.
+    ///
+    /// A refusal by an admission check takes precedence. A repeated idempotent request gets its first response.
     async fn refuse(
         &self,
         caller: CallerId,

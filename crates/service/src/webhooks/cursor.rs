@@ -20,7 +20,7 @@ pub struct Cursor {
 pub(super) enum Below {
     /// An attempt.
     Attempt(AttemptNumber),
-    /// A pending delivery; attempts follow pending deliveries.
+    /// A pending delivery. A listing shows all pending deliveries before the attempts.
     Event(EventId),
 }
 

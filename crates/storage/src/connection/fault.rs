@@ -6,7 +6,7 @@ use sealpost_domain::ports::{BoxedError, StoreError};
 /// An error of a statement, or of reading rows.
 #[derive(Debug)]
 pub(crate) enum Fault {
-    /// A conditional statement found that another transaction was faster.
+    /// A conditional statement failed because another transaction changed the row first.
     Contended(Error),
     /// A stored value is invalid.
     Corrupt(&'static str),
@@ -98,10 +98,11 @@ fn classify_text(text: &str) -> ErrorClass {
     }
 }
 
-/// Whether a commit that failed with this error may still have taken effect.
+/// Returns whether a COMMIT may have taken effect although it failed with this error.
 ///
-/// True if the connection to PostgreSQL ended before the response: COMMIT may have arrived. False for
-/// `UnableToSendCommand`, where the connection was known to be closed. SQLite may write the log and then fail to sync.
+/// - PostgreSQL: true if the connection ended before the response, because COMMIT may have arrived. False for
+///   `UnableToSendCommand`, because the connection was closed before COMMIT was sent.
+/// - SQLite: true for an I/O error, because SQLite may write the log and then fail to sync.
 fn leaves_in_doubt(error: &Error) -> bool {
     match error {
         Error::RollbackErrorOnCommit { commit_error, .. } => leaves_in_doubt(commit_error),

@@ -158,5 +158,5 @@ impl HandleEvent for PoolMetrics {
 pub(crate) const POOL_WAIT: &str = "sealpost_database_pool_wait_seconds";
 pub(crate) const POOL_TIMEOUTS: &str = "sealpost_database_pool_timeouts_total";
 
-/// Longer than any quiet period of a busy node.
+/// Time after which the pool closes an idle connection. Quiet periods of a busy node are shorter.
 const IDLE_MAX: Duration = Duration::from_mins(10);

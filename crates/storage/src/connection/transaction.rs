@@ -22,12 +22,12 @@ use crate::{
 /// A pooled connection inside a transaction. Implements every port that writes. Dropping the transaction rolls back.
 pub(crate) struct Transaction {
     connection: PooledConnection,
-    /// Whether a statement failed, so that the transaction cannot be committed.
+    /// Whether a statement failed. A failed transaction cannot be committed.
     failed: bool,
     /// The owners returned by lookups of handles. The caller's decisions depend on the owners.
     pub(crate) handles_seen: HashMap<Handle, Option<ApiKeyId>>,
     pub(crate) facts_cache: Arc<FactsCache>,
-    /// Declared last, so that the connection is back in the pool before the next writer starts.
+    /// Dropped last, because fields drop in order. The connection is then in the pool before the next writer starts.
     _write_guard: Option<Guard>,
 }
 

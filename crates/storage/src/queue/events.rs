@@ -1,7 +1,7 @@
-//! The events of deliveries: finds the stored event that an id names.
+//! Loads the event of a delivery by its id.
 //!
-//! Each event is an envelope. A further stored kind of event gets its branch here. A claim then reads such events with one
-//! more statement, only if it leased any.
+//! All stored events are envelopes at present. To store another kind of event, add a branch here. A claim should then
+//! read the new kind with a separate statement, and only if the claim leased such deliveries.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Deliveries that are sent again: woken, redelivered or recovered.
+//! Schedules deliveries again: expedites pending ones, redelivers single events and recovers failed ones.
 
 use diesel::{dsl::not, prelude::*};
 use sealpost_domain::{

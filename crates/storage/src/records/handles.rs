@@ -30,7 +30,7 @@ pub(crate) fn find(
     .transpose()
 }
 
-/// Assigns a free handle. Returns `Contended` if another transaction was faster.
+/// Assigns a free handle. Returns `Contended` if another transaction took the handle first.
 pub(crate) fn take(
     conn: &mut AnyConnection,
     handle: &Handle,
@@ -49,7 +49,8 @@ pub(crate) fn take(
     }
 }
 
-/// Moves a handle within its account from the key `before`. Returns `Contended` if another transaction was faster.
+/// Moves a handle within its account from the key `before`. Returns `Contended` if another transaction moved the
+/// handle first.
 pub(crate) fn take_over(
     conn: &mut AnyConnection,
     handle: &Handle,

@@ -42,7 +42,7 @@ pub(crate) fn issuer_keys(conn: &mut AnyConnection) -> Result<Vec<IssuerKey>, Fa
     rows.into_iter().map(IssuerRow::read).collect()
 }
 
-/// A row of the table.
+/// A row of the table `issuer_keys`.
 #[derive(Debug, Insertable, Queryable)]
 #[diesel(table_name = i)]
 struct IssuerRow {

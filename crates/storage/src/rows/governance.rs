@@ -5,7 +5,7 @@ use sealpost_domain::{GovernanceKind, GovernanceReason, GovernanceStatus, Timest
 
 use crate::{connection::fault::Fault, schema::governance};
 
-/// The columns of a reason.
+/// The columns of `governance` that form a [`GovernanceReason`].
 #[derive(Debug, Clone, Queryable, Selectable)]
 #[diesel(table_name = governance)]
 pub(crate) struct ReasonRow {

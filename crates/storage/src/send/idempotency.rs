@@ -30,7 +30,7 @@ pub(crate) fn find(
     found.into_iter().map(idempotency::read).collect()
 }
 
-/// Stores all keys. Returns `Contended` if another transaction was faster with any key.
+/// Stores all keys. Returns `Contended` if another transaction stored any of the keys first.
 pub(crate) fn insert(
     conn: &mut AnyConnection,
     sends: &[NewIdempotencyRecord],

@@ -10,7 +10,7 @@ use crate::circuit_breaker::deferral::Deferral;
 /// A leased delivery, as the database identifies it.
 pub(crate) type HeldDelivery = (DeliveryId, LeaseToken);
 
-/// Deliveries with a common due time.
+/// Leased deliveries to release in one statement, all with the same due time.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ReleaseBatch {
     pub(crate) held: Vec<HeldDelivery>,
@@ -18,7 +18,7 @@ pub(crate) struct ReleaseBatch {
 }
 
 /// Groups deliveries with due times within `window`, at most `batch_max` in a batch. A batch gets the latest of its due
-/// times, so no delivery is early. `jitter` returns any numbers.
+/// times, so no delivery is early. `jitter` returns random numbers.
 pub(crate) fn batch_releases(
     deferred: Vec<(LeasedDelivery, Deferral)>,
     window: Duration,

@@ -19,8 +19,10 @@ impl VerifyingKey {
     /// Prefix of the text form.
     pub const PREFIX: &'static str = "whpk_";
 
-    /// Reads the 32 bytes of RFC 8032 under the rules of `did:key`: one encoding for each key, and no key of small
-    /// order, because one signature of such a key matches many messages.
+    /// Decodes a public key of 32 bytes (RFC 8032) under the rules of `did:key`.
+    ///
+    /// Rejects non-canonical encodings and keys of small order. One signature of a small-order key matches many
+    /// messages.
     pub fn from_bytes(bytes: [u8; LEN]) -> Result<Self, VerifyingKeyFault> {
         let mut multicodec = MULTICODEC.to_vec();
         multicodec.extend_from_slice(&bytes);
