@@ -21,11 +21,7 @@ use sealpost_wallet::Keyring;
 use sealpost_webhooks::{AddressGuard, AddressPolicy, Dispatcher, Settings as WebhookSettings};
 
 #[actix_web::main]
-async fn main() -> Result<(), Box<dyn Error>> {
-    run().await
-}
-
-async fn run() -> Result<(), Box<dyn Error>> {
+pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let socket = TcpListener::bind("127.0.0.1:0")?;
     let base_url = format!("http://{}", socket.local_addr()?);
@@ -119,10 +115,4 @@ impl Clock for SystemClock {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
     }
-}
-
-#[cfg(test)]
-#[actix_web::test]
-async fn the_example_runs() {
-    run().await.unwrap();
 }

@@ -1,6 +1,6 @@
 //! Starts a whole node in another program, sends a message to itself over HTTP, and stops in order.
 //!
-//! `cargo run -p sealpost-node --example embed`
+//! `cargo run -p sealpost-node --example whole_node`
 #![expect(clippy::print_stdout, reason = "the example shows its results")]
 
 use std::{error::Error, net::SocketAddr};

@@ -1,9 +1,9 @@
 //! Runs the example for embedders.
 
-#[path = "../examples/embed.rs"]
-mod embed;
+#[path = "../examples/whole_node.rs"]
+mod whole_node;
 
 #[test]
 fn an_embedded_node_starts_sends_and_stops() {
-    embed::main().unwrap();
+    whole_node::main().unwrap();
 }
