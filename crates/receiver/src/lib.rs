@@ -7,7 +7,7 @@
 //! | run an HTTP server that verifies requests, reports them and forwards the valid ones | [`Listener`] |
 //!
 //! The crate needs no database and no service. `sealpost verify` and `sealpost listen` are its command line, and
-//! `examples/receive.rs` is a receiver to copy.
+//! `examples/receive_requests.rs` is a receiver to copy.
 //!
 //! # The request
 //! A service sends `POST` with a JSON body of less than 20,000 bytes and these headers (Standard Webhooks 1.0.0):

@@ -2,7 +2,7 @@
 //!
 //! ```sh
 //! export SEALPOST_WEBHOOK_SECRET=whsec_…
-//! cargo run -p sealpost-receiver --example receive -- 127.0.0.1:3000
+//! cargo run -p sealpost-receiver --example receive_requests -- 127.0.0.1:3000
 //! ```
 //!
 //! The secret is shown when a webhook is registered. While the secret is rotated, give both secrets, separated by a
