@@ -24,27 +24,27 @@ pub(crate) enum Kind {
 
 /// All metrics in the order of their names.
 pub(crate) static CATALOGUE: [Metric; 30] = [
-    of("process_cpu_seconds_total", Kind::Sum, "User and system time spent, in seconds."),
-    of("process_max_fds", Kind::Gauge, "Files that may be open."),
-    of("process_open_fds", Kind::Gauge, "Files that are open."),
-    of("process_resident_memory_bytes", Kind::Gauge, "Memory in use."),
-    of("process_start_time_seconds", Kind::Gauge, "When the process started, in unix time."),
-    of("sealpost_body_memory_bytes", Kind::Gauge, "Memory that large bodies take."),
+    of("process_cpu_seconds_total", Kind::Sum, "User and system CPU time in seconds."),
+    of("process_max_fds", Kind::Gauge, "Maximum number of open file descriptors."),
+    of("process_open_fds", Kind::Gauge, "Number of open file descriptors."),
+    of("process_resident_memory_bytes", Kind::Gauge, "Resident memory in bytes."),
+    of("process_start_time_seconds", Kind::Gauge, "Start time of the process, in unix time."),
+    of("sealpost_body_memory_bytes", Kind::Gauge, "Memory of large request bodies in bytes."),
     of(
         "sealpost_breakers_open",
         Kind::Gauge,
-        "Webhooks that get nothing but probes, because their receivers do not answer.",
+        "Webhooks with an open circuit breaker. They get only probes.",
     ),
-    of("sealpost_build_info", Kind::Gauge, "Always 1; the label says which version runs."),
-    of("sealpost_cache_entries", Kind::Gauge, "What is remembered, by cache."),
+    of("sealpost_build_info", Kind::Gauge, "Always 1. The label has the version."),
+    of("sealpost_cache_entries", Kind::Gauge, "Number of entries, by cache."),
     of("sealpost_cache_lookups_total", Kind::Counter, "Look-ups by cache and result: hit, miss."),
-    of("sealpost_commit_batch_size", Kind::Histogram(&SIZES), "Requests that shared one commit."),
-    of("sealpost_commit_duration_seconds", Kind::Histogram(&FAST), "How long a commit took."),
+    of("sealpost_commit_batch_size", Kind::Histogram(&SIZES), "Number of requests in one commit."),
+    of("sealpost_commit_duration_seconds", Kind::Histogram(&FAST), "Duration of a commit."),
     of("sealpost_commit_failures_total", Kind::Counter, "Batches that were not stored."),
     of(
         "sealpost_commit_queue_bytes",
         Kind::Gauge,
-        "Memory of the sealed messages that wait for a commit or are in one.",
+        "Memory of the sealed messages that wait for a commit or are being committed, in bytes.",
     ),
     of("sealpost_commit_queue_depth", Kind::Gauge, "Requests that wait for a commit."),
     of(
@@ -55,19 +55,19 @@ pub(crate) static CATALOGUE: [Metric; 30] = [
     of(
         "sealpost_database_pool_timeouts_total",
         Kind::Counter,
-        "Waits for a connection that were given up, by pool.",
+        "Timeouts while waiting for a connection, by pool.",
     ),
     of(
         "sealpost_database_pool_wait_seconds",
         Kind::Histogram(&FAST),
-        "How long a connection was waited for, by pool.",
+        "Waiting time for a connection, by pool.",
     ),
-    of("sealpost_deliveries_held", Kind::Gauge, "Deliveries in memory, queued or under way."),
-    of("sealpost_deliveries_in_flight", Kind::Gauge, "Attempts under way."),
+    of("sealpost_deliveries_held", Kind::Gauge, "Deliveries in memory, queued or in flight."),
+    of("sealpost_deliveries_in_flight", Kind::Gauge, "Attempts in flight."),
     of(
         "sealpost_deliveries_postponed_total",
         Kind::Counter,
-        "Deliveries given back without an attempt, because their receiver does not answer or gets nothing more.",
+        "Deliveries released without an attempt, because the circuit breaker is open or the webhook is disabled.",
     ),
     of(
         "sealpost_deliveries_settled_total",
@@ -77,25 +77,21 @@ pub(crate) static CATALOGUE: [Metric; 30] = [
     of(
         "sealpost_delivery_duration_seconds",
         Kind::Histogram(&SLOW),
-        "How long a receiver took, from the look-up of its name on.",
+        "Duration of an attempt, with the look-up of the host name.",
     ),
-    of("sealpost_delivery_failures_total", Kind::Counter, "Attempts that failed, by reason."),
+    of("sealpost_delivery_failures_total", Kind::Counter, "Failed attempts, by reason."),
     of(
         "sealpost_http_request_duration_seconds",
         Kind::Histogram(&SLOW),
-        "How long an answer took, by route.",
+        "Duration of a request, by route.",
     ),
-    of(
-        "sealpost_http_requests_total",
-        Kind::Counter,
-        "Requests answered, by method, route and status.",
-    ),
+    of("sealpost_http_requests_total", Kind::Counter, "Requests, by method, route and status."),
     of(
         "sealpost_limits_refused_total",
         Kind::Counter,
-        "Requests over a limit, by limit: account, address, second, minute, day, month.",
+        "Requests refused by a limit, by limit: account, address, second, minute, day, month.",
     ),
-    of("sealpost_refusals_total", Kind::Counter, "Requests refused, by code."),
+    of("sealpost_refusals_total", Kind::Counter, "Refused requests, by code."),
     of(
         "sealpost_sends_total",
         Kind::Counter,
@@ -104,7 +100,7 @@ pub(crate) static CATALOGUE: [Metric; 30] = [
     of(
         "sealpost_tls_certificate_not_after_seconds",
         Kind::Gauge,
-        "Until when the certificate is valid, in unix time.",
+        "End of the certificate's validity, in unix time.",
     ),
 ];
 

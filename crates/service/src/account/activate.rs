@@ -15,7 +15,6 @@ use crate::{
 };
 
 /// The identity to activate.
-#[derive(JsonSchema)]
 pub struct Activate {
     /// Display name of the identity.
     pub label: Label,

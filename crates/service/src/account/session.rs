@@ -13,13 +13,10 @@ use crate::{
 };
 
 /// Account and secret of a login.
-#[derive(JsonSchema)]
 pub struct Login {
     /// The account, as activation returned it.
-    #[schemars(length(min = 1))]
     pub account_id: String,
     /// Its secret.
-    #[schemars(length(min = 1))]
     pub login_secret: String,
 }
 

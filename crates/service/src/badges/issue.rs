@@ -22,16 +22,13 @@ use crate::{
 };
 
 /// The badge to issue.
-#[derive(Debug, Clone, Default, JsonSchema)]
+#[derive(Debug, Clone, Default)]
 pub struct Issue {
     /// A jurisdiction with a circuit that must pass as well.
-    #[schemars(extend("pattern" = "^[A-Za-z0-9-]{2,16}$"))]
     pub jurisdiction: Option<String>,
     /// Whether the badge names the key's DID instead of the key.
-    #[schemars(with = "Option<bool>")]
     pub disclose_did: bool,
     /// Whether to report refusals instead of issuing.
-    #[schemars(with = "Option<bool>")]
     pub dry_run: bool,
 }
 

@@ -16,13 +16,11 @@ use crate::{
 };
 
 /// A query for a compliance circuit.
-#[derive(Debug, Clone, JsonSchema)]
+#[derive(Debug, Clone)]
 pub struct Validate {
     /// The jurisdiction of the circuit.
-    #[schemars(extend("pattern" = "^[A-Za-z0-9-]{2,16}$"))]
     pub jurisdiction: String,
     /// Whether a failed circuit is reported instead of refused.
-    #[schemars(with = "Option<bool>")]
     pub dry_run: bool,
 }
 

@@ -10,7 +10,7 @@ pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 10] {
     let Settings { idempotency_ttl, retention, .. } = *settings;
     [
         task("sessions", NOT_KEPT, |tx, before, limit| tx.purge_sessions(before, limit)),
-        task("remembered", idempotency_ttl, |tx, before, limit| {
+        task("idempotency_keys", idempotency_ttl, |tx, before, limit| {
             tx.purge_idempotency_keys(before, limit)
         }),
         task("envelopes_counted", COUNTED_AFTER, |tx, before, limit| {
@@ -24,7 +24,7 @@ pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 10] {
         }),
         task("envelopes", retention, |tx, before, limit| tx.purge_envelopes(before, limit)),
         task("attempts", retention, |tx, before, limit| tx.purge_attempts(before, limit)),
-        task("former_webhooks", NOT_KEPT, |tx, _, limit| tx.purge_deleted_webhooks(limit)),
+        task("deleted_webhooks", NOT_KEPT, |tx, _, limit| tx.purge_deleted_webhooks(limit)),
         task("retired_secrets", NOT_KEPT, |tx, now, limit| tx.purge_retired_secrets(now, limit)),
         task("channels", retention, |tx, before, limit| {
             tx.purge_channels(before, Settings::CHANNEL_LIFE_MAX, limit)

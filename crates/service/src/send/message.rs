@@ -7,16 +7,12 @@ use sealpost_domain::{
 use serde::Serialize;
 
 /// A message and its recipient.
-#[derive(JsonSchema)]
 pub struct Send {
     /// An API key or a handle.
-    #[schemars(length(min = 1))]
     pub to: String,
     /// The message.
-    #[schemars(length(min = 1))]
     pub message: String,
     /// Identifies the request: a repeated request stores nothing and gets the first response again.
-    #[schemars(skip)]
     pub idempotency_key: Option<IdempotencyKey>,
 }
 

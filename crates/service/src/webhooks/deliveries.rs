@@ -16,19 +16,15 @@ use super::{
 use crate::{error::Error, sealpost::core::Core};
 
 /// A query for deliveries.
-#[derive(Debug, Clone, JsonSchema)]
+#[derive(Debug, Clone)]
 pub struct Deliveries {
     /// The webhook.
-    #[schemars(length(min = 1))]
     pub webhook_id: String,
     /// Only entries in this state.
-    #[schemars(with = "Option<String>", extend("enum" = ["pending", "succeeded", "failed", "exhausted", null]))]
     pub state: Option<DeliveryState>,
     /// Maximum number of entries.
-    #[schemars(with = "Option<u32>", range(min = 1, max = 100), extend("default" = 20))]
     pub limit: u32,
     /// The `next_cursor` of the previous page.
-    #[schemars(with = "Option<String>")]
     pub cursor: Option<Cursor>,
 }
 

@@ -20,13 +20,11 @@ use crate::{
 };
 
 /// An action on the key's webhooks.
-#[derive(Debug, Clone, JsonSchema)]
-#[schemars(tag = "action", rename_all = "snake_case")]
+#[derive(Debug, Clone)]
 pub enum Manage {
     /// Delete a webhook and its deliveries.
     Delete {
         /// The webhook.
-        #[schemars(length(min = 1))]
         webhook_id: String,
     },
     /// Show a webhook's deliveries.
@@ -34,7 +32,6 @@ pub enum Manage {
     /// Enable a disabled webhook and send its pending deliveries.
     Enable {
         /// The webhook.
-        #[schemars(length(min = 1))]
         webhook_id: String,
     },
     /// List all webhooks.
@@ -44,16 +41,13 @@ pub enum Manage {
     /// Send one delivery now, also if it succeeded before.
     Redeliver {
         /// The webhook.
-        #[schemars(length(min = 1))]
         webhook_id: String,
         /// The envelope of the delivery.
-        #[schemars(length(min = 1))]
         envelope_id: String,
     },
     /// Create a new signing secret. The old secret signs as well for a while.
     RotateSecret {
         /// The webhook.
-        #[schemars(length(min = 1))]
         webhook_id: String,
     },
 }

@@ -14,17 +14,15 @@ use super::{delivery_state::DeliveryState, find::find, view::WebhookView};
 use crate::{error::Error, sealpost::core::Core};
 
 /// A query for failed deliveries to send again.
-#[derive(Debug, Clone, JsonSchema)]
+#[derive(Debug, Clone)]
 pub struct Recover {
     /// The webhook.
-    #[schemars(length(min = 1))]
     pub webhook_id: String,
     /// Begin of the time range.
     pub since: Timestamp,
     /// End of the time range; `None` for now.
     pub until: Option<Timestamp>,
     /// Whether to count only.
-    #[schemars(with = "Option<bool>")]
     pub dry_run: bool,
 }
 

@@ -15,13 +15,11 @@ use crate::{
 };
 
 /// A webhook to register.
-#[derive(Clone, JsonSchema)]
+#[derive(Clone)]
 pub struct Register {
     /// An https URL with a public address.
-    #[schemars(length(min = 1))]
     pub url: String,
     /// The events to deliver.
-    #[schemars(length(min = 1))]
     pub events: Vec<EventKind>,
 }
 
