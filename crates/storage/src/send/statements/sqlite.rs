@@ -6,6 +6,7 @@ use diesel::{
     SqliteConnection,
     dsl::{exists, not},
     prelude::*,
+    sql_types::Bool,
     upsert::excluded,
 };
 use sealpost_domain::{ApiKeyId, GovernanceStatus, ports::FactsQuery};
@@ -51,8 +52,7 @@ fn read_decisions(
     conn: &mut SqliteConnection,
     keys: &[String],
 ) -> QueryResult<Vec<(String, ReasonRow)>> {
-    let open = g::table.filter(g::status.ne(GovernanceStatus::Lifted.as_str()));
-    if !diesel::select(exists(open)).get_result::<bool>(conn)? {
+    if !Statement::<_, Bool>::query(IS_GOVERNED).get_result::<bool>(conn)? {
         return Ok(Vec::new());
     }
     let subjects: Vec<(String, String, Option<String>)> = api_keys::table
@@ -65,7 +65,8 @@ fn read_decisions(
         .flat_map(|(key, account, partner)| [Some(key), Some(account), partner.as_ref()])
         .flatten()
         .collect();
-    let decisions: Vec<(String, ReasonRow)> = open
+    let decisions: Vec<(String, ReasonRow)> = g::table
+        .filter(g::status.ne(GovernanceStatus::Lifted.as_str()))
         .filter(any_of(g::subject, all))
         .order((g::since, g::id))
         .select((g::subject, columns_of::<ReasonRow>()))
@@ -77,6 +78,10 @@ fn read_decisions(
     };
     Ok(subjects.iter().flat_map(of_key).collect())
 }
+
+/// Contains the status as text. If the condition of a partial index were bound, SQLite would prepare the statement again
+/// for each batch.
+const IS_GOVERNED: &str = "SELECT EXISTS (SELECT 1 FROM governance WHERE status <> 'lifted')";
 
 pub(super) fn store_batch(conn: &mut SqliteConnection, rows: &BatchRows<'_>) -> Result<(), Fault> {
     for row in &rows.envelopes {

@@ -17,7 +17,7 @@ use sealpost_domain::{
     LeaseToken, Usage,
     ports::{
         Durability::{Durable, Relaxed},
-        Store, StoreError, WriteSet,
+        FactsQuery, Store, StoreError, WriteSet,
     },
 };
 
@@ -93,15 +93,7 @@ fn the_hot_path_uses_prepared_statements() {
     let db = sqlite();
     let key = db.activate();
     let to = db.register(&key.id);
-    let kept = Arc::new(Mutex::new(Vec::new()));
-    let seen = Arc::clone(&kept);
-    let mut connection = db.writers.get().unwrap();
-    connection.backend.set_instrumentation(move |event: InstrumentationEvent<'_>| {
-        if let InstrumentationEvent::CacheQuery { sql, .. } = event {
-            seen.lock().unwrap().push(sql.to_owned());
-        }
-    });
-    drop(connection);
+    let kept = kept_statements(&db);
     for _ in 0..2 {
         let envelope = Arc::new(envelope(&key.id, &key.id));
         db.apply(&WriteSet {
@@ -115,6 +107,35 @@ fn the_hot_path_uses_prepared_statements() {
     let starts = ["INSERT INTO `envelopes`", "INSERT INTO `deliveries`", "UPDATE usage"];
     assert_eq!(kept.len(), starts.len(), "{kept:?}");
     assert!(kept.iter().zip(starts).all(|(sql, start)| sql.starts_with(start)), "{kept:?}");
+}
+
+/// SQLite compares the bound values of such a statement with the conditions of partial indexes, and prepares the
+/// statement again each time that a value is bound.
+#[test]
+fn the_check_for_open_decisions_binds_no_value() {
+    let db = sqlite();
+    let key = db.activate();
+    let kept = kept_statements(&db);
+    let query = FactsQuery { callers: vec![key.id], ..FactsQuery::default() };
+    for _ in 0..2 {
+        db.store().write(Durable, |tx| tx.lock_facts(&query)).unwrap();
+    }
+    let kept = kept.lock().unwrap();
+    let checks: Vec<_> = kept.iter().filter(|sql| sql.contains("governance")).collect();
+    assert!(matches!(checks[..], [check] if !check.contains('?')), "{kept:?}");
+}
+
+/// Collects the statements that the writer prepares and keeps.
+fn kept_statements(db: &Fixture) -> Arc<Mutex<Vec<String>>> {
+    let kept = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&kept);
+    let mut connection = db.writers.get().unwrap();
+    connection.backend.set_instrumentation(move |event: InstrumentationEvent<'_>| {
+        if let InstrumentationEvent::CacheQuery { sql, .. } = event {
+            seen.lock().unwrap().push(sql.to_owned());
+        }
+    });
+    kept
 }
 
 #[test]
