@@ -2,11 +2,14 @@
 //!
 //! Stays prepared for any number of values. The `eq_any` of diesel is parsed and planned every time on SQLite.
 
+use std::{borrow::Cow, cell::OnceCell};
+
 use diesel::{
     expression::{AppearsOnTable, Expression, SelectableExpression, ValidGrouping, is_aggregate},
     pg::Pg,
     prelude::*,
     query_builder::{AstPass, QueryFragment, QueryId},
+    result::Error,
     serialize::ToSql,
     sql_types::{Array, Binary, Bool, HasSqlType, Text},
     sqlite::Sqlite,
@@ -16,17 +19,15 @@ use sealpost_domain::TokenHash;
 /// Whether a text column is in a list of values.
 pub(crate) fn any_of<C>(
     column: C,
-    values: impl IntoIterator<Item = impl AsRef<str>>,
+    values: impl IntoIterator<Item = impl Into<String>>,
 ) -> AnyOf<C, String> {
-    let values: Vec<_> = values.into_iter().map(|value| value.as_ref().to_owned()).collect();
-    AnyOf { column, json: serde_json::Value::from(values.clone()).to_string(), values }
+    AnyOf { column, values: values.into_iter().map(Into::into).collect(), json: OnceCell::new() }
 }
 
 /// Whether a column of token hashes is in a list of values.
 pub(crate) fn any_token<C>(column: C, tokens: &[TokenHash]) -> AnyOf<C, Vec<u8>> {
-    let json = tokens.iter().map(|token| hex::encode(token.0)).collect::<serde_json::Value>();
     let values = tokens.iter().map(|token| token.0.to_vec()).collect();
-    AnyOf { column, json: json.to_string(), values }
+    AnyOf { column, values, json: OnceCell::new() }
 }
 
 /// The condition.
@@ -34,25 +35,47 @@ pub(crate) fn any_token<C>(column: C, tokens: &[TokenHash]) -> AnyOf<C, Vec<u8>>
 pub(crate) struct AnyOf<C, V> {
     column: C,
     values: Vec<V>,
-    /// The values for SQLite, which cannot bind arrays.
-    json: String,
+    /// The values for SQLite, which cannot bind arrays. Written once for all passes of diesel over the query.
+    json: OnceCell<String>,
 }
 
 /// A type of values in a column.
 pub(crate) trait ListValue: 'static {
     type SqlType: 'static;
-    /// SQL that converts a JSON value to the type of the column.
+    /// SQL that converts a JSON string to the type of the column.
     const FROM_JSON: &'static str;
+
+    fn text(&self) -> Cow<'_, str>;
 }
 
 impl ListValue for String {
     type SqlType = Text;
     const FROM_JSON: &'static str = "value";
+
+    fn text(&self) -> Cow<'_, str> {
+        Cow::Borrowed(self)
+    }
 }
 
 impl ListValue for Vec<u8> {
     type SqlType = Binary;
     const FROM_JSON: &'static str = "unhex(value)";
+
+    fn text(&self) -> Cow<'_, str> {
+        Cow::Owned(hex::encode(self))
+    }
+}
+
+impl<C, V: ListValue> AnyOf<C, V> {
+    fn json(&self) -> QueryResult<&String> {
+        if let Some(json) = self.json.get() {
+            return Ok(json);
+        }
+        let texts: Vec<_> = self.values.iter().map(V::text).collect();
+        let json = serde_json::to_string(&texts);
+        let json = json.map_err(|error| Error::SerializationError(error.into()))?;
+        Ok(self.json.get_or_init(|| json))
+    }
 }
 
 impl<C, V> Expression for AnyOf<C, V> {
@@ -104,7 +127,7 @@ impl<C: QueryFragment<Sqlite>, V: ListValue> QueryFragment<Sqlite> for AnyOf<C, 
         out.push_sql(" IN (SELECT ");
         out.push_sql(V::FROM_JSON);
         out.push_sql(" FROM json_each(");
-        out.push_bind_param::<Text, _>(&self.json)?;
+        out.push_bind_param::<Text, _>(self.json()?)?;
         out.push_sql("))");
         Ok(())
     }

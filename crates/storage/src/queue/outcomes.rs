@@ -112,6 +112,9 @@ fn update_health(
 }
 
 pub(crate) fn lock_health(conn: &mut AnyConnection, ids: &[&str]) -> Result<Vec<HealthRow>, Fault> {
-    let rows = w::table.filter(any_of(w::id, ids)).order(w::id).select(columns_of::<HealthRow>());
+    let rows = w::table
+        .filter(any_of(w::id, ids.iter().copied()))
+        .order(w::id)
+        .select(columns_of::<HealthRow>());
     Ok(on_backend!(conn, c => Locked::new(rows, RowLock::Alone).load(c))?)
 }

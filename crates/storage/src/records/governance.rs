@@ -83,7 +83,7 @@ pub(crate) struct OpenDecisions(HashMap<String, Vec<GovernanceReason>>);
 impl OpenDecisions {
     pub(crate) fn on(conn: &mut AnyConnection, subjects: &BTreeSet<&str>) -> Result<Self, Fault> {
         let open = g::table
-            .filter(any_of(g::subject, subjects))
+            .filter(any_of(g::subject, subjects.iter().copied()))
             .filter(g::status.ne(GovernanceStatus::Lifted.as_str()))
             .order((g::since, g::id))
             .select((g::subject, columns_of::<ReasonRow>()));
