@@ -4,4 +4,5 @@ pub(crate) mod facts;
 pub(crate) mod facts_cache;
 pub(crate) mod idempotency;
 pub(crate) mod ledger;
+pub(crate) mod recent_facts;
 pub(crate) mod statements;

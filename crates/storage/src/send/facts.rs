@@ -4,7 +4,7 @@
 //! change waits only for sends of the same key.
 //!
 //! Keys, handles and webhooks are cached by key. Every change replaces the version of the key in the same transaction.
-//! Sessions and open decisions are read each time.
+//! PostgreSQL reads versions, sessions and open decisions each time. SQLite reads them after each change of any fact.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -24,13 +24,12 @@ use crate::{
         row_lock::{Locked, RowLock},
         row_types::{SelectedRow, columns_of},
     },
-    rows::{
-        columns, governance::ReasonRow, plan::PlanRow, session, usage::UsageRow, webhook::TargetRow,
-    },
+    rows::{columns, plan::PlanRow, usage::UsageRow, webhook::TargetRow},
     schema::{api_keys, handles, webhooks},
     send::{
         facts_cache::FactsCache,
         idempotency,
+        recent_facts::SharedFacts,
         statements::{self, LockedFacts},
     },
 };
@@ -42,16 +41,12 @@ pub(crate) fn lock(
     cache: &FactsCache,
 ) -> Result<AdmissionFacts, Fault> {
     let ids = query.keys();
-    let locked = statements::lock_facts(conn, query, &ids)?;
-    let LockedFacts { usage, versions, sessions, decisions } = locked;
-    let versions = versions_of(&ids, &versions)?;
+    let LockedFacts { usage, shared } = statements::lock_facts(conn, query, &ids, cache)?;
+    let SharedFacts { versions, sessions, decisions } = shared;
     let (keys, webhooks) = read_keys_and_webhooks(conn, query, &ids, &versions, cache)?;
-    let sessions = sessions.into_iter().map(session::read);
     Ok(AdmissionFacts {
-        sessions: sessions
-            .map(|session| session.map(|session| (session.token, session)))
-            .collect::<Result<_, _>>()?,
-        keys: with_standing(keys, decisions)?,
+        sessions,
+        keys: with_standing(keys, decisions),
         usage: by_key(&usage)?,
         webhooks,
         idempotency: idempotency::find(conn, &query.idempotency)?,
@@ -86,15 +81,6 @@ fn read_keys_and_webhooks(
 
 fn missing<V>(wanted: &[ApiKeyId], found: &HashMap<ApiKeyId, V>) -> Vec<ApiKeyId> {
     wanted.iter().filter(|key| !found.contains_key(key)).copied().collect()
-}
-
-/// Returns the version of each key. A key without a row has version 0.
-fn versions_of(ids: &[ApiKeyId], rows: &[(String, i64)]) -> Result<HashMap<ApiKeyId, i64>, Fault> {
-    let mut versions: HashMap<_, _> = ids.iter().map(|id| (*id, 0)).collect();
-    for (id, version) in rows {
-        versions.insert(columns::id(id, "facts version")?, *version);
-    }
-    Ok(versions)
 }
 
 fn by_key(rows: &[UsageRow]) -> Result<HashMap<ApiKeyId, Usage>, Fault> {
@@ -193,16 +179,12 @@ fn disabled_ids(of_key: &RecipientWebhooks) -> impl Iterator<Item = WebhookId> {
 }
 
 /// Adds the open decisions to the affected keys.
-fn with_standing(mut keys: Keys, decisions: Vec<(String, ReasonRow)>) -> Result<Keys, Fault> {
-    let mut standings = HashMap::<ApiKeyId, Vec<GovernanceReason>>::new();
-    for (id, reason) in decisions {
-        standings.entry(columns::id(&id, "key")?).or_default().push(reason.read()?);
-    }
-    for (id, reasons) in standings {
+fn with_standing(mut keys: Keys, decisions: HashMap<ApiKeyId, Vec<GovernanceReason>>) -> Keys {
+    for (id, reasons) in decisions {
         if let Some(key) = keys.get_mut(&id) {
             let standing = GovernanceStanding(reasons);
             *key = Arc::new(KeyFacts { standing, ..KeyFacts::clone(key) });
         }
     }
-    Ok(keys)
+    keys
 }

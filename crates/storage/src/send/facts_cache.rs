@@ -12,10 +12,13 @@ use sealpost_domain::{
     ports::{KeyFacts, RecipientWebhooks},
 };
 
+use crate::send::recent_facts::RecentFacts;
+
 /// Keys and webhooks shared by all transactions of a node.
 #[derive(Debug)]
 pub(crate) struct FactsCache {
     entries: Mutex<Entries>,
+    pub(crate) recent: RecentFacts,
     /// Maximum number of keys, and of webhooks.
     max: usize,
 }
@@ -30,7 +33,7 @@ struct Entries {
 
 impl FactsCache {
     pub(crate) fn new(max: usize) -> Self {
-        Self { entries: Mutex::default(), max }
+        Self { entries: Mutex::default(), recent: RecentFacts::new(max), max }
     }
 
     /// Returns the cached entries of the current versions.
@@ -67,6 +70,7 @@ impl FactsCache {
     /// Clears the cache. A new connection may lead to another server, or to an earlier state of the same server.
     pub(crate) fn clear(&self) {
         *self.lock() = Entries::default();
+        self.recent.clear();
     }
 
     fn lock(&self) -> MutexGuard<'_, Entries> {

@@ -6,30 +6,59 @@
 mod postgres;
 mod sqlite;
 
-use sealpost_domain::{ApiKeyId, ports::FactsQuery};
+use std::collections::HashMap;
+
+use sealpost_domain::{ApiKeyId, GovernanceReason, Session, TokenHash, ports::FactsQuery};
 
 use crate::{
+    connection::fault::Fault,
     query::statement::on_either,
     rows::{
         channel::ChannelRow,
+        columns,
         delivery::DeliveryRow,
         envelope::EnvelopeRow,
         governance::ReasonRow,
         idempotency::{IdempotencyRow, IdempotencyRowKey, IdempotentSendRow},
-        session::SessionRow,
+        session::{self, SessionRow},
         usage::{OverageRow, UsageRow},
     },
+    send::{facts_cache::FactsCache, recent_facts::SharedFacts},
 };
 
-/// The locked usage, and the facts that every transaction reads again.
+/// The locked usage, and the facts that every transaction checks again.
 #[derive(Debug)]
 pub(crate) struct LockedFacts {
     pub(crate) usage: Vec<UsageRow>,
+    pub(crate) shared: SharedFacts,
+}
+
+/// The rows of [`SharedFacts`].
+struct SharedRows {
     /// Keys with their versions. Keys without a version are absent.
-    pub(crate) versions: Vec<(String, i64)>,
-    pub(crate) sessions: Vec<SessionRow>,
+    versions: Vec<(String, i64)>,
+    sessions: Vec<SessionRow>,
     /// Open decisions by key: on the key, then on its account, then on the partner of the account.
-    pub(crate) decisions: Vec<(String, ReasonRow)>,
+    decisions: Vec<(String, ReasonRow)>,
+}
+
+impl SharedRows {
+    fn read(self, keys: &[ApiKeyId]) -> Result<SharedFacts, Fault> {
+        let mut versions: HashMap<_, _> = keys.iter().map(|key| (*key, 0)).collect();
+        for (key, version) in self.versions {
+            versions.insert(columns::id(&key, "facts version")?, version);
+        }
+        let mut sessions = HashMap::<TokenHash, Session>::new();
+        for row in self.sessions {
+            let session = session::read(row)?;
+            sessions.insert(session.token, session);
+        }
+        let mut decisions = HashMap::<ApiKeyId, Vec<GovernanceReason>>::new();
+        for (key, reason) in self.decisions {
+            decisions.entry(columns::id(&key, "key")?).or_default().push(reason.read()?);
+        }
+        Ok(SharedFacts { versions, sessions, decisions })
+    }
 }
 
 /// The envelopes, deliveries and usage that a batch writes.
@@ -47,9 +76,9 @@ impl BatchRows<'_> {
 }
 
 on_either! {
-    /// Locks the usage of the callers in the order of ids, then reads the versions of these keys and the facts that are
-    /// not cached.
-    fn lock_facts(query: &FactsQuery, keys: &[ApiKeyId]) -> LockedFacts;
+    /// Locks the usage of the callers in the order of ids, then reads the shared facts of these keys. Takes them from the
+    /// cache if the database has one writer, and no fact has changed.
+    fn lock_facts(query: &FactsQuery, keys: &[ApiKeyId], cache: &FactsCache) -> LockedFacts;
     /// Stores envelopes and deliveries, and updates usage. The usage rows must exist and be locked.
     fn store_batch(rows: &BatchRows<'_>) -> ();
     /// Stores channels that are not stored yet.

@@ -12,7 +12,7 @@ use diesel::{
 };
 use sealpost_domain::{ApiKeyId, ports::FactsQuery};
 
-use super::{BatchRows, LockedFacts};
+use super::{BatchRows, LockedFacts, SharedRows};
 use crate::{
     connection::fault::Fault,
     query::{
@@ -30,6 +30,7 @@ use crate::{
         usage::{OverageRow, UsageRow},
     },
     schema::{facts_versions, sessions, usage},
+    send::facts_cache::FactsCache,
 };
 
 /// Calls `lock_facts` of the migrations. The function returns one row with an array of records for each kind of fact.
@@ -37,6 +38,7 @@ pub(super) fn lock_facts(
     conn: &mut PgConnection,
     query: &FactsQuery,
     keys: &[ApiKeyId],
+    _cache: &FactsCache,
 ) -> Result<LockedFacts, Fault> {
     type Records<R> = Array<Record<R>>;
     type Row = (
@@ -57,11 +59,10 @@ pub(super) fn lock_facts(
     let usage = usage.into_iter().map(<UsageRow as Queryable<usage::SqlType, Pg>>::build);
     let decision =
         |(key, kind, status, reason, since)| (key, ReasonRow { kind, status, reason, since });
+    let decisions = decisions.into_iter().map(decision).collect();
     Ok(LockedFacts {
         usage: usage.collect::<Result<_, _>>().map_err(Error::DeserializationError)?,
-        versions,
-        sessions,
-        decisions: decisions.into_iter().map(decision).collect(),
+        shared: SharedRows { versions, sessions, decisions }.read(keys)?,
     })
 }
 

@@ -6,12 +6,12 @@ use diesel::{
     SqliteConnection,
     dsl::{exists, not},
     prelude::*,
-    sql_types::Bool,
+    sql_types::{BigInt, Bool},
     upsert::excluded,
 };
 use sealpost_domain::{ApiKeyId, GovernanceStatus, ports::FactsQuery};
 
-use super::{BatchRows, LockedFacts};
+use super::{BatchRows, LockedFacts, SharedRows};
 use crate::{
     connection::fault::Fault,
     query::{
@@ -31,6 +31,7 @@ use crate::{
         accounts, api_keys, channels, deliveries, envelopes as e, facts_versions as v,
         governance as g, idempotency_keys as k, overages as o, sessions as s, usage as u,
     },
+    send::facts_cache::FactsCache,
 };
 
 /// Takes no locks: the transaction is the only writer.
@@ -38,15 +39,26 @@ pub(super) fn lock_facts(
     conn: &mut SqliteConnection,
     query: &FactsQuery,
     keys: &[ApiKeyId],
+    cache: &FactsCache,
 ) -> Result<LockedFacts, Fault> {
-    let (callers, keys) = (columns::texts(&query.callers), columns::texts(keys));
-    Ok(LockedFacts {
-        usage: u::table.filter(any_of(u::api_key_id, callers)).load(conn)?,
-        versions: v::table.filter(any_of(v::api_key_id, &keys)).load(conn)?,
+    let callers = columns::texts(&query.callers);
+    let usage = u::table.filter(any_of(u::api_key_id, callers)).load(conn)?;
+    let state = Statement::<_, BigInt>::query(FACTS_STATE).get_result(conn)?;
+    if let Some(shared) = cache.recent.get(state, keys, &query.sessions) {
+        return Ok(LockedFacts { usage, shared });
+    }
+    let texts = columns::texts(keys);
+    let rows = SharedRows {
+        versions: v::table.filter(any_of(v::api_key_id, &texts)).load(conn)?,
         sessions: s::table.filter(any_token(s::token, &query.sessions)).load(conn)?,
-        decisions: read_decisions(conn, &keys)?,
-    })
+        decisions: read_decisions(conn, &texts)?,
+    };
+    let shared = rows.read(keys)?;
+    cache.recent.insert(state, &shared);
+    Ok(LockedFacts { usage, shared })
 }
+
+const FACTS_STATE: &str = "SELECT state FROM facts_state";
 
 fn read_decisions(
     conn: &mut SqliteConnection,

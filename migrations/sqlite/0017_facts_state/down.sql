@@ -1,0 +1,10 @@
+DROP TRIGGER tr_accounts__state;
+DROP TRIGGER tr_governance__state_gone;
+DROP TRIGGER tr_governance__state;
+DROP TRIGGER tr_governance__state_new;
+DROP TRIGGER tr_sessions__state_gone;
+DROP TRIGGER tr_sessions__state;
+DROP TRIGGER tr_facts_versions__state_gone;
+DROP TRIGGER tr_facts_versions__state;
+DROP TRIGGER tr_facts_versions__state_new;
+DROP TABLE facts_state;
