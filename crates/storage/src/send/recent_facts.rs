@@ -1,7 +1,7 @@
 //! Facts of the current state of SQLite.
 //!
 //! Every change of a fact replaces the state, in the same transaction. A batch that finds the state unchanged reads none
-//! of these facts again. A change of any key invalidates all entries, which PostgreSQL with several writers avoids.
+//! of these facts again. A change of any fact invalidates all entries. PostgreSQL has a version for each key instead.
 
 use std::{
     collections::HashMap,

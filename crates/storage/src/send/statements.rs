@@ -76,8 +76,8 @@ impl BatchRows<'_> {
 }
 
 on_either! {
-    /// Locks the usage of the callers in the order of ids, then reads the shared facts of these keys. Takes them from the
-    /// cache if the database has one writer, and no fact has changed.
+    /// Locks the usage of the callers in the order of ids, then reads the shared facts of these keys. SQLite uses the
+    /// cached facts if no fact has changed.
     fn lock_facts(query: &FactsQuery, keys: &[ApiKeyId], cache: &FactsCache) -> LockedFacts;
     /// Stores envelopes and deliveries, and updates usage. The usage rows must exist and be locked.
     fn store_batch(rows: &BatchRows<'_>) -> ();
