@@ -121,7 +121,7 @@ fn strict_transport_security_without_tls_is_sent_only_behind_a_proxy() {
         response.header("strict-transport-security").map(str::to_owned)
     };
     assert_eq!(hsts(&database.serve()), None);
-    let behind = Server::start(database.command(&["--behind-tls-proxy"]));
+    let behind = Server::start(database.command(&["--behind-tls-proxy", "--trusted-proxy=none"]));
     assert_eq!(hsts(&behind).as_deref(), Some("max-age=31536000"));
 }
 

@@ -8,6 +8,7 @@ use crate::error::{Failure, NodeError};
 /// Checks all dependencies between settings.
 pub fn check(settings: &Settings) -> Result<(), NodeError> {
     check_listen(settings)?;
+    check_proxies(settings)?;
     check_lease(settings)?;
     check_timeouts(settings)?;
     check_body_memory(settings)
@@ -37,6 +38,19 @@ fn check_listen(settings: &Settings) -> Result<(), NodeError> {
     Ok(())
 }
 
+/// Requires a statement about trusted proxies behind a TLS proxy. Without the client addresses from the proxy, one client
+/// uses up the rate limits of all.
+fn check_proxies(settings: &Settings) -> Result<(), NodeError> {
+    if settings.http.behind_tls_proxy && settings.api.trusted_proxies.is_none() {
+        return Err(invalid(
+            "--behind-tls-proxy needs --trusted-proxy: give the network of the proxy, such as --trusted-proxy \
+             10.0.0.5, or --trusted-proxy none if the proxy names no client addresses; all clients then share the \
+             rate limits of one address",
+        ));
+    }
+    Ok(())
+}
+
 /// Requires a lease longer than an attempt. Otherwise two nodes would send the same event at once.
 fn check_lease(settings: &Settings) -> Result<(), NodeError> {
     let webhooks = &settings.webhooks.dispatcher;
@@ -62,14 +76,19 @@ fn check_timeouts(settings: &Settings) -> Result<(), NodeError> {
     Ok(())
 }
 
-/// Requires memory for at least one body of the largest size.
+/// Requires memory for at least one body of the largest size, in all and for each account.
 fn check_body_memory(settings: &Settings) -> Result<(), NodeError> {
     let api = &settings.api;
-    if api.body_memory < api.max_body_bytes {
-        return Err(invalid(format!(
-            "--body-memory must be at least --max-body-bytes, which is {}",
-            api.max_body_bytes
-        )));
+    for (setting, bytes) in [
+        ("--body-memory", api.body_memory),
+        ("--body-memory-per-account", api.body_memory_per_account),
+    ] {
+        if bytes < api.max_body_bytes {
+            return Err(invalid(format!(
+                "{setting} must be at least --max-body-bytes, which is {}",
+                api.max_body_bytes
+            )));
+        }
     }
     Ok(())
 }
