@@ -274,6 +274,8 @@ fn contradictory_settings_are_rejected() {
     let message = refused(database.command(&["--behind-tls-proxy"]));
     assert!(message.contains("--trusted-proxy none"), "{message}");
     assert!(refused(database.command(&["--connection-timeout=10s"])).contains("--body-timeout"));
+    let message = refused(database.command(&["--max-anonymous-connections=10000"]));
+    assert!(message.contains("--max-connections, which is 10000"), "{message}");
     let message = refused(database.command(&["--body-memory-per-account=2097151"]));
     assert!(message.contains("--max-body-bytes"), "{message}");
     let message = refused(database.command(&["--body-memory=2097151"]));
@@ -293,6 +295,8 @@ fn wrong_usage_has_a_status_of_its_own() {
         &["nonsense"],
         &["serve", "--listen", "nowhere"],
         &["serve", "--queue", "0"],
+        &["serve", "--max-anonymous-connections", "0"],
+        &["serve", "--max-head-bytes", "131072"],
         &["serve", "--trusted-proxy", "none,10.0.0.5"],
         &["serve", "--queue-bytes", "0"],
         &["serve", "--batch-bytes", "0"],

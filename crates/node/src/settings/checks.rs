@@ -9,6 +9,7 @@ use crate::error::{Failure, NodeError};
 pub fn check(settings: &Settings) -> Result<(), NodeError> {
     check_listen(settings)?;
     check_proxies(settings)?;
+    check_connections(settings)?;
     check_lease(settings)?;
     check_timeouts(settings)?;
     check_body_memory(settings)
@@ -47,6 +48,17 @@ fn check_proxies(settings: &Settings) -> Result<(), NodeError> {
              10.0.0.5, or --trusted-proxy none if the proxy names no client addresses; all clients then share the \
              rate limits of one address",
         ));
+    }
+    Ok(())
+}
+
+/// Requires room for authenticated clients beside all others.
+fn check_connections(settings: &Settings) -> Result<(), NodeError> {
+    let HttpSettings { max_connections, max_anonymous_connections, .. } = settings.http;
+    if max_anonymous_connections >= max_connections {
+        return Err(invalid(format!(
+            "--max-anonymous-connections must be less than --max-connections, which is {max_connections}"
+        )));
     }
     Ok(())
 }
