@@ -1,8 +1,9 @@
-//! Limits: rates, allowances, quotas, client addresses, and the memory of request bodies.
+//! Limits: rates, allowances, quotas, client addresses, connections, and the memory of request bodies.
 
 mod addresses;
 mod allowances;
 mod body_memory;
+mod connections;
 mod counting;
 mod quotas;
 mod rate_limits;

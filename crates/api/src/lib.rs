@@ -3,6 +3,7 @@
 //! [`routes`] mounts the API in any actix-web server: `App::new().configure(sealpost_api::routes(state))`.
 //! `examples/mount.rs` is a complete server.
 
+mod connection_record;
 mod endpoint;
 mod endpoints;
 pub mod errors;
@@ -15,6 +16,7 @@ mod settings;
 mod state;
 mod throttle;
 
+pub use connection_record::ConnectionRecord;
 pub use endpoints::openapi;
 pub use middleware::middleware;
 pub use mount::{no_such_path, refuse_method, routes, routes_without_middleware};

@@ -7,7 +7,10 @@ use actix_web::{
     Error, HttpRequest, HttpResponse,
     body::{BoxBody, MessageBody},
     dev::{ServiceRequest, ServiceResponse},
-    http::header::{self, HeaderMap, HeaderName, HeaderValue},
+    http::{
+        Method,
+        header::{self, HeaderMap, HeaderName, HeaderValue},
+    },
     middleware::Next,
     web,
 };
@@ -15,6 +18,7 @@ use sealpost_domain::{RequestId, Timestamp};
 use sealpost_service::random;
 
 use crate::{
+    connection_record::ConnectionRecord,
     response::{PAGE_TYPE, Problem},
     state::ApiState,
 };
@@ -30,7 +34,15 @@ pub async fn middleware(
     let id = request_id(request.request());
     head::route_as_get(&mut request);
     // Errors of extractors and handlers are responses here. Only errors of middleware further in stay errors.
-    let (request, response) = next.call(request).await?.into_parts();
+    let connection = request.request().conn_data::<ConnectionRecord>().cloned();
+    connection.iter().for_each(ConnectionRecord::begin_request);
+    let responded = next.call(request).await;
+    connection.iter().for_each(ConnectionRecord::end_request);
+    let (request, response) = responded?.into_parts();
+    // Every POST that succeeds needs a session or a login secret, or creates an account.
+    if request.method() == Method::POST && response.status().is_success() {
+        connection.iter().for_each(ConnectionRecord::authenticate);
+    }
     let app = app_of(&request);
     let base_url = app.map_or("", |app: &ApiState| app.base_url.as_str());
     let mut response = into_problem(response.map_into_boxed_body(), base_url, &id);

@@ -10,7 +10,7 @@ mod idempotency_key;
 mod nearest;
 
 pub(crate) use body_memory::BodyMemory;
-pub(crate) use caller::{KeyRequest, SessionRequest};
+pub(crate) use caller::{KeyRequest, PublicRequest, SessionRequest};
 pub(crate) use client_address::client_address;
 pub(crate) use fields::{Fields, NoMembers, RequestBody, invalid};
 pub(crate) use idempotency_key::idempotency_key;

@@ -15,10 +15,13 @@ pub struct ApiSettings {
     pub max_body_bytes: usize,
     /// The memory for all bodies over 16 KiB together, in bytes.
     pub body_memory: usize,
+    /// The largest part of `body_memory` that one account can use, in bytes.
+    pub body_memory_per_account: usize,
     /// The time in which a client must send a body.
     pub body_timeout: Duration,
-    /// The networks of proxies whose `X-Forwarded-For` or `Forwarded` header is trusted.
-    pub trusted_proxies: Vec<IpNet>,
+    /// The networks of proxies whose `X-Forwarded-For` or `Forwarded` header is trusted. `None` is the same as an empty
+    /// list, but a node behind a TLS proxy refuses to start with it.
+    pub trusted_proxies: Option<Vec<IpNet>>,
     /// The rate limit of activations, per minute and client address; 0 turns the limit off.
     pub activations_per_minute: u32,
     /// The rate limit of logins, per minute and client address; 0 turns the limit off.
@@ -34,8 +37,9 @@ impl Default for ApiSettings {
             is_secure: false,
             max_body_bytes: 2_097_152,
             body_memory: 67_108_864,
+            body_memory_per_account: 8_388_608,
             body_timeout: Duration::from_secs(10),
-            trusted_proxies: Vec::new(),
+            trusted_proxies: None,
             activations_per_minute: 20,
             logins_per_minute: 60,
             account_changes_per_minute: 60,

@@ -1,17 +1,14 @@
 //! Limits activations and logins per client address, and changes of an account per account. Each node counts in memory
 //! for itself: these limits bound the cost of a flood. The limits of a key are exact and stored in the database.
+//!
+//! A request that is refused without a look-up does not count. Otherwise junk from one client would use up the limit of
+//! its address.
 
 mod counter;
 
 use std::net::{IpAddr, Ipv6Addr};
 
-use actix_web::{
-    Error, HttpRequest,
-    body::{BoxBody, MessageBody},
-    dev::{ServiceRequest, ServiceResponse},
-    middleware::Next,
-    web,
-};
+use actix_web::HttpRequest;
 
 use crate::{
     request::{SessionRequest, client_address},
@@ -20,28 +17,12 @@ use crate::{
 };
 pub use counter::Throttle;
 
-/// Limits activations per client address. A middleware, because it must come before the body is read.
-pub(crate) async fn activations(
-    request: ServiceRequest,
-    next: Next<impl MessageBody + 'static>,
-) -> Result<ServiceResponse<BoxBody>, Error> {
-    limit(request, next, |app| &app.activations).await
-}
-
-/// Limits logins per client address.
-pub(crate) async fn logins(
-    request: ServiceRequest,
-    next: Next<impl MessageBody + 'static>,
-) -> Result<ServiceResponse<BoxBody>, Error> {
-    limit(request, next, |app| &app.logins).await
-}
-
-/// Counts a login on a page like a login through the API.
+/// Counts a login, through the API or on a page.
 pub fn admit_login(app: &ApiState, request: &HttpRequest) -> Result<(), Problem> {
     admit(app, request, &app.logins)
 }
 
-/// Counts an activation on a page like an activation through the API.
+/// Counts an activation, through the API or on a page.
 pub fn admit_activation(app: &ApiState, request: &HttpRequest) -> Result<(), Problem> {
     admit(app, request, &app.activations)
 }
@@ -63,20 +44,6 @@ pub(crate) async fn admit_account<B>(
         per_minute: throttle.per_minute(),
         retry_after,
     })
-}
-
-async fn limit(
-    request: ServiceRequest,
-    next: Next<impl MessageBody + 'static>,
-    throttle: fn(&ApiState) -> &Throttle,
-) -> Result<ServiceResponse<BoxBody>, Error> {
-    let app = request.app_data::<web::Data<ApiState>>().cloned();
-    let admitted =
-        app.ok_or(Problem::Lost).and_then(|app| admit(&app, request.request(), throttle(&app)));
-    match admitted {
-        Ok(()) => Ok(next.call(request).await?.map_into_boxed_body()),
-        Err(problem) => Ok(request.error_response(problem)),
-    }
 }
 
 fn admit(app: &ApiState, request: &HttpRequest, throttle: &Throttle) -> Result<(), Problem> {

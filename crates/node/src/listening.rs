@@ -3,22 +3,26 @@
 //! The `HttpServer` of actix-web would offer HTTP/2 over TLS: the webhook client enables that feature in this build.
 //! Its HTTP/2 library, h2 0.3, has an unfixed vulnerability. This module assembles the same server without HTTP/2.
 
+mod anonymous;
+mod client_stream;
 mod progress;
 pub mod tls;
 
-use std::{fmt, io, net::TcpListener, time::Duration};
+use std::{
+    fmt, future, io,
+    net::{SocketAddr, TcpListener},
+    sync::Arc,
+    time::Duration,
+};
 
 use actix_http::{
     HttpServiceBuilder, KeepAlive, Request, Response,
+    error::DispatchError,
     h1::{ExpectHandler, UpgradeHandler},
 };
 use actix_rt::net::TcpStream;
 use actix_service::{
     IntoServiceFactory, Service, ServiceFactory, ServiceFactoryExt as _, fn_service, map_config,
-};
-use actix_tls::accept::{
-    TlsError,
-    rustls_0_23::{Acceptor, TlsStream},
 };
 use actix_web::{
     Error,
@@ -27,20 +31,31 @@ use actix_web::{
 };
 use futures_util::future::LocalBoxFuture;
 use rustls::ServerConfig;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_rustls::{TlsAcceptor, server::TlsStream};
 
-use self::progress::ProgressStream;
+pub(crate) use self::anonymous::AnonymousConnections;
+use self::{anonymous::Membership, client_stream::ClientStream, progress::ProgressStream};
 
 /// The limits of a server.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Bounds {
     pub(crate) workers: usize,
     /// The largest number of connections per worker.
     pub(crate) connections_max: usize,
+    /// The connections that have not authenticated, with their limits.
+    pub(crate) anonymous: Arc<AnonymousConnections>,
+    pub(crate) handshake_within: Duration,
+    /// The largest head of a request, in bytes.
+    pub(crate) head_bytes_max: usize,
     /// Timeout of a connection without progress: no response byte was written to the client.
     pub(crate) progress_within: Duration,
     /// The time for active requests at a stop, in seconds.
     pub(crate) drain_s: u64,
 }
+
+/// The stream of a client, and the client's address.
+type Accepted<S> = (ClientStream<ProgressStream<S>>, Option<SocketAddr>);
 
 /// Serves requests until the returned handle stops the server.
 pub(crate) fn serve<I, S, B>(
@@ -69,24 +84,21 @@ where
     };
     // `AppConfig` has the scheme and host of the server. Sealpost uses --base-url instead.
     let service = move || map_config(app().into_factory(), |()| AppConfig::default());
-    let within = bounds.progress_within;
     let builder = match tls {
         None => builder.listen("plain", socket, move || {
-            let streams = fn_service(move |stream: TcpStream| async move {
-                let peer = stream.peer_addr().ok();
-                Ok((ProgressStream::new(stream, within), peer))
-            });
+            let bounds = bounds.clone();
+            let streams = fn_service(move |stream| future::ready(Ok(accept(&bounds, stream))));
             streams.and_then(http(until_stopping.clone()).h1(service()))
         }),
-        Some(config) => builder.listen("tls", socket, move || {
-            let accepted = Acceptor::new(config.clone()).map_err(TlsError::into_service_error);
-            let streams = accepted.map(move |stream: TlsStream<TcpStream>| {
-                let peer = stream.get_ref().0.peer_addr().ok();
-                (ProgressStream::new(stream, within), peer)
-            });
-            let http = http(until_stopping.clone()).h1(service());
-            streams.and_then(http.map_err(TlsError::Service))
-        }),
+        Some(config) => {
+            let acceptor = TlsAcceptor::from(Arc::new(config));
+            builder.listen("tls", socket, move || {
+                let (acceptor, bounds) = (acceptor.clone(), bounds.clone());
+                let streams =
+                    fn_service(move |stream| accept_tls(acceptor.clone(), bounds.clone(), stream));
+                streams.and_then(http(until_stopping.clone()).h1(service()))
+            })
+        }
     };
     let server = builder?.run();
     let handle = server.handle();
@@ -94,11 +106,49 @@ where
     Ok(handle)
 }
 
+fn accept(bounds: &Bounds, stream: TcpStream) -> Accepted<TcpStream> {
+    let peer = stream.peer_addr().ok();
+    let membership = peer.and_then(|peer| bounds.anonymous.add(peer.ip()));
+    (client_stream(bounds, stream, membership), peer)
+}
+
+/// Accepts a connection over TLS. Handshakes in progress never delay other connections, unlike with the acceptor of
+/// actix-tls, which stops accepting at a number of handshakes.
+async fn accept_tls(
+    acceptor: TlsAcceptor,
+    bounds: Bounds,
+    stream: TcpStream,
+) -> Result<Accepted<TlsStream<TcpStream>>, DispatchError> {
+    let peer = stream.peer_addr().ok();
+    let membership = peer.and_then(|peer| bounds.anonymous.add(peer.ip()));
+    let evicted = future::poll_fn(|cx| match &membership {
+        Some(membership) => membership.poll_evicted(cx),
+        None => std::task::Poll::Pending,
+    });
+    let handshake = actix_rt::time::timeout(bounds.handshake_within, acceptor.accept(stream));
+    let handshake = tokio::select! {
+        handshake = handshake => handshake,
+        () = evicted => return Err(DispatchError::Io(io::ErrorKind::ConnectionAborted.into())),
+    };
+    let stream = handshake.map_err(io::Error::from).flatten().map_err(DispatchError::Io)?;
+    Ok((client_stream(&bounds, stream, membership), peer))
+}
+
+fn client_stream<S: AsyncRead + AsyncWrite + Unpin>(
+    bounds: &Bounds,
+    stream: S,
+    membership: Option<Membership>,
+) -> ClientStream<ProgressStream<S>> {
+    let stream = ProgressStream::new(stream, bounds.progress_within);
+    ClientStream::new(stream, membership, bounds.head_bytes_max)
+}
+
 /// Builds the HTTP service of a worker, with its deadlines.
 fn http<T, S>(
     until_stopping: impl Fn() -> LocalBoxFuture<'static, ()> + 'static,
-) -> HttpServiceBuilder<T, S, ExpectHandler, UpgradeHandler>
+) -> HttpServiceBuilder<ClientStream<T>, S, ExpectHandler, UpgradeHandler>
 where
+    T: AsyncRead + AsyncWrite + Unpin + 'static,
     S: ServiceFactory<Request, Config = ()>,
     S::Error: Into<Response<BoxBody>> + 'static,
     S::InitError: fmt::Debug,
@@ -109,6 +159,9 @@ where
         .client_request_timeout(HEAD_TIMEOUT)
         .client_disconnect_timeout(DISCONNECT_TIMEOUT)
         .graceful_shutdown_signal(until_stopping)
+        .on_connect_ext(|stream: &ClientStream<T>, data| {
+            data.insert(stream.record().clone());
+        })
 }
 
 /// The time for the head of a request.

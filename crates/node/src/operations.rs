@@ -8,6 +8,7 @@ use sealpost_webhooks::Stats;
 
 use crate::{
     composition::Components,
+    listening::AnonymousConnections,
     metrics::{self, Registry, float},
 };
 
@@ -15,6 +16,7 @@ use crate::{
 pub(crate) struct OperationsState {
     pub(crate) node: Arc<Components>,
     pub(crate) api: web::Data<ApiState>,
+    pub(crate) anonymous: Arc<AnonymousConnections>,
     pub(crate) registry: Arc<Registry>,
 }
 
@@ -60,6 +62,7 @@ async fn show_metrics(state: web::Data<OperationsState>) -> HttpResponse {
     let rendered = web::block(move || {
         metrics::observe_process();
         observe(&state.node);
+        ::metrics::gauge!("sealpost_anonymous_connections").set(float(state.anonymous.count()));
         ::metrics::gauge!("sealpost_body_memory_bytes").set(float(state.api.body_memory_taken()));
         state.registry.render()
     });

@@ -73,6 +73,14 @@ pub struct HttpSettings {
     pub workers: Option<u16>,
     /// The largest number of connections per worker.
     pub max_connections: usize,
+    /// The largest number of connections, of all threads, that have not authenticated. A new one closes the oldest.
+    pub max_anonymous_connections: usize,
+    /// The largest number of connections of one client address that have not authenticated.
+    pub max_anonymous_connections_per_address: usize,
+    /// The time for the TLS handshake of a connection.
+    pub tls_handshake_timeout: Duration,
+    /// The largest head of a request, in bytes.
+    pub max_head_bytes: usize,
     /// Timeout of a connection without progress: no response byte was written to the client.
     pub connection_timeout: Duration,
 }
@@ -157,6 +165,10 @@ impl Default for HttpSettings {
             behind_tls_proxy: false,
             workers: None,
             max_connections: 10_000,
+            max_anonymous_connections: 4096,
+            max_anonymous_connections_per_address: 1024,
+            tls_handshake_timeout: Duration::from_secs(5),
+            max_head_bytes: 16_384,
             connection_timeout: Duration::from_mins(1),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::{
     path::{self, PathBuf},
-    sync::Arc,
+    sync::{Arc, OnceLock},
     time::{Duration, Instant},
 };
 
@@ -42,6 +42,8 @@ pub struct PoolState {
 pub struct Database {
     pub(crate) writers: Pool,
     readers: Pool,
+    /// `None` on SQLite, where the queue of writers is fair.
+    committer: Option<Arc<CommitterConnection>>,
     /// The queue of writers of SQLite, which has one writer.
     write_lock: Option<Arc<FairMutex>>,
     /// Shared by the clones, so that every webhook is claimed in turn.
@@ -52,6 +54,13 @@ pub struct Database {
     pub(crate) settings: Settings,
     /// The file of an embedded database.
     pub(crate) file: Option<PathBuf>,
+}
+
+/// The connection of the committer on PostgreSQL, opened on demand.
+#[derive(Debug)]
+struct CommitterConnection {
+    target: Target,
+    pool: OnceLock<Pool>,
 }
 
 impl Database {
@@ -65,9 +74,14 @@ impl Database {
         match url {
             DatabaseUrl::Postgres(url) => {
                 let target = Target::Postgres(url.clone());
-                let writers = open("all", target, settings.pool_max).map_err(unavailable)?;
+                // One connection is left for the committer.
+                let size = settings.pool_max.saturating_sub(1).max(1);
+                let writers = open("all", target.clone(), size).map_err(unavailable)?;
                 let readers = writers.clone();
-                Ok(Self::of((writers, readers), None, cache, settings))
+                let committer =
+                    Some(Arc::new(CommitterConnection { target, pool: OnceLock::new() }));
+                let database = Self::of((writers, readers), None, cache, settings);
+                Ok(Self { committer, ..database })
             }
             DatabaseUrl::Sqlite(path) => {
                 let path = path::absolute(path).map_err(refused)?;
@@ -93,6 +107,7 @@ impl Database {
         Self {
             writers,
             readers,
+            committer: None,
             write_lock,
             claim_cursor: Arc::default(),
             success_throttle: Arc::default(),
@@ -123,12 +138,15 @@ impl Database {
         self.read(migrations::pending)
     }
 
-    /// Returns the state of each pool. PostgreSQL has one pool; SQLite has one for readers and one for the writer.
+    /// Returns the state of each pool. PostgreSQL has the pool of the committer and one for all others; SQLite has one
+    /// for readers and one for the writer.
     pub fn pool_states(&self) -> Vec<PoolState> {
-        let pools = match self.write_lock {
-            None => vec![("all", &self.writers)],
+        let mut pools = match self.write_lock {
+            None => vec![("all", &self.readers)],
             Some(_) => vec![("readers", &self.readers), ("writers", &self.writers)],
         };
+        let committer = self.committer.as_ref().and_then(|committer| committer.pool.get());
+        pools.extend(committer.map(|pool| ("committer", pool)));
         let of = |(pool, connections): (&'static str, &Pool)| {
             let state = connections.state();
             let busy = state.connections.saturating_sub(state.idle_connections);
@@ -194,6 +212,20 @@ impl Store for Database {
 
     fn owner_lookup(&self) -> Result<Box<dyn OwnerLookup + '_>, StoreError> {
         Ok(Box::new(Reader::new(&self.readers)))
+    }
+
+    fn for_committer(&self) -> Result<Option<Box<dyn Store>>, StoreError> {
+        let Some(CommitterConnection { target, pool }) = self.committer.as_deref() else {
+            return Ok(None);
+        };
+        if pool.get().is_none() {
+            let cache = &self.facts_cache;
+            let opened = pool::open("committer", target.clone(), 1, &self.settings, cache);
+            // Another thread may have opened it since.
+            drop(pool.set(opened.map_err(unavailable)?));
+        }
+        let own = pool.get().cloned();
+        Ok(own.map(|writers| -> Box<dyn Store> { Box::new(Self { writers, ..self.clone() }) }))
     }
 
     fn check(&self) -> Result<(), StoreError> {

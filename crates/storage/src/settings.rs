@@ -5,7 +5,8 @@ use std::time::Duration;
 /// How a database is used.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
-    /// Maximum number of connections. For SQLite, the maximum number of readers beside the one writer.
+    /// Maximum number of connections; on PostgreSQL at least 2, of which one is the committer's. For SQLite, the maximum
+    /// number of readers beside the one writer.
     pub pool_max: u32,
     /// Maximum wait for a connection, or for the write lock of SQLite.
     pub connection_timeout: Duration,

@@ -1,5 +1,6 @@
 //! Rate limits by client address for activations and logins, and rate limits of account changes.
 
+use sealpost_wallet::LoginSecret;
 use serde_json::{Value, json};
 
 use crate::support::{Client, Database, Response, Server, on_both, text, within_one_minute};
@@ -106,7 +107,9 @@ fn activations_and_logins_are_rate_limited_by_address() {
         let activate = |_| client.activate(&json!({"label": "a"}));
         let activations: Vec<Response> = (0..5).map(activate).collect();
         // A wrong secret counts like a correct secret.
-        let secret = |nth| if nth == 0 { "x" } else { alice.login_secret.as_ref().unwrap() };
+        let wrong = LoginSecret::generate().unwrap();
+        let secret =
+            |nth| if nth == 0 { wrong.expose() } else { alice.login_secret.as_ref().unwrap() };
         let logins: Vec<Response> =
             (0..6).map(|nth| client.login(&alice.account, secret(nth))).collect();
         let join = client.post("/v1/did/activate").token(&alice.token).json(&json!({"label": "a"}));
@@ -122,6 +125,35 @@ fn activations_and_logins_are_rate_limited_by_address() {
     }
     // The address limits no other endpoint.
     status.ok();
+}
+
+/// Otherwise junk from one client behind a proxy would refuse all others.
+#[test]
+fn requests_refused_without_a_lookup_do_not_count_against_the_address() {
+    let (login, next_login, activation, next_activation) = within_one_minute(|| {
+        let database = Database::embedded();
+        let server = database.serve();
+        let alice = server.client().new_identity();
+        server.stop();
+        let server = database.serve_with(&["--activations-per-minute=1", "--logins-per-minute=1"]);
+        let client = server.client();
+        let secret = alice.login_secret.as_deref().unwrap();
+        for _ in 0..3 {
+            client.login(&alice.account, "ls_x").refused(401, "UNAUTHORIZED");
+            client.login("acct_x", secret).refused(401, "UNAUTHORIZED");
+            client.post("/v1/auth/login").json(&json!({})).response().refused(400, "MISSING_FIELD");
+            client.activate(&json!({"label": ""})).refused(400, "MISSING_FIELD");
+            let joining = client.post("/v1/did/activate").token("st_x");
+            joining.json(&json!({"label": "a"})).response().refused(401, "UNAUTHORIZED");
+        }
+        let log_in = || client.login(&alice.account, secret);
+        let activate = || client.activate(&json!({"label": "a"}));
+        (log_in(), log_in(), activate(), activate())
+    });
+    login.ok();
+    next_login.refused(429, "RATE_LIMIT_EXCEEDED");
+    activation.ok();
+    next_activation.refused(429, "RATE_LIMIT_EXCEEDED");
 }
 
 #[test]

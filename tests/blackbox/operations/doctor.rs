@@ -153,7 +153,9 @@ fn settings_rejected_by_a_server_are_found() {
         finds(doctor(&database, &[refused]), "settings", "fail", "nowhere");
     }
     finds(doctor(&database, &["--log=a=b=c"]), "settings", "fail", "--log");
-    let behind = [open, "--behind-tls-proxy"];
+    let unstated = [open, "--behind-tls-proxy"];
+    finds(doctor(&database, &unstated), "settings", "fail", "--trusted-proxy none");
+    let behind = [open, "--behind-tls-proxy", "--trusted-proxy=none"];
     finds(doctor(&database, &behind), "settings", "warn", "--trusted-proxy");
     finds(doctor(&database, &behind), "settings", "warn", "--base-url");
     let clear = [&behind[..], &["--base-url=http://a.example"]].concat();

@@ -4,6 +4,7 @@ use std::{collections::BTreeSet, thread};
 
 use sealpost_domain::ports::{Durability, Store as _};
 use sealpost_storage::{DatabaseUrl, Settings};
+use sealpost_wallet::LoginSecret;
 use serde_json::json;
 
 use crate::support::{
@@ -124,9 +125,10 @@ fn every_metric_of_the_operating_page_exists_after_traffic(database: &Database) 
     command.arg("--tls-cert").arg(&chain).arg("--tls-key").arg(&key);
     command.env("SEALPOST_LOGINS_PER_MINUTE", "10");
     let server = Server::start_secure(command, &authority);
-    make_traffic(&server, "bob");
+    let alice = make_traffic(&server, "bob");
+    let wrong = LoginSecret::generate().unwrap();
     eventually("an address is rejected", SOON, || {
-        (server.client().login("acct_nobody", "ls_nothing").status == 429).then_some(())
+        (server.client().login(&alice.account, wrong.expose()).status == 429).then_some(())
     });
     let metrics = server.metrics();
     let there: BTreeSet<&str> = metrics

@@ -260,7 +260,10 @@ fn plain_http_is_allowed_only_on_loopback() {
         }
     }
     assert!(!std::path::Path::new(&database.data()).exists(), "no file was created");
-    let (server, lines) = Server::start_and_read(on("0.0.0.0:0", &["--behind-tls-proxy"]));
+    let (server, lines) = Server::start_and_read(on(
+        "0.0.0.0:0",
+        &["--behind-tls-proxy", "--trusted-proxy=10.0.0.5,fd00::/8"],
+    ));
     server.stop();
     assert_eq!(lines.recv().ok(), None, "no second line is printed");
 }
@@ -268,7 +271,13 @@ fn plain_http_is_allowed_only_on_loopback() {
 #[test]
 fn contradictory_settings_are_rejected() {
     let database = Database::embedded();
+    let message = refused(database.command(&["--behind-tls-proxy"]));
+    assert!(message.contains("--trusted-proxy none"), "{message}");
     assert!(refused(database.command(&["--connection-timeout=10s"])).contains("--body-timeout"));
+    let message = refused(database.command(&["--max-anonymous-connections=10000"]));
+    assert!(message.contains("--max-connections, which is 10000"), "{message}");
+    let message = refused(database.command(&["--body-memory-per-account=2097151"]));
+    assert!(message.contains("--max-body-bytes"), "{message}");
     let message = refused(database.command(&["--body-memory=2097151"]));
     assert!(message.contains("--max-body-bytes") && message.contains("2097152"), "{message}");
     assert!(
@@ -286,6 +295,9 @@ fn wrong_usage_has_a_status_of_its_own() {
         &["nonsense"],
         &["serve", "--listen", "nowhere"],
         &["serve", "--queue", "0"],
+        &["serve", "--max-anonymous-connections", "0"],
+        &["serve", "--max-head-bytes", "131072"],
+        &["serve", "--trusted-proxy", "none,10.0.0.5"],
         &["serve", "--queue-bytes", "0"],
         &["serve", "--batch-bytes", "0"],
         &["serve", "--suite", "rot13"],

@@ -121,8 +121,33 @@ fn strict_transport_security_without_tls_is_sent_only_behind_a_proxy() {
         response.header("strict-transport-security").map(str::to_owned)
     };
     assert_eq!(hsts(&database.serve()), None);
-    let behind = Server::start(database.command(&["--behind-tls-proxy"]));
+    let behind = Server::start(database.command(&["--behind-tls-proxy", "--trusted-proxy=none"]));
     assert_eq!(hsts(&behind).as_deref(), Some("max-age=31536000"));
+}
+
+/// Silent connections stay until their handshake times out, which is longer than this test takes.
+#[test]
+fn silent_connections_do_not_delay_a_handshake() {
+    let scene = Scene::new();
+    let silent_count = 600;
+    let patient = ["--workers=1", "--tls-handshake-timeout=100s"];
+    let server = Server::start_secure(scene.command(&patient), &scene.authority);
+    let address = server.url.strip_prefix("https://").unwrap();
+    let silent: Vec<_> = (0..silent_count).map(|_| TcpStream::connect(address).unwrap()).collect();
+    server.client().request("GET", "/v1/ping").response().ok();
+    assert!(server.metric("sealpost_anonymous_connections") >= silent_count);
+    drop(silent);
+}
+
+#[test]
+fn a_handshake_that_takes_too_long_is_closed() {
+    let scene = Scene::new();
+    let hasty = ["--tls-handshake-timeout=100ms"];
+    let server = Server::start_secure(scene.command(&hasty), &scene.authority);
+    let mut silent = TcpStream::connect(server.url.strip_prefix("https://").unwrap()).unwrap();
+    silent.set_read_timeout(Some(SOON)).unwrap();
+    assert_eq!(silent.read(&mut [0]).unwrap(), 0);
+    server.client().request("GET", "/v1/ping").response().ok();
 }
 
 #[test]

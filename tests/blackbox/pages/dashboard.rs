@@ -293,8 +293,9 @@ fn the_cookie_is_restricted_to_this_service(database: &Database) {
     }
     assert!(!cookie.contains("Domain") && !cookie.contains("Secure"), "{cookie}");
     server.stop();
-    for https in [&["--base-url", "https://seal.example.org"][..], &["--behind-tls-proxy"]] {
-        let server = database.serve_with(https);
+    let behind_proxy = ["--behind-tls-proxy", "--trusted-proxy=none"];
+    for https in [["--base-url", "https://seal.example.org"], behind_proxy] {
+        let server = database.serve_with(&https);
         let cookie = cookie_of(&server);
         assert!(cookie.starts_with("__Host-sealpost=") && cookie.contains("Secure"), "{cookie}");
         server.stop();

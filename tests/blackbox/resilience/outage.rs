@@ -165,6 +165,32 @@ fn check_full_queue(settings: &[&str]) {
 }
 
 #[test]
+fn sends_are_stored_while_other_requests_use_every_connection_they_can() {
+    let database = Database::postgres();
+    let server = database.serve_with(&["--database-pool=3"]);
+    let client = server.client();
+    let (alice, bob) = (client.new_identity(), client.new_identity());
+    client.send(&alice, &alice.key, "all caches are warm now").ok();
+    let url: DatabaseUrl = database.url().parse().unwrap();
+    let lock = sealpost_storage::Database::open(&url, Settings::default()).unwrap();
+    let mut transaction = lock.begin(Durability::Durable).unwrap();
+    assert!(transaction.lock_account(&bob.account.parse().unwrap()).unwrap());
+    thread::scope(|scope| {
+        // Each waits for the lock of the account, on a connection.
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let joining = client.post("/v1/did/activate").token(&bob.token);
+                joining.json(&json!({"label": "a"})).response()
+            });
+        }
+        let busy = "sealpost_database_pool_connections{pool=\"all\",state=\"busy\"}";
+        eventually("no connection is left", SOON, || (server.metric(busy) == 2).then_some(()));
+        client.send(&alice, &alice.key, "x").ok();
+        drop(transaction);
+    });
+}
+
+#[test]
 fn requests_on_a_locked_database_end_in_bounded_time() {
     let database = Database::embedded();
     let server = database.serve();

@@ -33,7 +33,7 @@ fn valid(settings: &Settings, log: &str) -> Result<String, Fault> {
 fn surprises(settings: &Settings) -> Vec<&'static str> {
     let (http, api) = (&settings.http, &settings.api);
     let mut surprises = Vec::new();
-    if http.behind_tls_proxy && api.trusted_proxies.is_empty() {
+    if http.behind_tls_proxy && api.trusted_proxies.as_ref().is_none_or(Vec::is_empty) {
         surprises.push(
             "all clients have the address of the TLS proxy and share its rate limits: give the proxy's network with \
              --trusted-proxy",

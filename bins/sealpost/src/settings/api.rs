@@ -8,19 +8,23 @@ use sealpost_node::settings::{ApiSettings, WebSettings};
 
 use super::span::Span;
 
+/// A list of networks, which can be empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Networks(Vec<IpNet>);
+
 /// The API.
 #[derive(Args, Clone)]
 #[command(next_help_heading = "HTTP")]
 pub(super) struct ApiArgs {
-    /// Networks of proxies whose X-Forwarded-For or Forwarded header is trusted; repeatable, or separated by commas
+    /// Networks of proxies whose X-Forwarded-For or Forwarded header is trusted, or `none`; repeatable, or separated by
+    /// commas; required with --behind-tls-proxy
     #[arg(
         long = "trusted-proxy",
         env = "SEALPOST_TRUSTED_PROXY",
         value_name = "CIDR",
-        value_delimiter = ',',
-        value_parser = network
+        value_parser = networks
     )]
-    trusted_proxies: Vec<IpNet>,
+    trusted_proxies: Vec<Networks>,
     /// Activations per minute and client address; 0 turns the limit off
     #[arg(
         long,
@@ -61,6 +65,14 @@ pub(super) struct ApiArgs {
         value_name = "N"
     )]
     body_memory: usize,
+    /// Part of the body memory that one account can use, in bytes
+    #[arg(
+        long,
+        env = "SEALPOST_BODY_MEMORY_PER_ACCOUNT",
+        default_value_t = ApiSettings::default().body_memory_per_account,
+        value_name = "N"
+    )]
+    body_memory_per_account: usize,
     /// Time in which a client must send a body
     #[arg(
         long,
@@ -85,12 +97,27 @@ pub(super) struct WebArgs {
     dashboard_per_minute: u32,
 }
 
+/// Parses networks that are separated by commas, or `none`.
+fn networks(text: &str) -> Result<Networks, String> {
+    if text.trim() == "none" {
+        return Ok(Networks(Vec::new()));
+    }
+    text.split(',').map(network).collect::<Result<_, _>>().map(Networks)
+}
+
 /// Parses a network, or an address as a network of one address.
 fn network(text: &str) -> Result<IpNet, String> {
     let text = text.trim();
     let address = || text.parse::<IpAddr>().map(|address| IpNet::from(address.to_canonical()));
     let network = text.parse().or_else(|_no_network| address());
-    network.map_err(|_no_address| "give a network, such as 10.0.0.0/8, or an address".to_owned())
+    network
+        .map_err(|_no_address| "give a network, such as 10.0.0.0/8, an address, or none".to_owned())
+}
+
+/// Returns `None` if the setting was not given.
+fn networks_given(given: &[Networks]) -> Option<Vec<IpNet>> {
+    let is_given = !given.is_empty();
+    is_given.then(|| given.iter().flat_map(|Networks(networks)| networks.clone()).collect())
 }
 
 impl From<&ApiArgs> for ApiSettings {
@@ -102,6 +129,7 @@ impl From<&ApiArgs> for ApiSettings {
             account_changes_per_minute,
             max_body_bytes,
             body_memory,
+            body_memory_per_account,
             body_timeout,
         } = args;
         // The node sets these fields from the addresses and the TLS settings.
@@ -111,8 +139,9 @@ impl From<&ApiArgs> for ApiSettings {
             is_secure,
             max_body_bytes: *max_body_bytes,
             body_memory: *body_memory,
+            body_memory_per_account: *body_memory_per_account,
             body_timeout: body_timeout.0,
-            trusted_proxies: trusted_proxies.clone(),
+            trusted_proxies: networks_given(trusted_proxies),
             activations_per_minute: *activations_per_minute,
             logins_per_minute: *logins_per_minute,
             account_changes_per_minute: *account_changes_per_minute,

@@ -5,7 +5,7 @@ use std::{fmt, net::SocketAddr, path::PathBuf, str::FromStr};
 use clap::{Args, builder::BoolishValueParser};
 use sealpost_node::settings::{HttpSettings, TlsFiles};
 
-use super::span::Span;
+use super::{numbers::positive, span::Span};
 
 /// The HTTP servers.
 #[derive(Args, Clone)]
@@ -50,6 +50,42 @@ pub(super) struct HttpArgs {
         value_name = "N"
     )]
     max_connections: usize,
+    /// Largest number of connections, of all threads, that have not authenticated; a new one closes the oldest. Trusted
+    /// proxies are not limited
+    #[arg(
+        long,
+        env = "SEALPOST_MAX_ANONYMOUS_CONNECTIONS",
+        default_value_t = HttpSettings::default().max_anonymous_connections,
+        value_name = "N",
+        value_parser = positive
+    )]
+    max_anonymous_connections: usize,
+    /// Largest number of connections of one client address that have not authenticated
+    #[arg(
+        long,
+        env = "SEALPOST_MAX_ANONYMOUS_CONNECTIONS_PER_ADDRESS",
+        default_value_t = HttpSettings::default().max_anonymous_connections_per_address,
+        value_name = "N",
+        value_parser = positive
+    )]
+    max_anonymous_connections_per_address: usize,
+    /// Time for the TLS handshake of a connection
+    #[arg(
+        long,
+        env = "SEALPOST_TLS_HANDSHAKE_TIMEOUT",
+        default_value_t = Span(HttpSettings::default().tls_handshake_timeout),
+        value_name = "SPAN"
+    )]
+    tls_handshake_timeout: Span,
+    /// Largest head of a request (request line and headers), in bytes
+    #[arg(
+        long,
+        env = "SEALPOST_MAX_HEAD_BYTES",
+        default_value_t = HttpSettings::default().max_head_bytes,
+        value_name = "N",
+        value_parser = head_bytes
+    )]
+    max_head_bytes: usize,
     /// Longest time in which a connection may receive no byte of a response; must be longer than slow requests take
     #[arg(
         long,
@@ -58,6 +94,14 @@ pub(super) struct HttpArgs {
         value_name = "SPAN"
     )]
     connection_timeout: Span,
+}
+
+/// Parses the size of a head. The HTTP library refuses 128 KiB.
+fn head_bytes(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(bytes @ 1024..131_072) => Ok(bytes),
+        _ => Err("give a number of bytes from 1024 to 131071".to_owned()),
+    }
 }
 
 /// The operations address. `None` is written as `off`.
@@ -96,6 +140,10 @@ impl From<&HttpArgs> for HttpSettings {
             behind_tls_proxy,
             workers,
             max_connections,
+            max_anonymous_connections,
+            max_anonymous_connections_per_address,
+            tls_handshake_timeout,
+            max_head_bytes,
             connection_timeout,
         } = args;
         let files = tls_cert.clone().zip(tls_key.clone());
@@ -107,6 +155,10 @@ impl From<&HttpArgs> for HttpSettings {
             behind_tls_proxy: *behind_tls_proxy,
             workers: *workers,
             max_connections: *max_connections,
+            max_anonymous_connections: *max_anonymous_connections,
+            max_anonymous_connections_per_address: *max_anonymous_connections_per_address,
+            tls_handshake_timeout: tls_handshake_timeout.0,
+            max_head_bytes: *max_head_bytes,
             connection_timeout: connection_timeout.0,
         }
     }

@@ -29,6 +29,7 @@ pub(super) const PAYLOAD_TOO_LARGE: ErrorDocumentation = ErrorDocumentation {
     causes: &[
         "The message exceeds 256 KiB of UTF-8 (by default). Then `field` is `message`.",
         "The whole body exceeds 2 MiB (by default). It is refused before it is read.",
+        "The body of an activation or a login exceeds 16 KiB, and the request has no session token.",
     ],
     remedies: &[
         "Shorten or split the message.",

@@ -33,7 +33,8 @@ pub(super) const SERVICE_UNAVAILABLE: ErrorDocumentation = ErrorDocumentation {
     causes: &[
         "The database is not reachable.",
         "The queue of sends is full, so the service sheds load.",
-        "The body exceeds 16 KiB, and other requests use all memory for large bodies. The rest of the body is not read.",
+        "The body exceeds 16 KiB, and other requests, or other requests of the same account, use the memory for large \
+         bodies. The rest of the body is not read.",
     ],
     remedies: &["Wait for the time in `Retry-After`, and retry with increasing delays."],
     retry: Retry::AfterWaiting,

@@ -9,18 +9,31 @@ use actix_web::{
 use futures_util::StreamExt as _;
 use sealpost_domain::Refusal;
 
-use super::body_memory::MemoryShare;
+use super::{
+    body_memory::{FREE_LENGTH_MAX, MemoryShare},
+    caller::bearer_token,
+};
 use crate::{response::Problem, state::ApiState};
 
-/// Reads the whole body. Returns the body and its share of the memory for bodies, which is released on drop. A request
-/// without a body has an empty body, whatever its content type is.
+/// Whether an endpoint needs a session token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SessionNeed {
+    Optional,
+    Required,
+}
+
+/// Reads the whole body. Returns the body and, for a large body, its share of the memory for bodies, which is released
+/// on drop. A request without a body has an empty body, whatever its content type is.
+///
+/// A large body needs a live session, which is checked before more than 16 KiB are read.
 pub(super) async fn read(
     app: &ApiState,
     request: &HttpRequest,
     payload: &mut Payload,
-) -> Result<(Bytes, MemoryShare), Problem> {
+    need: SessionNeed,
+) -> Result<(Bytes, Option<MemoryShare>), Problem> {
     if !has_body(request.headers()) {
-        return Ok((Bytes::new(), MemoryShare::default()));
+        return Ok((Bytes::new(), None));
     }
     if !is_json(request.content_type()) {
         return Err(Problem::UnsupportedMediaType);
@@ -29,26 +42,60 @@ pub(super) async fn read(
     if declared_length(request.headers()).is_some_and(|length| length > limit) {
         return Err(Problem::BodyTooLarge { limit });
     }
-    let collected = tokio::time::timeout(app.body_timeout, collect(app, payload)).await;
+    let collected = collect(app, request.headers(), payload, need);
+    let collected = tokio::time::timeout(app.body_timeout, collected).await;
     collected.unwrap_or(Err(Problem::BodyTimeout))
 }
 
-async fn collect(app: &ApiState, payload: &mut Payload) -> Result<(Bytes, MemoryShare), Problem> {
+async fn collect(
+    app: &ApiState,
+    headers: &HeaderMap,
+    payload: &mut Payload,
+    need: SessionNeed,
+) -> Result<(Bytes, Option<MemoryShare>), Problem> {
     let limit = app.max_body_bytes;
-    let (mut body, mut share) = (BytesMut::new(), MemoryShare::default());
+    let (mut body, mut share) = (BytesMut::new(), None);
+    if declared_length(headers).is_some_and(is_large) {
+        share = Some(open_share(app, headers, need).await?);
+    }
     while let Some(chunk) = payload.next().await {
         let chunk = chunk.map_err(|_broken| Problem::BodyUnreadable)?;
         let length = body.len().saturating_add(chunk.len());
         if length > limit {
             return Err(Problem::BodyTooLarge { limit });
         }
-        // Counts received bytes, not `Content-Length`: a client that sends nothing takes no memory from other clients.
-        if !share.grow(&app.body_memory, length) {
-            return Err(Refusal::Unavailable.into());
+        if is_large(length) {
+            let share = match &mut share {
+                Some(share) => share,
+                None => share.insert(open_share(app, headers, need).await?),
+            };
+            // Counts received bytes, not `Content-Length`: a client that sends nothing takes no memory from others.
+            if !share.grow(length) {
+                return Err(Refusal::Unavailable.into());
+            }
         }
         body.extend_from_slice(&chunk);
     }
     Ok((body.freeze(), share))
+}
+
+/// Authenticates the session of a large body. Without a token, an endpoint that needs no session refuses the body as too
+/// large.
+async fn open_share(
+    app: &ApiState,
+    headers: &HeaderMap,
+    need: SessionNeed,
+) -> Result<MemoryShare, Problem> {
+    let token = bearer_token(headers);
+    if token.is_none() && need == SessionNeed::Optional {
+        return Err(Problem::BodyTooLarge { limit: FREE_LENGTH_MAX });
+    }
+    let account = app.sealpost.account_of(token.as_deref()).await?;
+    Ok(MemoryShare::new(&app.body_memory, account))
+}
+
+fn is_large(length: usize) -> bool {
+    length > FREE_LENGTH_MAX
 }
 
 fn has_body(headers: &HeaderMap) -> bool {

@@ -1,94 +1,142 @@
-//! Bounds the memory of all large bodies together. The number of connections and the size of a body have limits of their
-//! own, but the product of these limits exceeds the memory of a machine.
+//! Bounds the memory of all large bodies together, and of the large bodies of one account. The number of connections and
+//! the size of a body have limits of their own, but the product of these limits exceeds the memory of a machine.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
+
+use sealpost_domain::AccountId;
 
 /// The memory budget for bodies over 16 KiB. Smaller bodies are free: the number of connections bounds them.
 pub(crate) struct BodyMemory {
-    bytes: usize,
-    free: AtomicUsize,
+    bytes_max: usize,
+    bytes_per_account_max: usize,
+    taken: Mutex<Taken>,
+}
+
+/// Memory in use, in bytes.
+#[derive(Default)]
+struct Taken {
+    total: usize,
+    /// Has only accounts with a large body now.
+    by_account: HashMap<AccountId, usize>,
 }
 
 impl BodyMemory {
-    /// Creates a budget of `bytes`.
-    pub(crate) fn new(bytes: usize) -> Self {
-        Self { bytes, free: AtomicUsize::new(bytes) }
+    /// Creates a budget of `bytes_max`. One account can take at most `bytes_per_account_max`.
+    pub(crate) fn new(bytes_max: usize, bytes_per_account_max: usize) -> Self {
+        Self { bytes_max, bytes_per_account_max, taken: Mutex::default() }
     }
 
     /// Returns the memory in use, in bytes.
     pub(crate) fn taken(&self) -> usize {
-        self.bytes.saturating_sub(self.free.load(Ordering::Relaxed))
+        self.lock().total
     }
 
-    /// Takes `bytes` of the budget. Returns `false`, and takes nothing, if less is free.
-    fn take(&self, bytes: usize) -> bool {
-        // Relaxed ordering is enough: the number guards no other memory.
-        let less = |free: usize| free.checked_sub(bytes);
-        self.free.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok()
+    /// Takes `bytes` for an account. Returns `false`, and takes nothing, if the budget or the account has less left.
+    fn take(&self, account: AccountId, bytes: usize) -> bool {
+        let mut taken = self.lock();
+        let of_account = taken.by_account.get(&account).copied().unwrap_or_default();
+        let (total, of_account) =
+            (taken.total.saturating_add(bytes), of_account.saturating_add(bytes));
+        if total > self.bytes_max || of_account > self.bytes_per_account_max {
+            return false;
+        }
+        taken.total = total;
+        taken.by_account.insert(account, of_account);
+        true
+    }
+
+    fn release(&self, account: AccountId, bytes: usize) {
+        let mut taken = self.lock();
+        taken.total = taken.total.saturating_sub(bytes);
+        if let Some(of_account) = taken.by_account.get_mut(&account) {
+            *of_account = of_account.saturating_sub(bytes);
+            if *of_account == 0 {
+                taken.by_account.remove(&account);
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Taken> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The memory that one body takes of the budget. Released on drop, at the end of the request.
-#[derive(Default)]
+/// The memory that one large body takes of the budget. Released on drop, at the end of the request.
 pub(crate) struct MemoryShare {
-    budget: Option<Arc<BodyMemory>>,
+    budget: Arc<BodyMemory>,
+    account: AccountId,
     bytes: usize,
 }
 
 impl MemoryShare {
-    /// Lets the body grow to `length` bytes. Returns `false` if the budget is exhausted.
+    /// Creates an empty share for a body of this account.
+    pub(super) fn new(budget: &Arc<BodyMemory>, account: AccountId) -> Self {
+        Self { budget: Arc::clone(budget), account, bytes: 0 }
+    }
+
+    /// Lets the body grow to `length` bytes. Returns `false` if the budget or the share of the account is used up.
     #[must_use]
-    pub(super) fn grow(&mut self, budget: &Arc<BodyMemory>, length: usize) -> bool {
-        if length <= FREE_LENGTH {
+    pub(super) fn grow(&mut self, length: usize) -> bool {
+        let more = length.saturating_sub(self.bytes);
+        if more == 0 {
             return true;
         }
-        let more = length.saturating_sub(self.bytes);
-        if !budget.take(more) {
-            return false;
+        let is_taken = self.budget.take(self.account, more);
+        if is_taken {
+            self.bytes = length;
         }
-        self.budget.get_or_insert_with(|| Arc::clone(budget));
-        self.bytes = self.bytes.saturating_add(more);
-        true
+        is_taken
     }
 }
 
 impl Drop for MemoryShare {
     fn drop(&mut self) {
-        if let Some(budget) = &self.budget {
-            budget.free.fetch_add(self.bytes, Ordering::Relaxed);
-        }
+        self.budget.release(self.account, self.bytes);
     }
 }
 
-/// In bytes. The HTTP library buffers at least as much for each connection.
-const FREE_LENGTH: usize = 16 * 1024;
+/// The largest body without a session and without a share of the memory, in bytes. The HTTP library buffers at least as
+/// much for each connection.
+pub(super) const FREE_LENGTH_MAX: usize = 16 * 1024;
 
 #[cfg(test)]
 mod tests {
+    use sealpost_domain::Timestamp;
+
     use super::*;
 
-    #[test]
-    fn large_bodies_share_the_budget_and_release_it() {
-        let memory = Arc::new(BodyMemory::new(100_000));
-        let (mut one, mut other) = (MemoryShare::default(), MemoryShare::default());
-        assert!(one.grow(&memory, 20_000) && one.grow(&memory, 60_000));
-        assert_eq!(memory.taken(), 60_000);
-        assert!(other.grow(&memory, 40_000) && !other.grow(&memory, 40_001));
-        assert_eq!(memory.taken(), 100_000, "a refused growth takes nothing");
-        drop(one);
-        assert!(other.grow(&memory, 40_001));
-        drop(other);
-        assert_eq!(memory.taken(), 0);
+    fn account(nth: u8) -> AccountId {
+        AccountId::new(Timestamp::from_millis(0), [nth; 10])
     }
 
     #[test]
-    fn small_bodies_are_free() {
-        let memory = Arc::new(BodyMemory::new(0));
-        let mut share = MemoryShare::default();
-        assert!(share.grow(&memory, 1) && share.grow(&memory, FREE_LENGTH));
-        assert!(!share.grow(&memory, FREE_LENGTH + 1));
+    fn large_bodies_share_the_budget_and_release_it() {
+        let memory = Arc::new(BodyMemory::new(100_000, 100_000));
+        let mut one = MemoryShare::new(&memory, account(1));
+        let mut other = MemoryShare::new(&memory, account(2));
+        assert!(one.grow(20_000) && one.grow(60_000) && one.grow(60_000));
+        assert_eq!(memory.taken(), 60_000);
+        assert!(other.grow(40_000) && !other.grow(40_001));
+        assert_eq!(memory.taken(), 100_000, "a refused growth takes nothing");
+        drop(one);
+        assert!(other.grow(40_001));
+        drop(other);
+        assert_eq!(memory.taken(), 0);
+        assert!(memory.lock().by_account.is_empty());
+    }
+
+    #[test]
+    fn an_account_cannot_take_more_than_its_share() {
+        let memory = Arc::new(BodyMemory::new(100_000, 50_000));
+        let of = |nth| MemoryShare::new(&memory, account(nth));
+        let (mut first, mut second, mut other) = (of(1), of(1), of(2));
+        assert!(first.grow(30_000) && second.grow(20_000));
+        assert!(!first.grow(30_001) && !second.grow(20_001));
+        assert!(other.grow(50_000));
+        drop(second);
+        assert!(first.grow(50_000) && !first.grow(50_001));
     }
 }

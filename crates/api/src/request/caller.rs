@@ -11,19 +11,28 @@ use sealpost_domain::Refusal;
 use sealpost_service::{Credentials, KeyNamed};
 
 use super::{
-    body,
+    body::{self, SessionNeed},
     body_memory::MemoryShare,
     fields::{Fields, RequestBody},
 };
 use crate::{response::Problem, state::ApiState};
 
-/// A request with an optional session token, on behalf of an account.
+/// A request to an endpoint that needs no session.
+pub(crate) struct PublicRequest<B> {
+    pub(crate) token: Option<String>,
+    /// A faulty body is refused only after a given token is checked.
+    pub(crate) body: Result<B, Refusal>,
+    /// Held until the response is made.
+    pub(crate) memory: Option<MemoryShare>,
+}
+
+/// A request with a session token, on behalf of an account.
 pub(crate) struct SessionRequest<B> {
     pub(crate) token: Option<String>,
     /// A faulty body is refused only after the credentials are checked.
     pub(crate) body: Result<B, Refusal>,
     /// Held until the response is made.
-    pub(crate) memory: MemoryShare,
+    pub(crate) memory: Option<MemoryShare>,
 }
 
 /// A request with a session token and an API key.
@@ -32,14 +41,14 @@ pub(crate) struct KeyRequest<B> {
     /// A faulty body is refused only after the credentials and the rate limits are checked.
     pub(crate) body: Result<B, Refusal>,
     /// Held until the response is made.
-    pub(crate) memory: MemoryShare,
+    pub(crate) memory: Option<MemoryShare>,
 }
 
 /// A body before its members are read.
 struct RawRequest {
     token: Option<String>,
     fields: Result<Fields, Refusal>,
-    memory: MemoryShare,
+    memory: Option<MemoryShare>,
 }
 
 impl<B> KeyRequest<B> {
@@ -50,6 +59,20 @@ impl<B> KeyRequest<B> {
     }
 }
 
+impl<B: RequestBody> FromRequest for PublicRequest<B> {
+    type Error = Problem;
+    type Future = LocalBoxFuture<'static, Result<Self, Problem>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let (request, payload) = (request.clone(), payload.take());
+        Box::pin(async move {
+            let read = read(&request, payload, SessionNeed::Optional).await?;
+            let RawRequest { token, fields, memory } = read;
+            Ok(Self { token, body: fields.and_then(Fields::into_body), memory })
+        })
+    }
+}
+
 impl<B: RequestBody> FromRequest for SessionRequest<B> {
     type Error = Problem;
     type Future = LocalBoxFuture<'static, Result<Self, Problem>>;
@@ -57,7 +80,8 @@ impl<B: RequestBody> FromRequest for SessionRequest<B> {
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let (request, payload) = (request.clone(), payload.take());
         Box::pin(async move {
-            let RawRequest { token, fields, memory } = read(&request, payload).await?;
+            let read = read(&request, payload, SessionNeed::Required).await?;
+            let RawRequest { token, fields, memory } = read;
             Ok(Self { token, body: fields.and_then(Fields::into_body), memory })
         })
     }
@@ -70,7 +94,8 @@ impl<B: RequestBody> FromRequest for KeyRequest<B> {
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let (request, payload) = (request.clone(), payload.take());
         Box::pin(async move {
-            let RawRequest { token, mut fields, memory } = read(&request, payload).await?;
+            let read = read(&request, payload, SessionNeed::Required).await?;
+            let RawRequest { token, mut fields, memory } = read;
             let key = key_named(request.headers(), &mut fields);
             let credentials = Credentials { token, key };
             Ok(Self { credentials, body: fields.and_then(Fields::into_body), memory })
@@ -78,14 +103,18 @@ impl<B: RequestBody> FromRequest for KeyRequest<B> {
     }
 }
 
-async fn read(request: &HttpRequest, mut payload: Payload) -> Result<RawRequest, Problem> {
+async fn read(
+    request: &HttpRequest,
+    mut payload: Payload,
+    need: SessionNeed,
+) -> Result<RawRequest, Problem> {
     let app = request.app_data::<web::Data<ApiState>>().ok_or(Problem::Lost)?;
-    let (body, memory) = body::read(app, request, &mut payload).await?;
+    let (body, memory) = body::read(app, request, &mut payload, need).await?;
     Ok(RawRequest { token: bearer_token(request.headers()), fields: Fields::parse(&body), memory })
 }
 
 /// Returns the bearer token. Other schemes give an empty token, which is refused as invalid.
-fn bearer_token(headers: &HeaderMap) -> Option<String> {
+pub(super) fn bearer_token(headers: &HeaderMap) -> Option<String> {
     let value = headers.get(header::AUTHORIZATION)?;
     let text = String::from_utf8_lossy(value.as_bytes());
     let token = match text.split_once(' ') {

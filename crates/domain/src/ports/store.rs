@@ -36,6 +36,12 @@ pub trait Store: Send + Sync {
     /// Opens the lookups of an account's owner, outside a transaction.
     fn owner_lookup(&self) -> Result<Box<dyn OwnerLookup + '_>, StoreError>;
 
+    /// Returns the store of the committer, if it is not this one. Its transactions use a connection that no other caller
+    /// can take.
+    fn for_committer(&self) -> Result<Option<Box<dyn Store>>, StoreError> {
+        Ok(None)
+    }
+
     /// Checks that the database responds and has this version's schema.
     fn check(&self) -> Result<(), StoreError>;
 }

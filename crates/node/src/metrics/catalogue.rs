@@ -23,12 +23,22 @@ pub(crate) enum Kind {
 }
 
 /// All metrics in the order of their names.
-pub(crate) static CATALOGUE: [Metric; 30] = [
+pub(crate) static CATALOGUE: [Metric; 32] = [
     of("process_cpu_seconds_total", Kind::Sum, "User and system CPU time in seconds."),
     of("process_max_fds", Kind::Gauge, "Maximum number of open file descriptors."),
     of("process_open_fds", Kind::Gauge, "Number of open file descriptors."),
     of("process_resident_memory_bytes", Kind::Gauge, "Resident memory in bytes."),
     of("process_start_time_seconds", Kind::Gauge, "Start time of the process, in unix time."),
+    of(
+        "sealpost_anonymous_connections",
+        Kind::Gauge,
+        "Connections of clients that have not authenticated.",
+    ),
+    of(
+        "sealpost_anonymous_connections_evicted_total",
+        Kind::Counter,
+        "Connections closed in favour of newer ones before they authenticated.",
+    ),
     of("sealpost_body_memory_bytes", Kind::Gauge, "Memory of large request bodies in bytes."),
     of(
         "sealpost_breakers_open",

@@ -1,6 +1,7 @@
 //! The start of a node from typed settings.
 
 use std::{
+    io,
     net::{SocketAddr, TcpListener},
     path::PathBuf,
     sync::Arc,
@@ -9,6 +10,7 @@ use std::{
 use actix_web::web;
 use sealpost_api::ApiState;
 use sealpost_domain::Clock as _;
+use tokio::net::TcpSocket;
 
 use super::{Node, reload::Reloader, serving};
 use crate::{
@@ -85,11 +87,18 @@ impl NodeBuilder {
             certificate: certificate.clone(),
         };
         let state = web::Data::new(api_state(&settings, &components, &base_url));
-        let api = serving::serve_api(&settings, api_socket, state.clone(), certificate.as_ref())?;
+        let anonymous = serving::anonymous_connections(&settings);
+        let api = serving::serve_api(
+            &settings,
+            api_socket,
+            state.clone(),
+            certificate.as_ref(),
+            Arc::clone(&anonymous),
+        )?;
         let ops_url = ops_socket.as_ref().map(local_address).transpose()?;
         let ops_url = ops_url.map(|address| format!("http://{address}"));
-        let operations =
-            OperationsState { node: Arc::clone(&components), api: state, registry: metrics };
+        let node = Arc::clone(&components);
+        let operations = OperationsState { node, api: state, anonymous, registry: metrics };
         let serve_ops = |socket| serving::serve_operations(&settings, socket, operations);
         let ops = ops_socket.map(serve_ops).transpose()?;
         Ok(Node { base_url, listening_url, ops_url, api, ops, components, reloader })
@@ -118,8 +127,16 @@ fn api_state(settings: &Settings, components: &Components, base_url: &str) -> Ap
     ApiState::new(settings, sealpost, issuer, clock)
 }
 
+/// Binds an address. The standard library would let only 128 connections wait to be accepted, and a burst of more would
+/// wait a second for a retransmission.
 fn bind(address: SocketAddr) -> Result<TcpListener, NodeError> {
-    TcpListener::bind(address).map_err(|error| {
+    let listen = || {
+        let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+        socket.set_reuseaddr(true)?;
+        socket.bind(address)?;
+        socket.listen(BACKLOG)?.into_std()
+    };
+    listen().map_err(|error: io::Error| {
         let message = format!("{address} cannot be bound: stop its user, or give another address");
         NodeError::Address(Failure::caused(message, error))
     })
@@ -130,3 +147,6 @@ fn local_address(socket: &TcpListener) -> Result<SocketAddr, NodeError> {
         NodeError::Start(Failure::caused("the address of a socket cannot be read", error))
     })
 }
+
+/// The kernel lowers it to `net.core.somaxconn`.
+const BACKLOG: u32 = 4096;

@@ -8,7 +8,7 @@ use sealpost_web::WebState;
 
 use crate::{
     error::{Failure, NodeError},
-    listening::{self, Bounds, tls::ReloadableCertificate},
+    listening::{self, AnonymousConnections, Bounds, tls::ReloadableCertificate},
     operations::{self, OperationsState},
     settings::Settings,
 };
@@ -19,6 +19,7 @@ pub(super) fn serve_api(
     socket: TcpListener,
     api: web::Data<ApiState>,
     certificate: Option<&Arc<ReloadableCertificate>>,
+    anonymous: Arc<AnonymousConnections>,
 ) -> Result<ServerHandle, NodeError> {
     let pages = web::Data::new(WebState::new(api.clone(), settings.web));
     let make = move || {
@@ -31,7 +32,7 @@ pub(super) fn serve_api(
     };
     let workers = settings.http.workers.map_or_else(cores, usize::from);
     let tls = certificate.map(ReloadableCertificate::config).transpose()?;
-    listening::serve(socket, tls, bounds(settings, workers), make)
+    listening::serve(socket, tls, bounds(settings, workers, anonymous), make)
         .map_err(|error| NodeError::Address(Failure::caused("the API cannot be served", error)))
 }
 
@@ -43,16 +44,31 @@ pub(super) fn serve_operations(
 ) -> Result<ServerHandle, NodeError> {
     let state = web::Data::new(state);
     let make = move || App::new().app_data(state.clone()).configure(operations::routes);
-    listening::serve(socket, None, bounds(settings, 1), make).map_err(|error| {
+    let bounds = bounds(settings, 1, anonymous_connections(settings));
+    listening::serve(socket, None, bounds, make).map_err(|error| {
         NodeError::Address(Failure::caused("the operations address cannot be served", error))
     })
 }
 
-fn bounds(settings: &Settings, workers: usize) -> Bounds {
+/// Creates the set of anonymous connections of a server.
+pub(super) fn anonymous_connections(settings: &Settings) -> Arc<AnonymousConnections> {
+    let http = &settings.http;
+    AnonymousConnections::new(
+        http.max_anonymous_connections,
+        http.max_anonymous_connections_per_address,
+        settings.api.trusted_proxies.clone().unwrap_or_default(),
+    )
+}
+
+fn bounds(settings: &Settings, workers: usize, anonymous: Arc<AnonymousConnections>) -> Bounds {
+    let http = &settings.http;
     Bounds {
         workers,
-        connections_max: settings.http.max_connections,
-        progress_within: settings.http.connection_timeout,
+        connections_max: http.max_connections,
+        anonymous,
+        handshake_within: http.tls_handshake_timeout,
+        head_bytes_max: http.max_head_bytes,
+        progress_within: http.connection_timeout,
         drain_s: REQUESTS_DRAIN_S,
     }
 }

@@ -8,6 +8,8 @@ use crate::error::{Failure, NodeError};
 /// Checks all dependencies between settings.
 pub fn check(settings: &Settings) -> Result<(), NodeError> {
     check_listen(settings)?;
+    check_proxies(settings)?;
+    check_connections(settings)?;
     check_lease(settings)?;
     check_timeouts(settings)?;
     check_body_memory(settings)
@@ -32,6 +34,30 @@ fn check_listen(settings: &Settings) -> Result<(), NodeError> {
         return Err(invalid(format!(
             "{listen} is not loopback and would be served without TLS: give --tls-cert and --tls-key, put a TLS \
              proxy in front and give --behind-tls-proxy, or listen on 127.0.0.1"
+        )));
+    }
+    Ok(())
+}
+
+/// Requires a statement about trusted proxies behind a TLS proxy. Without the client addresses from the proxy, one client
+/// uses up the rate limits of all.
+fn check_proxies(settings: &Settings) -> Result<(), NodeError> {
+    if settings.http.behind_tls_proxy && settings.api.trusted_proxies.is_none() {
+        return Err(invalid(
+            "--behind-tls-proxy needs --trusted-proxy: give the network of the proxy, such as --trusted-proxy \
+             10.0.0.5, or --trusted-proxy none if the proxy names no client addresses; all clients then share the \
+             rate limits of one address",
+        ));
+    }
+    Ok(())
+}
+
+/// Requires room for authenticated clients beside all others.
+fn check_connections(settings: &Settings) -> Result<(), NodeError> {
+    let HttpSettings { max_connections, max_anonymous_connections, .. } = settings.http;
+    if max_anonymous_connections >= max_connections {
+        return Err(invalid(format!(
+            "--max-anonymous-connections must be less than --max-connections, which is {max_connections}"
         )));
     }
     Ok(())
@@ -62,14 +88,19 @@ fn check_timeouts(settings: &Settings) -> Result<(), NodeError> {
     Ok(())
 }
 
-/// Requires memory for at least one body of the largest size.
+/// Requires memory for at least one body of the largest size, in all and for each account.
 fn check_body_memory(settings: &Settings) -> Result<(), NodeError> {
     let api = &settings.api;
-    if api.body_memory < api.max_body_bytes {
-        return Err(invalid(format!(
-            "--body-memory must be at least --max-body-bytes, which is {}",
-            api.max_body_bytes
-        )));
+    for (setting, bytes) in [
+        ("--body-memory", api.body_memory),
+        ("--body-memory-per-account", api.body_memory_per_account),
+    ] {
+        if bytes < api.max_body_bytes {
+            return Err(invalid(format!(
+                "{setting} must be at least --max-body-bytes, which is {}",
+                api.max_body_bytes
+            )));
+        }
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Login, logout, and the rotation of the login secret.
 
 use schemars::JsonSchema;
-use sealpost_domain::{AccountId, Refusal, Session, Timestamp, ports::Durability};
+use sealpost_domain::{AccountId, Refusal, Session, Timestamp, TokenHash, ports::Durability};
 use sealpost_wallet::{LoginSecret, SessionToken, same_hash};
 use serde::Serialize;
 
@@ -18,6 +18,18 @@ pub struct Login {
     pub account_id: String,
     /// Its secret.
     pub login_secret: String,
+}
+
+impl Login {
+    /// Refuses a malformed account or secret. Such a login needs no look-up, and rate limits do not count it.
+    pub fn check(&self) -> Result<(), Refusal> {
+        self.parse().map(drop)
+    }
+
+    fn parse(&self) -> Result<(AccountId, TokenHash), Refusal> {
+        let account_id = self.account_id.parse().map_err(|_malformed| NO_LOGIN)?;
+        Ok((account_id, LoginSecret::hash_of(&self.login_secret).ok_or(NO_LOGIN)?))
+    }
 }
 
 /// A new session.
@@ -75,9 +87,7 @@ impl Sealpost {
 }
 
 fn begin_session(core: &Core, login: &Login) -> Result<LoggedIn, Error> {
-    let given = LoginSecret::hash_of(&login.login_secret).ok_or(NO_LOGIN)?;
-    let account_id: AccountId =
-        login.account_id.parse().map_err(|_malformed| Error::from(NO_LOGIN))?;
+    let (account_id, given) = login.parse()?;
     let stored = core.store.lookup()?.find_login_secret(&account_id)?.ok_or(NO_LOGIN)?;
     if !same_hash(&given, &stored) {
         return Err(NO_LOGIN.into());

@@ -7,7 +7,7 @@ use std::{sync::Arc, thread, time::Instant};
 
 use sealpost_domain::{
     LeasedDelivery, Refusal,
-    ports::{Durability, StoreError},
+    ports::{Durability, Store, StoreError},
 };
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
@@ -26,6 +26,13 @@ pub(crate) struct Committer {
     thread: thread::JoinHandle<()>,
 }
 
+/// The parts of a commit.
+struct Writer<'a> {
+    core: &'a Core,
+    store: &'a dyn Store,
+    metrics: CommitMetrics,
+}
+
 /// A command and the channel of its outcome.
 struct QueuedCommand {
     command: Command,
@@ -39,9 +46,11 @@ impl Committer {
         let (queue, queued) = mpsc::channel(core.settings.queue_max);
         let bytes_max = u32::try_from(core.settings.queue_bytes_max).unwrap_or(u32::MAX);
         let capacity = Arc::new(Semaphore::new(permits(bytes_max)));
-        let thread = thread::Builder::new()
-            .name("committer".to_owned())
-            .spawn(move || run(&core, queued))?;
+        let own = core.store.for_committer().map_err(std::io::Error::other)?;
+        let thread = thread::Builder::new().name("committer".to_owned()).spawn(move || {
+            let store = own.as_deref().unwrap_or(&*core.store);
+            run(&Writer { core: &core, store, metrics: CommitMetrics::new() }, queued);
+        })?;
         Ok(Self { queue, capacity, bytes_max, thread })
     }
 
@@ -84,16 +93,15 @@ impl Committer {
     }
 }
 
-fn run(core: &Core, mut queue: mpsc::Receiver<QueuedCommand>) {
-    let Settings { batch_max, batch_bytes_max, .. } = core.settings;
+fn run(writer: &Writer<'_>, mut queue: mpsc::Receiver<QueuedCommand>) {
+    let Settings { batch_max, batch_bytes_max, .. } = writer.core.settings;
     let mut taken = Vec::with_capacity(batch_max);
-    let metrics = CommitMetrics::new();
     while queue.blocking_recv_many(&mut taken, batch_max) > 0 {
         let mut rest = std::mem::take(&mut taken);
         while !rest.is_empty() {
             let bytes = rest.iter().map(|queued| queued.command.bytes());
             let later = rest.split_off(fitting(bytes, batch_bytes_max));
-            commit(core, &metrics, std::mem::replace(&mut rest, later));
+            commit(writer, std::mem::replace(&mut rest, later));
         }
     }
 }
@@ -111,22 +119,23 @@ fn permits(bytes: u32) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX).min(Semaphore::MAX_PERMITS)
 }
 
-fn commit(core: &Core, metrics: &CommitMetrics, mut batch: Vec<QueuedCommand>) {
+fn commit(writer: &Writer<'_>, mut batch: Vec<QueuedCommand>) {
     let began = Instant::now();
-    match store(core, &batch) {
+    let metrics = &writer.metrics;
+    match store(writer, &batch) {
         Ok((decided, leased)) => {
             metrics.committed(batch.len(), began.elapsed());
             for (queued, decided) in batch.into_iter().zip(decided) {
                 metrics.decided(queued.command.purpose, &decided);
                 respond(queued, Ok(decided));
             }
-            core.dispatch.submit(leased);
+            writer.core.dispatch.submit(leased);
         }
         // One faulty command must not fail the others of its batch: commit the halves.
         Err(StoreError::Corrupt(_) | StoreError::Refused(_)) if batch.len() > 1 => {
             let rest = batch.split_off(batch.len() / 2);
-            commit(core, metrics, batch);
-            commit(core, metrics, rest);
+            commit(writer, batch);
+            commit(writer, rest);
         }
         Err(error) => {
             metrics.failed();
@@ -137,12 +146,13 @@ fn commit(core: &Core, metrics: &CommitMetrics, mut batch: Vec<QueuedCommand>) {
 
 /// Decides and stores the batch in one transaction.
 fn store(
-    core: &Core,
+    writer: &Writer<'_>,
     batch: &[QueuedCommand],
 ) -> Result<(Vec<Decided>, Vec<LeasedDelivery>), StoreError> {
+    let core = writer.core;
     let commands: Vec<&Command> = batch.iter().map(|queued| &queued.command).collect();
     let query = facts_query(&commands);
-    core.store.write(durability(&commands), |tx| {
+    writer.store.write(durability(&commands), |tx| {
         let facts = tx.lock_facts(&query)?;
         let (token, until) = core.dispatch.lease();
         let lease = BatchLease { capacity: core.dispatch.capacity(), token, until };

@@ -1,6 +1,6 @@
 //! `POST /v1/did/activate`: creates an identity.
 
-use actix_web::{middleware::from_fn, web};
+use actix_web::{HttpRequest, web};
 use schemars::JsonSchema;
 use sealpost_domain::{Code, Handle, Label, Refusal};
 use sealpost_service::{Activate, Activated};
@@ -9,10 +9,10 @@ use serde_json::json;
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, RequestBody, SessionRequest, invalid},
+    request::{Fields, PublicRequest, RequestBody, invalid},
     response::JsonResponse,
     state::ApiState,
-    throttle,
+    throttle::admit_activation,
 };
 
 /// The new identity.
@@ -40,20 +40,22 @@ impl RequestBody for ActivateRequest {
 
 async fn activate(
     app: web::Data<ApiState>,
-    request: SessionRequest<ActivateRequest>,
+    http: HttpRequest,
+    request: PublicRequest<ActivateRequest>,
 ) -> JsonResponse<Activated> {
-    let session = match request.token.as_deref() {
+    let PublicRequest { token, body, memory: _memory } = request;
+    let session = match token.as_deref() {
         None => None,
         token => Some(app.sealpost.authenticate_session(token).await?),
     };
-    let ActivateRequest { label, handle } = request.body?;
+    let ActivateRequest { label, handle } = body?;
+    admit_activation(&app, &http)?;
     let activated = app.sealpost.activate(session.as_ref(), Activate { label, handle }).await?;
     Ok(web::Json(activated))
 }
 
 pub(in crate::endpoints) fn endpoint() -> Endpoint {
-    let route = web::route().to(activate).wrap(from_fn(throttle::activations));
-    Endpoint { operation: operation(), route }
+    Endpoint { operation: operation(), route: web::route().to(activate) }
 }
 
 fn operation() -> Operation {

@@ -1,6 +1,6 @@
 //! `POST /v1/auth/login`: creates a session.
 
-use actix_web::{middleware::from_fn, web};
+use actix_web::{HttpRequest, web};
 use schemars::JsonSchema;
 use sealpost_domain::{Code, Refusal};
 use sealpost_service::{LoggedIn, Login};
@@ -9,10 +9,10 @@ use serde_json::json;
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, RequestBody, SessionRequest},
+    request::{Fields, PublicRequest, RequestBody},
     response::JsonResponse,
     state::ApiState,
-    throttle,
+    throttle::admit_login,
 };
 
 /// The account and its login secret.
@@ -36,15 +36,19 @@ impl RequestBody for LoginRequest {
 
 async fn login(
     app: web::Data<ApiState>,
-    request: SessionRequest<LoginRequest>,
+    http: HttpRequest,
+    request: PublicRequest<LoginRequest>,
 ) -> JsonResponse<LoggedIn> {
-    let LoginRequest { account_id, login_secret } = request.body?;
-    Ok(web::Json(app.sealpost.login(Login { account_id, login_secret }).await?))
+    let PublicRequest { token: _, body, memory: _memory } = request;
+    let LoginRequest { account_id, login_secret } = body?;
+    let login = Login { account_id, login_secret };
+    login.check()?;
+    admit_login(&app, &http)?;
+    Ok(web::Json(app.sealpost.login(login).await?))
 }
 
 pub(in crate::endpoints) fn endpoint() -> Endpoint {
-    let route = web::route().to(login).wrap(from_fn(throttle::logins));
-    Endpoint { operation: operation(), route }
+    Endpoint { operation: operation(), route: web::route().to(login) }
 }
 
 fn operation() -> Operation {

@@ -1,7 +1,7 @@
 //! Concurrent look-ups of sessions: each gets its own response, and none waits forever.
 
 use std::{
-    pin::Pin,
+    pin::{Pin, pin},
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
@@ -39,6 +39,29 @@ async fn look_ups_during_a_statement_share_the_next_statement() {
     }
     let expected = [Code::InvalidJson, Code::Unauthorized, Code::InvalidJson, Code::InvalidJson];
     assert_eq!(codes, expected);
+    assert_eq!(rig.gate.statements(), 2);
+}
+
+/// Every use case takes the result of one of these calls.
+#[tokio::test]
+async fn all_kinds_of_authentication_share_a_statement() {
+    let rig = Rig::with(Settings::default());
+    let (alice, nobody) = (rig.newcomer(), nobody());
+    let token = nobody.token.as_deref();
+    let first = rig.ask_and_be_taken(&alice).await;
+    let named = Credentials { key: Ok(Some("ak_x".to_owned())), ..nobody.clone() };
+    let as_key = async { rig.node.authenticate(&named).await.map(drop) };
+    let in_session = async { rig.node.authenticate_session(token).await.map(drop) };
+    let for_limit = async { rig.node.account_of(token).await.map(drop) };
+    let as_owner = async { rig.node.0.owner(token.unwrap()).await.map(drop) };
+    let mut all = pin!(async { tokio::join!(as_key, in_session, for_limit, as_owner) });
+    assert!(all.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    rig.order([Order::Ask, Order::Ask]);
+    assert_eq!(refused(first).await, Code::InvalidJson);
+    let (as_key, in_session, for_limit, as_owner) = timeout(SOON, all).await.unwrap();
+    for result in [as_key, in_session, for_limit, as_owner] {
+        assert_eq!(refusal(result).code(), Code::Unauthorized);
+    }
     assert_eq!(rig.gate.statements(), 2);
 }
 

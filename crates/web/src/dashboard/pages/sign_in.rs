@@ -41,13 +41,16 @@ pub(crate) async fn submit(
         let main = SignInPage { base: &site.base_path, account_id: &account_id, problem };
         PageResponse::rejected(Frame::public(site), TITLE, &rejection, &main)
     };
-    if let Err(problem) = admit_login(&app.api, &request) {
-        return reject(Rejection::from(&problem));
-    }
     let login = Login {
         account_id: account_id.clone(),
         login_secret: form.text("login_secret").to_owned(),
     };
+    if let Err(refusal) = login.check() {
+        return reject(rejection_of(&refusal));
+    }
+    if let Err(problem) = admit_login(&app.api, &request) {
+        return reject(Rejection::from(&problem));
+    }
     match app.api.sealpost.login(login).await {
         Ok(session) => PageResponse::redirect(site, "/dashboard")
             .with_cookie(&cookie::set(&app, session.session_token)),

@@ -1,0 +1,218 @@
+//! Bounds the connections of clients that have not authenticated, during the TLS handshake and afterwards.
+//!
+//! A new connection over a bound closes the oldest one. A caller authenticates within milliseconds, so an attacker with
+//! silent connections closes its own.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    net::{IpAddr, Ipv6Addr},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    task::{Context, Poll},
+};
+
+use futures_util::task::AtomicWaker;
+use ipnet::IpNet;
+use metrics::{Counter, counter};
+
+/// The anonymous connections of one server.
+#[derive(Debug)]
+pub(crate) struct AnonymousConnections {
+    total_max: usize,
+    per_address_max: usize,
+    /// The connections of trusted proxies carry requests of many clients, and are not bounded.
+    trusted_proxies: Vec<IpNet>,
+    members: Mutex<Members>,
+    evicted: Counter,
+}
+
+#[derive(Debug, Default)]
+struct Members {
+    /// The number of the next connection. Older connections have smaller numbers.
+    next: u64,
+    by_age: BTreeMap<u64, Member>,
+    by_network: HashMap<IpAddr, BTreeSet<u64>>,
+}
+
+#[derive(Debug)]
+struct Member {
+    network: IpAddr,
+    eviction: Arc<Eviction>,
+}
+
+/// Membership of one connection. Dropped when the connection has authenticated or ends.
+#[derive(Debug)]
+pub(super) struct Membership {
+    connections: Arc<AnonymousConnections>,
+    number: u64,
+    eviction: Arc<Eviction>,
+}
+
+/// The order to close a connection.
+#[derive(Debug, Default)]
+struct Eviction {
+    is_ordered: AtomicBool,
+    task: AtomicWaker,
+}
+
+impl AnonymousConnections {
+    /// Creates an empty set. Each bound is at least 1.
+    pub(crate) fn new(
+        total_max: usize,
+        per_address_max: usize,
+        trusted_proxies: Vec<IpNet>,
+    ) -> Arc<Self> {
+        let (members, evicted) = (Mutex::default(), counter!(EVICTED));
+        Arc::new(Self { total_max, per_address_max, trusted_proxies, members, evicted })
+    }
+
+    /// Returns the number of anonymous connections.
+    pub(crate) fn count(&self) -> usize {
+        self.lock().by_age.len()
+    }
+
+    /// Adds a new connection, and closes the oldest one if a bound is reached. Returns `None` for a trusted proxy.
+    pub(super) fn add(self: &Arc<Self>, peer: IpAddr) -> Option<Membership> {
+        let peer = peer.to_canonical();
+        if self.trusted_proxies.iter().any(|net| net.contains(&peer)) {
+            return None;
+        }
+        let network = network(peer);
+        let eviction = Arc::<Eviction>::default();
+        let mut members = self.lock();
+        let evicted = self.oldest_in_excess(&members, network);
+        let evicted = evicted.and_then(|number| members.remove(number));
+        let number = members.insert(Member { network, eviction: Arc::clone(&eviction) });
+        drop(members);
+        if let Some(Member { eviction, .. }) = evicted {
+            self.evicted.increment(1);
+            eviction.order();
+        }
+        Some(Membership { connections: Arc::clone(self), number, eviction })
+    }
+
+    /// Returns the connection that a new connection of this network replaces.
+    fn oldest_in_excess(&self, members: &Members, network: IpAddr) -> Option<u64> {
+        let same = members.by_network.get(&network);
+        if same.is_some_and(|same| same.len() >= self.per_address_max) {
+            return same?.first().copied();
+        }
+        if members.by_age.len() >= self.total_max {
+            return members.by_age.first_key_value().map(|(number, _)| *number);
+        }
+        None
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Members> {
+        self.members.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Members {
+    fn insert(&mut self, member: Member) -> u64 {
+        let number = self.next;
+        self.next = self.next.wrapping_add(1);
+        self.by_network.entry(member.network).or_default().insert(number);
+        self.by_age.insert(number, member);
+        number
+    }
+
+    fn remove(&mut self, number: u64) -> Option<Member> {
+        let member = self.by_age.remove(&number)?;
+        if let Some(same) = self.by_network.get_mut(&member.network) {
+            same.remove(&number);
+            if same.is_empty() {
+                self.by_network.remove(&member.network);
+            }
+        }
+        Some(member)
+    }
+}
+
+impl Membership {
+    /// Waits for the order to close the connection.
+    pub(super) fn poll_evicted(&self, cx: &Context<'_>) -> Poll<()> {
+        let is_ordered = || self.eviction.is_ordered.load(Ordering::Acquire);
+        if is_ordered() {
+            return Poll::Ready(());
+        }
+        self.eviction.task.register(cx.waker());
+        // The order may have come before the registration.
+        if is_ordered() { Poll::Ready(()) } else { Poll::Pending }
+    }
+}
+
+impl Drop for Membership {
+    fn drop(&mut self) {
+        self.connections.lock().remove(self.number);
+    }
+}
+
+impl Eviction {
+    fn order(&self) {
+        self.is_ordered.store(true, Ordering::Release);
+        self.task.wake();
+    }
+}
+
+/// Returns the network that counts as one client: an IPv4 address, or the /64 network of an IPv6 address.
+fn network(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V6(address) => {
+            IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << 64)))
+        }
+        v4 @ IpAddr::V4(_) => v4,
+    }
+}
+
+const EVICTED: &str = "sealpost_anonymous_connections_evicted_total";
+
+#[cfg(test)]
+mod tests {
+    use std::task::Waker;
+
+    use super::*;
+
+    fn add(connections: &Arc<AnonymousConnections>, peer: &str) -> Option<Membership> {
+        connections.add(peer.parse().unwrap())
+    }
+
+    fn is_evicted(membership: Option<&Membership>) -> bool {
+        membership.unwrap().poll_evicted(&Context::from_waker(Waker::noop())).is_ready()
+    }
+
+    #[test]
+    fn a_new_connection_closes_the_oldest_of_its_address() {
+        let connections = AnonymousConnections::new(100, 2, Vec::new());
+        let other = add(&connections, "192.0.2.1");
+        let first = add(&connections, "2001:db8::1");
+        let second = add(&connections, "2001:db8::ffff:2");
+        assert!(!is_evicted(first.as_ref()));
+        let third = add(&connections, "2001:db8::3");
+        assert!(is_evicted(first.as_ref()) && !is_evicted(second.as_ref()));
+        drop((second, add(&connections, "2001:db8::4")));
+        assert!(!is_evicted(third.as_ref()) && !is_evicted(other.as_ref()));
+        assert_eq!(connections.count(), 2);
+    }
+
+    #[test]
+    fn a_new_connection_closes_the_oldest_of_all() {
+        let connections = AnonymousConnections::new(2, 2, Vec::new());
+        let members: Vec<_> =
+            ["192.0.2.1", "192.0.2.2", "192.0.2.3"].map(|peer| add(&connections, peer)).into();
+        let evicted: Vec<_> = members.iter().map(|member| is_evicted(member.as_ref())).collect();
+        assert_eq!(evicted, [true, false, false]);
+        drop(members);
+        assert_eq!(connections.count(), 0);
+        assert!(connections.lock().by_network.is_empty());
+    }
+
+    #[test]
+    fn trusted_proxies_are_not_bounded() {
+        let connections = AnonymousConnections::new(1, 1, vec!["192.0.2.0/24".parse().unwrap()]);
+        assert!(add(&connections, "::ffff:192.0.2.1").is_none());
+        assert!(add(&connections, "198.51.100.1").is_some());
+    }
+}

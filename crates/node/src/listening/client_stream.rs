@@ -1,0 +1,224 @@
+//! The stream of one client: bounds the unfinished head of a request, and closes a connection that was evicted.
+//!
+//! The HTTP library alone would buffer 128 KiB of an unfinished head, and as much of a body before it is read.
+
+use std::{
+    io,
+    pin::{Pin, pin},
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+
+use actix_rt::time::{Sleep, sleep};
+use sealpost_api::ConnectionRecord;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use super::anonymous::Membership;
+
+/// A stream of a client.
+pub(super) struct ClientStream<S> {
+    stream: S,
+    record: ConnectionRecord,
+    /// `None` once the client has authenticated.
+    membership: Option<Membership>,
+    head_bytes_max: usize,
+    /// Bytes that were read since the last request began, or since the last byte of a response.
+    unparsed: usize,
+    /// Whether the HTTP library could parse all of `unparsed`.
+    has_yielded: bool,
+    has_responded: bool,
+    refusal: Option<HeadRefusal>,
+}
+
+/// The end of a connection whose head is too large.
+enum HeadRefusal {
+    /// Writes the rest of the response.
+    Responding(&'static [u8]),
+    /// Reads and drops input until the time is over: a socket that is closed with unread input loses the response.
+    Discarding(Pin<Box<Sleep>>),
+}
+
+/// The bytes that the HTTP library may read next.
+enum Allowance {
+    Bytes(usize),
+    Refused,
+    /// None, until the library has parsed the bytes before.
+    Yield,
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> ClientStream<S> {
+    pub(super) fn new(stream: S, membership: Option<Membership>, head_bytes_max: usize) -> Self {
+        Self {
+            stream,
+            record: ConnectionRecord::default(),
+            membership,
+            head_bytes_max,
+            unparsed: 0,
+            has_yielded: false,
+            has_responded: false,
+            refusal: None,
+        }
+    }
+
+    /// Returns the record that requests of this connection share with the stream.
+    pub(super) fn record(&self) -> &ConnectionRecord {
+        &self.record
+    }
+
+    fn allowance(&mut self) -> Allowance {
+        if self.record.take_begun() {
+            self.reset();
+        }
+        match self.head_bytes_max.saturating_sub(self.unparsed) {
+            0 if !self.has_yielded => {
+                self.has_yielded = true;
+                Allowance::Yield
+            }
+            // The bytes belong to a body.
+            0 if self.record.is_in_request() => {
+                self.reset();
+                Allowance::Bytes(self.head_bytes_max)
+            }
+            0 => Allowance::Refused,
+            left => Allowance::Bytes(left),
+        }
+    }
+
+    fn reset(&mut self) {
+        self.unparsed = 0;
+        self.has_yielded = false;
+    }
+
+    /// Returns an error instead of `Pending` once the connection is evicted.
+    fn poll_evicted<T>(&self, cx: &Context<'_>) -> Poll<io::Result<T>> {
+        match &self.membership {
+            Some(membership) => {
+                ready!(membership.poll_evicted(cx));
+                Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()))
+            }
+            None => Poll::Pending,
+        }
+    }
+
+    /// Reads at most `left` bytes.
+    fn poll_some(
+        &mut self,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+        left: usize,
+    ) -> Poll<io::Result<()>> {
+        let before = buf.filled().len();
+        let read = if buf.remaining() <= left {
+            pin!(&mut self.stream).poll_read(cx, buf)
+        } else {
+            let mut part = ReadBuf::new(buf.initialize_unfilled_to(left));
+            let read = pin!(&mut self.stream).poll_read(cx, &mut part);
+            let count = part.filled().len();
+            buf.advance(count);
+            read
+        };
+        self.unparsed = self.unparsed.saturating_add(buf.filled().len().saturating_sub(before));
+        read
+    }
+
+    /// Completes a refusal. The caller sees the end of the input.
+    fn poll_refused(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        loop {
+            match &mut self.refusal {
+                None => {
+                    let response = if self.has_responded { &[] } else { HEAD_TOO_LARGE };
+                    self.refusal = Some(HeadRefusal::Responding(response));
+                }
+                Some(HeadRefusal::Responding([])) => {
+                    ready!(pin!(&mut self.stream).poll_flush(cx))?;
+                    self.refusal = Some(HeadRefusal::Discarding(Box::pin(sleep(DISCARD_TIMEOUT))));
+                }
+                Some(HeadRefusal::Responding(rest)) => {
+                    let written = ready!(pin!(&mut self.stream).poll_write(cx, rest))?;
+                    *rest = rest.get(written.max(1)..).unwrap_or_default();
+                }
+                Some(HeadRefusal::Discarding(end)) => {
+                    if end.as_mut().poll(cx).is_ready() {
+                        return Poll::Ready(Ok(()));
+                    }
+                    let mut bytes = [0; 1024];
+                    let mut dropped = ReadBuf::new(&mut bytes);
+                    ready!(pin!(&mut self.stream).poll_read(cx, &mut dropped))?;
+                    if dropped.filled().is_empty() {
+                        return Poll::Ready(Ok(()));
+                    }
+                }
+            }
+        }
+    }
+
+    fn note_write(&mut self, written: &Poll<io::Result<usize>>) {
+        if matches!(written, Poll::Ready(Ok(1..))) {
+            self.reset();
+            self.has_responded = true;
+        }
+        if self.record.is_authenticated() {
+            self.membership = None;
+        }
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for ClientStream<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        let allowance = if this.refusal.is_some() { Allowance::Refused } else { this.allowance() };
+        let read = match allowance {
+            Allowance::Bytes(left) => this.poll_some(cx, buf, left),
+            Allowance::Refused => this.poll_refused(cx),
+            Allowance::Yield => {
+                cx.waker().wake_by_ref();
+                Poll::Pending
+            }
+        };
+        if read.is_pending() { this.poll_evicted(cx) } else { read }
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for ClientStream<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = pin!(&mut self.stream).poll_write(cx, buf);
+        self.note_write(&written);
+        if written.is_pending() { self.poll_evicted(cx) } else { written }
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = pin!(&mut self.stream).poll_write_vectored(cx, bufs);
+        self.note_write(&written);
+        if written.is_pending() { self.poll_evicted(cx) } else { written }
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let flushed = pin!(&mut self.stream).poll_flush(cx);
+        if flushed.is_pending() { self.poll_evicted(cx) } else { flushed }
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let shut = pin!(&mut self.stream).poll_shutdown(cx);
+        if shut.is_pending() { self.poll_evicted(cx) } else { shut }
+    }
+}
+
+const HEAD_TOO_LARGE: &[u8] =
+    b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+const DISCARD_TIMEOUT: Duration = Duration::from_secs(2);
