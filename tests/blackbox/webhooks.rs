@@ -1,5 +1,6 @@
 //! Webhooks: registration, targets, failing receivers, the delivery log, redelivery, secrets.
 
+mod bounces;
 mod delivery_log;
 mod failing_receivers;
 mod lifecycle;

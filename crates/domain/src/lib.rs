@@ -40,8 +40,9 @@ pub use plans::{EnterpriseTerms, Plan, Usage, Window, WindowUse};
 pub use time::{Clock, TimeFault, Timestamp};
 pub use webhooks::{
     Attempt, AttemptFailure, AttemptNumber, AttemptOutcome, AttemptResult, AttemptSummary,
-    DeliveryId, DisabledReason, Encryption, EnvelopeReceived, Event, EventId, EventKind,
-    EventPayload, HealthReport, LastFailure, LeaseToken, LeasedDelivery, Metadata, Outcome,
-    PendingDelivery, ReceiverResponse, RetiringSecret, Target, Webhook, WebhookHealth,
-    WebhookStatus,
+    BounceReason, DeliveryId, DisabledReason, Encryption, EnvelopeBounced, EnvelopeReceived, Event,
+    EventBody, EventDetails, EventId, EventKind, EventMetadata, EventsVersion, HealthReport,
+    LastFailure, LeaseToken, LeasedDelivery, Metadata, NewEvent, Outcome, PendingDelivery,
+    ReceiverResponse, RetiringSecret, StoredEvent, Target, UnopenedEnvelope, Webhook,
+    WebhookHealth, WebhookStatus,
 };

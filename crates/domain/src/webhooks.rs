@@ -1,20 +1,28 @@
 //! Webhooks, the events that they subscribe to, and the deliveries of those events.
 
 mod attempt;
+mod bounce;
 mod delivery;
 mod event;
+mod event_details;
 mod event_id;
+mod event_kind;
 mod health;
 mod status;
+mod stored_event;
 mod webhook;
 
 pub use attempt::{Attempt, AttemptNumber, AttemptOutcome, PendingDelivery};
+pub use bounce::UnopenedEnvelope;
 pub use delivery::{
     AttemptFailure, AttemptResult, DeliveryId, LeaseToken, LeasedDelivery, Outcome,
     ReceiverResponse,
 };
-pub use event::{Encryption, EnvelopeReceived, Event, EventKind, EventPayload, Metadata};
+pub use event::{Encryption, EnvelopeReceived, Event, Metadata};
+pub use event_details::{BounceReason, EnvelopeBounced, EventDetails};
 pub use event_id::EventId;
+pub use event_kind::{EventKind, EventsVersion};
 pub use health::{AttemptSummary, HealthReport, WebhookHealth};
 pub use status::{DisabledReason, LastFailure, WebhookStatus};
+pub use stored_event::{EventBody, EventMetadata, NewEvent, StoredEvent};
 pub use webhook::{RetiringSecret, Target, Webhook};

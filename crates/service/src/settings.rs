@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sealpost_domain::Suite;
+use sealpost_domain::{EventsVersion, Suite};
 
 /// Limits and durations of the use cases. The defaults are those of the contract.
 #[derive(Debug, Clone)]
@@ -29,6 +29,8 @@ pub struct Settings {
     pub retention: Duration,
     /// Time for which an idempotency key is kept.
     pub idempotency_ttl: Duration,
+    /// The events that a new webhook can subscribe to. Set the same version on all nodes.
+    pub events: EventsVersion,
     /// Interval of housekeeping.
     pub housekeeping_every: Duration,
     /// Maximum number of rows that one housekeeping transaction deletes.
@@ -90,6 +92,7 @@ impl Default for Settings {
             badges_per_key_max: 100,
             retention: Duration::from_hours(30 * 24),
             idempotency_ttl: Duration::from_hours(24),
+            events: EventsVersion::default(),
             housekeeping_every: Duration::from_mins(1),
             housekeeping_batch: 500,
             suite: Suite::default(),

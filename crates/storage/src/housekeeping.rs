@@ -3,5 +3,6 @@
 pub(crate) mod daily_counts;
 pub(crate) mod deleted_webhooks;
 pub(crate) mod purge_envelopes;
+pub(crate) mod purge_events;
 pub(crate) mod repository;
 pub(crate) mod task_turn;

@@ -1,5 +1,7 @@
-//! The delivery queue: claims, leases, outcomes, and deliveries that are sent again.
+//! The delivery queue: claims, leases, outcomes, bounces, and deliveries that are sent
+//! again.
 
+pub(crate) mod bounces;
 pub(crate) mod claim_cursor;
 pub(crate) mod claims;
 pub(crate) mod delivery_log;

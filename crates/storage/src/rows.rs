@@ -5,6 +5,7 @@ pub(crate) mod channel;
 pub(crate) mod columns;
 pub(crate) mod delivery;
 pub(crate) mod envelope;
+pub(crate) mod event;
 pub(crate) mod governance;
 pub(crate) mod idempotency;
 pub(crate) mod plan;

@@ -167,6 +167,25 @@ diesel::table! {
 }
 
 diesel::table! {
+    /// Events with an id of their own.
+    events (id) {
+        id -> Text,
+        kind -> Text,
+        api_key_id -> Text,
+        created_at -> BigInt,
+        body -> Text,
+    }
+}
+
+diesel::table! {
+    envelope_outcomes (envelope_id) {
+        envelope_id -> Text,
+        outcome -> Text,
+        at -> BigInt,
+    }
+}
+
+diesel::table! {
     idempotency_keys (api_key_id, idempotency_key) {
         api_key_id -> Text,
         idempotency_key -> Text,
@@ -296,6 +315,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     attempts,
     badges,
     deliveries,
+    envelope_outcomes,
     envelopes,
     handles,
     idempotency_keys,

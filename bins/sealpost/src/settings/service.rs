@@ -1,7 +1,7 @@
 //! Settings of the use cases.
 
 use clap::{Args, ValueEnum};
-use sealpost_domain::Suite;
+use sealpost_domain::{EventsVersion, Suite};
 use sealpost_node::settings::ServiceSettings;
 
 use super::{
@@ -45,7 +45,15 @@ pub(super) struct ServiceArgs {
         value_name = "SPAN"
     )]
     webhook_secret_overlap: Span,
-    /// Time for which envelopes and the outcomes of their deliveries are kept
+    /// Events that a new webhook can name. v1.1 adds envelope.bounced. Set the same version on all nodes
+    #[arg(
+        long,
+        env = "SEALPOST_EVENTS",
+        value_enum,
+        default_value_t = EventsName::from(ServiceSettings::default().events)
+    )]
+    events: EventsName,
+    /// Time for which envelopes, other events and the outcomes of their deliveries are kept
     #[arg(
         long,
         env = "SEALPOST_RETENTION",
@@ -176,6 +184,7 @@ impl ServiceArgs {
             max_keys_per_account,
             session_ttl,
             webhook_secret_overlap,
+            events,
             retention,
             idempotency_ttl,
             badge_ttl,
@@ -194,6 +203,7 @@ impl ServiceArgs {
             session_ttl: session_ttl.0,
             secret_overlap: webhook_secret_overlap.0,
             badge_ttl: badge_ttl.0,
+            events: (*events).into(),
             retention: retention.0,
             idempotency_ttl: idempotency_ttl.0,
             suite: (*suite).into(),
@@ -237,6 +247,35 @@ impl From<Suite> for SuiteName {
             Suite::Channel => Self::Channel,
             Suite::Classic => Self::Classic,
             Suite::Hybrid => Self::Hybrid,
+        }
+    }
+}
+
+/// The versions of the events.
+#[derive(Clone, Copy, ValueEnum)]
+enum EventsName {
+    /// envelope.received
+    #[value(name = "v1.0")]
+    V1_0,
+    /// envelope.bounced and envelope.received
+    #[value(name = "v1.1")]
+    V1_1,
+}
+
+impl From<EventsName> for EventsVersion {
+    fn from(name: EventsName) -> Self {
+        match name {
+            EventsName::V1_0 => Self::V1_0,
+            EventsName::V1_1 => Self::V1_1,
+        }
+    }
+}
+
+impl From<EventsVersion> for EventsName {
+    fn from(version: EventsVersion) -> Self {
+        match version {
+            EventsVersion::V1_0 => Self::V1_0,
+            EventsVersion::V1_1 => Self::V1_1,
         }
     }
 }

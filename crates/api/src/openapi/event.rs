@@ -1,24 +1,45 @@
-//! The event that the service sends to webhooks, with its headers.
+//! The events that the service sends to webhooks, with their headers.
 
 use schemars::SchemaGenerator;
-use sealpost_domain::EnvelopeReceived;
+use sealpost_domain::{EnvelopeBounced, EnvelopeReceived, EventBody};
 use serde_json::{Value, json};
 
 use super::schemas::Schemas;
 
 /// Renders the webhooks object.
 pub(super) fn webhooks(schemas: &mut Schemas) -> Value {
-    let schema = schemas.response(SchemaGenerator::subschema_for::<EnvelopeReceived>);
-    json!({ "envelope.received": { "post": {
-        "operationId": "envelopeReceived",
+    let received = schemas.response(SchemaGenerator::subschema_for::<EnvelopeReceived>);
+    let bounced = schemas.response(SchemaGenerator::subschema_for::<EventBody<EnvelopeBounced>>);
+    json!({
+        "envelope.received": { "post": operation(
+            "envelopeReceived",
+            "An envelope for the webhook's key was stored",
+            RECEIVED,
+            &received,
+            &received_example(),
+        ) },
+        "envelope.bounced": { "post": operation(
+            "envelopeBounced",
+            "An envelope that the webhook's key sent did not reach its recipient",
+            BOUNCED,
+            &bounced,
+            &bounced_example(),
+        ) },
+    })
+}
+
+fn operation(id: &str, summary: &str, about: &str, schema: &Value, example: &Value) -> Value {
+    let event_id = example.get("event_id").or_else(|| example.get("envelope_id"));
+    json!({
+        "operationId": id,
         "tags": ["Webhooks"],
-        "summary": "An envelope for the webhook's key was stored",
-        "description": ABOUT,
+        "summary": summary,
+        "description": format!("{about} {DELIVERY}"),
         "security": [],
-        "parameters": headers(),
+        "parameters": headers(event_id),
         "requestBody": {
             "required": true,
-            "content": { "application/json": { "schema": schema, "examples": { "example1": { "value": example() } } } },
+            "content": { "application/json": { "schema": schema, "examples": { "example1": { "value": example } } } },
         },
         "responses": {
             "2XX": { "description": "Received: the delivery has succeeded." },
@@ -27,18 +48,18 @@ pub(super) fn webhooks(schemas: &mut Schemas) -> Value {
                      "headers": { "Retry-After": { "schema": { "type": "integer", "minimum": 0 } } } },
             "default": { "description": FAILED },
         },
-    } } })
+    })
 }
 
-fn headers() -> Value {
+fn headers(event_id: Option<&Value>) -> Value {
     let header = |name: &str, about: &str, schema: Value, example: Value| json!({ "name": name, "in": "header", "required": true, "description": about, "schema": schema, "example": example });
     let text = || json!({ "type": "string" });
     json!([
         header(
             "webhook-id",
-            "The id of the envelope, the same for each attempt. Use it to recognise a repeated event.",
+            "The id of the event, the same for each attempt. Use it to recognise a repeated event.",
             text(),
-            ENVELOPE.into()
+            json!(event_id)
         ),
         header(
             "webhook-timestamp",
@@ -56,7 +77,7 @@ fn headers() -> Value {
     ])
 }
 
-fn example() -> Value {
+fn received_example() -> Value {
     json!({
         "event": "envelope.received",
         "envelope_id": ENVELOPE,
@@ -67,10 +88,26 @@ fn example() -> Value {
     })
 }
 
-const ABOUT: &str = "\
-The service sends this event to each webhook of the recipient's key. It carries metadata, never the message. Verify the \
-signature over the raw body with the webhook's `whsec_` secret; any Standard Webhooks library does this. Respond with \
-2xx within 15 s, and open the envelope by its id. Events may arrive more than once and in any order.";
+fn bounced_example() -> Value {
+    json!({
+        "event": "envelope.bounced",
+        "event_id": "evt_01m7yhzq5bf5vargkky48cczpv",
+        "envelope_id": ENVELOPE,
+        "recipient": "ak_01m7ye92k0ejgs32r4n1j3x7m3",
+        "reason": "exhausted",
+        "metadata": { "timestamp": "2026-11-24T10:31:05.003Z" },
+    })
+}
+
+const RECEIVED: &str = "\
+The service sends this event to each webhook of the recipient's key. It carries metadata, never the message. Open the \
+envelope by its id.";
+const BOUNCED: &str = "\
+The service sends this event to each webhook of the sender's key that names it, at most once for each envelope. It needs \
+a server with `--events v1.1`.";
+const DELIVERY: &str = "\
+Verify the signature over the raw body with the webhook's `whsec_` secret; any Standard Webhooks library does this. \
+Respond with 2xx within 15 s. Events may arrive more than once and in any order.";
 const FAILED: &str = "\
 Failed: the next attempts follow after about 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h. Redirects are \
 not followed.";

@@ -8,12 +8,13 @@ use crate::{AttemptResult, DeliveryId, LeaseToken, LeasedDelivery, Timestamp, We
 /// Due deliveries, for the dispatcher.
 pub trait Outbox: Send + Sync {
     /// Leases up to `limit` deliveries that are due at `now`, including those with an expired
-    /// lease. Deletes due deliveries whose webhook or event no longer exists.
+    /// lease. Deletes due deliveries whose webhook or event no longer exists. An envelope bounces
+    /// if no other delivery is left that may succeed.
     fn claim(&self, claim: &Claim) -> Result<Vec<LeasedDelivery>, StoreError>;
 
     /// Records outcomes, each only if its lease is still valid. A stalled worker therefore cannot
     /// overwrite the outcome of the next lease holder. Disables webhooks that failed for
-    /// `failing_max`.
+    /// `failing_max`. An envelope bounces if its last delivery is exhausted and none succeeded.
     fn record_outcomes(
         &self,
         results: &[AttemptResult],

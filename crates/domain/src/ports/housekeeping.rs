@@ -39,8 +39,18 @@ pub trait HousekeepingRepo {
     /// Deletes sessions that expired before `before`.
     fn purge_sessions(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
-    /// Deletes envelopes sealed before `before`, and their remaining deliveries.
-    fn purge_envelopes(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+    /// Deletes envelopes sealed before `before`, and their remaining deliveries. An envelope that
+    /// was neither opened nor delivered bounces at `now`.
+    fn purge_envelopes(
+        &mut self,
+        before: Timestamp,
+        now: Timestamp,
+        limit: u32,
+    ) -> Result<u64, StoreError>;
+
+    /// Deletes events created before `before`, and their remaining deliveries. Also deletes
+    /// outcomes of deleted envelopes. The number contains both.
+    fn purge_events(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
     /// Deletes channels whose last possible use was before `before`, if none of their envelopes is
     /// left. `life` is the maximum lifetime of a channel.
@@ -68,7 +78,8 @@ pub trait HousekeepingRepo {
     fn purge_attempts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
     /// Deletes the deliveries and attempts of deleted webhooks, then their remaining rows.
-    fn purge_deleted_webhooks(&mut self, limit: u32) -> Result<u64, StoreError>;
+    /// Envelopes bounce at `now` as with the deletion of the webhook.
+    fn purge_deleted_webhooks(&mut self, now: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
     /// Deletes signing secrets retired by `now`. Returns the number of affected webhooks.
     fn purge_retired_secrets(&mut self, now: Timestamp, limit: u32) -> Result<u64, StoreError>;

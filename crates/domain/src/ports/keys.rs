@@ -1,7 +1,7 @@
 //! Keys and handles.
 
 use super::{error::StoreError, lookup::HandleOwner};
-use crate::{AccountId, ApiKey, ApiKeyId, Handle, KeyStatus, Plan};
+use crate::{AccountId, ApiKey, ApiKeyId, Handle, KeyStatus, Plan, Timestamp};
 
 /// Keys and handles.
 pub trait KeyRepo {
@@ -34,8 +34,13 @@ pub trait KeyRepo {
     fn set_plan(&mut self, id: &ApiKeyId, plan: &Plan) -> Result<(), StoreError>;
 
     /// Revokes a locked key: sets the state, deletes the root, the webhooks and a bounded number of
-    /// deliveries. The handle stays reserved for the account.
-    fn revoke_key(&mut self, id: &ApiKeyId) -> Result<RevocationSummary, StoreError>;
+    /// deliveries. The handle stays reserved for the account. Envelopes of these deliveries bounce
+    /// at `now`.
+    fn revoke_key(
+        &mut self,
+        id: &ApiKeyId,
+        now: Timestamp,
+    ) -> Result<RevocationSummary, StoreError>;
 }
 
 /// The rows that a revocation deleted.

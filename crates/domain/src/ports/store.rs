@@ -5,6 +5,7 @@ use super::{
     badges::BadgeRepo,
     envelopes::EnvelopeRepo,
     error::StoreError,
+    events::EventRepo,
     governance::{AuditRepo, GovernanceRepo},
     housekeeping::HousekeepingRepo,
     keys::KeyRepo,
@@ -84,6 +85,7 @@ pub trait Tx:
     + BadgeRepo
     + DeliveryRepo
     + EnvelopeRepo
+    + EventRepo
     + GovernanceRepo
     + HousekeepingRepo
     + IssuerRepo

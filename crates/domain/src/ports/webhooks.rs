@@ -56,8 +56,14 @@ pub trait WebhookRepo {
 
     /// Deletes a webhook of this key and a bounded number of its deliveries. Returns `false` if the
     /// key has no such webhook. The other deliveries and the attempts become invisible at once;
-    /// housekeeping deletes them.
-    fn delete_webhook(&mut self, key: &ApiKeyId, id: &WebhookId) -> Result<bool, StoreError>;
+    /// housekeeping deletes them. An envelope bounces at `now` if all its other deliveries are
+    /// exhausted.
+    fn delete_webhook(
+        &mut self,
+        key: &ApiKeyId,
+        id: &WebhookId,
+        now: Timestamp,
+    ) -> Result<bool, StoreError>;
 }
 
 /// Changes to the deliveries of one webhook.

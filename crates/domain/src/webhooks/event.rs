@@ -5,13 +5,17 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{ApiKeyId, EnvelopeHash, EnvelopeId, EnvelopeMeta, EventId, Timestamp};
+use crate::{
+    ApiKeyId, EnvelopeHash, EnvelopeId, EnvelopeMeta, EventId, EventKind, StoredEvent, Timestamp,
+};
 
 /// An event: something that happened, and is delivered to each webhook that subscribes to its kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// An envelope for the webhook's key was stored.
     EnvelopeReceived(Arc<EnvelopeMeta>),
+    /// An event of any other kind.
+    Stored(Arc<StoredEvent>),
 }
 
 impl Event {
@@ -19,13 +23,7 @@ impl Event {
     pub fn id(&self) -> EventId {
         match self {
             Self::EnvelopeReceived(meta) => EventId::Envelope(meta.id),
-        }
-    }
-
-    /// Returns the kind, which webhooks subscribe to.
-    pub const fn kind(&self) -> EventKind {
-        match self {
-            Self::EnvelopeReceived(_) => EventKind::EnvelopeReceived,
+            Self::Stored(event) => EventId::Own(event.id),
         }
     }
 
@@ -33,51 +31,16 @@ impl Event {
     pub fn timestamp(&self) -> Timestamp {
         match self {
             Self::EnvelopeReceived(meta) => meta.timestamp,
+            Self::Stored(event) => event.created_at,
         }
     }
 
-    /// Builds the JSON body of the webhook request.
-    pub fn payload(&self) -> EventPayload {
+    /// Builds the JSON body of the webhook request, the same in every attempt.
+    pub fn body(&self) -> Result<Vec<u8>, serde_json::Error> {
         match self {
-            Self::EnvelopeReceived(meta) => EventPayload::EnvelopeReceived((&**meta).into()),
+            Self::EnvelopeReceived(meta) => serde_json::to_vec(&EnvelopeReceived::from(&**meta)),
+            Self::Stored(event) => Ok(event.body.clone().into_bytes()),
         }
-    }
-}
-
-/// The JSON body of an event, one variant per kind.
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-pub enum EventPayload {
-    /// Body of `envelope.received`.
-    EnvelopeReceived(EnvelopeReceived),
-}
-
-/// The kinds of events that a webhook can subscribe to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
-pub enum EventKind {
-    /// An envelope for the webhook's key was stored.
-    #[serde(rename = "envelope.received")]
-    EnvelopeReceived,
-}
-
-impl EventKind {
-    /// All kinds.
-    pub const ALL: [Self; 1] = [Self::EnvelopeReceived];
-
-    /// Events of v1.1. Until then a subscription to them is refused by name.
-    pub const PLANNED: [&'static str; 3] =
-        ["envelope.bounced", "identity.rotated", "usage.threshold"];
-
-    /// Returns the name used in JSON.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::EnvelopeReceived => "envelope.received",
-        }
-    }
-
-    /// Parses the name used in JSON.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
 }
 
@@ -160,7 +123,7 @@ mod tests {
         };
         let event = Event::EnvelopeReceived(Arc::new(meta));
         assert_eq!(event.id().to_string(), "env_01h455vb4pex5vsknk084sn02q");
-        let payload = serde_json::to_string(&event.payload()).unwrap();
+        let payload = String::from_utf8(event.body().unwrap()).unwrap();
         assert_eq!(
             payload,
             format!(

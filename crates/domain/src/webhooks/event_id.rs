@@ -13,9 +13,20 @@ pub enum EventId {
     Own(OwnEventId),
 }
 
+impl EventId {
+    /// The regular expression of the text form.
+    pub const PATTERN: &'static str = "^(env|evt)_[0-7][0-9a-hjkmnp-tv-z]{25}$";
+}
+
 impl From<EnvelopeId> for EventId {
     fn from(id: EnvelopeId) -> Self {
         Self::Envelope(id)
+    }
+}
+
+impl From<OwnEventId> for EventId {
+    fn from(id: OwnEventId) -> Self {
+        Self::Own(id)
     }
 }
 

@@ -6,28 +6,31 @@ use super::task::{HousekeepingTask, Purge};
 use crate::settings::Settings;
 
 /// Lists the tasks in the order of their run. The names are stored in the database.
-pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 10] {
+pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 11] {
     let Settings { idempotency_ttl, retention, .. } = *settings;
     [
-        task("sessions", NOT_KEPT, |tx, before, limit| tx.purge_sessions(before, limit)),
-        task("idempotency_keys", idempotency_ttl, |tx, before, limit| {
-            tx.purge_idempotency_keys(before, limit)
+        task("sessions", NOT_KEPT, |tx, it, limit| tx.purge_sessions(it.before, limit)),
+        task("idempotency_keys", idempotency_ttl, |tx, it, limit| {
+            tx.purge_idempotency_keys(it.before, limit)
         }),
-        task("envelopes_counted", COUNTED_AFTER, |tx, before, limit| {
-            tx.count_envelopes(before, limit)
+        task("envelopes_counted", COUNTED_AFTER, |tx, it, limit| {
+            tx.count_envelopes(it.before, limit)
         }),
-        task("attempts_counted", COUNTED_AFTER, |tx, before, limit| {
-            tx.count_attempts(before, limit)
+        task("attempts_counted", COUNTED_AFTER, |tx, it, limit| {
+            tx.count_attempts(it.before, limit)
         }),
-        task("daily_counts", DAILY_COUNTS_KEPT, |tx, before, limit| {
-            tx.purge_daily_counts(before, limit)
+        task("daily_counts", DAILY_COUNTS_KEPT, |tx, it, limit| {
+            tx.purge_daily_counts(it.before, limit)
         }),
-        task("envelopes", retention, |tx, before, limit| tx.purge_envelopes(before, limit)),
-        task("attempts", retention, |tx, before, limit| tx.purge_attempts(before, limit)),
-        task("deleted_webhooks", NOT_KEPT, |tx, _, limit| tx.purge_deleted_webhooks(limit)),
-        task("retired_secrets", NOT_KEPT, |tx, now, limit| tx.purge_retired_secrets(now, limit)),
-        task("channels", retention, |tx, before, limit| {
-            tx.purge_channels(before, Settings::CHANNEL_LIFE_MAX, limit)
+        task("envelopes", retention, |tx, it, limit| tx.purge_envelopes(it.before, it.now, limit)),
+        task("events", retention, |tx, it, limit| tx.purge_events(it.before, limit)),
+        task("attempts", retention, |tx, it, limit| tx.purge_attempts(it.before, limit)),
+        task("deleted_webhooks", NOT_KEPT, |tx, it, limit| {
+            tx.purge_deleted_webhooks(it.now, limit)
+        }),
+        task("retired_secrets", NOT_KEPT, |tx, it, limit| tx.purge_retired_secrets(it.now, limit)),
+        task("channels", retention, |tx, it, limit| {
+            tx.purge_channels(it.before, Settings::CHANNEL_LIFE_MAX, limit)
         }),
     ]
 }

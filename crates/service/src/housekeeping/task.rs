@@ -18,7 +18,16 @@ pub(super) struct HousekeepingTask {
 }
 
 /// Deletes rows from before an instant, up to a limit, and returns their number.
-pub(super) type Purge = fn(&mut dyn Tx, Timestamp, u32) -> Result<u64, StoreError>;
+pub(super) type Purge = fn(&mut dyn Tx, Times, u32) -> Result<u64, StoreError>;
+
+/// The times that a task decides by.
+#[derive(Clone, Copy)]
+pub(super) struct Times {
+    /// The time of the task.
+    pub(super) now: Timestamp,
+    /// Rows from before this time are not kept any more.
+    pub(super) before: Timestamp,
+}
 
 /// Runs a task and returns the time up to which rows were deleted. `None` if another node holds the task, or on error.
 pub(super) fn run_task(
@@ -55,7 +64,8 @@ fn purge(
         let turn = HousekeepingTurn { task: task.name, node, now, held_for: HELD_FOR, pace };
         let done = core.store.write(Durability::Relaxed, |tx| {
             let Some(time) = tx.take_housekeeping_turn(&turn)? else { return Ok(None) };
-            let purged = (task.purge)(tx, time.minus(task.keep), limit)?;
+            let times = Times { now: time, before: time.minus(task.keep) };
+            let purged = (task.purge)(tx, times, limit)?;
             Ok(Some((time, purged)))
         })?;
         let Some((time, purged)) = done else { return Ok(None) };

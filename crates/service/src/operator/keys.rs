@@ -107,6 +107,7 @@ impl Operator {
     /// Revokes a key permanently, with its webhooks and deliveries. Waits for batches of the key's own sends. Every later
     /// send from or to the key is rejected on every node.
     pub fn revoke_key(&self, id: &ApiKeyId) -> Result<KeyRevoked, OperatorError> {
+        let now = self.clock.now();
         self.perform(|tx| {
             let Some(mut key) = tx.lock_key(id)? else { return Ok(Err(NO_KEY)) };
             let from = key.status;
@@ -114,7 +115,7 @@ impl Operator {
                 Ok(moved) => moved,
                 Err(illegal) => return Ok(Err(illegal.into())),
             };
-            let RevocationSummary { webhooks, deliveries } = tx.revoke_key(id)?;
+            let RevocationSummary { webhooks, deliveries } = tx.revoke_key(id, now)?;
             let detail = json!({"from": from, "registrations": webhooks, "deliveries": deliveries});
             let revoked = KeyRevoked { key: key.into(), webhooks, deliveries };
             Ok(Ok((revoked, record("key.revoke", id, detail))))

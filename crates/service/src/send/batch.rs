@@ -8,8 +8,8 @@ use std::{
 };
 
 use sealpost_domain::{
-    ApiKeyId, Channel, ChannelId, Code, DeliveryId, EnvelopeMeta, Event, KeyStatus, LeaseToken,
-    LeasedDelivery, Refusal, Timestamp, Usage,
+    ApiKeyId, Channel, ChannelId, Code, DeliveryId, EnvelopeMeta, Event, EventKind, KeyStatus,
+    LeaseToken, LeasedDelivery, Refusal, Timestamp, Usage,
     ports::{
         AdmissionFacts, FactsQuery, IdempotencyRecord, NewIdempotencyRecord, OverageCount,
         ParkedDelivery, WriteSet,
@@ -149,7 +149,7 @@ impl BatchDecision {
         let envelope = &pending.envelope;
         let event = Event::EnvelopeReceived(Arc::new(envelope.meta.clone()));
         let webhooks = self.facts.webhooks.get(&envelope.meta.recipient);
-        for webhook in webhooks.iter().flat_map(|all| all.subscribed(event.kind())) {
+        for webhook in webhooks.iter().flat_map(|all| all.subscribed(EventKind::EnvelopeReceived)) {
             if !webhook.is_enabled {
                 let id = DeliveryId { event_id: event.id(), webhook_id: webhook.target.webhook_id };
                 changes.parked.push(ParkedDelivery { id, event_at: event.timestamp() });

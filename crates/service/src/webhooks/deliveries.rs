@@ -2,8 +2,7 @@
 
 use schemars::JsonSchema;
 use sealpost_domain::{
-    ApiKeyId, Attempt, EnvelopeId, EventId, PendingDelivery, Refusal, Timestamp, Webhook,
-    WebhookStatus,
+    ApiKeyId, Attempt, EventId, PendingDelivery, Refusal, Timestamp, Webhook, WebhookStatus,
     ports::{Lookup, StoreError},
 };
 use serde::Serialize;
@@ -40,8 +39,8 @@ pub struct DeliveriesPage {
 /// A completed attempt, or a pending delivery.
 #[derive(JsonSchema, Serialize)]
 pub struct DeliveryView {
-    /// Envelope of the delivery.
-    #[schemars(with = "EnvelopeId")]
+    /// Id of the event: the envelope's id, or `evt_…` for other events.
+    #[schemars(with = "String", extend("pattern" = EventId::PATTERN))]
     pub envelope_id: EventId,
     /// Number of the attempt, from 1.
     pub attempt: u32,

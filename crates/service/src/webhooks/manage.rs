@@ -42,7 +42,7 @@ pub enum Manage {
     Redeliver {
         /// The webhook.
         webhook_id: String,
-        /// The envelope of the delivery.
+        /// Id of the event: the envelope's id, or `evt_…` for other events.
         envelope_id: String,
     },
     /// Create a new signing secret. The old secret signs as well for a while.
@@ -126,7 +126,8 @@ impl Core {
 
     fn delete_webhook(&self, key: &ApiKeyId, webhook_id: &str) -> Result<Deleted, Error> {
         let id = webhook_id.parse().map_err(|_malformed| Refusal::WebhookNotFound)?;
-        if !self.store.write(Durability::Durable, |tx| tx.delete_webhook(key, &id))? {
+        let now = self.clock.now();
+        if !self.store.write(Durability::Durable, |tx| tx.delete_webhook(key, &id, now))? {
             return Err(Refusal::WebhookNotFound.into());
         }
         Ok(Deleted { webhook_id: id, deleted: true })

@@ -4,8 +4,7 @@
 
 use schemars::JsonSchema;
 use sealpost_domain::{
-    ApiKeyId, DeliveryId, EnvelopeId, EventId, Refusal, Timestamp, Webhook, WebhookId,
-    WebhookStatus,
+    ApiKeyId, DeliveryId, EventId, Refusal, Timestamp, Webhook, WebhookId, WebhookStatus,
     ports::{Durability, FailureRange, StoreError, Tx},
 };
 use serde::Serialize;
@@ -56,8 +55,8 @@ pub struct Recovered {
 pub struct Redelivered {
     /// The webhook.
     pub webhook_id: WebhookId,
-    /// Envelope of the delivery.
-    #[schemars(with = "EnvelopeId")]
+    /// Id of the event: the envelope's id, or `evt_…` for other events.
+    #[schemars(with = "String", extend("pattern" = EventId::PATTERN))]
     pub envelope_id: EventId,
     /// Always `pending`.
     #[schemars(extend("const" = "pending"))]

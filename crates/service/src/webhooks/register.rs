@@ -43,6 +43,18 @@ pub struct Registered {
 }
 
 impl Sealpost {
+    /// Finds the kinds of events with these names. A name that occurs twice counts once.
+    pub fn find_events(&self, names: &[String]) -> Result<Vec<EventKind>, Refusal> {
+        let mut events = Vec::new();
+        for name in names {
+            let event = self.core.settings.events.find(name).map_err(invalid_events)?;
+            if !events.contains(&event) {
+                events.push(event);
+            }
+        }
+        Ok(events)
+    }
+
     /// Registers a webhook.
     pub async fn register(&self, caller: &Caller, register: Register) -> Limited<Registered> {
         self.run_as(caller, move |core, caller| {
@@ -53,6 +65,10 @@ impl Sealpost {
     }
 }
 
+fn invalid_events(problem: String) -> Refusal {
+    Refusal::InvalidField { field: "events", problem }
+}
+
 impl Core {
     /// Checks the URL between two transactions: a DNS look-up must not hold one open.
     pub(crate) fn register_admitted(
@@ -60,6 +76,9 @@ impl Core {
         key: &ApiKeyId,
         register: Register,
     ) -> Result<Registered, Error> {
+        for kind in &register.events {
+            self.settings.events.find(kind.as_str()).map_err(invalid_events)?;
+        }
         // A slow DNS look-up takes seconds: none for a webhook that the limit refuses.
         let webhooks = self.store.lookup()?.list_webhooks(key)?;
         self.check_webhook_limit(u64::try_from(webhooks.len()).unwrap_or(u64::MAX))?;

@@ -53,7 +53,7 @@ fn check_opens(node: &Client, who: &Credentials, id: EnvelopeId) {
 /// Number of stored channels, as the number of rows that a purge would delete. Rolls the purge back.
 fn channels(world: &World) -> u64 {
     let mut tx = world.database.begin(Durability::Relaxed).unwrap();
-    tx.purge_envelopes(END_OF_TIME, 1_000_000).unwrap();
+    tx.purge_envelopes(END_OF_TIME, END_OF_TIME, 1_000_000).unwrap();
     tx.purge_channels(END_OF_TIME, Duration::ZERO, 1_000_000).unwrap()
 }
 

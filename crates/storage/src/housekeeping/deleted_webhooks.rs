@@ -6,9 +6,12 @@ use diesel::{
     sql_types::{BigInt, Text},
 };
 
+use sealpost_domain::Timestamp;
+
 use crate::{
     connection::{AnyConnection, fault::Fault, on_backend},
     query::any_of::any_of,
+    queue::bounces,
     rows::columns,
     schema::{deleted_webhooks as f, deliveries as d},
 };
@@ -21,10 +24,11 @@ use crate::{
 pub(crate) fn delete_with_backlog(
     conn: &mut AnyConnection,
     ids: &[String],
+    now: Timestamp,
 ) -> Result<usize, Fault> {
     let mut deleted = 0;
     for id in ids {
-        deleted += delete_deliveries(conn, id, AT_ONCE_MAX.saturating_sub(deleted))?;
+        deleted += delete_deliveries(conn, id, now, AT_ONCE_MAX.saturating_sub(deleted))?;
         // Another transaction may be deleting the same webhook.
         let mark = diesel::insert_into(f::table).values(f::id.eq(id));
         on_backend!(conn, c => mark.on_conflict_do_nothing().execute(c))?;
@@ -33,13 +37,13 @@ pub(crate) fn delete_with_backlog(
 }
 
 /// Deletes up to `limit` rows, one webhook after the other: deliveries, attempts, and the row itself last.
-pub(crate) fn purge(conn: &mut AnyConnection, limit: u64) -> Result<u64, Fault> {
+pub(crate) fn purge(conn: &mut AnyConnection, now: Timestamp, limit: u64) -> Result<u64, Fault> {
     let mut purged = 0;
     while purged < limit {
         let next = f::table.order(f::id).select(f::id).first::<String>(conn).optional()?;
         let Some(id) = next else { break };
         let left = columns::number(limit - purged, "limit")?;
-        let deliveries = delete_deliveries(conn, &id, left)?;
+        let deliveries = delete_deliveries(conn, &id, now, left)?;
         purged += columns::number::<u64, _>(deliveries, "number of rows")?;
         let left: i64 = columns::number(limit - purged, "limit")?;
         let rows = sql_query(DELETE_ATTEMPTS)
@@ -55,8 +59,13 @@ pub(crate) fn purge(conn: &mut AnyConnection, limit: u64) -> Result<u64, Fault> 
     Ok(purged)
 }
 
-/// Deletes up to `limit` deliveries to a webhook and returns the number.
-fn delete_deliveries(conn: &mut AnyConnection, id: &str, limit: usize) -> Result<usize, Fault> {
+/// Deletes up to `limit` deliveries to a webhook and returns the number. Envelopes may bounce.
+fn delete_deliveries(
+    conn: &mut AnyConnection,
+    id: &str,
+    now: Timestamp,
+    limit: usize,
+) -> Result<usize, Fault> {
     let to_it = d::table.filter(d::webhook_id.eq(id));
     // Two queries, because there are two indexes. Ordered by the index, because PostgreSQL might otherwise scan the
     // table.
@@ -73,9 +82,20 @@ fn delete_deliveries(conn: &mut AnyConnection, id: &str, limit: usize) -> Result
         .limit(columns::number(limit.saturating_sub(events.len()), "limit")?)
         .select(d::event_id);
     events.extend(exhausted.load::<String>(conn)?);
+    let count = events.len();
     let these = to_it.filter(any_of(d::event_id, &events));
-    on_backend!(conn, c => diesel::delete(these).execute(c))?;
-    Ok(events.len())
+    let deleted = match conn {
+        // Returns the deliveries, because another transaction may have recorded a success meanwhile.
+        AnyConnection::Postgres(pg) => {
+            diesel::delete(these).returning(d::event_id).get_results::<String>(pg)?
+        }
+        AnyConnection::Sqlite(lite) => {
+            diesel::delete(these).execute(lite)?;
+            events
+        }
+    };
+    bounces::settle(conn, &deleted, now)?;
+    Ok(count)
 }
 
 const DELETE_ATTEMPTS: &str = "

@@ -1,50 +1,103 @@
 //! Retention of envelopes.
 
+use std::collections::HashSet;
+
 use diesel::{
     PgConnection, SqliteConnection,
     prelude::*,
-    sql_types::{BigInt, Text},
+    sql_types::{BigInt, Bool, Text},
 };
+use sealpost_domain::{BounceReason, Timestamp, UnopenedEnvelope};
 
 use crate::{
     connection::{AnyConnection, fault::Fault},
-    query::statement::Statement,
+    query::{any_of::any_of, statement::Statement},
+    queue::bounces,
+    rows::columns,
     schema::{deliveries as d, envelopes as e},
 };
 
 /// Deletes up to `limit` envelopes below the id `below`, the oldest first, with their deliveries. Returns the number of
 /// envelopes.
+///
+/// An unopened envelope with deliveries bounces, unless its outcome is recorded.
 pub(crate) fn purge_envelopes(
     conn: &mut AnyConnection,
     below: &str,
+    now: Timestamp,
     limit: i64,
 ) -> Result<usize, Fault> {
-    match conn {
-        AnyConnection::Postgres(conn) => purge_postgres(conn, below, limit),
-        AnyConnection::Sqlite(conn) => purge_sqlite(conn, below, limit),
+    let purged = match conn {
+        AnyConnection::Postgres(conn) => purge_postgres(conn, below, limit)?,
+        AnyConnection::Sqlite(conn) => purge_sqlite(conn, below, limit)?,
+    };
+    let undelivered = purged.iter().filter(|envelope| envelope.is_unopened_and_undelivered);
+    let expired = undelivered.map(|envelope| Ok((envelope.read()?, BounceReason::Expired)));
+    bounces::bounce(conn, &expired.collect::<Result<Vec<_>, Fault>>()?, now)?;
+    Ok(purged.len())
+}
+
+/// A deleted envelope.
+#[derive(Debug, Queryable)]
+struct PurgedEnvelope {
+    id: String,
+    sender: String,
+    recipient: String,
+    is_unopened_and_undelivered: bool,
+}
+
+impl PurgedEnvelope {
+    fn read(&self) -> Result<UnopenedEnvelope, Fault> {
+        Ok(UnopenedEnvelope {
+            id: columns::id(&self.id, "envelope")?,
+            sender: columns::id(&self.sender, "envelope")?,
+            recipient: columns::id(&self.recipient, "envelope")?,
+            is_recipient_revoked: false,
+            is_pending: false,
+            is_exhausted: false,
+        })
     }
 }
 
 /// Skips envelopes that a recipient is opening. Uses arrays, because the planner may run a join over whole tables.
-fn purge_postgres(conn: &mut PgConnection, below: &str, limit: i64) -> Result<usize, Fault> {
-    Ok(Statement::command(
+///
+/// The deletion of deliveries returns the rows that are really deleted, so a success that commits meanwhile counts.
+fn purge_postgres(
+    conn: &mut PgConnection,
+    below: &str,
+    limit: i64,
+) -> Result<Vec<PurgedEnvelope>, Fault> {
+    Ok(Statement::<_, (Text, Text, Text, Bool)>::query(
         "WITH old AS MATERIALIZED (
              SELECT id FROM envelopes WHERE id < ? ORDER BY id LIMIT ? FOR UPDATE SKIP LOCKED
          ), undelivered AS (
              DELETE FROM deliveries WHERE envelope_id = ANY (ARRAY(SELECT id FROM old))
+             RETURNING envelope_id
          )
-         DELETE FROM envelopes WHERE id = ANY (ARRAY(SELECT id FROM old))",
+         DELETE FROM envelopes WHERE id = ANY (ARRAY(SELECT id FROM old))
+         RETURNING id, sender, recipient,
+             opened_at IS NULL AND id IN (SELECT envelope_id FROM undelivered)",
     )
     .bind::<Text, _>(below)
     .bind::<BigInt, _>(limit)
-    .execute(conn)?)
+    .load(conn)?)
 }
 
-fn purge_sqlite(conn: &mut SqliteConnection, below: &str, limit: i64) -> Result<usize, Fault> {
-    let id = old_envelopes.field(e::id);
-    let old = old_envelopes.filter(id.lt(below)).order(id).limit(limit).select(id);
-    diesel::delete(d::table.filter(d::event_id.eq_any(old))).execute(conn)?;
-    Ok(diesel::delete(e::table.filter(e::id.eq_any(old))).execute(conn)?)
+fn purge_sqlite(
+    conn: &mut SqliteConnection,
+    below: &str,
+    limit: i64,
+) -> Result<Vec<PurgedEnvelope>, Fault> {
+    let old = e::table.filter(e::id.lt(below)).order(e::id).limit(limit);
+    let mut old: Vec<PurgedEnvelope> =
+        old.select((e::id, e::sender, e::recipient, e::opened_at.is_null())).load(conn)?;
+    let ids: Vec<_> = old.iter().map(|envelope| envelope.id.clone()).collect();
+    let undelivered = d::table.filter(any_of(d::event_id, &ids)).select(d::event_id).distinct();
+    let undelivered: HashSet<String> = undelivered.load(conn)?.into_iter().collect();
+    for envelope in &mut old {
+        envelope.is_unopened_and_undelivered &= undelivered.contains(&envelope.id);
+    }
+    diesel::delete(d::table.filter(any_of(d::event_id, &ids))).execute(conn)?;
+    diesel::delete(e::table.filter(any_of(e::id, &ids))).execute(conn)?;
+    Ok(old)
 }
-
-diesel::alias!(e as old_envelopes: OldEnvelopes);

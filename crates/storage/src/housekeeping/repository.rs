@@ -14,7 +14,7 @@ use sealpost_domain::{
 
 use crate::{
     connection::{AnyConnection, fault::Fault, transaction::Transaction},
-    housekeeping::{daily_counts, deleted_webhooks, purge_envelopes, task_turn},
+    housekeeping::{daily_counts, deleted_webhooks, purge_envelopes, purge_events, task_turn},
     records::retiring_secrets,
     rows::columns,
     schema::envelopes as e,
@@ -32,11 +32,24 @@ impl HousekeepingRepo for Transaction {
         self.run(|conn| purge(conn, SESSIONS, before, limit))
     }
 
-    fn purge_envelopes(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+    fn purge_envelopes(
+        &mut self,
+        before: Timestamp,
+        now: Timestamp,
+        limit: u32,
+    ) -> Result<u64, StoreError> {
         let below = EnvelopeId::new(before, [0; 10]).to_string();
         self.run(|conn| {
-            let purged = purge_envelopes::purge_envelopes(conn, &below, limit.into())?;
+            let purged = purge_envelopes::purge_envelopes(conn, &below, now, limit.into())?;
             columns::number(purged, "number of envelopes")
+        })
+    }
+
+    fn purge_events(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        self.run(|conn| {
+            let events = purge_events::purge_events(conn, before, limit.into())?;
+            let outcomes = purge_events::purge_outcomes(conn, before, limit.into())?;
+            columns::number(events + outcomes, "number of rows")
         })
     }
 
@@ -77,8 +90,8 @@ impl HousekeepingRepo for Transaction {
         self.run(|conn| purge(conn, ATTEMPTS, before, limit))
     }
 
-    fn purge_deleted_webhooks(&mut self, limit: u32) -> Result<u64, StoreError> {
-        self.run(|conn| deleted_webhooks::purge(conn, limit.into()))
+    fn purge_deleted_webhooks(&mut self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        self.run(|conn| deleted_webhooks::purge(conn, now, limit.into()))
     }
 
     fn purge_retired_secrets(&mut self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {

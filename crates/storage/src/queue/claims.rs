@@ -14,7 +14,12 @@ use sealpost_domain::{LeasedDelivery, Timestamp, WebhookStatus, ports::Claim};
 
 use crate::{
     connection::{AnyConnection, fault::Fault},
-    queue::{claim_cursor::ClaimCursor, events, statements},
+    queue::{
+        bounces,
+        claim_cursor::ClaimCursor,
+        events::{self, StoredEvents},
+        statements,
+    },
     rows::{
         columns,
         delivery::{ClaimedRow, DeliveryKey, PARKED_FOR},
@@ -52,9 +57,11 @@ fn lease(
     ready: &mut Vec<LeasedDelivery>,
 ) -> Result<(), Fault> {
     let (mut orphans, mut parked) = (Vec::new(), Vec::new());
-    for row in statements::lease(conn, picked, claim)? {
+    let rows = statements::lease(conn, picked, claim)?;
+    let stored = events::load(conn, &rows)?;
+    for row in rows {
         let key = row.key();
-        match row.read(claim) {
+        match row.read(claim, &stored) {
             Ok(Claimed::Ready(delivery)) => ready.push(delivery),
             Ok(Claimed::Orphan) => orphans.push(key),
             Ok(Claimed::Disabled) => parked.push(key),
@@ -71,6 +78,7 @@ fn lease(
     }
     if !orphans.is_empty() {
         statements::delete(conn, &orphans)?;
+        bounces::settle(conn, orphans.iter().map(|key| &key.event_id), claim.now)?;
     }
     if !parked.is_empty() {
         statements::park(conn, &parked, claim.now.plus(PARKED_FOR))?;
@@ -174,9 +182,9 @@ impl ClaimedRow {
         DeliveryKey { webhook_id: self.webhook_id.clone(), event_id: self.event_id.clone() }
     }
 
-    fn read(self, claim: &Claim) -> Result<Claimed, Fault> {
+    fn read(self, claim: &Claim, stored: &StoredEvents) -> Result<Claimed, Fault> {
         let Some((status, target)) = self.webhook else { return Ok(Claimed::Orphan) };
-        let Some(event) = events::read(&self.event_id, self.envelope)? else {
+        let Some(event) = events::read(&self.event_id, self.envelope, stored)? else {
             return Ok(Claimed::Orphan);
         };
         if status != WebhookStatus::Enabled.as_str() {

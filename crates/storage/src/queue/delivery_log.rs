@@ -17,7 +17,7 @@ use crate::{
 
 /// Returns pending deliveries of a webhook, the newest event first.
 ///
-/// Joins only the newest. SQLite reads an index alone; PostgreSQL reads all pending rows of the webhook.
+/// The prefixes `env_` and `evt_` do not count: the rest of an id begins with the time. Joins only the newest. SQLite reads an index alone; PostgreSQL reads all pending rows of the webhook.
 pub(crate) fn pending(
     conn: &mut AnyConnection,
     id: &WebhookId,
@@ -32,16 +32,20 @@ pub(crate) fn pending(
 }
 
 const NEWEST_PENDING: &str = "
-    SELECT d.envelope_id, e.created_at AS event_at, d.attempts, d.last_failure, d.due_at, d.lease
+    SELECT d.envelope_id, coalesce(e.created_at, v.created_at) AS event_at, d.attempts,
+        d.last_failure, d.due_at, d.lease
     FROM (
         SELECT envelope_id, webhook_id FROM deliveries
-        WHERE webhook_id = $1 AND due_at IS NOT NULL AND ($2 IS NULL OR envelope_id < $2)
-        ORDER BY envelope_id DESC LIMIT $3
+        WHERE webhook_id = $1 AND due_at IS NOT NULL
+            AND ($2 IS NULL OR substr(envelope_id, 5) < substr($2, 5))
+        ORDER BY substr(envelope_id, 5) DESC LIMIT $3
     ) AS newest
     JOIN deliveries AS d
         ON d.envelope_id = newest.envelope_id AND d.webhook_id = newest.webhook_id
-    JOIN envelopes AS e ON e.id = newest.envelope_id
-    ORDER BY newest.envelope_id DESC";
+    LEFT JOIN envelopes AS e ON e.id = newest.envelope_id
+    LEFT JOIN events AS v ON v.id = newest.envelope_id
+    WHERE e.id IS NOT NULL OR v.id IS NOT NULL
+    ORDER BY substr(newest.envelope_id, 5) DESC";
 
 /// Returns attempts of a webhook, newest first. Reads each outcome by the index, and merges.
 pub(crate) fn attempts(

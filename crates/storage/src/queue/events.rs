@@ -1,44 +1,141 @@
-//! Loads the event of a delivery by its id.
+//! Events of deliveries: stores new events, and finds the event of a delivery by its id.
 //!
-//! All stored events are envelopes at present. To store another kind of event, add a branch here. A claim should then
-//! read the new kind with a separate statement, and only if the claim leased such deliveries.
+//! A received envelope is an event without a row in the table of events. Sends and their deliveries therefore never use
+//! the table.
 
-use std::sync::Arc;
-
-use diesel::{dsl::exists, prelude::*};
-use sealpost_domain::{ApiKeyId, Event, EventId};
-
-use crate::{
-    connection::{AnyConnection, fault::Fault},
-    rows::{columns, envelope::MetaRow},
-    schema::envelopes as e,
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
 };
 
-/// Returns the event of a claimed delivery; `None` if the event is not stored any more.
-///
-/// An unknown kind of event is a fault, so that a newer version can still deliver the event.
-pub(crate) fn read(id: &str, envelope: Option<MetaRow>) -> Result<Option<Event>, Fault> {
-    match columns::id(id, "event")? {
-        EventId::Envelope(_) => {
-            let meta = envelope.map(MetaRow::read).transpose()?;
-            Ok(meta.map(|meta| Event::EnvelopeReceived(Arc::new(meta))))
-        }
-        EventId::Own(_) => Err(Fault::Corrupt("event")),
+use diesel::{dsl::exists, prelude::*};
+use sealpost_domain::{
+    ApiKeyId, Event, EventId, EventKind, NewEvent, OwnEventId, StoredEvent,
+    ports::{EventRepo, StoreError},
+};
+
+use crate::{
+    connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
+    query::{any_of::any_of, row_types::columns_of},
+    queue::statements,
+    rows::{
+        columns,
+        delivery::{ClaimedRow, DeliveryRow},
+        envelope::MetaRow,
+        event::{EventRow, StoredEventRow},
+    },
+    schema::{envelopes as e, events as v, webhooks as w},
+};
+
+impl EventRepo for Transaction {
+    fn insert_events(&mut self, events: &[NewEvent]) -> Result<(), StoreError> {
+        self.run(|conn| store(conn, events))
     }
 }
 
-/// Returns whether the event is stored and belongs to this key.
-pub(crate) fn is_stored(
+/// Stored events by id.
+pub(crate) type StoredEvents = HashMap<String, Arc<StoredEvent>>;
+
+/// Stores events with their deliveries. Stores nothing for an event without a subscribed webhook.
+///
+/// Deliveries to disabled webhooks are due as well: the next claim parks them. No lock is needed against a webhook that
+/// is enabled meanwhile.
+pub(crate) fn store(conn: &mut AnyConnection, new: &[NewEvent]) -> Result<(), Fault> {
+    if new.is_empty() {
+        return Ok(());
+    }
+    let webhooks = webhooks_of(conn, new)?;
+    let (mut events, mut deliveries) = (Vec::new(), Vec::new());
+    for event in new {
+        let row = EventRow::of(event)?;
+        let of_key = webhooks.get(&row.api_key_id).into_iter().flatten();
+        let subscribed: Vec<_> =
+            of_key.filter(|(_, kinds)| kinds.contains(&event.kind())).collect();
+        if subscribed.is_empty() {
+            continue;
+        }
+        let to = subscribed.into_iter();
+        deliveries.extend(to.map(|(id, _)| DeliveryRow::new(&row.id, id, row.created_at)));
+        events.push(row);
+    }
+    if !events.is_empty() {
+        statements::insert_events(conn, &events)?;
+        statements::insert_deliveries(conn, &deliveries)?;
+    }
+    Ok(())
+}
+
+/// A webhook's id and its kinds of events.
+type Subscription = (String, Vec<EventKind>);
+
+/// Returns the webhooks of each key, with the subscribed kinds.
+fn webhooks_of(
+    conn: &mut AnyConnection,
+    new: &[NewEvent],
+) -> Result<HashMap<String, Vec<Subscription>>, Fault> {
+    let keys: BTreeSet<_> = new.iter().map(|event| event.api_key_id.to_string()).collect();
+    let rows = w::table.filter(any_of(w::api_key_id, keys)).order(w::id).select((
+        w::api_key_id,
+        w::id,
+        w::events,
+    ));
+    let mut webhooks = HashMap::<_, Vec<_>>::new();
+    for (key, id, names) in on_backend!(conn, c => rows.load::<(String, String, String)>(c))? {
+        webhooks.entry(key).or_default().push((id, columns::known_events(&names)));
+    }
+    Ok(webhooks)
+}
+
+/// Loads the events of claimed deliveries that have an id of their own. Most claims have none and cost no statement.
+pub(crate) fn load(
+    conn: &mut AnyConnection,
+    claimed: &[ClaimedRow],
+) -> Result<StoredEvents, Fault> {
+    let ids = claimed.iter().map(|row| &row.event_id);
+    let ids: BTreeSet<_> = ids.filter(|id| id.starts_with(OwnEventId::PREFIX)).collect();
+    if ids.is_empty() {
+        return Ok(StoredEvents::new());
+    }
+    let rows = v::table.filter(any_of(v::id, ids)).select(columns_of::<StoredEventRow>());
+    let rows = on_backend!(conn, c => rows.load::<StoredEventRow>(c))?;
+    rows.into_iter().map(|row| Ok((row.id.clone(), Arc::new(row.read()?)))).collect()
+}
+
+/// Returns the event of a claimed delivery; `None` if the event is not stored any more.
+pub(crate) fn read(
+    id: &str,
+    envelope: Option<MetaRow>,
+    stored: &StoredEvents,
+) -> Result<Option<Event>, Fault> {
+    Ok(match columns::id(id, "event")? {
+        EventId::Envelope(_) => {
+            let meta = envelope.map(MetaRow::read).transpose()?;
+            meta.map(|meta| Event::EnvelopeReceived(Arc::new(meta)))
+        }
+        EventId::Own(_) => stored.get(id).map(|event| Event::Stored(Arc::clone(event))),
+    })
+}
+
+/// Returns whether the event is stored, belongs to this key, and is of a kind that the webhook subscribes to.
+pub(crate) fn is_deliverable(
     conn: &mut AnyConnection,
     id: &EventId,
-    recipient: &ApiKeyId,
+    key: &ApiKeyId,
+    webhook_id: &str,
 ) -> Result<bool, Fault> {
-    match id {
+    let key = key.to_string();
+    let kind = match id {
         EventId::Envelope(id) => {
-            let envelope =
-                e::table.find(id.to_string()).filter(e::recipient.eq(recipient.to_string()));
-            Ok(diesel::select(exists(envelope)).get_result(conn)?)
+            let envelope = e::table.find(id.to_string()).filter(e::recipient.eq(key));
+            let is_stored: bool = diesel::select(exists(envelope)).get_result(conn)?;
+            is_stored.then(|| EventKind::EnvelopeReceived.as_str().to_owned())
         }
-        EventId::Own(_) => Ok(false),
-    }
+        EventId::Own(id) => {
+            let event = v::table.find(id.to_string()).filter(v::api_key_id.eq(key));
+            event.select(v::kind).first::<String>(conn).optional()?
+        }
+    };
+    let Some(kind) = kind else { return Ok(false) };
+    let names = w::table.find(webhook_id).select(w::events).first::<String>(conn).optional()?;
+    Ok(names.is_some_and(|names| names.split(columns::EVENTS_SEPARATOR).any(|it| it == kind)))
 }

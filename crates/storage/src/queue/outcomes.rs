@@ -17,12 +17,12 @@ use crate::{
         row_types::columns_of,
     },
     queue::{
-        statements,
+        bounces, statements,
         success_throttle::{RecordedSuccess, SuccessThrottle},
     },
     rows::{
         attempt::FinishedAttempt,
-        delivery::{DeliveryKey, DeliveryLease},
+        delivery::{DeliveryKey, DeliveryLease, SucceededDelivery},
         webhook::HealthRow,
     },
     schema::webhooks as w,
@@ -46,7 +46,7 @@ pub(crate) fn record(
     throttle: &SuccessThrottle,
 ) -> Result<Recorded, Fault> {
     let attempts = results.iter().map(FinishedAttempt::of).collect::<Result<Vec<_>, _>>()?;
-    let leased = update_queue(conn, &attempts)?;
+    let UpdatedQueue { leased, announced } = update_queue(conn, &attempts)?;
     let mut attempts: Vec<_> =
         attempts.iter().filter(|attempt| leased.contains(&attempt.lease)).collect();
     if attempts.is_empty() {
@@ -57,25 +57,41 @@ pub(crate) fn record(
     let (relevant, successes) = throttle.filter(&attempts);
     let disabled = update_health(conn, &relevant, failing_max)?;
     let exhausted = attempts.iter().filter(|attempt| attempt.is_exhausted());
-    let exhausted = exhausted.map(|attempt| attempt.lease.key.clone()).collect();
+    let exhausted: Vec<_> = exhausted.map(|attempt| attempt.lease.key.clone()).collect();
+    if let Some(last) = attempts.last() {
+        let now = Timestamp::from_millis(last.at);
+        bounces::announce(conn, &announced, now)?;
+        bounces::settle(conn, exhausted.iter().map(|key| &key.event_id), now)?;
+    }
     Ok(Recorded { disabled, successes, exhausted })
 }
 
-/// Updates the queue and returns the leases that were still valid.
+struct UpdatedQueue {
+    /// The leases that were still valid.
+    leased: HashSet<DeliveryLease>,
+    /// Events with a success and further deliveries.
+    announced: Vec<String>,
+}
+
 fn update_queue(
     conn: &mut AnyConnection,
     attempts: &[FinishedAttempt],
-) -> Result<HashSet<DeliveryLease>, Fault> {
+) -> Result<UpdatedQueue, Fault> {
     let (succeeded, failed): (Vec<_>, Vec<_>) =
         attempts.iter().partition(|attempt| attempt.failure.is_none());
-    let mut leased = HashSet::with_capacity(attempts.len());
+    let (mut leased, mut announced) = (HashSet::with_capacity(attempts.len()), Vec::new());
     if !succeeded.is_empty() {
-        leased.extend(statements::remove_succeeded(conn, &succeeded)?);
+        for SucceededDelivery { lease, has_others } in
+            statements::remove_succeeded(conn, &succeeded)?
+        {
+            announced.extend(has_others.then(|| lease.key.event_id.clone()));
+            leased.insert(lease);
+        }
     }
     if !failed.is_empty() {
         leased.extend(statements::record_failed(conn, &failed)?);
     }
-    Ok(leased)
+    Ok(UpdatedQueue { leased, announced })
 }
 
 /// Updates the health of webhooks. Locks rows in the order of ids, so that two nodes cannot deadlock.

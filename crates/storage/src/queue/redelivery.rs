@@ -1,6 +1,9 @@
 //! Schedules deliveries again: expedites pending ones, redelivers single events and recovers failed ones.
 
-use diesel::{dsl::not, prelude::*};
+use diesel::{
+    dsl::{exists, not},
+    prelude::*,
+};
 use sealpost_domain::{
     ApiKeyId, DeliveryId, Timestamp, WebhookId,
     ports::{DeliveryRepo, FailureRange, RecoverySummary, StoreError},
@@ -8,7 +11,7 @@ use sealpost_domain::{
 
 use crate::{
     connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
-    queue::events,
+    queue::{bounces, events},
     rows::columns,
     schema::deliveries as d,
 };
@@ -40,10 +43,10 @@ impl DeliveryRepo for Transaction {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         self.run(|conn| {
-            if !events::is_stored(conn, &id.event_id, recipient)? {
+            let (event_id, webhook_id) = (id.event_id.to_string(), id.webhook_id.to_string());
+            if !events::is_deliverable(conn, &id.event_id, recipient, &webhook_id)? {
                 return Ok(false);
             }
-            let (event_id, webhook_id) = (id.event_id.to_string(), id.webhook_id.to_string());
             let fresh = (
                 d::webhook_id.eq(&webhook_id),
                 d::event_id.eq(&event_id),
@@ -53,8 +56,10 @@ impl DeliveryRepo for Transaction {
             let added = on_backend!(conn, c => {
                 diesel::insert_into(d::table).values(fresh).on_conflict_do_nothing().execute(c)
             })?;
-            if added == 0 {
-                let events = [event_id];
+            let events = [event_id];
+            if added == 1 {
+                announce_if_alone(conn, &events, &webhook_id, now)?;
+            } else {
                 revive(conn, &id.webhook_id, &events, now)?;
                 wake(conn, &id.webhook_id, &events, now)?;
             }
@@ -90,6 +95,21 @@ impl DeliveryRepo for Transaction {
             Ok(RecoverySummary { matched, recovered, more })
         })
     }
+}
+
+/// Records a success of the event's earlier delivery. With other deliveries, the earlier success is recorded already.
+fn announce_if_alone(
+    conn: &mut AnyConnection,
+    events: &[String; 1],
+    webhook_id: &str,
+    now: Timestamp,
+) -> Result<(), Fault> {
+    let [event_id] = events;
+    let others = d::table.filter(d::event_id.eq(event_id)).filter(d::webhook_id.ne(webhook_id));
+    if diesel::select(exists(others)).get_result(conn)? {
+        return Ok(());
+    }
+    bounces::announce(conn, events, now)
 }
 
 /// Makes deliveries due that are scheduled for later.

@@ -5,13 +5,18 @@
 mod postgres;
 mod sqlite;
 
+use std::collections::BTreeSet;
+
 use sealpost_domain::{Timestamp, ports::Claim};
 
 use crate::{
     query::statement::on_either,
     rows::{
         attempt::FinishedAttempt,
-        delivery::{ClaimedRow, DeliveryKey, DeliveryLease, DueTimeChange},
+        delivery::{
+            ClaimedRow, DeliveryKey, DeliveryLease, DeliveryRow, DueTimeChange, SucceededDelivery,
+        },
+        event::EventRow,
         webhook::HealthRow,
     },
 };
@@ -29,8 +34,8 @@ on_either! {
     fn delete(keys: &[DeliveryKey]) -> ();
     /// Ends leases and sets the due time, whatever the lease.
     fn park(keys: &[DeliveryKey], due_at: Timestamp) -> ();
-    /// Deletes succeeded deliveries whose lease is unchanged, and returns the leases.
-    fn remove_succeeded(attempts: &[&FinishedAttempt]) -> Vec<DeliveryLease>;
+    /// Deletes succeeded deliveries whose lease is unchanged, and returns them.
+    fn remove_succeeded(attempts: &[&FinishedAttempt]) -> Vec<SucceededDelivery>;
     /// Records the failure of deliveries whose lease is unchanged, and returns the ended leases.
     fn record_failed(attempts: &[&FinishedAttempt]) -> Vec<DeliveryLease>;
     /// Appends to the attempt log, in the given order.
@@ -39,6 +44,16 @@ on_either! {
     fn set_health(rows: &[HealthRow]) -> ();
     /// Ends leases that are unchanged, and sets the due time.
     fn release(leases: &[DeliveryLease], due_at: Timestamp) -> ();
+    /// Inserts events.
+    fn insert_events(rows: &[EventRow]) -> ();
+    /// Inserts deliveries of events.
+    fn insert_deliveries(rows: &[DeliveryRow]) -> ();
+    /// Inserts the outcome of envelopes without an outcome, and returns these envelopes.
+    fn insert_outcomes(
+        envelopes: &BTreeSet<String>,
+        outcome: &'static str,
+        now: Timestamp
+    ) -> Vec<String>;
     /// Changes the due time of deliveries without a lease, if the old due time is still valid.
     fn expedite(changes: &[DueTimeChange]) -> ();
 }

@@ -131,8 +131,12 @@ impl KeyRepo for Transaction {
         self.run(|conn| columns::one(update.set(PlanRow::from(*plan)).execute(conn)?, "key"))
     }
 
-    fn revoke_key(&mut self, id: &ApiKeyId) -> Result<RevocationSummary, StoreError> {
-        self.run(|conn| revocation::revoke(conn, id))
+    fn revoke_key(
+        &mut self,
+        id: &ApiKeyId,
+        now: Timestamp,
+    ) -> Result<RevocationSummary, StoreError> {
+        self.run(|conn| revocation::revoke(conn, id, now))
     }
 }
 

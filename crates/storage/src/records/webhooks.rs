@@ -2,8 +2,8 @@
 
 use diesel::prelude::*;
 use sealpost_domain::{
-    ApiKeyId, Attempt, AttemptNumber, AttemptOutcome, EventId, EventKind, LastFailure,
-    PendingDelivery, RetiringSecret, Timestamp, Webhook, WebhookId, WebhookStatus, Wrapped,
+    ApiKeyId, Attempt, AttemptNumber, AttemptOutcome, EventId, LastFailure, PendingDelivery,
+    RetiringSecret, Timestamp, Webhook, WebhookId, WebhookStatus, Wrapped,
     ports::{StoreError, WebhookLookup, WebhookRepo},
 };
 
@@ -71,12 +71,17 @@ impl WebhookRepo for Transaction {
 
     /// Deletes deliveries before the webhook: recording outcomes locks in the same order. If a batch adds a delivery
     /// meanwhile, a claim finds the delivery without a webhook and deletes the delivery.
-    fn delete_webhook(&mut self, key: &ApiKeyId, id: &WebhookId) -> Result<bool, StoreError> {
+    fn delete_webhook(
+        &mut self,
+        key: &ApiKeyId,
+        id: &WebhookId,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
         let (key, id) = (key.to_string(), id.to_string());
         self.run(|conn| {
             let of_key = webhooks::table.find(&id).filter(webhooks::api_key_id.eq(&key));
             let ids = of_key.select(webhooks::id).load(conn)?;
-            deleted_webhooks::delete_with_backlog(conn, &ids)?;
+            deleted_webhooks::delete_with_backlog(conn, &ids, now)?;
             Ok(diesel::delete(of_key).execute(conn)? == 1)
         })
     }
@@ -165,18 +170,13 @@ fn row(webhook: &Webhook) -> Result<WebhookRow, Fault> {
 
 impl WebhookRow {
     fn read(self) -> Result<Webhook, Fault> {
-        let event = |name| EventKind::from_name(name).ok_or(Fault::Corrupt("event"));
         let status = WebhookStatus::from_name(&self.status);
         let failed_at = columns::instant(self.last_failure_at);
         Ok(Webhook {
             id: columns::id(&self.id, "webhook")?,
             api_key_id: columns::id(&self.api_key_id, "webhook")?,
             url: self.url,
-            events: self
-                .events
-                .split(columns::EVENTS_SEPARATOR)
-                .map(event)
-                .collect::<Result<_, _>>()?,
+            events: columns::known_events(&self.events),
             secret: Wrapped(self.secret),
             retiring: retiring_secrets::read(self.retiring.as_deref())?,
             status: status.ok_or(Fault::Corrupt("webhook status"))?,

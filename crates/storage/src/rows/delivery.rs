@@ -42,6 +42,17 @@ impl DeliveryRow {
         })
     }
 
+    /// A delivery of a stored event, due at once.
+    pub(crate) fn new(event_id: &str, webhook_id: &str, due_at: i64) -> Self {
+        Self {
+            event_id: event_id.to_owned(),
+            webhook_id: webhook_id.to_owned(),
+            attempts: 0,
+            due_at,
+            lease: None,
+        }
+    }
+
     /// A delivery to a disabled webhook.
     pub(crate) fn parked(parked: &ParkedDelivery) -> Self {
         Self {
@@ -80,7 +91,16 @@ impl DeliveryLease {
     }
 }
 
-/// A claimed delivery, with webhook and envelope, unless deleted. The envelope is absent if the event reports none.
+/// A delivery that was deleted after its success.
+#[derive(Debug)]
+pub(crate) struct SucceededDelivery {
+    pub(crate) lease: DeliveryLease,
+    /// Whether the event has deliveries to other webhooks.
+    pub(crate) has_others: bool,
+}
+
+/// A claimed delivery, with webhook and envelope, unless deleted. The envelope is absent if the event has
+/// an id of its own.
 #[derive(Debug, Queryable)]
 pub(crate) struct ClaimedRow {
     pub(crate) event_id: String,

@@ -205,6 +205,13 @@ impl Fixture {
         webhook
     }
 
+    /// Registers a webhook for these kinds of events.
+    pub(in crate::tests) fn register_for(&self, key: &ApiKeyId, events: &[EventKind]) -> Webhook {
+        let webhook = Webhook { events: events.to_vec(), ..webhook(key) };
+        self.store().write(Durability::Durable, |tx| tx.insert_webhook(&webhook)).unwrap();
+        webhook
+    }
+
     pub(in crate::tests) fn apply(&self, changes: &WriteSet) {
         self.store().write(Durability::Durable, |tx| tx.apply(changes)).unwrap();
     }
@@ -239,7 +246,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 pub(in crate::tests) fn fresh<T>(id: impl Fn(Timestamp, [u8; 10]) -> T) -> T {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    id(at(i64::from(number)), [7; 10])
+    let [a, b, c, d] = number.to_be_bytes();
+    id(at(i64::from(number)), [7, 7, 7, 7, 7, 7, a, b, c, d])
 }
 
 pub(in crate::tests) const fn at(millis: i64) -> Timestamp {

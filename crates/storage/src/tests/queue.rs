@@ -1,8 +1,10 @@
 //! The delivery queue.
 
 mod attempt_log;
+mod bounces;
 mod claims;
 mod disabled_webhooks;
+mod events;
 mod fair_claims;
 mod outcomes;
 mod redelivery;

@@ -29,7 +29,7 @@ impl SignedRequest {
         keys: &SigningKeys,
         now: Timestamp,
     ) -> Result<Self, RequestError> {
-        let body = serde_json::to_vec(&delivery.event.payload())?;
+        let body = delivery.event.body()?;
         let event_id = event_id(delivery);
         let timestamp = now.as_seconds().to_string();
         let signature = keys.sign(&event_id, &timestamp, &body, now);

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, KeyRequest, RequestBody, invalid},
+    request::{Fields, KeyRequest, RequestBody},
     response::{LimitedResponse, ask_as_key},
     state::ApiState,
 };
@@ -21,32 +21,17 @@ struct RegisterRequest {
     #[schemars(length(min = 1))]
     url: String,
     /// The events to send.
-    #[schemars(length(min = 1))]
-    events: Vec<EventKind>,
+    #[schemars(with = "Vec<EventKind>", length(min = 1))]
+    events: Vec<String>,
 }
 
 impl RequestBody for RegisterRequest {
     fn read(fields: &mut Fields) -> Result<Self, Refusal> {
         fields.require(&["url", "events"])?;
         let url = fields.text("url")?;
-        let mut events = Vec::new();
-        for name in fields.texts("events")? {
-            let event = event(&name)?;
-            if !events.contains(&event) {
-                events.push(event);
-            }
-        }
+        let events = fields.texts("events")?;
         Ok(Self { url, events })
     }
-}
-
-fn event(name: &str) -> Result<EventKind, Refusal> {
-    EventKind::from_name(name).ok_or_else(|| {
-        if EventKind::PLANNED.contains(&name) {
-            return invalid("events", format!("must not name {name} yet: it is planned for v1.1"));
-        }
-        invalid("events", "must name envelope.received, the only available event")
-    })
 }
 
 async fn register(
@@ -55,7 +40,10 @@ async fn register(
 ) -> LimitedResponse<Registered> {
     ask_as_key(&app, request, Purpose::Execute, async |sealpost, caller, body| {
         let RegisterRequest { url, events } = body;
-        sealpost.register(caller, Register { url, events }).await
+        match sealpost.find_events(&events) {
+            Ok(events) => sealpost.register(caller, Register { url, events }).await,
+            Err(refusal) => sealpost.reject(caller, Purpose::Execute, refusal).await,
+        }
     })
     .await
 }
@@ -91,5 +79,5 @@ fn operation() -> Operation {
 const DESCRIPTION: &str = "\
 Sends the events of the key to this URL from now on, signed with `secret`. The response shows the secret only once. The \
 URL must be https, without user information and fragment, on port 443, 8443 or a port from 1024. It must not lead to a \
-private address, now or at any delivery. The host is a full domain name or an IPv4 address; to reach an IPv6 address, \
+private address, now or at any delivery. `envelope.bounced` needs a server with `--events v1.1`. The host is a full domain name or an IPv4 address; to reach an IPv6 address, \
 use a name. A key may have 16 webhooks.";

@@ -270,7 +270,7 @@ pub(super) fn rows(world: &World) -> (usize, usize) {
     let end_of_time = Timestamp::from_millis(1 << 47);
     let mut tx = world.database.begin(Durability::Relaxed).unwrap();
     let remembered = tx.purge_idempotency_keys(end_of_time, 1_000_000).unwrap();
-    let envelopes = tx.purge_envelopes(end_of_time, 1_000_000).unwrap();
+    let envelopes = tx.purge_envelopes(end_of_time, end_of_time, 1_000_000).unwrap();
     (usize::try_from(envelopes).unwrap(), usize::try_from(remembered).unwrap())
 }
 

@@ -1,9 +1,11 @@
 //! SQLite: one prepared statement for each row.
 
 mod claims;
+mod events;
 mod outcomes;
 
 pub(super) use self::{
     claims::{delete, due_of, expedite, lease, oldest_due, park, release, targets_above},
+    events::{insert_deliveries, insert_events, insert_outcomes},
     outcomes::{log_attempts, record_failed, remove_succeeded, set_health},
 };

@@ -68,7 +68,7 @@ fn succeeded_deliveries_are_counted_once_for_the_key_of_the_webhook(db: &Fixture
     attempt(&to, "succeeded", DAY);
     attempt(&to, "succeeded", 9 * DAY);
     attempt(&to, "succeeded", 4);
-    db.store().write(Durable, |tx| tx.delete_webhook(&key, &deleted.id)).unwrap();
+    db.store().write(Durable, |tx| tx.delete_webhook(&key, &deleted.id, at(9))).unwrap();
     let count = |before| db.store().write(Relaxed, |tx| tx.count_attempts(at(before), 99)).unwrap();
     assert_eq!(
         (count(5 * DAY), count(5 * DAY)),

@@ -7,7 +7,7 @@ use sealpost_domain::{
 
 use crate::{
     housekeeping::deleted_webhooks::AT_ONCE_MAX,
-    tests::fixture::{Fixture, claim_of},
+    tests::fixture::{Fixture, at, claim_of},
 };
 
 on_both!(
@@ -35,11 +35,11 @@ fn left(db: &Fixture, of: &Webhook) -> i64 {
 
 fn delete(db: &Fixture, webhook: &Webhook) {
     let Webhook { api_key_id, id, .. } = webhook;
-    assert!(db.store().write(Durable, |tx| tx.delete_webhook(api_key_id, id)).unwrap());
+    assert!(db.store().write(Durable, |tx| tx.delete_webhook(api_key_id, id, at(9))).unwrap());
 }
 
 fn purge(db: &Fixture, limit: u32) -> u64 {
-    db.store().write(Relaxed, |tx| tx.purge_deleted_webhooks(limit)).unwrap()
+    db.store().write(Relaxed, |tx| tx.purge_deleted_webhooks(at(9), limit)).unwrap()
 }
 
 fn waiting(db: &Fixture, for_key: &ApiKeyId) -> u64 {
@@ -85,7 +85,7 @@ fn a_key_with_a_long_backlog_can_be_revoked(db: &Fixture) {
     }
     let revoked = db.store().write(Durable, |tx| {
         tx.lock_key(&key.id)?;
-        tx.revoke_key(&key.id)
+        tx.revoke_key(&key.id, at(9))
     });
     let deliveries = u64::try_from(AT_ONCE_MAX).unwrap();
     assert_eq!(revoked.unwrap(), RevocationSummary { webhooks: 2, deliveries });

@@ -54,7 +54,8 @@ fn old_envelopes_are_deleted_by_id_with_their_deliveries(db: &Fixture) {
     db.apply(&WriteSet { envelopes: envelopes.to_vec(), leased, ..WriteSet::default() });
     db.execute(&format!("UPDATE deliveries SET due_at = NULL WHERE webhook_id = '{}'", to[0].id))
         .unwrap();
-    let purge = |time| db.store().write(Relaxed, |tx| tx.purge_envelopes(at(time), 99)).unwrap();
+    let purge =
+        |time| db.store().write(Relaxed, |tx| tx.purge_envelopes(at(time), at(9), 99)).unwrap();
     assert_eq!(purge(8), 0);
     assert_eq!(purge(10), 2);
     assert_eq!(purge(10), 0);
@@ -69,7 +70,9 @@ fn deletion_of_envelopes_respects_its_limit(db: &Fixture) {
     let to = db.register(&db.activate().id);
     let sent = db.send(&to, 5);
     let purge = |limit| {
-        db.store().write(Relaxed, |tx| tx.purge_envelopes(at(i64::MAX >> 17), limit)).unwrap()
+        db.store()
+            .write(Relaxed, |tx| tx.purge_envelopes(at(i64::MAX >> 17), at(9), limit))
+            .unwrap()
     };
     assert_eq!(purge(0), 0);
     assert_eq!(purge(2), 2);
@@ -129,10 +132,11 @@ fn attempts_of_a_deleted_webhook_are_deleted_in_batches(db: &Fixture) {
     let (deleted, stays) = (db.register(&key.id), db.register(&key.id));
     attempt(db, &deleted, 5, 100);
     attempt(db, &stays, 2, 100);
-    let purge = || db.store().write(Relaxed, |tx| tx.purge_deleted_webhooks(3)).unwrap();
+    let purge = || db.store().write(Relaxed, |tx| tx.purge_deleted_webhooks(at(9), 3)).unwrap();
     assert_eq!(purge(), 0);
     let foreign = db.activate().id;
-    let delete = |by| db.store().write(Durable, |tx| tx.delete_webhook(by, &deleted.id)).unwrap();
+    let delete =
+        |by| db.store().write(Durable, |tx| tx.delete_webhook(by, &deleted.id, at(9))).unwrap();
     assert!(!delete(&foreign));
     assert_eq!(purge(), 0, "the webhook still exists");
     assert!(delete(&key.id));
@@ -149,8 +153,8 @@ fn attempts_of_a_revoked_key_are_deleted(db: &Fixture) {
     for to in mine.iter().chain([&theirs]) {
         attempt(db, to, 2, 100);
     }
-    db.store().write(Durable, |tx| tx.revoke_key(&key.id)).unwrap();
-    let purge = || db.store().write(Relaxed, |tx| tx.purge_deleted_webhooks(100)).unwrap();
+    db.store().write(Durable, |tx| tx.revoke_key(&key.id, at(9))).unwrap();
+    let purge = || db.store().write(Relaxed, |tx| tx.purge_deleted_webhooks(at(9), 100)).unwrap();
     assert_eq!((purge(), purge()), (6, 0));
     assert_eq!((db.count("attempts"), db.count("deleted_webhooks")), (2, 0));
 }

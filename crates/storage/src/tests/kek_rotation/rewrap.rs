@@ -7,7 +7,7 @@ use sealpost_domain::{
     ports::{Durability::Durable, Store},
 };
 
-use crate::tests::fixture::{Fixture, issuer_key};
+use crate::tests::fixture::{Fixture, at, issuer_key};
 
 on_both!(
     pages_of_roots_cover_every_key_once,
@@ -65,7 +65,7 @@ fn pages_of_secrets_cover_every_webhook_once(db: &Fixture) {
 
 fn pages_of_roots_skip_revoked_keys(db: &Fixture) {
     let keys = [db.activate(), db.activate(), db.activate()];
-    db.store().write(Durable, |tx| tx.revoke_key(&keys[1].id)).unwrap();
+    db.store().write(Durable, |tx| tx.revoke_key(&keys[1].id, at(9))).unwrap();
     let page = db.store().write(Durable, |tx| tx.roots_after(None, 2)).unwrap();
     assert_eq!(page.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [keys[0].id, keys[2].id]);
     let page = db.store().write(Durable, |tx| tx.roots_after(Some(&keys[2].id), 2)).unwrap();

@@ -196,7 +196,7 @@ fn the_log_is_readable_during_a_write(db: &Fixture) {
     let sent = db.send(&to, 3);
     record(db, &[result_of(&claim(db, 1000, 1)[0], 1100, Outcome::Succeeded)]);
     let mut writer = db.begin(Durable).unwrap();
-    writer.delete_webhook(&to.api_key_id, &to.id).unwrap();
+    writer.delete_webhook(&to.api_key_id, &to.id, at(9)).unwrap();
     let mut lookup = db.lookup().unwrap();
     assert_eq!(lookup.list_webhooks(&to.api_key_id).unwrap().len(), 1);
     assert_eq!(lookup.attempts(&to.id, None, None, 9).unwrap().len(), 1);

@@ -140,7 +140,7 @@ fn an_unreadable_delivery_blocks_no_other(db: &Fixture) {
 fn a_delivery_of_an_unknown_kind_of_event_stays_in_the_queue(db: &Fixture) {
     let to = db.register(&db.activate().id);
     let sent = db.send(&to, 2);
-    let (id, unknown) = (sent[0].event.id(), "evt_01h455vb4pex5vsknk084sn02q");
+    let (id, unknown) = (sent[0].event.id(), "new_01h455vb4pex5vsknk084sn02q");
     db.execute(&format!(
         "UPDATE deliveries SET envelope_id = '{unknown}' WHERE envelope_id = '{id}'"
     ))

@@ -86,7 +86,7 @@ fn disabled_and_deleted_webhooks_are_reported(db: &Fixture) {
     let [on, off, deleted] = [(); 3].map(|()| db.register(&key.id));
     db.send(&off, 1);
     attempt(db, 1000, Outcome::Gone);
-    db.store().write(Durable, |tx| tx.delete_webhook(&key.id, &deleted.id)).unwrap();
+    db.store().write(Durable, |tx| tx.delete_webhook(&key.id, &deleted.id, at(9))).unwrap();
     assert_eq!(db.no_longer_enabled(&[]).unwrap(), []);
     assert_eq!(db.no_longer_enabled(&[on.id]).unwrap(), []);
     let ended = db.no_longer_enabled(&[deleted.id, on.id, off.id]).unwrap();

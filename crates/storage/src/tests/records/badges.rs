@@ -210,7 +210,7 @@ fn a_revoked_key_keeps_its_badges(db: &Fixture) {
     db.store()
         .write(Durable, |tx| {
             tx.revoke_badge(&revoked.id, &revocation(9))?;
-            tx.revoke_key(&key)
+            tx.revoke_key(&key, at(9))
         })
         .unwrap();
     assert_eq!(revoked_in(db, 1), Some(vec![1]));

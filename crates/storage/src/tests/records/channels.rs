@@ -86,7 +86,7 @@ fn a_channel_outlives_all_of_its_envelopes(db: &Fixture) {
     let purge =
         |time| db.store().write(Relaxed, |tx| tx.purge_channels(at(time), life, 99)).unwrap();
     let purge_envelopes =
-        |time| db.store().write(Relaxed, |tx| tx.purge_envelopes(at(time), 99)).unwrap();
+        |time| db.store().write(Relaxed, |tx| tx.purge_envelopes(at(time), at(9), 99)).unwrap();
     // An envelope of the last millisecond of the channel still exists.
     assert_eq!(purge(9999), 0);
     assert_eq!(purge_envelopes(1050), 1);

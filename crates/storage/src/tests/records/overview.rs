@@ -22,7 +22,7 @@ fn an_owner_sees_the_keys_of_the_account_and_no_others(db: &Fixture) {
     db.activate();
     db.register(&newest.id);
     db.register(&newest.id);
-    db.store().write(Durable, |tx| tx.revoke_key(&revoked.id)).unwrap();
+    db.store().write(Durable, |tx| tx.revoke_key(&revoked.id, at(9))).unwrap();
     let seen = |limit| {
         let mut owner = db.owner_lookup().unwrap();
         let keys = owner.keys_of(&oldest.account_id, limit).unwrap();

@@ -19,7 +19,7 @@ use sealpost_domain::{
 
 use crate::{
     DatabaseUrl,
-    tests::fixture::{FAILING_MAX, Fixture, claim_of, delivery, envelope, key, result_of},
+    tests::fixture::{FAILING_MAX, Fixture, at, claim_of, delivery, envelope, key, result_of},
 };
 
 on_both!(
@@ -37,7 +37,7 @@ on_both!(
 fn revoke(db: &Fixture, id: &ApiKeyId) -> Result<RevocationSummary, StoreError> {
     db.store().write(Durable, |tx| {
         tx.lock_key(id)?;
-        tx.revoke_key(id)
+        tx.revoke_key(id, at(9))
     })
 }
 
@@ -91,7 +91,7 @@ fn a_missing_key_cannot_be_changed(db: &Fixture) {
         db.store().write(Durable, |tx| tx.set_status(&id, KeyStatus::Active)),
         db.store().write(Durable, |tx| tx.set_sealing_version(&id, 2)),
         db.store().write(Durable, |tx| tx.set_plan(&id, &Plan::Builder)),
-        db.store().write(Durable, |tx| tx.revoke_key(&id).map(drop)),
+        db.store().write(Durable, |tx| tx.revoke_key(&id, at(9)).map(drop)),
     ] {
         assert!(matches!(done, Err(StoreError::Corrupt("key"))), "{done:?}");
     }
@@ -152,7 +152,7 @@ fn a_request_waits_for_the_revocation_and_sees_it(db: &Fixture) {
     thread::scope(|scope| {
         let mut tx = db.begin(Durable).unwrap();
         tx.lock_key(&key.id).unwrap();
-        tx.revoke_key(&key.id).unwrap();
+        tx.revoke_key(&key.id, at(9)).unwrap();
         let batch = scope.spawn(|| {
             let (callers, recipients) = (vec![sender.id, key.id], vec![key.id]);
             let wanted = FactsQuery { callers, recipients, ..FactsQuery::default() };

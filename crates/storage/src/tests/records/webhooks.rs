@@ -48,7 +48,8 @@ fn webhooks_are_listed_oldest_first(db: &Fixture) {
 fn only_its_own_key_deletes_a_webhook(db: &Fixture) {
     let (key, other) = (db.activate(), db.activate());
     let mine = db.register(&key.id);
-    let delete = |by| db.store().write(Durable, |tx| tx.delete_webhook(by, &mine.id)).unwrap();
+    let delete =
+        |by| db.store().write(Durable, |tx| tx.delete_webhook(by, &mine.id, at(9))).unwrap();
     assert!(!delete(&other.id));
     assert!(delete(&key.id));
     assert!(!delete(&key.id));
@@ -59,7 +60,7 @@ fn deleting_a_webhook_deletes_its_deliveries(db: &Fixture) {
     let (deleted, stays) = (db.register(&key.id), db.register(&key.id));
     db.send(&deleted, 3);
     db.send(&stays, 2);
-    db.store().write(Durable, |tx| tx.delete_webhook(&key.id, &deleted.id)).unwrap();
+    db.store().write(Durable, |tx| tx.delete_webhook(&key.id, &deleted.id, at(9))).unwrap();
     let due = db.claim(&claim_of(1000, 10, LeaseToken(1))).unwrap();
     assert_eq!(due.len(), 2);
     assert!(due.iter().all(|delivery| delivery.target.webhook_id == stays.id));
@@ -71,10 +72,10 @@ fn one_of_two_deletions_of_a_webhook_wins(db: &Fixture) {
     db.send(&to, 2);
     let deleted = thread::scope(|scope| {
         let mut first = db.begin(Durable).unwrap();
-        assert!(first.delete_webhook(&key.id, &to.id).unwrap());
+        assert!(first.delete_webhook(&key.id, &to.id, at(9)).unwrap());
         let second = scope.spawn(|| {
             let mut tx = db.begin(Durable)?;
-            let is_deleted = tx.delete_webhook(&key.id, &to.id)?;
+            let is_deleted = tx.delete_webhook(&key.id, &to.id, at(9))?;
             tx.commit().map(|()| is_deleted)
         });
         thread::sleep(PAUSE);
@@ -110,7 +111,7 @@ fn deletion_and_outcomes_do_not_deadlock(db: &Fixture) {
         assert_eq!(removed.len(), 1);
         let deletion = scope.spawn(|| {
             let mut tx = db.begin(Durable)?;
-            let is_deleted = tx.delete_webhook(&key.id, &to.id)?;
+            let is_deleted = tx.delete_webhook(&key.id, &to.id, at(9))?;
             tx.commit().map(|()| is_deleted)
         });
         thread::sleep(PAUSE);

@@ -63,7 +63,8 @@ fn a_large_batch_is_stored_completely(db: &Fixture) {
     let due = db.claim(&claim_of(1000, 999, LeaseToken(1))).unwrap();
     let sent: BTreeSet<_> = envelopes.iter().map(|envelope| envelope.meta.id.into()).collect();
     assert_eq!(due.iter().map(|delivery| delivery.event.id()).collect::<BTreeSet<_>>(), sent);
-    for Event::EnvelopeReceived(meta) in due.iter().map(|delivery| &delivery.event) {
+    for event in due.iter().map(|delivery| &delivery.event) {
+        let Event::EnvelopeReceived(meta) = event else { panic!("{event:?}") };
         assert!(envelopes.iter().any(|envelope| envelope.meta == **meta));
     }
 }

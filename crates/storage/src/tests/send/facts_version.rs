@@ -146,13 +146,15 @@ const CHANGES: [Change; 22] = [
         tx.replace_secret(&it.webhook.id, old, &Wrapped(vec![7; 40])).map(drop)
     }),
     ("retired", |tx, _| tx.purge_retired_secrets(at(901), 9).map(drop)),
-    ("no webhook", |tx, it| tx.delete_webhook(&it.owner.api_key_id, &it.webhook.id).map(drop)),
+    ("no webhook", |tx, it| {
+        tx.delete_webhook(&it.owner.api_key_id, &it.webhook.id, at(9)).map(drop)
+    }),
     ("handle", |tx, it| {
         let key = crate::tests::fixture::key(&it.owner.account_id);
         tx.insert_key(&key)?;
         tx.assign_handle(&it.handle, &HandleOwner { api_key_id: key.id, ..it.owner })
     }),
-    ("revoked", |tx, it| tx.revoke_key(&it.owner.api_key_id).map(drop)),
+    ("revoked", |tx, it| tx.revoke_key(&it.owner.api_key_id, at(9)).map(drop)),
     ("session deleted", |tx, it| tx.delete_session(&it.session.token)),
     ("all sessions deleted", |tx, it| {
         tx.insert_session(&it.session)?;
@@ -274,7 +276,7 @@ fn a_rollback_has_no_effect(db: &Fixture) {
     let party = Participant::of(db);
     let before = party.read(db.store());
     let mut tx = db.begin(Durable).unwrap();
-    tx.revoke_key(&party.owner.api_key_id).unwrap();
+    tx.revoke_key(&party.owner.api_key_id, at(9)).unwrap();
     drop(tx);
     assert_eq!(party.read(db.store()), before);
 }

@@ -59,7 +59,7 @@ pub(super) enum Action {
         /// The webhook.
         #[schemars(length(min = 1))]
         webhook_id: String,
-        /// The envelope of the event.
+        /// The id of the event: the envelope's id, or `evt_…` for other events.
         #[schemars(length(min = 1))]
         envelope_id: String,
     },

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use diesel::{
     PgConnection,
     prelude::*,
-    sql_types::{BigInt, Integer, Nullable, Text},
+    sql_types::{BigInt, Bool, Integer, Nullable, Text},
 };
 
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
     },
     rows::{
         attempt::{AttemptRow, FinishedAttempt},
-        delivery::{DeliveryKey, DeliveryLease},
+        delivery::{DeliveryKey, DeliveryLease, SucceededDelivery},
         webhook::HealthRow,
     },
 };
@@ -24,19 +24,27 @@ use crate::{
 pub(in crate::queue::statements) fn remove_succeeded(
     conn: &mut PgConnection,
     attempts: &[&FinishedAttempt],
-) -> Result<Vec<DeliveryLease>, Fault> {
-    let removed = Statement::<_, (Text, Text, BigInt)>::query(
+) -> Result<Vec<SucceededDelivery>, Fault> {
+    type Removed = (String, String, i64, bool);
+    let removed = Statement::<_, (Text, Text, BigInt, Bool)>::query(
         "DELETE FROM deliveries AS d USING (
              SELECT unnest(?) AS webhook_id, unnest(?) AS envelope_id, unnest(?) AS lease
          ) AS n
          WHERE d.webhook_id = n.webhook_id AND d.envelope_id = n.envelope_id AND d.lease = n.lease
-         RETURNING d.webhook_id, d.envelope_id, n.lease",
+         RETURNING d.webhook_id, d.envelope_id, n.lease, EXISTS (
+             SELECT FROM deliveries AS o
+             WHERE o.envelope_id = d.envelope_id AND o.webhook_id <> d.webhook_id
+         )",
     )
     .bind_array::<Text, _>(attempts.iter().map(|attempt| &attempt.lease.key.webhook_id))
     .bind_array::<Text, _>(attempts.iter().map(|attempt| &attempt.lease.key.event_id))
     .bind_array::<BigInt, _>(attempts.iter().map(|attempt| attempt.lease.lease))
-    .load(conn)?;
-    Ok(removed.into_iter().map(lease).collect())
+    .load::<Removed>(conn)?;
+    let succeeded = |(webhook_id, event_id, held, has_others): Removed| SucceededDelivery {
+        lease: lease((webhook_id, event_id, held)),
+        has_others,
+    };
+    Ok(removed.into_iter().map(succeeded).collect())
 }
 
 pub(in crate::queue::statements) fn record_failed(

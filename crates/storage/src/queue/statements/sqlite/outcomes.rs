@@ -2,7 +2,11 @@
 
 use std::sync::LazyLock;
 
-use diesel::{SqliteConnection, prelude::*};
+use diesel::{
+    SqliteConnection,
+    prelude::*,
+    sql_types::{BigInt, Bool, Text},
+};
 
 use crate::{
     connection::fault::Fault,
@@ -12,7 +16,7 @@ use crate::{
     },
     rows::{
         attempt::{AttemptRow, FinishedAttempt},
-        delivery::DeliveryLease,
+        delivery::{DeliveryLease, SucceededDelivery},
         webhook::HealthRow,
     },
     schema::{attempts as a, deliveries as d},
@@ -21,14 +25,25 @@ use crate::{
 pub(in crate::queue::statements) fn remove_succeeded(
     conn: &mut SqliteConnection,
     attempts: &[&FinishedAttempt],
-) -> Result<Vec<DeliveryLease>, Fault> {
+) -> Result<Vec<SucceededDelivery>, Fault> {
     let mut removed = Vec::with_capacity(attempts.len());
     for attempt in attempts {
         let DeliveryLease { key, lease } = &attempt.lease;
-        let leased = d::table.find((&key.event_id, &key.webhook_id)).filter(d::lease.eq(lease));
-        if diesel::delete(leased).execute(conn)? == 1 {
-            removed.push(attempt.lease.clone());
-        }
+        let has_others = Statement::<_, Bool>::query(
+            "DELETE FROM deliveries WHERE envelope_id = ? AND webhook_id = ? AND lease = ?
+             RETURNING EXISTS (
+                 SELECT 1 FROM deliveries AS o
+                 WHERE o.envelope_id = deliveries.envelope_id
+                     AND o.webhook_id <> deliveries.webhook_id
+             )",
+        )
+        .bind::<Text, _>(&key.event_id)
+        .bind::<Text, _>(&key.webhook_id)
+        .bind::<BigInt, _>(lease)
+        .get_result(conn)
+        .optional()?;
+        let lease = attempt.lease.clone();
+        removed.extend(has_others.map(|has_others| SucceededDelivery { lease, has_others }));
     }
     Ok(removed)
 }

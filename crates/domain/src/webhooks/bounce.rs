@@ -1,0 +1,116 @@
+//! Bounces: the sender learns that an envelope did not reach its recipient.
+
+use crate::{
+    ApiKeyId, BounceReason, EnvelopeBounced, EnvelopeId, EventDetails, NewEvent, OwnEventId,
+    Timestamp,
+};
+
+/// An envelope that was not opened, lost a delivery without success, and has no recorded outcome.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnopenedEnvelope {
+    /// Id of the envelope.
+    pub id: EnvelopeId,
+    /// The key that sent the envelope.
+    pub sender: ApiKeyId,
+    /// The key that can open the envelope.
+    pub recipient: ApiKeyId,
+    /// Whether the recipient's key is revoked.
+    pub is_recipient_revoked: bool,
+    /// Whether an attempt of any delivery may follow.
+    pub is_pending: bool,
+    /// Whether any delivery is exhausted.
+    pub is_exhausted: bool,
+}
+
+impl UnopenedEnvelope {
+    /// Decides whether the envelope bounces. An envelope whose deliveries were deleted with their
+    /// webhooks does not: a later webhook may receive it.
+    pub const fn bounce_reason(&self) -> Option<BounceReason> {
+        if self.is_recipient_revoked {
+            return Some(BounceReason::RecipientRevoked);
+        }
+        if self.is_exhausted && !self.is_pending {
+            return Some(BounceReason::Exhausted);
+        }
+        None
+    }
+
+    /// Creates the event for the sender. An envelope bounces at most once, so the random bits of
+    /// its id make the id of the event unique.
+    pub fn bounced(&self, reason: BounceReason, now: Timestamp) -> NewEvent {
+        let [_, _, _, _, _, _, random @ ..] = *self.id.as_bytes();
+        NewEvent {
+            id: OwnEventId::new(now, random),
+            api_key_id: self.sender,
+            created_at: now,
+            details: EventDetails::EnvelopeBounced(EnvelopeBounced {
+                envelope_id: self.id,
+                recipient: self.recipient,
+                reason,
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn envelope(is_recipient_revoked: bool, is_pending: bool, exhausted: bool) -> UnopenedEnvelope {
+        UnopenedEnvelope {
+            id: "env_01h455vb4pex5vsknk084sn02q".parse().unwrap(),
+            sender: "ak_01h455vb4pex5vsknk084sn02q".parse().unwrap(),
+            recipient: "ak_00000000000000000000000001".parse().unwrap(),
+            is_recipient_revoked,
+            is_pending,
+            is_exhausted: exhausted,
+        }
+    }
+
+    #[test]
+    fn an_envelope_bounces_once_nothing_can_deliver_it() {
+        use BounceReason as B;
+        for (revoked, pending, exhausted, reason) in [
+            (false, false, false, None),
+            (false, false, true, Some(B::Exhausted)),
+            (false, true, false, None),
+            (false, true, true, None),
+            (true, false, false, Some(B::RecipientRevoked)),
+            (true, false, true, Some(B::RecipientRevoked)),
+            (true, true, false, Some(B::RecipientRevoked)),
+            (true, true, true, Some(B::RecipientRevoked)),
+        ] {
+            let envelope = envelope(revoked, pending, exhausted);
+            assert_eq!(envelope.bounce_reason(), reason, "{envelope:?}");
+        }
+    }
+
+    #[test]
+    fn the_body_has_the_members_of_the_contract() {
+        let now = Timestamp::from_millis(1_767_225_600_007);
+        let event = envelope(false, false, true).bounced(BounceReason::Exhausted, now);
+        assert_eq!(event.api_key_id, envelope(false, false, true).sender);
+        let body = serde_json::to_string(&event.body()).unwrap();
+        assert_eq!(
+            body,
+            format!(
+                concat!(
+                    r#"{{"event":"envelope.bounced","event_id":"{}","#,
+                    r#""envelope_id":"env_01h455vb4pex5vsknk084sn02q","#,
+                    r#""recipient":"ak_00000000000000000000000001","reason":"exhausted","#,
+                    r#""metadata":{{"timestamp":"2026-01-01T00:00:00.007Z"}}}}"#
+                ),
+                event.id
+            )
+        );
+    }
+
+    #[test]
+    fn the_ids_of_bounces_differ_as_those_of_the_envelopes() {
+        let now = Timestamp::from_millis(1_767_225_600_007);
+        let mut other = envelope(false, false, true);
+        other.id = "env_01h455vb4pex5vsknk084sn02r".parse().unwrap();
+        let id = |envelope: &UnopenedEnvelope| envelope.bounced(BounceReason::Expired, now).id;
+        assert_ne!(id(&envelope(false, false, true)), id(&other));
+    }
+}

@@ -1,0 +1,108 @@
+//! Kinds of events, and the versions of the API that have them.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The kinds of events that a webhook can subscribe to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize)]
+pub enum EventKind {
+    /// An envelope that the webhook's key sent did not reach its recipient. Needs `--events v1.1`.
+    #[serde(rename = "envelope.bounced")]
+    EnvelopeBounced,
+    /// An envelope for the webhook's key was stored.
+    #[serde(rename = "envelope.received")]
+    EnvelopeReceived,
+}
+
+impl EventKind {
+    /// All kinds.
+    pub const ALL: [Self; 2] = [Self::EnvelopeBounced, Self::EnvelopeReceived];
+
+    /// Announced kinds that do not exist yet.
+    const PLANNED: [&'static str; 2] = ["identity.rotated", "usage.threshold"];
+
+    /// Returns the name used in JSON and SQL.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::EnvelopeBounced => "envelope.bounced",
+            Self::EnvelopeReceived => "envelope.received",
+        }
+    }
+
+    /// Parses the name used in JSON and SQL.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+
+    /// Returns the first version that has the kind.
+    const fn since(self) -> EventsVersion {
+        match self {
+            Self::EnvelopeBounced => EventsVersion::V1_1,
+            Self::EnvelopeReceived => EventsVersion::V1_0,
+        }
+    }
+}
+
+/// A version of the events: the kinds that a new webhook can subscribe to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum EventsVersion {
+    /// `envelope.received` only.
+    #[default]
+    V1_0,
+    /// All kinds.
+    V1_1,
+}
+
+impl EventsVersion {
+    /// Finds an available kind by its name. The error is a clause that follows the name of the
+    /// field.
+    pub fn find(self, name: &str) -> Result<EventKind, String> {
+        let kind = EventKind::from_name(name);
+        if let Some(kind) = kind.filter(|kind| kind.since() <= self) {
+            return Ok(kind);
+        }
+        if kind.is_some() || EventKind::PLANNED.contains(&name) {
+            let problem = match self {
+                Self::V1_0 => "it is planned for v1.1",
+                Self::V1_1 => "it is planned",
+            };
+            return Err(format!("must not name {name} yet: {problem}"));
+        }
+        Err(match self {
+            Self::V1_0 => "must name envelope.received, the only available event".to_owned(),
+            Self::V1_1 => {
+                let names: Vec<_> = EventKind::ALL.iter().map(|kind| kind.as_str()).collect();
+                format!("must name available events: {}", names.join(", "))
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn v1_0_has_received_envelopes_only() {
+        let events = EventsVersion::default();
+        assert_eq!(events.find("envelope.received"), Ok(EventKind::EnvelopeReceived));
+        for planned in ["envelope.bounced", "identity.rotated", "usage.threshold"] {
+            let problem = format!("must not name {planned} yet: it is planned for v1.1");
+            assert_eq!(events.find(planned), Err(problem));
+        }
+        let problem = "must name envelope.received, the only available event";
+        assert_eq!(events.find("envelope.sent"), Err(problem.to_owned()));
+    }
+
+    #[test]
+    fn v1_1_has_all_kinds() {
+        let events = EventsVersion::V1_1;
+        for kind in EventKind::ALL {
+            assert_eq!(events.find(kind.as_str()), Ok(kind));
+        }
+        let planned = events.find("usage.threshold").unwrap_err();
+        assert!(planned.ends_with("yet: it is planned"), "{planned}");
+        let unknown = events.find("envelope.sent").unwrap_err();
+        assert!(unknown.contains("envelope.bounced, envelope.received"), "{unknown}");
+    }
+}

@@ -1,0 +1,129 @@
+//! Bounces: envelopes whose deliveries ended without success. The sender gets an event.
+//!
+//! An envelope bounces in the transaction that ends its last delivery. The table of outcomes has one row for each
+//! envelope, so an envelope bounces at most once. An envelope with a success has no bounce either:
+//!
+//! - If other deliveries remain after a success, the success records the outcome `announced`.
+//! - If none remain, no later transaction can end a delivery of the envelope.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use diesel::{
+    dsl::{exists, not},
+    prelude::*,
+};
+use sealpost_domain::{BounceReason, EnvelopeId, KeyStatus, Timestamp, UnopenedEnvelope};
+
+use crate::{
+    connection::{AnyConnection, fault::Fault, on_backend},
+    query::{
+        any_of::any_of,
+        row_lock::{Locked, RowLock},
+    },
+    queue::{events, statements},
+    rows::columns,
+    schema::{api_keys as k, deliveries as d, envelope_outcomes as o, envelopes as e},
+};
+
+/// Records that a delivery of each envelope succeeded. Skips events that are no envelopes.
+pub(crate) fn announce(
+    conn: &mut AnyConnection,
+    events: impl IntoIterator<Item = impl AsRef<str>>,
+    now: Timestamp,
+) -> Result<(), Fault> {
+    let envelopes = envelopes_of(events);
+    if !envelopes.is_empty() {
+        statements::insert_outcomes(conn, &envelopes, ANNOUNCED, now)?;
+    }
+    Ok(())
+}
+
+/// Bounces the envelopes among these events that no delivery can reach any more. The transaction has ended a delivery of
+/// each event without success.
+///
+/// Locks the envelopes first: of two transactions that end the last two deliveries of an envelope, the second sees the
+/// work of the first.
+pub(crate) fn settle(
+    conn: &mut AnyConnection,
+    events: impl IntoIterator<Item = impl AsRef<str>>,
+    now: Timestamp,
+) -> Result<(), Fault> {
+    let envelopes = envelopes_of(events);
+    if envelopes.is_empty() {
+        return Ok(());
+    }
+    if let AnyConnection::Postgres(pg) = conn {
+        let rows = e::table.filter(any_of(e::id, &envelopes)).order(e::id).select(e::id);
+        Locked::new(rows, RowLock::Alone).load::<String>(pg)?;
+    }
+    let unopened = find_unopened(conn, &envelopes)?.into_iter();
+    let bounced = unopened.filter_map(|it| it.bounce_reason().map(|reason| (it, reason)));
+    bounce(conn, &bounced.collect::<Vec<_>>(), now)
+}
+
+/// Records the outcome of each envelope without an outcome, and stores an event for the sender.
+pub(crate) fn bounce(
+    conn: &mut AnyConnection,
+    bounced: &[(UnopenedEnvelope, BounceReason)],
+    now: Timestamp,
+) -> Result<(), Fault> {
+    let ids: BTreeSet<_> = bounced.iter().map(|(envelope, _)| envelope.id.to_string()).collect();
+    if ids.is_empty() {
+        return Ok(());
+    }
+    let first: HashSet<_> =
+        statements::insert_outcomes(conn, &ids, BOUNCED, now)?.into_iter().collect();
+    let first = bounced.iter().filter(|(envelope, _)| first.contains(&envelope.id.to_string()));
+    let new: Vec<_> = first.map(|(envelope, reason)| envelope.bounced(*reason, now)).collect();
+    events::store(conn, &new)
+}
+
+/// Sorted, because transactions lock and insert in this order.
+fn envelopes_of(events: impl IntoIterator<Item = impl AsRef<str>>) -> BTreeSet<String> {
+    let envelopes = events.into_iter().filter(|id| id.as_ref().starts_with(EnvelopeId::PREFIX));
+    envelopes.map(|id| id.as_ref().to_owned()).collect()
+}
+
+fn find_unopened(
+    conn: &mut AnyConnection,
+    ids: &BTreeSet<String>,
+) -> Result<Vec<UnopenedEnvelope>, Fault> {
+    let outcome = o::table.filter(o::envelope_id.eq(e::id));
+    let unopened = e::table
+        .filter(any_of(e::id, ids))
+        .filter(e::opened_at.is_null())
+        .filter(not(exists(outcome)))
+        .order(e::id)
+        .select((e::id, e::sender, e::recipient));
+    let unopened = on_backend!(conn, c => unopened.load::<(String, String, String)>(c))?;
+    let left =
+        d::table.filter(any_of(d::event_id, ids)).select((d::event_id, d::due_at.is_not_null()));
+    let mut deliveries = BTreeMap::<String, (bool, bool)>::new();
+    for (id, is_pending) in on_backend!(conn, c => left.load::<(String, bool)>(c))? {
+        let (pending, exhausted) = deliveries.entry(id).or_default();
+        *pending |= is_pending;
+        *exhausted |= !is_pending;
+    }
+    let recipients: BTreeSet<_> = unopened.iter().map(|(_, _, recipient)| recipient).collect();
+    let revoked = k::table
+        .filter(any_of(k::id, recipients))
+        .filter(k::status.eq(KeyStatus::Revoked.as_str()))
+        .select(k::id);
+    let revoked: HashSet<String> =
+        on_backend!(conn, c => revoked.load::<String>(c))?.into_iter().collect();
+    let read = |(id, sender, recipient): &(String, String, String)| {
+        let (is_pending, is_exhausted) = deliveries.get(id).copied().unwrap_or_default();
+        Ok(UnopenedEnvelope {
+            id: columns::id(id, "envelope")?,
+            sender: columns::id(sender, "envelope")?,
+            recipient: columns::id(recipient, "envelope")?,
+            is_recipient_revoked: revoked.contains(recipient),
+            is_pending,
+            is_exhausted,
+        })
+    };
+    unopened.iter().map(read).collect()
+}
+
+const ANNOUNCED: &str = "announced";
+const BOUNCED: &str = "bounced";

@@ -1,0 +1,53 @@
+//! New events, their deliveries, and outcomes of envelopes.
+
+use std::{collections::BTreeSet, sync::LazyLock};
+
+use diesel::{
+    PgConnection,
+    prelude::*,
+    sql_types::{BigInt, Text},
+};
+use sealpost_domain::Timestamp;
+
+use crate::{
+    connection::fault::Fault,
+    query::{
+        row_types::{self, StoredRow},
+        statement::Statement,
+    },
+    rows::{delivery::DeliveryRow, event::EventRow},
+};
+
+pub(in crate::queue::statements) fn insert_events(
+    conn: &mut PgConnection,
+    rows: &[EventRow],
+) -> Result<(), Fault> {
+    static TEXT: LazyLock<String> = LazyLock::new(row_types::insert_all::<EventRow>);
+    EventRow::bind_arrays(rows, Statement::command(&TEXT)).execute(conn)?;
+    Ok(())
+}
+
+pub(in crate::queue::statements) fn insert_deliveries(
+    conn: &mut PgConnection,
+    rows: &[DeliveryRow],
+) -> Result<(), Fault> {
+    static TEXT: LazyLock<String> = LazyLock::new(row_types::insert_all::<DeliveryRow>);
+    DeliveryRow::bind_arrays(rows, Statement::command(&TEXT)).execute(conn)?;
+    Ok(())
+}
+
+pub(in crate::queue::statements) fn insert_outcomes(
+    conn: &mut PgConnection,
+    envelopes: &BTreeSet<String>,
+    outcome: &'static str,
+    now: Timestamp,
+) -> Result<Vec<String>, Fault> {
+    Ok(Statement::<_, Text>::query(
+        "INSERT INTO envelope_outcomes (envelope_id, outcome, at) SELECT unnest(?), ?, ?
+         ON CONFLICT (envelope_id) DO NOTHING RETURNING envelope_id",
+    )
+    .bind_array::<Text, _>(envelopes.iter())
+    .bind::<Text, _>(outcome)
+    .bind::<BigInt, _>(now.as_millis())
+    .load(conn)?)
+}

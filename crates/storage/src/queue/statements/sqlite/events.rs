@@ -1,0 +1,49 @@
+//! New events, their deliveries, and outcomes of envelopes.
+
+use std::collections::BTreeSet;
+
+use diesel::{SqliteConnection, prelude::*};
+use sealpost_domain::Timestamp;
+
+use crate::{
+    connection::fault::Fault,
+    rows::{delivery::DeliveryRow, event::EventRow},
+    schema::{deliveries, envelope_outcomes as o, events},
+};
+
+pub(in crate::queue::statements) fn insert_events(
+    conn: &mut SqliteConnection,
+    rows: &[EventRow],
+) -> Result<(), Fault> {
+    for row in rows {
+        diesel::insert_into(events::table).values(row).execute(conn)?;
+    }
+    Ok(())
+}
+
+pub(in crate::queue::statements) fn insert_deliveries(
+    conn: &mut SqliteConnection,
+    rows: &[DeliveryRow],
+) -> Result<(), Fault> {
+    for row in rows {
+        diesel::insert_into(deliveries::table).values(row).execute(conn)?;
+    }
+    Ok(())
+}
+
+pub(in crate::queue::statements) fn insert_outcomes(
+    conn: &mut SqliteConnection,
+    envelopes: &BTreeSet<String>,
+    outcome: &'static str,
+    now: Timestamp,
+) -> Result<Vec<String>, Fault> {
+    let mut inserted = Vec::new();
+    for id in envelopes {
+        let row = (o::envelope_id.eq(id), o::outcome.eq(outcome), o::at.eq(now.as_millis()));
+        let insert = diesel::insert_into(o::table).values(row).on_conflict_do_nothing();
+        if insert.execute(conn)? == 1 {
+            inserted.push(id.clone());
+        }
+    }
+    Ok(inserted)
+}

@@ -1,0 +1,51 @@
+//! Rows of events with an id of their own.
+
+use diesel::prelude::*;
+use sealpost_domain::{NewEvent, StoredEvent, Timestamp};
+
+use crate::{
+    connection::fault::Fault, query::row_types::stored_row, rows::columns, schema::events,
+};
+
+stored_row! {
+    /// An event to be stored.
+    pub(crate) struct EventRow in events {
+        id: String,
+        kind: &'static str,
+        api_key_id: String,
+        created_at: i64,
+        body: String,
+    }
+}
+
+impl EventRow {
+    pub(crate) fn of(event: &NewEvent) -> Result<Self, Fault> {
+        let body = serde_json::to_string(&event.body());
+        Ok(Self {
+            id: event.id.to_string(),
+            kind: event.kind().as_str(),
+            api_key_id: event.api_key_id.to_string(),
+            created_at: event.created_at.as_millis(),
+            body: body.ok().ok_or(Fault::Corrupt("body of an event"))?,
+        })
+    }
+}
+
+/// A stored event, as deliveries need it. The kind is not needed, so an older version can deliver events of later kinds.
+#[derive(Debug, Queryable, Selectable)]
+#[diesel(table_name = events)]
+pub(crate) struct StoredEventRow {
+    pub(crate) id: String,
+    created_at: i64,
+    body: String,
+}
+
+impl StoredEventRow {
+    pub(crate) fn read(self) -> Result<StoredEvent, Fault> {
+        Ok(StoredEvent {
+            id: columns::id(&self.id, "event")?,
+            created_at: Timestamp::from_millis(self.created_at),
+            body: self.body,
+        })
+    }
+}
