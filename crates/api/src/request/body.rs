@@ -9,11 +9,15 @@ use actix_web::{
 use futures_util::StreamExt as _;
 use sealpost_domain::Refusal;
 
-use super::{
-    body_memory::{FREE_LENGTH_MAX, MemoryShare},
-    caller::bearer_token,
-};
+use super::body_memory::{FREE_LENGTH_MAX, MemoryShare};
 use crate::{response::Problem, state::ApiState};
+
+/// The session token of a request.
+#[derive(Clone, Copy)]
+pub(super) struct GivenToken<'a> {
+    pub(super) token: Option<&'a str>,
+    pub(super) need: SessionNeed,
+}
 
 /// Whether an endpoint needs a session token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +34,7 @@ pub(super) async fn read(
     app: &ApiState,
     request: &HttpRequest,
     payload: &mut Payload,
-    need: SessionNeed,
+    given: GivenToken<'_>,
 ) -> Result<(Bytes, Option<MemoryShare>), Problem> {
     if !has_body(request.headers()) {
         return Ok((Bytes::new(), None));
@@ -42,7 +46,7 @@ pub(super) async fn read(
     if declared_length(request.headers()).is_some_and(|length| length > limit) {
         return Err(Problem::BodyTooLarge { limit });
     }
-    let collected = collect(app, request.headers(), payload, need);
+    let collected = collect(app, request.headers(), payload, given);
     let collected = tokio::time::timeout(app.body_timeout, collected).await;
     collected.unwrap_or(Err(Problem::BodyTimeout))
 }
@@ -51,12 +55,12 @@ async fn collect(
     app: &ApiState,
     headers: &HeaderMap,
     payload: &mut Payload,
-    need: SessionNeed,
+    given: GivenToken<'_>,
 ) -> Result<(Bytes, Option<MemoryShare>), Problem> {
     let limit = app.max_body_bytes;
     let (mut body, mut share) = (BytesMut::new(), None);
     if declared_length(headers).is_some_and(is_large) {
-        share = Some(open_share(app, headers, need).await?);
+        share = Some(open_share(app, given).await?);
     }
     while let Some(chunk) = payload.next().await {
         let chunk = chunk.map_err(|_broken| Problem::BodyUnreadable)?;
@@ -67,7 +71,7 @@ async fn collect(
         if is_large(length) {
             let share = match &mut share {
                 Some(share) => share,
-                None => share.insert(open_share(app, headers, need).await?),
+                None => share.insert(open_share(app, given).await?),
             };
             // Counts received bytes, not `Content-Length`: a client that sends nothing takes no memory from others.
             if !share.grow(length) {
@@ -83,14 +87,12 @@ async fn collect(
 /// large.
 async fn open_share(
     app: &ApiState,
-    headers: &HeaderMap,
-    need: SessionNeed,
+    GivenToken { token, need }: GivenToken<'_>,
 ) -> Result<MemoryShare, Problem> {
-    let token = bearer_token(headers);
     if token.is_none() && need == SessionNeed::Optional {
         return Err(Problem::BodyTooLarge { limit: FREE_LENGTH_MAX });
     }
-    let account = app.sealpost.account_of(token.as_deref()).await?;
+    let account = app.sealpost.account_of(token).await?;
     Ok(MemoryShare::new(&app.body_memory, account))
 }
 

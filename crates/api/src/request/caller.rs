@@ -11,7 +11,7 @@ use sealpost_domain::Refusal;
 use sealpost_service::{Credentials, KeyNamed};
 
 use super::{
-    body::{self, SessionNeed},
+    body::{self, GivenToken, SessionNeed},
     body_memory::MemoryShare,
     fields::{Fields, RequestBody},
 };
@@ -109,12 +109,14 @@ async fn read(
     need: SessionNeed,
 ) -> Result<RawRequest, Problem> {
     let app = request.app_data::<web::Data<ApiState>>().ok_or(Problem::Lost)?;
-    let (body, memory) = body::read(app, request, &mut payload, need).await?;
-    Ok(RawRequest { token: bearer_token(request.headers()), fields: Fields::parse(&body), memory })
+    let token = bearer_token(request.headers());
+    let given = GivenToken { token: token.as_deref(), need };
+    let (body, memory) = body::read(app, request, &mut payload, given).await?;
+    Ok(RawRequest { token, fields: Fields::parse(&body), memory })
 }
 
 /// Returns the bearer token. Other schemes give an empty token, which is refused as invalid.
-pub(super) fn bearer_token(headers: &HeaderMap) -> Option<String> {
+fn bearer_token(headers: &HeaderMap) -> Option<String> {
     let value = headers.get(header::AUTHORIZATION)?;
     let text = String::from_utf8_lossy(value.as_bytes());
     let token = match text.split_once(' ') {
