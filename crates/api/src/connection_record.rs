@@ -1,23 +1,28 @@
 //! A record of one connection, shared by its requests and the server.
 
-use std::{cell::Cell, rc::Rc};
+use std::{
+    cell::{Cell, RefCell},
+    rc::Rc,
+    task::Waker,
+};
 
 /// The progress of one connection. A server that bounds connections adds a record to the data of each connection
 /// (`on_connect`). The middleware then updates the record.
 #[derive(Debug, Clone, Default)]
-pub struct ConnectionRecord(Rc<Flags>);
+pub struct ConnectionRecord(Rc<Record>);
 
 #[derive(Debug, Default)]
-struct Flags {
-    has_begun: Cell<bool>,
+struct Record {
+    has_progressed: Cell<bool>,
     is_in_request: Cell<bool>,
     is_authenticated: Cell<bool>,
+    paused: RefCell<Option<Waker>>,
 }
 
 impl ConnectionRecord {
-    /// Returns whether a request has begun since the last call.
-    pub fn take_begun(&self) -> bool {
-        self.0.has_begun.take()
+    /// Returns whether a request has begun, or a part of its body was consumed, since the last call.
+    pub fn take_progress(&self) -> bool {
+        self.0.has_progressed.take()
     }
 
     /// Returns whether a request has begun and has no response yet.
@@ -30,16 +35,36 @@ impl ConnectionRecord {
         self.0.is_authenticated.get()
     }
 
-    pub(crate) fn begin_request(&self) {
-        self.0.has_begun.set(true);
-        self.0.is_in_request.set(true);
+    /// Wakes this task at the next progress, or at the end of the request.
+    pub fn wake_on_progress(&self, task: &Waker) {
+        self.0.paused.replace(Some(task.clone()));
     }
 
-    pub(crate) fn end_request(&self) {
+    /// Notes that a request has begun.
+    pub fn begin_request(&self) {
+        self.0.is_in_request.set(true);
+        self.0.has_progressed.set(true);
+    }
+
+    /// Notes that a part of the body was consumed.
+    pub fn consume_body(&self) {
+        self.0.has_progressed.set(true);
+        self.wake();
+    }
+
+    /// Notes that the request has a response.
+    pub fn end_request(&self) {
         self.0.is_in_request.set(false);
+        self.wake();
     }
 
     pub(crate) fn authenticate(&self) {
         self.0.is_authenticated.set(true);
+    }
+
+    fn wake(&self) {
+        if let Some(task) = self.0.paused.take() {
+            task.wake();
+        }
     }
 }

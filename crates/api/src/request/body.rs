@@ -10,7 +10,7 @@ use futures_util::StreamExt as _;
 use sealpost_domain::Refusal;
 
 use super::body_memory::{FREE_LENGTH_MAX, MemoryShare};
-use crate::{response::Problem, state::ApiState};
+use crate::{connection_record::ConnectionRecord, response::Problem, state::ApiState};
 
 /// The session token of a request.
 #[derive(Clone, Copy)]
@@ -46,20 +46,21 @@ pub(super) async fn read(
     if declared_length(request.headers()).is_some_and(|length| length > limit) {
         return Err(Problem::BodyTooLarge { limit });
     }
-    let collected = collect(app, request.headers(), payload, given);
+    let collected = collect(app, request, payload, given);
     let collected = tokio::time::timeout(app.body_timeout, collected).await;
     collected.unwrap_or(Err(Problem::BodyTimeout))
 }
 
 async fn collect(
     app: &ApiState,
-    headers: &HeaderMap,
+    request: &HttpRequest,
     payload: &mut Payload,
     given: GivenToken<'_>,
 ) -> Result<(Bytes, Option<MemoryShare>), Problem> {
     let limit = app.max_body_bytes;
     let (mut body, mut share) = (BytesMut::new(), None);
-    if declared_length(headers).is_some_and(is_large) {
+    let connection = request.conn_data::<ConnectionRecord>();
+    if declared_length(request.headers()).is_some_and(is_large) {
         share = Some(open_share(app, given).await?);
     }
     while let Some(chunk) = payload.next().await {
@@ -79,6 +80,7 @@ async fn collect(
             }
         }
         body.extend_from_slice(&chunk);
+        connection.into_iter().for_each(ConnectionRecord::consume_body);
     }
     Ok((body.freeze(), share))
 }

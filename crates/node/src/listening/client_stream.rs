@@ -1,6 +1,6 @@
-//! The stream of one client: bounds the unfinished head of a request, and closes a connection that was evicted.
+//! The stream of one client: bounds the bytes that wait in memory, and closes a connection that was evicted.
 //!
-//! The HTTP library alone would buffer 128 KiB of an unfinished head, and as much of a body before it is read.
+//! The HTTP library alone would buffer 128 KiB of an unfinished head, and more of a body before it is consumed.
 
 use std::{
     io,
@@ -22,9 +22,10 @@ pub(super) struct ClientStream<S> {
     /// `None` once the client has authenticated.
     membership: Option<Membership>,
     head_bytes_max: usize,
-    /// Bytes that were read since the last request began, or since the last byte of a response.
-    unparsed: usize,
-    /// Whether the HTTP library could parse all of `unparsed`.
+    /// Bytes that were read since the last progress: a request began, a part of a body was consumed, or a byte of a
+    /// response was written.
+    waiting: usize,
+    /// Whether the HTTP library could parse all waiting bytes.
     has_yielded: bool,
     has_responded: bool,
     refusal: Option<HeadRefusal>,
@@ -41,6 +42,8 @@ enum HeadRefusal {
 /// The bytes that the HTTP library may read next.
 enum Allowance {
     Bytes(usize),
+    /// None, until a part of the body is consumed.
+    Pause,
     Refused,
     /// None, until the library has parsed the bytes before.
     Yield,
@@ -53,7 +56,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> ClientStream<S> {
             record: ConnectionRecord::default(),
             membership,
             head_bytes_max,
-            unparsed: 0,
+            waiting: 0,
             has_yielded: false,
             has_responded: false,
             refusal: None,
@@ -66,26 +69,24 @@ impl<S: AsyncRead + AsyncWrite + Unpin> ClientStream<S> {
     }
 
     fn allowance(&mut self) -> Allowance {
-        if self.record.take_begun() {
+        if self.record.take_progress() {
             self.reset();
         }
-        match self.head_bytes_max.saturating_sub(self.unparsed) {
+        let is_in_request = self.record.is_in_request();
+        let limit = if is_in_request { BODY_WAITING_MAX } else { self.head_bytes_max };
+        match limit.saturating_sub(self.waiting) {
             0 if !self.has_yielded => {
                 self.has_yielded = true;
                 Allowance::Yield
             }
-            // The bytes belong to a body.
-            0 if self.record.is_in_request() => {
-                self.reset();
-                Allowance::Bytes(self.head_bytes_max)
-            }
+            0 if is_in_request => Allowance::Pause,
             0 => Allowance::Refused,
             left => Allowance::Bytes(left),
         }
     }
 
     fn reset(&mut self) {
-        self.unparsed = 0;
+        self.waiting = 0;
         self.has_yielded = false;
     }
 
@@ -117,7 +118,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> ClientStream<S> {
             buf.advance(count);
             read
         };
-        self.unparsed = self.unparsed.saturating_add(buf.filled().len().saturating_sub(before));
+        self.waiting = self.waiting.saturating_add(buf.filled().len().saturating_sub(before));
         read
     }
 
@@ -173,6 +174,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for ClientStream<S> {
         let allowance = if this.refusal.is_some() { Allowance::Refused } else { this.allowance() };
         let read = match allowance {
             Allowance::Bytes(left) => this.poll_some(cx, buf, left),
+            Allowance::Pause => {
+                this.record.wake_on_progress(cx.waker());
+                Poll::Pending
+            }
             Allowance::Refused => this.poll_refused(cx),
             Allowance::Yield => {
                 cx.waker().wake_by_ref();
@@ -222,3 +227,78 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for ClientStream<S> {
 const HEAD_TOO_LARGE: &[u8] =
     b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
 const DISCARD_TIMEOUT: Duration = Duration::from_secs(2);
+/// More than the largest form of a page, because pages do not note what they consume.
+const BODY_WAITING_MAX: usize = 32 * 1024;
+
+#[cfg(test)]
+mod tests {
+    use std::task::Waker;
+
+    use super::*;
+
+    /// A client that sends without end.
+    struct Endless;
+
+    impl AsyncRead for Endless {
+        fn poll_read(
+            self: Pin<&mut Self>,
+            _cx: &mut Context<'_>,
+            buf: &mut ReadBuf<'_>,
+        ) -> Poll<io::Result<()>> {
+            buf.put_slice(&vec![b'a'; buf.remaining()]);
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    impl AsyncWrite for Endless {
+        fn poll_write(
+            self: Pin<&mut Self>,
+            _cx: &mut Context<'_>,
+            buf: &[u8],
+        ) -> Poll<io::Result<usize>> {
+            Poll::Ready(Ok(buf.len()))
+        }
+
+        fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+
+        fn poll_shutdown(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    /// Reads once and returns the number of bytes, or `None` if none can be read now.
+    fn read_once(stream: &mut ClientStream<Endless>) -> Option<usize> {
+        let mut bytes = [0; 8192];
+        let mut buf = ReadBuf::new(&mut bytes);
+        match pin!(stream).poll_read(&mut Context::from_waker(Waker::noop()), &mut buf) {
+            Poll::Ready(read) => read.map(|()| Some(buf.filled().len())).unwrap(),
+            Poll::Pending => None,
+        }
+    }
+
+    fn read_all(stream: &mut ClientStream<Endless>) -> usize {
+        let mut count = 0;
+        // Several polls: one of them only lets the HTTP library parse.
+        for _ in 0..4 {
+            while let Some(more) = read_once(stream) {
+                count += more;
+            }
+        }
+        count
+    }
+
+    #[test]
+    fn a_body_waits_in_the_socket_until_it_is_consumed() {
+        let mut stream = ClientStream::new(Endless, None, 1000);
+        let record = stream.record().clone();
+        assert_eq!(read_once(&mut stream), Some(1000), "at most the limit of a head is read");
+        assert_eq!(read_once(&mut stream), None);
+        record.begin_request();
+        assert_eq!(read_all(&mut stream), BODY_WAITING_MAX);
+        assert_eq!(read_all(&mut stream), 0);
+        record.consume_body();
+        assert_eq!(read_all(&mut stream), BODY_WAITING_MAX);
+    }
+}
