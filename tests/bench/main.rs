@@ -7,6 +7,7 @@
     reason = "a benchmark panics if it cannot run, and prints its results"
 )]
 
+mod adversary;
 mod bench;
 mod floors;
 mod load;
@@ -19,12 +20,13 @@ mod wire;
 
 use std::{process::ExitCode, rc::Rc};
 
-use clap::Parser;
+use clap::{Parser, Subcommand};
 
 use mimalloc::MiMalloc;
 
 use crate::{
     bench::Bench,
+    measure::machine::Machine,
     scenarios::Scenario,
     stage::{database::Engine, postgres::Cluster},
 };
@@ -35,8 +37,10 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// Measures the real binary; without a scenario, all but the smoke test on both databases
 #[derive(Parser)]
-#[command(name = "bench", after_help = scenario_list())]
+#[command(name = "bench", after_help = scenario_list(), args_conflicts_with_subcommands = true)]
 struct Options {
+    #[command(subcommand)]
+    bench_of: Option<BenchOf>,
     /// Scenarios to measure, by name
     #[arg(value_name = "SCENARIO", value_parser = scenario)]
     scenarios: Vec<&'static Scenario>,
@@ -60,6 +64,12 @@ struct Options {
     bench: bool,
 }
 
+/// Another bench of the same program.
+#[derive(Subcommand)]
+enum BenchOf {
+    Adversary(adversary::Options),
+}
+
 fn main() -> ExitCode {
     let options = Options::parse();
     if options.echo {
@@ -68,6 +78,18 @@ fn main() -> ExitCode {
     }
     // Each target has its own connections.
     rlimit::increase_nofile_limit(u64::MAX).expect("the limit of open files can be raised");
+    let has_failed = match options.bench_of {
+        Some(BenchOf::Adversary(options)) => {
+            Machine::look().print();
+            adversary::run(&options, engine)
+        }
+        None => measure_scenarios(options),
+    };
+    if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+/// Runs the scenarios and prints the results. Returns whether a run has failed.
+fn measure_scenarios(options: Options) -> bool {
     let bench = Bench::new(options.suite, options.seconds, options.full);
     bench.machine.print();
     let mut scenarios = options.scenarios;
@@ -82,7 +104,7 @@ fn main() -> ExitCode {
             has_failed |= report.has_failed();
         }
     }
-    if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+    has_failed
 }
 
 fn engine(name: &str) -> Engine {

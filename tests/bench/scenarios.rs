@@ -8,7 +8,7 @@ mod refusals;
 mod smoke;
 mod sovereign;
 mod two_nodes;
-mod webhook_changes;
+pub(crate) mod webhook_changes;
 
 use crate::{
     bench::Bench,

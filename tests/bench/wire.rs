@@ -1,5 +1,15 @@
 //! The parts of HTTP/1.1 for load and receiver: the end of a message and its head.
 
+/// Returns a POST request with a JSON body. `headers` are complete lines.
+pub(crate) fn post(path: &str, headers: &str, body: &str) -> Vec<u8> {
+    let length = body.len();
+    format!(
+        "POST {path} HTTP/1.1\r\nHost: localhost\r\n{headers}\
+         Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+    )
+    .into_bytes()
+}
+
 /// One complete request or response.
 pub(crate) struct Frame<'a> {
     head: &'a str,

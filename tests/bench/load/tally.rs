@@ -74,7 +74,7 @@ pub(crate) fn micros(span: Duration) -> u64 {
 }
 
 /// Returns the envelope id of a send response, or `None` for an echo.
-fn envelope_id(body: &[u8]) -> Option<EnvelopeId> {
+pub(crate) fn envelope_id(body: &[u8]) -> Option<EnvelopeId> {
     let start = body.windows(ID_FIELD.len()).position(|window| window == ID_FIELD)?;
     let id = body.get(start + ID_FIELD.len()..)?.get(..ID_LEN)?;
     std::str::from_utf8(id).ok()?.parse().ok()

@@ -29,6 +29,15 @@ pub(crate) struct Delivered {
 impl Delivered {
     /// Waits until every acknowledged envelope was delivered, at most for [`DELIVERY_TIMEOUT`].
     pub(crate) fn of(receiver: &Receiver, acknowledged: &[(EnvelopeId, Instant)]) -> Self {
+        Self::within(receiver, acknowledged, DELIVERY_TIMEOUT)
+    }
+
+    /// Waits until every acknowledged envelope was delivered, at most for `timeout`.
+    pub(crate) fn within(
+        receiver: &Receiver,
+        acknowledged: &[(EnvelopeId, Instant)],
+        timeout: Duration,
+    ) -> Self {
         let started = Instant::now();
         let (mut arrived, mut duplicates) = (HashMap::new(), 0);
         loop {
@@ -39,7 +48,7 @@ impl Delivered {
                 }
             }
             let lost = acknowledged.iter().filter(|(id, _)| !arrived.contains_key(id)).count();
-            if lost == 0 || started.elapsed() > DELIVERY_TIMEOUT {
+            if lost == 0 || started.elapsed() > timeout {
                 let (latency, waited) = (latencies(&arrived, acknowledged), started.elapsed());
                 return Self { latency, lost, duplicates, waited };
             }

@@ -20,7 +20,7 @@ use crate::{
         identities::{Member, Population},
         nodes::Nodes,
     },
-    wire::frame,
+    wire::{frame, post},
 };
 
 pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {
@@ -66,7 +66,7 @@ fn run_beside(
 }
 
 /// Registers and deletes a webhook until the run is over. Counts successful changes.
-fn change(
+pub(crate) fn change(
     address: SocketAddr,
     by: &Member,
     url: &str,
@@ -94,14 +94,8 @@ fn change(
 
 /// Sends a request and returns status and body of the response.
 fn request(stream: &mut TcpStream, by: &Member, path: &str, body: &str) -> (u16, String) {
-    let request = format!(
-        "POST {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\n\
-         X-DID-API-Key: {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
-        by.token,
-        by.key,
-        body.len()
-    );
-    stream.write_all(request.as_bytes()).expect("the server reads");
+    let headers = format!("Authorization: Bearer {}\r\nX-DID-API-Key: {}\r\n", by.token, by.key);
+    stream.write_all(&post(path, &headers, body)).expect("the server reads");
     let mut bytes = Vec::new();
     let mut part = [0; 4096];
     loop {
@@ -115,7 +109,7 @@ fn request(stream: &mut TcpStream, by: &Member, path: &str, body: &str) -> (u16,
 }
 
 /// The number of changers. Each has its own key and connection.
-const CHANGERS: usize = 60;
+pub(crate) const CHANGERS: usize = 60;
 
 /// Gives about 150 changes a second from all changers together.
-const PAUSE: Duration = Duration::from_millis(390);
+pub(crate) const PAUSE: Duration = Duration::from_millis(390);

@@ -123,6 +123,13 @@ impl Place {
         }
     }
 
+    /// Writes a file that only the owner can read.
+    pub(crate) fn put_secret(&self, name: &str, text: &str) -> PathBuf {
+        let file = self.folder.path().join(name);
+        write_secret(&file, text);
+        file
+    }
+
     fn file(&self) -> PathBuf {
         self.folder.path().join("sealpost.db")
     }
@@ -139,5 +146,5 @@ fn write_secret(file: &Path, text: &str) {
         .mode(0o600)
         .open(file)
         .and_then(|_| fs::write(file, text))
-        .expect("the key file can be written");
+        .expect("the file can be written");
 }

@@ -10,7 +10,10 @@ use sealpost_domain::{
 };
 use sealpost_wallet::{Identity, Keyring, LoginSecret, Root, SessionToken, random};
 
-use crate::stage::{database::Place, receiver::Receiver};
+use crate::{
+    stage::{database::Place, receiver::Receiver},
+    wire::post,
+};
 
 /// The number of senders and recipients.
 #[derive(Clone, Copy)]
@@ -20,6 +23,41 @@ pub(crate) struct Population {
     pub(crate) recipients: usize,
     /// The plan of the senders.
     pub(crate) plan: Plan,
+}
+
+/// An account with keys on one plan. Each key has as many webhooks.
+#[derive(Clone, Copy)]
+pub(crate) struct Tenant {
+    pub(crate) keys: usize,
+    pub(crate) webhooks_of_key: usize,
+    pub(crate) plan: Plan,
+}
+
+impl Tenant {
+    /// Creates the account. Each webhook has its own target of the receiver.
+    pub(crate) fn activate(self, place: &Place, receiver: &Receiver) -> Vec<Member> {
+        let (database, keyring) = (place.open(), place.keyring());
+        let store: &dyn Store = &database;
+        let members = store.write(Durability::Durable, |tx| {
+            let account = open_account(tx)?;
+            let mut members = Vec::new();
+            for number in 0..self.keys {
+                let member = insert_key(tx, account.clone(), &keyring, self.plan)?;
+                let first = number * self.webhooks_of_key;
+                for target in first..first + self.webhooks_of_key {
+                    tx.insert_webhook(&webhook(member.key, &keyring, receiver, target))?;
+                }
+                members.push(member);
+            }
+            Ok::<_, StoreError>(members)
+        });
+        members.expect("the database can be filled")
+    }
+
+    /// Returns the number of targets that a receiver needs.
+    pub(crate) const fn targets(self) -> usize {
+        self.keys * self.webhooks_of_key
+    }
 }
 
 pub(crate) struct Identities {
@@ -87,12 +125,7 @@ impl Member {
 
 /// Returns `POST /v1/channel/send`. `key` is a header line, or empty.
 pub(crate) fn send_request(token: &str, key: &str, body: &str) -> Vec<u8> {
-    let length = body.len();
-    format!(
-        "POST /v1/channel/send HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n{key}\
-         Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
-    )
-    .into_bytes()
+    post("/v1/channel/send", &format!("Authorization: Bearer {token}\r\n{key}"), body)
 }
 
 /// Returns an enterprise plan with no limit except the throughput.
@@ -124,10 +157,19 @@ impl KeyFactory {
             _ => self.account.insert(open_account(tx)?).clone(),
         };
         self.made += 1;
-        let key = key(account, &self.keyring, plan);
-        tx.insert_key(&key)?;
-        Ok(Member { key: key.id, token, webhook: None })
+        insert_key(tx, (account, token), &self.keyring, plan)
     }
+}
+
+fn insert_key(
+    tx: &mut dyn Tx,
+    (account, token): (AccountId, Arc<str>),
+    keyring: &Keyring,
+    plan: Plan,
+) -> Result<Member, StoreError> {
+    let key = key(account, keyring, plan);
+    tx.insert_key(&key)?;
+    Ok(Member { key: key.id, token, webhook: None })
 }
 
 fn open_account(tx: &mut dyn Tx) -> Result<(AccountId, Arc<str>), StoreError> {

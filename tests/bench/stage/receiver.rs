@@ -1,13 +1,14 @@
-//! The receiver of all webhook requests, in one thread. Records the time of each request, responds with 204,
-//! and checks the signature of a sample. Checking all signatures would cost more than receiving.
+//! The receiver of webhook requests, in one thread. Records the time of each request, responds with 204 at
+//! once or after a delay, and checks the signature of a sample. Checking all signatures would cost more than
+//! receiving.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, VecDeque},
     io::{ErrorKind, Read as _, Write as _},
-    net::{SocketAddr, TcpListener, TcpStream},
+    net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream},
     sync::{
         Arc, Mutex,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     thread::{self, JoinHandle},
     time::{Duration, Instant},
@@ -38,13 +39,20 @@ struct Shared {
     count: AtomicU64,
     checked: AtomicU64,
     cpu_us: AtomicU64,
+    delay_ms: AtomicU64,
+    waiting: AtomicUsize,
     is_over: AtomicBool,
 }
 
 impl Receiver {
     /// Starts a receiver on a free loopback port with this number of targets, each with its own secret.
     pub(crate) fn start(targets: usize) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        Self::start_on(Ipv4Addr::LOCALHOST, targets)
+    }
+
+    /// Starts a receiver on this loopback address.
+    pub(crate) fn start_on(address: Ipv4Addr, targets: usize) -> Self {
+        let listener = TcpListener::bind((address, 0)).expect("a port is free");
         // Many targets connect at once. A connection without room in the backlog is retried only after a
         // second.
         rustix::net::listen(&listener, 4096).expect("the socket listens");
@@ -57,10 +65,17 @@ impl Receiver {
             count: AtomicU64::new(0),
             checked: AtomicU64::new(0),
             cpu_us: AtomicU64::new(0),
+            delay_ms: AtomicU64::new(0),
+            waiting: AtomicUsize::new(0),
             is_over: AtomicBool::new(false),
         });
-        let desk =
-            ReceiverThread { listener, shared: Arc::clone(&shared), open: HashMap::new(), next: 1 };
+        let desk = ReceiverThread {
+            listener,
+            shared: Arc::clone(&shared),
+            open: HashMap::new(),
+            next: 1,
+            waiting: VecDeque::new(),
+        };
         let thread = thread::Builder::new().name("receiver".to_owned()).spawn(|| desk.run());
         Self { address, shared, thread: Some(thread.expect("a thread can be started")) }
     }
@@ -76,6 +91,17 @@ impl Receiver {
     /// Returns the number of requests so far.
     pub(crate) fn count(&self) -> u64 {
         self.shared.count.load(Ordering::Relaxed)
+    }
+
+    /// Sets the time from a request to its response, also for requests that wait now.
+    pub(crate) fn delay(&self, delay: Duration) {
+        let delay_ms = u64::try_from(delay.as_millis()).expect("a short time");
+        self.shared.delay_ms.store(delay_ms, Ordering::Relaxed);
+    }
+
+    /// Returns the number of requests that wait for their response.
+    pub(crate) fn waiting(&self) -> usize {
+        self.shared.waiting.load(Ordering::Relaxed)
     }
 
     /// Returns the number of checked signatures.
@@ -110,6 +136,8 @@ struct ReceiverThread {
     shared: Arc<Shared>,
     open: HashMap<usize, PeerConnection>,
     next: usize,
+    /// Requests without a response: the time of arrival and the connection.
+    waiting: VecDeque<(Instant, usize)>,
 }
 
 /// One connection of a dispatcher.
@@ -125,13 +153,14 @@ impl ReceiverThread {
         poller.watch(&self.listener, LISTENER);
         while !self.shared.is_over.load(Ordering::Relaxed) {
             let mut arrivals = Vec::new();
-            for token in poller.wait(LOOK_UP_EVERY) {
+            for token in poller.wait(self.pause()) {
                 if token == LISTENER {
                     self.accept(&poller);
                 } else {
                     self.serve(token, &mut arrivals);
                 }
             }
+            self.respond_late();
             let count = u64::try_from(arrivals.len()).unwrap_or(u64::MAX);
             self.shared.arrivals.lock().expect("the receiver runs").append(&mut arrivals);
             self.shared.count.fetch_add(count, Ordering::Relaxed);
@@ -160,16 +189,40 @@ impl ReceiverThread {
             return;
         }
         while let Some(request) = line.buffer.get(..line.filled).and_then(frame) {
-            arrivals.push((self.shared.receive(&request), Instant::now()));
+            let now = Instant::now();
+            arrivals.push((self.shared.receive(&request), now));
             let length = request.length;
             line.buffer.copy_within(length..line.filled, 0);
             line.filled -= length;
-            // The server under test may end at any time and close its connections.
-            if line.stream.write_all(RESPONSE).is_err() {
+            if !self.shared.delay().is_zero() {
+                self.waiting.push_back((now, token));
+            } else if !line.respond() {
                 self.open.remove(&token);
                 return;
             }
         }
+    }
+
+    /// Sends the responses whose delay has ended.
+    fn respond_late(&mut self) {
+        let (now, delay) = (Instant::now(), self.shared.delay());
+        while let Some((_, token)) =
+            self.waiting.pop_front_if(|(arrived, _)| *arrived + delay <= now)
+        {
+            if let Some(line) = self.open.get_mut(&token)
+                && !line.respond()
+            {
+                self.open.remove(&token);
+            }
+        }
+        self.shared.waiting.store(self.waiting.len(), Ordering::Relaxed);
+    }
+
+    /// Returns the time until the next late response, at most [`LOOK_UP_EVERY`].
+    fn pause(&self) -> Duration {
+        let due = self.waiting.front().map(|(arrived, _)| *arrived + self.shared.delay());
+        due.map_or(LOOK_UP_EVERY, |due| due.saturating_duration_since(Instant::now()))
+            .min(LOOK_UP_EVERY)
     }
 }
 
@@ -185,9 +238,18 @@ impl PeerConnection {
             Err(error) => error.kind() == ErrorKind::WouldBlock,
         }
     }
+
+    /// Sends a response. Returns `false` if the connection is closed: the server under test may end at any time.
+    fn respond(&mut self) -> bool {
+        self.stream.write_all(RESPONSE).is_ok()
+    }
 }
 
 impl Shared {
+    fn delay(&self) -> Duration {
+        Duration::from_millis(self.delay_ms.load(Ordering::Relaxed))
+    }
+
     fn receive(&self, request: &Frame<'_>) -> EnvelopeId {
         let id = request.header("webhook-id").expect("a webhook request has an id");
         if self.count.load(Ordering::Relaxed).is_multiple_of(SAMPLE) {

@@ -1,6 +1,7 @@
 //! The real binary in a separate process.
 
 use std::{
+    ffi::OsStr,
     io::{BufRead as _, BufReader},
     net::SocketAddr,
     process::{Child, ChildStdout, Command, Stdio},
@@ -19,9 +20,14 @@ pub(crate) struct Server {
 impl Server {
     /// Starts a node on this database.
     pub(crate) fn serve(place: &Place, suite: &str) -> Self {
+        Self::serve_with(place, suite, &[])
+    }
+
+    /// Starts a node on this database with more arguments.
+    pub(crate) fn serve_with(place: &Place, suite: &str, more: &[&OsStr]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_sealpost"));
         command.args(["serve", "--dev", "--log", "error", "--suite", suite]);
-        command.args(["--listen", "127.0.0.1:0", "--ops-listen", "off"]);
+        command.args(["--listen", "127.0.0.1:0", "--ops-listen", "off"]).args(more);
         place.name_to(&mut command);
         Self::start(command)
     }
