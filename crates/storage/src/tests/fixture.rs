@@ -95,10 +95,12 @@ pub(in crate::tests) fn result_of(
 /// Longer than any case takes.
 pub(in crate::tests) const FAILING_MAX: Duration = Duration::from_hours(120);
 
+const POOL_MAX: usize = 8;
+
 fn open(text: String) -> Fixture {
     let url: DatabaseUrl = text.parse().unwrap();
     let settings = Settings {
-        pool_max: 8,
+        pool_max: u32::try_from(POOL_MAX).unwrap(),
         connection_timeout: Duration::from_secs(20),
         statement_timeout: Duration::from_secs(40),
         ..Settings::default()
@@ -118,6 +120,14 @@ impl Deref for Fixture {
 impl Fixture {
     pub(in crate::tests) fn store(&self) -> &dyn Store {
         &self.database
+    }
+
+    /// Returns the maximum number of connections for reading. PostgreSQL keeps one connection for the committer.
+    pub(in crate::tests) fn readers_max(&self) -> usize {
+        match &self.url {
+            DatabaseUrl::Postgres(_) => POOL_MAX - 1,
+            DatabaseUrl::Sqlite(_) => POOL_MAX,
+        }
     }
 
     /// Opens a connection of another process.
