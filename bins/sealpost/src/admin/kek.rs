@@ -6,9 +6,7 @@ use sealpost_node::keys::rotation;
 use sealpost_service::Rewrapped;
 
 use super::{desk::Desk, output::Output};
-use crate::{
-    cli::AdminKekCommand, fault::Fault, settings::kek_from_environment, terminal::Progress,
-};
+use crate::{cli::AdminKekCommand, fault::Fault, kek::variable, terminal::Progress};
 
 pub(super) fn run(desk: &Desk, output: Output, command: &AdminKekCommand) -> Result<(), Fault> {
     match command {
@@ -52,7 +50,7 @@ fn rotate(desk: &Desk, given: Option<&Path>) -> Result<Rewrapped, Fault> {
 }
 
 fn refuse_variable() -> Result<(), Fault> {
-    if kek_from_environment().is_none() {
+    if variable::take().is_none() {
         return Ok(());
     }
     Err(Fault::new(
