@@ -95,10 +95,12 @@ pub(in crate::tests) fn result_of(
 /// Longer than any case takes.
 pub(in crate::tests) const FAILING_MAX: Duration = Duration::from_hours(120);
 
+const POOL_MAX: u32 = 8;
+
 fn open(text: String) -> Fixture {
     let url: DatabaseUrl = text.parse().unwrap();
     let settings = Settings {
-        pool_max: 8,
+        pool_max: POOL_MAX,
         connection_timeout: Duration::from_secs(20),
         statement_timeout: Duration::from_secs(40),
         ..Settings::default()
@@ -118,6 +120,15 @@ impl Deref for Fixture {
 impl Fixture {
     pub(in crate::tests) fn store(&self) -> &dyn Store {
         &self.database
+    }
+
+    /// Returns the maximum number of connections for reading. PostgreSQL keeps one connection for the committer.
+    pub(in crate::tests) fn readers_max(&self) -> usize {
+        let max = POOL_MAX as usize;
+        match &self.url {
+            DatabaseUrl::Postgres(_) => max - 1,
+            DatabaseUrl::Sqlite(_) => max,
+        }
     }
 
     /// Opens a connection of another process.

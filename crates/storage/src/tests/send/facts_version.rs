@@ -93,9 +93,10 @@ fn decision(subject: GovernanceSubject) -> GovernanceDecision {
 
 /// Opens all connections of the pool at once, so that none is opened later.
 fn open_every_connection(db: &Fixture) {
-    let all = Barrier::new(8);
+    let count = db.readers_max();
+    let all = Barrier::new(count);
     thread::scope(|scope| {
-        for _ in 0..8 {
+        for _ in 0..count {
             scope.spawn(|| {
                 db.read(|conn| {
                     all.wait();
