@@ -9,6 +9,7 @@ use crate::support::{
 };
 
 on_both!(
+    a_burst_beyond_the_memory_arrives_when_the_receiver_keeps_up,
     a_failed_delivery_is_retried_with_the_same_event,
     a_hanging_receiver_does_not_delay_the_others,
     a_redirect_is_a_failure_and_is_not_followed,
@@ -79,6 +80,21 @@ fn a_redirect_is_a_failure_and_is_not_followed(database: &Database) {
     receiver.await_requests(3);
     assert!(elsewhere.requests().is_empty());
     assert!(only_webhook(client, &bob)["last_success_at"].is_null());
+}
+
+fn a_burst_beyond_the_memory_arrives_when_the_receiver_keeps_up(database: &Database) {
+    let flags = ["--webhook-queue=64", "--webhook-timeout=1m", "--webhook-lease=2m"];
+    let server = database.serve_with(&flags);
+    let client = server.client();
+    let receiver = Receiver::reacting(|_| Reaction::Hang);
+    let (alice, bob) = database.busy_pair(client);
+    client.register(&bob, &receiver.url);
+    for _ in 0..300 {
+        client.send(&alice, &bob.key, "x").ok();
+    }
+    receiver.go_on();
+    // No event waits for the end of a lease.
+    receiver.await_requests_within(300, Duration::from_secs(30));
 }
 
 fn a_hanging_receiver_does_not_delay_the_others(database: &Database) {

@@ -13,6 +13,7 @@ use std::{
 use sealpost_domain::WebhookId;
 
 use super::{
+    full_targets::FullTargets,
     lease_tokens::LeaseTokens,
     locking::lock,
     shutdown::ShutdownSignal,
@@ -25,6 +26,7 @@ pub(super) struct SharedState {
     pub(super) capacity: Capacity,
     pub(super) shutdown: ShutdownSignal,
     pub(super) queued_webhooks: QueuedWebhooks,
+    pub(super) full_targets: FullTargets,
     pub(super) tokens: LeaseTokens,
     pub(super) counters: Counters,
     /// One for each delivery worker.
@@ -40,6 +42,7 @@ impl SharedState {
             capacity: Capacity::new(settings),
             shutdown: ShutdownSignal::default(),
             queued_webhooks: QueuedWebhooks::default(),
+            full_targets: FullTargets::new(settings.workers()),
             tokens: LeaseTokens::starting_at(random),
             counters: Counters::default(),
             gauges: (0..settings.workers()).map(|_| Gauges::default()).collect(),

@@ -4,7 +4,7 @@ mod expedite;
 mod target_state;
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     mem,
     time::{Duration, Instant},
 };
@@ -33,6 +33,7 @@ pub(crate) struct TargetQueues {
     deferred: DeferredDeliveries,
     /// Released deliveries to make due earlier.
     expedited: Vec<ExpeditedDelivery>,
+    full: FullTargets,
     in_flight_per_target: usize,
     breaker_settings: BreakerSettings,
     bounds: TargetBounds,
@@ -46,6 +47,15 @@ struct TargetBounds {
     /// The same while more than `known_max` targets are known.
     known_for_min: Duration,
     expedite_max: usize,
+}
+
+/// The targets without room for a claim.
+#[derive(Default)]
+struct FullTargets {
+    ids: HashSet<WebhookId>,
+    /// Free places that a target needs for a claim.
+    room_min: usize,
+    has_changed: bool,
 }
 
 /// Counts for the statistics.
@@ -67,6 +77,10 @@ impl TargetQueues {
             to_release: Vec::new(),
             deferred: DeferredDeliveries::new(settings.queue_max / settings.workers()),
             expedited: Vec::new(),
+            full: FullTargets {
+                room_min: settings.claim_max.min(settings.queue_max / CLAIM_ROOM_DIVISOR),
+                ..FullTargets::default()
+            },
             in_flight_per_target: settings.in_flight_per_target.max(1),
             breaker_settings,
             bounds: TargetBounds {
@@ -80,8 +94,9 @@ impl TargetQueues {
 
     /// Queues a delivery, or defers it if its target does not respond.
     ///
-    /// Drops the delivery and returns `false` if the queue of its target is longer than the `free` capacity. A single
-    /// target can therefore fill half of the memory, less if others are busy, and never all of it.
+    /// Refuses the delivery and returns `false` if the queue of its target is longer than the `free` capacity. A refused
+    /// delivery is to be released. A single target can therefore fill half of the memory, less if others are busy, and
+    /// never all of it.
     pub(crate) fn push(&mut self, delivery: LeasedDelivery, free: usize, now: Timestamp) -> bool {
         let id = delivery.target.webhook_id;
         let state = self.by_id.entry(id).or_default();
@@ -90,12 +105,37 @@ impl TargetQueues {
             self.to_release.push((delivery, deferral));
             return true;
         }
-        if state.queue.len() > free {
-            return false;
+        let has_place = state.queue.len() <= free;
+        if has_place {
+            state.enqueue(delivery);
+        } else {
+            self.to_release.push((delivery, Deferral::none(now)));
         }
-        state.enqueue(delivery);
+        if state.queue.len() + self.full.room_min > free {
+            self.full.has_changed |= self.full.ids.insert(id);
+        }
         self.give_turn(id);
-        true
+        has_place
+    }
+
+    /// Schedules the release of a delivery without an attempt.
+    pub(crate) fn release_at(&mut self, delivery: LeasedDelivery, due_at: Timestamp) {
+        self.to_release.push((delivery, Deferral::until(due_at)));
+    }
+
+    /// Returns all targets without room for a claim, if these have changed since the last call.
+    ///
+    /// A full target has room again when its queue is at most half as long as the `free` capacity. The other half keeps the
+    /// target busy until the next claim.
+    pub(crate) fn changed_full_targets(&mut self, free: usize) -> Option<Vec<WebhookId>> {
+        let FullTargets { ids, room_min, has_changed } = &mut self.full;
+        let count = ids.len();
+        ids.retain(|id| {
+            let queued = self.by_id.get(id).map_or(0, |state| state.queue.len());
+            queued > 0 && (queued * 2 > free || queued + *room_min > free)
+        });
+        let is_changed = mem::take(has_changed) || ids.len() < count;
+        is_changed.then(|| ids.iter().copied().collect())
     }
 
     /// Returns the next delivery and a slot for its request.
@@ -171,22 +211,22 @@ impl TargetQueues {
         mem::take(&mut self.to_release)
     }
 
-    /// Drops deliveries with leases that end before `needed` and returns the number of dropped deliveries. Removes targets
-    /// after a long idle time.
-    pub(crate) fn remove_expired(&mut self, needed: Timestamp) -> usize {
-        let (mut expired, now) = (0, Instant::now());
+    /// Schedules the release of deliveries with leases that end before `needed`. Removes targets after a long idle time.
+    pub(crate) fn remove_expired(&mut self, needed: Timestamp, due_at: Timestamp) {
+        let (to_release, now) = (&mut self.to_release, Instant::now());
         let is_full = self.by_id.len() > self.bounds.known_max;
         let TargetBounds { known_for, known_for_min, .. } = self.bounds;
         let idle_max = if is_full { known_for_min } else { known_for };
         self.by_id.retain(|_, state| {
-            expired += state.remove_expired(needed);
+            while let Some(expired) = state.pop_expired(needed) {
+                to_release.push((expired, Deferral::until(due_at)));
+            }
             let idle_time = state.idle_time(now);
             if idle_time >= known_for_min {
                 state.queue.shrink_to_fit();
             }
             idle_time < idle_max
         });
-        expired
     }
 
     /// Counts over all targets, so not for the hot path.
@@ -210,6 +250,9 @@ impl TargetQueues {
         }
     }
 }
+
+/// Share of the memory that a full target must leave free for a claim, if less than a full claim.
+const CLAIM_ROOM_DIVISOR: usize = 8;
 
 #[cfg(test)]
 mod tests;

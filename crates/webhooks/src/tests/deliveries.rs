@@ -179,6 +179,26 @@ fn no_delivery_of_a_backlog_beyond_capacity_waits_for_its_lease() {
     fixture.outbox.wait_for_results(480);
 }
 
+/// The clock stands still, so no lease ends.
+#[test]
+fn a_burst_to_one_receiver_beyond_capacity_is_sent_when_the_receiver_keeps_up() {
+    let (receiver, arrival, go) = Receiver::gated();
+    let target = target(1, &receiver.url(), SECRET);
+    let settings = Settings { claim_max: 16, queue_max: 256, ..endless() };
+    let fixture = Fixture::start(settings);
+    fixture.submit_together(&target, 0..1000);
+    arrival.recv().unwrap();
+    fixture.outbox.wait_until(|state| {
+        let released = state.rows.values().filter(|row| row.released == 1).count();
+        (released > 700).then_some(())
+    });
+    (0..1000).for_each(|_| go.send(()).unwrap());
+    fixture.outbox.wait_for_results(1000);
+    let claimed: usize =
+        fixture.outbox.wait_until(|state| Some(state.rows.values().map(|row| row.claimed).sum()));
+    assert!(claimed < 2000, "claims take what the memory has room for: {claimed}");
+}
+
 #[test]
 fn deliveries_of_a_dead_node_are_claimed_when_their_lease_has_ended() {
     let receiver = Receiver::start(|_| OK);

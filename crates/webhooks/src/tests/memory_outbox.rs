@@ -132,7 +132,8 @@ impl Outbox for MemoryOutbox {
                 let may_be = !row.is_over && row.due_at <= claim.now && is_free;
                 let count = taken.entry(id).or_default();
                 *count += usize::from(may_be);
-                may_be && *count <= claim.per_target_max && !ended.contains(&id)
+                let is_open = !ended.contains(&id) && !claim.full.contains(&id);
+                may_be && *count <= claim.per_target_max && is_open
             };
             let due = state.rows.values_mut().filter(is_due).take(claim.limit);
             due.map(|row| {

@@ -53,11 +53,8 @@ impl TargetState {
         since.map_or(Duration::ZERO, |since| now.duration_since(since))
     }
 
-    /// Removes deliveries with leases that end before `needed` and returns the number of removed deliveries. A queue is
-    /// nearly in the order of lease ends.
-    pub(super) fn remove_expired(&mut self, needed: Timestamp) -> usize {
-        let before = self.queue.len();
-        while self.queue.pop_front_if(|first| first.lease_until < needed).is_some() {}
-        before - self.queue.len()
+    /// Removes the first delivery if its lease ends before `needed`. A queue is nearly in the order of lease ends.
+    pub(super) fn pop_expired(&mut self, needed: Timestamp) -> Option<LeasedDelivery> {
+        self.queue.pop_front_if(|first| first.lease_until < needed)
     }
 }

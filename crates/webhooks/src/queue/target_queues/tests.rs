@@ -170,15 +170,48 @@ fn a_target_never_takes_all_the_capacity() {
     });
     assert_eq!(queued.count(), 51);
     assert!(targets.push(delivery(2, 0), 0, NOW), "another target is always accepted");
+    let refused = targets.take_to_release();
+    assert_eq!(refused.len(), 49);
+    assert!(refused.iter().all(|(_, deferral)| deferral.due_at(u32::MAX) == NOW));
 }
 
 #[test]
-fn deliveries_with_too_little_lease_left_are_dropped() {
+fn a_full_target_has_room_again_when_a_part_of_its_queue_is_sent() {
+    let settings = Settings { queue_max: 128, claim_max: 16, ..settings() };
+    let mut targets = TargetQueues::new(&settings);
+    let free = |targets: &TargetQueues| 128 - targets.counts().queued;
+    let push = |targets: &mut TargetQueues, envelope| {
+        let free = free(targets);
+        targets.push(delivery(1, envelope), free, NOW)
+    };
+    (0..56).for_each(|envelope| assert!(push(&mut targets, envelope)));
+    assert_eq!(targets.changed_full_targets(72), None, "a claim fits");
+    assert!(push(&mut targets, 56));
+    assert_eq!(targets.changed_full_targets(71), Some(vec![webhook_id(1)]));
+    assert_eq!(targets.changed_full_targets(71), None, "no change");
+    let send = |targets: &mut TargetQueues| {
+        let (_, slot) = targets.next_delivery().unwrap();
+        targets.finish(webhook_id(1), &slot, HealthSign::Response, NOW);
+        let free = free(targets);
+        targets.changed_full_targets(free)
+    };
+    // The rest of the queue keeps the target busy until the claim.
+    for queued in (43..57).rev() {
+        assert_eq!(send(&mut targets), None, "{queued}");
+    }
+    assert_eq!(send(&mut targets), Some(vec![]));
+}
+
+#[test]
+fn deliveries_with_too_little_lease_left_are_released_at_once() {
     let mut targets = targets(8, 512);
     push(&mut targets, 1, 0);
     let until = delivery(1, 0).lease_until;
-    assert_eq!(targets.remove_expired(until), 0);
-    assert_eq!(targets.remove_expired(Timestamp::from_millis(until.as_millis() + 1)), 1);
+    targets.remove_expired(until, NOW);
+    assert_eq!(targets.to_release(), 0);
+    targets.remove_expired(until.plus(Duration::from_millis(1)), NOW);
+    let released = targets.take_to_release();
+    assert_eq!((released.len(), released[0].1), (1, Deferral::none(NOW)));
     assert!(start(&mut targets).is_empty());
     push(&mut targets, 1, 1);
     assert_eq!(start(&mut targets).len(), 1, "the target still gets turns");

@@ -20,18 +20,46 @@ use crate::{
     },
 };
 
-/// Skips rows that another claim has locked.
+/// Skips rows that another claim has locked. Without `full` webhooks, later rows replace the skipped ones.
 pub(in crate::queue::statements) fn oldest_due(
     conn: &mut PgConnection,
     now: Timestamp,
     limit: i64,
+    full: &[String],
 ) -> Result<Vec<DeliveryKey>, Fault> {
+    if !full.is_empty() {
+        return oldest_due_except(conn, now, limit, full);
+    }
     Ok(Statement::<_, (Text, Text)>::query(
         "SELECT webhook_id, envelope_id FROM deliveries WHERE due_at <= ?
          ORDER BY due_at LIMIT ? FOR UPDATE SKIP LOCKED",
     )
     .bind::<BigInt, _>(now.as_millis())
     .bind::<BigInt, _>(limit)
+    .load(conn)?)
+}
+
+/// Reads `limit` rows, however many of them belong to `full` webhooks, and locks only the others: a lock is a write.
+fn oldest_due_except(
+    conn: &mut PgConnection,
+    now: Timestamp,
+    limit: i64,
+    full: &[String],
+) -> Result<Vec<DeliveryKey>, Fault> {
+    Ok(Statement::<_, (Text, Text)>::query(
+        "WITH oldest AS MATERIALIZED (
+             SELECT webhook_id, envelope_id FROM deliveries WHERE due_at <= ?
+             ORDER BY due_at LIMIT ?
+         )
+         SELECT d.webhook_id, d.envelope_id FROM oldest AS o
+         JOIN deliveries AS d ON d.webhook_id = o.webhook_id AND d.envelope_id = o.envelope_id
+         WHERE o.webhook_id <> ALL (?) AND d.due_at <= ?
+         ORDER BY d.due_at FOR UPDATE OF d SKIP LOCKED",
+    )
+    .bind::<BigInt, _>(now.as_millis())
+    .bind::<BigInt, _>(limit)
+    .bind_array::<Text, _>(full.iter())
+    .bind::<BigInt, _>(now.as_millis())
     .load(conn)?)
 }
 

@@ -1,6 +1,6 @@
 //! Claims and leases.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use diesel::{
     SqliteConnection,
@@ -24,13 +24,19 @@ pub(in crate::queue::statements) fn oldest_due(
     conn: &mut SqliteConnection,
     now: Timestamp,
     limit: i64,
+    full: &[String],
 ) -> Result<Vec<DeliveryKey>, Fault> {
-    Ok(d::table
+    let mut oldest: Vec<DeliveryKey> = d::table
         .filter(d::due_at.le(now.as_millis()))
         .order(d::due_at)
         .limit(limit)
         .select((d::webhook_id, d::event_id))
-        .load(conn)?)
+        .load(conn)?;
+    if !full.is_empty() {
+        let full: HashSet<_> = full.iter().collect();
+        oldest.retain(|key| !full.contains(&key.webhook_id));
+    }
+    Ok(oldest)
 }
 
 pub(in crate::queue::statements) fn targets_above(
