@@ -235,6 +235,7 @@ fn delivery(envelope: &Envelope, to: &Webhook) -> LeasedDelivery {
         event: Event::EnvelopeReceived(Arc::new(envelope.meta.clone())),
         target: Arc::new(sealpost_domain::Target {
             webhook_id: to.id,
+            account_id: AccountId::new(NOW, [1; 10]),
             url: to.url.clone(),
             secret: to.secret.clone(),
             retiring: Vec::new(),

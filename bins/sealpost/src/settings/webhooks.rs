@@ -64,6 +64,15 @@ pub(super) struct WebhookArgs {
         value_parser = positive
     )]
     in_flight_per_target: usize,
+    /// Largest number of attempts in flight per account, at least the number per webhook on each delivery thread. If
+    /// omitted, an eighth of `--webhook-in-flight`
+    #[arg(
+        long = "webhook-in-flight-per-account",
+        env = "SEALPOST_WEBHOOK_IN_FLIGHT_PER_ACCOUNT",
+        value_name = "N",
+        value_parser = positive
+    )]
+    in_flight_per_account: Option<usize>,
     /// Consecutive attempts without a response that open the circuit breaker of a webhook. An open breaker admits one
     /// probe at a time, until a probe gets a response
     #[arg(
@@ -97,6 +106,7 @@ impl From<&WebhookArgs> for WebhookSettings {
             queue,
             in_flight,
             in_flight_per_target,
+            in_flight_per_account,
             breaker_failures,
             probe_pause_max,
             extra_roots,
@@ -109,6 +119,7 @@ impl From<&WebhookArgs> for WebhookSettings {
             queue_max: *queue,
             in_flight_max: *in_flight,
             in_flight_per_target: *in_flight_per_target,
+            in_flight_per_account: *in_flight_per_account,
             breaker_failures: *breaker_failures,
             probe_pause_max: probe_pause_max.0,
             // The node sets `policy` and `extra_roots`. The others have no flag.

@@ -186,7 +186,7 @@ impl ClaimedRow {
     }
 
     fn read(self, claim: &Claim, stored: &StoredEvents) -> Result<Claimed, Fault> {
-        let Some((status, target)) = self.webhook else { return Ok(Claimed::Orphan) };
+        let Some((status, account_id, target)) = self.webhook else { return Ok(Claimed::Orphan) };
         let Some(event) = events::read(&self.event_id, self.envelope, stored)? else {
             return Ok(Claimed::Orphan);
         };
@@ -195,7 +195,7 @@ impl ClaimedRow {
         }
         Ok(Claimed::Ready(LeasedDelivery {
             event,
-            target: Arc::new(target.read()?),
+            target: Arc::new(target.read(&account_id)?),
             attempts: columns::number(self.attempts, "number of attempts")?,
             lease: claim.lease,
             lease_until: claim.lease_until,

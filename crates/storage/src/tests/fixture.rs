@@ -326,6 +326,7 @@ pub(in crate::tests) fn issuer_key(signs_from: i64) -> IssuerKey {
 pub(in crate::tests) fn target(webhook: &Webhook) -> Arc<Target> {
     Arc::new(Target {
         webhook_id: webhook.id,
+        account_id: fresh(AccountId::new),
         url: webhook.url.clone(),
         secret: webhook.secret.clone(),
         retiring: webhook.retiring.clone(),

@@ -1,6 +1,7 @@
 //! Targets whose deliveries must stay in the database, because the memory has no room for more.
 
 use std::{
+    collections::HashSet,
     sync::{Condvar, Mutex, PoisonError},
     time::Duration,
 };
@@ -18,19 +19,19 @@ pub(super) struct FullTargets {
 
 #[derive(Debug)]
 struct State {
-    by_worker: Vec<Vec<WebhookId>>,
+    by_worker: Vec<HashSet<WebhookId>>,
     /// A target has room again since the last [`FullTargets::take`].
     has_room: bool,
 }
 
 impl FullTargets {
     pub(super) fn new(workers: usize) -> Self {
-        let state = State { by_worker: vec![Vec::new(); workers], has_room: false };
+        let state = State { by_worker: vec![HashSet::new(); workers], has_room: false };
         Self { state: Mutex::new(state), changed: Condvar::new() }
     }
 
     /// Replaces the full targets of a worker.
-    pub(super) fn set(&self, worker: usize, full: Vec<WebhookId>) {
+    pub(super) fn set(&self, worker: usize, full: HashSet<WebhookId>) {
         let mut state = lock(&self.state);
         let Some(of_worker) = state.by_worker.get_mut(worker) else { return };
         let has_room = of_worker.iter().any(|id| !full.contains(id));

@@ -1,5 +1,6 @@
 //! Keeps a queue for each target of a delivery worker. A hanging target, or a target with a long queue, delays no other.
 
+mod account_queues;
 mod expedite;
 mod target_state;
 
@@ -11,7 +12,7 @@ use std::{
 
 use sealpost_domain::{LeasedDelivery, Timestamp, WebhookId, ports::ExpeditedDelivery};
 
-use self::target_state::TargetState;
+use self::{account_queues::AccountQueues, target_state::TargetState};
 use super::{
     deferred_deliveries::DeferredDeliveries,
     fair_queue::{FairQueue, Slot},
@@ -33,7 +34,7 @@ pub(crate) struct TargetQueues {
     deferred: DeferredDeliveries,
     /// Released deliveries to make due earlier.
     expedited: Vec<ExpeditedDelivery>,
-    full: FullTargets,
+    accounts: AccountQueues,
     in_flight_per_target: usize,
     breaker_settings: BreakerSettings,
     bounds: TargetBounds,
@@ -47,15 +48,6 @@ struct TargetBounds {
     /// The same while more than `known_max` targets are known.
     known_for_min: Duration,
     expedite_max: usize,
-}
-
-/// The targets without room for a claim.
-#[derive(Default)]
-struct FullTargets {
-    ids: HashSet<WebhookId>,
-    /// Free places that a target needs for a claim.
-    room_min: usize,
-    has_changed: bool,
 }
 
 /// Counts for the statistics.
@@ -77,10 +69,7 @@ impl TargetQueues {
             to_release: Vec::new(),
             deferred: DeferredDeliveries::new(settings.queue_max / settings.workers()),
             expedited: Vec::new(),
-            full: FullTargets {
-                room_min: settings.claim_max.min(settings.queue_max / CLAIM_ROOM_DIVISOR),
-                ..FullTargets::default()
-            },
+            accounts: AccountQueues::new(settings),
             in_flight_per_target: settings.in_flight_per_target.max(1),
             breaker_settings,
             bounds: TargetBounds {
@@ -94,26 +83,24 @@ impl TargetQueues {
 
     /// Queues a delivery, or defers it if its target does not respond.
     ///
-    /// Refuses the delivery and returns `false` if the queue of its target is longer than the `free` capacity. A refused
-    /// delivery is to be released. A single target can therefore fill half of the memory, less if others are busy, and
-    /// never all of it.
+    /// Refuses the delivery and returns `false` if its account uses too much of the `free` capacity. A refused delivery is
+    /// to be released.
     pub(crate) fn push(&mut self, delivery: LeasedDelivery, free: usize, now: Timestamp) -> bool {
-        let id = delivery.target.webhook_id;
-        let state = self.by_id.entry(id).or_default();
+        let (id, account_id) = (delivery.target.webhook_id, delivery.target.account_id);
+        let state = self.by_id.entry(id).or_insert_with(|| TargetState::new(account_id));
         if state.queue.len() >= state.queue_max(now, self.in_flight_per_target) {
             let deferral = state.breaker.defer(now, &self.breaker_settings);
             self.to_release.push((delivery, deferral));
             return true;
         }
-        let has_place = state.queue.len() <= free;
+        let has_place = self.accounts.has_place(account_id, free);
         if has_place {
             state.enqueue(delivery);
+            self.accounts.add(account_id, 1);
         } else {
             self.to_release.push((delivery, Deferral::none(now)));
         }
-        if state.queue.len() + self.full.room_min > free {
-            self.full.has_changed |= self.full.ids.insert(id);
-        }
+        self.accounts.mark_if_full(account_id, id, free);
         self.give_turn(id);
         has_place
     }
@@ -124,18 +111,8 @@ impl TargetQueues {
     }
 
     /// Returns all targets without room for a claim, if these have changed since the last call.
-    ///
-    /// A full target has room again when its queue is at most half as long as the `free` capacity. The other half keeps the
-    /// target busy until the next claim.
-    pub(crate) fn changed_full_targets(&mut self, free: usize) -> Option<Vec<WebhookId>> {
-        let FullTargets { ids, room_min, has_changed } = &mut self.full;
-        let count = ids.len();
-        ids.retain(|id| {
-            let queued = self.by_id.get(id).map_or(0, |state| state.queue.len());
-            queued > 0 && (queued * 2 > free || queued + *room_min > free)
-        });
-        let is_changed = mem::take(has_changed) || ids.len() < count;
-        is_changed.then(|| ids.iter().copied().collect())
+    pub(crate) fn changed_full_targets(&mut self, free: usize) -> Option<HashSet<WebhookId>> {
+        self.accounts.changed_full_targets(free)
     }
 
     /// Returns the next delivery and a slot for its request.
@@ -147,12 +124,14 @@ impl TargetQueues {
             if state.has_turn
                 && let Some(delivery) = state.queue.pop_front()
             {
-                let Some(slot) = self.turns.acquire(id, state.breaker.health()) else {
+                let (account_id, health) = (state.account_id, state.breaker.health());
+                let Some(slot) = self.turns.acquire(id, account_id, health) else {
                     state.queue.push_front(delivery);
                     continue;
                 };
                 state.has_turn = false;
                 state.in_flight += 1;
+                self.accounts.remove(account_id, 1);
                 self.give_turn(id);
                 return Some((delivery, slot));
             }
@@ -175,14 +154,18 @@ impl TargetQueues {
         let transition = match sign {
             HealthSign::NoResponse => state.breaker.record_failure(now, &self.breaker_settings),
             HealthSign::NotAttempted => None,
-            HealthSign::Response => state.breaker.record_response(),
+            HealthSign::Response(duration) => {
+                state.breaker.record_response(duration, &self.breaker_settings)
+            }
         };
         let kept = state.queue_max(now, self.in_flight_per_target).min(state.queue.len());
-        for delivery in state.queue.split_off(kept) {
+        let removed = state.queue.split_off(kept);
+        self.accounts.remove(state.account_id, removed.len());
+        for delivery in removed {
             let deferral = state.breaker.defer(now, &self.breaker_settings);
             self.to_release.push((delivery, deferral));
         }
-        if sign == HealthSign::Response {
+        if matches!(sign, HealthSign::Response(_)) {
             self.expedite_deferred(id, transition, now);
         }
         self.give_turn(id);
@@ -191,10 +174,11 @@ impl TargetQueues {
 
     /// Releases the queue of a deleted or disabled webhook. The database decides on the deliveries.
     pub(crate) fn withdraw(&mut self, id: WebhookId, now: Timestamp) {
-        let queue = self.by_id.get_mut(&id).map(|state| mem::take(&mut state.queue));
-        let deferral = Deferral::none(now);
         self.deferred.remove_target(id);
-        self.to_release.extend(queue.into_iter().flatten().map(|delivery| (delivery, deferral)));
+        let Some(state) = self.by_id.get_mut(&id) else { return };
+        let (queue, deferral) = (mem::take(&mut state.queue), Deferral::none(now));
+        self.accounts.remove(state.account_id, queue.len());
+        self.to_release.extend(queue.into_iter().map(|delivery| (delivery, deferral)));
     }
 
     /// Returns the targets with queued deliveries.
@@ -213,13 +197,15 @@ impl TargetQueues {
 
     /// Schedules the release of deliveries with leases that end before `needed`. Removes targets after a long idle time.
     pub(crate) fn remove_expired(&mut self, needed: Timestamp, due_at: Timestamp) {
-        let (to_release, now) = (&mut self.to_release, Instant::now());
+        let (to_release, accounts, now) =
+            (&mut self.to_release, &mut self.accounts, Instant::now());
         let is_full = self.by_id.len() > self.bounds.known_max;
         let TargetBounds { known_for, known_for_min, .. } = self.bounds;
         let idle_max = if is_full { known_for_min } else { known_for };
         self.by_id.retain(|_, state| {
             while let Some(expired) = state.pop_expired(needed) {
                 to_release.push((expired, Deferral::until(due_at)));
+                accounts.remove(state.account_id, 1);
             }
             let idle_time = state.idle_time(now);
             if idle_time >= known_for_min {
@@ -246,13 +232,10 @@ impl TargetQueues {
         let needs_turn = !state.has_turn && !state.queue.is_empty();
         if needs_turn && state.may_start(free_slots, self.in_flight_per_target) {
             state.has_turn = true;
-            self.turns.push(id);
+            self.turns.push(id, state.account_id, state.breaker.health());
         }
     }
 }
-
-/// Share of the memory that a full target must leave free for a claim, if less than a full claim.
-const CLAIM_ROOM_DIVISOR: usize = 8;
 
 #[cfg(test)]
 mod tests;

@@ -8,6 +8,8 @@ use crate::tests::{
     memory_outbox::{NOW, delivery, webhook_id},
 };
 
+const RESPONSE: HealthSign = HealthSign::Response(Duration::from_millis(5));
+
 fn targets(in_flight_per_target: usize, in_flight_max: usize) -> TargetQueues {
     TargetQueues::new(&Settings { in_flight_per_target, in_flight_max, ..settings() })
 }
@@ -47,7 +49,7 @@ fn attempt(
 #[test]
 fn turns_are_round_robin() {
     let mut targets = targets(8, 512);
-    attempt(&mut targets, 1, HealthSign::Response, NOW);
+    attempt(&mut targets, 1, RESPONSE, NOW);
     push_all(&mut targets, 1, 0..3);
     push(&mut targets, 2, 9);
     let [a, b] = [webhook_id(1), webhook_id(2)];
@@ -57,11 +59,11 @@ fn turns_are_round_robin() {
 #[test]
 fn requests_in_flight_to_a_responsive_target_are_bounded() {
     let mut targets = targets(2, 512);
-    attempt(&mut targets, 1, HealthSign::Response, NOW);
+    attempt(&mut targets, 1, RESPONSE, NOW);
     push_all(&mut targets, 1, 0..5);
     let started = start(&mut targets);
     assert_eq!(started.len(), 2);
-    targets.finish(webhook_id(1), &started[0].1, HealthSign::Response, NOW);
+    targets.finish(webhook_id(1), &started[0].1, RESPONSE, NOW);
     assert_eq!(start(&mut targets).len(), 1);
     push(&mut targets, 2, 0);
     assert_eq!(ids(&start(&mut targets)), [webhook_id(2)]);
@@ -76,7 +78,7 @@ fn an_untried_target_has_one_request_at_a_time_until_it_responds() {
     targets.finish(webhook_id(1), &first[0].1, HealthSign::NoResponse, NOW);
     let second = start(&mut targets);
     assert_eq!(second.len(), 1, "still no response");
-    targets.finish(webhook_id(1), &second[0].1, HealthSign::Response, NOW);
+    targets.finish(webhook_id(1), &second[0].1, RESPONSE, NOW);
     push_all(&mut targets, 1, 20..30);
     assert_eq!(start(&mut targets).len(), 8);
 }
@@ -84,7 +86,7 @@ fn an_untried_target_has_one_request_at_a_time_until_it_responds() {
 #[test]
 fn hanging_targets_leave_slots_for_responsive_ones() {
     let mut targets = targets(8, 64);
-    attempt(&mut targets, 1, HealthSign::Response, NOW);
+    attempt(&mut targets, 1, RESPONSE, NOW);
     for hanging in 100..300 {
         push(&mut targets, hanging, 0);
     }
@@ -114,7 +116,7 @@ fn targets_get_slots_in_the_order_in_which_they_waited() {
     let mut started = start(&mut targets);
     let mut order = ids(&started);
     while let Some((id, slot)) = started.pop() {
-        targets.finish(id, &slot, HealthSign::Response, NOW);
+        targets.finish(id, &slot, RESPONSE, NOW);
         let next = start(&mut targets);
         order.extend(ids(&next));
         started.extend(next);
@@ -126,7 +128,7 @@ fn targets_get_slots_in_the_order_in_which_they_waited() {
 fn responsive_targets_that_begin_to_hang_leave_slots_for_others() {
     let mut targets = targets(8, 64);
     for target in 1..=40 {
-        attempt(&mut targets, target, HealthSign::Response, NOW);
+        attempt(&mut targets, target, RESPONSE, NOW);
     }
     for target in 1..=39 {
         push_all(&mut targets, target, 0..20);
@@ -135,6 +137,58 @@ fn responsive_targets_that_begin_to_hang_leave_slots_for_others() {
     assert!((39..=62).contains(&hanging), "{hanging}");
     push(&mut targets, 40, 0);
     assert_eq!(ids(&start(&mut targets)), [webhook_id(40)]);
+}
+
+#[test]
+fn an_account_has_an_eighth_of_the_slots_and_half_of_them_for_targets_that_are_not_responsive() {
+    let mut targets = targets(8, 512);
+    for target in 1000..1100 {
+        attempt(&mut targets, target, RESPONSE, NOW);
+    }
+    for target in (1000..1100).chain(2000..2100).chain([1]) {
+        push(&mut targets, target, 0);
+    }
+    let started = start(&mut targets);
+    let of_account = |account: u16| {
+        let ids: Vec<_> = (account..account + 100).map(webhook_id).collect();
+        started.iter().filter(|(id, _)| ids.contains(id)).count()
+    };
+    assert_eq!((of_account(1000), of_account(2000)), (64, 32));
+    assert!(ids(&started[..4]).contains(&webhook_id(1)), "the turns of accounts alternate");
+    let (id, slot) = started.iter().find(|(id, _)| *id == webhook_id(1000)).unwrap();
+    targets.finish(*id, slot, RESPONSE, NOW);
+    assert_eq!(start(&mut targets).len(), 1, "the next target of the account");
+}
+
+#[test]
+fn slow_targets_share_an_eighth_of_the_slots() {
+    let mut targets = targets(8, 64);
+    let slow = HealthSign::Response(Duration::from_secs(14));
+    for target in 1..=40 {
+        attempt(&mut targets, target, if target == 40 { RESPONSE } else { slow }, NOW);
+    }
+    for target in 1..=40 {
+        push_all(&mut targets, target, 0..20);
+    }
+    let started = start(&mut targets);
+    let fast = started.iter().filter(|(id, _)| *id == webhook_id(40)).count();
+    assert_eq!((fast, started.len() - fast), (8, 8));
+}
+
+#[test]
+fn an_account_with_many_targets_leaves_memory_for_others() {
+    let mut targets = TargetQueues::new(&Settings { queue_max: 1000, ..settings() });
+    let free = |targets: &TargetQueues| 1000 - targets.counts().queued;
+    for (target, envelope) in (1000..1100).zip((0..10).cycle()) {
+        for number in 0..10 {
+            let free = free(&targets);
+            targets.push(delivery(target, envelope * 10 + number), free, NOW);
+        }
+    }
+    assert_eq!((targets.counts().queued, targets.to_release()), (501, 499));
+    assert!(targets.push(delivery(1, 0), free(&targets), NOW));
+    let full = targets.changed_full_targets(free(&targets)).unwrap();
+    assert!(full.contains(&webhook_id(1099)) && !full.contains(&webhook_id(1)));
 }
 
 #[test]
@@ -187,11 +241,11 @@ fn a_full_target_has_room_again_when_a_part_of_its_queue_is_sent() {
     (0..56).for_each(|envelope| assert!(push(&mut targets, envelope)));
     assert_eq!(targets.changed_full_targets(72), None, "a claim fits");
     assert!(push(&mut targets, 56));
-    assert_eq!(targets.changed_full_targets(71), Some(vec![webhook_id(1)]));
+    assert_eq!(targets.changed_full_targets(71), Some([webhook_id(1)].into()));
     assert_eq!(targets.changed_full_targets(71), None, "no change");
     let send = |targets: &mut TargetQueues| {
         let (_, slot) = targets.next_delivery().unwrap();
-        targets.finish(webhook_id(1), &slot, HealthSign::Response, NOW);
+        targets.finish(webhook_id(1), &slot, RESPONSE, NOW);
         let free = free(targets);
         targets.changed_full_targets(free)
     };
@@ -199,7 +253,7 @@ fn a_full_target_has_room_again_when_a_part_of_its_queue_is_sent() {
     for queued in (43..57).rev() {
         assert_eq!(send(&mut targets), None, "{queued}");
     }
-    assert_eq!(send(&mut targets), Some(vec![]));
+    assert_eq!(send(&mut targets), Some([].into()));
 }
 
 #[test]

@@ -128,9 +128,10 @@ static LEASE: LazyLock<String> = LazyLock::new(|| {
              WHERE d.webhook_id = n.webhook_id AND d.envelope_id = n.envelope_id
              RETURNING d.envelope_id, d.webhook_id, d.attempts
          )
-         SELECT l.envelope_id, l.webhook_id, l.attempts, w.status, {}, {}
+         SELECT l.envelope_id, l.webhook_id, l.attempts, w.status, k.account_id, {}, {}
          FROM leased AS l
          LEFT JOIN webhooks AS w ON w.id = l.webhook_id
+         LEFT JOIN api_keys AS k ON k.id = w.api_key_id
          LEFT JOIN envelopes AS e ON e.id = l.envelope_id",
         TargetRow::list("w"),
         MetaRow::list("e")
@@ -142,7 +143,7 @@ type ClaimedColumns = (
     Text,
     Text,
     Integer,
-    Nullable<(Text, SqlTypeOf<<TargetRow as SelectedRow>::Selection>)>,
+    Nullable<(Text, Text, SqlTypeOf<<TargetRow as SelectedRow>::Selection>)>,
     Nullable<SqlTypeOf<<MetaRow as SelectedRow>::Selection>>,
 );
 

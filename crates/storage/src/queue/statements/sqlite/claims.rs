@@ -17,7 +17,7 @@ use crate::{
         envelope::MetaRow,
         webhook::TargetRow,
     },
-    schema::{deliveries as d, envelopes as e, webhooks as w},
+    schema::{api_keys as k, deliveries as d, envelopes as e, webhooks as w},
 };
 
 pub(in crate::queue::statements) fn oldest_due(
@@ -86,9 +86,10 @@ pub(in crate::queue::statements) fn lease(
     keys: &[DeliveryKey],
     claim: &Claim,
 ) -> Result<Vec<ClaimedRow>, Fault> {
-    let webhooks: Vec<(String, (String, TargetRow))> = w::table
+    let webhooks: Vec<(String, (String, String, TargetRow))> = w::table
+        .inner_join(k::table.on(k::id.eq(w::api_key_id)))
         .filter(w::id.eq_any(keys.iter().map(|key| &key.webhook_id).collect::<BTreeSet<_>>()))
-        .select((w::id, (w::status, TargetRow::SELECTION)))
+        .select((w::id, (w::status, k::account_id, TargetRow::SELECTION)))
         .load(conn)?;
     let webhooks: HashMap<_, _> = webhooks.into_iter().collect();
     let envelopes: Vec<(String, MetaRow)> = e::table
