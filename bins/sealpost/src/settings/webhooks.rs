@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use ipnet::IpNet;
 use sealpost_node::settings::{DispatcherSettings, RetrySchedule, WebhookSettings};
 
-use super::{numbers::positive, span::Span};
+use super::{api::network, numbers::positive, span::Span};
 
 /// The delivery of events.
 #[derive(Args, Clone)]
@@ -92,6 +93,16 @@ pub(super) struct WebhookArgs {
         value_name = "SPAN"
     )]
     probe_pause_max: Span,
+    /// Network that no webhook may lead to, such as 198.51.0.0/16. Repeat the option for further networks. Non-public
+    /// networks are denied anyway
+    #[arg(
+        long = "webhook-deny",
+        env = "SEALPOST_WEBHOOK_DENY",
+        value_name = "CIDR",
+        value_delimiter = ',',
+        value_parser = network
+    )]
+    denied: Vec<IpNet>,
     /// PEM file of certificate authorities for receivers, in addition to the public ones
     #[arg(long = "webhook-extra-roots", env = "SEALPOST_WEBHOOK_EXTRA_ROOTS", value_name = "FILE")]
     extra_roots: Option<PathBuf>,
@@ -109,9 +120,11 @@ impl From<&WebhookArgs> for WebhookSettings {
             in_flight_per_account,
             breaker_failures,
             probe_pause_max,
+            denied,
             extra_roots,
         } = args;
-        let defaults = DispatcherSettings::default();
+        let mut defaults = DispatcherSettings::default();
+        defaults.policy.denied.clone_from(denied);
         let dispatcher = DispatcherSettings {
             schedule: retry_schedule.clone(),
             timeout: timeout.0,
@@ -122,7 +135,7 @@ impl From<&WebhookArgs> for WebhookSettings {
             in_flight_per_account: *in_flight_per_account,
             breaker_failures: *breaker_failures,
             probe_pause_max: probe_pause_max.0,
-            // The node sets `policy` and `extra_roots`. The others have no flag.
+            // The node sets `policy.dev` and `extra_roots`. The others have no flag.
             worker_threads: defaults.worker_threads,
             probe_pause: defaults.probe_pause,
             sweep_every: defaults.sweep_every,

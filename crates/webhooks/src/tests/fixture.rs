@@ -56,7 +56,7 @@ pub(crate) fn settings() -> Settings {
         sweep_every: Duration::from_millis(20),
         drain: Duration::from_millis(200),
         timeout: Duration::from_secs(10),
-        policy: AddressPolicy { dev: true },
+        policy: AddressPolicy { dev: true, ..AddressPolicy::default() },
         ..Settings::default()
     }
 }
