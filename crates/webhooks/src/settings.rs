@@ -23,6 +23,10 @@ pub struct Settings {
     /// Bound on requests in flight to all targets of one account. `None` means an eighth of `in_flight_max`. Each worker
     /// thread has an equal part, at least `in_flight_per_target`.
     pub in_flight_per_account: Option<usize>,
+    /// Bound on requests in flight to all targets of one host. Each worker thread has an equal part, at least one.
+    pub in_flight_per_host: usize,
+    /// Bound on requests per minute to all targets of one host. Further deliveries wait.
+    pub per_minute_per_host: usize,
     /// Bound on all requests in flight. Each worker thread has an equal part.
     pub in_flight_max: usize,
     /// Attempts in a row without a response before a circuit breaker opens. The target of an open breaker gets one probe at
@@ -107,6 +111,8 @@ impl Default for Settings {
             worker_threads: thread::available_parallelism().map_or(1, usize::from),
             in_flight_per_target: 8,
             in_flight_per_account: None,
+            in_flight_per_host: 128,
+            per_minute_per_host: 600_000,
             in_flight_max: 512,
             breaker_failures: 5,
             probe_pause: Duration::from_secs(5),
@@ -166,6 +172,10 @@ impl Settings {
     pub(crate) fn in_flight_per_account_and_worker(&self) -> usize {
         let in_all = self.in_flight_per_account.unwrap_or(self.in_flight_max / ACCOUNT_DIVISOR);
         in_all.div_ceil(self.workers()).max(self.in_flight_per_target).max(1)
+    }
+
+    pub(crate) fn in_flight_per_host_and_worker(&self) -> usize {
+        self.in_flight_per_host.div_ceil(self.workers()).max(1)
     }
 
     /// Returns the minimum remaining lease for an attempt: the timeout, and the time to record the outcome.

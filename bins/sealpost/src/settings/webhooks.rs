@@ -74,6 +74,24 @@ pub(super) struct WebhookArgs {
         value_parser = positive
     )]
     in_flight_per_account: Option<usize>,
+    /// Largest number of attempts in flight per host over all webhooks, shared equally by the delivery threads
+    #[arg(
+        long = "webhook-in-flight-per-host",
+        env = "SEALPOST_WEBHOOK_IN_FLIGHT_PER_HOST",
+        default_value_t = DispatcherSettings::default().in_flight_per_host,
+        value_name = "N",
+        value_parser = positive
+    )]
+    in_flight_per_host: usize,
+    /// Largest number of attempts per minute and host over all webhooks of this node. Further deliveries wait
+    #[arg(
+        long = "webhook-per-minute-per-host",
+        env = "SEALPOST_WEBHOOK_PER_MINUTE_PER_HOST",
+        default_value_t = DispatcherSettings::default().per_minute_per_host,
+        value_name = "N",
+        value_parser = positive
+    )]
+    per_minute_per_host: usize,
     /// Consecutive attempts without a response that open the circuit breaker of a webhook. An open breaker admits one
     /// probe at a time, until a probe gets a response
     #[arg(
@@ -118,6 +136,8 @@ impl From<&WebhookArgs> for WebhookSettings {
             in_flight,
             in_flight_per_target,
             in_flight_per_account,
+            in_flight_per_host,
+            per_minute_per_host,
             breaker_failures,
             probe_pause_max,
             denied,
@@ -133,6 +153,8 @@ impl From<&WebhookArgs> for WebhookSettings {
             in_flight_max: *in_flight,
             in_flight_per_target: *in_flight_per_target,
             in_flight_per_account: *in_flight_per_account,
+            in_flight_per_host: *in_flight_per_host,
+            per_minute_per_host: *per_minute_per_host,
             breaker_failures: *breaker_failures,
             probe_pause_max: probe_pause_max.0,
             // The node sets `policy.dev` and `extra_roots`. The others have no flag.

@@ -62,7 +62,7 @@ impl DeliveryWorker {
     pub(super) fn new(context: WorkerContext, clients: ClientFactory) -> Self {
         let bounds = &context.settings.bounds;
         Self {
-            targets: TargetQueues::new(&context.settings),
+            targets: TargetQueues::new(&context.settings, Arc::clone(&context.shared.host_rates)),
             senders: SenderCache::new(bounds.senders_max, bounds.keep_alive),
             context,
             clients,
@@ -97,6 +97,8 @@ impl DeliveryWorker {
             has_refused |= !self.targets.push(delivery, capacity.free(), now);
         }
         if has_refused {
+            // First, so that no claim brings the released deliveries back.
+            self.report_full_targets();
             self.release_deferred();
         }
     }
@@ -126,7 +128,8 @@ impl DeliveryWorker {
         if self.context.shared.shutdown.is_raised() {
             return;
         }
-        while let Some((delivery, slot)) = self.targets.next_delivery() {
+        let now = self.context.clock.now();
+        while let Some((delivery, slot)) = self.targets.next_delivery(now) {
             let target = delivery.target.webhook_id;
             if let Err((delivery, slot, due_at)) = self.start_attempt(delivery, slot) {
                 let now = self.context.clock.now();
@@ -140,6 +143,7 @@ impl DeliveryWorker {
     fn maintain(&mut self) {
         let now = self.context.clock.now();
         self.targets.remove_expired(now.plus(self.context.settings.lease_min()), now);
+        self.targets.retry_hosts();
         self.senders.evict_idle();
         self.release_deferred();
         self.targets.schedule_probes(self.context.clock.now());

@@ -19,11 +19,15 @@ use super::{
     shutdown::ShutdownSignal,
     stats::{Counters, Gauges},
 };
-use crate::{queue::capacity::Capacity, settings::Settings};
+use crate::{
+    queue::{capacity::Capacity, host_rates::HostRates},
+    settings::Settings,
+};
 
 #[derive(Debug)]
 pub(super) struct SharedState {
     pub(super) capacity: Capacity,
+    pub(super) host_rates: Arc<HostRates>,
     pub(super) shutdown: ShutdownSignal,
     pub(super) queued_webhooks: QueuedWebhooks,
     pub(super) full_targets: FullTargets,
@@ -40,6 +44,7 @@ impl SharedState {
     pub(super) fn new(settings: &Settings, random: u64) -> Self {
         Self {
             capacity: Capacity::new(settings),
+            host_rates: Arc::new(HostRates::new(settings.per_minute_per_host)),
             shutdown: ShutdownSignal::default(),
             queued_webhooks: QueuedWebhooks::default(),
             full_targets: FullTargets::new(settings.workers()),

@@ -26,6 +26,8 @@ pub(crate) struct FairQueue {
 /// The right to have one request in flight, charged to the account and to the target's health class at the start.
 #[derive(Debug)]
 pub(crate) struct Slot {
+    /// Host of the request, charged too.
+    pub(super) host: String,
     account_id: AccountId,
     health: TargetHealth,
 }
@@ -113,7 +115,7 @@ impl FairQueue {
         let of_account = self.accounts.entry(account_id).or_default();
         of_account.used += 1;
         of_account.used_by_others += usize::from(health != TargetHealth::Responsive);
-        Some(Slot { account_id, health })
+        Some(Slot { host: String::new(), account_id, health })
     }
 
     pub(crate) fn release(&mut self, slot: &Slot) {

@@ -2,20 +2,27 @@
 
 mod account_queues;
 mod expedite;
+mod host_slots;
 mod target_state;
 
 use std::{
     collections::{HashMap, HashSet},
     mem,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use sealpost_domain::{LeasedDelivery, Timestamp, WebhookId, ports::ExpeditedDelivery};
 
-use self::{account_queues::AccountQueues, target_state::TargetState};
+use self::{
+    account_queues::AccountQueues,
+    host_slots::{HostSlots, host_of},
+    target_state::TargetState,
+};
 use super::{
     deferred_deliveries::DeferredDeliveries,
     fair_queue::{FairQueue, Slot},
+    host_rates::HostRates,
 };
 use crate::{
     circuit_breaker::{
@@ -28,6 +35,7 @@ use crate::{
 pub(crate) struct TargetQueues {
     by_id: HashMap<WebhookId, TargetState>,
     turns: FairQueue,
+    hosts: HostSlots,
     /// Deliveries to release, with their due times.
     to_release: Vec<(LeasedDelivery, Deferral)>,
     /// Released deliveries before their due time.
@@ -58,7 +66,7 @@ pub(crate) struct QueueCounts {
 }
 
 impl TargetQueues {
-    pub(crate) fn new(settings: &Settings) -> Self {
+    pub(crate) fn new(settings: &Settings, rates: Arc<HostRates>) -> Self {
         let breaker_settings = BreakerSettings::new(settings);
         let bounds = &settings.bounds;
         // A circuit breaker must outlast its own pause.
@@ -66,6 +74,7 @@ impl TargetQueues {
         Self {
             by_id: HashMap::new(),
             turns: FairQueue::new(settings),
+            hosts: HostSlots::new(settings, rates),
             to_release: Vec::new(),
             deferred: DeferredDeliveries::new(settings.queue_max / settings.workers()),
             expedited: Vec::new(),
@@ -116,7 +125,7 @@ impl TargetQueues {
     }
 
     /// Returns the next delivery and a slot for its request.
-    pub(crate) fn next_delivery(&mut self) -> Option<(LeasedDelivery, Slot)> {
+    pub(crate) fn next_delivery(&mut self, now: Timestamp) -> Option<(LeasedDelivery, Slot)> {
         while let Some(id) = self.turns.pop() {
             let free_slots = self.turns.free_slots();
             let Some(state) = self.by_id.get_mut(&id) else { continue };
@@ -125,10 +134,17 @@ impl TargetQueues {
                 && let Some(delivery) = state.queue.pop_front()
             {
                 let (account_id, health) = (state.account_id, state.breaker.health());
-                let Some(slot) = self.turns.acquire(id, account_id, health) else {
+                let Some(mut slot) = self.turns.acquire(id, account_id, health) else {
                     state.queue.push_front(delivery);
                     continue;
                 };
+                let host = host_of(&delivery.target.url);
+                if !self.hosts.acquire(host, id, now) {
+                    state.queue.push_front(delivery);
+                    self.turns.release(&slot);
+                    continue;
+                }
+                host.clone_into(&mut slot.host);
                 state.has_turn = false;
                 state.in_flight += 1;
                 self.accounts.remove(account_id, 1);
@@ -149,6 +165,8 @@ impl TargetQueues {
         now: Timestamp,
     ) -> Option<BreakerTransition> {
         self.turns.release(slot);
+        let waiting = self.hosts.release(&slot.host);
+        self.return_turns(waiting);
         let state = self.by_id.get_mut(&id)?;
         state.in_flight = state.in_flight.saturating_sub(1);
         let transition = match sign {
@@ -170,6 +188,12 @@ impl TargetQueues {
         }
         self.give_turn(id);
         transition
+    }
+
+    /// Lets targets try again that wait for another request to their host.
+    pub(crate) fn retry_hosts(&mut self) {
+        let waiting = self.hosts.take_waiting();
+        self.return_turns(waiting);
     }
 
     /// Releases the queue of a deleted or disabled webhook. The database decides on the deliveries.
@@ -224,6 +248,14 @@ impl TargetQueues {
 
     pub(crate) fn into_queued(self) -> impl Iterator<Item = LeasedDelivery> {
         self.by_id.into_values().flat_map(|state| state.queue)
+    }
+
+    fn return_turns(&mut self, targets: impl IntoIterator<Item = WebhookId>) {
+        for id in targets {
+            if let Some(state) = self.by_id.get(&id) {
+                self.turns.push(id, state.account_id, state.breaker.health());
+            }
+        }
     }
 
     fn give_turn(&mut self, id: WebhookId) {

@@ -10,8 +10,12 @@ use crate::tests::{
 
 const RESPONSE: HealthSign = HealthSign::Response(Duration::from_millis(5));
 
+fn queues(settings: &Settings) -> TargetQueues {
+    TargetQueues::new(settings, Arc::new(HostRates::new(settings.per_minute_per_host)))
+}
+
 fn targets(in_flight_per_target: usize, in_flight_max: usize) -> TargetQueues {
-    TargetQueues::new(&Settings { in_flight_per_target, in_flight_max, ..settings() })
+    queues(&Settings { in_flight_per_target, in_flight_max, ..settings() })
 }
 
 fn push(targets: &mut TargetQueues, target: u16, envelope: u32) -> bool {
@@ -26,7 +30,7 @@ fn push_all(targets: &mut TargetQueues, target: u16, envelopes: Range<u32>) {
 
 /// Starts all possible requests.
 fn start(targets: &mut TargetQueues) -> Vec<(WebhookId, Slot)> {
-    let next = || targets.next_delivery().map(|(next, slot)| (next.target.webhook_id, slot));
+    let next = || targets.next_delivery(NOW).map(|(next, slot)| (next.target.webhook_id, slot));
     std::iter::from_fn(next).collect()
 }
 
@@ -42,7 +46,7 @@ fn attempt(
     now: Timestamp,
 ) -> Option<BreakerTransition> {
     assert!(targets.push(delivery(target, 999), 10_000, now));
-    let (_, slot) = targets.next_delivery().unwrap();
+    let (_, slot) = targets.next_delivery(NOW).unwrap();
     targets.finish(webhook_id(target), &slot, sign, now)
 }
 
@@ -176,8 +180,32 @@ fn slow_targets_share_an_eighth_of_the_slots() {
 }
 
 #[test]
+fn requests_to_a_host_are_bounded_over_all_targets() {
+    let settings = Settings { in_flight_per_host: 3, per_minute_per_host: 5, ..settings() };
+    let mut targets = queues(&settings);
+    for target in 1..=9 {
+        push(&mut targets, target, 0);
+    }
+    let mut started = start(&mut targets);
+    assert_eq!(started.len(), 3);
+    for expected in [1, 1, 0, 0, 0] {
+        let (id, slot) = started.remove(0);
+        targets.finish(id, &slot, RESPONSE, NOW);
+        let next = start(&mut targets);
+        assert_eq!(next.len(), expected);
+        started.extend(next);
+    }
+    targets.retry_hosts();
+    assert_eq!(start(&mut targets).len(), 0, "the requests of this minute are used up");
+    targets.retry_hosts();
+    let next_minute = NOW.plus(Duration::from_mins(1));
+    let next = std::iter::from_fn(|| targets.next_delivery(next_minute));
+    assert_eq!(next.count(), 3);
+}
+
+#[test]
 fn an_account_with_many_targets_leaves_memory_for_others() {
-    let mut targets = TargetQueues::new(&Settings { queue_max: 1000, ..settings() });
+    let mut targets = queues(&Settings { queue_max: 1000, ..settings() });
     let free = |targets: &TargetQueues| 1000 - targets.counts().queued;
     for (target, envelope) in (1000..1100).zip((0..10).cycle()) {
         for number in 0..10 {
@@ -195,7 +223,7 @@ fn an_account_with_many_targets_leaves_memory_for_others() {
 fn an_unresponsive_target_keeps_few_deliveries_in_memory() {
     let mut targets = targets(8, 512);
     push_all(&mut targets, 1, 0..1000);
-    let (_, slot) = targets.next_delivery().unwrap();
+    let (_, slot) = targets.next_delivery(NOW).unwrap();
     targets.finish(webhook_id(1), &slot, HealthSign::NoResponse, NOW);
     assert_eq!((targets.counts().queued, targets.to_release()), (8, 991));
     push(&mut targets, 1, 2000);
@@ -232,7 +260,7 @@ fn a_target_never_takes_all_the_capacity() {
 #[test]
 fn a_full_target_has_room_again_when_a_part_of_its_queue_is_sent() {
     let settings = Settings { queue_max: 128, claim_max: 16, ..settings() };
-    let mut targets = TargetQueues::new(&settings);
+    let mut targets = queues(&settings);
     let free = |targets: &TargetQueues| 128 - targets.counts().queued;
     let push = |targets: &mut TargetQueues, envelope| {
         let free = free(targets);
@@ -244,7 +272,7 @@ fn a_full_target_has_room_again_when_a_part_of_its_queue_is_sent() {
     assert_eq!(targets.changed_full_targets(71), Some([webhook_id(1)].into()));
     assert_eq!(targets.changed_full_targets(71), None, "no change");
     let send = |targets: &mut TargetQueues| {
-        let (_, slot) = targets.next_delivery().unwrap();
+        let (_, slot) = targets.next_delivery(NOW).unwrap();
         targets.finish(webhook_id(1), &slot, RESPONSE, NOW);
         let free = free(targets);
         targets.changed_full_targets(free)

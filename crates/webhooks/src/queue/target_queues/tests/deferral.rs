@@ -10,7 +10,7 @@ fn an_opening_breaker_defers_the_queue() {
         assert_eq!(attempt(&mut targets, 1, HealthSign::NoResponse, NOW), None);
     }
     push_all(&mut targets, 1, 0..4);
-    let (_, slot) = targets.next_delivery().unwrap();
+    let (_, slot) = targets.next_delivery(NOW).unwrap();
     let change = targets.finish(webhook_id(1), &slot, HealthSign::NoResponse, NOW);
     assert_eq!(change, Some(BreakerTransition::Opened));
     assert_eq!(targets.counts(), QueueCounts { queued: 0, open_breakers: 1 });
@@ -20,7 +20,7 @@ fn an_opening_breaker_defers_the_queue() {
     assert_eq!(released, [after(5), after(40), after(40)]);
 
     push(&mut targets, 1, 9);
-    assert_eq!((targets.to_release(), targets.next_delivery().is_none()), (1, true));
+    assert_eq!((targets.to_release(), targets.next_delivery(NOW).is_none()), (1, true));
 
     assert!(targets.push(delivery(1, 10), 0, after(30)), "the probe");
     assert!(targets.push(delivery(1, 11), 0, after(30)));
@@ -80,7 +80,7 @@ fn an_unstable_target_expedites_at_most_its_bound_in_flight() {
     attempt(&mut targets, 1, HealthSign::NoResponse, NOW);
     push_all(&mut targets, 1, 0..108);
     release(&mut targets, NOW);
-    let (_, slot) = targets.next_delivery().unwrap();
+    let (_, slot) = targets.next_delivery(NOW).unwrap();
     targets.finish(webhook_id(1), &slot, RESPONSE, NOW);
     assert_eq!((targets.take_expedited().len(), targets.counts().queued), (8, 7));
 }
