@@ -162,7 +162,7 @@ impl Shared {
 }
 
 fn address_policy(settings: &Settings) -> AddressPolicy {
-    AddressPolicy { dev: settings.dev }
+    AddressPolicy { dev: settings.dev, ..settings.webhooks.dispatcher.policy.clone() }
 }
 
 /// Trusts the certificate authorities of a PEM file in addition to the public ones.

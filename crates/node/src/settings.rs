@@ -97,7 +97,7 @@ pub struct TlsFiles {
 /// The delivery of events.
 #[derive(Debug, Clone, Default)]
 pub struct WebhookSettings {
-    /// The dispatcher. The node sets `policy` from [`Settings::dev`], and adds to `extra_roots`.
+    /// The dispatcher. The node sets `policy.dev` from [`Settings::dev`], and adds to `extra_roots`.
     pub dispatcher: DispatcherSettings,
     /// A PEM file of certificate authorities to trust in addition to the public ones.
     pub extra_roots: Option<PathBuf>,

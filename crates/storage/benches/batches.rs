@@ -95,7 +95,7 @@ fn claim() -> Claim {
     let now = NOW.plus(Duration::from_hours(24 * 365));
     let limit = usize::try_from(CLAIMED).unwrap_or(usize::MAX);
     let lease_until = now.plus(Duration::from_secs(90));
-    Claim { now, limit, per_target_max: limit, lease: LeaseToken(9), lease_until }
+    Claim { now, limit, per_target_max: limit, full: vec![], lease: LeaseToken(9), lease_until }
 }
 
 /// Senders and recipients, and the number of envelopes sent.
@@ -235,6 +235,7 @@ fn delivery(envelope: &Envelope, to: &Webhook) -> LeasedDelivery {
         event: Event::EnvelopeReceived(Arc::new(envelope.meta.clone())),
         target: Arc::new(sealpost_domain::Target {
             webhook_id: to.id,
+            account_id: AccountId::new(NOW, [1; 10]),
             url: to.url.clone(),
             secret: to.secret.clone(),
             retiring: Vec::new(),

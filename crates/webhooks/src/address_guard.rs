@@ -54,7 +54,8 @@ impl AddressGuard {
     fn resolves_to_forbidden(&self, name: &str) -> bool {
         let Some(permit) = LookupPermit::acquire(&self.lookups) else { return false };
         let (sender, receiver) = mpsc::channel();
-        let (name, new_resolver, policy) = (name.to_owned(), self.new_resolver, self.policy);
+        let (name, new_resolver, policy) =
+            (name.to_owned(), self.new_resolver, self.policy.clone());
         // The lookup needs a runtime and the caller may already run inside one: use a separate thread.
         let lookup = move || {
             let runtime = actix_rt::Runtime::new().ok()?;
@@ -142,7 +143,10 @@ mod tests {
 
     #[test]
     fn development_allows_loopback_names_and_no_private_names() {
-        let guard = AddressGuard::with_resolver(AddressPolicy { dev: true }, fixed);
+        let guard = AddressGuard::with_resolver(
+            AddressPolicy { dev: true, ..AddressPolicy::default() },
+            fixed,
+        );
         assert!(guard.vet("http://loopback.test:3000/").is_ok());
         assert!(guard.vet("http://private.test:3000/").is_err());
     }
@@ -150,7 +154,11 @@ mod tests {
     #[test]
     fn the_system_resolver_reads_the_hosts_file() {
         let hook = "http://localhost:3000/";
-        assert!(AddressGuard::new(AddressPolicy { dev: true }).vet(hook).is_ok());
+        assert!(
+            AddressGuard::new(AddressPolicy { dev: true, ..AddressPolicy::default() })
+                .vet(hook)
+                .is_ok()
+        );
         let ips =
             actix_rt::Runtime::new().unwrap().block_on(resolver::system().resolve("localhost"));
         assert!(

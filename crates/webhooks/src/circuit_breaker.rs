@@ -24,6 +24,8 @@ pub(crate) struct CircuitBreaker {
     /// Attempts in a row without a response.
     failures: u32,
     open: Option<OpenState>,
+    /// Moving average of the duration of attempts with a response.
+    response_time: Option<Duration>,
 }
 
 /// State of an open breaker: no requests until `until`, then one probe at a time until a probe gets a response.
@@ -46,8 +48,15 @@ impl CircuitBreaker {
     }
 
     /// Records a response and closes the breaker.
-    pub(crate) fn record_response(&mut self) -> Option<BreakerTransition> {
-        let closed = Self { health: TargetHealth::Responsive, ..Self::default() };
+    pub(crate) fn record_response(
+        &mut self,
+        duration: Duration,
+        settings: &BreakerSettings,
+    ) -> Option<BreakerTransition> {
+        let average = self.response_time.map_or(duration, |average| (average * 3 + duration) / 4);
+        let is_slow = average >= settings.slow_response;
+        let health = if is_slow { TargetHealth::Slow } else { TargetHealth::Responsive };
+        let closed = Self { health, failures: 0, open: None, response_time: Some(average) };
         let previous = std::mem::replace(self, closed);
         previous.open.map(|_| BreakerTransition::Closed)
     }
@@ -87,7 +96,9 @@ impl CircuitBreaker {
             (Some(open), _) => usize::from(in_flight == 0 && !open.is_pausing(now)),
             // Each attempt may take the whole timeout: the leases of a longer queue would end first.
             (None, TargetHealth::Unresponsive) => per_target_max,
-            (None, TargetHealth::Responsive | TargetHealth::Untried) => usize::MAX,
+            (None, TargetHealth::Responsive | TargetHealth::Slow | TargetHealth::Untried) => {
+                usize::MAX
+            }
         }
     }
 
@@ -145,11 +156,29 @@ mod tests {
         probe_pause: Duration::from_secs(5),
         probe_pause_max: Duration::from_mins(5),
         deferral_min: Duration::from_secs(30),
+        slow_response: Duration::from_secs(1),
         attempt_timeout: Duration::from_secs(15),
     };
 
+    const FAST: Duration = Duration::from_millis(5);
+
     fn after(seconds: u64) -> Timestamp {
         NOW.plus(Duration::from_secs(seconds))
+    }
+
+    #[test]
+    fn the_average_duration_of_responses_decides_whether_a_target_is_slow() {
+        let mut breaker = CircuitBreaker::default();
+        let mut health_after = |millis| {
+            breaker.record_response(Duration::from_millis(millis), &SETTINGS);
+            breaker.health()
+        };
+        assert_eq!(health_after(999), TargetHealth::Responsive);
+        assert_eq!(health_after(1003), TargetHealth::Slow);
+        assert_eq!(health_after(500), TargetHealth::Responsive);
+        assert_eq!(health_after(14_000), TargetHealth::Slow);
+        let fast = (1..=20).find(|_| health_after(5) == TargetHealth::Responsive);
+        assert_eq!(fast, Some(5));
     }
 
     /// Returns a breaker after so many failures now.
@@ -165,13 +194,14 @@ mod tests {
     fn five_failures_in_a_row_open_the_breaker_and_a_response_closes_it() {
         let mut breaker = failed(4);
         assert!(!breaker.is_open());
-        assert_eq!(breaker.record_response(), None);
+        assert_eq!(breaker.record_response(FAST, &SETTINGS), None);
         for _ in 0..4 {
             assert_eq!(breaker.record_failure(NOW, &SETTINGS), None);
         }
         assert_eq!(breaker.record_failure(NOW, &SETTINGS), Some(BreakerTransition::Opened));
         assert_eq!(breaker.record_failure(NOW, &SETTINGS), None, "it opens once");
-        assert_eq!(breaker.record_response(), Some(BreakerTransition::Closed));
+        let transition = breaker.record_response(FAST, &SETTINGS);
+        assert_eq!(transition, Some(BreakerTransition::Closed));
         assert_eq!((breaker.is_open(), breaker.health()), (false, TargetHealth::Responsive));
     }
 

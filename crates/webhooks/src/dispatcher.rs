@@ -2,6 +2,7 @@
 //! and records their outcomes.
 
 mod delivery_worker;
+mod full_targets;
 mod lease_tokens;
 mod locking;
 mod outage_log;
@@ -111,6 +112,7 @@ impl Dispatcher {
         let mut guard = lock(&self.threads);
         let Some(threads) = guard.take() else { return };
         self.shared.shutdown.raise();
+        self.shared.full_targets.wake();
         let held = threads.join(&self.inboxes);
         for batch in held.chunks(self.settings.bounds.release_batch_max.max(1)) {
             if let Err(error) = self.outbox.release(batch, self.clock.now()) {

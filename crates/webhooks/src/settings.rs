@@ -20,6 +20,13 @@ pub struct Settings {
     pub worker_threads: usize,
     /// Bound on requests in flight to one responsive target.
     pub in_flight_per_target: usize,
+    /// Bound on requests in flight to all targets of one account. `None` means an eighth of `in_flight_max`. Each worker
+    /// thread has an equal part, at least `in_flight_per_target`.
+    pub in_flight_per_account: Option<usize>,
+    /// Bound on requests in flight to all targets of one host. Each worker thread has an equal part, at least one.
+    pub in_flight_per_host: usize,
+    /// Bound on requests per minute to all targets of one host. Further deliveries wait.
+    pub per_minute_per_host: usize,
     /// Bound on all requests in flight. Each worker thread has an equal part.
     pub in_flight_max: usize,
     /// Attempts in a row without a response before a circuit breaker opens. The target of an open breaker gets one probe at
@@ -73,6 +80,11 @@ pub struct Bounds {
     pub known_target_ttl: Duration,
     /// Common share of all untried targets in the requests in flight: 2 means a half.
     pub untried_quota_divisor: usize,
+    /// Average duration of an attempt that makes its target slow.
+    pub slow_response: Duration,
+    /// Common share of all slow targets in the requests in flight: 8 means an eighth. With the two shares below, an eighth
+    /// is left for responsive targets.
+    pub slow_quota_divisor: usize,
     /// Common share of all unresponsive targets in the requests in flight: 4 means a quarter.
     pub unresponsive_quota_divisor: usize,
     /// Share of the send path in `queue_max`, kept free by claims: 4 means a quarter.
@@ -98,6 +110,9 @@ impl Default for Settings {
             lease: Duration::from_secs(45),
             worker_threads: thread::available_parallelism().map_or(1, usize::from),
             in_flight_per_target: 8,
+            in_flight_per_account: None,
+            in_flight_per_host: 128,
+            per_minute_per_host: 600_000,
             in_flight_max: 512,
             breaker_failures: 5,
             probe_pause: Duration::from_secs(5),
@@ -128,6 +143,8 @@ impl Default for Bounds {
             known_targets_max: 10_000,
             known_target_ttl: Duration::from_mins(10),
             untried_quota_divisor: 2,
+            slow_response: Duration::from_secs(1),
+            slow_quota_divisor: 8,
             unresponsive_quota_divisor: 4,
             claim_reserve_divisor: 4,
             deferral_min: Duration::from_secs(30),
@@ -150,11 +167,25 @@ impl Settings {
         (self.in_flight_max / self.workers()).max(1)
     }
 
+    /// Returns the bound on requests in flight of one account to the targets of one worker. A single target always reaches
+    /// its own bound.
+    pub(crate) fn in_flight_per_account_and_worker(&self) -> usize {
+        let in_all = self.in_flight_per_account.unwrap_or(self.in_flight_max / ACCOUNT_DIVISOR);
+        in_all.div_ceil(self.workers()).max(self.in_flight_per_target).max(1)
+    }
+
+    pub(crate) fn in_flight_per_host_and_worker(&self) -> usize {
+        self.in_flight_per_host.div_ceil(self.workers()).max(1)
+    }
+
     /// Returns the minimum remaining lease for an attempt: the timeout, and the time to record the outcome.
     pub(crate) fn lease_min(&self) -> Duration {
         self.timeout + OUTCOME_TIME_MAX
     }
 }
+
+/// Default share of an account in all requests in flight: an eighth.
+const ACCOUNT_DIVISOR: usize = 8;
 
 /// Time to record an outcome, part of the published rule for `lease`.
 const OUTCOME_TIME_MAX: Duration = Duration::from_secs(5);

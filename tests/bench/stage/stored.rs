@@ -79,6 +79,8 @@ pub(crate) fn delivery(
         event: Event::EnvelopeReceived(Arc::new(meta.clone())),
         target: Arc::new(Target {
             webhook_id: webhook.id,
+            // Not stored: a claim reads the account of the key.
+            account_id: AccountId::new(PAST, [0; 10]),
             url: webhook.url.clone(),
             secret: webhook.secret.clone(),
             retiring: Vec::new(),

@@ -32,6 +32,8 @@ pub(crate) enum Reaction {
     Ignore,
     /// Responds with this head, without the HTTP version, and this body.
     Exactly(String, Vec<u8>),
+    /// Sends these bytes and closes the connection.
+    Last(&'static str),
     /// Redirects to this URL.
     Redirect(String),
 }
@@ -200,6 +202,10 @@ fn serve(connection: &TcpStream, state: &State) -> Option<()> {
             Reaction::Close => return connection.shutdown(Shutdown::Both).ok(),
             Reaction::Drip(head) => return drip(reader.get_mut(), head),
             Reaction::Exactly(head, body) => (head, body),
+            Reaction::Last(bytes) => {
+                reader.get_mut().write_all(bytes.as_bytes()).ok()?;
+                return connection.shutdown(Shutdown::Both).ok();
+            }
             Reaction::Hang => {
                 let seen = state.seen.lock().unwrap();
                 drop(state.going_on.wait_while(seen, |seen| !seen.goes_on).unwrap());

@@ -9,8 +9,10 @@ use crate::support::{
 };
 
 on_both!(
+    a_burst_beyond_the_memory_arrives_when_the_receiver_keeps_up,
     a_failed_delivery_is_retried_with_the_same_event,
     a_hanging_receiver_does_not_delay_the_others,
+    an_account_with_many_hanging_webhooks_does_not_delay_another,
     a_redirect_is_a_failure_and_is_not_followed,
     a_webhook_deleted_between_attempts_gets_no_retry,
     no_request_is_sent_after_the_last_retry,
@@ -81,6 +83,21 @@ fn a_redirect_is_a_failure_and_is_not_followed(database: &Database) {
     assert!(only_webhook(client, &bob)["last_success_at"].is_null());
 }
 
+fn a_burst_beyond_the_memory_arrives_when_the_receiver_keeps_up(database: &Database) {
+    let flags = ["--webhook-queue=64", "--webhook-timeout=1m", "--webhook-lease=2m"];
+    let server = database.serve_with(&flags);
+    let client = server.client();
+    let receiver = Receiver::reacting(|_| Reaction::Hang);
+    let (alice, bob) = database.busy_pair(client);
+    client.register(&bob, &receiver.url);
+    for _ in 0..300 {
+        client.send(&alice, &bob.key, "x").ok();
+    }
+    receiver.go_on();
+    // No event waits for the end of a lease.
+    receiver.await_requests_within(300, Duration::from_secs(30));
+}
+
 fn a_hanging_receiver_does_not_delay_the_others(database: &Database) {
     let server = database.serve_with(&["--webhook-in-flight", "16"]);
     let client = server.client();
@@ -104,6 +121,43 @@ fn a_hanging_receiver_does_not_delay_the_others(database: &Database) {
     assert!(hanging.requests().len() <= 8, "too many requests in flight to one receiver");
     hanging.go_on();
     hanging.await_requests(10);
+}
+
+fn an_account_with_many_hanging_webhooks_does_not_delay_another(database: &Database) {
+    let flags = ["--webhook-in-flight=32", "--webhook-timeout=1m", "--webhook-lease=2m"];
+    let server = database.serve_with(&flags);
+    let client = server.client();
+    let webhooks = 48;
+    // Each webhook responds once, so its health is good.
+    let hanging =
+        Receiver::reacting(
+            move |nth| {
+                if nth < webhooks { Reaction::Status(204) } else { Reaction::Hang }
+            },
+        );
+    let (alice, bob) = database.busy_pair(client);
+    let mallory = client.new_identity();
+    let keys = [client.sibling(&mallory), client.sibling(&mallory), mallory];
+    for nth in 0..webhooks {
+        client.register(&keys[nth % keys.len()], &hanging.url);
+    }
+    let send_to_all = || {
+        for key in &keys {
+            client.send(&alice, &key.key, "x").ok();
+        }
+    };
+    send_to_all();
+    hanging.await_requests(webhooks);
+    send_to_all();
+    // One slot of each delivery thread at least.
+    hanging.await_requests(webhooks + 1);
+    let healthy = Receiver::start();
+    client.register(&bob, &healthy.url);
+    client.send(&alice, &bob.key, "x").ok();
+    healthy.await_requests_within(1, Duration::from_secs(10));
+    assert!(hanging.requests().len() < 2 * webhooks);
+    hanging.go_on();
+    hanging.await_requests(2 * webhooks);
 }
 
 fn a_webhook_deleted_between_attempts_gets_no_retry(database: &Database) {

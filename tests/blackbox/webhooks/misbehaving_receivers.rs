@@ -18,6 +18,7 @@ on_both!(
     retry_after_of_a_receiver_is_respected,
     a_recovered_receiver_gets_deferred_deliveries_at_once,
     a_receiver_that_responds_with_410_gets_no_more_requests,
+    a_receiver_by_http_1_0_gets_every_event_at_the_first_attempt,
     a_reset_connection_is_retried,
     a_slow_body_counts_by_its_status_and_a_slow_head_is_a_timeout,
     an_overloaded_receiver_gets_a_longer_delay_than_the_schedule,
@@ -30,6 +31,25 @@ fn a_reset_connection_is_retried(database: &Database) {
     assert_eq!(receiver.await_requests(1)[0].id(), sent.envelope_id);
     let shown = await_success(server.client(), &sent.bob);
     assert_eq!(shown["last_failure"]["error"], "protocol");
+}
+
+fn a_receiver_by_http_1_0_gets_every_event_at_the_first_attempt(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    for response in [
+        "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok",
+        "HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\nok",
+    ] {
+        let receiver = Receiver::reacting(move |_| Reaction::Last(response));
+        let (alice, bob) = database.busy_pair(client);
+        client.register(&bob, &receiver.url);
+        for _ in 0..100 {
+            client.send(&alice, &bob.key, "x").ok();
+        }
+        receiver.await_requests(100);
+        let shown = await_success(client, &bob);
+        assert!(shown["last_failure"].is_null(), "{shown}");
+    }
 }
 
 fn a_slow_body_counts_by_its_status_and_a_slow_head_is_a_timeout(database: &Database) {

@@ -106,7 +106,7 @@ fn networks(text: &str) -> Result<Networks, String> {
 }
 
 /// Parses a network, or an address as a network of one address.
-fn network(text: &str) -> Result<IpNet, String> {
+pub(super) fn network(text: &str) -> Result<IpNet, String> {
     let text = text.trim();
     let address = || text.parse::<IpAddr>().map(|address| IpNet::from(address.to_canonical()));
     let network = text.parse().or_else(|_no_network| address());

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use ipnet::IpNet;
 use sealpost_node::settings::{DispatcherSettings, RetrySchedule, WebhookSettings};
 
-use super::{numbers::positive, span::Span};
+use super::{api::network, numbers::positive, span::Span};
 
 /// The delivery of events.
 #[derive(Args, Clone)]
@@ -64,6 +65,33 @@ pub(super) struct WebhookArgs {
         value_parser = positive
     )]
     in_flight_per_target: usize,
+    /// Largest number of attempts in flight per account, at least the number per webhook on each delivery thread. If
+    /// omitted, an eighth of `--webhook-in-flight`
+    #[arg(
+        long = "webhook-in-flight-per-account",
+        env = "SEALPOST_WEBHOOK_IN_FLIGHT_PER_ACCOUNT",
+        value_name = "N",
+        value_parser = positive
+    )]
+    in_flight_per_account: Option<usize>,
+    /// Largest number of attempts in flight per host over all webhooks, shared equally by the delivery threads
+    #[arg(
+        long = "webhook-in-flight-per-host",
+        env = "SEALPOST_WEBHOOK_IN_FLIGHT_PER_HOST",
+        default_value_t = DispatcherSettings::default().in_flight_per_host,
+        value_name = "N",
+        value_parser = positive
+    )]
+    in_flight_per_host: usize,
+    /// Largest number of attempts per minute and host over all webhooks of this node. Further deliveries wait
+    #[arg(
+        long = "webhook-per-minute-per-host",
+        env = "SEALPOST_WEBHOOK_PER_MINUTE_PER_HOST",
+        default_value_t = DispatcherSettings::default().per_minute_per_host,
+        value_name = "N",
+        value_parser = positive
+    )]
+    per_minute_per_host: usize,
     /// Consecutive attempts without a response that open the circuit breaker of a webhook. An open breaker admits one
     /// probe at a time, until a probe gets a response
     #[arg(
@@ -83,6 +111,16 @@ pub(super) struct WebhookArgs {
         value_name = "SPAN"
     )]
     probe_pause_max: Span,
+    /// Network that no webhook may lead to, such as 198.51.0.0/16. Repeat the option for further networks. Non-public
+    /// networks are denied anyway
+    #[arg(
+        long = "webhook-deny",
+        env = "SEALPOST_WEBHOOK_DENY",
+        value_name = "CIDR",
+        value_delimiter = ',',
+        value_parser = network
+    )]
+    denied: Vec<IpNet>,
     /// PEM file of certificate authorities for receivers, in addition to the public ones
     #[arg(long = "webhook-extra-roots", env = "SEALPOST_WEBHOOK_EXTRA_ROOTS", value_name = "FILE")]
     extra_roots: Option<PathBuf>,
@@ -97,11 +135,16 @@ impl From<&WebhookArgs> for WebhookSettings {
             queue,
             in_flight,
             in_flight_per_target,
+            in_flight_per_account,
+            in_flight_per_host,
+            per_minute_per_host,
             breaker_failures,
             probe_pause_max,
+            denied,
             extra_roots,
         } = args;
-        let defaults = DispatcherSettings::default();
+        let mut defaults = DispatcherSettings::default();
+        defaults.policy.denied.clone_from(denied);
         let dispatcher = DispatcherSettings {
             schedule: retry_schedule.clone(),
             timeout: timeout.0,
@@ -109,9 +152,12 @@ impl From<&WebhookArgs> for WebhookSettings {
             queue_max: *queue,
             in_flight_max: *in_flight,
             in_flight_per_target: *in_flight_per_target,
+            in_flight_per_account: *in_flight_per_account,
+            in_flight_per_host: *in_flight_per_host,
+            per_minute_per_host: *per_minute_per_host,
             breaker_failures: *breaker_failures,
             probe_pause_max: probe_pause_max.0,
-            // The node sets `policy` and `extra_roots`. The others have no flag.
+            // The node sets `policy.dev` and `extra_roots`. The others have no flag.
             worker_threads: defaults.worker_threads,
             probe_pause: defaults.probe_pause,
             sweep_every: defaults.sweep_every,

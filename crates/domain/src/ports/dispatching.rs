@@ -37,7 +37,7 @@ pub trait Outbox: Send + Sync {
 }
 
 /// Parameters of a claim.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Claim {
     /// Current time.
     pub now: Timestamp,
@@ -46,6 +46,8 @@ pub struct Claim {
     /// Maximum number of deliveries per webhook. A long backlog of one webhook leaves capacity for
     /// the others.
     pub per_target_max: usize,
+    /// Webhooks without room in memory. Their deliveries stay in the database.
+    pub full: Vec<WebhookId>,
     /// Token for the claimed deliveries.
     pub lease: LeaseToken,
     /// End of the lease.

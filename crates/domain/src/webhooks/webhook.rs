@@ -1,7 +1,8 @@
 //! Webhooks: URLs to which the events of a key are delivered.
 
 use crate::{
-    ApiKeyId, DisabledReason, EventKind, LastFailure, Timestamp, WebhookId, WebhookStatus, Wrapped,
+    AccountId, ApiKeyId, DisabledReason, EventKind, LastFailure, Timestamp, WebhookId,
+    WebhookStatus, Wrapped,
 };
 
 /// One webhook of a key.
@@ -38,6 +39,8 @@ pub struct Webhook {
 pub struct Target {
     /// The webhook.
     pub webhook_id: WebhookId,
+    /// Account of the webhook's key. Accounts share the dispatcher fairly.
+    pub account_id: AccountId,
     /// URL of the receiver.
     pub url: String,
     /// Current signing secret, encrypted.

@@ -10,7 +10,7 @@ use std::{
 };
 
 use diesel::prelude::*;
-use sealpost_domain::{LeasedDelivery, Timestamp, WebhookStatus, ports::Claim};
+use sealpost_domain::{LeasedDelivery, Timestamp, WebhookId, WebhookStatus, ports::Claim};
 
 use crate::{
     connection::{AnyConnection, fault::Fault},
@@ -88,8 +88,8 @@ fn lease(
 
 /// Selects up to `room` due deliveries and locks the rows.
 ///
-/// Looks for webhooks with shorter queues only if the room is full. Unused places go back to the longest
-/// queues, so a single webhook gets all of the room.
+/// Looks for webhooks with shorter queues only if the room is full, or if the oldest deliveries belong to webhooks
+/// without room in memory. Unused places go back to the longest queues, so a single webhook gets all of the room.
 fn pick(
     conn: &mut AnyConnection,
     claim: &Claim,
@@ -97,14 +97,17 @@ fn pick(
     cursor: &ClaimCursor,
 ) -> Result<Vec<DeliveryKey>, Fault> {
     let limit = columns::number(room, "limit of a claim")?;
-    let oldest = statements::oldest_due(conn, claim.now, limit)?;
-    let is_all = oldest.len() < room;
-    let (mut picked, beyond, seen) = share_out(oldest, claim.per_target_max.max(1));
-    if !is_all && !beyond.is_empty() {
-        let space = beyond.len();
+    let full: Vec<_> = claim.full.iter().map(WebhookId::to_string).collect();
+    let oldest = statements::oldest_due(conn, claim.now, limit, &full)?;
+    let is_all = full.is_empty() && oldest.len() < room;
+    let (mut picked, beyond, mut seen) = share_out(oldest, claim.per_target_max.max(1));
+    let space = room - picked.len();
+    if !is_all && space > 0 {
+        seen.extend(full);
         let others = others_due(conn, claim.now, &seen, cursor, space)?;
         if !others.is_empty() {
-            let each = (space / others.len()).clamp(1, claim.per_target_max.max(1));
+            let each_max = if beyond.is_empty() { space } else { claim.per_target_max };
+            let each = (space / others.len()).clamp(1, each_max.max(1));
             let each = columns::number(each, "limit of a claim")?;
             picked.extend(statements::due_of(conn, &others, claim.now, each)?);
         }
@@ -183,7 +186,7 @@ impl ClaimedRow {
     }
 
     fn read(self, claim: &Claim, stored: &StoredEvents) -> Result<Claimed, Fault> {
-        let Some((status, target)) = self.webhook else { return Ok(Claimed::Orphan) };
+        let Some((status, account_id, target)) = self.webhook else { return Ok(Claimed::Orphan) };
         let Some(event) = events::read(&self.event_id, self.envelope, stored)? else {
             return Ok(Claimed::Orphan);
         };
@@ -192,7 +195,7 @@ impl ClaimedRow {
         }
         Ok(Claimed::Ready(LeasedDelivery {
             event,
-            target: Arc::new(target.read()?),
+            target: Arc::new(target.read(&account_id)?),
             attempts: columns::number(self.attempts, "number of attempts")?,
             lease: claim.lease,
             lease_until: claim.lease_until,

@@ -22,8 +22,8 @@ use crate::{
 };
 
 on_either! {
-    /// Finds and locks up to `limit` due deliveries, earliest due time first.
-    fn oldest_due(now: Timestamp, limit: i64) -> Vec<DeliveryKey>;
+    /// Finds the first `limit` due deliveries, earliest due time first. Locks and returns those of webhooks not in `full`.
+    fn oldest_due(now: Timestamp, limit: i64, full: &[String]) -> Vec<DeliveryKey>;
     /// Finds up to `limit` webhooks above the id `above`, in the order of ids, each with the earliest due time.
     fn targets_above(above: &str, limit: i64) -> Vec<(String, i64)>;
     /// Finds and locks up to `limit` due deliveries of each given webhook.

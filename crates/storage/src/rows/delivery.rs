@@ -106,8 +106,8 @@ pub(crate) struct ClaimedRow {
     pub(crate) event_id: String,
     pub(crate) webhook_id: String,
     pub(crate) attempts: i32,
-    /// The status and the target of the webhook.
-    pub(crate) webhook: Option<(String, TargetRow)>,
+    /// The status of the webhook, the account of its key, and the target.
+    pub(crate) webhook: Option<(String, String, TargetRow)>,
     pub(crate) envelope: Option<MetaRow>,
 }
 

@@ -23,9 +23,11 @@ selected_row! {
 }
 
 impl TargetRow {
-    pub(crate) fn read(self) -> Result<Target, Fault> {
+    /// Reads a target with the account of its key.
+    pub(crate) fn read(self, account_id: &str) -> Result<Target, Fault> {
         Ok(Target {
             webhook_id: columns::id(&self.id, "webhook")?,
+            account_id: columns::id(account_id, "key")?,
             url: self.url,
             secret: Wrapped(self.secret),
             retiring: retiring_secrets::read(self.retiring.as_deref())?,

@@ -131,22 +131,29 @@ fn read_keys(conn: &mut AnyConnection, ids: &[ApiKeyId]) -> Result<Keys, Fault> 
 
 /// Reads the webhooks of each key. A key without webhooks gets an empty entry.
 fn read_webhooks(conn: &mut AnyConnection, keys: &[ApiKeyId]) -> Result<Webhooks, Fault> {
-    type Row = (String, String, String, TargetRow);
+    type Row = (String, String, String, String, TargetRow);
     if keys.is_empty() {
         return Ok(HashMap::new());
     }
     let rows = webhooks::table
+        .inner_join(api_keys::table.on(api_keys::id.eq(webhooks::api_key_id)))
         .filter(any_of(webhooks::api_key_id, columns::texts(keys)))
         .order(webhooks::id)
-        .select((webhooks::api_key_id, webhooks::status, webhooks::events, TargetRow::SELECTION));
+        .select((
+            webhooks::api_key_id,
+            api_keys::account_id,
+            webhooks::status,
+            webhooks::events,
+            TargetRow::SELECTION,
+        ));
     let mut found: HashMap<ApiKeyId, RecipientWebhooks> =
         keys.iter().map(|key| (*key, RecipientWebhooks::default())).collect();
-    for (key, status, events, target) in on_backend!(conn, c => rows.load::<Row>(c))? {
+    for (key, account_id, status, events, target) in on_backend!(conn, c => rows.load::<Row>(c))? {
         let of_key = found.entry(columns::id(&key, "webhook")?).or_default();
         of_key.0.push(RecipientWebhook {
             events: columns::known_events(&events),
             is_enabled: status == WebhookStatus::Enabled.as_str(),
-            target: Arc::new(target.read()?),
+            target: Arc::new(target.read(&account_id)?),
         });
     }
     Ok(found.into_iter().map(|(key, of_key)| (key, Arc::new(of_key))).collect())

@@ -130,7 +130,9 @@ fn pick<V>(
 
 #[cfg(test)]
 mod tests {
-    use sealpost_domain::{Target, Timestamp, WebhookId, Wrapped, ports::RecipientWebhook};
+    use sealpost_domain::{
+        AccountId, Target, Timestamp, WebhookId, Wrapped, ports::RecipientWebhook,
+    };
 
     use super::*;
 
@@ -141,6 +143,7 @@ mod tests {
     fn insert(cache: &FactsCache, n: u8, count: usize, version: i64) {
         let target = Arc::new(Target {
             webhook_id: WebhookId::new(Timestamp::from_millis(1), [n; 10]),
+            account_id: AccountId::new(Timestamp::from_millis(1), [n; 10]),
             url: String::new(),
             secret: Wrapped(vec![]),
             retiring: vec![],

@@ -72,7 +72,14 @@ pub(in crate::tests) fn empty_postgres() -> Fixture {
 
 /// A claim for a second, without a limit for each webhook.
 pub(in crate::tests) fn claim_of(now: i64, limit: usize, lease: LeaseToken) -> Claim {
-    Claim { now: at(now), limit, per_target_max: limit, lease, lease_until: at(now + 1000) }
+    Claim {
+        now: at(now),
+        limit,
+        per_target_max: limit,
+        full: vec![],
+        lease,
+        lease_until: at(now + 1000),
+    }
 }
 
 /// The result of an attempt with a response.
@@ -330,6 +337,7 @@ pub(in crate::tests) fn issuer_key(signs_from: i64) -> IssuerKey {
 pub(in crate::tests) fn target(webhook: &Webhook) -> Arc<Target> {
     Arc::new(Target {
         webhook_id: webhook.id,
+        account_id: fresh(AccountId::new),
         url: webhook.url.clone(),
         secret: webhook.secret.clone(),
         retiring: webhook.retiring.clone(),

@@ -16,7 +16,7 @@ impl AddressPolicy {
         self.check(raw).map_err(str::to_owned)
     }
 
-    fn check(self, raw: &str) -> Result<Url, &'static str> {
+    fn check(&self, raw: &str) -> Result<Url, &'static str> {
         if raw.len() > URL_LEN_MAX {
             return Err("must have at most 2048 characters");
         }
@@ -49,7 +49,7 @@ impl AddressPolicy {
         Ok(url)
     }
 
-    fn check_scheme(self, scheme: &str) -> Result<(), &'static str> {
+    fn check_scheme(&self, scheme: &str) -> Result<(), &'static str> {
         match (scheme, self.dev) {
             ("https", _) | ("http", true) => Ok(()),
             (_, true) => Err("must be http or https"),
@@ -57,7 +57,7 @@ impl AddressPolicy {
         }
     }
 
-    fn allows_port(self, url: &Url) -> bool {
+    fn allows_port(&self, url: &Url) -> bool {
         match url.port_or_known_default() {
             Some(443 | 8443 | 1024..) => true,
             Some(80) => self.dev,
@@ -65,11 +65,11 @@ impl AddressPolicy {
         }
     }
 
-    fn check_address(self, ip: IpAddr) -> Result<(), &'static str> {
+    fn check_address(&self, ip: IpAddr) -> Result<(), &'static str> {
         if self.allows(ip) { Ok(()) } else { Err(NOT_PUBLIC) }
     }
 
-    fn check_name(self, name: &str) -> Result<(), &'static str> {
+    fn check_name(&self, name: &str) -> Result<(), &'static str> {
         let is_well_formed = |label: &str| (1..=63).contains(&label.len());
         if name.len() > 253 || !name.split('.').all(is_well_formed) {
             return Err("must name a well-formed host, without a dot at its end");
@@ -104,7 +104,7 @@ fn describe(error: url::ParseError) -> &'static str {
 }
 
 pub(super) const NOT_PUBLIC: &str =
-    "must not lead to a private, loopback or otherwise non-public address";
+    "must not lead to a private, loopback, otherwise non-public or denied address";
 
 const URL_LEN_MAX: usize = 2048;
 
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn development_allows_only_http_and_loopback_in_addition() {
-        let dev = AddressPolicy { dev: true };
+        let dev = AddressPolicy { dev: true, ..AddressPolicy::default() };
         for raw in [
             "http://localhost/",
             "http://localhost:3000/",

@@ -4,17 +4,25 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use ipnet::IpNet;
+
 /// The rules for URLs and addresses of webhooks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AddressPolicy {
     /// Allows http and loopback addresses as well, for development. Other non-public addresses stay forbidden.
     pub dev: bool,
+    /// Networks that are forbidden in addition, in development too.
+    pub denied: Vec<IpNet>,
 }
 
 impl AddressPolicy {
     /// Whether the dispatcher may connect to `ip`.
     pub fn allows(&self, ip: IpAddr) -> bool {
-        match ip.to_canonical() {
+        let ip = ip.to_canonical();
+        if self.denied.iter().any(|network| network.contains(&ip)) {
+            return false;
+        }
+        match ip {
             IpAddr::V4(ip) if self.dev && ip.is_loopback() => true,
             IpAddr::V6(ip) if self.dev && ip.is_loopback() => true,
             IpAddr::V4(ip) => !CLOSED_V4.iter().any(|(net, length)| contains_v4(*net, *length, ip)),
@@ -77,8 +85,8 @@ mod tests {
 
     use super::*;
 
-    const PRODUCTION: AddressPolicy = AddressPolicy { dev: false };
-    const DEV: AddressPolicy = AddressPolicy { dev: true };
+    const PRODUCTION: AddressPolicy = AddressPolicy { dev: false, denied: Vec::new() };
+    const DEV: AddressPolicy = AddressPolicy { dev: true, denied: Vec::new() };
 
     /// Closed networks in the notation of IANA, independent of the tables above.
     const CLOSED: &[&str] = &[
@@ -173,6 +181,20 @@ mod tests {
                 DEV.allows(ip),
                 PRODUCTION.allows(ip) || ip.to_canonical().is_loopback()
             );
+        }
+    }
+
+    #[test]
+    fn denied_networks_are_closed_in_development_too() {
+        let denied = ["9.9.9.0/24", "2606:4700::/32", "127.0.0.8/29"];
+        let denied: Vec<_> = denied.iter().map(|network| network.parse().unwrap()).collect();
+        for dev in [false, true] {
+            let policy = AddressPolicy { dev, denied: denied.clone() };
+            for closed in ["9.9.9.9", "::ffff:9.9.9.9", "2606:4700::1111", "127.0.0.9"] {
+                assert!(!policy.allows(closed.parse().unwrap()), "{closed}");
+            }
+            assert!(policy.allows("9.9.8.9".parse().unwrap()));
+            assert_eq!(policy.allows("127.0.0.1".parse().unwrap()), dev);
         }
     }
 

@@ -15,6 +15,8 @@ pub(crate) struct BreakerSettings {
     pub(crate) probe_pause_max: Duration,
     /// Minimum deferral of deliveries except the probe.
     pub(crate) deferral_min: Duration,
+    /// Average duration of slow responses.
+    pub(crate) slow_response: Duration,
     /// Bound on the duration of a probe.
     pub(crate) attempt_timeout: Duration,
 }
@@ -27,6 +29,7 @@ impl BreakerSettings {
             probe_pause: scaled(settings.probe_pause),
             probe_pause_max: scaled(settings.probe_pause_max.max(settings.probe_pause)),
             deferral_min: scaled(settings.bounds.deferral_min),
+            slow_response: settings.bounds.slow_response,
             attempt_timeout: settings.timeout,
         }
     }

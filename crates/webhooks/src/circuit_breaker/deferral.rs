@@ -12,9 +12,13 @@ pub(crate) struct Deferral {
 }
 
 impl Deferral {
-    /// Due now, for the database to decide.
+    /// Due now: a claim decides again.
     pub(crate) fn none(now: Timestamp) -> Self {
-        Self { from: now, spread: Duration::ZERO }
+        Self::until(now)
+    }
+
+    pub(crate) fn until(due_at: Timestamp) -> Self {
+        Self { from: due_at, spread: Duration::ZERO }
     }
 
     pub(crate) fn due_at(self, jitter: u32) -> Timestamp {

@@ -1,9 +1,13 @@
 //! The health of a target, from its newest attempt.
 
-/// Health class of a target. A response with any status makes a target responsive: status 500 costs no more than 200.
+use std::time::Duration;
+
+/// Health class of a target. The status of a response does not matter: status 500 costs no more than 200.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum TargetHealth {
     Responsive,
+    /// The responses take long on average. Each of them holds its slot for all that time.
+    Slow,
     Unresponsive,
     /// No attempt has ended yet.
     #[default]
@@ -16,5 +20,6 @@ pub(crate) enum HealthSign {
     NoResponse,
     /// The attempt was not made.
     NotAttempted,
-    Response,
+    /// A response with any status, after this duration.
+    Response(Duration),
 }

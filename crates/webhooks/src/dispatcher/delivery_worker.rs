@@ -62,7 +62,7 @@ impl DeliveryWorker {
     pub(super) fn new(context: WorkerContext, clients: ClientFactory) -> Self {
         let bounds = &context.settings.bounds;
         Self {
-            targets: TargetQueues::new(&context.settings),
+            targets: TargetQueues::new(&context.settings, Arc::clone(&context.shared.host_rates)),
             senders: SenderCache::new(bounds.senders_max, bounds.keep_alive),
             context,
             clients,
@@ -85,17 +85,29 @@ impl DeliveryWorker {
                 _ = maintenance.tick() => self.maintain(),
             }
             self.start_attempts();
+            self.report_full_targets();
         }
         self.drain().await
     }
 
     fn accept(&mut self, deliveries: Vec<LeasedDelivery>) {
         let (capacity, now) = (&self.context.shared.capacity, self.context.clock.now());
+        let mut has_refused = false;
         for delivery in deliveries {
-            // A refused delivery is due again at the end of its lease.
-            if !self.targets.push(delivery, capacity.free(), now) {
-                capacity.release(1);
-            }
+            has_refused |= !self.targets.push(delivery, capacity.free(), now);
+        }
+        if has_refused {
+            // First, so that no claim brings the released deliveries back.
+            self.report_full_targets();
+            self.release_deferred();
+        }
+    }
+
+    /// Reports changes of the targets without room. Claims skip these targets.
+    fn report_full_targets(&mut self) {
+        let shared = &self.context.shared;
+        if let Some(full) = self.targets.changed_full_targets(shared.capacity.free()) {
+            shared.full_targets.set(self.context.index, full);
         }
     }
 
@@ -116,21 +128,22 @@ impl DeliveryWorker {
         if self.context.shared.shutdown.is_raised() {
             return;
         }
-        while let Some((delivery, slot)) = self.targets.next_delivery() {
+        let now = self.context.clock.now();
+        while let Some((delivery, slot)) = self.targets.next_delivery(now) {
             let target = delivery.target.webhook_id;
-            if let Err(slot) = self.start_attempt(delivery, slot) {
-                // The delivery is due again at the end of its lease.
+            if let Err((delivery, slot, due_at)) = self.start_attempt(delivery, slot) {
                 let now = self.context.clock.now();
                 self.targets.finish(target, &slot, HealthSign::NotAttempted, now);
                 self.senders.mark_used(target);
-                self.context.shared.capacity.release(1);
+                self.targets.release_at(delivery, due_at);
             }
         }
     }
 
     fn maintain(&mut self) {
-        let needed = self.context.clock.now().plus(self.context.settings.lease_min());
-        self.context.shared.capacity.release(self.targets.remove_expired(needed));
+        let now = self.context.clock.now();
+        self.targets.remove_expired(now.plus(self.context.settings.lease_min()), now);
+        self.targets.retry_hosts();
         self.senders.evict_idle();
         self.release_deferred();
         self.targets.schedule_probes(self.context.clock.now());

@@ -13,18 +13,24 @@ use std::{
 use sealpost_domain::WebhookId;
 
 use super::{
+    full_targets::FullTargets,
     lease_tokens::LeaseTokens,
     locking::lock,
     shutdown::ShutdownSignal,
     stats::{Counters, Gauges},
 };
-use crate::{queue::capacity::Capacity, settings::Settings};
+use crate::{
+    queue::{capacity::Capacity, host_rates::HostRates},
+    settings::Settings,
+};
 
 #[derive(Debug)]
 pub(super) struct SharedState {
     pub(super) capacity: Capacity,
+    pub(super) host_rates: Arc<HostRates>,
     pub(super) shutdown: ShutdownSignal,
     pub(super) queued_webhooks: QueuedWebhooks,
+    pub(super) full_targets: FullTargets,
     pub(super) tokens: LeaseTokens,
     pub(super) counters: Counters,
     /// One for each delivery worker.
@@ -38,8 +44,10 @@ impl SharedState {
     pub(super) fn new(settings: &Settings, random: u64) -> Self {
         Self {
             capacity: Capacity::new(settings),
+            host_rates: Arc::new(HostRates::new(settings.per_minute_per_host)),
             shutdown: ShutdownSignal::default(),
             queued_webhooks: QueuedWebhooks::default(),
+            full_targets: FullTargets::new(settings.workers()),
             tokens: LeaseTokens::starting_at(random),
             counters: Counters::default(),
             gauges: (0..settings.workers()).map(|_| Gauges::default()).collect(),

@@ -52,7 +52,10 @@ impl Sweeper {
         while !self.shared.shutdown.is_raised() {
             self.withdraw();
             match self.claim() {
-                Claimed::All => self.shared.shutdown.sleep(self.sweep_every),
+                Claimed::All => {
+                    let is_over = || self.shared.shutdown.is_raised();
+                    self.shared.full_targets.sleep(self.sweep_every, is_over);
+                }
                 Claimed::TargetCapped | Claimed::NoCapacity => {
                     self.shared.shutdown.sleep(self.sweep_every / CAPPED_SWEEP_DIVISOR);
                 }
@@ -89,7 +92,8 @@ impl Sweeper {
         let now = self.clock.now();
         let lease = self.shared.tokens.issue();
         let (lease_until, per_target_max) = (now.plus(self.lease), self.claim_per_target_max);
-        match self.outbox.claim(&Claim { now, limit, per_target_max, lease, lease_until }) {
+        let full = self.shared.full_targets.take();
+        match self.outbox.claim(&Claim { now, limit, per_target_max, full, lease, lease_until }) {
             Ok(due) => {
                 self.claim_outage.record_success();
                 let claimed = self.classify(&due, limit);

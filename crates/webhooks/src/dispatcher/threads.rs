@@ -101,7 +101,7 @@ impl ThreadStarter {
             let runtime = actix_rt::Runtime::from(runtime);
             let settings = &context.settings;
             let clients = ClientFactory {
-                policy: settings.policy,
+                policy: settings.policy.clone(),
                 resolver: new_resolver(),
                 tls,
                 user_agent,

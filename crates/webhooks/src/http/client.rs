@@ -58,7 +58,7 @@ impl ClientFactory {
         let uri = Uri::try_from(url.as_str()).ok()?;
         let Bounds { connect_timeout, tls_handshake_timeout, keep_alive, .. } = self.bounds;
         let guarded =
-            GuardedConnector::new(self.policy, Rc::clone(&self.resolver), connect_timeout);
+            GuardedConnector::new(self.policy.clone(), Rc::clone(&self.resolver), connect_timeout);
         let connector = Connector::new()
             .connector(guarded)
             .rustls_0_23(Arc::clone(&self.tls))

@@ -7,7 +7,10 @@ use std::{str, time::Duration};
 use actix_rt::time::timeout;
 use awc::{
     ClientResponse,
-    http::{StatusCode, header::RETRY_AFTER},
+    http::{
+        StatusCode, Version,
+        header::{CONNECTION, CONTENT_LENGTH, HeaderMap, RETRY_AFTER},
+    },
 };
 use futures_util::StreamExt as _;
 use sealpost_domain::{AttemptFailure, ReceiverResponse};
@@ -41,21 +44,35 @@ pub(super) async fn read_response(response: ClientResponse, bounds: BodyBounds) 
 
 /// Reads a body within the bounds and returns its beginning.
 ///
-/// A connection is reusable only after the end of the body. If the body exceeds the bounds, dropping the response
-/// closes the connection.
+/// A connection is reused only after the end of the body is read. Before that, dropping the response closes the
+/// connection: after a body beyond the bounds, and after the last byte of [`last_body_length`].
 async fn read_beginning(mut response: ClientResponse, bounds: BodyBounds) -> Vec<u8> {
     let mut kept = Vec::new();
+    let last_length = last_body_length(response.version(), response.headers());
     let read = async {
         let mut left = bounds.bytes_max;
         while let Some(Ok(chunk)) = response.next().await {
             let count = EXCERPT_MAX.saturating_sub(kept.len()).min(chunk.len());
             kept.extend_from_slice(chunk.get(..count).unwrap_or_default());
             left = left.checked_sub(chunk.len())?;
+            if last_length == Some(bounds.bytes_max - left) {
+                return None;
+            }
         }
         Some(())
     };
     drop(timeout(bounds.timeout, read).await);
     kept
+}
+
+/// Returns the body length of the last response on a connection by HTTP/1.0. awc would reuse the connection.
+fn last_body_length(version: Version, headers: &HeaderMap) -> Option<usize> {
+    let options = headers.get_all(CONNECTION).filter_map(|value| value.to_str().ok());
+    let mut options = options.flat_map(|value| value.split(',')).map(str::trim);
+    if version != Version::HTTP_10 || options.any(|it| it.eq_ignore_ascii_case("keep-alive")) {
+        return None;
+    }
+    headers.get(CONTENT_LENGTH)?.to_str().ok()?.trim().parse().ok()
 }
 
 /// Converts bytes to at most as many bytes of text. Replaces invalid UTF-8 and control characters: a

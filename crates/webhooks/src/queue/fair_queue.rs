@@ -1,99 +1,173 @@
-//! Chooses the target of the next request: round-robin over targets, with a quota of slots for each health class.
+//! Chooses the target of the next request, with quotas of slots for accounts and for health classes.
 //!
-//! Untried and unresponsive targets share a part of the slots. However many of them there are, responsive targets get
-//! slots.
+//! Each health class has a ring of accounts, and each account in it a ring of targets. However many targets hang or respond
+//! slowly, and however many targets an account has, responsive targets of other accounts get slots.
 
-use std::collections::VecDeque;
+mod account_ring;
 
-use sealpost_domain::WebhookId;
+use std::collections::HashMap;
 
+use sealpost_domain::{AccountId, WebhookId};
+
+use self::account_ring::AccountRing;
 use crate::{circuit_breaker::target_health::TargetHealth, settings::Settings};
 
 /// The turns of targets with queued deliveries.
 pub(crate) struct FairQueue {
-    ready: VecDeque<WebhookId>,
-    responsive: Quota,
-    unresponsive: Quota,
-    untried: Quota,
+    classes: ClassQueues,
+    /// Slots of each account with a request in flight.
+    accounts: HashMap<AccountId, AccountSlots>,
+    account_max: usize,
     slots_max: usize,
+    /// Position in [`CLASSES`] of the next turn.
+    next_class: usize,
 }
 
-/// The right to have one request in flight, charged to the target's health class at the start of the request.
+/// The right to have one request in flight, charged to the account and to the target's health class at the start.
 #[derive(Debug)]
-pub(crate) struct Slot(TargetHealth);
+pub(crate) struct Slot {
+    /// Host of the request, charged too.
+    pub(super) host: String,
+    account_id: AccountId,
+    health: TargetHealth,
+}
 
-/// The slots of one health class.
-struct Quota {
+struct ClassQueues {
+    responsive: ClassQueue,
+    slow: ClassQueue,
+    unresponsive: ClassQueue,
+    untried: ClassQueue,
+}
+
+/// The turns and the slots of one health class.
+struct ClassQueue {
+    turns: AccountRing,
     used: usize,
     max: usize,
-    /// Targets without a slot at their turn.
-    waiting: VecDeque<WebhookId>,
+}
+
+/// The slots of one account.
+#[derive(Default)]
+struct AccountSlots {
+    used: usize,
+    /// Slots of targets that are not responsive.
+    used_by_others: usize,
 }
 
 impl FairQueue {
     pub(crate) fn new(settings: &Settings) -> Self {
         let slots_max = settings.in_flight_per_worker();
         let bounds = &settings.bounds;
-        let part = |divisor: usize| Quota::new(slots_max / divisor.max(1));
-        Self {
-            ready: VecDeque::new(),
+        let part = |divisor: usize| ClassQueue::new(slots_max / divisor.max(1));
+        let classes = ClassQueues {
             responsive: part(1),
+            slow: part(bounds.slow_quota_divisor),
             unresponsive: part(bounds.unresponsive_quota_divisor),
             untried: part(bounds.untried_quota_divisor),
+        };
+        Self {
+            classes,
+            accounts: HashMap::new(),
+            account_max: settings.in_flight_per_account_and_worker(),
             slots_max,
+            next_class: 0,
         }
     }
 
     pub(crate) fn free_slots(&self) -> usize {
-        let used = self.responsive.used + self.unresponsive.used + self.untried.used;
-        self.slots_max.saturating_sub(used)
+        self.slots_max.saturating_sub(self.classes.used())
     }
 
-    pub(crate) fn push(&mut self, id: WebhookId) {
-        self.ready.push_back(id);
+    pub(crate) fn push(&mut self, id: WebhookId, account_id: AccountId, health: TargetHealth) {
+        self.classes.of(health).turns.push(account_id, id);
     }
 
-    /// Returns the target with the next turn, or `None` without a free slot. Targets that waited for a slot come first.
+    /// Returns the target with the next turn, or `None` if no target may have a slot. The turn passes from class to class,
+    /// from account to account, and from target to target.
     pub(crate) fn pop(&mut self) -> Option<WebhookId> {
         if self.free_slots() == 0 {
             return None;
         }
-        let quotas = [&mut self.responsive, &mut self.untried, &mut self.unresponsive];
-        let waited = quotas.into_iter().find_map(Quota::pop_waiting);
-        waited.or_else(|| self.ready.pop_front())
+        CLASSES.iter().find_map(|_| {
+            let health = CLASSES.get(self.next_class).copied().unwrap_or_default();
+            self.next_class = (self.next_class + 1) % CLASSES.len();
+            let class = self.classes.of(health);
+            let (accounts, max) = (&self.accounts, self.account_max);
+            let may_start = |id: &AccountId| has_room(accounts.get(id), health, max);
+            if class.has_room() { class.turns.pop(may_start) } else { None }
+        })
     }
 
-    /// Takes a slot for the target. If the quota of its health class is used up, the target waits for that quota.
-    pub(crate) fn acquire(&mut self, id: WebhookId, health: TargetHealth) -> Option<Slot> {
-        let quota = self.quota(health);
-        if quota.used >= quota.max {
-            quota.waiting.push_back(id);
+    /// Takes a slot for the target. If a quota is used up, the target keeps its turn.
+    pub(crate) fn acquire(
+        &mut self,
+        id: WebhookId,
+        account_id: AccountId,
+        health: TargetHealth,
+    ) -> Option<Slot> {
+        let class = self.classes.of(health);
+        if !class.has_room() || !has_room(self.accounts.get(&account_id), health, self.account_max)
+        {
+            class.turns.push(account_id, id);
             return None;
         }
-        quota.used += 1;
-        Some(Slot(health))
+        class.used += 1;
+        let of_account = self.accounts.entry(account_id).or_default();
+        of_account.used += 1;
+        of_account.used_by_others += usize::from(health != TargetHealth::Responsive);
+        Some(Slot { host: String::new(), account_id, health })
     }
 
     pub(crate) fn release(&mut self, slot: &Slot) {
-        let quota = self.quota(slot.0);
-        quota.used = quota.used.saturating_sub(1);
+        let class = self.classes.of(slot.health);
+        class.used = class.used.saturating_sub(1);
+        let Some(of_account) = self.accounts.get_mut(&slot.account_id) else { return };
+        let by_other = usize::from(slot.health != TargetHealth::Responsive);
+        of_account.used = of_account.used.saturating_sub(1);
+        of_account.used_by_others = of_account.used_by_others.saturating_sub(by_other);
+        if of_account.used == 0 {
+            self.accounts.remove(&slot.account_id);
+        }
+    }
+}
+
+impl ClassQueues {
+    fn used(&self) -> usize {
+        let Self { responsive, slow, unresponsive, untried } = self;
+        [responsive, slow, unresponsive, untried].iter().map(|class| class.used).sum()
     }
 
-    fn quota(&mut self, health: TargetHealth) -> &mut Quota {
+    fn of(&mut self, health: TargetHealth) -> &mut ClassQueue {
         match health {
             TargetHealth::Responsive => &mut self.responsive,
+            TargetHealth::Slow => &mut self.slow,
             TargetHealth::Unresponsive => &mut self.unresponsive,
             TargetHealth::Untried => &mut self.untried,
         }
     }
 }
 
-impl Quota {
+impl ClassQueue {
     fn new(max: usize) -> Self {
-        Self { used: 0, max: max.max(1), waiting: VecDeque::new() }
+        Self { turns: AccountRing::default(), used: 0, max: max.max(1) }
     }
 
-    fn pop_waiting(&mut self) -> Option<WebhookId> {
-        if self.used < self.max { self.waiting.pop_front() } else { None }
+    fn has_room(&self) -> bool {
+        self.used < self.max
     }
 }
+
+/// Whether an account may use another of `max` slots. Its targets that are not responsive share half of them.
+fn has_room(of_account: Option<&AccountSlots>, health: TargetHealth, max: usize) -> bool {
+    of_account.is_none_or(|AccountSlots { used, used_by_others }| {
+        let is_responsive = health == TargetHealth::Responsive;
+        *used < max && (is_responsive || *used_by_others < max.div_ceil(2))
+    })
+}
+
+const CLASSES: [TargetHealth; 4] = [
+    TargetHealth::Responsive,
+    TargetHealth::Slow,
+    TargetHealth::Untried,
+    TargetHealth::Unresponsive,
+];

@@ -1,20 +1,28 @@
 //! Keeps a queue for each target of a delivery worker. A hanging target, or a target with a long queue, delays no other.
 
+mod account_queues;
 mod expedite;
+mod host_slots;
 mod target_state;
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     mem,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use sealpost_domain::{LeasedDelivery, Timestamp, WebhookId, ports::ExpeditedDelivery};
 
-use self::target_state::TargetState;
+use self::{
+    account_queues::AccountQueues,
+    host_slots::{HostSlots, host_of},
+    target_state::TargetState,
+};
 use super::{
     deferred_deliveries::DeferredDeliveries,
     fair_queue::{FairQueue, Slot},
+    host_rates::HostRates,
 };
 use crate::{
     circuit_breaker::{
@@ -27,12 +35,14 @@ use crate::{
 pub(crate) struct TargetQueues {
     by_id: HashMap<WebhookId, TargetState>,
     turns: FairQueue,
+    hosts: HostSlots,
     /// Deliveries to release, with their due times.
     to_release: Vec<(LeasedDelivery, Deferral)>,
     /// Released deliveries before their due time.
     deferred: DeferredDeliveries,
     /// Released deliveries to make due earlier.
     expedited: Vec<ExpeditedDelivery>,
+    accounts: AccountQueues,
     in_flight_per_target: usize,
     breaker_settings: BreakerSettings,
     bounds: TargetBounds,
@@ -56,7 +66,7 @@ pub(crate) struct QueueCounts {
 }
 
 impl TargetQueues {
-    pub(crate) fn new(settings: &Settings) -> Self {
+    pub(crate) fn new(settings: &Settings, rates: Arc<HostRates>) -> Self {
         let breaker_settings = BreakerSettings::new(settings);
         let bounds = &settings.bounds;
         // A circuit breaker must outlast its own pause.
@@ -64,9 +74,11 @@ impl TargetQueues {
         Self {
             by_id: HashMap::new(),
             turns: FairQueue::new(settings),
+            hosts: HostSlots::new(settings, rates),
             to_release: Vec::new(),
             deferred: DeferredDeliveries::new(settings.queue_max / settings.workers()),
             expedited: Vec::new(),
+            accounts: AccountQueues::new(settings),
             in_flight_per_target: settings.in_flight_per_target.max(1),
             breaker_settings,
             bounds: TargetBounds {
@@ -80,26 +92,40 @@ impl TargetQueues {
 
     /// Queues a delivery, or defers it if its target does not respond.
     ///
-    /// Drops the delivery and returns `false` if the queue of its target is longer than the `free` capacity. A single
-    /// target can therefore fill half of the memory, less if others are busy, and never all of it.
+    /// Refuses the delivery and returns `false` if its account uses too much of the `free` capacity. A refused delivery is
+    /// to be released.
     pub(crate) fn push(&mut self, delivery: LeasedDelivery, free: usize, now: Timestamp) -> bool {
-        let id = delivery.target.webhook_id;
-        let state = self.by_id.entry(id).or_default();
+        let (id, account_id) = (delivery.target.webhook_id, delivery.target.account_id);
+        let state = self.by_id.entry(id).or_insert_with(|| TargetState::new(account_id));
         if state.queue.len() >= state.queue_max(now, self.in_flight_per_target) {
             let deferral = state.breaker.defer(now, &self.breaker_settings);
             self.to_release.push((delivery, deferral));
             return true;
         }
-        if state.queue.len() > free {
-            return false;
+        let has_place = self.accounts.has_place(account_id, free);
+        if has_place {
+            state.enqueue(delivery);
+            self.accounts.add(account_id, 1);
+        } else {
+            self.to_release.push((delivery, Deferral::none(now)));
         }
-        state.enqueue(delivery);
+        self.accounts.mark_if_full(account_id, id, free);
         self.give_turn(id);
-        true
+        has_place
+    }
+
+    /// Schedules the release of a delivery without an attempt.
+    pub(crate) fn release_at(&mut self, delivery: LeasedDelivery, due_at: Timestamp) {
+        self.to_release.push((delivery, Deferral::until(due_at)));
+    }
+
+    /// Returns all targets without room for a claim, if these have changed since the last call.
+    pub(crate) fn changed_full_targets(&mut self, free: usize) -> Option<HashSet<WebhookId>> {
+        self.accounts.changed_full_targets(free)
     }
 
     /// Returns the next delivery and a slot for its request.
-    pub(crate) fn next_delivery(&mut self) -> Option<(LeasedDelivery, Slot)> {
+    pub(crate) fn next_delivery(&mut self, now: Timestamp) -> Option<(LeasedDelivery, Slot)> {
         while let Some(id) = self.turns.pop() {
             let free_slots = self.turns.free_slots();
             let Some(state) = self.by_id.get_mut(&id) else { continue };
@@ -107,12 +133,21 @@ impl TargetQueues {
             if state.has_turn
                 && let Some(delivery) = state.queue.pop_front()
             {
-                let Some(slot) = self.turns.acquire(id, state.breaker.health()) else {
+                let (account_id, health) = (state.account_id, state.breaker.health());
+                let Some(mut slot) = self.turns.acquire(id, account_id, health) else {
                     state.queue.push_front(delivery);
                     continue;
                 };
+                let host = host_of(&delivery.target.url);
+                if !self.hosts.acquire(host, id, now) {
+                    state.queue.push_front(delivery);
+                    self.turns.release(&slot);
+                    continue;
+                }
+                host.clone_into(&mut slot.host);
                 state.has_turn = false;
                 state.in_flight += 1;
+                self.accounts.remove(account_id, 1);
                 self.give_turn(id);
                 return Some((delivery, slot));
             }
@@ -130,31 +165,44 @@ impl TargetQueues {
         now: Timestamp,
     ) -> Option<BreakerTransition> {
         self.turns.release(slot);
+        let waiting = self.hosts.release(&slot.host);
+        self.return_turns(waiting);
         let state = self.by_id.get_mut(&id)?;
         state.in_flight = state.in_flight.saturating_sub(1);
         let transition = match sign {
             HealthSign::NoResponse => state.breaker.record_failure(now, &self.breaker_settings),
             HealthSign::NotAttempted => None,
-            HealthSign::Response => state.breaker.record_response(),
+            HealthSign::Response(duration) => {
+                state.breaker.record_response(duration, &self.breaker_settings)
+            }
         };
         let kept = state.queue_max(now, self.in_flight_per_target).min(state.queue.len());
-        for delivery in state.queue.split_off(kept) {
+        let removed = state.queue.split_off(kept);
+        self.accounts.remove(state.account_id, removed.len());
+        for delivery in removed {
             let deferral = state.breaker.defer(now, &self.breaker_settings);
             self.to_release.push((delivery, deferral));
         }
-        if sign == HealthSign::Response {
+        if matches!(sign, HealthSign::Response(_)) {
             self.expedite_deferred(id, transition, now);
         }
         self.give_turn(id);
         transition
     }
 
+    /// Lets targets try again that wait for another request to their host.
+    pub(crate) fn retry_hosts(&mut self) {
+        let waiting = self.hosts.take_waiting();
+        self.return_turns(waiting);
+    }
+
     /// Releases the queue of a deleted or disabled webhook. The database decides on the deliveries.
     pub(crate) fn withdraw(&mut self, id: WebhookId, now: Timestamp) {
-        let queue = self.by_id.get_mut(&id).map(|state| mem::take(&mut state.queue));
-        let deferral = Deferral::none(now);
         self.deferred.remove_target(id);
-        self.to_release.extend(queue.into_iter().flatten().map(|delivery| (delivery, deferral)));
+        let Some(state) = self.by_id.get_mut(&id) else { return };
+        let (queue, deferral) = (mem::take(&mut state.queue), Deferral::none(now));
+        self.accounts.remove(state.account_id, queue.len());
+        self.to_release.extend(queue.into_iter().map(|delivery| (delivery, deferral)));
     }
 
     /// Returns the targets with queued deliveries.
@@ -171,22 +219,24 @@ impl TargetQueues {
         mem::take(&mut self.to_release)
     }
 
-    /// Drops deliveries with leases that end before `needed` and returns the number of dropped deliveries. Removes targets
-    /// after a long idle time.
-    pub(crate) fn remove_expired(&mut self, needed: Timestamp) -> usize {
-        let (mut expired, now) = (0, Instant::now());
+    /// Schedules the release of deliveries with leases that end before `needed`. Removes targets after a long idle time.
+    pub(crate) fn remove_expired(&mut self, needed: Timestamp, due_at: Timestamp) {
+        let (to_release, accounts, now) =
+            (&mut self.to_release, &mut self.accounts, Instant::now());
         let is_full = self.by_id.len() > self.bounds.known_max;
         let TargetBounds { known_for, known_for_min, .. } = self.bounds;
         let idle_max = if is_full { known_for_min } else { known_for };
         self.by_id.retain(|_, state| {
-            expired += state.remove_expired(needed);
+            while let Some(expired) = state.pop_expired(needed) {
+                to_release.push((expired, Deferral::until(due_at)));
+                accounts.remove(state.account_id, 1);
+            }
             let idle_time = state.idle_time(now);
             if idle_time >= known_for_min {
                 state.queue.shrink_to_fit();
             }
             idle_time < idle_max
         });
-        expired
     }
 
     /// Counts over all targets, so not for the hot path.
@@ -200,13 +250,21 @@ impl TargetQueues {
         self.by_id.into_values().flat_map(|state| state.queue)
     }
 
+    fn return_turns(&mut self, targets: impl IntoIterator<Item = WebhookId>) {
+        for id in targets {
+            if let Some(state) = self.by_id.get(&id) {
+                self.turns.push(id, state.account_id, state.breaker.health());
+            }
+        }
+    }
+
     fn give_turn(&mut self, id: WebhookId) {
         let free_slots = self.turns.free_slots();
         let Some(state) = self.by_id.get_mut(&id) else { return };
         let needs_turn = !state.has_turn && !state.queue.is_empty();
         if needs_turn && state.may_start(free_slots, self.in_flight_per_target) {
             state.has_turn = true;
-            self.turns.push(id);
+            self.turns.push(id, state.account_id, state.breaker.health());
         }
     }
 }

@@ -111,6 +111,20 @@ fn no_notation_of_a_closed_address_is_registered_or_connected_to() {
 }
 
 #[test]
+fn a_denied_network_is_neither_registered_nor_connected_to() {
+    let receiver = Receiver::start(|_| OK);
+    let policy =
+        AddressPolicy { denied: vec!["127.0.0.0/8".parse().unwrap()], ..settings().policy };
+    let guard = AddressGuard::with_resolver(policy.clone(), fixed);
+    for url in [receiver.url(), format!("http://loopback.test:{}/", receiver.addr.port())] {
+        assert!(guard.vet(&url).is_err_and(|fault| fault.contains("denied")), "{url}");
+        let settings = Settings { policy: policy.clone(), ..settings() };
+        assert_eq!(failure_at(settings, &url), AttemptFailure::BlockedAddress, "{url}");
+    }
+    assert_eq!(receiver.connections(), 0);
+}
+
+#[test]
 fn a_name_is_checked_again_at_every_connection() {
     let receiver = Receiver::start(|_| {
         Reply::Bytes(b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
@@ -129,12 +143,12 @@ fn a_name_is_checked_again_at_every_connection() {
 /// The name resolved to an allowed address at registration.
 #[test]
 fn a_name_is_checked_again_after_the_registration() {
-    let guard = AddressGuard::with_resolver(AddressPolicy { dev: true }, rebinding);
+    let guard = AddressGuard::with_resolver(settings().policy, rebinding);
     let url = guard.vet("http://rebinding.test:8443/").unwrap();
     let names = rebinding();
     let runtime = actix_rt::Runtime::new().unwrap();
     runtime.block_on(names.resolve("rebinding.test")).unwrap();
-    let guarded = connector(AddressPolicy { dev: true }, names);
+    let guarded = connector(settings().policy, names);
     let refused = runtime.block_on(guarded.call(ConnectInfo::new(url.parse().unwrap())));
     let Err(ConnectError::Resolver(fault)) = refused else { panic!("{refused:?}") };
     assert!(matches!(fault.downcast_ref(), Some(ConnectFailure::BlockedAddress)), "{fault}");

@@ -1,13 +1,13 @@
 //! Attempts and their outcomes.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use sealpost_domain::{AttemptFailure, Outcome, ports::Dispatch as _};
+use sealpost_domain::{AttemptFailure, DeliveryId, Outcome, ports::Dispatch as _};
 use sealpost_wallet::WebhookSecret;
 
 use super::{
     fixture::{Fixture, SECRET, endless, settings, target},
-    memory_outbox::{MemoryOutbox, NOW, delivery_to},
+    memory_outbox::{MemoryOutbox, NOW, Row, delivery_to},
     test_receiver::{OK, Receiver, Reply, Request},
 };
 use crate::{Settings, SignedHeaders, verify};
@@ -177,6 +177,33 @@ fn no_delivery_of_a_backlog_beyond_capacity_waits_for_its_lease() {
     let settings = Settings { claim_max: 16, queue_max: 64, in_flight_per_target: 1, ..settings() };
     let fixture = Fixture::start_on(settings, outbox);
     fixture.outbox.wait_for_results(480);
+}
+
+/// The clock stands still, so no lease ends.
+#[test]
+fn a_burst_to_one_receiver_beyond_capacity_is_sent_when_the_receiver_keeps_up() {
+    let (receiver, arrival, go) = Receiver::gated();
+    let target = target(1, &receiver.url(), SECRET);
+    let settings = Settings { claim_max: 16, queue_max: 256, ..endless() };
+    let fixture = Fixture::start(settings);
+    fixture.submit_together(&target, 0..1000);
+    arrival.recv().unwrap();
+    fixture.outbox.wait_until(|state| {
+        let released = state.rows.values().filter(|row| row.released == 1).count();
+        (released > 700).then_some(())
+    });
+    let claims = || {
+        let sum = |rows: &HashMap<DeliveryId, Row>| rows.values().map(|row| row.claimed).sum();
+        fixture.outbox.wait_until(|state| Some((state.claims, sum(&state.rows))))
+    };
+    let is_claiming_nothing = |_| {
+        let (count, claimed): (usize, usize) = claims();
+        fixture.outbox.wait_until(|state| (state.claims > count + 5).then_some(()));
+        claims().1 == claimed
+    };
+    assert!((0..50).any(is_claiming_nothing), "claims stop while the memory has no room");
+    (0..1000).for_each(|_| go.send(()).unwrap());
+    fixture.outbox.wait_for_results(1000);
 }
 
 #[test]

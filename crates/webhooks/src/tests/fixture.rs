@@ -18,7 +18,7 @@ use sealpost_wallet::{Keyring, WebhookSecret};
 
 use super::{
     fake_resolver::fixed,
-    memory_outbox::{MemoryOutbox, NOW, delivery_to, webhook_id},
+    memory_outbox::{MemoryOutbox, NOW, account_of, delivery_to, webhook_id},
 };
 use crate::{
     AddressPolicy, Dispatcher, Settings, address_guard::resolver::NameResolver,
@@ -56,7 +56,7 @@ pub(crate) fn settings() -> Settings {
         sweep_every: Duration::from_millis(20),
         drain: Duration::from_millis(200),
         timeout: Duration::from_secs(10),
-        policy: AddressPolicy { dev: true },
+        policy: AddressPolicy { dev: true, ..AddressPolicy::default() },
         ..Settings::default()
     }
 }
@@ -89,7 +89,8 @@ pub(crate) fn rotating_target(
         .iter()
         .map(|(secret, until)| RetiringSecret { secret: wrap(secret), until: *until });
     let (secret, retiring) = (wrap(secret), retiring.collect());
-    Arc::new(Target { webhook_id, url: url.to_owned(), secret, retiring })
+    let (account_id, url) = (account_of(number), url.to_owned());
+    Arc::new(Target { webhook_id, account_id, url, secret, retiring })
 }
 
 impl Fixture {

@@ -7,8 +7,8 @@ use std::{
 };
 
 use sealpost_domain::{
-    AttemptResult, DeliveryId, EnvelopeHash, EnvelopeId, EnvelopeMeta, Event, LeaseToken,
-    LeasedDelivery, Outcome, Suite, Target, Timestamp, WebhookId, Wrapped,
+    AccountId, AttemptResult, DeliveryId, EnvelopeHash, EnvelopeId, EnvelopeMeta, Event,
+    LeaseToken, LeasedDelivery, Outcome, Suite, Target, Timestamp, WebhookId, Wrapped,
     ports::{Claim, ExpeditedDelivery, Outbox, StoreError},
 };
 
@@ -132,7 +132,8 @@ impl Outbox for MemoryOutbox {
                 let may_be = !row.is_over && row.due_at <= claim.now && is_free;
                 let count = taken.entry(id).or_default();
                 *count += usize::from(may_be);
-                may_be && *count <= claim.per_target_max && !ended.contains(&id)
+                let is_open = !ended.contains(&id) && !claim.full.contains(&id);
+                may_be && *count <= claim.per_target_max && is_open
             };
             let due = state.rows.values_mut().filter(is_due).take(claim.limit);
             due.map(|row| {
@@ -218,10 +219,18 @@ pub(crate) fn webhook_id(number: u16) -> WebhookId {
     WebhookId::new(NOW, [0, 0, 0, 0, 0, 0, 0, 0, high, low])
 }
 
+/// Returns the account of a test webhook: one webhook up to 999, and a hundred from there on.
+pub(crate) fn account_of(webhook: u16) -> AccountId {
+    let number = if webhook < 1000 { webhook } else { webhook - webhook % 100 };
+    let [high, low] = number.to_be_bytes();
+    AccountId::new(NOW, [0, 0, 0, 0, 0, 0, 0, 0, high, low])
+}
+
 /// Returns a delivery of envelope `envelope` to target `target` with an empty URL.
 pub(crate) fn delivery(target: u16, envelope: u32) -> LeasedDelivery {
     let target = Target {
         webhook_id: webhook_id(target),
+        account_id: account_of(target),
         url: String::new(),
         secret: Wrapped(vec![]),
         retiring: vec![],

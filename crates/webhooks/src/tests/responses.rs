@@ -98,6 +98,34 @@ fn a_body_of_sixteen_kibibytes_keeps_its_connection_and_a_longer_one_closes_it()
 }
 
 #[test]
+fn a_connection_by_http_1_0_is_reused_only_if_the_receiver_offers_it() {
+    let connections = |reply: fn() -> Reply| {
+        let receiver = Receiver::start(move |_| reply());
+        let fixture = Fixture::start(settings());
+        let target = target(1, &receiver.url(), SECRET);
+        for envelope in 0..5 {
+            fixture.submit(&target, envelope);
+            let results = fixture.outbox.wait_for_results(usize::try_from(envelope).unwrap() + 1);
+            let last = results.last().unwrap();
+            assert_eq!(last.outcome, Outcome::Succeeded);
+            assert_eq!(last.response.as_ref().unwrap().excerpt, "fine");
+        }
+        receiver.connections()
+    };
+    // These connections stay open after the response. A second request on one of them would get a response too.
+    let plain = || Reply::Bytes(b"HTTP/1.0 200 OK\r\ncontent-length: 4\r\n\r\nfine");
+    assert_eq!(connections(plain), 5);
+    let closing =
+        || Reply::Bytes(b"HTTP/1.0 200 OK\r\nconnection: close\r\ncontent-length: 4\r\n\r\nfine");
+    assert_eq!(connections(closing), 5);
+    let kept = || {
+        Reply::Bytes(b"HTTP/1.0 200 OK\r\nconnection: Keep-Alive\r\ncontent-length: 4\r\n\r\nfine")
+    };
+    assert_eq!(connections(kept), 1);
+    assert_eq!(connections(|| Reply::Last(b"HTTP/1.0 200 OK\r\n\r\nfine")), 5);
+}
+
+#[test]
 fn a_slow_response_is_bounded_in_time() {
     let body =
         Receiver::start(|_| Reply::Drip(b"HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n"));

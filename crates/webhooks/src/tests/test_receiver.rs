@@ -23,6 +23,8 @@ pub(crate) enum Reply {
     Drip(&'static [u8]),
     /// Writes these bytes, then more until the connection closes.
     Endless(&'static [u8]),
+    /// Writes these bytes and closes the connection.
+    Last(&'static [u8]),
     /// Never responds.
     Hang,
     /// Writes these bytes and keeps the connection open.
@@ -91,7 +93,7 @@ impl Receiver {
                         seen.requests.lock().unwrap().push(request.clone());
                         let reply = reply(&request);
                         if !obey(&reply, stream.get_mut()) {
-                            let is_cut = !matches!(reply, Reply::Close);
+                            let is_cut = !matches!(reply, Reply::Close | Reply::Last(_));
                             seen.cut.fetch_add(usize::from(is_cut), Ordering::SeqCst);
                             break;
                         }
@@ -142,6 +144,10 @@ fn obey(reply: &Reply, stream: &mut impl Write) -> bool {
     match reply {
         Reply::Bytes(bytes) => write(stream, bytes),
         Reply::Close => false,
+        Reply::Last(bytes) => {
+            write(stream, bytes);
+            false
+        }
         Reply::Drip(bytes) => {
             let mut is_open = write(stream, bytes);
             while is_open {

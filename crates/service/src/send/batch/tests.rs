@@ -52,6 +52,7 @@ fn facts() -> AdmissionFacts {
     let session = Session { token: TOKEN, account_id: account(1), expires_at };
     let target = Target {
         webhook_id: WebhookId::new(NOW, [2; 10]),
+        account_id: account(2),
         url: "https://bob.example/".to_owned(),
         secret: Wrapped(vec![]),
         retiring: vec![],

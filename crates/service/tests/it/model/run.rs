@@ -177,7 +177,14 @@ impl Run {
         let now = self.world.clock.now();
         self.world.database.release_every_lease(now).unwrap();
         let (limit, lease_until) = (100_000, Timestamp::from_millis(i64::MAX));
-        let claim = Claim { now, limit, per_target_max: limit, lease: LeaseToken(9), lease_until };
+        let claim = Claim {
+            now,
+            limit,
+            per_target_max: limit,
+            full: vec![],
+            lease: LeaseToken(9),
+            lease_until,
+        };
         let due = self.world.database.claim(&claim).unwrap();
         let mut queue: Vec<_> = due
             .iter()

@@ -80,7 +80,7 @@ fn recover(world: &World, who: &Credentials, asked: Recover) -> Recovered {
 fn claim(world: &World) -> Vec<LeasedDelivery> {
     let now = world.clock.now();
     let (lease, lease_until) = (LeaseToken(now.as_millis()), now.plus(Duration::from_secs(1)));
-    let claim = Claim { now, limit: 1000, per_target_max: 1000, lease, lease_until };
+    let claim = Claim { now, limit: 1000, per_target_max: 1000, full: vec![], lease, lease_until };
     world.database.claim(&claim).unwrap()
 }
 

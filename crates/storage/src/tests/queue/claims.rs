@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, thread};
 
 use sealpost_domain::{
-    LeaseToken, LeasedDelivery,
+    LeaseToken, LeasedDelivery, Target,
     ports::{ExpeditedDelivery, Outbox},
 };
 
@@ -34,12 +34,14 @@ fn count(db: &Fixture, condition: &str) -> i64 {
 }
 
 fn a_due_delivery_is_claimed_with_envelope_and_webhook(db: &Fixture) {
-    let to = db.register(&db.activate().id);
+    let key = db.activate();
+    let to = db.register(&key.id);
     let sent = db.send(&to, 1);
     assert!(claim(db, 999, 10, 1).is_empty());
     let due = claim(db, 1000, 10, 5);
     assert_eq!(due.len(), 1);
-    assert_eq!((&due[0].event, &due[0].target), (&sent[0].event, &sent[0].target));
+    let target = Target { account_id: key.account_id, ..Target::clone(&sent[0].target) };
+    assert_eq!((&due[0].event, &*due[0].target), (&sent[0].event, &target));
     assert_eq!((due[0].attempts, due[0].lease), (0, LeaseToken(5)));
     assert_eq!(due[0].lease_until, at(2000));
 }

@@ -17,6 +17,7 @@ on_both!(
     every_webhook_is_claimed_in_turn,
     deliveries_that_are_not_due_stay,
     a_long_queue_of_a_disabled_webhook_blocks_no_other,
+    a_full_webhook_keeps_its_deliveries_and_blocks_no_other,
 );
 
 fn claim(db: &Fixture, limit: usize, per_target_max: usize) -> BTreeMap<WebhookId, usize> {
@@ -62,6 +63,23 @@ fn recently_due_webhooks_are_found_among_many_waiting_ones(db: &Fixture) {
     let taken = claim(db, 64, 8);
     assert!(others.iter().all(|other| taken.get(&other.id) == Some(&2)), "{taken:?}");
     assert_eq!(taken[&long.id], 58);
+}
+
+fn a_full_webhook_keeps_its_deliveries_and_blocks_no_other(db: &Fixture) {
+    let full = target(db, 300, 1000);
+    target(db, 100, 1500);
+    target(db, 2, 1600);
+    let claim_beside_full = || {
+        let claim = claim_of(2000, 64, LeaseToken(1));
+        let claim = Claim { per_target_max: 8, full: vec![full.id], ..claim };
+        let claimed = db.claim(&claim).unwrap();
+        assert!(claimed.iter().all(|it| it.target.webhook_id != full.id));
+        claimed.len()
+    };
+    // Each of two webhooks gets half of the room, a lone one all of it.
+    let counts: Vec<_> = (0..4).map(|_| claim_beside_full()).collect();
+    assert_eq!(counts, [34, 64, 4, 0]);
+    assert_eq!(claim(db, 64, 8), BTreeMap::from([(full.id, 64)]));
 }
 
 fn a_single_webhook_gets_all_the_room(db: &Fixture) {

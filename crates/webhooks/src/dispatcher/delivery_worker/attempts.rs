@@ -2,7 +2,7 @@
 
 use std::{error::Error, rc::Rc, time::Instant};
 
-use sealpost_domain::LeasedDelivery;
+use sealpost_domain::{LeasedDelivery, Timestamp};
 
 use super::{DeliveryWorker, WorkerContext};
 use crate::{
@@ -12,13 +12,20 @@ use crate::{
 };
 
 impl DeliveryWorker {
-    /// Starts an attempt. Returns the slot if no attempt is possible now.
+    /// Starts an attempt. If no attempt is possible now, returns delivery and slot with the time for the next try.
     pub(super) fn start_attempt(
         &mut self,
         delivery: LeasedDelivery,
         slot: Slot,
-    ) -> Result<(), Slot> {
-        let Some((sender, request)) = self.prepare(&delivery) else { return Err(slot) };
+    ) -> Result<(), (LeasedDelivery, Slot, Timestamp)> {
+        let now = self.context.clock.now();
+        if delivery.lease_until.since(now) < self.context.settings.lease_min() {
+            return Err((delivery, slot, now));
+        }
+        let Some((sender, request)) = self.prepare(&delivery, now) else {
+            let later = delivery.lease_until;
+            return Err((delivery, slot, later));
+        };
         let attempt = self.attempts.spawn_local(async move {
             let start = Instant::now();
             (sender.send(request).await, start.elapsed())
@@ -27,11 +34,11 @@ impl DeliveryWorker {
         Ok(())
     }
 
-    fn prepare(&mut self, delivery: &LeasedDelivery) -> Option<(Rc<TargetSender>, SignedRequest)> {
-        let now = self.context.clock.now();
-        if delivery.lease_until.since(now) < self.context.settings.lease_min() {
-            return None;
-        }
+    fn prepare(
+        &mut self,
+        delivery: &LeasedDelivery,
+        now: Timestamp,
+    ) -> Option<(Rc<TargetSender>, SignedRequest)> {
         let sender = self.sender_for(delivery)?;
         let request = SignedRequest::build(delivery, &sender.keys, now).inspect_err(|error| {
             let error: &(dyn Error + 'static) = error;

@@ -23,8 +23,11 @@ impl DeliveryWorker {
         });
         let Some((delivery, slot)) = self.in_flight.remove(&id) else { return };
         let (now, target) = (self.context.clock.now(), delivery.target.webhook_id);
-        let sign =
-            if report.has_response() { HealthSign::Response } else { HealthSign::NoResponse };
+        let sign = if report.has_response() {
+            HealthSign::Response(duration)
+        } else {
+            HealthSign::NoResponse
+        };
         if let Some(transition) = self.targets.finish(target, &slot, sign, now) {
             log_transition(target, transition);
         }

@@ -53,6 +53,7 @@ impl TargetQueues {
         let unreleased: Vec<_> = unreleased.map(|(delivery, _)| delivery).collect();
         self.expedited.extend(self.deferred.expedite(id, max - unreleased.len(), now));
         if let Some(state) = self.by_id.get_mut(&id) {
+            self.accounts.add(state.account_id, unreleased.len());
             state.queue.extend(unreleased);
         }
     }

@@ -5,12 +5,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sealpost_domain::{LeasedDelivery, Timestamp};
+use sealpost_domain::{AccountId, LeasedDelivery, Timestamp};
 
 use crate::circuit_breaker::{CircuitBreaker, target_health::TargetHealth};
 
-#[derive(Default)]
 pub(super) struct TargetState {
+    pub(super) account_id: AccountId,
     pub(super) queue: VecDeque<LeasedDelivery>,
     pub(super) in_flight: usize,
     /// The target is in the fair queue.
@@ -20,15 +20,26 @@ pub(super) struct TargetState {
 }
 
 impl TargetState {
+    pub(super) fn new(account_id: AccountId) -> Self {
+        Self {
+            account_id,
+            queue: VecDeque::new(),
+            in_flight: 0,
+            has_turn: false,
+            breaker: CircuitBreaker::default(),
+            idle_since: None,
+        }
+    }
+
     /// Whether another request may start while `free_slots` are free. The first request always may.
     ///
-    /// An untried or unresponsive target has one request at a time. A responsive target has at most half as many requests
+    /// An untried or unresponsive target has one request at a time. Another target has at most half as many requests
     /// as slots are free. If many targets begin to hang at once, some slots stay free.
     pub(super) fn may_start(&self, free_slots: usize, per_target_max: usize) -> bool {
         match (self.in_flight, self.breaker.health()) {
             (0, _) => true,
             (_, TargetHealth::Untried | TargetHealth::Unresponsive) => false,
-            (in_flight, TargetHealth::Responsive) => {
+            (in_flight, TargetHealth::Responsive | TargetHealth::Slow) => {
                 in_flight < per_target_max && in_flight * 2 < free_slots
             }
         }
@@ -53,11 +64,8 @@ impl TargetState {
         since.map_or(Duration::ZERO, |since| now.duration_since(since))
     }
 
-    /// Removes deliveries with leases that end before `needed` and returns the number of removed deliveries. A queue is
-    /// nearly in the order of lease ends.
-    pub(super) fn remove_expired(&mut self, needed: Timestamp) -> usize {
-        let before = self.queue.len();
-        while self.queue.pop_front_if(|first| first.lease_until < needed).is_some() {}
-        before - self.queue.len()
+    /// Removes the first delivery if its lease ends before `needed`. A queue is nearly in the order of lease ends.
+    pub(super) fn pop_expired(&mut self, needed: Timestamp) -> Option<LeasedDelivery> {
+        self.queue.pop_front_if(|first| first.lease_until < needed)
     }
 }

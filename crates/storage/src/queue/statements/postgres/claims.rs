@@ -20,18 +20,46 @@ use crate::{
     },
 };
 
-/// Skips rows that another claim has locked.
+/// Skips rows that another claim has locked. Without `full` webhooks, later rows replace the skipped ones.
 pub(in crate::queue::statements) fn oldest_due(
     conn: &mut PgConnection,
     now: Timestamp,
     limit: i64,
+    full: &[String],
 ) -> Result<Vec<DeliveryKey>, Fault> {
+    if !full.is_empty() {
+        return oldest_due_except(conn, now, limit, full);
+    }
     Ok(Statement::<_, (Text, Text)>::query(
         "SELECT webhook_id, envelope_id FROM deliveries WHERE due_at <= ?
          ORDER BY due_at LIMIT ? FOR UPDATE SKIP LOCKED",
     )
     .bind::<BigInt, _>(now.as_millis())
     .bind::<BigInt, _>(limit)
+    .load(conn)?)
+}
+
+/// Reads `limit` rows, however many of them belong to `full` webhooks, and locks only the others: a lock is a write.
+fn oldest_due_except(
+    conn: &mut PgConnection,
+    now: Timestamp,
+    limit: i64,
+    full: &[String],
+) -> Result<Vec<DeliveryKey>, Fault> {
+    Ok(Statement::<_, (Text, Text)>::query(
+        "WITH oldest AS MATERIALIZED (
+             SELECT webhook_id, envelope_id FROM deliveries WHERE due_at <= ?
+             ORDER BY due_at LIMIT ?
+         )
+         SELECT d.webhook_id, d.envelope_id FROM oldest AS o
+         JOIN deliveries AS d ON d.webhook_id = o.webhook_id AND d.envelope_id = o.envelope_id
+         WHERE o.webhook_id <> ALL (?) AND d.due_at <= ?
+         ORDER BY d.due_at FOR UPDATE OF d SKIP LOCKED",
+    )
+    .bind::<BigInt, _>(now.as_millis())
+    .bind::<BigInt, _>(limit)
+    .bind_array::<Text, _>(full.iter())
+    .bind::<BigInt, _>(now.as_millis())
     .load(conn)?)
 }
 
@@ -100,9 +128,10 @@ static LEASE: LazyLock<String> = LazyLock::new(|| {
              WHERE d.webhook_id = n.webhook_id AND d.envelope_id = n.envelope_id
              RETURNING d.envelope_id, d.webhook_id, d.attempts
          )
-         SELECT l.envelope_id, l.webhook_id, l.attempts, w.status, {}, {}
+         SELECT l.envelope_id, l.webhook_id, l.attempts, w.status, k.account_id, {}, {}
          FROM leased AS l
          LEFT JOIN webhooks AS w ON w.id = l.webhook_id
+         LEFT JOIN api_keys AS k ON k.id = w.api_key_id
          LEFT JOIN envelopes AS e ON e.id = l.envelope_id",
         TargetRow::list("w"),
         MetaRow::list("e")
@@ -114,7 +143,7 @@ type ClaimedColumns = (
     Text,
     Text,
     Integer,
-    Nullable<(Text, SqlTypeOf<<TargetRow as SelectedRow>::Selection>)>,
+    Nullable<(Text, Text, SqlTypeOf<<TargetRow as SelectedRow>::Selection>)>,
     Nullable<SqlTypeOf<<MetaRow as SelectedRow>::Selection>>,
 );
 

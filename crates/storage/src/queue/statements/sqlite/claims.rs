@@ -1,6 +1,6 @@
 //! Claims and leases.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use diesel::{
     SqliteConnection,
@@ -17,20 +17,26 @@ use crate::{
         envelope::MetaRow,
         webhook::TargetRow,
     },
-    schema::{deliveries as d, envelopes as e, webhooks as w},
+    schema::{api_keys as k, deliveries as d, envelopes as e, webhooks as w},
 };
 
 pub(in crate::queue::statements) fn oldest_due(
     conn: &mut SqliteConnection,
     now: Timestamp,
     limit: i64,
+    full: &[String],
 ) -> Result<Vec<DeliveryKey>, Fault> {
-    Ok(d::table
+    let mut oldest: Vec<DeliveryKey> = d::table
         .filter(d::due_at.le(now.as_millis()))
         .order(d::due_at)
         .limit(limit)
         .select((d::webhook_id, d::event_id))
-        .load(conn)?)
+        .load(conn)?;
+    if !full.is_empty() {
+        let full: HashSet<_> = full.iter().collect();
+        oldest.retain(|key| !full.contains(&key.webhook_id));
+    }
+    Ok(oldest)
 }
 
 pub(in crate::queue::statements) fn targets_above(
@@ -80,9 +86,10 @@ pub(in crate::queue::statements) fn lease(
     keys: &[DeliveryKey],
     claim: &Claim,
 ) -> Result<Vec<ClaimedRow>, Fault> {
-    let webhooks: Vec<(String, (String, TargetRow))> = w::table
+    let webhooks: Vec<(String, (String, String, TargetRow))> = w::table
+        .inner_join(k::table.on(k::id.eq(w::api_key_id)))
         .filter(w::id.eq_any(keys.iter().map(|key| &key.webhook_id).collect::<BTreeSet<_>>()))
-        .select((w::id, (w::status, TargetRow::SELECTION)))
+        .select((w::id, (w::status, k::account_id, TargetRow::SELECTION)))
         .load(conn)?;
     let webhooks: HashMap<_, _> = webhooks.into_iter().collect();
     let envelopes: Vec<(String, MetaRow)> = e::table

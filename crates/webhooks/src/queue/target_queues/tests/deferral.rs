@@ -10,7 +10,7 @@ fn an_opening_breaker_defers_the_queue() {
         assert_eq!(attempt(&mut targets, 1, HealthSign::NoResponse, NOW), None);
     }
     push_all(&mut targets, 1, 0..4);
-    let (_, slot) = targets.next_delivery().unwrap();
+    let (_, slot) = targets.next_delivery(NOW).unwrap();
     let change = targets.finish(webhook_id(1), &slot, HealthSign::NoResponse, NOW);
     assert_eq!(change, Some(BreakerTransition::Opened));
     assert_eq!(targets.counts(), QueueCounts { queued: 0, open_breakers: 1 });
@@ -20,13 +20,13 @@ fn an_opening_breaker_defers_the_queue() {
     assert_eq!(released, [after(5), after(40), after(40)]);
 
     push(&mut targets, 1, 9);
-    assert_eq!((targets.to_release(), targets.next_delivery().is_none()), (1, true));
+    assert_eq!((targets.to_release(), targets.next_delivery(NOW).is_none()), (1, true));
 
     assert!(targets.push(delivery(1, 10), 0, after(30)), "the probe");
     assert!(targets.push(delivery(1, 11), 0, after(30)));
     let probe = start(&mut targets);
     assert_eq!((probe.len(), targets.to_release()), (1, 2));
-    let change = targets.finish(webhook_id(1), &probe[0].1, HealthSign::Response, after(31));
+    let change = targets.finish(webhook_id(1), &probe[0].1, RESPONSE, after(31));
     assert_eq!(change, Some(BreakerTransition::Closed));
     assert_eq!(
         (targets.to_release(), targets.counts().queued),
@@ -60,7 +60,7 @@ fn the_response_that_closes_a_breaker_expedites_the_deferred_deliveries_of_its_t
     }
     let released_rows = release(&mut targets, NOW);
     assert_eq!(targets.take_expedited(), []);
-    attempt(&mut targets, 1, HealthSign::Response, after(6));
+    attempt(&mut targets, 1, RESPONSE, after(6));
     let expedited = targets.take_expedited();
     // The probe is already due.
     let expected = released_rows
@@ -70,7 +70,7 @@ fn the_response_that_closes_a_breaker_expedites_the_deferred_deliveries_of_its_t
         .map(|(id, from)| ExpeditedDelivery { id: *id, from: *from, to: after(6) })
         .collect();
     assert_eq!((expedited.len(), expedited), (100, expected));
-    attempt(&mut targets, 1, HealthSign::Response, after(7));
+    attempt(&mut targets, 1, RESPONSE, after(7));
     assert_eq!(targets.take_expedited(), [], "once");
 }
 
@@ -80,8 +80,8 @@ fn an_unstable_target_expedites_at_most_its_bound_in_flight() {
     attempt(&mut targets, 1, HealthSign::NoResponse, NOW);
     push_all(&mut targets, 1, 0..108);
     release(&mut targets, NOW);
-    let (_, slot) = targets.next_delivery().unwrap();
-    targets.finish(webhook_id(1), &slot, HealthSign::Response, NOW);
+    let (_, slot) = targets.next_delivery(NOW).unwrap();
+    targets.finish(webhook_id(1), &slot, RESPONSE, NOW);
     assert_eq!((targets.take_expedited().len(), targets.counts().queued), (8, 7));
 }
 
@@ -94,7 +94,7 @@ fn withdrawn_deliveries_are_not_expedited() {
     push_all(&mut targets, 1, 0..9);
     release(&mut targets, NOW);
     targets.withdraw(webhook_id(1), NOW);
-    attempt(&mut targets, 1, HealthSign::Response, NOW.plus(Duration::from_secs(6)));
+    attempt(&mut targets, 1, RESPONSE, NOW.plus(Duration::from_secs(6)));
     assert_eq!(targets.take_expedited(), []);
 }
 

@@ -1,0 +1,64 @@
+//! Targets whose deliveries must stay in the database, because the memory has no room for more.
+
+use std::{
+    collections::HashSet,
+    sync::{Condvar, Mutex, PoisonError},
+    time::Duration,
+};
+
+use sealpost_domain::WebhookId;
+
+use super::locking::lock;
+
+/// The full targets of all delivery workers. Wakes the sweeper when a target has room again.
+#[derive(Debug)]
+pub(super) struct FullTargets {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug)]
+struct State {
+    by_worker: Vec<HashSet<WebhookId>>,
+    /// A target has room again since the last [`FullTargets::take`].
+    has_room: bool,
+}
+
+impl FullTargets {
+    pub(super) fn new(workers: usize) -> Self {
+        let state = State { by_worker: vec![HashSet::new(); workers], has_room: false };
+        Self { state: Mutex::new(state), changed: Condvar::new() }
+    }
+
+    /// Replaces the full targets of a worker.
+    pub(super) fn set(&self, worker: usize, full: HashSet<WebhookId>) {
+        let mut state = lock(&self.state);
+        let Some(of_worker) = state.by_worker.get_mut(worker) else { return };
+        let has_room = of_worker.iter().any(|id| !full.contains(id));
+        *of_worker = full;
+        if has_room {
+            state.has_room = true;
+            self.changed.notify_all();
+        }
+    }
+
+    /// Returns all full targets, for a claim.
+    pub(super) fn take(&self) -> Vec<WebhookId> {
+        let mut state = lock(&self.state);
+        state.has_room = false;
+        state.by_worker.iter().flatten().copied().collect()
+    }
+
+    /// Sleeps for `duration`, until a target has room again, or until `is_over` and [`FullTargets::wake`].
+    pub(super) fn sleep(&self, duration: Duration, is_over: impl Fn() -> bool) {
+        let waits = |state: &mut State| !state.has_room && !is_over();
+        let slept = self.changed.wait_timeout_while(lock(&self.state), duration, waits);
+        drop(slept.unwrap_or_else(PoisonError::into_inner));
+    }
+
+    pub(super) fn wake(&self) {
+        // The lock orders this call after the check of a sleeper.
+        drop(lock(&self.state));
+        self.changed.notify_all();
+    }
+}

@@ -1,0 +1,38 @@
+//! A ring of accounts, with a ring of targets for each account.
+
+use std::collections::{HashMap, VecDeque};
+
+use sealpost_domain::{AccountId, WebhookId};
+
+/// The turns of targets. An account with many targets gets as many turns as an account with one.
+#[derive(Default)]
+pub(super) struct AccountRing {
+    /// Accounts with a target here, each once.
+    accounts: VecDeque<AccountId>,
+    targets: HashMap<AccountId, VecDeque<WebhookId>>,
+}
+
+impl AccountRing {
+    pub(super) fn push(&mut self, account_id: AccountId, target: WebhookId) {
+        let targets = self.targets.entry(account_id).or_default();
+        if targets.is_empty() {
+            self.accounts.push_back(account_id);
+        }
+        targets.push_back(target);
+    }
+
+    /// Returns the next target of the next account that may start a request. Few accounts may not: each of them has used
+    /// up its quota.
+    pub(super) fn pop(&mut self, may_start: impl Fn(&AccountId) -> bool) -> Option<WebhookId> {
+        let position = self.accounts.iter().position(may_start)?;
+        let account_id = self.accounts.remove(position)?;
+        let targets = self.targets.get_mut(&account_id)?;
+        let target = targets.pop_front();
+        if targets.is_empty() {
+            self.targets.remove(&account_id);
+        } else {
+            self.accounts.push_back(account_id);
+        }
+        target
+    }
+}

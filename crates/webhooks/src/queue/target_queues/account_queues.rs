@@ -1,0 +1,84 @@
+//! Bounds the memory for the queues of each account.
+
+use std::{
+    collections::{HashMap, HashSet},
+    mem,
+};
+
+use sealpost_domain::{AccountId, WebhookId};
+
+use crate::settings::Settings;
+
+/// The queued deliveries of each account, and the targets of accounts without room for a claim.
+pub(super) struct AccountQueues {
+    queued: HashMap<AccountId, usize>,
+    full: HashMap<AccountId, HashSet<WebhookId>>,
+    has_changed: bool,
+    /// Free places that an account needs for a claim.
+    claim_room: usize,
+    /// Delivery workers that share the free capacity.
+    workers: usize,
+}
+
+impl AccountQueues {
+    pub(super) fn new(settings: &Settings) -> Self {
+        let workers = settings.workers();
+        let room_max = settings.queue_max / workers;
+        Self {
+            queued: HashMap::new(),
+            full: HashMap::new(),
+            has_changed: false,
+            claim_room: settings.claim_max.min(room_max / CLAIM_ROOM_DIVISOR),
+            workers,
+        }
+    }
+
+    pub(super) fn add(&mut self, account_id: AccountId, count: usize) {
+        if count > 0 {
+            *self.queued.entry(account_id).or_default() += count;
+        }
+    }
+
+    pub(super) fn remove(&mut self, account_id: AccountId, count: usize) {
+        let Some(queued) = self.queued.get_mut(&account_id) else { return };
+        *queued = queued.saturating_sub(count);
+        if *queued == 0 {
+            self.queued.remove(&account_id);
+        }
+    }
+
+    /// Whether another delivery fits: an account may queue as many as are `free`, divided by the workers. A single account
+    /// can therefore fill half of the memory, less if others are busy, and never all of it.
+    pub(super) fn has_place(&self, account_id: AccountId, free: usize) -> bool {
+        self.queued(account_id) <= free / self.workers
+    }
+
+    /// Marks the target as full if its account has no room for a claim.
+    pub(super) fn mark_if_full(&mut self, account_id: AccountId, target: WebhookId, free: usize) {
+        if self.queued(account_id) + self.claim_room > free / self.workers {
+            self.has_changed |= self.full.entry(account_id).or_default().insert(target);
+        }
+    }
+
+    /// Returns all full targets, if these have changed since the last call.
+    ///
+    /// A full account has room again when it has queued at most half as many as it may. The rest keeps its targets busy
+    /// until the next claim.
+    pub(super) fn changed_full_targets(&mut self, free: usize) -> Option<HashSet<WebhookId>> {
+        let (count, max) = (self.full.len(), free / self.workers);
+        let (queued, claim_room) = (&self.queued, self.claim_room);
+        self.full.retain(|account_id, _| {
+            let queued = queued.get(account_id).copied().unwrap_or_default();
+            queued > 0 && (queued * 2 > max || queued + claim_room > max)
+        });
+        let has_changed = mem::take(&mut self.has_changed) || self.full.len() < count;
+        has_changed.then(|| self.full.values().flatten().copied().collect())
+    }
+
+    fn queued(&self, account_id: AccountId) -> usize {
+        self.queued.get(&account_id).copied().unwrap_or_default()
+    }
+}
+
+/// Largest part of the memory to keep free for a claim: an eighth.
+const CLAIM_ROOM_DIVISOR: usize = 8;

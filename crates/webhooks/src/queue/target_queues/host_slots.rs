@@ -1,0 +1,93 @@
+//! Bounds the requests to each host: in flight, and per minute.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::Arc,
+};
+
+use sealpost_domain::{Timestamp, WebhookId};
+
+use crate::{queue::host_rates::HostRates, settings::Settings};
+
+/// The slots of each host in one delivery worker.
+pub(super) struct HostSlots {
+    by_host: HashMap<String, OneHost>,
+    in_flight_max: usize,
+    rates: Arc<HostRates>,
+}
+
+#[derive(Default)]
+struct OneHost {
+    used: usize,
+    /// Targets that keep their turn until the host may get another request.
+    waiting: VecDeque<WebhookId>,
+}
+
+impl HostSlots {
+    pub(super) fn new(settings: &Settings, rates: Arc<HostRates>) -> Self {
+        let in_flight_max = settings.in_flight_per_host_and_worker();
+        Self { by_host: HashMap::new(), in_flight_max, rates }
+    }
+
+    /// Takes a slot. Without one, the target waits.
+    pub(super) fn acquire(&mut self, host: &str, target: WebhookId, now: Timestamp) -> bool {
+        if !self.by_host.contains_key(host) {
+            self.by_host.insert(host.to_owned(), OneHost::default());
+        }
+        let Some(of_host) = self.by_host.get_mut(host) else { return false };
+        let is_free = of_host.used < self.in_flight_max && self.rates.acquire(host, now);
+        if is_free {
+            of_host.used += 1;
+        } else {
+            of_host.waiting.push_back(target);
+        }
+        is_free
+    }
+
+    /// Returns a slot, and the target that waited longest for it.
+    pub(super) fn release(&mut self, host: &str) -> Option<WebhookId> {
+        let of_host = self.by_host.get_mut(host)?;
+        of_host.used = of_host.used.saturating_sub(1);
+        let next = of_host.waiting.pop_front();
+        if of_host.used == 0 && of_host.waiting.is_empty() {
+            self.by_host.remove(host);
+        }
+        next
+    }
+
+    /// Returns the targets whose hosts may have become free without the end of a request.
+    pub(super) fn take_waiting(&mut self) -> Vec<WebhookId> {
+        let hosts = self.by_host.values_mut().filter(|host| host.used < self.in_flight_max);
+        let waiting = hosts.flat_map(|host| host.waiting.drain(..)).collect();
+        self.by_host.retain(|_, host| host.used > 0 || !host.waiting.is_empty());
+        waiting
+    }
+}
+
+/// Returns the host of a canonical URL, without the port.
+pub(super) fn host_of(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split(['/', '?']).next().unwrap_or_default();
+    match authority.rsplit_once(':') {
+        Some((host, port)) if !port.ends_with(']') => host,
+        _ => authority,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_has_no_port() {
+        for (url, host) in [
+            ("https://example.org/a:1/b", "example.org"),
+            ("https://example.org:8443/", "example.org"),
+            ("http://127.0.0.1:3000/?q=1:2", "127.0.0.1"),
+            ("http://[::1]/", "[::1]"),
+            ("http://[::1]:3000/", "[::1]"),
+        ] {
+            assert_eq!(host_of(url), host);
+        }
+    }
+}
