@@ -5,3 +5,4 @@ mod issuer;
 mod kek_rotation;
 mod revocation;
 mod states;
+mod stored_did;

@@ -3,6 +3,7 @@
 mod backup;
 mod doctor;
 mod logs;
+mod memory;
 mod metrics;
 mod secrets;
 mod startup;

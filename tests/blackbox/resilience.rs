@@ -3,4 +3,5 @@
 mod cluster;
 mod crash;
 mod outage;
+mod readiness;
 mod shutdown;

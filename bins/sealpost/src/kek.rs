@@ -1,4 +1,6 @@
-//! `sealpost kek new`.
+//! `sealpost kek new`, and the variable `SEALPOST_KEK`.
+
+pub(crate) mod variable;
 
 use std::io::Write as _;
 

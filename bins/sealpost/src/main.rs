@@ -16,9 +16,10 @@ mod settings;
 mod shell;
 mod terminal;
 
-use std::process::ExitCode;
+use std::{io, io::Write as _, process::ExitCode};
 
 use mimalloc::MiMalloc;
+use sealpost_node::protect_process_memory;
 
 use crate::cli::{Command, KekCommand, usage};
 
@@ -27,6 +28,8 @@ use crate::cli::{Command, KekCommand, usage};
 static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
+    warn("SEALPOST_KEK stays in the environment", kek::variable::leave_environment());
+    warn("the memory of this process is not protected", protect_process_memory());
     let cli = match cli::parse() {
         Ok(cli) => cli,
         Err(error) => return usage::report(&error),
@@ -47,5 +50,13 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(fault) => fault.report(&usage::invoked_command()),
+    }
+}
+
+/// Reports a failed protection. The command continues without it.
+fn warn(what: &str, done: io::Result<()>) {
+    if let Err(error) = done {
+        // A closed standard error cannot be reported.
+        drop(writeln!(io::stderr(), "sealpost: {what}: {error}"));
     }
 }

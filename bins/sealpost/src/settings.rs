@@ -15,7 +15,6 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum, builder::BoolishValueParser};
 use sealpost_node::settings::{KeySettings, Settings};
-use zeroize::Zeroizing;
 
 use self::{
     api::{ApiArgs, WebArgs},
@@ -23,6 +22,7 @@ use self::{
     service::{ChannelArgs, ServiceArgs},
     webhooks::WebhookArgs,
 };
+use crate::kek;
 
 pub(crate) use self::{database::DatabaseArgs, span::Span};
 
@@ -113,13 +113,7 @@ impl From<&ServeArgs> for Settings {
     }
 }
 
-/// Returns the source of the key-encryption keys.
+/// Returns the source of the key-encryption keys. Call it once, because the variable is read only once.
 pub(crate) fn key_settings(file: Option<&Path>) -> KeySettings {
-    KeySettings { file: file.map(Path::to_owned), text: kek_from_environment() }
-}
-
-/// Returns the keys in `SEALPOST_KEK`.
-#[expect(clippy::disallowed_methods, reason = "the binary reads the environment for all crates")]
-pub(crate) fn kek_from_environment() -> Option<Zeroizing<String>> {
-    std::env::var("SEALPOST_KEK").ok().filter(|text| !text.is_empty()).map(Zeroizing::new)
+    KeySettings { file: file.map(Path::to_owned), text: kek::variable::take() }
 }

@@ -46,6 +46,11 @@ impl Components {
         let paths = settings.database.embedded_paths();
         let key_source = KeySource::of_node(&settings.keys, &paths)?;
         let keyring = Arc::new(key_source.read()?);
+        if !keyring.is_memory_locked() {
+            tracing::warn!(
+                "key-encryption keys may be swapped: raise the limit of locked memory (LimitMEMLOCK)"
+            );
+        }
         let database = open_database(&settings.database, &url)?;
         migrate_or_reject(&database, lock.is_some() || settings.migrate)?;
         unlock(&keyring, &database).map_err(|error| start_error("the keys are rejected", error))?;

@@ -16,6 +16,7 @@ mod listening;
 pub mod metrics;
 mod node;
 mod operations;
+mod process_memory;
 pub mod secret_file;
 pub mod settings;
 
@@ -24,5 +25,6 @@ pub use composition::database::open_database;
 pub use error::{Failure, NodeError, database_error};
 pub use listening::tls;
 pub use node::{Node, builder::NodeBuilder, raise_file_limit, reload::Reloader};
+pub use process_memory::protect_process_memory;
 pub use sealpost_storage::{Database, DatabaseInfo, DatabaseUrl, ServerInfo};
 pub use settings::Settings;

@@ -44,18 +44,21 @@ async fn livez(state: web::Data<OperationsState>) -> HttpResponse {
 }
 
 async fn readyz(state: web::Data<OperationsState>) -> HttpResponse {
-    let checked = web::block(move || {
-        state.node.sealpost.check().map_err(|error| error.to_string())?;
-        if state.node.dispatcher.is_alive() {
-            Ok(())
-        } else {
-            Err("the dispatcher has stopped".into())
-        }
-    });
+    let checked = web::block(move || check(&state.node));
     match checked.await.unwrap_or_else(|_canceled| Err("the check was canceled".to_owned())) {
         Ok(()) => HttpResponse::Ok().body("ok\n"),
         Err(reason) => HttpResponse::ServiceUnavailable().body(format!("{reason}\n")),
     }
+}
+
+/// Returns the first reason why the node cannot serve requests. Blocks.
+fn check(node: &Components) -> Result<(), String> {
+    node.sealpost.check().map_err(|error| error.to_string())?;
+    node.database.check_writes().map_err(|fault| fault.to_string())?;
+    if !node.dispatcher.is_alive() {
+        return Err("the dispatcher has stopped".into());
+    }
+    Ok(())
 }
 
 async fn show_metrics(state: web::Data<OperationsState>) -> HttpResponse {
@@ -82,6 +85,9 @@ fn observe(node: &Components) {
     observe_deliveries(&node.dispatcher.stats());
     for (cache, entries) in node.sealpost.cache_entries() {
         ::metrics::gauge!("sealpost_cache_entries", "cache" => cache).set(float(entries));
+    }
+    if let Some(age) = node.database.last_commit().age() {
+        ::metrics::gauge!("sealpost_last_commit_age_seconds").set(age.as_secs_f64());
     }
     for pool in node.database.pool_states() {
         for (state, count) in [("busy", pool.busy), ("idle", pool.idle)] {

@@ -30,6 +30,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// Returns whether the request may be stored although it failed.
+    pub fn is_in_doubt(&self) -> bool {
+        matches!(self, Self::InDoubt | Self::Store(StoreError::InDoubt(_)))
+    }
+
     /// The refusal for the caller; `None` for an internal error, which has no detail for callers.
     pub fn refusal(&self) -> Option<&Refusal> {
         match self {

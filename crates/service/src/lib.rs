@@ -48,11 +48,13 @@ pub use error::Error;
 pub use issuer::{did_document::DidDocument, refresher::Refresher, signer::Issuer};
 pub use open::Opened;
 pub use operator::{
-    action::{Operator, OperatorError},
+    action::{Operator, OperatorError, OperatorProcess},
     assessments::{AssessmentShown, AssessmentSource, Attest, AttestationShown, BadgeRevoked},
     audit::{AuditShown, AuditVerdict},
+    encrypted_rows::EncryptedRows,
     governance::{DecisionShown, PartnerAssigned},
     issuer_keys::{IssuerKeyShown, IssuerKeyStatus},
+    kek::KekRetired,
     keys::{Agreement, KeyRevoked, KeyShown},
     reencrypt::Rewrapped,
 };

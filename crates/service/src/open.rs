@@ -2,12 +2,13 @@
 
 use schemars::JsonSchema;
 use sealpost_domain::{
-    ApiKeyId, Channel, Did, Encryption, Envelope, EnvelopeHash, EnvelopeId, Metadata, Refusal,
+    ApiKey, ApiKeyId, Channel, Encryption, Envelope, EnvelopeHash, EnvelopeId, Metadata, Refusal,
     Timestamp,
     ports::{Durability, StoreError, Tx},
 };
 use sealpost_wallet::channel_of;
 use serde::Serialize;
+use zeroize::Zeroize as _;
 
 use crate::{
     caller::{admission::Purpose, authenticated::Caller, limited::Limited, transaction::Admitted},
@@ -15,7 +16,7 @@ use crate::{
     sealpost::{Sealpost, core::Core},
 };
 
-/// An opened envelope.
+/// An opened envelope. The message is zeroized on drop.
 #[derive(JsonSchema, Serialize)]
 pub struct Opened {
     /// The envelope's id.
@@ -34,13 +35,19 @@ pub struct Opened {
     pub opened_at: Timestamp,
 }
 
+impl Drop for Opened {
+    fn drop(&mut self) {
+        self.message.zeroize();
+    }
+}
+
 /// An envelope with the rows that opening needs.
 struct SealedEnvelope {
     envelope: Envelope,
     /// `None` if the suite uses no channel.
     channel: Option<Channel>,
     opened_at: Option<Timestamp>,
-    sender: Did,
+    sender: ApiKey,
 }
 
 impl Sealpost {
@@ -78,7 +85,7 @@ fn find_envelope(
         Some(id) => Some(tx.find_channel(&id)?.ok_or(StoreError::Corrupt("channel"))?),
     };
     let sender = tx.find_key(&envelope.meta.sender)?.ok_or(StoreError::Corrupt("key"))?;
-    Ok(Ok(SealedEnvelope { envelope, channel, opened_at, sender: sender.did }))
+    Ok(Ok(SealedEnvelope { envelope, channel, opened_at, sender }))
 }
 
 fn open_envelope(core: &Core, caller: &Caller, sealed: &SealedEnvelope) -> Result<Opened, Error> {
@@ -102,7 +109,8 @@ fn open_envelope(core: &Core, caller: &Caller, sealed: &SealedEnvelope) -> Resul
 fn unseal(core: &Core, caller: &Caller, sealed: &SealedEnvelope) -> Result<String, Error> {
     // Without a root the key was revoked after admission, and the envelope can no longer be opened.
     let material = core.material(&caller.key)?.ok_or(Refusal::EnvelopeNotFound)?;
-    let (envelope, identity, sender) = (&sealed.envelope, &material.identity, &sealed.sender);
+    let (envelope, identity) = (&sealed.envelope, &material.identity);
+    let sender = &core.proven_did(&sealed.sender)?;
     let message = match &sealed.channel {
         None => sealpost_wallet::open(envelope, identity, sender)?,
         Some(channel) => {

@@ -17,8 +17,10 @@ pub struct Settings {
     pub secret_overlap: Duration,
     /// Maximum number of replaced secrets of a webhook that still sign.
     pub retiring_secrets_max: usize,
-    /// Maximum number of deliveries that one transaction makes due.
+    /// Maximum number of deliveries that one request makes due again.
     pub recovered_max: u32,
+    /// Maximum number of rows that one transaction of such a request changes. Sends wait for it meanwhile.
+    pub rows_per_write: u32,
     /// Lifetime of a session.
     pub session_ttl: Duration,
     /// Lifetime of a badge.
@@ -87,6 +89,7 @@ impl Default for Settings {
             secret_overlap: Duration::from_hours(24),
             retiring_secrets_max: 4,
             recovered_max: 10_000,
+            rows_per_write: 1000,
             session_ttl: Duration::from_hours(12),
             badge_ttl: Duration::from_hours(90 * 24),
             badges_per_key_max: 100,

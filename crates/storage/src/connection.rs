@@ -1,6 +1,8 @@
 //! Connections to either database.
 
+pub(crate) mod commit_threads;
 pub(crate) mod connect;
+pub(crate) mod durable_commits;
 pub(crate) mod fair_mutex;
 pub(crate) mod fault;
 pub(crate) mod pool;
@@ -8,6 +10,9 @@ pub(crate) mod reader;
 pub(crate) mod server_info;
 pub(crate) mod transaction;
 pub(crate) mod url;
+pub(crate) mod write_checks;
+pub(crate) mod write_gate;
+pub(crate) mod write_probe;
 
 use diesel::{PgConnection, SqliteConnection};
 

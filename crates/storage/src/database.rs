@@ -13,6 +13,7 @@ use crate::{
     connection::{
         AnyConnection,
         connect::{ConnectFault, Target},
+        durable_commits::DurableCommits,
         fair_mutex::FairMutex,
         fault::{Fault, refused, unavailable},
         pool::{self, POOL_TIMEOUTS, POOL_WAIT, Pool},
@@ -50,6 +51,7 @@ pub struct Database {
     pub(crate) claim_cursor: Arc<ClaimCursor>,
     pub(crate) success_throttle: Arc<SuccessThrottle>,
     facts_cache: Arc<FactsCache>,
+    pub(crate) durable_commits: Arc<DurableCommits>,
     pub(crate) write_timeout: Duration,
     pub(crate) settings: Settings,
     /// The file of an embedded database.
@@ -78,10 +80,14 @@ impl Database {
                 let size = settings.pool_max.saturating_sub(1).max(1);
                 let writers = open("all", target.clone(), size).map_err(unavailable)?;
                 let readers = writers.clone();
+                let commits = DurableCommits::of_server(target.clone(), settings);
                 let committer =
                     Some(Arc::new(CommitterConnection { target, pool: OnceLock::new() }));
-                let database = Self::of((writers, readers), None, cache, settings);
-                Ok(Self { committer, ..database })
+                Ok(Self {
+                    committer,
+                    durable_commits: Arc::new(commits),
+                    ..Self::of((writers, readers), None, cache, settings)
+                })
             }
             DatabaseUrl::Sqlite(path) => {
                 let path = path::absolute(path).map_err(refused)?;
@@ -112,6 +118,7 @@ impl Database {
             claim_cursor: Arc::default(),
             success_throttle: Arc::default(),
             facts_cache,
+            durable_commits: Arc::new(DurableCommits::embedded()),
             write_timeout: settings.connection_timeout,
             settings,
             file: None,
@@ -184,7 +191,18 @@ impl Database {
         attempt()
     }
 
+    /// Begins a transaction. Refuses a durable one while the database does not respond to commits.
     pub(crate) fn transaction(&self, durability: Durability) -> Result<Transaction, StoreError> {
+        if durability == Durability::Durable {
+            self.durable_commits.admit().inspect_err(|_refused| self.start_probe())?;
+        }
+        self.unchecked_transaction(durability)
+    }
+
+    pub(crate) fn unchecked_transaction(
+        &self,
+        durability: Durability,
+    ) -> Result<Transaction, StoreError> {
         let guard = match &self.write_lock {
             None => None,
             Some(lock) => {
@@ -197,7 +215,8 @@ impl Database {
                 Some(guard.ok_or_else(|| unavailable(WRITE_LOCK_TIMEOUT))?)
             }
         };
-        Transaction::begin(&self.writers, guard, durability, Arc::clone(&self.facts_cache))
+        let cache = Arc::clone(&self.facts_cache);
+        Transaction::begin(&self.writers, guard, durability, cache, &self.durable_commits)
     }
 }
 

@@ -79,5 +79,6 @@ mod tests;
 
 pub use connection::server_info::{DatabaseInfo, ServerInfo};
 pub use connection::url::{DatabaseUrl, PostgresUrl, UrlFault};
+pub use connection::write_gate::{LastCommit, WriteFault};
 pub use database::{Database, PoolState};
 pub use settings::Settings;

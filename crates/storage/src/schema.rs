@@ -232,6 +232,7 @@ diesel::table! {
     kek_marks (version) {
         version -> BigInt,
         mark -> Binary,
+        retired_at -> Nullable<BigInt>,
     }
 }
 

@@ -12,6 +12,9 @@ pub struct Settings {
     pub connection_timeout: Duration,
     /// Maximum duration of one PostgreSQL statement. At most half may be spent on waiting for a lock.
     pub statement_timeout: Duration,
+    /// Maximum duration of a durable commit on PostgreSQL. A later result is in doubt, and durable writes are refused
+    /// until a probe write succeeds.
+    pub commit_timeout: Duration,
     /// Maximum number of sessions, of keys and of webhooks cached between batches of sends.
     pub facts_cached_max: usize,
 }
@@ -22,6 +25,7 @@ impl Default for Settings {
             pool_max: 16,
             connection_timeout: Duration::from_secs(2),
             statement_timeout: Duration::from_secs(10),
+            commit_timeout: Duration::from_secs(10),
             facts_cached_max: 16_384,
         }
     }

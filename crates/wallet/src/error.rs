@@ -7,6 +7,9 @@ pub enum WalletError {
     /// The channel has sealed its maximum number of envelopes. Begin another one.
     #[error("the channel has sealed its maximum number of envelopes: begin another channel")]
     ChannelExhausted,
+    /// The stored DID is not the one that the root derives. The row was changed.
+    #[error("the stored DID of the key differs from its root: restore the row")]
+    DidMismatch,
     /// Not a canonical `did:key` of an Ed25519 key.
     #[error("not a canonical did:key of an Ed25519 key")]
     InvalidDid,

@@ -4,6 +4,7 @@ mod derivation;
 mod identity;
 mod kek_mark;
 mod keyring;
+mod locked_pool;
 mod wrapping;
 
 pub use identity::{Identity, Root};

@@ -17,6 +17,7 @@ on_both!(
     a_killed_and_repeated_rotation_loses_nothing_under_load,
     keys_in_the_environment_cannot_be_rotated_by_command,
     concurrent_rotations_are_rejected,
+    a_version_is_retired_once_it_encrypts_no_row,
 );
 
 fn a_killed_and_repeated_rotation_loses_nothing_under_load(database: &Database) {
@@ -95,6 +96,41 @@ fn concurrent_rotations_are_rejected(database: &Database) {
     assert!(refusal.contains("another rotation"), "{refusal}");
     assert!(first.wait().unwrap().success());
     assert_eq!(versions(database), ["1", "2"]);
+}
+
+fn a_version_is_retired_once_it_encrypts_no_row(database: &Database) {
+    let server = database.serve();
+    let alice = server.client().new_identity();
+    let letter = send_and_open(&server, &alice);
+    let newest = database.operate_refused(1, &["kek", "retire", "1"]);
+    assert!(newest.contains("newest"), "{newest}");
+    database.by_hand("CREATE TABLE kept AS SELECT id, root FROM api_keys");
+    database.operate(&["kek", "rotate"]);
+    database
+        .by_hand("UPDATE api_keys SET root = (SELECT root FROM kept WHERE kept.id = api_keys.id)");
+    let used = database.operate_refused(1, &["kek", "retire", "1"]);
+    assert!(used.contains("encrypts 1 rows (1 identities"), "{used}");
+    database.operate(&["kek", "rotate"]);
+    let unknown = database.operate_refused(1, &["kek", "retire", "7"]);
+    assert!(unknown.contains("there is no"), "{unknown}");
+
+    let retired = database.operate(&["kek", "retire", "1"]);
+    assert_eq!(retired, json!({"retired": 1, "newest": 2}));
+    database.operate_refused(1, &["kek", "retire", "1"]);
+    let entries = &database.operate(&["audit", "list", "--limit", "1"])["entries"];
+    assert_eq!(
+        (&entries[0]["action"], &entries[0]["subject"]),
+        (&json!("kek.retire"), &json!("kek:1"))
+    );
+    server.stop();
+    // With its line, the version stays retired; without it, servers start.
+    database.serve().stop();
+    let lines = fs::read_to_string(database.kek_file()).unwrap();
+    let left: String = lines.lines().filter(|line| !line.starts_with("1:")).collect();
+    fs::write(database.kek_file(), left).unwrap();
+    let server = database.serve();
+    assert_eq!(server.client().open(&alice, &letter).ok()["message"], MESSAGE);
+    server.stop();
 }
 
 fn rotation(database: &Database) -> Command {

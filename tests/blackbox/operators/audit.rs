@@ -1,13 +1,30 @@
 //! The audit trail of admin actions: complete, ordered, and protected against changes.
 
+use std::os::unix::fs::MetadataExt as _;
+
 use serde_json::{Value, json};
 
 use crate::support::{Database, on_both, run, text};
 
 on_both!(
     every_admin_action_is_listed_with_actor_change_and_reason,
+    an_entry_records_the_user_id_beside_the_claimed_name,
     changes_of_the_audit_trail_are_detected,
 );
+
+fn an_entry_records_the_user_id_beside_the_claimed_name(database: &Database) {
+    let server = database.serve();
+    let alice = server.client().new_identity();
+    let mut command = database.admin_command(&["plan", "set", &alice.key, "builder"]);
+    command.env("USER", "mallory").env("SUDO_UID", "4711");
+    assert_eq!(run(command).status, Some(0));
+    let entry = database.operate(&["audit", "list"])["entries"][0].clone();
+    assert!(!text(&entry, "actor").contains("mallory"), "{entry}");
+    let detail: Value = serde_json::from_str(&text(&entry, "detail")).unwrap();
+    let uid = std::fs::metadata("/proc/self").unwrap().uid();
+    let operator = json!({"uid": uid, "sudo_uid": 4711, "claimed": "mallory"});
+    assert_eq!(detail["operator"], operator, "{entry}");
+}
 
 fn every_admin_action_is_listed_with_actor_change_and_reason(database: &Database) {
     let server = database.serve();

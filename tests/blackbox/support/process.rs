@@ -84,6 +84,11 @@ impl Process {
         Self { child: command.spawn().unwrap(), stderr }
     }
 
+    /// Returns the number of the process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     pub(crate) fn child(&mut self) -> &mut Child {
         &mut self.child
     }

@@ -61,6 +61,11 @@ impl Server {
         Self { client: Client::trusting(&server.url, &authority.der), ..server }
     }
 
+    /// Returns the number of the process.
+    pub(crate) fn id(&self) -> u32 {
+        self.process.id()
+    }
+
     pub(crate) fn client(&self) -> &Client {
         &self.client
     }

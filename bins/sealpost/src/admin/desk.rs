@@ -33,7 +33,8 @@ impl Desk {
             )));
         }
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let operator = Operator::new(Arc::<Database>::clone(&database), clock, actor::name());
+        let operator = Operator::new(Arc::<Database>::clone(&database), clock, actor::name())
+            .of_process(actor::process());
         Ok(Self { operator, database, settings })
     }
 }

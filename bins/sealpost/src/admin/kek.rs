@@ -1,4 +1,4 @@
-//! `sealpost admin kek rotate`: rotates the key-encryption key while servers run.
+//! `sealpost admin kek`: rotates the key-encryption key, and retires old versions, while servers run.
 
 use std::path::Path;
 
@@ -6,13 +6,27 @@ use sealpost_node::keys::rotation;
 use sealpost_service::Rewrapped;
 
 use super::{desk::Desk, output::Output};
-use crate::{
-    cli::AdminKekCommand, fault::Fault, settings::kek_from_environment, terminal::Progress,
-};
+use crate::{cli::AdminKekCommand, fault::Fault, kek::variable, terminal::Progress};
 
 pub(super) fn run(desk: &Desk, output: Output, command: &AdminKekCommand) -> Result<(), Fault> {
-    let AdminKekCommand::Rotate { kek_file } = command;
-    let rewrapped = rotate(desk, kek_file.as_deref())?;
+    match command {
+        AdminKekCommand::Retire { version } => retire(desk, output, *version),
+        AdminKekCommand::Rotate { kek_file } => show_rotation(desk, output, kek_file.as_deref()),
+    }
+}
+
+fn retire(desk: &Desk, output: Output, version: u32) -> Result<(), Fault> {
+    let retired = desk.operator.retire_kek(&*desk.database, version)?;
+    output.show_as(&retired, |_| {
+        format!(
+            "version {version} is retired: remove its line from every key file, then restart the servers; keep a copy \
+             of the line as long as you keep backups that need it\n"
+        )
+    })
+}
+
+fn show_rotation(desk: &Desk, output: Output, kek_file: Option<&Path>) -> Result<(), Fault> {
+    let rewrapped = rotate(desk, kek_file)?;
     output.show_as(&rewrapped, |_| {
         let Rewrapped { version, roots, secrets, issuer_keys } = rewrapped;
         format!(
@@ -36,7 +50,7 @@ fn rotate(desk: &Desk, given: Option<&Path>) -> Result<Rewrapped, Fault> {
 }
 
 fn refuse_variable() -> Result<(), Fault> {
-    if kek_from_environment().is_none() {
+    if variable::take().is_none() {
         return Ok(());
     }
     Err(Fault::new(

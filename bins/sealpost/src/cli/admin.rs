@@ -40,7 +40,7 @@ pub(crate) enum Noun {
     /// Manage the service's own keys, which sign events and credentials
     #[command(subcommand)]
     Issuer(IssuerCommand),
-    /// Rotate the key-encryption key
+    /// Rotate the key-encryption key, and retire old versions
     #[command(subcommand)]
     Kek(KekCommand),
     /// Show API keys and change their state
@@ -113,6 +113,15 @@ pub(crate) enum IssuerCommand {
 
 #[derive(Subcommand)]
 pub(crate) enum KekCommand {
+    /// Retire an old version that encrypts no row, so that key files may lack its line
+    ///
+    /// Refused with the number of rows that the version still encrypts. Servers keep the key in memory until they
+    /// restart.
+    Retire {
+        /// Version of the key-encryption key
+        #[arg(value_name = "VERSION", value_parser = clap::value_parser!(u32).range(1..))]
+        version: u32,
+    },
     /// Add a new version to the key file and re-encrypt all rows under it, while servers run
     ///
     /// Servers reload the key file when it changes. If servers have separate files, first add the line of `sealpost kek

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use sealpost_node::settings::{DatabaseSettings, DatabaseUrl, StorageSettings};
 
+use super::span::Span;
+
 /// The database and its data folder.
 #[derive(Args, Clone)]
 pub(crate) struct DatabaseArgs {
@@ -28,15 +30,24 @@ pub(crate) struct DatabaseArgs {
         value_parser = clap::value_parser!(u32).range(2..=1000)
     )]
     database_pool: u32,
+    /// Longest wait for a commit on PostgreSQL; then its result is unknown, and writes are refused until one succeeds
+    #[arg(
+        long,
+        env = "SEALPOST_COMMIT_TIMEOUT",
+        default_value_t = Span(StorageSettings::default().commit_timeout),
+        value_name = "SPAN"
+    )]
+    commit_timeout: Span,
 }
 
 impl From<&DatabaseArgs> for DatabaseSettings {
     fn from(args: &DatabaseArgs) -> Self {
-        let DatabaseArgs { data_dir, database_url, database_pool } = args;
+        let DatabaseArgs { data_dir, database_url, database_pool, commit_timeout } = args;
         let StorageSettings {
             pool_max: _,
             connection_timeout,
             statement_timeout,
+            commit_timeout: _,
             facts_cached_max,
         } = StorageSettings::default();
         Self {
@@ -46,6 +57,7 @@ impl From<&DatabaseArgs> for DatabaseSettings {
                 pool_max: *database_pool,
                 connection_timeout,
                 statement_timeout,
+                commit_timeout: commit_timeout.0,
                 facts_cached_max,
             },
         }

@@ -220,6 +220,7 @@ impl ServiceArgs {
             webhooks_per_key_max: defaults.webhooks_per_key_max,
             retiring_secrets_max: defaults.retiring_secrets_max,
             recovered_max: defaults.recovered_max,
+            rows_per_write: defaults.rows_per_write,
             badges_per_key_max: defaults.badges_per_key_max,
             housekeeping_every: defaults.housekeeping_every,
             housekeeping_batch: defaults.housekeeping_batch,

@@ -8,7 +8,8 @@ use crate::response::Problem;
 pub(super) const INTERNAL_ERROR: ErrorDocumentation = ErrorDocumentation {
     summary: "An unexpected error in the service. The log has it under `request_id`.",
     causes: &[
-        "The connection to the database was lost during the commit. The request may or may not be stored.",
+        "The database did not confirm the commit: the connection was lost, or the deadline has passed. The request may or \
+         may not be stored.",
         "Otherwise a bug: please report it.",
     ],
     remedies: &[
@@ -32,6 +33,7 @@ pub(super) const SERVICE_UNAVAILABLE: ErrorDocumentation = ErrorDocumentation {
     summary: "The service cannot process this request now, and stored nothing.",
     causes: &[
         "The database is not reachable.",
+        "The database did not respond to a commit. Writes are refused until a probe write succeeds.",
         "The queue of sends is full, so the service sheds load.",
         "The body exceeds 16 KiB, and other requests, or other requests of the same account, use the memory for large \
          bodies. The rest of the body is not read.",

@@ -226,6 +226,7 @@ impl Problem {
             }
             Self::MethodNotAllowed { allowed } => format!("this path accepts only {allowed}; use that method"),
             Self::NotFound => "this path does not exist; compare it with the API reference at /docs".into(),
+            Self::Service { error, .. } if error.is_in_doubt() => IN_DOUBT.to_owned(),
             Self::Service { error, .. } => {
                 error.refusal().map_or_else(|| INTERNAL.to_owned(), ToString::to_string)
             }
@@ -279,3 +280,5 @@ pub fn whole_seconds(span: Duration) -> u64 {
 
 const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json");
 const INTERNAL: &str = "the service failed unexpectedly; report the request_id if this persists";
+const IN_DOUBT: &str = "the database did not confirm the request, which may have been stored; \
+                        repeat a send with its Idempotency-Key, and look at the result of anything else first";

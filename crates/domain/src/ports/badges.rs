@@ -30,8 +30,9 @@ pub trait BadgeRepo {
     /// Counts the badges of the key that are neither revoked nor expired.
     fn count_live_badges(&mut self, key: &ApiKeyId, now: Timestamp) -> Result<u64, StoreError>;
 
-    /// Reserves the next status position and blocks other reservations until the transaction ends.
-    fn lock_next_position(&mut self) -> Result<StatusPosition, StoreError>;
+    /// Finds a free position for one badge, and blocks concurrent searches until the transaction
+    /// ends. Tries the random `draws` as indices of the newest list, then of the next list.
+    fn lock_free_position(&mut self, draws: &[u32]) -> Result<StatusPosition, StoreError>;
 
     /// Inserts a badge at the reserved position.
     fn insert_badge(&mut self, badge: &Badge) -> Result<(), StoreError>;

@@ -1,7 +1,7 @@
 //! Issuer keys, and secrets encrypted under key-encryption keys.
 
 use super::error::StoreError;
-use crate::{ApiKeyId, IssuerKey, IssuerKeyId, WebhookId, Wrapped};
+use crate::{ApiKeyId, IssuerKey, IssuerKeyId, Timestamp, WebhookId, Wrapped};
 
 /// Issuer keys.
 pub trait IssuerRepo {
@@ -61,14 +61,19 @@ pub trait RewrapRepo {
         old: &Wrapped,
         new: &Wrapped,
     ) -> Result<bool, StoreError>;
+
+    /// Retires a KEK version, so that a key file may lack it. Returns `false` if the version has no
+    /// mark or is already retired.
+    fn retire_kek(&mut self, version: u32, at: Timestamp) -> Result<bool, StoreError>;
 }
 
 /// Marks of key-encryption keys. A mark is a known text encrypted under one KEK version. At
 /// start-up it reveals a wrong or missing key.
 pub trait KekMarks {
-    /// Reads all marks with their KEK versions.
+    /// Reads the marks of all KEK versions that are not retired.
     fn kek_marks(&self) -> Result<Vec<(u32, Wrapped)>, StoreError>;
 
-    /// Inserts the mark of a version. An existing mark stays, so read the marks again afterwards.
+    /// Inserts the mark of a version. An existing mark stays, also that of a
+    /// retired version, so read the marks again afterwards.
     fn insert_kek_mark(&self, version: u32, mark: &Wrapped) -> Result<(), StoreError>;
 }

@@ -23,7 +23,7 @@ pub(crate) enum Kind {
 }
 
 /// All metrics in the order of their names.
-pub(crate) static CATALOGUE: [Metric; 32] = [
+pub(crate) static CATALOGUE: [Metric; 33] = [
     of("process_cpu_seconds_total", Kind::Sum, "User and system CPU time in seconds."),
     of("process_max_fds", Kind::Gauge, "Maximum number of open file descriptors."),
     of("process_open_fds", Kind::Gauge, "Number of open file descriptors."),
@@ -96,6 +96,11 @@ pub(crate) static CATALOGUE: [Metric; 32] = [
         "Duration of a request, by route.",
     ),
     of("sealpost_http_requests_total", Kind::Counter, "Requests, by method, route and status."),
+    of(
+        "sealpost_last_commit_age_seconds",
+        Kind::Gauge,
+        "Time since the last durable commit of this node.",
+    ),
     of(
         "sealpost_limits_refused_total",
         Kind::Counter,

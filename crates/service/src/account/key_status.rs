@@ -70,11 +70,13 @@ fn status(core: &Core, caller: &Caller) -> Limited<KeyStanding> {
     core.admitted(caller, Purpose::Manage, Durability::Relaxed, |tx, admitted| {
         let key = tx.find_key(&caller.id.key)?.ok_or(StoreError::Corrupt("key"))?;
         let terms = Terms::of(&key.plan);
-        Ok(Ok(KeyStanding {
+        let webhooks = tx.count_webhooks(&caller.id.key)?;
+        let did = core.proven_did(&key);
+        Ok(Ok(did.map(|did| KeyStanding {
             api_key_id: key.id,
             label: key.label,
             handle: key.handle,
-            did: key.did,
+            did,
             status: key.status,
             plan: key.plan.name(),
             account_id: key.account_id,
@@ -82,7 +84,8 @@ fn status(core: &Core, caller: &Caller) -> Limited<KeyStanding> {
             governance: admitted.key.standing.clone().into(),
             usage: admitted.limits.report(),
             throughput_per_second: terms.per_second,
-            webhooks: tx.count_webhooks(&caller.id.key)?,
-        }))
+            webhooks,
+        })))
     })
+    .and_then(|standing| Ok(standing?))
 }

@@ -8,7 +8,7 @@ use sealpost_domain::{
     check_thresholds,
     ports::{Durability, StoreError, Tx},
 };
-use sealpost_wallet::random;
+use sealpost_wallet::{WalletError, random};
 use serde::Serialize;
 
 use crate::{
@@ -81,8 +81,8 @@ impl Sealpost {
 
 impl Core {
     fn issue_badge(&self, caller: &Caller, issue: &Issue) -> Limited<Issued> {
-        let random = match random() {
-            Ok(random) => random,
+        let draft = match self.draft_badge(caller, issue) {
+            Ok(draft) => draft,
             Err(error) => return Limited::before_rate_check(error),
         };
         let decided =
@@ -91,7 +91,7 @@ impl Core {
                 Purpose::Execute,
                 Durability::Durable,
                 |tx, _| match Request::read(self, &caller.id.key, issue) {
-                    Ok(request) => self.decide_badge(tx, &request, random),
+                    Ok(request) => self.decide_badge(tx, &request, &draft),
                     Err(fault) => Ok(Err(fault)),
                 },
             );
@@ -107,12 +107,25 @@ impl Core {
         })
     }
 
+    fn draft_badge(&self, caller: &Caller, issue: &Issue) -> Result<Draft, WalletError> {
+        let material = if issue.disclose_did { self.material(&caller.key)? } else { None };
+        let did = material.map(|material| material.identity.did());
+        let subject = match did {
+            Some(did) => did.as_str().to_owned(),
+            None => format!("urn:sealpost:{}", caller.id.key),
+        };
+        let draws: [u8; 4 * DRAWS] = random()?;
+        let (draws, _) = draws.as_chunks();
+        let draws = draws.iter().map(|bytes| u32::from_be_bytes(*bytes)).collect();
+        Ok(Draft { id: random()?, draws, subject })
+    }
+
     /// Checks everything, in the order of the refusals, before the first write.
     fn decide_badge(
         &self,
         tx: &mut dyn Tx,
         request: &Request<'_>,
-        random: [u8; 10],
+        draft: &Draft,
     ) -> Result<Result<BadgeDecision, Refusal>, StoreError> {
         let assessment = tx.newest_assessment(request.key)?;
         let mut refusals = request.refusals(tx, assessment.as_ref(), self)?;
@@ -124,12 +137,12 @@ impl Core {
         }
         let assessment = assessment.ok_or(StoreError::Corrupt("assessment"))?;
         let badge = Badge {
-            id: BadgeId::new(self.clock.now(), random),
+            id: BadgeId::new(self.clock.now(), draft.id),
             api_key_id: *request.key,
             assessment_id: assessment.id,
-            subject: request.subject(tx)?,
+            subject: draft.subject.clone(),
             compliance: request.jurisdiction.clone().map(|name| (name, request.circuits.version)),
-            position: tx.lock_next_position()?,
+            position: tx.lock_free_position(&draft.draws)?,
             issued_at: request.now,
             expires_at: request.now.plus(self.settings.badge_ttl),
             revocation: None,
@@ -147,6 +160,15 @@ impl Core {
             credential: self.issuer.sign_credential(&credential)?,
         })
     }
+}
+
+/// The parts of a badge that need no transaction.
+struct Draft {
+    id: [u8; 10],
+    /// Candidates for the index in a status list.
+    draws: Vec<u32>,
+    /// The key, or its DID as its root proves it.
+    subject: String,
 }
 
 /// A well-formed request.
@@ -194,14 +216,6 @@ impl<'a> Request<'a> {
         }
         Ok(refusals)
     }
-
-    fn subject(&self, tx: &mut dyn Tx) -> Result<String, StoreError> {
-        if !self.issue.disclose_did {
-            return Ok(format!("urn:sealpost:{}", self.key));
-        }
-        let key = tx.find_key(self.key)?.ok_or(StoreError::Corrupt("key"))?;
-        Ok(key.did.as_str().to_owned())
-    }
 }
 
 fn too_many(limit: u32) -> Refusal {
@@ -211,3 +225,6 @@ fn too_many(limit: u32) -> Refusal {
         way_out: "use one of them, or wait until one expires",
     }
 }
+
+/// Number of random indices per badge. Usually the first is free; a list is left when it is about half full.
+const DRAWS: usize = 16;

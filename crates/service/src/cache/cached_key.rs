@@ -2,13 +2,15 @@
 
 use std::sync::OnceLock;
 
-use sealpost_domain::{AccountId, ApiKey, ApiKeyId, Suite, Wrapped};
+use sealpost_domain::{AccountId, ApiKey, ApiKeyId, Did, Suite, Wrapped};
 use sealpost_wallet::{Identity, Keyring, Root, SealingPublicKey, WalletError};
 
 /// An API key as it was read from the database.
 pub(crate) struct CachedKey {
     pub(crate) account_id: AccountId,
-    id: ApiKeyId,
+    pub(super) id: ApiKeyId,
+    /// As stored. Proved by the root when the secrets are decrypted.
+    did: Did,
     sealing_version: u32,
     /// The encrypted root. `None` for a revoked key, which is final.
     root: Option<Wrapped>,
@@ -28,13 +30,14 @@ impl CachedKey {
         Self {
             account_id: key.account_id,
             id: key.id,
+            did: key.did,
             sealing_version: key.sealing_version,
             root: key.root,
             material: OnceLock::new(),
         }
     }
 
-    /// Returns the secrets; `None` for a revoked key. Two concurrent first calls may both decrypt.
+    /// Returns the secrets; `None` for a revoked key. Fails if the root derives another DID than the stored one. Two concurrent first calls may both decrypt.
     pub(crate) fn material(
         &self,
         keyring: &Keyring,
@@ -45,6 +48,9 @@ impl CachedKey {
             return Ok(Some(material));
         }
         let identity = Identity::new(Root::unwrap(keyring, &self.id, wrapped)?)?;
+        if identity.did() != self.did {
+            return Err(WalletError::DidMismatch);
+        }
         let sealing_key = identity.sealing_public_key(suite, self.sealing_version)?;
         let sealing_version = self.sealing_version;
         Ok(Some(self.material.get_or_init(|| KeyMaterial {

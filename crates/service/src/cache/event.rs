@@ -17,6 +17,8 @@ pub(crate) enum CacheEvent<'a> {
     KeyRevoked(&'a ApiKeyId),
     /// A review read the current state of a key.
     KeyReviewed(&'a KeySnapshot),
+    /// The stored row of a key contradicts its root.
+    KeyUnusable(&'a ApiKeyId),
     /// A transaction found that a cached recipient, or the owner of its handle, is out of date.
     RecipientStale { key: &'a ApiKeyId, handle: Option<&'a Handle> },
     /// Channel secrets may have reached the end of their life.

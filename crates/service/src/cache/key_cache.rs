@@ -60,6 +60,10 @@ impl KeyCache {
                 self.keys.remove_if(&snapshot.id, |key| is_outdated(key, snapshot));
                 self.channels.end_outdated(snapshot);
             }
+            CacheEvent::KeyUnusable(key) => {
+                self.keys.remove(key);
+                self.channels.end(key);
+            }
             CacheEvent::RecipientStale { key, handle } => {
                 self.channels.end(key);
                 self.keys.remove(key);

@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
-use sealpost_domain::{ApiKeyId, Handle, Session, TokenHash, ports::StoreError};
-use sealpost_wallet::WalletError;
+use sealpost_domain::{ApiKey, ApiKeyId, Did, Handle, Session, TokenHash, ports::StoreError};
+use sealpost_wallet::{Identity, Root, WalletError};
 
-use super::cached_key::{CachedKey, KeyMaterial};
+use super::{
+    cached_key::{CachedKey, KeyMaterial},
+    event::CacheEvent,
+};
 use crate::sealpost::core::Core;
 
 impl Core {
@@ -49,5 +52,29 @@ impl Core {
         key: &'a CachedKey,
     ) -> Result<Option<&'a KeyMaterial>, WalletError> {
         key.material(&self.keyring, self.settings.suite)
+            .inspect_err(|error| self.report_mismatch(&key.id, *error))
+    }
+
+    /// Returns the DID of a key, proved by its root. A revoked key has no root, so its stored DID is returned.
+    pub(crate) fn proven_did(&self, key: &ApiKey) -> Result<Did, WalletError> {
+        let Some(root) = &key.root else { return Ok(key.did.clone()) };
+        let cached = self.cache.key(&key.id);
+        let derived = match cached.as_ref().map(|cached| self.material(cached)).transpose()? {
+            Some(Some(material)) => material.identity.did(),
+            Some(None) | None => Identity::new(Root::unwrap(&self.keyring, &key.id, root)?)?.did(),
+        };
+        if derived == key.did {
+            return Ok(derived);
+        }
+        self.report_mismatch(&key.id, WalletError::DidMismatch);
+        Err(WalletError::DidMismatch)
+    }
+
+    /// Logs the key and drops it from the cache, so that a restored row is read again.
+    fn report_mismatch(&self, key: &ApiKeyId, error: WalletError) {
+        if error == WalletError::DidMismatch {
+            tracing::error!(api_key.id = %key, "the stored DID of the key differs from its root");
+            self.cache.invalidate_on(CacheEvent::KeyUnusable(key));
+        }
     }
 }

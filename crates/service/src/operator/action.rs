@@ -8,8 +8,10 @@ use sealpost_domain::{
     ports::{Durability, Store, StoreError, Tx},
 };
 use sealpost_wallet::WalletError;
+use serde::Serialize;
+use serde_json::json;
 
-use super::audit_chain::entry;
+use super::{audit_chain::entry, encrypted_rows::EncryptedRows};
 
 /// Errors of admin actions.
 #[derive(Debug, thiserror::Error)]
@@ -17,6 +19,16 @@ pub enum OperatorError {
     /// The state of the key forbids the action.
     #[error(transparent)]
     IllegalTransition(#[from] IllegalTransition),
+    /// The version of the key-encryption key still encrypts rows.
+    #[error(
+        "key-encryption key version {version} encrypts {rows}: run `sealpost admin kek rotate` first"
+    )]
+    KekInUse {
+        /// The version.
+        version: u32,
+        /// The rows.
+        rows: EncryptedRows,
+    },
     /// The action would change nothing.
     #[error("{0}")]
     Pointless(&'static str),
@@ -36,12 +48,30 @@ pub struct Operator {
     pub(super) store: Arc<dyn Store>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) actor: String,
+    process: Option<OperatorProcess>,
+}
+
+/// The process of an operator. The audit trail records it in the details of each action.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct OperatorProcess {
+    /// Effective user id, as the kernel knows it.
+    pub uid: u32,
+    /// The user before `sudo`, by the environment.
+    pub sudo_uid: Option<u32>,
+    /// The name that the environment gives. Anyone can set it.
+    pub claimed: Option<String>,
 }
 
 impl Operator {
     /// `actor` names the operator in the audit trail.
     pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, actor: String) -> Self {
-        Self { store, clock, actor }
+        Self { store, clock, actor, process: None }
+    }
+
+    /// Adds the process to the details of every recorded action.
+    #[must_use]
+    pub fn of_process(self, process: OperatorProcess) -> Self {
+        Self { process: Some(process), ..self }
     }
 
     /// Performs an action and records it. A refused action writes nothing.
@@ -56,7 +86,10 @@ impl Operator {
             let head = tx.lock_audit_head()?;
             match action(tx)? {
                 Err(refused) => Ok(Err(refused)),
-                Ok((done, ActionRecord { action, subject, detail })) => {
+                Ok((done, ActionRecord { action, subject, mut detail })) => {
+                    if let (Some(process), Some(detail)) = (&self.process, detail.as_object_mut()) {
+                        detail.insert("operator".to_owned(), json!(process));
+                    }
                     let act = AdminAction {
                         actor: self.actor.clone(),
                         action: action.to_owned(),

@@ -90,6 +90,7 @@ fn revoke(core: &Core, session: &AccountSession, key: &ApiKeyId) -> Result<KeyRe
         OperatorError::Wallet(fault) => fault.into(),
         // A concurrent transaction has revoked the key.
         OperatorError::IllegalTransition(_)
+        | OperatorError::KekInUse { .. }
         | OperatorError::NotFound(_)
         | OperatorError::Pointless(_) => REVOKED.into(),
     })

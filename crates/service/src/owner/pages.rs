@@ -14,9 +14,10 @@ use crate::{account::key_status::KeyStanding, error::Error, sealpost::core::Core
 impl Owner<'_> {
     /// Lists the account's keys: revoked keys last, newest first. At most 200.
     pub async fn keys(&self) -> Result<Truncated<KeyStanding>, Error> {
-        self.read(|lookup, account, now| {
+        self.read(|core, lookup, account, now| {
             let keys = lookup.keys_of(&account, KEYS_MAX + 1)?;
-            Ok(Truncated::of(keys.into_iter().map(|key| standing_of(key, now)), KEYS_MAX))
+            let keys = keys.into_iter().map(|key| standing_of(core, key, now));
+            Ok(Truncated::of(keys.collect::<Result<Vec<_>, _>>()?.into_iter(), KEYS_MAX))
         })
         .await
     }
@@ -24,9 +25,9 @@ impl Owner<'_> {
     /// Returns the status of one key.
     pub async fn standing(&self, id: &ApiKeyId) -> Result<KeyStanding, Error> {
         let id = *id;
-        self.read(move |lookup, account, now| {
+        self.read(move |core, lookup, account, now| {
             let key = lookup.key_of(&account, &id)?.ok_or(NO_KEY)?;
-            Ok(standing_of(key, now))
+            Ok(standing_of(core, key, now)?)
         })
         .await
     }
@@ -34,12 +35,12 @@ impl Owner<'_> {
     /// Returns the page of one key.
     pub async fn key(&self, id: &ApiKeyId) -> Result<KeyPage, Error> {
         let id = *id;
-        self.read(move |lookup, account, now| {
+        self.read(move |core, lookup, account, now| {
             let key = lookup.key_of(&account, &id)?.ok_or(NO_KEY)?;
             let first = first_day(now);
             let counted = lookup.daily_counts(&id, first)?;
             Ok(KeyPage {
-                standing: standing_of(key, now),
+                standing: standing_of(core, key, now)?,
                 days: every_day(first, &counted),
                 waiting: PendingCount(lookup.count_pending(&id, PENDING_MAX + 1)?),
             })
@@ -50,7 +51,7 @@ impl Owner<'_> {
     /// Lists the account's sessions, the longest-lived first. At most 100.
     pub async fn sessions(&self) -> Result<Truncated<SessionView>, Error> {
         let this = self.session.token;
-        self.read(move |lookup, account, now| {
+        self.read(move |_core, lookup, account, now| {
             let sessions = live_sessions(lookup, &account, now)?;
             let views = sessions.iter().map(|session| SessionView::of(session, &this));
             Ok(Truncated::of(views, SESSIONS_MAX))
@@ -58,10 +59,10 @@ impl Owner<'_> {
         .await
     }
 
-    /// Runs queries on the blocking pool, with the account and the time.
+    /// Runs queries on the blocking pool, with the shared state, the account and the time.
     async fn read<T: Send + 'static>(
         &self,
-        queries: impl FnOnce(&mut dyn OwnerLookup, AccountId, Timestamp) -> Result<T, Error>
+        queries: impl FnOnce(&Core, &mut dyn OwnerLookup, AccountId, Timestamp) -> Result<T, Error>
         + Send
         + 'static,
     ) -> Result<T, Error> {
@@ -69,7 +70,7 @@ impl Owner<'_> {
         self.sealpost
             .block(move |core: &Core| {
                 let now = core.clock.now();
-                queries(&mut *core.store.owner_lookup()?, account, now)
+                queries(core, &mut *core.store.owner_lookup()?, account, now)
             })
             .await
     }

@@ -7,8 +7,9 @@ use sealpost_domain::{
     ports::{DailyCount, KeyOverview},
 };
 use sealpost_limits::{Terms, report};
+use sealpost_wallet::WalletError;
 
-use crate::account::key_status::KeyStanding;
+use crate::{account::key_status::KeyStanding, sealpost::core::Core};
 
 /// The page of one key.
 pub struct KeyPage {
@@ -73,14 +74,19 @@ impl SessionView {
     }
 }
 
-pub(super) fn standing_of(overview: KeyOverview, now: Timestamp) -> KeyStanding {
+pub(super) fn standing_of(
+    core: &Core,
+    overview: KeyOverview,
+    now: Timestamp,
+) -> Result<KeyStanding, WalletError> {
     let KeyOverview { key, usage, standing, webhooks } = overview;
     let terms = Terms::of(&key.plan);
-    KeyStanding {
+    let did = core.proven_did(&key)?;
+    Ok(KeyStanding {
         api_key_id: key.id,
         label: key.label,
         handle: key.handle,
-        did: key.did,
+        did,
         status: key.status,
         plan: key.plan.name(),
         account_id: key.account_id,
@@ -89,7 +95,7 @@ pub(super) fn standing_of(overview: KeyOverview, now: Timestamp) -> KeyStanding 
         usage: report(&terms, &usage, now),
         throughput_per_second: terms.per_second,
         webhooks,
-    }
+    })
 }
 
 /// Names a session by the beginning of its token's hash.

@@ -5,8 +5,9 @@ use sealpost_domain::{
     ApiKeyId, Encryption, EnvelopeHash, EnvelopeId, EnvelopeMeta, IdempotencyKey, Metadata,
 };
 use serde::Serialize;
+use zeroize::Zeroize as _;
 
-/// A message and its recipient.
+/// A message and its recipient. The message is zeroized on drop.
 pub struct Send {
     /// An API key or a handle.
     pub to: String,
@@ -14,6 +15,12 @@ pub struct Send {
     pub message: String,
     /// Identifies the request: a repeated request stores nothing and gets the first response again.
     pub idempotency_key: Option<IdempotencyKey>,
+}
+
+impl Drop for Send {
+    fn drop(&mut self) {
+        self.message.zeroize();
+    }
 }
 
 /// The response to a send: the envelope and its deliveries are stored.

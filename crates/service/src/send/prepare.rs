@@ -1,11 +1,12 @@
 //! Steps of a send before its transaction: read the request, resolve the recipient, seal.
 
-use std::sync::Arc;
+use std::{mem, sync::Arc};
 
 use sealpost_domain::{
     ApiKeyId, EnvelopeId, Handle, KeyStatus, Recipient, RecipientFault, Refusal, Suite,
 };
 use sealpost_wallet::{EnvelopeDraft, WalletError, random, seal};
+use zeroize::Zeroizing;
 
 use super::{
     command::{Idempotency, PendingEnvelope},
@@ -23,7 +24,7 @@ use crate::{
 /// A well-formed send. A malformed recipient is kept, because the idempotency key is checked first.
 pub(super) struct Request {
     to: Result<Recipient, Refusal>,
-    message: String,
+    message: Zeroizing<String>,
     pub(super) idempotency: Option<Idempotency>,
 }
 
@@ -44,9 +45,9 @@ pub(super) struct ResolvedRecipient {
 }
 
 impl Request {
-    pub(super) fn read(send: Send, from: &KeyMaterial) -> Result<Self, WalletError> {
+    pub(super) fn read(mut send: Send, from: &KeyMaterial) -> Result<Self, WalletError> {
         let parts = [send.to.as_bytes(), send.message.as_bytes()];
-        let idempotency = match send.idempotency_key {
+        let idempotency = match send.idempotency_key.take() {
             None => None,
             Some(key) => Some(Idempotency { key, fingerprint: from.identity.fingerprint(&parts)? }),
         };
@@ -54,7 +55,7 @@ impl Request {
             RecipientFault::RawDid => Refusal::RawDidRejected,
             RecipientFault::Unknown => UNKNOWN_RECIPIENT,
         });
-        Ok(Self { to, message: send.message, idempotency })
+        Ok(Self { to, message: Zeroizing::new(mem::take(&mut send.message)), idempotency })
     }
 }
 

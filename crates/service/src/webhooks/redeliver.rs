@@ -86,16 +86,18 @@ impl Core {
 
     /// Works in bounded transactions. The rest becomes due at its own time.
     fn make_pending_due(&self, id: &WebhookId) -> Result<u64, Error> {
-        let limit = self.settings.recovered_max;
         let now = self.clock.now();
+        let mut left = self.settings.recovered_max.saturating_mul(ROUNDS_MAX);
         let mut count = 0;
-        for _ in 0..ROUNDS_MAX {
+        while left > 0 {
+            let limit = left.min(self.settings.rows_per_write);
             let make_due = |tx: &mut dyn Tx| tx.expedite_deliveries(id, now, limit);
             let changed = self.store.write(Durability::Durable, make_due)?;
             count += changed;
             if changed < u64::from(limit) {
                 break;
             }
+            left -= limit;
         }
         Ok(count)
     }
@@ -126,12 +128,36 @@ impl Core {
         })
     }
 
+    /// Works in portions, so that sends do not wait for the whole request.
     pub(super) fn recover(&self, key: &ApiKeyId, query: &Recover) -> Result<Recovered, Error> {
         let now = self.clock.now();
+        let mut left = self.settings.recovered_max;
+        // Counting changes no rows, so it has one portion.
+        let portion = if query.dry_run { left } else { self.settings.rows_per_write };
+        let (mut matched, mut recovered) = (0, 0);
+        loop {
+            let limit = left.min(portion);
+            let next = self.recover_portion(key, query, now, limit)?;
+            matched += next.matched;
+            recovered += next.recovered;
+            left -= limit;
+            if !next.more || left == 0 {
+                return Ok(Recovered { matched, recovered, ..next });
+            }
+        }
+    }
+
+    fn recover_portion(
+        &self,
+        key: &ApiKeyId,
+        query: &Recover,
+        now: Timestamp,
+        limit: u32,
+    ) -> Result<Recovered, Error> {
         let failed = FailureRange {
             since: query.since,
             until: query.until.unwrap_or(now),
-            limit: self.settings.recovered_max,
+            limit,
             counted_only: query.dry_run,
         };
         let done = self.store.write(Durability::Durable, |tx| {
@@ -168,5 +194,5 @@ fn find_enabled(
     }))
 }
 
-/// Number of transactions per request.
+/// Enabling a webhook may make this many times more deliveries due than a recovery.
 const ROUNDS_MAX: u32 = 10;

@@ -10,7 +10,7 @@ use sealpost_service::{
     AssessmentSource, BadgeVerdict, Credentials, DryRun, Issue, Issued, IssuedBadge, Settings,
 };
 use sealpost_wallet::IssuerSecret;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::{World, refusal};
 
@@ -92,6 +92,8 @@ fn a_credential_names_the_did_only_if_the_holder_asks() {
         claims(&badge.credential)["credentialStatus"]["statusListIndex"].clone()
     };
     assert_ne!(place(&plain), place(&disclosed), "each badge has a bit of its own");
+    let sequential = [json!("0"), json!("1")];
+    assert_ne!([place(&plain), place(&disclosed)], sequential, "the indices are random");
 }
 
 #[test]

@@ -54,6 +54,8 @@ fn postgres(url: &PostgresUrl, settings: &Settings) -> Result<PgConnection, Conn
     let mut conn = PgConnection::establish(&url.with_defaults(&[
         "application_name=sealpost".to_owned(),
         format!("connect_timeout={}", settings.connection_timeout.as_secs().max(2)),
+        // Of several hosts, the primary is used. A standby would refuse every write.
+        "target_session_attrs=read-write".to_owned(),
         // Detects a silent server within seconds; the default of the kernel is a quarter of an hour.
         "keepalives_idle=10".to_owned(),
         "keepalives_interval=5".to_owned(),

@@ -26,6 +26,7 @@ use crate::{
         AnyConnection,
         connect::{ConnectFault, Target, connect},
         fault::Fault,
+        write_probe,
     },
     send::facts_cache::FactsCache,
     settings::Settings,
@@ -50,6 +51,8 @@ pub(crate) struct Connection {
     pub(crate) is_dead: bool,
     /// Whether commits do not wait for the disk. SQLite keeps the setting on the connection.
     pub(crate) is_relaxed: bool,
+    /// The number of the server process; `None` for SQLite.
+    pub(crate) server_process: Option<i32>,
     /// The failure count of the pool at the last time that the connection worked.
     failures: u64,
 }
@@ -94,9 +97,10 @@ impl ManageConnection for Manager {
 
     fn connect(&self) -> Result<Connection, ConnectFault> {
         let failures = self.failures.load(Ordering::Acquire);
-        let backend = connect(&self.target, &self.settings)?;
+        let mut backend = connect(&self.target, &self.settings)?;
+        let server_process = write_probe::server_process(&mut backend)?;
         self.facts_cache.clear();
-        Ok(Connection { backend, is_dead: false, is_relaxed: false, failures })
+        Ok(Connection { backend, is_dead: false, is_relaxed: false, server_process, failures })
     }
 
     fn is_valid(&self, connection: &mut Connection) -> Result<(), ConnectFault> {

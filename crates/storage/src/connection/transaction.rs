@@ -1,6 +1,6 @@
 //! Transactions: the only place that begins, commits and rolls back.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, sync::Arc, time::Instant};
 
 use diesel::connection::{AnsiTransactionManager, TransactionManager};
 use sealpost_domain::{
@@ -11,10 +11,12 @@ use sealpost_domain::{
 use crate::{
     connection::{
         AnyConnection,
+        durable_commits::DurableCommits,
         fair_mutex::Guard,
         fault::{Fault, refused, unavailable},
         on_backend,
         pool::{Connection, Pool, PooledConnection},
+        write_probe::{self, CONFIRMED_FROM},
     },
     send::facts_cache::FactsCache,
 };
@@ -27,6 +29,8 @@ pub(crate) struct Transaction {
     /// The owners returned by lookups of handles. The caller's decisions depend on the owners.
     pub(crate) handles_seen: HashMap<Handle, Option<ApiKeyId>>,
     pub(crate) facts_cache: Arc<FactsCache>,
+    /// `None` for a relaxed transaction.
+    durable_commits: Option<Arc<DurableCommits>>,
     /// Dropped last, because fields drop in order. The connection is then in the pool before the next writer starts.
     _write_guard: Option<Guard>,
 }
@@ -38,6 +42,7 @@ impl Transaction {
         write_guard: Option<Guard>,
         durability: Durability,
         facts_cache: Arc<FactsCache>,
+        durable_commits: &Arc<DurableCommits>,
     ) -> Result<Self, StoreError> {
         let mut connection = pool.get().map_err(unavailable)?;
         if let Err(fault) = begin(&mut connection, durability) {
@@ -51,7 +56,16 @@ impl Transaction {
         }
         let handles_seen = HashMap::new();
         let failed = false;
-        Ok(Self { connection, failed, handles_seen, facts_cache, _write_guard: write_guard })
+        let durable_commits =
+            (durability == Durability::Durable).then(|| Arc::clone(durable_commits));
+        Ok(Self {
+            connection,
+            failed,
+            handles_seen,
+            facts_cache,
+            durable_commits,
+            _write_guard: write_guard,
+        })
     }
 
     /// Runs statements and classifies errors.
@@ -70,6 +84,26 @@ impl Transaction {
             // PostgreSQL would report success and roll back.
             return Err(refused("cannot commit: a statement of this transaction failed"));
         }
+        match self.durable_commits.clone() {
+            None => self.commit_now(),
+            Some(commits) => commits.run(self.connection.server_process, || self.commit_durably()),
+        }
+    }
+
+    /// Commits. A slow commit is confirmed by another one, because its wait for a standby may have been cancelled.
+    fn commit_durably(mut self) -> Result<(), StoreError> {
+        let began = Instant::now();
+        self.commit_now()?;
+        if began.elapsed() < CONFIRMED_FROM {
+            return Ok(());
+        }
+        self.connection.run(write_probe::confirm).map_err(|fault| {
+            self.connection.is_dead = true;
+            StoreError::InDoubt(StoreError::from(fault).into())
+        })
+    }
+
+    fn commit_now(&mut self) -> Result<(), StoreError> {
         let done = self
             .connection
             .run(|conn| Ok(on_backend!(conn, c => AnsiTransactionManager::commit_transaction(c))?));

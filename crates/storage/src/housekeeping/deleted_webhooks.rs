@@ -104,4 +104,4 @@ const DELETE_ATTEMPTS: &str = "
     )";
 
 /// Maximum number of deliveries deleted with webhooks in one transaction. On SQLite all writers wait meanwhile.
-pub(crate) const AT_ONCE_MAX: usize = 5_000;
+pub(crate) const AT_ONCE_MAX: usize = 1000;

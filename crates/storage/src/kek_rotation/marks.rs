@@ -11,7 +11,11 @@ use crate::{connection::on_backend, database::Database, rows::columns, schema::k
 impl KekMarks for Database {
     fn kek_marks(&self) -> Result<Vec<(u32, Wrapped)>, StoreError> {
         self.read(|conn| {
-            let rows = kek_marks::table.order(kek_marks::version).load::<(i64, Vec<u8>)>(conn)?;
+            let rows = kek_marks::table
+                .filter(kek_marks::retired_at.is_null())
+                .order(kek_marks::version)
+                .select((kek_marks::version, kek_marks::mark))
+                .load::<(i64, Vec<u8>)>(conn)?;
             rows.into_iter()
                 .map(|(version, mark)| Ok((columns::number(version, "KEK mark")?, Wrapped(mark))))
                 .collect()

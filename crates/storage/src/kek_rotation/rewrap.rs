@@ -2,7 +2,7 @@
 
 use diesel::prelude::*;
 use sealpost_domain::{
-    ApiKeyId, IssuerKeyId, WebhookId, Wrapped,
+    ApiKeyId, IssuerKeyId, Timestamp, WebhookId, Wrapped,
     ports::{RewrapRepo, StoreError},
 };
 
@@ -10,7 +10,7 @@ use crate::{
     connection::transaction::Transaction,
     records::retiring_secrets as stored,
     rows::{columns, retiring_secrets},
-    schema::{api_keys as k, issuer_keys as i, webhooks as w},
+    schema::{api_keys as k, issuer_keys as i, kek_marks as m, webhooks as w},
 };
 
 impl RewrapRepo for Transaction {
@@ -100,6 +100,12 @@ impl RewrapRepo for Transaction {
     ) -> Result<bool, StoreError> {
         let same = i::table.find(id.to_string()).filter(i::secret.eq(&old.0));
         let update = diesel::update(same).set(i::secret.eq(&new.0));
+        self.run(|conn| Ok(update.execute(conn)? == 1))
+    }
+
+    fn retire_kek(&mut self, version: u32, at: Timestamp) -> Result<bool, StoreError> {
+        let in_use = m::table.find(i64::from(version)).filter(m::retired_at.is_null());
+        let update = diesel::update(in_use).set(m::retired_at.eq(at.as_millis()));
         self.run(|conn| Ok(update.execute(conn)? == 1))
     }
 }

@@ -10,7 +10,9 @@ use sealpost_domain::{
 };
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, reader::Reader, transaction::Transaction},
+    connection::{
+        AnyConnection, fault::Fault, on_backend, reader::Reader, transaction::Transaction,
+    },
     query::row_lock::advisory_lock,
     records::assessments::AssessmentRow,
     rows::columns,
@@ -46,10 +48,16 @@ impl BadgeRepo for Transaction {
         self.run(|conn| columns::number(live.count().get_result::<i64>(conn)?, "number of badges"))
     }
 
-    fn lock_next_position(&mut self) -> Result<StatusPosition, StoreError> {
+    fn lock_free_position(&mut self, draws: &[u32]) -> Result<StatusPosition, StoreError> {
         self.run(|conn| {
             advisory_lock(conn, LOCK)?;
-            Ok(StatusPosition::new(newest(conn)?.map_or(0, |newest| newest.saturating_add(1))))
+            let list = newest(conn)?.map_or(1, |newest| StatusPosition::new(newest).list());
+            for list in [list, list.saturating_add(1)] {
+                if let Some(free) = free_position(conn, list, draws)? {
+                    return Ok(free);
+                }
+            }
+            Err(Fault::Corrupt("newest status list"))
         })
     }
 
@@ -122,7 +130,25 @@ fn revoked_in(conn: &mut AnyConnection, list: u64) -> Result<Option<Vec<u64>>, F
     revoked.into_iter().map(index).collect::<Result<_, _>>().map(Some)
 }
 
-/// Returns the position of the newest badge.
+/// Returns the first of the drawn positions of a list that no badge has.
+fn free_position(
+    conn: &mut AnyConnection,
+    list: u64,
+    draws: &[u32],
+) -> Result<Option<StatusPosition>, Fault> {
+    let Some(first) = StatusPosition::first_of(list) else { return Ok(None) };
+    let indices = draws.iter().map(|draw| u64::from(*draw) % StatusPosition::LIST_LEN);
+    let positions: Vec<i64> = indices
+        .map(|index| columns::number(first.number().saturating_add(index), ROW))
+        .collect::<Result<_, _>>()?;
+    let taken: Vec<i64> = on_backend!(conn, c => {
+        b::table.filter(b::position.eq_any(&positions)).select(b::position).load(c)
+    })?;
+    let free = positions.into_iter().find(|position| !taken.contains(position));
+    free.map(|position| columns::number(position, ROW).map(StatusPosition::new)).transpose()
+}
+
+/// Returns the highest position of a badge. It is in the newest list.
 fn newest(conn: &mut AnyConnection) -> Result<Option<u64>, Fault> {
     let newest = b::table.select(max(b::position)).first::<Option<i64>>(conn)?;
     newest.map(|position| columns::number(position, ROW)).transpose()

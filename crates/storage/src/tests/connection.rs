@@ -1,5 +1,6 @@
 //! Connections, transactions, and cases for one database only.
 
+mod commit_deadline;
 mod lost_commits;
 mod postgres_only;
 mod server_info;

@@ -245,6 +245,19 @@ impl Fixture {
     }
 }
 
+/// Polls `look` until it returns a value.
+#[track_caller]
+pub(in crate::tests) fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(Instant::now() < until, "not within {PATIENCE:?}: {what}");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
 /// Retries while a transaction times out.
 pub(in crate::tests) fn retried<T>(
     attempt: impl Fn() -> Result<T, StoreError>,

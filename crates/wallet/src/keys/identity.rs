@@ -8,7 +8,7 @@ use sealpost_domain::{ApiKeyId, Did, Fingerprint, Suite, Wrapped};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
-use super::{derivation, keyring::Keyring, wrapping::StorageLocation};
+use super::{derivation, keyring::Keyring, locked_pool::LockedSecret, wrapping::StorageLocation};
 use crate::{
     SealingPublicKey, WalletError, entropy,
     sealing::SealingKey,
@@ -20,19 +20,26 @@ use crate::{
 
 /// The 32 random bytes from which an identity's keys derive. Deleting the wrapped root destroys the
 /// identity and makes all envelopes sealed to it unreadable.
-pub struct Root(Zeroizing<[u8; 32]>);
+pub struct Root(RootBytes);
+
+enum RootBytes {
+    /// Of a new identity, until its activation ends.
+    New(Zeroizing<[u8; 32]>),
+    /// Decrypted, in memory that is not swapped.
+    Held(LockedSecret),
+}
 
 impl Root {
     /// Generates the root of a new identity.
     pub fn generate() -> Result<Self, WalletError> {
-        let mut root = Self(Zeroizing::default());
-        entropy::fill(root.0.as_mut_slice())?;
-        Ok(root)
+        let mut root = Zeroizing::new([0; 32]);
+        entropy::fill(root.as_mut_slice())?;
+        Ok(Self(RootBytes::New(root)))
     }
 
     /// Encrypts the root under the newest key-encryption key, bound to the row of this API key.
     pub fn wrap(&self, keyring: &Keyring, id: &ApiKeyId) -> Result<Wrapped, WalletError> {
-        keyring.wrap(&location(id), self.0.as_slice())
+        keyring.wrap(&location(id), self.copy().as_slice())
     }
 
     /// Decrypts a root that [`Root::wrap`] encrypted for the same API key.
@@ -42,12 +49,17 @@ impl Root {
         wrapped: &Wrapped,
     ) -> Result<Self, WalletError> {
         let bytes = keyring.unwrap(&location(id), wrapped)?;
-        let mut root = Self(Zeroizing::default());
-        if bytes.len() != root.0.len() {
-            return Err(WalletError::NotDecryptable);
+        let root: &[u8; 32] =
+            bytes.as_slice().try_into().ok().ok_or(WalletError::NotDecryptable)?;
+        Ok(Self(RootBytes::Held(keyring.hold(root))))
+    }
+
+    /// Returns a copy for one operation.
+    fn copy(&self) -> Zeroizing<[u8; 32]> {
+        match &self.0 {
+            RootBytes::New(bytes) => bytes.clone(),
+            RootBytes::Held(held) => held.copy(),
         }
-        root.0.copy_from_slice(&bytes);
-        Ok(root)
     }
 }
 
@@ -67,7 +79,7 @@ pub struct Identity {
 impl Identity {
     /// Derives the signing key and the DID. Sealing keys are derived on demand.
     pub fn new(root: Root) -> Result<Self, WalletError> {
-        let signing = SigningKey::from_bytes(&*derivation::signing_seed(&root.0)?);
+        let signing = SigningKey::from_bytes(&*derivation::signing_seed(&root.copy())?);
         let did = did::encode(&signing.verifying_key());
         Ok(Self { root, signing, did })
     }
@@ -92,14 +104,14 @@ impl Identity {
         suite: Suite,
         version: u32,
     ) -> Result<SealingKey, WalletError> {
-        let seed = derivation::sealing_seed(&self.root.0, suite, version)?;
+        let seed = derivation::sealing_seed(&self.root.copy(), suite, version)?;
         SealingKey::from_seed(suite, &seed).ok_or(WalletError::NotDerivable)
     }
 
     /// Returns an HMAC-SHA256 over parts, to recognise a repeated request. Only this identity can
     /// compute it, so a reader of the database cannot guess the parts.
     pub fn fingerprint(&self, parts: &[&[u8]]) -> Result<Fingerprint, WalletError> {
-        let key = derivation::fingerprint_seed(&self.root.0)?;
+        let key = derivation::fingerprint_seed(&self.root.copy())?;
         let mut mac = <Hmac<Sha256> as KeyInit>::new_from_slice(key.as_slice())
             .ok()
             .ok_or(WalletError::NotDerivable)?;
@@ -131,7 +143,7 @@ fn location(id: &ApiKeyId) -> StorageLocation<'_> {
 impl Identity {
     /// Creates an identity with fixed keys.
     pub(crate) fn of(byte: u8) -> Self {
-        Self::new(Root(Zeroizing::new([byte; 32]))).unwrap()
+        Self::new(Root(RootBytes::New(Zeroizing::new([byte; 32])))).unwrap()
     }
 }
 

@@ -10,12 +10,14 @@ use std::{
 use base64::{Engine, engine::general_purpose::STANDARD};
 use zeroize::Zeroizing;
 
+use super::locked_pool::{LockedPool, LockedSecret};
 use crate::{WalletError, entropy};
 
 /// The key-encryption keys of an installation. Every stored secret is encrypted under one of them.
 /// Threads share the keyring, and new versions can be added at run time.
 pub struct Keyring {
-    keys: RwLock<BTreeMap<u32, Key>>,
+    keys: RwLock<BTreeMap<u32, LockedSecret>>,
+    pool: Arc<LockedPool>,
 }
 
 /// Why the text of a keyring is invalid. Entries are counted from 1; in a key file with one entry
@@ -62,19 +64,20 @@ impl Keyring {
     /// and lines that start with `#`.
     pub fn parse(text: &str) -> Result<Self, KeyringFault> {
         let mut keys = BTreeMap::new();
+        let pool = Arc::new(LockedPool::default());
         for (line, entry) in (1..).zip(text.lines().flat_map(entries)) {
             if entry.is_empty() || entry.starts_with('#') {
                 continue;
             }
             let (version, key) = parse_entry(entry, line)?;
-            if keys.insert(version, key).is_some() {
+            if keys.insert(version, pool.store(&key)).is_some() {
                 return Err(KeyringFault::DuplicateVersion { line, version });
             }
         }
         if keys.is_empty() {
             return Err(KeyringFault::Empty);
         }
-        Ok(Self { keys: RwLock::new(keys) })
+        Ok(Self { keys: RwLock::new(keys), pool })
     }
 
     /// Adds the unknown versions of `other` and returns them. Known versions keep their key,
@@ -117,9 +120,19 @@ impl Keyring {
         self.keys.read().unwrap_or_else(PoisonError::into_inner).keys().copied().collect()
     }
 
+    /// Returns whether the keys are in memory that is not swapped. The system limits such memory.
+    pub fn is_memory_locked(&self) -> bool {
+        self.pool.is_locked()
+    }
+
+    /// Copies a decrypted root into the memory of the keys.
+    pub(super) fn hold(&self, secret: &[u8; 32]) -> LockedSecret {
+        self.pool.store(secret)
+    }
+
     pub(crate) fn require(&self, version: u32) -> Result<Key, WalletError> {
         let keys = self.keys.read().unwrap_or_else(PoisonError::into_inner);
-        keys.get(&version).map(Arc::clone).ok_or(WalletError::UnknownKekVersion { version })
+        keys.get(&version).map(LockedSecret::copy).ok_or(WalletError::UnknownKekVersion { version })
     }
 }
 
@@ -151,11 +164,11 @@ fn parse_entry(entry: &str, line: usize) -> Result<(u32, Key), KeyringFault> {
     }
     let mut key = Zeroizing::new([0; KEY_LEN]);
     key.copy_from_slice(&decoded);
-    Ok((version, Arc::new(key)))
+    Ok((version, key))
 }
 
-/// Shared, so that one copy exists. It is zeroized when the last user drops it.
-pub(crate) type Key = Arc<Zeroizing<[u8; KEY_LEN]>>;
+/// A key for one operation.
+pub(crate) type Key = Zeroizing<[u8; KEY_LEN]>;
 
 const KEY_LEN: usize = 32;
 /// Ten digits, a colon and 44 characters of base64.
@@ -180,7 +193,7 @@ mod tests {
             let keyring = Keyring::parse(&text).unwrap();
             assert_eq!(keyring.newest(), 7);
             assert_eq!(keyring.versions(), [1, 7]);
-            assert_eq!(**keyring.require(1).unwrap(), [1; 32]);
+            assert_eq!(*keyring.require(1).unwrap(), [1; 32]);
         }
     }
 
@@ -190,7 +203,7 @@ mod tests {
         let other = Keyring::parse(&format!("{},{}", line(1, 9), line(2, 2))).unwrap();
         assert_eq!(keyring.add_versions(other), [2]);
         assert_eq!((keyring.newest(), keyring.versions()), (2, vec![1, 2]));
-        assert_eq!(**keyring.require(1).unwrap(), [1; 32]);
+        assert_eq!(*keyring.require(1).unwrap(), [1; 32]);
     }
 
     #[test]

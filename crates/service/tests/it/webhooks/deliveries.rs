@@ -180,7 +180,8 @@ async fn a_cursor_is_valid_only_for_its_own_listing() {
 
 #[tokio::test]
 async fn enabling_a_webhook_makes_its_pending_deliveries_due() {
-    let world = World::with(Settings { recovered_max: 2, ..Settings::default() });
+    let world =
+        World::with(Settings { recovered_max: 2, rows_per_write: 1, ..Settings::default() });
     let bob = world.newcomer(None);
     let (webhook_id, _) = register(&world, &bob);
     let gone = send(&world, &bob).await;
@@ -221,7 +222,17 @@ async fn enabling_a_webhook_makes_its_pending_deliveries_due() {
 
 #[tokio::test]
 async fn failed_deliveries_of_a_time_range_are_counted_and_recovered() {
-    let world = World::with(Settings { recovered_max: 3, ..Settings::default() });
+    recovered_in_portions_of(1000).await;
+}
+
+#[tokio::test]
+async fn a_recovery_in_portions_has_the_same_result() {
+    recovered_in_portions_of(1).await;
+    recovered_in_portions_of(2).await;
+}
+
+async fn recovered_in_portions_of(rows_per_write: u32) {
+    let world = World::with(Settings { recovered_max: 3, rows_per_write, ..Settings::default() });
     let bob = world.newcomer(None);
     let (webhook_id, _) = register(&world, &bob);
     send(&world, &bob).await;

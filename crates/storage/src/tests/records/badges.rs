@@ -16,6 +16,7 @@ on_both!(
     the_database_refuses_to_change_assessments_and_attestations,
     a_badge_reads_back_with_its_assessment,
     concurrent_badges_get_different_positions,
+    a_position_is_one_of_the_draws_and_a_full_list_is_left,
     a_badge_is_revoked_once_and_its_bit_is_set,
     only_live_badges_are_counted,
     a_revoked_key_keeps_its_badges,
@@ -74,7 +75,9 @@ fn badge(of: &Assessment, position: StatusPosition, expires: i64) -> Badge {
 }
 
 fn add(tx: &mut dyn Tx, of: &Assessment, expires: i64) -> Result<Badge, StoreError> {
-    let badge = badge(of, tx.lock_next_position()?, expires);
+    // The indices in this order, so that positions count up.
+    let draws: Vec<_> = (0..48).collect();
+    let badge = badge(of, tx.lock_free_position(&draws)?, expires);
     tx.insert_badge(&badge)?;
     Ok(badge)
 }
@@ -169,6 +172,27 @@ fn concurrent_badges_get_different_positions(db: &Fixture) {
         StatusPosition::new(40),
         "the position of a rolled-back badge is free"
     );
+}
+
+fn a_position_is_one_of_the_draws_and_a_full_list_is_left(db: &Fixture) {
+    let of = assess(db, &db.activate().id, 1);
+    let take = |draws: &[u32]| {
+        let store = db.store();
+        store
+            .write(Durable, |tx| {
+                let badge = badge(&of, tx.lock_free_position(draws)?, 50);
+                tx.insert_badge(&badge)?;
+                Ok(badge.position.number())
+            })
+            .unwrap()
+    };
+    let len = StatusPosition::LIST_LEN;
+    let last = u32::try_from(len - 1).unwrap();
+    assert_eq!(take(&[last, 7]), len - 1);
+    assert_eq!(take(&[last, 7]), 7);
+    assert_eq!(take(&[7 + last + 1, 9]), 9, "an index is a draw modulo the length of a list");
+    assert_eq!(take(&[7, 9, last]), len + 7, "no draw is free in the first list");
+    assert_eq!(take(&[7, 9]), len + 9, "the newest list is used");
 }
 
 fn a_badge_is_revoked_once_and_its_bit_is_set(db: &Fixture) {

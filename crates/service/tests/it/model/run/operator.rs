@@ -106,7 +106,11 @@ fn done<T: Serialize>(result: Result<T, OperatorError>) -> Deed {
         Err(OperatorError::IllegalTransition(_)) => Err(Unmade::Illegal),
         Err(OperatorError::NotFound(_)) => Err(Unmade::NotFound),
         Err(OperatorError::Pointless(_)) => Err(Unmade::Pointless),
-        Err(error @ (OperatorError::Store(_) | OperatorError::Wallet(_))) => panic!("{error:?}"),
+        Err(
+            error @ (OperatorError::KekInUse { .. }
+            | OperatorError::Store(_)
+            | OperatorError::Wallet(_)),
+        ) => panic!("{error:?}"),
     }
 }
 

@@ -1,0 +1,87 @@
+//! Retirement of key-encryption keys that encrypt nothing any more.
+
+use sealpost_domain::{
+    Wrapped,
+    ports::{Durability, KekMarks, StoreError, Tx},
+};
+use sealpost_wallet::kek_version;
+use serde::Serialize;
+use serde_json::json;
+
+use super::{
+    action::{ActionRecord, Operator, OperatorError},
+    encrypted_rows::EncryptedRows,
+};
+
+/// A retired key-encryption key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct KekRetired {
+    /// Its version.
+    pub retired: u32,
+    /// The version that encrypts.
+    pub newest: u32,
+}
+
+impl Operator {
+    /// Retires a version that encrypts no row. A key file may then lack its line.
+    pub fn retire_kek(
+        &self,
+        marks: &dyn KekMarks,
+        version: u32,
+    ) -> Result<KekRetired, OperatorError> {
+        let versions = marks.kek_marks()?.into_iter().map(|(version, _)| version);
+        let newest = versions.max().ok_or(NO_VERSION)?;
+        if version == newest {
+            return Err(OperatorError::Pointless(
+                "the newest key-encryption key encrypts new rows: run `sealpost admin kek rotate` first",
+            ));
+        }
+        let rows = self.rows_under(version)?;
+        if rows.total() > 0 {
+            return Err(OperatorError::KekInUse { version, rows });
+        }
+        let now = self.clock.now();
+        self.perform(|tx| {
+            if !tx.retire_kek(version, now)? {
+                return Ok(Err(NO_VERSION));
+            }
+            let record = ActionRecord {
+                action: "kek.retire",
+                subject: format!("kek:{version}"),
+                detail: json!({"version": version}),
+            };
+            Ok(Ok((KekRetired { retired: version, newest }, record)))
+        })
+    }
+
+    fn rows_under(&self, version: u32) -> Result<EncryptedRows, StoreError> {
+        Ok(EncryptedRows {
+            roots: self.count_under(version, |tx, after, limit| tx.roots_after(after, limit))?,
+            secrets: self
+                .count_under(version, |tx, after, limit| tx.secrets_after(after, limit))?,
+            issuer_keys: self
+                .count_under(version, |tx, after, limit| tx.issuer_secrets_after(after, limit))?,
+        })
+    }
+
+    /// Reads the rows in pages, so that servers can write meanwhile.
+    fn count_under<Id: Copy>(
+        &self,
+        version: u32,
+        read: impl Fn(&mut dyn Tx, Option<&Id>, u32) -> Result<Vec<(Id, Wrapped)>, StoreError>,
+    ) -> Result<u64, StoreError> {
+        let (mut after, mut count) = (None, 0);
+        loop {
+            let page =
+                self.store.write(Durability::Relaxed, |tx| read(tx, after.as_ref(), PAGE))?;
+            let Some((last, _)) = page.last() else { return Ok(count) };
+            after = Some(*last);
+            let under = page.iter().filter(|(_, wrapped)| kek_version(wrapped) == Some(version));
+            count += u64::try_from(under.count()).unwrap_or(u64::MAX);
+        }
+    }
+}
+
+const NO_VERSION: OperatorError =
+    OperatorError::NotFound("key-encryption key of this version in use");
+const PAGE: u32 = 200;

@@ -1,0 +1,114 @@
+//! Threads that run commits, so that a caller can stop waiting for a commit without a response.
+//!
+//! The driver blocks until the server responds. No timeout of PostgreSQL ends the wait of a COMMIT for a standby or for
+//! a disk.
+
+use std::{
+    io,
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        mpsc::{self, RecvTimeoutError, Sender, SyncSender},
+    },
+    thread,
+    time::Duration,
+};
+
+/// The idle threads. A thread that exceeds a deadline ends after its work.
+#[derive(Debug, Default)]
+pub(crate) struct CommitThreads(Mutex<Vec<Sender<Work>>>);
+
+type Work = Box<dyn FnOnce() + Send>;
+
+/// Work without a result.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NoResult {
+    #[error("no thread could be started")]
+    NotRun(#[from] io::Error),
+    #[error("the thread of the commit has panicked")]
+    Panicked,
+    #[error("no response to the commit within {0:?}")]
+    TimedOut(Duration),
+}
+
+impl CommitThreads {
+    /// Runs the work on another thread and waits for at most `timeout`. The work continues after the timeout.
+    pub(crate) fn run<T: Send + 'static>(
+        &self,
+        timeout: Duration,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, NoResult> {
+        let (reply, result) = mpsc::sync_channel(1);
+        let thread = self.submit(Box::new(move || respond(&reply, work())))?;
+        match result.recv_timeout(timeout) {
+            Ok(value) => {
+                self.idle().push(thread);
+                Ok(value)
+            }
+            Err(RecvTimeoutError::Timeout) => Err(NoResult::TimedOut(timeout)),
+            Err(RecvTimeoutError::Disconnected) => Err(NoResult::Panicked),
+        }
+    }
+
+    /// Passes the work to an idle thread, or to a new one.
+    fn submit(&self, work: Work) -> Result<Sender<Work>, io::Error> {
+        let idle = self.idle().pop();
+        let thread = match idle {
+            Some(thread) => thread,
+            None => start()?,
+        };
+        match thread.send(work) {
+            Ok(()) => Ok(thread),
+            Err(_ended) => Err(io::Error::other("the thread has ended")),
+        }
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<Sender<Work>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Starts a thread. The thread ends when its sender is dropped.
+fn start() -> Result<Sender<Work>, io::Error> {
+    let (thread, works) = mpsc::channel::<Work>();
+    thread::Builder::new().name("commit".to_owned()).spawn(move || {
+        for work in works {
+            work();
+        }
+    })?;
+    Ok(thread)
+}
+
+fn respond<T>(reply: &SyncSender<T>, value: T) {
+    if reply.send(value).is_err() {
+        tracing::warn!("a commit ended after its deadline");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_runs_on_one_thread_until_work_exceeds_its_deadline() {
+        let threads = CommitThreads::default();
+        let id = |threads: &CommitThreads| {
+            threads.run(Duration::from_mins(1), || thread::current().id()).unwrap()
+        };
+        let first = id(&threads);
+        assert_eq!(id(&threads), first);
+        let (release, released) = mpsc::channel::<()>();
+        let hung = threads.run(Duration::from_millis(1), move || released.recv().is_ok());
+        assert!(matches!(hung, Err(NoResult::TimedOut(_))), "{hung:?}");
+        assert_ne!(id(&threads), first);
+        drop(release);
+    }
+
+    #[test]
+    fn a_panic_has_no_result() {
+        let threads = CommitThreads::default();
+        let work = || std::panic::resume_unwind(Box::new(()));
+        let panicked = threads.run::<()>(Duration::from_mins(1), work);
+        assert!(matches!(panicked, Err(NoResult::Panicked)), "{panicked:?}");
+        assert_eq!(threads.run(Duration::from_mins(1), || 7).unwrap(), 7);
+    }
+}

@@ -1,0 +1,68 @@
+//! Whether the database stores writes, for readiness and for the end of a refusal.
+
+use std::{error::Error, thread, time::Duration};
+
+use sealpost_domain::ports::{Durability, StoreError};
+
+use crate::{
+    connection::{
+        write_gate::{LastCommit, WriteFault},
+        write_probe,
+    },
+    database::Database,
+};
+
+impl Database {
+    /// Checks that the database stores writes. A commit of the last seconds proves it; otherwise a probe write does.
+    /// Waits for the probe for at most two seconds.
+    pub fn check_writes(&self) -> Result<(), WriteFault> {
+        let gate = &self.durable_commits.gate;
+        if gate.has_recent_commit() {
+            return Ok(());
+        }
+        self.start_probe();
+        gate.probe_result(PROBE_WAIT)
+    }
+
+    /// Returns the age of the last durable commit.
+    pub fn last_commit(&self) -> LastCommit {
+        self.durable_commits.gate.last_commit()
+    }
+
+    /// Starts a probe write in the background, unless one runs or has just ended. Its success ends the refusal of
+    /// writes.
+    pub(crate) fn start_probe(&self) {
+        if !self.durable_commits.gate.begin_probe() {
+            return;
+        }
+        let database = self.clone();
+        let probe = move || {
+            let failure = database.probe().err().map(|error| with_causes(&error));
+            database.durable_commits.gate.end_probe(failure);
+        };
+        if let Err(error) = thread::Builder::new().name("write-probe".to_owned()).spawn(probe) {
+            self.durable_commits.gate.end_probe(Some(error.to_string()));
+        }
+    }
+
+    fn probe(&self) -> Result<(), StoreError> {
+        let mut transaction = self.unchecked_transaction(Durability::Durable)?;
+        transaction.run(write_probe::write)?;
+        transaction.commit()
+    }
+}
+
+/// Returns the error and its causes in one line.
+fn with_causes(error: &dyn Error) -> String {
+    let mut line = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        line.push_str(": ");
+        line.push_str(error.to_string().trim());
+        cause = error.source();
+    }
+    line.replace('\n', " ")
+}
+
+/// Maximum wait for a probe write. Below the usual timeouts of readiness checks.
+const PROBE_WAIT: Duration = Duration::from_secs(2);

@@ -1,0 +1,154 @@
+//! Whether durable writes are accepted: after a commit without a response, only once a probe write has succeeded.
+
+use std::{
+    fmt,
+    sync::{Condvar, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+/// The state of durable writes to a database.
+#[derive(Debug, Default)]
+pub(crate) struct WriteGate {
+    state: Mutex<GateState>,
+    probe_ended: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct GateState {
+    is_closed: bool,
+    last_commit: Option<Instant>,
+    probe: Option<Instant>,
+    last_probe: Option<EndedProbe>,
+}
+
+#[derive(Debug)]
+struct EndedProbe {
+    at: Instant,
+    /// `None` after success.
+    failure: Option<String>,
+}
+
+/// Durable writes fail.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteFault {
+    /// The newest probe write failed.
+    #[error("the database stores no writes ({last_commit}): {failure}")]
+    Failing {
+        /// The time of the last commit.
+        last_commit: LastCommit,
+        /// The error of the probe.
+        failure: String,
+    },
+    /// The current probe write has no response yet.
+    #[error("the database does not respond to a write ({last_commit})")]
+    Silent {
+        /// The time of the last commit.
+        last_commit: LastCommit,
+    },
+}
+
+/// The age of the last commit; `None` if there was none.
+#[derive(Debug, Clone, Copy)]
+pub struct LastCommit(Option<Duration>);
+
+impl LastCommit {
+    /// The age; `None` if there was no commit since the start.
+    pub fn age(self) -> Option<Duration> {
+        self.0
+    }
+}
+
+impl fmt::Display for LastCommit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(age) => write!(f, "last commit {} s ago", age.as_secs()),
+            None => f.write_str("no commit since the start"),
+        }
+    }
+}
+
+impl WriteGate {
+    /// Records a durable commit, and opens the gate.
+    pub(crate) fn committed(&self) {
+        let mut state = self.state();
+        state.last_commit = Some(Instant::now());
+        state.is_closed = false;
+    }
+
+    /// Closes the gate after a commit without a response.
+    pub(crate) fn close(&self) {
+        let mut state = self.state();
+        state.is_closed = true;
+        // Its success no longer counts.
+        state.last_probe = None;
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.state().is_closed
+    }
+
+    /// Returns the age of the last durable commit.
+    pub(crate) fn last_commit(&self) -> LastCommit {
+        self.state().last_commit()
+    }
+
+    /// Begins a probe, unless one runs or has just ended. The caller must run the probe if this returns true.
+    pub(crate) fn begin_probe(&self) -> bool {
+        let mut state = self.state();
+        let rests = state.last_probe.as_ref().is_some_and(|probe| probe.at.elapsed() < PROBE_PAUSE);
+        if state.probe.is_some() || rests {
+            return false;
+        }
+        state.probe = Some(Instant::now());
+        true
+    }
+
+    /// Ends the probe. Its commit has already opened the gate after success.
+    pub(crate) fn end_probe(&self, failure: Option<String>) {
+        let mut state = self.state();
+        state.probe = None;
+        state.last_probe = Some(EndedProbe { at: Instant::now(), failure });
+        drop(state);
+        self.probe_ended.notify_all();
+    }
+
+    /// Checks whether the gate is open and the last commit is recent.
+    pub(crate) fn has_recent_commit(&self) -> bool {
+        let state = self.state();
+        let is_recent = state.last_commit.is_some_and(|at| at.elapsed() < RECENT);
+        is_recent && !state.is_closed
+    }
+
+    /// Waits for the current probe for at most `timeout`, and returns the result of the newest probe.
+    pub(crate) fn probe_result(&self, timeout: Duration) -> Result<(), WriteFault> {
+        let waited = self
+            .probe_ended
+            .wait_timeout_while(self.state(), timeout, |state| state.probe.is_some());
+        let (state, _timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+        let last_commit = state.last_commit();
+        let failure = state.last_probe.as_ref().and_then(|probe| probe.failure.clone());
+        match failure {
+            Some(failure) => Err(WriteFault::Failing { last_commit, failure }),
+            None if state.probe.is_some() || state.is_closed => {
+                Err(WriteFault::Silent { last_commit })
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, GateState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl GateState {
+    fn last_commit(&self) -> LastCommit {
+        LastCommit(self.last_commit.map(|at| at.elapsed()))
+    }
+}
+
+/// Pause between two probes.
+const PROBE_PAUSE: Duration = Duration::from_secs(1);
+
+/// Age up to which a commit shows that the database stores writes.
+const RECENT: Duration = Duration::from_secs(5);

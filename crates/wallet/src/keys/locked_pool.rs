@@ -1,0 +1,133 @@
+//! Secrets of 32 bytes in memory that is not swapped, as far as the system's limit allows.
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use region::LockGuard;
+use zeroize::{Zeroize as _, Zeroizing};
+
+/// Memory for secrets. It grows in slabs, which live as long as the pool: to unlock a page would
+/// also unlock the other secrets on it.
+#[derive(Default)]
+pub(crate) struct LockedPool(Mutex<Slabs>);
+
+#[derive(Default)]
+struct Slabs {
+    all: Vec<Slab>,
+    /// Slab and cell of each free cell.
+    free: Vec<(usize, usize)>,
+}
+
+struct Slab {
+    cells: Box<[[u8; 32]]>,
+    /// `None` if the limit of locked memory is reached.
+    lock: Option<LockGuard>,
+}
+
+/// A secret of a pool. Zeroized on drop.
+pub(crate) struct LockedSecret {
+    pool: Arc<LockedPool>,
+    slab: usize,
+    cell: usize,
+}
+
+impl LockedPool {
+    /// Copies a secret into the pool.
+    pub(crate) fn store(self: &Arc<Self>, secret: &[u8; 32]) -> LockedSecret {
+        let mut slabs = self.slabs();
+        let (slab, cell) = slabs.take_cell();
+        if let Some(bytes) = slabs.cell(slab, cell) {
+            *bytes = *secret;
+        }
+        LockedSecret { pool: Arc::clone(self), slab, cell }
+    }
+
+    /// Returns whether all memory of the pool is locked.
+    pub(crate) fn is_locked(&self) -> bool {
+        self.slabs().all.iter().all(|slab| slab.lock.is_some())
+    }
+
+    fn slabs(&self) -> MutexGuard<'_, Slabs> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Slabs {
+    fn take_cell(&mut self) -> (usize, usize) {
+        if let Some(free) = self.free.pop() {
+            return free;
+        }
+        let slab = self.all.len();
+        let cells = vec![[0; 32]; SLAB_LEN].into_boxed_slice();
+        let lock = region::lock(cells.as_ptr(), size_of_val(&*cells)).ok();
+        self.all.push(Slab { cells, lock });
+        self.free.extend((1..SLAB_LEN).map(|cell| (slab, cell)));
+        (slab, 0)
+    }
+
+    fn cell(&mut self, slab: usize, cell: usize) -> Option<&mut [u8; 32]> {
+        self.all.get_mut(slab)?.cells.get_mut(cell)
+    }
+}
+
+impl LockedSecret {
+    /// Returns a copy, which is zeroized on drop. Keep it for one operation only.
+    pub(crate) fn copy(&self) -> Zeroizing<[u8; 32]> {
+        let mut copy = Zeroizing::default();
+        if let Some(bytes) = self.pool.slabs().cell(self.slab, self.cell) {
+            *copy = *bytes;
+        }
+        copy
+    }
+}
+
+impl Drop for LockedSecret {
+    fn drop(&mut self) {
+        let mut slabs = self.pool.slabs();
+        if let Some(bytes) = slabs.cell(self.slab, self.cell) {
+            bytes.zeroize();
+        }
+        slabs.free.push((self.slab, self.cell));
+    }
+}
+
+impl fmt::Debug for LockedSecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("LockedSecret(..)")
+    }
+}
+
+/// Secrets of a slab: one page of 4 KiB on most machines.
+const SLAB_LEN: usize = 128;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_keep_their_values_and_cells_are_zeroized_and_used_again() {
+        let pool = Arc::new(LockedPool::default());
+        let numbers: Vec<u8> = (0..200).collect();
+        let mut secrets: Vec<_> = numbers.iter().map(|byte| pool.store(&[*byte; 32])).collect();
+        assert!(secrets.iter().zip(&numbers).all(|(secret, byte)| *secret.copy() == [*byte; 32]));
+        let (slab, cell) = (secrets[7].slab, secrets[7].cell);
+        drop(secrets.remove(7));
+        assert_eq!(pool.slabs().cell(slab, cell), Some(&mut [0; 32]));
+        let again = pool.store(&[9; 32]);
+        assert_eq!((again.slab, again.cell, *again.copy()), (slab, cell, [9; 32]));
+        assert_eq!(pool.slabs().all.len(), 2);
+    }
+
+    #[test]
+    fn the_memory_of_a_pool_is_locked() {
+        let pool = Arc::new(LockedPool::default());
+        let _secret = pool.store(&[7; 32]);
+        assert!(pool.is_locked());
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let locked = status.lines().find_map(|line| line.strip_prefix("VmLck:")).unwrap();
+        let kib: u64 = locked.trim().trim_end_matches(" kB").parse().unwrap();
+        assert!(kib >= 4, "{locked}");
+    }
+}

@@ -1,0 +1,1 @@
+ALTER TABLE kek_marks DROP COLUMN retired_at;

@@ -1,0 +1,61 @@
+//! A database that responds but stores nothing: readiness, and the responses to sends.
+
+use sealpost_testkit::{FsyncMode, Server as Postgres};
+
+use crate::support::{Client, Database, SOON, Server, eventually, text};
+
+#[test]
+fn without_its_standby_the_database_stores_nothing_and_sends_end_within_the_deadline() {
+    let postgres = Postgres::start(FsyncMode::Off).unwrap();
+    let database = Database::at(postgres.create_database());
+    let server = database.serve_with(&["--commit-timeout", "500ms"]);
+    let client = server.client();
+    let alice = client.new_identity();
+    client.send(&alice, &alice.key, "before").ok();
+    assert_eq!(readiness(&server), (200, "ok\n".to_owned()));
+
+    set(&database, "synchronous_standby_names = 'gone'");
+    let lost = eventually("a commit waits for the standby", SOON, || {
+        Some(client.send(&alice, &alice.key, "x")).filter(|response| response.status != 200)
+    });
+    let problem = lost.refused(500, "INTERNAL_ERROR");
+    assert!(text(&problem, "detail").contains("may have been stored"), "{problem}");
+    client.send(&alice, &alice.key, "x").refused(503, "SERVICE_UNAVAILABLE");
+    let (status, reason) = readiness(&server);
+    assert_eq!(status, 503);
+    assert!(reason.contains("last commit"), "{reason}");
+
+    set(&database, "synchronous_standby_names = ''");
+    eventually("a send is stored again", SOON, || {
+        (client.send(&alice, &alice.key, "after").status == 200).then_some(())
+    });
+    assert_eq!(readiness(&server).0, 200);
+    assert!(server.metrics().contains("\nsealpost_last_commit_age_seconds "));
+    server.stop();
+}
+
+#[test]
+fn a_server_on_a_read_only_database_is_not_ready() {
+    let postgres = Postgres::start(FsyncMode::Off).unwrap();
+    let database = Database::at(postgres.create_database());
+    let server = database.serve();
+    let alice = server.client().new_identity();
+    assert_eq!(readiness(&server).0, 200);
+    set(&database, "default_transaction_read_only = on");
+    eventually("the server is not ready", SOON, || (readiness(&server).0 == 503).then_some(()));
+    server.client().send(&alice, &alice.key, "x").refused(503, "SERVICE_UNAVAILABLE");
+    set(&database, "default_transaction_read_only = off");
+    eventually("the server is ready again", SOON, || (readiness(&server).0 == 200).then_some(()));
+    server.client().send(&alice, &alice.key, "x").ok();
+    server.stop();
+}
+
+fn readiness(server: &Server) -> (u16, String) {
+    let response = Client::new(&server.ops_url).request("GET", "/readyz").response();
+    (response.status, String::from_utf8(response.body).unwrap())
+}
+
+fn set(database: &Database, setting: &str) {
+    database.by_hand(&format!("ALTER SYSTEM SET {setting}"));
+    database.by_hand("SELECT pg_reload_conf()");
+}
