@@ -104,7 +104,7 @@ pub(crate) struct DoctorArgs {
 
 #[derive(Subcommand)]
 pub(crate) enum KekCommand {
-    /// Print a new line for a key file
+    /// Print a new key as a line for a key file
     New {
         /// Version of the new key; the highest version of a key file encrypts
         #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]

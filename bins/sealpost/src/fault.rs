@@ -31,7 +31,7 @@ impl Fault {
         Self::new(format!("{}: {}", message.into(), chain(&*source.into())))
     }
 
-    /// Creates a failure from an error that has the advice itself.
+    /// Creates a failure from an error whose text already contains the advice.
     pub(crate) fn of(error: &dyn Error) -> Self {
         Self::new(chain(error))
     }

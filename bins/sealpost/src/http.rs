@@ -6,13 +6,13 @@ use std::{
     time::Duration,
 };
 
-/// A response whose body ends with the connection.
+/// A response. Its body ends when the server closes the connection.
 pub(crate) struct Response {
     pub(crate) status: u16,
     pub(crate) body: Vec<u8>,
 }
 
-/// Sends one request and reads the response. `fields` are header lines. Blocks.
+/// Sends one request and reads the response. `fields` are further header lines. Blocks.
 pub(crate) fn request(
     address: SocketAddr,
     method_and_path: &str,

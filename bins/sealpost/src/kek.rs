@@ -8,7 +8,7 @@ use sealpost_node::keys;
 
 use crate::fault::Fault;
 
-/// Prints a new line for a key file.
+/// Generates a key-encryption key and prints it as a line for a key file.
 pub(crate) fn print_new_line(version: u32) -> Result<(), Fault> {
     let line = keys::new_line(version)?;
     writeln!(std::io::stdout(), "{}", line.as_str()).map_err(Fault::closed_output)

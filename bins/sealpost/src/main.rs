@@ -23,7 +23,7 @@ use sealpost_node::protect_process_memory;
 
 use crate::cli::{Command, KekCommand, usage};
 
-/// Many threads allocate small pieces that other threads free. The system allocator is slow at that.
+/// Replaces the system allocator, which is slow if threads free many small pieces that other threads allocated.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 

@@ -79,7 +79,7 @@ fn greet(node: &Node) {
     let lines = format!(
         "\n  API        {url}/v1\n  Docs       {url}/docs\n  Dashboard  {url}/dashboard\n\n"
     );
-    // The server works without these lines.
+    // An error is ignored: the server works without these lines.
     drop(std::io::stderr().write_all(lines.as_bytes()));
 }
 
@@ -102,7 +102,7 @@ async fn stop(node: Node, signals: &mut StopSignals) {
     }
 }
 
-/// Ends the process at once. A return would wait for the threads that still stop in order.
+/// Ends the process at once. Returning from `main` would wait for threads that are still stopping.
 fn exit(reason: &str) -> ! {
     tracing::warn!(reason, "stopped at once; the leases of this node will expire");
     std::process::exit(1)

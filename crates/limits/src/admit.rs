@@ -1,4 +1,5 @@
-//! The decisions: a request against minute and day, a message against throughput and month.
+//! Admits or refuses requests and messages. A request counts against the windows of minute and day, a message against
+//! throughput and the window of the month.
 
 use std::time::Duration;
 
@@ -12,15 +13,14 @@ use crate::{
 /// The kind of admission of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MessageAdmission {
-    /// Beyond the allowance. The key's terms permit that.
+    /// Beyond the monthly allowance. The terms of the key permit overage.
     Overage,
     /// Within the monthly allowance.
     WithinAllowance,
 }
 
-/// Admits one request and counts it against minute and day. Otherwise returns
-/// [`Refusal::RateLimited`] and counts nothing. If both windows are used up, the refusal names the
-/// longer wait. A limit of 0 never admits.
+/// Admits one request and counts it against the windows of minute and day. Otherwise returns [`Refusal::RateLimited`]
+/// and counts nothing. If both windows are used up, the refusal names the longer wait. A limit of 0 never admits.
 pub fn admit_request(terms: &Terms, usage: &mut Usage, now: Timestamp) -> Result<(), Refusal> {
     let minute = Span::Minute.current(usage.minute, now);
     let day = Span::Day.current(usage.day, now);
@@ -37,11 +37,11 @@ pub fn admit_request(terms: &Terms, usage: &mut Usage, now: Timestamp) -> Result
     Ok(())
 }
 
-/// Admits one message and counts it against throughput and month. Otherwise counts nothing and
-/// returns [`Refusal::RateLimited`] for throughput, or else [`Refusal::MonthlyLimitExceeded`].
+/// Admits one message and counts it against throughput and the window of the month. Otherwise counts nothing: returns
+/// [`Refusal::RateLimited`] if throughput is exceeded, else [`Refusal::MonthlyLimitExceeded`].
 ///
-/// The request of the message was admitted before. If the message is refused, the request must not
-/// count either, so decide on a copy of the usage.
+/// [`admit_request`] has counted the request of this message before. If the message is refused, the request must not
+/// count either, so call both functions with a copy of the usage.
 pub fn admit_message(
     terms: &Terms,
     usage: &mut Usage,
@@ -51,8 +51,7 @@ pub fn admit_message(
     let allowance = within_allowance(terms, month, now);
     let tat_us =
         throughput::admit(terms.per_second, usage.throughput_tat_us, now).map_err(|open_at| {
-            // A used-up month still refuses after the throughput wait, so the longer wait is
-            // reported.
+            // After the wait for throughput, a used-up month would still refuse. Reports the longer of the two waits.
             let month_wait =
                 allowance.map_or_else(|blocked| blocked.retry_after, |_| Duration::ZERO);
             Refusal::RateLimited {
@@ -69,7 +68,7 @@ pub fn admit_message(
     Ok(admitted)
 }
 
-/// The allowance is used up.
+/// The refusal of a message because the monthly allowance is used up.
 #[derive(Clone, Copy)]
 struct Blocked {
     way_out: &'static str,

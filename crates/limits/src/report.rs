@@ -23,7 +23,7 @@ pub struct UsageReport {
 pub struct WindowReport {
     /// Limit of the plan.
     pub limit: u32,
-    /// Number admitted. Above the limit after a change of plan, or with overage.
+    /// Number admitted. Can exceed the limit after a change of plan, or with overage.
     pub used: u32,
     /// Number that will still be admitted within the limit.
     pub remaining: u32,

@@ -1,4 +1,4 @@
-//! The limits of each plan, from the contract's table.
+//! The limits of each plan, as the API contract lists them.
 
 use sealpost_domain::{EnterpriseTerms, Plan};
 

@@ -30,21 +30,22 @@ pub(crate) fn admit(per_second: u32, tat_us: i64, now: Timestamp) -> Result<i64,
     Ok(tat_us.max(now_us).saturating_add(interval_us))
 }
 
-/// Returns `None` if nothing is ever admitted.
+/// Returns the interval between two messages, rounded up; `None` if no message is ever admitted.
 fn interval_us(burst: i64) -> Option<i64> {
     let rounded_up = SECOND_US.saturating_add(burst).saturating_sub(1);
     rounded_up.checked_div(burst)
 }
 
-/// Rounds up, so that a caller that waits this long is not too early.
+/// Converts microseconds to milliseconds. Rounds up, so that a caller that waits this long is not too early.
 fn whole_millis(micros: i64) -> i64 {
     let down = micros.div_euclid(MILLI_US);
     if micros.rem_euclid(MILLI_US) > 0 { down.saturating_add(1) } else { down }
 }
 
-/// With all intervals rounded up, the longest burst takes two seconds.
+/// Maximum lead of a valid TAT over the clock: the maximum clock difference, and the longest burst. With intervals
+/// rounded up, a burst takes at most two seconds.
 const AHEAD_MAX_US: i64 = CLOCK_DIFFERENCE_MAX_MS * MILLI_US + 2 * SECOND_US;
 const MILLI_US: i64 = 1_000;
 const SECOND_MS: i64 = 1_000;
-/// Also the highest rate in whole microseconds. Higher limits count as this rate.
+/// One second in microseconds. Also the highest rate per second: higher limits count as this rate.
 const SECOND_US: i64 = 1_000_000;

@@ -62,8 +62,8 @@ pub(crate) fn one_more(window: WindowUse) -> WindowUse {
     WindowUse { used: window.used.saturating_add(1), ..window }
 }
 
-/// Clamps to the calendar's range, about 260,000 years around the epoch. Later arithmetic cannot
-/// overflow, not even in microseconds.
+/// Returns the milliseconds of `at`, clamped to the range of the calendar, about 260,000 years around the epoch. Later
+/// arithmetic cannot overflow, not even in microseconds.
 pub(crate) fn clamp_millis(at: Timestamp) -> i64 {
     at.as_millis().clamp(FIRST_MS, LAST_MS)
 }
@@ -76,8 +76,8 @@ fn midnight(date: NaiveDate) -> i64 {
     date.and_time(NaiveTime::MIN).and_utc().timestamp_millis()
 }
 
-/// Maximum clock difference between nodes at which limits are exact. NTP stays far below. After a
-/// wrong clock no key waits much longer than this.
+/// Maximum clock difference between nodes at which limits are exact. Clocks synchronised by NTP differ far less. After
+/// a node had a wrong clock, no key waits much longer than this.
 pub(crate) const CLOCK_DIFFERENCE_MAX_MS: i64 = 5 * MINUTE_MS;
 const MINUTE_MS: i64 = 60_000;
 const DAY_MS: i64 = 86_400_000;

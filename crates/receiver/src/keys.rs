@@ -34,7 +34,7 @@ impl ReceiverKey {
         }
     }
 
-    /// Whether a signature of the list matches, at any time.
+    /// Whether at least one signature of the request was made with this key. Ignores the age of the timestamp.
     pub(crate) fn matches(&self, headers: &SignedHeaders<'_>, body: &[u8]) -> bool {
         let signed_at = headers.timestamp.parse::<i64>().unwrap_or_default().saturating_mul(1000);
         self.verify(headers, body, Timestamp::from_millis(signed_at)).is_ok()
@@ -48,7 +48,7 @@ impl ReceiverKey {
         }
     }
 
-    /// The version of the signatures that the key verifies.
+    /// The version of the signatures that the key verifies: `v1` or `v1a`.
     pub(crate) fn version(&self) -> &'static str {
         match self {
             Self::Public(_) => "v1a",

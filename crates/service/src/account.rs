@@ -1,4 +1,4 @@
-//! Accounts: activation, login, logout, login secrets, and the status of a key.
+//! Use cases of accounts: activation, login, logout, rotation of the login secret, and the status of a key.
 
 pub(crate) mod activate;
 pub(crate) mod key_status;

@@ -1,7 +1,8 @@
 //! Data that a node caches between requests.
 //!
-//! Cached data is a hint: every transaction reads the authoritative rows. [`KeyCache::invalidate_on`](key_cache::KeyCache)
-//! is the only way out of the cache, besides eviction.
+//! Cached data may be out of date, so every transaction reads the authoritative rows. Entries leave the cache by
+//! expiry, by eviction, and by [`KeyCache::invalidate_on`](key_cache::KeyCache), the only function that removes data
+//! after a change.
 
 pub(crate) mod bounded_cache;
 pub(crate) mod cache_metrics;

@@ -1,4 +1,4 @@
-//! Callers: credentials, authentication, session look-ups, admission, and limits.
+//! The caller of a use case: credentials, authentication with its session look-ups, admission, and limits.
 
 pub(crate) mod admission;
 pub(crate) mod authenticate;

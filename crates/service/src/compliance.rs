@@ -1,4 +1,4 @@
-//! Compliance circuits: the file that defines them, and the check of a key against one.
+//! Compliance circuits: the file that defines them, and the evaluation for a key.
 
 pub(crate) mod circuits_file;
 pub(crate) mod explanation;

@@ -9,7 +9,7 @@ pub enum Error {
     /// The commit has no known result: the batch may be stored. The log has the cause.
     #[error("the commit has no known result: the request may be stored")]
     InDoubt,
-    /// A thread of the service ended without a response.
+    /// A thread of the service ended before it sent a response.
     #[error("a thread of the service ended without a response: restart the process")]
     Lost,
     /// The database look-up failed. The log has the cause.
@@ -39,7 +39,8 @@ impl Error {
     pub fn refusal(&self) -> Option<&Refusal> {
         match self {
             Self::Refused(refusal) => Some(refusal),
-            // Each is temporary: a new channel is opened, or the new key-encryption key arrives within seconds.
+            // Each of these errors is temporary: a retry begins another channel, or the key-encryption key arrives
+            // within seconds.
             Self::Store(StoreError::Contended(_) | StoreError::Unavailable(_))
             | Self::Wallet(WalletError::ChannelExhausted | WalletError::UnknownKekVersion { .. }) => {
                 Some(&Refusal::Unavailable)

@@ -1,4 +1,4 @@
-//! Open: the recipient reads an envelope by the id that its webhook received.
+//! Opening: the recipient reads an envelope by the id that its webhook received.
 
 use schemars::JsonSchema;
 use sealpost_domain::{
@@ -25,11 +25,11 @@ pub struct Opened {
     pub envelope_hash: EnvelopeHash,
     /// The sender's key; its signature is verified.
     pub sender: ApiKeyId,
-    /// The message.
+    /// The decrypted message.
     pub message: String,
     /// The sealing algorithm.
     pub encryption: Encryption,
-    /// Size and time.
+    /// Size and time of the envelope.
     pub metadata: Metadata,
     /// Time of the first opening.
     pub opened_at: Timestamp,
@@ -76,7 +76,7 @@ fn find_envelope(
     let Some((envelope, opened_at)) = tx.find_envelope(&id, recipient)? else {
         return Ok(Err(Refusal::EnvelopeNotFound));
     };
-    // Expired, but not yet deleted by housekeeping.
+    // The envelope has expired, but housekeeping has not deleted it yet.
     if envelope.meta.timestamp < admitted.limits.now.minus(core.settings.retention) {
         return Ok(Err(Refusal::EnvelopeNotFound));
     }
@@ -107,7 +107,7 @@ fn open_envelope(core: &Core, caller: &Caller, sealed: &SealedEnvelope) -> Resul
 }
 
 fn unseal(core: &Core, caller: &Caller, sealed: &SealedEnvelope) -> Result<String, Error> {
-    // Without a root the key was revoked after admission, and the envelope can no longer be opened.
+    // The root is missing if the key was revoked after admission. The envelope can then no longer be opened.
     let material = core.material(&caller.key)?.ok_or(Refusal::EnvelopeNotFound)?;
     let (envelope, identity) = (&sealed.envelope, &material.identity);
     let sender = &core.proven_did(&sealed.sender)?;

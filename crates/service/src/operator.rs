@@ -1,4 +1,4 @@
-//! Operator use cases: keys, plans, governance, assessments, the audit trail, re-encryption.
+//! Use cases of operators: keys, plans, governance, assessments, the audit trail, and re-encryption.
 
 pub(crate) mod action;
 pub(crate) mod assessments;

@@ -1,4 +1,4 @@
-//! The service: start, state, and stop.
+//! The service: starts, shares its state with all use cases, and stops.
 
 mod blocking_pool;
 pub(crate) mod core;
@@ -24,7 +24,7 @@ pub struct Sealpost {
 }
 
 impl Sealpost {
-    /// Starts the service and its threads. [`unlock`](crate::unlock) the database first.
+    /// Starts the service and its threads. Call [`unlock`](crate::unlock) before.
     pub fn start(parts: Parts, settings: Settings) -> Result<Self, std::io::Error> {
         let blocking = BlockingPool::new(settings.blocking_tasks_max);
         let core = Arc::new(Core::new(parts, settings));
@@ -33,7 +33,8 @@ impl Sealpost {
         Ok(Self { core, committer, blocking, housekeeper })
     }
 
-    /// Returns whether every thread runs, or was stopped in order. A thread that panicked stays down until a restart.
+    /// Returns whether every thread runs, or has stopped because the service was stopped. A thread that panicked is not
+    /// started again.
     pub fn is_alive(&self) -> bool {
         let committer = self.committer.read().unwrap_or_else(PoisonError::into_inner);
         committer.as_ref().is_none_or(Committer::is_alive) && self.housekeeper.is_alive()
@@ -48,25 +49,25 @@ impl Sealpost {
         Ok(self.core.store.check()?)
     }
 
-    /// Number of requests that wait for a commit.
+    /// Returns the number of requests that wait for a commit.
     pub fn queue_depth(&self) -> usize {
         let committer = self.committer.read().unwrap_or_else(PoisonError::into_inner);
         committer.as_ref().map_or(0, Committer::depth)
     }
 
-    /// Bytes of sealed messages without a response: those that wait for a commit, and those of the current batch.
+    /// Returns the bytes of sealed messages that wait for a commit or are in the current batch.
     pub fn queue_bytes(&self) -> usize {
         let committer = self.committer.read().unwrap_or_else(PoisonError::into_inner);
         committer.as_ref().map_or(0, Committer::bytes)
     }
 
-    /// Number of cached entries, by kind.
+    /// Returns the number of cached entries by kind.
     pub fn cache_entries(&self) -> [(&'static str, usize); 4] {
         self.core.cache.entries()
     }
 
-    /// Stores the queued requests and stops. Later sends are refused as unavailable. Blocks until the last batch is
-    /// stored.
+    /// Stores the queued requests and stops the service. Refuses later sends as unavailable. Blocks until the last
+    /// batch is stored.
     pub fn stop(&self) {
         self.housekeeper.stop();
         let committer = self.committer.write().unwrap_or_else(PoisonError::into_inner).take();
@@ -76,7 +77,7 @@ impl Sealpost {
         self.core.cache.invalidate_on(CacheEvent::Stopped);
     }
 
-    /// Runs blocking work on the pool.
+    /// Runs blocking work on the blocking pool.
     pub(crate) async fn block<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Core) -> Result<T, Error> + Send + 'static,

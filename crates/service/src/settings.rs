@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use sealpost_domain::{EventsVersion, Suite};
 
-/// Limits and durations of the use cases. The defaults are those of the contract.
+/// Limits and durations of the use cases. The defaults are those of the API contract.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// Maximum length of a message in bytes.
     pub message_bytes_max: usize,
-    /// Maximum number of keys of an account, without revoked ones.
+    /// Maximum number of keys of an account. Revoked keys do not count.
     pub keys_per_account_max: u32,
     /// Maximum number of webhooks of a key.
     pub webhooks_per_key_max: u32,
@@ -43,38 +43,39 @@ pub struct Settings {
     pub channel_life: Duration,
     /// Maximum number of envelopes of a channel.
     pub channel_envelopes_max: u32,
-    /// Maximum number of channels in memory, for each side.
+    /// Maximum number of channels in memory: separately for those that seal and those that open.
     pub channels_cached_max: usize,
-    /// Maximum number of sends that wait for a commit. More are refused as unavailable.
+    /// Maximum number of sends that wait for a commit. Further sends are refused as unavailable.
     pub queue_max: usize,
-    /// Maximum bytes of envelopes that wait for a commit. More are refused as unavailable, but one envelope always fits.
-    /// At most 4 GiB.
+    /// Maximum bytes of envelopes that wait for a commit, at most 4 GiB. Further sends are refused as unavailable, but
+    /// one envelope always fits.
     pub queue_bytes_max: usize,
-    /// Maximum number of sends of a commit.
+    /// Maximum number of sends in one commit.
     pub batch_max: usize,
-    /// Maximum bytes of envelopes of a commit, unless one envelope is larger. Bounds the copies of the database driver.
+    /// Maximum bytes of envelopes in one commit. A larger envelope is committed alone. Bounds the memory for the
+    /// database driver's copies.
     pub batch_bytes_max: usize,
-    /// Maximum number of session look-ups that wait. More are refused as unavailable.
+    /// Maximum number of session look-ups that wait. Further look-ups are refused as unavailable.
     pub session_lookups_waiting_max: usize,
-    /// Maximum number of session look-ups of a statement.
+    /// Maximum number of session look-ups in one statement.
     pub session_lookups_together_max: usize,
-    /// Maximum tasks on the blocking pool. More wait for a thread.
+    /// Maximum number of tasks on the blocking pool. Further tasks wait.
     pub blocking_tasks_max: usize,
     /// Maximum number of cached keys, with their decrypted secrets.
     pub identities_cached_max: usize,
-    /// Maximum number of cached sessions, of handles, and of rate limits.
+    /// Maximum number of cached sessions. The same maximum applies to cached handles, and to cached rate limits.
     pub hints_cached_max: usize,
-    /// Maximum time for which an unused key, session or handle stays cached, plus one interval of housekeeping. The
-    /// minimum is half of it.
+    /// Time after which an unused key, session or handle leaves the cache. Eviction runs twice in this time, so an
+    /// entry leaves after between half and all of it, plus at most one interval of housekeeping.
     pub cache_idle: Duration,
 }
 
 impl Settings {
-    /// Maximum lifetime of a channel, whatever is set. Housekeeping keeps the row of a channel for this time after the
-    /// retention of its envelopes.
+    /// Maximum lifetime of a channel, even if [`Settings::channel_life`] is longer. Housekeeping keeps the row of a
+    /// channel for this time after the retention of its envelopes.
     pub const CHANNEL_LIFE_MAX: Duration = Duration::from_hours(1);
 
-    /// Time for which a send is replayed: no longer than its envelope is kept.
+    /// Returns the time for which a repeated send gets its first response. At most the retention of envelopes.
     pub(crate) fn idempotency_kept_for(&self) -> Duration {
         self.idempotency_ttl.min(self.retention)
     }

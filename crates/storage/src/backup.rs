@@ -36,7 +36,7 @@ struct Check {
 }
 
 impl Database {
-    /// Writes all committed data into a new file and checks the file. Other transactions do not wait.
+    /// Writes all committed data into a new file and checks the integrity of that file. Other transactions do not wait.
     pub fn backup(&self, file: &Path) -> Result<(), StoreError> {
         let Some(source) = &self.file else { return Err(refused(BackupFault::Server)) };
         let mut options = OpenOptions::new();
@@ -55,7 +55,7 @@ fn copy(connection: AnyConnection, file: &Path) -> Result<(), Fault> {
         return Err(Fault::Refused(BackupFault::Server.into()));
     };
     let path = file.to_str().ok_or(Fault::Refused(BackupFault::Path.into()))?;
-    // The connection stays a reader of the source; the pragma permits writing the copy.
+    // The pragma permits the statement to write the copy. The source is still opened read-only.
     source.batch_execute("PRAGMA query_only = OFF")?;
     sql_query("VACUUM INTO ?").bind::<Text, _>(path).execute(&mut source)?;
     let mut copied =

@@ -1,4 +1,4 @@
-//! Connections to either database.
+//! Connections to PostgreSQL and SQLite.
 
 pub(crate) mod commit_threads;
 pub(crate) mod connect;
@@ -18,17 +18,17 @@ use diesel::{PgConnection, SqliteConnection};
 
 /// A connection to either database.
 ///
-/// Only [`Manager`](crate::connection::pool::Manager) opens connections. The derived `establish` would mistake the URL
-/// of an unreachable server for a file name.
+/// Only [`Manager`](crate::connection::pool::Manager) opens connections. Do not use `establish`, which diesel derives:
+/// if a PostgreSQL server is unreachable, it takes the server's URL for the name of an SQLite file.
 #[derive(diesel::MultiConnection)]
 pub(crate) enum AnyConnection {
     Postgres(PgConnection),
     Sqlite(SqliteConnection),
 }
 
-/// Repeats an expression for the concrete connection of each database.
+/// Evaluates an expression with the concrete connection of either database.
 ///
-/// Needed for queries that the derived type cannot run: conflict clauses, batches and locks.
+/// Needed for queries that the derived connection type cannot run: conflict clauses, batches and locks.
 macro_rules! on_backend {
     ($conn:expr, $c:ident => $body:expr) => {
         match $conn {

@@ -1,4 +1,4 @@
-//! The database as the rest of the service holds it.
+//! The database handle, which the rest of the service uses.
 
 use std::{
     path::{self, PathBuf},
@@ -27,27 +27,28 @@ use crate::{
     settings::Settings,
 };
 
-/// Open connections of one pool.
+/// The number of open connections of one pool.
 #[derive(Debug, Clone, Copy)]
 pub struct PoolState {
     /// The name of the pool.
     pub pool: &'static str,
-    /// Connections in use.
+    /// Number of connections in use.
     pub busy: u32,
-    /// Connections open and free.
+    /// Number of open connections that are free.
     pub idle: u32,
 }
 
-/// An open database. Clones share connections.
+/// An open database. Clones share its connections.
 #[derive(Debug, Clone)]
 pub struct Database {
     pub(crate) writers: Pool,
     readers: Pool,
-    /// `None` on SQLite, where the queue of writers is fair.
+    /// The connection of the thread that commits sends. `None` on SQLite, where that thread waits in the fair queue of
+    /// writers.
     committer: Option<Arc<CommitterConnection>>,
-    /// The queue of writers of SQLite, which has one writer.
+    /// The lock that serialises writers on SQLite; `None` on PostgreSQL.
     write_lock: Option<Arc<FairMutex>>,
-    /// Shared by the clones, so that every webhook is claimed in turn.
+    /// The position of claims among the webhooks. Shared by the clones, so that no webhook is skipped.
     pub(crate) claim_cursor: Arc<ClaimCursor>,
     pub(crate) success_throttle: Arc<SuccessThrottle>,
     facts_cache: Arc<FactsCache>,
@@ -58,7 +59,7 @@ pub struct Database {
     pub(crate) file: Option<PathBuf>,
 }
 
-/// The connection of the committer on PostgreSQL, opened on demand.
+/// The separate connection of the thread that commits sends, on PostgreSQL. Opened on demand.
 #[derive(Debug)]
 struct CommitterConnection {
     target: Target,
@@ -76,7 +77,7 @@ impl Database {
         match url {
             DatabaseUrl::Postgres(url) => {
                 let target = Target::Postgres(url.clone());
-                // One connection is left for the committer.
+                // One connection is reserved for the thread that commits sends.
                 let size = settings.pool_max.saturating_sub(1).max(1);
                 let writers = open("all", target.clone(), size).map_err(unavailable)?;
                 let readers = writers.clone();
@@ -125,14 +126,14 @@ impl Database {
         }
     }
 
-    /// Applies all missing migrations and returns the names. Several nodes may do so at once. Refused if the database
+    /// Applies all missing migrations and returns their names. Several nodes may do so at once. Refuses a database that
     /// is newer than the binary.
     pub fn migrate(&self) -> Result<Vec<String>, StoreError> {
         self.migrate_with_progress(&|_name| {})
     }
 
-    /// Does the same as [`migrate`](Self::migrate) and reports the name of each migration before it is applied. After
-    /// contention with another transaction, all names are reported again.
+    /// Applies all missing migrations like [`migrate`](Self::migrate). Calls `progress` with the name of each migration
+    /// before it is applied. After contention with another transaction, all names are reported again.
     pub fn migrate_with_progress(
         &self,
         progress: &dyn Fn(&str),
@@ -140,13 +141,13 @@ impl Database {
         self.transact(Durability::Durable, |conn| migrations::apply(conn, progress))
     }
 
-    /// Returns the names of the missing migrations. Refused if the database is newer than the binary.
+    /// Returns the names of the missing migrations. Refuses a database that is newer than the binary.
     pub fn pending_migrations(&self) -> Result<Vec<String>, StoreError> {
         self.read(migrations::pending)
     }
 
-    /// Returns the state of each pool. PostgreSQL has the pool of the committer and one for all others; SQLite has one
-    /// for readers and one for the writer.
+    /// Returns the state of each pool. PostgreSQL has one pool for the thread that commits sends, and one for all
+    /// others. SQLite has one pool for readers and one for the writer.
     pub fn pool_states(&self) -> Vec<PoolState> {
         let mut pools = match self.write_lock {
             None => vec![("all", &self.readers)],
@@ -162,7 +163,7 @@ impl Database {
         pools.into_iter().map(of).collect()
     }
 
-    /// Runs one lookup.
+    /// Runs one lookup outside a transaction.
     pub(crate) fn read<T>(
         &self,
         work: impl Fn(&mut AnyConnection) -> Result<T, Fault>,
@@ -170,7 +171,8 @@ impl Database {
         Reader::new(&self.readers).run(work)
     }
 
-    /// Runs work outside the ports of [`Tx`] in one transaction, and repeats the work after contention.
+    /// Runs `work` in one transaction, for work that the ports of [`Tx`] do not offer. Repeats the work after
+    /// contention.
     pub(crate) fn transact<T>(
         &self,
         durability: Durability,
@@ -240,7 +242,7 @@ impl Store for Database {
         if pool.get().is_none() {
             let cache = &self.facts_cache;
             let opened = pool::open("committer", target.clone(), 1, &self.settings, cache);
-            // Another thread may have opened it since.
+            // An error is ignored: another thread may have opened the pool in the meantime.
             drop(pool.set(opened.map_err(unavailable)?));
         }
         let own = pool.get().cloned();
@@ -256,7 +258,7 @@ impl Store for Database {
     }
 }
 
-/// Classifies an error of opening a file. Only the lock of another process is temporary.
+/// Classifies an error of opening an SQLite file. Only an error by the lock of another process is temporary.
 fn unusable(fault: ConnectFault) -> StoreError {
     match fault {
         ConnectFault::Setup(error) => Fault::Driver(error).into(),
@@ -266,5 +268,5 @@ fn unusable(fault: ConnectFault) -> StoreError {
 
 const WRITE_LOCK_TIMEOUT: &str = "timed out waiting for other writers; try again";
 
-/// Equals the number of tries of `write` on `dyn Store`.
+/// Maximum number of attempts at contended work: the same as for `write` of `dyn Store`.
 const TRIES_MAX: u32 = 3;

@@ -1,4 +1,4 @@
-//! Housekeeping: retention, daily counts, and the node that runs each task.
+//! Housekeeping: deletes expired rows, updates daily counts, and lets one node at a time run each task.
 
 pub(crate) mod daily_counts;
 pub(crate) mod deleted_webhooks;

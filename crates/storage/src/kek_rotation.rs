@@ -1,4 +1,4 @@
-//! Rotation of key-encryption keys.
+//! Support for the rotation of key-encryption keys.
 
 pub(crate) mod marks;
 pub(crate) mod rewrap;

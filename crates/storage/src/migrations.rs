@@ -1,4 +1,4 @@
-//! Migrations: known, applied and pending ones.
+//! Migrations: finds the pending ones and applies them.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ pub(crate) enum VersionFault {
     Newer(String),
 }
 
-/// Returns the names of the missing migrations in order. Refused if the database is newer than the binary.
+/// Returns the names of the missing migrations in order. Refuses a database that is newer than the binary.
 pub(crate) fn pending(conn: &mut AnyConnection) -> Result<Vec<String>, Fault> {
     let mut known = known(conn)?;
     let applied = applied(conn)?;
@@ -41,8 +41,8 @@ pub(crate) fn pending(conn: &mut AnyConnection) -> Result<Vec<String>, Fault> {
     }
 }
 
-/// Applies all missing migrations in the transaction of the caller, or none. If several nodes migrate, one node applies
-/// all; other nodes wait and find none missing.
+/// Applies all missing migrations, or none, in the transaction of the caller. If several nodes migrate at once, one
+/// applies all; the others wait and find none missing.
 pub(crate) fn apply(
     conn: &mut AnyConnection,
     progress: &dyn Fn(&str),
@@ -52,7 +52,7 @@ pub(crate) fn apply(
             "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0;
              SELECT pg_advisory_xact_lock({LOCK})"
         ))?,
-        // The transaction is the only writer.
+        // SQLite needs no lock: this transaction is the only writer.
         AnyConnection::Sqlite(_) => {}
     }
     let pending = pending(conn)?;
@@ -100,7 +100,7 @@ fn applied(conn: &mut AnyConnection) -> Result<Vec<String>, Fault> {
     Ok(versions.order(applied_migrations::version).load(conn)?)
 }
 
-/// Unwraps an error of the driver.
+/// Converts an error of a migration. Unwraps it if it is an error of the driver.
 fn fault(error: BoxedError) -> Fault {
     match error.downcast::<diesel::result::Error>() {
         Ok(error) => Fault::Driver(*error),
@@ -108,5 +108,5 @@ fn fault(error: BoxedError) -> Fault {
     }
 }
 
-/// The advisory lock for migrating: `sealpost` in ASCII.
+/// Number of the advisory lock for migrations: `sealpost` in ASCII.
 const LOCK: i64 = 0x7365_616c_706f_7374;

@@ -1,4 +1,4 @@
-//! Fragments of SQL that diesel does not have.
+//! Kinds of SQL queries and conditions that diesel does not offer.
 
 pub(crate) mod any_of;
 pub(crate) mod row_lock;

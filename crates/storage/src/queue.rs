@@ -1,4 +1,4 @@
-//! The delivery queue: claims, leases, outcomes, bounces, and deliveries that are sent
+//! The delivery queue: claims deliveries, records outcomes, bounces undelivered envelopes, and makes deliveries due
 //! again.
 
 pub(crate) mod bounces;

@@ -1,4 +1,4 @@
-//! Accounts, keys, webhooks, envelopes, badges, governance and the audit trail.
+//! Implements the ports for accounts, keys, webhooks, envelopes, badges, governance and the audit trail.
 
 pub(crate) mod accounts;
 pub(crate) mod api_keys;

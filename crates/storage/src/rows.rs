@@ -1,4 +1,4 @@
-//! The types of rows, each with columns and a conversion from and to the domain.
+//! The types of rows, with their columns and the conversions from and to domain types.
 
 pub(crate) mod attempt;
 pub(crate) mod channel;

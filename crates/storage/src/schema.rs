@@ -136,7 +136,8 @@ diesel::table! {
 
 diesel::table! {
     deliveries (event_id, webhook_id) {
-        /// Id of the event. The name in SQL is that of the first kind of event: nodes of earlier versions use the name.
+        /// Id of the event. The column is named after the first kind of event, because nodes of earlier versions use
+        /// that name.
         #[sql_name = "envelope_id"]
         event_id -> Text,
         webhook_id -> Text,
@@ -159,7 +160,8 @@ diesel::table! {
         outcome -> Text,
         error -> Nullable<Text>,
         webhook_id -> Text,
-        /// Id of the event. The name in SQL is that of the first kind of event: nodes of earlier versions use the name.
+        /// Id of the event. The column is named after the first kind of event, because nodes of earlier versions use
+        /// that name.
         #[sql_name = "envelope_id"]
         event_id -> Text,
         excerpt -> Nullable<Text>,

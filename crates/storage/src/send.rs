@@ -1,4 +1,4 @@
-//! The send path: reads the facts that admission depends on, and writes what a batch decided.
+//! The send path: reads the facts, the rows that admission depends on, and writes the results of a batch.
 
 pub(crate) mod facts;
 pub(crate) mod facts_cache;

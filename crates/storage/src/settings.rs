@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-/// How a database is used.
+/// Sizes, timeouts and cache limits of a database.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
-    /// Maximum number of connections; on PostgreSQL at least 2, of which one is the committer's. For SQLite, the maximum
-    /// number of readers beside the one writer.
+    /// Maximum number of connections. On PostgreSQL at least 2, of which one is reserved for the thread that commits
+    /// sends. On SQLite the maximum number of readers, in addition to the one writer.
     pub pool_max: u32,
     /// Maximum wait for a connection, or for the write lock of SQLite.
     pub connection_timeout: Duration,
-    /// Maximum duration of one PostgreSQL statement. At most half may be spent on waiting for a lock.
+    /// Maximum duration of one PostgreSQL statement. At most half of it may be spent on waiting for a lock.
     pub statement_timeout: Duration,
     /// Maximum duration of a durable commit on PostgreSQL. A later result is in doubt, and durable writes are refused
     /// until a probe write succeeds.

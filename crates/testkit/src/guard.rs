@@ -52,7 +52,7 @@ impl Guard {
         })
     }
 
-    /// Will drop the databases with this name prefix on an existing server.
+    /// Returns a guard that drops the databases with this name prefix on an existing server.
     pub(crate) fn dropping(psql: &Path, url: &str, prefix: &str) -> Result<Self, String> {
         let mut shell = shell(DROP);
         shell.arg(psql).arg(url).arg(prefix);
@@ -87,8 +87,7 @@ impl Drop for Guard {
     }
 }
 
-/// Starts a shell in its own process group, so that Ctrl-C does not kill it before it has cleaned
-/// up.
+/// Prepares a shell in its own process group, so that Ctrl-C does not kill the shell before its cleanup.
 fn shell(script: &str) -> Command {
     let mut shell = Command::new("sh");
     shell.args(["-euc", script, "guard"]).process_group(0);
@@ -100,7 +99,7 @@ fn version(folder: &Path) -> Option<u32> {
     folder.file_name()?.to_str()?.parse().ok()
 }
 
-/// Uses a short name: the path of a Unix socket has at most 107 bytes.
+/// Creates a temporary folder with a short name: the path of a Unix socket has at most 107 bytes.
 fn make_folder() -> std::io::Result<PathBuf> {
     static MADE: AtomicU32 = AtomicU32::new(0);
     let number = MADE.fetch_add(1, Ordering::Relaxed);
@@ -109,7 +108,8 @@ fn make_folder() -> std::io::Result<PathBuf> {
     Ok(folder)
 }
 
-/// Returns the user to run as if the tests run as root, because PostgreSQL refuses root.
+/// Returns a user and a group for the server if the tests run as root, because PostgreSQL refuses to run as root.
+/// Otherwise returns `None`.
 fn unprivileged() -> Option<(u32, u32)> {
     if fs::metadata("/proc/self").ok()?.uid() != 0 {
         return None;
@@ -122,7 +122,8 @@ fn unprivileged() -> Option<(u32, u32)> {
     find("postgres:").or_else(|| find("nobody:"))
 }
 
-/// Arguments: `$1` programs, `$2` folder, `$3` value of `fsync`.
+/// The script that starts a server and stops it when standard input closes. Arguments: `$1` folder of the programs,
+/// `$2` folder of the server, `$3` value of `fsync`.
 const SERVE: &str = r#"
 trap '' HUP INT TERM
 "$1/initdb" --pgdata="$2/data" --auth=trust --username=postgres --encoding=UTF8 --locale=C --no-sync \
@@ -136,7 +137,7 @@ cd /
 rm -rf "$2"
 "#;
 
-/// Arguments: `$1` psql, `$2` URL, `$3` prefix.
+/// The script that drops databases when standard input closes. Arguments: `$1` psql, `$2` URL, `$3` name prefix.
 const DROP: &str = r#"
 trap '' HUP INT TERM
 echo ready

@@ -5,10 +5,9 @@
 //! assert!(url.starts_with("postgresql://"));
 //! ```
 //!
-//! The first test that needs a server starts it. It stops with the test process, however that ends.
-//! If `SEALPOST_TEST_POSTGRES` names a server (a URL with the right to create databases), the tests
-//! use that one. Tests are never skipped silently: without a server they fail and give the reason.
-//! `examples/database.rs` shows the use.
+//! The first test that needs a server starts one. The server stops when the test process ends, even after a crash. If
+//! `SEALPOST_TEST_POSTGRES` names a server (a URL with the right to create databases), the tests use that server. Tests
+//! are never skipped silently: without a server they fail and give the reason. `examples/database.rs` shows the use.
 
 mod guard;
 mod proxy;

@@ -1,5 +1,5 @@
-//! A proxy to a private server that drops the responses to commits. No server setting can simulate
-//! that.
+//! A proxy in front of a private test server. The proxy can drop the responses to commits, which no server setting can
+//! simulate.
 
 use std::{
     fs,
@@ -23,7 +23,7 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// Creates a proxy for a database of a server that the tests started.
+    /// Creates a proxy for a database of a server that the tests started, not of one that the environment names.
     pub fn before(url: &str) -> io::Result<Self> {
         static MADE: AtomicU32 = AtomicU32::new(0);
         let server = url.split_once("?host=").and_then(|(_, tail)| tail.split('&').next());
@@ -36,8 +36,7 @@ impl Proxy {
         let (behind, losing) = (Path::new(server).join(SOCKET), Arc::clone(&drops_responses));
         thread::spawn(move || {
             for client in listener.incoming() {
-                // While the server is down, clients are disconnected, as the server itself would
-                // do.
+                // While the server is down, a client is disconnected, as by the server itself.
                 drop(client.and_then(|client| join(client, &behind, &losing)));
             }
         });
@@ -50,15 +49,16 @@ impl Proxy {
         &self.url
     }
 
-    /// Sets whether connections close after a commit, before its response is forwarded. The server
-    /// executes those commits.
+    /// Sets whether connections close after each commit, before its response is forwarded. The server executes such a
+    /// commit.
     pub fn drop_commit_responses(&self, to_commits: bool) {
         self.drops_responses.store(to_commits, Ordering::SeqCst);
     }
 }
 
 impl Drop for Proxy {
-    /// Stops accepting. The server deletes its folder, including the proxy's.
+    /// Stops accepting connections. The folder of the proxy is inside the server's folder, which the server's guard
+    /// deletes.
     fn drop(&mut self) {
         drop(fs::remove_file(self.folder.join(SOCKET)));
     }
@@ -72,7 +72,7 @@ fn join(client: UnixStream, server: &Path, losing: &Arc<AtomicBool>) -> io::Resu
     thread::spawn(move || {
         pass_on(asking, asked, |said| {
             let commits = said.windows(COMMIT.len()).any(|part| part == COMMIT);
-            // Set before the server receives the commit, and so before its response.
+            // The flag is set before the server receives the commit, and therefore before the response.
             losing_this.fetch_or(commits && losing.load(Ordering::SeqCst), Ordering::SeqCst);
             true
         });
@@ -99,5 +99,5 @@ fn pass_on(mut from: UnixStream, mut to: UnixStream, may_pass: impl Fn(&[u8]) ->
 /// The file name that libpq looks for in a folder.
 const SOCKET: &str = ".s.PGSQL.5432";
 
-/// A simple query message: type, length and text.
+/// COMMIT as a simple query message of the PostgreSQL protocol: type, length and text.
 const COMMIT: &[u8] = b"Q\0\0\0\x0bCOMMIT\0";

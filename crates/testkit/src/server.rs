@@ -17,9 +17,9 @@ const TEST_POSTGRES: &str = "SEALPOST_TEST_POSTGRES";
 /// Whether a private server syncs commits to the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FsyncMode {
-    /// As in production, for measurements.
+    /// Commits are synced, as in production. For measurements.
     On,
-    /// Fast, for test cases. A crash of the machine would end the tests anyway.
+    /// Commits are not synced, which is faster. For test cases: a crash of the machine would end the tests anyway.
     Off,
 }
 
@@ -30,7 +30,7 @@ pub struct Server {
     head: String,
     /// The URL after the database name, from the question mark on.
     tail: String,
-    /// The database that exists from the start.
+    /// Name of a database that exists from the start.
     home: String,
     psql: PathBuf,
     /// Prefix of the names of this process's databases.
@@ -100,7 +100,7 @@ impl Server {
         self.create("template0")
     }
 
-    /// Copies a database without open connections and returns the URL of the copy.
+    /// Copies a database and returns the URL of the copy. The database must have no open connections.
     pub fn copy_database(&self, url: &str) -> String {
         let name = url.strip_prefix(&self.head).and_then(|rest| rest.strip_prefix('/'));
         self.create(name.and_then(|rest| rest.strip_suffix(&self.tail)).unwrap_or(url))
@@ -124,7 +124,7 @@ impl Server {
     }
 }
 
-/// Unique per test process, because processes may share a server.
+/// Returns a prefix for database names, unique per test process, because processes may share a server.
 fn prefix() -> String {
     format!("sealpost_test_{}_", std::process::id())
 }

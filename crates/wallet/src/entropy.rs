@@ -20,8 +20,8 @@ pub(crate) fn fill(bytes: &mut [u8]) -> Result<(), WalletError> {
     SystemRandom::new().fill(bytes).ok().ok_or(WalletError::NoRandomness)
 }
 
-/// Randomness for one encapsulation, drawn in advance. HPKE requires an infallible generator, and
-/// the standard one panics if the system's source fails. This one is filled before use.
+/// Randomness for one encapsulation, drawn in advance. HPKE requires an infallible generator, and the standard
+/// generator panics if the system's source fails. This generator is filled before use and cannot fail.
 pub(crate) struct Entropy {
     bytes: Zeroizing<[u8; NEEDED]>,
     taken: usize,
@@ -69,7 +69,7 @@ impl TryRng for Entropy {
 
 impl TryCryptoRng for Entropy {}
 
-/// X-Wing encapsulation takes 64 bytes, X25519 takes 32.
+/// Number of random bytes for one encapsulation. X-Wing takes 64 bytes, X25519 takes 32.
 const NEEDED: usize = 64;
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 /// Why the wallet refuses an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum WalletError {
-    /// The channel has sealed its maximum number of envelopes. Begin another one.
+    /// The channel has sealed its maximum number of envelopes. Begin another channel.
     #[error("the channel has sealed its maximum number of envelopes: begin another channel")]
     ChannelExhausted,
     /// The stored DID is not the one that the root derives. The row was changed.
@@ -13,13 +13,14 @@ pub enum WalletError {
     /// Not a canonical `did:key` of an Ed25519 key.
     #[error("not a canonical did:key of an Ed25519 key")]
     InvalidDid,
-    /// Not `whsec_` and the base64 of 24 to 64 bytes.
+    /// The text is not `whsec_` and the base64 of 24 to 64 bytes.
     #[error("a webhook secret must be whsec_ and the base64 of 24 to 64 bytes")]
     InvalidWebhookSecret,
     /// The system's random source failed. Nothing was created.
     #[error("the system's random source failed")]
     NoRandomness,
-    /// The key-encryption key was replaced, or the stored bytes or their location were changed.
+    /// A stored secret does not decrypt: the key-encryption key was replaced, or the stored bytes or their location
+    /// were changed.
     #[error(
         "the stored secret does not decrypt under its key-encryption key: restore the original key file or row"
     )]

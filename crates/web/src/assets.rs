@@ -17,7 +17,7 @@ pub(crate) struct Asset {
 /// The stylesheet of all pages.
 pub(crate) static STYLESHEET: LazyLock<Asset> =
     LazyLock::new(|| Asset::new("sealpost", "css", CSS, include_str!("../assets/sealpost.css")));
-/// The second stylesheet of the dashboard.
+/// An additional stylesheet, for the pages of the dashboard.
 pub(crate) static DASHBOARD: LazyLock<Asset> =
     LazyLock::new(|| Asset::new("dashboard", "css", CSS, include_str!("../assets/dashboard.css")));
 /// The script that adds copy buttons. Pages work without it.

@@ -21,7 +21,7 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
     config.service(badge.default_service(web::to(async || refuse_method(&Method::GET))));
 }
 
-/// Shows a badge, or 404 for an unknown one.
+/// Shows a badge. Responds with 404 if no badge has this id.
 async fn badge_page(
     app: web::Data<WebState>,
     id: web::Path<String>,
@@ -41,7 +41,7 @@ async fn badge_page(
 #[template(path = "badge.html")]
 struct BadgePage<'a> {
     badge: &'a BadgeShown,
-    /// The status as a class of the stylesheet.
+    /// The stylesheet class of the status.
     status: &'static str,
     verdict: &'static str,
     metrics: Vec<MetricRow>,
@@ -51,7 +51,7 @@ struct BadgePage<'a> {
 #[template(path = "badge_not_found.html")]
 struct BadgeNotFound;
 
-/// A metric of the assessment and its bound.
+/// A metric of the assessment, and the threshold that a badge requires.
 struct MetricRow {
     name: &'static str,
     value: String,

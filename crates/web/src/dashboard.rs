@@ -1,5 +1,5 @@
-//! The dashboard: pages and forms for the owner of an account. Rendered on the server, complete without JavaScript.
-//! Requests act through [`sealpost_service::Owner`] and count against no plan.
+//! The dashboard: pages and forms for the owner of an account. Pages are rendered on the server and work without
+//! JavaScript. Requests act through [`sealpost_service::Owner`] and do not count against the limits of a plan.
 
 mod charts;
 mod forms;

@@ -35,7 +35,7 @@ fn verify(desk: &Desk, output: Output) -> Result<(), Fault> {
             format!("the audit trail is complete: {entries} entries, the newest with hash {hash}\n")
         }),
         AuditVerdict::Broken { number, why } => {
-            // Scripts read the verdict from standard output, as for a complete trail.
+            // Standard output has the verdict, for scripts, also if the trail is broken.
             output.show_as(&verdict, |_| String::new())?;
             Err(Fault::new(format!("the audit trail is broken at entry {number}: {why}")))
         }

@@ -19,7 +19,7 @@ pub(super) fn run(desk: &Desk, output: Output, command: &PlanCommand) -> Result<
     output.show(&key)
 }
 
-/// The requested terms.
+/// The requested plan.
 #[derive(Debug, PartialEq, Eq)]
 enum Chosen {
     /// The enterprise plan with agreed limits.
@@ -28,7 +28,7 @@ enum Chosen {
     Fixed(Plan),
 }
 
-/// Rejects limits for a plan with fixed limits.
+/// Returns the requested plan. Rejects limits for a plan with fixed limits.
 fn chosen(args: &PlanArgs) -> Result<Chosen, Fault> {
     let fixed = match args.plan {
         PlanName::Builder => Plan::Builder,

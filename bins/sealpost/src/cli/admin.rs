@@ -21,7 +21,7 @@ pub(crate) struct AdminArgs {
     pub(crate) noun: Noun,
 }
 
-/// The objects of operator commands.
+/// The objects of operator commands: the first word after `admin`.
 #[derive(Subcommand)]
 pub(crate) enum Noun {
     /// Record an assessment of an API key, for its next badge
@@ -195,7 +195,7 @@ pub(crate) struct PlanArgs {
     /// Plan
     #[arg(value_enum, value_name = "PLAN")]
     pub(crate) plan: PlanName,
-    /// Requests per minute, only for enterprise like the other limits; if omitted, keeps the current value
+    /// Requests per minute. Only the plan enterprise accepts limits; an omitted limit keeps its current value
     #[arg(long, value_name = "N")]
     pub(crate) per_minute: Option<u32>,
     /// Requests per day

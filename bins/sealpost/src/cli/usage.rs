@@ -44,7 +44,7 @@ fn message(error: &clap::Error) -> String {
         (error.get(ContextKind::InvalidArg), error.get(ContextKind::InvalidValue))
         && argument.starts_with("--database-url")
     {
-        // The URL may contain a password, and standard error often ends in a log.
+        // The value is removed: a URL may contain a password, and standard error often ends in a log.
         text = text.replace(&format!(" '{value}'"), "");
     }
     let lines = text.lines().map(str::trim);

@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use crate::fault::Fault;
 
-/// Prints a claim that is true. Fails otherwise.
+/// Prints `claim` if it is true, and fails otherwise.
 pub(super) fn hold(claim: &str, is_true: bool) -> Result<(), Fault> {
     if is_true {
         say(&format!("   ✓ {claim}"))

@@ -45,19 +45,19 @@ impl Receiver {
         let (inbox, events) = mpsc::unbounded_channel();
         let observer: RequestObserver = Arc::new(move |handled: &HandledRequest<'_>| {
             let (headers, body) = (handled.headers.clone(), handled.body.to_owned());
-            // The demo may have ended.
+            // An error is ignored: the demo may have ended.
             inbox.send(ReceivedEvent { headers, body }).ok();
         });
         let listening = listener.start(keys, Arc::new(SystemClock), observer)?;
         Ok(Self { url, events, secret, _listening: listening })
     }
 
-    /// Verifies further events with this secret.
+    /// Sets the secret that verifies all later events.
     pub(super) fn verify_with(&self, secret: &str) {
         secret.clone_into(&mut self.secret.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Waits for the next event. Fails after the time.
+    /// Waits for the next event. Fails after `within`.
     pub(super) async fn next(&mut self, within: Duration) -> Result<ReceivedEvent, Fault> {
         let event = tokio::time::timeout(within, self.events.recv()).await.ok().flatten();
         event.ok_or_else(|| Fault::new(format!("no event arrived within {within:?}")))

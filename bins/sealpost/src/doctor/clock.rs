@@ -1,4 +1,4 @@
-//! The clock: limits, sessions and signatures depend on it, on all nodes.
+//! The clock. Limits, sessions and signatures depend on the clocks of all nodes.
 
 use sealpost_domain::{Clock as _, Timestamp};
 use sealpost_node::{ServerInfo, SystemClock};
@@ -38,9 +38,10 @@ fn judge(now: Timestamp, database: Option<Timestamp>) -> Finding {
     }
 }
 
-/// 2026-01-01, before the first release.
+/// 2026-01-01, before the first release. A clock with an earlier time is wrong.
 const RELEASED: Timestamp = Timestamp::from_millis(1_767_225_600_000);
-/// The measured difference includes the round trip to the database.
+/// Difference between the two clocks that causes a warning. The measured difference includes the round trip to the
+/// database.
 const DIFFERENCE_LOW_MS: u64 = 1000;
 const DIFFERENCE_MAX_MS: u64 = 5000;
 

@@ -1,10 +1,10 @@
-//! The finding of a check.
+//! The findings of the checks.
 
 use serde::Serialize;
 
 use crate::fault::Fault;
 
-/// The result of a check.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Verdict {
@@ -16,12 +16,12 @@ pub(super) enum Verdict {
     Fail,
 }
 
-/// The result of one check.
+/// The finding of one check.
 #[derive(Debug, Serialize)]
 pub(super) struct Finding {
     pub(super) check: &'static str,
     pub(super) verdict: Verdict,
-    /// The fact, and advice if there is a problem.
+    /// The result of the check, and advice if there is a problem.
     pub(super) detail: String,
 }
 
@@ -38,7 +38,7 @@ impl Finding {
         Self { check, verdict: Verdict::Fail, detail: detail.into() }
     }
 
-    /// Creates a finding from a result. A failure has the same text as at the start of a server.
+    /// Creates a finding from a result. A failure gets the text that the start of a server would report.
     pub(super) fn of(check: &'static str, done: Result<String, Fault>) -> Self {
         match done {
             Ok(detail) => Self::ok(check, detail),

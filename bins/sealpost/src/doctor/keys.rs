@@ -13,7 +13,7 @@ use crate::{
 
 pub(super) fn check(settings: &Settings, opened: Option<&Opened>) -> Vec<Finding> {
     let paths = settings.database.embedded_paths();
-    // The settings have a finding of their own.
+    // Invalid settings are reported by the check of the settings.
     let Ok(source) = KeySource::of_node(&settings.keys, &paths) else { return Vec::new() };
     if let KeySource::Embedded { file, database } = source
         && !file.exists()

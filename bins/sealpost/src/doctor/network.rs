@@ -1,4 +1,4 @@
-//! The listening addresses: free, or used by a running server.
+//! The listening addresses: each is free, or used by a running server.
 
 use std::{
     io::ErrorKind,

@@ -1,4 +1,4 @@
-//! Contradictions between settings, and settings with unexpected effects.
+//! The settings: contradictions, and values with unexpected effects.
 
 use sealpost_node::{
     circuits,

@@ -7,8 +7,8 @@ use zeroize::Zeroizing;
 use super::bounded;
 use crate::{cli::KeyArgs, fault::Fault};
 
-/// Reads all keys. An unreadable or invalid key is wrong usage, and so is no key at all. A secret file may still be
-/// empty.
+/// Reads all keys. Fails with the status of wrong usage for an unreadable or invalid key, and if no source of keys is
+/// given. A secret file may be empty.
 pub(super) fn read(args: &KeyArgs) -> Result<Vec<ReceiverKey>, Fault> {
     let usage = |error: ReceiverError| Fault::usage(error);
     let mut keys: Vec<ReceiverKey> =

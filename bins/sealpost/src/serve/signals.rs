@@ -4,7 +4,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::fault::Fault;
 
-/// SIGINT and SIGTERM.
+/// The signals that stop a server: SIGINT and SIGTERM.
 pub(crate) struct StopSignals {
     interrupt: Signal,
     terminate: Signal,
@@ -27,7 +27,7 @@ impl StopSignals {
     }
 }
 
-/// SIGHUP.
+/// The signal that reloads files: SIGHUP.
 pub(super) struct Hangups(Signal);
 
 impl Hangups {

@@ -114,7 +114,7 @@ pub(super) fn network(text: &str) -> Result<IpNet, String> {
         .map_err(|_no_address| "give a network, such as 10.0.0.0/8, an address, or none".to_owned())
 }
 
-/// Returns `None` if the setting was not given.
+/// Joins the networks of a repeated setting. Returns `None` if the setting was not given.
 fn networks_given(given: &[Networks]) -> Option<Vec<IpNet>> {
     let is_given = !given.is_empty();
     is_given.then(|| given.iter().flat_map(|Networks(networks)| networks.clone()).collect())

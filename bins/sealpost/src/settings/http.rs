@@ -96,7 +96,7 @@ pub(super) struct HttpArgs {
     connection_timeout: Span,
 }
 
-/// Parses the size of a head. The HTTP library refuses 128 KiB.
+/// Parses the maximum size of a request head. The HTTP library refuses 128 KiB and more.
 fn head_bytes(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(bytes @ 1024..131_072) => Ok(bytes),

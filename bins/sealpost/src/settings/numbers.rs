@@ -1,6 +1,6 @@
 //! Numbers on the command line that must not be 0.
 
-/// Parses a count.
+/// Parses a count of at least 1.
 pub(super) fn positive(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(number @ 1..=1_000_000) => Ok(number),
@@ -8,7 +8,7 @@ pub(super) fn positive(text: &str) -> Result<usize, String> {
     }
 }
 
-/// Parses a size in bytes.
+/// Parses a size of at least 1 byte.
 pub(super) fn bytes(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(number @ 1..=4_294_967_295) => Ok(number),

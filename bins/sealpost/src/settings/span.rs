@@ -14,7 +14,7 @@ impl FromStr for Span {
     }
 }
 
-/// Shows at least two of the largest unit that divides the duration: `24h` and `30d`, not `1d` and `1month`.
+/// Shows the duration in the largest unit that divides it at least twice: one day is `24h`, and 30 days are `30d`.
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let millis = self.0.as_millis();

@@ -45,7 +45,7 @@ pub enum AssessmentMetric {
 }
 
 impl AssessmentMetric {
-    /// All metrics, in the contract's order.
+    /// All metrics, in the order of the API contract.
     pub const ALL: [Self; 4] = [Self::Clarity, Self::Coherence, Self::Confidence, Self::Drift];
 
     /// Returns the name used in JSON.
@@ -89,7 +89,7 @@ pub enum Threshold {
 }
 
 impl Threshold {
-    /// Returns the limit, and the relation as `>=` or `<=`.
+    /// Returns the limit and the required relation of a value to it: `>=` or `<=`.
     pub const fn parts(self) -> (Score, &'static str) {
         match self {
             Self::AtLeast(bound) => (bound, ">="),
@@ -109,13 +109,13 @@ impl Threshold {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[schemars(rename = "Unmet")]
 pub struct UnmetThreshold {
-    /// The metric.
+    /// The metric whose threshold is not met.
     pub metric: AssessmentMetric,
     /// The measured value; `None` if the key was never assessed.
     pub value: Option<Score>,
-    /// The limit.
+    /// The threshold of the metric: a minimum or a maximum.
     pub bound: Score,
-    /// The required relation of value to limit: `>=` or `<=`.
+    /// The required relation of the value to the bound: `>=` or `<=`.
     #[schemars(extend("enum" = [">=", "<="]))]
     pub must_be: &'static str,
 }
@@ -130,14 +130,14 @@ impl UnmetThreshold {
 /// Why a key earns no badge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BadgeDenial {
-    /// Drift is above the hard limit. The other metrics do not matter then.
+    /// Drift is above its hard limit. The other metrics are not checked in this case.
     Drift(UnmetThreshold),
-    /// Every threshold that is not met, in the contract's order.
+    /// Every threshold that is not met, in the order of the API contract.
     Thresholds(Vec<UnmetThreshold>),
 }
 
-/// Checks metrics against the badge thresholds. The hard limit of drift is checked first. Otherwise
-/// the error lists every unmet threshold. A key without an assessment meets none.
+/// Checks metrics against the badge thresholds. Drift above its hard limit is the only error reported. Otherwise the
+/// error lists every unmet threshold. `None`, for a key without an assessment, meets no threshold.
 pub fn check_thresholds(found: Option<&AssessmentMetrics>) -> Result<(), BadgeDenial> {
     if let Some(metrics) = found
         && !DRIFT_HARD_LIMIT.is_met(metrics.drift)

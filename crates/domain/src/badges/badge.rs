@@ -68,16 +68,16 @@ impl Badge {
 pub struct StatusPosition(u64);
 
 impl StatusPosition {
-    /// Number of badges in one list. This is the minimum of Bitstring Status List v1.0. With fewer
-    /// badges, a request for a list reveals more about the badge that a verifier checks.
+    /// Number of badges in one list: the minimum of Bitstring Status List v1.0. A request for a list reveals that a
+    /// verifier checks one of its badges; the longer the list, the less that reveals.
     pub const LIST_LEN: u64 = 131_072;
 
-    /// Creates the position of the badge with this number, counted from 0.
+    /// Creates the position of the badge with this number. Badges are numbered from 0.
     pub const fn new(number: u64) -> Self {
         Self(number)
     }
 
-    /// Returns the number among all badges, from 0.
+    /// Returns the number of the badge among all badges, from 0.
     pub const fn number(self) -> u64 {
         self.0
     }
@@ -87,7 +87,7 @@ impl StatusPosition {
         self.0 / Self::LIST_LEN + 1
     }
 
-    /// Returns the bit in the list, from 0.
+    /// Returns the index of the badge's bit in its list, from 0.
     pub const fn index(self) -> u64 {
         self.0 % Self::LIST_LEN
     }

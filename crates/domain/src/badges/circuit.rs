@@ -92,16 +92,16 @@ pub struct Attestation {
     pub at: Timestamp,
 }
 
-/// The circuits of all jurisdictions, from one file.
+/// The compliance circuits of all jurisdictions, as one circuits file defines them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Circuits {
-    /// Version of the file. Badges contain this version.
+    /// Version of the circuits file. Each badge records the version that it was checked against.
     pub version: u32,
-    /// The circuit of each jurisdiction.
+    /// The circuits by jurisdiction.
     pub circuits: BTreeMap<Jurisdiction, Circuit>,
 }
 
-/// The checks of one jurisdiction.
+/// The compliance circuit of one jurisdiction: its required and optional checks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Circuit {
     /// The checks, in the order of the file.
@@ -113,11 +113,11 @@ pub struct Circuit {
 pub struct ComplianceCheck {
     /// Name of the check.
     pub name: CheckName,
-    /// Attestations of which any one suffices. The default is the check's own name.
+    /// Names of the attestations that satisfy the check; one of them suffices. Defaults to the name of the check.
     pub any_of: Vec<CheckName>,
     /// Whether the circuit passes only if this check passes.
     pub required: bool,
-    /// Longest age of an attestation; `None` means unlimited.
+    /// Maximum age of an attestation; `None` means unlimited.
     pub valid_for: Option<Duration>,
 }
 
@@ -146,7 +146,7 @@ pub struct CheckReport {
     pub valid_until: Option<Timestamp>,
     /// Whether the circuit passes only if this check passes.
     pub required: bool,
-    /// Attestations of which any one suffices.
+    /// Names of the attestations that satisfy the check; one of them suffices.
     pub any_of: Vec<CheckName>,
 }
 
@@ -194,7 +194,8 @@ impl Circuit {
 }
 
 impl ComplianceCheck {
-    /// Reports the best alternative; among equals, the one with the latest end of validity.
+    /// Evaluates each attestation in `any_of` and reports the best status. Among attestations with the same status,
+    /// reports the one that is valid longest.
     fn report(&self, newest: &BTreeMap<CheckName, Attestation>, now: Timestamp) -> CheckReport {
         let found = self.any_of.iter().map(|name| self.standing(newest.get(name), now));
         let longest = |until: Option<Timestamp>| until.map_or(i64::MAX, Timestamp::as_millis);

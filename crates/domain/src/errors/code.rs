@@ -1,4 +1,4 @@
-//! Lists all codes, and defines their JSON and schema.
+//! The codes of refusals, with their names in JSON and their schema.
 
 use std::{borrow::Cow, fmt};
 
@@ -66,7 +66,7 @@ impl Code {
         Self::WebhookNotFound,
     ];
 
-    /// Returns the code as the contract spells it.
+    /// Returns the code as the API spells it.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::BadgeDeniedDrift => "BADGE_DENIED_DRIFT",

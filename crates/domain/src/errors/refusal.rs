@@ -9,13 +9,13 @@ use crate::{CircuitReport, KeyStatus, UnmetThreshold, Window};
 /// what the caller can do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// Drift is above the hard limit.
+    /// The drift metric of the key is above its hard limit.
     #[error("{}", detail::drift(_0))]
     BadgeDeniedDrift(UnmetThreshold),
-    /// Thresholds are not met.
+    /// The metrics of the key miss at least one badge threshold.
     #[error("{}", detail::thresholds(_0))]
     BadgeDeniedThresholds(Vec<UnmetThreshold>),
-    /// A compliance circuit did not pass.
+    /// The attestations of the key do not satisfy a compliance circuit.
     #[error(
         "the compliance circuit of {} did not pass; ask the operator to attest its required checks",
         _0.jurisdiction
@@ -26,10 +26,10 @@ pub enum Refusal {
         "no envelope with this id is addressed to this API key; use the envelope_id of an event that your webhook received"
     )]
     EnvelopeNotFound,
-    /// Governance blocks the caller, or the recipient if `field` names it.
+    /// Governance blocks the caller, or the recipient if `field` is `to`.
     #[error("{}", detail::governance(*field))]
     GovernanceBlocked {
-        /// `to` if the recipient is blocked.
+        /// `to` if the recipient is blocked; `None` if the caller is blocked.
         field: Option<&'static str>,
     },
     /// The handle belongs to another account, or to a key that is not revoked.
@@ -53,18 +53,18 @@ pub enum Refusal {
     /// The body is not a JSON object.
     #[error("the body must be a JSON object")]
     InvalidJson,
-    /// The caller's key is not active, or the recipient's if `field` names it.
+    /// The caller's key is not active, or the recipient's key if `field` is `to`.
     #[error("{}", detail::inactive(*status, *field))]
     KeyInactive {
         /// State of the key.
         status: KeyStatus,
-        /// `to` if it is the recipient's key.
+        /// `to` for the recipient's key; `None` for the caller's key.
         field: Option<&'static str>,
     },
     /// The key or handle does not exist.
     #[error("{}", detail::unknown_key(*field))]
     KeyNotFound {
-        /// `to` if it is the recipient's.
+        /// `to` for the recipient's key or handle; `None` for the caller's key.
         field: Option<&'static str>,
     },
     /// A required field is missing, null or empty.
@@ -89,10 +89,10 @@ pub enum Refusal {
         /// The limit in bytes.
         limit_bytes: usize,
     },
-    /// A cap on a number of objects is reached.
+    /// The maximum number of some objects, such as webhooks of a key, is reached.
     #[error("the limit of {limit} for {what} is reached; {way_out}")]
     QuotaExceeded {
-        /// The cap.
+        /// Maximum number of the objects.
         limit: u32,
         /// The counted objects, as a plural noun phrase.
         what: &'static str,
@@ -102,9 +102,9 @@ pub enum Refusal {
     /// A rate limit of the plan is reached.
     #[error("{}", detail::rate_limit(*window, *limit, *retry_after))]
     RateLimited {
-        /// Window of the limit.
+        /// The window that the limit applies to.
         window: Window,
-        /// Limit of the plan.
+        /// Maximum number of requests or messages in the window.
         limit: u32,
         /// Time until the same request can succeed.
         retry_after: Duration,
@@ -114,7 +114,7 @@ pub enum Refusal {
         "a raw DID is not accepted as a recipient; use the recipient's API key (ak_...) or handle"
     )]
     RawDidRejected,
-    /// No valid session, no API key given, or another account's key.
+    /// Authentication failed. Contains the reason, which becomes the `detail`.
     #[error("{0}")]
     Unauthorized(&'static str),
     /// The body has a member that the endpoint does not know.

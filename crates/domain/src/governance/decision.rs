@@ -13,9 +13,9 @@ use crate::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GovernanceKind {
-    /// A council action on a key or an account.
+    /// A council action: blocks one key, or all keys of one account.
     CouncilAction,
-    /// A suspension of the account's partner.
+    /// A suspension of the account's partner: blocks all keys of the partner's accounts.
     PartnerSuspension,
 }
 
@@ -78,9 +78,10 @@ pub struct GovernanceDecision {
     pub by: String,
 }
 
-/// An operator's name for a partner: 1 to 64 of `A-Z a-z 0-9 . - _`, starting with a letter or a
-/// digit, case-sensitive. Decisions are looked up by the text of their subject. Names that start
-/// with the prefix of an id, in any case, are therefore rejected.
+/// An operator's name for a partner: 1 to 64 of `A-Z a-z 0-9 . - _`, starting with a letter or a digit, case-sensitive.
+///
+/// Must not start with the prefix of an account, key, badge, envelope, request or webhook id, in any case. Decisions
+/// are looked up by the text of their subject, so a name must not look like an id.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct PartnerId(String);
 
@@ -159,7 +160,7 @@ impl GovernanceStatus {
     }
 }
 
-/// Prefixes of the ids that users see.
+/// Prefixes that a partner's name must not start with.
 const ID_PREFIXES: [&str; 6] = [
     AccountId::PREFIX,
     ApiKeyId::PREFIX,

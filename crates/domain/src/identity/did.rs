@@ -13,7 +13,7 @@ use serde::Serialize;
 pub struct Did(String);
 
 impl Did {
-    /// Wraps a text without checks. The wallet parses the DID when it verifies a signature.
+    /// Wraps a text without validation. The wallet validates a DID when it verifies a signature.
     pub fn new(text: String) -> Self {
         Self(text)
     }
@@ -36,7 +36,7 @@ impl Did {
     }
 }
 
-/// Logs show API key ids only, never DIDs.
+/// Omits the DID. Logs identify keys by their API key ids only.
 impl fmt::Debug for Did {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Did(..)")

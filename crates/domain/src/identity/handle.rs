@@ -15,7 +15,7 @@ pub struct Handle(String);
 /// Why a text is not a handle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum HandleFault {
-    /// A character outside `a-z 0-9 - _`, or another first character than a letter.
+    /// Has a character outside `a-z 0-9 - _`, or does not start with a letter.
     #[error("must start with a letter and contain only a-z, 0-9, - and _")]
     Characters,
     /// Fewer than 3 or more than 32 characters.
@@ -57,7 +57,8 @@ impl fmt::Display for Handle {
     }
 }
 
-/// Prefixes of all ids and secrets, including future versions, and the scheme of DIDs.
+/// Prefixes of ids and secrets, including planned ones, and the scheme of DIDs. A handle must not look like any of
+/// them.
 const RESERVED: &[&str] = &[
     "acct", "ak", "asmt", "att", "bdg", "chn", "did", "env", "gov", "iss", "ls", "req", "st", "wh",
     "whpk", "whsec", "whsk",

@@ -134,7 +134,7 @@ typed_id!(
     "wh"
 );
 
-/// Writes all characters in one call: each send formats many ids.
+/// Writes the text form in a single call, because each send formats many ids.
 fn write(prefix: &str, bits: u128, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let mut text = [0; TEXT_LEN_MAX];
     let (mut places, mut rest) = (text.iter_mut().rev(), bits);
@@ -177,7 +177,7 @@ fn digit(symbol: u8) -> Option<u8> {
 }
 
 const SUFFIX_LEN: usize = 26;
-/// Length with the longest prefix.
+/// Maximum length of the text form. Account ids have the longest prefix.
 const TEXT_LEN_MAX: usize = AccountId::PREFIX.len() + SUFFIX_LEN;
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 

@@ -58,7 +58,7 @@ pub struct IllegalTransition {
 }
 
 impl KeyStatus {
-    /// Applies an event. Pairs of state and event that are not listed are rejected.
+    /// Returns the state after `event`. Fails for every transition that the state machine does not list.
     pub fn apply(self, event: KeyEvent) -> Result<Self, IllegalTransition> {
         use {KeyEvent as E, KeyStatus as S};
         match (self, event) {

@@ -34,7 +34,7 @@ impl Recipient {
             return Ok(Self::Key(id));
         }
         let name = text.strip_prefix('@').unwrap_or(text);
-        // A name that breaks the rules for handles cannot exist.
+        // A text that breaks the rules for handles cannot be the handle of a key.
         Handle::parse(name).map(Self::Handle).or(Err(RecipientFault::Unknown))
     }
 }

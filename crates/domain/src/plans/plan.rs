@@ -5,13 +5,13 @@ use serde::{Deserialize, Serialize};
 /// The plan of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Plan {
-    /// 49 a month.
+    /// Costs 49 a month.
     Builder,
     /// Limits agreed per customer.
     Enterprise(EnterpriseTerms),
-    /// Free.
+    /// Costs nothing.
     Explorer,
-    /// 199 a month.
+    /// Costs 199 a month.
     Sovereign,
 }
 

@@ -2,16 +2,16 @@
 
 use crate::Timestamp;
 
-/// The count of one aligned window.
+/// The number of requests or messages in one window. Windows are aligned to UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WindowUse {
     /// Start of the window.
     pub start: Timestamp,
-    /// Number admitted in the window.
+    /// Number of requests or messages admitted in the window.
     pub used: u32,
 }
 
-/// All counters of one key.
+/// The usage counters of one key, which its limits are checked against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Usage {
     /// Requests in the current minute.

@@ -1,9 +1,9 @@
-//! Accounts and sessions.
+//! The port for accounts and sessions.
 
 use super::error::StoreError;
 use crate::{Account, AccountId, PartnerId, Session, TokenHash};
 
-/// Accounts and sessions.
+/// Writes accounts and sessions.
 pub trait AccountRepo {
     /// Inserts an account.
     fn insert_account(&mut self, account: &Account) -> Result<(), StoreError>;

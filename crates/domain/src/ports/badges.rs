@@ -1,4 +1,4 @@
-//! Assessments, attestations and badges.
+//! The ports for assessments, attestations and badges.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use crate::{
     Timestamp,
 };
 
-/// Assessments, attestations and badges of keys. Assessments and attestations are append-only; the
-/// database rejects updates and deletes.
+/// Reads and writes assessments, attestations and badges. Assessments and attestations are append-only; the database
+/// rejects updates and deletes.
 pub trait BadgeRepo {
     /// Inserts an assessment.
     fn insert_assessment(&mut self, assessment: &Assessment) -> Result<(), StoreError>;
@@ -20,7 +20,7 @@ pub trait BadgeRepo {
     /// Inserts an attestation.
     fn insert_attestation(&mut self, attestation: &Attestation) -> Result<(), StoreError>;
 
-    /// Reads the key's newest attestation for each of the checks, as far as there is one.
+    /// Reads the key's newest attestation for each of the checks. Checks without an attestation are left out.
     fn newest_attestations(
         &mut self,
         key: &ApiKeyId,

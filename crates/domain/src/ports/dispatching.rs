@@ -1,19 +1,19 @@
-//! The outbox that the dispatcher reads, and the dispatcher as the use cases see it.
+//! The ports between the use cases, the dispatcher and the database, for the delivery of events.
 
 use std::time::Duration;
 
 use super::error::StoreError;
 use crate::{AttemptResult, DeliveryId, LeaseToken, LeasedDelivery, Timestamp, WebhookId};
 
-/// Due deliveries, for the dispatcher.
+/// The delivery queue in the database, as the dispatcher uses it.
 pub trait Outbox: Send + Sync {
-    /// Leases up to `limit` deliveries that are due at `now`, including those with an expired
-    /// lease. Deletes due deliveries whose webhook or event no longer exists. An envelope bounces
-    /// if no other delivery is left that may succeed.
+    /// Leases up to `limit` deliveries that are due at `now`, including those with an expired lease. Deletes due
+    /// deliveries whose webhook or event no longer exists. An unopened envelope with such a delivery bounces if its
+    /// recipient's key is revoked, or if it has other deliveries and all of them are exhausted.
     fn claim(&self, claim: &Claim) -> Result<Vec<LeasedDelivery>, StoreError>;
 
-    /// Records outcomes, each only if its lease is still valid. A stalled worker therefore cannot
-    /// overwrite the outcome of the next lease holder. Disables webhooks that failed for
+    /// Records the outcomes of attempts. An outcome is ignored if its lease is no longer valid, so a stalled worker
+    /// cannot overwrite the outcome of the next lease holder. Disables webhooks whose attempts all failed for
     /// `failing_max`. An envelope bounces if its last delivery is exhausted and none succeeded.
     fn record_outcomes(
         &self,
@@ -28,8 +28,8 @@ pub trait Outbox: Send + Sync {
         due_at: Timestamp,
     ) -> Result<(), StoreError>;
 
-    /// Moves the due time of deliveries. Skips leased deliveries, and deliveries with a changed
-    /// due time.
+    /// Moves the due time of each delivery from `from` to `to`. Skips leased deliveries, and deliveries whose due time
+    /// is no longer `from`.
     fn expedite(&self, expedited: &[ExpeditedDelivery]) -> Result<(), StoreError>;
 
     /// Returns the deleted and disabled webhooks among `of`.
@@ -54,20 +54,20 @@ pub struct Claim {
     pub lease_until: Timestamp,
 }
 
-/// A delivery whose due time moves forward.
+/// A delivery to be attempted earlier than scheduled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExpeditedDelivery {
     /// The delivery.
     pub id: DeliveryId,
-    /// Due time at release.
+    /// Expected due time. A delivery with another due time is skipped.
     pub from: Timestamp,
     /// New due time.
     pub to: Timestamp,
 }
 
-/// The dispatcher, for the send path.
+/// The dispatcher, as the send path uses it.
 pub trait Dispatch: Send + Sync {
-    /// Returns how many more deliveries fit.
+    /// Returns the number of deliveries that the dispatcher can accept now.
     fn capacity(&self) -> usize;
 
     /// Returns a new lease token, and the end of its lease.

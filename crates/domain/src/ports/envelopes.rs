@@ -1,9 +1,9 @@
-//! Stored envelopes and channels.
+//! The port for stored envelopes and channels.
 
 use super::error::StoreError;
 use crate::{ApiKeyId, Channel, ChannelId, Envelope, EnvelopeId, Timestamp};
 
-/// Stored envelopes and channels.
+/// Reads stored envelopes and channels, and records openings.
 pub trait EnvelopeRepo {
     /// Finds an envelope addressed to `recipient`, and the time of its first opening.
     fn find_envelope(

@@ -1,9 +1,9 @@
-//! Governance decisions and the audit trail.
+//! The ports for governance decisions and the audit trail.
 
 use super::error::StoreError;
 use crate::{AuditEntry, GovernanceDecision, GovernanceSubject, PartnerId};
 
-/// Decisions of operators.
+/// Reads and writes governance decisions of operators.
 pub trait GovernanceRepo {
     /// Reads the decisions on exactly this subject that are not lifted.
     fn open_decisions(
@@ -21,7 +21,7 @@ pub trait GovernanceRepo {
     fn count_accounts_of(&mut self, partner: &PartnerId) -> Result<u64, StoreError>;
 }
 
-/// The audit trail. Entries are append-only; the database rejects updates and deletes.
+/// Reads and appends entries of the audit trail. The database rejects updates and deletes.
 pub trait AuditRepo {
     /// Reads the newest entry and blocks other appends until the transaction ends.
     fn lock_audit_head(&mut self) -> Result<Option<AuditEntry>, StoreError>;

@@ -1,4 +1,4 @@
-//! Housekeeping: deletions and counts, each in batches of bounded size.
+//! The port for housekeeping: deletes expired rows and updates daily counts, in batches of bounded size.
 
 use std::time::Duration;
 
@@ -10,27 +10,29 @@ use crate::{LeaseToken, Timestamp};
 pub struct HousekeepingTurn<'a> {
     /// Name of the task.
     pub task: &'a str,
-    /// The requesting node.
+    /// Token of the requesting node.
     pub node: LeaseToken,
     /// Time of the node's clock.
     pub now: Timestamp,
     /// Time during which other nodes cannot take the task.
     pub held_for: Duration,
-    /// Maximum change of the task's time per turn.
+    /// Maximum change of the task's stored time per turn: see [`HousekeepingRepo::take_housekeeping_turn`].
     pub pace: Duration,
 }
 
-/// Deletes expired rows in bounded batches. Each `purge_` method returns the number of deleted
+/// Deletes expired rows and counts new ones, in bounded batches. Each `purge_` method returns the number of deleted
 /// rows.
 pub trait HousekeepingRepo {
-    /// Takes the exclusive right to run a task, or renews it; `None` if another node holds the
-    /// right.
+    /// Takes the exclusive right to run a task, or renews it; `None` if another node holds the right.
     ///
-    /// Returns the time by which the task must decide what is expired. A wrong clock would delete
-    /// too much, so this time is the earliest of three: `now`, the database server's clock, and the
-    /// task's own time. The task's own time was stored at its last turn. Each turn moves it towards
-    /// the earlier of the two clocks by at most `pace`, in either direction. The first turn of a
-    /// task uses the clocks alone.
+    /// Returns the time that the task compares expiry times with. A wrong clock could delete too much, so this time is
+    /// the earliest of:
+    /// - `now`, the clock of the node
+    /// - the clock of the database server
+    /// - the stored time of the task
+    ///
+    /// Each turn moves the stored time towards the earlier of the two clocks, by at most `pace` in either direction.
+    /// The first turn of a task has no stored time and uses the clocks alone.
     fn take_housekeeping_turn(
         &mut self,
         turn: &HousekeepingTurn<'_>,
@@ -39,8 +41,8 @@ pub trait HousekeepingRepo {
     /// Deletes sessions that expired before `before`.
     fn purge_sessions(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
-    /// Deletes envelopes sealed before `before`, and their remaining deliveries. An envelope that
-    /// was neither opened nor delivered bounces at `now`.
+    /// Deletes envelopes sealed before `before`, and their remaining deliveries. An unopened envelope with remaining
+    /// deliveries bounces at `now`, unless a delivery of it succeeded.
     fn purge_envelopes(
         &mut self,
         before: Timestamp,
@@ -48,8 +50,8 @@ pub trait HousekeepingRepo {
         limit: u32,
     ) -> Result<u64, StoreError>;
 
-    /// Deletes events created before `before`, and their remaining deliveries. Also deletes
-    /// outcomes of deleted envelopes. The number contains both.
+    /// Deletes events created before `before`, and their remaining deliveries. Also deletes recorded outcomes of
+    /// deleted envelopes. The returned number includes both events and outcomes.
     fn purge_events(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
     /// Deletes channels whose last possible use was before `before`, if none of their envelopes is
@@ -77,8 +79,10 @@ pub trait HousekeepingRepo {
     /// Deletes attempts that ended before `before`.
     fn purge_attempts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
-    /// Deletes the deliveries and attempts of deleted webhooks, then their remaining rows.
-    /// Envelopes bounce at `now` as with the deletion of the webhook.
+    /// Deletes the deliveries and attempts of deleted webhooks, then the remaining rows of these webhooks. Envelopes
+    /// bounce at `now` under the same condition as in [`WebhookRepo::delete_webhook`].
+    ///
+    /// [`WebhookRepo::delete_webhook`]: super::WebhookRepo::delete_webhook
     fn purge_deleted_webhooks(&mut self, now: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
     /// Deletes signing secrets retired by `now`. Returns the number of affected webhooks.

@@ -1,11 +1,11 @@
-//! Keys and handles.
+//! The port for API keys and handles.
 
 use super::{error::StoreError, lookup::HandleOwner};
 use crate::{AccountId, ApiKey, ApiKeyId, Handle, KeyStatus, Plan, Timestamp};
 
-/// Keys and handles.
+/// Reads and writes API keys and handles.
 pub trait KeyRepo {
-    /// Inserts a new key with unused limits.
+    /// Inserts a new key with its usage counters at zero.
     fn insert_key(&mut self, key: &ApiKey) -> Result<(), StoreError>;
 
     /// Counts the keys of the account that are not revoked.
@@ -19,9 +19,9 @@ pub trait KeyRepo {
     /// Counts the webhooks of a key.
     fn count_webhooks(&mut self, key: &ApiKeyId) -> Result<u64, StoreError>;
 
-    /// Locks the usage of the key until the transaction ends, then reads the key. Every transaction
-    /// that changes a key locks the key first. Changes of one key therefore exclude each other and
-    /// the sends of the key.
+    /// Locks the usage of the key until the transaction ends, then reads the key. Every transaction that changes a key
+    /// locks the key first, and every send of the key takes the same lock. Therefore these transactions exclude each
+    /// other.
     fn lock_key(&mut self, id: &ApiKeyId) -> Result<Option<ApiKey>, StoreError>;
 
     /// Sets the state of a locked key. The state machine has allowed the transition.
@@ -30,12 +30,12 @@ pub trait KeyRepo {
     /// Sets the newest sealing version of a locked key.
     fn set_sealing_version(&mut self, id: &ApiKeyId, version: u32) -> Result<(), StoreError>;
 
-    /// Sets the plan of a locked key. Its usage is kept.
+    /// Sets the plan of a locked key. The usage counters stay.
     fn set_plan(&mut self, id: &ApiKeyId, plan: &Plan) -> Result<(), StoreError>;
 
-    /// Revokes a locked key: sets the state, deletes the root, the webhooks and a bounded number of
-    /// deliveries. The handle stays reserved for the account. Envelopes of these deliveries bounce
-    /// at `now`.
+    /// Revokes a locked key: sets the state, and deletes the root, the webhooks and a bounded number of deliveries. The
+    /// handle stays reserved for the account. Unopened envelopes of these deliveries bounce at `now`, unless another
+    /// delivery of them succeeded.
     fn revoke_key(
         &mut self,
         id: &ApiKeyId,

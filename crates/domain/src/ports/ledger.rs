@@ -1,5 +1,5 @@
-//! The reads and writes of the send path: the facts that decide on a batch, and the resulting
-//! writes.
+//! The port of the send path. A batch first locks and reads the facts, the rows that decide on admission, and then
+//! writes its results.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -10,23 +10,23 @@ use crate::{
     Session, Target, Timestamp, TokenHash, Usage,
 };
 
-/// Reads and writes of the send path, for a whole batch at once. All other authenticated requests
-/// use it as a batch of one.
+/// Reads and writes the rows of a whole batch of sends at once. Every other authenticated request uses this port as a
+/// batch of one.
 pub trait SendLedger {
-    /// Locks the usage of the callers in the order of ids until the transaction ends, then reads
-    /// everything that admission depends on. Includes every change committed before the call.
+    /// Locks the usage of the callers in the order of ids until the transaction ends. Then reads all facts. Sees every
+    /// change committed before the call.
     ///
-    /// [`KeyRepo::lock_key`] and this lock exclude each other for a caller's key. A later change of a
-    /// recipient does not wait.
+    /// [`KeyRepo::lock_key`] and this lock exclude each other for a caller's key. Changes of a recipient do not wait
+    /// for this lock.
     ///
     /// [`KeyRepo::lock_key`]: super::KeyRepo::lock_key
     fn lock_facts(&mut self, query: &FactsQuery) -> Result<AdmissionFacts, StoreError>;
 
-    /// Writes the decided changes.
+    /// Writes the results of a batch.
     fn apply(&mut self, writes: &WriteSet) -> Result<(), StoreError>;
 }
 
-/// The keys of the facts that a batch needs, sorted and without duplicates.
+/// The ids of the rows that a batch needs. Each list is sorted and without duplicates.
 #[derive(Debug, Clone, Default)]
 pub struct FactsQuery {
     /// Sessions of the callers.
@@ -49,7 +49,7 @@ impl FactsQuery {
     }
 }
 
-/// The facts that decide on a batch. Missing rows are absent.
+/// The facts: the rows that decide on the admission of a batch. A row that does not exist has no entry.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct AdmissionFacts {
     /// Sessions, including expired ones.
@@ -74,7 +74,7 @@ pub struct KeyFacts {
     pub status: KeyStatus,
     /// Plan of the key.
     pub plan: Plan,
-    /// The handle that resolves to the key; `None` if another key has taken the handle over.
+    /// The handle that resolves to the key; `None` if the key has none, or if another key took the handle over.
     pub handle: Option<Handle>,
     /// Version of the newest sealing key.
     pub sealing_version: u32,
@@ -96,7 +96,7 @@ impl RecipientWebhooks {
 /// One webhook of a recipient.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecipientWebhook {
-    /// Subscribed kinds of events that this version knows.
+    /// Subscribed kinds of events. Kinds that only newer versions of the server know are left out.
     pub events: Vec<EventKind>,
     /// Whether events are delivered. Deliveries to a disabled webhook are parked.
     pub is_enabled: bool,
@@ -104,23 +104,23 @@ pub struct RecipientWebhook {
     pub target: Arc<Target>,
 }
 
-/// The writes of a batch.
+/// The rows that a batch writes.
 #[derive(Debug, Default)]
 pub struct WriteSet {
     /// Channels used by envelopes of this batch. A channel that is already stored stays unchanged.
     pub channels: Vec<Arc<Channel>>,
     /// Envelopes to insert.
     pub envelopes: Vec<Arc<Envelope>>,
-    /// Deliveries leased to this node.
+    /// Deliveries to insert, leased to this node.
     pub leased: Vec<LeasedDelivery>,
-    /// Deliveries beyond this node's capacity: due at once, without a lease.
+    /// Deliveries to insert without a lease, due at once: those beyond this node's capacity.
     pub unleased: Vec<LeasedDelivery>,
-    /// Deliveries to disabled webhooks. They wait until the webhook is enabled.
+    /// Deliveries to insert for disabled webhooks. They wait until the webhook is enabled.
     pub parked: Vec<ParkedDelivery>,
     /// New usage of each caller.
     pub usage: Vec<(ApiKeyId, Usage)>,
-    /// Idempotency records to insert. If another transaction inserted an unexpired record first,
-    /// returns [`StoreError::Contended`].
+    /// Idempotency records to insert. [`SendLedger::apply`] returns [`StoreError::Contended`] if another transaction
+    /// inserted an unexpired record first.
     pub idempotency: Vec<NewIdempotencyRecord>,
     /// Messages beyond the monthly allowance, to be added per key and month.
     pub overage: Vec<OverageCount>,
@@ -135,7 +135,7 @@ pub struct ParkedDelivery {
     pub event_at: Timestamp,
 }
 
-/// A stored idempotent send.
+/// A stored send with an idempotency key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdempotencyRecord {
     /// Time of the send.
@@ -146,7 +146,7 @@ pub struct IdempotencyRecord {
     pub meta: EnvelopeMeta,
 }
 
-/// A new idempotent send.
+/// A send with an idempotency key, to be stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewIdempotencyRecord {
     /// The sending key.
@@ -159,7 +159,7 @@ pub struct NewIdempotencyRecord {
     pub envelope_id: EnvelopeId,
     /// Time of the send. Retention starts here.
     pub at: Timestamp,
-    /// Records under the same key from before this time are expired and are replaced.
+    /// Time before which records have expired. An expired record under the same key is replaced.
     pub expired_before: Timestamp,
 }
 

@@ -1,9 +1,9 @@
-//! Lookups that fill caches.
+//! The port for lookups that fill caches.
 
 use super::{badges::BadgeLookup, error::StoreError, webhooks::WebhookLookup};
 use crate::{AccountId, ApiKey, ApiKeyId, Handle, IssuerKey, KeyStatus, Session, TokenHash};
 
-/// Lookups that fill caches.
+/// Reads the rows that caches hold.
 pub trait Lookup: BadgeLookup + WebhookLookup {
     /// Finds the session of a token, including an expired one; `None` after a logout.
     fn find_session(&mut self, token: &TokenHash) -> Result<Option<Session>, StoreError>;
@@ -27,12 +27,12 @@ pub trait Lookup: BadgeLookup + WebhookLookup {
     fn issuer_keys(&mut self) -> Result<Vec<IssuerKey>, StoreError>;
 }
 
-/// The fields of a key that decide on cached secrets and channels.
+/// The fields of a key that decide whether its cached secrets and channels are still valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeySnapshot {
     /// The key.
     pub id: ApiKeyId,
-    /// State. Channels begin only with active keys; caches hold nothing of revoked keys.
+    /// State of the key. Channels begin only with active keys; caches hold nothing of revoked keys.
     pub status: KeyStatus,
     /// Version of the newest sealing key. New channels and envelopes use it.
     pub sealing_version: u32,

@@ -1,9 +1,9 @@
-//! Reads for the pages of an account's owner. The caller has authenticated the owner.
+//! The port for the pages of an account's owner. The caller has authenticated the owner.
 
 use super::error::StoreError;
 use crate::{AccountId, ApiKey, ApiKeyId, GovernanceStanding, Session, Timestamp, Usage};
 
-/// Reads for the pages of an account's owner.
+/// Reads the data of the owner's pages.
 pub trait OwnerLookup {
     /// Lists the account's keys, at most `limit`: first those not revoked, then by age, newest
     /// first.

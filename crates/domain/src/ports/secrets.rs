@@ -1,19 +1,19 @@
-//! Issuer keys, and secrets encrypted under key-encryption keys.
+//! The ports for issuer keys, and for secrets encrypted under key-encryption keys.
 
 use super::error::StoreError;
 use crate::{ApiKeyId, IssuerKey, IssuerKeyId, Timestamp, WebhookId, Wrapped};
 
-/// Issuer keys.
+/// Reads and inserts issuer keys.
 pub trait IssuerRepo {
     /// Lists all issuer keys, ordered by the start of their use, and blocks inserts until the
     /// transaction ends.
     fn lock_issuer_keys(&mut self) -> Result<Vec<IssuerKey>, StoreError>;
 
-    /// Inserts a key.
+    /// Inserts an issuer key.
     fn insert_issuer_key(&mut self, key: &IssuerKey) -> Result<(), StoreError>;
 }
 
-/// Secrets encrypted under key-encryption keys (KEKs), for their re-encryption.
+/// Reads and replaces encrypted secrets, to re-encrypt them under the newest key-encryption key (KEK).
 pub trait RewrapRepo {
     /// Reads up to `limit` roots of keys with ids above `after`, ordered by id.
     fn roots_after(

@@ -26,7 +26,7 @@ pub enum Durability {
     Relaxed,
 }
 
-/// A database.
+/// A database. Opens transactions and lookups.
 pub trait Store: Send + Sync {
     /// Begins a transaction that may write. Dropping it rolls back. Prefer `write` on `dyn Store`.
     fn begin(&self, durability: Durability) -> Result<Box<dyn Tx + '_>, StoreError>;
@@ -37,8 +37,8 @@ pub trait Store: Send + Sync {
     /// Opens the lookups of an account's owner, outside a transaction.
     fn owner_lookup(&self) -> Result<Box<dyn OwnerLookup + '_>, StoreError>;
 
-    /// Returns the store of the committer, if it is not this one. Its transactions use a connection that no other caller
-    /// can take.
+    /// Returns a separate store for the thread that commits sends; `None` if that thread should use this store. The
+    /// transactions of the separate store use a connection that no other caller can take.
     fn for_committer(&self) -> Result<Option<Box<dyn Store>>, StoreError> {
         Ok(None)
     }
@@ -48,11 +48,11 @@ pub trait Store: Send + Sync {
 }
 
 impl dyn Store + '_ {
-    /// Runs `work` in one transaction and commits if it returns `Ok`. Contended work runs again,
-    /// three times at most.
+    /// Runs `work` in one transaction and commits if it returns `Ok`. Repeats contended work, up to three attempts in
+    /// total.
     ///
-    /// A refusal is part of `T` and not an error, so that the counts of a refused request are
-    /// stored. Work must therefore decide on a refusal before it writes anything else.
+    /// A refusal is part of `T` and not an error, so that the transaction still stores the usage of a refused request.
+    /// Work must therefore decide on a refusal before it writes anything else.
     pub fn write<T>(
         &self,
         durability: Durability,
@@ -74,7 +74,7 @@ impl dyn Store + '_ {
     }
 }
 
-/// Attempts at contended work.
+/// Maximum number of attempts at contended work.
 const TRIES_MAX: u32 = 3;
 
 /// All operations of one transaction.

@@ -1,4 +1,4 @@
-//! Webhooks and their deliveries, for the owner of a key.
+//! The ports for webhooks and their deliveries, as the owner of a key uses them.
 
 use super::error::StoreError;
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     RetiringSecret, Timestamp, Webhook, WebhookId, Wrapped,
 };
 
-/// Reads of webhooks, deliveries and attempts.
+/// Reads webhooks, deliveries and attempts.
 pub trait WebhookLookup {
     /// Lists the key's webhooks, oldest first.
     fn list_webhooks(&mut self, key: &ApiKeyId) -> Result<Vec<Webhook>, StoreError>;
@@ -31,7 +31,7 @@ pub trait WebhookLookup {
     ) -> Result<Vec<Attempt>, StoreError>;
 }
 
-/// Writes of webhooks.
+/// Inserts, changes and deletes webhooks.
 pub trait WebhookRepo {
     /// Inserts a webhook.
     fn insert_webhook(&mut self, webhook: &Webhook) -> Result<(), StoreError>;
@@ -54,10 +54,9 @@ pub trait WebhookRepo {
         retiring: &[RetiringSecret],
     ) -> Result<(), StoreError>;
 
-    /// Deletes a webhook of this key and a bounded number of its deliveries. Returns `false` if the
-    /// key has no such webhook. The other deliveries and the attempts become invisible at once;
-    /// housekeeping deletes them. An envelope bounces at `now` if all its other deliveries are
-    /// exhausted.
+    /// Deletes a webhook of this key and a bounded number of its deliveries. Returns `false` if the key has no such
+    /// webhook. The other deliveries and the attempts become invisible at once; housekeeping deletes them. An unopened
+    /// envelope of a deleted delivery bounces at `now` if it has other deliveries and all of them are exhausted.
     fn delete_webhook(
         &mut self,
         key: &ApiKeyId,
@@ -66,7 +65,7 @@ pub trait WebhookRepo {
     ) -> Result<bool, StoreError>;
 }
 
-/// Changes to the deliveries of one webhook.
+/// Makes deliveries of one webhook due.
 pub trait DeliveryRepo {
     /// Makes up to `limit` waiting deliveries due at `now`. Returns their number.
     fn expedite_deliveries(
@@ -76,9 +75,9 @@ pub trait DeliveryRepo {
         limit: u32,
     ) -> Result<u64, StoreError>;
 
-    /// Makes a delivery due at `now`. A waiting delivery keeps its attempts; an exhausted one
-    /// restarts the schedule; a missing one is created. A leased delivery stays unchanged. Returns
-    /// `false` if the event is no longer stored or not addressed to `recipient`.
+    /// Makes a delivery due at `now`. A waiting delivery keeps its number of attempts; an exhausted one restarts the
+    /// schedule; a missing one is created. A leased delivery stays unchanged. Returns `false` if the event is no longer
+    /// stored or not addressed to `recipient`.
     fn redeliver(
         &mut self,
         id: &DeliveryId,

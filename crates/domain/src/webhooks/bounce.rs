@@ -1,11 +1,12 @@
-//! Bounces: the sender learns that an envelope did not reach its recipient.
+//! Bounces: events that inform the sender of an envelope that did not reach its recipient.
 
 use crate::{
     ApiKeyId, BounceReason, EnvelopeBounced, EnvelopeId, EventDetails, NewEvent, OwnEventId,
     Timestamp,
 };
 
-/// An envelope that was not opened, lost a delivery without success, and has no recorded outcome.
+/// An envelope that may bounce: it was not opened, a delivery of it ended without success, and no outcome is recorded
+/// for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnopenedEnvelope {
     /// Id of the envelope.
@@ -16,15 +17,15 @@ pub struct UnopenedEnvelope {
     pub recipient: ApiKeyId,
     /// Whether the recipient's key is revoked.
     pub is_recipient_revoked: bool,
-    /// Whether an attempt of any delivery may follow.
+    /// Whether any delivery may still be attempted.
     pub is_pending: bool,
-    /// Whether any delivery is exhausted.
+    /// Whether the last attempt of any delivery has failed.
     pub is_exhausted: bool,
 }
 
 impl UnopenedEnvelope {
-    /// Decides whether the envelope bounces. An envelope whose deliveries were deleted with their
-    /// webhooks does not: a later webhook may receive it.
+    /// Returns the reason if the envelope bounces. An envelope does not bounce if all its deliveries were deleted with
+    /// their webhooks, because it can be delivered to a later webhook.
     pub const fn bounce_reason(&self) -> Option<BounceReason> {
         if self.is_recipient_revoked {
             return Some(BounceReason::RecipientRevoked);

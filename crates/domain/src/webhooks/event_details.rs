@@ -1,11 +1,11 @@
-//! The members of events that depend on the kind of event.
+//! The JSON members of events that depend on the kind of event.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{ApiKeyId, EnvelopeId, EventKind};
 
-/// The members of an event that depend on its kind.
+/// The JSON members of an event that depend on its kind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum EventDetails {

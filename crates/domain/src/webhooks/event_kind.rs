@@ -18,7 +18,7 @@ impl EventKind {
     /// All kinds.
     pub const ALL: [Self; 2] = [Self::EnvelopeBounced, Self::EnvelopeReceived];
 
-    /// Announced kinds that do not exist yet.
+    /// Names of kinds that are announced but do not exist yet.
     const PLANNED: [&'static str; 2] = ["identity.rotated", "usage.threshold"];
 
     /// Returns the name used in JSON and SQL.
@@ -54,7 +54,7 @@ pub enum EventsVersion {
 }
 
 impl EventsVersion {
-    /// Finds an available kind by its name. The error is a clause that follows the name of the
+    /// Finds the kind with this name, if this version has the kind. The error is a clause that follows the name of the
     /// field.
     pub fn find(self, name: &str) -> Result<EventKind, String> {
         let kind = EventKind::from_name(name);

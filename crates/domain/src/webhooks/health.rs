@@ -25,7 +25,7 @@ pub struct WebhookHealth {
 pub struct HealthReport {
     success_at: Option<Timestamp>,
     failure: Option<LastFailure>,
-    /// The first failure without a later success.
+    /// End of the first failed attempt without a later success.
     failing_from: Option<Timestamp>,
     is_gone: bool,
 }
@@ -60,8 +60,8 @@ impl HealthReport {
 }
 
 impl WebhookHealth {
-    /// Applies a report, which may be older than the current health. Returns `true` if the report
-    /// disables the webhook.
+    /// Applies a summary of attempts, which may be older than the attempts applied before. Returns `true` if the
+    /// attempts disable the webhook.
     pub fn update(&mut self, report: &HealthReport, failing_max: Duration) -> bool {
         self.last_success_at = self.last_success_at.max(report.success_at);
         if self.failing_since <= self.last_success_at {
@@ -86,7 +86,8 @@ impl WebhookHealth {
         true
     }
 
-    /// Measures from failure to failure. Time without attempts does not disable a webhook.
+    /// Returns a reason to disable the webhook if `failing_max` has passed between its first and its newest failure.
+    /// The time since the newest failure does not count.
     fn failing_too_long(&self, failing_max: Duration) -> Option<DisabledReason> {
         let (since, last) = (self.failing_since?, self.last_failure.as_ref()?);
         (last.at.since(since) >= failing_max).then_some(DisabledReason::Failing)

@@ -15,7 +15,7 @@ pub struct NewEvent {
     pub api_key_id: ApiKeyId,
     /// Time of the event.
     pub created_at: Timestamp,
-    /// What happened.
+    /// The members that depend on the kind of event.
     pub details: EventDetails,
 }
 

@@ -37,7 +37,7 @@ pub struct Webhook {
 /// The part of a webhook that a delivery needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
-    /// The webhook.
+    /// Id of the webhook.
     pub webhook_id: WebhookId,
     /// Account of the webhook's key. Accounts share the dispatcher fairly.
     pub account_id: AccountId,

@@ -77,7 +77,7 @@ pub(crate) static CATALOGUE: [Metric; 33] = [
     of(
         "sealpost_deliveries_postponed_total",
         Kind::Counter,
-        "Deliveries released without an attempt, because the circuit breaker is open or the webhook is disabled.",
+        "Deliveries released without an attempt, because the circuit breaker is open, memory has no room, or the webhook is disabled.",
     ),
     of(
         "sealpost_deliveries_settled_total",

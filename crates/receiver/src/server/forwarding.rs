@@ -20,7 +20,7 @@ pub(super) struct Forwarder {
     time_limit: Duration,
 }
 
-/// The response of the application, or 502 or 504 in its place.
+/// The response of the application. If the application does not respond, a response with 502 or 504.
 #[derive(Debug)]
 pub struct ForwardedResponse {
     /// The status of the response.
@@ -99,7 +99,7 @@ impl From<&SendRequestError> for ForwardFault {
     }
 }
 
-/// Reads at most 16 KiB of the body, like the service.
+/// Reads the response. Reads at most 16 KiB of its body, like the service.
 async fn read<S>(mut response: ClientResponse<S>) -> ForwardedResponse
 where
     S: futures_util::Stream<Item = Result<Bytes, awc::error::PayloadError>> + Unpin,

@@ -46,7 +46,7 @@ pub struct HandledRequest<'a> {
     pub status: u16,
 }
 
-/// The state of a worker.
+/// Handles the requests of one worker.
 pub(super) struct Handler {
     pub(super) keys: KeySource,
     pub(super) clock: Arc<dyn Clock>,

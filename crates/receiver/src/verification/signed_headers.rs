@@ -5,7 +5,7 @@ use sealpost_webhooks::SignedHeaders;
 use super::fault::VerificationFault;
 use crate::request::{HeaderList, RepeatedHeader};
 
-/// Returns the three signature headers. The service sends the signature under two names; one is sufficient.
+/// Returns id, timestamp and signature. The signature may be in `webhook-signature` or in `x-service-signature`.
 pub(super) fn signed_headers(headers: &HeaderList) -> Result<SignedHeaders<'_>, VerificationFault> {
     let require = |name| match headers.find(name) {
         Ok(Some(value)) if !value.is_empty() => Ok(value),
@@ -36,5 +36,5 @@ pub(super) fn version(entry: &str) -> &str {
 
 pub(super) const SIGNATURE: &str = "webhook-signature";
 pub(super) const SERVICE_SIGNATURE: &str = "x-service-signature";
-/// Bounds the size of a report.
+/// Maximum number of signatures that are read from one request. Bounds the size of a report.
 const ENTRIES_MAX: usize = 16;

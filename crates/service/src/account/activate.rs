@@ -49,7 +49,7 @@ pub struct Activated {
 }
 
 impl Sealpost {
-    /// Creates an identity in the session's account. Without a session creates an account too.
+    /// Creates an identity in the session's account. Without a session, creates the account as well.
     pub async fn activate(
         &self,
         session: Option<&AccountSession>,
@@ -143,7 +143,7 @@ fn add_key(
     key: &ApiKey,
 ) -> Result<Result<(), Refusal>, StoreError> {
     if let Owner::Existing(session) = owner {
-        // With the account locked, concurrent activations wait, so the limit of keys holds.
+        // The account stays locked until the commit: concurrent activations wait, so the limit of keys holds.
         let exists = tx.lock_account(&session.account_id)?;
         let stored = tx.find_session(&session.token)?;
         if !exists || !stored.is_some_and(|stored| stored.is_live(key.created_at)) {

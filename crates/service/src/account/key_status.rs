@@ -1,4 +1,4 @@
-//! Status of the caller's key.
+//! The use case that reports the status of the caller's key.
 
 use schemars::JsonSchema;
 use sealpost_domain::{

@@ -16,12 +16,12 @@ use crate::{
 pub struct Login {
     /// The account, as activation returned it.
     pub account_id: String,
-    /// Its secret.
+    /// The login secret of the account.
     pub login_secret: String,
 }
 
 impl Login {
-    /// Refuses a malformed account or secret. Such a login needs no look-up, and rate limits do not count it.
+    /// Refuses a malformed account or secret. A refused login needs no look-up, and rate limits do not count it.
     pub fn check(&self) -> Result<(), Refusal> {
         self.parse().map(drop)
     }
@@ -60,12 +60,12 @@ pub struct SecretRotated {
 pub enum Scope {
     /// Every session of the account.
     Account,
-    /// This session.
+    /// The session of the request.
     Session,
 }
 
 impl Sealpost {
-    /// Begins a session. Refuses a wrong account and a wrong secret with the same error and without a transaction.
+    /// Begins a session. Refuses a wrong account and a wrong secret with the same error, before a transaction begins.
     pub async fn login(&self, login: Login) -> Result<LoggedIn, Error> {
         self.block(move |core| begin_session(core, &login)).await
     }
@@ -96,8 +96,8 @@ fn begin_session(core: &Core, login: &Login) -> Result<LoggedIn, Error> {
     let expires_at = core.clock.now().plus(core.settings.session_ttl);
     let session = Session { token: token.hash(), account_id, expires_at };
     core.store.write(Durability::Durable, |tx| {
-        // A concurrent rotation of the secret may have ended every session. With the account locked, a later rotation
-        // waits and ends this session as well.
+        // Checks the secret again on the locked account, because the secret may have been replaced since the first
+        // check. A later replacement waits for this transaction.
         tx.lock_account(&account_id)?;
         let stored = tx.find_login_secret(&account_id)?;
         if !stored.is_some_and(|stored| same_hash(&given, &stored)) {

@@ -1,12 +1,12 @@
-//! Content of badges and status lists: W3C Verifiable Credentials 2.0. A badge is also an Open Badges 3.0 credential
-//! with its registered JWT claims.
+//! Builds the credentials of badges and status lists: W3C Verifiable Credentials 2.0. A badge is also an Open Badges
+//! 3.0 credential with its registered JWT claims.
 
 use sealpost_domain::{Assessment, AssessmentMetric, Badge, StatusPosition, Timestamp};
 use serde_json::{Value, json};
 
 use crate::sealpost::core::Core;
 
-/// The issuer of the credentials.
+/// The issuer that the credentials name.
 pub(crate) struct Author<'a> {
     pub(crate) base_url: &'a str,
     pub(crate) did: &'a str,

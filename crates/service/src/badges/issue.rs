@@ -1,4 +1,5 @@
-//! Issue of a badge on the key's newest assessment. With a jurisdiction, its compliance circuit must pass as well.
+//! Issues a badge on the key's newest assessment. If the request names a jurisdiction, its compliance circuit must pass
+//! as well.
 
 use std::sync::Arc;
 
@@ -21,18 +22,18 @@ use crate::{
     sealpost::{Sealpost, core::Core},
 };
 
-/// The badge to issue.
+/// A request for a badge.
 #[derive(Debug, Clone, Default)]
 pub struct Issue {
-    /// A jurisdiction with a circuit that must pass as well.
+    /// The jurisdiction whose circuit must pass as well, if any.
     pub jurisdiction: Option<String>,
-    /// Whether the badge names the key's DID instead of the key.
+    /// Whether the badge names the key's DID as its subject, instead of a URN of the key.
     pub disclose_did: bool,
-    /// Whether to report refusals instead of issuing.
+    /// Whether to report all refusals and issue no badge.
     pub dry_run: bool,
 }
 
-/// The result of a request.
+/// The result of a request: a badge or a dry run.
 #[derive(Debug, JsonSchema, Serialize)]
 #[serde(untagged)]
 #[expect(missing_docs, reason = "the types describe the variants")]
@@ -41,14 +42,14 @@ pub enum Issued {
     DryRun(DryRun),
 }
 
-/// A new badge.
+/// An issued badge.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct IssuedBadge {
-    /// Its id.
+    /// Id of the badge.
     pub badge_id: BadgeId,
-    /// Begin of its validity.
+    /// Start of validity.
     pub issued_at: Timestamp,
-    /// End of its validity.
+    /// End of validity.
     pub expires_at: Timestamp,
     /// The credential as a JWT.
     pub credential: String,
@@ -62,11 +63,11 @@ pub struct DryRun {
     pub dry_run: bool,
     /// Whether a badge would be issued.
     pub granted: bool,
-    /// Every refusal; a request without `dry_run` returns the first.
+    /// Every refusal. A request without `dry_run` returns the first one only.
     pub refusals: Vec<Explanation>,
 }
 
-/// The decision of the transaction.
+/// The decision on a request for a badge.
 enum BadgeDecision {
     Granted(Box<(Badge, Assessment)>),
     DryRun(Vec<Refusal>),
@@ -185,7 +186,7 @@ impl<'a> Request<'a> {
         let circuits = core.circuits();
         let named = issue.jurisdiction.as_deref();
         let jurisdiction = named.map(|text| parse_jurisdiction(&circuits, text)).transpose()?;
-        // A JWT has whole seconds.
+        // Times in a JWT are whole seconds.
         let now = Timestamp::from_millis(core.clock.now().as_seconds().saturating_mul(1000));
         Ok(Self { key, issue, jurisdiction, circuits, now })
     }

@@ -1,4 +1,4 @@
-//! The public page of a badge.
+//! The use case behind the public page of a badge.
 
 use sealpost_domain::{AssessmentMetrics, BadgeId, BadgeStatus, Timestamp};
 
@@ -15,7 +15,7 @@ pub struct BadgeShown {
     pub status: BadgeStatus,
     pub subject: String,
     pub metrics: AssessmentMetrics,
-    /// The jurisdiction, if the badge depends on its circuit.
+    /// The jurisdiction whose circuit was checked as well, if any.
     pub jurisdiction: Option<String>,
     pub assessed_at: Timestamp,
     pub issued_at: Timestamp,
@@ -28,7 +28,7 @@ pub struct BadgeShown {
 }
 
 impl Sealpost {
-    /// Returns a badge by its id; `None` if there is none.
+    /// Returns a badge by its id; `None` if no badge has this id.
     pub async fn show_badge(&self, id: &str) -> Result<Option<BadgeShown>, Error> {
         let Ok(id) = id.parse::<BadgeId>() else { return Ok(None) };
         self.block(move |core| core.show_badge(&id)).await

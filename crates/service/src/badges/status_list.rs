@@ -33,5 +33,5 @@ fn sign_list(core: &Core, list: u64) -> Result<Option<Arc<str>>, Error> {
     Ok(Some(credential))
 }
 
-/// An old list could hide a revocation, so verifiers must fetch a new one after this time.
+/// Validity of a signed status list. Limits the time for which an old list can hide a revocation.
 const VALID_FOR: Duration = Duration::from_hours(1);

@@ -1,11 +1,12 @@
-//! Signed status lists of the last seconds: a public address must not cost a signature for each request.
+//! Caches signed status lists for two seconds. The lists are public: without the cache, each request would cost a
+//! signature.
 
 use std::{sync::Arc, time::Duration};
 
 use quick_cache::sync::Cache;
 use sealpost_domain::Timestamp;
 
-/// Status lists by number.
+/// Signed status lists by the number of the list.
 pub(crate) struct StatusListCache(Cache<u64, CachedList>);
 
 #[derive(Clone)]

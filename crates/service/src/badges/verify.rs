@@ -1,4 +1,4 @@
-//! Verification of a credential: checks its signature, its badge and the badge's status.
+//! Verification of a credential: checks the signature, the badge and the badge's status.
 
 use schemars::JsonSchema;
 use sealpost_domain::{
@@ -18,7 +18,7 @@ use crate::{
 pub enum BadgeVerdict {
     /// The badge has expired.
     Expired,
-    /// Not a badge of this service, or altered.
+    /// The credential is not a badge of this service, or was altered.
     Invalid,
     /// The badge was revoked.
     Revoked,
@@ -32,7 +32,7 @@ pub enum BadgeVerdict {
 pub struct BadgeVerified {
     /// Whether the badge is valid.
     pub valid: bool,
-    /// The verdict.
+    /// The result in one word.
     pub status: BadgeVerdict,
     pub badge_id: Option<BadgeId>,
     pub subject: Option<String>,
@@ -49,7 +49,8 @@ struct Claims {
 }
 
 impl Sealpost {
-    /// Verifies a credential. An older key of the service is accepted; the stored badge decides.
+    /// Verifies a credential. Accepts signatures of all keys of the service, including replaced ones. The stored badge
+    /// decides on the status.
     pub async fn verify_badge(
         &self,
         caller: &Caller,
@@ -78,7 +79,8 @@ impl Core {
             None => None,
         };
         let (Some((badge, _)), Some(claims)) = (found, claims) else { return Ok(INVALID) };
-        // A stolen signing key could combine another subject with an existing badge.
+        // The subject is compared with the stored badge. Otherwise, a stolen signing key could sign another subject for
+        // an existing badge.
         if claims.sub != badge.subject {
             return Ok(INVALID);
         }

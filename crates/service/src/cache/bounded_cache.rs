@@ -1,7 +1,7 @@
 //! A bounded concurrent map that evicts unused entries.
 //!
-//! Every send reads it several times. A read therefore sets a flag on the entry and touches neither a clock nor a list;
-//! a periodic round removes entries without the flag.
+//! Every send reads the map several times, so a read must be cheap: it sets a flag on the entry and touches neither a
+//! clock nor a list. [`BoundedCache::evict_unused`] runs periodically and removes the entries without the flag.
 
 use std::{
     hash::Hash,
@@ -16,11 +16,11 @@ use quick_cache::{
     sync::{self, DefaultLifecycle},
 };
 
-/// A full cache evicts the entries that are read least. An evicted value is dropped at once.
+/// A bounded concurrent map. If full, evicts the entries that are read least. Drops an evicted value at once.
 pub(crate) struct BoundedCache<K, V>(sync::Cache<K, Arc<Entry<V>>>);
 
 struct Entry<V> {
-    /// Since the last round of eviction.
+    /// Whether the entry was inserted or read since the last call of [`BoundedCache::evict_unused`].
     was_used: AtomicBool,
     value: V,
 }
@@ -28,11 +28,11 @@ struct Entry<V> {
 impl<K: Eq + Hash, V: Clone> BoundedCache<K, V> {
     pub(crate) fn new(max: usize) -> Self {
         let shards = 1 << (max / PER_SHARD_MIN).clamp(1, SHARDS_MAX).ilog2();
-        // The library divides the capacity among the shards and rounds up.
+        // `quick_cache` divides the capacity among the shards and rounds up, so the capacity is rounded down here.
         let capacity = u64::try_from(max - max % shards).unwrap_or(u64::MAX);
         let mut options = OptionsBuilder::new();
         options.shards(shards).estimated_items_capacity(max).weight_capacity(capacity);
-        // Fails only for options without a capacity.
+        // `build` fails only for options without a capacity.
         Self(options.build().map_or_else(
             |_incomplete| sync::Cache::new(max),
             |options| {
@@ -62,7 +62,7 @@ impl<K: Eq + Hash, V: Clone> BoundedCache<K, V> {
         self.0.remove_if(key, |entry| matches(&entry.value));
     }
 
-    /// Reads every entry. Does not count as a read.
+    /// Returns the keys of all matching entries. Scans the whole map. Does not count as a read.
     pub(crate) fn keys_where(&self, matches: impl Fn(&K, &V) -> bool) -> Vec<K>
     where
         K: Clone,
@@ -71,12 +71,12 @@ impl<K: Eq + Hash, V: Clone> BoundedCache<K, V> {
         matching.map(|(key, _)| key).collect()
     }
 
-    /// Reads every entry: for rare events.
+    /// Removes all matching entries. Scans the whole map, so call it for rare events only.
     pub(crate) fn remove_where(&self, matches: impl Fn(&K, &V) -> bool) {
         self.0.retain(|key, entry| !matches(key, &entry.value));
     }
 
-    /// Removes the entries without a read since the last round.
+    /// Removes the entries that were neither inserted nor read since the last call.
     pub(crate) fn evict_unused(&self) {
         self.0.retain(|_, entry| entry.was_used.swap(false, Ordering::Relaxed));
     }
@@ -88,7 +88,7 @@ impl<K: Eq + Hash, V: Clone> BoundedCache<K, V> {
 
 /// Maximum number of shards. With 16 shards, concurrent threads rarely use the same shard.
 const SHARDS_MAX: usize = 16;
-/// Minimum capacity of a shard. Smaller shards would fill at very different times.
+/// Minimum capacity of a shard. With smaller shards, some would be full long before the map is.
 const PER_SHARD_MIN: usize = 64;
 
 #[cfg(test)]

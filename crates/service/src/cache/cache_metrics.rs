@@ -2,7 +2,7 @@
 
 use metrics::Counter;
 
-/// Counters of one cache. Holds the handles, so counting costs one atomic operation.
+/// Hit and miss counters of one cache. Holds the counters' handles, so counting costs one atomic operation.
 pub(super) struct CacheMetrics {
     hits: Counter,
     misses: Counter,
@@ -14,7 +14,7 @@ impl CacheMetrics {
         Self { hits: lookups("hit"), misses: lookups("miss") }
     }
 
-    /// Counts a look-up and passes its result through.
+    /// Counts a hit or a miss, and returns `found` unchanged.
     pub(super) fn count<T>(&self, found: Option<T>) -> Option<T> {
         if found.is_some() { &self.hits } else { &self.misses }.increment(1);
         found

@@ -1,4 +1,4 @@
-//! A cached API key: its owner, and its secrets once a request needs them.
+//! A cached API key: the account that owns the key, and its decrypted secrets once a request needs them.
 
 use std::sync::OnceLock;
 
@@ -12,9 +12,9 @@ pub(crate) struct CachedKey {
     /// As stored. Proved by the root when the secrets are decrypted.
     did: Did,
     sealing_version: u32,
-    /// The encrypted root. `None` for a revoked key, which is final.
+    /// The encrypted root; `None` for a revoked key. A revocation is final, so such an entry stays correct.
     root: Option<Wrapped>,
-    /// Decrypted on first use: most requests need the owner and no secrets.
+    /// The decrypted secrets. Decrypted on first use, because most requests need only the owner of the key.
     material: OnceLock<KeyMaterial>,
 }
 
@@ -60,7 +60,7 @@ impl CachedKey {
         })))
     }
 
-    /// Returns whether the entry holds the root, encrypted or decrypted.
+    /// Returns whether the key has a root, and so possibly decrypted secrets.
     pub(crate) fn has_root(&self) -> bool {
         self.root.is_some()
     }

@@ -1,4 +1,5 @@
-//! Open channels: the sender's side of channels that this node opened, and the recipient's side after the first reading.
+//! Caches the secrets of channels. A node holds the sender's side of channels that it began, and the recipient's side
+//! of channels whose envelopes it opened.
 //!
 //! Both sides exist only in memory. A channel ends after its lifetime, after its last envelope, when either key changes
 //! its state or its sealing key, and when the service stops.
@@ -19,19 +20,19 @@ use super::{
 };
 use crate::settings::Settings;
 
-/// The channels with secrets on this node.
+/// The channels whose secrets this node holds.
 pub(crate) struct ChannelCache {
     open: SecretVault<KeyPair, OpenChannel>,
     accepted: SecretVault<ChannelRow, ChannelReceiver>,
     envelopes_max: u32,
 }
 
-/// The sender's side of a channel.
+/// The sender's side of a channel, which seals envelopes.
 pub(crate) struct OpenChannel {
     sender: ChannelSender,
     /// The version of the sender's own sealing key when the channel was opened.
     sender_version: u32,
-    /// The channel row while no commit has stored it. The first stored envelope is committed with the row.
+    /// The row of the channel until a commit has stored it. The commit of the first envelope stores the row as well.
     unstored: Mutex<Option<Arc<Channel>>>,
 }
 
@@ -42,7 +43,8 @@ struct KeyPair {
     recipient: ApiKeyId,
 }
 
-/// A stored channel with a verified signature. A changed row has another hash and is verified again.
+/// Identifies a stored channel by its parties and the hash of its row. A changed row has another hash, so its signature
+/// is verified again.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct ChannelRow {
     pair: KeyPair,
@@ -60,7 +62,7 @@ impl ChannelCache {
         }
     }
 
-    /// Seals under the open channel of sender and recipient, and opens one if there is none.
+    /// Seals under the open channel from sender to recipient. Begins a channel if there is none.
     pub(crate) fn seal(
         &self,
         draft: &EnvelopeDraft,
@@ -102,7 +104,7 @@ impl ChannelCache {
         Ok(self.open.share(pair, channel, now, |other| other.fits(from, to)))
     }
 
-    /// Returns the recipient's side of a stored channel.
+    /// Returns the recipient's side of a stored channel. Verifies the channel's signature unless the channel is cached.
     pub(crate) fn accept(
         &self,
         channel: &Channel,
@@ -124,7 +126,7 @@ impl ChannelCache {
         self.accepted.remove_party(key);
     }
 
-    /// Ends the channels of a key after a change: all channels unless the key is active, else the channels with another
+    /// Ends the channels of a changed key: all channels if the key is not active, otherwise the channels with an older
     /// sealing key.
     pub(super) fn end_outdated(&self, snapshot: &KeySnapshot) {
         if snapshot.status == KeyStatus::Active {
@@ -136,7 +138,7 @@ impl ChannelCache {
         }
     }
 
-    /// Keys with at least one channel.
+    /// Returns the keys with at least one channel.
     pub(super) fn parties(&self) -> Vec<ApiKeyId> {
         [self.open.parties(), self.accepted.parties()].concat()
     }
@@ -146,7 +148,7 @@ impl ChannelCache {
         self.accepted.wipe_expired(now);
     }
 
-    /// Wipes everything and keeps no new channel.
+    /// Wipes all channels and caches no new one.
     pub(super) fn close(&self) {
         self.open.close();
         self.accepted.close();
@@ -154,17 +156,17 @@ impl ChannelCache {
 }
 
 impl OpenChannel {
-    /// Returns the row if no commit has stored it yet.
+    /// Returns the row of the channel if no commit has stored it yet.
     pub(crate) fn unstored(&self) -> Option<Arc<Channel>> {
         self.unstored.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Records that a commit has stored the row.
+    /// Records that a commit has stored the row of the channel.
     pub(crate) fn mark_stored(&self) {
         *self.unstored.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// Returns whether the sealing keys of sender and recipient are still the same.
+    /// Returns whether the channel was begun with the current sealing keys of sender and recipient.
     fn fits(&self, from: &KeyMaterial, to: &SealingPublicKey) -> bool {
         self.sender_version == from.sealing_version && self.sender.sealing_version() == to.version()
     }
@@ -210,7 +212,8 @@ impl VaultKey for ChannelRow {
     }
 }
 
-/// Number of channels per send, if concurrent sends use up each channel.
+/// Maximum number of channels that one send tries. A channel can be exhausted by concurrent sends before this send gets
+/// a number.
 const TRIES_MAX: u32 = 3;
 
 #[cfg(test)]

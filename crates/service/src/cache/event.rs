@@ -6,33 +6,33 @@ use sealpost_domain::{
 
 use crate::caller::credentials::{CallerId, NO_SESSION};
 
-/// A change that cached data must not outlive.
+/// An event that makes cached data wrong or unwanted.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum CacheEvent<'a> {
     /// Every session of an account ended on this node.
     AccountLoggedOut(&'a AccountId),
-    /// A transaction found a key in another state than active.
+    /// A transaction found that a key is not active.
     KeyInactive { key: &'a ApiKeyId, status: KeyStatus },
     /// The owner revoked a key on this node.
     KeyRevoked(&'a ApiKeyId),
-    /// A review read the current state of a key.
+    /// The key-reviewer thread has read the current state of a key.
     KeyReviewed(&'a KeySnapshot),
     /// The stored row of a key contradicts its root.
     KeyUnusable(&'a ApiKeyId),
     /// A transaction found that a cached recipient, or the owner of its handle, is out of date.
     RecipientStale { key: &'a ApiKeyId, handle: Option<&'a Handle> },
-    /// Channel secrets may have reached the end of their life.
+    /// It is this time now: channel secrets that are older than their lifetime have expired.
     SecretsExpired(Timestamp),
-    /// A session ended.
+    /// A session ended, or was found to have ended.
     SessionEnded(&'a TokenHash),
-    /// The service stops: every secret goes, and no new one is kept.
+    /// The service stops. All channel secrets are wiped, and no new one is cached.
     Stopped,
-    /// A round of eviction: entries that no request has read since the last round are unused.
+    /// The interval of eviction has passed: entries without a read since the last such event are evicted.
     UnusedEvicted,
 }
 
 impl<'a> CacheEvent<'a> {
-    /// Derives the event from a refusal of a transaction. Most refusals change no cached data.
+    /// Returns the event that a transaction's refusal implies. Most refusals imply none.
     pub(super) fn of_refusal(
         caller: &'a CallerId,
         recipient: Option<&'a ApiKeyId>,

@@ -1,6 +1,6 @@
-//! The cache of the send path: keys, handles, sessions, rate limits and channels.
+//! The cache of the send path: keys, handles, sessions, rate limits and channels. All parts are bounded.
 //!
-//! Bounded. [`CacheEvent`] lists every change of cached data.
+//! [`CacheEvent`] lists the events that invalidate cached data.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::settings::Settings;
 
-/// Everything that one node caches about keys and sessions.
+/// All data that one node caches about keys and sessions.
 pub(crate) struct KeyCache {
     keys: BoundedCache<ApiKeyId, Arc<CachedKey>>,
     handles: BoundedCache<Handle, ApiKeyId>,
@@ -39,7 +39,7 @@ impl KeyCache {
         }
     }
 
-    /// Removes the data that the event makes wrong or unwanted. The only place that invalidates.
+    /// Removes the data that the event makes wrong or unwanted. No other function invalidates cached data.
     pub(crate) fn invalidate_on(&self, event: CacheEvent<'_>) {
         match event {
             CacheEvent::AccountLoggedOut(account) => {
@@ -102,7 +102,7 @@ impl KeyCache {
         self.handles.insert(handle, owner);
     }
 
-    /// Keys with a root or channel secrets in memory.
+    /// Returns the keys whose root or channel secrets are in memory.
     pub(super) fn keys_with_secrets(&self) -> Vec<ApiKeyId> {
         let mut keys = self.channels.parties();
         keys.extend(self.keys.keys_where(|_, key| key.has_root()));
@@ -111,7 +111,7 @@ impl KeyCache {
         keys
     }
 
-    /// Number of entries, by the label of the metric.
+    /// Returns the number of entries by kind. The names of the kinds are labels of the metric.
     pub(crate) fn entries(&self) -> [(&'static str, usize); 4] {
         [
             ("handles", self.handles.len()),
@@ -121,7 +121,8 @@ impl KeyCache {
         ]
     }
 
-    /// An entry without a root stays: a revocation is final, and the entry saves look-ups.
+    /// Removes the entry of a key if it holds a root. An entry without a root stays: a revocation is final, and the
+    /// entry saves look-ups.
     fn remove_root(&self, key: &ApiKeyId) {
         self.keys.remove_if(key, |key| key.has_root());
     }

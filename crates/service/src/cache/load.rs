@@ -1,4 +1,4 @@
-//! Database look-ups that fill the cache. They block.
+//! Database look-ups that fill the cache. All of them block.
 
 use std::sync::Arc;
 
@@ -12,7 +12,8 @@ use super::{
 use crate::sealpost::core::Core;
 
 impl Core {
-    /// Loads sessions in one statement. Unknown tokens are not cached: an attacker sends a different one each time.
+    /// Loads sessions in one statement and caches them. Unknown tokens are not cached: an attacker sends a different
+    /// one each time.
     pub(crate) fn load_sessions(
         &self,
         mut tokens: Vec<TokenHash>,
@@ -26,7 +27,7 @@ impl Core {
         Ok(sessions)
     }
 
-    /// Loads a key. Unknown keys are not cached.
+    /// Loads a key and caches it. Unknown keys are not cached.
     pub(crate) fn load_key(&self, id: &ApiKeyId) -> Result<Option<Arc<CachedKey>>, StoreError> {
         let Some(key) = self.store.lookup()?.find_key(id)? else { return Ok(None) };
         let key = Arc::new(CachedKey::new(key));
@@ -34,7 +35,7 @@ impl Core {
         Ok(Some(key))
     }
 
-    /// Loads the key that owns a handle.
+    /// Loads the id of the key that owns a handle and caches it.
     pub(crate) fn load_handle_owner(
         &self,
         handle: &Handle,
@@ -46,7 +47,7 @@ impl Core {
         Ok(owner.map(|owner| owner.api_key_id))
     }
 
-    /// Returns the secrets of a key, decrypted once per entry; `None` for a revoked key.
+    /// Returns the decrypted secrets of a key; `None` for a revoked key. Each cache entry decrypts once.
     pub(crate) fn material<'a>(
         &self,
         key: &'a CachedKey,

@@ -1,8 +1,8 @@
 //! Caches rate-limit refusals of transactions.
 //!
 //! Without the cache, each request of a client over its limit would cost a transaction and a lock on the usage row.
-//! Only limits of a minute or a day are cached. An entry applies to one pair of session and key: the transaction had
-//! authenticated the pair before the limit refused the request.
+//! Only limits of a minute or a day are cached. An entry applies to one pair of session and key. The transaction
+//! authenticated this pair before the rate limit refused the request.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use sealpost_domain::{ApiKeyId, Clock, Refusal, Timestamp, Window};
 use super::bounded_cache::BoundedCache;
 use crate::caller::{credentials::CallerId, limited::Limits};
 
-/// Refusals by rate limits, each for a few seconds.
+/// Rate-limit refusals by session and key. An entry applies for a few seconds.
 pub(crate) struct RateLimitCache(BoundedCache<CallerId, CachedRateLimit>);
 
 #[derive(Debug, Clone)]
@@ -27,7 +27,7 @@ impl RateLimitCache {
         Self(BoundedCache::new(entries_max))
     }
 
-    /// Returns the refusal while its limit is known to hold.
+    /// Returns the refusal if the limit is still certain to refuse.
     pub(super) fn get(&self, caller: &CallerId, clock: &dyn Clock) -> Option<(Refusal, Limits)> {
         let CachedRateLimit { window, limit, until, limits } = self.0.get(caller)?;
         let now = clock.now();
@@ -38,7 +38,7 @@ impl RateLimitCache {
         })
     }
 
-    /// Caches a refusal by the limit of a minute or a day; ignores any other.
+    /// Caches a refusal by the limit of a minute or a day. Ignores other refusals.
     pub(super) fn insert(&self, caller: CallerId, refusal: &Refusal, limits: Limits) {
         if let &Refusal::RateLimited {
             window: window @ (Window::Day | Window::Minute),
@@ -51,7 +51,7 @@ impl RateLimitCache {
         }
     }
 
-    /// Reads every entry: for rare events.
+    /// Removes the refusals of a key. Scans the whole cache, so call it for rare events only.
     pub(super) fn remove_key(&self, key: &ApiKeyId) {
         self.0.remove_where(|caller, _| caller.key == *key);
     }
@@ -65,5 +65,5 @@ impl RateLimitCache {
     }
 }
 
-/// Maximum age of a cached refusal. Every node applies a change of plan within five seconds.
+/// Maximum age of a cached refusal. Below the five seconds within which every node must apply a change of plan.
 const CACHED_FOR: Duration = Duration::from_secs(4);

@@ -1,4 +1,4 @@
-//! Refusals of transactions, as far as the cache uses them.
+//! Updates the cache by the refusals of transactions, and refuses by cached rate limits.
 
 use sealpost_domain::{ApiKeyId, Refusal};
 
@@ -12,7 +12,8 @@ use crate::{
 };
 
 impl Core {
-    /// Updates the cache after a transaction refused: invalidates what the refusal disproves, and caches a rate limit.
+    /// Updates the cache after a transaction refused a request: invalidates data that the refusal proves wrong, and
+    /// caches a rate-limit refusal.
     pub(crate) fn cache_refusal(
         &self,
         caller: &CallerId,
@@ -28,7 +29,7 @@ impl Core {
         }
     }
 
-    /// Returns the cached refusal of a caller that has reached a rate limit; `None` without one.
+    /// Returns the cached refusal if the caller has reached a rate limit; otherwise `None`.
     pub(crate) fn cached_rate_limit<T>(&self, caller: &CallerId) -> Option<Limited<T>> {
         let (refusal, limits) = self.cache.rate_limits.get(caller, &*self.clock)?;
         Some(Limited { result: Err(refusal.into()), limits: Some(limits) })

@@ -1,7 +1,7 @@
-//! The review of cached keys: finds changes that another node or an operator made.
+//! Compares cached keys with the database, to find changes by other nodes and by operators.
 //!
-//! Requests of this node find such changes only for keys in use. Without the review an unused key would keep its
-//! secrets in memory until they expire.
+//! Requests of this node find such changes only for the keys that they use. Without the comparison, an unused key would
+//! keep its secrets in memory until they expire.
 
 use sealpost_domain::ports::StoreError;
 
@@ -12,7 +12,7 @@ impl Core {
     /// Compares cached keys with the database and invalidates the changed ones. Blocks.
     pub(crate) fn review_keys(&self) -> Result<(), StoreError> {
         for page in self.cache.keys_with_secrets().chunks(PAGE) {
-            // A new connection for each page: sends use the same pool for look-ups.
+            // Each page takes a connection for a short time only, because sends use the same pool for look-ups.
             let snapshots = self.store.lookup()?.find_key_snapshots(page)?;
             for snapshot in &snapshots {
                 self.cache.invalidate_on(CacheEvent::KeyReviewed(snapshot));

@@ -1,7 +1,11 @@
 //! A bounded store of short-lived secrets.
 //!
-//! Differs from `BoundedCache`: an entry lives for a fixed time however often it is read, belongs to two keys, and the
-//! oldest entry makes room. A removed value is dropped at once, because a late drop is a late wipe.
+//! Differs from `BoundedCache`:
+//! - An entry lives for a fixed time, however often it is read.
+//! - An entry belongs to two API keys and can be removed by either.
+//! - A full vault evicts the oldest entry.
+//!
+//! The vault drops a removed value at once, because dropping wipes the secret.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -12,7 +16,7 @@ use std::{
 
 use sealpost_domain::{ApiKeyId, Timestamp};
 
-/// The key of a secret, and the two API keys that the secret ends with.
+/// The key of a vault entry. Names the two API keys that the secret belongs to.
 pub(super) trait VaultKey: Copy + Eq + Hash {
     fn parties(&self) -> [ApiKeyId; 2];
 }
@@ -26,7 +30,7 @@ struct Entries<K, V> {
     max: usize,
     last_number: u64,
     by_key: HashMap<K, Entry<V>>,
-    /// In the order of insertion.
+    /// The keys of the entries in the order of insertion.
     by_number: BTreeMap<u64, K>,
     by_party: HashMap<ApiKeyId, HashSet<K>>,
 }
@@ -60,8 +64,8 @@ impl<K: VaultKey, V> SecretVault<K, V> {
         Some(Arc::clone(&entry.value))
     }
 
-    /// Inserts a value, unless another thread has inserted one that fits, and returns the value in the vault. A closed
-    /// vault keeps nothing: then the caller holds the only reference.
+    /// Inserts `value` and returns it. If another thread has inserted a value for which `fits` is true, returns that
+    /// value instead. A closed vault stores nothing, so the caller holds the only reference.
     pub(super) fn share(
         &self,
         key: K,
@@ -81,7 +85,7 @@ impl<K: VaultKey, V> SecretVault<K, V> {
         value
     }
 
-    /// Removes this value, but not a successor under the same key.
+    /// Removes the entry if it still holds this value, not a newer value under the same key.
     pub(super) fn remove(&self, key: &K, value: &Arc<V>) {
         let mut entries = self.lock();
         if entries.by_key.get(key).is_some_and(|entry| Arc::ptr_eq(&entry.value, value)) {
@@ -89,7 +93,7 @@ impl<K: VaultKey, V> SecretVault<K, V> {
         }
     }
 
-    /// Removes every value of an API key.
+    /// Removes every value that belongs to an API key.
     pub(super) fn remove_party(&self, party: &ApiKeyId) {
         let mut entries = self.lock();
         for key in entries.by_party.remove(party).unwrap_or_default() {
@@ -97,7 +101,7 @@ impl<K: VaultKey, V> SecretVault<K, V> {
         }
     }
 
-    /// Removes the values of an API key that match.
+    /// Removes the matching values that belong to an API key.
     pub(super) fn remove_party_where(&self, party: &ApiKeyId, matches: impl Fn(&K, &V) -> bool) {
         let mut entries = self.lock();
         let Some(keys) = entries.by_party.get(party) else { return };
@@ -109,7 +113,7 @@ impl<K: VaultKey, V> SecretVault<K, V> {
         }
     }
 
-    /// API keys with at least one value.
+    /// Returns the API keys with at least one value.
     pub(super) fn parties(&self) -> Vec<ApiKeyId> {
         self.lock().by_party.keys().copied().collect()
     }
@@ -124,7 +128,7 @@ impl<K: VaultKey, V> SecretVault<K, V> {
         }
     }
 
-    /// Removes everything and keeps no new value.
+    /// Removes all values and stores no new one.
     pub(super) fn close(&self) {
         let mut entries = self.lock();
         entries.max = 0;
@@ -133,8 +137,8 @@ impl<K: VaultKey, V> SecretVault<K, V> {
         entries.by_party.clear();
     }
 
-    /// Returns whether a value has expired. The age is absolute: a value from far in the future expires too, because
-    /// the clock was set back.
+    /// Returns whether a value has expired. Compares the absolute age: a value from far in the future has expired too,
+    /// because the clock was set back.
     fn is_expired(&self, since: Timestamp, now: Timestamp) -> bool {
         now.abs_diff(since) >= self.life
     }

@@ -1,6 +1,7 @@
-//! Admission of authenticated requests: the contract's order of checks from the session to the limits.
+//! Admission of authenticated requests: checks session, key, governance and rate limits, in the order of the API
+//! contract.
 //!
-//! Pure: decides on rows that the transaction holds locked. Every authenticated request passes here, alone or in a
+//! Pure: decides on rows that the transaction has locked. Every authenticated request is admitted here, alone or in a
 //! batch.
 
 use sealpost_domain::{
@@ -14,14 +15,14 @@ use super::{
     limited::Limits,
 };
 
-/// The kind of a request, as governance sees it.
+/// The kind of a request. Decides whether governance can block the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// Opening, registering a webhook, issuing a badge: governance can block it.
+    /// Opens an envelope, registers a webhook or issues a badge. Governance can block the request.
     Execute,
-    /// Reading and cleaning up: allowed while governance blocks the key.
+    /// Reads or cleans up. Allowed while governance blocks the key.
     Manage,
-    /// Sending: governance can block it, and metrics count it as a send.
+    /// Sends a message. Governance can block the request, and metrics count it as a send.
     Send,
 }
 
@@ -48,7 +49,7 @@ pub(crate) fn admit(
     admit_request(&Terms::of(&key.plan), usage, now)
 }
 
-/// Returns the caller's limits if admission reached the rate check.
+/// Returns the caller's limits if admission reached the check of rate limits.
 pub(crate) fn limits_reached(
     admitted: &Result<(), Refusal>,
     facts: &AdmissionFacts,

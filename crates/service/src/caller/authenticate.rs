@@ -1,7 +1,8 @@
 //! Authentication: the only code that resolves credentials.
 //!
-//! Checks session, key, and owner of the key, in the order of the contract. [`admit`](super::admission::admit) repeats
-//! these checks on locked rows and continues with key state, governance and limits.
+//! Checks the session, the key, and that the session's account owns the key, in the order of the API contract.
+//! [`admit`](super::admission::admit) repeats these checks on locked rows and continues with key state, governance and
+//! limits.
 
 use std::sync::Arc;
 
@@ -21,8 +22,8 @@ impl Sealpost {
     /// Authenticates a request that acts as a key.
     ///
     /// Accepts cached data, because the transaction of each use case checks again. Rejects unknown sessions and foreign
-    /// keys without a transaction, so foreign callers never lock rows of a key. A refusal about the key reads the session
-    /// from the database: otherwise an ended session could learn which keys exist.
+    /// keys without a transaction, so foreign callers never lock rows of a key. Before a refusal that is about the key,
+    /// reads the session from the database: otherwise the holder of an ended session could learn which keys exist.
     pub async fn authenticate(&self, credentials: &Credentials) -> Result<Caller, Error> {
         let token = hash_token(credentials.token.as_deref())?;
         let key_id = match credentials.key_id() {
@@ -45,8 +46,8 @@ impl Sealpost {
         Ok(AccountSession { token, account_id: self.stored_account(token).await? })
     }
 
-    /// Returns the account of a session, from the cache if possible. For rate limits per account, which must be cheap;
-    /// the use case itself needs [`Sealpost::authenticate_session`].
+    /// Returns the account of a session, from the cache if possible. For rate limits per account, which must be cheap.
+    /// The use case itself needs [`Sealpost::authenticate_session`].
     pub async fn account_of(&self, token: Option<&str>) -> Result<AccountId, Error> {
         self.session_account(hash_token(token)?).await
     }
@@ -59,8 +60,8 @@ impl Sealpost {
         }
     }
 
-    /// Returns `refusal` if the session is live, and otherwise the refusal of the session. An unauthenticated caller
-    /// does not learn whether a key exists.
+    /// Returns `refusal` if the session is live, and otherwise the refusal for an invalid session. So an
+    /// unauthenticated caller does not learn whether a key exists.
     async fn refuse_session(&self, token: TokenHash, refusal: Refusal) -> Result<Caller, Error> {
         self.stored_account(token).await?;
         Err(refusal.into())

@@ -1,4 +1,4 @@
-//! Results of authentication: a session of an account, and a key of that account.
+//! Results of authentication: a session of an account, alone or with a key of that account.
 
 use std::{fmt, sync::Arc};
 
@@ -10,22 +10,22 @@ use crate::cache::cached_key::CachedKey;
 /// An authenticated session together with a key of its account.
 ///
 /// Valid for one request: authenticate again for the next request. Every use case checks session and key again in its
-/// transaction. So an old `Caller` is refused, and never acts for an ended session or a revoked key.
+/// transaction. An old `Caller` is therefore refused if the session has ended or the key was revoked.
 #[derive(Clone)]
 pub struct Caller {
     pub(crate) id: CallerId,
     pub(crate) account_id: AccountId,
-    /// Saves the send path a second look-up of the sender.
+    /// The sender's cache entry, so that the send path needs no second look-up.
     pub(crate) key: Arc<CachedKey>,
 }
 
 impl Caller {
-    /// The account of the session and the key.
+    /// Returns the account of the session and the key.
     pub fn account_id(&self) -> AccountId {
         self.account_id
     }
 
-    /// The key that the request acts as.
+    /// Returns the key that the request acts as.
     pub fn key_id(&self) -> ApiKeyId {
         self.id.key
     }
@@ -45,7 +45,7 @@ pub struct AccountSession {
 }
 
 impl AccountSession {
-    /// The account of the session.
+    /// Returns the account of the session.
     pub fn account_id(&self) -> AccountId {
         self.account_id
     }

@@ -12,10 +12,10 @@ pub struct Credentials {
     pub key: KeyNamed,
 }
 
-/// The API key that a request names. `Err` if the body is faulty and the header names no key.
+/// The API key that a request names. `Err` if the header names no key and the body, which might name one, is faulty.
 pub type KeyNamed = Result<Option<String>, Refusal>;
 
-/// A session and a key, both well-formed.
+/// A session and a key, both well-formed but not verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct CallerId {
     pub(crate) session: TokenHash,
@@ -23,7 +23,7 @@ pub(crate) struct CallerId {
 }
 
 impl Credentials {
-    /// Returns the key, if the request names a well-formed one.
+    /// Returns the key if the request names a well-formed one.
     pub(super) fn key_id(&self) -> Result<ApiKeyId, Refusal> {
         match &self.key {
             Ok(Some(text)) => {

@@ -16,20 +16,20 @@ use crate::{
 };
 
 impl Sealpost {
-    /// Reads a session from the database. The statement begins after this call.
+    /// Reads a session from the database, never from the cache. The statement begins after this call.
     pub(super) async fn find_session(&self, token: TokenHash) -> FoundSession {
         let (reply, found) = oneshot::channel();
         if self.core.session_queue.submit(QueuedLookup { token, reply })? {
             let worker = LookupWorker { core: Arc::clone(&self.core), is_done: false };
-            // Not joined: the response channels report the end of each look-up.
+            // The worker is not joined: the reply channels report the end of each look-up.
             drop(tokio::task::spawn_blocking(move || worker.run()));
         }
-        // A dropped look-up changed nothing, so a retry is safe.
+        // If the worker dropped the look-up, nothing has changed and a retry is safe.
         found.await.map_err(|_dropped| Refusal::Unavailable)?
     }
 }
 
-/// Serves the queue until it is empty.
+/// Runs queued look-ups until the queue is empty.
 struct LookupWorker {
     core: Arc<Core>,
     is_done: bool,
@@ -45,7 +45,7 @@ impl LookupWorker {
 }
 
 impl Drop for LookupWorker {
-    /// Fails the queued look-ups after a panic, or if the runtime ended before the worker began.
+    /// Fails the queued look-ups if the worker panicked, or if the runtime ended before the worker began.
     fn drop(&mut self) {
         if !self.is_done {
             self.core.session_queue.abandon();
@@ -62,7 +62,7 @@ fn respond(core: &Core, batch: Vec<QueuedLookup>) {
                 reply_with(reply, Ok(sessions.get(&token).cloned()));
             }
         }
-        // A corrupt row fails its own look-up, not the others of the statement.
+        // One corrupt row must not fail the other look-ups, so each look-up is repeated alone.
         Err(StoreError::Corrupt(_)) if batch.len() > 1 => {
             for lookup in batch {
                 respond(core, vec![lookup]);
@@ -89,6 +89,6 @@ fn fail(batch: Vec<QueuedLookup>, error: &StoreError) {
 }
 
 fn reply_with(reply: oneshot::Sender<FoundSession>, found: FoundSession) {
-    // The request may have been cancelled.
+    // An error is ignored: the request may have been cancelled.
     drop(reply.send(found));
 }

@@ -7,10 +7,10 @@ use tokio::sync::oneshot;
 
 use crate::{error::Error, settings::Settings};
 
-/// `None` if the session has ended or never existed.
+/// The result of a look-up: `None` if the session has ended or never existed.
 pub(super) type FoundSession = Result<Option<Session>, Error>;
 
-/// One look-up and the channel of its response.
+/// One look-up and the channel for its result.
 pub(super) struct QueuedLookup {
     pub(super) token: TokenHash,
     pub(super) reply: oneshot::Sender<FoundSession>,
@@ -26,7 +26,7 @@ pub(crate) struct SessionQueue {
 #[derive(Default)]
 struct Queue {
     waiting: Vec<QueuedLookup>,
-    /// A worker runs and takes the queued look-ups next.
+    /// Whether a worker is running. The worker takes the queued look-ups next.
     has_worker: bool,
 }
 
@@ -39,7 +39,7 @@ impl SessionQueue {
         }
     }
 
-    /// Queues a look-up. Returns whether the caller must start the worker. A full queue refuses at once.
+    /// Queues a look-up. Returns whether the caller must start a worker. Fails at once if the queue is full.
     pub(super) fn submit(&self, lookup: QueuedLookup) -> Result<bool, Refusal> {
         let mut queue = self.lock();
         if queue.waiting.len() >= self.waiting_max {
@@ -49,7 +49,7 @@ impl SessionQueue {
         Ok(!std::mem::replace(&mut queue.has_worker, true))
     }
 
-    /// Takes the look-ups of the next statement. `None` ends the worker.
+    /// Takes the look-ups of the next statement. Returns `None` if the queue is empty: the worker then ends.
     pub(super) fn take(&self) -> Option<Vec<QueuedLookup>> {
         let mut queue = self.lock();
         queue.has_worker = !queue.waiting.is_empty();

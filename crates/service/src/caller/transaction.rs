@@ -1,4 +1,4 @@
-//! Use cases of one authenticated caller: admission and work share one transaction.
+//! Runs the use case of one authenticated caller: admission and work share one transaction.
 
 use sealpost_domain::{
     Refusal,
@@ -15,7 +15,7 @@ use crate::{
     sealpost::{Sealpost, core::Core},
 };
 
-/// An admitted caller inside the transaction of its use case.
+/// An admitted caller, for the work inside the same transaction.
 pub(crate) struct Admitted<'a> {
     pub(crate) key: &'a KeyFacts,
     pub(crate) limits: Limits,
@@ -38,9 +38,9 @@ impl Sealpost {
 }
 
 impl Core {
-    /// Admits one request and does its work in one transaction. A request that `work` refuses is counted. With
-    /// [`Durability::Relaxed`] the commit does not wait for the disk while the key's usage is locked: a crash loses a
-    /// count and nothing else.
+    /// Admits one request and does its work in one transaction. A request that `work` refuses still counts against the
+    /// rate limits. With [`Durability::Relaxed`], the commit does not wait for the disk while the key's usage is
+    /// locked. A crash may then lose the count of the request, and nothing else.
     pub(crate) fn admitted<T>(
         &self,
         caller: &Caller,

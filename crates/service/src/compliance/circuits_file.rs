@@ -7,16 +7,16 @@ use sealpost_domain::{
 };
 use serde::Deserialize;
 
-/// An error in a circuits file.
+/// An error in a circuits file. Most variants name the jurisdiction first.
 #[derive(Debug, thiserror::Error)]
 pub enum CircuitsFault {
-    /// Two checks have the same name.
+    /// Two checks of a jurisdiction have the same name.
     #[error("{0} names the check {1} twice: remove one")]
     CheckTwice(String, String),
     /// The name of a check is malformed.
     #[error("{0}: {1:?} is not the name of a check")]
     CheckUnnamed(String, String, #[source] CheckNameFault),
-    /// A circuit without a required check would pass for every key.
+    /// A jurisdiction has no required check, so its circuit would pass for every key.
     #[error("{0} has no required check, so every key would pass: add one")]
     Empty(String),
     /// A jurisdiction occurs twice, perhaps in two spellings.
@@ -25,7 +25,7 @@ pub enum CircuitsFault {
     /// The name of a jurisdiction is malformed.
     #[error("{0:?} is not the name of a jurisdiction: use 2 to 16 of A-Z, 0-9 and -")]
     JurisdictionUnnamed(String),
-    /// A list of alternatives is empty.
+    /// The list `any_of` of a check is empty.
     #[error("{0}: any_of of {1} is empty; list the alternatives, or leave it out")]
     NoAlternative(String, String),
     /// The file has no jurisdiction.
@@ -34,7 +34,7 @@ pub enum CircuitsFault {
     /// The file is not TOML, or has an unknown field.
     #[error("the file cannot be parsed")]
     Syntax(#[source] Box<toml::de::Error>),
-    /// The file exceeds a limit.
+    /// The file has more jurisdictions or checks than allowed.
     #[error("the file has more than {1} {0}")]
     TooMany(&'static str, usize),
     /// A duration is malformed or zero.

@@ -1,4 +1,4 @@
-//! A refusal as part of a response: the result of a dry run.
+//! A refusal as part of a successful response, for dry runs.
 
 use schemars::JsonSchema;
 use sealpost_domain::{CheckReport, Code, Jurisdiction, Refusal, UnmetThreshold};
@@ -11,15 +11,15 @@ pub struct Explanation {
     pub code: Code,
     /// Reason, and advice for the caller.
     pub detail: String,
-    /// Further members, by code.
+    /// Further members, depending on the code.
     #[serde(flatten)]
     pub members: Members,
 }
 
-/// Further members of some codes.
+/// Further members of a problem document, for some codes.
 #[derive(Debug, Clone, Default, JsonSchema, Serialize)]
 pub struct Members {
-    /// Metrics that miss their bound.
+    /// Metrics that miss their threshold.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unmet: Option<Vec<UnmetThreshold>>,
     /// Jurisdiction of the failed circuit.

@@ -15,12 +15,12 @@ use crate::{
     sealpost::{Sealpost, core::Core},
 };
 
-/// A query for a compliance circuit.
+/// A request to evaluate a compliance circuit.
 #[derive(Debug, Clone)]
 pub struct Validate {
     /// The jurisdiction of the circuit.
     pub jurisdiction: String,
-    /// Whether a failed circuit is reported instead of refused.
+    /// Whether a failed circuit is reported in the response instead of a refusal.
     pub dry_run: bool,
 }
 
@@ -30,7 +30,7 @@ pub struct Validated {
     /// The circuit and its checks.
     #[serde(flatten)]
     pub report: CircuitReport,
-    /// The refusals of a dry run.
+    /// The refusals; `None` unless the request is a dry run.
     #[serde(flatten)]
     pub tried: Option<Tried>,
 }
@@ -40,7 +40,7 @@ pub struct Validated {
 pub struct Tried {
     /// Always `true`.
     pub dry_run: bool,
-    /// Every refusal.
+    /// Every refusal that a request without `dry_run` could return.
     pub refusals: Vec<Explanation>,
 }
 

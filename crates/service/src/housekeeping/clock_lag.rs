@@ -1,19 +1,20 @@
-//! Warns once when housekeeping falls far behind the clock.
+//! Warns once when the time of housekeeping tasks falls far behind the clock.
 //!
-//! The lag reveals a wrong clock before housekeeping deletes live rows. A warning on every run would flood the log.
+//! Such a lag reveals a wrong clock before housekeeping deletes live rows. A warning on every run would flood the log.
 
 use std::time::Duration;
 
 use sealpost_domain::Timestamp;
 
-/// The state of the warning.
+/// Remembers whether the current lag has caused a warning.
 #[derive(Default)]
 pub(super) struct ClockLag {
     is_warned: bool,
 }
 
 impl ClockLag {
-    /// Logs a warning if `time`, the time of the tasks, has newly fallen behind the clock.
+    /// Logs a warning if the lag of `time` behind `now` has become large. `time` is the stored time of the housekeeping
+    /// tasks.
     pub(super) fn warn(&mut self, time: Timestamp, now: Timestamp) {
         if self.is_new(time, now) {
             tracing::warn!(
@@ -26,7 +27,7 @@ impl ClockLag {
         }
     }
 
-    /// Returns whether the lag is large for the first time since the last catch-up.
+    /// Returns whether the lag has become large since the last call.
     fn is_new(&mut self, time: Timestamp, now: Timestamp) -> bool {
         let is_large = now.since(time) > LAG_MAX;
         let is_new = is_large && !self.is_warned;
@@ -35,7 +36,7 @@ impl ClockLag {
     }
 }
 
-/// Lag that causes a warning. A slow housekeeping run lags less.
+/// Minimum lag that causes a warning. Even a slow housekeeping run lags less.
 const LAG_MAX: Duration = Duration::from_hours(1);
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! An interval of the service's clock.
+//! An interval measured by the service's clock.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ pub(super) struct Interval {
 }
 
 impl Interval {
-    /// Returns whether the interval is due, and if so begins the next one.
+    /// Returns whether the interval has passed. If so, the next interval begins at `now`.
     pub(super) fn take(&mut self, now: Timestamp) -> bool {
         let is_due = now.abs_diff(self.last) >= self.every;
         if is_due {

@@ -39,10 +39,10 @@ fn task(name: &'static str, keep: Duration, purge: Purge) -> HousekeepingTask {
     HousekeepingTask { name, keep, purge }
 }
 
-/// Retention of rows that expire by another rule, such as ended sessions and deleted webhooks.
+/// Retention of rows that are deleted without delay, such as expired sessions and the rows of deleted webhooks.
 const NOT_KEPT: Duration = Duration::ZERO;
-/// Age at which rows are counted. Counting follows the order of ids, and an id is created before its commit. No commit
-/// takes a minute.
+/// Age at which rows are counted. Rows are counted in the order of their ids, and an id is created before its row is
+/// committed. A commit takes less than a minute, so no row with a lower id appears later.
 const COUNTED_AFTER: Duration = Duration::from_mins(1);
 /// Retention of daily counts. All pages of the dashboard show shorter periods.
 const DAILY_COUNTS_KEPT: Duration = Duration::from_hours(24 * 40);

@@ -10,26 +10,27 @@ use sealpost_domain::{
 use super::stop_signal::StopSignal;
 use crate::sealpost::core::Core;
 
-/// Rows to delete, and the time for which they are kept.
+/// A kind of rows to delete or count, and the time for which they are kept.
 pub(super) struct HousekeepingTask {
     pub(super) name: &'static str,
     pub(super) keep: Duration,
     pub(super) purge: Purge,
 }
 
-/// Deletes rows from before an instant, up to a limit, and returns their number.
+/// Deletes or counts rows, up to a limit, and returns their number.
 pub(super) type Purge = fn(&mut dyn Tx, Times, u32) -> Result<u64, StoreError>;
 
-/// The times that a task decides by.
+/// The times by which a task selects rows.
 #[derive(Clone, Copy)]
 pub(super) struct Times {
     /// The time of the task.
     pub(super) now: Timestamp,
-    /// Rows from before this time are not kept any more.
+    /// Time before which rows are no longer kept.
     pub(super) before: Timestamp,
 }
 
-/// Runs a task and returns the time up to which rows were deleted. `None` if another node holds the task, or on error.
+/// Runs a task and returns the task's time, by which rows expire. Returns `None` if another node holds the task, and
+/// after an error.
 pub(super) fn run_task(
     core: &Core,
     task: &HousekeepingTask,
@@ -43,14 +44,14 @@ pub(super) fn run_task(
     })
 }
 
-/// Deletes batch by batch until nothing is left. The pause between batches lets other writers proceed.
+/// Deletes batch by batch until no expired row is left. A pause between batches lets other writers proceed.
 ///
 /// A wrong clock, for example after a restore, must not delete live rows. Therefore each task stores its own time in
-/// the database. The stored time follows the clock at ten times real speed at most: one step per turn of a node.
+/// the database. One run advances the stored time by at most ten times the interval between runs.
 ///
-/// - Correct clock: the limit has no effect.
-/// - Long stop of the service: the stored time catches up.
-/// - Wrong clock: an operator has time for a correction.
+/// - Correct clock: the stored time keeps up with the clock.
+/// - Long stop of the service: the stored time catches up over several runs.
+/// - Wrong clock: the stored time advances slowly, so an operator has time for a correction.
 fn purge(
     core: &Core,
     task: &HousekeepingTask,
@@ -76,8 +77,8 @@ fn purge(
     }
 }
 
-/// Time for which a node holds a task before another node may take it.
+/// Time for which a node holds a task before another node may take the task.
 const HELD_FOR: Duration = Duration::from_mins(2);
-/// Minimum step of a task's time: ten times the default interval of turns.
+/// Lower bound for the maximum advance per run: ten times the default interval between runs.
 const PACE_MIN: Duration = Duration::from_mins(10);
 const PAUSE: Duration = Duration::from_millis(20);

@@ -1,5 +1,5 @@
-//! A thread that loads new issuer keys every two seconds. Separate from housekeeping: a task can take longer than
-//! the delay before a new key signs.
+//! A thread that loads new issuer keys every two seconds. It is separate from the housekeeping threads: a housekeeping
+//! task can take longer than the delay before a new key signs.
 
 use std::{
     error::Error as _,
@@ -14,7 +14,7 @@ use std::{
 
 use super::signer::Issuer;
 
-/// Refreshes an issuer until it is stopped or dropped.
+/// The thread that loads new issuer keys until it is stopped or dropped.
 pub struct Refresher(Mutex<Option<(Sender<()>, JoinHandle<()>)>>);
 
 impl Refresher {
@@ -42,7 +42,7 @@ impl Refresher {
     }
 }
 
-/// Returns whether the refresh failed. Logs the first of several failures.
+/// Loads new keys. Returns whether loading failed. Logs only the first of consecutive failures.
 fn refresh(issuer: &Issuer, had_failed: bool) -> bool {
     let Err(error) = issuer.refresh() else { return false };
     if !had_failed {

@@ -27,13 +27,13 @@ pub struct Issuer {
     keys: RwLock<Arc<Keys>>,
 }
 
-/// All keys in the order of their signing time. Never empty.
+/// All loaded keys in the order of the times from which they sign. Never empty.
 struct Keys {
     first: Arc<SigningKey>,
     later: Vec<Arc<SigningKey>>,
 }
 
-/// A decrypted key.
+/// A decrypted issuer key.
 struct SigningKey {
     id: IssuerKeyId,
     secret: IssuerSecret,
@@ -41,8 +41,8 @@ struct SigningKey {
 }
 
 impl Issuer {
-    /// Loads the keys, and creates the first one if there is none. `did` identifies the service in the published
-    /// document. [`unlock`](crate::unlock) the database first. Blocks.
+    /// Loads the keys, and creates the first one if the database has none. `did` identifies the service in the
+    /// published document. Call [`unlock`](crate::unlock) before. Blocks.
     pub fn open(
         store: Arc<dyn Store>,
         keyring: Arc<Keyring>,
@@ -55,7 +55,7 @@ impl Issuer {
         Ok(Self { store, keyring, clock, did, keys })
     }
 
-    /// Loads keys that an operator added. Blocks.
+    /// Loads keys that were added to the database. Blocks.
     pub fn refresh(&self) -> Result<(), Error> {
         let rows = self.store.lookup()?.issuer_keys()?;
         let loaded = self.keys();
@@ -92,7 +92,7 @@ impl Issuer {
         })
     }
 
-    /// The service's DID.
+    /// Returns the DID of the service.
     pub fn did(&self) -> &Did {
         &self.did
     }
@@ -113,7 +113,8 @@ impl Keys {
         std::iter::once(&self.first).chain(&self.later)
     }
 
-    /// Returns the newest key with a signing time in the past. If the clock is behind, the first key signs earlier.
+    /// Returns the newest key whose signing time has come. Returns the first key even if its signing time is in the
+    /// future of this clock.
     fn signing(&self, now: Timestamp) -> &Arc<SigningKey> {
         self.later.iter().rev().find(|key| key.signs_from <= now).unwrap_or(&self.first)
     }
@@ -135,7 +136,7 @@ pub(crate) fn fresh_key(
     })
 }
 
-/// Inserts the first key. Of several nodes that start at once, one inserts.
+/// Returns all keys. Inserts `fresh` if there are none: of several nodes that start at once, only one inserts.
 fn ensure_one(tx: &mut dyn Tx, fresh: &IssuerKey) -> Result<Vec<IssuerKey>, StoreError> {
     let keys = tx.lock_issuer_keys()?;
     if !keys.is_empty() {
@@ -145,7 +146,7 @@ fn ensure_one(tx: &mut dyn Tx, fresh: &IssuerKey) -> Result<Vec<IssuerKey>, Stor
     Ok(vec![fresh.clone()])
 }
 
-/// Decrypts the rows that are not loaded yet.
+/// Decrypts the rows that are not loaded yet, and combines them with the loaded keys.
 fn decrypt_all(
     keyring: &Keyring,
     loaded: Option<&Keys>,
@@ -161,7 +162,8 @@ fn decrypt_all(
 }
 
 impl SigningKey {
-    /// Rejects a row if public key and secret do not match: write access to the database must not add a key.
+    /// Decrypts a row. Rejects the row if public and private key do not match, so that write access to the database
+    /// does not suffice to publish another key.
     fn decrypt(keyring: &Keyring, row: &IssuerKey) -> Result<Self, Error> {
         let secret = IssuerSecret::unwrap(keyring, &row.id, &row.secret)?;
         if secret.public_key().0 != row.public_key {
@@ -174,5 +176,5 @@ impl SigningKey {
 /// Time between the publication of a key and its first signature: longer than nodes need to load the key and than the
 /// document is cached, with a margin for clock differences.
 pub(crate) const ANNOUNCED_FOR: Duration = Duration::from_secs(10);
-/// Maximum number of keys, which keeps the document small.
+/// Maximum number of keys. Limits the size of the DID document.
 pub(crate) const KEYS_MAX: usize = 100;

@@ -1,5 +1,5 @@
-//! Admin actions. Each action and its entry in the audit trail are written in one transaction: neither exists without the
-//! other.
+//! Admin actions. One transaction writes both the action and its entry in the audit trail, so neither exists without
+//! the other.
 
 use std::sync::Arc;
 
@@ -38,12 +38,12 @@ pub enum OperatorError {
     /// The database failed.
     #[error("the database failed")]
     Store(#[from] StoreError),
-    /// Keys or roots do not decrypt.
+    /// The wallet cannot decrypt or create a key.
     #[error("the wallet failed")]
     Wallet(#[from] WalletError),
 }
 
-/// An operator. The command line runs one action at a time, so these use cases block.
+/// An operator, who performs admin actions. The command line runs one action at a time, so these use cases block.
 pub struct Operator {
     pub(super) store: Arc<dyn Store>,
     pub(super) clock: Arc<dyn Clock>,
@@ -63,7 +63,7 @@ pub struct OperatorProcess {
 }
 
 impl Operator {
-    /// `actor` names the operator in the audit trail.
+    /// Creates an operator. `actor` names the operator in the audit trail.
     pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, actor: String) -> Self {
         Self { store, clock, actor, process: None }
     }
@@ -82,7 +82,7 @@ impl Operator {
         ) -> Result<Result<(T, ActionRecord), OperatorError>, StoreError>,
     ) -> Result<T, OperatorError> {
         self.store.write(Durability::Durable, |tx| {
-            // Locked first: concurrent actions run one after the other.
+            // The newest entry is locked first, so that concurrent actions run one after the other.
             let head = tx.lock_audit_head()?;
             match action(tx)? {
                 Err(refused) => Ok(Err(refused)),

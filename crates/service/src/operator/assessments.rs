@@ -10,27 +10,27 @@ use serde_json::json;
 
 use super::action::{ActionRecord, Operator, OperatorError};
 
-/// Source of an assessment or attestation.
+/// The source of an assessment or attestation.
 #[derive(Debug, Clone, Default)]
 pub struct AssessmentSource {
-    /// The assessor; `None` for the operator.
+    /// Name of the assessor or attester; `None` for the operator.
     pub by: Option<String>,
-    /// The reason.
+    /// Reason or method.
     pub reason: String,
 }
 
 /// An attestation to record.
 #[derive(Debug, Clone)]
 pub struct Attest {
-    /// The check.
+    /// The name of the check.
     pub check: CheckName,
-    /// End of its validity.
+    /// End of validity; `None` means unlimited.
     pub valid_until: Option<Timestamp>,
     /// Whether the check failed.
     pub failed: bool,
 }
 
-/// An assessment for operators.
+/// An assessment, as operators see it.
 #[derive(Debug, Clone, Serialize)]
 #[expect(missing_docs, reason = "the fields of an assessment")]
 pub struct AssessmentShown {
@@ -43,7 +43,7 @@ pub struct AssessmentShown {
     pub at: Timestamp,
 }
 
-/// An attestation for operators.
+/// An attestation, as operators see it.
 #[derive(Debug, Clone, Serialize)]
 #[expect(missing_docs, reason = "the fields of an attestation")]
 pub struct AttestationShown {
@@ -67,7 +67,7 @@ pub struct BadgeRevoked {
 }
 
 impl Operator {
-    /// Records an assessment of a key. Its next badge depends on it.
+    /// Records an assessment of a key. Later badges of the key are based on it.
     pub fn assess(
         &self,
         key: &ApiKeyId,

@@ -9,7 +9,7 @@ use super::{
     audit_chain::{self, next_number},
 };
 
-/// An entry for operators.
+/// An entry of the audit trail, as operators see it.
 #[derive(Debug, Clone, Serialize)]
 #[expect(missing_docs, reason = "the fields of an entry")]
 pub struct AuditShown {
@@ -26,14 +26,14 @@ pub struct AuditShown {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "verdict")]
 pub enum AuditVerdict {
-    /// The chain breaks.
+    /// The chain of hashes is broken: an entry was changed, deleted or inserted.
     Broken {
         /// Number of the first faulty or missing entry.
         number: u64,
-        /// The fault.
+        /// The kind of fault.
         why: &'static str,
     },
-    /// No entry was changed, deleted or inserted before the newest one.
+    /// The chain of hashes is complete up to the newest entry.
     Whole {
         /// Number of entries.
         entries: u64,
@@ -44,18 +44,18 @@ pub enum AuditVerdict {
 }
 
 impl Operator {
-    /// Returns entries with a number above `after`, in order.
+    /// Returns up to `limit` entries with a number above `after`, in order.
     pub fn audit_entries(&self, after: u64, limit: u32) -> Result<Vec<AuditShown>, OperatorError> {
         Ok(self.page(after, limit)?.into_iter().map(AuditShown::from).collect())
     }
 
-    /// Returns the newest entries, in order.
+    /// Returns the newest entries, at most `limit`, in order.
     pub fn newest_audit_entries(&self, limit: u32) -> Result<Vec<AuditShown>, OperatorError> {
         let newest = self.store.write(Durability::Relaxed, |tx| tx.newest_audit_entries(limit))?;
         Ok(newest.into_iter().map(AuditShown::from).collect())
     }
 
-    /// Verifies the whole chain.
+    /// Verifies the chain of hashes from the first entry to the newest.
     pub fn verify_audit(&self) -> Result<AuditVerdict, OperatorError> {
         let mut previous: Option<AuditEntry> = None;
         loop {

@@ -1,10 +1,10 @@
-//! The hash chain of the audit trail. Each entry has the hash of its predecessor, so a changed, deleted or inserted entry
-//! breaks the chain from there on.
+//! The hash chain of the audit trail. Each entry contains the hash of the entry before, so a changed, deleted or
+//! inserted entry breaks the chain at that place.
 
 use sealpost_domain::{AdminAction, AuditEntry, AuditHash, Timestamp};
 use sealpost_wallet::chain_hash;
 
-/// Creates the successor of `head`.
+/// Creates the entry that follows `head`, the newest entry.
 pub(super) fn entry(head: Option<&AuditEntry>, act: AdminAction, at: Timestamp) -> AuditEntry {
     let number = next_number(head);
     let previous = head.map_or(AuditHash::NONE, |head| head.hash);
@@ -29,7 +29,7 @@ pub(super) fn fault(before: Option<&AuditEntry>, entry: &AuditEntry) -> Option<&
     None
 }
 
-/// Hashes each part with its length, so that two different entries never hash the same bytes.
+/// Hashes the fields of an entry, each after its length, so that two different entries never hash the same bytes.
 fn hash(number: u64, at: Timestamp, act: &AdminAction, previous: AuditHash) -> AuditHash {
     AuditHash(chain_hash(&[
         b"sealpost/v1/audit",

@@ -11,10 +11,10 @@ use serde_json::json;
 
 use super::action::{ActionRecord, Operator, OperatorError};
 
-/// A governance decision for operators.
+/// A governance decision, as operators see it.
 #[derive(Debug, Clone, Serialize)]
 pub struct DecisionShown {
-    /// A key, an account or a partner.
+    /// The key, account or partner that the decision is about.
     pub subject: String,
     /// Kind, status and reason.
     #[serde(flatten)]
@@ -154,7 +154,7 @@ impl Operator {
     }
 }
 
-/// A change of a decision's status.
+/// A requested change of a decision's status.
 struct StatusChange<'a> {
     subject: GovernanceSubject,
     kind: GovernanceKind,
@@ -206,7 +206,7 @@ fn require_subject(
     let (exists, what) = match &change.subject {
         GovernanceSubject::Account(id) => (tx.lock_account(id)?, "such account"),
         GovernanceSubject::Key(id) => (tx.lock_key(id)?.is_some(), "such API key"),
-        // A suspended partner may have lost its last account.
+        // The suspension of a partner can be lifted even if the partner has no account any more.
         GovernanceSubject::Partner(_) if change.to == GovernanceStatus::Lifted => {
             return Ok(Ok(()));
         }

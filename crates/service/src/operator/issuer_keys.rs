@@ -8,7 +8,7 @@ use serde_json::json;
 use super::action::{ActionRecord, Operator, OperatorError};
 use crate::issuer::signer::{ANNOUNCED_FOR, KEYS_MAX, fresh_key};
 
-/// An issuer key for operators.
+/// An issuer key, as operators see it.
 #[derive(Debug, Clone, Serialize)]
 pub struct IssuerKeyShown {
     /// Id of the key.
@@ -17,33 +17,33 @@ pub struct IssuerKeyShown {
     pub kid: String,
     /// Time of creation.
     pub created_at: Timestamp,
-    /// Time of the first signature.
+    /// Time from which the key signs.
     pub signs_from: Timestamp,
-    /// Whether the key signs now.
+    /// The phase of the key: announced, signing or past.
     pub status: IssuerKeyStatus,
     /// The public key in the format of Standard Webhooks.
     pub whpk: String,
 }
 
-/// Phase of an issuer key. The DID document lists keys of every phase.
+/// The phase of an issuer key. The DID document lists the keys of every phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IssuerKeyStatus {
-    /// Published, does not sign yet.
+    /// The key is published and does not sign yet.
     Announced,
-    /// Replaced by a newer key. Its signatures stay valid.
+    /// A newer key signs. Signatures of this key stay valid.
     Past,
-    /// Signs.
+    /// The key signs.
     Signing,
 }
 
 impl Operator {
-    /// Returns all issuer keys in the order of their signing time.
+    /// Returns all issuer keys in the order of the times from which they sign.
     pub fn issuer_keys(&self) -> Result<Vec<IssuerKeyShown>, OperatorError> {
         Ok(show(&self.store.lookup()?.issuer_keys()?, self.clock.now()))
     }
 
-    /// Adds an issuer key. The key signs as soon as every node has loaded the key.
+    /// Adds an issuer key. The key begins to sign after a delay in which every node loads the key.
     pub fn rotate_issuer(&self, keyring: &Keyring) -> Result<IssuerKeyShown, OperatorError> {
         let now = self.clock.now();
         let fresh = fresh_key(keyring, now, ANNOUNCED_FOR)?;
@@ -54,7 +54,7 @@ impl Operator {
             }
             let mut key = fresh.clone();
             if let Some(newest) = keys.last() {
-                // Never before its predecessor, even if clocks differ.
+                // The key signs never before its predecessor, even if the clocks of nodes differ.
                 key.signs_from = key.signs_from.max(newest.signs_from);
             }
             tx.insert_issuer_key(&key)?;

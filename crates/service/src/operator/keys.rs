@@ -1,4 +1,4 @@
-//! Key states and plans.
+//! Changes of key states and plans.
 
 use sealpost_domain::{
     AccountId, ApiKey, ApiKeyId, Did, EnterpriseTerms, Handle, KeyEvent, KeyStatus, Label, Plan,
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::action::{ActionRecord, Operator, OperatorError};
 
-/// A key for operators.
+/// A key, as operators see it.
 #[derive(Debug, Clone, Serialize)]
 #[expect(missing_docs, reason = "the contract describes the fields")]
 pub struct KeyShown {
@@ -23,7 +23,7 @@ pub struct KeyShown {
     pub handle: Option<Handle>,
 }
 
-/// A revoked key, and the rows that were deleted with it.
+/// A revoked key, and the numbers of rows that were deleted with it.
 #[derive(Debug, Clone, Serialize)]
 pub struct KeyRevoked {
     /// The key.
@@ -36,14 +36,14 @@ pub struct KeyRevoked {
     pub deliveries: u64,
 }
 
-/// Terms of an enterprise key.
+/// The requested limits of an enterprise key. `None` keeps the current limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Agreement {
-    /// Requests per minute of UTC. `None` keeps the current value, here and in the other limits.
+    /// Requests per UTC minute.
     pub per_minute: Option<u32>,
-    /// Requests per day of UTC.
+    /// Requests per UTC day.
     pub per_day: Option<u32>,
-    /// Messages per month of UTC.
+    /// Messages per UTC month.
     pub per_month: Option<u32>,
     /// Messages per second.
     pub per_second: Option<u32>,
@@ -52,7 +52,7 @@ pub struct Agreement {
 }
 
 impl Agreement {
-    /// Returns the agreed terms. Omitted limits keep the values of the current `plan`.
+    /// Returns the resulting limits. Omitted limits keep the values of the current `plan`.
     fn on(&self, plan: &Plan) -> EnterpriseTerms {
         let now = Terms::of(plan);
         EnterpriseTerms {
@@ -82,8 +82,8 @@ impl Operator {
         self.move_key(id, KeyEvent::Reactivate, "key.reactivate")
     }
 
-    /// Rotates the sealing key. The key is `rotating`, and therefore paused, between two transactions. A rotation that
-    /// stopped in between is finished by the next call.
+    /// Rotates the sealing key, in two transactions. Between them the key is `rotating`, and therefore paused. If a
+    /// rotation stopped between the transactions, the next call finishes it.
     pub fn rotate_key(&self, id: &ApiKeyId) -> Result<KeyShown, OperatorError> {
         let key = self.store.lookup()?.find_key(id)?.ok_or(NO_KEY)?;
         if key.status != KeyStatus::Rotating {
@@ -104,8 +104,8 @@ impl Operator {
         })
     }
 
-    /// Revokes a key permanently, with its webhooks and deliveries. Waits for batches of the key's own sends. Every later
-    /// send from or to the key is rejected on every node.
+    /// Revokes a key permanently and deletes its webhooks and deliveries. Waits for batches with sends of the key. All
+    /// nodes reject every later send from or to the key.
     pub fn revoke_key(&self, id: &ApiKeyId) -> Result<KeyRevoked, OperatorError> {
         let now = self.clock.now();
         self.perform(|tx| {
@@ -122,12 +122,12 @@ impl Operator {
         })
     }
 
-    /// Sets the plan of a key. Its usage stays and counts against the new limits.
+    /// Sets the plan of a key. The usage counters stay and count against the new limits.
     pub fn set_plan(&self, id: &ApiKeyId, plan: Plan) -> Result<KeyShown, OperatorError> {
         self.change_plan(id, |_| plan)
     }
 
-    /// Sets the enterprise plan with these terms.
+    /// Sets the enterprise plan with the agreed limits.
     pub fn agree(&self, id: &ApiKeyId, agreement: Agreement) -> Result<KeyShown, OperatorError> {
         self.change_plan(id, |plan| Plan::Enterprise(agreement.on(plan)))
     }

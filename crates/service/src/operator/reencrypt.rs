@@ -1,7 +1,7 @@
-//! Re-encryption with the newest key-encryption key, while the service runs.
+//! Re-encrypts secrets under the newest key-encryption key, while the service runs.
 //!
-//! Works in pages and replaces a value only if it has not changed since it was read. Can be stopped and repeated at any
-//! time.
+//! Works in pages, and replaces a value only if it has not changed since it was read. Can be stopped and repeated at
+//! any time.
 
 use sealpost_domain::{
     ApiKeyId, IssuerKeyId, WebhookId, Wrapped,
@@ -12,21 +12,22 @@ use serde::Serialize;
 
 use super::action::{Operator, OperatorError};
 
-/// Numbers of re-encrypted values.
+/// The numbers of re-encrypted values.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Rewrapped {
-    /// The version of the key-encryption key.
+    /// Version of the newest key-encryption key.
     pub version: u32,
-    /// Roots of identities.
+    /// Number of identity roots.
     pub roots: u64,
-    /// Signing secrets of webhooks.
+    /// Number of webhook signing secrets.
     pub secrets: u64,
-    /// Secrets of the service's own keys.
+    /// Number of issuer keys.
     pub issuer_keys: u64,
 }
 
 impl Operator {
-    /// Re-encrypts every value of an older version. Calls `progress` with the number of rows read.
+    /// Re-encrypts every value that is encrypted under an older version. Calls `progress` with the number of rows of
+    /// each page.
     pub fn rewrap(
         &self,
         keyring: &Keyring,
@@ -110,7 +111,7 @@ impl Operator {
     }
 }
 
-/// The steps of one encrypted column.
+/// The functions that read, re-encrypt and replace the values of one encrypted column.
 struct Column<Read, Rewrap, Replace> {
     read: Read,
     rewrap: Rewrap,

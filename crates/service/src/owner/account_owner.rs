@@ -7,16 +7,16 @@ use crate::{caller::authenticated::AccountSession, error::Error, sealpost::Sealp
 
 /// The owner of an account with a live session.
 ///
-/// May see every key of the account in any state. Counts against no plan. A key of another account does not exist for
-/// the owner.
+/// The owner sees every key of the account in any state. Use cases of the owner do not count against the limits of a
+/// plan. A key of another account is reported as not existing.
 pub struct Owner<'a> {
     pub(super) sealpost: &'a Sealpost,
     pub(super) session: AccountSession,
 }
 
 impl Sealpost {
-    /// Authenticates an owner. Reads the session from the database: the pages of the dashboard have no transaction that
-    /// would check it again.
+    /// Authenticates an owner. Reads the session from the database, because the pages of the dashboard have no
+    /// transaction that would check the session again.
     pub async fn owner(&self, token: &str) -> Result<Owner<'_>, Error> {
         let session = self.authenticate_session(Some(token)).await?;
         Ok(Owner { sealpost: self, session })
@@ -24,12 +24,12 @@ impl Sealpost {
 }
 
 impl Owner<'_> {
-    /// The owner's account.
+    /// Returns the owner's account.
     pub fn account_id(&self) -> AccountId {
         self.session.account_id
     }
 
-    /// The owner's session.
+    /// Returns the owner's session.
     pub fn session(&self) -> &AccountSession {
         &self.session
     }

@@ -1,4 +1,4 @@
-//! Changes by an account's owner.
+//! Changes that an account's owner makes on the dashboard.
 
 use std::sync::Arc;
 
@@ -68,7 +68,7 @@ impl Owner<'_> {
         self.sealpost.block(move |core| revoke(core, &session, &key)).await
     }
 
-    /// Ends the session with this name. A session that has ended already is no error.
+    /// Ends the session with this name. Succeeds also if the session has already ended.
     pub async fn end_session(&self, name: &str) -> Result<(), Error> {
         let (session, name) = (self.session, name.to_owned());
         self.sealpost.block(move |core| end_session(core, &session, &name)).await
@@ -83,12 +83,12 @@ fn revoke(core: &Core, session: &AccountSession, key: &ApiKeyId) -> Result<KeyRe
     let actor = format!("account:{}", session.account_id);
     let operator = Operator::new(Arc::clone(&core.store), Arc::clone(&core.clock), actor);
     let revoked = operator.revoke_key(key);
-    // Also after an error: the key may be revoked although the commit failed.
+    // The cache is invalidated even after an error, because the key may be revoked although the commit failed.
     core.cache.invalidate_on(CacheEvent::KeyRevoked(key));
     revoked.map_err(|error| match error {
         OperatorError::Store(fault) => fault.into(),
         OperatorError::Wallet(fault) => fault.into(),
-        // A concurrent transaction has revoked the key.
+        // A concurrent transaction has revoked the key in the meantime.
         OperatorError::IllegalTransition(_)
         | OperatorError::KekInUse { .. }
         | OperatorError::NotFound(_)
@@ -106,14 +106,14 @@ fn end_session(core: &Core, session: &AccountSession, name: &str) -> Result<(), 
     Ok(())
 }
 
-/// Checks a key of the account while the session is live.
+/// Checks that the session is live, that the key belongs to its account, and that `check` accepts the key.
 fn check_key(
     core: &Core,
     session: &AccountSession,
     key: &ApiKeyId,
     check: impl Fn(&KeyFacts) -> Result<(), Refusal>,
 ) -> Result<(), Error> {
-    // The transaction below locks rows that the key's sends need: foreign keys are refused before it.
+    // Foreign keys are refused before the transaction, which locks rows that the key's sends need.
     let found = core.store.lookup()?.find_key(key)?;
     if found.is_none_or(|key| key.account_id != session.account_id) {
         return Err(NO_KEY.into());

@@ -12,7 +12,7 @@ use super::{
 use crate::{account::key_status::KeyStanding, error::Error, sealpost::core::Core};
 
 impl Owner<'_> {
-    /// Lists the account's keys: revoked keys last, newest first. At most 200.
+    /// Lists the account's keys: revoked keys last, otherwise newest first. At most 200.
     pub async fn keys(&self) -> Result<Truncated<KeyStanding>, Error> {
         self.read(|core, lookup, account, now| {
             let keys = lookup.keys_of(&account, KEYS_MAX + 1)?;
@@ -32,7 +32,7 @@ impl Owner<'_> {
         .await
     }
 
-    /// Returns the page of one key.
+    /// Returns the data for the page of one key.
     pub async fn key(&self, id: &ApiKeyId) -> Result<KeyPage, Error> {
         let id = *id;
         self.read(move |core, lookup, account, now| {
@@ -48,7 +48,7 @@ impl Owner<'_> {
         .await
     }
 
-    /// Lists the account's sessions, the longest-lived first. At most 100.
+    /// Lists the account's live sessions, latest expiry first. At most 100.
     pub async fn sessions(&self) -> Result<Truncated<SessionView>, Error> {
         let this = self.session.token;
         self.read(move |_core, lookup, account, now| {
@@ -76,7 +76,7 @@ impl Owner<'_> {
     }
 }
 
-/// Reads one session more than a page shows.
+/// Lists live sessions, one more than a page shows. The additional session shows that the list is truncated.
 pub(super) fn live_sessions(
     lookup: &mut dyn OwnerLookup,
     account: &AccountId,

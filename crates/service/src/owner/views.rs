@@ -11,17 +11,17 @@ use sealpost_wallet::WalletError;
 
 use crate::{account::key_status::KeyStanding, sealpost::core::Core};
 
-/// The page of one key.
+/// The data of the page of one key.
 pub struct KeyPage {
     /// Status of the key.
     pub standing: KeyStanding,
-    /// Messages sent and received on each of the last 30 days, today last. Includes days without messages.
+    /// Counts of each of the last 30 days, today last. Includes days without messages.
     pub days: Vec<DailyCount>,
-    /// Deliveries that wait for the key's webhooks.
+    /// Number of deliveries that wait for their next attempt.
     pub waiting: PendingCount,
 }
 
-/// The first entries of a list of limited length.
+/// The first entries of a list, up to the maximum that a page shows.
 pub struct Truncated<T> {
     /// The entries.
     pub first: Vec<T>,
@@ -40,7 +40,7 @@ pub struct SessionView {
     pub name: String,
     /// End of the session.
     pub expires_at: Timestamp,
-    /// Whether this request uses the session.
+    /// Whether this is the session of the request.
     pub is_this: bool,
 }
 
@@ -104,7 +104,7 @@ pub(super) fn name_of(token: &TokenHash) -> String {
 }
 
 pub(super) const PENDING_MAX: u32 = 10_000;
-/// Number of hash bytes in a session name: enough to distinguish the sessions of an account.
+/// Number of hash bytes in a session name. Enough to distinguish the sessions of an account.
 const NAME_LEN: usize = 8;
 
 #[cfg(test)]

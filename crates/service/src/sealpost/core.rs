@@ -1,4 +1,4 @@
-//! The parts and the state that use cases and threads share.
+//! The state that use cases and threads share.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -13,7 +13,7 @@ use crate::{
     caller::session_queue::SessionQueue, issuer::signer::Issuer, settings::Settings,
 };
 
-/// The parts that an embedder chooses.
+/// The parts of a service that the embedding program chooses.
 pub struct Parts {
     /// The database.
     pub store: Arc<dyn Store>,
@@ -23,13 +23,13 @@ pub struct Parts {
     pub guard: Arc<dyn TargetGuard>,
     /// The key-encryption keys.
     pub keyring: Arc<Keyring>,
-    /// The clock.
+    /// The source of the current time.
     pub clock: Arc<dyn Clock>,
     /// The service's own signing keys.
     pub issuer: Arc<Issuer>,
     /// The public URL of the service, without a trailing slash. Badges link to it.
     pub base_url: String,
-    /// The initial compliance circuits.
+    /// The initial compliance circuits. [`Sealpost::use_circuits`](crate::Sealpost::use_circuits) replaces them.
     pub circuits: Circuits,
 }
 
@@ -68,7 +68,7 @@ impl Core {
         }
     }
 
-    /// The compliance circuits in force.
+    /// Returns the compliance circuits that are in force.
     pub(crate) fn circuits(&self) -> Arc<Circuits> {
         Arc::clone(&self.circuits.read().unwrap_or_else(PoisonError::into_inner))
     }

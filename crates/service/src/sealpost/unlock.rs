@@ -1,38 +1,40 @@
-//! Unlock: checks that the key-encryption keys match the database, before anything is read or written with wrong keys.
+//! Unlocking: checks that the key-encryption keys match the database, before any secret is read or written with a wrong
+//! key.
 
 use sealpost_domain::ports::{KekMarks, StoreError};
 use sealpost_wallet::{Keyring, WalletError};
 
-/// The keys do not match the database.
+/// The keys do not match the database, or cannot be checked.
 #[derive(Debug, thiserror::Error)]
 pub enum UnlockError {
-    /// A version that the database needs is missing.
+    /// The key file lacks a version that the database needs.
     #[error(
         "the key-encryption key version {version} is missing; add its line to the key file, \
          without it the data that it encrypts is lost"
     )]
     Missing {
-        /// The version.
+        /// The missing version.
         version: u32,
     },
     /// The database failed.
     #[error("the key-encryption keys cannot be checked")]
     Store(#[from] StoreError),
-    /// The wallet failed.
+    /// A mark cannot be checked or created.
     #[error("the key-encryption keys cannot be checked")]
     Wallet(#[from] WalletError),
-    /// A version has another key than the database.
+    /// A version has another key in the key file than in the database.
     #[error(
         "the key-encryption key version {version} does not match this database; \
          restore the key file that the database was created with"
     )]
     Wrong {
-        /// The version.
+        /// The mismatched version.
         version: u32,
     },
 }
 
-/// Checks the keys against the marks in the database, and adds marks of new versions. Blocks.
+/// Checks the keys against the marks in the database, and adds the marks of new versions. A mark is a known text
+/// encrypted under one version. Blocks.
 pub fn unlock(keyring: &Keyring, store: &dyn KekMarks) -> Result<(), UnlockError> {
     let marked = check(keyring, store)?;
     let mut new = keyring.versions();
@@ -41,7 +43,8 @@ pub fn unlock(keyring: &Keyring, store: &dyn KekMarks) -> Result<(), UnlockError
         store.insert_kek_mark(*version, &keyring.mark(*version)?)?;
     }
     if !new.is_empty() {
-        // A concurrent node may have marked another key. Only the first mark stays.
+        // A concurrent node may have stored the mark of another key under the same version. Only the first mark stays,
+        // so the keys are checked again.
         check(keyring, store)?;
     }
     Ok(())

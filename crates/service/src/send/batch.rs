@@ -1,4 +1,4 @@
-//! Decides a batch of sends without I/O. The transaction has read and locked all rows before.
+//! Decides a batch of sends without I/O, on rows that the transaction has read and locked.
 //!
 //! Each command gets its own verdict. Later commands of the batch see the effects of earlier verdicts.
 
@@ -26,13 +26,13 @@ use crate::caller::{
 /// The lease of this node on the deliveries of a batch.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BatchLease {
-    /// Number of deliveries that the dispatcher takes.
+    /// Maximum number of deliveries that the dispatcher takes. The other deliveries are stored without a lease.
     pub(crate) capacity: usize,
     pub(crate) token: LeaseToken,
     pub(crate) until: Timestamp,
 }
 
-/// Selects the rows that the batch needs. Sorted, so that batches lock rows in one order.
+/// Selects the rows that the batch needs. The ids are sorted, so that all batches lock rows in the same order.
 pub(crate) fn facts_query(commands: &[&Command]) -> FactsQuery {
     let (mut sessions, mut callers, mut recipients, mut named) =
         (BTreeSet::new(), BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
@@ -50,7 +50,8 @@ pub(crate) fn facts_query(commands: &[&Command]) -> FactsQuery {
     }
 }
 
-/// Decides the commands in order. Idempotency records from before `expired_before` have expired, deleted or not.
+/// Decides the commands in order. Idempotency records from before `expired_before` count as expired, even if not
+/// deleted yet.
 pub(crate) fn decide(
     facts: AdmissionFacts,
     commands: &[&Command],
@@ -72,7 +73,7 @@ pub(crate) fn decide(
     (decided, decision.changes())
 }
 
-/// Accumulates the effects of the commands that are already decided.
+/// The effects of the commands that are already decided.
 struct BatchDecision {
     facts: AdmissionFacts,
     now: Timestamp,
@@ -84,7 +85,7 @@ struct BatchDecision {
     overage: BTreeMap<(ApiKeyId, Timestamp), u32>,
 }
 
-/// An outcome that stores nothing.
+/// The reason that a command is rejected. A rejected command stores nothing.
 enum Rejection {
     Refused(Refusal),
     Replayed(EnvelopeMeta),
@@ -115,7 +116,8 @@ impl BatchDecision {
         Decided { verdict, limits }
     }
 
-    /// Checks after admission, in the contract's order: idempotency, recipient, throughput, month.
+    /// Checks an admitted command in the order of the API contract: idempotency, recipient, throughput, monthly
+    /// allowance. Stores its envelope if all checks pass.
     fn decide_admitted(&mut self, command: &Command) -> Result<Verdict, Rejection> {
         self.check_idempotency(command)?;
         let Some(pending) = &command.pending else { return Ok(Verdict::Admitted) };
@@ -172,7 +174,7 @@ impl BatchDecision {
         self.channels.extend(pending.unstored_channel.iter().map(|it| (it.id, Arc::clone(it))));
     }
 
-    /// Adds the record to the write set, and to the facts for later commands of the batch.
+    /// Adds the record to the write set. Adds the record to the facts as well, for later commands of the batch.
     fn add_idempotency_record(&mut self, command: &Command, pending: &PendingEnvelope) {
         let Some(Idempotency { key, fingerprint }) = command.idempotency.clone() else { return };
         let (caller, meta) = (command.caller.key, pending.envelope.meta.clone());
@@ -221,7 +223,8 @@ fn check_recipient(facts: &AdmissionFacts, pending: &PendingEnvelope) -> Result<
 }
 
 impl Rejection {
-    /// Returns whether the request is not counted: after a refusal by a limit, or before the sender seals again.
+    /// Returns whether the request does not count against the limits: a limit refused the request, or the sender must
+    /// seal again.
     fn is_uncounted(&self) -> bool {
         match self {
             Self::Refused(refusal) => {

@@ -12,14 +12,14 @@ use crate::caller::{admission::Purpose, credentials::CallerId, limited::Limits};
 pub(crate) struct Command {
     pub(crate) caller: CallerId,
     pub(crate) purpose: Purpose,
-    /// `None` if the request has no idempotency key.
+    /// Idempotency of the request; `None` if the request has no idempotency key.
     pub(crate) idempotency: Option<Idempotency>,
-    /// `None` if the request is only admitted and counted.
+    /// The envelope to store; `None` if the request is only admitted and counted.
     pub(crate) pending: Option<PendingEnvelope>,
 }
 
 impl Command {
-    /// Bytes of memory that depend on the message.
+    /// Returns the number of bytes of the sealed message.
     pub(crate) fn bytes(&self) -> usize {
         self.pending.as_ref().map_or(0, |pending| pending.envelope.sealed.len())
     }
@@ -35,26 +35,27 @@ pub(crate) struct Idempotency {
 /// A sealed envelope that is not stored yet.
 pub(crate) struct PendingEnvelope {
     pub(crate) envelope: Arc<Envelope>,
-    /// The row of its channel, until a commit has stored the row.
+    /// The row of the envelope's channel; `None` if a commit has stored the row.
     pub(crate) unstored_channel: Option<Arc<Channel>>,
-    /// The handle that was resolved; `None` if the caller named a key.
+    /// The handle that the caller named as the recipient; `None` if the caller named a key.
     pub(crate) handle: Option<Handle>,
-    /// The version of the recipient's sealing key.
+    /// The version of the recipient's sealing key that the envelope is sealed to.
     pub(crate) sealing_version: u32,
 }
 
 /// The outcome of one command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// Admitted and counted; nothing to store.
+    /// Admitted and counted. The command has no envelope to store.
     Admitted,
     /// Refused; nothing is stored.
     Refused(Refusal),
-    /// A repeated request: the envelope of the first one. Nothing is stored.
+    /// A repeated request. Contains the metadata of the envelope that the first request stored.
     Replayed(EnvelopeMeta),
-    /// The cached recipient is out of date: look it up and seal again. Not counted.
+    /// The cached data of the recipient is out of date: look the recipient up again and seal again. The request is not
+    /// counted.
     Stale,
-    /// Stored, with its deliveries.
+    /// The envelope is stored with its deliveries.
     Stored,
 }
 

@@ -1,4 +1,4 @@
-//! Submission of a command to the committer.
+//! Submits a command to the committer.
 
 use std::sync::PoisonError;
 
@@ -25,7 +25,7 @@ impl Sealpost {
 }
 
 impl Decided {
-    /// Refuses an admitted request; a refusal by admission stays.
+    /// Turns the verdict on an admitted request into `refusal`. A refusal by admission takes precedence.
     pub(super) fn refused_by<T>(self, refusal: Refusal) -> Limited<T> {
         let refusal = match self.verdict {
             Verdict::Refused(earlier) => earlier,

@@ -1,4 +1,4 @@
-//! Metrics of the committer, through the `metrics` facade. An embedder installs a recorder, or none.
+//! Metrics of the committer, through the `metrics` facade. The embedding program installs a recorder, or none.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use metrics::{Counter, Histogram};
 use super::command::{Decided, Verdict};
 use crate::caller::admission::Purpose;
 
-/// Handles of the metrics: counting costs one atomic operation.
+/// Handles of the metrics, so that counting costs one atomic operation.
 pub(super) struct CommitMetrics {
     batch_size: Histogram,
     duration: Histogram,
@@ -34,7 +34,7 @@ impl CommitMetrics {
 
     /// Records a stored batch.
     pub(super) fn committed(&self, batch_size: usize, took: Duration) {
-        // A batch is far smaller than the largest exact integer of a float.
+        // The conversion is exact, because a batch is far smaller than 2^32.
         self.batch_size.record(f64::from(u32::try_from(batch_size).unwrap_or(u32::MAX)));
         self.duration.record(took);
     }

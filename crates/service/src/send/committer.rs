@@ -1,7 +1,7 @@
-//! Commits all queued sends in one transaction (group commit). One thread commits all sends.
+//! Commits sends in batches (group commit). One thread commits all sends.
 //!
-//! The thread takes the queued commands, commits, and repeats. No timer delays a commit to fill a batch. Concurrent
-//! sends share one disk sync.
+//! The thread takes the queued commands, commits them in one transaction, and repeats. No timer delays a commit to fill
+//! a batch. Concurrent sends share one disk sync.
 
 use std::{sync::Arc, thread, time::Instant};
 
@@ -20,24 +20,24 @@ use crate::{error::Error, sealpost::core::Core, settings::Settings};
 
 pub(crate) struct Committer {
     queue: mpsc::Sender<QueuedCommand>,
-    /// One permit per byte.
+    /// Bounds the bytes of sealed messages in the queue: one permit for each byte.
     capacity: Arc<Semaphore>,
     bytes_max: u32,
     thread: thread::JoinHandle<()>,
 }
 
-/// The parts of a commit.
+/// The database, the state and the metrics that the thread uses for each commit.
 struct Writer<'a> {
     core: &'a Core,
     store: &'a dyn Store,
     metrics: CommitMetrics,
 }
 
-/// A command and the channel of its outcome.
+/// A command and the channel for its outcome.
 struct QueuedCommand {
     command: Command,
     reply: oneshot::Sender<Result<Decided, Error>>,
-    /// The command's share of the capacity, released with the outcome.
+    /// The bytes of the command, released with the outcome.
     permit: OwnedSemaphorePermit,
 }
 
@@ -58,18 +58,18 @@ impl Committer {
         !self.thread.is_finished()
     }
 
-    /// Number of queued commands.
+    /// Returns the number of queued commands.
     pub(crate) fn depth(&self) -> usize {
         self.queue.max_capacity().saturating_sub(self.queue.capacity())
     }
 
-    /// Bytes of messages without an outcome: queued ones, and those of the current batch.
+    /// Returns the bytes of messages that wait in the queue or are in the current batch.
     pub(crate) fn bytes(&self) -> usize {
         permits(self.bytes_max).saturating_sub(self.capacity.available_permits())
     }
 
-    /// Queues a command; the outcome arrives through the receiver. A queue that is full, by number or by bytes, refuses
-    /// at once.
+    /// Queues a command and returns the channel of its outcome. Fails at once if the queue is full, by number or by
+    /// bytes.
     pub(super) fn submit(
         &self,
         command: Command,
@@ -84,7 +84,7 @@ impl Committer {
         }
     }
 
-    /// Stores the queued commands and stops.
+    /// Commits the queued commands and stops the thread.
     pub(crate) fn stop(self) {
         drop(self.queue);
         if self.thread.join().is_err() {
@@ -106,7 +106,7 @@ fn run(writer: &Writer<'_>, mut queue: mpsc::Receiver<QueuedCommand>) {
     }
 }
 
-/// Number of commands that share a commit: at least one, however large.
+/// Returns the number of commands for the next commit. At least one, however large it is.
 fn fitting(bytes: impl Iterator<Item = usize>, bytes_max: usize) -> usize {
     let sums = bytes.scan(0_usize, |sum, bytes| {
         *sum = sum.saturating_add(bytes);
@@ -131,7 +131,7 @@ fn commit(writer: &Writer<'_>, mut batch: Vec<QueuedCommand>) {
             }
             writer.core.dispatch.submit(leased);
         }
-        // One faulty command must not fail the others of its batch: commit the halves.
+        // One faulty command must not fail the others of its batch, so each half is committed separately.
         Err(StoreError::Corrupt(_) | StoreError::Refused(_)) if batch.len() > 1 => {
             let rest = batch.split_off(batch.len() / 2);
             commit(writer, batch);
@@ -164,7 +164,7 @@ fn store(
     })
 }
 
-/// A batch without envelopes changes nothing but usage: a crash may lose the counts.
+/// Returns the durability of a batch. A batch without envelopes changes only usage counters, which a crash may lose.
 fn durability(commands: &[&Command]) -> Durability {
     let stores = commands.iter().any(|command| command.pending.is_some());
     if stores { Durability::Durable } else { Durability::Relaxed }
@@ -176,7 +176,7 @@ fn fail(batch: Vec<QueuedCommand>, error: &StoreError) {
             (NOT_STORED, || Refusal::Unavailable.into())
         }
         StoreError::Corrupt(_) | StoreError::Refused(_) => (NOT_STORED, || Error::NotStored),
-        // A retry could store the batch twice. If the batch is stored, its deliveries are claimed after their lease.
+        // A retry could store the batch twice. If the batch is stored, its deliveries are claimed when the lease ends.
         StoreError::InDoubt(_) => (MAYBE_STORED, || Error::InDoubt),
     };
     tracing::error!(
@@ -192,9 +192,9 @@ fn fail(batch: Vec<QueuedCommand>, error: &StoreError) {
 
 fn respond(queued: QueuedCommand, decided: Result<Decided, Error>) {
     let QueuedCommand { command, reply, permit } = queued;
-    // Released first: after a response the capacity is free.
+    // The capacity is released before the response, so that the caller can use it at once.
     drop((command, permit));
-    // The request may have been cancelled; its envelope stays stored.
+    // An error is ignored: the request may have been cancelled. Its envelope stays stored.
     drop(reply.send(decided));
 }
 

@@ -1,4 +1,4 @@
-//! Request and response of a send.
+//! The request and the response of a send.
 
 use schemars::JsonSchema;
 use sealpost_domain::{
@@ -11,7 +11,7 @@ use zeroize::Zeroize as _;
 pub struct Send {
     /// An API key or a handle.
     pub to: String,
-    /// The message.
+    /// The text to seal for the recipient.
     pub message: String,
     /// Identifies the request: a repeated request stores nothing and gets the first response again.
     pub idempotency_key: Option<IdempotencyKey>,
@@ -39,9 +39,9 @@ pub struct Sent {
     pub recipient: ApiKeyId,
     /// The sealing algorithm.
     pub encryption: Encryption,
-    /// Size and time.
+    /// Size and time of the envelope.
     pub metadata: Metadata,
-    /// Whether this repeats the response to an earlier request.
+    /// Whether the response belongs to an earlier request with the same idempotency key.
     #[serde(skip)]
     pub replayed: bool,
 }

@@ -1,4 +1,4 @@
-//! Steps of a send before its transaction: read the request, resolve the recipient, seal.
+//! Steps of a send before its transaction: reads the request, resolves the recipient, seals the message.
 
 use std::{mem, sync::Arc};
 
@@ -21,7 +21,8 @@ use crate::{
     sealpost::Sealpost,
 };
 
-/// A well-formed send. A malformed recipient is kept, because the idempotency key is checked first.
+/// A send whose fields have been read. A malformed recipient is reported later, because the idempotency key is checked
+/// first.
 pub(super) struct Request {
     to: Result<Recipient, Refusal>,
     message: Zeroizing<String>,
@@ -32,14 +33,14 @@ pub(super) struct Request {
 pub(super) struct Prepared {
     pub(super) recipient: ResolvedRecipient,
     pub(super) pending: PendingEnvelope,
-    /// The channel of the envelope; `None` for other suites.
+    /// The channel that sealed the envelope; `None` for suites without channels.
     pub(super) channel: Option<Arc<OpenChannel>>,
 }
 
-/// A recipient that exists.
+/// A recipient whose key exists.
 pub(super) struct ResolvedRecipient {
     pub(super) id: ApiKeyId,
-    /// The handle that was resolved; `None` if the request named a key.
+    /// The handle that the request named; `None` if the request named a key.
     pub(super) handle: Option<Handle>,
     key: Arc<CachedKey>,
 }
@@ -80,7 +81,8 @@ impl Sealpost {
         Ok(ResolvedRecipient { id, handle, key })
     }
 
-    /// Returns the owner of a handle. Looks a revoked owner up again: the handle may have a new owner.
+    /// Returns the owner of a handle. Uses a cached owner only if its key is cached and not revoked: the handle of a
+    /// revoked key may have a new owner.
     async fn handle_owner(&self, handle: &Handle) -> Result<ApiKeyId, Error> {
         let cache = &self.core.cache;
         let is_usable = |id: &ApiKeyId| cache.key(id).is_some_and(|key| key.has_root());

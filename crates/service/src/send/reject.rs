@@ -1,4 +1,4 @@
-//! Rejection of faulty requests.
+//! Rejects requests with a faulty body.
 
 use sealpost_domain::Refusal;
 
@@ -9,11 +9,11 @@ use crate::{
 };
 
 impl Sealpost {
-    /// Rejects a request with a faulty body.
+    /// Rejects a request because its body is faulty.
     ///
-    /// The contract judges a body after admission. So this admits and counts the request like its use case would, and
-    /// returns `refusal` unless admission refuses first. Shares the committer's batches: faulty requests cost no
-    /// transaction of their own.
+    /// The API contract requires that a request is admitted and counted before its body is judged. Therefore this
+    /// function admits and counts the request in the committer's next batch, then returns `refusal`. A refusal by
+    /// admission takes precedence. Faulty requests need no transaction of their own.
     pub async fn reject<T>(
         &self,
         caller: &Caller,

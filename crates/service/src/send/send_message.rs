@@ -1,4 +1,4 @@
-//! Send: seal in parallel, commit together.
+//! The use case of a send: seals in parallel, and commits in batches.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::{
 };
 
 impl Sealpost {
-    /// Seals the message and stores the envelope with its deliveries. `Ok` means durable: a crash loses nothing. A
+    /// Seals the message and stores the envelope with its deliveries. `Ok` means that a crash cannot lose them. A
     /// refused request has stored nothing.
     pub async fn send(&self, caller: &Caller, send: Send) -> Limited<Sent> {
         if let Some(limited) = self.core.cached_rate_limit(&caller.id) {
@@ -39,7 +39,7 @@ impl Sealpost {
         }
     }
 
-    /// Seals and commits again if the recipient has changed in between.
+    /// Seals and commits. Repeats both steps if the recipient has changed between them.
     async fn seal_and_commit(
         &self,
         caller: CallerId,
@@ -62,7 +62,7 @@ impl Sealpost {
         Limited::before_rate_check(Refusal::Unavailable)
     }
 
-    /// Commits a sealed send. Returns `None` if the cached recipient was out of date.
+    /// Commits a sealed message. Returns `None` if the cached data of the recipient was out of date.
     async fn commit_prepared(
         &self,
         caller: CallerId,
@@ -98,7 +98,8 @@ impl Sealpost {
 
     /// Refuses a request with `refusal` after the admission checks, so that the rate limits count the request.
     ///
-    /// A refusal by an admission check takes precedence. A repeated idempotent request gets its first response.
+    /// A refusal by an admission check takes precedence. A repeated request with an idempotency key gets its first
+    /// response.
     async fn refuse(
         &self,
         caller: CallerId,
@@ -118,5 +119,5 @@ impl Sealpost {
 }
 
 const REVOKED_SENDER: Refusal = Refusal::KeyInactive { status: KeyStatus::Revoked, field: None };
-/// Number of times that a message is sealed if its recipient keeps changing.
+/// Maximum number of times that a message is sealed if its recipient keeps changing.
 const SEAL_TRIES_MAX: u32 = 3;

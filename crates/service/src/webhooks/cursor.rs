@@ -1,4 +1,4 @@
-//! The cursor of a listing of deliveries: opaque to callers, valid for its own listing only.
+//! The cursor of a listing of deliveries. Opaque to callers, and valid only for the same webhook and filter.
 
 use std::{fmt, str::FromStr};
 
@@ -7,7 +7,7 @@ use sealpost_domain::{AttemptNumber, EventId, WebhookId};
 
 use super::delivery_state::DeliveryState;
 
-/// The end of a page. Written as base64url.
+/// The position after a page of a listing. The text form is base64url.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cursor {
     pub(super) webhook_id: WebhookId,
@@ -50,7 +50,7 @@ impl FromStr for Cursor {
             .and_then(|bytes| String::from_utf8(bytes).ok())
             .and_then(|text| read(&text))
             .ok_or(CursorFault)?;
-        // Each cursor has exactly one text.
+        // Only the canonical text of a cursor is accepted.
         if cursor.to_string() == text { Ok(cursor) } else { Err(CursorFault) }
     }
 }

@@ -14,12 +14,12 @@ use super::{
 };
 use crate::{error::Error, sealpost::core::Core};
 
-/// A query for deliveries.
+/// A query for a page of deliveries.
 #[derive(Debug, Clone)]
 pub struct Deliveries {
-    /// The webhook.
+    /// Id of the webhook.
     pub webhook_id: String,
-    /// Only entries in this state.
+    /// The state of the entries to list; `None` for all.
     pub state: Option<DeliveryState>,
     /// Maximum number of entries.
     pub limit: u32,
@@ -51,7 +51,7 @@ pub struct DeliveryView {
     pub outcome: &'static str,
     /// HTTP status of the response.
     pub status_code: Option<u16>,
-    /// Class of the error. For a pending delivery, of its last attempt.
+    /// Class of the failure. For a pending delivery, that of its last attempt.
     pub error: Option<String>,
     /// Duration of the attempt.
     pub duration_ms: Option<u32>,
@@ -62,7 +62,7 @@ pub struct DeliveryView {
 }
 
 impl Core {
-    /// Returns a page. Uses no write transaction: reading a long backlog must not delay writers.
+    /// Returns a page of deliveries. Uses no write transaction, because reading a long backlog must not delay writers.
     pub(super) fn deliveries(
         &self,
         key: &ApiKeyId,
@@ -97,7 +97,7 @@ fn read_page(
     }))
 }
 
-/// Reads one entry more than the page holds, which shows that another page follows.
+/// Reads one entry more than the page holds. The additional entry shows that another page follows.
 fn read_entries(
     lookup: &mut dyn Lookup,
     of: &Webhook,

@@ -2,7 +2,7 @@
 
 use sealpost_domain::AttemptOutcome;
 
-/// The state of an entry.
+/// The state of an entry in a listing of deliveries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeliveryState {
     /// A completed attempt.

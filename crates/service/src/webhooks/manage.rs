@@ -1,7 +1,7 @@
 //! Management of a key's webhooks and their deliveries.
 //!
-//! The change has its own transaction, after the one that admits and counts the request. Some changes take long, and
-//! the key's sends must not wait for them.
+//! A first transaction admits and counts the request, a second one makes the change. Some changes take long, and the
+//! key's sends must not wait for them.
 
 use schemars::JsonSchema;
 use sealpost_domain::{ApiKeyId, Refusal, WebhookId, ports::Durability};
@@ -24,30 +24,30 @@ use crate::{
 pub enum Manage {
     /// Delete a webhook and its deliveries.
     Delete {
-        /// The webhook.
+        /// Id of the webhook.
         webhook_id: String,
     },
     /// Show a webhook's deliveries.
     Deliveries(Deliveries),
     /// Enable a disabled webhook and send its pending deliveries.
     Enable {
-        /// The webhook.
+        /// Id of the webhook.
         webhook_id: String,
     },
     /// List all webhooks.
     List,
-    /// Send again the deliveries that failed since a time.
+    /// Send all deliveries again that failed within a time range.
     Recover(Recover),
     /// Send one delivery now, also if it succeeded before.
     Redeliver {
-        /// The webhook.
+        /// Id of the webhook.
         webhook_id: String,
         /// Id of the event: the envelope's id, or `evt_…` for other events.
         envelope_id: String,
     },
-    /// Create a new signing secret. The old secret signs as well for a while.
+    /// Create a new signing secret. The old secret still signs for a while.
     RotateSecret {
-        /// The webhook.
+        /// Id of the webhook.
         webhook_id: String,
     },
 }
@@ -78,7 +78,7 @@ pub enum Managed {
 /// A deleted webhook.
 #[derive(JsonSchema, Serialize)]
 pub struct Deleted {
-    /// The webhook.
+    /// Id of the webhook.
     pub webhook_id: WebhookId,
     /// Always `true`.
     #[schemars(extend("const" = true))]
@@ -97,7 +97,7 @@ impl Sealpost {
 }
 
 impl Core {
-    /// Performs the action of an admitted caller or of the account's owner.
+    /// Performs an action whose caller is already admitted, or is the account's owner.
     pub(crate) fn manage_admitted(&self, key: &ApiKeyId, action: Manage) -> Result<Managed, Error> {
         match action {
             Manage::Delete { webhook_id } => {

@@ -1,4 +1,5 @@
-//! Deliveries that become due now: pending ones of an enabled webhook, failed ones, and a single repeated one.
+//! Makes deliveries due now: pending deliveries of an enabled webhook, failed deliveries of a time range, or a single
+//! delivery.
 //!
 //! The dispatcher claims due deliveries within a second.
 
@@ -12,16 +13,16 @@ use serde::Serialize;
 use super::{delivery_state::DeliveryState, find::find, view::WebhookView};
 use crate::{error::Error, sealpost::core::Core};
 
-/// A query for failed deliveries to send again.
+/// A request to send the failed deliveries of a time range again.
 #[derive(Debug, Clone)]
 pub struct Recover {
-    /// The webhook.
+    /// Id of the webhook.
     pub webhook_id: String,
-    /// Begin of the time range.
+    /// Start of the time range.
     pub since: Timestamp,
-    /// End of the time range; `None` for now.
+    /// End of the time range; `None` means now.
     pub until: Option<Timestamp>,
-    /// Whether to count only.
+    /// Whether to count the deliveries only.
     pub dry_run: bool,
 }
 
@@ -38,7 +39,7 @@ pub struct Enabled {
 /// The result of a recovery.
 #[derive(JsonSchema, Serialize)]
 pub struct Recovered {
-    /// The webhook.
+    /// Id of the webhook.
     pub webhook_id: WebhookId,
     /// Number of failed deliveries of the time range that are not due yet.
     pub matched: u64,
@@ -53,7 +54,7 @@ pub struct Recovered {
 /// A delivery that is due now.
 #[derive(JsonSchema, Serialize)]
 pub struct Redelivered {
-    /// The webhook.
+    /// Id of the webhook.
     pub webhook_id: WebhookId,
     /// Id of the event: the envelope's id, or `evt_…` for other events.
     #[schemars(with = "String", extend("pattern" = EventId::PATTERN))]
@@ -64,8 +65,8 @@ pub struct Redelivered {
 }
 
 impl Core {
-    /// Enables a webhook, then makes its pending deliveries due. The commit waits for concurrent batches that still park
-    /// deliveries of the disabled webhook, so none is missed.
+    /// Enables a webhook, then makes its pending deliveries due. The commit waits for concurrent batches that still
+    /// store deliveries for the disabled webhook, so all of them become due.
     pub(super) fn enable_webhook(
         &self,
         key: &ApiKeyId,
@@ -84,7 +85,8 @@ impl Core {
         Ok(Enabled { webhook: webhook.into(), due_now })
     }
 
-    /// Works in bounded transactions. The rest becomes due at its own time.
+    /// Makes pending deliveries due and returns their number. Works in a bounded number of transactions. Deliveries
+    /// beyond that keep their due time.
     fn make_pending_due(&self, id: &WebhookId) -> Result<u64, Error> {
         let now = self.clock.now();
         let mut left = self.settings.recovered_max.saturating_mul(ROUNDS_MAX);
@@ -178,7 +180,7 @@ impl Core {
     }
 }
 
-/// Refuses a disabled webhook, because nothing would be sent.
+/// Finds a webhook. Refuses a disabled one, because nothing would be sent.
 fn find_enabled(
     tx: &mut dyn Tx,
     key: &ApiKeyId,

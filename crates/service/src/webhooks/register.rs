@@ -1,4 +1,4 @@
-//! Registration of a webhook.
+//! The use case that registers a webhook.
 
 use schemars::JsonSchema;
 use sealpost_domain::{
@@ -28,9 +28,9 @@ pub struct Register {
 pub struct Registered {
     /// Id of the webhook.
     pub webhook_id: WebhookId,
-    /// The key with the events.
+    /// The key whose events are delivered.
     pub api_key_id: ApiKeyId,
-    /// Target of the deliveries.
+    /// The URL that receives the events.
     pub url: String,
     /// The events to deliver.
     pub events: Vec<EventKind>,
@@ -70,7 +70,8 @@ fn invalid_events(problem: String) -> Refusal {
 }
 
 impl Core {
-    /// Checks the URL between two transactions: a DNS look-up must not hold one open.
+    /// Registers a webhook for an admitted caller. Checks the URL between two transactions, because a DNS look-up must
+    /// not hold a transaction open.
     pub(crate) fn register_admitted(
         &self,
         key: &ApiKeyId,
@@ -79,7 +80,7 @@ impl Core {
         for kind in &register.events {
             self.settings.events.find(kind.as_str()).map_err(invalid_events)?;
         }
-        // A slow DNS look-up takes seconds: none for a webhook that the limit refuses.
+        // The limit is checked before the DNS look-up, which can take seconds.
         let webhooks = self.store.lookup()?.list_webhooks(key)?;
         self.check_webhook_limit(u64::try_from(webhooks.len()).unwrap_or(u64::MAX))?;
         let url = self
@@ -115,8 +116,8 @@ impl Core {
         })
     }
 
-    /// Inserts a webhook with the key's facts locked: concurrent registrations wait, so the limit holds, and a
-    /// revocation comes before or after.
+    /// Inserts a webhook while the key is locked. Concurrent registrations wait, so the limit holds. A revocation
+    /// either deletes the webhook or prevents its insertion.
     fn insert_webhook(
         &self,
         tx: &mut dyn Tx,

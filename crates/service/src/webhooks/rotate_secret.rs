@@ -1,5 +1,5 @@
-//! Rotation of a webhook's signing secret. Replaced secrets sign as well for a while, so that the receiver can switch at
-//! any time.
+//! Rotates a webhook's signing secret. Replaced secrets still sign for a while, so that the receiver can switch at any
+//! time.
 
 use schemars::JsonSchema;
 use sealpost_domain::{
@@ -14,7 +14,7 @@ use crate::{error::Error, sealpost::core::Core};
 /// A webhook with a new secret.
 #[derive(JsonSchema, Serialize)]
 pub struct WebhookSecretRotated {
-    /// The webhook.
+    /// Id of the webhook.
     pub webhook_id: WebhookId,
     /// The new signing secret; shown only here.
     pub secret: String,
@@ -25,7 +25,7 @@ pub struct WebhookSecretRotated {
 /// A replaced secret that still signs.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct Retiring {
-    /// End of its use.
+    /// Time from which the secret no longer signs.
     pub expires_at: Timestamp,
 }
 
@@ -54,7 +54,8 @@ impl Core {
         })
     }
 
-    /// Returns the replaced secrets that still sign: the newest few that have not expired.
+    /// Returns the replaced secrets that still sign: those that have not expired, up to the maximum number, newest
+    /// first.
     fn retire(&self, replaced: Wrapped, mut before: Vec<RetiringSecret>) -> Vec<RetiringSecret> {
         let now = self.clock.now();
         let until = now.plus(self.settings.secret_overlap);

@@ -25,7 +25,7 @@ pub(crate) enum Target {
     SqliteWriter(PathBuf),
 }
 
-/// An error of opening a connection.
+/// An error while a connection was opened or configured.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConnectFault {
     #[error("cannot open the connection")]
@@ -77,14 +77,16 @@ fn postgres(url: &PostgresUrl, settings: &Settings) -> Result<PgConnection, Conn
 
 fn sqlite(path: &Path, pragmas: &[&str]) -> Result<SqliteConnection, ConnectFault> {
     let mut conn = SqliteConnection::establish(path.to_str().ok_or(ConnectFault::Path)?)?;
-    // One at a time and in this order: the first makes the others wait for a lock instead of failing.
+    // The pragmas run one at a time and in this order. The first sets the busy timeout, so that the others wait for a
+    // lock instead of failing.
     for pragma in pragmas {
         conn.batch_execute(pragma)?;
     }
     Ok(conn)
 }
 
-/// Restricts the database file to its owner. SQLite gives the files beside the database the same mode.
+/// Creates a missing database file, and restricts the file to its owner. SQLite gives the files beside the database the
+/// same mode.
 ///
 /// Does not open an existing file: closing the file would release the locks of other connections of the process
 /// (POSIX.1, `fcntl`). Without the locks another process may delete the write-ahead log.
@@ -97,7 +99,7 @@ fn make_private(path: &Path) -> io::Result<()> {
         Err(error) => return Err(of_path(error)),
     }
     let found = match fs::metadata(path) {
-        // A symbolic link whose target does not exist yet.
+        // The path is a symbolic link whose target does not exist yet.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let created = OpenOptions::new().create(true).append(true).mode(PRIVATE).open(path);
             return created.map(drop).map_err(of_path);
@@ -115,9 +117,10 @@ const PRIVATE: u32 = 0o600;
 /// Settings of every PostgreSQL session.
 ///
 /// - Acknowledged commits are on disk, whatever the default of the server. A stronger setting stays.
-/// - Error messages are in English, because errors are classified by text. Not every role may set the language.
-/// - Reads use indexes. Statements of the hot path find rows by key, and plans are made once, often while a table
-///   is small. Such a plan would scan the whole table permanently. In the queue, dead rows outnumber live rows.
+/// - Error messages are in English, because errors are classified by text. A role that may not set the language keeps
+///   the server's language.
+/// - Queries use indexes. Their plans are made once, often while a table is small, and PostgreSQL would then choose to
+///   scan the whole table permanently. In the queue, dead rows outnumber live rows, which makes a scan even slower.
 const POSTGRES_SESSION: &str = "
     SET default_transaction_isolation = 'read committed';
     SET enable_seqscan = off;
@@ -132,12 +135,13 @@ const POSTGRES_SESSION: &str = "
     EXCEPTION WHEN insufficient_privilege THEN NULL;
     END $$;";
 
-/// Settings of the writer of SQLite.
+/// Settings of the connection that writes to SQLite.
 ///
 /// - A busy timeout, because operator commands write from another process.
-/// - No memory mapping: a disk error would then end the process instead of failing a statement.
-/// - A checkpoint every 4,096 pages. The commit that reaches the length copies the log into the database and blocks
-///   other writers. With the default of 1,000, pages that every batch changes would be copied several times a second.
+/// - No memory mapping, because a disk error would then end the process instead of failing a statement.
+/// - A checkpoint each time the write-ahead log reaches 4,096 pages. The commit that reaches this length copies the log
+///   into the database and blocks other writers. With the default of 1,000, pages that every batch changes would be
+///   copied several times a second.
 const WRITER: [&str; 8] = [
     "PRAGMA busy_timeout = 5000",
     "PRAGMA journal_mode = WAL",
@@ -149,7 +153,7 @@ const WRITER: [&str; 8] = [
     "PRAGMA wal_autocheckpoint = 4096",
 ];
 
-/// Settings of the readers of SQLite.
+/// Settings of the connections that read from SQLite.
 const READER: [&str; 4] = [
     "PRAGMA busy_timeout = 5000",
     "PRAGMA query_only = ON",

@@ -1,7 +1,7 @@
 //! A mutex that is granted in the order of arrival, with a timeout.
 //!
-//! The pool of one connection is not fair: a thread that returns the connection and asks again at once wins over
-//! sleeping threads. A busy batch writer would starve all others.
+//! The connection pool is not fair: a thread that returns a connection and immediately takes it again wins over waiting
+//! threads. With a single connection, a busy batch writer would starve all other writers.
 
 use std::{
     collections::VecDeque,
@@ -17,7 +17,7 @@ pub(crate) struct FairMutex(Mutex<WaitQueue>);
 #[derive(Debug, Default)]
 struct WaitQueue {
     locked: bool,
-    /// The waiter that the last guard was passed to, until that thread wakes up.
+    /// Number of the waiter that received the mutex last, until that thread wakes up.
     granted: Option<u64>,
     waiting: VecDeque<(u64, Thread)>,
     next: u64,

@@ -1,4 +1,4 @@
-//! Errors of statements, and the classification as [`StoreError`].
+//! Errors of statements, and their classification as [`StoreError`].
 
 use diesel::result::{DatabaseErrorKind as Kind, Error};
 use sealpost_domain::ports::{BoxedError, StoreError};
@@ -12,7 +12,7 @@ pub(crate) enum Fault {
     Corrupt(&'static str),
     /// Any other error of the driver.
     Driver(Error),
-    /// A refusal by this crate.
+    /// This crate refused the operation.
     Refused(BoxedError),
 }
 
@@ -25,7 +25,7 @@ impl Fault {
         }
     }
 
-    /// Classifies the error of a COMMIT.
+    /// Classifies this error as the error of a COMMIT.
     pub(crate) fn of_commit(self) -> StoreError {
         match self {
             Self::Driver(error) if leaves_in_doubt(&error) => StoreError::InDoubt(error.into()),
@@ -55,12 +55,12 @@ impl From<Fault> for StoreError {
     }
 }
 
-/// Wraps an error of getting a connection.
+/// Wraps an error that occurred while a connection was opened or taken from a pool.
 pub(crate) fn unavailable(error: impl Into<BoxedError>) -> StoreError {
     StoreError::Unavailable(error.into())
 }
 
-/// Wraps a refusal by this crate.
+/// Wraps the error of an operation that this crate refused.
 pub(crate) fn refused(error: impl Into<BoxedError>) -> StoreError {
     StoreError::Refused(error.into())
 }
@@ -85,8 +85,8 @@ fn classify(error: &Error) -> ErrorClass {
     }
 }
 
-/// Classifies an error by text, because diesel drops SQLSTATE and the code of SQLite. The texts of SQLite are fixed;
-/// the connection asks PostgreSQL for English.
+/// Classifies an error by its text, because diesel drops the SQLSTATE code and SQLite's error code. The texts of SQLite
+/// are fixed. PostgreSQL is configured to send English texts.
 fn classify_text(text: &str) -> ErrorClass {
     let has = |phrases: &[&str]| phrases.iter().any(|phrase| text.contains(phrase));
     if has(&CONTENDED) {
@@ -114,8 +114,8 @@ fn leaves_in_doubt(error: &Error) -> bool {
     }
 }
 
-/// Whether the connection cannot be used any more. A server that became read-only was demoted; the next connection may
-/// reach the successor.
+/// Whether the connection cannot be used any more. A server that became read-only is no longer the primary; a new
+/// connection may reach the new primary.
 fn is_fatal(error: &Error) -> bool {
     match error {
         Error::BrokenTransactionManager | Error::RollbackErrorOnCommit { .. } => true,
@@ -132,11 +132,12 @@ fn is_connection_lost(text: &str) -> bool {
     CONNECTION_LOST.iter().any(|phrase| text.starts_with(phrase))
 }
 
-/// 40P01; `SQLITE_BUSY` and `SQLITE_LOCKED`.
+/// Texts of errors by contention. PostgreSQL: 40P01. SQLite: `SQLITE_BUSY` and `SQLITE_LOCKED`.
 const CONTENDED: [&str; 3] =
     ["deadlock detected", "database is locked", "database table is locked"];
 
-/// 57014, 55P03, 25P03, 57P01 to 57P03, 53100, 53200; `SQLITE_FULL`, `_IOERR`, `_READONLY`, `_CANTOPEN`.
+/// Texts of errors that a later attempt may not have. PostgreSQL: 57014, 55P03, 25P03, 57P01 to 57P03, 53100, 53200.
+/// SQLite: `SQLITE_FULL`, `_IOERR`, `_READONLY`, `_CANTOPEN`.
 const UNAVAILABLE: [&str; 10] = [
     "canceling statement due to",
     "server closed the connection unexpectedly",
@@ -150,10 +151,10 @@ const UNAVAILABLE: [&str; 10] = [
     "unable to open database file",
 ];
 
-/// `SQLITE_IOERR`.
+/// Text of the error `SQLITE_IOERR`.
 const IO_FAILED: &str = "disk I/O error";
 
-/// Messages of PostgreSQL and libpq about a lost connection.
+/// Texts with which PostgreSQL and libpq report a lost connection.
 const CONNECTION_LOST: [&str; 2] =
     ["server closed the connection unexpectedly", "terminating connection"];
 

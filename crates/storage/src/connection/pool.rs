@@ -1,8 +1,8 @@
 //! Connection pools that do not query the database at every checkout.
 //!
-//! A connection that is found dead advances the failure count of the pool. Every connection opened or tested before the
-//! failure is tested again at the next checkout. So the restart of a server costs one failed statement, which the
-//! caller repeats on a fresh connection at the start of a transaction.
+//! Each dead connection increments the failure count of its pool. At checkout, a connection is tested only if the count
+//! has changed since the connection was opened or tested. After a restart of the server, therefore, one statement
+//! fails. If it is the first of a transaction, the caller repeats the statement on another connection.
 
 use std::{
     error::Error,
@@ -35,7 +35,7 @@ use crate::{
 pub(crate) type Pool = r2d2::Pool<Manager>;
 pub(crate) type PooledConnection = r2d2::PooledConnection<Manager>;
 
-/// Opens connections, and counts dead connections.
+/// Opens the connections of a pool, and counts the dead ones.
 #[derive(Debug)]
 pub(crate) struct Manager {
     target: Target,
@@ -49,7 +49,7 @@ pub(crate) struct Connection {
     pub(crate) backend: AnyConnection,
     /// Whether the connection is dead. The pool then closes the connection.
     pub(crate) is_dead: bool,
-    /// Whether commits do not wait for the disk. SQLite keeps the setting on the connection.
+    /// Whether commits on this connection do not wait for the disk. SQLite stores this setting in the connection.
     pub(crate) is_relaxed: bool,
     /// The number of the server process; `None` for SQLite.
     pub(crate) server_process: Option<i32>,
@@ -58,7 +58,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// Runs statements and notes whether the connection is dead.
+    /// Runs statements and records whether the connection died.
     pub(crate) fn run<T>(
         &mut self,
         work: impl FnOnce(&mut AnyConnection) -> Result<T, Fault>,
@@ -67,9 +67,9 @@ impl Connection {
     }
 }
 
-/// Creates a pool of at most `size` connections, and opens the first so that errors show at once.
+/// Creates a pool of at most `size` connections. Opens one connection first, so that errors are returned at once.
 ///
-/// `name` labels the metrics.
+/// `name` labels the metrics of the pool.
 pub(crate) fn open(
     name: &'static str,
     target: Target,
@@ -120,7 +120,7 @@ impl ManageConnection for Manager {
     }
 }
 
-/// Logs connection errors while the pool keeps trying.
+/// Logs errors of new connections while the pool keeps trying.
 #[derive(Debug)]
 struct ErrorLog;
 
@@ -158,9 +158,9 @@ impl HandleEvent for PoolMetrics {
     }
 }
 
-/// Wait for a connection, or for the write lock of SQLite.
+/// Metric of the time that callers wait for a connection, or for the write lock of SQLite.
 pub(crate) const POOL_WAIT: &str = "sealpost_database_pool_wait_seconds";
 pub(crate) const POOL_TIMEOUTS: &str = "sealpost_database_pool_timeouts_total";
 
-/// Time after which the pool closes an idle connection. Quiet periods of a busy node are shorter.
+/// Time after which the pool closes an idle connection. The quiet periods of a busy node are shorter.
 const IDLE_MAX: Duration = Duration::from_mins(10);

@@ -8,7 +8,7 @@ use crate::connection::{
     pool::Pool,
 };
 
-/// Reads committed rows, one statement at a time.
+/// Runs lookups outside a transaction. Each lookup sees all rows that are committed.
 pub(crate) struct Reader<'a> {
     pool: &'a Pool,
 }
@@ -28,7 +28,7 @@ impl<'a> Reader<'a> {
             Err(_) if connection.is_dead => {}
             done => return done.map_err(StoreError::from),
         }
-        // Back to the pool first, so that the pool tests the other connections.
+        // The dead connection is returned first, so that the pool tests the next connection before it hands it out.
         drop(connection);
         self.pool.get().map_err(unavailable)?.run(&work).map_err(StoreError::from)
     }

@@ -15,9 +15,9 @@ use crate::{
 /// Information about a database.
 #[derive(Debug, Clone)]
 pub struct DatabaseInfo {
-    /// Name and version of the engine.
+    /// Name and version of the database engine, such as SQLite.
     pub engine: String,
-    /// Present if the database is a server.
+    /// Information about the server; `None` for an embedded database.
     pub server: Option<ServerInfo>,
 }
 
@@ -35,7 +35,7 @@ pub struct ServerInfo {
 }
 
 impl Database {
-    /// Queries the database for engine and server.
+    /// Queries name, version and settings of the database.
     pub fn info(&self) -> Result<DatabaseInfo, StoreError> {
         self.read(|conn| match conn {
             AnyConnection::Postgres(_) => info_of_postgres(conn),

@@ -1,4 +1,4 @@
-//! Transactions: the only place that begins, commits and rolls back.
+//! Transactions. No other module begins, commits or rolls back.
 
 use std::{collections::HashMap, sync::Arc, time::Instant};
 
@@ -21,12 +21,13 @@ use crate::{
     send::facts_cache::FactsCache,
 };
 
-/// A pooled connection inside a transaction. Implements every port that writes. Dropping the transaction rolls back.
+/// A transaction on a pooled connection. Implements every port that writes. Dropping it rolls back.
 pub(crate) struct Transaction {
     connection: PooledConnection,
     /// Whether a statement failed. A failed transaction cannot be committed.
     failed: bool,
-    /// The owners returned by lookups of handles. The caller's decisions depend on the owners.
+    /// The owners that lookups of handles returned in this transaction. The caller has decided by them, so a write must
+    /// verify that they have not changed.
     pub(crate) handles_seen: HashMap<Handle, Option<ApiKeyId>>,
     pub(crate) facts_cache: Arc<FactsCache>,
     /// `None` for a relaxed transaction.
@@ -36,7 +37,7 @@ pub(crate) struct Transaction {
 }
 
 impl Transaction {
-    /// Begins a transaction that may write. Replaces a dead connection, because no work is lost.
+    /// Begins a transaction that may write. If the connection is dead, begins on another one: no work is lost yet.
     pub(crate) fn begin(
         pool: &Pool,
         write_guard: Option<Guard>,
@@ -49,7 +50,7 @@ impl Transaction {
             if !connection.is_dead {
                 return Err(fault.into());
             }
-            // Back to the pool first, so that the pool tests the other connections.
+            // The dead connection is returned first, so that the pool tests the next connection before it hands it out.
             drop(connection);
             connection = pool.get().map_err(unavailable)?;
             begin(&mut connection, durability)?;
@@ -68,7 +69,7 @@ impl Transaction {
         })
     }
 
-    /// Runs statements and classifies errors.
+    /// Runs statements and classifies their errors.
     pub(crate) fn run<T>(
         &mut self,
         work: impl FnOnce(&mut AnyConnection) -> Result<T, Fault>,
@@ -81,7 +82,7 @@ impl Transaction {
 
     pub(crate) fn commit(mut self) -> Result<(), StoreError> {
         if self.failed {
-            // PostgreSQL would report success and roll back.
+            // PostgreSQL would report success and roll back, so COMMIT is not sent.
             return Err(refused("cannot commit: a statement of this transaction failed"));
         }
         match self.durable_commits.clone() {
@@ -128,16 +129,16 @@ impl Drop for Transaction {
                 Ok(None) | Err(_) => Ok(()),
             }
         });
-        // The pool closes a connection that cannot roll back, which ends the transaction.
+        // If the rollback fails, the pool closes the connection, which ends the transaction.
         self.connection.is_dead |= done.is_err();
     }
 }
 
-/// Begins a transaction in the way that each database needs.
+/// Begins a transaction with the settings that each database needs.
 ///
-/// SQLite takes the write lock at once, because a deferred transaction fails at the first write if another writer is
-/// ahead. Durability is set before the transaction. PostgreSQL gets the isolation level again, because a pooler may
-/// have set the level on another server connection.
+/// On SQLite, takes the write lock at once, because a deferred transaction fails at its first write if another writer
+/// is ahead. Sets the durability before the transaction. On PostgreSQL, sets the isolation level again, because a
+/// pooler may have set it on another server connection.
 fn begin(connection: &mut Connection, durability: Durability) -> Result<(), Fault> {
     let relaxed = durability == Durability::Relaxed;
     let sql = match (&connection.backend, relaxed, connection.is_relaxed) {
@@ -149,7 +150,8 @@ fn begin(connection: &mut Connection, durability: Durability) -> Result<(), Faul
         (AnyConnection::Sqlite(_), false, true) => "PRAGMA synchronous = FULL; BEGIN IMMEDIATE",
         (AnyConnection::Sqlite(_), _, _) => "BEGIN IMMEDIATE",
     };
-    // Set before the statement: if the statement fails half-way, the next durable transaction sets the pragma back.
+    // The flag is set before the statement. If the statement fails half-way, the next durable transaction resets the
+    // pragma.
     connection.is_relaxed |= relaxed;
     connection.run(|conn| {
         Ok(on_backend!(conn, c => AnsiTransactionManager::begin_transaction_sql(c, sql))?)

@@ -2,7 +2,7 @@
 
 use std::{fmt, net::IpAddr, path::PathBuf, str::FromStr};
 
-/// The location of the data.
+/// The location of a database: a PostgreSQL server, or an SQLite file.
 #[derive(Clone, PartialEq, Eq)]
 pub enum DatabaseUrl {
     /// A PostgreSQL server, in the syntax of libpq.
@@ -18,7 +18,7 @@ pub struct PostgresUrl(String);
 /// An invalid database URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum UrlFault {
-    /// Each connection would get a separate database in memory.
+    /// An SQLite database in memory. Each connection would get a separate database.
     #[error("a database in memory cannot be shared between connections: give a file, sqlite:PATH")]
     InMemory,
     /// The URL cannot be parsed. The message shows no part of the URL, because any part might be the password.
@@ -27,14 +27,14 @@ pub enum UrlFault {
          %2F for /, %20 for a space and %25 for %"
     )]
     Garbled,
-    /// Unknown scheme.
+    /// The scheme is unknown.
     #[error("give the database as postgres://USER:PASSWORD@HOST:PORT/NAME or as sqlite:PATH")]
     Unknown,
 }
 
 impl DatabaseUrl {
-    /// Whether traffic to the database crosses a network. Traffic is not encrypted, because the bundled libpq has no
-    /// TLS.
+    /// Whether traffic to the database crosses a network. Such traffic is not encrypted, because the bundled libpq has
+    /// no TLS.
     pub fn leaves_the_machine(&self) -> bool {
         match self {
             Self::Postgres(url) => url.leaves_the_machine(),
@@ -44,8 +44,9 @@ impl DatabaseUrl {
 }
 
 impl PostgresUrl {
-    /// Judges by the URL alone; without a host, libpq may take a host from the environment. As in libpq, a parameter
-    /// overrides the host part, and `hostaddr` overrides `host`.
+    /// Whether traffic to the server crosses a network. Decides by the URL alone. Without a host in the URL the result
+    /// is true, because libpq may take a host from the environment. As in libpq, a parameter overrides the host part,
+    /// and `hostaddr` overrides `host`.
     fn leaves_the_machine(&self) -> bool {
         let rest = self.0.split_once("://").map_or("", |(_, rest)| rest);
         let parts = Parts::of(rest);
@@ -55,7 +56,8 @@ impl PostgresUrl {
         }
     }
 
-    /// Adds `defaults` of the form `key=value` for keys that the URL does not set.
+    /// Returns the URL with `defaults` added. A default has the form `key=value` and is skipped if the URL sets the
+    /// key.
     pub(crate) fn with_defaults(&self, defaults: &[String]) -> String {
         let mut url = self.0.clone();
         for default in defaults {
@@ -110,7 +112,7 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// Splits at the same characters as libpq.
+    /// Splits the URL at the same characters as libpq.
     fn of(rest: &'a str) -> Self {
         let (user, rest) = match rest.split_once('@') {
             Some((user, rest)) if !user.contains('/') => (user, rest),
@@ -123,21 +125,22 @@ impl<'a> Parts<'a> {
 
     fn are_readable(&self) -> bool {
         let mut pairs = self.parameters.split('&').filter(|pair| !pair.is_empty());
-        // libpq reads a question mark as part of the user; other parsers as the start of the parameters.
+        // libpq reads a question mark before the `@` as part of the user. Other parsers read it as the start of the
+        // parameters, so the URL is rejected.
         !self.user.contains('?')
             && !self.name.contains('@')
             && self.hosts.split(',').all(|host| host_of(host).is_some())
             && pairs.all(|pair| pair.matches('=').count() == 1)
     }
 
-    /// Returns the last parameter with the name.
+    /// Returns the value of the last parameter with this name.
     fn parameter(&self, name: &str) -> Option<&'a str> {
         let mut pairs = self.parameters.split('&').filter_map(|pair| pair.split_once('='));
         pairs.rfind(|(key, _)| *key == name).map(|(_, value)| value)
     }
 }
 
-/// Returns the host of `HOST[:PORT]`. An IPv6 address stands in brackets.
+/// Returns the host of `HOST[:PORT]`. An IPv6 address must be in brackets.
 fn host_of(text: &str) -> Option<&str> {
     let (host, port) = match text.strip_prefix('[') {
         Some(address) => address.split_once(']').filter(|(address, port)| {
@@ -150,7 +153,7 @@ fn host_of(text: &str) -> Option<&str> {
     is_host.then_some(host)
 }
 
-/// Whether a host is the folder of a socket, or the local machine.
+/// Whether a host is the folder of a Unix socket, or an address of the local machine.
 fn is_local(host: &str) -> bool {
     let is_folder = host.is_empty() || host.starts_with('/') || host.starts_with("%2");
     is_folder

@@ -15,7 +15,7 @@ use crate::{
     },
 };
 
-/// A key and a day, in milliseconds.
+/// An API key, and the start of a UTC day in milliseconds.
 type KeyDay = (String, i64);
 
 #[derive(Debug, Default)]
@@ -25,7 +25,7 @@ struct Count {
     delivered: i64,
 }
 
-/// Counts up to `limit` envelopes sent before `before`, and returns the number.
+/// Counts up to `limit` envelopes sent before `before`, and returns how many were counted.
 pub(crate) fn count_envelopes(
     conn: &mut AnyConnection,
     before: Timestamp,
@@ -51,8 +51,8 @@ pub(crate) fn count_envelopes(
     columns::number(rows.len(), "number of envelopes")
 }
 
-/// Counts up to `limit` attempts that ended before `before`, and returns the number. Attempts of deleted webhooks count
-/// for no key.
+/// Counts up to `limit` attempts that ended before `before`, and returns how many were counted. Attempts of deleted
+/// webhooks are not added to any key.
 pub(crate) fn count_attempts(
     conn: &mut AnyConnection,
     before: Timestamp,
@@ -67,7 +67,7 @@ pub(crate) fn count_attempts(
         .limit(limit.into())
         .select((a::number, a::at, a::outcome, w::api_key_id.nullable()))
         .load::<(i64, i64, String, Option<String>)>(conn)?;
-    // Stops at the first attempt that is too recent: attempts up to the mark are not read again.
+    // Counting stops at the first attempt that is too recent. Attempts up to the stored mark are not read again.
     let ended: Vec<_> =
         rows.into_iter().take_while(|(_, at, ..)| *at < before.as_millis()).collect();
     let Some((last, ..)) = ended.last() else { return Ok(0) };
@@ -82,7 +82,7 @@ pub(crate) fn count_attempts(
     columns::number(ended.len(), "number of attempts")
 }
 
-/// Deletes up to `limit` daily counts that began at least a day before `before`.
+/// Deletes up to `limit` daily counts of days that ended before `before`.
 pub(crate) fn purge(conn: &mut AnyConnection, before: Timestamp, limit: u32) -> Result<u64, Fault> {
     let ended = before.as_millis().saturating_sub(DAY_MS);
     let days = c::table
@@ -114,7 +114,8 @@ fn mark(conn: &mut AnyConnection, source: &str, last: &str) -> Result<(), Fault>
     Ok(())
 }
 
-/// Adds counts in the order of keys and days, in portions that fit the parameters of a statement.
+/// Adds counts to the stored ones, in the order of keys and days. Splits them, because the number of parameters of a
+/// statement is limited.
 fn add(conn: &mut AnyConnection, counts: &BTreeMap<KeyDay, Count>) -> Result<(), Fault> {
     let rows: Vec<_> = counts
         .iter()

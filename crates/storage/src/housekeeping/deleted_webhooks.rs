@@ -1,4 +1,5 @@
-//! The remains of deleted webhooks: deliveries, attempts, and a row in `deleted_webhooks`. Deleted in batches.
+//! Deletes the deliveries and attempts of deleted webhooks in batches. The table `deleted_webhooks` lists the webhooks
+//! for which rows may remain.
 
 use diesel::{
     prelude::*,
@@ -16,11 +17,12 @@ use crate::{
     schema::{deleted_webhooks as f, deliveries as d},
 };
 
-/// Deletes at most [`AT_ONCE_MAX`] deliveries to the given webhooks, and returns the number. Marks the webhooks as
-/// deleted.
+/// Deletes at most [`AT_ONCE_MAX`] deliveries to the given webhooks, and returns the number. Lists the webhooks in
+/// `deleted_webhooks`.
 ///
-/// Housekeeping deletes the other deliveries and all attempts. Until then, claims delete the deliveries in the way, and
-/// no query shows the rest. Deleting a long backlog at once could exceed the statement timeout and fail the revocation.
+/// Housekeeping deletes the other deliveries and all attempts. Until then no query shows them, and a claim that meets
+/// such a delivery deletes it. Deleting a long backlog at once could exceed the statement timeout and fail the
+/// revocation.
 pub(crate) fn delete_with_backlog(
     conn: &mut AnyConnection,
     ids: &[String],
@@ -29,14 +31,15 @@ pub(crate) fn delete_with_backlog(
     let mut deleted = 0;
     for id in ids {
         deleted += delete_deliveries(conn, id, now, AT_ONCE_MAX.saturating_sub(deleted))?;
-        // Another transaction may be deleting the same webhook.
+        // A conflict is ignored: another transaction may be deleting the same webhook.
         let mark = diesel::insert_into(f::table).values(f::id.eq(id));
         on_backend!(conn, c => mark.on_conflict_do_nothing().execute(c))?;
     }
     Ok(deleted)
 }
 
-/// Deletes up to `limit` rows, one webhook after the other: deliveries, attempts, and the row itself last.
+/// Deletes up to `limit` rows of listed webhooks, one webhook after the other: deliveries, attempts, and last its row
+/// in `deleted_webhooks`.
 pub(crate) fn purge(conn: &mut AnyConnection, now: Timestamp, limit: u64) -> Result<u64, Fault> {
     let mut purged = 0;
     while purged < limit {
@@ -59,7 +62,8 @@ pub(crate) fn purge(conn: &mut AnyConnection, now: Timestamp, limit: u64) -> Res
     Ok(purged)
 }
 
-/// Deletes up to `limit` deliveries to a webhook and returns the number. Envelopes may bounce.
+/// Deletes up to `limit` deliveries to a webhook and returns the number. Bounces the envelopes that can no longer be
+/// delivered.
 fn delete_deliveries(
     conn: &mut AnyConnection,
     id: &str,
@@ -67,8 +71,8 @@ fn delete_deliveries(
     limit: usize,
 ) -> Result<usize, Fault> {
     let to_it = d::table.filter(d::webhook_id.eq(id));
-    // Two queries, because there are two indexes. Ordered by the index, because PostgreSQL might otherwise scan the
-    // table.
+    // Two queries, because waiting and exhausted deliveries have separate indexes. Each query has the order of its
+    // index, because PostgreSQL might otherwise scan the table.
     let waiting = to_it
         .filter(d::due_at.is_not_null())
         .order(d::due_at)
@@ -85,7 +89,8 @@ fn delete_deliveries(
     let count = events.len();
     let these = to_it.filter(any_of(d::event_id, &events));
     let deleted = match conn {
-        // Returns the deliveries, because another transaction may have recorded a success meanwhile.
+        // The statement returns the deliveries that it deleted, because another transaction may have removed some of
+        // them after a success.
         AnyConnection::Postgres(pg) => {
             diesel::delete(these).returning(d::event_id).get_results::<String>(pg)?
         }

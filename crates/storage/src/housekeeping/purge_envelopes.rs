@@ -1,4 +1,4 @@
-//! Retention of envelopes.
+//! Deletes envelopes whose retention has ended.
 
 use std::collections::HashSet;
 
@@ -17,10 +17,10 @@ use crate::{
     schema::{deliveries as d, envelopes as e},
 };
 
-/// Deletes up to `limit` envelopes below the id `below`, the oldest first, with their deliveries. Returns the number of
+/// Deletes up to `limit` envelopes with ids below `below`, oldest first, and their deliveries. Returns the number of
 /// envelopes.
 ///
-/// An unopened envelope with deliveries bounces, unless its outcome is recorded.
+/// An unopened envelope with remaining deliveries bounces, unless an outcome is recorded for it.
 pub(crate) fn purge_envelopes(
     conn: &mut AnyConnection,
     below: &str,
@@ -59,9 +59,11 @@ impl PurgedEnvelope {
     }
 }
 
-/// Skips envelopes that a recipient is opening. Uses arrays, because the planner may run a join over whole tables.
+/// Deletes envelopes, but skips those that a recipient is opening. Uses arrays, because PostgreSQL may execute a join
+/// by scanning whole tables.
 ///
-/// The deletion of deliveries returns the rows that are really deleted, so a success that commits meanwhile counts.
+/// An envelope counts as undelivered only if a delivery was really deleted, because another transaction may have
+/// removed it after a success.
 fn purge_postgres(
     conn: &mut PgConnection,
     below: &str,

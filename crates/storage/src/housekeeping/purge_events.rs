@@ -1,4 +1,4 @@
-//! Retention of events with an id of their own, and of outcomes of envelopes.
+//! Deletes events whose retention has ended, and recorded outcomes of deleted envelopes.
 
 use diesel::prelude::*;
 use sealpost_domain::{EnvelopeId, OwnEventId, Timestamp};
@@ -9,7 +9,7 @@ use crate::{
     schema::{deliveries as d, envelope_outcomes as o, envelopes as e, events as v},
 };
 
-/// Deletes up to `limit` events created before `before`, the oldest first, with their deliveries. Returns the number of
+/// Deletes up to `limit` events created before `before`, oldest first, and their deliveries. Returns the number of
 /// events.
 pub(crate) fn purge_events(
     conn: &mut AnyConnection,
@@ -28,9 +28,9 @@ pub(crate) fn purge_events(
     Ok(old.len())
 }
 
-/// Deletes up to `limit` outcomes of envelopes that were sealed before `before` and are deleted. Returns the number.
+/// Deletes up to `limit` recorded outcomes of deleted envelopes that were sealed before `before`. Returns the number.
 ///
-/// Envelopes are deleted oldest first, so all below the oldest are deleted.
+/// Envelopes are deleted oldest first, so every envelope with an id below the oldest stored one is deleted.
 pub(crate) fn purge_outcomes(
     conn: &mut AnyConnection,
     before: Timestamp,

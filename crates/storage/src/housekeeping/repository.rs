@@ -1,4 +1,4 @@
-//! The housekeeping port: deletions in batches of bounded size.
+//! Implements the housekeeping port: deletions and counts in batches of bounded size.
 
 use std::time::Duration;
 
@@ -60,7 +60,8 @@ impl HousekeepingRepo for Transaction {
         limit: u32,
     ) -> Result<u64, StoreError> {
         self.run(|conn| {
-            // Envelopes are deleted oldest first: no envelope is left of a channel that ended before the oldest.
+            // Envelopes are deleted oldest first. So a channel that ended before the oldest envelope has no envelope
+            // left.
             let oldest = e::table.order(e::id).select(e::created_at).first(conn).optional()?;
             let ended = columns::instant(oldest).map_or(before, |oldest| oldest.min(before));
             let below = ChannelId::new(ended.minus(life), [0; 10]).to_string();
@@ -99,7 +100,7 @@ impl HousekeepingRepo for Transaction {
     }
 }
 
-/// Runs one deletion. Not prepared, so that PostgreSQL plans for the given limit.
+/// Runs one deletion. The statement is not kept prepared, so that PostgreSQL plans it for the given limit.
 fn purge(
     conn: &mut AnyConnection,
     deletion: &'static str,
@@ -128,7 +129,8 @@ const IDEMPOTENCY_KEYS: &str = "
         WHERE created_at < $1 ORDER BY created_at LIMIT $2
     )";
 
-/// Reads the attempts with the lowest numbers only, so that the cost does not depend on the size of the table.
+/// Deletes expired attempts, oldest first. Reads only the attempts with the lowest numbers, so that the cost does not
+/// depend on the size of the table.
 const ATTEMPTS: &str = "
     DELETE FROM attempts WHERE at < $1 AND number IN (
         SELECT number FROM attempts ORDER BY number LIMIT $2

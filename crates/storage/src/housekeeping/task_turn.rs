@@ -1,4 +1,4 @@
-//! The turn of a node at a housekeeping task, and the time by which the task runs.
+//! The exclusive right of a node to run a housekeeping task, called its turn, and the time of the task.
 
 use diesel::{
     dsl::sql,
@@ -13,10 +13,10 @@ use crate::{
     rows::columns,
 };
 
-/// Takes the turn if no other node holds it, and returns the time by which the task runs.
+/// Takes the turn if no other node holds it, and returns the time of the task, by which rows expire.
 ///
-/// The task has a separate clock, because retention by a wrong clock would delete data permanently. The clock moves
-/// towards the earlier of the clocks of node and server, by at most `pace` in each turn.
+/// Each task has a stored time of its own, because deletion by a wrong clock would lose data permanently. In each turn,
+/// the stored time moves towards the earlier of two clocks, those of the node and of the server, by at most `pace`.
 pub(crate) fn take(
     conn: &mut AnyConnection,
     turn: &HousekeepingTurn<'_>,
@@ -37,7 +37,7 @@ pub(crate) fn take(
     Ok(taken.map(|taken| time(taken).min(earlier)))
 }
 
-/// Returns the time of the server's clock. An embedded database has no clock but the node's.
+/// Returns the time of the server's clock; `None` for an embedded database, which has no clock but the node's.
 fn server_clock(conn: &mut AnyConnection) -> Result<Option<Timestamp>, Fault> {
     match conn {
         AnyConnection::Postgres(conn) => {
@@ -54,8 +54,8 @@ struct Taken {
     until: i64,
 }
 
-/// `until` ends the turn, and is the clock of the task plus the length of a turn. If `until` is more than two lengths
-/// ahead of every clock, a wrong clock wrote the row, and any node may take the turn.
+/// Takes the turn. The column `until` is the end of the turn: the stored time of the task plus the length of a turn. If
+/// `until` is more than two lengths ahead of both clocks, a wrong clock wrote the row, and any node may take the turn.
 const TAKE: &str = "
     INSERT INTO housekeeping_tasks AS t (name, node, until) VALUES ($1, $2, $3)
     ON CONFLICT (name) DO UPDATE SET node = excluded.node, until = CASE

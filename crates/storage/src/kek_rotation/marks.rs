@@ -1,4 +1,4 @@
-//! The marks of key-encryption keys, which show whether a key file matches the database.
+//! The marks of key-encryption keys. They reveal whether a key file matches the database.
 
 use diesel::prelude::*;
 use sealpost_domain::{

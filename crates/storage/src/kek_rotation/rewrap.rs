@@ -1,4 +1,4 @@
-//! Secrets encrypted under key-encryption keys: read in pages, and replaced only if unchanged.
+//! Re-encryption of secrets: reads them in pages, and replaces a secret only if it is unchanged.
 
 use diesel::prelude::*;
 use sealpost_domain::{
@@ -110,7 +110,7 @@ impl RewrapRepo for Transaction {
     }
 }
 
-/// Returns the lower bound of a page. Every id is above the empty text.
+/// Returns the id above which a page begins. Without a previous page, returns the empty text, which every id is above.
 fn bound<T: ToString>(after: Option<&T>) -> String {
     after.map_or_else(String::new, ToString::to_string)
 }

@@ -1,6 +1,7 @@
-//! The condition "column is in a list of values" with a constant text.
+//! The condition "column is in a list of values". Its SQL text does not depend on the number of values.
 //!
-//! Stays prepared for any number of values. The `eq_any` of diesel is parsed and planned every time on SQLite.
+//! A query with this condition therefore stays prepared. With `eq_any` of diesel, SQLite parses and plans the query
+//! every time.
 
 use std::{borrow::Cow, cell::OnceCell};
 
@@ -16,7 +17,7 @@ use diesel::{
 };
 use sealpost_domain::TokenHash;
 
-/// Whether a text column is in a list of values.
+/// Returns the condition that a text column is in a list of values.
 pub(crate) fn any_of<C>(
     column: C,
     values: impl IntoIterator<Item = impl Into<String>>,
@@ -24,22 +25,23 @@ pub(crate) fn any_of<C>(
     AnyOf { column, values: values.into_iter().map(Into::into).collect(), json: OnceCell::new() }
 }
 
-/// Whether a column of token hashes is in a list of values.
+/// Returns the condition that a column of token hashes is in a list of values.
 pub(crate) fn any_token<C>(column: C, tokens: &[TokenHash]) -> AnyOf<C, Vec<u8>> {
     let values = tokens.iter().map(|token| token.0.to_vec()).collect();
     AnyOf { column, values, json: OnceCell::new() }
 }
 
-/// The condition.
+/// The condition that `column` is in `values`.
 #[derive(Debug)]
 pub(crate) struct AnyOf<C, V> {
     column: C,
     values: Vec<V>,
-    /// The values for SQLite, which cannot bind arrays. Written once for all passes of diesel over the query.
+    /// The values as a JSON array, for SQLite, which cannot bind arrays. Serialised once, although diesel visits the
+    /// query several times.
     json: OnceCell<String>,
 }
 
-/// A type of values in a column.
+/// A value that can be in the list.
 pub(crate) trait ListValue: 'static {
     type SqlType: 'static;
     /// SQL that converts a JSON string to the type of the column.

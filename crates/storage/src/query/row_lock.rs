@@ -13,14 +13,14 @@ use crate::connection::{AnyConnection, fault::Fault};
 /// A lock on rows until the transaction ends.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum RowLock {
-    /// Exclusive, except for new rows that refer to the row: `FOR NO KEY UPDATE`.
+    /// Excludes other locks and changes of the row, but not new rows that refer to it: `FOR NO KEY UPDATE`.
     Alone,
-    /// Shared with other holders; excludes every change of the row: `FOR SHARE`.
+    /// Shared with other `FOR SHARE` locks; excludes every change of the row: `FOR SHARE`.
     Shared,
 }
 
-/// Takes an advisory lock until the transaction ends. Used if there may be no row to lock yet, or the role may not lock
-/// rows. Does nothing on SQLite.
+/// Takes an advisory lock until the transaction ends. For use if there may be no row to lock yet, or if the role may
+/// not lock rows. Does nothing on SQLite.
 pub(crate) fn advisory_lock(conn: &mut AnyConnection, number: i64) -> Result<(), Fault> {
     match conn {
         AnyConnection::Postgres(pg) => {
@@ -31,7 +31,7 @@ pub(crate) fn advisory_lock(conn: &mut AnyConnection, number: i64) -> Result<(),
     Ok(())
 }
 
-/// A query whose rows are locked in the order of the result.
+/// A query that locks its rows, in the order of the result.
 #[derive(Debug)]
 pub(crate) struct Locked<Q> {
     query: Q,
@@ -61,7 +61,7 @@ impl<Q: QueryFragment<Sqlite>> QueryFragment<Sqlite> for Locked<Q> {
     }
 }
 
-/// Prepared by text, because the text contains the lock.
+/// Queries are kept prepared by their text and not by their type, because the type does not determine the lock.
 impl<Q> QueryId for Locked<Q> {
     type QueryId = ();
     const HAS_STATIC_QUERY_ID: bool = false;

@@ -1,14 +1,14 @@
-//! Row types, each declared with a list of columns.
+//! Row types, each declared with its list of columns.
 //!
-//! [`stored_row!`] declares a row to be written, [`selected_row!`] a row to be read. Everything else follows from the
-//! list of fields: the list of columns, the array parameters of PostgreSQL, the insert of SQLite and the SQL types. A
-//! new column is one more field.
+//! [`stored_row!`] declares a row that is written, [`selected_row!`] a row that is read. Both macros generate all code
+//! from the list of fields: the list of columns, the array parameters of PostgreSQL, the insert of SQLite and the SQL
+//! types. To add a column, add a field.
 
 use diesel::{pg::Pg, prelude::*, sqlite::Sqlite};
 
 use crate::query::statement::Statement;
 
-/// A row for writing. The first column is the key.
+/// A row that is written. The first column is the key.
 pub(crate) trait StoredRow: Sized {
     const TABLE: &'static str;
     const COLUMNS: &'static [&'static str];
@@ -19,21 +19,21 @@ pub(crate) trait StoredRow: Sized {
         statement: Statement<'rows, Pg, R>,
     ) -> Statement<'rows, Pg, R>;
 
-    /// Binds the columns after the first, then the first: the order of parameters in [`update_one`].
+    /// Binds the columns after the first, then the first. [`update_one`] has its parameters in this order.
     fn bind_key_last<'rows>(
         &'rows self,
         statement: Statement<'rows, Sqlite, ()>,
     ) -> Statement<'rows, Sqlite, ()>;
 }
 
-/// A row that queries read.
+/// A row that is read by queries.
 pub(crate) trait SelectedRow {
     /// The columns as diesel types.
     type Selection: Expression;
     const SELECTION: Self::Selection;
     const COLUMNS: &'static [&'static str];
 
-    /// The columns with an alias of the table: `e.id, e.sender`.
+    /// Returns the columns as text, with an alias of the table: `e.id, e.sender`.
     fn list(alias: &str) -> String {
         each(Self::COLUMNS, |column| format!("{alias}.{column}"))
     }
@@ -42,21 +42,21 @@ pub(crate) trait SelectedRow {
 /// The assignment of a borrowed value to a column.
 pub(crate) type Assignment<'row, C, T> = diesel::dsl::Eq<C, &'row T>;
 
-/// The columns of a row that derives [`Selectable`].
+/// Returns the columns of a row that derives [`Selectable`].
 pub(crate) fn columns_of<R: Selectable<Sqlite>>() -> R::SelectExpression {
     R::construct_selection()
 }
 
-/// `INSERT INTO … SELECT unnest(?), …` with one array for each column.
+/// Returns `INSERT INTO … SELECT unnest(?), …` with one array for each column.
 ///
-/// The arrays stand in the select list: in FROM, PostgreSQL would write each to a tuple store and read the store back.
+/// The arrays are in the select list. In FROM, PostgreSQL would write each array to temporary storage and read it back.
 pub(crate) fn insert_all<R: StoredRow>() -> String {
     let (columns, arrays) =
         (each(R::COLUMNS, str::to_owned), each(R::COLUMNS, |_| ARRAY.to_owned()));
     format!("INSERT INTO {} ({columns}) SELECT {arrays}", R::TABLE)
 }
 
-/// `UPDATE … SET … FROM (SELECT unnest(?) AS …) AS n WHERE …` with one array for each column.
+/// Returns `UPDATE … SET … FROM (SELECT unnest(?) AS …) AS n WHERE …` with one array for each column.
 pub(crate) fn update_all<R: StoredRow>() -> String {
     let Some((key, columns)) = R::COLUMNS.split_first() else { return String::new() };
     let (table, values) = (R::TABLE, each(columns, |column| format!("{column} = n.{column}")));
@@ -64,7 +64,7 @@ pub(crate) fn update_all<R: StoredRow>() -> String {
     format!("UPDATE {table} SET {values} FROM (SELECT {arrays}) AS n WHERE {table}.{key} = n.{key}")
 }
 
-/// `UPDATE … SET … WHERE key = ?` for one row.
+/// Returns `UPDATE … SET … WHERE key = ?` for one row.
 pub(crate) fn update_one<R: StoredRow>() -> String {
     let Some((key, columns)) = R::COLUMNS.split_first() else { return String::new() };
     let values = each(columns, |column| format!("{column} = ?"));

@@ -1,4 +1,4 @@
-//! A statement given as text that stays prepared.
+//! An SQL statement that is given as text and stays prepared.
 
 use std::marker::PhantomData;
 
@@ -13,8 +13,8 @@ use diesel::{
 
 /// SQL text with a `?` for every value. Result rows have the SQL type `R`.
 ///
-/// The connection keeps the statement prepared by text, so a batch is parsed and planned once. The `sql_query` and the
-/// updates of diesel are prepared every time.
+/// The connection keeps the statement prepared under its text, so the database parses and plans it once. In contrast,
+/// `sql_query` and the updates of diesel are prepared every time.
 pub(crate) struct Statement<'a, DB, R> {
     text: &'static str,
     values: Vec<Box<dyn QueryFragment<DB> + 'a>>,
@@ -22,14 +22,14 @@ pub(crate) struct Statement<'a, DB, R> {
 }
 
 impl<DB: Backend> Statement<'_, DB, ()> {
-    /// Starts a statement without result rows.
+    /// Creates a statement without result rows.
     pub(crate) fn command(text: &'static str) -> Self {
         Self::query(text)
     }
 }
 
 impl<'a, DB: Backend, R> Statement<'a, DB, R> {
-    /// Starts a statement with result rows.
+    /// Creates a statement with result rows.
     pub(crate) fn query(text: &'static str) -> Self {
         Self { text, values: Vec::new(), rows: PhantomData }
     }
@@ -81,7 +81,8 @@ impl<DB, R> Query for Statement<'_, DB, R> {
 
 impl<DB, R, Conn> RunQueryDsl<Conn> for Statement<'_, DB, R> {}
 
-/// Declares functions that run a statement of the module `postgres` or `sqlite`, depending on the connection.
+/// Declares functions that run a statement on either database. Each function calls its counterpart in the module
+/// `postgres` or `sqlite`, depending on the connection.
 macro_rules! on_either {
     ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $type:ty),*) -> $value:ty;)*) => {
         $(

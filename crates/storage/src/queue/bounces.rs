@@ -1,9 +1,10 @@
-//! Bounces: envelopes whose deliveries ended without success. The sender gets an event.
+//! Bounces: finds envelopes whose deliveries ended without success, and stores an event for the sender.
 //!
-//! An envelope bounces in the transaction that ends its last delivery. The table of outcomes has one row for each
-//! envelope, so an envelope bounces at most once. An envelope with a success has no bounce either:
+//! An envelope bounces in the transaction that ends its last delivery. The table `envelope_outcomes` has one row for
+//! each envelope with a recorded outcome, so an envelope bounces at most once. An envelope with a successful delivery
+//! never bounces:
 //!
-//! - If other deliveries remain after a success, the success records the outcome `announced`.
+//! - If other deliveries remain, the transaction that records the success also records the outcome `announced`.
 //! - If none remain, no later transaction can end a delivery of the envelope.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -25,7 +26,7 @@ use crate::{
     schema::{api_keys as k, deliveries as d, envelope_outcomes as o, envelopes as e},
 };
 
-/// Records that a delivery of each envelope succeeded. Skips events that are no envelopes.
+/// Records the outcome `announced` for envelopes with a successful delivery. Skips events that are not envelopes.
 pub(crate) fn announce(
     conn: &mut AnyConnection,
     events: impl IntoIterator<Item = impl AsRef<str>>,
@@ -38,11 +39,11 @@ pub(crate) fn announce(
     Ok(())
 }
 
-/// Bounces the envelopes among these events that no delivery can reach any more. The transaction has ended a delivery of
-/// each event without success.
+/// Bounces those envelopes among `events` that can no longer be delivered. The transaction has ended a delivery of each
+/// event without success.
 ///
-/// Locks the envelopes first: of two transactions that end the last two deliveries of an envelope, the second sees the
-/// work of the first.
+/// Locks the envelopes first. If two transactions end the last two deliveries of an envelope, the second one therefore
+/// sees the changes of the first.
 pub(crate) fn settle(
     conn: &mut AnyConnection,
     events: impl IntoIterator<Item = impl AsRef<str>>,
@@ -61,7 +62,7 @@ pub(crate) fn settle(
     bounce(conn, &bounced.collect::<Vec<_>>(), now)
 }
 
-/// Records the outcome of each envelope without an outcome, and stores an event for the sender.
+/// Records the outcome `bounced` for each envelope without a recorded outcome, and stores an event for its sender.
 pub(crate) fn bounce(
     conn: &mut AnyConnection,
     bounced: &[(UnopenedEnvelope, BounceReason)],
@@ -78,7 +79,8 @@ pub(crate) fn bounce(
     events::store(conn, &new)
 }
 
-/// Sorted, because transactions lock and insert in this order.
+/// Returns the ids of envelopes among the events. The ids are sorted, because transactions lock and insert rows in this
+/// order.
 fn envelopes_of(events: impl IntoIterator<Item = impl AsRef<str>>) -> BTreeSet<String> {
     let envelopes = events.into_iter().filter(|id| id.as_ref().starts_with(EnvelopeId::PREFIX));
     envelopes.map(|id| id.as_ref().to_owned()).collect()

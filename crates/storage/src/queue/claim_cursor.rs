@@ -1,11 +1,12 @@
-//! The position of claims among the webhooks.
+//! The webhook at which the next claim continues its search.
 
 use std::sync::{Mutex, PoisonError};
 
-/// The last webhook that a claim looked at for a fair share.
+/// The last webhook that claims have visited in the order of ids.
 ///
-/// Kept because a claim looks at a bounded number of webhooks: without a position, webhooks with great ids would
-/// never be reached while a long queue lasts. All handles of a database share the cursor.
+/// A claim that is full of a long queue searches for webhooks with shorter queues, but visits only a limited number.
+/// The next claim continues after the last visited webhook. Otherwise webhooks with high ids would wait as long as the
+/// long queue lasts. All handles of a database share the cursor.
 #[derive(Debug, Default)]
 pub(crate) struct ClaimCursor(Mutex<String>);
 

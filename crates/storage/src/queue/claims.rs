@@ -1,8 +1,8 @@
 //! Selects the deliveries that a claim leases.
 //!
-//! A claim takes the deliveries with the earliest due time. If a webhook would get more than a fair share, webhooks
-//! with shorter queues get some of the places. The cost of a claim depends on the limit, not on the length of the
-//! queue.
+//! A claim takes the deliveries with the earliest due time. If a webhook would get more than its fair share, webhooks
+//! with shorter queues get part of the claim instead. The cost of a claim depends on its limit, not on the length of
+//! the queue.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -27,9 +27,10 @@ use crate::{
     schema::deliveries,
 };
 
-/// Leases up to `limit` deliveries that can be sent.
+/// Leases due deliveries, up to the limit of the claim.
 ///
-/// Deliveries that cannot be sent are deleted or parked. Otherwise the next sweep would find the same deliveries again.
+/// Deletes deliveries whose webhook or event no longer exists, and parks deliveries to disabled webhooks. Otherwise the
+/// next claim would select the same deliveries again.
 pub(crate) fn take_ready(
     conn: &mut AnyConnection,
     claim: &Claim,
@@ -66,7 +67,7 @@ fn lease(
             Ok(Claimed::Orphan) => orphans.push(key),
             Ok(Claimed::Disabled) => parked.push(key),
             Err(fault) => {
-                // Parked so that the others are sent. A newer version may be able to read the delivery.
+                // The delivery is parked so that the others are sent. A newer version may be able to read it.
                 tracing::error!(
                     event.id = key.event_id,
                     ?fault,
@@ -86,7 +87,7 @@ fn lease(
     Ok(())
 }
 
-/// Selects up to `room` due deliveries and locks the rows.
+/// Selects up to `room` due deliveries and locks their rows.
 ///
 /// Looks for webhooks with shorter queues only if the room is full, or if the oldest deliveries belong to webhooks
 /// without room in memory. Unused places go back to the longest queues, so a single webhook gets all of the room.
@@ -117,7 +118,7 @@ fn pick(
     Ok(picked)
 }
 
-/// Splits deliveries into two lists: within the share of the webhook, and beyond. Also returns the webhooks.
+/// Splits deliveries into those within the share of their webhook and those beyond. Also returns the webhooks.
 fn share_out(
     oldest: Vec<DeliveryKey>,
     per_target_max: usize,
@@ -133,8 +134,8 @@ fn share_out(
 
 /// Finds up to `limit` webhooks with due deliveries that are not in `seen`.
 ///
-/// First come the webhooks of the deliveries that became due last, because a long queue has old deliveries. Further
-/// webhooks follow in the order of ids, from the position of the last claim.
+/// The webhooks of the deliveries that became due last come first, because these deliveries are unlikely to belong to a
+/// long queue. Further webhooks follow in the order of ids, after the cursor.
 fn others_due(
     conn: &mut AnyConnection,
     now: Timestamp,
@@ -148,7 +149,7 @@ fn others_due(
     let mut targets = statements::targets_above(conn, &from, STEPS_MAX)?;
     let left = STEPS_MAX - columns::number::<i64, _>(targets.len(), "number of targets")?;
     if left > 0 && !from.is_empty() {
-        // Wraps around once.
+        // At the end of the ids, the search continues from the first id up to the cursor.
         let first = statements::targets_above(conn, "", left)?;
         targets.extend(first.into_iter().take_while(|(id, _)| *id <= from));
     }
@@ -173,9 +174,9 @@ fn newest_due(conn: &mut AnyConnection, now: Timestamp) -> Result<BTreeSet<Strin
 }
 
 enum Claimed {
-    /// The webhook is disabled.
+    /// The webhook is disabled, so the delivery is parked.
     Disabled,
-    /// The webhook or the event does not exist any more.
+    /// The webhook or the event no longer exists, so the delivery is deleted.
     Orphan,
     Ready(LeasedDelivery),
 }
@@ -203,10 +204,11 @@ impl ClaimedRow {
     }
 }
 
-/// Maximum number of rounds of one claim. A round that parks or deletes deliveries leaves places for the next.
+/// Maximum number of selections in one claim. A selection with parked or deleted deliveries leaves room for another
+/// one.
 const ROUNDS_MAX: usize = 16;
 
-/// Number of deliveries that became due last among which a claim looks for further webhooks.
+/// Maximum number of recently due deliveries whose webhooks a claim considers.
 const NEWEST_MAX: i64 = 256;
 
 /// Maximum number of webhooks that a claim visits in the order of ids.

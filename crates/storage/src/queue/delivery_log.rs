@@ -1,4 +1,4 @@
-//! Pending deliveries and logged attempts of a webhook, for the owner.
+//! Reads pending deliveries and logged attempts of a webhook, for the owner.
 
 use diesel::{
     prelude::*,
@@ -15,9 +15,11 @@ use crate::{
     schema::attempts as a,
 };
 
-/// Returns pending deliveries of a webhook, the newest event first.
+/// Returns pending deliveries of a webhook, newest event first.
 ///
-/// The prefixes `env_` and `evt_` do not count: the rest of an id begins with the time. Joins only the newest. SQLite reads an index alone; PostgreSQL reads all pending rows of the webhook.
+/// Compares ids without the prefixes `env_` and `evt_`, because the rest of an id begins with the time. Joins events
+/// only to the deliveries that are returned. To find these, SQLite reads an index, and PostgreSQL all pending rows of
+/// the webhook.
 pub(crate) fn pending(
     conn: &mut AnyConnection,
     id: &WebhookId,
@@ -47,7 +49,7 @@ const NEWEST_PENDING: &str = "
     WHERE e.id IS NOT NULL OR v.id IS NOT NULL
     ORDER BY substr(newest.envelope_id, 5) DESC";
 
-/// Returns attempts of a webhook, newest first. Reads each outcome by the index, and merges.
+/// Returns attempts of a webhook, newest first. Reads the attempts of each outcome by an index and merges them.
 pub(crate) fn attempts(
     conn: &mut AnyConnection,
     id: &WebhookId,

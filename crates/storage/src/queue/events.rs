@@ -1,7 +1,7 @@
-//! Events of deliveries: stores new events, and finds the event of a delivery by its id.
+//! The events of deliveries: stores new events, and finds the event of a delivery by its id.
 //!
-//! A received envelope is an event without a row in the table of events. Sends and their deliveries therefore never use
-//! the table.
+//! A received envelope is an event without a row in the table `events`. Sends and their deliveries therefore never use
+//! that table.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -36,10 +36,10 @@ impl EventRepo for Transaction {
 /// Stored events by id.
 pub(crate) type StoredEvents = HashMap<String, Arc<StoredEvent>>;
 
-/// Stores events with their deliveries. Stores nothing for an event without a subscribed webhook.
+/// Stores events, each with a delivery to every subscribed webhook. Skips events without such a webhook.
 ///
-/// Deliveries to disabled webhooks are due as well: the next claim parks them. No lock is needed against a webhook that
-/// is enabled meanwhile.
+/// Deliveries to disabled webhooks are also due at once; the next claim parks them. Therefore the webhooks need no
+/// lock, even if one is enabled at the same time.
 pub(crate) fn store(conn: &mut AnyConnection, new: &[NewEvent]) -> Result<(), Fault> {
     if new.is_empty() {
         return Ok(());
@@ -86,7 +86,8 @@ fn webhooks_of(
     Ok(webhooks)
 }
 
-/// Loads the events of claimed deliveries that have an id of their own. Most claims have none and cost no statement.
+/// Loads the stored events of claimed deliveries. Executes no statement if the deliveries are only of envelopes, as in
+/// most claims.
 pub(crate) fn load(
     conn: &mut AnyConnection,
     claimed: &[ClaimedRow],
@@ -101,7 +102,7 @@ pub(crate) fn load(
     rows.into_iter().map(|row| Ok((row.id.clone(), Arc::new(row.read()?)))).collect()
 }
 
-/// Returns the event of a claimed delivery; `None` if the event is not stored any more.
+/// Returns the event of a claimed delivery; `None` if the event is no longer stored.
 pub(crate) fn read(
     id: &str,
     envelope: Option<MetaRow>,

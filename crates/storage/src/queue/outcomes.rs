@@ -1,5 +1,5 @@
-//! Records the outcomes of attempts in the queue, the attempt log and the health of webhooks. Outcomes of a lost lease
-//! are ignored.
+//! Records the outcomes of attempts in the queue, the attempt log and the health of webhooks. Ignores outcomes whose
+//! lease is no longer valid.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -28,14 +28,14 @@ use crate::{
     schema::webhooks as w,
 };
 
-/// The result of recording a batch.
+/// The effects of recording a batch of outcomes.
 #[derive(Default)]
 pub(crate) struct Recorded {
-    /// Webhooks disabled by the batch.
+    /// Webhooks that the batch disabled, with the reasons.
     pub(crate) disabled: Vec<(String, DisabledReason)>,
-    /// Successes written to webhooks by the batch.
+    /// Successes that the batch wrote to webhooks.
     pub(crate) successes: Vec<RecordedSuccess>,
-    /// Deliveries exhausted by the batch.
+    /// Deliveries whose last attempt failed.
     pub(crate) exhausted: Vec<DeliveryKey>,
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn record(
 struct UpdatedQueue {
     /// The leases that were still valid.
     leased: HashSet<DeliveryLease>,
-    /// Events with a success and further deliveries.
+    /// Events with a successful delivery and other deliveries that remain.
     announced: Vec<String>,
 }
 
@@ -94,7 +94,8 @@ fn update_queue(
     Ok(UpdatedQueue { leased, announced })
 }
 
-/// Updates the health of webhooks. Locks rows in the order of ids, so that two nodes cannot deadlock.
+/// Updates the health of webhooks. Locks their rows in the order of ids, so that two nodes cannot deadlock. Returns the
+/// webhooks that were disabled.
 fn update_health(
     conn: &mut AnyConnection,
     attempts: &[&FinishedAttempt],

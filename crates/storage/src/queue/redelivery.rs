@@ -1,4 +1,4 @@
-//! Schedules deliveries again: expedites pending ones, redelivers single events and recovers failed ones.
+//! Makes deliveries due again: expedites pending ones, redelivers single events, and recovers failed ones.
 
 use diesel::{
     dsl::{exists, not},
@@ -97,7 +97,8 @@ impl DeliveryRepo for Transaction {
     }
 }
 
-/// Records a success of the event's earlier delivery. With other deliveries, the earlier success is recorded already.
+/// Records the success of an earlier delivery to this webhook, whose row no longer exists. If the event has deliveries
+/// to other webhooks, that success is already recorded.
 fn announce_if_alone(
     conn: &mut AnyConnection,
     events: &[String; 1],
@@ -124,14 +125,14 @@ fn wake(
             .filter(d::webhook_id.eq(id.to_string()))
             .filter(d::event_id.eq_any(events))
             .filter(d::lease.is_null())
-            // Written as NOT, so that SQLite uses the primary key instead of the index on due times.
+            // The condition is written with NOT, so that SQLite uses the primary key instead of the index on due times.
             .filter(not(d::due_at.le(now.as_millis())));
         diesel::update(waiting).set(d::due_at.eq(Some(now.as_millis()))).execute(c)
     })?;
     columns::number(woken, "number of deliveries")
 }
 
-/// Makes exhausted deliveries due, and restarts the schedule.
+/// Makes exhausted deliveries due and restarts their schedule.
 fn revive(
     conn: &mut AnyConnection,
     id: &WebhookId,

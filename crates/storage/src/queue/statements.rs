@@ -1,6 +1,6 @@
 //! Statements over batches of deliveries, for each database.
 //!
-//! PostgreSQL gets one statement with arrays for a batch, SQLite one prepared statement for each row.
+//! PostgreSQL gets one statement with arrays for a whole batch, SQLite one prepared statement for each row.
 
 mod postgres;
 mod sqlite;
@@ -28,11 +28,11 @@ on_either! {
     fn targets_above(above: &str, limit: i64) -> Vec<(String, i64)>;
     /// Finds and locks up to `limit` due deliveries of each given webhook.
     fn due_of(targets: &[String], now: Timestamp, limit: i64) -> Vec<DeliveryKey>;
-    /// Leases deliveries, and reads existing webhooks and envelopes.
+    /// Leases deliveries. Returns them with their webhooks and envelopes, if these exist.
     fn lease(keys: &[DeliveryKey], claim: &Claim) -> Vec<ClaimedRow>;
     /// Deletes deliveries, leased or not.
     fn delete(keys: &[DeliveryKey]) -> ();
-    /// Ends leases and sets the due time, whatever the lease.
+    /// Ends leases and sets the due time, even if the lease has changed.
     fn park(keys: &[DeliveryKey], due_at: Timestamp) -> ();
     /// Deletes succeeded deliveries whose lease is unchanged, and returns them.
     fn remove_succeeded(attempts: &[&FinishedAttempt]) -> Vec<SucceededDelivery>;
@@ -42,13 +42,13 @@ on_either! {
     fn log_attempts(attempts: &[&FinishedAttempt]) -> ();
     /// Updates the health of webhooks, whose rows must be locked.
     fn set_health(rows: &[HealthRow]) -> ();
-    /// Ends leases that are unchanged, and sets the due time.
+    /// Ends the leases that are unchanged, and sets the due time of their deliveries.
     fn release(leases: &[DeliveryLease], due_at: Timestamp) -> ();
     /// Inserts events.
     fn insert_events(rows: &[EventRow]) -> ();
     /// Inserts deliveries of events.
     fn insert_deliveries(rows: &[DeliveryRow]) -> ();
-    /// Inserts the outcome of envelopes without an outcome, and returns these envelopes.
+    /// Inserts `outcome` for the envelopes without a recorded outcome, and returns the ids of these envelopes.
     fn insert_outcomes(
         envelopes: &BTreeSet<String>,
         outcome: &'static str,

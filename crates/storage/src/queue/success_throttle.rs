@@ -7,23 +7,24 @@ use std::{
 
 use crate::rows::attempt::FinishedAttempt;
 
-/// The recorded successes of webhooks, so that `last_success_at` is written at most once a second.
+/// The times of the successes that were written to webhooks. Limits writes of `last_success_at` to one a second and
+/// webhook.
 ///
 /// Without the throttle every batch of outcomes locks and updates its webhooks, in two more round trips: a batch of one
 /// took 35 % longer on PostgreSQL and 15 % longer on SQLite. A failure is always recorded, and so is the success after
-/// a failure. The next success after [`INTERVAL_MS`] clears a failure that another node recorded.
+/// a failure. If another node recorded a failure, the first success after [`INTERVAL_MS`] clears it.
 #[derive(Debug, Default)]
 pub(crate) struct SuccessThrottle(Mutex<HashMap<String, i64>>);
 
-/// The newest success of a webhook in a batch, to be passed to [`SuccessThrottle::committed`].
+/// The newest success of a webhook in a batch. To be passed to [`SuccessThrottle::committed`] after the commit.
 pub(crate) struct RecordedSuccess {
     webhook_id: String,
-    /// `None` if the batch has a failure of the webhook.
+    /// Time of the success; `None` if the batch has a failure of the webhook.
     at: Option<i64>,
 }
 
 impl SuccessThrottle {
-    /// Returns the attempts to be recorded: all of a webhook or none.
+    /// Returns the attempts to record in the health of webhooks. Contains either all attempts of a webhook or none.
     pub(crate) fn filter<'a>(
         &self,
         attempts: &[&'a FinishedAttempt],
@@ -49,7 +50,7 @@ impl SuccessThrottle {
         (relevant, successes)
     }
 
-    /// Takes over successes after the commit.
+    /// Remembers the successes that a commit has written.
     pub(crate) fn committed(&self, successes: Vec<RecordedSuccess>) {
         let mut recorded = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if recorded.len().saturating_add(successes.len()) > ENTRIES_MAX {

@@ -80,7 +80,8 @@ impl KeyRepo for Transaction {
     }
 
     fn assign_handle(&mut self, handle: &Handle, owner: &HandleOwner) -> Result<(), StoreError> {
-        // Later statements may see another owner than the lookup on which the caller decided.
+        // A later statement may see another owner than the lookup by which the caller decided. The write therefore
+        // requires the owner that the lookup returned.
         let seen = match self.handles_seen.get(handle) {
             Some(seen) => *seen,
             None => self.find_handle(handle)?.map(|owner| owner.api_key_id),
@@ -101,12 +102,13 @@ impl KeyRepo for Transaction {
     }
 
     fn lock_key(&mut self, id: &ApiKeyId) -> Result<Option<ApiKey>, StoreError> {
-        // Requests and batches lock the same row first, so this order cannot deadlock.
+        // The usage row is locked first. Requests and batches lock the same row first, so this order cannot deadlock.
         let usage = usage::table.find(id.to_string()).select(usage::api_key_id);
         self.run(|conn| {
             let locked = Locked::new(usage, RowLock::Alone);
             on_backend!(conn, c => locked.load::<String>(c))?;
-            // A second statement, to see the changes of the transaction that held the lock.
+            // The key is read by a second statement, which sees the changes of the transaction that held the lock
+            // before.
             find_key(conn, id)
         })
     }
@@ -140,7 +142,7 @@ impl KeyRepo for Transaction {
     }
 }
 
-/// A row of the table.
+/// A row of the table `api_keys`.
 #[derive(Debug, Insertable, Queryable, Selectable)]
 #[diesel(table_name = k, treat_none_as_default_value = false)]
 struct KeyRow {

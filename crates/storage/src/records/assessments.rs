@@ -50,7 +50,8 @@ impl Transaction {
         let key = key.to_string();
         self.run(|conn| {
             let mut newest = BTreeMap::new();
-            // One query for each check, by the index: the cost does not grow with the number of attestations.
+            // Each check has its own query, which uses the index. The cost does not grow with the number of
+            // attestations.
             for check in checks {
                 if let Some(found) = newest_attestation(conn, &key, check)? {
                     newest.insert(check.clone(), found);
@@ -75,7 +76,7 @@ fn newest_attestation(
     row.map(AttestationRow::read).transpose()
 }
 
-/// A row of the table.
+/// A row of the table `assessments`.
 #[derive(Debug, Insertable, Queryable)]
 #[diesel(table_name = s)]
 pub(crate) struct AssessmentRow {
@@ -126,7 +127,7 @@ impl AssessmentRow {
     }
 }
 
-/// A row of the table.
+/// A row of the table `attestations`.
 #[derive(Debug, Insertable, Queryable)]
 #[diesel(table_name = t)]
 struct AttestationRow {

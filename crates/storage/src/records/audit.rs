@@ -43,7 +43,7 @@ impl AuditRepo for Transaction {
     }
 }
 
-/// A row of the table.
+/// A row of the audit table.
 #[derive(Debug, Insertable, Queryable)]
 #[diesel(table_name = a)]
 struct AuditRow {
@@ -88,5 +88,6 @@ impl AuditRow {
     }
 }
 
-/// The advisory lock for appending: `audit` in ASCII. A table lock would need the right to update or delete rows.
+/// Number of the advisory lock for appending: `audit` in ASCII. A lock of the table would need the right to update or
+/// delete its rows.
 const LOCK: i64 = 0x61_7564_6974;

@@ -154,7 +154,7 @@ fn newest(conn: &mut AnyConnection) -> Result<Option<u64>, Fault> {
     newest.map(|position| columns::number(position, ROW)).transpose()
 }
 
-/// A row of the table.
+/// A row of the table `badges`.
 #[derive(Debug, Insertable, Queryable)]
 #[diesel(table_name = b)]
 struct BadgeRow {
@@ -218,5 +218,6 @@ impl BadgeRow {
 }
 
 const ROW: &str = "badge";
-/// The advisory lock for taking a position: `badge` in ASCII. There may be no row to lock yet.
+/// Number of the advisory lock for reserving a position: `badge` in ASCII. Not a row lock, because there may be no row
+/// yet.
 const LOCK: i64 = 0x62_6164_6765;

@@ -1,4 +1,4 @@
-//! Governance decisions. Lifted decisions stay as history.
+//! Governance decisions. Lifted decisions stay in the table as history.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -52,7 +52,7 @@ impl GovernanceRepo for Transaction {
         self.run(|conn| Ok(insert.execute(conn).map(drop)?))
     }
 
-    /// Returns `Contended` if the decision was lifted by another transaction.
+    /// Updates a decision. Returns `Contended` if another transaction has lifted the decision.
     fn update_decision(&mut self, decision: &GovernanceDecision) -> Result<(), StoreError> {
         let open = g::table
             .find(decision.id.to_string())
@@ -77,7 +77,7 @@ impl GovernanceRepo for Transaction {
     }
 }
 
-/// Decisions that are not lifted, by subject: key, account or partner.
+/// Decisions that are not lifted, by their subject: a key, an account or a partner.
 pub(crate) struct OpenDecisions(HashMap<String, Vec<GovernanceReason>>);
 
 impl OpenDecisions {
@@ -94,7 +94,7 @@ impl OpenDecisions {
         Ok(Self(decisions))
     }
 
-    /// Returns the standing of a key that is affected by the decisions on all given subjects.
+    /// Returns all decisions on the given subjects: a key, its account and its partner.
     pub(crate) fn standing(&self, subjects: &[&str]) -> GovernanceStanding {
         let on = |subject: &&str| self.0.get(*subject).into_iter().flatten().cloned();
         GovernanceStanding(subjects.iter().flat_map(on).collect())

@@ -30,7 +30,7 @@ pub(crate) fn find(
     .transpose()
 }
 
-/// Assigns a free handle. Returns `Contended` if another transaction took the handle first.
+/// Assigns a free handle to its first owner. Returns `Contended` if another transaction assigned the handle first.
 pub(crate) fn take(
     conn: &mut AnyConnection,
     handle: &Handle,
@@ -49,8 +49,8 @@ pub(crate) fn take(
     }
 }
 
-/// Moves a handle within its account from the key `before`. Returns `Contended` if another transaction moved the
-/// handle first.
+/// Moves a handle from the key `before` to another key of the same account. Returns `Contended` if another transaction
+/// moved the handle first.
 pub(crate) fn take_over(
     conn: &mut AnyConnection,
     handle: &Handle,

@@ -36,7 +36,7 @@ impl IssuerRepo for Transaction {
     }
 }
 
-/// Returns all issuer keys in the order of signing.
+/// Returns all issuer keys in the order of the times from which they sign.
 pub(crate) fn issuer_keys(conn: &mut AnyConnection) -> Result<Vec<IssuerKey>, Fault> {
     let rows = i::table.order((i::signs_from, i::id)).load::<IssuerRow>(conn)?;
     rows.into_iter().map(IssuerRow::read).collect()
@@ -65,5 +65,5 @@ impl IssuerRow {
     }
 }
 
-/// The advisory lock for adding a key: `issuer` in ASCII. There may be no row to lock yet.
+/// Number of the advisory lock for adding a key: `issuer` in ASCII. Not a row lock, because there may be no row yet.
 const LOCK: i64 = 0x6973_7375_6572;

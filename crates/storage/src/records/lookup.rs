@@ -11,7 +11,7 @@ use crate::{
 };
 
 impl Reader<'_> {
-    /// Does nothing: outside a transaction no write depends on a lookup.
+    /// Does nothing. Outside a transaction, no write depends on the result of a lookup.
     #[expect(clippy::unused_self, reason = "the counterpart of the method of a transaction")]
     fn saw_handle(&self, _: &Handle, _: Option<&HandleOwner>) {}
 }

@@ -1,4 +1,4 @@
-//! Overviews of an account for its owner.
+//! Reads the data of the pages of an account's owner.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -76,7 +76,7 @@ impl OwnerLookup for Reader<'_> {
 
     fn count_pending(&mut self, key: &ApiKeyId, limit: u32) -> Result<u64, StoreError> {
         self.run(|conn| {
-            // Reads at most `limit` rows of a long backlog.
+            // The query reads at most `limit` rows, even of a long backlog.
             let waiting = sql_query(COUNT_WAITING)
                 .bind::<Text, _>(key.to_string())
                 .bind::<BigInt, _>(i64::from(limit));

@@ -1,4 +1,4 @@
-//! Retiring signing secrets: re-encryption and deletion.
+//! Replaced signing secrets that still sign: re-encryption and deletion.
 
 use diesel::prelude::*;
 use sealpost_domain::{Timestamp, WebhookId, Wrapped};
@@ -10,7 +10,7 @@ use crate::{
     schema::webhooks as w,
 };
 
-/// Replaces one retiring secret, if it is still stored.
+/// Replaces one retiring secret if it is still stored.
 pub(crate) fn replace(
     conn: &mut AnyConnection,
     id: &WebhookId,
@@ -32,7 +32,7 @@ pub(crate) fn replace(
     Ok(true)
 }
 
-/// Deletes secrets that retired by `now`, for at most `limit` webhooks.
+/// Deletes the secrets that no longer sign at `now`, of at most `limit` webhooks.
 pub(crate) fn purge(conn: &mut AnyConnection, now: Timestamp, limit: i64) -> Result<u64, Fault> {
     let retired = w::table
         .filter(w::retiring_until.le(now.as_millis()))

@@ -1,4 +1,4 @@
-//! Revocation of a key, with root and webhooks.
+//! Revocation of a key. Deletes the root and the webhooks of the key.
 
 use diesel::prelude::*;
 use sealpost_domain::{ApiKeyId, KeyStatus, Timestamp, ports::RevocationSummary};
@@ -10,10 +10,10 @@ use crate::{
     schema::{api_keys as k, webhooks as w},
 };
 
-/// Revokes a key, and deletes root, deliveries and webhooks.
+/// Revokes a key, and deletes its root, its webhooks and a bounded number of its deliveries.
 ///
-/// Deletes deliveries before webhooks: recording outcomes locks in the same order. If a batch adds a delivery
-/// meanwhile, a claim finds the delivery without a webhook and deletes the delivery.
+/// Deletes deliveries before webhooks, because the recording of outcomes locks rows in the same order. If a concurrent
+/// batch adds a delivery, a claim later finds this delivery without a webhook and deletes it.
 pub(crate) fn revoke(
     conn: &mut AnyConnection,
     id: &ApiKeyId,

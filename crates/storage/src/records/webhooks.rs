@@ -69,8 +69,9 @@ impl WebhookRepo for Transaction {
         })
     }
 
-    /// Deletes deliveries before the webhook: recording outcomes locks in the same order. If a batch adds a delivery
-    /// meanwhile, a claim finds the delivery without a webhook and deletes the delivery.
+    /// Deletes a webhook and a bounded number of its deliveries. Deletes deliveries before the webhook, because the
+    /// recording of outcomes locks rows in the same order. If a concurrent batch adds a delivery, a claim later finds
+    /// this delivery without a webhook and deletes it.
     fn delete_webhook(
         &mut self,
         key: &ApiKeyId,
@@ -126,7 +127,7 @@ fn list(conn: &mut AnyConnection, key: &ApiKeyId) -> Result<Vec<Webhook>, Fault>
     of_key.load::<WebhookRow>(conn)?.into_iter().map(WebhookRow::read).collect()
 }
 
-/// A row of the table. `events` is a list of names separated by commas; no query filters by event.
+/// A row of the table `webhooks`. `events` is a list of names separated by commas; no query filters by event.
 #[derive(Debug, Insertable, Queryable)]
 #[diesel(table_name = webhooks, treat_none_as_default_value = false)]
 struct WebhookRow {

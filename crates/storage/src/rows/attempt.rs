@@ -9,7 +9,7 @@ use crate::{
     schema::attempts,
 };
 
-/// A finished attempt, for the queue and for the log.
+/// A finished attempt, in the column types of the queue and the attempt log.
 #[derive(Debug)]
 pub(crate) struct FinishedAttempt {
     pub(crate) lease: DeliveryLease,
@@ -17,11 +17,11 @@ pub(crate) struct FinishedAttempt {
     pub(crate) at: i64,
     pub(crate) duration_ms: i32,
     pub(crate) outcome: &'static str,
-    /// `None` after a success.
+    /// Class of the failure; `None` after a success.
     pub(crate) failure: Option<&'static str>,
     pub(crate) status_code: Option<i32>,
     pub(crate) excerpt: Option<String>,
-    /// `None` after the last attempt.
+    /// Due time of the next attempt; `None` if no attempt follows.
     pub(crate) due_at: Option<i64>,
     /// Whether the receiver responded 410.
     pub(crate) is_gone: bool,
@@ -54,7 +54,7 @@ impl FinishedAttempt {
         })
     }
 
-    /// Returns whether no attempt follows a failure.
+    /// Returns whether the attempt failed and no attempt follows.
     pub(crate) fn is_exhausted(&self) -> bool {
         self.failure.is_some() && self.due_at.is_none()
     }
@@ -93,8 +93,8 @@ impl<'a> From<&'a FinishedAttempt> for AttemptRow<'a> {
     }
 }
 
-/// Truncates the text of a response and replaces NUL, which PostgreSQL rejects in text. One response must not make the
-/// write of a whole batch fail.
+/// Truncates the excerpt of a response, and replaces NUL characters, which PostgreSQL rejects in text. Otherwise one
+/// response could fail the write of a whole batch.
 fn excerpt(text: &str) -> Option<String> {
     let kept = text.get(..text.floor_char_boundary(EXCERPT_BYTES_MAX)).unwrap_or_default();
     (!kept.is_empty()).then(|| kept.replace('\0', " "))

@@ -25,13 +25,14 @@ stored_row! {
 }
 
 impl DeliveryRow {
-    /// A delivery leased to this node. Other nodes may claim it once the lease ends.
+    /// Creates the row of a delivery that is leased to this node. Other nodes may claim the delivery when the lease
+    /// ends.
     pub(crate) fn leased(delivery: &LeasedDelivery) -> Result<Self, Fault> {
         let (lease, due_at) = (Some(delivery.lease.0), delivery.lease_until.as_millis());
         Ok(Self { due_at, lease, ..Self::unleased(delivery)? })
     }
 
-    /// A delivery without a lease, due since the time of the event.
+    /// Creates the row of a delivery without a lease, due at the time of its event.
     pub(crate) fn unleased(delivery: &LeasedDelivery) -> Result<Self, Fault> {
         Ok(Self {
             event_id: delivery.event.id().to_string(),
@@ -42,7 +43,7 @@ impl DeliveryRow {
         })
     }
 
-    /// A delivery of a stored event, due at once.
+    /// Creates the row of a delivery of a stored event, without a lease.
     pub(crate) fn new(event_id: &str, webhook_id: &str, due_at: i64) -> Self {
         Self {
             event_id: event_id.to_owned(),
@@ -53,7 +54,7 @@ impl DeliveryRow {
         }
     }
 
-    /// A delivery to a disabled webhook.
+    /// Creates the row of a delivery to a disabled webhook.
     pub(crate) fn parked(parked: &ParkedDelivery) -> Self {
         Self {
             event_id: parked.id.event_id.to_string(),
@@ -78,7 +79,7 @@ impl From<&DeliveryId> for DeliveryKey {
     }
 }
 
-/// A delivery with a lease.
+/// The primary key of a delivery and the token of its lease.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct DeliveryLease {
     pub(crate) key: DeliveryKey,
@@ -99,8 +100,8 @@ pub(crate) struct SucceededDelivery {
     pub(crate) has_others: bool,
 }
 
-/// A claimed delivery, with webhook and envelope, unless deleted. The envelope is absent if the event has
-/// an id of its own.
+/// A claimed delivery with its webhook and envelope. Both are `None` if they are deleted. The envelope is `None` as
+/// well if the event has an id of its own.
 #[derive(Debug, Queryable)]
 pub(crate) struct ClaimedRow {
     pub(crate) event_id: String,
@@ -115,7 +116,7 @@ pub(crate) struct ClaimedRow {
 #[derive(Debug)]
 pub(crate) struct DueTimeChange {
     pub(crate) key: DeliveryKey,
-    /// The change applies only while the delivery has the old due time.
+    /// The expected due time. A delivery with another due time stays unchanged.
     pub(crate) from: i64,
     pub(crate) to: i64,
 }
@@ -127,6 +128,6 @@ impl From<&ExpeditedDelivery> for DueTimeChange {
     }
 }
 
-/// Delay before a delivery to a disabled webhook is looked at again. Enabling the webhook makes the delivery due
-/// earlier.
+/// Delay after which a claim selects a delivery to a disabled webhook again. If the webhook is enabled, the delivery
+/// becomes due earlier.
 pub(crate) const PARKED_FOR: std::time::Duration = std::time::Duration::from_mins(30);

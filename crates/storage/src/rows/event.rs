@@ -31,7 +31,8 @@ impl EventRow {
     }
 }
 
-/// A stored event, as deliveries need it. The kind is not needed, so an older version can deliver events of later kinds.
+/// The columns of a stored event that a delivery needs. The kind is left out, so that an older version of the server
+/// can deliver events of newer kinds.
 #[derive(Debug, Queryable, Selectable)]
 #[diesel(table_name = events)]
 pub(crate) struct StoredEventRow {

@@ -12,7 +12,7 @@ use crate::{
     schema::idempotency_keys,
 };
 
-/// The primary key of an idempotency key: the calling API key, and the text.
+/// The primary key of an idempotency record: the sending API key, and the text of the idempotency key.
 #[derive(Debug)]
 pub(crate) struct IdempotencyRowKey<'a> {
     pub(crate) api_key_id: String,
@@ -26,7 +26,7 @@ impl<'a> IdempotencyRowKey<'a> {
 }
 
 stored_row! {
-    /// An idempotency key to be stored.
+    /// An idempotency record to be stored.
     pub(crate) struct IdempotencyRow<'a> in idempotency_keys {
         api_key_id: String,
         idempotency_key: &'a str,
@@ -48,7 +48,7 @@ impl<'a> From<&'a NewIdempotencyRecord> for IdempotencyRow<'a> {
     }
 }
 
-/// An idempotency key with the metadata of the envelope: calling API key, text, fingerprint, time, metadata.
+/// An idempotency record with the metadata of its envelope: sending API key, text, fingerprint, time, metadata.
 pub(crate) type IdempotentSendRow = (String, String, Vec<u8>, i64, MetaRow);
 
 pub(crate) fn read(

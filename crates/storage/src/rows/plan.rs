@@ -1,5 +1,5 @@
-//! Columns of plans. Each enterprise limit has a column, so that the database can check and the send path can read
-//! limits without parsing.
+//! Columns of plans. Each enterprise limit has its own column, so that the database can check the limit, and the send
+//! path can read the limit without parsing.
 
 use diesel::prelude::*;
 use sealpost_domain::{EnterpriseTerms, Plan};

@@ -1,7 +1,7 @@
-//! The list of retiring signing secrets in one column value.
+//! The list of retiring signing secrets, encoded in one column value.
 //!
-//! Each entry is `[until, 64 bits][length, 32 bits][encrypted secret]`. One value, so that the send path reads the list
-//! with the webhook.
+//! Each entry is `[until, 64 bits][length, 32 bits][encrypted secret]`. All entries are in one value, so that the send
+//! path reads them with the webhook.
 
 use sealpost_domain::{RetiringSecret, Timestamp, Wrapped};
 

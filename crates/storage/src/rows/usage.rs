@@ -11,7 +11,7 @@ use crate::{
 };
 
 stored_row! {
-    /// The usage of a key.
+    /// The usage counters of a key.
     #[derive(Queryable)]
     pub(crate) struct UsageRow in usage {
         api_key_id: String,
@@ -54,7 +54,7 @@ impl UsageRow {
 }
 
 stored_row! {
-    /// Messages beyond the monthly allowance.
+    /// The number of messages beyond the monthly allowance, by key and month.
     pub(crate) struct OverageRow in overages {
         api_key_id: String,
         month: i64,

@@ -13,7 +13,7 @@ use crate::{
 };
 
 selected_row! {
-    /// Everything that an attempt needs to know about a webhook.
+    /// The columns of a webhook that an attempt needs.
     pub(crate) struct TargetRow from webhooks {
         id: String,
         url: String,
@@ -36,7 +36,7 @@ impl TargetRow {
 }
 
 stored_row! {
-    /// The health of a webhook.
+    /// The columns of a webhook's health.
     #[derive(Clone, Queryable, Selectable)]
     #[diesel(table_name = webhooks)]
     pub(crate) struct HealthRow in webhooks {

@@ -1,10 +1,12 @@
-//! Locks and reads the facts that admission depends on, for a request or a batch of sends.
+//! Locks and reads the facts, for a request or a batch of sends. Facts are the rows that admission depends on:
+//! sessions, keys, usage, webhooks, idempotency records and governance decisions.
 //!
-//! The usage row of a caller is the lock of the key. All other facts are read after the lock, without locks, so a
-//! change waits only for sends of the same key.
+//! The usage row of a caller is the lock of its key. All other facts are read after this lock is taken, and are not
+//! locked themselves. A change of them therefore waits only for sends of the same key.
 //!
-//! Keys, handles and webhooks are cached by key. Every change replaces the version of the key in the same transaction.
-//! PostgreSQL reads versions, sessions and open decisions each time. SQLite reads them after each change of any fact.
+//! Keys, handles and webhooks are cached by API key, with a version. Every change of them replaces the version of the
+//! key in the same transaction. On PostgreSQL, each batch reads versions, sessions and open decisions. On SQLite, a
+//! batch reads them only if any fact has changed.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -34,7 +36,7 @@ use crate::{
     },
 };
 
-/// Locks the usage of the callers and reads the facts.
+/// Locks the usage of the callers, then reads the facts.
 pub(crate) fn lock(
     conn: &mut AnyConnection,
     query: &FactsQuery,
@@ -56,7 +58,7 @@ pub(crate) fn lock(
 type Keys = HashMap<ApiKeyId, Arc<KeyFacts>>;
 type Webhooks = HashMap<ApiKeyId, Arc<RecipientWebhooks>>;
 
-/// Takes entries of the current version from the cache, and reads the others.
+/// Takes keys and webhooks of the current version from the cache, and reads the others.
 fn read_keys_and_webhooks(
     conn: &mut AnyConnection,
     query: &FactsQuery,
@@ -97,7 +99,7 @@ struct KeyRow {
     sealing_version: i32,
 }
 
-/// Reads the keys without governance decisions, which are not cached.
+/// Reads the keys, without governance decisions, because those are not cached with the key.
 fn read_keys(conn: &mut AnyConnection, ids: &[ApiKeyId]) -> Result<Keys, Fault> {
     if ids.is_empty() {
         return Ok(HashMap::new());
@@ -159,8 +161,10 @@ fn read_webhooks(conn: &mut AnyConnection, keys: &[ApiKeyId]) -> Result<Webhooks
     Ok(found.into_iter().map(|(key, of_key)| (key, Arc::new(of_key))).collect())
 }
 
-/// Keeps disabled webhooks disabled until the transaction ends, and returns the keys of webhooks that are no longer
-/// disabled. Enabling a webhook makes its parked deliveries due, including those of this batch.
+/// Locks webhooks that were found disabled, so that they stay disabled until the transaction ends. Returns the keys of
+/// webhooks that are no longer disabled.
+///
+/// The lock ensures that a later enabling sees the deliveries that this batch parks, and makes them due.
 fn lock_disabled(conn: &mut AnyConnection, found: &Webhooks) -> Result<Vec<ApiKeyId>, Fault> {
     let AnyConnection::Postgres(conn) = conn else { return Ok(Vec::new()) };
     let disabled: Vec<_> = found.values().flat_map(|of_key| disabled_ids(of_key)).collect();
@@ -185,7 +189,7 @@ fn disabled_ids(of_key: &RecipientWebhooks) -> impl Iterator<Item = WebhookId> {
     of_key.0.iter().filter(|webhook| !webhook.is_enabled).map(|webhook| webhook.target.webhook_id)
 }
 
-/// Adds the open decisions to the affected keys.
+/// Adds the open governance decisions to the keys that they affect.
 fn with_standing(mut keys: Keys, decisions: HashMap<ApiKeyId, Vec<GovernanceReason>>) -> Keys {
     for (id, reasons) in decisions {
         if let Some(key) = keys.get_mut(&id) {

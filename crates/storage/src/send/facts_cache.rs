@@ -1,4 +1,4 @@
-//! The cache of keys and webhooks that a node has read, with the version of each key.
+//! The node's cache of keys and webhooks. Each entry has the version of its key.
 //!
 //! Unknown keys are not cached: an attacker sends a different key each time.
 
@@ -14,12 +14,12 @@ use sealpost_domain::{
 
 use crate::send::recent_facts::RecentFacts;
 
-/// Keys and webhooks shared by all transactions of a node.
+/// The cached keys and webhooks, shared by all transactions of a node.
 #[derive(Debug)]
 pub(crate) struct FactsCache {
     entries: Mutex<Entries>,
     pub(crate) recent: RecentFacts,
-    /// Maximum number of keys, and of webhooks.
+    /// Maximum number of keys. The same maximum applies to webhooks.
     max: usize,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct FactsCache {
 struct Entries {
     keys: HashMap<ApiKeyId, (i64, Arc<KeyFacts>)>,
     webhooks: HashMap<ApiKeyId, (i64, Arc<RecipientWebhooks>)>,
-    /// The number of webhooks of all keys.
+    /// Number of cached webhooks of all keys. A key without webhooks counts as one.
     webhook_count: usize,
 }
 
@@ -36,7 +36,7 @@ impl FactsCache {
         Self { entries: Mutex::default(), recent: RecentFacts::new(max), max }
     }
 
-    /// Returns the cached entries of the current versions.
+    /// Returns the cached entries whose version is current.
     pub(crate) fn get(
         &self,
         keys: &[ApiKeyId],
@@ -47,8 +47,8 @@ impl FactsCache {
         (pick(&entries.keys, keys, versions), pick(&entries.webhooks, recipients, versions))
     }
 
-    /// Adds entries that were read after the versions. An entry is at least as new as the version, and so valid until
-    /// the version changes.
+    /// Adds entries that were read after their versions. An entry is at least as new as its version, so it is valid
+    /// until the version changes.
     pub(crate) fn insert(
         &self,
         keys: &HashMap<ApiKeyId, Arc<KeyFacts>>,
@@ -67,7 +67,8 @@ impl FactsCache {
         }
     }
 
-    /// Clears the cache. A new connection may lead to another server, or to an earlier state of the same server.
+    /// Clears the cache. Called for each new connection, because it may lead to another server, or to an earlier state
+    /// of the same server.
     pub(crate) fn clear(&self) {
         *self.lock() = Entries::default();
         self.recent.clear();
@@ -79,7 +80,7 @@ impl FactsCache {
 }
 
 impl Entries {
-    /// Clears all keys if the cache is full. Keys in use return with the next batches.
+    /// Adds a key. If the cache is full, removes all other keys; keys in use are read again by the next batches.
     fn insert_key(&mut self, id: ApiKeyId, version: i64, key: &Arc<KeyFacts>, max: usize) {
         if self.keys.len() >= max && !self.keys.contains_key(&id) {
             self.keys.clear();
@@ -89,7 +90,8 @@ impl Entries {
         }
     }
 
-    /// Counts each webhook, because a key may have any number. A key without webhooks counts as one.
+    /// Adds the webhooks of a key. Counts each webhook, because a key may have any number; a key without webhooks
+    /// counts as one. If the cache is full, removes all other webhooks.
     fn insert_webhooks(
         &mut self,
         id: ApiKeyId,

@@ -1,6 +1,6 @@
 //! Idempotency keys of sends.
 //!
-//! A key is free again once the envelope is purged or the key has expired.
+//! An idempotency key can be used again after it has expired or its envelope was deleted.
 
 use std::collections::HashMap;
 
@@ -30,7 +30,7 @@ pub(crate) fn find(
     found.into_iter().map(idempotency::read).collect()
 }
 
-/// Stores all keys. Returns `Contended` if another transaction stored any of the keys first.
+/// Stores all records. Returns `Contended` if another transaction stored one of the keys first.
 pub(crate) fn insert(
     conn: &mut AnyConnection,
     sends: &[NewIdempotencyRecord],
@@ -43,8 +43,8 @@ pub(crate) fn insert(
     if inserted == rows.len() {
         return Ok(());
     }
-    // A separate statement, because the statement must see envelopes committed while the insert waited: only stale keys
-    // go.
+    // The stale records are deleted by a separate statement, because it must see the envelopes that were committed
+    // while the insert waited.
     let expiries: Vec<_> = sends.iter().map(|send| send.expired_before.as_millis()).collect();
     statements::delete_stale_idempotency_keys(conn, &rows, &expiries)?;
     if inserted + statements::insert_idempotency_keys(conn, &rows)? == rows.len() {

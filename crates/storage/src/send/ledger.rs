@@ -1,4 +1,4 @@
-//! The send ledger: locks the facts of a batch and writes the results.
+//! Implements the port of the send path: locks the facts of a batch and writes its results.
 
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ impl SendLedger for Transaction {
             if !overages.is_empty() {
                 statements::add_overages(conn, &overages)?;
             }
-            // Last: an idempotency key without an envelope counts as stale.
+            // The idempotency keys are stored last, because a key without an envelope counts as stale.
             idempotency::insert(conn, &changes.idempotency)
         })
     }

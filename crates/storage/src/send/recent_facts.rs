@@ -1,7 +1,8 @@
-//! Facts of the current state of SQLite.
+//! A cache of facts for SQLite, valid for one state of the database.
 //!
-//! Every change of a fact replaces the state, in the same transaction. A batch that finds the state unchanged reads none
-//! of these facts again. A change of any fact invalidates all entries. PostgreSQL has a version for each key instead.
+//! Every change of a fact replaces the number of the state, in the same transaction. A batch that finds the same state
+//! reads none of these facts again. A change of any fact invalidates all entries. PostgreSQL has a version for each key
+//! instead.
 
 use std::{
     collections::HashMap,
@@ -10,21 +11,21 @@ use std::{
 
 use sealpost_domain::{ApiKeyId, GovernanceReason, Session, TokenHash};
 
-/// The facts that a batch reads beside usage.
+/// The facts that a batch reads, other than usage.
 #[derive(Debug, Default)]
 pub(crate) struct SharedFacts {
-    /// The version of each key. A key without a row has version 0.
+    /// The version of each key. A key without a stored version has version 0.
     pub(crate) versions: HashMap<ApiKeyId, i64>,
     pub(crate) sessions: HashMap<TokenHash, Session>,
     /// Open decisions on the key, then on its account, then on the partner of the account.
     pub(crate) decisions: HashMap<ApiKeyId, Vec<GovernanceReason>>,
 }
 
-/// The facts of one state.
+/// The facts that were read at one state of the database.
 #[derive(Debug)]
 pub(crate) struct RecentFacts {
     current: Mutex<(i64, SharedFacts)>,
-    /// Maximum number of keys, and of sessions.
+    /// Maximum number of keys. The same maximum applies to sessions.
     max: usize,
 }
 
@@ -33,7 +34,7 @@ impl RecentFacts {
         Self { current: Mutex::default(), max }
     }
 
-    /// Returns the facts of these keys and tokens if all are cached with this state.
+    /// Returns the facts of these keys and tokens if all of them are cached for this state.
     pub(crate) fn get(
         &self,
         state: i64,
@@ -52,7 +53,8 @@ impl RecentFacts {
         })
     }
 
-    /// Adds facts of a state. Removes the facts of other states, and all facts if there are too many.
+    /// Adds facts that were read at `state`. Removes the facts of other states. Removes all earlier facts if there
+    /// would be too many.
     pub(crate) fn insert(&self, state: i64, read: &SharedFacts) {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         let (cached, facts) = &mut *current;

@@ -1,7 +1,7 @@
 //! Statements of a batch of sends, for each database.
 //!
-//! PostgreSQL gets one statement with arrays, so that a batch costs one round trip. SQLite has no round trip to save
-//! and gets one prepared statement for each row.
+//! PostgreSQL gets one statement with arrays, so that a batch costs one round trip. SQLite runs inside the process and
+//! gets one prepared statement for each row.
 
 mod postgres;
 mod sqlite;
@@ -26,7 +26,7 @@ use crate::{
     send::{facts_cache::FactsCache, recent_facts::SharedFacts},
 };
 
-/// The locked usage, and the facts that every transaction checks again.
+/// The locked usage rows, and the other facts.
 #[derive(Debug)]
 pub(crate) struct LockedFacts {
     pub(crate) usage: Vec<UsageRow>,
@@ -35,7 +35,7 @@ pub(crate) struct LockedFacts {
 
 /// The rows of [`SharedFacts`].
 struct SharedRows {
-    /// Keys with their versions. Keys without a version are absent.
+    /// Stored versions by key. A key without a stored version is absent.
     versions: Vec<(String, i64)>,
     sessions: Vec<SessionRow>,
     /// Open decisions by key: on the key, then on its account, then on the partner of the account.
@@ -76,19 +76,20 @@ impl BatchRows<'_> {
 }
 
 on_either! {
-    /// Locks the usage of the callers in the order of ids, then reads the shared facts of these keys. SQLite uses the
-    /// cached facts if no fact has changed.
+    /// Locks the usage of the callers in the order of ids, then reads the other facts of `keys`. On SQLite, uses cached
+    /// facts if no fact has changed.
     fn lock_facts(query: &FactsQuery, keys: &[ApiKeyId], cache: &FactsCache) -> LockedFacts;
     /// Stores envelopes and deliveries, and updates usage. The usage rows must exist and be locked.
     fn store_batch(rows: &BatchRows<'_>) -> ();
-    /// Stores channels that are not stored yet.
+    /// Stores those of the channels that are not stored yet.
     fn insert_channels(rows: &[ChannelRow<'_>]) -> ();
-    /// Adds messages to the recorded overage.
+    /// Adds messages to the stored overage of their keys and months.
     fn add_overages(rows: &[OverageRow]) -> ();
-    /// Finds idempotency keys with the metadata of existing envelopes.
+    /// Finds idempotency records whose envelopes exist, with the metadata of the envelopes.
     fn find_idempotent_sends(keys: &[IdempotencyRowKey<'_>]) -> Vec<IdempotentSendRow>;
-    /// Stores idempotency keys that are not stored yet, and returns the number.
+    /// Stores the records whose keys are not stored yet. Returns the number of stored records.
     fn insert_idempotency_keys(rows: &[IdempotencyRow<'_>]) -> usize;
-    /// Deletes stored rows with the same keys if older than the expiry of the same position, or without envelope.
+    /// Deletes stored records with the same keys that have expired or have no envelope. A record of `rows` has its
+    /// expiry at the same position in `expiries`.
     fn delete_stale_idempotency_keys(rows: &[IdempotencyRow<'_>], expiries: &[i64]) -> ();
 }

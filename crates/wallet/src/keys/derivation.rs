@@ -36,8 +36,8 @@ pub(crate) fn sealing_seed(
     derive(root, &[label, &version.to_be_bytes()])
 }
 
-/// Uses no salt: the root is uniformly random, and a salt would have to be stored (RFC 5869,
-/// section 3.1).
+/// Derives a key with HKDF-SHA256. Uses no salt: the root is uniformly random, and a salt would have to be stored (RFC
+/// 5869, section 3.1).
 fn derive(secret: &[u8], info: &[&[u8]]) -> Result<Seed, WalletError> {
     let mut seed = Seed::default();
     Hkdf::<Sha256>::new(None, secret)

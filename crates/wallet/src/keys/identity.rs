@@ -1,5 +1,5 @@
-//! Identities: a random root and the keys derived from it. The signing key of the DID has no
-//! versions. Sealing keys have; all versions can be derived again, so that old envelopes open.
+//! Identities: a random root and the keys derived from it. The DID's signing key has no versions. The sealing key has
+//! versions; every version can be derived again, so that old envelopes can be opened.
 
 use std::fmt;
 

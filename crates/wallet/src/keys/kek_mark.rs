@@ -1,4 +1,5 @@
-//! Marks of key-encryption keys. A mark in the database reveals a wrong or missing key at start-up.
+//! Marks of key-encryption keys. A mark is a known text, encrypted and stored in the database. At start-up it reveals a
+//! wrong or missing key.
 
 use sealpost_domain::Wrapped;
 
@@ -6,14 +7,14 @@ use super::{keyring::Keyring, wrapping::StorageLocation};
 use crate::WalletError;
 
 impl Keyring {
-    /// Encrypts a known text under this version. Stored in the database, this mark shows at
-    /// start-up whether the key changed.
+    /// Encrypts a known text under this version and returns the result, the mark. The stored mark shows at start-up
+    /// whether the key changed.
     pub fn mark(&self, version: u32) -> Result<Wrapped, WalletError> {
         self.wrap_under(version, &location(&version.to_be_bytes()), MARK)
     }
 
-    /// Checks a mark. Fails with [`WalletError::NotDecryptable`] if the version has another key
-    /// now, and with [`WalletError::UnknownKekVersion`] if its key is missing.
+    /// Checks a mark against the key of this version. Fails with [`WalletError::NotDecryptable`] if the key differs,
+    /// and with [`WalletError::UnknownKekVersion`] if it is missing.
     pub fn check_mark(&self, version: u32, mark: &Wrapped) -> Result<(), WalletError> {
         self.require(version)?;
         let text = self.unwrap(&location(&version.to_be_bytes()), mark)?;

@@ -29,13 +29,13 @@ pub enum KeyringFault {
         "line {line} is not VERSION:BASE64: write a version number, a colon and the key in base64"
     )]
     BadLine {
-        /// Number of the entry.
+        /// Number of the invalid entry, from 1.
         line: usize,
     },
     /// Two entries have the same version.
     #[error("line {line} repeats version {version}: each version must have one key")]
     DuplicateVersion {
-        /// Number of the later entry.
+        /// Number of the later entry, from 1.
         line: usize,
         /// The repeated version.
         version: u32,
@@ -46,13 +46,13 @@ pub enum KeyringFault {
     /// The entry has version 0. Versions begin at 1.
     #[error("line {line} has version 0: versions begin at 1")]
     VersionZero {
-        /// Number of the entry.
+        /// Number of the invalid entry, from 1.
         line: usize,
     },
     /// The key does not have 32 bytes.
     #[error("line {line} has a key of {length} bytes: it must have 32 bytes")]
     WrongLength {
-        /// Number of the entry.
+        /// Number of the invalid entry, from 1.
         line: usize,
         /// Length of the key in bytes.
         length: usize,
@@ -80,8 +80,8 @@ impl Keyring {
         Ok(Self { keys: RwLock::new(keys), pool })
     }
 
-    /// Adds the unknown versions of `other` and returns them. Known versions keep their key,
-    /// because stored secrets are encrypted under it.
+    /// Adds the versions of `other` that this keyring does not have, and returns them. A version that both have keeps
+    /// its key, because stored secrets are encrypted under that key.
     pub fn add_versions(&self, other: Self) -> Vec<u32> {
         let theirs = other.keys.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut keys = self.keys.write().unwrap_or_else(PoisonError::into_inner);
@@ -110,7 +110,7 @@ impl Keyring {
         Ok(line)
     }
 
-    /// Returns the version that encrypts.
+    /// Returns the version that encrypts new secrets.
     pub fn newest(&self) -> u32 {
         self.versions().last().copied().unwrap_or_default()
     }
@@ -142,7 +142,7 @@ impl fmt::Debug for Keyring {
     }
 }
 
-/// Detects comments before the line is split, because comments may contain commas.
+/// Splits a line into its entries. A comment stays one entry, because it may contain commas.
 fn entries(line: &str) -> impl Iterator<Item = &str> {
     let separator = if line.trim_start().starts_with('#') { '\n' } else { ',' };
     line.split(separator).map(str::trim)
@@ -171,7 +171,7 @@ fn parse_entry(entry: &str, line: usize) -> Result<(u32, Key), KeyringFault> {
 pub(crate) type Key = Zeroizing<[u8; KEY_LEN]>;
 
 const KEY_LEN: usize = 32;
-/// Ten digits, a colon and 44 characters of base64.
+/// Maximum length of a line of a key file: ten digits, a colon and 44 characters of base64.
 const LINE_LEN_MAX: usize = 55;
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ use zeroize::Zeroizing;
 use super::keyring::Keyring;
 use crate::{WalletError, length_prefix::length_prefixed, random};
 
-/// The location of a wrapped secret. The secret decrypts only there.
+/// The location of a wrapped secret. The secret decrypts only at this location.
 pub(crate) struct StorageLocation<'a> {
     pub(crate) table: &'static str,
     pub(crate) row: &'a [u8],

@@ -62,7 +62,7 @@ pub fn channel_of(envelope: &Envelope) -> Option<ChannelId> {
 }
 
 impl ChannelSender {
-    /// Begins a channel for at most `envelopes_max` envelopes. Also returns the part to store. The
+    /// Begins a channel for at most `envelopes_max` envelopes. Also returns the part of the channel to store. The
     /// caller ensures that the identities belong to the API keys of the draft.
     pub fn begin(
         draft: &ChannelDraft,
@@ -121,7 +121,8 @@ impl ChannelSender {
         draft.sign(Suite::Channel, sealed, &aad, sender)
     }
 
-    /// Issues each number once across threads, up to the maximum.
+    /// Returns the number of the next envelope. Concurrent threads get different numbers. Fails after `envelopes_max`
+    /// numbers.
     fn next_number(&self) -> Result<u32, WalletError> {
         let next = |sealed| (sealed < self.envelopes_max).then(|| sealed + 1);
         let number = self.sealed.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);

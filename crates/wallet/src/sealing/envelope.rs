@@ -133,7 +133,7 @@ impl EnvelopeDraft {
     }
 }
 
-/// The first six sealed bytes.
+/// The first six sealed bytes: version, suite and version of the sealing key.
 struct Header {
     suite: Suite,
     key_version: u32,
@@ -150,7 +150,7 @@ impl Header {
             return None;
         };
         let key_version = u32::from_be_bytes([a, b, c, d]);
-        // Envelopes of a channel open with their channel only.
+        // An envelope of a channel can only be opened with its channel.
         let suite = Suite::from_byte(suite).filter(|suite| *suite != Suite::Channel)?;
         Some(Self { suite, key_version })
     }
@@ -168,12 +168,12 @@ fn info(header: [u8; HEADER_LEN]) -> Vec<u8> {
     [INFO_PREFIX, &header].concat()
 }
 
-/// Returns the signed bytes. The prefix makes the signature invalid in other contexts.
+/// Returns the bytes that the sender signs. Their prefix makes the signature invalid in other contexts.
 fn statement(hash: &EnvelopeHash, aad: &[u8]) -> Vec<u8> {
     [STATEMENT_PREFIX, &hash.0, aad].concat()
 }
 
-/// The first of all sealed bytes.
+/// Version of the format, the first byte of all sealed bytes.
 pub(crate) const VERSION: u8 = 1;
 const HEADER_LEN: usize = 6;
 const INFO_PREFIX: &[u8] = b"sealpost/v1/envelope";

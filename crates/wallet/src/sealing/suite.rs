@@ -38,7 +38,7 @@ pub struct SealingPublicKey {
 #[derive(Clone)]
 enum PublicKey {
     Classic(<Classic as Kem>::PublicKey),
-    /// Shared, because it has more than 1,200 bytes.
+    /// An X-Wing key. Shared, because it has more than 1,200 bytes.
     Hybrid(Arc<<Hybrid as Kem>::PublicKey>),
 }
 
@@ -64,7 +64,7 @@ impl SealingPublicKey {
         }
     }
 
-    /// Returns `header`, encapsulation, ciphertext and tag.
+    /// Seals a message. Returns `header`, encapsulation, ciphertext and tag.
     pub(crate) fn seal(
         &self,
         header: &[u8],
@@ -112,7 +112,7 @@ impl SealingKey {
         SealingPublicKey { version, key }
     }
 
-    /// Opens encapsulation, ciphertext and tag; `None` if any part is wrong.
+    /// Opens sealed bytes after their header: encapsulation, ciphertext and tag. Returns `None` if any part is wrong.
     pub(crate) fn open(&self, context: &Context<'_>, sealed: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
         match self {
             Self::Classic(key) => open::<Classic>(key, context, sealed),
@@ -121,14 +121,14 @@ impl SealingKey {
     }
 }
 
-/// Inputs that both sides must agree on. `info` enters the key schedule; `aad` is authenticated
-/// with the message.
+/// Inputs of HPKE that both sides must agree on. `info` enters the key schedule; `aad` is authenticated with the
+/// message.
 pub(crate) struct Context<'a> {
     pub(crate) info: &'a [u8],
     pub(crate) aad: &'a [u8],
 }
 
-/// Encrypts in place, in a buffer of the final size. The buffer is zeroized if encryption fails.
+/// Seals with one KEM. Encrypts in place, in a buffer of the final size. Zeroizes the buffer if encryption fails.
 fn seal<K: Kem>(
     recipient: &K::PublicKey,
     header: &[u8],

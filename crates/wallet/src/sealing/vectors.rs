@@ -15,7 +15,7 @@ fn unhex(text: &str) -> Vec<u8> {
     hex::decode(text).unwrap()
 }
 
-/// Randomness that starts with the vector's.
+/// Returns randomness that starts with the bytes of a test vector.
 fn entropy(text: &str) -> Entropy {
     let mut bytes = unhex(text);
     bytes.resize(64, 0);
@@ -116,7 +116,7 @@ fn the_hybrid_key_schedule_matches_the_hpke_draft() {
     }
 }
 
-/// Has the id of ChaCha20-Poly1305. It never encrypts.
+/// An AEAD type with the id of ChaCha20-Poly1305, for the key schedule only. It never encrypts.
 struct Numbered3;
 
 impl Aead for Numbered3 {

@@ -18,7 +18,7 @@ macro_rules! bearer_secret {
         pub struct $name(Zeroizing<String>);
 
         impl $name {
-            /// Prefix of the text.
+            /// Prefix of the text form.
             pub const PREFIX: &'static str = $prefix;
 
             /// Generates a secret of 256 random bits.
@@ -107,8 +107,8 @@ fn checksum(text: &str) -> Zeroizing<[u8; CHECKSUM_LEN]> {
     base62(&mut crc32fast::hash(text.as_bytes()).to_be_bytes())
 }
 
-/// Converts a big-endian number to `N` digits with leading zeros. Divides in place, so the input is
-/// zero afterwards.
+/// Converts a big-endian number to `N` digits with leading zeros. Divides in place and leaves zeros, so no copy of a
+/// secret remains.
 fn base62<const N: usize>(number: &mut [u8]) -> Zeroizing<[u8; N]> {
     let mut digits = Zeroizing::new([b'0'; N]);
     for digit in digits.iter_mut().rev() {
@@ -128,9 +128,9 @@ fn hash(text: &str) -> TokenHash {
 }
 
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/// 62^43 is just over 2^256.
+/// Number of base62 digits for 256 random bits: 62^43 is just over 2^256.
 const BODY_LEN: usize = 43;
-/// 62^6 is over 2^32.
+/// Number of base62 digits for a CRC-32: 62^6 is over 2^32.
 const CHECKSUM_LEN: usize = 6;
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use crate::{Keyring, WalletError, entropy, keys::StorageLocation};
 pub struct WebhookSecret(Zeroizing<Vec<u8>>);
 
 impl WebhookSecret {
-    /// Prefix of the text.
+    /// Prefix of the text form.
     pub const PREFIX: &'static str = "whsec_";
 
     /// Generates a secret of 32 bytes.
@@ -76,7 +76,7 @@ fn location(id: &WebhookId) -> StorageLocation<'_> {
 const FRESH_LEN: usize = 32;
 const LEN_MIN: usize = 24;
 const LEN_MAX: usize = 64;
-/// The prefix and the 88 characters of 64 bytes.
+/// Maximum length of the text form: the prefix and 88 characters of base64 for 64 bytes.
 const TEXT_LEN_MAX: usize = 94;
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ use super::{
     session::SignedInUser,
 };
 
-/// Parses the key in a path. A malformed key is not found.
+/// Parses the API key in a path. Responds with 404 if the key is malformed.
 fn key_of(user: &SignedInUser, text: &str) -> Result<ApiKeyId, PageResponse> {
     text.parse().map_err(|_malformed| PageResponse::not_found(user.site()))
 }

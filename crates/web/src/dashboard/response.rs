@@ -26,7 +26,7 @@ use crate::{
     state::WebState,
 };
 
-/// A response to a browser. As an error it ends a handler early.
+/// A response to a browser. Handlers also return it as their error.
 pub(crate) struct PageResponse {
     status: StatusCode,
     body: String,
@@ -191,7 +191,7 @@ impl ResponseError for PageResponse {
     }
 }
 
-/// Omits content and cookie: both may be secret.
+/// Omits content and cookie, because both may be secret.
 impl fmt::Debug for PageResponse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PageResponse").field("status", &self.status).finish_non_exhaustive()
@@ -205,8 +205,9 @@ impl fmt::Display for PageResponse {
 }
 
 const NOTHING_DONE: &str = "Nothing was done";
-/// With `no-referrer`, a browser sends `Origin: null` with the forms of a page (Fetch standard, "append a request
-/// `Origin` header"). Browsers without `Sec-Fetch-Site` could then submit no form.
+/// The referrer policy of the dashboard. With `no-referrer`, the policy of other pages, a browser sends `Origin: null`
+/// with the forms of a page (Fetch standard, "append a request `Origin` header"). Browsers without `Sec-Fetch-Site`
+/// could then submit no form.
 const REFERRER_POLICY: HeaderValue = HeaderValue::from_static("same-origin");
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use crate::{html::SiteAddress, state::WebState};
 pub(super) struct SignedInUser {
     pub(super) app: web::Data<WebState>,
     pub(super) token: String,
-    /// The token in every form of this session. It protects against forms of other sites.
+    /// The token that every form of this session carries. It protects against forms of other sites.
     pub(super) form_token: String,
 }
 
@@ -32,17 +32,17 @@ impl SignedInUser {
         result.await.map_err(|error| self.error_response(&error))
     }
 
-    /// The address of the service.
+    /// Returns the public address of the service.
     pub(super) fn site(&self) -> &SiteAddress {
         &self.app.site
     }
 
-    /// The path before each link.
+    /// Returns the path that every link starts with: the path of the base URL.
     pub(super) fn base(&self) -> &str {
         &self.site().base_path
     }
 
-    /// The layout of this user's pages.
+    /// Returns the layout of this user's pages.
     pub(super) fn frame(&self) -> Frame<'_> {
         Frame::signed_in(self.site(), &self.form_token)
     }
@@ -90,5 +90,5 @@ impl FromRequest for SignedInUser {
     }
 }
 
-/// The cost of a form in page views. A form may sync the disk, resolve a name, or start thousands of deliveries.
+/// The cost of a form, in page views. A form may sync the disk, resolve a host name, or start thousands of deliveries.
 const FORM_COST: u32 = 4;

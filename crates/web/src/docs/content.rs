@@ -7,7 +7,7 @@ use sealpost_api::{StaticContent, openapi};
 use super::{error_pages, reference};
 use crate::html::{SiteAddress, cached_page};
 
-/// The documentation of a service at one address.
+/// The documentation pages of a service, with links to its public address.
 pub(crate) struct Docs {
     site: SiteAddress,
     /// The rendered pages by path.

@@ -163,7 +163,7 @@ impl Operation<'_> {
     }
 
     fn headers(&self, document: &Value) -> Vec<HeaderRow> {
-        // All operations have this header: the introduction of the document describes it.
+        // `X-Request-Id` is left out: all operations have it, and the introduction of the document describes it.
         let is_own = |parameter: &&Value| text(parameter, "/name") != "X-Request-Id";
         let parameters = list(self.object, "/parameters").iter();
         let parameters = parameters.map(|parameter| resolved(document, parameter)).filter(is_own);

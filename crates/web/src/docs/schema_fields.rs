@@ -20,7 +20,7 @@ pub(super) struct FieldRow {
     pub(super) about: String,
 }
 
-/// Returns the variants of a schema. References are resolved in `document`.
+/// Returns the variants of a body with this schema. References are resolved in `document`.
 pub(super) fn body_variants(document: &Value, schema: &Value) -> Vec<BodyVariant> {
     let schema = resolved(document, schema);
     let variants = variants(schema);

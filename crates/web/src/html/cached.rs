@@ -5,12 +5,13 @@ use sealpost_api::{PAGE_TYPE, StaticContent};
 
 use super::response;
 
-/// Keeps a page. Browsers may cache it for five minutes.
+/// Stores a rendered page for many responses. Browsers may cache the page for five minutes.
 pub(crate) fn cached_page(html: String) -> StaticContent {
     StaticContent::new(PAGE_TYPE, FIVE_MINUTES, html.into(), response::page)
 }
 
-/// Keeps an asset. Browsers may cache it permanently, because its name contains a hash of the content.
+/// Stores an asset for many responses. Browsers may cache the asset permanently, because its name contains a hash of
+/// the content.
 pub(crate) fn cached_asset(content_type: &'static str, text: &'static str) -> StaticContent {
     let body = Bytes::from_static(text.as_bytes());
     StaticContent::new(HeaderValue::from_static(content_type), ONE_YEAR, body, HttpResponse::build)

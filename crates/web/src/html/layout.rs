@@ -44,7 +44,7 @@ pub(crate) struct LayoutExtras {
 }
 
 impl SiteAddress {
-    /// Takes the path from a base URL.
+    /// Creates the address from a base URL.
     pub(crate) fn new(base_url: &str) -> Self {
         let rest = base_url.split_once("://").map_or(base_url, |(_, rest)| rest);
         let base_path =

@@ -15,7 +15,7 @@ pub(crate) fn private_page(status: StatusCode, html: String) -> HttpResponse {
     response.insert_header((header::CACHE_CONTROL, "no-store")).body(html)
 }
 
-/// Starts the response of any page.
+/// Builds the response of any page, without its body. Adds the restrictions for the browser.
 pub(super) fn page(status: StatusCode) -> HttpResponseBuilder {
     let mut response = HttpResponse::build(status);
     response.insert_header((header::CONTENT_TYPE, PAGE_TYPE));
@@ -25,7 +25,7 @@ pub(super) fn page(status: StatusCode) -> HttpResponseBuilder {
     response
 }
 
-/// Restrictions for the browser: no inline code, no content of other origins, no framing, no referrer.
+/// Headers that restrict the browser: no inline code, no content of other origins, no framing, no referrer.
 const RESTRICTIONS: [(HeaderName, HeaderValue); 4] = [
     (
         header::CONTENT_SECURITY_POLICY,

@@ -33,7 +33,8 @@ use crate::{
     send::facts_cache::FactsCache,
 };
 
-/// Calls `lock_facts` of the migrations. The function returns one row with an array of records for each kind of fact.
+/// Calls the SQL function `lock_facts`, which the migrations define. The function returns one row with an array of
+/// records for each kind of fact.
 pub(super) fn lock_facts(
     conn: &mut PgConnection,
     query: &FactsQuery,
@@ -66,7 +67,7 @@ pub(super) fn lock_facts(
     })
 }
 
-/// Uses one statement for all three tables.
+/// Writes to all three tables in one statement.
 pub(super) fn store_batch(conn: &mut PgConnection, rows: &BatchRows<'_>) -> Result<(), Fault> {
     let BatchRows { envelopes, deliveries, usage } = rows;
     let statement = if envelopes.is_empty() && deliveries.is_empty() {
@@ -149,7 +150,7 @@ pub(super) fn delete_stale_idempotency_keys(
     Ok(())
 }
 
-/// Sums up first, because one statement may update each row only once.
+/// Adds overages. Sums them up by key and month first, because one statement can update each row only once.
 pub(super) fn add_overages(conn: &mut PgConnection, rows: &[OverageRow]) -> Result<(), Fault> {
     let statement = Statement::command(
         "INSERT INTO overages AS o (api_key_id, month, messages)

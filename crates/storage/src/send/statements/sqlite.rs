@@ -34,7 +34,7 @@ use crate::{
     send::facts_cache::FactsCache,
 };
 
-/// Takes no locks: the transaction is the only writer.
+/// Reads the facts without locks, because the transaction is the only writer.
 pub(super) fn lock_facts(
     conn: &mut SqliteConnection,
     query: &FactsQuery,
@@ -91,8 +91,8 @@ fn read_decisions(
     Ok(subjects.iter().flat_map(of_key).collect())
 }
 
-/// Contains the status as text. If the condition of a partial index were bound, SQLite would prepare the statement again
-/// for each batch.
+/// Whether any decision is open. The status is part of the text. If it were a bound value, SQLite would prepare the
+/// statement again for each batch, to match the condition of a partial index.
 const IS_GOVERNED: &str = "SELECT EXISTS (SELECT 1 FROM governance WHERE status <> 'lifted')";
 
 pub(super) fn store_batch(conn: &mut SqliteConnection, rows: &BatchRows<'_>) -> Result<(), Fault> {

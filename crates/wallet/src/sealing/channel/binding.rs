@@ -9,7 +9,7 @@ use crate::{
     sealing::envelope::{EnvelopeDraft, VERSION},
 };
 
-/// The identity of a new channel. The signature binds the channel to it.
+/// Id, sender and recipient of a new channel. The channel's signature covers all three.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChannelDraft {
     /// Id of the channel.
@@ -20,8 +20,8 @@ pub struct ChannelDraft {
     pub recipient: ApiKeyId,
 }
 
-/// The parameters that both sides must agree on. The digest covers all stored fields except the
-/// signature.
+/// The parameters of a channel that sender and recipient must agree on, and their digest. The digest covers all stored
+/// fields except the signature.
 pub(super) struct ChannelBinding {
     pub(super) draft: ChannelDraft,
     pub(super) sealing_version: u32,
@@ -43,9 +43,9 @@ impl ChannelBinding {
         (&self.draft.sender, &self.draft.recipient) == (sender, recipient)
     }
 
-    /// Returns the associated data of an envelope: the fields of its draft, then the channel's
-    /// digest. AES-GCM does not commit to one key, and therefore not to one encapsulation. The
-    /// envelope's signature covers this data and does.
+    /// Returns the associated data of an envelope: the fields of its draft, then the channel's digest. AES-GCM alone
+    /// does not commit to one key, and therefore not to one encapsulation. The envelope's signature covers this data
+    /// and thereby commits to one encapsulation.
     pub(super) fn associated_data(&self, draft: &EnvelopeDraft) -> Vec<u8> {
         [draft.associated_data(), length_prefixed(&[&self.digest])].concat()
     }

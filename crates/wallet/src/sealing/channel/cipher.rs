@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 
 use crate::sealing::{envelope::VERSION, suite::exporter::ChannelSecret};
 
-/// The first 22 sealed bytes.
+/// The first 22 sealed bytes: version, suite, channel id and number of the envelope.
 pub(super) struct Header {
     pub(super) channel: ChannelId,
     pub(super) number: u32,
@@ -36,7 +36,8 @@ impl Header {
     }
 }
 
-/// Encrypts in place, in a buffer of the final size. The buffer is zeroized if encryption fails.
+/// Returns header, ciphertext and tag. Encrypts in place, in a buffer of the final size. Zeroizes the buffer if
+/// encryption fails.
 pub(super) fn encrypt(
     cipher: &Aes256Gcm,
     header: &Header,

@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 use super::{Hybrid, Kdf, PublicKey, SealingKey, SealingPublicKey};
 use crate::entropy::Entropy;
 
-/// Boxed, so that moves leave no copies. Zeroized on drop.
+/// The secret of a channel. Boxed, so that moves leave no copies. Zeroized on drop.
 pub(crate) type ChannelSecret = Box<Zeroizing<[u8; 32]>>;
 
 impl SealingPublicKey {

@@ -11,7 +11,7 @@ use hpke::{
 use subtle::{Choice, ConstantTimeEq};
 use zeroize::Zeroizing;
 
-/// The KEM.
+/// X-Wing as a KEM type of `hpke`.
 pub(crate) struct XWing;
 
 type Portable = hpke::kem::XWing;
@@ -24,7 +24,7 @@ pub(crate) enum PublicKey {
     Portable(Box<<Portable as Kem>::PublicKey>),
 }
 
-/// The 32-byte seed of both private keys. Zeroized on drop.
+/// The 32-byte seed of the ML-KEM-768 and the X25519 private key. Zeroized on drop.
 #[derive(Clone)]
 pub(crate) enum PrivateKey {
     Fast(fast::PrivateKey),
@@ -103,7 +103,7 @@ impl Serializable for PublicKey {
 }
 
 impl Deserializable for PublicKey {
-    /// Rejects coefficients that are not reduced (FIPS 203, section 7.2).
+    /// Parses a public key. Rejects coefficients that are not reduced (FIPS 203, section 7.2).
     fn from_bytes(bytes: &[u8]) -> Result<Self, HpkeError> {
         let key = <Portable as Kem>::PublicKey::from_bytes(bytes)?;
         if fast::is_available() {

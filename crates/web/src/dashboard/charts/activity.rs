@@ -21,7 +21,7 @@ pub(in crate::dashboard) struct ChartDay {
     pub(in crate::dashboard) delivered_bar: ChartBar,
 }
 
-/// A rectangle on the base line.
+/// A bar of the chart: a rectangle that stands on the base line.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::dashboard) struct ChartBar {
     pub(in crate::dashboard) x: u64,

@@ -1,10 +1,10 @@
-//! Meters of the usage in the windows of a plan.
+//! Meters that show how much of each limit a key has used.
 
 use sealpost_service::{KeyStanding, WindowReport};
 
 use crate::dashboard::text::when;
 
-/// The used part of a limit.
+/// The use of one limit.
 pub(in crate::dashboard) struct UsageMeter {
     pub(in crate::dashboard) name: &'static str,
     pub(in crate::dashboard) used: u32,
@@ -34,7 +34,7 @@ impl UsageMeter {
         percent.min(100)
     }
 
-    /// Returns the class of the stylesheet: `high` from 80 %, `full` at 100 %.
+    /// Returns the stylesheet class: `calm`, `high` from 80 %, `full` at 100 %.
     pub(in crate::dashboard) fn level(&self) -> &'static str {
         match self.percent() {
             0..80 => "calm",

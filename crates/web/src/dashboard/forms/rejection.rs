@@ -39,7 +39,7 @@ impl From<&Refusal> for Rejection {
     }
 }
 
-/// Makes a sentence of an error text of the API, which begins with a lower-case letter and has no full stop.
+/// Turns an error text of the API into a sentence. Error texts begin with a lower-case letter and have no full stop.
 fn sentence(text: &str) -> String {
     if let Some(rest) = text.strip_prefix("url ") {
         return sentence(&format!("URL {rest}"));

@@ -1,10 +1,10 @@
-//! The check that a form comes from a page of this service. The session cookie is `SameSite=Lax` and forms carry a
-//! token; this check also protects forms without a session, such as signing in.
+//! The check that a form comes from a page of this service. The session cookie is `SameSite=Lax` and forms of a session
+//! carry a token. This check also protects forms without a session, such as signing in.
 
 use actix_web::http::header::{self, HeaderMap, HeaderName};
 
-/// Whether the browser reports this service as the origin of the form: by `Sec-Fetch-Site`, else by `Origin`.
-/// Requests without both headers are accepted: they come from programs and from browsers without cross-site forms.
+/// Whether the browser reports this service as the origin of the form: by `Sec-Fetch-Site`, else by `Origin`. Accepts
+/// requests without both headers: only programs send them, and browsers that do not send forms across sites.
 pub(super) fn is_same_site(headers: &HeaderMap, base_url: &str) -> bool {
     let text = |name| headers.get(name).map(|value| value.to_str().unwrap_or_default());
     match (text(SEC_FETCH_SITE), text(header::ORIGIN)) {

@@ -1,4 +1,4 @@
-//! The account: sessions and login secret.
+//! The page of the account: its sessions and its login secret.
 
 use askama::Template;
 use sealpost_domain::AccountId;
@@ -15,7 +15,7 @@ struct AccountPage<'a> {
     sessions: Truncated<SessionView>,
 }
 
-/// Shows the secret. The service cannot show it again.
+/// The page with the new login secret. The service cannot show the secret again.
 #[derive(Template)]
 #[template(path = "dashboard/secret_rotated.html")]
 struct SecretPage<'a> {
@@ -38,7 +38,7 @@ pub(crate) async fn sign_out(user: SignedInUser, form: Form) -> Result<PageRespo
     end(&user, Scope::Session).await
 }
 
-/// Ends a session, or all sessions.
+/// Ends one session, or all sessions of the account.
 pub(crate) async fn end_session(
     user: SignedInUser,
     form: Form,

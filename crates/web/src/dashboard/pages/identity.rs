@@ -1,4 +1,4 @@
-//! An identity: facts, usage, daily counts, webhooks, governance.
+//! The page of an identity: its data, usage, daily counts, webhooks and governance.
 
 use actix_web::web;
 use askama::Template;
@@ -28,7 +28,7 @@ struct IdentityPage<'a> {
     problem: Option<&'a str>,
 }
 
-/// A key and its webhooks, as the service returned them.
+/// The data of the page, as the service returned it.
 pub(super) struct IdentityView {
     pub(super) key: KeyPage,
     pub(super) webhooks: Vec<WebhookView>,

@@ -1,4 +1,4 @@
-//! A further identity of the account.
+//! The page that activates a further identity of the account.
 
 use actix_web::HttpRequest;
 use askama::Template;

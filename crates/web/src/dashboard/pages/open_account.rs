@@ -1,4 +1,4 @@
-//! A new account with its first identity.
+//! The page that opens an account with its first identity.
 
 use actix_web::{HttpRequest, web};
 use askama::Template;
@@ -23,7 +23,7 @@ struct OpenAccountPage<'a> {
     problem: Option<&'a str>,
 }
 
-/// Shows the secret. The service cannot show it again.
+/// The page with the login secret of the new account. The service cannot show the secret again.
 #[derive(Template)]
 #[template(path = "dashboard/account_opened.html")]
 struct OpenedPage<'a> {

@@ -1,4 +1,4 @@
-//! The account's identities: status, plan and usage of each.
+//! The page of all identities of the account: status, plan and usage of each.
 
 use askama::Template;
 use sealpost_domain::{AccountId, KeyStatus};
@@ -17,7 +17,7 @@ struct OverviewPage<'a> {
     account_id: AccountId,
     live: Vec<IdentityCard>,
     revoked: Vec<KeyStanding>,
-    /// The number of identities on the page, if the account has more.
+    /// Number of identities on the page, if the account has more; `None` if the page shows all.
     truncated_to: Option<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! Revoking an identity. Permanent, so that the user must type the key.
+//! The page that revokes an identity. Revocation is permanent, so the user must type the API key.
 
 use actix_web::web;
 use askama::Template;

@@ -1,4 +1,4 @@
-//! Signing in with account and login secret.
+//! The page to sign in with account and login secret.
 
 use actix_web::{HttpRequest, web};
 use askama::Template;
@@ -61,7 +61,8 @@ pub(crate) async fn submit(
     }
 }
 
-/// Replaces the API's text for wrong credentials, which has the names of JSON fields.
+/// Converts the refusal of a login. The API's text for wrong credentials is replaced, because it has the names of JSON
+/// fields.
 fn rejection_of(refusal: &Refusal) -> Rejection {
     let rejection = Rejection::from(refusal);
     if refusal.code() == Code::Unauthorized {

@@ -1,4 +1,4 @@
-//! A webhook: status, delivery log, and actions.
+//! The page of a webhook: status, delivery log, and actions.
 
 mod actions;
 
@@ -33,7 +33,7 @@ struct WebhookPage<'a> {
     result: Option<String>,
 }
 
-/// A filter of the delivery log by state.
+/// A link that filters the delivery log by state.
 struct StateFilter {
     name: &'static str,
     value: &'static str,
@@ -58,7 +58,7 @@ pub(crate) async fn show(
     load(&user, &key, &webhook_id, &query, None).await
 }
 
-/// Shows the page. `result` is the result of a form; a link cannot set it.
+/// Shows the page. `result` is the text about a processed form. It is not part of the URL, so a link cannot set it.
 async fn load(
     user: &SignedInUser,
     key: &str,
@@ -119,5 +119,5 @@ const FILTERS: [(&str, &str); 5] = [
     ("failed", "failed"),
     ("exhausted", "exhausted"),
 ];
-/// Attempts on a page.
+/// Number of log entries on one page.
 const ATTEMPTS_PER_PAGE: u32 = 25;

@@ -7,7 +7,7 @@ use crate::{
     html::{Layout, LayoutExtras, NavLink, SiteAddress},
 };
 
-/// The layout for one browser: signed in or not.
+/// The layout of a dashboard page, for a browser that is signed in or not.
 #[derive(Clone, Copy)]
 pub(in crate::dashboard) struct Frame<'a> {
     site: &'a SiteAddress,
@@ -15,7 +15,7 @@ pub(in crate::dashboard) struct Frame<'a> {
     form_token: Option<&'a str>,
 }
 
-/// The button to sign out. A form, because a link must not end a session.
+/// The button to sign out. It is a form, because a link must not end a session.
 #[derive(Template)]
 #[template(path = "dashboard/sign_out.html")]
 struct SignOut<'a> {
@@ -24,12 +24,12 @@ struct SignOut<'a> {
 }
 
 impl<'a> Frame<'a> {
-    /// The layout of public pages.
+    /// Returns the layout of public pages.
     pub(in crate::dashboard) fn public(site: &'a SiteAddress) -> Self {
         Self { site, form_token: None }
     }
 
-    /// The layout of a signed-in user's pages.
+    /// Returns the layout of a signed-in user's pages.
     pub(in crate::dashboard) fn signed_in(site: &'a SiteAddress, form_token: &'a str) -> Self {
         Self { site, form_token: Some(form_token) }
     }

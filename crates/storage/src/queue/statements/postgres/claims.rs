@@ -1,4 +1,4 @@
-//! Claims and leases.
+//! Statements for claims and leases.
 
 use std::sync::LazyLock;
 
@@ -138,7 +138,7 @@ static LEASE: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// The SQL types of [`ClaimedRow`].
+/// The SQL types of the columns of [`ClaimedRow`].
 type ClaimedColumns = (
     Text,
     Text,

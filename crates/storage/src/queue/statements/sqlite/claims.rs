@@ -1,4 +1,4 @@
-//! Claims and leases.
+//! Statements for claims and leases.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -80,7 +80,7 @@ pub(in crate::queue::statements) fn due_of(
     Ok(all)
 }
 
-/// Reads each webhook and envelope once, because most deliveries of a claim have the same.
+/// Leases deliveries. Reads each webhook and envelope once, because many deliveries of a claim share them.
 pub(in crate::queue::statements) fn lease(
     conn: &mut SqliteConnection,
     keys: &[DeliveryKey],

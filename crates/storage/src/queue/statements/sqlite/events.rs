@@ -1,4 +1,4 @@
-//! New events, their deliveries, and outcomes of envelopes.
+//! Statements for new events, their deliveries, and the outcomes of envelopes.
 
 use std::collections::BTreeSet;
 

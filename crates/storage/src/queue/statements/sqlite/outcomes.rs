@@ -1,4 +1,4 @@
-//! Outcomes of attempts: queue, log and health of webhooks.
+//! Statements for the outcomes of attempts: queue, log and health of webhooks.
 
 use std::sync::LazyLock;
 

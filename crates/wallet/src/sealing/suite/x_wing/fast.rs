@@ -13,17 +13,17 @@ use sha3::{Digest, Sha3_256};
 use shake::{ExtendableOutput, Shake256, Update, XofReader};
 use zeroize::Zeroizing;
 
-/// Returns whether the processor has the instructions. Cheap.
+/// Returns whether the processor has the instructions that `graviola` needs. Cheap enough for every call.
 pub(super) fn is_available() -> bool {
     graviola::util::is_cpu_supported()
 }
 
-/// The serialised key. Parsing takes 0.2 µs. Caching the expanded matrix would save less than 2 µs
-/// and take five times the memory.
+/// A public key in its serialised form. Parsing takes 0.2 µs. Caching the expanded matrix would save less than 2 µs and
+/// take five times the memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PublicKey(Box<[u8; PUBLIC_KEY_LEN]>);
 
-/// The seed. It is expanded on each use, which takes less time than the use itself.
+/// The 32-byte seed of a private key. Expanded on each use, which takes less time than the use itself.
 #[derive(Clone)]
 pub(crate) struct PrivateKey(Secret);
 
@@ -61,7 +61,7 @@ impl PublicKey {
 }
 
 impl PrivateKey {
-    /// Returns `None` for a wrong length.
+    /// Copies the seed of a private key. Returns `None` for a wrong length.
     pub(super) fn of(seed: &[u8]) -> Option<Self> {
         let mut key = Self(Secret::default());
         let seed: &[u8; SEED_LEN] = seed.try_into().ok()?;

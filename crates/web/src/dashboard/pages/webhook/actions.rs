@@ -15,7 +15,7 @@ use crate::dashboard::{
     session::SignedInUser,
 };
 
-/// Shows the secret. The service cannot show it again.
+/// The page with the signing secret. The service cannot show the secret again.
 #[derive(Template)]
 #[template(path = "dashboard/webhook_secret.html")]
 struct SecretPage<'a> {
@@ -49,7 +49,7 @@ pub(crate) async fn register(
     }
 }
 
-/// Performs the action of the form's button.
+/// Performs the action of the button that submitted the form.
 pub(crate) async fn act(
     user: SignedInUser,
     path: web::Path<(String, String)>,
