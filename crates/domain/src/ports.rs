@@ -19,7 +19,9 @@ mod webhooks;
 
 pub use accounts::AccountRepo;
 pub use badges::{BadgeLookup, BadgeRepo};
-pub use dispatching::{Claim, Dispatch, EventSigner, ExpeditedDelivery, Outbox, TargetGuard};
+pub use dispatching::{
+    Claim, Dispatch, EventSigner, ExpeditedDelivery, FinishTest, Outbox, TargetGuard,
+};
 pub use envelopes::EnvelopeRepo;
 pub use error::{BoxedError, StoreError};
 pub use events::EventRepo;

@@ -10,6 +10,7 @@ mod event_kind;
 mod health;
 mod status;
 mod stored_event;
+mod test_event;
 mod webhook;
 
 pub use attempt::{Attempt, AttemptNumber, AttemptOutcome, PendingDelivery};
@@ -25,4 +26,5 @@ pub use event_kind::{EventKind, EventsVersion};
 pub use health::{AttemptSummary, HealthReport, WebhookHealth};
 pub use status::{DisabledReason, LastFailure, WebhookStatus};
 pub use stored_event::{EventBody, EventMetadata, NewEvent, StoredEvent};
+pub use test_event::{TestEvent, TestResult, WebhookTest};
 pub use webhook::{RetiringSecret, Target, Webhook};

@@ -75,9 +75,10 @@ pub use webhooks::{
     cursor::{Cursor, CursorFault},
     deliveries::{Deliveries, DeliveriesPage, DeliveryView},
     delivery_state::DeliveryState,
-    manage::{Deleted, Manage, Managed},
+    manage::{Deleted, Manage, Managed, WebhookList},
     redeliver::{Enabled, Recover, Recovered, Redelivered},
     register::{Register, Registered},
     rotate_secret::{Retiring, WebhookSecretRotated},
+    test::Tested,
     view::WebhookView,
 };

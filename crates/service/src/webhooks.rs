@@ -8,4 +8,5 @@ pub(crate) mod manage;
 pub(crate) mod redeliver;
 pub(crate) mod register;
 pub(crate) mod rotate_secret;
+pub(crate) mod test;
 pub(crate) mod view;

@@ -12,6 +12,7 @@ mod shared_state;
 mod shutdown;
 mod stats;
 mod sweeper;
+mod test_sender;
 mod threads;
 mod worker_inboxes;
 
@@ -23,8 +24,8 @@ use std::{
 
 use awc::http::header::{HeaderValue, InvalidHeaderValue};
 use sealpost_domain::{
-    Clock, LeaseToken, LeasedDelivery, Timestamp,
-    ports::{Dispatch, EventSigner, Outbox},
+    Clock, LeaseToken, LeasedDelivery, TestEvent, Timestamp,
+    ports::{Dispatch, EventSigner, FinishTest, Outbox},
 };
 use sealpost_wallet::{Keyring, WalletError};
 
@@ -33,6 +34,7 @@ pub(crate) use self::threads::Dependencies;
 use self::{
     locking::lock,
     shared_state::SharedState,
+    test_sender::TestInbox,
     threads::{ThreadStarter, Threads},
     worker_inboxes::WorkerInboxes,
 };
@@ -61,6 +63,7 @@ pub enum DispatchError {
 /// Delivers until it is stopped. Dropping the dispatcher stops it.
 pub struct Dispatcher {
     inboxes: Arc<WorkerInboxes>,
+    tests: TestInbox,
     shared: Arc<SharedState>,
     clock: Arc<dyn Clock>,
     outbox: Arc<dyn Outbox>,
@@ -97,11 +100,11 @@ impl Dispatcher {
         let shared = Arc::new(SharedState::new(&settings, u64::from_ne_bytes(random)));
         let settings = Arc::new(settings);
         let starter = ThreadStarter { settings, dependencies, shared, tls, user_agent };
-        let (threads, inboxes) = starter.start().map_err(DispatchError::Thread)?;
+        let (threads, inboxes, tests) = starter.start().map_err(DispatchError::Thread)?;
         let ThreadStarter { settings, dependencies, shared, .. } = starter;
         let Dependencies { outbox, clock, .. } = dependencies;
         let threads = Mutex::new(Some(threads));
-        Ok(Self { inboxes, shared, clock, outbox, settings, threads })
+        Ok(Self { inboxes, tests, shared, clock, outbox, settings, threads })
     }
 
     /// Stops the dispatcher and blocks until it has stopped. A second call waits for the first.
@@ -113,6 +116,7 @@ impl Dispatcher {
         let Some(threads) = guard.take() else { return };
         self.shared.shutdown.raise();
         self.shared.full_targets.wake();
+        self.tests.close();
         let held = threads.join(&self.inboxes);
         for batch in held.chunks(self.settings.bounds.release_batch_max.max(1)) {
             if let Err(error) = self.outbox.release(batch, self.clock.now()) {
@@ -159,6 +163,10 @@ impl Dispatch for Dispatcher {
 
     fn submit(&self, deliveries: Vec<LeasedDelivery>) {
         self.inboxes.submit(deliveries);
+    }
+
+    fn test(&self, event: TestEvent, finish: FinishTest) -> bool {
+        self.tests.accept((event, finish))
     }
 }
 

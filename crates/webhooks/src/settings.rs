@@ -89,6 +89,8 @@ pub struct Bounds {
     pub unresponsive_quota_divisor: usize,
     /// Share of the send path in `queue_max`, kept free by claims: 4 means a quarter.
     pub claim_reserve_divisor: usize,
+    /// Bound on test events under way. As many may wait; further ones are refused.
+    pub tests_in_flight_max: usize,
     /// Minimum deferral of deliveries to an unresponsive target. Shortened like the probe pauses.
     pub deferral_min: Duration,
     /// Maximum difference of due times in one release statement. Shortened like the probe pauses.
@@ -147,6 +149,7 @@ impl Default for Bounds {
             slow_quota_divisor: 8,
             unresponsive_quota_divisor: 4,
             claim_reserve_divisor: 4,
+            tests_in_flight_max: 16,
             deferral_min: Duration::from_secs(30),
             release_window: Duration::from_secs(5),
             release_batch_max: 512,

@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use super::error::StoreError;
-use crate::{AttemptResult, DeliveryId, LeaseToken, LeasedDelivery, Timestamp, WebhookId};
+use crate::{
+    AttemptResult, DeliveryId, LeaseToken, LeasedDelivery, TestEvent, TestResult, Timestamp,
+    WebhookId,
+};
 
 /// The delivery queue in the database, as the dispatcher uses it.
 pub trait Outbox: Send + Sync {
@@ -75,7 +78,14 @@ pub trait Dispatch: Send + Sync {
 
     /// Accepts stored deliveries that this node has leased. Never blocks.
     fn submit(&self, deliveries: Vec<LeasedDelivery>);
+
+    /// Sends a test event at once, without retries, and calls `finish` with the result. Never blocks. Returns `false` if
+    /// too many tests are under way. Drops `finish` if the dispatcher stops or the secrets cannot be decrypted.
+    fn test(&self, event: TestEvent, finish: FinishTest) -> bool;
 }
+
+/// Receives the result of a test event.
+pub type FinishTest = Box<dyn FnOnce(TestResult) + Send>;
 
 /// Signs events as the service. Receivers verify the signature without a shared secret.
 pub trait EventSigner: Send + Sync {

@@ -39,6 +39,11 @@ impl<T> Limited<T> {
         Self { result: Err(error.into()), limits: None }
     }
 
+    /// Converts a successful response. The limits stay.
+    pub fn map<U>(self, convert: impl FnOnce(T) -> U) -> Limited<U> {
+        Limited { result: self.result.map(convert), limits: self.limits }
+    }
+
     /// Transforms a successful response. The limits stay.
     pub(crate) fn and_then<U>(self, next: impl FnOnce(T) -> Result<U, Error>) -> Limited<U> {
         Limited { result: self.result.and_then(next), limits: self.limits }

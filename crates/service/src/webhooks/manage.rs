@@ -63,16 +63,20 @@ pub enum Managed {
     /// A webhook is enabled.
     Enabled(Enabled),
     /// All webhooks, oldest first.
-    Listed {
-        /// Without their secrets.
-        webhooks: Vec<WebhookView>,
-    },
+    Listed(WebhookList),
     /// Failed deliveries are due now.
     Recovered(Recovered),
     /// A delivery is due now.
     Redelivered(Redelivered),
     /// A webhook has a new secret.
     SecretRotated(WebhookSecretRotated),
+}
+
+/// All webhooks of a key.
+#[derive(JsonSchema, Serialize)]
+pub struct WebhookList {
+    /// The webhooks, oldest first.
+    pub webhooks: Vec<WebhookView>,
 }
 
 /// A deleted webhook.
@@ -107,7 +111,7 @@ impl Core {
             Manage::Enable { webhook_id } => {
                 self.enable_webhook(key, &webhook_id).map(Managed::Enabled)
             }
-            Manage::List => self.list_webhooks(key),
+            Manage::List => self.list_webhooks(key).map(Managed::Listed),
             Manage::Recover(query) => self.recover(key, &query).map(Managed::Recovered),
             Manage::Redeliver { webhook_id, envelope_id } => {
                 self.redeliver(key, &webhook_id, &envelope_id).map(Managed::Redelivered)
@@ -118,10 +122,10 @@ impl Core {
         }
     }
 
-    fn list_webhooks(&self, key: &ApiKeyId) -> Result<Managed, Error> {
+    fn list_webhooks(&self, key: &ApiKeyId) -> Result<WebhookList, Error> {
         let webhooks = self.store.lookup()?.list_webhooks(key)?;
         let webhooks = webhooks.into_iter().map(WebhookView::from).collect();
-        Ok(Managed::Listed { webhooks })
+        Ok(WebhookList { webhooks })
     }
 
     fn delete_webhook(&self, key: &ApiKeyId, webhook_id: &str) -> Result<Deleted, Error> {

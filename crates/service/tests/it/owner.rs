@@ -6,7 +6,7 @@ use sealpost_domain::{
     ApiKeyId, Code, EventKind, GovernanceSubject, KeyStatus,
     ports::{DailyCount, Durability, Store},
 };
-use sealpost_service::{Credentials, Error, Manage, Managed, Recover, Register, Send};
+use sealpost_service::{Credentials, Error, Manage, Managed, Recover, Register, Send, WebhookList};
 
 use crate::{client::AccountOwner, support::World};
 
@@ -79,7 +79,8 @@ fn only_an_active_unblocked_key_gets_webhooks() {
     world.operator().lift(subject, "no longer").unwrap();
     world.operator().deactivate_key(&key(&who)).unwrap();
     assert_eq!(code(owner.register(&key(&who), somewhere())), Code::KeyInactive);
-    let Managed::Listed { webhooks } = owner.manage(&key(&who), Manage::List).unwrap() else {
+    let Managed::Listed(WebhookList { webhooks }) = owner.manage(&key(&who), Manage::List).unwrap()
+    else {
         panic!("a list");
     };
     assert_eq!(webhooks.len(), 1);

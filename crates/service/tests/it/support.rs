@@ -11,8 +11,10 @@ use std::{
 };
 
 use sealpost_domain::{
-    Clock, Did, Handle, Label, LeaseToken, LeasedDelivery, Refusal, Timestamp,
-    ports::{Dispatch, Durability, Lookup, OwnerLookup, Store, StoreError, TargetGuard, Tx},
+    Clock, Did, Handle, Label, LeaseToken, LeasedDelivery, Refusal, TestEvent, Timestamp,
+    ports::{
+        Dispatch, Durability, FinishTest, Lookup, OwnerLookup, Store, StoreError, TargetGuard, Tx,
+    },
 };
 use sealpost_service::{
     Activate, Activated, Credentials, Error, Issuer, Login, Operator, Parts, Sealpost, Settings,
@@ -219,6 +221,10 @@ impl Dispatch for RecordedDispatch {
 
     fn submit(&self, deliveries: Vec<LeasedDelivery>) {
         self.submitted.lock().unwrap().extend(deliveries);
+    }
+
+    fn test(&self, _: TestEvent, _: FinishTest) -> bool {
+        false
     }
 }
 

@@ -36,7 +36,8 @@ pub(super) struct SharedState {
     /// One for each delivery worker.
     pub(super) gauges: Vec<Gauges>,
     running: AtomicUsize,
-    /// Number of threads while no thread has ended: the delivery workers, the outcome writer and the sweeper.
+    /// Number of threads while no thread has ended: the delivery workers, the outcome writer, the sweeper and the
+    /// test sender.
     threads: usize,
 }
 
@@ -52,7 +53,7 @@ impl SharedState {
             counters: Counters::default(),
             gauges: (0..settings.workers()).map(|_| Gauges::default()).collect(),
             running: AtomicUsize::new(0),
-            threads: settings.workers() + 2,
+            threads: settings.workers() + 3,
         }
     }
 

@@ -22,6 +22,7 @@ use super::{
     outcome_writer::OutcomeWriter,
     shared_state::{RunningThread, SharedState},
     sweeper::Sweeper,
+    test_sender::{TestInbox, TestSender},
     worker_inboxes::{WorkerInboxes, WorkerMessage},
 };
 use crate::{
@@ -52,11 +53,12 @@ pub(super) struct Threads {
     workers: Vec<JoinHandle<Vec<HeldDelivery>>>,
     outcome_writer: JoinHandle<()>,
     sweeper: JoinHandle<()>,
+    test_sender: JoinHandle<()>,
 }
 
 impl ThreadStarter {
     /// Starts all threads. If a thread fails to start, the others end, because all inboxes are closed.
-    pub(super) fn start(&self) -> io::Result<(Threads, Arc<WorkerInboxes>)> {
+    pub(super) fn start(&self) -> io::Result<(Threads, Arc<WorkerInboxes>, TestInbox)> {
         let (outcomes, outcome_inbox) = mpsc::channel();
         let mut inboxes = Vec::new();
         let mut workers = Vec::new();
@@ -73,7 +75,21 @@ impl ThreadStarter {
         let clock = Arc::clone(&self.dependencies.clock);
         let sweeper = Sweeper::new(&self.settings, Arc::clone(&inboxes), outbox(), clock, shared());
         let sweeper = self.spawn("webhook-sweeper", move || sweeper.run())?;
-        Ok((Threads { workers, outcome_writer, sweeper }, inboxes))
+        let (test_sender, tests) = self.start_test_sender()?;
+        Ok((Threads { workers, outcome_writer, sweeper, test_sender }, inboxes, tests))
+    }
+
+    fn start_test_sender(&self) -> io::Result<(JoinHandle<()>, TestInbox)> {
+        let Dependencies { keyring, clock, signer, .. } = &self.dependencies;
+        let (keyring, clock, signer) = (Arc::clone(keyring), Arc::clone(clock), signer.clone());
+        let in_flight_max = self.settings.bounds.tests_in_flight_max;
+        let (inbox, tests) = TestInbox::new(in_flight_max);
+        let clients = self.client_factory();
+        let thread = self.spawn_with_runtime("webhook-test", move || {
+            let clients = clients();
+            TestSender { clients, keyring, signer, clock, in_flight_max }.run(tests)
+        })?;
+        Ok((thread, inbox))
     }
 
     fn start_worker(
@@ -82,7 +98,7 @@ impl ThreadStarter {
         inbox: UnboundedReceiver<WorkerMessage>,
         outcomes: mpsc::Sender<OutcomeMessage>,
     ) -> io::Result<JoinHandle<Vec<HeldDelivery>>> {
-        let Dependencies { keyring, clock, signer, new_resolver, .. } = &self.dependencies;
+        let Dependencies { keyring, clock, signer, .. } = &self.dependencies;
         let context = WorkerContext {
             index,
             settings: Arc::clone(&self.settings),
@@ -93,24 +109,40 @@ impl ThreadStarter {
             inbox,
             outcomes,
         };
-        let new_resolver = *new_resolver;
-        let (tls, user_agent) = (Arc::clone(&self.tls), self.user_agent.clone());
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let clients = self.client_factory();
         // The kernel keeps 15 characters of a name.
-        self.spawn(&format!("webhook-send-{index}"), move || {
-            let runtime = actix_rt::Runtime::from(runtime);
-            let settings = &context.settings;
-            let clients = ClientFactory {
-                policy: settings.policy.clone(),
-                resolver: new_resolver(),
-                tls,
-                user_agent,
-                timeout: settings.timeout,
-                connections_per_target_max: settings.in_flight_per_target.max(1),
-                bounds: settings.bounds,
-            };
-            runtime.block_on(DeliveryWorker::new(context, clients).run())
+        self.spawn_with_runtime(&format!("webhook-send-{index}"), move || {
+            DeliveryWorker::new(context, clients()).run()
         })
+    }
+
+    /// Returns a function that creates the HTTP clients of a thread on this thread.
+    fn client_factory(&self) -> impl FnOnce() -> ClientFactory + Send + use<> {
+        let settings = Arc::clone(&self.settings);
+        let new_resolver = self.dependencies.new_resolver;
+        let (tls, user_agent) = (Arc::clone(&self.tls), self.user_agent.clone());
+        move || ClientFactory {
+            policy: settings.policy.clone(),
+            resolver: new_resolver(),
+            tls,
+            user_agent,
+            timeout: settings.timeout,
+            connections_per_target_max: settings.in_flight_per_target.max(1),
+            bounds: settings.bounds,
+        }
+    }
+
+    /// Starts a thread that runs a future on a runtime of its own.
+    fn spawn_with_runtime<F: Future>(
+        &self,
+        name: &str,
+        work: impl FnOnce() -> F + Send + 'static,
+    ) -> io::Result<JoinHandle<F::Output>>
+    where
+        F::Output: Send + 'static,
+    {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        self.spawn(name, move || actix_rt::Runtime::from(runtime).block_on(async { work().await }))
     }
 
     fn spawn<T: Send + 'static>(
@@ -133,6 +165,7 @@ impl Threads {
         inboxes.stop();
         let held = self.workers.into_iter().filter_map(join).flatten().collect();
         join(self.outcome_writer);
+        join(self.test_sender);
         held
     }
 }

@@ -3,7 +3,7 @@
 //! No other file of this crate reads the event of a delivery, its id or its body.
 
 use awc::http::header::{CONTENT_TYPE, HeaderName, HeaderValue, InvalidHeaderValue};
-use sealpost_domain::{LeasedDelivery, Timestamp};
+use sealpost_domain::{LeasedDelivery, TestEvent, Timestamp};
 
 use super::signing_keys::SigningKeys;
 
@@ -30,7 +30,24 @@ impl SignedRequest {
         now: Timestamp,
     ) -> Result<Self, RequestError> {
         let body = delivery.event.body()?;
-        let event_id = event_id(delivery);
+        Self::sign(event_id(delivery), body, keys, now)
+    }
+
+    /// Builds the request of a test event.
+    pub(crate) fn build_test(
+        event: &TestEvent,
+        keys: &SigningKeys,
+        now: Timestamp,
+    ) -> Result<Self, RequestError> {
+        Self::sign(event.id.to_string(), serde_json::to_vec(&event.payload())?, keys, now)
+    }
+
+    fn sign(
+        event_id: String,
+        body: Vec<u8>,
+        keys: &SigningKeys,
+        now: Timestamp,
+    ) -> Result<Self, RequestError> {
         let timestamp = now.as_seconds().to_string();
         let signature = keys.sign(&event_id, &timestamp, &body, now);
         let signature = HeaderValue::try_from(signature)?;

@@ -12,8 +12,8 @@ use std::{
 
 use sealpost_domain::{
     Account, AccountId, ApiKey, Clock, Did, EnvelopeId, KeyStatus, Label, LeaseToken,
-    LeasedDelivery, Plan, Refusal, Session, Suite, TokenHash, Wrapped,
-    ports::{Dispatch, Durability, StoreError, TargetGuard, Tx},
+    LeasedDelivery, Plan, Refusal, Session, Suite, TestEvent, TokenHash, Wrapped,
+    ports::{Dispatch, Durability, FinishTest, StoreError, TargetGuard, Tx},
 };
 use sealpost_storage::{Database, DatabaseUrl, Settings as DatabaseSettings};
 use sealpost_wallet::{Keyring, Root, SessionToken};
@@ -144,6 +144,10 @@ impl Dispatch for NoDispatch {
     }
 
     fn submit(&self, _: Vec<LeasedDelivery>) {}
+
+    fn test(&self, _: TestEvent, _: FinishTest) -> bool {
+        false
+    }
 }
 
 impl TargetGuard for NoDispatch {

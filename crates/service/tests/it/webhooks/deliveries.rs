@@ -9,7 +9,7 @@ use sealpost_domain::{
 };
 use sealpost_service::{
     Credentials, Cursor, Deliveries, DeliveriesPage, DeliveryState, Enabled, Manage, Managed,
-    Recover, Recovered, Register, Send, Settings, WebhookSecretRotated,
+    Recover, Recovered, Register, Send, Settings, WebhookList, WebhookSecretRotated,
 };
 use sealpost_wallet::{Keyring, WebhookSecret, kek_version};
 
@@ -207,7 +207,7 @@ async fn enabling_a_webhook_makes_its_pending_deliveries_due() {
         assert_eq!((refused.code(), refused.field()), (Code::InvalidField, Some("webhook_id")));
         assert!(refused.to_string().contains("enable it first"), "{refused}");
     }
-    let Ok(Managed::Listed { webhooks }) = manage(&world, &bob, Manage::List) else {
+    let Ok(Managed::Listed(WebhookList { webhooks })) = manage(&world, &bob, Manage::List) else {
         panic!("no list")
     };
     assert_eq!(webhooks[0].disabled_reason, Some(DisabledReason::Gone));

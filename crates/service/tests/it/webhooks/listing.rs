@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use sealpost_domain::EventKind;
-use sealpost_service::{Deliveries, Manage, Managed, Register, Send, Settings};
+use sealpost_service::{Deliveries, Manage, Managed, Register, Send, Settings, WebhookList};
 
 use crate::support::{Announcing, World};
 
@@ -31,7 +31,7 @@ async fn a_listing_needs_one_write_transaction_for_its_admission() {
     for asked in [Manage::List, Manage::Deliveries(deliveries)] {
         let before = writers.load(Ordering::SeqCst);
         match node.manage(&bob, &Ok(asked)).result {
-            Ok(Managed::Listed { webhooks }) => assert_eq!(webhooks.len(), 1),
+            Ok(Managed::Listed(WebhookList { webhooks })) => assert_eq!(webhooks.len(), 1),
             Ok(Managed::Deliveries(page)) => assert_eq!(page.deliveries.len(), 1),
             _ => panic!("nothing is shown"),
         }

@@ -3,7 +3,9 @@
 use actix_web::web;
 use askama::Template;
 use sealpost_domain::KeyStatus;
-use sealpost_service::{KeyPage, KeyStanding, Manage, Managed, PendingCount, WebhookView};
+use sealpost_service::{
+    KeyPage, KeyStanding, Manage, Managed, PendingCount, WebhookList, WebhookView,
+};
 
 use super::key_of;
 use crate::dashboard::{
@@ -60,7 +62,7 @@ pub(super) async fn load(user: &SignedInUser, key: &str) -> Result<IdentityView,
     user.ask(async move |owner| {
         let page = owner.key(&key).await?;
         let webhooks = match owner.manage(&key, Manage::List).await? {
-            Managed::Listed { webhooks } => webhooks,
+            Managed::Listed(WebhookList { webhooks }) => webhooks,
             _ => Vec::new(),
         };
         Ok(IdentityView { key: page, webhooks })

@@ -6,7 +6,7 @@ use actix_web::web;
 use askama::Template;
 use sealpost_domain::{DisabledReason, KeyStatus, WebhookStatus};
 use sealpost_service::{
-    Cursor, Deliveries, DeliveriesPage, DeliveryState, Manage, Managed, WebhookView,
+    Cursor, Deliveries, DeliveriesPage, DeliveryState, Manage, Managed, WebhookList, WebhookView,
 };
 use serde::Deserialize;
 
@@ -81,7 +81,8 @@ async fn load(
             Ok((status, listed, owner.manage(&id, Manage::Deliveries(input)).await?))
         })
         .await?;
-    let (Managed::Listed { webhooks }, Managed::Deliveries(log)) = (listed, log) else {
+    let (Managed::Listed(WebhookList { webhooks }), Managed::Deliveries(log)) = (listed, log)
+    else {
         return Err(PageResponse::internal_error(user.site()));
     };
     let webhook = webhooks.iter().find(|webhook| webhook.webhook_id.to_string() == webhook_id);

@@ -77,7 +77,7 @@ pub(crate) async fn act(
             many => Some(format!("{many} failed deliveries are sent again now.")),
         },
         Managed::Redelivered(_) => Some("The event is sent again now.".to_owned()),
-        Managed::Deliveries(_) | Managed::Listed { .. } => None,
+        Managed::Deliveries(_) | Managed::Listed(_) => None,
     };
     load(&user, &key, &webhook_id, &DeliveryQuery::default(), result).await
 }

@@ -1,0 +1,96 @@
+//! A test event: one request to a webhook at once, without retries and without effect on the webhook.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use sealpost_domain::{
+    AttemptFailure, AttemptOutcome, OwnEventId, Refusal, Target, TestEvent, TestResult, WebhookId,
+    ports::Durability,
+};
+use sealpost_wallet::random;
+use serde::Serialize;
+use tokio::sync::oneshot;
+
+use super::find::find;
+use crate::{
+    caller::{admission::Purpose, authenticated::Caller, limited::Limited},
+    error::Error,
+    sealpost::{Sealpost, core::Core},
+};
+
+/// The result of a test event.
+#[derive(JsonSchema, Serialize)]
+pub struct Tested {
+    /// The webhook.
+    pub webhook_id: WebhookId,
+    /// Id of the event, as in the header `webhook-id`.
+    pub event_id: OwnEventId,
+    /// `succeeded` or `failed`.
+    #[schemars(extend("enum" = ["succeeded", "failed"]))]
+    pub outcome: &'static str,
+    /// HTTP status of the response.
+    pub status_code: Option<u16>,
+    /// Class of the error.
+    pub error: Option<&'static str>,
+    /// Duration of the attempt.
+    pub duration_ms: u32,
+    /// Beginning of the response's body.
+    pub response: Option<String>,
+}
+
+impl Sealpost {
+    /// Sends a test event to a webhook, also to a disabled one, and waits for the end of the attempt.
+    pub async fn test_webhook(&self, caller: &Caller, webhook_id: String) -> Limited<Tested> {
+        let admitted = self.run_as(caller, move |core, caller| {
+            core.admitted(caller, Purpose::Manage, Durability::Relaxed, |_, _| Ok(Ok(())))
+                .and_then(|()| core.test_event(caller, &webhook_id))
+        });
+        let Limited { result, limits } = admitted.await;
+        let result = match result {
+            Ok(event) => self.core.send_test(event).await,
+            Err(error) => Err(error),
+        };
+        Limited { result, limits }
+    }
+}
+
+impl Core {
+    fn test_event(&self, caller: &Caller, webhook_id: &str) -> Result<TestEvent, Error> {
+        let webhook = find(&mut *self.store.lookup()?, &caller.id.key, webhook_id)??;
+        let timestamp = self.clock.now();
+        let target = Target {
+            webhook_id: webhook.id,
+            account_id: caller.account_id,
+            url: webhook.url,
+            secret: webhook.secret,
+            retiring: webhook.retiring,
+        };
+        let id = OwnEventId::new(timestamp, random()?);
+        Ok(TestEvent { id, target: Arc::new(target), timestamp })
+    }
+
+    async fn send_test(&self, event: TestEvent) -> Result<Tested, Error> {
+        let (event_id, webhook_id) = (event.id, event.target.webhook_id);
+        let (finish, finished) = oneshot::channel();
+        // The caller may have gone.
+        let finish = Box::new(move |result| drop(finish.send(result)));
+        if !self.dispatch.test(event, finish) {
+            return Err(Refusal::Unavailable.into());
+        }
+        let TestResult { result, response, duration } =
+            finished.await.map_err(|_dropped| Error::Lost)?;
+        let outcome = match result {
+            Ok(()) => AttemptOutcome::Succeeded,
+            Err(_) => AttemptOutcome::Failed,
+        };
+        Ok(Tested {
+            webhook_id,
+            event_id,
+            outcome: outcome.as_str(),
+            status_code: response.as_ref().map(|response| response.status),
+            error: result.err().map(AttemptFailure::as_str),
+            duration_ms: u32::try_from(duration.as_millis()).unwrap_or(u32::MAX),
+            response: response.map(|response| response.excerpt),
+        })
+    }
+}

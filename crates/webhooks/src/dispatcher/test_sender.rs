@@ -1,0 +1,100 @@
+//! Sends test events on a thread of its own. A test waits for no delivery and takes no slot of the delivery workers.
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Instant,
+};
+
+use sealpost_domain::{
+    Clock, TestEvent, TestResult,
+    ports::{EventSigner, FinishTest},
+};
+use sealpost_wallet::Keyring;
+use tokio::{
+    sync::mpsc::{Receiver, Sender, channel},
+    task::JoinSet,
+};
+
+use super::locking::lock;
+use crate::{
+    http::{client::ClientFactory, target_sender::TargetSender},
+    signing::signed_request::SignedRequest,
+};
+
+/// A test event and the receiver of its result.
+pub(super) type QueuedTest = (TestEvent, FinishTest);
+
+/// Accepts tests until it is closed.
+pub(super) struct TestInbox(Mutex<Option<Sender<QueuedTest>>>);
+
+pub(super) struct TestSender {
+    pub(super) clients: ClientFactory,
+    pub(super) keyring: Arc<Keyring>,
+    pub(super) signer: Option<Arc<dyn EventSigner>>,
+    pub(super) clock: Arc<dyn Clock>,
+    /// Bound on tests under way.
+    pub(super) in_flight_max: usize,
+}
+
+impl TestInbox {
+    /// Returns an inbox for at most `waiting_max` waiting tests, and its other end.
+    pub(super) fn new(waiting_max: usize) -> (Self, Receiver<QueuedTest>) {
+        let (sender, receiver) = channel(waiting_max.max(1));
+        (Self(Mutex::new(Some(sender))), receiver)
+    }
+
+    /// Returns `false` if the inbox is full or closed.
+    pub(super) fn accept(&self, test: QueuedTest) -> bool {
+        lock(&self.0).as_ref().is_some_and(|sender| sender.try_send(test).is_ok())
+    }
+
+    pub(super) fn close(&self) {
+        lock(&self.0).take();
+    }
+}
+
+impl TestSender {
+    /// Sends until the inbox is closed. Drops the tests under way then.
+    pub(super) async fn run(self, mut inbox: Receiver<QueuedTest>) {
+        let mut in_flight = JoinSet::new();
+        loop {
+            tokio::select! {
+                test = inbox.recv(), if in_flight.len() < self.in_flight_max.max(1) => match test {
+                    Some(test) => self.start(test, &mut in_flight),
+                    None => return,
+                },
+                Some(_ended) = in_flight.join_next() => {}
+            }
+        }
+    }
+
+    /// Opens connections for this test only: the result shows a new connection with all its steps.
+    fn start(&self, (event, finish): QueuedTest, in_flight: &mut JoinSet<()>) {
+        let sender =
+            TargetSender::open(&event.target, &self.keyring, &self.clients, self.signer.as_ref());
+        let webhook_id = event.target.webhook_id;
+        let sender = match sender {
+            Ok(sender) => sender,
+            Err(error) => {
+                let error: &(dyn std::error::Error + 'static) = &error;
+                tracing::error!(error, webhook.id = %webhook_id, "cannot decrypt the signing secret of a test");
+                return;
+            }
+        };
+        let request = SignedRequest::build_test(&event, &sender.keys, self.clock.now());
+        let request = match request {
+            Ok(request) => request,
+            Err(error) => {
+                let error: &(dyn std::error::Error + 'static) = &error;
+                tracing::error!(error, webhook.id = %webhook_id, "cannot build the request of a test");
+                return;
+            }
+        };
+        in_flight.spawn_local(async move {
+            let start = Instant::now();
+            let report = sender.send(request).await;
+            let (result, response) = (report.result, report.response);
+            finish(TestResult { result, response, duration: start.elapsed() });
+        });
+    }
+}
