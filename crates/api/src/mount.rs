@@ -1,11 +1,16 @@
 //! Mounts the endpoints in an actix-web server.
 
-use std::future;
+use std::{future, sync::LazyLock};
 
 use actix_web::{HttpRequest, HttpResponse, Resource, http::Method, middleware::from_fn, web};
 
 use crate::{
-    endpoint::Row, endpoints::table, middleware::middleware, response::Problem, state::ApiState,
+    endpoint::Row,
+    endpoints::table,
+    middleware::middleware,
+    request::{edit_distance, nearest},
+    response::Problem,
+    state::ApiState,
 };
 
 /// Mounts the API in any actix-web server: `App::new().configure(sealpost_api::routes(state))`. Each endpoint has its
@@ -43,7 +48,47 @@ pub fn refuse_method(allowed: &Method) -> Result<HttpResponse, Problem> {
     Err(Problem::MethodNotAllowed { allowed: allowed.clone() })
 }
 
-/// Refuses a request for a path without a resource.
-pub async fn no_such_path(_request: HttpRequest) -> Result<HttpResponse, Problem> {
-    Err(Problem::NotFound)
+/// Refuses a request for a path without a resource. Names the path of the API that was probably meant.
+pub async fn no_such_path(request: HttpRequest) -> Result<HttpResponse, Problem> {
+    Err(Problem::NotFound { nearest: nearest_path(request.path()) })
+}
+
+/// Returns the path of the API that differs in at most [`DIFFERENCE_MAX`] characters.
+fn nearest_path(path: &str) -> Option<&'static str> {
+    static PATHS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+        let paths = table().into_iter().map(|row| row.path);
+        paths.filter(|path| !path.contains('{')).collect()
+    });
+    if path.len() > PATH_LENGTH_MAX {
+        return None;
+    }
+    nearest(path, &PATHS).filter(|nearest| edit_distance(path, nearest) <= DIFFERENCE_MAX)
+}
+
+/// In bytes. Longer than all paths of the API.
+const PATH_LENGTH_MAX: usize = 64;
+const DIFFERENCE_MAX: usize = 3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_with_a_few_wrong_characters_has_a_nearest_path() {
+        for (path, meant) in [
+            ("/v1/ping/", Some("/v1/ping")),
+            ("/V1/ping", Some("/v1/ping")),
+            ("/v1/pong", Some("/v1/ping")),
+            ("/v1/webhook", Some("/v1/webhooks")),
+            ("/v1/webhooks/rotate_secret", Some("/v1/webhooks/rotate-secret")),
+            ("/channel/send", Some("/v1/channel/send")),
+            ("/v1/channel/sent/", Some("/v1/channel/send")),
+            ("/", None),
+            ("/v1", None),
+            ("/dash", None),
+        ] {
+            assert_eq!(nearest_path(path), meant, "{path}");
+        }
+        assert_eq!(nearest_path(&"/".repeat(65)), None);
+    }
 }

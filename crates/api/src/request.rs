@@ -14,3 +14,4 @@ pub(crate) use caller::{KeyRequest, PublicRequest, SessionRequest};
 pub(crate) use client_address::client_address;
 pub(crate) use fields::{Fields, NoMembers, RequestBody, invalid};
 pub(crate) use idempotency_key::idempotency_key;
+pub(crate) use nearest::{edit_distance, nearest};

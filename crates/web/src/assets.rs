@@ -42,7 +42,10 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
 
 async fn asset(request: HttpRequest, name: web::Path<String>) -> Result<HttpResponse, Problem> {
     let all = [&STYLESHEET, &DASHBOARD, &SCRIPT, &ICON];
-    let found = all.into_iter().find(|asset| asset.name == *name).ok_or(Problem::NotFound)?;
+    let found = all
+        .into_iter()
+        .find(|asset| asset.name == *name)
+        .ok_or(Problem::NotFound { nearest: None })?;
     Ok(found.file.respond(&request))
 }
 

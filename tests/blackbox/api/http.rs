@@ -9,7 +9,7 @@ use std::{
 use serde_json::json;
 
 use crate::support::{
-    Client, Database, Request, Server, connect, exchange, response_on, status_of, talk,
+    Client, Database, Request, Server, connect, exchange, response_on, status_of, talk, text,
 };
 
 #[test]
@@ -31,6 +31,23 @@ fn an_unknown_path_is_not_found_with_any_method() {
             let response = server.client().request(method, path).response();
             response.refused(404, "NOT_FOUND");
         }
+    }
+}
+
+#[test]
+fn an_unknown_path_names_the_reference_and_the_nearest_path() {
+    let server = Database::embedded().serve();
+    for (path, nearest) in [
+        ("/v1/ping/", Some("/v1/ping")),
+        ("/v1/webhooks/rotate_secret", Some("/v1/webhooks/rotate-secret")),
+        ("/channel/send", Some("/v1/channel/send")),
+        ("/v1/something/else", None),
+    ] {
+        let problem = server.client().post(path).response().refused(404, "NOT_FOUND");
+        let detail = text(&problem, "detail");
+        assert!(detail.contains("/docs"), "{detail}");
+        let named = detail.split("did you mean ").nth(1).and_then(|rest| rest.split('?').next());
+        assert_eq!(named, nearest, "{path}: {detail}");
     }
 }
 

@@ -234,6 +234,11 @@ fn a_body_that_is_not_a_json_object_is_rejected(database: &Database) {
             assert!(response.refused(400, "INVALID_JSON").get("field").is_none());
         }
     }
+    let post = |body: &[u8]| client.post("/v1/auth/login").body("application/json", body);
+    let problem = post(b"{\n  \"label\" \"Alice\"\n}").response().refused(400, "INVALID_JSON");
+    let expected =
+        "the body is not valid JSON: expected `:` at line 2, column 11; send a JSON object";
+    assert_eq!(problem["detail"], expected);
     for path in [
         "/v1/auth/logout",
         "/v1/auth/rotate-secret",

@@ -5,6 +5,7 @@ use serde_json::json;
 use crate::support::{Client, Database, Identity, SOON, eventually, on_both, text};
 
 on_both!(
+    a_bearer_of_another_kind_is_named_without_its_text,
     a_cached_session_expires_on_time,
     a_session_can_activate_more_keys_of_its_account,
     a_session_with_a_lifetime_of_zero_is_invalid,
@@ -30,6 +31,28 @@ fn logging_out_ends_only_this_session(database: &Database) {
     client.post("/v1/auth/logout").token(&alice.token).response().refused(401, "UNAUTHORIZED");
     client.send(&other, &alice.key, "x").ok();
     client.login(&alice.account, alice.login_secret.as_ref().unwrap()).ok();
+}
+
+fn a_bearer_of_another_kind_is_named_without_its_text(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let alice = client.new_identity();
+    let secret = alice.login_secret.as_deref().unwrap();
+    for (bearer, named) in [
+        (&*alice.key, "is an API key (ak_)"),
+        (secret, "is a login secret (ls_)"),
+        ("ls_with-a-typing-error", "is a login secret (ls_)"),
+        (&alice.account, "is not valid"),
+        ("", "Authorization: Bearer"),
+    ] {
+        for path in ["/v1/did/status", "/v1/auth/logout"] {
+            let request = client.post(path).token(bearer).key(&alice.key);
+            let problem = request.response().refused(401, "UNAUTHORIZED");
+            let detail = text(&problem, "detail");
+            assert!(detail.contains(named), "{path} {bearer}: {detail}");
+            assert!(bearer.is_empty() || !problem.to_string().contains(bearer), "{problem}");
+        }
+    }
 }
 
 fn all_sessions_of_an_account_can_be_ended_at_once(database: &Database) {

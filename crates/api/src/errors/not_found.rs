@@ -36,12 +36,13 @@ pub(super) const HANDLE_TAKEN: ErrorDocumentation = ErrorDocumentation {
 pub(super) const NOT_FOUND: ErrorDocumentation = ErrorDocumentation {
     summary: "The path does not exist.",
     causes: &[
-        "The path has a typing error or an unknown version.",
+        "The path has a typing error, a slash at its end, or an unknown version. `detail` names the path of the API \
+         that is most similar.",
         "A proxy in front adds or removes a part of the path.",
     ],
     remedies: &["Compare the path with the API reference."],
     retry: Retry::Changed,
-    example: || Problem::NotFound,
+    example: || Problem::NotFound { nearest: Some("/v1/channel/send") },
 };
 
 pub(super) const WEBHOOK_NOT_FOUND: ErrorDocumentation = ErrorDocumentation {
@@ -50,9 +51,7 @@ pub(super) const WEBHOOK_NOT_FOUND: ErrorDocumentation = ErrorDocumentation {
         "The webhook was deleted, or belongs to another key.",
         "The key of the webhook was revoked, which deletes its webhooks.",
     ],
-    remedies: &[
-        "List the webhooks of the key with `{\"action\": \"list\"}` at `POST /v1/webhooks`.",
-    ],
+    remedies: &["List the webhooks of the key with `POST /v1/webhooks/list`."],
     retry: Retry::Changed,
     example: || Refusal::WebhookNotFound.into(),
 };

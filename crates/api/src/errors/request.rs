@@ -41,14 +41,17 @@ pub(super) const INVALID_FIELD: ErrorDocumentation = ErrorDocumentation {
 pub(super) const INVALID_JSON: ErrorDocumentation = ErrorDocumentation {
     summary: "The body is not a JSON object.",
     causes: &[
-        "The body is not JSON, or is an array, a text or a number.",
+        "The body is not JSON: `detail` names line, column (in bytes) and problem. Shells often remove quotes.",
+        "The body is JSON, but an array, a string, a number or null.",
         "The connection broke within the body, or the body is not UTF-8.",
     ],
     remedies: &[
         "Send an object such as `{\"label\": \"Alice\"}` in UTF-8, serialized by a JSON library.",
     ],
     retry: Retry::Changed,
-    example: || Refusal::InvalidJson.into(),
+    example: || {
+        Refusal::MalformedJson { line: 1, column: 18, problem: "trailing comma".to_owned() }.into()
+    },
 };
 
 pub(super) const METHOD_NOT_ALLOWED: ErrorDocumentation = ErrorDocumentation {

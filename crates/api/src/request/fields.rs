@@ -39,8 +39,7 @@ impl Fields {
         if body.is_empty() {
             return Ok(Self::default());
         }
-        let members =
-            serde_json::from_slice(body).map_err(|_not_an_object| Refusal::InvalidJson)?;
+        let members = serde_json::from_slice(body).map_err(|error| invalid_json(&error))?;
         Ok(Self { members, known: Vec::new() })
     }
 
@@ -142,21 +141,52 @@ fn is_empty(value: &Value) -> bool {
 }
 
 const API_KEY_ID: &str = "api_key_id";
+/// Converts an error of the JSON parser. Only messages about syntax are copied, without the place at their end: a message about
+/// a wrong type quotes the body.
+fn invalid_json(error: &serde_json::Error) -> Refusal {
+    if error.is_data() {
+        return Refusal::InvalidJson;
+    }
+    let message = error.to_string();
+    let problem = message.rsplit_once(" at line ").map_or(&*message, |(problem, _)| problem);
+    let problem = problem.replace("EOF while parsing", "the body ends within");
+    Refusal::MalformedJson { line: error.line(), column: error.column(), problem }
+}
+
 /// In characters.
 const NAME_LENGTH_MAX: usize = 64;
 
 #[cfg(test)]
 mod tests {
+    use sealpost_domain::Code;
+
     use super::*;
 
     #[test]
     fn only_an_object_is_a_body() {
-        for body in ["[]", "1", "\"x\"", "null", "{", "{\"a\":\"\\ud800\"}", "\u{feff}{}"] {
+        for body in ["[]", "1", "\"x\"", "null", &"[".repeat(10_000)] {
             assert_eq!(Fields::parse(body.as_bytes()).unwrap_err(), Refusal::InvalidJson, "{body}");
         }
         assert!(Fields::parse(b"").is_ok());
-        assert!(Fields::parse(b"\xff").is_err());
-        assert!(Fields::parse("[".repeat(10_000).as_bytes()).is_err());
+    }
+
+    #[test]
+    fn a_syntax_error_is_named_with_its_place() {
+        let bodies: [(&[u8], &str); 7] = [
+            (b"{", "the body ends within an object at line 1, column 1"),
+            (b"{\n  \"to\" \"bob\"\n}", "expected `:` at line 2, column 8"),
+            (b"{\"to\":\"bob\",}", "trailing comma at line 1, column 13"),
+            (b"{\"to\":secret}", "expected value at line 1, column 7"),
+            (b"{}}", "trailing characters at line 1, column 3"),
+            (b"\xff", "expected value at line 1, column 1"),
+            ("\u{feff}{}".as_bytes(), "expected value at line 1, column 1"),
+        ];
+        for (body, problem) in bodies {
+            let refusal = Fields::parse(body).unwrap_err();
+            assert_eq!(refusal.code(), Code::InvalidJson);
+            let expected = format!("the body is not valid JSON: {problem}; send a JSON object");
+            assert_eq!(refusal.to_string(), expected);
+        }
     }
 
     #[test]

@@ -51,7 +51,10 @@ pub enum Problem {
         allowed: Method,
     },
     /// The path has no resource.
-    NotFound,
+    NotFound {
+        /// A path of the API that differs in few characters.
+        nearest: Option<&'static str>,
+    },
     /// The handler did not finish, for example because its thread of the blocking pool panicked.
     Lost,
     /// An error of the service.
@@ -188,7 +191,7 @@ impl Problem {
             Self::BodyTooLarge { .. } | Self::Http(StatusCode::PAYLOAD_TOO_LARGE) => {
                 Code::PayloadTooLarge
             }
-            Self::Http(StatusCode::NOT_FOUND) | Self::NotFound => Code::NotFound,
+            Self::Http(StatusCode::NOT_FOUND) | Self::NotFound { .. } => Code::NotFound,
             Self::BodyUnreadable => Code::InvalidJson,
             Self::Http(status) => {
                 if status.is_client_error() {
@@ -225,7 +228,12 @@ impl Problem {
                 "the request is not valid HTTP; check its syntax".into()
             }
             Self::MethodNotAllowed { allowed } => format!("this path accepts only {allowed}; use that method"),
-            Self::NotFound => "this path does not exist; compare it with the API reference at /docs".into(),
+            Self::NotFound { nearest: Some(path) } => {
+                format!("this path does not exist; did you mean {path}? The API reference is at /docs")
+            }
+            Self::NotFound { nearest: None } => {
+                "this path does not exist; compare it with the API reference at /docs".into()
+            }
             Self::Service { error, .. } if error.is_in_doubt() => IN_DOUBT.to_owned(),
             Self::Service { error, .. } => {
                 error.refusal().map_or_else(|| INTERNAL.to_owned(), ToString::to_string)

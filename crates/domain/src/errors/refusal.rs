@@ -51,7 +51,7 @@ pub enum Refusal {
         problem: String,
     },
     /// The body is not a JSON object.
-    #[error("the body must be a JSON object")]
+    #[error("the body must be a JSON object, such as {{\"label\": \"Alice\"}}")]
     InvalidJson,
     /// The caller's key is not active, or the recipient's key if `field` is `to`.
     #[error("{}", detail::inactive(*status, *field))]
@@ -117,6 +117,18 @@ pub enum Refusal {
     /// Authentication failed. Contains the reason, which becomes the `detail`.
     #[error("{0}")]
     Unauthorized(&'static str),
+    /// The body is not JSON.
+    #[error(
+        "the body is not valid JSON: {problem} at line {line}, column {column}; send a JSON object"
+    )]
+    MalformedJson {
+        /// The line of the error, from 1.
+        line: usize,
+        /// The column of the error, in bytes.
+        column: usize,
+        /// The error and what the parser expected, without any part of the body.
+        problem: String,
+    },
     /// The body has a member that the endpoint does not know.
     #[error("{field} is an unknown field; did you mean {nearest}?")]
     UnknownField {
@@ -145,7 +157,7 @@ impl Refusal {
             Self::HandleTaken => Code::HandleTaken,
             Self::IdempotencyKeyReused => Code::IdempotencyKeyReused,
             Self::InvalidField { .. } | Self::UnknownField { .. } => Code::InvalidField,
-            Self::InvalidJson => Code::InvalidJson,
+            Self::InvalidJson | Self::MalformedJson { .. } => Code::InvalidJson,
             Self::KeyInactive { .. } => Code::KeyInactive,
             Self::KeyNotFound { .. } => Code::KeyNotFound,
             Self::MessageTooLarge { .. } => Code::PayloadTooLarge,

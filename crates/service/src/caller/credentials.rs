@@ -1,7 +1,7 @@
 //! Credentials of a request: a session token, and the API key that the request acts as.
 
 use sealpost_domain::{ApiKeyId, Refusal, TokenHash};
-use sealpost_wallet::SessionToken;
+use sealpost_wallet::{LoginSecret, SessionToken};
 
 /// Credentials as they arrived, not verified.
 #[derive(Clone)]
@@ -37,7 +37,22 @@ impl Credentials {
 
 /// Returns the hash of a bearer token with correct prefix and checksum.
 pub(super) fn hash_token(token: Option<&str>) -> Result<TokenHash, Refusal> {
-    SessionToken::hash_of(token.ok_or(NO_TOKEN)?).ok_or(NO_SESSION)
+    let token = token.filter(|token| !token.is_empty()).ok_or(NO_TOKEN)?;
+    SessionToken::hash_of(token).ok_or_else(|| no_session_token(token))
+}
+
+/// Recognises credentials of another kind by their prefix. The refusal does not contain the text, which may be a secret.
+fn no_session_token(token: &str) -> Refusal {
+    let has = |prefix: &str| {
+        token.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+    };
+    if has("ak_") {
+        KEY_AS_TOKEN
+    } else if has(LoginSecret::PREFIX) {
+        SECRET_AS_TOKEN
+    } else {
+        NO_SESSION
+    }
 }
 
 pub(crate) const NO_SESSION: Refusal =
@@ -46,6 +61,14 @@ pub(crate) const FOREIGN_KEY: Refusal =
     Refusal::Unauthorized("this API key belongs to another account than the session");
 const NO_TOKEN: Refusal = Refusal::Unauthorized(
     "send the session token of POST /v1/auth/login as Authorization: Bearer TOKEN",
+);
+const KEY_AS_TOKEN: Refusal = Refusal::Unauthorized(
+    "the bearer is an API key (ak_), but must be a session token (st_) of POST /v1/auth/login; send the API key as \
+     X-DID-API-Key",
+);
+const SECRET_AS_TOKEN: Refusal = Refusal::Unauthorized(
+    "the bearer is a login secret (ls_), but must be a session token (st_); exchange the secret for one at POST \
+     /v1/auth/login",
 );
 const NO_KEY: Refusal = Refusal::Unauthorized(
     "name the API key to act as, in the header X-DID-API-Key or as api_key_id in the body",

@@ -16,7 +16,7 @@ async fn status_list(
     list: web::Path<String>,
 ) -> Result<HttpResponse, Problem> {
     let credential = app.sealpost.status_list(&list).await?;
-    let credential = credential.ok_or(Problem::NotFound)?;
+    let credential = credential.ok_or(Problem::NotFound { nearest: None })?;
     Ok(HttpResponse::Ok()
         .insert_header((header::CACHE_CONTROL, format!("public, max-age={MAX_AGE_S}")))
         // Lets verifiers in the browser read the list from pages of any origin.
