@@ -127,4 +127,4 @@ fn contains(body: &[u8], message: &str) -> bool {
 }
 
 const MESSAGE: &str = "Meet me at noon.";
-const EVENT_WITHIN: Duration = Duration::from_secs(5);
+const EVENT_WITHIN: Duration = Duration::from_secs(15);

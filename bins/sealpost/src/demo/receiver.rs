@@ -60,6 +60,8 @@ impl Receiver {
     /// Waits for the next event. Fails after `within`.
     pub(super) async fn next(&mut self, within: Duration) -> Result<ReceivedEvent, Fault> {
         let event = tokio::time::timeout(within, self.events.recv()).await.ok().flatten();
-        event.ok_or_else(|| Fault::new(format!("no event arrived within {within:?}")))
+        event.ok_or_else(|| Fault::new(format!(
+                "no event arrived within {within:?}: see the warnings above, or run the demo again on an idle machine"
+            )))
     }
 }
