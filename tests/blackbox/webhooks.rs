@@ -1,5 +1,6 @@
 //! Webhooks: registration, targets, failing receivers, the delivery log, redelivery, secrets.
 
+mod actions;
 mod bounces;
 mod delivery_log;
 mod failing_receivers;
@@ -8,3 +9,4 @@ mod misbehaving_receivers;
 mod redelivery;
 mod secret_rotation;
 mod targets;
+mod test_events;

@@ -9,9 +9,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-import requests
 from openapi_schema_validator import OAS31Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
+
+from clients import check_generated_clients
+from linters import lint
+from server import Server
 
 HERE = Path(__file__).resolve().parent
 
@@ -21,67 +24,14 @@ def main():
         with Server(sys.argv[1], folder) as server:
             document = server.get("/openapi.json").json()
             OpenAPIV31SpecValidator(document).validate()
+            lint(document)
             print("the document is valid OpenAPI", document["openapi"])
             print(f"{check_examples(document)} examples match their schemas")
             print(f"{walk(server, Checked(document))} responses of the main job match their schemas")
             bob = server.new_identity("bob")
             print(f"{check_commands(server)} commands of the reference work unchanged")
-            server.fuzz(bob)
-
-
-class Server:
-    """A server with an embedded database and without rate limits by address."""
-
-    def __init__(self, binary, folder):
-        self.binary, self.data = binary, ["--data-dir", f"{folder}/data"]
-        self.process = subprocess.Popen(
-            [binary, "serve", "--dev", *self.data, "--listen", "127.0.0.1:0", "--ops-listen", "off", "--log", "warn",
-             "--activations-per-minute", "0", "--logins-per-minute", "0", "--account-changes-per-minute", "0"],
-            stdout=subprocess.PIPE, text=True)
-
-    def __enter__(self):
-        self.url = self.process.stdout.readline().strip().removeprefix("sealpost listening on ")
-        return self
-
-    def __exit__(self, *_):
-        self.process.terminate()
-        self.process.wait(timeout=60)
-
-    def get(self, path):
-        return requests.get(self.url + path, timeout=30)
-
-    def post(self, path, body, identity=None):
-        headers = {"Authorization": f"Bearer {identity['token']}", "X-DID-API-Key": identity["key"]} if identity else {}
-        return requests.post(self.url + path, json=body, headers=headers, timeout=30)
-
-    def new_identity(self, handle=None):
-        """Creates an identity with high limits and an open session."""
-        activated = self.post("/v1/did/activate", {"label": "Somebody", "handle": handle}).json()
-        login = {name: activated[name] for name in ("account_id", "login_secret")}
-        session = self.post("/v1/auth/login", login).json()
-        limits = [f"--per-{span}=1000000" for span in ("minute", "day", "month", "second")]
-        self.operate("plan", "set", activated["api_key_id"], "enterprise", *limits)
-        metrics = ("--clarity=1", "--coherence=1", "--confidence=1", "--drift=0")
-        self.operate("assess", activated["api_key_id"], *metrics)
-        return {"key": activated["api_key_id"], "token": session["session_token"], "login": login}
-
-    def operate(self, *command):
-        subprocess.run([self.binary, "admin", *command, *self.data], check=True, stdout=subprocess.DEVNULL)
-
-    def fuzz(self, identity):
-        """Sends generated requests as the identity of the examples, with a fixed seed and a fixed number."""
-        spare = self.new_identity()
-        environment = os.environ | {
-            "SEALPOST_HOOKS": str(HERE / "hooks.py"),
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "SEALPOST_CALLER": json.dumps(identity),
-            "SEALPOST_SPARE": json.dumps(spare),
-        }
-        command = ["schemathesis", "--config-file", str(HERE / "schemathesis.toml"), "run", f"{self.url}/openapi.json"]
-        with tempfile.TemporaryDirectory() as folder:
-            ended = subprocess.run(command, env=environment, cwd=folder, check=False)
-        if ended.returncode:
-            sys.exit("tests/openapi: the server does not match its document: see the failures above")
+            check_generated_clients(server, document)
+            fuzz(server, bob)
 
 
 class Checked:
@@ -104,6 +54,9 @@ class Checked:
         if documented is None or kind not in documented["content"]:
             sys.exit(f"tests/openapi: {path} responded with {response.status_code} as {kind}, which is not documented")
         self.check(response.json(), documented["content"][kind]["schema"], f"the response of {path}")
+        code = response.json().get("code")
+        if code is not None and code not in documented["content"][kind]["examples"]:
+            sys.exit(f"tests/openapi: {path} responded with {code}, which is not documented")
         return response.json()
 
 
@@ -165,6 +118,13 @@ REFUSED_EXAMPLES = {
     "/v1/channel/send": "KEY_NOT_FOUND",
     "/v1/channel/open": "ENVELOPE_NOT_FOUND",
     "/v1/webhooks": "WEBHOOK_NOT_FOUND",
+    "/v1/webhooks/delete": "WEBHOOK_NOT_FOUND",
+    "/v1/webhooks/deliveries": "WEBHOOK_NOT_FOUND",
+    "/v1/webhooks/enable": "WEBHOOK_NOT_FOUND",
+    "/v1/webhooks/recover": "WEBHOOK_NOT_FOUND",
+    "/v1/webhooks/redeliver": "WEBHOOK_NOT_FOUND",
+    "/v1/webhooks/rotate-secret": "WEBHOOK_NOT_FOUND",
+    "/v1/webhooks/test": "WEBHOOK_NOT_FOUND",
     "/v1/badges/issue": "COMPLIANCE_CIRCUIT_FAILED",
     "/v1/compliance/validate": "COMPLIANCE_CIRCUIT_FAILED",
 }
@@ -186,7 +146,7 @@ def walk(server, checked):
     call(bob, "/v1/channel/open", {"envelope_id": sent["envelope_id"]})
     call(bob, "/v1/did/status", {})
     call(bob, "/v1/webhooks", {"action": "list"})
-    for action in ("deliveries", "enable", "rotate_secret"):
+    for action in ("deliveries", "enable", "rotate_secret", "test"):
         call(bob, "/v1/webhooks", {"action": action, "webhook_id": hook["webhook_id"]})
     call(bob, "/v1/webhooks", {"action": "recover", "webhook_id": hook["webhook_id"], "since": "2026-01-01T00:00:00Z"})
     call(bob, "/v1/webhooks", {"action": "redeliver", "webhook_id": hook["webhook_id"], "envelope_id": sent["envelope_id"]})
@@ -203,6 +163,21 @@ def walk(server, checked):
     call(bob, "/v1/did/status", {})
     call(alice, "/v1/channel/send", {"to": "did:key:z6Mk", "message": "Meet me at noon."})
     return count
+
+
+def fuzz(server, identity):
+    """Sends generated requests as the identity of the examples, with a fixed seed and a fixed number."""
+    environment = os.environ | {
+        "SEALPOST_HOOKS": str(HERE / "hooks.py"),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "SEALPOST_CALLER": json.dumps(identity),
+        "SEALPOST_SPARE": json.dumps(server.new_identity()),
+    }
+    command = ["schemathesis", "--config-file", str(HERE / "schemathesis.toml"), "run", f"{server.url}/openapi.json"]
+    with tempfile.TemporaryDirectory() as folder:
+        ended = subprocess.run(command, env=environment, cwd=folder, check=False)
+    if ended.returncode:
+        sys.exit("tests/openapi: the server does not match its document: see the failures above")
 
 
 if __name__ == "__main__":

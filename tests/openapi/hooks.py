@@ -20,8 +20,21 @@ class Session:
     def set(self, case, data, context):
         case.headers = case.headers or {}
         case.headers["Authorization"] = f"Bearer {data['token']}"
-        if not (isinstance(case.body, dict) and "api_key_id" in case.body):
+        if isinstance(case.body, dict) and "api_key_id" in case.body:
+            case.headers.pop("X-DID-API-Key", None)
+        else:
             case.headers["X-DID-API-Key"] = data["key"]
+
+
+@schemathesis.check
+def documented_code(context, response, case):
+    """An error code must be among the examples of its operation and status."""
+    if response.status_code < 400:
+        return
+    documented = case.operation.definition.raw["responses"][str(response.status_code)]["content"]
+    codes = documented["application/problem+json"]["examples"]
+    code = response.json()["code"]
+    assert code in codes, f"{code} is not documented for status {response.status_code}"
 
 
 @schemathesis.hook

@@ -65,6 +65,7 @@ fn api(file: &Path, base_url: &str) -> Result<ApiState, Box<dyn Error>> {
         activations_per_minute: 20,
         logins_per_minute: 60,
         account_changes_per_minute: 20,
+        webhook_tests_per_minute: 10,
     };
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let (sealpost, issuer) = service(file, base_url, &clock)?;

@@ -19,7 +19,11 @@ use self::{
     identities::{activate, status},
     service::{document, ping},
     sessions::{login, logout, rotate_secret},
-    webhooks::{manage, register},
+    webhooks::{
+        action, delete::DeleteWebhook, deliveries::ListDeliveries, enable::EnableWebhook,
+        list::ListWebhooks, manage, recover::RecoverDeliveries, redeliver::RedeliverEvent,
+        register, rotate_secret::RotateWebhookSecret, test::TestWebhook,
+    },
 };
 use crate::{
     endpoint::{Endpoint, Row},
@@ -37,6 +41,14 @@ pub(crate) fn table() -> Vec<Row> {
         Row::post("/v1/channel/send", send::endpoint()),
         Row::post("/v1/channel/open", open::endpoint()),
         Row::post("/v1/webhooks/register", register::endpoint()),
+        Row::post("/v1/webhooks/list", action::endpoint::<ListWebhooks>()),
+        Row::post("/v1/webhooks/delete", action::endpoint::<DeleteWebhook>()),
+        Row::post("/v1/webhooks/enable", action::endpoint::<EnableWebhook>()),
+        Row::post("/v1/webhooks/rotate-secret", action::endpoint::<RotateWebhookSecret>()),
+        Row::post("/v1/webhooks/deliveries", action::endpoint::<ListDeliveries>()),
+        Row::post("/v1/webhooks/redeliver", action::endpoint::<RedeliverEvent>()),
+        Row::post("/v1/webhooks/recover", action::endpoint::<RecoverDeliveries>()),
+        Row::post("/v1/webhooks/test", action::endpoint::<TestWebhook>()),
         Row::post("/v1/webhooks", manage::endpoint()),
         Row::get("/v1/ping", ping::endpoint()),
         Row::post("/v1/badges/issue", issue::endpoint()),

@@ -28,6 +28,8 @@ pub struct ApiSettings {
     pub logins_per_minute: u32,
     /// The rate limit of logouts and login secret rotations, per minute and account; 0 turns the limit off.
     pub account_changes_per_minute: u32,
+    /// The rate limit of test events, per minute and account; 0 turns the limit off.
+    pub webhook_tests_per_minute: u32,
 }
 
 impl Default for ApiSettings {
@@ -43,6 +45,7 @@ impl Default for ApiSettings {
             activations_per_minute: 20,
             logins_per_minute: 60,
             account_changes_per_minute: 60,
+            webhook_tests_per_minute: 10,
         }
     }
 }

@@ -33,6 +33,8 @@ pub struct ApiState {
     pub(crate) logins: Throttle,
     /// Limits requests that no plan counts.
     pub(crate) account_changes: Throttle<AccountId>,
+    /// Limits test events of webhooks.
+    pub(crate) webhook_tests: Throttle<AccountId>,
     /// The OpenAPI document, rendered at the first request.
     pub(crate) document: OnceLock<StaticContent>,
 }
@@ -56,6 +58,7 @@ impl ApiState {
             activations_per_minute,
             logins_per_minute,
             account_changes_per_minute,
+            webhook_tests_per_minute,
         } = settings;
         Self {
             sealpost,
@@ -70,6 +73,7 @@ impl ApiState {
             activations: Throttle::new(activations_per_minute),
             logins: Throttle::new(logins_per_minute),
             account_changes: Throttle::new(account_changes_per_minute),
+            webhook_tests: Throttle::new(webhook_tests_per_minute),
             document: OnceLock::new(),
         }
     }

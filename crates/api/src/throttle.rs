@@ -9,6 +9,8 @@ mod counter;
 use std::net::{IpAddr, Ipv6Addr};
 
 use actix_web::HttpRequest;
+use sealpost_domain::AccountId;
+use sealpost_service::Credentials;
 
 use crate::{
     request::{SessionRequest, client_address},
@@ -36,9 +38,21 @@ pub(crate) async fn admit_account<B>(
     if request.body.is_err() {
         return Ok(());
     }
+    limit_account(app, request.token.as_deref(), &app.account_changes).await
+}
+
+/// Limits test events, because each is a request to an address that the account chose.
+pub(crate) async fn admit_test(app: &ApiState, credentials: &Credentials) -> Result<(), Problem> {
+    limit_account(app, credentials.token.as_deref(), &app.webhook_tests).await
+}
+
+async fn limit_account(
+    app: &ApiState,
+    token: Option<&str>,
+    throttle: &Throttle<AccountId>,
+) -> Result<(), Problem> {
     // Mostly from the session cache: a refusal here costs no transaction and no thread of the blocking pool.
-    let account = app.sealpost.account_of(request.token.as_deref()).await?;
-    let throttle = &app.account_changes;
+    let account = app.sealpost.account_of(token).await?;
     let admitted = throttle.admit(account, 1, app.clock.now());
     admitted.map_err(|retry_after| Problem::AccountThrottled {
         per_minute: throttle.per_minute(),

@@ -49,6 +49,14 @@ pub(super) struct ApiArgs {
         value_name = "N"
     )]
     account_changes_per_minute: u32,
+    /// Test events of webhooks per minute and account; 0 turns the limit off
+    #[arg(
+        long,
+        env = "SEALPOST_WEBHOOK_TESTS_PER_MINUTE",
+        default_value_t = ApiSettings::default().webhook_tests_per_minute,
+        value_name = "N"
+    )]
+    webhook_tests_per_minute: u32,
     /// Largest body of a request, in bytes
     #[arg(
         long,
@@ -127,6 +135,7 @@ impl From<&ApiArgs> for ApiSettings {
             activations_per_minute,
             logins_per_minute,
             account_changes_per_minute,
+            webhook_tests_per_minute,
             max_body_bytes,
             body_memory,
             body_memory_per_account,
@@ -145,6 +154,7 @@ impl From<&ApiArgs> for ApiSettings {
             activations_per_minute: *activations_per_minute,
             logins_per_minute: *logins_per_minute,
             account_changes_per_minute: *account_changes_per_minute,
+            webhook_tests_per_minute: *webhook_tests_per_minute,
         }
     }
 }

@@ -29,6 +29,19 @@ fn operation_ids_are_unique() {
     assert!(ids.iter().all(|id| id.is_some_and(|id| !id.is_empty())), "{ids:?}");
 }
 
+/// Client generators name functions by these ids.
+#[test]
+fn operation_ids_are_a_verb_and_a_noun() {
+    for row in table() {
+        let id = row.endpoint.operation.id();
+        let noun = VERBS.iter().find_map(|verb| id.strip_prefix(verb));
+        assert!(
+            noun.is_some_and(|noun| noun.starts_with(|first: char| first.is_ascii_uppercase())),
+            "{id} is no verb with a noun: rename it, or add the verb to VERBS"
+        );
+    }
+}
+
 /// A route outside the table would not be in the OpenAPI document.
 #[test]
 fn only_the_table_makes_routes() {
@@ -54,5 +67,26 @@ fn only_the_table_makes_routes() {
     }
 }
 
+const VERBS: &[&str] = &[
+    "activate",
+    "check",
+    "create",
+    "delete",
+    "enable",
+    "end",
+    "get",
+    "issue",
+    "list",
+    "manage",
+    "open",
+    "recover",
+    "redeliver",
+    "register",
+    "rotate",
+    "send",
+    "test",
+    "validate",
+    "verify",
+];
 /// The router, and this test.
 const MAY_HAVE_ROUTES: &[&str] = &["mount.rs", "endpoints/tests.rs"];

@@ -1,4 +1,14 @@
 //! `/v1/webhooks`: webhooks of a key and their deliveries.
 
+pub(super) mod action;
+pub(super) mod delete;
+pub(super) mod deliveries;
+pub(super) mod enable;
+mod examples;
+pub(super) mod list;
 pub(super) mod manage;
+pub(super) mod recover;
+pub(super) mod redeliver;
 pub(super) mod register;
+pub(super) mod rotate_secret;
+pub(super) mod test;

@@ -32,6 +32,7 @@ pub(crate) fn document(
             "version": env!("CARGO_PKG_VERSION"),
             "summary": "Decentralised identity and sealed messaging.",
             "description": DESCRIPTION,
+            "contact": { "name": "The operator of this service", "url": base_url },
             "license": { "name": "Apache 2.0", "identifier": "Apache-2.0" },
         },
         "servers": [{ "url": base_url }],
@@ -51,7 +52,7 @@ pub(super) fn render(operation: &Operation, method: &Method, schemas: &mut Schem
         "summary": operation.summary,
         "description": operation.description,
         "security": operation.credentials.security(),
-        "parameters": parts::parameters(operation.is_idempotent, operation.path_parameter.as_ref()),
+        "parameters": parts::parameters(operation),
         "requestBody": request_body(operation, schemas),
         "responses": responses::render(operation, method, schemas),
     });
@@ -61,7 +62,7 @@ pub(super) fn render(operation: &Operation, method: &Method, schemas: &mut Schem
 
 fn request_body(operation: &Operation, schemas: &mut Schemas) -> Option<Value> {
     let body = operation.body.as_ref()?;
-    let schema = schemas.request(body.schema, operation.credentials.has_key());
+    let schema = schemas.request(&body.schema, operation.credentials.has_key());
     let content = json!({ "application/json": body.render(&schema) });
     Some(json!({ "required": body.is_required, "content": content }))
 }

@@ -1,7 +1,7 @@
 //! The events that the service sends to webhooks, with their headers.
 
 use schemars::SchemaGenerator;
-use sealpost_domain::{EnvelopeBounced, EnvelopeReceived, EventBody};
+use sealpost_domain::{EnvelopeBounced, EnvelopeReceived, EventBody, WebhookTest};
 use serde_json::{Value, json};
 
 use super::schemas::Schemas;
@@ -12,19 +12,20 @@ pub(super) fn webhooks(schemas: &mut Schemas) -> Value {
     let bounced = schemas.response(SchemaGenerator::subschema_for::<EventBody<EnvelopeBounced>>);
     json!({
         "envelope.received": { "post": operation(
-            "envelopeReceived",
+            "receiveEnvelope",
             "An envelope for the webhook's key was stored",
             RECEIVED,
             &received,
             &received_example(),
         ) },
         "envelope.bounced": { "post": operation(
-            "envelopeBounced",
+            "receiveBounce",
             "An envelope that the webhook's key sent did not reach its recipient",
             BOUNCED,
             &bounced,
             &bounced_example(),
         ) },
+        "webhook.test": { "post": test_operation(schemas) },
     })
 }
 
@@ -49,6 +50,22 @@ fn operation(id: &str, summary: &str, about: &str, schema: &Value, example: &Val
             "default": { "description": FAILED },
         },
     })
+}
+
+/// Renders the operation of the test event, which has no retries.
+fn test_operation(schemas: &mut Schemas) -> Value {
+    let schema = schemas.response(SchemaGenerator::subschema_for::<WebhookTest>);
+    let example = test_example();
+    let mut operation =
+        operation("receiveTest", "The owner of the webhook tests it", TEST, &schema, &example);
+    if let Some(members) = operation.as_object_mut() {
+        let responses = json!({
+            "2XX": { "description": "Received: the test has succeeded." },
+            "default": { "description": "Failed. Nothing follows. Redirects are not followed." },
+        });
+        members.insert("responses".to_owned(), responses);
+    }
+    operation
 }
 
 fn headers(event_id: Option<&Value>) -> Value {
@@ -99,6 +116,16 @@ fn bounced_example() -> Value {
     })
 }
 
+fn test_example() -> Value {
+    json!({
+        "event": "webhook.test",
+        "event_id": "evt_01m7ye92xk1c2d3e4f5g6h7j8k",
+        "metadata": { "timestamp": "2026-11-21T06:56:38.729Z" },
+    })
+}
+
+const TEST: &str = "\
+The service sends this event once, on `POST /v1/webhooks/test`, whatever the `events` of the webhook are.";
 const RECEIVED: &str = "\
 The service sends this event to each webhook of the recipient's key. It carries metadata, never the message. Open the \
 envelope by its id.";

@@ -1,5 +1,7 @@
 //! The OpenAPI text of one endpoint, built step by step.
 
+use std::borrow::Cow;
+
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use sealpost_domain::Code;
 use serde_json::{Map, Value, json};
@@ -11,13 +13,13 @@ pub(crate) struct Operation {
     pub(super) summary: &'static str,
     pub(super) description: &'static str,
     pub(super) credentials: Credentials,
-    pub(super) body: Option<Content>,
+    pub(super) body: Option<RequestContent>,
     pub(super) success: Content,
     pub(super) refusals: Vec<Code>,
     pub(super) is_idempotent: bool,
     pub(super) links: Option<Value>,
-    /// The content type of the response.
-    pub(super) content_type: &'static str,
+    /// The content types of the success. The client selects one with `Accept`.
+    pub(super) content_types: &'static [&'static str],
     pub(super) path_parameter: Option<Value>,
 }
 
@@ -45,13 +47,36 @@ pub(super) enum Credentials {
     Session,
 }
 
-/// The body of a request or of a response.
+/// The body of a response.
 pub(super) struct Content {
     pub(super) schema: fn(&mut SchemaGenerator) -> Schema,
-    /// Pairs of a summary and an example value. The summary may be empty.
-    pub(super) examples: Vec<(&'static str, Value)>,
+    pub(super) examples: Examples,
+}
+
+/// The body of a request.
+pub(super) struct RequestContent {
+    pub(super) schema: RequestSchema,
+    pub(super) examples: Examples,
     pub(super) is_required: bool,
 }
+
+/// The schema of a request body.
+pub(super) enum RequestSchema {
+    /// One schema for each value of the member `action`.
+    ByAction(Vec<(&'static str, NamedSchema)>),
+    /// The same schema for each request.
+    One(NamedSchema),
+}
+
+/// A schema and the name of its component.
+#[derive(Clone)]
+pub(super) struct NamedSchema {
+    pub(super) name: Cow<'static, str>,
+    pub(super) schema: fn(&mut SchemaGenerator) -> Schema,
+}
+
+/// Pairs of a summary and an example value. The summary may be empty.
+type Examples = Vec<(&'static str, Value)>;
 
 impl Tag {
     pub(super) const ALL: [Self; 6] = [
@@ -101,14 +126,45 @@ impl Operation {
             success: Content {
                 schema: SchemaGenerator::subschema_for::<T>,
                 examples: vec![("", example)],
-                is_required: true,
             },
             refusals: Vec::new(),
             is_idempotent: false,
             links: None,
-            content_type: "application/json",
+            content_types: &["application/json"],
             path_parameter: None,
         }
+    }
+
+    /// Starts an operation for several actions. The body selects an action by its member `action`. Bodies, responses and
+    /// refusals are those of the actions. A success responds with a `T`.
+    pub(crate) fn by_action<T: JsonSchema>(
+        id: &'static str,
+        actions: Vec<(&'static str, Self)>,
+    ) -> Self {
+        let mut whole = Self::new::<T>(id, Value::Null);
+        whole.success.examples.clear();
+        let (mut schemas, mut bodies) = (Vec::new(), Vec::new());
+        for (name, action) in actions {
+            let responses = action.success.examples.into_iter();
+            whole.success.examples.extend(responses.map(|(_, example)| (name, example)));
+            whole.refusals.extend(action.refusals);
+            let Some(RequestContent { schema: RequestSchema::One(schema), examples, .. }) =
+                action.body
+            else {
+                continue;
+            };
+            schemas.push((name, schema));
+            bodies.extend(examples.into_iter().map(|(_, body)| (name, with_action(name, &body))));
+        }
+        let schema = RequestSchema::ByAction(schemas);
+        whole.body = Some(RequestContent { schema, examples: bodies, is_required: true });
+        whole
+    }
+
+    /// Returns the operation id.
+    #[cfg(test)]
+    pub(crate) fn id(&self) -> &'static str {
+        self.id
     }
 
     /// Sets tag, summary and description.
@@ -128,14 +184,18 @@ impl Operation {
     }
 
     /// Requires a body: a `T`, as in these examples with their summaries.
-    pub(crate) fn body<T: JsonSchema>(self, examples: Vec<(&'static str, Value)>) -> Self {
-        let body = Content { schema: T::json_schema, examples, is_required: true };
-        Self { body: Some(body), ..self }
+    pub(crate) fn body<T: JsonSchema>(self, examples: Examples) -> Self {
+        self.with_body::<T>(examples, true)
     }
 
     /// Accepts a body: a `T`, as in these examples with their summaries.
-    pub(crate) fn optional_body<T: JsonSchema>(self, examples: Vec<(&'static str, Value)>) -> Self {
-        let body = Content { schema: T::json_schema, examples, is_required: false };
+    pub(crate) fn optional_body<T: JsonSchema>(self, examples: Examples) -> Self {
+        self.with_body::<T>(examples, false)
+    }
+
+    fn with_body<T: JsonSchema>(self, examples: Examples, is_required: bool) -> Self {
+        let schema = NamedSchema { name: T::schema_name(), schema: T::json_schema };
+        let body = RequestContent { schema: RequestSchema::One(schema), examples, is_required };
         Self { body: Some(body), ..self }
     }
 
@@ -176,9 +236,9 @@ impl Operation {
         Self { links: Some(links), ..self }
     }
 
-    /// Sets the content type of the success, if it is not `application/json`.
-    pub(crate) fn content_type(self, content_type: &'static str) -> Self {
-        Self { content_type, ..self }
+    /// Sets the content types of the success, if they are not `application/json`.
+    pub(crate) fn content_types(self, content_types: &'static [&'static str]) -> Self {
+        Self { content_types, ..self }
     }
 
     /// Adds the OpenAPI parameter for the variable segment of the path.
@@ -188,13 +248,12 @@ impl Operation {
 }
 
 impl Credentials {
-    /// Returns the security requirements. The API key may also be in the body, so the header is optional.
+    /// Returns the security requirements. The API key is not among them, because it authorizes nothing.
     pub(super) fn security(self) -> Value {
         match self {
-            Self::Key => json!([{ "session": [], "apiKey": [] }, { "session": [] }]),
             Self::None => json!([]),
             Self::OptionalSession => json!([{}, { "session": [] }]),
-            Self::Session => json!([{ "session": [] }]),
+            Self::Key | Self::Session => json!([{ "session": [] }]),
         }
     }
 
@@ -204,17 +263,37 @@ impl Credentials {
 }
 
 impl Content {
-    /// Renders the media type object with the schema and named examples.
+    /// Renders the media type object.
     pub(super) fn render(&self, schema: &Value) -> Value {
-        let named = |(index, (summary, value)): (usize, &(&str, Value))| {
-            let example = if summary.is_empty() {
-                json!({ "value": value })
-            } else {
-                json!({ "summary": summary, "value": value })
-            };
-            (format!("example{}", index.saturating_add(1)), example)
-        };
-        let examples: Map<_, _> = self.examples.iter().enumerate().map(named).collect();
-        json!({ "schema": schema, "examples": examples })
+        media_type(schema, &self.examples)
     }
+}
+
+impl RequestContent {
+    /// Renders the media type object.
+    pub(super) fn render(&self, schema: &Value) -> Value {
+        media_type(schema, &self.examples)
+    }
+}
+
+/// Renders the media type object with the schema and named examples.
+fn media_type(schema: &Value, examples: &Examples) -> Value {
+    let named = |(index, (summary, value)): (usize, &(&str, Value))| {
+        let example = if summary.is_empty() {
+            json!({ "value": value })
+        } else {
+            json!({ "summary": summary, "value": value })
+        };
+        (format!("example{}", index.saturating_add(1)), example)
+    };
+    let examples: Map<_, _> = examples.iter().enumerate().map(named).collect();
+    json!({ "schema": schema, "examples": examples })
+}
+
+/// Returns the body with the member `action` first.
+fn with_action(name: &str, body: &Value) -> Value {
+    let action = ("action".to_owned(), name.into());
+    let members = body.as_object().into_iter().flatten();
+    let members = members.map(|(member, value)| (member.clone(), value.clone()));
+    Value::Object(std::iter::once(action).chain(members).collect())
 }

@@ -3,7 +3,7 @@
 use sealpost_domain::Code;
 use serde_json::{Map, Value, json};
 
-use super::schemas::Schemas;
+use super::{operation::Operation, schemas::Schemas};
 use crate::{errors, response::ProblemDocument};
 
 /// Renders the components object.
@@ -22,12 +22,21 @@ pub(super) fn components(base_url: &str, mut schemas: Schemas) -> Value {
                 "schema": { "type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!#-~]([ !#-~]*[!#-~])?$" },
                 "example": "8e03978e-40d5-43dd-bc93-6894a57f9324",
             },
+            "X-DID-API-Key": {
+                "name": "X-DID-API-Key",
+                "in": "header",
+                "required": false,
+                "description": API_KEY,
+                "schema": { "type": "string" },
+                "example": "ak_01m7ye92k0ejgs32r4n1j3x7m3",
+            },
             "X-Request-Id": {
                 "name": "X-Request-Id",
                 "in": "header",
                 "required": false,
                 "description": REQUEST_ID,
                 "schema": { "type": "string" },
+                "example": errors::EXAMPLE_REQUEST,
             },
         },
         "securitySchemes": {
@@ -36,22 +45,20 @@ pub(super) fn components(base_url: &str, mut schemas: Schemas) -> Value {
                 "scheme": "bearer",
                 "description": "The session token of `POST /v1/auth/login`. It authenticates the account.",
             },
-            "apiKey": {
-                "type": "apiKey",
-                "in": "header",
-                "name": "X-DID-API-Key",
-                "description": API_KEY,
-            },
         },
     })
 }
 
 /// Renders the parameters of an operation: the path parameter and the request headers.
-pub(super) fn parameters(is_idempotent: bool, path_parameter: Option<&Value>) -> Value {
-    let idempotency_key =
-        is_idempotent.then(|| json!({ "$ref": "#/components/parameters/Idempotency-Key" }));
-    let request_id = json!({ "$ref": "#/components/parameters/X-Request-Id" });
-    path_parameter.cloned().into_iter().chain(idempotency_key).chain([request_id]).collect()
+pub(super) fn parameters(operation: &Operation) -> Value {
+    let headers = [
+        (operation.credentials.has_key(), "X-DID-API-Key"),
+        (operation.is_idempotent, "Idempotency-Key"),
+        (true, "X-Request-Id"),
+    ];
+    let headers = headers.into_iter().filter(|(is_used, _)| *is_used);
+    let reference = |(_, name)| json!({ "$ref": format!("#/components/parameters/{name}") });
+    operation.path_parameter.clone().into_iter().chain(headers.map(reference)).collect()
 }
 
 /// Removes members with the value null.
@@ -81,7 +88,7 @@ fn headers() -> Value {
         },
         "Idempotency-Replayed": {
             "description": "This is the response to an earlier, identical request. Nothing was sent again.",
-            "schema": { "const": "true" },
+            "schema": { "type": "string", "const": "true" },
         },
         "RateLimit": {
             "description": "The rest of each limit (`r`), and the seconds until the window ends (`t`).",
@@ -101,7 +108,7 @@ fn headers() -> Value {
         "WWW-Authenticate": {
             "description": "How to authenticate.",
             "required": true,
-            "schema": { "const": "Bearer" },
+            "schema": { "type": "string", "const": "Bearer" },
         },
         "X-Request-Id": {
             "description": "The id of this request: the id that the client sent, or else a new one.",

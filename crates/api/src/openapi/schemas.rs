@@ -3,14 +3,19 @@
 use schemars::{
     JsonSchema as _, Schema, SchemaGenerator,
     generate::{Contract, SchemaSettings},
+    transform::{Transform, transform_subschemas},
 };
 use sealpost_domain::ApiKeyId;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-/// Generates schemas, and collects the types that they refer to.
+use super::operation::{NamedSchema, RequestSchema};
+
+/// Generates schemas, and collects the components that they refer to.
 pub(super) struct Schemas {
     requests: SchemaGenerator,
     responses: SchemaGenerator,
+    /// The components of request bodies, by name.
+    bodies: Map<String, Value>,
 }
 
 impl Schemas {
@@ -18,27 +23,57 @@ impl Schemas {
         Self {
             requests: generator(Contract::Deserialize),
             responses: generator(Contract::Serialize),
+            bodies: Map::new(),
         }
     }
 
     /// Returns the schema of a request body, which allows no other members. If the endpoint needs an API key, the body
     /// may name the key.
-    pub(super) fn request(
+    pub(super) fn request(&mut self, of: &RequestSchema, has_key: bool) -> Value {
+        match of {
+            RequestSchema::ByAction(actions) => self.request_by_action(actions, has_key),
+            RequestSchema::One(of) => {
+                let schema = self.body(of, has_key);
+                json!({ "$ref": self.component(&of.name, schema) })
+            }
+        }
+    }
+
+    /// Returns a schema with one variant for each action. Each variant is a component, as discriminators require.
+    fn request_by_action(
         &mut self,
-        of: fn(&mut SchemaGenerator) -> Schema,
+        actions: &[(&'static str, NamedSchema)],
         has_key: bool,
     ) -> Value {
-        let mut schema = of(&mut self.requests).to_value();
+        let (mut variants, mut mapping) = (Vec::new(), Map::new());
+        for (action, of) in actions {
+            let mut schema = self.body(of, has_key);
+            require_action(&mut schema, action);
+            let address = self.component(&format!("{}Action", of.name), schema);
+            variants.push(json!({ "$ref": address }));
+            mapping.insert((*action).to_owned(), address.into());
+        }
+        let discriminator = json!({ "propertyName": "action", "mapping": mapping });
+        json!({ "oneOf": variants, "discriminator": discriminator })
+    }
+
+    fn body(&mut self, of: &NamedSchema, has_key: bool) -> Value {
+        let mut schema = (of.schema)(&mut self.requests);
+        ForClients.transform(&mut schema);
         let key = has_key.then(|| {
             let mut key = ApiKeyId::json_schema(&mut self.requests);
             key.insert("description".to_owned(), API_KEY_ID.into());
             key.to_value()
         });
-        match schema.get_mut("oneOf").and_then(Value::as_array_mut) {
-            Some(variants) => variants.iter_mut().for_each(|variant| close(variant, key.as_ref())),
-            None => close(&mut schema, key.as_ref()),
-        }
+        let mut schema = schema.to_value();
+        close(&mut schema, key);
         schema
+    }
+
+    /// Adds a component and returns its address in the document.
+    fn component(&mut self, name: &str, schema: Value) -> String {
+        self.bodies.insert(name.to_owned(), schema);
+        format!("#/components/schemas/{name}")
     }
 
     /// Returns the schema of a response or an event.
@@ -48,8 +83,8 @@ impl Schemas {
 
     /// Returns the types that requests refer to, by name.
     #[cfg(test)]
-    pub(super) fn request_types(&self) -> &Map<String, Value> {
-        self.requests.definitions()
+    pub(super) fn request_types(&self) -> Map<String, Value> {
+        self.bodies.clone().into_iter().chain(self.requests.definitions().clone()).collect()
     }
 
     /// Returns the types that responses refer to, by name.
@@ -58,9 +93,10 @@ impl Schemas {
         self.responses.definitions()
     }
 
-    /// Returns all types that were referred to, by name.
+    /// Returns all components, by name.
     pub(super) fn into_components(mut self) -> Map<String, Value> {
-        let mut all = self.requests.take_definitions(true);
+        let mut all = self.bodies;
+        all.extend(self.requests.take_definitions(true));
         all.extend(self.responses.take_definitions(true));
         all.sort_keys();
         all
@@ -68,13 +104,65 @@ impl Schemas {
 }
 
 /// Adds the API key to an object schema, and forbids other members.
-fn close(schema: &mut Value, key: Option<&Value>) {
+fn close(schema: &mut Value, key: Option<Value>) {
     let Some(object) = schema.as_object_mut() else { return };
     let properties = object.entry("properties").or_insert_with(|| Map::new().into());
     if let (Some(properties), Some(key)) = (properties.as_object_mut(), key) {
-        properties.insert("api_key_id".to_owned(), key.clone());
+        properties.insert("api_key_id".to_owned(), key);
     }
     object.insert("additionalProperties".to_owned(), false.into());
+}
+
+/// Adds the required member `action` to an object schema, before all other members.
+fn require_action(schema: &mut Value, action: &str) {
+    let Some(object) = schema.as_object_mut() else { return };
+    let mut properties = Map::new();
+    properties.insert("action".to_owned(), json!({ "type": "string", "const": action }));
+    if let Some(Value::Object(others)) = object.remove("properties") {
+        properties.extend(others);
+    }
+    let mut required = vec![Value::from("action")];
+    if let Some(Value::Array(others)) = object.remove("required") {
+        required.extend(others);
+    }
+    object.insert("properties".to_owned(), properties.into());
+    object.insert("required".to_owned(), required.into());
+}
+
+/// Adapts schemas of Rust types to clients in other languages.
+#[derive(Debug, Clone)]
+struct ForClients;
+
+impl Transform for ForClients {
+    fn transform(&mut self, schema: &mut Schema) {
+        transform_subschemas(self, schema);
+        let Some(object) = schema.as_object_mut() else { return };
+        if let Some(Value::String(description)) = object.get_mut("description") {
+            *description = description.replace("`None`", "`null`").replace('\n', " ");
+        }
+        merge_constants(object);
+    }
+}
+
+/// Replaces variants that are all constants by an `enum`, which client generators know. The description gets the
+/// descriptions of the variants.
+fn merge_constants(schema: &mut Map<String, Value>) {
+    let Some(variants) = schema.get("oneOf").and_then(Value::as_array) else { return };
+    let constants: Option<Vec<_>> =
+        variants.iter().map(|variant| variant.get("const").cloned()).collect();
+    let Some(constants) = constants else { return };
+    let meaning = |variant: &Value| {
+        let (name, about) =
+            (variant.get("const")?.as_str()?, variant.get("description")?.as_str()?);
+        Some(format!(" `{name}`: {about}"))
+    };
+    let meanings: String = variants.iter().filter_map(meaning).collect();
+    let about = schema.get("description").and_then(Value::as_str).unwrap_or_default();
+    let description = format!("{about}{meanings}").trim().to_owned();
+    schema.remove("oneOf");
+    schema.insert("type".to_owned(), "string".into());
+    schema.insert("enum".to_owned(), constants.into());
+    schema.insert("description".to_owned(), description.into());
 }
 
 fn generator(contract: Contract) -> SchemaGenerator {
@@ -83,6 +171,7 @@ fn generator(contract: Contract) -> SchemaGenerator {
             settings.definitions_path = "/components/schemas".into();
             settings.meta_schema = None;
             settings.contract = contract;
+            settings.transforms.push(Box::new(ForClients));
         })
         .into_generator()
 }

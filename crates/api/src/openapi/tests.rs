@@ -13,31 +13,50 @@ fn document() -> Value {
 }
 
 #[test]
-fn every_action_on_webhooks_has_an_example() {
+fn every_action_on_webhooks_has_a_path_with_the_same_members() {
     let document = document();
-    let body =
-        &document["paths"]["/v1/webhooks"]["post"]["requestBody"]["content"]["application/json"];
-    let actions: Vec<_> = body["schema"]["oneOf"].as_array().unwrap().iter().collect();
+    let paths = document["paths"].as_object().unwrap();
+    let body = &paths["/v1/webhooks"]["post"]["requestBody"]["content"]["application/json"];
+    let mapping = body["schema"]["discriminator"]["mapping"].as_object().unwrap();
     let examples = body["examples"].as_object().unwrap();
-    for action in &actions {
-        let name = &action["properties"]["action"]["const"];
-        assert!(
-            examples.values().any(|example| example["value"]["action"] == *name),
-            "the action {name} has no example: add one in crates/api/src/endpoints/webhooks/manage.rs"
-        );
+    assert_eq!(examples.len(), mapping.len());
+    let paths_of_actions = paths.keys().filter(|path| path.starts_with("/v1/webhooks/")).count();
+    assert_eq!(paths_of_actions, mapping.len() + 1, "all but /v1/webhooks/register");
+    for (action, variant) in mapping {
+        let path = format!("/v1/webhooks/{}", action.replace('_', "-"));
+        let own = &paths[&path]["post"]["requestBody"]["content"]["application/json"];
+        let members = |schema: &Value| {
+            let pointer = schema.as_str().unwrap().strip_prefix('#').unwrap();
+            document.pointer(pointer).unwrap()["properties"].as_object().unwrap().clone()
+        };
+        let mut members_with_action = members(variant);
+        assert_eq!(members_with_action.remove("action").unwrap()["const"], **action);
+        assert_eq!(members_with_action, members(&own["schema"]["$ref"]), "{path}");
+        let mut example = own["examples"]["example1"]["value"].clone();
+        example["action"] = action.as_str().into();
+        assert!(examples.values().any(|named| named["value"] == example), "{action}: {example}");
     }
-    assert_eq!(examples.len(), actions.len());
 }
 
 /// Doc comments become descriptions, but callers do not know the Rust types.
 #[test]
 fn no_description_links_to_rust_types() {
     let text = document().to_string();
-    for trace in ["](crate", "](Self", "](super", "[`", "`]", "crate::"] {
+    for trace in ["](crate", "](Self", "](super", "[`", "`]", "crate::", "`None`"] {
         let before = text.split(trace).next().unwrap_or_default();
         let end: String = before.chars().rev().take(120).collect();
         let end: String = end.chars().rev().collect();
         assert!(before.len() == text.len(), "{trace} in a description, after {end}");
+    }
+}
+
+/// Client generators make enumerations of `enum` only.
+#[test]
+fn no_schema_lists_constants_as_variants() {
+    let document = document();
+    for (name, schema) in document["components"]["schemas"].as_object().unwrap() {
+        let variants = schema["oneOf"].as_array().into_iter().flatten();
+        assert_eq!(variants.filter(|variant| variant.get("const").is_some()).count(), 0, "{name}");
     }
 }
 
@@ -48,7 +67,7 @@ fn a_type_of_requests_and_responses_has_one_schema() {
     for row in table() {
         render(&row.endpoint.operation, &row.method, &mut schemas);
     }
-    let requests: BTreeMap<_, _> = schemas.request_types().clone().into_iter().collect();
+    let requests: BTreeMap<_, _> = schemas.request_types().into_iter().collect();
     for (name, of_responses) in schemas.response_types() {
         let of_requests = requests.get(name).unwrap_or(of_responses);
         assert_eq!(of_requests, of_responses, "{name} differs between requests and responses");

@@ -9,11 +9,10 @@ pub(super) fn command(method: &str, url: &str, operation: &Value, body: Option<&
     } else {
         format!("curl -X {method} {}", quoted(url))
     }];
-    let schemes = required_credentials(operation);
-    if schemes.contains(&"session") {
+    if requires_session(operation) {
         lines.push("-H \"Authorization: Bearer $SESSION_TOKEN\"".to_owned());
     }
-    if schemes.contains(&"apiKey") {
+    if accepts_key(operation) {
         lines.push("-H \"X-DID-API-Key: $API_KEY\"".to_owned());
     }
     if let Some(body) = body {
@@ -23,16 +22,23 @@ pub(super) fn command(method: &str, url: &str, operation: &Value, body: Option<&
     lines.join(" \\\n    ")
 }
 
-/// Returns the credentials of the operation's first security requirement.
-fn required_credentials(operation: &Value) -> Vec<&str> {
-    let first = operation.pointer("/security/0").and_then(Value::as_object);
-    first.into_iter().flat_map(|schemes| schemes.keys().map(String::as_str)).collect()
+/// Whether the operation's first security requirement is a session.
+pub(super) fn requires_session(operation: &Value) -> bool {
+    operation.pointer("/security/0/session").is_some()
+}
+
+/// Whether the operation has the header for the API key.
+pub(super) fn accepts_key(operation: &Value) -> bool {
+    let parameters = operation.get("parameters").and_then(Value::as_array);
+    parameters.into_iter().flatten().any(|parameter| parameter.get("$ref") == Some(&KEY.into()))
 }
 
 /// Quotes a text for a POSIX shell.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
+
+const KEY: &str = "#/components/parameters/X-DID-API-Key";
 
 #[cfg(test)]
 mod tests {
@@ -42,7 +48,7 @@ mod tests {
 
     #[test]
     fn a_command_has_the_credentials_and_body_of_the_operation() {
-        let operation = json!({ "security": [{ "session": [], "apiKey": [] }] });
+        let operation = json!({ "security": [{ "session": [] }], "parameters": [{ "$ref": KEY }] });
         let body = json!({ "message": "it's" });
         let rendered = command("POST", "http://127.0.0.1:1/v1/x", &operation, Some(&body));
         assert_eq!(

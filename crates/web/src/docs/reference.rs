@@ -163,8 +163,8 @@ impl Operation<'_> {
     }
 
     fn headers(&self, document: &Value) -> Vec<HeaderRow> {
-        // `X-Request-Id` is left out: all operations have it, and the introduction of the document describes it.
-        let is_own = |parameter: &&Value| text(parameter, "/name") != "X-Request-Id";
+        // The introduction of the page describes the headers that most operations have.
+        let is_own = |parameter: &&Value| !COMMON_HEADERS.contains(&text(parameter, "/name"));
         let parameters = list(self.object, "/parameters").iter();
         let parameters = parameters.map(|parameter| resolved(document, parameter)).filter(is_own);
         let header = |parameter: &Value| HeaderRow {
@@ -176,12 +176,12 @@ impl Operation<'_> {
 }
 
 fn access(object: &Value) -> &'static str {
-    let has = |pointer: &str| object.pointer(pointer).is_some();
-    match (has("/security/0/apiKey"), has("/security/0/session"), has("/security/1/session")) {
-        (true, ..) => "session token and API key",
-        (false, true, _) => "session token",
-        (false, false, true) => "public; a session token is optional",
-        (false, false, false) => "public",
+    let accepts_session = object.pointer("/security/1/session").is_some();
+    match (curl::requires_session(object), curl::accepts_key(object)) {
+        (true, true) => "session token and API key",
+        (true, false) => "session token",
+        (false, _) if accepts_session => "public; a session token is optional",
+        (false, _) => "public",
     }
 }
 
@@ -215,3 +215,5 @@ fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
 fn list<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
     value.pointer(pointer).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }
+
+const COMMON_HEADERS: [&str; 2] = ["X-DID-API-Key", "X-Request-Id"];

@@ -21,12 +21,12 @@ async fn did_document(app: web::Data<ApiState>) -> HttpResponse {
 }
 
 pub(in crate::endpoints) fn endpoint() -> Endpoint {
-    let operation = operation("didDocument", DESCRIPTION);
+    let operation = operation("getDidDocument", DESCRIPTION);
     Endpoint { operation, route: web::route().to(did_document) }
 }
 
 pub(in crate::endpoints) fn endpoint_below_path() -> Endpoint {
-    let operation = operation("didDocumentBelowPath", DESCRIPTION_BELOW_PATH);
+    let operation = operation("getDidDocumentBelowPath", DESCRIPTION_BELOW_PATH);
     Endpoint { operation, route: web::route().to(did_document) }
 }
 
@@ -51,7 +51,7 @@ fn operation(id: &'static str, description: &'static str) -> Operation {
     });
     Operation::new::<DidDocument>(id, document)
         .describe(Tag::Badges, "Get the service's keys", description)
-        .content_type("application/did+json")
+        .content_types(&["application/did+json"])
 }
 
 const DESCRIPTION: &str = "\

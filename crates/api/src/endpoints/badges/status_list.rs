@@ -1,6 +1,10 @@
 //! `GET /v1/status/{list}`: a list of revoked badges, as a signed credential.
 
-use actix_web::{HttpResponse, http::header, web};
+use actix_web::{
+    HttpRequest, HttpResponse,
+    http::header::{self, HeaderMap},
+    web,
+};
 use sealpost_domain::Code;
 use serde_json::json;
 
@@ -14,6 +18,7 @@ use crate::{
 async fn status_list(
     app: web::Data<ApiState>,
     list: web::Path<String>,
+    request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
     let credential = app.sealpost.status_list(&list).await?;
     let credential = credential.ok_or(Problem::NotFound { nearest: None })?;
@@ -21,8 +26,16 @@ async fn status_list(
         .insert_header((header::CACHE_CONTROL, format!("public, max-age={MAX_AGE_S}")))
         // Lets verifiers in the browser read the list from pages of any origin.
         .insert_header((header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"))
-        .insert_header((header::CONTENT_TYPE, "application/vc+jwt"))
+        .insert_header((header::VARY, "Accept"))
+        .insert_header((header::CONTENT_TYPE, content_type(request.headers())))
         .body(credential.to_string()))
+}
+
+/// Returns `text/plain` for clients that accept only text. Verifiers of Open Badges expect this type.
+fn content_type(headers: &HeaderMap) -> &'static str {
+    let accepted = headers.get(header::ACCEPT).and_then(|accepted| accepted.to_str().ok());
+    let accepts = |name: &str| accepted.is_some_and(|accepted| accepted.contains(name));
+    if accepts("text/plain") && !accepts("vc+jwt") { PLAIN } else { VC_JWT }
 }
 
 pub(in crate::endpoints) fn endpoint() -> Endpoint {
@@ -33,9 +46,9 @@ fn operation() -> Operation {
     let credential = json!(
         "eyJhbGciOiJFZERTQSIsImN0eSI6InZjIiwidHlwIjoidmMrand0In0.eyJpc3MiOiJkaWQ6d2ViOnNlYWwuZXhhbXBsZS5vcmcifQ.c2lnbmF0dXJl"
     );
-    Operation::new::<String>("statusList", credential)
+    Operation::new::<String>("getStatusList", credential)
         .describe(Tag::Badges, "Get a status list", DESCRIPTION)
-        .content_type("application/vc+jwt")
+        .content_types(&[VC_JWT, PLAIN])
         .path_parameter(json!({
             "name": "list",
             "in": "path",
@@ -49,6 +62,8 @@ fn operation() -> Operation {
 
 const DESCRIPTION: &str = "\
 Lists revoked badges: a W3C Bitstring Status List as a signed credential. Any verifier may fetch it and cache it for a \
-few seconds.";
+few seconds. With `Accept: text/plain` the content type is `text/plain`.";
 
+const VC_JWT: &str = "application/vc+jwt";
+const PLAIN: &str = "text/plain";
 const MAX_AGE_S: u32 = 10;

@@ -53,7 +53,7 @@ fn operation() -> Operation {
         "opened_at": "2026-11-21T06:56:38.786Z",
     });
     let body = json!({ "envelope_id": "env_01m7ye92t9f5vargkky48cczpv" });
-    Operation::new::<Opened>("open", opened)
+    Operation::new::<Opened>("openEnvelope", opened)
         .describe(Tag::Channel, "Open an envelope", DESCRIPTION)
         .session_and_key()
         .body::<OpenRequest>(vec![("", body)])

@@ -57,7 +57,7 @@ fn operation() -> Operation {
         "encryption": { "algorithm": "HPKE-XWing-HKDF-SHA256-AES-256-GCM-Ed25519", "status": "sealed" },
         "metadata": { "payload_size_bytes": 1158, "timestamp": "2026-11-21T06:56:38.729Z" },
     });
-    Operation::new::<Sent>("send", sent)
+    Operation::new::<Sent>("sendMessage", sent)
         .describe(Tag::Channel, "Send a sealed message", DESCRIPTION)
         .session_and_key()
         .idempotent()
@@ -69,7 +69,7 @@ fn operation() -> Operation {
             ),
         ])
         .links(json!({ "open": {
-            "operationId": "open",
+            "operationId": "openEnvelope",
             "description": "The recipient opens the envelope.",
             "requestBody": { "envelope_id": "$response.body#/envelope_id" },
         } }))

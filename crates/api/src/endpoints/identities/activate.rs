@@ -70,7 +70,7 @@ fn operation() -> Operation {
         "created_at": "2026-11-21T06:56:38.496Z",
         "login_secret": "ls_t8K8ofmMkUDSQ5RpLi2vPj4yaRQnxMyT20raHg9fo8e4cHOBB",
     });
-    Operation::new::<Activated>("activate", activated)
+    Operation::new::<Activated>("activateIdentity", activated)
         .describe(Tag::Identities, "Activate an identity", DESCRIPTION)
         .optional_session()
         .body::<ActivateRequest>(vec![

@@ -50,7 +50,7 @@ fn operation() -> Operation {
         "throughput_per_second": 10,
         "webhooks": 1,
     });
-    Operation::new::<KeyStanding>("status", standing)
+    Operation::new::<KeyStanding>("getKeyStatus", standing)
         .describe(Tag::Identities, "Show the status of an API key", DESCRIPTION)
         .session_and_key()
         .optional_body::<StatusRequest>(vec![("", json!({}))])

@@ -23,7 +23,7 @@ pub(in crate::endpoints) fn endpoint(render: fn(&str) -> Value) -> Endpoint {
 
 fn operation() -> Operation {
     let document = json!({ "openapi": "3.1.0", "info": { "title": "Sealpost" }, "paths": {} });
-    Operation::new::<BTreeMap<String, Value>>("document", document).describe(
+    Operation::new::<BTreeMap<String, Value>>("getOpenapiDocument", document).describe(
         Tag::Service,
         "Get this document",
         "The API as an OpenAPI 3.1 document. It changes only with the version of the service.",

@@ -27,7 +27,7 @@ pub(in crate::endpoints) fn endpoint() -> Endpoint {
 }
 
 fn operation() -> Operation {
-    Operation::new::<Pong>("ping", json!({ "status": "ok" })).describe(
+    Operation::new::<Pong>("checkLiveness", json!({ "status": "ok" })).describe(
         Tag::Service,
         "Check that the server is alive",
         "Needs no credentials and no database.",

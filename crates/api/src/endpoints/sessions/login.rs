@@ -62,7 +62,7 @@ fn operation() -> Operation {
         "account_id": "acct_01m7ye92k0e5wsvs5qjndehdka",
         "login_secret": "ls_t8K8ofmMkUDSQ5RpLi2vPj4yaRQnxMyT20raHg9fo8e4cHOBB",
     });
-    Operation::new::<LoggedIn>("login", logged_in)
+    Operation::new::<LoggedIn>("createSession", logged_in)
         .describe(Tag::Sessions, "Log in", DESCRIPTION)
         .body::<LoginRequest>(vec![("", body)])
         .refuses(&[

@@ -56,7 +56,7 @@ pub(in crate::endpoints) fn endpoint() -> Endpoint {
 }
 
 fn operation() -> Operation {
-    Operation::new::<LoggedOut>("logout", json!({ "logged_out": true }))
+    Operation::new::<LoggedOut>("endSession", json!({ "logged_out": true }))
         .describe(Tag::Sessions, "Log out", DESCRIPTION)
         .session()
         .optional_body::<LogoutRequest>(vec![

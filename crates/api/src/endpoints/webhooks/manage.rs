@@ -1,26 +1,54 @@
-//! `POST /v1/webhooks`: manages the webhooks of an API key and their deliveries.
-
-mod action;
-mod examples;
+//! `POST /v1/webhooks`: performs the action that the body names. Each action has its own file.
 
 use actix_web::web;
-use sealpost_domain::Code;
-use sealpost_service::{Managed, Purpose};
+use sealpost_domain::Refusal;
 
-use self::action::Action;
+use super::{
+    action::{self, ActionEntry, ActionInput, ActionResult},
+    delete::DeleteWebhook,
+    deliveries::ListDeliveries,
+    enable::EnableWebhook,
+    list::ListWebhooks,
+    recover::RecoverDeliveries,
+    redeliver::RedeliverEvent,
+    rotate_secret::RotateWebhookSecret,
+    test::TestWebhook,
+};
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::KeyRequest,
-    response::{LimitedResponse, ask_as_key},
+    request::{Fields, KeyRequest, RequestBody, invalid},
+    response::LimitedResponse,
     state::ApiState,
 };
 
-async fn manage(app: web::Data<ApiState>, request: KeyRequest<Action>) -> LimitedResponse<Managed> {
-    ask_as_key(&app, request, Purpose::Manage, async |sealpost, caller, action: Action| {
-        sealpost.manage(caller, action.into_input()).await
-    })
-    .await
+/// The input of the action that the body names.
+struct AnyAction(ActionInput);
+
+impl RequestBody for AnyAction {
+    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
+        fields.require(&["action"])?;
+        let name = fields.text("action")?;
+        let entry = ACTIONS.iter().find(|entry| entry.name == name);
+        let entry = entry.ok_or_else(|| invalid("action", format!("must be {}", names())))?;
+        (entry.read)(fields).map(Self)
+    }
+}
+
+/// Returns all names, as part of a sentence.
+fn names() -> String {
+    let names: Vec<_> = ACTIONS.iter().map(|entry| entry.name).collect();
+    match names.split_last() {
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => String::new(),
+    }
+}
+
+async fn manage(
+    app: web::Data<ApiState>,
+    request: KeyRequest<AnyAction>,
+) -> LimitedResponse<ActionResult> {
+    action::respond(&app, request.and_then(|AnyAction(input)| Ok(input))).await
 }
 
 pub(in crate::endpoints) fn endpoint() -> Endpoint {
@@ -28,22 +56,24 @@ pub(in crate::endpoints) fn endpoint() -> Endpoint {
 }
 
 fn operation() -> Operation {
-    Operation::new::<Managed>("manageWebhooks", examples::list())
-        .or_responds("delete", examples::deleted())
-        .or_responds("deliveries", examples::deliveries())
-        .or_responds("enable", examples::enabled())
-        .or_responds("recover", examples::recovered())
-        .or_responds("redeliver", examples::redelivered())
-        .or_responds("rotate_secret", examples::rotated())
-        .describe(Tag::Webhooks, "Manage webhooks and deliveries", DESCRIPTION)
+    let actions = ACTIONS.iter().map(|entry| (entry.name, (entry.operation)()));
+    Operation::by_action::<ActionResult>("manageWebhooks", actions.collect())
+        .describe(Tag::Webhooks, "Perform an action on webhooks", DESCRIPTION)
         .session_and_key()
-        .body::<Action>(examples::actions())
-        .refuses(&[Code::MissingField, Code::EnvelopeNotFound, Code::WebhookNotFound])
 }
 
 const DESCRIPTION: &str = "\
-`action` names the operation on the key's webhooks. `list` shows them without their secrets, oldest first. `deliveries` \
-shows pending deliveries and all attempts, newest first, in pages. `redeliver` sends one event again. `recover` sends \
-all events again that failed since a time, at most 10,000 per request; with `dry_run` it only counts them. `enable` \
-enables a disabled webhook. `rotate_secret` creates a new secret and shows it only once; for 24 hours events carry the \
-signatures of both secrets.";
+Performs the action that `action` names. Each action also has a path of its own, which takes the same fields without \
+`action` and has the same effect and response: `rotate_secret` is `POST /v1/webhooks/rotate-secret`. New programs \
+should use these paths.";
+
+const ACTIONS: [ActionEntry; 8] = [
+    ActionEntry::of::<ListWebhooks>(),
+    ActionEntry::of::<DeleteWebhook>(),
+    ActionEntry::of::<EnableWebhook>(),
+    ActionEntry::of::<RotateWebhookSecret>(),
+    ActionEntry::of::<ListDeliveries>(),
+    ActionEntry::of::<RedeliverEvent>(),
+    ActionEntry::of::<RecoverDeliveries>(),
+    ActionEntry::of::<TestWebhook>(),
+];

@@ -4,7 +4,7 @@ use actix_web::web;
 use schemars::JsonSchema;
 use sealpost_domain::{Code, EventKind, Refusal};
 use sealpost_service::{Purpose, Register, Registered};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     endpoint::Endpoint,
@@ -68,12 +68,21 @@ fn operation() -> Operation {
         .describe(Tag::Webhooks, "Register a webhook", DESCRIPTION)
         .session_and_key()
         .body::<RegisterRequest>(vec![("", body)])
-        .links(json!({ "delete": {
-            "operationId": "manageWebhooks",
-            "description": "Deletes the webhook.",
-            "requestBody": { "action": "delete", "webhook_id": "$response.body#/webhook_id" },
-        } }))
+        .links(json!({
+            "delete": link("deleteWebhook", "Deletes the webhook."),
+            "deliveries": link("listDeliveries", "Lists deliveries to the webhook."),
+            "enable": link("enableWebhook", "Enables the webhook."),
+            "rotateSecret": link("rotateWebhookSecret", "Replaces the secret."),
+        }))
         .refuses(&[Code::MissingField, Code::GovernanceBlocked, Code::QuotaExceeded])
+}
+
+fn link(operation: &str, description: &str) -> Value {
+    json!({
+        "operationId": operation,
+        "description": description,
+        "requestBody": { "webhook_id": "$response.body#/webhook_id" },
+    })
 }
 
 const DESCRIPTION: &str = "\

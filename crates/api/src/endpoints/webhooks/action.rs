@@ -1,0 +1,99 @@
+//! Actions on webhooks. Each action has a path of its own, and is an `action` of `POST /v1/webhooks`.
+
+use actix_web::web;
+use schemars::JsonSchema;
+use sealpost_domain::Refusal;
+use sealpost_service::{Manage, Managed, Purpose, Tested};
+use serde::Serialize;
+
+use crate::{
+    endpoint::Endpoint,
+    openapi::Operation,
+    request::{Fields, KeyRequest, RequestBody},
+    response::{LimitedResponse, ask_as_key},
+    state::ApiState,
+    throttle,
+};
+
+/// An action on the webhooks of an API key. The type holds the members of the body.
+pub(in crate::endpoints) trait Action: RequestBody {
+    /// The value of `action` in the body of `POST /v1/webhooks`.
+    const NAME: &'static str;
+
+    /// Returns the input of the use case.
+    fn into_input(self) -> ActionInput;
+
+    /// Returns the OpenAPI text of the action's own path.
+    fn operation() -> Operation;
+}
+
+/// The input of the use case of an action.
+pub(in crate::endpoints) enum ActionInput {
+    /// Lists or changes webhooks and deliveries.
+    Manage(Manage),
+    /// Sends a test event.
+    Test { webhook_id: String },
+}
+
+/// The result of an action.
+#[derive(JsonSchema, Serialize)]
+#[serde(untagged)]
+pub(super) enum ActionResult {
+    Managed(Managed),
+    Tested(Tested),
+}
+
+/// An action by its name.
+pub(super) struct ActionEntry {
+    pub(super) name: &'static str,
+    pub(super) operation: fn() -> Operation,
+    /// Reads the members of a body as the input of the use case.
+    pub(super) read: fn(&mut Fields) -> Result<ActionInput, Refusal>,
+}
+
+impl ActionEntry {
+    pub(super) const fn of<A: Action>() -> Self {
+        Self {
+            name: A::NAME,
+            operation: A::operation,
+            read: |fields| A::read(fields).map(A::into_input),
+        }
+    }
+}
+
+/// Returns the endpoint of an action's own path.
+pub(in crate::endpoints) fn endpoint<A: Action>() -> Endpoint {
+    Endpoint { operation: A::operation(), route: web::route().to(perform::<A>) }
+}
+
+async fn perform<A: Action>(
+    app: web::Data<ApiState>,
+    request: KeyRequest<A>,
+) -> LimitedResponse<ActionResult> {
+    respond(&app, request.and_then(|action| Ok(action.into_input()))).await
+}
+
+/// Performs an action.
+pub(super) async fn respond(
+    app: &ApiState,
+    request: KeyRequest<ActionInput>,
+) -> LimitedResponse<ActionResult> {
+    if let Ok(ActionInput::Test { .. }) = &request.body {
+        throttle::admit_test(app, &request.credentials).await?;
+    }
+    ask_as_key(app, request, Purpose::Manage, async |sealpost, caller, input| match input {
+        ActionInput::Manage(input) => {
+            sealpost.manage(caller, input).await.map(ActionResult::Managed)
+        }
+        ActionInput::Test { webhook_id } => {
+            sealpost.test_webhook(caller, webhook_id).await.map(ActionResult::Tested)
+        }
+    })
+    .await
+}
+
+/// Reads the only member of most actions.
+pub(super) fn webhook_id(fields: &mut Fields) -> Result<String, Refusal> {
+    fields.require(&["webhook_id"])?;
+    fields.text("webhook_id")
+}

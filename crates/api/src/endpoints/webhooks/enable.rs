@@ -1,0 +1,52 @@
+//! `POST /v1/webhooks/enable`: enables a disabled webhook.
+
+use schemars::JsonSchema;
+use sealpost_domain::{Code, Refusal};
+use sealpost_service::{Enabled, Manage};
+use serde_json::json;
+
+use super::{
+    action::{Action, ActionInput, webhook_id},
+    examples,
+};
+use crate::{
+    openapi::{Operation, Tag},
+    request::{Fields, RequestBody},
+};
+
+/// Enables a disabled webhook.
+#[derive(JsonSchema)]
+pub(in crate::endpoints) struct EnableWebhook {
+    /// The webhook.
+    #[schemars(length(min = 1))]
+    webhook_id: String,
+}
+
+impl RequestBody for EnableWebhook {
+    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
+        Ok(Self { webhook_id: webhook_id(fields)? })
+    }
+}
+
+impl Action for EnableWebhook {
+    const NAME: &'static str = "enable";
+
+    fn into_input(self) -> ActionInput {
+        ActionInput::Manage(Manage::Enable { webhook_id: self.webhook_id })
+    }
+
+    fn operation() -> Operation {
+        let mut enabled = examples::webhook();
+        if let Some(members) = enabled.as_object_mut() {
+            members.insert("due_now".to_owned(), json!(3));
+        }
+        Operation::new::<Enabled>("enableWebhook", enabled)
+            .describe(Tag::Webhooks, "Enable a webhook", DESCRIPTION)
+            .session_and_key()
+            .body::<Self>(vec![("", examples::webhook_id())])
+            .refuses(&[Code::MissingField, Code::WebhookNotFound])
+    }
+}
+
+const DESCRIPTION: &str = "\
+Enables a disabled webhook, and sends its pending deliveries now. `due_now` is their number.";

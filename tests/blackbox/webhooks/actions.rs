@@ -1,0 +1,96 @@
+//! Each action on webhooks by its own path, compared with the same action at `POST /v1/webhooks`.
+
+use serde_json::{Value, json};
+
+use crate::support::{Client, Database, Identity, Receiver, SOON, eventually, on_both, text};
+
+on_both!(each_action_has_a_path_with_the_same_response, each_path_refuses_members_of_other_actions,);
+
+fn each_action_has_a_path_with_the_same_response(database: &Database) {
+    let server = database.serve();
+    let (client, receiver) = (server.client(), Receiver::start());
+    let (alice, bob) = database.busy_pair(client);
+    let id = text(&client.register(&bob, &receiver.url), "webhook_id");
+    let sent = client.send(&alice, &bob.key, "x").ok();
+    receiver.await_requests(1);
+    // A success that is recorded between two lists would make them differ.
+    eventually("the recorded success", SOON, || {
+        let list = client.act(&bob, "/v1/webhooks/list", &json!({})).ok();
+        list["webhooks"][0]["last_success_at"].as_str().map(str::to_owned)
+    });
+    let one = json!({"webhook_id": id});
+    let recover = json!({"webhook_id": id, "since": "2026-01-01T00:00:00Z", "dry_run": true});
+    let redeliver = json!({"webhook_id": id, "envelope_id": sent["envelope_id"]});
+    let compare = |path: &str, body: &Value| compare(client, &bob, path, body);
+    compare("list", &json!({}));
+    compare("enable", &one);
+    compare("recover", &recover);
+    compare("redeliver", &redeliver);
+    compare("redeliver", &json!({"webhook_id": id, "envelope_id": "env_x"}));
+    compare("recover", &json!({"webhook_id": id, "since": "yesterday"}));
+    compare("deliveries", &json!({"webhook_id": id, "limit": 0}));
+    compare("deliveries", &json!({"webhook_id": id, "state": "pending", "cursor": "x"}));
+    for path in ["delete", "deliveries", "enable", "recover", "redeliver", "rotate-secret", "test"]
+    {
+        compare(path, &json!({}));
+        compare(path, &json!({"webhook_id": 7, "since": "x", "envelope_id": "x"}));
+        let refused = client.act(&alice, &format!("/v1/webhooks/{path}"), &members(path, &id));
+        refused.refused(404, "WEBHOOK_NOT_FOUND");
+    }
+    let rotated = client.act(&bob, "/v1/webhooks/rotate-secret", &one).ok();
+    assert!(text(&rotated, "secret").starts_with("whsec_"));
+    let page = client.act(&bob, "/v1/webhooks/deliveries", &one).ok();
+    assert_eq!(page["deliveries"].as_array().unwrap().last().unwrap()["attempt"], 1);
+    let deleted = client.act(&bob, "/v1/webhooks/delete", &one).ok();
+    assert_eq!(deleted, json!({"webhook_id": id, "deleted": true}));
+    assert_eq!(client.post("/v1/webhooks/list").by(&bob).response().ok(), json!({"webhooks": []}));
+}
+
+fn each_path_refuses_members_of_other_actions(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let (bob, _) = database.busy_pair(client);
+    for path in
+        ["list", "delete", "deliveries", "enable", "recover", "redeliver", "rotate-secret", "test"]
+    {
+        for unknown in ["action", "state", "dry_run", "envelope_id"] {
+            let mut body = members(path, "wh_x");
+            if body.get(unknown).is_some() || knows(path, unknown) {
+                continue;
+            }
+            body[unknown] = json!("list");
+            let refused = client.act(&bob, &format!("/v1/webhooks/{path}"), &body);
+            assert_eq!(refused.refused(400, "INVALID_FIELD")["field"], unknown, "{path}");
+        }
+        let other_method = client.request("GET", &format!("/v1/webhooks/{path}")).response();
+        other_method.refused(405, "METHOD_NOT_ALLOWED");
+    }
+}
+
+/// Performs an action in both ways. Both must have the same response.
+#[track_caller]
+fn compare(client: &Client, identity: &Identity, path: &str, body: &Value) {
+    let mut with_action = body.clone();
+    with_action["action"] = path.replace('-', "_").into();
+    let own = client.act(identity, &format!("/v1/webhooks/{path}"), body);
+    let shared = client.manage(identity, &with_action);
+    let mut bodies = [own.json(), shared.json()];
+    for body in &mut bodies {
+        body.as_object_mut().unwrap().remove("request_id");
+    }
+    assert_eq!((own.status, &bodies[0]), (shared.status, &bodies[1]), "{path}");
+}
+
+/// Returns the required members of an action.
+fn members(path: &str, id: &str) -> Value {
+    match path {
+        "list" => json!({}),
+        "recover" => json!({"webhook_id": id, "since": "2026-01-01T00:00:00Z"}),
+        "redeliver" => json!({"webhook_id": id, "envelope_id": "env_x"}),
+        _ => json!({"webhook_id": id}),
+    }
+}
+
+fn knows(path: &str, member: &str) -> bool {
+    matches!((path, member), ("deliveries", "state") | ("recover", "dry_run"))
+}

@@ -1,0 +1,90 @@
+"""Calls every operation with the client that openapi-python-client generated."""
+
+import base64
+import importlib
+import json
+from pathlib import Path
+
+
+def call_every_operation(folder, name, server):
+    """Fails if an operation was not called. Returns the number of operations."""
+    api = GeneratedApi(folder, name, server.url)
+    models = importlib.import_module(f"{name}.models")
+    alice, bob = server.new_identity(), server.new_identity()
+
+    api.call("check_liveness")
+    api.call("get_openapi_document")
+    api.call("get_did_document")
+    api.call("get_did_document_below_path")
+    carol = api.call("activate_identity", body=models.ActivateRequest(label="Carol"))
+    api.call("create_session", body=models.LoginRequest(account_id=carol.account_id, login_secret=carol.login_secret))
+    assert api.call("get_key_status", alice).api_key_id == alice["key"]
+
+    body = models.RegisterRequest(url="https://example.com/hook", events=[models.EventKind.ENVELOPE_RECEIVED])
+    hook = api.call("register_webhook", bob, body=body).webhook_id
+    sent = api.call("send_message", alice, body=models.SendRequest(to=bob["key"], message="Meet me at noon."))
+    opened = api.call("open_envelope", bob, body=models.OpenRequest(envelope_id=sent.envelope_id))
+    assert opened.message == "Meet me at noon."
+
+    assert api.call("list_webhooks", bob).webhooks[0].webhook_id == hook
+    api.call("enable_webhook", bob, body=models.EnableWebhook(webhook_id=hook))
+    api.call("list_deliveries", bob, body=models.ListDeliveries(webhook_id=hook, limit=5))
+    api.call("rotate_webhook_secret", bob, body=models.RotateWebhookSecret(webhook_id=hook))
+    redeliver = models.RedeliverEvent(webhook_id=hook, envelope_id=sent.envelope_id)
+    assert api.call("redeliver_event", bob, body=redeliver).outcome == "pending"
+    recover = models.RecoverDeliveries(webhook_id=hook, since=opened.opened_at, dry_run=True)
+    assert api.call("recover_deliveries", bob, body=recover).dry_run
+    assert api.call("test_webhook", bob, body=models.TestWebhook(webhook_id=hook)).outcome == "failed"
+    action = models.ListDeliveriesAction(action="deliveries", webhook_id=hook)
+    assert isinstance(api.call("manage_webhooks", bob, body=action), models.DeliveriesPage)
+    assert api.call("delete_webhook", bob, body=models.DeleteWebhook(webhook_id=hook)).deleted
+    unknown = api.call("delete_webhook", bob, 404, body=models.DeleteWebhook(webhook_id=hook))
+    assert isinstance(unknown, models.Problem) and unknown.code == "WEBHOOK_NOT_FOUND"
+
+    badge = api.call("issue_badge", alice)
+    assert api.call("verify_badge", bob, body=models.VerifyRequest(credential=badge.credential)).valid
+    assert api.call("get_status_list", list_=status_list(badge.credential)).count(".") == 2
+    validate = models.ValidateRequest(jurisdiction="EU", dry_run=True)
+    assert not api.call("validate_compliance", alice, body=validate).passed
+    api.call("rotate_login_secret", alice)
+    api.call("end_session", alice, body=models.LogoutRequest(all_=True))
+    api.call("get_key_status", alice, 401)
+    return api.count()
+
+
+class GeneratedApi:
+    """The generated modules, one for each operation."""
+
+    def __init__(self, folder, name, url):
+        self.url, self.called = url, set()
+        self.client = importlib.import_module(f"{name}.client")
+        files = [file for file in (Path(folder) / name / "api").glob("*/*.py") if file.stem != "__init__"]
+        self.modules = {file.stem: f"{name}.api.{file.parent.name}.{file.stem}" for file in files}
+
+    def call(self, operation, identity=None, status=200, **arguments):
+        """Calls an operation. The response must have this status and the type of the document."""
+        client = self.client.Client(base_url=self.url, timeout=30)
+        if identity:
+            client = self.client.AuthenticatedClient(base_url=self.url, token=identity["token"], timeout=30)
+            if operation not in OF_ACCOUNTS:
+                arguments["x_did_api_key"] = identity["key"]
+        response = importlib.import_module(self.modules[operation]).sync_detailed(client=client, **arguments)
+        assert response.status_code == status, f"{operation}: {response.status_code} {response.content}"
+        assert response.parsed is not None, f"{operation} has no type for {status}"
+        self.called.add(operation)
+        return response.parsed
+
+    def count(self):
+        assert self.called == set(self.modules), f"not called: {set(self.modules) - self.called}"
+        return len(self.called)
+
+
+def status_list(credential):
+    """Returns the number of the status list that a badge names."""
+    payload = credential.split(".")[1]
+    claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+    return claims["credentialStatus"]["statusListCredential"].rsplit("/", 1)[1]
+
+
+# Operations with a session and without an API key.
+OF_ACCOUNTS = {"rotate_login_secret", "end_session"}
