@@ -30,7 +30,7 @@ use self::{location::NOT_PUBLIC, resolver::NameResolver};
 pub struct AddressGuard {
     policy: AddressPolicy,
     new_resolver: fn() -> Rc<dyn NameResolver>,
-    /// Running lookups of all clones together.
+    /// Number of running lookups, shared by all clones of this guard.
     lookups: Arc<AtomicUsize>,
 }
 
@@ -49,8 +49,9 @@ impl AddressGuard {
 
     /// Whether `name` resolves to a forbidden address now.
     ///
-    /// Returns `false` if the name does not resolve in time, or if too many lookups are running. A refusal would let slow
-    /// name servers block registration for all accounts. A wait would block the threads of other requests.
+    /// Returns `false` if the name does not resolve in time, or if too many lookups are running. Rejecting the URL
+    /// would let slow name servers block registration for all accounts. Waiting longer would block the threads of other
+    /// requests.
     fn resolves_to_forbidden(&self, name: &str) -> bool {
         let Some(permit) = LookupPermit::acquire(&self.lookups) else { return false };
         let (sender, receiver) = mpsc::channel();

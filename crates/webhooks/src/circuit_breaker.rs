@@ -1,5 +1,5 @@
-//! A circuit breaker for each target: while a target does not respond, only probes are sent. Pure: the caller passes
-//! the time.
+//! Implements the circuit breaker of a target. While a target does not respond, the dispatcher sends only probes. Pure:
+//! the caller passes the time.
 
 pub(crate) mod breaker_settings;
 pub(crate) mod deferral;
@@ -34,7 +34,7 @@ struct OpenState {
     /// Time of the next probe.
     until: Timestamp,
     pause: Duration,
-    /// A released delivery is due at the time of the next probe.
+    /// Whether a released delivery is due at the time of the next probe, as the probe.
     probe_scheduled: bool,
 }
 
@@ -61,8 +61,8 @@ impl CircuitBreaker {
         previous.open.map(|_| BreakerTransition::Closed)
     }
 
-    /// Records an attempt without a response. The last of `failures_max` in a row opens the breaker. A failed
-    /// probe doubles the pause.
+    /// Records an attempt without a response. After `failures_max` failures in a row, opens the breaker. After a failed
+    /// probe, doubles the pause.
     pub(crate) fn record_failure(
         &mut self,
         now: Timestamp,
@@ -85,7 +85,8 @@ impl CircuitBreaker {
         }
     }
 
-    /// Returns the bound on the queue of a target with `in_flight` of at most `per_target_max` requests in flight.
+    /// Returns the maximum queue length of the target. The target has `in_flight` requests in flight, and may have
+    /// `per_target_max`.
     pub(crate) fn queue_max(
         &self,
         now: Timestamp,
@@ -94,7 +95,7 @@ impl CircuitBreaker {
     ) -> usize {
         match (&self.open, self.health) {
             (Some(open), _) => usize::from(in_flight == 0 && !open.is_pausing(now)),
-            // Each attempt may take the whole timeout: the leases of a longer queue would end first.
+            // Each attempt may take the whole timeout. In a longer queue, leases would end before their attempts.
             (None, TargetHealth::Unresponsive) => per_target_max,
             (None, TargetHealth::Responsive | TargetHealth::Slow | TargetHealth::Untried) => {
                 usize::MAX
@@ -102,8 +103,9 @@ impl CircuitBreaker {
         }
     }
 
-    /// Returns the due time of the next deferred delivery. The first one is the next probe, the others are due after
-    /// the probe. A short pause does not bring them forward, because a response expedites them anyway.
+    /// Returns the due time for a delivery that is deferred now. While the breaker is open, the first deferred delivery
+    /// is the next probe, and the others are due after the probe. The others wait at least `deferral_min`, even with a
+    /// short pause, because a response expedites deferred deliveries.
     pub(crate) fn defer(&mut self, now: Timestamp, settings: &BreakerSettings) -> Deferral {
         let deferral_min = settings.deferral_min;
         let Some(open) = &mut self.open else {
@@ -123,7 +125,7 @@ impl CircuitBreaker {
         self.open.as_ref().filter(|open| !open.probe_scheduled).map(|open| open.next_probe(now))
     }
 
-    /// Records the release or expedition of a delivery as the next probe.
+    /// Records that a released delivery is scheduled as the next probe.
     pub(crate) fn mark_probe_scheduled(&mut self) {
         if let Some(open) = &mut self.open {
             open.probe_scheduled = true;

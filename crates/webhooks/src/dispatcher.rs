@@ -43,7 +43,7 @@ use crate::{address_guard::resolver, http::tls::tls_config, settings::Settings};
 /// Why a dispatcher did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum DispatchError {
-    /// The lease would end before an attempt and the record of its outcome.
+    /// The lease could end before an attempt has ended and its outcome is recorded.
     #[error("the lease must be more than five seconds longer than the timeout")]
     LeaseTooShort,
     /// The random source failed.
@@ -60,7 +60,7 @@ pub enum DispatchError {
     UserAgent(#[source] InvalidHeaderValue),
 }
 
-/// Delivers until it is stopped. Dropping the dispatcher stops it.
+/// Delivers events to webhooks until [`Dispatcher::stop`]. Dropping the dispatcher stops it.
 pub struct Dispatcher {
     inboxes: Arc<WorkerInboxes>,
     tests: TestInbox,
@@ -72,7 +72,7 @@ pub struct Dispatcher {
 }
 
 impl Dispatcher {
-    /// Starts the threads, which send due deliveries at once. With a `signer`, each request also has the asymmetric
+    /// Starts the threads, which immediately send due deliveries. With a `signer`, each request also has the asymmetric
     /// signature of the service.
     pub fn start(
         settings: Settings,
@@ -109,8 +109,8 @@ impl Dispatcher {
 
     /// Stops the dispatcher and blocks until it has stopped. A second call waits for the first.
     ///
-    /// Claims and starts nothing more, waits for requests in flight up to the drain time, records their outcomes, and
-    /// releases the remaining deliveries.
+    /// After this call, the dispatcher claims no delivery and starts no attempt. It waits up to the drain time for
+    /// requests in flight, records their outcomes, and releases the remaining deliveries.
     pub fn stop(&self) {
         let mut guard = lock(&self.threads);
         let Some(threads) = guard.take() else { return };
@@ -145,8 +145,8 @@ impl Dispatcher {
         self.shared.is_complete() && !self.shared.shutdown.is_raised()
     }
 
-    /// Whether a thread has ended without a shutdown. It does not restart, and the other threads accept no more
-    /// deliveries. Other nodes take over.
+    /// Whether a thread has ended without a shutdown. The thread does not restart, and the dispatcher takes no more
+    /// deliveries. Other nodes deliver them after the leases end.
     pub fn is_broken(&self) -> bool {
         self.shared.is_broken()
     }

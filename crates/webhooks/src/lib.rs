@@ -1,8 +1,8 @@
 //! Delivers events to webhooks: signed HTTP requests with retries.
 //!
 //! - [`sign`] and [`verify`]: symmetric Standard Webhooks signatures, for senders and for receivers in Rust.
-//! - [`sign_asymmetric`] and [`verify_asymmetric`]: the same with the key of the service. Its public half is a
-//!   [`VerifyingKey`].
+//! - [`sign_asymmetric`] and [`verify_asymmetric`]: asymmetric signatures with the key of the service. [`VerifyingKey`]
+//!   is its public key.
 //! - [`RetrySchedule`]: the pauses between attempts.
 //! - [`AddressPolicy`] and [`AddressGuard`]: the allowed URLs and addresses. Only public addresses are allowed, both at
 //!   registration and at every connection.
@@ -10,11 +10,12 @@
 //!   their outcomes.
 //!
 //! Delivery is at least once. A delivery is a database row until its outcome is recorded. Only the node with the lease
-//! of a delivery may attempt it. A delivery lost from memory is due again at the end of its lease, so a shutdown saves
-//! nothing.
+//! of a delivery may attempt it. If a node loses a delivery from memory, the delivery is due again at the end of its
+//! lease, so no state must be saved at a shutdown.
 //!
 //! The dispatcher depends on the port [`Outbox`](sealpost_domain::ports::Outbox) and on no database. Its threads are
-//! delivery workers, a sweeper for claims, and an outcome writer. A target always has the same worker.
+//! the delivery workers, a sweeper that claims deliveries, an outcome writer, and a sender of test events. All
+//! deliveries to a target use the same worker.
 //!
 //! | word | meaning |
 //! |---|---|

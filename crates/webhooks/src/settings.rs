@@ -13,15 +13,15 @@ pub struct Settings {
     pub schedule: RetrySchedule,
     /// Bound on an attempt, from the name lookup to the end of the response head.
     pub timeout: Duration,
-    /// Duration of a lease. Must exceed `timeout` by more than five seconds. After the end of a lease, another node takes
-    /// the delivery over.
+    /// Time for which a node leases a delivery. Must exceed `timeout` by more than five seconds. After the end of a
+    /// lease, another node takes the delivery over.
     pub lease: Duration,
     /// Number of delivery workers, with a thread each.
     pub worker_threads: usize,
-    /// Bound on requests in flight to one responsive target.
+    /// Bound on requests in flight to one target. An untried or unresponsive target gets one request at a time.
     pub in_flight_per_target: usize,
-    /// Bound on requests in flight to all targets of one account. `None` means an eighth of `in_flight_max`. Each worker
-    /// thread has an equal part, at least `in_flight_per_target`.
+    /// Bound on requests in flight to all targets of one account. `None` means an eighth of `in_flight_max`. Each
+    /// worker thread has an equal part, at least `in_flight_per_target`.
     pub in_flight_per_account: Option<usize>,
     /// Bound on requests in flight to all targets of one host. Each worker thread has an equal part, at least one.
     pub in_flight_per_host: usize,
@@ -29,13 +29,13 @@ pub struct Settings {
     pub per_minute_per_host: usize,
     /// Bound on all requests in flight. Each worker thread has an equal part.
     pub in_flight_max: usize,
-    /// Attempts in a row without a response before a circuit breaker opens. The target of an open breaker gets one probe at
-    /// a time, until a probe gets a response.
+    /// Number of consecutive attempts without a response that opens the circuit breaker of a target. An open breaker
+    /// allows one probe at a time, until a probe gets a response.
     pub breaker_failures: u32,
     /// Time from the opening of a circuit breaker to the first probe. Doubles after each failed probe.
     pub probe_pause: Duration,
-    /// Bound on the time between two probes. A retry schedule with a shorter first pause than the default shortens both
-    /// probe pauses in proportion.
+    /// Bound on the time between two probes. If the first pause of `schedule` is shorter than the default,
+    /// `probe_pause` and `probe_pause_max` are shortened in proportion.
     pub probe_pause_max: Duration,
     /// Bound on deliveries in memory.
     pub queue_max: usize,
@@ -47,7 +47,7 @@ pub struct Settings {
     pub claim_per_target_max: usize,
     /// Time of uninterrupted failures before a webhook is disabled.
     pub failing_max: Duration,
-    /// Time for requests in flight after [`Dispatcher::stop`](crate::Dispatcher::stop).
+    /// Time for requests in flight to finish after [`Dispatcher::stop`](crate::Dispatcher::stop).
     pub drain: Duration,
     /// The allowed URLs and addresses.
     pub policy: AddressPolicy,
@@ -62,45 +62,49 @@ pub struct Settings {
 /// Bounds of a dispatcher. The command line has no options for these bounds.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
-    /// Time to connect by TCP to an address of the target.
+    /// Maximum time of a TCP connect to a target.
     pub connect_timeout: Duration,
-    /// Time for the TLS handshake.
+    /// Maximum time of a TLS handshake.
     pub tls_handshake_timeout: Duration,
     /// Time before an idle connection is closed.
     pub keep_alive: Duration,
-    /// Bytes to read of a response body. A longer body closes the connection.
+    /// Maximum number of bytes read from a response body. The connection is closed after a longer body.
     pub response_body_max_bytes: usize,
-    /// Time to read a response body.
+    /// Maximum time to read a response body.
     pub response_body_timeout: Duration,
-    /// Targets with open connections and decrypted keys for each worker thread, before idle ones are closed.
+    /// Number of targets for which a worker thread keeps decrypted keys and connections. At this number, a new target
+    /// evicts an idle one.
     pub senders_max: usize,
-    /// Targets of each worker thread before idle ones are removed early.
+    /// Number of targets whose state a worker thread keeps. Above this number, targets are removed after an idle time
+    /// of `keep_alive` instead of `known_target_ttl`.
     pub known_targets_max: usize,
-    /// Time to remember the health of an idle target.
+    /// Time for which the health of an idle target is kept. Extended to twice the longest probe pause if necessary.
     pub known_target_ttl: Duration,
-    /// Common share of all untried targets in the requests in flight: 2 means a half.
+    /// Share of the requests in flight that all untried targets may use together, as a divisor: 2 means a half.
     pub untried_quota_divisor: usize,
-    /// Average duration of an attempt that makes its target slow.
+    /// Average response time from which a target counts as slow.
     pub slow_response: Duration,
-    /// Common share of all slow targets in the requests in flight: 8 means an eighth. With the two shares below, an eighth
-    /// is left for responsive targets.
+    /// Share of the requests in flight that all slow targets may use together, as a divisor: 8 means an eighth. By
+    /// default, the shares of untried, slow and unresponsive targets leave an eighth for responsive targets.
     pub slow_quota_divisor: usize,
-    /// Common share of all unresponsive targets in the requests in flight: 4 means a quarter.
+    /// Share of the requests in flight that all unresponsive targets may use together, as a divisor: 4 means a quarter.
     pub unresponsive_quota_divisor: usize,
-    /// Share of the send path in `queue_max`, kept free by claims: 4 means a quarter.
+    /// Share of `queue_max` that claims leave free for deliveries from the send path, as a divisor: 4 means a quarter.
     pub claim_reserve_divisor: usize,
-    /// Bound on test events under way. As many may wait; further ones are refused.
+    /// Bound on test events in flight. The same number may wait. Further test events are refused.
     pub tests_in_flight_max: usize,
-    /// Minimum deferral of deliveries to an unresponsive target. Shortened like the probe pauses.
+    /// Minimum time by which deliveries to an unresponsive target are deferred, except the next probe. Shortened with
+    /// the retry schedule like `probe_pause`.
     pub deferral_min: Duration,
-    /// Maximum difference of due times in one release statement. Shortened like the probe pauses.
+    /// Maximum difference between the due times of deliveries that one SQL statement releases. Shortened with the retry
+    /// schedule like `probe_pause`.
     pub release_window: Duration,
-    /// Deliveries in one release statement.
+    /// Maximum number of deliveries that one SQL statement releases.
     pub release_batch_max: usize,
-    /// Outcomes in one transaction.
+    /// Maximum number of outcomes in one transaction.
     pub outcome_batch_max: usize,
-    /// Time to wait for more outcomes before a transaction. If the process is killed in this time, the deliveries are
-    /// attempted again.
+    /// Time to wait for more outcomes before a transaction starts. If the process is killed in this time, the
+    /// deliveries are attempted again.
     pub outcome_linger: Duration,
 }
 
@@ -170,8 +174,8 @@ impl Settings {
         (self.in_flight_max / self.workers()).max(1)
     }
 
-    /// Returns the bound on requests in flight of one account to the targets of one worker. A single target always reaches
-    /// its own bound.
+    /// Returns the bound on requests in flight of one account to the targets of one worker. At least
+    /// `in_flight_per_target`, so that a single target can reach its own bound.
     pub(crate) fn in_flight_per_account_and_worker(&self) -> usize {
         let in_all = self.in_flight_per_account.unwrap_or(self.in_flight_max / ACCOUNT_DIVISOR);
         in_all.div_ceil(self.workers()).max(self.in_flight_per_target).max(1)
@@ -181,7 +185,7 @@ impl Settings {
         self.in_flight_per_host.div_ceil(self.workers()).max(1)
     }
 
-    /// Returns the minimum remaining lease for an attempt: the timeout, and the time to record the outcome.
+    /// Returns the remaining lease time that an attempt needs: the timeout, and the time to record the outcome.
     pub(crate) fn lease_min(&self) -> Duration {
         self.timeout + OUTCOME_TIME_MAX
     }
@@ -190,7 +194,7 @@ impl Settings {
 /// Default share of an account in all requests in flight: an eighth.
 const ACCOUNT_DIVISOR: usize = 8;
 
-/// Time to record an outcome, part of the published rule for `lease`.
+/// Time to record an outcome. [`Settings::lease`] documents these five seconds.
 const OUTCOME_TIME_MAX: Duration = Duration::from_secs(5);
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Signs requests to webhooks and verifies their signatures: Standard Webhooks 1.0.0.
 //!
-//! [`symmetric`] and [`asymmetric`] are the two signature versions. [`signed_request`] builds the request of one attempt.
+//! [`symmetric`] and [`asymmetric`] are the two signature versions. [`signed_request`] builds the request of one
+//! attempt.
 
 pub(crate) mod asymmetric;
 pub(crate) mod did_document;

@@ -1,4 +1,4 @@
-//! Makes every connection of the dispatcher, and only to allowed addresses.
+//! Opens the connections of the dispatcher, only to allowed addresses.
 //!
 //! The connector checks the resolved addresses before it connects and the peer address afterwards. No byte is
 //! written to a forbidden address.
@@ -21,7 +21,7 @@ use futures_util::{FutureExt as _, future::LocalBoxFuture};
 
 use super::{policy::AddressPolicy, resolver::NameResolver};
 
-/// Connects to allowed addresses.
+/// Connects to allowed addresses only.
 ///
 /// Resolves names itself, because `actix_tls` does not call a custom resolver for a URL with a literal address.
 #[derive(Clone)]
@@ -32,7 +32,7 @@ pub(crate) struct GuardedConnector {
     tcp: TcpConnectorService,
 }
 
-/// Why a connection failed. Travels inside [`ConnectError::Resolver`], the only variant for any error type.
+/// Why a connection failed. Passed inside [`ConnectError::Resolver`], the only variant that accepts any error type.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConnectFailure {
     #[error("the address is not public")]

@@ -1,4 +1,4 @@
-//! The rules for URLs.
+//! Checks the URLs of webhooks.
 //!
 //! The WHATWG parser converts every notation of an address (decimal, octal, hexadecimal, short) into the canonical one.
 //! The canonical URL is checked, stored and used.
@@ -11,7 +11,8 @@ use url::{Host, Url};
 use super::policy::AddressPolicy;
 
 impl AddressPolicy {
-    /// Returns the URL in canonical form, or its fault as a clause that follows "url".
+    /// Parses and checks a URL. Returns the canonical form, or the broken rule as the rest of a sentence that starts
+    /// with "url", for example "must be https".
     pub fn parse_url(&self, raw: &str) -> Result<Url, String> {
         self.check(raw).map_err(str::to_owned)
     }

@@ -1,4 +1,4 @@
-//! The rules for addresses: public addresses only.
+//! Decides to which addresses the dispatcher may connect: public addresses only.
 //!
 //! The closed networks are those of IANA's special-purpose registries, plus every IPv6 notation of an IPv4 address.
 
@@ -11,7 +11,7 @@ use ipnet::IpNet;
 pub struct AddressPolicy {
     /// Allows http and loopback addresses as well, for development. Other non-public addresses stay forbidden.
     pub dev: bool,
-    /// Networks that are forbidden in addition, in development too.
+    /// Additional forbidden networks, also in development.
     pub denied: Vec<IpNet>,
 }
 
@@ -69,7 +69,8 @@ const CLOSED_V4: &[(Ipv4Addr, u32)] = &[
     (v4(240, 0, 0, 0), 4),      // reserved, and broadcast
 ];
 
-/// Global unicast. All other IPv6 networks are closed: loopback, NAT64, discard, unique local, link-local, multicast.
+/// The IPv6 network of global unicast addresses. All other IPv6 networks are closed: loopback, NAT64, discard, unique
+/// local, link-local, multicast.
 const OPEN_V6: (Ipv6Addr, u32) = (v6(0x2000, 0), 3);
 
 const CLOSED_V6: &[(Ipv6Addr, u32)] = &[

@@ -1,7 +1,7 @@
 //! Resolves host names to addresses without blocking a thread.
 //!
-//! The system resolver is not used: it blocks a thread for as long as a hostile name server wants. A trait lets tests
-//! run without a network.
+//! The system resolver is not used: it blocks a thread for as long as a hostile name server wants. [`NameResolver`] is
+//! a trait so that tests need no network.
 
 use std::{net::IpAddr, rc::Rc, time::Duration};
 

@@ -11,11 +11,11 @@ pub(crate) struct BreakerSettings {
     pub(crate) failures_max: u32,
     /// Time from opening to the first probe.
     pub(crate) probe_pause: Duration,
-    /// Bound on the pause. The pause doubles after each failed probe.
+    /// Bound on the pause between probes, which doubles after each failed probe.
     pub(crate) probe_pause_max: Duration,
     /// Minimum deferral of deliveries except the probe.
     pub(crate) deferral_min: Duration,
-    /// Average duration of slow responses.
+    /// Average response time from which a target counts as slow.
     pub(crate) slow_response: Duration,
     /// Bound on the duration of a probe.
     pub(crate) attempt_timeout: Duration,

@@ -12,7 +12,7 @@ pub(crate) struct Deferral {
 }
 
 impl Deferral {
-    /// Due now: a claim decides again.
+    /// Makes a delivery due now, so that the next claim takes it again.
     pub(crate) fn none(now: Timestamp) -> Self {
         Self::until(now)
     }

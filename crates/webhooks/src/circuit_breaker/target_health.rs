@@ -1,12 +1,13 @@
-//! The health of a target, from its newest attempt.
+//! The health of a target, as observed in its attempts.
 
 use std::time::Duration;
 
-/// Health class of a target. The status of a response does not matter: status 500 costs no more than 200.
+/// Health class of a target. The status of a response does not matter: a target that responds with status 500 is not
+/// unresponsive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum TargetHealth {
     Responsive,
-    /// The responses take long on average. Each of them holds its slot for all that time.
+    /// Responses take long on average. Each request occupies its slot until the response.
     Slow,
     Unresponsive,
     /// No attempt has ended yet.
@@ -14,7 +15,7 @@ pub(crate) enum TargetHealth {
     Untried,
 }
 
-/// The sign of health from one attempt.
+/// The result of one attempt, as far as it concerns the health of the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HealthSign {
     NoResponse,

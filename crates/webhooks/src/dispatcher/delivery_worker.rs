@@ -1,4 +1,5 @@
-//! Sends deliveries on one thread. A worker owns the queues, connections and keys of its targets and needs no lock.
+//! Sends deliveries on one thread. Only this thread uses the queues, connections and keys of its targets, so they need
+//! no lock.
 
 mod attempts;
 mod outcomes;
@@ -45,9 +46,9 @@ pub(super) struct DeliveryWorker {
     in_flight: HashMap<Id, (LeasedDelivery, Slot)>,
 }
 
-/// The parts of a dispatcher for one delivery worker.
+/// The dependencies of one delivery worker.
 pub(super) struct WorkerContext {
-    /// Index of the worker's gauges.
+    /// Index of the worker, for its gauges and its full targets.
     pub(super) index: usize,
     pub(super) settings: Arc<Settings>,
     pub(super) keyring: Arc<Keyring>,
@@ -97,13 +98,13 @@ impl DeliveryWorker {
             has_refused |= !self.targets.push(delivery, capacity.free(), now);
         }
         if has_refused {
-            // First, so that no claim brings the released deliveries back.
+            // Reports full targets first, so that the next claim does not take the released deliveries again.
             self.report_full_targets();
             self.release_deferred();
         }
     }
 
-    /// Reports changes of the targets without room. Claims skip these targets.
+    /// Reports the targets that can queue no more deliveries, if these targets have changed. Claims skip them.
     fn report_full_targets(&mut self) {
         let shared = &self.context.shared;
         if let Some(full) = self.targets.changed_full_targets(shared.capacity.free()) {
@@ -121,7 +122,8 @@ impl DeliveryWorker {
     }
 
     fn start_attempts(&mut self) {
-        // A full batch is released now, because its deliveries use capacity. A smaller one waits for the maintenance.
+        // A full batch is released now, because its deliveries use capacity. A smaller batch waits for `maintain`,
+        // which runs every second.
         if self.targets.to_release() >= self.context.settings.bounds.release_batch_max {
             self.release_deferred();
         }

@@ -1,4 +1,4 @@
-//! Targets whose deliveries must stay in the database, because the memory has no room for more.
+//! Tracks full targets: their deliveries stay in the database, because memory has no room for more.
 
 use std::{
     collections::HashSet,
@@ -20,7 +20,7 @@ pub(super) struct FullTargets {
 #[derive(Debug)]
 struct State {
     by_worker: Vec<HashSet<WebhookId>>,
-    /// A target has room again since the last [`FullTargets::take`].
+    /// Whether a target has got room again since the last [`FullTargets::take`].
     has_room: bool,
 }
 
@@ -49,7 +49,8 @@ impl FullTargets {
         state.by_worker.iter().flatten().copied().collect()
     }
 
-    /// Sleeps for `duration`, until a target has room again, or until `is_over` and [`FullTargets::wake`].
+    /// Sleeps for at most `duration`. Returns earlier if a target has room again, or if `is_over` is true after a call
+    /// of [`FullTargets::wake`].
     pub(super) fn sleep(&self, duration: Duration, is_over: impl Fn() -> bool) {
         let waits = |state: &mut State| !state.has_room && !is_over();
         let slept = self.changed.wait_timeout_while(lock(&self.state), duration, waits);
@@ -57,7 +58,7 @@ impl FullTargets {
     }
 
     pub(super) fn wake(&self) {
-        // The lock orders this call after the check of a sleeper.
+        // Without the lock, a thread between its check of `is_over` and its wait would miss the notification.
         drop(lock(&self.state));
         self.changed.notify_all();
     }

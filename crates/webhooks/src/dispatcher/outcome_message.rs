@@ -4,7 +4,7 @@ use sealpost_domain::{AttemptResult, ports::ExpeditedDelivery};
 
 use crate::queue::release_batch::ReleaseBatch;
 
-/// A change of the database.
+/// A database change that a delivery worker requests.
 pub(super) enum OutcomeMessage {
     Expedite(Vec<ExpeditedDelivery>),
     Record(AttemptResult),

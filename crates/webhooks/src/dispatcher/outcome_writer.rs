@@ -40,7 +40,7 @@ impl OutcomeWriter {
         let mut outages = ["record outcomes", "release", "expedite"].map(OutageLog::new);
         let [recording, releasing, expediting] = &mut outages;
         while let Ok(first) = self.inbox.recv() {
-            // No caller waits for an outcome, so a short pause makes larger batches.
+            // Waits briefly to collect a larger batch. No caller waits for an outcome.
             self.shared.shutdown.sleep(self.bounds.outcome_linger);
             let (mut results, mut releases, mut expedited) = (vec![], vec![], vec![]);
             let others =
@@ -52,7 +52,7 @@ impl OutcomeWriter {
                     OutcomeMessage::Release(batch) => releases.push(batch),
                 }
             }
-            // Outcomes first, because an outcome may disable the webhook of a released delivery.
+            // Records outcomes first, because an outcome may disable the webhook of a released delivery.
             if !results.is_empty() {
                 self.record(&results, recording);
                 self.shared.capacity.release(results.len());
@@ -61,14 +61,14 @@ impl OutcomeWriter {
                 self.release(&batch, releasing);
                 self.shared.capacity.release(batch.held.len());
             }
-            // Last, because only released deliveries can be expedited.
+            // Expedites last, because only released deliveries can be expedited.
             for batch in expedited.chunks(self.bounds.release_batch_max.max(1)) {
                 self.expedite(batch, expediting);
             }
         }
     }
 
-    /// Makes deliveries due earlier. After a failure, the due times stay.
+    /// Makes deliveries due earlier. If the database fails, the due times stay unchanged.
     fn expedite(&self, batch: &[ExpeditedDelivery], outage: &mut OutageLog) {
         match self.outbox.expedite(batch) {
             Ok(()) => outage.record_success(),
@@ -76,7 +76,7 @@ impl OutcomeWriter {
         }
     }
 
-    /// Releases deliveries. After a failure, the deliveries are due at the end of their leases.
+    /// Releases deliveries. If the database fails, the deliveries are due at the end of their leases.
     fn release(&self, ReleaseBatch { held, due_at }: &ReleaseBatch, outage: &mut OutageLog) {
         match self.outbox.release(held, *due_at) {
             Ok(()) => outage.record_success(),
@@ -102,7 +102,8 @@ impl OutcomeWriter {
                 }
                 Err(error) => outage.record_failure(&error),
             }
-            // A shutdown has a deadline, and an unavailable database may be slow to fail.
+            // Stops retrying at a shutdown: a shutdown has a deadline, and calls to an unavailable database may fail
+            // slowly.
             if self.shared.shutdown.is_raised() {
                 break;
             }

@@ -33,11 +33,11 @@ pub(super) struct SharedState {
     pub(super) full_targets: FullTargets,
     pub(super) tokens: LeaseTokens,
     pub(super) counters: Counters,
-    /// One for each delivery worker.
+    /// The gauges of each delivery worker, by its index.
     pub(super) gauges: Vec<Gauges>,
     running: AtomicUsize,
-    /// Number of threads while no thread has ended: the delivery workers, the outcome writer, the sweeper and the
-    /// test sender.
+    /// Number of threads of a complete dispatcher: the delivery workers, the outcome writer, the sweeper and the test
+    /// sender.
     threads: usize,
 }
 

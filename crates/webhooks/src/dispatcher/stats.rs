@@ -1,4 +1,4 @@
-//! Statistics of the dispatcher, in atomics: counting delays no delivery.
+//! Counts attempts and deliveries in atomics, so that no thread waits for a lock.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -13,7 +13,7 @@ pub struct Stats {
     pub queued: usize,
     /// Attempts in flight.
     pub in_flight: usize,
-    /// Unresponsive targets. They get only probes.
+    /// Targets with an open circuit breaker. These targets get only probes.
     pub open_breakers: usize,
     /// Attempts by result: `succeeded`, or the class of the failure.
     pub attempts: [(&'static str, u64); RESULTS],
@@ -21,8 +21,8 @@ pub struct Stats {
     pub retries: u64,
     /// Failed attempts without a retry.
     pub exhausted: u64,
-    /// Deliveries released without an attempt, because the target does not respond, or the webhook was deleted or
-    /// disabled.
+    /// Deliveries released without an attempt, for example because the target does not respond, memory has no room, or
+    /// the webhook was deleted or disabled.
     pub deferred: u64,
 }
 

@@ -1,5 +1,5 @@
 //! Claims due deliveries from the database: retries, released deliveries, and deliveries of dead nodes. Withdraws
-//! queued deliveries of deleted or disabled webhooks. One thread.
+//! queued deliveries of deleted or disabled webhooks. Runs on one thread.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -64,8 +64,8 @@ impl Sweeper {
         }
     }
 
-    /// Withdraws queued deliveries of deleted or disabled webhooks. The workers report webhooks with a queue every second, so
-    /// a failed query is repeated.
+    /// Withdraws queued deliveries of deleted or disabled webhooks. The workers report webhooks with queued deliveries
+    /// every second, so the next report repeats a failed query.
     fn withdraw(&mut self) {
         for ids in self.shared.queued_webhooks.take().chunks(WEBHOOKS_PER_QUERY_MAX) {
             match self.outbox.no_longer_enabled(ids) {
@@ -79,13 +79,14 @@ impl Sweeper {
     }
 
     fn claim(&mut self) -> Claimed {
-        // After a thread ended, claimed deliveries would not be sent, or their outcomes would not be recorded.
+        // Claims nothing after a thread has ended: claimed deliveries would not be sent, or their outcomes would not be
+        // recorded.
         if self.shared.is_broken() {
             return Claimed::All;
         }
         let capacity = &self.shared.capacity;
         let limit = self.claim_max.min(capacity.free_for_claims());
-        // Waits for at least half of a full claim, to avoid many small ones.
+        // Claims only if at least half of a full claim fits into memory. This avoids many small claims.
         if limit == 0 || limit < self.claim_max.min(capacity.claims_max()).div_ceil(2) {
             return Claimed::NoCapacity;
         }
@@ -128,7 +129,7 @@ enum Claimed {
     All,
     /// The claim reached its limit, so more deliveries may be due.
     LimitReached,
-    /// Earlier deliveries still use the capacity.
+    /// No claim was made, because earlier deliveries still use the capacity.
     NoCapacity,
     /// A target reached its own limit and may have more due deliveries.
     TargetCapped,

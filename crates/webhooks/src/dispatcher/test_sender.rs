@@ -1,4 +1,4 @@
-//! Sends test events on a thread of its own. A test waits for no delivery and takes no slot of the delivery workers.
+//! Sends test events on a separate thread. A test event waits for no delivery and takes no slot of a delivery worker.
 
 use std::{
     sync::{Arc, Mutex},
@@ -21,10 +21,10 @@ use crate::{
     signing::signed_request::SignedRequest,
 };
 
-/// A test event and the receiver of its result.
+/// A test event, and the callback for its result.
 pub(super) type QueuedTest = (TestEvent, FinishTest);
 
-/// Accepts tests until it is closed.
+/// Queues test events until [`TestInbox::close`].
 pub(super) struct TestInbox(Mutex<Option<Sender<QueuedTest>>>);
 
 pub(super) struct TestSender {
@@ -32,18 +32,18 @@ pub(super) struct TestSender {
     pub(super) keyring: Arc<Keyring>,
     pub(super) signer: Option<Arc<dyn EventSigner>>,
     pub(super) clock: Arc<dyn Clock>,
-    /// Bound on tests under way.
+    /// Bound on test events in flight.
     pub(super) in_flight_max: usize,
 }
 
 impl TestInbox {
-    /// Returns an inbox for at most `waiting_max` waiting tests, and its other end.
+    /// Returns an inbox for at most `waiting_max` waiting test events, and the receiver for [`TestSender::run`].
     pub(super) fn new(waiting_max: usize) -> (Self, Receiver<QueuedTest>) {
         let (sender, receiver) = channel(waiting_max.max(1));
         (Self(Mutex::new(Some(sender))), receiver)
     }
 
-    /// Returns `false` if the inbox is full or closed.
+    /// Queues a test event. Returns `false` if the inbox is full or closed.
     pub(super) fn accept(&self, test: QueuedTest) -> bool {
         lock(&self.0).as_ref().is_some_and(|sender| sender.try_send(test).is_ok())
     }
@@ -54,7 +54,7 @@ impl TestInbox {
 }
 
 impl TestSender {
-    /// Sends until the inbox is closed. Drops the tests under way then.
+    /// Sends test events until the inbox is closed, then drops the requests in flight.
     pub(super) async fn run(self, mut inbox: Receiver<QueuedTest>) {
         let mut in_flight = JoinSet::new();
         loop {
@@ -68,7 +68,7 @@ impl TestSender {
         }
     }
 
-    /// Opens connections for this test only: the result shows a new connection with all its steps.
+    /// Starts a test on a new connection, so that the result covers all steps of a connection.
     fn start(&self, (event, finish): QueuedTest, in_flight: &mut JoinSet<()>) {
         let sender =
             TargetSender::open(&event.target, &self.keyring, &self.clients, self.signer.as_ref());

@@ -110,13 +110,13 @@ impl ThreadStarter {
             outcomes,
         };
         let clients = self.client_factory();
-        // The kernel keeps 15 characters of a name.
+        // Linux truncates thread names to 15 characters.
         self.spawn_with_runtime(&format!("webhook-send-{index}"), move || {
             DeliveryWorker::new(context, clients()).run()
         })
     }
 
-    /// Returns a function that creates the HTTP clients of a thread on this thread.
+    /// Returns a function that creates a [`ClientFactory`]. The function runs on the thread that uses the factory.
     fn client_factory(&self) -> impl FnOnce() -> ClientFactory + Send + use<> {
         let settings = Arc::clone(&self.settings);
         let new_resolver = self.dependencies.new_resolver;
@@ -132,7 +132,7 @@ impl ThreadStarter {
         }
     }
 
-    /// Starts a thread that runs a future on a runtime of its own.
+    /// Starts a thread that runs a future on its own single-threaded runtime.
     fn spawn_with_runtime<F: Future>(
         &self,
         name: &str,

@@ -34,8 +34,8 @@ impl WorkerInboxes {
         Self { inboxes, shared }
     }
 
-    /// Passes each delivery to the worker of its target. A target always has the same worker, so queues, connections and
-    /// circuit breakers need no lock.
+    /// Passes each delivery to the worker of its target. A target always has the same worker, so its queue, connections
+    /// and circuit breaker need no lock.
     pub(super) fn submit(&self, deliveries: Vec<LeasedDelivery>) {
         self.shared.capacity.acquire(deliveries.len());
         let batches = self.partition(deliveries, |delivery| delivery.target.webhook_id);

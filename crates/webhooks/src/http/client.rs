@@ -1,5 +1,5 @@
-//! The HTTP client. Does not follow redirects and does not decompress bodies. Maps every error to one of the coarse
-//! classes for the owner of a webhook.
+//! Sends HTTP requests. Does not follow redirects and does not decompress bodies. Maps every error to an
+//! [`AttemptFailure`], a coarse class for the owner of a webhook.
 
 use std::{rc::Rc, sync::Arc, time::Duration};
 
@@ -62,7 +62,7 @@ impl ClientFactory {
         let connector = Connector::new()
             .connector(guarded)
             .rustls_0_23(Arc::clone(&self.tls))
-            // Longer than the timeouts of the guarded connector, which classifies its failures.
+            // Longer than the timeouts of the guarded connector, so that its classified failure comes first.
             .timeout(Duration::from_mins(1))
             .handshake_timeout(tls_handshake_timeout)
             .conn_keep_alive(keep_alive)

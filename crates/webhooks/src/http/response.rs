@@ -44,8 +44,8 @@ pub(super) async fn read_response(response: ClientResponse, bounds: BodyBounds) 
 
 /// Reads a body within the bounds and returns its beginning.
 ///
-/// A connection is reused only after the end of the body is read. Before that, dropping the response closes the
-/// connection: after a body beyond the bounds, and after the last byte of [`last_body_length`].
+/// The connection is reused only if the end of the body was read. Otherwise, dropping the response closes the
+/// connection. This happens if the body exceeds the bounds, and after exactly [`last_body_length`] bytes.
 async fn read_beginning(mut response: ClientResponse, bounds: BodyBounds) -> Vec<u8> {
     let mut kept = Vec::new();
     let last_length = last_body_length(response.version(), response.headers());
@@ -65,7 +65,8 @@ async fn read_beginning(mut response: ClientResponse, bounds: BodyBounds) -> Vec
     kept
 }
 
-/// Returns the body length of the last response on a connection by HTTP/1.0. awc would reuse the connection.
+/// Returns the body length of an HTTP/1.0 response without keep-alive, which is the last response on its connection.
+/// Without this length, awc would reuse the connection.
 fn last_body_length(version: Version, headers: &HeaderMap) -> Option<usize> {
     let options = headers.get_all(CONNECTION).filter_map(|value| value.to_str().ok());
     let mut options = options.flat_map(|value| value.split(',')).map(str::trim);
@@ -75,8 +76,8 @@ fn last_body_length(version: Version, headers: &HeaderMap) -> Option<usize> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.trim().parse().ok()
 }
 
-/// Converts bytes to at most as many bytes of text. Replaces invalid UTF-8 and control characters: a
-/// terminal could execute them.
+/// Converts bytes to at most [`EXCERPT_MAX`] bytes of text. Replaces invalid UTF-8, and control characters that a
+/// terminal could execute.
 fn excerpt_text(bytes: &[u8]) -> String {
     // Omits an incomplete character at the end.
     let complete = match str::from_utf8(bytes) {

@@ -31,8 +31,8 @@ impl SenderCache {
         self.by_target.get(&id).map(|cached| &cached.sender)
     }
 
-    /// Adds a sender. Evicts the idle senders with the oldest use while the cache is too large: an idle connection is an
-    /// open socket.
+    /// Adds a sender. Evicts the idle senders with the oldest use while the cache is too large: an idle connection is
+    /// an open socket.
     pub(crate) fn insert(&mut self, id: WebhookId, sender: Rc<TargetSender>) {
         while self.by_target.len() >= self.max
             && let Some(oldest) = self.oldest_idle()
@@ -42,7 +42,7 @@ impl SenderCache {
         self.by_target.insert(id, CachedSender { sender, last_used: Instant::now() });
     }
 
-    /// Records the end of an attempt.
+    /// Records the end of an attempt as the last use of its sender.
     pub(crate) fn mark_used(&mut self, id: WebhookId) {
         if let Some(cached) = self.by_target.get_mut(&id) {
             cached.last_used = Instant::now();
@@ -57,7 +57,7 @@ impl SenderCache {
         });
     }
 
-    /// Searches all senders. Opening a sender costs more.
+    /// Returns the idle sender with the oldest use. Searches all senders, which costs less than opening one.
     fn oldest_idle(&self) -> Option<WebhookId> {
         let idle = self.by_target.iter().filter(|(_, cached)| cached.is_idle());
         idle.min_by_key(|(_, cached)| cached.last_used).map(|(id, _)| *id)

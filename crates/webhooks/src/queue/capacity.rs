@@ -25,8 +25,8 @@ impl Capacity {
         self.max.saturating_sub(self.used())
     }
 
-    /// Returns the capacity for claims. A part is reserved for deliveries from the send path: without free capacity, a
-    /// target with a queue would refuse new deliveries until the end of their leases.
+    /// Returns the free capacity for claims. The remaining capacity is reserved for deliveries from the send path, so
+    /// that claims cannot use up all memory.
     pub(crate) fn free_for_claims(&self) -> usize {
         self.claims_max.saturating_sub(self.used())
     }

@@ -1,7 +1,7 @@
 //! Remembers the deferred deliveries of unresponsive targets until the deliveries are due.
 //!
-//! A response expedites deferred deliveries. Without this memory, a backlog would wait 45 s or more after its target
-//! recovered. Retries are not in this memory, so no retry is early.
+//! A response expedites deferred deliveries. Without these entries, a backlog would wait 45 s or more after its target
+//! recovered. Retries have no entries, so no retry is early.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -16,7 +16,7 @@ pub(crate) struct DeferredDeliveries {
     max: usize,
 }
 
-/// A delivery without a lease until it is due.
+/// A delivery that was released and is not due yet.
 struct DeferredDelivery {
     id: DeliveryId,
     due_at: Timestamp,
@@ -27,8 +27,8 @@ impl DeferredDeliveries {
         Self { by_target: HashMap::new(), count: 0, max }
     }
 
-    /// Adds a released delivery. A target may use as much memory as is free, so a single target uses at most half.
-    /// Ignores the delivery if no memory is free: the delivery comes at its due time.
+    /// Adds a released delivery. A target may have at most as many entries as are free, so a single target uses at most
+    /// half. Above that, ignores the delivery, which cannot be expedited and is claimed at its due time.
     pub(crate) fn add(&mut self, id: DeliveryId, due_at: Timestamp) {
         let of_target = self.by_target.entry(id.webhook_id).or_default();
         if of_target.len() < self.max.saturating_sub(self.count) {

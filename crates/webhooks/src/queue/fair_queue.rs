@@ -1,7 +1,7 @@
 //! Chooses the target of the next request, with quotas of slots for accounts and for health classes.
 //!
-//! Each health class has a ring of accounts, and each account in it a ring of targets. However many targets hang or respond
-//! slowly, and however many targets an account has, responsive targets of other accounts get slots.
+//! Each health class has a ring of accounts, and each account in it a ring of targets. However many targets hang or
+//! respond slowly, and however many targets an account has, responsive targets of other accounts get slots.
 
 mod account_ring;
 
@@ -12,7 +12,7 @@ use sealpost_domain::{AccountId, WebhookId};
 use self::account_ring::AccountRing;
 use crate::{circuit_breaker::target_health::TargetHealth, settings::Settings};
 
-/// The turns of targets with queued deliveries.
+/// Gives turns to the targets with queued deliveries.
 pub(crate) struct FairQueue {
     classes: ClassQueues,
     /// Slots of each account with a request in flight.
@@ -26,7 +26,7 @@ pub(crate) struct FairQueue {
 /// The right to have one request in flight, charged to the account and to the target's health class at the start.
 #[derive(Debug)]
 pub(crate) struct Slot {
-    /// Host of the request, charged too.
+    /// Host of the request, to which the slot is charged too.
     pub(super) host: String,
     account_id: AccountId,
     health: TargetHealth,
@@ -82,8 +82,8 @@ impl FairQueue {
         self.classes.of(health).turns.push(account_id, id);
     }
 
-    /// Returns the target with the next turn, or `None` if no target may have a slot. The turn passes from class to class,
-    /// from account to account, and from target to target.
+    /// Returns the target with the next turn, or `None` if no target may have a slot. The turn passes from class to
+    /// class, from account to account, and from target to target.
     pub(crate) fn pop(&mut self) -> Option<WebhookId> {
         if self.free_slots() == 0 {
             return None;
@@ -157,7 +157,8 @@ impl ClassQueue {
     }
 }
 
-/// Whether an account may use another of `max` slots. Its targets that are not responsive share half of them.
+/// Whether an account may use another of `max` slots. All targets of the account that are not responsive share half of
+/// these slots.
 fn has_room(of_account: Option<&AccountSlots>, health: TargetHealth, max: usize) -> bool {
     of_account.is_none_or(|AccountSlots { used, used_by_others }| {
         let is_responsive = health == TargetHealth::Responsive;

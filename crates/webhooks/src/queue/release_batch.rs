@@ -7,7 +7,7 @@ use sealpost_domain::{DeliveryId, LeaseToken, LeasedDelivery, Timestamp};
 
 use crate::circuit_breaker::deferral::Deferral;
 
-/// A leased delivery, as the database identifies it.
+/// The id and the lease token of a leased delivery.
 pub(crate) type HeldDelivery = (DeliveryId, LeaseToken);
 
 /// Leased deliveries to release in one statement, all with the same due time.

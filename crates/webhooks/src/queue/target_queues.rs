@@ -1,4 +1,5 @@
-//! Keeps a queue for each target of a delivery worker. A hanging target, or a target with a long queue, delays no other.
+//! Keeps a queue for each target of a delivery worker. A hanging target, or a target with a long queue, delays no
+//! other.
 
 mod account_queues;
 mod expedite;
@@ -53,7 +54,7 @@ struct TargetBounds {
     known_max: usize,
     /// Time to remember an idle target.
     known_for: Duration,
-    /// The same while more than `known_max` targets are known.
+    /// Time to remember an idle target while more than `known_max` targets are known.
     known_for_min: Duration,
     expedite_max: usize,
 }
@@ -69,7 +70,7 @@ impl TargetQueues {
     pub(crate) fn new(settings: &Settings, rates: Arc<HostRates>) -> Self {
         let breaker_settings = BreakerSettings::new(settings);
         let bounds = &settings.bounds;
-        // A circuit breaker must outlast its own pause.
+        // Idle targets are kept longer than their probe pause. Otherwise an open circuit breaker would be forgotten.
         let pause_max = breaker_settings.probe_pause_max.saturating_mul(2);
         Self {
             by_id: HashMap::new(),
@@ -92,8 +93,8 @@ impl TargetQueues {
 
     /// Queues a delivery, or defers it if its target does not respond.
     ///
-    /// Refuses the delivery and returns `false` if its account uses too much of the `free` capacity. A refused delivery is
-    /// to be released.
+    /// Refuses the delivery and returns `false` if its account uses too much of the `free` capacity. A refused delivery
+    /// is scheduled for release.
     pub(crate) fn push(&mut self, delivery: LeasedDelivery, free: usize, now: Timestamp) -> bool {
         let (id, account_id) = (delivery.target.webhook_id, delivery.target.account_id);
         let state = self.by_id.entry(id).or_insert_with(|| TargetState::new(account_id));
@@ -190,13 +191,14 @@ impl TargetQueues {
         transition
     }
 
-    /// Lets targets try again that wait for another request to their host.
+    /// Gives turns to targets that wait until their host may get another request.
     pub(crate) fn retry_hosts(&mut self) {
         let waiting = self.hosts.take_waiting();
         self.return_turns(waiting);
     }
 
-    /// Releases the queue of a deleted or disabled webhook. The database decides on the deliveries.
+    /// Schedules the release of all queued deliveries of a deleted or disabled webhook, and removes its deferred
+    /// deliveries. The deliveries of a disabled webhook stay in the database.
     pub(crate) fn withdraw(&mut self, id: WebhookId, now: Timestamp) {
         self.deferred.remove_target(id);
         let Some(state) = self.by_id.get_mut(&id) else { return };
@@ -219,7 +221,8 @@ impl TargetQueues {
         mem::take(&mut self.to_release)
     }
 
-    /// Schedules the release of deliveries with leases that end before `needed`. Removes targets after a long idle time.
+    /// Schedules the release of deliveries with leases that end before `needed`. Removes targets after a long idle
+    /// time.
     pub(crate) fn remove_expired(&mut self, needed: Timestamp, due_at: Timestamp) {
         let (to_release, accounts, now) =
             (&mut self.to_release, &mut self.accounts, Instant::now());
@@ -239,7 +242,7 @@ impl TargetQueues {
         });
     }
 
-    /// Counts over all targets, so not for the hot path.
+    /// Counts queued deliveries and open breakers. Visits all targets, which is too slow for the hot path.
     pub(crate) fn counts(&self) -> QueueCounts {
         let queued = self.by_id.values().map(|state| state.queue.len()).sum();
         let open_breakers = self.by_id.values().filter(|state| state.breaker.is_open()).count();

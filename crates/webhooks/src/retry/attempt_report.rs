@@ -10,9 +10,9 @@ pub(crate) struct AttemptReport {
     /// `Ok` if the receiver responded with 2xx in time.
     pub(crate) result: Result<(), AttemptFailure>,
     pub(crate) response: Option<ReceiverResponse>,
-    /// The requested delay, if the status gives the header `Retry-After` a meaning.
+    /// The delay that the header `Retry-After` requests. Read only with the statuses 429 and 503.
     pub(crate) retry_after: Option<RetryAfter>,
-    /// The receiver asks for no further attempt of this delivery.
+    /// Whether the receiver asks for no further attempt of this delivery.
     pub(crate) is_aborted: bool,
 }
 

@@ -9,7 +9,8 @@ use super::{
     schedule::{RetrySchedule, with_jitter},
 };
 
-/// Decides the outcome of attempt number `attempts`, which ended `at`. Calls `jitter`, any number, only for a retry.
+/// Decides the outcome of attempt number `attempts`, which ended `at`. Calls `jitter` for a random number, only if the
+/// outcome is a retry.
 pub(crate) fn decide(
     schedule: &RetrySchedule,
     attempts: u32,
@@ -49,7 +50,8 @@ fn bounded(requested: Duration, pause: Duration) -> Duration {
 
 const GONE: u16 = 410;
 
-/// Holds for the default schedule. A schedule with a shorter first pause shortens it.
+/// Minimum pause after a sign of overload, with the default schedule. A schedule with a shorter first pause shortens
+/// the minimum.
 const OVERLOAD_PAUSE_MIN: Duration = Duration::from_mins(1);
 
 /// A delay that every receiver may request, even after a shorter pause.

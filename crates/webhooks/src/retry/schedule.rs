@@ -17,7 +17,7 @@ impl RetrySchedule {
     }
 
     /// Shortens a duration chosen for the default schedule in proportion to the first pause of this schedule. Never
-    /// lengthens. An operator with fast retries expects other delays to be fast too.
+    /// lengthens a duration. An operator who configures fast retries expects other delays to be short too.
     pub fn scaled(&self, duration: Duration) -> Duration {
         let first_ms =
             self.pauses_ms.first().copied().unwrap_or(DEFAULT_FIRST_MS).min(DEFAULT_FIRST_MS);
@@ -32,7 +32,7 @@ impl RetrySchedule {
     }
 }
 
-/// Adds up to a fifth of the pause.
+/// Adds up to a fifth of the pause, in proportion to `jitter`.
 pub(super) fn with_jitter(pause: Duration, jitter: u32) -> Duration {
     let full_scale = u128::from(u32::MAX) * JITTER_DIVISOR;
     let extra_ms = pause.as_millis() * u128::from(jitter) / full_scale;
@@ -99,7 +99,7 @@ fn parse_pause(text: &str) -> Result<u64, ScheduleFault> {
         .ok_or_else(|| ScheduleFault::Span(text.to_owned()))
 }
 
-/// Smallest unit first.
+/// The units of a pause and their milliseconds, smallest first.
 const UNITS: [(&str, u64); 4] = [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000)];
 /// Accepted as input only: the default schedule is written with `24h`.
 const DAY: (&str, u64) = ("d", 86_400_000);

@@ -1,6 +1,6 @@
 //! Builds the request of one attempt from the leased delivery.
 //!
-//! No other file of this crate reads the event of a delivery, its id or its body.
+//! No other file of this crate reads the event of a delivery.
 
 use awc::http::header::{CONTENT_TYPE, HeaderName, HeaderValue, InvalidHeaderValue};
 use sealpost_domain::{LeasedDelivery, TestEvent, Timestamp};

@@ -1,4 +1,4 @@
-//! The signing keys of one webhook.
+//! Decrypts the signing keys of a webhook and signs requests with them.
 
 use std::{error::Error, sync::Arc};
 
@@ -14,14 +14,14 @@ use super::{
 /// The decrypted signing keys of a webhook, and the signer of the service.
 pub(crate) struct SigningKeys {
     newest: hmac::Key,
-    /// Replaced secrets and the ends of their use.
+    /// Replaced secrets. Each still signs until its timestamp.
     retiring: Vec<(hmac::Key, Timestamp)>,
     service: Option<Arc<dyn EventSigner>>,
 }
 
 impl SigningKeys {
-    /// Decrypts the secrets of a target. Skips an unreadable retiring secret: receivers with the newest secret can still
-    /// verify.
+    /// Decrypts the secrets of a target. Skips an unreadable retiring secret: receivers with the newest secret can
+    /// still verify.
     pub(crate) fn unwrap(
         target: &Target,
         keyring: &Keyring,

@@ -20,7 +20,7 @@ pub enum VerifyFault {
     /// No entry of the list is a signature by this key over this id, timestamp and body.
     #[error("no signature matches")]
     NoMatch,
-    /// The request was signed more than five minutes from now: a replay, or a wrong clock.
+    /// The timestamp is more than five minutes before or after the current time: a replay, or a wrong clock.
     #[error("the timestamp is more than five minutes away")]
     Stale,
     /// The timestamp is not a whole number of seconds.
@@ -40,7 +40,7 @@ pub(super) fn content(event_id: &str, timestamp: &str, body: &[u8]) -> Vec<u8> {
 
 /// The signatures of one version in a received request.
 pub(super) struct VersionedSignatures<'a> {
-    /// Prefix of each entry, including the comma.
+    /// Prefix of the entries of this version, including the comma, such as `v1,`.
     pub(super) version: &'a str,
     pub(super) headers: &'a SignedHeaders<'a>,
     pub(super) body: &'a [u8],
@@ -73,5 +73,5 @@ impl VersionedSignatures<'_> {
     }
 }
 
-/// The tolerance of the reference libraries.
+/// Maximum difference between the timestamp and the clock, as in the reference libraries of Standard Webhooks.
 const TOLERANCE_S: u64 = 5 * 60;

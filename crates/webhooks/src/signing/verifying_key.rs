@@ -6,7 +6,8 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use sealpost_domain::Did;
 use sealpost_wallet::public_key_of;
 
-/// An Ed25519 key for the verification of `v1a` signatures. Text form: `whpk_` and the padded standard base64 of 32 bytes.
+/// An Ed25519 key for the verification of `v1a` signatures. Text form: `whpk_` and the padded standard base64 of 32
+/// bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VerifyingKey([u8; LEN]);
 

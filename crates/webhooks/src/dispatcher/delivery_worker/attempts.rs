@@ -12,7 +12,8 @@ use crate::{
 };
 
 impl DeliveryWorker {
-    /// Starts an attempt. If no attempt is possible now, returns delivery and slot with the time for the next try.
+    /// Starts an attempt. If no attempt is possible now, returns the delivery, its slot, and the time at which the
+    /// delivery is due again.
     pub(super) fn start_attempt(
         &mut self,
         delivery: LeasedDelivery,

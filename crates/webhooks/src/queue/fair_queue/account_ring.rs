@@ -21,8 +21,8 @@ impl AccountRing {
         targets.push_back(target);
     }
 
-    /// Returns the next target of the next account that may start a request. Few accounts may not: each of them has used
-    /// up its quota.
+    /// Returns the next target of the next account that may start a request. The search is short, because it skips only
+    /// accounts with a used-up quota.
     pub(super) fn pop(&mut self, may_start: impl Fn(&AccountId) -> bool) -> Option<WebhookId> {
         let position = self.accounts.iter().position(may_start)?;
         let account_id = self.accounts.remove(position)?;

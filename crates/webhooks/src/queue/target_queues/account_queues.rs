@@ -9,12 +9,12 @@ use sealpost_domain::{AccountId, WebhookId};
 
 use crate::settings::Settings;
 
-/// The queued deliveries of each account, and the targets of accounts without room for a claim.
+/// Counts the queued deliveries of each account, and marks the targets of accounts without room for a claim.
 pub(super) struct AccountQueues {
     queued: HashMap<AccountId, usize>,
     full: HashMap<AccountId, HashSet<WebhookId>>,
     has_changed: bool,
-    /// Free places that an account needs for a claim.
+    /// Number of further deliveries that an account must have room for, to take part in a claim.
     claim_room: usize,
     /// Delivery workers that share the free capacity.
     workers: usize,
@@ -47,8 +47,8 @@ impl AccountQueues {
         }
     }
 
-    /// Whether another delivery fits: an account may queue as many as are `free`, divided by the workers. A single account
-    /// can therefore fill half of the memory, less if others are busy, and never all of it.
+    /// Whether the account may queue another delivery. The limit is the `free` capacity divided by the number of
+    /// workers. A single account can therefore fill half of the memory, or less if other accounts are busy.
     pub(super) fn has_place(&self, account_id: AccountId, free: usize) -> bool {
         self.queued(account_id) <= free / self.workers
     }
@@ -62,8 +62,8 @@ impl AccountQueues {
 
     /// Returns all full targets, if these have changed since the last call.
     ///
-    /// A full account has room again when it has queued at most half as many as it may. The rest keeps its targets busy
-    /// until the next claim.
+    /// A full account has room again when its queues are at most half full. The remaining deliveries keep its targets
+    /// busy until the next claim.
     pub(super) fn changed_full_targets(&mut self, free: usize) -> Option<HashSet<WebhookId>> {
         let (count, max) = (self.full.len(), free / self.workers);
         let (queued, claim_room) = (&self.queued, self.claim_room);

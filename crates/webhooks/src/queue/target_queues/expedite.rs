@@ -1,4 +1,4 @@
-//! Makes deferred deliveries due earlier: after a response of their target, or as the next probe.
+//! Makes deferred deliveries due earlier, after a response from their target or as the next probe.
 
 use std::mem;
 
@@ -34,9 +34,9 @@ impl TargetQueues {
 
     /// Expedites deferred deliveries of a target after a response.
     ///
-    /// Expedites as many as may be in flight at once. Further responses expedite the others, so an unstable target costs
-    /// no more than its responses. The response to a probe closes the breaker and expedites a full batch, because other
-    /// nodes may claim a part of the batch.
+    /// Expedites at most `in_flight_per_target` deliveries. Further responses expedite the others, so the work for an
+    /// unstable target is bounded by its responses. The response to a probe closes the breaker and expedites a full
+    /// batch, because other nodes may claim a part of the batch.
     pub(super) fn expedite_deferred(
         &mut self,
         id: WebhookId,
@@ -48,7 +48,7 @@ impl TargetQueues {
         let is_deferred = |(delivery, deferral): &mut (LeasedDelivery, Deferral)| {
             delivery.target.webhook_id == id && deferral.from > now
         };
-        // Deliveries not released yet go back to the queue.
+        // Deliveries that are not released yet return to the queue.
         let unreleased = self.to_release.extract_if(.., is_deferred).take(max);
         let unreleased: Vec<_> = unreleased.map(|(delivery, _)| delivery).collect();
         self.expedited.extend(self.deferred.expedite(id, max - unreleased.len(), now));

@@ -19,7 +19,7 @@ pub(super) struct HostSlots {
 #[derive(Default)]
 struct OneHost {
     used: usize,
-    /// Targets that keep their turn until the host may get another request.
+    /// Targets that wait until the host may get another request, in the order of arrival.
     waiting: VecDeque<WebhookId>,
 }
 
@@ -29,7 +29,7 @@ impl HostSlots {
         Self { by_host: HashMap::new(), in_flight_max, rates }
     }
 
-    /// Takes a slot. Without one, the target waits.
+    /// Takes a slot of the host. Returns `false` if none is available. The target then waits.
     pub(super) fn acquire(&mut self, host: &str, target: WebhookId, now: Timestamp) -> bool {
         if !self.by_host.contains_key(host) {
             self.by_host.insert(host.to_owned(), OneHost::default());
@@ -44,7 +44,7 @@ impl HostSlots {
         is_free
     }
 
-    /// Returns a slot, and the target that waited longest for it.
+    /// Frees a slot of the host. Returns the target that has waited longest for the host.
     pub(super) fn release(&mut self, host: &str) -> Option<WebhookId> {
         let of_host = self.by_host.get_mut(host)?;
         of_host.used = of_host.used.saturating_sub(1);
@@ -55,7 +55,8 @@ impl HostSlots {
         next
     }
 
-    /// Returns the targets whose hosts may have become free without the end of a request.
+    /// Removes and returns the waiting targets of hosts with a free slot. These hosts had reached the requests per
+    /// minute, so the end of a request may not wake the targets.
     pub(super) fn take_waiting(&mut self) -> Vec<WebhookId> {
         let hosts = self.by_host.values_mut().filter(|host| host.used < self.in_flight_max);
         let waiting = hosts.flat_map(|host| host.waiting.drain(..)).collect();

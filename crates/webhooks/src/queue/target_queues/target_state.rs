@@ -13,7 +13,7 @@ pub(super) struct TargetState {
     pub(super) account_id: AccountId,
     pub(super) queue: VecDeque<LeasedDelivery>,
     pub(super) in_flight: usize,
-    /// The target is in the fair queue.
+    /// Whether the target is in the fair queue.
     pub(super) has_turn: bool,
     pub(super) breaker: CircuitBreaker,
     idle_since: Option<Instant>,
@@ -58,13 +58,14 @@ impl TargetState {
         self.idle_since = None;
     }
 
-    /// Returns the time since the first call with an idle target.
+    /// Returns the time since the first call that found the target idle, or zero if the target is busy.
     pub(super) fn idle_time(&mut self, now: Instant) -> Duration {
         let since = self.is_idle().then(|| *self.idle_since.get_or_insert(now));
         since.map_or(Duration::ZERO, |since| now.duration_since(since))
     }
 
-    /// Removes the first delivery if its lease ends before `needed`. A queue is nearly in the order of lease ends.
+    /// Removes the first delivery if its lease ends before `needed`. The queue is nearly in the order of lease ends, so
+    /// only the first delivery is checked.
     pub(super) fn pop_expired(&mut self, needed: Timestamp) -> Option<LeasedDelivery> {
         self.queue.pop_front_if(|first| first.lease_until < needed)
     }
