@@ -1,4 +1,4 @@
-//! The system clock.
+//! Implements [`Clock`] with the system clock.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

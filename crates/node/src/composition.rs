@@ -36,7 +36,7 @@ pub(crate) struct Components {
 }
 
 impl Components {
-    /// Starts all parts except HTTP. The settings must have passed the checks. Blocks.
+    /// Starts all parts except HTTP. The settings must have passed [`check`](crate::settings::checks::check). Blocks.
     pub(crate) fn start(settings: &Settings, base_url: &BaseUrl) -> Result<Self, NodeError> {
         let url = settings.database.database_url();
         let lock = match &url {
@@ -79,7 +79,7 @@ impl Components {
         })
     }
 
-    /// Returns false if a worker thread has panicked. Only a restart of the process recovers from that.
+    /// Returns false if a worker thread has panicked. Such a thread does not restart: restart the process.
     pub(crate) fn is_whole(&self) -> bool {
         self.sealpost.is_alive() && !self.dispatcher.is_broken()
     }

@@ -1,4 +1,4 @@
-//! The folder of an embedded database: creation, and the lock against a second server.
+//! Creates the folder of an embedded database, and locks the database against a second server.
 
 use std::{
     fs::{self, File, TryLockError},
@@ -11,7 +11,8 @@ use crate::{
     settings::DatabaseSettings,
 };
 
-/// Locks the embedded database for this process. Two servers on one database would both release all leases at start.
+/// Locks the embedded database for this process. Without the lock, a second server would release the leases of the
+/// first at start.
 pub(crate) fn lock(settings: &DatabaseSettings, database: &Path) -> Result<File, NodeError> {
     create_parent(database)?;
     let mut path = database.as_os_str().to_owned();

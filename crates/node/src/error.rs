@@ -1,4 +1,4 @@
-//! Errors of a node.
+//! The errors of a node, with advice for the operator.
 
 use std::{error::Error, fmt};
 
@@ -53,7 +53,7 @@ fn one_line(error: &dyn Error) -> String {
     error.to_string().trim().replace('\n', " ")
 }
 
-/// Wraps an error of the database.
+/// Converts a database error to a [`NodeError`].
 pub fn database_error(error: impl Error + Send + Sync + 'static) -> NodeError {
     NodeError::Database(Failure::caused("the database cannot be used", error))
 }

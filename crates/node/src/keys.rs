@@ -1,4 +1,4 @@
-//! Key-encryption keys: source, key file, watch for new versions, and rotation.
+//! Reads, checks, watches and rotates the key-encryption keys.
 
 pub mod inspection;
 pub mod rotation;
@@ -11,15 +11,16 @@ use zeroize::Zeroizing;
 
 use crate::error::{Failure, NodeError};
 
-/// Creates a random line for a key file.
+/// Creates a line for a key file, with a random key of this version.
 pub fn new_line(version: u32) -> Result<Zeroizing<String>, NodeError> {
     Keyring::fresh_line(version)
         .map_err(|error| NodeError::Keys(Failure::caused("no key can be created", error)))
 }
 
-/// Reads the keys that the servers of a database use. Creates no key file.
+/// Reads the keys for a database. Creates no key file.
 ///
-/// Rejects keys that do not match the marks in the database, and adds marks for new versions.
+/// Rejects keys that do not match the key marks in the database, and adds marks for new versions. A mark is a known
+/// text encrypted under one key version.
 pub fn open(
     source: &source::KeySource<'_>,
     database: &sealpost_storage::Database,

@@ -1,5 +1,5 @@
-//! A whole Sealpost node in a library: database, keys, dispatcher, use cases, API, pages, operations address, and an
-//! orderly stop.
+//! Runs a complete Sealpost node inside a process: database, keys, dispatcher, use cases, API, pages, and operations
+//! address.
 //!
 //! [`Node::builder`] starts a node from typed [`Settings`]. The default settings need only a data folder.
 //! The library reads no environment variables, prints nothing, and installs no signal handlers.

@@ -1,7 +1,8 @@
 //! Serves HTTP/1.1 on a socket, with or without TLS.
 //!
-//! The `HttpServer` of actix-web would offer HTTP/2 over TLS: the webhook client enables that feature in this build.
-//! Its HTTP/2 library, h2 0.3, has an unfixed vulnerability. This module assembles the same server without HTTP/2.
+//! The `HttpServer` of actix-web would offer HTTP/2 over TLS, because the webhook client enables the HTTP/2 feature of
+//! actix-http in this build. Its HTTP/2 library, h2 0.3, has an unfixed vulnerability. This module assembles the same
+//! server without HTTP/2.
 
 mod anonymous;
 mod client_stream;
@@ -48,9 +49,9 @@ pub(crate) struct Bounds {
     pub(crate) handshake_within: Duration,
     /// The largest head of a request, in bytes.
     pub(crate) head_bytes_max: usize,
-    /// Timeout of a connection without progress: no response byte was written to the client.
+    /// The time after which a connection is closed if no response byte was written to the client.
     pub(crate) progress_within: Duration,
-    /// The time for active requests at a stop, in seconds.
+    /// The time for active requests to complete at a stop, in seconds.
     pub(crate) drain_s: u64,
 }
 
@@ -82,7 +83,8 @@ where
         let stopping = stopping.clone();
         Box::pin(async move { stopping.notified().await })
     };
-    // `AppConfig` has the scheme and host of the server. Sealpost uses --base-url instead.
+    // Leaves `AppConfig` at its defaults: it has the scheme and host of the server, and Sealpost uses --base-url
+    // instead.
     let service = move || map_config(app().into_factory(), |()| AppConfig::default());
     let builder = match tls {
         None => builder.listen("plain", socket, move || {
@@ -112,8 +114,8 @@ fn accept(bounds: &Bounds, stream: TcpStream) -> Accepted<TcpStream> {
     (client_stream(bounds, stream, membership), peer)
 }
 
-/// Accepts a connection over TLS. Handshakes in progress never delay other connections, unlike with the acceptor of
-/// actix-tls, which stops accepting at a number of handshakes.
+/// Accepts a connection over TLS. Handshakes in progress never delay other connections. The acceptor of actix-tls would
+/// accept no more connections above a number of handshakes.
 async fn accept_tls(
     acceptor: TlsAcceptor,
     bounds: Bounds,
@@ -164,7 +166,7 @@ where
         })
 }
 
-/// The time for the head of a request.
+/// The maximum time to receive the head of a request.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
 
 const KEEP_ALIVE: Duration = Duration::from_secs(15);

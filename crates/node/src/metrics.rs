@@ -1,10 +1,10 @@
 //! Metrics of the process, in the text format of Prometheus.
 //!
-//! The library crates record through the `metrics` facade, so an embedder can install another recorder, or none.
+//! The library crates record through the facade crate `metrics`, so an embedder can install another recorder, or none.
 //!
 //! This recorder keeps atomic counters only: recording never allocates, and memory is bounded without upkeep. Measured
-//! against `metrics-exporter-prometheus` 0.18 with fixed buckets, recording takes less than half of the time (150 against
-//! 350 ns per request). That exporter stores each histogram value until its upkeep runs.
+//! against `metrics-exporter-prometheus` 0.18 with fixed buckets, recording takes less than half of the time (150
+//! against 350 ns per request). That exporter stores each histogram value until its upkeep runs.
 
 mod catalogue;
 mod histogram;
@@ -36,7 +36,7 @@ pub fn install() -> Result<Arc<Registry>, NodeError> {
     Ok(registry)
 }
 
-/// Updates the metrics that the operating system has about this process.
+/// Updates the metrics of this process that come from the operating system, such as memory and CPU time.
 pub(crate) fn observe_process() {
     process::observe();
 }

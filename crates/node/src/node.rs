@@ -1,4 +1,4 @@
-//! A node with HTTP, from bound addresses to the orderly stop.
+//! A running node with its HTTP servers, and its orderly stop.
 
 pub(crate) mod builder;
 pub(crate) mod reload;
@@ -46,7 +46,7 @@ impl Node {
         &self.components.sealpost
     }
 
-    /// Returns false if a worker thread has panicked. Only a restart of the process recovers from that.
+    /// Returns false if a worker thread has panicked. Such a thread does not restart: restart the process.
     pub fn is_whole(&self) -> bool {
         self.components.is_whole()
     }
@@ -56,7 +56,8 @@ impl Node {
         self.reloader.clone()
     }
 
-    /// Stops the node in order: new connections, active requests, queued sends, attempts in flight, operations address.
+    /// Stops the node in order: refuses new connections, completes active requests, commits queued sends, completes
+    /// attempts in flight, and closes the operations address.
     ///
     /// A stop takes at most 28 s with the default settings, unless the database hangs.
     pub async fn stop(self) {

@@ -1,4 +1,4 @@
-//! The operations address: `/livez` (the process works), `/readyz` (the node can serve requests) and `/metrics`.
+//! Serves the operations address: `/livez` (the process works), `/readyz` (the node can serve requests) and `/metrics`.
 
 use std::sync::Arc;
 
@@ -34,7 +34,8 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
         );
 }
 
-/// Fails only if a restart is necessary. Threads that end during an orderly stop are no failure.
+/// Responds with 503 only if a restart of the process is necessary. Threads that end during an orderly stop are no
+/// failure.
 async fn livez(state: web::Data<OperationsState>) -> HttpResponse {
     if state.node.is_whole() {
         HttpResponse::Ok().body("ok\n")
@@ -77,7 +78,7 @@ async fn show_metrics(state: web::Data<OperationsState>) -> HttpResponse {
     }
 }
 
-/// Updates the metrics that are read on request instead of counted.
+/// Updates the metrics that are read at each scrape, not counted as events happen.
 fn observe(node: &Components) {
     ::metrics::gauge!("sealpost_commit_queue_bytes").set(float(node.sealpost.queue_bytes()));
     ::metrics::gauge!("sealpost_commit_queue_depth").set(float(node.sealpost.queue_depth()));

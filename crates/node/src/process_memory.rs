@@ -1,4 +1,4 @@
-//! Protection of the memory of this process. Its secrets must not reach a file or another process.
+//! Protects the memory of this process, so that its secrets reach no file and no other process.
 
 use std::io;
 
@@ -7,7 +7,8 @@ use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 
 /// Forbids core dumps, and forbids other processes of the same user to read the memory and the environment.
 ///
-/// Affects the whole process: debuggers and profilers without root rights cannot attach either. Call it at the start.
+/// Affects the whole process: debuggers and profilers without root rights cannot attach either. Call this function at
+/// the start of the process.
 pub fn protect_process_memory() -> io::Result<()> {
     set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
     // A service manager may already have set the limit, and may forbid changes.

@@ -48,11 +48,11 @@ pub struct Settings {
 /// The database and its data folder.
 #[derive(Debug, Clone)]
 pub struct DatabaseSettings {
-    /// The folder of the embedded database and its key file.
+    /// The folder of the embedded database and of its key file.
     pub data_dir: PathBuf,
     /// The database. `None` selects the embedded database in the data folder.
     pub url: Option<DatabaseUrl>,
-    /// Connections and timeouts.
+    /// The connections and timeouts of the database.
     pub storage: StorageSettings,
 }
 
@@ -73,15 +73,17 @@ pub struct HttpSettings {
     pub workers: Option<u16>,
     /// The largest number of connections per worker.
     pub max_connections: usize,
-    /// The largest number of connections, of all threads, that have not authenticated. A new one closes the oldest.
+    /// The largest number of connections, of all threads, that have not authenticated. At this number, a new connection
+    /// closes the oldest.
     pub max_anonymous_connections: usize,
-    /// The largest number of connections of one client address that have not authenticated.
+    /// The largest number of connections of one client address that have not authenticated. A /64 network of IPv6
+    /// counts as one address. At this number, a new connection closes the oldest of the address.
     pub max_anonymous_connections_per_address: usize,
-    /// The time for the TLS handshake of a connection.
+    /// The maximum time for the TLS handshake of a connection.
     pub tls_handshake_timeout: Duration,
     /// The largest head of a request, in bytes.
     pub max_head_bytes: usize,
-    /// Timeout of a connection without progress: no response byte was written to the client.
+    /// The time after which a connection is closed if no response byte was written to the client.
     pub connection_timeout: Duration,
 }
 
@@ -97,7 +99,7 @@ pub struct TlsFiles {
 /// The delivery of events.
 #[derive(Debug, Clone, Default)]
 pub struct WebhookSettings {
-    /// The dispatcher. The node sets `policy.dev` from [`Settings::dev`], and adds to `extra_roots`.
+    /// The settings of the dispatcher. The node sets `policy.dev` from [`Settings::dev`], and adds to `extra_roots`.
     pub dispatcher: DispatcherSettings,
     /// A PEM file of certificate authorities to trust in addition to the public ones.
     pub extra_roots: Option<PathBuf>,

@@ -1,4 +1,4 @@
-//! Opening and migrating the database.
+//! Opens and migrates the database.
 
 use sealpost_storage::{Database, DatabaseUrl};
 
@@ -19,7 +19,7 @@ pub fn open_database(
     Database::open(url, settings.storage).map_err(database_error)
 }
 
-/// Migrates an outdated database, or rejects it.
+/// Migrates an outdated database if `may_migrate` is set, and rejects it otherwise.
 pub(super) fn migrate_or_reject(database: &Database, may_migrate: bool) -> Result<(), NodeError> {
     if may_migrate {
         database.migrate().map_err(database_error)?;

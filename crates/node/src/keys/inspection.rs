@@ -1,4 +1,4 @@
-//! Read-only checks of the keys against a database, for diagnosis.
+//! Checks keys against a database for diagnosis, without changes.
 
 use sealpost_domain::ports::{Durability, KekMarks as _, Store};
 use sealpost_storage::Database;
@@ -6,7 +6,7 @@ use sealpost_wallet::{Keyring, Root, WalletError, WebhookSecret};
 
 use crate::error::{Failure, NodeError, database_error};
 
-/// The number of encrypted rows that were read, and of those that could not be decrypted.
+/// Counts the encrypted rows that were read, and the rows that could not be decrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowSample {
     /// Rows that were read.
@@ -15,7 +15,7 @@ pub struct RowSample {
     pub undecryptable: usize,
 }
 
-/// Checks that the keys match the marks in the database. Adds no marks.
+/// Checks that the keys match the key marks in the database. Adds no marks.
 pub fn check_marks(keyring: &Keyring, database: &Database) -> Result<(), NodeError> {
     for (version, mark) in database.kek_marks().map_err(database_error)? {
         keyring.check_mark(version, &mark).map_err(|error| {
@@ -33,7 +33,7 @@ pub fn check_marks(keyring: &Keyring, database: &Database) -> Result<(), NodeErr
     Ok(())
 }
 
-/// Decrypts the first 200 identity roots and webhook secrets.
+/// Tries to decrypt the first 200 identity roots and the first 200 webhook secrets.
 pub fn sample_rows(keyring: &Keyring, database: &Database) -> Result<RowSample, NodeError> {
     let store: &dyn Store = database;
     let read = store.write(Durability::Relaxed, |tx| {
@@ -49,5 +49,5 @@ pub fn sample_rows(keyring: &Keyring, database: &Database) -> Result<RowSample, 
     })
 }
 
-/// Rows of each kind.
+/// Maximum number of rows of each kind.
 const SAMPLE: u32 = 200;

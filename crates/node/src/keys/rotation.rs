@@ -1,4 +1,4 @@
-//! Rotation of the key-encryption key while servers run.
+//! Rotates the key-encryption key while servers run.
 //!
 //! A rotation can be interrupted at any time and repeated. A key is never removed from the key file, and the file is on
 //! disk before its newest version encrypts anything. Rows that were not reached stay readable with an older version.
@@ -19,7 +19,7 @@ use self::key_file::KeyFile;
 use super::{source::read_file, watch::WATCH_PERIOD};
 use crate::error::{Failure, NodeError, database_error};
 
-/// Adds a new version to the key file and re-encrypts all rows under it. Blocks.
+/// Adds a new key version to the key file and re-encrypts all rows under the new version. Blocks.
 ///
 /// If rows are encrypted under an older version than the newest, continues with the newest version instead.
 /// Calls `progress` with the number of rows read so far.
@@ -38,7 +38,7 @@ pub fn rotate(
         file.add(keyring.newest())?;
         read_file(path)?
     };
-    // After this pause every server has loaded the new version, and no server encrypts under an older one.
+    // After this pause, every server has loaded the new version, and no server encrypts under an older version.
     thread::sleep(WATCH_PERIOD.saturating_mul(2).saturating_add(WATCH_PERIOD / 2));
     check(database, &keyring)?;
     let failed = |error| NodeError::Keys(Failure::of(error));
@@ -46,7 +46,7 @@ pub fn rotate(
     operator.rewrap(&keyring, progress).map_err(failed)
 }
 
-/// Checks the keys against the marks in the database, and adds marks for new versions.
+/// Checks the keys against the key marks in the database, and adds marks for new versions.
 fn check(database: &Database, keyring: &Keyring) -> Result<(), NodeError> {
     unlock(keyring, database).map_err(|error| NodeError::Keys(Failure::of(error)))
 }

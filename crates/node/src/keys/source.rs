@@ -30,7 +30,7 @@ pub enum KeySource<'a> {
 }
 
 impl<'a> KeySource<'a> {
-    /// Selects the source of a node.
+    /// Selects the source for a node, which creates the key file of a new embedded database.
     pub fn of_node(settings: &'a KeySettings, paths: &'a EmbeddedPaths) -> Result<Self, NodeError> {
         Ok(match (Self::existing(settings, paths)?, &paths.database) {
             (Self::File(file), Some(database)) if settings.file.is_none() => {
@@ -40,7 +40,7 @@ impl<'a> KeySource<'a> {
         })
     }
 
-    /// Selects the source of an operator command, which creates no key file.
+    /// Selects the source for an operator command, which creates no key file.
     pub fn existing(
         settings: &'a KeySettings,
         paths: &'a EmbeddedPaths,

@@ -1,5 +1,5 @@
-//! Reads the key file every second and loads new versions without a restart. An invalid file is logged once and
-//! changes nothing.
+//! Reads the key file every second and loads new versions without a restart. Logs an invalid file once and keeps the
+//! loaded keys.
 
 use std::{
     io,
@@ -23,11 +23,11 @@ use crate::error::{Failure, NodeError};
 /// The time between two reads of the key file.
 pub(crate) const WATCH_PERIOD: Duration = Duration::from_secs(1);
 
-/// A thread that watches the key file. It ends when the watch is stopped or dropped.
+/// Runs a thread that watches the key file. The thread ends when the watch is stopped or dropped.
 pub(crate) struct KeyFileWatch(Mutex<Option<(Sender<()>, JoinHandle<()>)>>);
 
 impl KeyFileWatch {
-    /// Starts the thread.
+    /// Starts the thread, which adds new versions to `keyring`.
     pub(crate) fn start(
         file: &Path,
         keyring: Arc<Keyring>,
@@ -63,7 +63,7 @@ struct KeyFileReader {
     marks: Arc<dyn KekMarks + Send + Sync>,
     /// The text that was loaded last.
     loaded: Option<Zeroizing<String>>,
-    /// The error that was logged last, so that it is logged once.
+    /// The error that was logged last. The same error is not logged again.
     logged: Option<String>,
 }
 
@@ -91,7 +91,7 @@ impl KeyFileReader {
         Ok(())
     }
 
-    /// Adds new versions to the keyring. The rules of a start apply: a changed or missing key is rejected.
+    /// Adds new versions to the keyring. Rejects a changed or missing key, as at the start of a node.
     fn load(&self, read: Keyring) -> Result<(), NodeError> {
         unlock(&read, &*self.marks).map_err(|fault| NodeError::Keys(Failure::of(fault)))?;
         let added = self.keyring.add_versions(read);

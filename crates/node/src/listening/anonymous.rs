@@ -1,7 +1,7 @@
-//! Bounds the connections of clients that have not authenticated, during the TLS handshake and afterwards.
+//! Bounds the anonymous connections, whose clients have not authenticated, during the TLS handshake and afterwards.
 //!
-//! A new connection over a bound closes the oldest one. A caller authenticates within milliseconds, so an attacker with
-//! silent connections closes its own.
+//! A new connection over a bound closes the oldest anonymous connection. A caller authenticates within milliseconds, so
+//! the oldest connections are mostly silent ones of an attacker.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -22,7 +22,7 @@ use metrics::{Counter, counter};
 pub(crate) struct AnonymousConnections {
     total_max: usize,
     per_address_max: usize,
-    /// The connections of trusted proxies carry requests of many clients, and are not bounded.
+    /// Connections from these networks are not bounded, because they carry requests of many clients.
     trusted_proxies: Vec<IpNet>,
     members: Mutex<Members>,
     evicted: Counter,
@@ -42,7 +42,8 @@ struct Member {
     eviction: Arc<Eviction>,
 }
 
-/// Membership of one connection. Dropped when the connection has authenticated or ends.
+/// The membership of one connection in the set of anonymous connections. Dropped when the client authenticates or the
+/// connection ends.
 #[derive(Debug)]
 pub(super) struct Membership {
     connections: Arc<AnonymousConnections>,
@@ -50,7 +51,7 @@ pub(super) struct Membership {
     eviction: Arc<Eviction>,
 }
 
-/// The order to close a connection.
+/// The order to close one connection, and the task to wake for it.
 #[derive(Debug, Default)]
 struct Eviction {
     is_ordered: AtomicBool,
@@ -132,14 +133,14 @@ impl Members {
 }
 
 impl Membership {
-    /// Waits for the order to close the connection.
+    /// Completes when the connection is to be closed.
     pub(super) fn poll_evicted(&self, cx: &Context<'_>) -> Poll<()> {
         let is_ordered = || self.eviction.is_ordered.load(Ordering::Acquire);
         if is_ordered() {
             return Poll::Ready(());
         }
         self.eviction.task.register(cx.waker());
-        // The order may have come before the registration.
+        // Checks again, because the order may have come before the registration.
         if is_ordered() { Poll::Ready(()) } else { Poll::Pending }
     }
 }

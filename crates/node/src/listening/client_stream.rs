@@ -1,4 +1,4 @@
-//! The stream of one client: bounds the bytes that wait in memory, and closes a connection that was evicted.
+//! Wraps the stream of one client. Bounds the bytes that wait in memory, and closes an evicted connection.
 //!
 //! The HTTP library alone would buffer 128 KiB of an unfinished head, and more of a body before it is consumed.
 
@@ -25,27 +25,28 @@ pub(super) struct ClientStream<S> {
     /// Bytes that were read since the last progress: a request began, a part of a body was consumed, or a byte of a
     /// response was written.
     waiting: usize,
-    /// Whether the HTTP library could parse all waiting bytes.
+    /// Whether the HTTP library has had an opportunity to parse all waiting bytes.
     has_yielded: bool,
     has_responded: bool,
     refusal: Option<HeadRefusal>,
 }
 
-/// The end of a connection whose head is too large.
+/// The steps to end a connection with a too large request head.
 enum HeadRefusal {
-    /// Writes the rest of the response.
+    /// Writing the rest of the response.
     Responding(&'static [u8]),
-    /// Reads and drops input until the time is over: a socket that is closed with unread input loses the response.
+    /// Reading and dropping input until the time is over. A socket that is closed with unread input would lose the
+    /// response.
     Discarding(Pin<Box<Sleep>>),
 }
 
-/// The bytes that the HTTP library may read next.
+/// The number of bytes that the HTTP library may read next.
 enum Allowance {
     Bytes(usize),
-    /// None, until a part of the body is consumed.
+    /// Reads nothing until a part of the body is consumed.
     Pause,
     Refused,
-    /// None, until the library has parsed the bytes before.
+    /// Reads nothing until the HTTP library has parsed the previous bytes.
     Yield,
 }
 
@@ -63,7 +64,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> ClientStream<S> {
         }
     }
 
-    /// Returns the record that requests of this connection share with the stream.
+    /// Returns the connection record, which the requests of this connection update.
     pub(super) fn record(&self) -> &ConnectionRecord {
         &self.record
     }
@@ -122,7 +123,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> ClientStream<S> {
         read
     }
 
-    /// Completes a refusal. The caller sees the end of the input.
+    /// Responds to a too large head, then discards further input. At the end, the caller reads the end of the input.
     fn poll_refused(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         loop {
             match &mut self.refusal {
@@ -227,7 +228,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for ClientStream<S> {
 const HEAD_TOO_LARGE: &[u8] =
     b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
 const DISCARD_TIMEOUT: Duration = Duration::from_secs(2);
-/// More than the largest form of a page, because pages do not note what they consume.
+/// Bound on the unconsumed bytes of a body. Larger than the largest form, because pages do not record consumed bytes.
 const BODY_WAITING_MAX: usize = 32 * 1024;
 
 #[cfg(test)]

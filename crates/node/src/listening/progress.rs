@@ -1,7 +1,7 @@
-//! Closes connections without progress: no response byte was written within the timeout.
+//! Closes connections to which no response byte was written within the timeout.
 //!
 //! The deadlines of the HTTP library cover only the first request head and idle connections. Without this limit, an
-//! endless second head or an unread response would hold a connection permanently.
+//! endless second head, or a client that never reads its response, would hold a connection permanently.
 
 use std::{
     io::{self, IoSlice},
@@ -13,12 +13,13 @@ use std::{
 use actix_rt::time::{Instant, Sleep, sleep};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// A stream that fails if no byte can be written for longer than `allowed`. Reads do not extend the time.
+/// A stream that fails if no byte was written for longer than `allowed`. Reads do not extend the time.
 pub(super) struct ProgressStream<S> {
     stream: S,
     allowed: Duration,
     written_at: Instant,
-    /// Polled only while an operation is pending, and reset only after it has expired. So a write resets no timer.
+    /// Timer that is polled only while an operation is pending. It is reset only after it has expired, so that writes
+    /// stay cheap.
     alarm: Pin<Box<Sleep>>,
 }
 
@@ -27,7 +28,7 @@ impl<S> ProgressStream<S> {
         Self { stream, allowed, written_at: Instant::now(), alarm: Box::pin(sleep(allowed)) }
     }
 
-    /// Returns an error instead of `Pending` once the time is over.
+    /// Returns an error instead of `Pending` after the allowed time is over.
     fn poll_alarm<T>(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
         loop {
             ready!(self.alarm.as_mut().poll(cx));

@@ -1,5 +1,5 @@
-//! TLS of the node: the certificate and its key, which can be reloaded. Open connections keep the certificate of their
-//! handshake. An invalid file changes nothing.
+//! Loads and reloads the TLS certificate and its key. Open connections keep the certificate of their handshake. After
+//! an invalid reload, the current certificate stays in use.
 
 use std::{
     path::Path,
@@ -40,7 +40,7 @@ pub(crate) struct ReloadableCertificate {
 }
 
 impl ReloadableCertificate {
-    /// Reads both files at start.
+    /// Reads the certificate and its key at start.
     pub(crate) fn open(files: TlsFiles, now: Timestamp) -> Result<Arc<Self>, NodeError> {
         let pair = read(&files)?;
         pair.check(now)?;
@@ -48,7 +48,8 @@ impl ReloadableCertificate {
         Ok(Arc::new(Self { files, current: RwLock::new(pair.certified) }))
     }
 
-    /// Reads both files again and uses them for new connections.
+    /// Reads both files again and uses them for new connections. Logs an invalid file and keeps the current
+    /// certificate.
     pub(crate) fn reload(&self, now: Timestamp) {
         let reloaded = read(&self.files).and_then(|pair| pair.check(now).map(|()| pair));
         match reloaded {
@@ -108,7 +109,7 @@ impl ServerCertificate {
     }
 }
 
-/// Reads both files. Rejects a key that does not belong to the certificate.
+/// Reads the certificate chain and the private key. Rejects a key that does not belong to the certificate.
 pub fn read(files: &TlsFiles) -> Result<ServerCertificate, NodeError> {
     let chain = read_certificates(&files.chain)?;
     let text = secret_file::read("the TLS key", &files.key)?;

@@ -1,5 +1,4 @@
-//! The catalogue of all metrics. Only these are exported. Tests compare `docs/operating.md`, the dashboard and the alerts
-//! with it.
+//! Lists all exported metrics. Tests compare `docs/operating.md`, the dashboard and the alerts with this list.
 
 /// Name, type and help text of a metric.
 #[derive(Debug)]
@@ -18,7 +17,7 @@ pub(crate) enum Kind {
     Gauge,
     /// A distribution, with the upper bounds of its buckets.
     Histogram(&'static [f64]),
-    /// A counter with fractions whose value is read from the system.
+    /// A counter with a fractional value that is read from the operating system.
     Sum,
 }
 

@@ -5,13 +5,13 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-/// Counts values by bucket.
+/// Counts values by bucket, and adds them up.
 #[derive(Debug)]
 pub(super) struct Histogram {
     bounds: &'static [f64],
-    /// One counter per bound and one for larger values. Not cumulative.
+    /// One counter per bound, and one for larger values. A value counts in one bucket only.
     counts: Vec<AtomicU64>,
-    /// The bits of an `f64`.
+    /// The sum of all values, as the bits of an `f64`.
     sum: AtomicU64,
 }
 

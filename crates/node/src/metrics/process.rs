@@ -1,10 +1,10 @@
-//! The standard process metrics of Prometheus, read from `/proc`. Only Linux has them.
+//! Reads the standard process metrics of Prometheus from `/proc`, which only Linux has.
 
 use std::fs;
 
 use super::float;
 
-/// Updates the metrics.
+/// Reads the values and updates the metrics. Skips unreadable values.
 pub(super) fn observe() {
     if let Ok(status) = fs::read_to_string("/proc/self/status")
         && let Some(kib) = resident_kib(&status)
@@ -17,7 +17,7 @@ pub(super) fn observe() {
         metrics::gauge!("process_cpu_seconds_total").set(float(ticks) / TICKS_PER_SECOND);
     }
     if let Ok(open) = fs::read_dir("/proc/self/fd") {
-        // The directory listing itself has one open file.
+        // Subtracts the open file of the directory listing itself.
         metrics::gauge!("process_open_fds").set(float(open.count().saturating_sub(1)));
     }
     if let Ok((soft, _hard)) = rlimit::getrlimit(rlimit::Resource::NOFILE) {
@@ -30,7 +30,8 @@ fn resident_kib(status: &str) -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse().ok()
 }
 
-/// Returns user and system time in ticks. The program name precedes them and can contain any character.
+/// Returns user plus system time in ticks. Skips the program name, which can contain any character, up to its last
+/// parenthesis.
 fn cpu_ticks(stat: &str) -> Option<u64> {
     let (_, after_name) = stat.rsplit_once(')')?;
     let mut fields = after_name.split_whitespace().skip(11);

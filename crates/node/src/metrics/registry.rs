@@ -1,4 +1,5 @@
-//! The recorder behind the `metrics` facade. Finds or creates the series of a name and its labels, and renders all series.
+//! Implements the recorder behind the facade crate `metrics`. Finds or creates the series of a metric with its labels,
+//! and renders all series.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -16,11 +17,11 @@ use super::{
     histogram::Histogram as BucketCounts,
 };
 
-/// All series of the process. The default registry is empty and ignores all records.
+/// Holds all series of the process. A default registry has no metrics and ignores all records.
 #[derive(Debug, Default)]
 pub struct Registry {
     families: BTreeMap<&'static str, Family>,
-    /// The series by the key of the facade. A look-up builds no text.
+    /// Series by the key of the facade. A look-up by key allocates no label text.
     known: RwLock<HashMap<Key, Cell>>,
 }
 
@@ -86,7 +87,7 @@ impl Family {
             return Some(cell.clone());
         }
         let mut series = self.series.write().unwrap_or_else(PoisonError::into_inner);
-        // All labels have a bounded number of values. This limit protects the memory from a mistake.
+        // Labels should have a bounded number of values. This limit bounds the memory if one has not.
         if series.len() >= SERIES_MAX {
             return None;
         }
@@ -171,7 +172,7 @@ fn label_text(key: &Key) -> String {
     text
 }
 
-/// The largest number of series per metric. Requests by method, route and status stay far below it.
+/// The largest number of series per metric. Requests by method, route and status stay far below this number.
 const SERIES_MAX: usize = 2000;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The start of a node from typed settings.
+//! Starts a node from typed settings.
 
 use std::{
     io,
@@ -67,7 +67,7 @@ impl NodeBuilder {
         Self { metrics: registry, ..self }
     }
 
-    /// Binds the addresses, starts all parts, and serves requests. Must run inside an actix system.
+    /// Binds the addresses, starts all components, and serves requests. Must run inside an actix system.
     pub async fn start(self) -> Result<Node, NodeError> {
         let Self { settings, metrics } = self;
         checks::check(&settings)?;
@@ -127,8 +127,8 @@ fn api_state(settings: &Settings, components: &Components, base_url: &str) -> Ap
     ApiState::new(settings, sealpost, issuer, clock)
 }
 
-/// Binds an address. The standard library would let only 128 connections wait to be accepted, and a burst of more would
-/// wait a second for a retransmission.
+/// Binds an address with a longer accept queue than the 128 connections of the standard library. If a burst overflows
+/// the queue, clients wait a second for a retransmission.
 fn bind(address: SocketAddr) -> Result<TcpListener, NodeError> {
     let listen = || {
         let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
@@ -148,5 +148,5 @@ fn local_address(socket: &TcpListener) -> Result<SocketAddr, NodeError> {
     })
 }
 
-/// The kernel lowers it to `net.core.somaxconn`.
+/// Length of the accept queue. The kernel lowers it to `net.core.somaxconn`.
 const BACKLOG: u32 = 4096;

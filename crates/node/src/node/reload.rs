@@ -1,4 +1,4 @@
-//! Reloading files while a node runs.
+//! Reloads files while a node runs.
 
 use std::{path::PathBuf, sync::Arc};
 

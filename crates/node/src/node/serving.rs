@@ -1,4 +1,4 @@
-//! The two HTTP servers of a node.
+//! Starts the two HTTP servers of a node.
 
 use std::{net::TcpListener, sync::Arc};
 
@@ -50,7 +50,7 @@ pub(super) fn serve_operations(
     })
 }
 
-/// Creates the set of anonymous connections of a server.
+/// Creates the set that bounds the unauthenticated connections of a server.
 pub(super) fn anonymous_connections(settings: &Settings) -> Arc<AnonymousConnections> {
     let http = &settings.http;
     AnonymousConnections::new(
@@ -77,5 +77,5 @@ fn cores() -> usize {
     std::thread::available_parallelism().map_or(2, std::num::NonZero::get)
 }
 
-/// Limits the drain of active requests. With the 20 s of the dispatcher, a stop stays below 30 s.
+/// Time for active requests to complete at a stop. With the 20 s of the dispatcher, a stop stays below 30 s.
 const REQUESTS_DRAIN_S: u64 = 8;

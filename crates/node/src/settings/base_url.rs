@@ -1,4 +1,4 @@
-//! The URL that callers use. Links start with it, and the service's own DID is derived from it.
+//! The URL that callers use. Links start with this URL, and the DID of the service is derived from it.
 
 use sealpost_domain::Did;
 use url::{Position, Url};
@@ -13,7 +13,7 @@ pub struct BaseUrl {
 }
 
 impl BaseUrl {
-    /// Parses the configured URL, or else the listening address.
+    /// Parses the configured URL, or the listening address if no URL is configured.
     pub fn new(configured: Option<&str>, listening: &str) -> Result<Self, NodeError> {
         let text = configured.unwrap_or(listening);
         Self::parse(text).ok_or_else(|| {

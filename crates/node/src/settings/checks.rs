@@ -1,4 +1,4 @@
-//! Checks of settings that depend on each other. They run before a node opens or creates anything.
+//! Checks settings that depend on each other, before a node opens or creates anything.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ pub fn check(settings: &Settings) -> Result<(), NodeError> {
 /// Requires TLS outside loopback, and loopback in development mode.
 fn check_listen(settings: &Settings) -> Result<(), NodeError> {
     let HttpSettings { listen, tls, behind_tls_proxy, .. } = &settings.http;
-    // A rule of the command-line parser would also reject `SEALPOST_BEHIND_TLS_PROXY=0`.
+    // Checked here, because a conflict rule of the command-line parser would also reject `SEALPOST_BEHIND_TLS_PROXY=0`.
     if *behind_tls_proxy && tls.is_some() {
         return Err(NodeError::Contradiction(Failure::new(
             "give either --tls-cert or --behind-tls-proxy, not both",
@@ -39,8 +39,8 @@ fn check_listen(settings: &Settings) -> Result<(), NodeError> {
     Ok(())
 }
 
-/// Requires a statement about trusted proxies behind a TLS proxy. Without the client addresses from the proxy, one client
-/// uses up the rate limits of all.
+/// Requires `trusted_proxies` behind a TLS proxy. Without client addresses from the proxy, all clients share the rate
+/// limits of one address.
 fn check_proxies(settings: &Settings) -> Result<(), NodeError> {
     if settings.http.behind_tls_proxy && settings.api.trusted_proxies.is_none() {
         return Err(invalid(
@@ -52,7 +52,7 @@ fn check_proxies(settings: &Settings) -> Result<(), NodeError> {
     Ok(())
 }
 
-/// Requires room for authenticated clients beside all others.
+/// Requires more connections per worker than anonymous connections, so that authenticated clients always find room.
 fn check_connections(settings: &Settings) -> Result<(), NodeError> {
     let HttpSettings { max_connections, max_anonymous_connections, .. } = settings.http;
     if max_anonymous_connections >= max_connections {
@@ -109,5 +109,5 @@ fn invalid(message: impl Into<String>) -> NodeError {
     NodeError::Setting(Failure::new(message))
 }
 
-/// The time to store the outcome of an attempt.
+/// The time to store the outcome of an attempt, before its lease ends.
 const LEASE_MARGIN: Duration = Duration::from_secs(10);

@@ -26,7 +26,7 @@ impl KeyFile {
             let message = format!("the key file {} cannot be used", path.display());
             NodeError::Keys(Failure::caused(message, error))
         };
-        // If the path is a symbolic link, its target is replaced and the link stays.
+        // Resolves a symbolic link, so that the rotation replaces the target and keeps the link.
         let path = fs::canonicalize(path).map_err(cannot)?;
         let mut options = OpenOptions::new();
         options.create(true).truncate(false).write(true).mode(PRIVATE);
@@ -61,7 +61,7 @@ impl KeyFile {
         let gap = if old.is_empty() || old.ends_with('\n') { "" } else { "\n" };
         let text = Zeroizing::new(format!("{}{gap}{line}\n", old.as_str()));
         let fresh = beside(&self.path, "new");
-        // An interrupted rotation may have left this file.
+        // Removes a file that an interrupted rotation left.
         if fresh.exists() {
             fs::remove_file(&fresh)?;
         }
@@ -72,7 +72,7 @@ impl KeyFile {
     }
 }
 
-/// Writes a file with the owner and the permissions of the old file.
+/// Writes a new file with the owner and the permissions of `like`, the old file.
 fn write_private(path: &Path, text: &str, like: &Metadata) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(PRIVATE).open(path)?;
     let made = file.metadata()?;
