@@ -1,4 +1,4 @@
-//! A record of one connection, shared by its requests and the server.
+//! Records the progress of a connection. The requests update the record, and the server reads it.
 
 use std::{
     cell::{Cell, RefCell},
@@ -6,8 +6,8 @@ use std::{
     task::Waker,
 };
 
-/// The progress of one connection. A server that bounds connections adds a record to the data of each connection
-/// (`on_connect`). The middleware then updates the record.
+/// The progress of one connection. A server that bounds connections adds a record to the data of each connection in
+/// `on_connect`. The middleware then updates the record.
 #[derive(Debug, Clone, Default)]
 pub struct ConnectionRecord(Rc<Record>);
 

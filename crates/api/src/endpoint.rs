@@ -1,4 +1,4 @@
-//! An endpoint: the handler and the OpenAPI text. The table in `endpoints.rs` adds method and path.
+//! Combines the handler and the OpenAPI text of an endpoint. The table in `endpoints.rs` adds method and path.
 
 use actix_web::{Route, http::Method};
 
@@ -8,7 +8,7 @@ use crate::openapi::Operation;
 pub(crate) struct Endpoint {
     /// The OpenAPI text.
     pub(crate) operation: Operation,
-    /// The handler, for any method.
+    /// The handler. The table of endpoints restricts it to one method.
     pub(crate) route: Route,
 }
 

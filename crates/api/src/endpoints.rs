@@ -1,5 +1,5 @@
-//! The table of endpoints, one line each, and one file each below the folder of its OpenAPI tag. The router and the
-//! OpenAPI document are made from this table.
+//! Lists all endpoints in a table, from which the router and the OpenAPI document are built. The code of each endpoint
+//! is in the folder of its OpenAPI tag.
 
 mod badges;
 mod channel;

@@ -1,5 +1,5 @@
-//! The error documentation: summary, causes and remedies of each code. The pages at `/docs/errors`, the examples of the
-//! OpenAPI document and `docs/errors.md` are made from it.
+//! Documents each error code: summary, causes, remedies and retries. The pages at `/docs/errors`, the examples of the
+//! OpenAPI document and `docs/errors.md` are generated from this module.
 
 mod badge;
 mod credentials;
@@ -25,7 +25,7 @@ pub struct ErrorDocumentation {
     pub remedies: &'static [&'static str],
     /// Whether and when to retry.
     pub retry: Retry,
-    /// Makes a problem with this code.
+    /// Creates an example problem with this code.
     pub example: fn() -> Problem,
 }
 
@@ -96,7 +96,7 @@ pub const fn documentation(code: Code) -> ErrorDocumentation {
     }
 }
 
-/// Returns all codes, by status and name.
+/// Returns all codes, sorted by status and name.
 pub fn in_order() -> Vec<Code> {
     let mut codes = Code::ALL.to_vec();
     codes.sort_by_key(|code| (status_and_title(*code).0, code.as_str()));

@@ -1,4 +1,4 @@
-//! The HTTP API of Sealpost: endpoints, problem documents, and the OpenAPI document.
+//! Serves the HTTP API of Sealpost: its endpoints, error responses, and OpenAPI document.
 //!
 //! [`routes`] mounts the API in any actix-web server: `App::new().configure(sealpost_api::routes(state))`.
 //! `examples/mount.rs` is a complete server.

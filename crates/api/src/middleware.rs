@@ -1,4 +1,4 @@
-//! The middleware of every request: request id, response headers, problem documents, log and metrics.
+//! Wraps every request: adds a request id and response headers, renders problem documents, and records log and metrics.
 
 mod access_log;
 mod head;
@@ -33,7 +33,8 @@ pub async fn middleware(
     let timer = RequestTimer::start(request.method());
     let id = request_id(request.request());
     head::route_as_get(&mut request);
-    // Errors of extractors and handlers are responses here. Only errors of middleware further in stay errors.
+    // actix-web has already converted errors of extractors and handlers to responses. `Err` comes only from inner
+    // middleware.
     let connection = request.request().conn_data::<ConnectionRecord>().cloned();
     connection.iter().for_each(ConnectionRecord::begin_request);
     let responded = next.call(request).await;
@@ -100,7 +101,7 @@ fn request_id(request: &HttpRequest) -> String {
         return sent.to_owned();
     }
     let now = app_of(request).map_or(Timestamp::from_millis(0), |app| app.clock.now());
-    // A failure of the random source must not fail the request: the id is less unique then.
+    // If the random source fails, the id has no random part. The request must not fail for this reason.
     RequestId::new(now, random().unwrap_or_default()).to_string()
 }
 
@@ -109,6 +110,6 @@ fn is_valid(text: &str) -> bool {
     (1..=64).contains(&text.len()) && text.bytes().all(allowed)
 }
 
-/// One year. Does not include subdomains, because they may belong to other services.
+/// Requires HTTPS for one year. Excludes subdomains, because these may belong to other services.
 const HSTS: HeaderValue = HeaderValue::from_static("max-age=31536000");
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");

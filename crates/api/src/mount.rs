@@ -13,8 +13,8 @@ use crate::{
     state::ApiState,
 };
 
-/// Mounts the API in any actix-web server: `App::new().configure(sealpost_api::routes(state))`. Each endpoint has its
-/// own middleware: request id, problem documents, log and metrics. The server around the endpoints stays as it is.
+/// Mounts the API in any actix-web server: `App::new().configure(sealpost_api::routes(state))`. Wraps each endpoint in
+/// middleware for request id, problem documents, log and metrics. Other services of the server are not affected.
 pub fn routes(state: web::Data<ApiState>) -> impl FnOnce(&mut web::ServiceConfig) {
     move |config| {
         config.app_data(state);
@@ -53,7 +53,7 @@ pub async fn no_such_path(request: HttpRequest) -> Result<HttpResponse, Problem>
     Err(Problem::NotFound { nearest: nearest_path(request.path()) })
 }
 
-/// Returns the path of the API that differs in at most [`DIFFERENCE_MAX`] characters.
+/// Returns the most similar path of the API, if this path differs in at most [`DIFFERENCE_MAX`] characters.
 fn nearest_path(path: &str) -> Option<&'static str> {
     static PATHS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
         let paths = table().into_iter().map(|row| row.path);
@@ -65,7 +65,7 @@ fn nearest_path(path: &str) -> Option<&'static str> {
     nearest(path, &PATHS).filter(|nearest| edit_distance(path, nearest) <= DIFFERENCE_MAX)
 }
 
-/// In bytes. Longer than all paths of the API.
+/// Maximum length of a compared path, in bytes. Longer than all paths of the API.
 const PATH_LENGTH_MAX: usize = 64;
 const DIFFERENCE_MAX: usize = 3;
 

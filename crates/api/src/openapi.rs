@@ -1,5 +1,5 @@
-//! The OpenAPI 3.1 document, generated from the code: paths from the table of endpoints, schemas from the serialized
-//! types, refusals from the table of codes. Each endpoint writes its own [`Operation`].
+//! Generates the OpenAPI 3.1 document from the code: paths from the table of endpoints, schemas from the serialized
+//! types, error responses from the table of codes. Each endpoint writes its own [`Operation`].
 
 mod document;
 mod event;

@@ -1,4 +1,4 @@
-//! Makes responses: problem documents, rate-limit headers, cached content, and the results of use cases.
+//! Builds responses: problem documents, rate-limit headers, cached content, and the results of use cases.
 
 mod problem;
 mod rate_limit;

@@ -19,8 +19,8 @@ pub struct ApiSettings {
     pub body_memory_per_account: usize,
     /// The time in which a client must send a body.
     pub body_timeout: Duration,
-    /// The networks of proxies whose `X-Forwarded-For` or `Forwarded` header is trusted. `None` is the same as an empty
-    /// list, but a node behind a TLS proxy refuses to start with it.
+    /// The networks of proxies whose `X-Forwarded-For` or `Forwarded` header is trusted. `None` has the effect of an
+    /// empty list, but a node behind a TLS proxy refuses to start with `None`.
     pub trusted_proxies: Option<Vec<IpNet>>,
     /// The rate limit of activations, per minute and client address; 0 turns the limit off.
     pub activations_per_minute: u32,

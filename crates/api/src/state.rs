@@ -31,9 +31,9 @@ pub struct ApiState {
     pub(crate) trusted_proxies: Vec<IpNet>,
     pub(crate) activations: Throttle,
     pub(crate) logins: Throttle,
-    /// Limits requests that no plan counts.
+    /// Limits logouts and login secret rotations per account. The plan of an account does not count these requests.
     pub(crate) account_changes: Throttle<AccountId>,
-    /// Limits test events of webhooks.
+    /// Limits the test events of webhooks per account.
     pub(crate) webhook_tests: Throttle<AccountId>,
     /// The OpenAPI document, rendered at the first request.
     pub(crate) document: OnceLock<StaticContent>,

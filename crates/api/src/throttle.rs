@@ -1,5 +1,5 @@
-//! Limits activations and logins per client address, and changes of an account per account. Each node counts in memory
-//! for itself: these limits bound the cost of a flood. The limits of a key are exact and stored in the database.
+//! Limits activations and logins per client address, and changes and test events per account. Each node counts in its
+//! own memory, which suffices to bound the cost of a flood. The limits of a key are exact and stored in the database.
 //!
 //! A request that is refused without a look-up does not count. Otherwise junk from one client would use up the limit of
 //! its address.
@@ -19,18 +19,18 @@ use crate::{
 };
 pub use counter::Throttle;
 
-/// Counts a login, through the API or on a page.
+/// Counts a login through the API or on a page. Fails if the client address has reached the limit of logins.
 pub fn admit_login(app: &ApiState, request: &HttpRequest) -> Result<(), Problem> {
     admit(app, request, &app.logins)
 }
 
-/// Counts an activation, through the API or on a page.
+/// Counts an activation through the API or on a page. Fails if the client address has reached the limit of activations.
 pub fn admit_activation(app: &ApiState, request: &HttpRequest) -> Result<(), Problem> {
     admit(app, request, &app.activations)
 }
 
-/// Limits changes of an account: no plan counts them, and each waits for the disk together with all sends. A faulty
-/// request changes nothing and does not count.
+/// Counts a change of an account, and fails if the account has reached the limit of changes. No plan counts these
+/// changes, and each takes disk time from sends. A faulty request changes nothing and does not count.
 pub(crate) async fn admit_account<B>(
     app: &ApiState,
     request: &SessionRequest<B>,
@@ -41,7 +41,8 @@ pub(crate) async fn admit_account<B>(
     limit_account(app, request.token.as_deref(), &app.account_changes).await
 }
 
-/// Limits test events, because each is a request to an address that the account chose.
+/// Counts a test event, and fails if the account has reached the limit of test events. Each test event is a request to
+/// an address that the account chose.
 pub(crate) async fn admit_test(app: &ApiState, credentials: &Credentials) -> Result<(), Problem> {
     limit_account(app, credentials.token.as_deref(), &app.webhook_tests).await
 }
@@ -51,7 +52,8 @@ async fn limit_account(
     token: Option<&str>,
     throttle: &Throttle<AccountId>,
 ) -> Result<(), Problem> {
-    // Mostly from the session cache: a refusal here costs no transaction and no thread of the blocking pool.
+    // The account comes mostly from the session cache, so a refusal costs no transaction and no thread of the blocking
+    // pool.
     let account = app.sealpost.account_of(token).await?;
     let admitted = throttle.admit(account, 1, app.clock.now());
     admitted.map_err(|retry_after| Problem::AccountThrottled {

@@ -1,4 +1,4 @@
-//! `/v1/webhooks`: webhooks of a key and their deliveries.
+//! `/v1/webhooks`: manages the webhooks of an API key and their deliveries.
 
 pub(super) mod action;
 pub(super) mod delete;

@@ -1,4 +1,4 @@
-//! Refusals of the caller's credentials and key, or of the recipient's key.
+//! Refusals because of the caller's credentials or API key, or of the recipient's API key.
 
 use sealpost_domain::{KeyStatus, Refusal};
 

@@ -1,4 +1,4 @@
-//! Refusals by limits: rates, quotas and sizes.
+//! Refusals because a limit is reached: rates, quotas and sizes.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Refusals of the request itself.
+//! Refusals because of the request itself: its method, body, fields or idempotency key.
 
 use actix_web::http::Method;
 use sealpost_domain::Refusal;

@@ -1,5 +1,5 @@
-//! The access log and the metrics of requests. Both hold the pattern of the route, never the path: a path may name a
-//! resource.
+//! Writes the access log and the metrics of requests. Both contain the pattern of the route and never the path, because
+//! a path may name a resource.
 
 use std::time::Instant;
 
@@ -52,7 +52,7 @@ impl RequestTimer {
     }
 }
 
-/// Counts a refusal by its code, and by its limit if a limit refused.
+/// Counts a refusal by its code. If a limit refused the request, counts the refusal by its limit too.
 pub(super) fn count_refusal(problem: &Problem) {
     metrics::counter!("sealpost_refusals_total", "code" => problem.code().as_str()).increment(1);
     if let Some(limit) = problem.limit() {
@@ -71,5 +71,5 @@ fn client(request: &HttpRequest, app: Option<&ApiState>) -> Option<String> {
     Some(client_address(peer, request.headers(), &app?.trusted_proxies).to_string())
 }
 
-/// The log target, which turns on these lines alone: `--log info,access=debug`.
+/// The log target of these lines. `--log info,access=debug` turns on no other debug lines.
 const ACCESS: &str = "access";

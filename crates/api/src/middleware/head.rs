@@ -1,5 +1,5 @@
-//! HEAD for all pages: routed as GET, and actix-web sends no body. Paths below `/v1/` accept one method only, so HEAD
-//! stays HEAD there.
+//! Supports HEAD for all pages: routes HEAD as GET, and actix-web omits the body. Excludes the paths below `/v1/`,
+//! which accept one method only.
 
 use actix_web::{
     dev::ServiceRequest,

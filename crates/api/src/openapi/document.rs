@@ -1,4 +1,4 @@
-//! Assembles the document.
+//! Assembles the OpenAPI document.
 
 use actix_web::http::Method;
 use serde_json::{Map, Value, json};

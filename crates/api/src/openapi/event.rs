@@ -1,4 +1,4 @@
-//! The events that the service sends to webhooks, with their headers.
+//! Describes the events that the service sends to webhooks, with their headers.
 
 use schemars::SchemaGenerator;
 use sealpost_domain::{EnvelopeBounced, EnvelopeReceived, EventBody, WebhookTest};

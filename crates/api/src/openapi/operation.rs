@@ -1,4 +1,4 @@
-//! The OpenAPI text of one endpoint, built step by step.
+//! Describes one endpoint for the OpenAPI document.
 
 use std::borrow::Cow;
 
@@ -18,12 +18,12 @@ pub(crate) struct Operation {
     pub(super) refusals: Vec<Code>,
     pub(super) is_idempotent: bool,
     pub(super) links: Option<Value>,
-    /// The content types of the success. The client selects one with `Accept`.
+    /// The content types of a successful response. The client selects one with `Accept`.
     pub(super) content_types: &'static [&'static str],
     pub(super) path_parameter: Option<Value>,
 }
 
-/// The tags of the document, in its order.
+/// The tags of the OpenAPI document, in the order of the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tag {
     Identities,
@@ -34,12 +34,12 @@ pub(crate) enum Tag {
     Service,
 }
 
-/// The credentials of an endpoint.
+/// The credentials that an endpoint accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Credentials {
     /// A session token and one of the account's API keys.
     Key,
-    /// None.
+    /// No credentials.
     None,
     /// A session token, or none.
     OptionalSession,
@@ -114,7 +114,8 @@ impl Tag {
 }
 
 impl Operation {
-    /// Starts an operation without credentials and body. A success responds with a `T`, as in `example`.
+    /// Starts an operation without credentials and without a request body. A successful response has a body of type
+    /// `T`, such as `example`.
     pub(crate) fn new<T: JsonSchema>(id: &'static str, example: Value) -> Self {
         Self {
             id,
@@ -135,8 +136,8 @@ impl Operation {
         }
     }
 
-    /// Starts an operation for several actions. The body selects an action by its member `action`. Bodies, responses and
-    /// refusals are those of the actions. A success responds with a `T`.
+    /// Starts an operation for several actions. The body selects an action by its member `action`. Bodies, responses
+    /// and refusals are those of the actions. A successful response has a body of type `T`.
     pub(crate) fn by_action<T: JsonSchema>(
         id: &'static str,
         actions: Vec<(&'static str, Self)>,
@@ -177,18 +178,18 @@ impl Operation {
         Self { tag, summary, description, ..self }
     }
 
-    /// Adds another example of a success.
+    /// Adds another example of a successful response.
     pub(crate) fn or_responds(mut self, summary: &'static str, example: Value) -> Self {
         self.success.examples.push((summary, example));
         self
     }
 
-    /// Requires a body: a `T`, as in these examples with their summaries.
+    /// Requires a body of type `T`, and adds examples of it.
     pub(crate) fn body<T: JsonSchema>(self, examples: Examples) -> Self {
         self.with_body::<T>(examples, true)
     }
 
-    /// Accepts a body: a `T`, as in these examples with their summaries.
+    /// Accepts an optional body of type `T`, and adds examples of it.
     pub(crate) fn optional_body<T: JsonSchema>(self, examples: Examples) -> Self {
         self.with_body::<T>(examples, false)
     }
@@ -199,7 +200,7 @@ impl Operation {
         Self { body: Some(body), ..self }
     }
 
-    /// Accepts a session token.
+    /// Accepts an optional session token.
     pub(crate) fn optional_session(self) -> Self {
         Self { credentials: Credentials::OptionalSession, ..self }.refuses(&[Code::Unauthorized])
     }
@@ -220,7 +221,8 @@ impl Operation {
         ])
     }
 
-    /// Adds codes of refusals. The codes of each GET or POST request are added when the document is rendered.
+    /// Adds error codes that the endpoint can return. Codes common to all GET or all POST requests are added when the
+    /// document is rendered.
     pub(crate) fn refuses(mut self, codes: &[Code]) -> Self {
         self.refusals.extend_from_slice(codes);
         self
@@ -231,12 +233,12 @@ impl Operation {
         Self { is_idempotent: true, ..self }
     }
 
-    /// Adds OpenAPI links, by name, to the success.
+    /// Adds OpenAPI links, by name, to the successful response.
     pub(crate) fn links(self, links: Value) -> Self {
         Self { links: Some(links), ..self }
     }
 
-    /// Sets the content types of the success, if they are not `application/json`.
+    /// Replaces `application/json` as the content type of a successful response.
     pub(crate) fn content_types(self, content_types: &'static [&'static str]) -> Self {
         Self { content_types, ..self }
     }
@@ -248,7 +250,7 @@ impl Operation {
 }
 
 impl Credentials {
-    /// Returns the security requirements. The API key is not among them, because it authorizes nothing.
+    /// Returns the security requirements. Omits the API key, because an API key alone authorizes nothing.
     pub(super) fn security(self) -> Value {
         match self {
             Self::None => json!([]),

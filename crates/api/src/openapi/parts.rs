@@ -1,4 +1,4 @@
-//! The components of the document: headers, parameters, security schemes, examples of refusals.
+//! Renders the components of the document: headers, parameters, security schemes, and examples of error responses.
 
 use sealpost_domain::Code;
 use serde_json::{Map, Value, json};
@@ -68,7 +68,7 @@ pub(super) fn drop_nulls(object: &mut Value) {
     }
 }
 
-/// Renders an example of each refusal with the code that also renders real problem documents.
+/// Renders an example for each error code, rendered by the same function as real problem documents.
 fn refusals(base_url: &str) -> Map<String, Value> {
     let example = |code: Code| {
         let problem = (errors::documentation(code).example)();

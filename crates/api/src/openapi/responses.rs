@@ -1,4 +1,4 @@
-//! The responses of an operation: the success, and the refusals by status.
+//! Renders the responses of an operation: the successful one, and the refusals by status.
 
 use std::collections::BTreeMap;
 
@@ -43,8 +43,8 @@ fn success(operation: &Operation, schemas: &mut Schemas) -> Value {
     response
 }
 
-/// Renders the refusals with one status. All have the same schema: client generators then make one type for them. The
-/// examples list the codes.
+/// Renders the refusals with one status. All refusals have the same schema, so that client generators create one type
+/// for them. The examples list the codes.
 fn refusal(operation: &Operation, status: u16, codes: &[Code]) -> Value {
     let titles = codes.iter().map(|code| format!("`{code}`: {}.", status_and_title(*code).1));
     let examples: Map<_, _> = codes.iter().copied().map(example).collect();
@@ -67,7 +67,7 @@ fn headers_of(operation: &Operation, status: u16) -> Vec<&'static str> {
     match status {
         401 => names.push("WWW-Authenticate"),
         405 => names.push("Allow"),
-        // 403, because a rotating key is active again soon.
+        // Includes 403, because a key in rotation is active again soon.
         403 | 429 | 503 => names.push("Retry-After"),
         _ => {}
     }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::operation::{NamedSchema, RequestSchema};
 
-/// Generates schemas, and collects the components that they refer to.
+/// Generates schemas, and collects the components to which the schemas refer.
 pub(super) struct Schemas {
     requests: SchemaGenerator,
     responses: SchemaGenerator,
@@ -27,8 +27,8 @@ impl Schemas {
         }
     }
 
-    /// Returns the schema of a request body, which allows no other members. If the endpoint needs an API key, the body
-    /// may name the key.
+    /// Returns the schema of a request body, which forbids unknown members. If `has_key` is true, the body may name the
+    /// API key.
     pub(super) fn request(&mut self, of: &RequestSchema, has_key: bool) -> Value {
         match of {
             RequestSchema::ByAction(actions) => self.request_by_action(actions, has_key),
@@ -129,7 +129,7 @@ fn require_action(schema: &mut Value, action: &str) {
     object.insert("required".to_owned(), required.into());
 }
 
-/// Adapts schemas of Rust types to clients in other languages.
+/// Adapts the generated schemas to clients in other languages than Rust.
 #[derive(Debug, Clone)]
 struct ForClients;
 
@@ -144,8 +144,8 @@ impl Transform for ForClients {
     }
 }
 
-/// Replaces variants that are all constants by an `enum`, which client generators know. The description gets the
-/// descriptions of the variants.
+/// Replaces the variants of a schema by an `enum` if all variants are constants, because client generators know only
+/// `enum`. Appends the descriptions of the variants to the description of the schema.
 fn merge_constants(schema: &mut Map<String, Value>) {
     let Some(variants) = schema.get("oneOf").and_then(Value::as_array) else { return };
     let constants: Option<Vec<_>> =

@@ -12,7 +12,7 @@ use sealpost_domain::Refusal;
 use super::body_memory::{FREE_LENGTH_MAX, MemoryShare};
 use crate::{connection_record::ConnectionRecord, response::Problem, state::ApiState};
 
-/// The session token of a request.
+/// The session token of a request, and whether the endpoint needs one.
 #[derive(Clone, Copy)]
 pub(super) struct GivenToken<'a> {
     pub(super) token: Option<&'a str>,
@@ -85,8 +85,8 @@ async fn collect(
     Ok((body.freeze(), share))
 }
 
-/// Authenticates the session of a large body. Without a token, an endpoint that needs no session refuses the body as too
-/// large.
+/// Authenticates the session of a large body. Without a token, an endpoint that needs no session refuses the body as
+/// too large.
 async fn open_share(
     app: &ApiState,
     GivenToken { token, need }: GivenToken<'_>,

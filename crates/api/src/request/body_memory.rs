@@ -1,5 +1,5 @@
-//! Bounds the memory of all large bodies together, and of the large bodies of one account. The number of connections and
-//! the size of a body have limits of their own, but the product of these limits exceeds the memory of a machine.
+//! Bounds the memory of all large bodies together, and of the large bodies of one account. Limits on the number of
+//! connections and on the size of a body are not enough: their product exceeds the memory of a machine.
 
 use std::{
     collections::HashMap,
@@ -8,7 +8,8 @@ use std::{
 
 use sealpost_domain::AccountId;
 
-/// The memory budget for bodies over 16 KiB. Smaller bodies are free: the number of connections bounds them.
+/// The memory budget for bodies over 16 KiB. Smaller bodies are not counted, because the number of connections bounds
+/// their memory.
 pub(crate) struct BodyMemory {
     bytes_max: usize,
     bytes_per_account_max: usize,
@@ -19,7 +20,7 @@ pub(crate) struct BodyMemory {
 #[derive(Default)]
 struct Taken {
     total: usize,
-    /// Has only accounts with a large body now.
+    /// Contains only accounts that currently send a large body.
     by_account: HashMap<AccountId, usize>,
 }
 

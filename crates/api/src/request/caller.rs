@@ -22,7 +22,7 @@ pub(crate) struct PublicRequest<B> {
     pub(crate) token: Option<String>,
     /// A faulty body is refused only after a given token is checked.
     pub(crate) body: Result<B, Refusal>,
-    /// Held until the response is made.
+    /// The memory of a large body, held until the response is made.
     pub(crate) memory: Option<MemoryShare>,
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct SessionRequest<B> {
     pub(crate) token: Option<String>,
     /// A faulty body is refused only after the credentials are checked.
     pub(crate) body: Result<B, Refusal>,
-    /// Held until the response is made.
+    /// The memory of a large body, held until the response is made.
     pub(crate) memory: Option<MemoryShare>,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct KeyRequest<B> {
     pub(crate) credentials: Credentials,
     /// A faulty body is refused only after the credentials and the rate limits are checked.
     pub(crate) body: Result<B, Refusal>,
-    /// Held until the response is made.
+    /// The memory of a large body, held until the response is made.
     pub(crate) memory: Option<MemoryShare>,
 }
 
@@ -52,7 +52,7 @@ struct RawRequest {
 }
 
 impl<B> KeyRequest<B> {
-    /// Replaces a faultless body.
+    /// Converts the body with `next`, unless the body is faulty.
     pub(crate) fn and_then<T>(self, next: impl FnOnce(B) -> Result<T, Refusal>) -> KeyRequest<T> {
         let Self { credentials, body, memory } = self;
         KeyRequest { credentials, body: body.and_then(next), memory }
@@ -126,7 +126,7 @@ fn bearer_token(headers: &HeaderMap) -> Option<String> {
     Some(token.to_owned())
 }
 
-/// Returns the key of the header, or else of the body. An empty string names no key.
+/// Returns the API key named in the header, or otherwise in the body. An empty string names no key.
 fn key_named(headers: &HeaderMap, fields: &mut Result<Fields, Refusal>) -> KeyNamed {
     let in_header =
         headers.get(X_DID_API_KEY).map(|value| String::from_utf8_lossy(value.as_bytes()));

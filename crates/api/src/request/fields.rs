@@ -1,4 +1,4 @@
-//! Reads the members of a JSON body strictly. Each request type reads its members in the order of the contract.
+//! Reads the members of a JSON body strictly. Each request type reads its members in the order of the API contract.
 //!
 //! Errors have an order too: first missing members, then invalid members, then unknown members.
 
@@ -119,7 +119,7 @@ impl Fields {
         let Some(name) = self.members.keys().find(|name| *name != API_KEY_ID) else {
             return Ok(());
         };
-        // Short, because the comparison takes the product of the lengths.
+        // Truncates the name, because the time of the comparison is the product of both lengths.
         let field: String = name.chars().take(NAME_LENGTH_MAX).collect();
         let nearest = nearest(&field, &self.known).unwrap_or(API_KEY_ID);
         Err(Refusal::UnknownField { field, nearest })
@@ -141,8 +141,8 @@ fn is_empty(value: &Value) -> bool {
 }
 
 const API_KEY_ID: &str = "api_key_id";
-/// Converts an error of the JSON parser. Only messages about syntax are copied, without the place at their end: a message about
-/// a wrong type quotes the body.
+/// Converts an error of the JSON parser. Copies only messages about syntax, without the line and column at their end. A
+/// message about a wrong type would quote the body.
 fn invalid_json(error: &serde_json::Error) -> Refusal {
     if error.is_data() {
         return Refusal::InvalidJson;
@@ -153,7 +153,7 @@ fn invalid_json(error: &serde_json::Error) -> Refusal {
     Refusal::MalformedJson { line: error.line(), column: error.column(), problem }
 }
 
-/// In characters.
+/// Maximum length of an unknown name in comparisons and errors, in characters.
 const NAME_LENGTH_MAX: usize = 64;
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ fn split(text: &str, separator: char) -> Option<Vec<&str>> {
 
 fn unquote(value: &str) -> Option<String> {
     match value.strip_prefix('"') {
-        // Addresses need no escapes: refuse them as a forgery.
+        // Rejects escapes as a forgery, because addresses need none.
         Some(rest) => rest.strip_suffix('"').filter(|text| !text.contains(['"', '\\'])),
         None => Some(value),
     }

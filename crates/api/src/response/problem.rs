@@ -43,7 +43,7 @@ pub enum Problem {
     },
     /// The connection broke within the body, or the body could not be read for another reason.
     BodyUnreadable,
-    /// A refusal of the HTTP library with this status.
+    /// The HTTP library refused the request with this status.
     Http(StatusCode),
     /// The path accepts another method only.
     MethodNotAllowed {
@@ -52,12 +52,12 @@ pub enum Problem {
     },
     /// The path has no resource.
     NotFound {
-        /// A path of the API that differs in few characters.
+        /// The most similar path of the API, if one differs in few characters only.
         nearest: Option<&'static str>,
     },
     /// The handler did not finish, for example because its thread of the blocking pool panicked.
     Lost,
-    /// An error of the service.
+    /// The service refused the request or failed.
     Service {
         /// The error.
         error: Error,
@@ -181,7 +181,7 @@ impl Problem {
         }
     }
 
-    /// Returns the code of the contract.
+    /// Returns the error code of the API contract.
     pub fn code(&self) -> Code {
         match self {
             Self::AccountThrottled { .. } | Self::AddressThrottled { .. } => {

@@ -1,5 +1,5 @@
-//! `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-11): the limits of a key and the rest of
-//! them. Each response after the rate check carries both.
+//! Renders the headers `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-11): the limits of a
+//! key, and the remaining requests. Each response after the rate check has both headers.
 
 use std::fmt::Write as _;
 
@@ -7,16 +7,16 @@ use actix_web::http::header::{HeaderName, HeaderValue};
 use sealpost_domain::Timestamp;
 use sealpost_service::UsageReport;
 
-/// The windows of a request.
+/// The rate-limit windows in which a request counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Counted {
-    /// Minute, day and month.
+    /// The windows of a send: minute, day and month.
     Messages,
-    /// Minute and day.
+    /// The windows of all other requests: minute and day.
     Requests,
 }
 
-/// Both headers of a response.
+/// The values of both headers of a response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RateLimit {
     policy: HeaderValue,
@@ -29,7 +29,7 @@ impl RateLimit {
         let items = [
             ("minute", Some(60), &report.minute),
             ("day", Some(86_400), &report.day),
-            // Without `w`, because months have no fixed length.
+            // Omits `w`, the window length, because months have no fixed length.
             ("month", None, &report.month),
         ];
         let shown = match counted {
@@ -54,13 +54,13 @@ impl RateLimit {
         Some(Self { policy: policy.try_into().ok()?, remaining: remaining.try_into().ok()? })
     }
 
-    /// Returns both headers.
+    /// Returns both headers with their names.
     pub(super) fn headers(&self) -> [(HeaderName, HeaderValue); 2] {
         [(RATELIMIT_POLICY, self.policy.clone()), (RATELIMIT, self.remaining.clone())]
     }
 }
 
-/// The usual maximum length of a header, in bytes.
+/// Initial capacity of a header value, in bytes. Usual values are shorter.
 const LENGTH: usize = 80;
 const RATELIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 const RATELIMIT: HeaderName = HeaderName::from_static("ratelimit");

@@ -1,4 +1,5 @@
-//! Responses with the same content for all clients: rendered once, with an `ETag`, and cached by browsers.
+//! Responds with content that is the same for all clients. The content is rendered once and has an `ETag`, so that
+//! browsers can cache it.
 
 use actix_web::{
     HttpRequest, HttpResponse, HttpResponseBuilder,
@@ -10,7 +11,7 @@ use actix_web::{
 };
 use sha2::{Digest as _, Sha256};
 
-/// Content with its `ETag` (RFC 9110, section 8.8.3).
+/// Rendered content with its `ETag` (RFC 9110, section 8.8.3).
 pub struct StaticContent {
     body: Bytes,
     etag: HeaderValue,

@@ -1,4 +1,4 @@
-//! The HTTP status and the title of each error code.
+//! Defines the HTTP status and the title of each error code.
 
 use actix_web::http::StatusCode;
 use sealpost_domain::Code;

@@ -1,4 +1,4 @@
-//! Calls the use cases of the service: one function for each kind of request.
+//! Calls the use cases of the service, with one function for each kind of request.
 
 use actix_web::{
     CustomizeResponder, Responder as _,
@@ -23,7 +23,7 @@ pub(crate) type JsonResponse<T> = Result<Json<T>, Problem>;
 /// A JSON response with rate-limit headers, or a problem document.
 pub(crate) type LimitedResponse<T> = Result<CustomizeResponder<Json<T>>, Problem>;
 
-/// Calls a use case of an account: session first, then body.
+/// Calls a use case of an account. Checks the session before faults of the body.
 pub(crate) async fn ask_in_session<B, T>(
     app: &ApiState,
     request: SessionRequest<B>,
@@ -34,7 +34,7 @@ pub(crate) async fn ask_in_session<B, T>(
     Ok(Json(use_case(&app.sealpost, &session, body?).await?))
 }
 
-/// Calls a use case of an API key.
+/// Calls a use case of an API key, and adds the rate-limit headers.
 pub(crate) async fn ask_as_key<B, T: Serialize>(
     app: &ApiState,
     request: KeyRequest<B>,
@@ -45,7 +45,7 @@ pub(crate) async fn ask_as_key<B, T: Serialize>(
     with_rate_limit(limited, Counted::Requests)
 }
 
-/// Sends a message.
+/// Sends a message, and adds the rate-limit headers. Marks the response if an idempotency key repeats a send.
 pub(crate) async fn send(app: &ApiState, request: KeyRequest<Send>) -> LimitedResponse<Sent> {
     let sent = call_as_key(app, request, Purpose::Send, async |sealpost, caller, message| {
         sealpost.send(caller, message).await
@@ -56,7 +56,8 @@ pub(crate) async fn send(app: &ApiState, request: KeyRequest<Send>) -> LimitedRe
     Ok(if is_replayed { response.insert_header(REPLAYED) } else { response })
 }
 
-/// Authenticates a request of an API key. A faulty body is rejected in place of the use case, which counts the request.
+/// Authenticates a request of an API key and calls the use case. With a faulty body, calls `reject` instead, which also
+/// counts the request against the limits.
 async fn call_as_key<B, T>(
     app: &ApiState,
     request: KeyRequest<B>,

@@ -53,7 +53,7 @@ impl<Key: Eq + Hash> Throttle<Key> {
 }
 
 impl<Key: Eq + Hash> Minute<Key> {
-    /// Clears the counts if `now` is in a later minute. A clock that was set back clears nothing.
+    /// Clears the counts if `now` is in a later minute. Clears nothing if the clock was set back.
     fn advance_to(&mut self, now: Timestamp) {
         let millis = now.as_millis();
         let start_ms = millis.saturating_sub(millis.rem_euclid(MINUTE_MS));
@@ -74,7 +74,7 @@ impl<Key: Eq + Hash> Minute<Key> {
 }
 
 const MINUTE_MS: i64 = 60_000;
-/// About ten megabytes.
+/// Maximum number of counted keys, which take about ten megabytes.
 const COUNTS_MAX: usize = 100_000;
 
 #[cfg(test)]

@@ -60,5 +60,5 @@ The DID document (`did:web`) of the service. Its keys verify badges, status list
 const DESCRIPTION_BELOW_PATH: &str =
     "The same document, at the address of `did:web` for a base URL with a path.";
 
-/// Cache lifetime of the document. A new key is published for longer before its first signature.
+/// Cache lifetime of the document, in seconds. A new key is published for longer than this before its first signature.
 const MAX_AGE_S: u32 = 3;

@@ -31,7 +31,8 @@ async fn status_list(
         .body(credential.to_string()))
 }
 
-/// Returns `text/plain` for clients that accept only text. Verifiers of Open Badges expect this type.
+/// Returns `text/plain` for clients that accept `text/plain` and not `vc+jwt`. Verifiers of Open Badges expect
+/// `text/plain`.
 fn content_type(headers: &HeaderMap) -> &'static str {
     let accepted = headers.get(header::ACCEPT).and_then(|accepted| accepted.to_str().ok());
     let accepts = |name: &str| accepted.is_some_and(|accepted| accepted.contains(name));

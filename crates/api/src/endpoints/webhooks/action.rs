@@ -1,4 +1,5 @@
-//! Actions on webhooks. Each action has a path of its own, and is an `action` of `POST /v1/webhooks`.
+//! Defines actions on webhooks. Each action has its own path. `POST /v1/webhooks` performs the same actions, selected
+//! by the member `action`.
 
 use actix_web::web;
 use schemars::JsonSchema;
@@ -15,7 +16,7 @@ use crate::{
     throttle,
 };
 
-/// An action on the webhooks of an API key. The type holds the members of the body.
+/// An action on the webhooks of an API key. The implementing type has the members of the body.
 pub(in crate::endpoints) trait Action: RequestBody {
     /// The value of `action` in the body of `POST /v1/webhooks`.
     const NAME: &'static str;
@@ -23,7 +24,7 @@ pub(in crate::endpoints) trait Action: RequestBody {
     /// Returns the input of the use case.
     fn into_input(self) -> ActionInput;
 
-    /// Returns the OpenAPI text of the action's own path.
+    /// Returns the OpenAPI text for the path of this action.
     fn operation() -> Operation;
 }
 
@@ -43,7 +44,7 @@ pub(super) enum ActionResult {
     Tested(Tested),
 }
 
-/// An action by its name.
+/// An entry in the table of actions of `POST /v1/webhooks`.
 pub(super) struct ActionEntry {
     pub(super) name: &'static str,
     pub(super) operation: fn() -> Operation,
@@ -61,7 +62,7 @@ impl ActionEntry {
     }
 }
 
-/// Returns the endpoint of an action's own path.
+/// Returns the endpoint for the path of an action.
 pub(in crate::endpoints) fn endpoint<A: Action>() -> Endpoint {
     Endpoint { operation: A::operation(), route: web::route().to(perform::<A>) }
 }
@@ -73,7 +74,7 @@ async fn perform<A: Action>(
     respond(&app, request.and_then(|action| Ok(action.into_input()))).await
 }
 
-/// Performs an action.
+/// Performs an action and responds with its result.
 pub(super) async fn respond(
     app: &ApiState,
     request: KeyRequest<ActionInput>,
@@ -92,7 +93,7 @@ pub(super) async fn respond(
     .await
 }
 
-/// Reads the only member of most actions.
+/// Reads `webhook_id`, the only member of most actions.
 pub(super) fn webhook_id(fields: &mut Fields) -> Result<String, Refusal> {
     fields.require(&["webhook_id"])?;
     fields.text("webhook_id")

@@ -1,8 +1,8 @@
-//! Values that the examples of several actions share.
+//! Example values that several actions share.
 
 use serde_json::{Value, json};
 
-/// A webhook without its secrets.
+/// Returns an example webhook, as in responses without secrets.
 pub(super) fn webhook() -> Value {
     json!({
         "webhook_id": WEBHOOK,
@@ -18,7 +18,7 @@ pub(super) fn webhook() -> Value {
     })
 }
 
-/// The body of an action on one webhook.
+/// Returns an example body of an action on one webhook.
 pub(super) fn webhook_id() -> Value {
     json!({ "webhook_id": WEBHOOK })
 }

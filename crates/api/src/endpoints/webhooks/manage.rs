@@ -35,7 +35,7 @@ impl RequestBody for AnyAction {
     }
 }
 
-/// Returns all names, as part of a sentence.
+/// Returns the names of all actions, as part of a sentence.
 fn names() -> String {
     let names: Vec<_> = ACTIONS.iter().map(|entry| entry.name).collect();
     match names.split_last() {
