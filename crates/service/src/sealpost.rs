@@ -49,6 +49,11 @@ impl Sealpost {
         Ok(self.core.store.check()?)
     }
 
+    /// Returns whether sends and activations are refused, because the embedded database has too little space. Blocks.
+    pub fn is_short_of_space(&self) -> Result<bool, Error> {
+        Ok(self.core.is_short_of_space()?)
+    }
+
     /// Returns the number of requests that wait for a commit.
     pub fn queue_depth(&self) -> usize {
         let committer = self.committer.read().unwrap_or_else(PoisonError::into_inner);

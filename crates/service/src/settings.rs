@@ -27,6 +27,8 @@ pub struct Settings {
     pub badge_ttl: Duration,
     /// Maximum number of valid badges of a key.
     pub badges_per_key_max: u32,
+    /// Free space that sends and activations must leave for all other work. For the embedded database only.
+    pub min_free_bytes: u64,
     /// Time for which envelopes and attempts are kept.
     pub retention: Duration,
     /// Time for which an idempotency key is kept.
@@ -94,6 +96,7 @@ impl Default for Settings {
             session_ttl: Duration::from_hours(12),
             badge_ttl: Duration::from_hours(90 * 24),
             badges_per_key_max: 100,
+            min_free_bytes: 134_217_728,
             retention: Duration::from_hours(30 * 24),
             idempotency_ttl: Duration::from_hours(24),
             events: EventsVersion::default(),

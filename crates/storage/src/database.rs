@@ -21,7 +21,7 @@ use crate::{
         transaction::Transaction,
         url::DatabaseUrl,
     },
-    migrations,
+    disk_space, migrations,
     queue::{claim_cursor::ClaimCursor, success_throttle::SuccessThrottle},
     send::facts_cache::FactsCache,
     settings::Settings,
@@ -255,6 +255,16 @@ impl Store for Database {
             return Ok(());
         }
         Err(refused(migrations::VersionFault::Behind(pending.join(", "))))
+    }
+
+    fn is_short_of_space(&self, min_free_bytes: u64) -> Result<bool, StoreError> {
+        let Some(file) = &self.file else { return Ok(false) };
+        let free = disk_space::free_bytes(file).map_err(unavailable)?;
+        if !disk_space::is_short(min_free_bytes, free, 0) {
+            return Ok(false);
+        }
+        let reusable = self.read(disk_space::reusable_bytes)?;
+        Ok(disk_space::is_short(min_free_bytes, free, reusable))
     }
 }
 

@@ -270,4 +270,8 @@ impl<F: Fn() + Send + Sync> Store for Announcing<F> {
     fn check(&self) -> Result<(), StoreError> {
         self.database.check()
     }
+
+    fn is_short_of_space(&self, min_free_bytes: u64) -> Result<bool, StoreError> {
+        self.database.is_short_of_space(min_free_bytes)
+    }
 }
