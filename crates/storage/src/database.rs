@@ -1,6 +1,7 @@
 //! The database handle, which the rest of the service uses.
 
 use std::{
+    io,
     path::{self, PathBuf},
     sync::{Arc, OnceLock},
     time::{Duration, Instant},
@@ -161,6 +162,12 @@ impl Database {
             PoolState { pool, busy, idle: state.idle_connections }
         };
         pools.into_iter().map(of).collect()
+    }
+
+    /// Returns the free bytes on the disk of an embedded database; `None` for a database server.
+    pub fn free_bytes(&self) -> io::Result<Option<u64>> {
+        let free = self.file.as_deref().map(disk_space::free_bytes).transpose();
+        free.map_err(io::Error::from)
     }
 
     /// Runs one lookup outside a transaction.

@@ -8,6 +8,7 @@ use super::{
     events::EventRepo,
     governance::{AuditRepo, GovernanceRepo},
     housekeeping::HousekeepingRepo,
+    invites::InviteRepo,
     keys::KeyRepo,
     ledger::SendLedger,
     lookup::Lookup,
@@ -92,6 +93,7 @@ pub trait Tx:
     + EventRepo
     + GovernanceRepo
     + HousekeepingRepo
+    + InviteRepo
     + IssuerRepo
     + KeyRepo
     + RewrapRepo
