@@ -141,7 +141,7 @@ impl World {
     ) -> Result<Activated, Error> {
         let label = Label::parse("test").unwrap();
         let handle = handle.map(|handle| Handle::parse(handle).unwrap());
-        self.sealpost.activate(token, Ok(Activate { label, handle }))
+        self.sealpost.activate(token, Ok(Activate { label, handle, invite: None }))
     }
 }
 

@@ -103,7 +103,7 @@ pub(super) fn store_batch(conn: &mut SqliteConnection, rows: &BatchRows<'_>) -> 
         diesel::insert_into(deliveries::table).values(row).execute(conn)?;
     }
     for (row, added_bytes) in rows.usage.iter().zip(&rows.added_bytes) {
-        update_usage(conn, row, added_bytes)?;
+        update_usage(conn, row, *added_bytes)?;
     }
     Ok(())
 }
@@ -111,7 +111,7 @@ pub(super) fn store_batch(conn: &mut SqliteConnection, rows: &BatchRows<'_>) -> 
 fn update_usage(
     conn: &mut SqliteConnection,
     row: &UsageRow,
-    added_bytes: &i64,
+    added_bytes: i64,
 ) -> Result<(), Fault> {
     static TEXT: LazyLock<String> =
         LazyLock::new(|| row_types::update_one_and_add::<UsageRow>(STORED_BYTES));
