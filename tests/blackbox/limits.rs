@@ -5,5 +5,8 @@ mod allowances;
 mod body_memory;
 mod connections;
 mod counting;
+mod handles;
 mod quotas;
 mod rate_limits;
+mod sign_up;
+mod storage;

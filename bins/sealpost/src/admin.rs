@@ -6,6 +6,8 @@ mod audit;
 mod badge;
 mod desk;
 mod governance;
+mod handle;
+mod invite;
 mod issuer;
 mod kek;
 mod key;
@@ -29,6 +31,8 @@ pub(crate) fn run(args: &AdminArgs) -> Result<(), Fault> {
         Noun::Audit(command) => audit::run(&desk, output, command),
         Noun::Badge(command) => badge::run(&desk, output, command),
         Noun::Governance(command) => governance::run(&desk, output, command),
+        Noun::Handle(command) => handle::run(&desk, output, command),
+        Noun::Invite(command) => invite::run(&desk, output, command),
         Noun::Issuer(command) => issuer::run(&desk, output, command),
         Noun::Kek(command) => kek::run(&desk, output, command),
         Noun::Key(command) => key::run(&desk, output, command),

@@ -4,6 +4,7 @@ mod admin;
 mod badge;
 mod examples;
 mod receiver;
+mod sign_up;
 pub(crate) mod usage;
 
 use std::path::PathBuf;
@@ -19,6 +20,7 @@ pub(crate) use admin::{
 };
 pub(crate) use badge::{AssessArgs, AttestArgs, BadgeCommand};
 pub(crate) use receiver::{KeyArgs, ListenArgs, VerifyArgs};
+pub(crate) use sign_up::{HandleCommand, InviteCommand};
 
 /// Returns the command line with its examples.
 pub(crate) fn command() -> clap::Command {

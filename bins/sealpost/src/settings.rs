@@ -46,6 +46,10 @@ pub(crate) struct ServeArgs {
     /// File of compliance circuits, reloaded by SIGHUP; if omitted, the built-in circuits
     #[arg(long, env = "SEALPOST_CIRCUITS", value_name = "FILE", help_heading = "Service")]
     circuits: Option<PathBuf>,
+    /// File of reserved handles, one per line, which only `sealpost admin handle assign` can give to a key; if omitted,
+    /// a built-in list of names such as admin and support
+    #[arg(long, env = "SEALPOST_RESERVED_HANDLES", value_name = "FILE", help_heading = "Service")]
+    reserved_handles: Option<PathBuf>,
     /// Migrate an outdated PostgreSQL database at start (the embedded database is always migrated)
     #[arg(long, env = "SEALPOST_MIGRATE", value_parser = BoolishValueParser::new())]
     migrate: bool,
@@ -92,6 +96,7 @@ impl From<&ServeArgs> for Settings {
             channel,
             webhooks,
             circuits,
+            reserved_handles,
             migrate,
             kek_file,
             dev,
@@ -107,6 +112,7 @@ impl From<&ServeArgs> for Settings {
             webhooks: webhooks.into(),
             keys: key_settings(kek_file.as_deref()),
             circuits: circuits.clone(),
+            reserved_handles: reserved_handles.clone(),
             migrate: *migrate,
             dev: *dev,
         }

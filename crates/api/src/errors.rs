@@ -68,6 +68,7 @@ impl Retry {
 /// Returns the documentation of a code.
 pub const fn documentation(code: Code) -> ErrorDocumentation {
     match code {
+        Code::ActivationRefused => credentials::ACTIVATION_REFUSED,
         Code::BadgeDeniedDrift => badge::BADGE_DENIED_DRIFT,
         Code::BadgeDeniedThresholds => badge::BADGE_DENIED_THRESHOLDS,
         Code::ComplianceCircuitFailed => badge::COMPLIANCE_CIRCUIT_FAILED,

@@ -6,9 +6,10 @@
 
 mod counter;
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 
 use actix_web::HttpRequest;
+use ipnet::IpNet;
 use sealpost_domain::AccountId;
 use sealpost_service::Credentials;
 
@@ -65,22 +66,25 @@ async fn limit_account(
 fn admit(app: &ApiState, request: &HttpRequest, throttle: &Throttle) -> Result<(), Problem> {
     let peer = request.peer_addr().ok_or(Problem::Lost)?.ip();
     let address = client_address(peer, request.headers(), &app.trusted_proxies);
-    let admitted = throttle.admit(network(address), 1, app.clock.now());
+    let admitted = throttle.admit_all(networks(address), app.clock.now());
     admitted.map_err(|retry_after| Problem::AddressThrottled {
         per_minute: throttle.per_minute(),
         retry_after,
     })
 }
 
-/// Returns the network that counts as one client: an IPv4 address, or the /64 network of an IPv6 address, because a
-/// client usually has the whole /64.
-fn network(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(address) => {
-            IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << 64)))
-        }
-        v4 @ IpAddr::V4(_) => v4,
-    }
+/// Returns the networks that a client counts for, each with its multiple of the limit. An IPv4 client is one address.
+/// An IPv6 client has a /64 network at least, and often a /56 or a /48.
+fn networks(address: IpAddr) -> impl Iterator<Item = (IpNet, u32)> + Clone {
+    let address = address.to_canonical();
+    let sizes: &[(u8, u32)] = match address {
+        IpAddr::V4(_) => &[(32, 1)],
+        IpAddr::V6(_) => &[(64, 1), (56, 2), (48, 4)],
+    };
+    let network = move |(length, factor): &(u8, u32)| {
+        Some((IpNet::new(address, *length).ok()?.trunc(), *factor))
+    };
+    sizes.iter().filter_map(network)
 }
 
 #[cfg(test)]
@@ -89,16 +93,33 @@ mod tests {
 
     use super::*;
 
+    fn admitted<A: AsRef<str>>(
+        throttle: &Throttle,
+        addresses: impl IntoIterator<Item = A>,
+    ) -> usize {
+        let now = Timestamp::from_millis(0);
+        let admit = |address: &A| {
+            throttle.admit_all(networks(address.as_ref().parse().unwrap()), now).is_ok()
+        };
+        addresses.into_iter().filter(admit).count()
+    }
+
     #[test]
     fn an_ipv6_network_counts_as_one_client() {
         let throttle = Throttle::new(1);
-        let admit = |address: &str| {
-            throttle.admit(network(address.parse().unwrap()), 1, Timestamp::from_millis(0))
-        };
-        assert!(admit("2001:db8::1").is_ok());
-        assert!(admit("2001:db8::ffff:2").is_err());
-        assert!(admit("2001:db8:0:1::1").is_ok());
-        assert!(admit("192.0.2.1").is_ok());
-        assert!(admit("::ffff:192.0.2.1").is_err());
+        assert_eq!(admitted(&throttle, ["2001:db8::1", "2001:db8::ffff:2"]), 1);
+        assert_eq!(admitted(&throttle, ["2001:db8:0:1::1"]), 1);
+        assert_eq!(admitted(&throttle, ["192.0.2.1", "::ffff:192.0.2.1", "192.0.2.2"]), 2);
+    }
+
+    #[test]
+    fn larger_ipv6_networks_have_multiples_of_the_limit() {
+        let throttle = Throttle::new(3);
+        let of_site = |n: u32| format!("2001:db8:7:{n:x}::1");
+        let in_one_56: Vec<_> = (0..256).map(of_site).collect();
+        assert_eq!(admitted(&throttle, &in_one_56), 6);
+        let in_one_48: Vec<_> = (256..65_536).map(of_site).collect();
+        assert_eq!(admitted(&throttle, &in_one_48), 6, "12 in all");
+        assert_eq!(admitted(&throttle, ["2001:db8:8::1"; 9]), 3);
     }
 }

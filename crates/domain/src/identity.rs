@@ -4,9 +4,11 @@ mod account;
 mod did;
 mod handle;
 mod id;
+mod invite;
 mod issuer;
 mod key;
 mod label;
+mod reserved_handles;
 mod secret;
 
 pub use account::{Account, Session};
@@ -14,9 +16,11 @@ pub use did::Did;
 pub use handle::{Handle, HandleFault};
 pub use id::{
     AccountId, ApiKeyId, AssessmentId, AttestationId, BadgeId, ChannelId, DecisionId, EnvelopeId,
-    IdFault, IssuerKeyId, OwnEventId, RequestId, WebhookId,
+    IdFault, InviteId, IssuerKeyId, OwnEventId, RequestId, WebhookId,
 };
+pub use invite::{Invite, InviteStatus};
 pub use issuer::IssuerKey;
 pub use key::{ApiKey, IllegalTransition, KeyEvent, KeyStatus};
 pub use label::{Label, LabelFault};
+pub use reserved_handles::{ReservedHandles, ReservedHandlesFault};
 pub use secret::{TokenHash, Wrapped};

@@ -28,9 +28,9 @@ pub use governance::{
 };
 pub use identity::{
     Account, AccountId, ApiKey, ApiKeyId, AssessmentId, AttestationId, BadgeId, ChannelId,
-    DecisionId, Did, EnvelopeId, Handle, HandleFault, IdFault, IllegalTransition, IssuerKey,
-    IssuerKeyId, KeyEvent, KeyStatus, Label, LabelFault, OwnEventId, RequestId, Session, TokenHash,
-    WebhookId, Wrapped,
+    DecisionId, Did, EnvelopeId, Handle, HandleFault, IdFault, IllegalTransition, Invite, InviteId,
+    InviteStatus, IssuerKey, IssuerKeyId, KeyEvent, KeyStatus, Label, LabelFault, OwnEventId,
+    RequestId, ReservedHandles, ReservedHandlesFault, Session, TokenHash, WebhookId, Wrapped,
 };
 pub use messaging::{
     Channel, Envelope, EnvelopeHash, EnvelopeMeta, Fingerprint, IdempotencyKey,

@@ -9,6 +9,7 @@ mod error;
 mod events;
 mod governance;
 mod housekeeping;
+mod invites;
 mod keys;
 mod ledger;
 mod lookup;
@@ -27,6 +28,7 @@ pub use error::{BoxedError, StoreError};
 pub use events::EventRepo;
 pub use governance::{AuditRepo, GovernanceRepo};
 pub use housekeeping::{HousekeepingRepo, HousekeepingTurn};
+pub use invites::InviteRepo;
 pub use keys::{KeyRepo, RevocationSummary};
 pub use ledger::{
     AdmissionFacts, FactsQuery, IdempotencyRecord, KeyFacts, NewIdempotencyRecord, OverageCount,

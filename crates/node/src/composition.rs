@@ -17,9 +17,11 @@ use crate::{
     circuits,
     clock::SystemClock,
     data_folder,
+    disk_reserve::DiskReserve,
     error::{Failure, NodeError, database_error},
     keys::{source::KeySource, watch::KeyFileWatch},
-    settings::{DispatcherSettings, Settings, WebhookSettings, base_url::BaseUrl},
+    reserved_handles,
+    settings::{DispatcherSettings, ServiceSettings, Settings, WebhookSettings, base_url::BaseUrl},
 };
 
 /// The running parts of a node, except HTTP.
@@ -30,6 +32,7 @@ pub(crate) struct Components {
     pub(crate) dispatcher: Arc<Dispatcher>,
     pub(crate) clock: Arc<dyn Clock>,
     key_file_watch: Option<KeyFileWatch>,
+    disk_reserve: Option<DiskReserve>,
     issuer_refresher: Refresher,
     /// The lock of the embedded database, held until the node is dropped.
     _lock: Option<File>,
@@ -65,6 +68,7 @@ impl Components {
             .map_err(|error| start_error("the refresh of issuer keys cannot start", error))?;
         let dispatcher = shared.start_dispatcher(settings, &issuer)?;
         let key_file_watch = shared.watch_key_file(&key_source)?;
+        let disk_reserve = shared.keep_disk_reserve(&url, settings)?;
         let sealpost = shared.start_service(settings, base_url, &issuer, &dispatcher)?;
         let Shared { database, clock, .. } = shared;
         Ok(Self {
@@ -74,6 +78,7 @@ impl Components {
             dispatcher,
             clock,
             key_file_watch,
+            disk_reserve,
             issuer_refresher,
             _lock: lock,
         })
@@ -90,6 +95,9 @@ impl Components {
         self.dispatcher.stop();
         if let Some(watch) = &self.key_file_watch {
             watch.stop();
+        }
+        if let Some(reserve) = &self.disk_reserve {
+            reserve.stop();
         }
         self.issuer_refresher.stop();
     }
@@ -143,6 +151,18 @@ impl Shared {
         source.file().map(start).transpose()
     }
 
+    fn keep_disk_reserve(
+        &self,
+        url: &DatabaseUrl,
+        settings: &Settings,
+    ) -> Result<Option<DiskReserve>, NodeError> {
+        let DatabaseUrl::Sqlite(file) = url else { return Ok(None) };
+        let database = Arc::<Database>::clone(&self.database);
+        DiskReserve::start(file, database, settings.service.min_free_bytes)
+            .map(Some)
+            .map_err(|error| start_error("the disk reserve cannot start", error))
+    }
+
     fn start_service(
         &self,
         settings: &Settings,
@@ -160,7 +180,9 @@ impl Shared {
             base_url: base_url.as_str().to_owned(),
             circuits: circuits::read(settings.circuits.as_deref())?,
         };
-        let sealpost = Sealpost::start(parts, settings.service.clone())
+        let reserved_handles = reserved_handles::read(settings.reserved_handles.as_deref())?;
+        let service = ServiceSettings { reserved_handles, ..settings.service.clone() };
+        let sealpost = Sealpost::start(parts, service)
             .map_err(|error| start_error("the committer cannot start", error))?;
         Ok(Arc::new(sealpost))
     }

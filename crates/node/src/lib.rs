@@ -10,6 +10,7 @@ pub mod circuits;
 mod clock;
 mod composition;
 mod data_folder;
+mod disk_reserve;
 mod error;
 pub mod keys;
 mod listening;
@@ -17,6 +18,7 @@ pub mod metrics;
 mod node;
 mod operations;
 mod process_memory;
+mod reserved_handles;
 pub mod secret_file;
 pub mod settings;
 

@@ -15,7 +15,7 @@ use std::{
 use zeroize::Zeroizing;
 
 pub use sealpost_api::ApiSettings;
-pub use sealpost_service::Settings as ServiceSettings;
+pub use sealpost_service::{Activation, Settings as ServiceSettings};
 pub use sealpost_storage::{DatabaseUrl, Settings as StorageSettings};
 pub use sealpost_web::WebSettings;
 pub use sealpost_webhooks::{RetrySchedule, Settings as DispatcherSettings};
@@ -39,6 +39,8 @@ pub struct Settings {
     pub keys: KeySettings,
     /// The file of the compliance circuits. `None` selects the built-in circuits.
     pub circuits: Option<PathBuf>,
+    /// The file of the reserved handles. `None` selects the built-in list. The node sets `service.reserved_handles`.
+    pub reserved_handles: Option<PathBuf>,
     /// Migrates an outdated PostgreSQL database at start. The embedded database is always migrated.
     pub migrate: bool,
     /// Development mode: webhooks may use plain HTTP and loopback addresses. The node must listen on loopback.

@@ -44,7 +44,7 @@ async fn activate(
     handle: Option<&str>,
 ) -> Result<Caller, Box<dyn Error>> {
     let handle = handle.map(Handle::parse).transpose()?;
-    let identity = Activate { label: Label::parse(label)?, handle };
+    let identity = Activate { label: Label::parse(label)?, handle, invite: None };
     let activated = sealpost.activate(None, identity).await?;
     let account_id = activated.account_id.to_string();
     let login_secret = activated.login_secret.ok_or("a new account has a login secret")?;

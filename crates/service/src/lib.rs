@@ -53,6 +53,8 @@ pub use operator::{
     audit::{AuditShown, AuditVerdict},
     encrypted_rows::EncryptedRows,
     governance::{DecisionShown, PartnerAssigned},
+    handles::HandleReleased,
+    invites::{InviteCreated, InviteShown, InviteTerms},
     issuer_keys::{IssuerKeyShown, IssuerKeyStatus},
     kek::KekRetired,
     keys::{Agreement, KeyRevoked, KeyShown},
@@ -70,7 +72,7 @@ pub use sealpost::{
 pub use sealpost_limits::{UsageReport, WindowReport};
 pub use sealpost_wallet::random;
 pub use send::message::{Send, Sent};
-pub use settings::Settings;
+pub use settings::{Activation, Settings};
 pub use webhooks::{
     cursor::{Cursor, CursorFault},
     deliveries::{Deliveries, DeliveriesPage, DeliveryView},

@@ -6,6 +6,8 @@ pub(crate) mod audit;
 mod audit_chain;
 pub(crate) mod encrypted_rows;
 pub(crate) mod governance;
+pub(crate) mod handles;
+pub(crate) mod invites;
 pub(crate) mod issuer_keys;
 pub(crate) mod kek;
 pub(crate) mod keys;

@@ -11,8 +11,11 @@ use self::{
     core::{Core, Parts},
 };
 use crate::{
-    cache::event::CacheEvent, error::Error, housekeeping::housekeeper::Housekeeper,
-    send::committer::Committer, settings::Settings,
+    cache::event::CacheEvent,
+    error::Error,
+    housekeeping::housekeeper::Housekeeper,
+    send::committer::Committer,
+    settings::{Activation, Settings},
 };
 
 /// The service. Share it by reference or in an [`Arc`].
@@ -47,6 +50,16 @@ impl Sealpost {
             return Err(Error::Lost);
         }
         Ok(self.core.store.check()?)
+    }
+
+    /// Returns the condition for opening an account.
+    pub fn activation(&self) -> Activation {
+        self.core.settings.activation
+    }
+
+    /// Returns whether sends and activations are refused, because the embedded database has too little space. Blocks.
+    pub fn is_short_of_space(&self) -> Result<bool, Error> {
+        Ok(self.core.is_short_of_space()?)
     }
 
     /// Returns the number of requests that wait for a commit.

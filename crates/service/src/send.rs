@@ -9,3 +9,4 @@ pub(crate) mod message;
 mod prepare;
 mod reject;
 mod send_message;
+mod storage_room;

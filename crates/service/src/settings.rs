@@ -2,7 +2,19 @@
 
 use std::time::Duration;
 
-use sealpost_domain::{EventsVersion, Suite};
+use sealpost_domain::{EventsVersion, ReservedHandles, Suite};
+
+/// Who may open an account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Activation {
+    /// Every client.
+    #[default]
+    Open,
+    /// Clients with an invite.
+    Invite,
+    /// No client. Existing accounts can activate further identities.
+    Closed,
+}
 
 /// Limits and durations of the use cases. The defaults are those of the API contract.
 #[derive(Debug, Clone)]
@@ -11,6 +23,14 @@ pub struct Settings {
     pub message_bytes_max: usize,
     /// Maximum number of keys of an account. Revoked keys do not count.
     pub keys_per_account_max: u32,
+    /// The condition for opening an account.
+    pub activation: Activation,
+    /// Handles that only an operator can give to a key.
+    pub reserved_handles: ReservedHandles,
+    /// Maximum number of handles that revoked keys of an account reserve. An account with as many takes no new handle.
+    pub revoked_handles_max: u32,
+    /// Maximum sealed bytes of the stored envelopes that an account has sent. `None` is no quota.
+    pub account_bytes_max: Option<u64>,
     /// Maximum number of webhooks of a key.
     pub webhooks_per_key_max: u32,
     /// Time for which a replaced signing secret still signs.
@@ -27,6 +47,8 @@ pub struct Settings {
     pub badge_ttl: Duration,
     /// Maximum number of valid badges of a key.
     pub badges_per_key_max: u32,
+    /// Free space that sends and activations must leave for all other work. For the embedded database only.
+    pub min_free_bytes: u64,
     /// Time for which envelopes and attempts are kept.
     pub retention: Duration,
     /// Time for which an idempotency key is kept.
@@ -86,6 +108,10 @@ impl Default for Settings {
         Self {
             message_bytes_max: 262_144,
             keys_per_account_max: 100,
+            activation: Activation::default(),
+            reserved_handles: ReservedHandles::default(),
+            revoked_handles_max: 100,
+            account_bytes_max: Some(10_737_418_240),
             webhooks_per_key_max: 16,
             secret_overlap: Duration::from_hours(24),
             retiring_secrets_max: 4,
@@ -94,6 +120,7 @@ impl Default for Settings {
             session_ttl: Duration::from_hours(12),
             badge_ttl: Duration::from_hours(90 * 24),
             badges_per_key_max: 100,
+            min_free_bytes: 134_217_728,
             retention: Duration::from_hours(30 * 24),
             idempotency_ttl: Duration::from_hours(24),
             events: EventsVersion::default(),

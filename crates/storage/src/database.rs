@@ -1,6 +1,7 @@
 //! The database handle, which the rest of the service uses.
 
 use std::{
+    io,
     path::{self, PathBuf},
     sync::{Arc, OnceLock},
     time::{Duration, Instant},
@@ -21,7 +22,7 @@ use crate::{
         transaction::Transaction,
         url::DatabaseUrl,
     },
-    migrations,
+    disk_space, migrations,
     queue::{claim_cursor::ClaimCursor, success_throttle::SuccessThrottle},
     send::facts_cache::FactsCache,
     settings::Settings,
@@ -163,6 +164,12 @@ impl Database {
         pools.into_iter().map(of).collect()
     }
 
+    /// Returns the free bytes on the disk of an embedded database; `None` for a database server.
+    pub fn free_bytes(&self) -> io::Result<Option<u64>> {
+        let free = self.file.as_deref().map(disk_space::free_bytes).transpose();
+        free.map_err(io::Error::from)
+    }
+
     /// Runs one lookup outside a transaction.
     pub(crate) fn read<T>(
         &self,
@@ -255,6 +262,16 @@ impl Store for Database {
             return Ok(());
         }
         Err(refused(migrations::VersionFault::Behind(pending.join(", "))))
+    }
+
+    fn is_short_of_space(&self, min_free_bytes: u64) -> Result<bool, StoreError> {
+        let Some(file) = &self.file else { return Ok(false) };
+        let free = disk_space::free_bytes(file).map_err(unavailable)?;
+        if !disk_space::is_short(min_free_bytes, free, 0) {
+            return Ok(false);
+        }
+        let reusable = self.read(disk_space::reusable_bytes)?;
+        Ok(disk_space::is_short(min_free_bytes, free, reusable))
     }
 }
 

@@ -63,6 +63,7 @@
 mod backup;
 mod connection;
 mod database;
+mod disk_space;
 mod housekeeping;
 mod kek_rotation;
 mod migrations;

@@ -8,6 +8,7 @@ pub(crate) mod badges;
 pub(crate) mod envelopes;
 pub(crate) mod governance;
 pub(crate) mod handles;
+pub(crate) mod invites;
 pub(crate) mod issuer_keys;
 pub(crate) mod lookup;
 pub(crate) mod overview;

@@ -59,6 +59,30 @@ diesel::table! {
 }
 
 diesel::table! {
+    /// The counter of stored bytes in the table `usage`. A table of its own here, because the admission facts do not
+    /// include the counter.
+    #[sql_name = "usage"]
+    stored_bytes (api_key_id) {
+        api_key_id -> Text,
+        #[sql_name = "stored_bytes"]
+        bytes -> BigInt,
+    }
+}
+
+diesel::table! {
+    invites (id) {
+        id -> Text,
+        secret -> Binary,
+        note -> Nullable<Text>,
+        uses -> BigInt,
+        used -> BigInt,
+        created_at -> BigInt,
+        expires_at -> BigInt,
+        revoked_at -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
     governance (id) {
         id -> Text,
         subject -> Text,
@@ -310,7 +334,9 @@ diesel::joinable!(api_keys -> accounts (account_id));
 diesel::joinable!(badges -> assessments (assessment_id));
 diesel::joinable!(deliveries -> envelopes (event_id));
 diesel::joinable!(deliveries -> webhooks (webhook_id));
+diesel::joinable!(handles -> api_keys (api_key_id));
 diesel::joinable!(idempotency_keys -> envelopes (envelope_id));
+diesel::joinable!(stored_bytes -> api_keys (api_key_id));
 diesel::allow_tables_to_appear_in_same_query!(
     accounts,
     api_keys,
@@ -322,5 +348,6 @@ diesel::allow_tables_to_appear_in_same_query!(
     envelopes,
     handles,
     idempotency_keys,
+    stored_bytes,
     webhooks
 );

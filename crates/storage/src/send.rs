@@ -6,3 +6,4 @@ pub(crate) mod idempotency;
 pub(crate) mod ledger;
 pub(crate) mod recent_facts;
 pub(crate) mod statements;
+pub(crate) mod stored_bytes;

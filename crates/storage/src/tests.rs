@@ -13,6 +13,7 @@ macro_rules! on_both {
 }
 
 mod connection;
+mod disk_space;
 mod fixture;
 mod housekeeping;
 mod kek_rotation;

@@ -31,7 +31,7 @@ pub use sealing::{
     ChannelDraft, ChannelReceiver, ChannelSender, EnvelopeDraft, SealingPublicKey, channel_of,
     open, seal,
 };
-pub use secrets::{LoginSecret, SessionToken, WebhookSecret, same_hash};
+pub use secrets::{InviteSecret, LoginSecret, SessionToken, WebhookSecret, same_hash};
 pub use signing::{
     IssuerPublicKey, IssuerSecret, encode_status_list, public_key_of, verify_credential,
 };

@@ -3,5 +3,5 @@
 mod token;
 mod webhook_secret;
 
-pub use token::{LoginSecret, SessionToken, same_hash};
+pub use token::{InviteSecret, LoginSecret, SessionToken, same_hash};
 pub use webhook_secret::WebhookSecret;

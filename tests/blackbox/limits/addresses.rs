@@ -156,6 +156,29 @@ fn requests_refused_without_a_lookup_do_not_count_against_the_address() {
     next_activation.refused(429, "RATE_LIMIT_EXCEEDED");
 }
 
+/// A client may have a /64, a /56 or a /48 network of IPv6.
+#[test]
+fn ipv6_clients_are_counted_by_network() {
+    let activate_from = |client: &Client, address: &str| {
+        let body = json!({"label": "a"});
+        client.post("/v1/did/activate").header("X-Forwarded-For", address).json(&body).response()
+    };
+    let admitted = |addresses: &[String]| {
+        within_one_minute(|| {
+            let database = Database::embedded();
+            let flags = ["--activations-per-minute=2", "--trusted-proxy=127.0.0.0/8"];
+            let server = database.serve_with(&flags);
+            let ask = |address: &String| activate_from(server.client(), address).status;
+            addresses.iter().map(ask).filter(|status| *status == 200).count()
+        })
+    };
+    let addresses = |text: &dyn Fn(usize) -> String| (0..20).map(text).collect::<Vec<_>>();
+    assert_eq!(admitted(&addresses(&|n| format!("2001:db8::{n:x}"))), 2, "one /64");
+    assert_eq!(admitted(&addresses(&|n| format!("2001:db8:0:{n:x}::1"))), 4, "one /56");
+    assert_eq!(admitted(&addresses(&|n| format!("2001:db8:0:{n:x}00::1"))), 8, "one /48");
+    assert_eq!(admitted(&addresses(&|n| format!("2001:db8:{n:x}::1"))), 20, "twenty of /48");
+}
+
 #[test]
 fn only_a_trusted_proxy_may_name_the_client_address() {
     let activate_as = |client: &Client, header: &str, hops: &str| {

@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum, builder::NonEmptyStringValueParser};
 use sealpost_domain::{AccountId, ApiKeyId, GovernanceSubject, PartnerId};
 
-use super::badge::{AssessArgs, AttestArgs, BadgeCommand};
+use super::{
+    badge::{AssessArgs, AttestArgs, BadgeCommand},
+    sign_up::{HandleCommand, InviteCommand},
+};
 use crate::settings::DatabaseArgs;
 
 /// The command and its database.
@@ -37,6 +40,12 @@ pub(crate) enum Noun {
     /// Manage council actions on a key or an account
     #[command(subcommand)]
     Governance(GovernanceCommand),
+    /// Release handles, and assign them to keys
+    #[command(subcommand)]
+    Handle(HandleCommand),
+    /// Manage invites, which open accounts while sign-up needs an invite
+    #[command(subcommand)]
+    Invite(InviteCommand),
     /// Manage the service's own keys, which sign events and credentials
     #[command(subcommand)]
     Issuer(IssuerCommand),

@@ -26,7 +26,7 @@ fn indented(text: &str) -> String {
 }
 
 /// The examples by the words after `sealpost`.
-const EXAMPLES: [(&str, &str); 33] = [
+const EXAMPLES: [(&str, &str); 38] = [
     ("", "sealpost serve --dev\nsealpost demo\nsealpost admin key show --help"),
     (
         "serve",
@@ -70,6 +70,15 @@ const EXAMPLES: [(&str, &str); 33] = [
         "admin badge revoke",
         "sealpost admin badge revoke bdg_01kxk83ffmfe7rw98sdqcq10h0 --reason 'withdrawn'",
     ),
+    ("admin handle assign", "sealpost admin handle assign support ak_01kxk83ffmfe7rw98sdqcq10h0"),
+    ("admin handle release", "sealpost admin handle release bob"),
+    (
+        "admin invite create",
+        "sealpost admin invite create\n\
+         sealpost admin invite create --uses 10 --expires 7d --note 'workshop in May' --json",
+    ),
+    ("admin invite list", "sealpost admin invite list"),
+    ("admin invite revoke", "sealpost admin invite revoke ivt_01kxk83ffmfe7rw98sdqcq10h0"),
     ("admin issuer list", "sealpost admin issuer list"),
     ("admin issuer rotate", "sealpost admin issuer rotate"),
     (

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use sealpost_domain::{EventsVersion, Suite};
-use sealpost_node::settings::ServiceSettings;
+use sealpost_node::settings::{Activation, ServiceSettings};
 
 use super::{
     numbers::{bytes, positive},
@@ -29,6 +29,40 @@ pub(super) struct ServiceArgs {
         value_name = "N"
     )]
     max_keys_per_account: u32,
+    /// Whether clients can open accounts: all, only with an invite of `sealpost admin invite create`, or none. Existing
+    /// accounts can always activate further identities
+    #[arg(
+        long,
+        env = "SEALPOST_ACTIVATION",
+        value_enum,
+        default_value_t = ActivationName::from(ServiceSettings::default().activation)
+    )]
+    activation: ActivationName,
+    /// Largest number of handles that the revoked keys of an account reserve; beyond it, the account takes no new handle
+    #[arg(
+        long,
+        env = "SEALPOST_MAX_REVOKED_HANDLES",
+        default_value_t = ServiceSettings::default().revoked_handles_max,
+        value_name = "N"
+    )]
+    max_revoked_handles: u32,
+    /// Quota of each account for the sealed bytes of the stored envelopes that it has sent; 0 turns the quota off
+    #[arg(
+        long,
+        env = "SEALPOST_STORED_BYTES_PER_ACCOUNT",
+        default_value_t = ServiceSettings::default().account_bytes_max.unwrap_or(0),
+        value_name = "N"
+    )]
+    stored_bytes_per_account: u64,
+    /// Free space in bytes on the disk of the embedded database, below which sends and activations get 503; everything
+    /// else continues. Not for PostgreSQL
+    #[arg(
+        long,
+        env = "SEALPOST_MIN_FREE_BYTES",
+        default_value_t = ServiceSettings::default().min_free_bytes,
+        value_name = "N"
+    )]
+    min_free_bytes: u64,
     /// Lifetime of a session
     #[arg(
         long,
@@ -176,12 +210,27 @@ enum SuiteName {
     Hybrid,
 }
 
+/// The names of the conditions for opening an account.
+#[derive(Clone, Copy, ValueEnum)]
+enum ActivationName {
+    /// Only existing accounts activate identities
+    Closed,
+    /// A new account needs an invite
+    Invite,
+    /// Every client can open an account
+    Open,
+}
+
 impl ServiceArgs {
     /// Combines the settings of the use cases and of the channels.
     pub(super) fn settings(&self, channel: &ChannelArgs) -> ServiceSettings {
         let Self {
             max_message_bytes,
             max_keys_per_account,
+            activation,
+            max_revoked_handles,
+            stored_bytes_per_account,
+            min_free_bytes,
             session_ttl,
             webhook_secret_overlap,
             events,
@@ -200,6 +249,10 @@ impl ServiceArgs {
         ServiceSettings {
             message_bytes_max: *max_message_bytes,
             keys_per_account_max: *max_keys_per_account,
+            activation: (*activation).into(),
+            revoked_handles_max: *max_revoked_handles,
+            account_bytes_max: Some(*stored_bytes_per_account).filter(|bytes| *bytes > 0),
+            min_free_bytes: *min_free_bytes,
             session_ttl: session_ttl.0,
             secret_overlap: webhook_secret_overlap.0,
             badge_ttl: badge_ttl.0,
@@ -215,7 +268,8 @@ impl ServiceArgs {
             batch_max: *batch,
             batch_bytes_max: *batch_bytes,
             identities_cached_max: *identities_cached,
-            // These settings have no flag.
+            // The node sets `reserved_handles`. The others have no flag.
+            reserved_handles: defaults.reserved_handles,
             blocking_tasks_max: defaults.blocking_tasks_max,
             webhooks_per_key_max: defaults.webhooks_per_key_max,
             retiring_secrets_max: defaults.retiring_secrets_max,
@@ -228,6 +282,26 @@ impl ServiceArgs {
             session_lookups_together_max: defaults.session_lookups_together_max,
             hints_cached_max: defaults.hints_cached_max,
             cache_idle: defaults.cache_idle,
+        }
+    }
+}
+
+impl From<ActivationName> for Activation {
+    fn from(name: ActivationName) -> Self {
+        match name {
+            ActivationName::Closed => Self::Closed,
+            ActivationName::Invite => Self::Invite,
+            ActivationName::Open => Self::Open,
+        }
+    }
+}
+
+impl From<Activation> for ActivationName {
+    fn from(activation: Activation) -> Self {
+        match activation {
+            Activation::Closed => Self::Closed,
+            Activation::Invite => Self::Invite,
+            Activation::Open => Self::Open,
         }
     }
 }

@@ -4,6 +4,21 @@ use sealpost_domain::{KeyStatus, Refusal};
 
 use super::{ErrorDocumentation, Retry};
 
+pub(super) const ACTIVATION_REFUSED: ErrorDocumentation = ErrorDocumentation {
+    summary: "A new account cannot be opened: sign-up is closed, or needs an invite that this request does not have.",
+    causes: &[
+        "The operator has closed sign-up.",
+        "Sign-up needs an invite, and the request has no `invite`. Then `field` is `invite`.",
+        "The invite does not exist, is used up, has expired or was revoked.",
+    ],
+    remedies: &[
+        "Ask the operator of the service for an invite, and send its secret (`inv_…`) as `invite`.",
+        "To activate a further identity of an existing account, send its session token. This needs no invite.",
+    ],
+    retry: Retry::Changed,
+    example: || Refusal::InviteRequired.into(),
+};
+
 pub(super) const GOVERNANCE_BLOCKED: ErrorDocumentation = ErrorDocumentation {
     summary: "Governance blocks the caller, or the recipient if `field` is `to`.",
     causes: &[

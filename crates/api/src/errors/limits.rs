@@ -40,14 +40,18 @@ pub(super) const PAYLOAD_TOO_LARGE: ErrorDocumentation = ErrorDocumentation {
 };
 
 pub(super) const QUOTA_EXCEEDED: ErrorDocumentation = ErrorDocumentation {
-    summary: "A quota is reached: keys per account, webhooks per key, or badges per key.",
+    summary: "A quota is reached: keys, handles or stored bytes per account, or webhooks or badges per key.",
     causes: &[
         "The account would have more than 100 keys (by default) that are not revoked.",
+        "The account's revoked keys reserve 100 handles (by default), and the activation names a new one.",
+        "The account would store more than 10 GiB (by default) of sealed envelopes that its keys have sent.",
         "The key would have more than 16 webhooks.",
         "The key would have more than 100 valid badges.",
     ],
     remedies: &[
         "Revoke an unused key, or delete an unused webhook.",
+        "Name a handle that a revoked key of the account reserves.",
+        "Wait until older envelopes are deleted at the end of their retention.",
         "Use a valid badge, or wait until a badge expires.",
     ],
     retry: Retry::Changed,

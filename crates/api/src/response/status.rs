@@ -12,6 +12,7 @@ pub fn status_and_title(code: Code) -> (StatusCode, &'static str) {
         C::MissingField => (S::BAD_REQUEST, "A required field is missing"),
         C::RawDidRejected => (S::BAD_REQUEST, "A raw DID is not accepted"),
         C::Unauthorized => (S::UNAUTHORIZED, "Missing or invalid credentials"),
+        C::ActivationRefused => (S::FORBIDDEN, "No account can be opened"),
         C::GovernanceBlocked => (S::FORBIDDEN, "Governance prevents execution"),
         C::KeyInactive => (S::FORBIDDEN, "The API key is not active"),
         C::QuotaExceeded => (S::FORBIDDEN, "A cap is reached"),

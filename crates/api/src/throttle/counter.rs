@@ -3,15 +3,15 @@
 use std::{
     collections::HashMap,
     hash::Hash,
-    net::IpAddr,
     sync::{Mutex, PoisonError},
     time::Duration,
 };
 
+use ipnet::IpNet;
 use sealpost_domain::Timestamp;
 
 /// Limits the requests of each key, for example a client address, per minute of UTC.
-pub struct Throttle<Key = IpAddr> {
+pub struct Throttle<Key = IpNet> {
     per_minute: u32,
     minute: Mutex<Minute<Key>>,
 }
@@ -33,6 +33,31 @@ impl<Key: Eq + Hash> Throttle<Key> {
         self.per_minute
     }
 
+    /// Counts a request for several keys at once, each with a multiple of the limit. Returns the time to wait if the
+    /// limit of a key is reached; the request then counts for no key.
+    pub fn admit_all(
+        &self,
+        keys: impl Iterator<Item = (Key, u32)> + Clone,
+        now: Timestamp,
+    ) -> Result<(), Duration> {
+        if self.per_minute == 0 {
+            return Ok(());
+        }
+        let mut minute = self.minute.lock().unwrap_or_else(PoisonError::into_inner);
+        minute.advance_to(now);
+        let is_full = |(key, factor): (Key, u32)| {
+            let count = minute.counts.get(&key).copied().unwrap_or(0);
+            count >= self.per_minute.saturating_mul(factor)
+        };
+        if keys.clone().any(is_full) {
+            return Err(minute.end().since(now));
+        }
+        for (key, _) in keys {
+            *minute.count_mut(key) += 1;
+        }
+        Ok(())
+    }
+
     /// Counts a request of `key` as `cost` requests. Returns the time to wait if the limit is reached; the request does
     /// not count then. A `cost` over the limit counts as the whole limit.
     pub fn admit(&self, key: Key, cost: u32, now: Timestamp) -> Result<(), Duration> {
@@ -41,7 +66,7 @@ impl<Key: Eq + Hash> Throttle<Key> {
         }
         let mut minute = self.minute.lock().unwrap_or_else(PoisonError::into_inner);
         minute.advance_to(now);
-        let end = Timestamp::from_millis(minute.start_ms.saturating_add(MINUTE_MS));
+        let end = minute.end();
         let count = minute.count_mut(key);
         let counted = count.saturating_add(cost.min(self.per_minute));
         if counted > self.per_minute {
@@ -61,6 +86,10 @@ impl<Key: Eq + Hash> Minute<Key> {
             self.start_ms = start_ms;
             self.counts.clear();
         }
+    }
+
+    fn end(&self) -> Timestamp {
+        Timestamp::from_millis(self.start_ms.saturating_add(MINUTE_MS))
     }
 
     /// Returns the count of a key. Clears all counts if the map is full, instead of refusing new keys: an attacker with
@@ -97,6 +126,17 @@ mod tests {
     }
 
     #[test]
+    fn a_request_counts_for_all_keys_or_for_none() {
+        let throttle = Throttle::new(2);
+        let admit = |host| throttle.admit_all([(host, 1), ("site", 2)].into_iter(), at(30_500));
+        assert!(admit("a").is_ok() && admit("a").is_ok());
+        assert_eq!(admit("a"), Err(Duration::from_millis(29_500)));
+        assert!(admit("b").is_ok() && admit("b").is_ok(), "refused requests do not count");
+        assert!(admit("c").is_err());
+        assert!(throttle.admit_all([("c", 1)].into_iter(), at(30_500)).is_ok());
+    }
+
+    #[test]
     fn a_higher_cost_is_admitted_less_often() {
         let throttle = Throttle::new(9);
         let admitted =
@@ -127,7 +167,7 @@ mod tests {
     fn a_full_map_is_cleared() {
         let throttle = Throttle::new(1);
         for number in 0..=u32::try_from(COUNTS_MAX).unwrap() {
-            let address = IpAddr::V4(std::net::Ipv4Addr::from_bits(number));
+            let address = std::net::Ipv4Addr::from_bits(number);
             assert!(throttle.admit(address, 1, at(0)).is_ok());
         }
         assert_eq!(throttle.minute.lock().unwrap().counts.len(), 1);

@@ -9,6 +9,7 @@ use serde::{Serialize, Serializer};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the contract's table of errors says what each code means")]
 pub enum Code {
+    ActivationRefused,
     BadgeDeniedDrift,
     BadgeDeniedThresholds,
     ComplianceCircuitFailed,
@@ -38,7 +39,8 @@ pub enum Code {
 
 impl Code {
     /// All codes, in the order of the enum.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 26] = [
+        Self::ActivationRefused,
         Self::BadgeDeniedDrift,
         Self::BadgeDeniedThresholds,
         Self::ComplianceCircuitFailed,
@@ -69,6 +71,7 @@ impl Code {
     /// Returns the code as the API spells it.
     pub const fn as_str(self) -> &'static str {
         match self {
+            Self::ActivationRefused => "ACTIVATION_REFUSED",
             Self::BadgeDeniedDrift => "BADGE_DENIED_DRIFT",
             Self::BadgeDeniedThresholds => "BADGE_DENIED_THRESHOLDS",
             Self::ComplianceCircuitFailed => "COMPLIANCE_CIRCUIT_FAILED",

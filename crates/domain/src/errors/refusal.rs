@@ -9,6 +9,11 @@ use crate::{CircuitReport, KeyStatus, UnmetThreshold, Window};
 /// what the caller can do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
+    /// The service opens no new accounts.
+    #[error(
+        "sign-up is closed: this service opens no new accounts; with a session token an existing account can activate further identities"
+    )]
+    ActivationClosed,
     /// The drift metric of the key is above its hard limit.
     #[error("{}", detail::drift(_0))]
     BadgeDeniedDrift(UnmetThreshold),
@@ -42,6 +47,9 @@ pub enum Refusal {
         "this Idempotency-Key was already used with a different body; use a new one for a new message"
     )]
     IdempotencyKeyReused,
+    /// The handle is reserved for the operator.
+    #[error("this handle is reserved for the operator of the service; choose another handle")]
+    HandleReserved,
     /// A field has the wrong type or an invalid value.
     #[error("{field} {problem}")]
     InvalidField {
@@ -53,6 +61,17 @@ pub enum Refusal {
     /// The body is not a JSON object.
     #[error("the body must be a JSON object, such as {{\"label\": \"Alice\"}}")]
     InvalidJson,
+    /// The invite cannot be used. The reasons look the same, so that a caller learns nothing about
+    /// invites of others.
+    #[error(
+        "this invite does not exist, is used up, has expired or was revoked; ask the operator of the service for a new one"
+    )]
+    InviteInvalid,
+    /// A new account needs an invite.
+    #[error(
+        "a new account needs an invite; ask the operator of the service for one, and send it as the member invite"
+    )]
+    InviteRequired,
     /// The caller's key is not active, or the recipient's key if `field` is `to`.
     #[error("{}", detail::inactive(*status, *field))]
     KeyInactive {
@@ -137,6 +156,19 @@ pub enum Refusal {
         /// The known member with the most similar name.
         nearest: &'static str,
     },
+    /// The disk of the embedded database is almost full.
+    #[error(
+        "the disk of the service is almost full, so it stores no messages and opens no identities until the operator frees space; nothing was stored; try again later"
+    )]
+    StorageFull,
+    /// The envelopes of the account's keys use up its storage.
+    #[error(
+        "with this message the account would store more than {limit_bytes} bytes of sealed envelopes; wait until older envelopes are deleted, or ask the operator for more"
+    )]
+    StorageQuotaExceeded {
+        /// The quota in bytes.
+        limit_bytes: u64,
+    },
     /// The service cannot process the request now. Nothing was stored.
     #[error("the service cannot process this request now and stored nothing; try again")]
     Unavailable,
@@ -149,6 +181,9 @@ impl Refusal {
     /// Returns the code of the problem document.
     pub const fn code(&self) -> Code {
         match self {
+            Self::ActivationClosed | Self::InviteInvalid | Self::InviteRequired => {
+                Code::ActivationRefused
+            }
             Self::BadgeDeniedDrift(_) => Code::BadgeDeniedDrift,
             Self::BadgeDeniedThresholds(_) => Code::BadgeDeniedThresholds,
             Self::ComplianceCircuitFailed(_) => Code::ComplianceCircuitFailed,
@@ -156,18 +191,20 @@ impl Refusal {
             Self::GovernanceBlocked { .. } => Code::GovernanceBlocked,
             Self::HandleTaken => Code::HandleTaken,
             Self::IdempotencyKeyReused => Code::IdempotencyKeyReused,
-            Self::InvalidField { .. } | Self::UnknownField { .. } => Code::InvalidField,
+            Self::HandleReserved | Self::InvalidField { .. } | Self::UnknownField { .. } => {
+                Code::InvalidField
+            }
             Self::InvalidJson | Self::MalformedJson { .. } => Code::InvalidJson,
             Self::KeyInactive { .. } => Code::KeyInactive,
             Self::KeyNotFound { .. } => Code::KeyNotFound,
             Self::MessageTooLarge { .. } => Code::PayloadTooLarge,
             Self::MissingField { .. } => Code::MissingField,
             Self::MonthlyLimitExceeded { .. } => Code::MonthlyLimitExceeded,
-            Self::QuotaExceeded { .. } => Code::QuotaExceeded,
+            Self::QuotaExceeded { .. } | Self::StorageQuotaExceeded { .. } => Code::QuotaExceeded,
             Self::RateLimited { .. } => Code::RateLimitExceeded,
             Self::RawDidRejected => Code::RawDidRejected,
             Self::Unauthorized(_) => Code::Unauthorized,
-            Self::Unavailable => Code::ServiceUnavailable,
+            Self::StorageFull | Self::Unavailable => Code::ServiceUnavailable,
             Self::WebhookNotFound => Code::WebhookNotFound,
         }
     }
@@ -195,8 +232,9 @@ impl Refusal {
             Self::GovernanceBlocked { field }
             | Self::KeyInactive { field, .. }
             | Self::KeyNotFound { field } => *field,
-            Self::HandleTaken => Some("handle"),
+            Self::HandleReserved | Self::HandleTaken => Some("handle"),
             Self::InvalidField { field, .. } | Self::MissingField { field } => Some(field),
+            Self::InviteInvalid | Self::InviteRequired => Some("invite"),
             Self::MessageTooLarge { .. } => Some("message"),
             Self::RawDidRejected => Some("to"),
             Self::UnknownField { field, .. } => Some(field.as_str()),
@@ -210,6 +248,7 @@ impl Refusal {
         match self {
             Self::MonthlyLimitExceeded { retry_after, .. }
             | Self::RateLimited { retry_after, .. } => Some(detail::whole_seconds(*retry_after)),
+            Self::StorageFull => Some(60),
             Self::Unavailable | Self::KeyInactive { status: KeyStatus::Rotating, .. } => Some(1),
             _ => None,
         }

@@ -119,6 +119,11 @@ typed_id!(
     "evt"
 );
 typed_id!(
+    /// Id of an invite to open an account.
+    InviteId,
+    "ivt"
+);
+typed_id!(
     /// Id of an issuer key, one of the service's own signing keys.
     IssuerKeyId,
     "iss"
@@ -254,6 +259,7 @@ mod tests {
             ChannelId,
             DecisionId,
             EnvelopeId,
+            InviteId,
             IssuerKeyId,
             OwnEventId,
             RequestId,

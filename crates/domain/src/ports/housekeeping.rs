@@ -41,8 +41,8 @@ pub trait HousekeepingRepo {
     /// Deletes sessions that expired before `before`.
     fn purge_sessions(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
-    /// Deletes envelopes sealed before `before`, and their remaining deliveries. An unopened envelope with remaining
-    /// deliveries bounces at `now`, unless a delivery of it succeeded.
+    /// Deletes envelopes sealed before `before`, and their remaining deliveries. Subtracts the sealed bytes from the
+    /// stored bytes of the senders. An unopened envelope with remaining deliveries bounces at `now`, unless a delivery of it succeeded.
     fn purge_envelopes(
         &mut self,
         before: Timestamp,

@@ -16,6 +16,23 @@ pub trait KeyRepo {
     /// [`StoreError::Contended`].
     fn assign_handle(&mut self, handle: &Handle, owner: &HandleOwner) -> Result<(), StoreError>;
 
+    /// Frees a handle of `owner`. If a concurrent transaction moved the handle, returns
+    /// [`StoreError::Contended`].
+    fn release_handle(&mut self, handle: &Handle, owner: &HandleOwner) -> Result<(), StoreError>;
+
+    /// Finds the handle that resolves to the key.
+    fn find_handle_of(&mut self, id: &ApiKeyId) -> Result<Option<Handle>, StoreError>;
+
+    /// Sets the handle that views of a locked key show.
+    fn set_shown_handle(
+        &mut self,
+        id: &ApiKeyId,
+        handle: Option<&Handle>,
+    ) -> Result<(), StoreError>;
+
+    /// Counts the handles that revoked keys reserve for the account.
+    fn count_revoked_handles(&mut self, account: &AccountId) -> Result<u64, StoreError>;
+
     /// Counts the webhooks of a key.
     fn count_webhooks(&mut self, key: &ApiKeyId) -> Result<u64, StoreError>;
 

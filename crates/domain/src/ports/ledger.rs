@@ -22,7 +22,15 @@ pub trait SendLedger {
     /// [`KeyRepo::lock_key`]: super::KeyRepo::lock_key
     fn lock_facts(&mut self, query: &FactsQuery) -> Result<AdmissionFacts, StoreError>;
 
-    /// Writes the results of a batch.
+    /// Reads the stored bytes of each account: the sealed envelopes that its keys have sent.
+    /// Unknown accounts are left out.
+    fn stored_bytes(
+        &mut self,
+        accounts: &[AccountId],
+    ) -> Result<HashMap<AccountId, u64>, StoreError>;
+
+    /// Writes the results of a batch. Adds the sealed bytes of the envelopes to the stored bytes of
+    /// their senders, each of which must be in `usage`.
     fn apply(&mut self, writes: &WriteSet) -> Result<(), StoreError>;
 }
 
@@ -117,7 +125,7 @@ pub struct WriteSet {
     pub unleased: Vec<LeasedDelivery>,
     /// Deliveries to insert for disabled webhooks. They wait until the webhook is enabled.
     pub parked: Vec<ParkedDelivery>,
-    /// New usage of each caller.
+    /// New usage of each caller. Includes all senders of `envelopes`.
     pub usage: Vec<(ApiKeyId, Usage)>,
     /// Idempotency records to insert. [`SendLedger::apply`] returns [`StoreError::Contended`] if another transaction
     /// inserted an unexpired record first.

@@ -8,6 +8,7 @@ use super::{
     events::EventRepo,
     governance::{AuditRepo, GovernanceRepo},
     housekeeping::HousekeepingRepo,
+    invites::InviteRepo,
     keys::KeyRepo,
     ledger::SendLedger,
     lookup::Lookup,
@@ -45,6 +46,10 @@ pub trait Store: Send + Sync {
 
     /// Checks that the database responds and has this version's schema.
     fn check(&self) -> Result<(), StoreError>;
+
+    /// Returns whether an embedded database has less than this space. Counts the free space of its
+    /// disk, and the unused space inside the database. Always `false` for a database server.
+    fn is_short_of_space(&self, min_free_bytes: u64) -> Result<bool, StoreError>;
 }
 
 impl dyn Store + '_ {
@@ -88,6 +93,7 @@ pub trait Tx:
     + EventRepo
     + GovernanceRepo
     + HousekeepingRepo
+    + InviteRepo
     + IssuerRepo
     + KeyRepo
     + RewrapRepo

@@ -2,16 +2,18 @@
 
 use schemars::JsonSchema;
 use sealpost_domain::{
-    Account, AccountId, ApiKey, ApiKeyId, Did, Handle, KeyStatus, Label, Plan, Refusal, Timestamp,
+    Account, AccountId, ApiKey, ApiKeyId, Did, Handle, Invite, InviteStatus, KeyStatus, Label,
+    Plan, Refusal, Timestamp, TokenHash,
     ports::{Durability, HandleOwner, StoreError, Tx},
 };
-use sealpost_wallet::{Identity, LoginSecret, Root, random};
+use sealpost_wallet::{Identity, InviteSecret, LoginSecret, Root, random};
 use serde::Serialize;
 
 use crate::{
     caller::{authenticated::AccountSession, credentials::NO_SESSION},
     error::Error,
     sealpost::{Sealpost, core::Core},
+    settings::Activation,
 };
 
 /// The identity to activate.
@@ -20,6 +22,8 @@ pub struct Activate {
     pub label: Label,
     /// A name that senders can use instead of the key; stored in lower case.
     pub handle: Option<Handle>,
+    /// The secret of an invite. Read only if sign-up needs an invite and there is no session.
+    pub invite: Option<String>,
 }
 
 /// A new identity.
@@ -63,7 +67,7 @@ impl Sealpost {
 /// The account that gets the identity.
 enum Owner {
     Existing(AccountSession),
-    New { account: Account, secret: LoginSecret },
+    New { account: Account, secret: LoginSecret, invite: Option<TokenHash> },
 }
 
 impl Owner {
@@ -80,11 +84,14 @@ fn create_identity(
     session: Option<AccountSession>,
     activate: Activate,
 ) -> Result<Activated, Error> {
+    let Activate { label, handle, invite } = activate;
     let owner = match session {
         Some(session) => Owner::Existing(session),
-        None => new_account(core)?,
+        None => new_account(core, check_sign_up(core.settings.activation, invite.as_deref())?)?,
     };
-    let Activate { label, handle } = activate;
+    if core.is_short_of_space()? {
+        return Err(Refusal::StorageFull.into());
+    }
     let key = new_key(core, *owner.account_id(), label, handle)?;
     core.store.write(Durability::Durable, |tx| add_key(core, tx, &owner, &key))??;
     let login_secret = match &owner {
@@ -104,12 +111,27 @@ fn create_identity(
     })
 }
 
-fn new_account(core: &Core) -> Result<Owner, Error> {
+/// Returns the hash of the invite, if sign-up needs one. Whether the invite is active is decided in the transaction.
+fn check_sign_up(
+    activation: Activation,
+    invite: Option<&str>,
+) -> Result<Option<TokenHash>, Refusal> {
+    match activation {
+        Activation::Open => Ok(None),
+        Activation::Closed => Err(Refusal::ActivationClosed),
+        Activation::Invite => {
+            let secret = invite.filter(|text| !text.is_empty()).ok_or(Refusal::InviteRequired)?;
+            InviteSecret::hash_of(secret).map(Some).ok_or(Refusal::InviteInvalid)
+        }
+    }
+}
+
+fn new_account(core: &Core, invite: Option<TokenHash>) -> Result<Owner, Error> {
     let now = core.clock.now();
     let secret = LoginSecret::generate()?;
     let id = AccountId::new(now, random()?);
     let account = Account { id, login_secret: secret.hash(), created_at: now };
-    Ok(Owner::New { account, secret })
+    Ok(Owner::New { account, secret, invite })
 }
 
 fn new_key(
@@ -154,10 +176,27 @@ fn add_key(
             return Ok(Err(too_many_keys(limit)));
         }
     }
+    let invite = match owner {
+        Owner::New { invite: Some(secret), .. } => {
+            let invite = tx.find_invite(secret)?;
+            let is_active = |invite: &Invite| invite.status(key.created_at) == InviteStatus::Active;
+            let Some(invite) = invite.filter(is_active) else {
+                return Ok(Err(Refusal::InviteInvalid));
+            };
+            Some(invite.id)
+        }
+        Owner::Existing(_) | Owner::New { invite: None, .. } => None,
+    };
     if let Some(handle) = &key.handle
-        && !may_take(tx, handle, &key.account_id)?
+        && let Err(refusal) = check_handle(core, tx, handle, &key.account_id)?
     {
-        return Ok(Err(Refusal::HandleTaken));
+        return Ok(Err(refusal));
+    }
+    // The last check, because it is also a write: a refused activation uses up no invite.
+    if let Some(invite) = invite
+        && !tx.use_invite(&invite, key.created_at)?
+    {
+        return Ok(Err(Refusal::InviteInvalid));
     }
     if let Owner::New { account, .. } = owner {
         tx.insert_account(account)?;
@@ -170,14 +209,36 @@ fn add_key(
     Ok(Ok(()))
 }
 
-/// Returns whether a handle is free or belongs to a revoked key of the account.
-fn may_take(tx: &mut dyn Tx, handle: &Handle, account: &AccountId) -> Result<bool, StoreError> {
-    let Some(owner) = tx.find_handle(handle)? else { return Ok(true) };
+/// Checks that the account may give the handle to a new key: the handle is free and not reserved, or belongs to a
+/// revoked key of the account.
+fn check_handle(
+    core: &Core,
+    tx: &mut dyn Tx,
+    handle: &Handle,
+    account: &AccountId,
+) -> Result<Result<(), Refusal>, StoreError> {
+    let Some(owner) = tx.find_handle(handle)? else {
+        if core.settings.reserved_handles.contains(handle) {
+            return Ok(Err(Refusal::HandleReserved));
+        }
+        let limit = core.settings.revoked_handles_max;
+        let has_room = tx.count_revoked_handles(account)? < u64::from(limit);
+        return Ok(if has_room { Ok(()) } else { Err(too_many_handles(limit)) });
+    };
     if owner.account_id != *account {
-        return Ok(false);
+        return Ok(Err(Refusal::HandleTaken));
     }
     let key = tx.find_key(&owner.api_key_id)?;
-    Ok(key.is_none_or(|key| key.status == KeyStatus::Revoked))
+    let is_revoked = key.is_none_or(|key| key.status == KeyStatus::Revoked);
+    Ok(if is_revoked { Ok(()) } else { Err(Refusal::HandleTaken) })
+}
+
+fn too_many_handles(limit: u32) -> Refusal {
+    Refusal::QuotaExceeded {
+        limit,
+        what: "handles of revoked API keys in this account",
+        way_out: "name one of them again, or ask the operator to release one",
+    }
 }
 
 fn too_many_keys(limit: u32) -> Refusal {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use sealpost_domain::{
-    AdminAction, Clock, IllegalTransition,
+    AdminAction, ApiKeyId, Clock, Handle, IllegalTransition,
     ports::{Durability, Store, StoreError, Tx},
 };
 use sealpost_wallet::WalletError;
@@ -16,6 +16,12 @@ use super::{audit_chain::entry, encrypted_rows::EncryptedRows};
 /// Errors of admin actions.
 #[derive(Debug, thiserror::Error)]
 pub enum OperatorError {
+    /// The key has another handle.
+    #[error("the API key has the handle {0}: release it first")]
+    HasHandle(Handle),
+    /// A key that is not revoked has the handle.
+    #[error("the handle belongs to {0}, which is not revoked: release the handle first")]
+    HandleInUse(ApiKeyId),
     /// The state of the key forbids the action.
     #[error(transparent)]
     IllegalTransition(#[from] IllegalTransition),

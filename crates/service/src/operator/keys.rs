@@ -195,4 +195,4 @@ impl From<ApiKey> for KeyShown {
     }
 }
 
-const NO_KEY: OperatorError = OperatorError::NotFound("such API key");
+pub(super) const NO_KEY: OperatorError = OperatorError::NotFound("such API key");

@@ -89,7 +89,9 @@ fn revoke(core: &Core, session: &AccountSession, key: &ApiKeyId) -> Result<KeyRe
         OperatorError::Store(fault) => fault.into(),
         OperatorError::Wallet(fault) => fault.into(),
         // A concurrent transaction has revoked the key in the meantime.
-        OperatorError::IllegalTransition(_)
+        OperatorError::HandleInUse(_)
+        | OperatorError::HasHandle(_)
+        | OperatorError::IllegalTransition(_)
         | OperatorError::KekInUse { .. }
         | OperatorError::NotFound(_)
         | OperatorError::Pointless(_) => REVOKED.into(),

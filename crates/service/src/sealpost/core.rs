@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use sealpost_domain::{
     Circuits, Clock,
-    ports::{Dispatch, Store, TargetGuard},
+    ports::{Dispatch, Store, StoreError, TargetGuard},
 };
 use sealpost_wallet::Keyring;
 
@@ -66,6 +66,11 @@ impl Core {
             settings,
             status_lists: StatusListCache::default(),
         }
+    }
+
+    /// Returns whether the database has too little space for sends and activations.
+    pub(crate) fn is_short_of_space(&self) -> Result<bool, StoreError> {
+        self.store.is_short_of_space(self.settings.min_free_bytes)
     }
 
     /// Returns the compliance circuits that are in force.

@@ -17,7 +17,10 @@ use sealpost_domain::{
 };
 use sealpost_limits::{MessageAdmission, Terms, admit_message};
 
-use super::command::{Command, Decided, Idempotency, PendingEnvelope, Verdict};
+use super::{
+    command::{Command, Decided, Idempotency, PendingEnvelope, Verdict},
+    storage_room::StorageRoom,
+};
 use crate::caller::{
     admission::{admit, limits_reached},
     limited::Limits,
@@ -30,6 +33,14 @@ pub(crate) struct BatchLease {
     pub(crate) capacity: usize,
     pub(crate) token: LeaseToken,
     pub(crate) until: Timestamp,
+}
+
+/// The times that decide on a batch.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BatchTimes {
+    pub(crate) now: Timestamp,
+    /// Idempotency records from before this time have expired, deleted or not.
+    pub(crate) expired_before: Timestamp,
 }
 
 /// Selects the rows that the batch needs. The ids are sorted, so that all batches lock rows in the same order.
@@ -50,20 +61,20 @@ pub(crate) fn facts_query(commands: &[&Command]) -> FactsQuery {
     }
 }
 
-/// Decides the commands in order. Idempotency records from before `expired_before` count as expired, even if not
-/// deleted yet.
+/// Decides the commands in order. Takes the room of the stored envelopes.
 pub(crate) fn decide(
     facts: AdmissionFacts,
     commands: &[&Command],
-    now: Timestamp,
-    expired_before: Timestamp,
+    BatchTimes { now, expired_before }: BatchTimes,
     lease: BatchLease,
+    room: &mut StorageRoom,
 ) -> (Vec<Decided>, WriteSet) {
     let mut decision = BatchDecision {
         facts,
         now,
         expired_before,
         lease,
+        room,
         changes: WriteSet::default(),
         channels: BTreeMap::new(),
         touched: BTreeSet::new(),
@@ -74,11 +85,12 @@ pub(crate) fn decide(
 }
 
 /// The effects of the commands that are already decided.
-struct BatchDecision {
+struct BatchDecision<'a> {
     facts: AdmissionFacts,
     now: Timestamp,
     expired_before: Timestamp,
     lease: BatchLease,
+    room: &'a mut StorageRoom,
     changes: WriteSet,
     channels: BTreeMap<ChannelId, Arc<Channel>>,
     touched: BTreeSet<ApiKeyId>,
@@ -92,7 +104,7 @@ enum Rejection {
     Stale,
 }
 
-impl BatchDecision {
+impl BatchDecision<'_> {
     fn decide(&mut self, command: &Command) -> Decided {
         let caller = &command.caller;
         let before = self.facts.usage.get(&caller.key).copied().unwrap_or(Usage::UNUSED);
@@ -116,16 +128,19 @@ impl BatchDecision {
         Decided { verdict, limits }
     }
 
-    /// Checks an admitted command in the order of the API contract: idempotency, recipient, throughput, monthly
-    /// allowance. Stores its envelope if all checks pass.
+    /// Checks an admitted command in the order of the API contract: idempotency, recipient, storage, throughput,
+    /// monthly allowance. Stores its envelope if all checks pass.
     fn decide_admitted(&mut self, command: &Command) -> Result<Verdict, Rejection> {
         self.check_idempotency(command)?;
         let Some(pending) = &command.pending else { return Ok(Verdict::Admitted) };
         check_recipient(&self.facts, pending)?;
         let caller = command.caller.key;
-        let terms = self.facts.keys.get(&caller).map(|key| Terms::of(&key.plan));
+        let key = self.facts.keys.get(&caller).ok_or(Rejection::Stale)?;
+        let (account, bytes) = (key.account_id, command.bytes());
+        self.room.check(&account, bytes)?;
         let usage = self.facts.usage.entry(caller).or_insert(Usage::UNUSED);
-        let admitted = admit_message(&terms.ok_or(Rejection::Stale)?, usage, self.now)?;
+        let admitted = admit_message(&Terms::of(&key.plan), usage, self.now)?;
+        self.room.take(&account, bytes);
         if admitted == MessageAdmission::Overage {
             *self.overage.entry((caller, usage.month.start)).or_default() += 1;
         }
@@ -223,12 +238,15 @@ fn check_recipient(facts: &AdmissionFacts, pending: &PendingEnvelope) -> Result<
 }
 
 impl Rejection {
-    /// Returns whether the request does not count against the limits: a limit refused the request, or the sender must
-    /// seal again.
+    /// Returns whether the request does not count against the limits: a limit or a full disk refused the request, or
+    /// the sender must seal again.
     fn is_uncounted(&self) -> bool {
         match self {
             Self::Refused(refusal) => {
-                matches!(refusal.code(), Code::RateLimitExceeded | Code::MonthlyLimitExceeded)
+                matches!(
+                    refusal.code(),
+                    Code::RateLimitExceeded | Code::MonthlyLimitExceeded | Code::ServiceUnavailable
+                )
             }
             Self::Replayed(_) => false,
             Self::Stale => true,

@@ -12,9 +12,10 @@ use sealpost_domain::{
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use super::{
-    batch::{BatchLease, decide, facts_query},
+    batch::{BatchLease, BatchTimes, decide, facts_query},
     command::{Command, Decided},
     commit_metrics::CommitMetrics,
+    storage_room::StoredBytesCache,
 };
 use crate::{error::Error, sealpost::core::Core, settings::Settings};
 
@@ -30,6 +31,7 @@ pub(crate) struct Committer {
 struct Writer<'a> {
     core: &'a Core,
     store: &'a dyn Store,
+    stored_bytes: StoredBytesCache,
     metrics: CommitMetrics,
 }
 
@@ -49,7 +51,10 @@ impl Committer {
         let own = core.store.for_committer().map_err(std::io::Error::other)?;
         let thread = thread::Builder::new().name("committer".to_owned()).spawn(move || {
             let store = own.as_deref().unwrap_or(&*core.store);
-            run(&Writer { core: &core, store, metrics: CommitMetrics::new() }, queued);
+            let Settings { account_bytes_max, hints_cached_max, .. } = core.settings;
+            let stored_bytes = StoredBytesCache::new(account_bytes_max, hints_cached_max);
+            let metrics = CommitMetrics::new();
+            run(&mut Writer { core: &core, store, stored_bytes, metrics }, queued);
         })?;
         Ok(Self { queue, capacity, bytes_max, thread })
     }
@@ -93,7 +98,7 @@ impl Committer {
     }
 }
 
-fn run(writer: &Writer<'_>, mut queue: mpsc::Receiver<QueuedCommand>) {
+fn run(writer: &mut Writer<'_>, mut queue: mpsc::Receiver<QueuedCommand>) {
     let Settings { batch_max, batch_bytes_max, .. } = writer.core.settings;
     let mut taken = Vec::with_capacity(batch_max);
     while queue.blocking_recv_many(&mut taken, batch_max) > 0 {
@@ -119,10 +124,11 @@ fn permits(bytes: u32) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX).min(Semaphore::MAX_PERMITS)
 }
 
-fn commit(writer: &Writer<'_>, mut batch: Vec<QueuedCommand>) {
+fn commit(writer: &mut Writer<'_>, mut batch: Vec<QueuedCommand>) {
     let began = Instant::now();
+    let stored = store(writer, &batch);
     let metrics = &writer.metrics;
-    match store(writer, &batch) {
+    match stored {
         Ok((decided, leased)) => {
             metrics.committed(batch.len(), began.elapsed());
             for (queued, decided) in batch.into_iter().zip(decided) {
@@ -139,6 +145,7 @@ fn commit(writer: &Writer<'_>, mut batch: Vec<QueuedCommand>) {
         }
         Err(error) => {
             metrics.failed();
+            writer.stored_bytes.clear();
             fail(batch, &error);
         }
     }
@@ -146,22 +153,29 @@ fn commit(writer: &Writer<'_>, mut batch: Vec<QueuedCommand>) {
 
 /// Decides and stores the batch in one transaction.
 fn store(
-    writer: &Writer<'_>,
+    writer: &mut Writer<'_>,
     batch: &[QueuedCommand],
 ) -> Result<(Vec<Decided>, Vec<LeasedDelivery>), StoreError> {
-    let core = writer.core;
+    let Writer { core, store, stored_bytes, .. } = writer;
     let commands: Vec<&Command> = batch.iter().map(|queued| &queued.command).collect();
     let query = facts_query(&commands);
-    writer.store.write(durability(&commands), |tx| {
+    let durability = durability(&commands);
+    let is_short_of_space = durability == Durability::Durable && core.is_short_of_space()?;
+    let (decided, leased, stored) = store.write(durability, |tx| {
         let facts = tx.lock_facts(&query)?;
         let (token, until) = core.dispatch.lease();
         let lease = BatchLease { capacity: core.dispatch.capacity(), token, until };
         let now = core.clock.now();
         let expired_before = now.minus(core.settings.idempotency_kept_for());
-        let (decided, changes) = decide(facts, &commands, now, expired_before, lease);
+        let mut room = stored_bytes.room(tx, &facts, &commands, now)?;
+        room.is_short_of_space = is_short_of_space;
+        let times = BatchTimes { now, expired_before };
+        let (decided, changes) = decide(facts, &commands, times, lease, &mut room);
         tx.apply(&changes)?;
-        Ok((decided, changes.leased))
-    })
+        Ok((decided, changes.leased, room.stored))
+    })?;
+    stored_bytes.committed(stored);
+    Ok((decided, leased))
 }
 
 /// Returns the durability of a batch. A batch without envelopes changes only usage counters, which a crash may lose.

@@ -73,4 +73,8 @@ impl Store for Broken {
     fn check(&self) -> Result<(), StoreError> {
         self.0.check()
     }
+
+    fn is_short_of_space(&self, min_free_bytes: u64) -> Result<bool, StoreError> {
+        self.0.is_short_of_space(min_free_bytes)
+    }
 }

@@ -18,6 +18,7 @@ mod issuer;
 mod model;
 mod operators;
 mod owner;
+mod sign_up;
 mod support;
 mod use_cases;
 mod webhooks;

@@ -141,7 +141,7 @@ impl World {
     ) -> Result<Activated, Error> {
         let label = Label::parse("test").unwrap();
         let handle = handle.map(|handle| Handle::parse(handle).unwrap());
-        self.sealpost.activate(token, Ok(Activate { label, handle }))
+        self.sealpost.activate(token, Ok(Activate { label, handle, invite: None }))
     }
 }
 
@@ -269,5 +269,9 @@ impl<F: Fn() + Send + Sync> Store for Announcing<F> {
 
     fn check(&self) -> Result<(), StoreError> {
         self.database.check()
+    }
+
+    fn is_short_of_space(&self, min_free_bytes: u64) -> Result<bool, StoreError> {
+        self.database.is_short_of_space(min_free_bytes)
     }
 }

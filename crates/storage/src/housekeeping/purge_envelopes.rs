@@ -1,9 +1,10 @@
 //! Deletes envelopes whose retention has ended.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use diesel::{
     PgConnection, SqliteConnection,
+    dsl::sql,
     prelude::*,
     sql_types::{BigInt, Bool, Text},
 };
@@ -15,10 +16,11 @@ use crate::{
     queue::bounces,
     rows::columns,
     schema::{deliveries as d, envelopes as e},
+    send::stored_bytes,
 };
 
-/// Deletes up to `limit` envelopes with ids below `below`, oldest first, and their deliveries. Returns the number of
-/// envelopes.
+/// Deletes up to `limit` envelopes with ids below `below`, oldest first, and their deliveries. Subtracts their bytes from
+/// the stored bytes of the senders. Returns the number of envelopes.
 ///
 /// An unopened envelope with remaining deliveries bounces, unless an outcome is recorded for it.
 pub(crate) fn purge_envelopes(
@@ -31,6 +33,8 @@ pub(crate) fn purge_envelopes(
         AnyConnection::Postgres(conn) => purge_postgres(conn, below, limit)?,
         AnyConnection::Sqlite(conn) => purge_sqlite(conn, below, limit)?,
     };
+    // Before the bounces: batches of sends also lock usage before webhooks.
+    stored_bytes::subtract(conn, &bytes_of_senders(&purged))?;
     let undelivered = purged.iter().filter(|envelope| envelope.is_unopened_and_undelivered);
     let expired = undelivered.map(|envelope| Ok((envelope.read()?, BounceReason::Expired)));
     bounces::bounce(conn, &expired.collect::<Result<Vec<_>, Fault>>()?, now)?;
@@ -44,6 +48,7 @@ struct PurgedEnvelope {
     sender: String,
     recipient: String,
     is_unopened_and_undelivered: bool,
+    sealed_bytes: i64,
 }
 
 impl PurgedEnvelope {
@@ -59,6 +64,15 @@ impl PurgedEnvelope {
     }
 }
 
+/// Sums up the deleted bytes of each sender.
+fn bytes_of_senders(purged: &[PurgedEnvelope]) -> Vec<(String, i64)> {
+    let mut bytes = BTreeMap::<&str, i64>::new();
+    for PurgedEnvelope { sender, sealed_bytes, .. } in purged {
+        *bytes.entry(sender).or_default() += sealed_bytes;
+    }
+    bytes.into_iter().map(|(sender, bytes)| (sender.to_owned(), bytes)).collect()
+}
+
 /// Deletes envelopes, but skips those that a recipient is opening. Uses arrays, because PostgreSQL may execute a join
 /// by scanning whole tables.
 ///
@@ -69,7 +83,7 @@ fn purge_postgres(
     below: &str,
     limit: i64,
 ) -> Result<Vec<PurgedEnvelope>, Fault> {
-    Ok(Statement::<_, (Text, Text, Text, Bool)>::query(
+    Ok(Statement::<_, (Text, Text, Text, Bool, BigInt)>::query(
         "WITH old AS MATERIALIZED (
              SELECT id FROM envelopes WHERE id < ? ORDER BY id LIMIT ? FOR UPDATE SKIP LOCKED
          ), undelivered AS (
@@ -78,7 +92,8 @@ fn purge_postgres(
          )
          DELETE FROM envelopes WHERE id = ANY (ARRAY(SELECT id FROM old))
          RETURNING id, sender, recipient,
-             opened_at IS NULL AND id IN (SELECT envelope_id FROM undelivered)",
+             opened_at IS NULL AND id IN (SELECT envelope_id FROM undelivered),
+             octet_length(sealed)::BIGINT",
     )
     .bind::<Text, _>(below)
     .bind::<BigInt, _>(limit)
@@ -91,8 +106,14 @@ fn purge_sqlite(
     limit: i64,
 ) -> Result<Vec<PurgedEnvelope>, Fault> {
     let old = e::table.filter(e::id.lt(below)).order(e::id).limit(limit);
-    let mut old: Vec<PurgedEnvelope> =
-        old.select((e::id, e::sender, e::recipient, e::opened_at.is_null())).load(conn)?;
+    let old = old.select((
+        e::id,
+        e::sender,
+        e::recipient,
+        e::opened_at.is_null(),
+        sql::<BigInt>("length(sealed)"),
+    ));
+    let mut old: Vec<PurgedEnvelope> = old.load(conn)?;
     let ids: Vec<_> = old.iter().map(|envelope| envelope.id.clone()).collect();
     let undelivered = d::table.filter(any_of(d::event_id, &ids)).select(d::event_id).distinct();
     let undelivered: HashSet<String> = undelivered.load(conn)?.into_iter().collect();

@@ -64,11 +64,24 @@ pub(crate) fn update_all<R: StoredRow>() -> String {
     format!("UPDATE {table} SET {values} FROM (SELECT {arrays}) AS n WHERE {table}.{key} = n.{key}")
 }
 
+/// Like [`update_all`], with one more array, whose values are added to the column `counter`.
+pub(crate) fn update_all_and_add<R: StoredRow>(counter: &str) -> String {
+    let table = R::TABLE;
+    update_all::<R>()
+        .replacen(" FROM ", &format!(", {counter} = {table}.{counter} + n.{counter} FROM "), 1)
+        .replacen(") AS n", &format!(", {ARRAY} AS {counter}) AS n"), 1)
+}
+
 /// Returns `UPDATE … SET … WHERE key = ?` for one row.
 pub(crate) fn update_one<R: StoredRow>() -> String {
     let Some((key, columns)) = R::COLUMNS.split_first() else { return String::new() };
     let values = each(columns, |column| format!("{column} = ?"));
     format!("UPDATE {} SET {values} WHERE {key} = ?", R::TABLE)
+}
+
+/// Like [`update_one`], with one more value before the others, which is added to the column `counter`.
+pub(crate) fn update_one_and_add<R: StoredRow>(counter: &str) -> String {
+    update_one::<R>().replacen(" SET ", &format!(" SET {counter} = {counter} + ?, "), 1)
 }
 
 fn each(columns: &[&str], text: impl Fn(&str) -> String) -> String {

@@ -94,6 +94,30 @@ impl KeyRepo for Transaction {
         Ok(())
     }
 
+    fn release_handle(&mut self, handle: &Handle, owner: &HandleOwner) -> Result<(), StoreError> {
+        self.run(|conn| handles::release(conn, handle, owner))?;
+        self.handles_seen.insert(handle.clone(), None);
+        Ok(())
+    }
+
+    fn find_handle_of(&mut self, id: &ApiKeyId) -> Result<Option<Handle>, StoreError> {
+        self.run(|conn| handles::find_of_key(conn, id))
+    }
+
+    fn set_shown_handle(
+        &mut self,
+        id: &ApiKeyId,
+        handle: Option<&Handle>,
+    ) -> Result<(), StoreError> {
+        let update = diesel::update(k::table.find(id.to_string()));
+        let handle = handle.map(Handle::as_str);
+        self.run(|conn| columns::one(update.set(k::handle.eq(handle)).execute(conn)?, "key"))
+    }
+
+    fn count_revoked_handles(&mut self, account: &AccountId) -> Result<u64, StoreError> {
+        self.run(|conn| handles::count_revoked(conn, account))
+    }
+
     fn count_webhooks(&mut self, key: &ApiKeyId) -> Result<u64, StoreError> {
         let of_key = webhooks::table.filter(webhooks::api_key_id.eq(key.to_string()));
         self.run(|conn| {

@@ -4,12 +4,12 @@ use diesel::{
     prelude::*,
     result::{DatabaseErrorKind, Error},
 };
-use sealpost_domain::{ApiKeyId, Handle, ports::HandleOwner};
+use sealpost_domain::{AccountId, ApiKeyId, Handle, KeyStatus, ports::HandleOwner};
 
 use crate::{
     connection::{AnyConnection, fault::Fault},
     rows::columns,
-    schema::handles,
+    schema::{api_keys as k, handles},
 };
 
 pub(crate) fn find(
@@ -65,4 +65,39 @@ pub(crate) fn take_over(
         .set(handles::api_key_id.eq(owner.api_key_id.to_string()))
         .execute(conn)?;
     if moved == 1 { Ok(()) } else { Err(Fault::Contended(Error::NotFound)) }
+}
+
+/// Frees a handle. Returns `Contended` if another transaction moved the handle first.
+pub(crate) fn release(
+    conn: &mut AnyConnection,
+    handle: &Handle,
+    owner: &HandleOwner,
+) -> Result<(), Fault> {
+    let seen = handles::table
+        .find(handle.as_str())
+        .filter(handles::api_key_id.eq(owner.api_key_id.to_string()));
+    let released = diesel::delete(seen).execute(conn)?;
+    if released == 1 { Ok(()) } else { Err(Fault::Contended(Error::NotFound)) }
+}
+
+/// Finds the handle that resolves to a key.
+pub(crate) fn find_of_key(
+    conn: &mut AnyConnection,
+    id: &ApiKeyId,
+) -> Result<Option<Handle>, Fault> {
+    let handle = handles::table
+        .filter(handles::api_key_id.eq(id.to_string()))
+        .select(handles::handle)
+        .first::<String>(conn)
+        .optional()?;
+    handle.as_deref().map(columns::handle).transpose()
+}
+
+/// Counts the handles of an account that resolve to revoked keys.
+pub(crate) fn count_revoked(conn: &mut AnyConnection, account: &AccountId) -> Result<u64, Fault> {
+    let revoked = handles::table
+        .inner_join(k::table)
+        .filter(handles::account_id.eq(account.to_string()))
+        .filter(k::status.eq(KeyStatus::Revoked.as_str()));
+    columns::number(revoked.count().get_result::<i64>(conn)?, "number of handles")
 }

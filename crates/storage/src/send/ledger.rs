@@ -1,13 +1,17 @@
 //! Implements the port of the send path: locks the facts of a batch and writes its results.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
-use sealpost_domain::ports::{AdmissionFacts, FactsQuery, SendLedger, StoreError, WriteSet};
+use sealpost_domain::{
+    AccountId, ApiKeyId, Envelope,
+    ports::{AdmissionFacts, FactsQuery, SendLedger, StoreError, WriteSet},
+};
 
 use crate::{
-    connection::transaction::Transaction,
+    connection::{fault::Fault, transaction::Transaction},
     rows::{
         channel::ChannelRow,
+        columns,
         delivery::DeliveryRow,
         envelope::EnvelopeRow,
         usage::{OverageRow, UsageRow},
@@ -15,6 +19,7 @@ use crate::{
     send::{
         facts, idempotency,
         statements::{self, BatchRows},
+        stored_bytes,
     },
 };
 
@@ -22,6 +27,13 @@ impl SendLedger for Transaction {
     fn lock_facts(&mut self, query: &FactsQuery) -> Result<AdmissionFacts, StoreError> {
         let cache = Arc::clone(&self.facts_cache);
         self.run(|conn| facts::lock(conn, query, &cache))
+    }
+
+    fn stored_bytes(
+        &mut self,
+        accounts: &[AccountId],
+    ) -> Result<HashMap<AccountId, u64>, StoreError> {
+        self.run(|conn| stored_bytes::of_accounts(conn, accounts))
     }
 
     fn apply(&mut self, changes: &WriteSet) -> Result<(), StoreError> {
@@ -40,6 +52,7 @@ impl SendLedger for Transaction {
                 envelopes: envelopes.collect::<Result<_, _>>()?,
                 deliveries: leased.chain(unleased).chain(parked).collect::<Result<_, _>>()?,
                 usage: usage.collect(),
+                added_bytes: added_bytes(changes)?,
             };
             if !rows.is_empty() {
                 statements::store_batch(conn, &rows)?;
@@ -52,4 +65,15 @@ impl SendLedger for Transaction {
             idempotency::insert(conn, &changes.idempotency)
         })
     }
+}
+
+/// Sums up the sealed bytes of each key, in the order of `usage`.
+fn added_bytes(changes: &WriteSet) -> Result<Vec<i64>, Fault> {
+    let mut of_senders = HashMap::<&ApiKeyId, usize>::new();
+    for envelope in &changes.envelopes {
+        let Envelope { meta, sealed, .. } = &**envelope;
+        *of_senders.entry(&meta.sender).or_default() += sealed.len();
+    }
+    let of_key = |key| columns::number(of_senders.get(key).copied().unwrap_or(0), "sealed bytes");
+    changes.usage.iter().map(|(key, _)| of_key(key)).collect()
 }

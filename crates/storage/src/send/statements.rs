@@ -67,7 +67,12 @@ pub(crate) struct BatchRows<'a> {
     pub(crate) envelopes: Vec<EnvelopeRow<'a>>,
     pub(crate) deliveries: Vec<DeliveryRow>,
     pub(crate) usage: Vec<UsageRow>,
+    /// Bytes to add to the stored bytes of each key, in the order of `usage`.
+    pub(crate) added_bytes: Vec<i64>,
 }
+
+/// The column of the stored bytes.
+const STORED_BYTES: &str = "stored_bytes";
 
 impl BatchRows<'_> {
     pub(crate) fn is_empty(&self) -> bool {

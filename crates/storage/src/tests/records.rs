@@ -6,6 +6,7 @@ mod audit;
 mod badges;
 mod channels;
 mod governance;
+mod invites;
 mod issuer_keys;
 mod overview;
 mod retiring_secrets;

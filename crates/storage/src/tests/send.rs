@@ -5,3 +5,4 @@ mod facts;
 mod facts_version;
 mod idempotency;
 mod locks;
+mod stored_bytes;

@@ -1,4 +1,4 @@
-//! Bearer secrets: `ls_…` login secrets and `st_…` session tokens. The prefix is followed by 256
+//! Bearer secrets: `ls_…` login secrets, `st_…` session tokens and `inv_…` invites. The prefix is followed by 256
 //! random bits in 43 characters of base62, and by a CRC-32 of the text in 6 characters. GitHub's
 //! tokens have the same form. The checksum rejects typos without a database lookup and helps secret
 //! scanners. The database stores only SHA-256 hashes.
@@ -51,6 +51,11 @@ macro_rules! bearer_secret {
     };
 }
 
+bearer_secret!(
+    /// Opens an account while sign-up needs an invite.
+    InviteSecret,
+    "inv_"
+);
 bearer_secret!(
     /// Opens sessions of an account.
     LoginSecret,

@@ -25,12 +25,13 @@ fn key_of(user: &SignedInUser, text: &str) -> Result<ApiKeyId, PageResponse> {
     text.parse().map_err(|_malformed| PageResponse::not_found(user.site()))
 }
 
-/// Reads label and handle from the form of a new identity.
+/// Reads label, handle and invite from the form of a new identity.
 fn activation_of(form: &Form) -> Result<Activate, Rejection> {
     let reject =
         |field: &str, fault: &dyn Display| Rejection::field(format!("The {field} {fault}."));
     let label = Label::parse(form.text("label")).map_err(|fault| reject("label", &fault))?;
     let handle = Some(form.text("handle")).filter(|text| !text.is_empty());
     let handle = handle.map(Handle::parse).transpose().map_err(|fault| reject("handle", &fault))?;
-    Ok(Activate { label, handle })
+    let invite = Some(form.text("invite")).filter(|text| !text.is_empty()).map(str::to_owned);
+    Ok(Activate { label, handle, invite })
 }

@@ -22,6 +22,8 @@ struct ActivateRequest {
     label: Label,
     /// A name that senders can use as recipient. Upper case becomes lower case.
     handle: Option<Handle>,
+    /// The secret of an invite. Needed for a new account if sign-up is by invite, ignored otherwise.
+    invite: Option<String>,
 }
 
 impl RequestBody for ActivateRequest {
@@ -34,7 +36,8 @@ impl RequestBody for ActivateRequest {
             .map(|text| Handle::parse(&text))
             .transpose()
             .map_err(|fault| invalid("handle", fault.to_string()))?;
-        Ok(Self { label, handle })
+        let invite = fields.optional_text("invite")?;
+        Ok(Self { label, handle, invite })
     }
 }
 
@@ -48,9 +51,10 @@ async fn activate(
         None => None,
         token => Some(app.sealpost.authenticate_session(token).await?),
     };
-    let ActivateRequest { label, handle } = body?;
+    let ActivateRequest { label, handle, invite } = body?;
     admit_activation(&app, &http)?;
-    let activated = app.sealpost.activate(session.as_ref(), Activate { label, handle }).await?;
+    let activate = Activate { label, handle, invite };
+    let activated = app.sealpost.activate(session.as_ref(), activate).await?;
     Ok(web::Json(activated))
 }
 
@@ -76,10 +80,18 @@ fn operation() -> Operation {
         .body::<ActivateRequest>(vec![
             ("With a handle", json!({ "label": "Bob", "handle": "bob" })),
             ("Without a handle", json!({ "label": "Alice" })),
+            (
+                "With an invite",
+                json!({
+                    "label": "Carol",
+                    "invite": "inv_0000000000000000000000000000000000000000000000000",
+                }),
+            ),
         ])
         .refuses(&[
             Code::MissingField,
             Code::InvalidField,
+            Code::ActivationRefused,
             Code::QuotaExceeded,
             Code::HandleTaken,
             Code::RateLimitExceeded,
@@ -89,4 +101,5 @@ fn operation() -> Operation {
 const DESCRIPTION: &str = "\
 Creates an API key, a DID and, on request, a handle. Without a session token this creates an account too; the response \
 shows its `login_secret` only once, so store it. With a session token the identity joins the account of the session. \
-The handle of a revoked key stays reserved for its account. Limited per client address.";
+The handle of a revoked key stays reserved for its account. The operator may require an `invite` for a new account, or \
+close sign-up. Limited per client address.";

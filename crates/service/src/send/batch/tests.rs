@@ -14,17 +14,21 @@ use sealpost_domain::{
     },
 };
 
-use super::{BatchLease, decide, facts_query};
+use super::{BatchLease, BatchTimes, decide, facts_query};
 use crate::{
     caller::{
         admission::Purpose,
         credentials::{CallerId, FOREIGN_KEY, NO_SESSION},
     },
-    send::command::{Command, Decided, Idempotency, PendingEnvelope, Verdict},
+    send::{
+        command::{Command, Decided, Idempotency, PendingEnvelope, Verdict},
+        storage_room::StorageRoom,
+    },
 };
 
 const NOW: Timestamp = Timestamp::from_millis(1_790_000_000_000);
 const LONG_AGO: Timestamp = Timestamp::from_millis(1_780_000_000_000);
+const TIMES: BatchTimes = BatchTimes { now: NOW, expired_before: LONG_AGO };
 const TOKEN: TokenHash = TokenHash([1; 32]);
 
 fn key(n: u8) -> ApiKeyId {
@@ -103,7 +107,7 @@ fn lease(capacity: usize) -> BatchLease {
 }
 
 fn verdict(facts: AdmissionFacts, command: &Command) -> Verdict {
-    decide(facts, &[command], NOW, LONG_AGO, lease(9)).0.remove(0).verdict
+    decide(facts, &[command], TIMES, lease(9), &mut StorageRoom::default()).0.remove(0).verdict
 }
 
 fn verdicts(decided: &[Decided]) -> Vec<Verdict> {
@@ -160,7 +164,8 @@ fn a_channel_is_stored_once_with_its_first_stored_envelope() {
     };
     let commands = [stale(3), in_channel(2), send(1), in_channel(1), in_channel(2)];
     let commands: Vec<_> = commands.iter().collect();
-    let (decided, changes) = decide(facts(), &commands, NOW, LONG_AGO, lease(9));
+    let (decided, changes) =
+        decide(facts(), &commands, TIMES, lease(9), &mut StorageRoom::default());
     let stored =
         [Verdict::Stale, Verdict::Stored, Verdict::Stored, Verdict::Stored, Verdict::Stored];
     assert_eq!(verdicts(&decided), stored);
@@ -240,7 +245,8 @@ fn faults_are_refused_in_the_order_of_the_contract() {
 fn each_command_of_a_batch_gets_its_own_verdict_and_counts_for_the_next() {
     let commands: Vec<Command> = (0..12).map(send).collect();
     let commands: Vec<&Command> = commands.iter().collect();
-    let (decided, changes) = decide(facts(), &commands, NOW, LONG_AGO, lease(3));
+    let (decided, changes) =
+        decide(facts(), &commands, TIMES, lease(3), &mut StorageRoom::default());
     let limits: Vec<_> = decided.iter().map(|decided| decided.limits.unwrap().usage).collect();
     assert_eq!((limits[0].minute.used, limits[9].minute.used, limits[11].minute.used), (1, 10, 10));
     let verdicts = verdicts(&decided);
@@ -267,7 +273,8 @@ fn a_changed_recipient_is_stale_and_not_counted() {
 
     let mut rotated = facts();
     set(&mut rotated, 2, KeyFacts { sealing_version: 2, ..key_facts(account(2)) });
-    let (decided, changes) = decide(rotated, &[&send(1)], NOW, LONG_AGO, lease(9));
+    let (decided, changes) =
+        decide(rotated, &[&send(1)], TIMES, lease(9), &mut StorageRoom::default());
     assert_eq!(verdicts(&decided), [Verdict::Stale]);
     assert!(changes.usage.is_empty() && changes.envelopes.is_empty(), "nothing is to be written");
 }
@@ -275,7 +282,8 @@ fn a_changed_recipient_is_stale_and_not_counted() {
 #[test]
 fn a_request_without_an_envelope_is_counted() {
     let only_counted = Command { pending: None, ..send(1) };
-    let (decided, changes) = decide(facts(), &[&only_counted], NOW, LONG_AGO, lease(9));
+    let (decided, changes) =
+        decide(facts(), &[&only_counted], TIMES, lease(9), &mut StorageRoom::default());
     assert_eq!(verdicts(&decided), [Verdict::Admitted]);
     assert_eq!((changes.usage[0].1.day.used, changes.usage[0].1.month.used), (1, 0));
 }
@@ -293,7 +301,8 @@ fn a_batch_queries_each_key_once_in_the_order_of_ids() {
 fn a_repeated_request_is_replayed_and_stored_once_also_within_a_batch() {
     let commands = [named(1, "a", 7), named(2, "a", 7), named(3, "a", 8), named(4, "b", 7)];
     let commands: Vec<&Command> = commands.iter().collect();
-    let (decided, changes) = decide(facts(), &commands, NOW, LONG_AGO, lease(9));
+    let (decided, changes) =
+        decide(facts(), &commands, TIMES, lease(9), &mut StorageRoom::default());
     let first = commands[0].pending.as_ref().unwrap().envelope.meta.clone();
     assert_eq!(
         verdicts(&decided),
@@ -338,7 +347,8 @@ fn an_expired_idempotency_record_is_not_replayed_and_does_not_conflict() {
     let mut facts = facts();
     facts.idempotency.insert((key(1), name.clone()), remembered(last, 7, &first));
     let (second, third) = (named(2, "a", 8), named(3, "a", 8));
-    let (decided, changes) = decide(facts, &[&second, &third], NOW, LONG_AGO, lease(9));
+    let (decided, changes) =
+        decide(facts, &[&second, &third], TIMES, lease(9), &mut StorageRoom::default());
     let stored = second.pending.unwrap().envelope.meta.clone();
     assert_eq!(verdicts(&decided), [Verdict::Stored, Verdict::Replayed(stored.clone())]);
     let [one] = &changes.idempotency[..] else { panic!("{changes:?}") };
@@ -358,7 +368,7 @@ fn overage_is_admitted_and_recorded() {
     set(&mut facts, 1, KeyFacts { plan: Plan::Enterprise(terms), ..key_facts(account(1)) });
     let commands: Vec<Command> = (0..3).map(send).collect();
     let commands: Vec<&Command> = commands.iter().collect();
-    let (_, changes) = decide(facts, &commands, NOW, LONG_AGO, lease(9));
+    let (_, changes) = decide(facts, &commands, TIMES, lease(9), &mut StorageRoom::default());
     assert_eq!(changes.envelopes.len(), 3);
     let month = changes.usage[0].1.month.start;
     assert_eq!(changes.overage, [OverageCount { key: key(1), month, messages: 2 }]);
@@ -371,7 +381,7 @@ fn a_webhook_receives_only_the_events_that_it_names() {
     let unnamed = |is_enabled| RecipientWebhook { events: vec![], is_enabled, ..named.clone() };
     let webhooks = vec![unnamed(true), named.clone(), unnamed(false)];
     facts.webhooks.insert(key(2), Arc::new(RecipientWebhooks(webhooks)));
-    let (_, changes) = decide(facts, &[&send(1)], NOW, LONG_AGO, lease(9));
+    let (_, changes) = decide(facts, &[&send(1)], TIMES, lease(9), &mut StorageRoom::default());
     assert_eq!(changes.envelopes.len(), 1);
     let targets: Vec<_> = changes.leased.iter().map(|delivery| &delivery.target).collect();
     assert_eq!(targets, [&named.target]);
@@ -386,9 +396,47 @@ fn deliveries_to_a_disabled_webhook_are_parked() {
     let disabled = RecipientWebhook { is_enabled: false, ..enabled };
     facts.webhooks.insert(key(2), Arc::new(RecipientWebhooks(vec![disabled])));
     let command = send(1);
-    let (_, changes) = decide(facts, &[&command], NOW, LONG_AGO, lease(9));
+    let (_, changes) = decide(facts, &[&command], TIMES, lease(9), &mut StorageRoom::default());
     let event_id = command.pending.unwrap().envelope.meta.id.into();
     let parked = ParkedDelivery { id: DeliveryId { event_id, webhook_id }, event_at: NOW };
     assert_eq!(changes.parked, [parked]);
     assert!(changes.leased.is_empty() && changes.unleased.is_empty());
+}
+
+#[test]
+fn the_byte_quota_is_checked_after_the_recipient_and_before_the_limits() {
+    let stored = || HashMap::from([(account(1), 99)]);
+    let room = || StorageRoom { bytes_max: Some(100), stored: stored(), ..StorageRoom::default() };
+    let commands = [&send(1), &send(2)];
+    let mut of_batch = room();
+    let (decided, changes) = decide(facts(), &commands, TIMES, lease(9), &mut of_batch);
+    let refusal = Refusal::StorageQuotaExceeded { limit_bytes: 100 };
+    assert_eq!(verdicts(&decided), [Verdict::Stored, Verdict::Refused(refusal)]);
+    assert_eq!(of_batch.stored, HashMap::from([(account(1), 100)]));
+    let (_, used) = changes.usage[0];
+    assert_eq!((used.minute.used, used.month.used), (2, 1), "a refused send counts as a request");
+
+    let mut revoked = facts();
+    set(&mut revoked, 2, KeyFacts { status: KeyStatus::Revoked, ..key_facts(account(2)) });
+    let mut full = StorageRoom { bytes_max: Some(0), ..room() };
+    let (decided, _) = decide(revoked, &[&send(1)], TIMES, lease(9), &mut full);
+    let refusal = Refusal::KeyInactive { status: KeyStatus::Revoked, field: Some("to") };
+    assert_eq!(verdicts(&decided), [Verdict::Refused(refusal)]);
+}
+
+#[test]
+fn without_free_space_nothing_is_stored_or_counted_but_replays_are_returned() {
+    let full = || StorageRoom { is_short_of_space: true, ..StorageRoom::default() };
+    let mut facts = facts();
+    let first = named(1, "name", 1);
+    let meta = first.pending.as_ref().unwrap().envelope.meta.clone();
+    let name = first.idempotency.clone().unwrap().key;
+    facts.idempotency.insert((key(1), name), remembered(NOW, 1, &meta));
+    let commands = [&send(2), &first];
+    let (decided, changes) = decide(facts, &commands, TIMES, lease(9), &mut full());
+    let expected = [Verdict::Refused(Refusal::StorageFull), Verdict::Replayed(meta)];
+    assert_eq!(verdicts(&decided), expected);
+    assert!(changes.envelopes.is_empty() && changes.leased.is_empty());
+    let (_, used) = changes.usage[0];
+    assert_eq!(used.minute.used, 1, "only the replay counts");
 }

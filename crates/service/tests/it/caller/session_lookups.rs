@@ -306,4 +306,8 @@ impl Store for Gate {
     fn check(&self) -> Result<(), StoreError> {
         self.database.check()
     }
+
+    fn is_short_of_space(&self, min_free_bytes: u64) -> Result<bool, StoreError> {
+        self.database.is_short_of_space(min_free_bytes)
+    }
 }

@@ -12,7 +12,7 @@ use diesel::{
 };
 use sealpost_domain::{ApiKeyId, ports::FactsQuery};
 
-use super::{BatchRows, LockedFacts, SharedRows};
+use super::{BatchRows, LockedFacts, STORED_BYTES, SharedRows};
 use crate::{
     connection::fault::Fault,
     query::{
@@ -69,18 +69,20 @@ pub(super) fn lock_facts(
 
 /// Writes to all three tables in one statement.
 pub(super) fn store_batch(conn: &mut PgConnection, rows: &BatchRows<'_>) -> Result<(), Fault> {
-    let BatchRows { envelopes, deliveries, usage } = rows;
+    let BatchRows { envelopes, deliveries, usage, added_bytes } = rows;
     let statement = if envelopes.is_empty() && deliveries.is_empty() {
         Statement::command(&SET_USAGE)
     } else {
         let statement = EnvelopeRow::bind_arrays(envelopes, Statement::command(&STORE_BATCH));
         DeliveryRow::bind_arrays(deliveries, statement)
     };
-    let updated = UsageRow::bind_arrays(usage, statement).execute(conn)?;
+    let statement = UsageRow::bind_arrays(usage, statement);
+    let updated = statement.bind_array::<BigInt, _>(added_bytes.iter()).execute(conn)?;
     if updated == usage.len() { Ok(()) } else { Err(Fault::Corrupt("usage")) }
 }
 
-static SET_USAGE: LazyLock<String> = LazyLock::new(row_types::update_all::<UsageRow>);
+static SET_USAGE: LazyLock<String> =
+    LazyLock::new(|| row_types::update_all_and_add::<UsageRow>(STORED_BYTES));
 
 static STORE_BATCH: LazyLock<String> = LazyLock::new(|| {
     let envelopes = row_types::insert_all::<EnvelopeRow<'_>>();

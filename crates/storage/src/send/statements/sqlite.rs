@@ -11,7 +11,7 @@ use diesel::{
 };
 use sealpost_domain::{ApiKeyId, GovernanceStatus, ports::FactsQuery};
 
-use super::{BatchRows, LockedFacts, SharedRows};
+use super::{BatchRows, LockedFacts, STORED_BYTES, SharedRows};
 use crate::{
     connection::fault::Fault,
     query::{
@@ -102,15 +102,21 @@ pub(super) fn store_batch(conn: &mut SqliteConnection, rows: &BatchRows<'_>) -> 
     for row in &rows.deliveries {
         diesel::insert_into(deliveries::table).values(row).execute(conn)?;
     }
-    for row in &rows.usage {
-        update_usage(conn, row)?;
+    for (row, added_bytes) in rows.usage.iter().zip(&rows.added_bytes) {
+        update_usage(conn, row, *added_bytes)?;
     }
     Ok(())
 }
 
-fn update_usage(conn: &mut SqliteConnection, row: &UsageRow) -> Result<(), Fault> {
-    static TEXT: LazyLock<String> = LazyLock::new(row_types::update_one::<UsageRow>);
-    let updated = row.bind_key_last(Statement::command(&TEXT)).execute(conn)?;
+fn update_usage(
+    conn: &mut SqliteConnection,
+    row: &UsageRow,
+    added_bytes: i64,
+) -> Result<(), Fault> {
+    static TEXT: LazyLock<String> =
+        LazyLock::new(|| row_types::update_one_and_add::<UsageRow>(STORED_BYTES));
+    let statement = Statement::command(&TEXT).bind::<BigInt, _>(added_bytes);
+    let updated = row.bind_key_last(statement).execute(conn)?;
     if updated == 1 { Ok(()) } else { Err(Fault::Corrupt("usage")) }
 }
 

@@ -3,7 +3,7 @@
 use actix_web::{HttpRequest, web};
 use askama::Template;
 use sealpost_api::admit_activation;
-use sealpost_service::Activated;
+use sealpost_service::{Activated, Activation};
 
 use super::activation_of;
 use crate::{
@@ -20,6 +20,7 @@ struct OpenAccountPage<'a> {
     base: &'a str,
     label: &'a str,
     handle: &'a str,
+    activation: Activation,
     problem: Option<&'a str>,
 }
 
@@ -34,7 +35,9 @@ struct OpenedPage<'a> {
 
 pub(crate) async fn show(app: web::Data<WebState>) -> PageResponse {
     let site = &app.site;
-    let main = OpenAccountPage { base: &site.base_path, label: "", handle: "", problem: None };
+    let base = &*site.base_path;
+    let activation = app.api.sealpost.activation();
+    let main = OpenAccountPage { base, label: "", handle: "", activation, problem: None };
     PageResponse::ok(Frame::public(site), TITLE, &main)
 }
 
@@ -47,7 +50,9 @@ pub(crate) async fn submit(
     let (frame, base) = (Frame::public(site), &*site.base_path);
     let reject = |rejection: Rejection| {
         let (label, handle) = (form.text("label"), form.text("handle"));
-        let main = OpenAccountPage { base, label, handle, problem: Some(&rejection.text) };
+        let activation = app.api.sealpost.activation();
+        let problem = Some(&*rejection.text);
+        let main = OpenAccountPage { base, label, handle, activation, problem };
         PageResponse::rejected(frame, TITLE, &rejection, &main)
     };
     let input = match activation_of(&form) {

@@ -20,6 +20,7 @@ impl Run {
         let asked = Activate {
             label: Label::parse(LABEL).unwrap(),
             handle: handle.map(|handle| Handle::parse(handle).unwrap()),
+            invite: None,
         };
         let fault = fault(body);
         let asked = fault.as_ref().map_or(Ok(asked), |(refusal, _)| Err(refusal.clone()));

@@ -107,7 +107,9 @@ fn done<T: Serialize>(result: Result<T, OperatorError>) -> Deed {
         Err(OperatorError::NotFound(_)) => Err(Unmade::NotFound),
         Err(OperatorError::Pointless(_)) => Err(Unmade::Pointless),
         Err(
-            error @ (OperatorError::KekInUse { .. }
+            error @ (OperatorError::HandleInUse(_)
+            | OperatorError::HasHandle(_)
+            | OperatorError::KekInUse { .. }
             | OperatorError::Store(_)
             | OperatorError::Wallet(_)),
         ) => panic!("{error:?}"),

@@ -1,0 +1,81 @@
+//! The operator commands for sign-up: invites and handles.
+
+use clap::{Args, Subcommand};
+use sealpost_domain::{ApiKeyId, Handle, InviteId};
+
+use crate::settings::Span;
+
+#[derive(Subcommand)]
+pub(crate) enum HandleCommand {
+    /// Give a free handle, reserved or not, to a key; also a handle of a revoked key of any account
+    Assign {
+        #[command(flatten)]
+        handle: HandleArgs,
+        /// API key
+        #[arg(value_name = "AK")]
+        api_key_id: ApiKeyId,
+    },
+    /// Free a handle, so that every account can take it
+    Release(HandleArgs),
+}
+
+#[derive(Args)]
+pub(crate) struct HandleArgs {
+    /// Handle, with or without `@`
+    #[arg(value_name = "HANDLE", value_parser = handle)]
+    pub(crate) handle: Handle,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum InviteCommand {
+    /// Create an invite and print its secret, which is shown only once
+    Create(InviteArgs),
+    /// Show the newest invites, without their secrets
+    List {
+        /// Largest number of invites
+        #[arg(long, default_value_t = 100, value_name = "N",
+              value_parser = clap::value_parser!(u32).range(1..=10_000))]
+        limit: u32,
+    },
+    /// Revoke an invite; accounts that it has opened stay
+    Revoke {
+        /// Id of the invite (ivt_...)
+        #[arg(value_name = "IVT")]
+        invite_id: InviteId,
+    },
+}
+
+#[derive(Args)]
+pub(crate) struct InviteArgs {
+    /// Number of accounts that the invite can open
+    #[arg(long, default_value_t = 1, value_name = "N",
+          value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) uses: u32,
+    /// Time until the invite expires, at most 10 years
+    #[arg(long, default_value = "30d", value_name = "SPAN", value_parser = lifetime)]
+    pub(crate) expires: Span,
+    /// Note for operators, at most 200 characters
+    #[arg(long, value_name = "TEXT", value_parser = note)]
+    pub(crate) note: Option<String>,
+}
+
+fn handle(text: &str) -> Result<Handle, String> {
+    let name = text.strip_prefix('@').unwrap_or(text);
+    Handle::parse(name).map_err(|fault| format!("a handle {fault}"))
+}
+
+fn lifetime(text: &str) -> Result<Span, String> {
+    match text.parse() {
+        Ok(span @ Span(life)) if !life.is_zero() && life <= LIFETIME_MAX => Ok(span),
+        _ => Err("give a span of at most 10 years, such as 30d".to_owned()),
+    }
+}
+
+fn note(text: &str) -> Result<String, String> {
+    match text.chars().count() {
+        1..=200 => Ok(text.to_owned()),
+        _ => Err("give 1 to 200 characters".to_owned()),
+    }
+}
+
+const LIFETIME_MAX: std::time::Duration = std::time::Duration::from_hours(3650 * 24);

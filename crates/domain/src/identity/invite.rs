@@ -1,0 +1,81 @@
+//! Invites to open an account.
+
+use serde::Serialize;
+
+use crate::{InviteId, Timestamp, TokenHash};
+
+/// An invite. Opens accounts until it is used up, expires or is revoked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Invite {
+    /// Public id, for operators.
+    pub id: InviteId,
+    /// Hash of the secret. The service shows the secret once, when the invite is created.
+    pub secret: TokenHash,
+    /// Note of the operator.
+    pub note: Option<String>,
+    /// Number of accounts that the invite may open.
+    pub uses: u32,
+    /// Number of accounts that the invite has opened.
+    pub used: u32,
+    /// Time of creation.
+    pub created_at: Timestamp,
+    /// End of the invite, exclusive.
+    pub expires_at: Timestamp,
+    /// Time of revocation.
+    pub revoked_at: Option<Timestamp>,
+}
+
+/// State of an invite.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum InviteStatus {
+    /// Opens accounts.
+    Active,
+    /// Its time is over.
+    Expired,
+    /// An operator revoked the invite.
+    Revoked,
+    /// Has opened as many accounts as it may.
+    UsedUp,
+}
+
+impl Invite {
+    /// Returns the state at `now`.
+    pub fn status(&self, now: Timestamp) -> InviteStatus {
+        if self.revoked_at.is_some() {
+            InviteStatus::Revoked
+        } else if self.used >= self.uses {
+            InviteStatus::UsedUp
+        } else if now >= self.expires_at {
+            InviteStatus::Expired
+        } else {
+            InviteStatus::Active
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_invite_is_active_until_it_is_used_up_expires_or_is_revoked() {
+        let at = Timestamp::from_millis;
+        let invite = Invite {
+            id: InviteId::new(at(1), [1; 10]),
+            secret: TokenHash([1; 32]),
+            note: None,
+            uses: 2,
+            used: 1,
+            created_at: at(1),
+            expires_at: at(10),
+            revoked_at: None,
+        };
+        assert_eq!(invite.status(at(9)), InviteStatus::Active);
+        assert_eq!(invite.status(at(10)), InviteStatus::Expired);
+        let used_up = Invite { used: 2, ..invite.clone() };
+        assert_eq!(used_up.status(at(9)), InviteStatus::UsedUp);
+        let revoked = Invite { revoked_at: Some(at(5)), ..used_up };
+        assert_eq!(revoked.status(at(9)), InviteStatus::Revoked);
+    }
+}

@@ -1,0 +1,145 @@
+//! Handles that only an operator can give to a key, because people would trust them.
+
+use std::collections::BTreeSet;
+
+use super::handle::Handle;
+
+/// The reserved handles.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReservedHandles(BTreeSet<Handle>);
+
+/// A line that is not a handle.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line} is not a handle: write one handle per line, of 3 to 32 of a-z, 0-9, - and _")]
+pub struct ReservedHandlesFault {
+    /// Number of the line, from 1.
+    pub line: usize,
+}
+
+impl ReservedHandles {
+    /// Parses a list with one handle per line. Skips empty lines, and comments after `#`.
+    pub fn parse(text: &str) -> Result<Self, ReservedHandlesFault> {
+        let mut handles = BTreeSet::new();
+        for (line, content) in (1..).zip(text.lines()) {
+            let name = content.split('#').next().unwrap_or_default().trim();
+            if name.is_empty() {
+                continue;
+            }
+            let handle = Handle::parse(name).map_err(|_fault| ReservedHandlesFault { line })?;
+            handles.insert(handle);
+        }
+        Ok(Self(handles))
+    }
+
+    /// Returns whether a handle is in the list, or looks like an id or a secret.
+    pub fn contains(&self, handle: &Handle) -> bool {
+        let looks_like_id = || PREFIXES.iter().any(|prefix| handle.as_str().starts_with(prefix));
+        self.0.contains(handle) || looks_like_id()
+    }
+}
+
+impl Default for ReservedHandles {
+    /// The built-in list.
+    fn default() -> Self {
+        Self(BUILT_IN.iter().filter_map(|name| Handle::parse(name).ok()).collect())
+    }
+}
+
+const BUILT_IN: &[&str] = &[
+    "abuse",
+    "account",
+    "accounts",
+    "admin",
+    "administrator",
+    "all",
+    "anyone",
+    "api",
+    "audit",
+    "badge",
+    "badges",
+    "billing",
+    "bot",
+    "compliance",
+    "contact",
+    "council",
+    "dashboard",
+    "everyone",
+    "governance",
+    "help",
+    "helpdesk",
+    "hostmaster",
+    "info",
+    "issuer",
+    "legal",
+    "login",
+    "mail",
+    "mailer-daemon",
+    "moderator",
+    "news",
+    "no-reply",
+    "nobody",
+    "noreply",
+    "null",
+    "official",
+    "operator",
+    "owner",
+    "postmaster",
+    "privacy",
+    "root",
+    "sales",
+    "sealpost",
+    "security",
+    "self",
+    "service",
+    "staff",
+    "status",
+    "support",
+    "sysadmin",
+    "system",
+    "team",
+    "test",
+    "trust",
+    "undefined",
+    "verify",
+    "webhook",
+    "webmaster",
+];
+
+/// Prefixes of ids and secrets that are newer than stored handles.
+const PREFIXES: &[&str] = &["evt_", "inv_", "ivt_", "kt_", "rc_", "tok_"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn handle(text: &str) -> Handle {
+        Handle::parse(text).unwrap()
+    }
+
+    #[test]
+    fn every_built_in_name_is_a_handle() {
+        assert_eq!(ReservedHandles::default().0.len(), BUILT_IN.len());
+    }
+
+    #[test]
+    fn names_of_authority_are_reserved() {
+        let reserved = ReservedHandles::default();
+        for name in ["admin", "Support", "security", "postmaster", "sealpost", "inv_1"] {
+            assert!(reserved.contains(&handle(name)), "{name}");
+        }
+        for name in ["alice", "admin-bob", "invoice", "events"] {
+            assert!(!reserved.contains(&handle(name)), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_list_replaces_the_built_in_one() {
+        let reserved = ReservedHandles::parse("# ours\n\n Acme \nacme-help # people\n").unwrap();
+        assert!(reserved.contains(&handle("acme")) && reserved.contains(&handle("acme-help")));
+        assert!(!reserved.contains(&handle("admin")));
+        assert_eq!(
+            ReservedHandles::parse("acme\nno handle\n"),
+            Err(ReservedHandlesFault { line: 2 })
+        );
+    }
+}

@@ -1,0 +1,158 @@
+//! The disk reserve: a file beside the embedded database that takes up space while there is plenty. If other programs
+//! fill the disk, the file is deleted, so that opening, revoking and housekeeping still have room.
+
+use std::{
+    fs::{self, OpenOptions},
+    io,
+    os::unix::fs::OpenOptionsExt as _,
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex, PoisonError,
+        mpsc::{RecvTimeoutError, Sender, channel},
+    },
+    thread::{self, JoinHandle},
+    time::Duration,
+};
+
+use rustix::fs::{FallocateFlags, fallocate};
+use sealpost_storage::Database;
+
+/// A thread that keeps the reserve. It ends when the reserve is stopped or dropped.
+pub(crate) struct DiskReserve(Mutex<Option<(Sender<()>, JoinHandle<()>)>>);
+
+impl DiskReserve {
+    /// Starts the thread for the embedded database in `file`.
+    pub(crate) fn start(
+        file: &Path,
+        database: Arc<Database>,
+        min_free_bytes: u64,
+    ) -> io::Result<Self> {
+        let size = (min_free_bytes / 4).min(SIZE_MAX);
+        let mut keeper = ReserveKeeper {
+            file: reserve_file(file),
+            size,
+            free_to_begin: min_free_bytes.saturating_add(size),
+            is_held: false,
+            has_warned: false,
+        };
+        let (stop, stopped) = channel();
+        let thread = thread::Builder::new().name("disk-reserve".to_owned()).spawn(move || {
+            loop {
+                keeper.poll(&database);
+                if stopped.recv_timeout(PERIOD) != Err(RecvTimeoutError::Timeout) {
+                    return;
+                }
+            }
+        })?;
+        Ok(Self(Mutex::new(Some((stop, thread)))))
+    }
+
+    /// Stops the thread and waits for its end. The file stays.
+    pub(crate) fn stop(&self) {
+        let running = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some((stop, thread)) = running {
+            drop(stop);
+            if thread.join().is_err() {
+                tracing::error!("the thread that keeps the disk reserve has panicked");
+            }
+        }
+    }
+}
+
+/// Sets the reserve aside, and releases the reserve when the disk is almost full.
+struct ReserveKeeper {
+    file: PathBuf,
+    size: u64,
+    /// Free space above which the reserve is set aside.
+    free_to_begin: u64,
+    is_held: bool,
+    has_warned: bool,
+}
+
+impl ReserveKeeper {
+    fn poll(&mut self, database: &Database) {
+        let done = database.free_bytes().and_then(|free| self.adjust(free.unwrap_or(u64::MAX)));
+        if let Err(error) = done {
+            if !self.has_warned {
+                tracing::warn!(%error, file = %self.file.display(), "the disk reserve cannot be kept");
+            }
+            self.has_warned = true;
+        }
+    }
+
+    fn adjust(&mut self, free: u64) -> io::Result<()> {
+        if free < self.size {
+            if self.file.exists() {
+                fs::remove_file(&self.file)?;
+                tracing::warn!(
+                    free_bytes = free,
+                    reserve_bytes = self.size,
+                    "the disk is almost full: released the disk reserve; free space soon"
+                );
+            }
+            self.is_held = false;
+        } else if !self.is_held && free >= self.free_to_begin && self.size > 0 {
+            let mut options = OpenOptions::new();
+            let file = options.create(true).truncate(false).write(true).mode(0o600);
+            fallocate(file.open(&self.file)?, FallocateFlags::empty(), 0, self.size)?;
+            self.is_held = true;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the path of the reserve of a database file.
+fn reserve_file(database: &Path) -> PathBuf {
+    let mut name = database.as_os_str().to_owned();
+    name.push(".reserve");
+    PathBuf::from(name)
+}
+
+/// More than the write-ahead log and one of its checkpoints need.
+const SIZE_MAX: u64 = 33_554_432;
+const PERIOD: Duration = Duration::from_secs(1);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reserve_is_held_while_space_is_plenty_and_released_when_it_is_short() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = reserve_file(&folder.path().join("sealpost.db"));
+        assert!(file.ends_with("sealpost.db.reserve"));
+        let mut keeper = ReserveKeeper {
+            file: file.clone(),
+            size: 100_000,
+            free_to_begin: 500_000,
+            is_held: false,
+            has_warned: false,
+        };
+        let size = || fs::metadata(&file).ok().map(|file| file.len());
+        keeper.adjust(499_999).unwrap();
+        assert_eq!(size(), None, "it would use space that is needed");
+        keeper.adjust(500_000).unwrap();
+        assert_eq!(size(), Some(100_000));
+        keeper.adjust(100_000).unwrap();
+        assert_eq!(size(), Some(100_000));
+        keeper.adjust(99_999).unwrap();
+        assert_eq!(size(), None);
+        keeper.adjust(200_000).unwrap();
+        assert_eq!(size(), None);
+        keeper.adjust(600_000).unwrap();
+        assert_eq!(size(), Some(100_000));
+    }
+
+    #[test]
+    fn a_reserve_from_before_a_restart_is_released_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("x.reserve");
+        fs::write(&file, "x").unwrap();
+        let (size, free_to_begin) = (10, 20);
+        let (is_held, has_warned) = (false, false);
+        let mut keeper =
+            ReserveKeeper { file: file.clone(), size, free_to_begin, is_held, has_warned };
+        keeper.adjust(9).unwrap();
+        assert!(!file.exists());
+    }
+}

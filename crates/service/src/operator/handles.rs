@@ -1,0 +1,74 @@
+//! Handles: releasing and assigning.
+
+use sealpost_domain::{AccountId, ApiKeyId, Handle, KeyStatus, ports::HandleOwner};
+use serde::Serialize;
+use serde_json::json;
+
+use super::{
+    action::{ActionRecord, Operator, OperatorError},
+    keys::{KeyShown, NO_KEY},
+};
+
+/// A released handle and its former owner.
+#[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "the names describe the fields")]
+pub struct HandleReleased {
+    pub handle: Handle,
+    pub api_key_id: ApiKeyId,
+    pub account_id: AccountId,
+}
+
+impl Operator {
+    /// Frees a handle: every account may take it. The key that had the handle stays.
+    pub fn release_handle(&self, handle: &Handle) -> Result<HandleReleased, OperatorError> {
+        self.perform(|tx| {
+            let Some(owner) = tx.find_handle(handle)? else {
+                return Ok(Err(OperatorError::NotFound("key with this handle")));
+            };
+            let key = tx.lock_key(&owner.api_key_id)?;
+            tx.release_handle(handle, &owner)?;
+            // A revoked key shows its handle permanently: senders recognise earlier messages.
+            if key.is_some_and(|key| key.status != KeyStatus::Revoked) {
+                tx.set_shown_handle(&owner.api_key_id, None)?;
+            }
+            let HandleOwner { account_id, api_key_id } = owner;
+            let released = HandleReleased { handle: handle.clone(), api_key_id, account_id };
+            let detail = json!({"api_key_id": api_key_id, "account_id": account_id});
+            Ok(Ok((released, record("handle.release", handle, detail))))
+        })
+    }
+
+    /// Gives a handle to a key, whether reserved or not. The handle must be free, or belong to a revoked key of any
+    /// account.
+    pub fn assign_handle(&self, handle: &Handle, id: &ApiKeyId) -> Result<KeyShown, OperatorError> {
+        self.perform(|tx| {
+            let Some(mut key) = tx.lock_key(id)? else { return Ok(Err(NO_KEY)) };
+            if key.status == KeyStatus::Revoked {
+                return Ok(Err(OperatorError::Pointless(
+                    "a revoked key cannot receive: assign the handle to another key",
+                )));
+            }
+            if let Some(other) = tx.find_handle_of(id)? {
+                return Ok(Err(OperatorError::HasHandle(other)));
+            }
+            let before = tx.find_handle(handle)?;
+            if let Some(owner) = &before {
+                let holder = tx.find_key(&owner.api_key_id)?;
+                if holder.is_some_and(|holder| holder.status != KeyStatus::Revoked) {
+                    return Ok(Err(OperatorError::HandleInUse(owner.api_key_id)));
+                }
+                tx.release_handle(handle, owner)?;
+            }
+            tx.assign_handle(handle, &HandleOwner { account_id: key.account_id, api_key_id: *id })?;
+            tx.set_shown_handle(id, Some(handle))?;
+            let from = before.map(|owner| owner.api_key_id);
+            let detail = json!({"api_key_id": id, "from": from});
+            key.handle = Some(handle.clone());
+            Ok(Ok((key.into(), record("handle.assign", handle, detail))))
+        })
+    }
+}
+
+fn record(action: &'static str, handle: &Handle, detail: serde_json::Value) -> ActionRecord {
+    ActionRecord { action, subject: format!("handle:{handle}"), detail }
+}

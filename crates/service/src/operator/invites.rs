@@ -1,0 +1,113 @@
+//! Invites to open an account.
+
+use std::time::Duration;
+
+use sealpost_domain::{Invite, InviteId, InviteStatus, Timestamp, ports::Durability};
+use sealpost_wallet::{InviteSecret, random};
+use serde::Serialize;
+use serde_json::json;
+
+use super::action::{ActionRecord, Operator, OperatorError};
+
+/// The terms of a new invite.
+#[derive(Debug, Clone)]
+pub struct InviteTerms {
+    /// Number of accounts that the invite may open.
+    pub uses: u32,
+    /// Time until the invite expires.
+    pub expires_in: Duration,
+    /// A note for operators.
+    pub note: Option<String>,
+}
+
+/// A new invite.
+#[derive(Serialize)]
+#[expect(missing_docs, reason = "the contract describes the fields")]
+pub struct InviteCreated {
+    /// The secret; shown only here.
+    pub invite: String,
+    pub invite_id: InviteId,
+    pub uses: u32,
+    pub expires_at: Timestamp,
+}
+
+/// An invite for operators.
+#[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "the names describe the fields")]
+pub struct InviteShown {
+    pub invite_id: InviteId,
+    pub status: InviteStatus,
+    pub uses: u32,
+    pub used: u32,
+    pub created_at: Timestamp,
+    pub expires_at: Timestamp,
+    pub note: Option<String>,
+}
+
+impl Operator {
+    /// Creates an invite. Only the hash of its secret is stored.
+    pub fn create_invite(&self, terms: &InviteTerms) -> Result<InviteCreated, OperatorError> {
+        let now = self.clock.now();
+        let secret = InviteSecret::generate()?;
+        let invite = Invite {
+            id: InviteId::new(now, random()?),
+            secret: secret.hash(),
+            note: terms.note.clone(),
+            uses: terms.uses,
+            used: 0,
+            created_at: now,
+            expires_at: now.plus(terms.expires_in),
+            revoked_at: None,
+        };
+        self.perform(|tx| {
+            tx.insert_invite(&invite)?;
+            let detail = json!({
+                "uses": invite.uses,
+                "expires_at": invite.expires_at,
+                "note": invite.note,
+            });
+            Ok(Ok(((), record("invite.create", &invite.id, detail))))
+        })?;
+        Ok(InviteCreated {
+            invite: secret.expose().to_owned(),
+            invite_id: invite.id,
+            uses: invite.uses,
+            expires_at: invite.expires_at,
+        })
+    }
+
+    /// Returns the newest invites, newest first.
+    pub fn invites(&self, limit: u32) -> Result<Vec<InviteShown>, OperatorError> {
+        let now = self.clock.now();
+        let newest = self.store.write(Durability::Relaxed, |tx| tx.newest_invites(limit))?;
+        Ok(newest.into_iter().map(|invite| shown(invite, now)).collect())
+    }
+
+    /// Revokes an invite. Accounts that it opened stay.
+    pub fn revoke_invite(&self, id: &InviteId) -> Result<InviteShown, OperatorError> {
+        let now = self.clock.now();
+        self.perform(|tx| {
+            let Some(invite) = tx.revoke_invite(id, now)? else { return Ok(Err(NO_INVITE)) };
+            let detail = json!({"uses": invite.uses, "used": invite.used});
+            Ok(Ok((shown(invite, now), record("invite.revoke", id, detail))))
+        })
+    }
+}
+
+fn shown(invite: Invite, now: Timestamp) -> InviteShown {
+    InviteShown {
+        status: invite.status(now),
+        invite_id: invite.id,
+        uses: invite.uses,
+        used: invite.used,
+        created_at: invite.created_at,
+        expires_at: invite.expires_at,
+        note: invite.note,
+    }
+}
+
+fn record(action: &'static str, id: &InviteId, detail: serde_json::Value) -> ActionRecord {
+    ActionRecord { action, subject: id.to_string(), detail }
+}
+
+const NO_INVITE: OperatorError = OperatorError::NotFound("such invite that is not revoked");

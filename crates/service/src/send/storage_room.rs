@@ -1,0 +1,194 @@
+//! The room for envelopes: the free space of the database, and the byte quota of each account.
+
+use std::collections::HashMap;
+
+use sealpost_domain::{
+    AccountId, Refusal, Timestamp,
+    ports::{AdmissionFacts, StoreError, Tx},
+};
+
+use super::command::Command;
+
+/// The room for the envelopes of one batch.
+#[derive(Debug, Default)]
+pub(crate) struct StorageRoom {
+    /// Whether the database has too little free space for envelopes.
+    pub(crate) is_short_of_space: bool,
+    /// Maximum bytes that the envelopes of an account may take. `None` is no quota.
+    pub(crate) bytes_max: Option<u64>,
+    /// Stored bytes of the senders' accounts. Empty without a quota.
+    pub(crate) stored: HashMap<AccountId, u64>,
+}
+
+impl StorageRoom {
+    /// Refuses an envelope of this size if it has no room.
+    pub(super) fn check(&self, account: &AccountId, bytes: usize) -> Result<(), Refusal> {
+        if self.is_short_of_space {
+            return Err(Refusal::StorageFull);
+        }
+        match self.bytes_max {
+            Some(limit_bytes) if self.after(account, bytes) > limit_bytes => {
+                Err(Refusal::StorageQuotaExceeded { limit_bytes })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Counts an envelope that will be stored.
+    pub(super) fn take(&mut self, account: &AccountId, bytes: usize) {
+        if self.bytes_max.is_some() {
+            self.stored.insert(*account, self.after(account, bytes));
+        }
+    }
+
+    fn after(&self, account: &AccountId, bytes: usize) -> u64 {
+        let stored = self.stored.get(account).copied().unwrap_or(0);
+        stored.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX))
+    }
+}
+
+/// Caches the stored bytes of accounts for the committer.
+///
+/// All sends of a node pass its committer, so the cache misses only the sends of other nodes, and deletions. Reading the
+/// sum for each batch would cost more than the check is worth.
+#[derive(Debug)]
+pub(super) struct StoredBytesCache {
+    bytes_max: Option<u64>,
+    entries_max: usize,
+    entries: HashMap<AccountId, CachedBytes>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct CachedBytes {
+    bytes: u64,
+    read_at: Timestamp,
+}
+
+impl StoredBytesCache {
+    pub(super) fn new(bytes_max: Option<u64>, entries_max: usize) -> Self {
+        Self { bytes_max, entries_max, entries: HashMap::new() }
+    }
+
+    /// Returns the room for a batch. Reads the accounts that are not cached, or not recently enough.
+    pub(super) fn room(
+        &mut self,
+        tx: &mut dyn Tx,
+        facts: &AdmissionFacts,
+        commands: &[&Command],
+        now: Timestamp,
+    ) -> Result<StorageRoom, StoreError> {
+        let Some(bytes_max) = self.bytes_max else { return Ok(StorageRoom::default()) };
+        let wanted = bytes_by_account(facts, commands);
+        let is_old = |(account, added): &(&AccountId, &u64)| {
+            self.entries.get(account).is_none_or(|entry| entry.is_old(**added, bytes_max, now))
+        };
+        let old: Vec<_> = wanted.iter().filter(is_old).map(|(account, _)| *account).collect();
+        if !old.is_empty() {
+            if self.entries.len().saturating_add(old.len()) > self.entries_max {
+                self.entries.clear();
+            }
+            let read = tx.stored_bytes(&old)?;
+            let entry = |bytes| CachedBytes { bytes, read_at: now };
+            self.entries.extend(read.into_iter().map(|(account, bytes)| (account, entry(bytes))));
+        }
+        let cached = |account| Some((account, self.entries.get(&account)?.bytes));
+        let stored = wanted.into_keys().filter_map(cached).collect();
+        Ok(StorageRoom { is_short_of_space: false, bytes_max: Some(bytes_max), stored })
+    }
+
+    /// Stores the bytes after a commit.
+    pub(super) fn committed(&mut self, stored: HashMap<AccountId, u64>) {
+        for (account, bytes) in stored {
+            if let Some(entry) = self.entries.get_mut(&account) {
+                entry.bytes = bytes;
+            }
+        }
+    }
+
+    /// Drops everything after a failed commit, which may have stored the batch.
+    pub(super) fn clear(&mut self) {
+        self.entries.clear();
+    }
+}
+
+impl CachedBytes {
+    /// Returns whether the account must be read again before `added` bytes are decided on. A clock that was set back
+    /// makes every entry old.
+    fn is_old(self, added: u64, bytes_max: u64, now: Timestamp) -> bool {
+        let after = self.bytes.saturating_add(added);
+        let age_max_ms = if after > bytes_max {
+            AGE_MAX_BEYOND_MS
+        } else if after > bytes_max / 2 {
+            AGE_MAX_NEAR_MS
+        } else {
+            AGE_MAX_FAR_MS
+        };
+        let age_ms = now.as_millis().saturating_sub(self.read_at.as_millis());
+        !(0..age_max_ms).contains(&age_ms)
+    }
+}
+
+/// Sums up the envelopes of the batch by the account of the sender.
+fn bytes_by_account(facts: &AdmissionFacts, commands: &[&Command]) -> HashMap<AccountId, u64> {
+    let mut bytes = HashMap::new();
+    for command in commands.iter().filter(|command| command.pending.is_some()) {
+        if let Some(key) = facts.keys.get(&command.caller.key) {
+            let sum: &mut u64 = bytes.entry(key.account_id).or_default();
+            *sum = sum.saturating_add(u64::try_from(command.bytes()).unwrap_or(u64::MAX));
+        }
+    }
+    bytes
+}
+
+/// Age of an entry below half of the quota.
+const AGE_MAX_FAR_MS: i64 = 60_000;
+/// Age of an entry above half of the quota.
+const AGE_MAX_NEAR_MS: i64 = 5_000;
+/// Age of an entry that would refuse a send. Short, because deletions give room back.
+const AGE_MAX_BEYOND_MS: i64 = 1_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn account() -> AccountId {
+        AccountId::new(Timestamp::from_millis(1), [1; 10])
+    }
+
+    #[test]
+    fn the_envelope_that_would_cross_the_quota_has_no_room() {
+        let mut room = StorageRoom {
+            bytes_max: Some(100),
+            stored: HashMap::from([(account(), 60)]),
+            ..StorageRoom::default()
+        };
+        let refusal = Err(Refusal::StorageQuotaExceeded { limit_bytes: 100 });
+        assert_eq!(room.check(&account(), 40), Ok(()));
+        assert_eq!(room.check(&account(), 41), refusal);
+        room.take(&account(), 30);
+        assert_eq!(room.check(&account(), 10), Ok(()));
+        assert_eq!(room.check(&account(), 11), refusal);
+    }
+
+    #[test]
+    fn without_a_quota_only_the_disk_limits() {
+        let mut room = StorageRoom::default();
+        room.take(&account(), usize::MAX);
+        assert_eq!(room.check(&account(), usize::MAX), Ok(()));
+        room.is_short_of_space = true;
+        assert_eq!(room.check(&account(), 1), Err(Refusal::StorageFull));
+    }
+
+    #[test]
+    fn an_entry_is_read_again_sooner_near_the_quota() {
+        let read_at = Timestamp::from_millis(100_000);
+        let is_old = |bytes, added, after_ms: i64| {
+            let now = Timestamp::from_millis(100_000 + after_ms);
+            CachedBytes { bytes, read_at }.is_old(added, 1000, now)
+        };
+        assert!(!is_old(0, 500, 59_999) && is_old(0, 500, 60_000));
+        assert!(!is_old(0, 501, 4_999) && is_old(0, 501, 5_000));
+        assert!(!is_old(1000, 1, 999) && is_old(1000, 1, 1_000));
+        assert!(is_old(0, 1, -1), "the clock was set back");
+    }
+}

@@ -1,0 +1,59 @@
+//! Free space on the disk of the embedded database.
+
+use std::path::Path;
+
+use diesel::{prelude::*, sql_query, sql_types::BigInt};
+
+use crate::connection::{AnyConnection, fault::Fault};
+
+/// Returns the free bytes of the disk. Space that is reserved for root does not count.
+pub(crate) fn free_bytes(file: &Path) -> Result<u64, rustix::io::Errno> {
+    let disk = rustix::fs::statvfs(file)?;
+    Ok(disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
+/// Returns the bytes of the unused pages inside the database. SQLite uses these pages before the file grows, and never
+/// returns them to the disk.
+pub(crate) fn reusable_bytes(conn: &mut AnyConnection) -> Result<u64, Fault> {
+    let AnyConnection::Sqlite(conn) = conn else { return Ok(0) };
+    let pages: Number = sql_query(REUSABLE).get_result(conn)?;
+    u64::try_from(pages.number).map_err(|_negative| Fault::Corrupt("number of unused pages"))
+}
+
+/// Returns whether less than `min` bytes are free.
+///
+/// The write-ahead log grows on the disk. So a quarter of `min` must be free on the disk, whatever is reusable.
+pub(crate) fn is_short(min: u64, free: u64, reusable: u64) -> bool {
+    free < min / 4 || free.saturating_add(reusable) < min
+}
+
+#[derive(QueryableByName)]
+struct Number {
+    #[diesel(sql_type = BigInt)]
+    number: i64,
+}
+
+const REUSABLE: &str = "
+    SELECT f.freelist_count * s.page_size AS number
+    FROM pragma_freelist_count AS f, pragma_page_size AS s";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reusable_pages_count_while_the_log_has_room_on_the_disk() {
+        for (free, reusable, short) in [
+            (100, 0, false),
+            (99, 0, true),
+            (99, 1, false),
+            (25, 75, false),
+            (25, 74, true),
+            (24, 1000, true),
+            (u64::MAX, u64::MAX, false),
+        ] {
+            assert_eq!(is_short(100, free, reusable), short, "{free} free, {reusable} reusable");
+        }
+        assert!(!is_short(0, 0, 0));
+    }
+}

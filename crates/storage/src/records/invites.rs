@@ -1,0 +1,106 @@
+//! Invites to open an account.
+
+use diesel::prelude::*;
+use sealpost_domain::{
+    Invite, InviteId, Timestamp, TokenHash,
+    ports::{InviteRepo, StoreError},
+};
+
+use crate::{
+    connection::{fault::Fault, transaction::Transaction},
+    rows::columns,
+    schema::invites as i,
+};
+
+impl InviteRepo for Transaction {
+    fn insert_invite(&mut self, invite: &Invite) -> Result<(), StoreError> {
+        self.run(|conn| {
+            diesel::insert_into(i::table).values(InviteRow::of(invite)).execute(conn)?;
+            Ok(())
+        })
+    }
+
+    fn find_invite(&mut self, secret: &TokenHash) -> Result<Option<Invite>, StoreError> {
+        let of_secret = i::table.filter(i::secret.eq(&secret.0[..]));
+        self.run(|conn| {
+            let row = of_secret.first::<InviteRow>(conn).optional()?;
+            row.map(InviteRow::read).transpose()
+        })
+    }
+
+    fn use_invite(&mut self, id: &InviteId, now: Timestamp) -> Result<bool, StoreError> {
+        let active = i::table
+            .find(id.to_string())
+            .filter(i::used.lt(i::uses))
+            .filter(i::expires_at.gt(now.as_millis()))
+            .filter(i::revoked_at.is_null());
+        self.run(|conn| {
+            let used = diesel::update(active).set(i::used.eq(i::used + 1)).execute(conn)?;
+            Ok(used == 1)
+        })
+    }
+
+    fn newest_invites(&mut self, limit: u32) -> Result<Vec<Invite>, StoreError> {
+        let newest = i::table.order(i::id.desc()).limit(limit.into());
+        self.run(|conn| newest.load::<InviteRow>(conn)?.into_iter().map(InviteRow::read).collect())
+    }
+
+    fn revoke_invite(
+        &mut self,
+        id: &InviteId,
+        at: Timestamp,
+    ) -> Result<Option<Invite>, StoreError> {
+        let id = id.to_string();
+        self.run(|conn| {
+            let revoked = diesel::update(i::table.find(&id).filter(i::revoked_at.is_null()))
+                .set(i::revoked_at.eq(at.as_millis()))
+                .execute(conn)?;
+            if revoked == 0 {
+                return Ok(None);
+            }
+            i::table.find(&id).first::<InviteRow>(conn)?.read().map(Some)
+        })
+    }
+}
+
+/// A row of the table.
+#[derive(Debug, Insertable, Queryable)]
+#[diesel(table_name = i)]
+struct InviteRow {
+    id: String,
+    secret: Vec<u8>,
+    note: Option<String>,
+    uses: i64,
+    used: i64,
+    created_at: i64,
+    expires_at: i64,
+    revoked_at: Option<i64>,
+}
+
+impl InviteRow {
+    fn of(invite: &Invite) -> Self {
+        Self {
+            id: invite.id.to_string(),
+            secret: invite.secret.0.to_vec(),
+            note: invite.note.clone(),
+            uses: invite.uses.into(),
+            used: invite.used.into(),
+            created_at: invite.created_at.as_millis(),
+            expires_at: invite.expires_at.as_millis(),
+            revoked_at: invite.revoked_at.map(Timestamp::as_millis),
+        }
+    }
+
+    fn read(self) -> Result<Invite, Fault> {
+        Ok(Invite {
+            id: columns::id(&self.id, "invite")?,
+            secret: columns::token(self.secret, "invite")?,
+            note: self.note,
+            uses: columns::number(self.uses, "uses of an invite")?,
+            used: columns::number(self.used, "uses of an invite")?,
+            created_at: Timestamp::from_millis(self.created_at),
+            expires_at: Timestamp::from_millis(self.expires_at),
+            revoked_at: columns::instant(self.revoked_at),
+        })
+    }
+}

@@ -1,0 +1,80 @@
+//! Stored bytes: the sealed envelopes of each sender. The counter is a column of the usage row, which every send
+//! updates anyway.
+
+use std::collections::HashMap;
+
+use diesel::{
+    dsl::sql,
+    prelude::*,
+    sql_types::{BigInt, Text},
+};
+use sealpost_domain::AccountId;
+
+use crate::{
+    connection::{AnyConnection, fault::Fault, on_backend},
+    query::{
+        any_of::any_of,
+        row_lock::{Locked, RowLock},
+        statement::Statement,
+    },
+    rows::columns,
+    schema::{api_keys as k, stored_bytes as s},
+};
+
+/// Sums up the stored bytes of all keys of each account.
+pub(crate) fn of_accounts(
+    conn: &mut AnyConnection,
+    accounts: &[AccountId],
+) -> Result<HashMap<AccountId, u64>, Fault> {
+    let sums = k::table
+        .inner_join(s::table)
+        .filter(any_of(k::account_id, columns::texts(accounts)))
+        .group_by(k::account_id)
+        .select((k::account_id, sql::<BigInt>("CAST(sum(stored_bytes) AS BIGINT)")));
+    on_backend!(conn, c => sums.load::<(String, i64)>(c))?
+        .into_iter()
+        .map(|(account, bytes)| {
+            Ok((columns::id(&account, "key")?, columns::number(bytes, "stored bytes")?))
+        })
+        .collect()
+}
+
+/// Subtracts the bytes of deleted envelopes from the counters of their senders. A counter never falls below 0, because
+/// nodes of an earlier version do not count.
+///
+/// Locks the rows in the order of ids, like the batches of sends.
+pub(crate) fn subtract(conn: &mut AnyConnection, deleted: &[(String, i64)]) -> Result<(), Fault> {
+    if deleted.is_empty() {
+        return Ok(());
+    }
+    match conn {
+        AnyConnection::Postgres(conn) => {
+            let senders = deleted.iter().map(|(sender, _)| sender);
+            let rows = s::table.filter(any_of(s::api_key_id, senders.clone()));
+            let rows = rows.order(s::api_key_id).select(s::api_key_id);
+            Locked::new(rows, RowLock::Alone).load::<String>(conn)?;
+            // A second statement, to see the counters of the transaction that held the lock.
+            Statement::command(SUBTRACT_POSTGRES)
+                .bind_array::<Text, _>(senders)
+                .bind_array::<BigInt, _>(deleted.iter().map(|(_, bytes)| bytes))
+                .execute(conn)?;
+        }
+        AnyConnection::Sqlite(conn) => {
+            for (sender, bytes) in deleted {
+                Statement::command(SUBTRACT_SQLITE)
+                    .bind::<BigInt, _>(bytes)
+                    .bind::<Text, _>(sender)
+                    .execute(conn)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+const SUBTRACT_POSTGRES: &str = "
+    UPDATE usage AS u SET stored_bytes = greatest(0, u.stored_bytes - n.bytes)
+    FROM (SELECT unnest(?) AS api_key_id, unnest(?) AS bytes) AS n
+    WHERE u.api_key_id = n.api_key_id";
+
+const SUBTRACT_SQLITE: &str =
+    "UPDATE usage SET stored_bytes = max(0, stored_bytes - ?) WHERE api_key_id = ?";

@@ -1,0 +1,216 @@
+//! Limits of storage: the byte quota of an account, and the free space of the embedded database.
+
+use std::{
+    fs::{self, File},
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+    process::Command,
+    time::Duration,
+};
+
+use serde_json::json;
+
+use crate::support::{
+    Client, Database, Identity, Receiver, SOON, Server, eventually, on_both, text,
+};
+
+on_both!(an_account_stores_sealed_bytes_up_to_its_quota, a_quota_of_zero_is_no_quota,);
+
+const QUOTA: u64 = 20_000;
+
+fn quota() -> String {
+    format!("--stored-bytes-per-account={QUOTA}")
+}
+
+/// Sends until a send is refused, and returns the stored sealed bytes.
+fn fill(client: &Client, from: &Identity, to: &Identity) -> u64 {
+    let mut stored = 0;
+    loop {
+        let response = client.send(from, &to.key, &"x".repeat(3000));
+        if response.status != 200 {
+            let problem = response.refused(403, "QUOTA_EXCEEDED");
+            assert!(text(&problem, "detail").contains(&QUOTA.to_string()), "{problem}");
+            return stored;
+        }
+        stored += response.ok()["metadata"]["payload_size_bytes"].as_u64().unwrap();
+    }
+}
+
+fn an_account_stores_sealed_bytes_up_to_its_quota(database: &Database) {
+    let server = database.serve_with(&[&quota()]);
+    let client = server.client();
+    let (alice, bob) = database.busy_pair(client);
+    let sibling = client.sibling(&alice);
+    let before = client.status(&alice).ok()["usage"]["month"]["used"].clone();
+    let stored = fill(client, &alice, &bob);
+    assert!((QUOTA - 4500..=QUOTA).contains(&stored), "{stored}");
+    let count = client.status(&alice).ok()["usage"]["month"]["used"].clone();
+    assert_ne!(before, count);
+    client.send(&alice, &bob.key, &"x".repeat(4500)).refused(403, "QUOTA_EXCEEDED");
+    let usage = client.status(&alice).ok()["usage"]["month"]["used"].clone();
+    assert_eq!(usage, count, "a refused send is not a message");
+    // The keys of an account share the quota, and a revoked key's envelopes still count.
+    client.send(&sibling, &bob.key, &"x".repeat(4500)).refused(403, "QUOTA_EXCEEDED");
+    database.operate(&["key", "revoke", &alice.key]);
+    client.send(&sibling, &bob.key, &"x".repeat(4500)).refused(403, "QUOTA_EXCEEDED");
+    // Receiving takes no room.
+    client.send(&bob, &sibling.key, &"x".repeat(4500)).ok();
+    server.stop();
+    // The count survives a restart, and every other node has it too.
+    for _ in 0..2 {
+        let server = database.serve_with(&[&quota()]);
+        let client = server.client();
+        client.send(&sibling, &bob.key, &"x".repeat(4500)).refused(403, "QUOTA_EXCEEDED");
+    }
+}
+
+fn a_quota_of_zero_is_no_quota(database: &Database) {
+    let server = database.serve_with(&["--stored-bytes-per-account=0"]);
+    let client = server.client();
+    let (alice, bob) = database.busy_pair(client);
+    for _ in 0..10 {
+        client.send(&alice, &bob.key, &"x".repeat(3000)).ok();
+    }
+}
+
+/// Each node counts its own sends at once, and reads those of other nodes within seconds.
+#[test]
+fn a_quota_that_another_node_used_up_holds_soon() {
+    let database = Database::postgres();
+    let servers = [(); 2].map(|()| database.serve_with(&[&quota()]));
+    let [here, there] = servers.each_ref().map(Server::client);
+    let (alice, bob) = database.busy_pair(here);
+    // The other node reads the account while it is above half of its quota.
+    for _ in 0..3 {
+        here.send(&alice, &bob.key, &"x".repeat(3000)).ok();
+    }
+    there.send(&alice, &bob.key, "x").ok();
+    fill(here, &alice, &bob);
+    eventually("the other node refuses", Duration::from_secs(20), || {
+        let response = there.send(&alice, &bob.key, &"x".repeat(3000));
+        (response.status == 403).then_some(())
+    });
+}
+
+/// No disk has so much free space, so the server finds too little from its start.
+#[test]
+fn without_free_space_only_sends_and_activations_are_refused() {
+    let (database, receiver) = (Database::embedded(), Receiver::start());
+    let server = database.serve();
+    let client = server.client();
+    let (alice, bob) = (client.new_identity(), client.new_identity());
+    let webhook = client.register(&bob, &receiver.url);
+    let named = |client: &Client, message: &str| {
+        let body = json!({"to": bob.key, "message": message});
+        let request = client.post("/v1/channel/send").by(&alice).header("Idempotency-Key", "one");
+        request.json(&body).response()
+    };
+    let sent = text(&named(client, "hello").ok(), "envelope_id");
+    server.stop();
+
+    let server = database.serve_with(&["--min-free-bytes=18446744073709551615"]);
+    let client = server.client();
+    let used = || client.status(&alice).ok()["usage"]["month"]["used"].clone();
+    for response in [
+        client.send(&alice, &bob.key, "x"),
+        client.activate(&json!({"label": "a"})),
+        client.post("/v1/did/activate").token(&alice.token).json(&json!({"label": "a"})).response(),
+    ] {
+        let problem = response.refused(503, "SERVICE_UNAVAILABLE");
+        assert!(text(&problem, "detail").contains("disk"), "{problem}");
+        assert!(response.header("retry-after").is_some());
+    }
+    assert_eq!(used(), 1);
+    // The checks before storing still come first.
+    client.send(&alice, "nobody-has-this", "x").refused(404, "KEY_NOT_FOUND");
+    let replay = named(client, "hello");
+    assert_eq!(replay.header("idempotency-replayed"), Some("true"));
+    assert_eq!(replay.ok()["envelope_id"], sent);
+    // Everything else continues.
+    assert_eq!(client.open(&bob, &sent).ok()["message"], "hello");
+    client.manage(&bob, &json!({"action": "delete", "webhook_id": webhook["webhook_id"]})).ok();
+    client.register(&bob, &receiver.url);
+    database.operate(&["key", "revoke", &bob.key]);
+    client.login(&alice.account, alice.login_secret.as_ref().unwrap()).ok();
+    client.post("/v1/auth/logout").token(&alice.token).response().ok();
+    client.status(&alice).refused(401, "UNAUTHORIZED");
+}
+
+/// The disk is a small tmpfs. Mounting needs root, so without root this test does nothing.
+#[test]
+fn a_disk_that_fills_up_stops_sends_and_nothing_else() {
+    let database = Database::embedded();
+    let Some(disk) = SmallDisk::mount(&database.data()) else { return };
+    let server = database.serve_with(&["--min-free-bytes=16777216"]);
+    let client = server.client();
+    let (alice, bob) = database.busy_pair(client);
+    let reserve = Path::new(&database.data()).join("sealpost.db.reserve");
+    eventually("the reserve is set aside", SOON, || reserve.exists().then_some(()));
+    let message = "x".repeat(250_000);
+    let mut sent = Vec::new();
+    let refused = loop {
+        let response = client.send(&alice, &bob.key, &message);
+        if response.status != 200 {
+            break response.refused(503, "SERVICE_UNAVAILABLE");
+        }
+        sent.push(text(&response.ok(), "envelope_id"));
+        assert!(sent.len() < 1000, "the disk never filled up");
+    };
+    assert!(text(&refused, "detail").contains("disk"), "{refused}");
+    assert!(sent.len() > 10, "{}", sent.len());
+    // Another program takes the rest. The server then gives up its reserve.
+    disk.fill();
+    eventually("the reserve is released", SOON, || (!reserve.exists()).then_some(()));
+    client.send(&alice, &bob.key, &message).refused(503, "SERVICE_UNAVAILABLE");
+    for id in &sent {
+        assert_eq!(client.open(&bob, id).ok()["message"].as_str().unwrap().len(), message.len());
+    }
+    client.login(&alice.account, alice.login_secret.as_ref().unwrap()).ok();
+    database.operate(&["key", "deactivate", &bob.key]);
+    database.operate(&["key", "reactivate", &bob.key]);
+    client.post("/v1/auth/logout").token(&bob.token).response().ok();
+    disk.make_room();
+    // After deletions the file stays as large, but its pages are free again.
+    database.by_hand("DELETE FROM envelopes");
+    for _ in 0..sent.len() / 2 {
+        client.send(&alice, &bob.key, &message).ok();
+    }
+}
+
+/// A tmpfs of 48 MiB.
+struct SmallDisk(String);
+
+impl SmallDisk {
+    fn mount(folder: &str) -> Option<Self> {
+        fs::create_dir(folder).unwrap();
+        let options = ["-t", "tmpfs", "-o", "size=48m,mode=0700", "tmpfs", folder];
+        let mounted = Command::new("mount").args(options).output();
+        mounted.is_ok_and(|output| output.status.success()).then(|| Self(folder.to_owned()))
+    }
+
+    fn filler(&self) -> PathBuf {
+        Path::new(&self.0).join("filler")
+    }
+
+    /// Writes until no byte fits.
+    fn fill(&self) {
+        let mut file = File::create(self.filler()).unwrap();
+        let full = loop {
+            if let Err(error) = file.write_all(&[0; 4096]) {
+                break error;
+            }
+        };
+        assert_eq!(full.kind(), io::ErrorKind::StorageFull);
+    }
+
+    fn make_room(&self) {
+        fs::remove_file(self.filler()).unwrap();
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        // Lazily, because the server may still run.
+        drop(Command::new("umount").args(["--lazy", &self.0]).status());
+    }
+}
