@@ -26,7 +26,7 @@ fn indented(text: &str) -> String {
 }
 
 /// The examples by the words after `sealpost`.
-const EXAMPLES: [(&str, &str); 38] = [
+const EXAMPLES: [(&str, &str); 39] = [
     ("", "sealpost serve --dev\nsealpost demo\nsealpost admin key show --help"),
     (
         "serve",
@@ -98,6 +98,7 @@ const EXAMPLES: [(&str, &str); 38] = [
         "admin governance lift",
         "sealpost admin governance lift acct_01kxk83ffmfe7rw98sdqcq10h0 --reason 'appeal granted'",
     ),
+    ("admin kek retire", "sealpost admin kek retire 1"),
     ("admin kek rotate", "sealpost admin kek rotate --kek-file /etc/sealpost/kek"),
     ("admin key show", "sealpost admin key show ak_01kxk83ffmfe7rw98sdqcq10h0 --json"),
     ("admin key deactivate", "sealpost admin key deactivate ak_01kxk83ffmfe7rw98sdqcq10h0"),
