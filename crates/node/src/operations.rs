@@ -59,6 +59,11 @@ fn check(node: &Components) -> Result<(), String> {
     if !node.dispatcher.is_alive() {
         return Err("the dispatcher has stopped".into());
     }
+    if node.sealpost.is_short_of_space().map_err(|error| error.to_string())? {
+        return Err(
+            "the disk of the database is nearly full: sends and activations are refused".into()
+        );
+    }
     Ok(())
 }
 

@@ -146,6 +146,7 @@ fn a_disk_that_fills_up_stops_sends_and_nothing_else() {
     let (alice, bob) = database.busy_pair(client);
     let reserve = Path::new(&database.data()).join("sealpost.db.reserve");
     eventually("the reserve is set aside", SOON, || reserve.exists().then_some(()));
+    assert_eq!(server.health("/readyz"), 200);
     let message = "x".repeat(250_000);
     let mut sent = Vec::new();
     let refused = loop {
@@ -158,6 +159,7 @@ fn a_disk_that_fills_up_stops_sends_and_nothing_else() {
     };
     assert!(text(&refused, "detail").contains("disk"), "{refused}");
     assert!(sent.len() > 10, "{}", sent.len());
+    assert_eq!((server.health("/livez"), server.health("/readyz")), (200, 503));
     // Another program takes the rest. The server then gives up its reserve.
     disk.fill();
     eventually("the reserve is released", SOON, || (!reserve.exists()).then_some(()));
@@ -175,6 +177,7 @@ fn a_disk_that_fills_up_stops_sends_and_nothing_else() {
     for _ in 0..sent.len() / 2 {
         client.send(&alice, &bob.key, &message).ok();
     }
+    assert_eq!(server.health("/readyz"), 200);
 }
 
 /// A tmpfs of 48 MiB.
