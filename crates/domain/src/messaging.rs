@@ -1,4 +1,4 @@
-//! Sends: sealed envelopes, the channels that they use, recipients and idempotency keys.
+//! Types for messages: sealed envelopes, channels, recipients and idempotency keys.
 
 mod channel;
 mod envelope;

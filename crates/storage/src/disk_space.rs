@@ -20,9 +20,9 @@ pub(crate) fn reusable_bytes(conn: &mut AnyConnection) -> Result<u64, Fault> {
     u64::try_from(pages.number).map_err(|_negative| Fault::Corrupt("number of unused pages"))
 }
 
-/// Returns whether less than `min` bytes are free.
+/// Returns whether less than `min` bytes are available: `free` on the disk and `reusable` inside the database.
 ///
-/// The write-ahead log grows on the disk. So a quarter of `min` must be free on the disk, whatever is reusable.
+/// At least a quarter of `min` must be free on the disk, because the write-ahead log cannot use reusable pages.
 pub(crate) fn is_short(min: u64, free: u64, reusable: u64) -> bool {
     free < min / 4 || free.saturating_add(reusable) < min
 }

@@ -16,7 +16,7 @@ pub struct WebState {
 }
 
 impl WebState {
-    /// Creates the state of the pages, which share a server with the API of this state.
+    /// Creates the state. The pages and the API run in the same server and share `api`.
     pub fn new(api: web::Data<ApiState>, settings: WebSettings) -> Self {
         let WebSettings { dashboard_per_minute } = settings;
         let site = SiteAddress::new(&api.base_url);

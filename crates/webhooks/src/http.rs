@@ -1,7 +1,7 @@
 //! Sends requests over HTTP/1.1 and reads responses.
 //!
-//! [`client`] makes one request. [`target_sender`] adds the signing keys of a webhook. [`sender_cache`] bounds the
-//! number of open connections. [`response`] reads responses.
+//! [`client`] makes one request. [`target_sender`] holds the client and the signing keys of one target.
+//! [`sender_cache`] bounds the number of open connections. [`response`] reads responses.
 
 pub(crate) mod client;
 mod metrics;

@@ -15,7 +15,8 @@ pub struct Badge {
     pub assessment_id: AssessmentId,
     /// The credential's subject: a URN of the key, or the key's DID if its owner chose so.
     pub subject: String,
-    /// The jurisdiction whose circuit was checked as well, and the version of the circuits file.
+    /// The jurisdiction whose compliance circuit the key passed, and the version of the circuits file. `None` if the
+    /// request named no jurisdiction.
     pub compliance: Option<(Jurisdiction, u32)>,
     /// Position in the status lists.
     pub position: StatusPosition,

@@ -54,8 +54,8 @@ pub enum EventsVersion {
 }
 
 impl EventsVersion {
-    /// Finds the kind with this name, if this version has the kind. The error is a clause that follows the name of the
-    /// field.
+    /// Finds the event kind with this name. Fails if this version of the events does not have the kind. The error text
+    /// completes a sentence that begins with the name of the field.
     pub fn find(self, name: &str) -> Result<EventKind, String> {
         let kind = EventKind::from_name(name);
         if let Some(kind) = kind.filter(|kind| kind.since() <= self) {

@@ -49,5 +49,5 @@ pub fn sample_rows(keyring: &Keyring, database: &Database) -> Result<RowSample, 
     })
 }
 
-/// Maximum number of rows of each kind.
+/// Maximum number of identity roots to decrypt, and of webhook secrets.
 const SAMPLE: u32 = 200;

@@ -46,8 +46,10 @@ impl Sealpost {
         Ok(AccountSession { token, account_id: self.stored_account(token).await? })
     }
 
-    /// Returns the account of a session, from the cache if possible. For rate limits per account, which must be cheap.
-    /// The use case itself needs [`Sealpost::authenticate_session`].
+    /// Returns the account of a session, from the cache if possible.
+    ///
+    /// Use this only for limits per account, before the request is authenticated: the cached session may have ended. To
+    /// authenticate the request, call [`Sealpost::authenticate_session`].
     pub async fn account_of(&self, token: Option<&str>) -> Result<AccountId, Error> {
         self.session_account(hash_token(token)?).await
     }

@@ -12,7 +12,8 @@ pub struct Credentials {
     pub key: KeyNamed,
 }
 
-/// The API key that a request names. `Err` if the header names no key and the body, which might name one, is faulty.
+/// The API key that a request names in its header or body. `None` if the request names no key. `Err` if the header
+/// names no key and the body is invalid.
 pub type KeyNamed = Result<Option<String>, Refusal>;
 
 /// A session and a key, both well-formed but not verified.

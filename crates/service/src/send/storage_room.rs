@@ -140,11 +140,11 @@ fn bytes_by_account(facts: &AdmissionFacts, commands: &[&Command]) -> HashMap<Ac
     bytes
 }
 
-/// Age of an entry below half of the quota.
+/// Maximum age of a cache entry if the account stays at most at half of its quota.
 const AGE_MAX_FAR_MS: i64 = 60_000;
-/// Age of an entry above half of the quota.
+/// Maximum age of a cache entry if the account would use more than half of its quota.
 const AGE_MAX_NEAR_MS: i64 = 5_000;
-/// Age of an entry that would refuse a send. Short, because deletions give room back.
+/// Maximum age of a cache entry that would cause a refusal. Short, because deletions free bytes.
 const AGE_MAX_BEYOND_MS: i64 = 1_000;
 
 #[cfg(test)]

@@ -18,9 +18,9 @@ pub struct Cursor {
 /// The last entry of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Below {
-    /// An attempt.
+    /// The last entry is an attempt.
     Attempt(AttemptNumber),
-    /// A pending delivery. A listing shows all pending deliveries before the attempts.
+    /// The last entry is a pending delivery. A listing shows all pending deliveries before the attempts.
     Event(EventId),
 }
 

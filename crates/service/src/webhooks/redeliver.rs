@@ -130,7 +130,8 @@ impl Core {
         })
     }
 
-    /// Works in portions, so that sends do not wait for the whole request.
+    /// Makes failed deliveries of a time range due now, or only counts them. Uses one transaction per portion, so that
+    /// sends do not wait for the whole request.
     pub(super) fn recover(&self, key: &ApiKeyId, query: &Recover) -> Result<Recovered, Error> {
         let now = self.clock.now();
         let mut left = self.settings.recovered_max;

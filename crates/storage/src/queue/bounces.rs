@@ -79,7 +79,7 @@ pub(crate) fn bounce(
     events::store(conn, &new)
 }
 
-/// Returns the ids of envelopes among the events. The ids are sorted, because transactions lock and insert rows in this
+/// Returns the event ids that are envelope ids. The ids are sorted, because transactions lock and insert rows in this
 /// order.
 fn envelopes_of(events: impl IntoIterator<Item = impl AsRef<str>>) -> BTreeSet<String> {
     let envelopes = events.into_iter().filter(|id| id.as_ref().starts_with(EnvelopeId::PREFIX));

@@ -89,8 +89,10 @@ fn lease(
 
 /// Selects up to `room` due deliveries and locks their rows.
 ///
-/// Looks for webhooks with shorter queues only if the room is full, or if the oldest deliveries belong to webhooks
-/// without room in memory. Unused places go back to the longest queues, so a single webhook gets all of the room.
+/// Starts with the oldest deliveries, at most `per_target_max` of each webhook, and none of the webhooks in
+/// `claim.full`. Deliveries of webhooks with shorter queues fill the remaining places. The places that still remain go
+/// to the longer queues, so a single webhook can get all places. Skips the search for shorter queues if the oldest
+/// deliveries are all due deliveries.
 fn pick(
     conn: &mut AnyConnection,
     claim: &Claim,

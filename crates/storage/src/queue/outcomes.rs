@@ -67,9 +67,10 @@ pub(crate) fn record(
 }
 
 struct UpdatedQueue {
-    /// The leases that were still valid.
+    /// The leases that were still valid when the outcomes were recorded. Other outcomes are ignored.
     leased: HashSet<DeliveryLease>,
-    /// Events with a successful delivery and other deliveries that remain.
+    /// Ids of events that were delivered to one webhook and still have deliveries to other webhooks. The outcome
+    /// `announced` is recorded for these events.
     announced: Vec<String>,
 }
 

@@ -43,7 +43,7 @@ enum PublicKey {
 }
 
 impl SealingPublicKey {
-    /// Returns the suite. Channels use keys of the hybrid suite.
+    /// Returns the suite of the key. Only keys of the hybrid suite can open channels.
     pub fn suite(&self) -> Suite {
         match self.key {
             PublicKey::Classic(_) => Suite::Classic,

@@ -48,7 +48,7 @@ pub(super) struct DeliveryWorker {
 
 /// The dependencies of one delivery worker.
 pub(super) struct WorkerContext {
-    /// Index of the worker, for its gauges and its full targets.
+    /// Index of this worker in the shared lists of gauges and full targets.
     pub(super) index: usize,
     pub(super) settings: Arc<Settings>,
     pub(super) keyring: Arc<Keyring>,

@@ -27,8 +27,9 @@ impl DeferredDeliveries {
         Self { by_target: HashMap::new(), count: 0, max }
     }
 
-    /// Adds a released delivery. A target may have at most as many entries as are free, so a single target uses at most
-    /// half. Above that, ignores the delivery, which cannot be expedited and is claimed at its due time.
+    /// Adds a released delivery, unless its target already has as many entries as there are free entries. This limit
+    /// leaves half of the entries to other targets. A delivery without an entry cannot be expedited: it is claimed at
+    /// its due time.
     pub(crate) fn add(&mut self, id: DeliveryId, due_at: Timestamp) {
         let of_target = self.by_target.entry(id.webhook_id).or_default();
         if of_target.len() < self.max.saturating_sub(self.count) {

@@ -54,7 +54,7 @@ const GONE: u16 = 410;
 /// the minimum.
 const OVERLOAD_PAUSE_MIN: Duration = Duration::from_mins(1);
 
-/// A delay that every receiver may request, even after a shorter pause.
+/// A requested delay up to this length is always honoured. Longer delays are bounded by twice the pause.
 const REQUESTABLE_DELAY: Duration = Duration::from_hours(1);
 const REQUESTED_DELAY_MAX: Duration = Duration::from_hours(24);
 

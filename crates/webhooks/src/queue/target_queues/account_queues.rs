@@ -47,8 +47,10 @@ impl AccountQueues {
         }
     }
 
-    /// Whether the account may queue another delivery. The limit is the `free` capacity divided by the number of
-    /// workers. A single account can therefore fill half of the memory, or less if other accounts are busy.
+    /// Whether the account may queue another delivery in this worker.
+    ///
+    /// The limit is the `free` capacity divided by the number of workers. It shrinks as the queues grow, so a single
+    /// account can use about half of the capacity, even if it queues deliveries in all workers.
     pub(super) fn has_place(&self, account_id: AccountId, free: usize) -> bool {
         self.queued(account_id) <= free / self.workers
     }

@@ -55,8 +55,10 @@ impl HostSlots {
         next
     }
 
-    /// Removes and returns the waiting targets of hosts with a free slot. These hosts had reached the requests per
-    /// minute, so the end of a request may not wake the targets.
+    /// Removes and returns the waiting targets of hosts with a free slot.
+    ///
+    /// These targets wait for the rate limit of the host, not for a slot. If no request to the host is in flight, no
+    /// later [`release`](Self::release) would wake them.
     pub(super) fn take_waiting(&mut self) -> Vec<WebhookId> {
         let hosts = self.by_host.values_mut().filter(|host| host.used < self.in_flight_max);
         let waiting = hosts.flat_map(|host| host.waiting.drain(..)).collect();

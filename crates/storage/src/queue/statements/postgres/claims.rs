@@ -63,7 +63,7 @@ fn oldest_due_except(
     .load(conn)?)
 }
 
-/// Steps from webhook to webhook by the index, whatever the length of the queues.
+/// Finds the next webhooks with one index look-up per webhook, so the cost does not depend on the length of the queues.
 pub(in crate::queue::statements) fn targets_above(
     conn: &mut PgConnection,
     above: &str,
