@@ -73,71 +73,43 @@ macro_rules! typed_id {
     };
 }
 
-typed_id!(
+macro_rules! typed_ids {
+    ($($(#[$doc:meta])* $name:ident, $prefix:literal;)+) => {
+        $(typed_id!($(#[$doc])* $name, $prefix);)+
+
+        /// The prefixes of all kinds of ids, each including the underscore.
+        pub(super) const ID_PREFIXES: &[&str] = &[$($name::PREFIX),+];
+    };
+}
+
+typed_ids! {
     /// Id of an account. An account owns identities.
-    AccountId,
-    "acct"
-);
-typed_id!(
+    AccountId, "acct";
     /// Id of an API key, the public name of one identity.
-    ApiKeyId,
-    "ak"
-);
-typed_id!(
+    ApiKeyId, "ak";
     /// Id of an assessment of a key.
-    AssessmentId,
-    "asmt"
-);
-typed_id!(
+    AssessmentId, "asmt";
     /// Id of an attestation about a key.
-    AttestationId,
-    "att"
-);
-typed_id!(
+    AttestationId, "att";
     /// Id of a badge.
-    BadgeId,
-    "bdg"
-);
-typed_id!(
+    BadgeId, "bdg";
     /// Id of a channel.
-    ChannelId,
-    "chn"
-);
-typed_id!(
+    ChannelId, "chn";
     /// Id of a governance decision.
-    DecisionId,
-    "gov"
-);
-typed_id!(
+    DecisionId, "gov";
     /// Id of a sealed envelope.
-    EnvelopeId,
-    "env"
-);
-typed_id!(
+    EnvelopeId, "env";
     /// Id of an event that has no other id. Events that report an envelope have the envelope's id.
-    OwnEventId,
-    "evt"
-);
-typed_id!(
+    OwnEventId, "evt";
     /// Id of an invite to open an account.
-    InviteId,
-    "ivt"
-);
-typed_id!(
+    InviteId, "ivt";
     /// Id of an issuer key, one of the service's own signing keys.
-    IssuerKeyId,
-    "iss"
-);
-typed_id!(
+    IssuerKeyId, "iss";
     /// Id of an HTTP request, for logs and support.
-    RequestId,
-    "req"
-);
-typed_id!(
+    RequestId, "req";
     /// Id of a webhook.
-    WebhookId,
-    "wh"
-);
+    WebhookId, "wh";
+}
 
 /// Writes the text form in a single call, because each send formats many ids.
 fn write(prefix: &str, bits: u128, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::handle::Handle;
+use super::{handle::Handle, id::ID_PREFIXES};
 
 /// The reserved handles.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,8 +33,8 @@ impl ReservedHandles {
 
     /// Returns whether a handle is in the list, or looks like an id or a secret.
     pub fn contains(&self, handle: &Handle) -> bool {
-        let looks_like_id = || PREFIXES.iter().any(|prefix| handle.as_str().starts_with(prefix));
-        self.0.contains(handle) || looks_like_id()
+        let mut prefixes = ID_PREFIXES.iter().chain(SECRET_PREFIXES);
+        self.0.contains(handle) || prefixes.any(|prefix| handle.as_str().starts_with(prefix))
     }
 }
 
@@ -105,8 +105,8 @@ const BUILT_IN: &[&str] = &[
     "webmaster",
 ];
 
-/// Prefixes of ids and secrets that are newer than stored handles.
-const PREFIXES: &[&str] = &["evt_", "inv_", "ivt_", "kt_", "rc_", "tok_"];
+/// Prefixes of secrets that are newer than stored handles.
+const SECRET_PREFIXES: &[&str] = &["inv_", "kt_", "rc_", "tok_"];
 
 #[cfg(test)]
 mod tests {
@@ -130,6 +130,16 @@ mod tests {
         for name in ["alice", "admin-bob", "invoice", "events"] {
             assert!(!reserved.contains(&handle(name)), "{name}");
         }
+    }
+
+    #[test]
+    fn every_handle_with_the_prefix_of_an_id_is_reserved() {
+        let reserved = ReservedHandles::parse("").unwrap();
+        for prefix in ID_PREFIXES {
+            let parsed = Handle::parse(&format!("{prefix}1"));
+            assert!(parsed.is_err() || reserved.contains(&parsed.unwrap()), "{prefix}");
+        }
+        assert!(reserved.contains(&handle("evt_1")));
     }
 
     #[test]
