@@ -28,10 +28,10 @@ pub(in crate::dashboard) fn usage_meters(standing: &KeyStanding) -> [UsageMeter;
 }
 
 impl UsageMeter {
-    /// Returns the used share of the limit in percent, at most 100.
+    /// Returns the used share of the limit in percent, at most 100. A limit of 0 admits nothing and is used up.
     pub(in crate::dashboard) fn percent(&self) -> u64 {
-        let percent = u64::from(self.used) * 100 / u64::from(self.limit.max(1));
-        percent.min(100)
+        let percent = (u64::from(self.used) * 100).checked_div(self.limit.into());
+        percent.unwrap_or(100).min(100)
     }
 
     /// Returns the stylesheet class: `calm`, `high` from 80 %, `full` at 100 %.
@@ -58,5 +58,6 @@ mod tests {
         assert_eq!(seen(20, 20), (100, "full"));
         assert_eq!(seen(u32::MAX, 20), (100, "full"));
         assert_eq!(seen(1, 0), (100, "full"));
+        assert_eq!(seen(0, 0), (100, "full"));
     }
 }
