@@ -89,7 +89,7 @@ where
     let builder = match tls {
         None => builder.listen("plain", socket, move || {
             let bounds = bounds.clone();
-            let streams = fn_service(move |stream| future::ready(Ok(accept(&bounds, stream))));
+            let streams = fn_service(move |stream| future::ready(accept(&bounds, stream)));
             streams.and_then(http(until_stopping.clone()).h1(service()))
         }),
         Some(config) => {
@@ -108,10 +108,9 @@ where
     Ok(handle)
 }
 
-fn accept(bounds: &Bounds, stream: TcpStream) -> Accepted<TcpStream> {
-    let peer = stream.peer_addr().ok();
-    let membership = peer.and_then(|peer| bounds.anonymous.add(peer.ip()));
-    (client_stream(bounds, stream, membership), peer)
+fn accept(bounds: &Bounds, stream: TcpStream) -> Result<Accepted<TcpStream>, DispatchError> {
+    let (peer, membership) = admit(bounds, &stream).map_err(DispatchError::Io)?;
+    Ok((client_stream(bounds, stream, membership), peer))
 }
 
 /// Accepts a connection over TLS. Handshakes in progress never delay other connections. The acceptor of actix-tls would
@@ -121,8 +120,7 @@ async fn accept_tls(
     bounds: Bounds,
     stream: TcpStream,
 ) -> Result<Accepted<TlsStream<TcpStream>>, DispatchError> {
-    let peer = stream.peer_addr().ok();
-    let membership = peer.and_then(|peer| bounds.anonymous.add(peer.ip()));
+    let (peer, membership) = admit(&bounds, &stream).map_err(DispatchError::Io)?;
     let evicted = future::poll_fn(|cx| match &membership {
         Some(membership) => membership.poll_evicted(cx),
         None => std::task::Poll::Pending,
@@ -134,6 +132,17 @@ async fn accept_tls(
     };
     let stream = handshake.map_err(io::Error::from).flatten().map_err(DispatchError::Io)?;
     Ok((client_stream(&bounds, stream, membership), peer))
+}
+
+/// Adds a new connection to the anonymous ones, and sets `TCP_NODELAY`. Without this option, the first response after a
+/// TLS handshake waits about 40 ms, until the client has acknowledged the session tickets.
+fn admit(
+    bounds: &Bounds,
+    stream: &TcpStream,
+) -> io::Result<(Option<SocketAddr>, Option<Membership>)> {
+    stream.set_nodelay(true)?;
+    let peer = stream.peer_addr().ok();
+    Ok((peer, peer.and_then(|peer| bounds.anonymous.add(peer.ip()))))
 }
 
 fn client_stream<S: AsyncRead + AsyncWrite + Unpin>(
@@ -171,3 +180,30 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
 
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 const DISCONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn responses_of_an_admitted_connection_are_sent_without_delay() {
+        let bounds = Bounds {
+            workers: 1,
+            connections_max: 1,
+            anonymous: AnonymousConnections::new(1, 1, Vec::new()),
+            handshake_within: Duration::ZERO,
+            head_bytes_max: 1,
+            progress_within: Duration::ZERO,
+            drain_s: 0,
+        };
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (stream, _) = listener.accept().unwrap();
+        stream.set_nonblocking(true).unwrap();
+        let stream = TcpStream::from_std(stream).unwrap();
+        assert!(!stream.nodelay().unwrap(), "the system's default");
+        let (peer, membership) = admit(&bounds, &stream).unwrap();
+        assert!(stream.nodelay().unwrap());
+        assert_eq!((peer, membership.is_some()), (client.local_addr().ok(), true));
+    }
+}
