@@ -31,7 +31,8 @@ pub(crate) struct Housekeeper {
 impl Housekeeper {
     pub(crate) fn start(core: &Arc<Core>) -> Result<Self, std::io::Error> {
         let housekeeper = Self { stop: Arc::default(), threads: Mutex::default() };
-        let node = LeaseToken(i64::from_ne_bytes(random().unwrap_or_default()));
+        // Nodes with the same token would run a task at the same time.
+        let node = LeaseToken(i64::from_ne_bytes(random().map_err(std::io::Error::other)?));
         let mut lag = ClockLag::default();
         housekeeper.spawn("housekeeper", core, move |core, stop| {
             let tasks = tasks(&core.settings);
