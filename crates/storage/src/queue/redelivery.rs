@@ -97,8 +97,12 @@ impl DeliveryRepo for Transaction {
     }
 }
 
-/// Records the success of an earlier delivery to this webhook, whose row no longer exists. If the event has deliveries
-/// to other webhooks, that success is already recorded.
+/// Records a success of an event that has no delivery. If the event has deliveries to other webhooks, a success is
+/// already recorded.
+///
+/// Usually a success removed the delivery. But the webhook may also be newer than the event, and no row shows the
+/// difference: the attempt log has no index by event, and loses the attempts of deleted webhooks. Such an event never
+/// bounces, because a bounce of a delivered envelope would be worse than a missing bounce.
 fn announce_if_alone(
     conn: &mut AnyConnection,
     events: &[String; 1],
