@@ -1,0 +1,62 @@
+//! The operator commands that list and show accounts and keys.
+
+use std::str::FromStr;
+
+use clap::{
+    Args, Subcommand,
+    builder::{PossibleValuesParser, TypedValueParser as _},
+};
+use sealpost_domain::{AccountId, ApiKeyId, Handle, KeyStatus, Label, Plan};
+
+#[derive(Subcommand)]
+pub(crate) enum AccountCommand {
+    /// List accounts, newest first
+    List(PageArgs<AccountId>),
+    /// Show an account with its newest 100 keys
+    Show {
+        /// Account (acct_...)
+        #[arg(value_name = "ACCT")]
+        account_id: AccountId,
+    },
+}
+
+/// One page of a list.
+#[derive(Args)]
+pub(crate) struct PageArgs<Id>
+where
+    Id: FromStr<Err: std::error::Error + Send + Sync> + Clone + Send + Sync + 'static,
+{
+    /// Show the entries that follow this id: the last of the previous page
+    #[arg(long, value_name = "ID")]
+    pub(crate) cursor: Option<Id>,
+    /// Largest number of entries
+    #[arg(long, default_value_t = 100, value_name = "N",
+          value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) limit: u32,
+}
+
+/// The filters and the page of a list of keys.
+#[derive(Args)]
+pub(crate) struct KeyListArgs {
+    /// Keys of this account
+    #[arg(long, value_name = "ACCT")]
+    pub(crate) account: Option<AccountId>,
+    /// Keys that show this handle, including revoked keys
+    #[arg(long, value_name = "HANDLE", value_parser = Handle::parse)]
+    pub(crate) handle: Option<Handle>,
+    /// Keys with exactly this label
+    #[arg(long, value_name = "LABEL", value_parser = Label::parse)]
+    pub(crate) label: Option<Label>,
+    /// Keys in this state
+    #[arg(long, value_name = "STATUS", value_parser = PossibleValuesParser::new(STATES.map(KeyStatus::as_str))
+          .try_map(|name| KeyStatus::from_name(&name).ok_or("unknown state")))]
+    pub(crate) status: Option<KeyStatus>,
+    /// Keys on this plan
+    #[arg(long, value_name = "PLAN", value_parser = PossibleValuesParser::new(Plan::NAMES))]
+    pub(crate) plan: Option<String>,
+    #[command(flatten)]
+    pub(crate) page: PageArgs<ApiKeyId>,
+}
+
+const STATES: [KeyStatus; 4] =
+    [KeyStatus::Active, KeyStatus::Deactivated, KeyStatus::Revoked, KeyStatus::Rotating];
