@@ -15,6 +15,7 @@ mod key;
 mod output;
 mod partner;
 mod plan;
+mod webhook;
 
 use self::{desk::Desk, output::Output};
 use crate::{
@@ -40,6 +41,8 @@ pub(crate) fn run(args: &AdminArgs) -> Result<(), Fault> {
         Noun::Key(command) => key::run(&desk, output, command),
         Noun::Partner(command) => partner::run(&desk, output, command),
         Noun::Plan(command) => plan::run(&desk, output, command),
+        Noun::Session(command) => account::session(&desk, output, command),
         Noun::Stats => output.show(&desk.operator.stats()?),
+        Noun::Webhook(command) => webhook::run(&desk, output, command),
     }
 }

@@ -60,6 +60,7 @@ pub use operator::{
     keys::{Agreement, KeyRevoked, KeyShown},
     lists::{AccountDetails, AccountShown, KeyListed, ListPage},
     reencrypt::Rewrapped,
+    sessions::SessionsEnded,
     stats::StatsShown,
 };
 pub use owner::{

@@ -13,4 +13,6 @@ pub(crate) mod kek;
 pub(crate) mod keys;
 pub(crate) mod lists;
 pub(crate) mod reencrypt;
+pub(crate) mod sessions;
 pub(crate) mod stats;
+mod webhooks;

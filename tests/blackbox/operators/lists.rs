@@ -10,6 +10,8 @@ on_both!(
     a_list_continues_at_its_cursor,
     stats_count_what_is_stored,
     lists_refuse_what_they_do_not_know,
+    ended_sessions_are_rejected,
+    a_webhook_is_listed_and_disabled,
 );
 
 /// Returns the values of one field, in the order of the lines.
@@ -160,4 +162,80 @@ fn lists_refuse_what_they_do_not_know(database: &Database) {
     assert!(refused.contains("there is no such account"), "{refused}");
     let nothing = ["key", "list", "--account", "acct_01kxk83ffmfe7rw98sdqcq10h0"];
     assert_eq!(database.operate_lines(&nothing), Vec::<Value>::new());
+}
+
+fn ended_sessions_are_rejected(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let (alice, bob) = (client.new_identity(), client.new_identity());
+    let statuses = || [&alice, &bob].map(|identity| client.status(identity).status);
+    assert_eq!(statuses(), [200, 200]);
+    assert_eq!(
+        database.operate(&["session", "end", &alice.account]),
+        json!({"account_id": alice.account, "session_count": 1})
+    );
+    assert_eq!(statuses(), [401, 200]);
+    assert_eq!(
+        database.operate(&["session", "end", "--all"]),
+        json!({"account_id": null, "session_count": 1})
+    );
+    assert_eq!(statuses(), [401, 401]);
+    // The login secret stays valid.
+    client.login(&alice.account, alice.login_secret.as_deref().unwrap()).ok();
+
+    let listed = database.operate(&["audit", "list"]);
+    let entries = listed["entries"].as_array().unwrap();
+    assert_eq!(column(entries, "action"), ["session.end"; 2]);
+    assert_eq!(column(entries, "subject"), [&*alice.account, "all"]);
+    assert!(entries.iter().all(|entry| text(entry, "detail").contains("\"sessions\":1")));
+
+    let unknown = ["session", "end", "acct_01kxk83ffmfe7rw98sdqcq10h0"];
+    let refused = database.operate_refused(1, &unknown);
+    assert!(refused.contains("there is no such account"), "{refused}");
+    database.operate_refused(2, &["session", "end"]);
+    database.operate_refused(2, &["session", "end", &alice.account, "--all"]);
+    assert_eq!(database.operate(&["audit", "list"])["entries"].as_array().unwrap().len(), 2);
+}
+
+fn a_webhook_is_listed_and_disabled(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let alice = client.new_identity();
+    let sibling = client.sibling(&alice);
+    let target = json!({"url": "https://93.184.216.34/hook", "events": ["envelope.received"]});
+    let register = |by| text(&client.act(by, "/v1/webhooks/register", &target).ok(), "webhook_id");
+    let (first, second) = (register(&alice), register(&sibling));
+    let list = |owner: &[&str]| {
+        column(&database.operate_lines(&[&["webhook", "list"], owner].concat()), "webhook_id")
+    };
+    assert_eq!(list(&["--account", &alice.account]), [&*second, &first]);
+    assert_eq!(list(&["--account", &alice.account, "--limit", "1"]), [&*second]);
+    assert_eq!(list(&["--account", &alice.account, "--cursor", &second]), [&*first]);
+    assert_eq!(list(&["--key", &alice.key]), [&*first]);
+
+    let disabled = database.operate(&["webhook", "disable", &first]);
+    assert_eq!((&disabled["status"], &disabled["webhook_id"]), (&json!("disabled"), &json!(first)));
+    let seen = client.act(&alice, "/v1/webhooks", &json!({"action": "list"})).ok();
+    assert_eq!(seen["webhooks"][0]["status"], "disabled", "{seen}");
+    // A message to the key is stored, and its delivery waits without a lease.
+    client.send(&sibling, &alice.key, "hello").ok();
+    assert_eq!(database.count("deliveries"), 1);
+    assert_eq!(database.count("deliveries WHERE lease IS NULL AND attempts = 0"), 1);
+
+    let entry = database.operate(&["audit", "list"])["entries"][0].clone();
+    assert_eq!(
+        (text(&entry, "action"), text(&entry, "subject")),
+        ("webhook.disable".into(), first.clone())
+    );
+    assert!(
+        text(&entry, "detail").contains(&alice.key) && !text(&entry, "detail").contains("93.184")
+    );
+    let refused = database.operate_refused(1, &["webhook", "disable", &first]);
+    assert!(refused.contains("already disabled"), "{refused}");
+    let unknown = ["webhook", "disable", "wh_01kxk83ffmfe7rw98sdqcq10h0"];
+    let refused = database.operate_refused(1, &unknown);
+    assert!(refused.contains("there is no such webhook"), "{refused}");
+    database.operate_refused(2, &["webhook", "list"]);
+    database
+        .operate_refused(2, &["webhook", "list", "--key", &alice.key, "--account", &alice.account]);
 }

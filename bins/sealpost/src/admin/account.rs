@@ -1,4 +1,4 @@
-//! `sealpost admin account`.
+//! `sealpost admin account` and `sealpost admin session`.
 
 use serde_json::Value;
 
@@ -7,7 +7,10 @@ use super::{
     key,
     output::{Output, lines, row},
 };
-use crate::{cli::AccountCommand as C, fault::Fault};
+use crate::{
+    cli::{AccountCommand as C, SessionCommand},
+    fault::Fault,
+};
 
 pub(super) fn run(desk: &Desk, output: Output, command: &C) -> Result<(), Fault> {
     match command {
@@ -18,13 +21,19 @@ pub(super) fn run(desk: &Desk, output: Output, command: &C) -> Result<(), Fault>
     }
 }
 
+pub(super) fn session(desk: &Desk, output: Output, command: &SessionCommand) -> Result<(), Fault> {
+    let SessionCommand::End { account_id, all: _ } = command;
+    output.show(&desk.operator.end_sessions(account_id.as_ref())?)
+}
+
 /// Returns the fields of an account, one per line, then its keys.
 fn details(account: &Value) -> String {
     let mut account = account.clone();
     let keys = account.as_object_mut().and_then(|fields| fields.remove("keys"));
     let keys = keys.as_ref().and_then(Value::as_array).into_iter().flatten();
-    let keys: String = keys.map(|entry| row(entry, &key::COLUMNS)).collect();
-    format!("{}{keys}", lines(&account))
+    let keys = keys.map(|entry| row(entry, &key::COLUMNS));
+    let keys: Vec<_> = keys.flat_map(|line| [line, "\n".to_owned()]).collect();
+    format!("{}{}", lines(&account), keys.concat())
 }
 
 const COLUMNS: [&str; 4] = ["account_id", "created_at", "key_count", "partner"];

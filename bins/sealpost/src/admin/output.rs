@@ -44,23 +44,22 @@ impl Output {
     ) -> Result<(), Fault> {
         let entries = page.entries.iter().map(serde_json::to_value);
         let entries: Vec<Value> = entries.collect::<Result<_, _>>().map_err(unserialisable)?;
-        if self.json {
-            return print(&entries.iter().map(|entry| format!("{entry}\n")).collect::<String>());
-        }
-        let mut text: String = entries.iter().map(|entry| row(entry, columns)).collect();
+        let line = |entry: &Value| if self.json { entry.to_string() } else { row(entry, columns) };
+        let mut lines: Vec<String> = entries.iter().map(line).collect();
         let last = entries.last().zip(columns.first());
-        if let Some((last, id)) = last.filter(|_| page.more) {
+        if let Some((last, id)) = last.filter(|_| page.more && !self.json) {
             let cursor = last.get(id).map(plain).unwrap_or_default();
-            text.push_str(&format!("for the next page, add --cursor {cursor}\n"));
+            lines.push(format!("for the next page, add --cursor {cursor}"));
         }
-        print(&text)
+        let end = if lines.is_empty() { "" } else { "\n" };
+        print(&format!("{}{end}", lines.join("\n")))
     }
 }
 
 /// Returns the named fields of an entry as one line.
 pub(super) fn row(entry: &Value, columns: &[&str]) -> String {
     let fields = columns.iter().map(|name| entry.get(name).map(plain).unwrap_or_default());
-    format!("{}\n", fields.collect::<Vec<_>>().join("  "))
+    fields.collect::<Vec<_>>().join("  ")
 }
 
 fn print(text: &str) -> Result<(), Fault> {

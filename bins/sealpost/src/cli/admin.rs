@@ -7,7 +7,7 @@ use sealpost_domain::{AccountId, ApiKeyId, GovernanceSubject, PartnerId};
 
 use super::{
     badge::{AssessArgs, AttestArgs, BadgeCommand},
-    lists::{AccountCommand, KeyListArgs},
+    lists::{AccountCommand, KeyListArgs, SessionCommand, WebhookCommand},
     sign_up::{HandleCommand, InviteCommand},
 };
 use crate::settings::DatabaseArgs;
@@ -65,8 +65,14 @@ pub(crate) enum Noun {
     /// Change the plans of API keys
     #[command(subcommand)]
     Plan(PlanCommand),
+    /// End sessions
+    #[command(subcommand)]
+    Session(SessionCommand),
     /// Count accounts, keys, webhooks, envelopes and deliveries
     Stats,
+    /// List and disable webhooks
+    #[command(subcommand)]
+    Webhook(WebhookCommand),
 }
 
 #[derive(Subcommand)]

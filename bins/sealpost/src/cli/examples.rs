@@ -26,7 +26,7 @@ fn indented(text: &str) -> String {
 }
 
 /// The examples by the words after `sealpost`.
-const EXAMPLES: [(&str, &str); 43] = [
+const EXAMPLES: [(&str, &str); 46] = [
     ("", "sealpost serve --dev\nsealpost demo\nsealpost admin key show --help"),
     (
         "serve",
@@ -127,6 +127,16 @@ const EXAMPLES: [(&str, &str); 43] = [
          --per-month 5000000 --per-second 2000\n\
          sealpost admin plan set ak_01kxk83ffmfe7rw98sdqcq10h0 enterprise --per-month 9000000",
     ),
+    (
+        "admin session end",
+        "sealpost admin session end acct_01kxk83ffmfe7rw98sdqcq10h0\nsealpost admin session end --all",
+    ),
+    (
+        "admin webhook list",
+        "sealpost admin webhook list --account acct_01kxk83ffmfe7rw98sdqcq10h0\n\
+         sealpost admin webhook list --key ak_01kxk83ffmfe7rw98sdqcq10h0 --json",
+    ),
+    ("admin webhook disable", "sealpost admin webhook disable wh_01kxk83ffmfe7rw98sdqcq10h0"),
     ("admin stats", "sealpost admin stats --json"),
     ("admin", "sealpost admin key show ak_01kxk83ffmfe7rw98sdqcq10h0"),
     ("kek", "sealpost kek new"),

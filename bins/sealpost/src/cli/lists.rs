@@ -1,4 +1,4 @@
-//! The operator commands that list and show accounts and keys.
+//! The operator commands on accounts, sessions and webhooks, and the lists of keys.
 
 use std::str::FromStr;
 
@@ -6,7 +6,11 @@ use clap::{
     Args, Subcommand,
     builder::{PossibleValuesParser, TypedValueParser as _},
 };
-use sealpost_domain::{AccountId, ApiKeyId, Handle, KeyStatus, Label, Plan};
+use sealpost_domain::{
+    AccountId, ApiKeyId, Handle, KeyStatus, Label, Plan, WebhookId, ports::WebhookOwner,
+};
+
+use crate::fault::Fault;
 
 #[derive(Subcommand)]
 pub(crate) enum AccountCommand {
@@ -18,6 +22,59 @@ pub(crate) enum AccountCommand {
         #[arg(value_name = "ACCT")]
         account_id: AccountId,
     },
+}
+
+#[derive(Subcommand)]
+pub(crate) enum SessionCommand {
+    /// End all sessions of an account, or of all accounts; login secrets stay valid
+    End {
+        /// Account (acct_...)
+        #[arg(value_name = "ACCT", required_unless_present = "all", conflicts_with = "all")]
+        account_id: Option<AccountId>,
+        /// End the sessions of all accounts
+        #[arg(long)]
+        all: bool,
+    },
+}
+
+#[derive(Subcommand)]
+pub(crate) enum WebhookCommand {
+    /// Disable a webhook; its deliveries wait until the owner enables it again
+    Disable {
+        /// Webhook (wh_...)
+        #[arg(value_name = "WEBHOOK")]
+        webhook_id: WebhookId,
+    },
+    /// List the webhooks of an account or of a key, newest first
+    List {
+        #[command(flatten)]
+        owner: OwnerArgs,
+        #[command(flatten)]
+        page: PageArgs<WebhookId>,
+    },
+}
+
+/// The owner of webhooks: exactly one option.
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct OwnerArgs {
+    /// Webhooks of all keys of this account
+    #[arg(long, value_name = "ACCT")]
+    account: Option<AccountId>,
+    /// Webhooks of this key
+    #[arg(long, value_name = "AK")]
+    key: Option<ApiKeyId>,
+}
+
+impl OwnerArgs {
+    /// Returns the owner. Rejects arguments without an owner.
+    pub(crate) fn owner(&self) -> Result<WebhookOwner, Fault> {
+        match (self.account, self.key) {
+            (Some(account), _) => Ok(WebhookOwner::Account(account)),
+            (None, Some(key)) => Ok(WebhookOwner::Key(key)),
+            (None, None) => Err(Fault::usage("give the owner with --account ACCT or --key AK")),
+        }
+    }
 }
 
 /// One page of a list.

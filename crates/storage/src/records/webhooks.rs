@@ -41,6 +41,22 @@ impl WebhookRepo for Transaction {
         })
     }
 
+    fn lock_webhook_of_any_key(&mut self, id: &WebhookId) -> Result<Option<Webhook>, StoreError> {
+        let webhook = webhooks::table.find(id.to_string());
+        self.run(|conn| {
+            let row = on_backend!(conn, c => {
+                Locked::new(webhook, RowLock::Alone).get_result::<WebhookRow>(c).optional()
+            })?;
+            row.map(WebhookRow::read).transpose()
+        })
+    }
+
+    fn disable_webhook(&mut self, id: &WebhookId) -> Result<(), StoreError> {
+        let disabled = webhooks::status.eq(WebhookStatus::Disabled.as_str());
+        let update = diesel::update(webhooks::table.find(id.to_string())).set(disabled);
+        self.run(|conn| columns::one(update.execute(conn)?, "webhook"))
+    }
+
     fn enable_webhook(&mut self, id: &WebhookId) -> Result<(), StoreError> {
         let enabled = (
             webhooks::status.eq(WebhookStatus::Enabled.as_str()),

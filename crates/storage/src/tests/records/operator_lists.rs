@@ -27,6 +27,8 @@ on_both!(
     webhooks_are_listed_by_key_and_by_account,
     stats_count_every_kind_of_row,
     stats_count_no_further_than_the_limit,
+    sessions_are_ended_by_account_or_all_up_to_a_limit,
+    a_webhook_of_any_key_can_be_disabled,
 );
 
 fn lookup(db: &Fixture) -> Box<dyn OperatorLookup + '_> {
@@ -219,4 +221,45 @@ fn stats_count_no_further_than_the_limit(db: &Fixture) {
     db.send(&db.register(&db.activate().id), 3);
     let stats = lookup(db).stats(at(0), 2).unwrap();
     assert_eq!((stats.envelopes, stats.waiting_deliveries), (2, 2));
+}
+
+fn sessions_are_ended_by_account_or_all_up_to_a_limit(db: &Fixture) {
+    let (mine, other) = (db.activate().account_id, db.activate().account_id);
+    let sessions = [mine, mine, mine, other, other].map(|account_id| Session {
+        token: token(),
+        account_id,
+        expires_at: at(9),
+    });
+    db.store()
+        .write(Durable, |tx| sessions.iter().try_for_each(|session| tx.insert_session(session)))
+        .unwrap();
+    let end = |account, limit| db.store().write(Durable, |tx| tx.end_sessions(account, limit));
+    let left = |id| lookup(db).account(&id, at(4)).unwrap().unwrap().sessions;
+    assert_eq!(end(Some(&mine), 2).unwrap(), 2);
+    assert_eq!((left(mine), left(other)), (1, 2));
+    assert_eq!(end(Some(&mine), 2).unwrap(), 1);
+    assert_eq!((left(mine), left(other)), (0, 2));
+    assert_eq!(end(None, 9).unwrap(), 2);
+    assert_eq!(end(None, 9).unwrap(), 0);
+}
+
+fn a_webhook_of_any_key_can_be_disabled(db: &Fixture) {
+    let key = db.activate();
+    let (one, other) = (db.register(&key.id), db.register(&key.id));
+    let locked = db
+        .store()
+        .write(Durable, |tx| {
+            let locked = tx.lock_webhook_of_any_key(&one.id)?;
+            tx.disable_webhook(&one.id)?;
+            Ok(locked)
+        })
+        .unwrap();
+    assert_eq!(locked.map(|webhook| webhook.id), Some(one.id));
+    let of_key = lookup(db).webhooks(&WebhookOwner::Key(key.id), None, 9).unwrap();
+    let status: Vec<_> = of_key.iter().map(|webhook| (webhook.id, webhook.status)).collect();
+    let expected = [(other.id, WebhookStatus::Enabled), (one.id, WebhookStatus::Disabled)];
+    assert_eq!(status, expected);
+    let unknown = crate::tests::fixture::webhook(&key.id).id;
+    let found = db.store().write(Durable, |tx| tx.lock_webhook_of_any_key(&unknown)).unwrap();
+    assert!(found.is_none());
 }
