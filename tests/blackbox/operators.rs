@@ -4,3 +4,4 @@ mod audit;
 mod badges;
 mod compliance;
 mod governance;
+mod lists;

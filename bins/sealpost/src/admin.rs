@@ -1,6 +1,7 @@
 //! `sealpost admin`: operator commands on the database, while servers run or not. Every change is recorded in the audit
 //! trail.
 
+mod account;
 mod actor;
 mod audit;
 mod badge;
@@ -14,6 +15,7 @@ mod key;
 mod output;
 mod partner;
 mod plan;
+mod webhook;
 
 use self::{desk::Desk, output::Output};
 use crate::{
@@ -26,6 +28,7 @@ pub(crate) fn run(args: &AdminArgs) -> Result<(), Fault> {
     let desk = Desk::open(&args.database)?;
     let output = Output { json: args.json };
     match &args.noun {
+        Noun::Account(command) => account::run(&desk, output, command),
         Noun::Assess(args) => badge::assess(&desk, output, args),
         Noun::Attest(args) => badge::attest(&desk, output, args),
         Noun::Audit(command) => audit::run(&desk, output, command),
@@ -38,5 +41,8 @@ pub(crate) fn run(args: &AdminArgs) -> Result<(), Fault> {
         Noun::Key(command) => key::run(&desk, output, command),
         Noun::Partner(command) => partner::run(&desk, output, command),
         Noun::Plan(command) => plan::run(&desk, output, command),
+        Noun::Session(command) => account::session(&desk, output, command),
+        Noun::Stats => output.show(&desk.operator.stats()?),
+        Noun::Webhook(command) => webhook::run(&desk, output, command),
     }
 }

@@ -34,7 +34,10 @@ pub use ledger::{
     AdmissionFacts, FactsQuery, IdempotencyRecord, KeyFacts, NewIdempotencyRecord, OverageCount,
     ParkedDelivery, RecipientWebhook, RecipientWebhooks, SendLedger, WriteSet,
 };
-pub use lookup::{HandleOwner, KeySnapshot, Lookup};
+pub use lookup::{
+    AccountOverview, AccountSummary, HandleOwner, KeyFilter, KeySnapshot, Lookup, OperatorLookup,
+    ServiceStats, WebhookOwner,
+};
 pub use owner::{DailyCount, KeyOverview, OwnerLookup};
 pub use secrets::{IssuerRepo, KekMarks, RewrapRepo};
 pub use store::{Durability, Store, Tx};

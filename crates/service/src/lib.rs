@@ -58,7 +58,10 @@ pub use operator::{
     issuer_keys::{IssuerKeyShown, IssuerKeyStatus},
     kek::KekRetired,
     keys::{Agreement, KeyRevoked, KeyShown},
+    lists::{AccountDetails, AccountShown, KeyListed, ListPage},
     reencrypt::Rewrapped,
+    sessions::SessionsEnded,
+    stats::StatsShown,
 };
 pub use owner::{
     account_owner::{Owner, form_token},

@@ -1,4 +1,4 @@
-//! Use cases of operators: keys, plans, governance, assessments, the audit trail, and re-encryption.
+//! Use cases of operators: accounts, keys, plans, governance, assessments, the audit trail, and re-encryption.
 
 pub(crate) mod action;
 pub(crate) mod assessments;
@@ -11,4 +11,8 @@ pub(crate) mod invites;
 pub(crate) mod issuer_keys;
 pub(crate) mod kek;
 pub(crate) mod keys;
+pub(crate) mod lists;
 pub(crate) mod reencrypt;
+pub(crate) mod sessions;
+pub(crate) mod stats;
+mod webhooks;

@@ -8,7 +8,9 @@ use std::{
 };
 
 use metrics::{counter, histogram};
-use sealpost_domain::ports::{Durability, Lookup, OwnerLookup, Store, StoreError, Tx};
+use sealpost_domain::ports::{
+    Durability, Lookup, OperatorLookup, OwnerLookup, Store, StoreError, Tx,
+};
 
 use crate::{
     connection::{
@@ -239,6 +241,10 @@ impl Store for Database {
     }
 
     fn owner_lookup(&self) -> Result<Box<dyn OwnerLookup + '_>, StoreError> {
+        Ok(Box::new(Reader::new(&self.readers)))
+    }
+
+    fn operator_lookup(&self) -> Result<Box<dyn OperatorLookup + '_>, StoreError> {
         Ok(Box::new(Reader::new(&self.readers)))
     }
 

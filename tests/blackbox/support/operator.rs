@@ -36,6 +36,15 @@ impl Database {
         value
     }
 
+    /// Runs an operator command and returns its JSON objects, one per line.
+    #[track_caller]
+    pub(crate) fn operate_lines(&self, arguments: &[&str]) -> Vec<Value> {
+        let CommandResult { status, stdout, stderr } =
+            run(self.admin_command(&[arguments, &["--json"]].concat()));
+        assert_eq!((status, stderr.as_str()), (Some(0), ""), "{arguments:?}: {stdout}");
+        stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
     /// Runs an operator command that must fail with `status`, and returns its line of error.
     #[track_caller]
     pub(crate) fn operate_refused(&self, status: i32, arguments: &[&str]) -> String {

@@ -1,8 +1,9 @@
-//! The output of a command: lines of text, or exactly one JSON object.
+//! The output of a command: lines of text, or JSON. A list is one JSON object per line, anything else exactly one object.
 
 use std::io::Write as _;
 
 use sealpost_receiver::escape_control;
+use sealpost_service::ListPage;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -31,14 +32,46 @@ impl Output {
         } else {
             serde_json::to_value(result).map(|value| text(&value))
         };
-        let printed =
-            printed.map_err(|error| Fault::caused("the result cannot be serialised", error))?;
-        let mut out = std::io::stdout();
-        out.write_all(printed.as_bytes()).and_then(|()| out.flush()).map_err(Fault::closed_output)
+        print(&printed.map_err(unserialisable)?)
+    }
+
+    /// Prints one entry per line. As text, prints the named fields, and the cursor if another page follows. The first
+    /// field is the cursor.
+    pub(super) fn list<T: Serialize>(
+        self,
+        page: &ListPage<T>,
+        columns: &[&str],
+    ) -> Result<(), Fault> {
+        let entries = page.entries.iter().map(serde_json::to_value);
+        let entries: Vec<Value> = entries.collect::<Result<_, _>>().map_err(unserialisable)?;
+        let line = |entry: &Value| if self.json { entry.to_string() } else { row(entry, columns) };
+        let mut lines: Vec<String> = entries.iter().map(line).collect();
+        let last = entries.last().zip(columns.first());
+        if let Some((last, id)) = last.filter(|_| page.more && !self.json) {
+            let cursor = last.get(id).map(plain).unwrap_or_default();
+            lines.push(format!("for the next page, add --cursor {cursor}"));
+        }
+        let end = if lines.is_empty() { "" } else { "\n" };
+        print(&format!("{}{end}", lines.join("\n")))
     }
 }
 
-fn lines(value: &Value) -> String {
+/// Returns the named fields of an entry as one line.
+pub(super) fn row(entry: &Value, columns: &[&str]) -> String {
+    let fields = columns.iter().map(|name| entry.get(name).map(plain).unwrap_or_default());
+    fields.collect::<Vec<_>>().join("  ")
+}
+
+fn print(text: &str) -> Result<(), Fault> {
+    let mut out = std::io::stdout();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Fault::closed_output)
+}
+
+fn unserialisable(error: serde_json::Error) -> Fault {
+    Fault::caused("the result cannot be serialised", error)
+}
+
+pub(super) fn lines(value: &Value) -> String {
     let fields = value.as_object().into_iter().flatten();
     let line = |(name, value): (&String, &Value)| format!("{name:<14}  {}\n", plain(value));
     fields.map(line).collect::<Vec<_>>().concat()

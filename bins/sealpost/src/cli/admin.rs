@@ -7,6 +7,7 @@ use sealpost_domain::{AccountId, ApiKeyId, GovernanceSubject, PartnerId};
 
 use super::{
     badge::{AssessArgs, AttestArgs, BadgeCommand},
+    lists::{AccountCommand, KeyListArgs, SessionCommand, WebhookCommand},
     sign_up::{HandleCommand, InviteCommand},
 };
 use crate::settings::DatabaseArgs;
@@ -17,7 +18,7 @@ use crate::settings::DatabaseArgs;
 pub(crate) struct AdminArgs {
     #[command(flatten)]
     pub(crate) database: DatabaseArgs,
-    /// Print one JSON object
+    /// Print one JSON object; the lists of accounts, keys and webhooks print one object per line
     #[arg(long)]
     pub(crate) json: bool,
     #[command(subcommand)]
@@ -27,6 +28,9 @@ pub(crate) struct AdminArgs {
 /// The objects of operator commands: the first word after `admin`.
 #[derive(Subcommand)]
 pub(crate) enum Noun {
+    /// List and show accounts
+    #[command(subcommand)]
+    Account(AccountCommand),
     /// Record an assessment of an API key, for its next badge
     Assess(AssessArgs),
     /// Record that an API key passed or failed a check
@@ -61,6 +65,14 @@ pub(crate) enum Noun {
     /// Change the plans of API keys
     #[command(subcommand)]
     Plan(PlanCommand),
+    /// End sessions
+    #[command(subcommand)]
+    Session(SessionCommand),
+    /// Count accounts, keys, webhooks, envelopes and deliveries
+    Stats,
+    /// List and disable webhooks
+    #[command(subcommand)]
+    Webhook(WebhookCommand),
 }
 
 #[derive(Subcommand)]
@@ -147,6 +159,8 @@ pub(crate) enum KekCommand {
 pub(crate) enum KeyCommand {
     /// Disable a key until it is reactivated
     Deactivate(Named),
+    /// List keys, newest first
+    List(KeyListArgs),
     /// Enable a deactivated key
     Reactivate(Named),
     /// Revoke a key permanently, with its webhooks and their pending deliveries

@@ -26,7 +26,7 @@ fn indented(text: &str) -> String {
 }
 
 /// The examples by the words after `sealpost`.
-const EXAMPLES: [(&str, &str); 39] = [
+const EXAMPLES: [(&str, &str); 46] = [
     ("", "sealpost serve --dev\nsealpost demo\nsealpost admin key show --help"),
     (
         "serve",
@@ -57,6 +57,12 @@ const EXAMPLES: [(&str, &str); 39] = [
         "sealpost verify --headers headers.txt --body body.json --secret-file secret.txt\n\
          sealpost verify --headers headers.txt --body body.json --did-json did.json",
     ),
+    (
+        "admin account list",
+        "sealpost admin account list\n\
+         sealpost admin account list --limit 1000 --cursor acct_01kxk83ffmfe7rw98sdqcq10h0 --json",
+    ),
+    ("admin account show", "sealpost admin account show acct_01kxk83ffmfe7rw98sdqcq10h0"),
     (
         "admin assess",
         "sealpost admin assess ak_01kxk83ffmfe7rw98sdqcq10h0 --clarity 0.81 --coherence 0.70 --confidence 0.95 --drift 0.04",
@@ -101,6 +107,12 @@ const EXAMPLES: [(&str, &str); 39] = [
     ("admin kek retire", "sealpost admin kek retire 1"),
     ("admin kek rotate", "sealpost admin kek rotate --kek-file /etc/sealpost/kek"),
     ("admin key show", "sealpost admin key show ak_01kxk83ffmfe7rw98sdqcq10h0 --json"),
+    (
+        "admin key list",
+        "sealpost admin key list --status deactivated\n\
+         sealpost admin key list --account acct_01kxk83ffmfe7rw98sdqcq10h0 --plan builder --json\n\
+         sealpost admin key list --handle alice",
+    ),
     ("admin key deactivate", "sealpost admin key deactivate ak_01kxk83ffmfe7rw98sdqcq10h0"),
     ("admin key reactivate", "sealpost admin key reactivate ak_01kxk83ffmfe7rw98sdqcq10h0"),
     ("admin key rotate", "sealpost admin key rotate ak_01kxk83ffmfe7rw98sdqcq10h0"),
@@ -115,6 +127,17 @@ const EXAMPLES: [(&str, &str); 39] = [
          --per-month 5000000 --per-second 2000\n\
          sealpost admin plan set ak_01kxk83ffmfe7rw98sdqcq10h0 enterprise --per-month 9000000",
     ),
+    (
+        "admin session end",
+        "sealpost admin session end acct_01kxk83ffmfe7rw98sdqcq10h0\nsealpost admin session end --all",
+    ),
+    (
+        "admin webhook list",
+        "sealpost admin webhook list --account acct_01kxk83ffmfe7rw98sdqcq10h0\n\
+         sealpost admin webhook list --key ak_01kxk83ffmfe7rw98sdqcq10h0 --json",
+    ),
+    ("admin webhook disable", "sealpost admin webhook disable wh_01kxk83ffmfe7rw98sdqcq10h0"),
+    ("admin stats", "sealpost admin stats --json"),
     ("admin", "sealpost admin key show ak_01kxk83ffmfe7rw98sdqcq10h0"),
     ("kek", "sealpost kek new"),
 ];

@@ -20,6 +20,9 @@ pub trait AccountRepo {
     /// Deletes all sessions of an account.
     fn delete_sessions_of(&mut self, account: &AccountId) -> Result<(), StoreError>;
 
+    /// Deletes up to `limit` sessions of an account, or of all accounts. Returns their number.
+    fn end_sessions(&mut self, account: Option<&AccountId>, limit: u32) -> Result<u64, StoreError>;
+
     /// Replaces the account's login secret.
     fn set_login_secret(
         &mut self,

@@ -1,7 +1,13 @@
 //! The port for lookups that fill caches.
 
+mod operator;
+
 use super::{badges::BadgeLookup, error::StoreError, webhooks::WebhookLookup};
 use crate::{AccountId, ApiKey, ApiKeyId, Handle, IssuerKey, KeyStatus, Session, TokenHash};
+
+pub use operator::{
+    AccountOverview, AccountSummary, KeyFilter, OperatorLookup, ServiceStats, WebhookOwner,
+};
 
 /// Reads the rows that caches hold.
 pub trait Lookup: BadgeLookup + WebhookLookup {

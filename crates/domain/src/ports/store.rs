@@ -11,7 +11,7 @@ use super::{
     invites::InviteRepo,
     keys::KeyRepo,
     ledger::SendLedger,
-    lookup::Lookup,
+    lookup::{Lookup, OperatorLookup},
     owner::OwnerLookup,
     secrets::{IssuerRepo, RewrapRepo},
     webhooks::{DeliveryRepo, WebhookRepo},
@@ -37,6 +37,9 @@ pub trait Store: Send + Sync {
 
     /// Opens the lookups of an account's owner, outside a transaction.
     fn owner_lookup(&self) -> Result<Box<dyn OwnerLookup + '_>, StoreError>;
+
+    /// Opens the lookups of operators, outside a transaction.
+    fn operator_lookup(&self) -> Result<Box<dyn OperatorLookup + '_>, StoreError>;
 
     /// Returns a separate store for the thread that commits sends; `None` if that thread should use this store. The
     /// transactions of the separate store use a connection that no other caller can take.

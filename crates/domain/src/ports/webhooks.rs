@@ -43,6 +43,12 @@ pub trait WebhookRepo {
         id: &WebhookId,
     ) -> Result<Option<Webhook>, StoreError>;
 
+    /// Finds a webhook of any key and locks it until the transaction ends.
+    fn lock_webhook_of_any_key(&mut self, id: &WebhookId) -> Result<Option<Webhook>, StoreError>;
+
+    /// Disables a locked webhook without a reason. Its deliveries are parked.
+    fn disable_webhook(&mut self, id: &WebhookId) -> Result<(), StoreError>;
+
     /// Enables a locked webhook and clears its failure state.
     fn enable_webhook(&mut self, id: &WebhookId) -> Result<(), StoreError>;
 

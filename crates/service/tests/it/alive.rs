@@ -6,7 +6,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sealpost_domain::ports::{Durability, Lookup, OwnerLookup, Store, StoreError, Tx};
+use sealpost_domain::ports::{
+    Durability, Lookup, OperatorLookup, OwnerLookup, Store, StoreError, Tx,
+};
 use sealpost_service::{Send, Settings};
 use sealpost_storage::Database;
 
@@ -68,6 +70,10 @@ impl Store for Broken {
 
     fn owner_lookup(&self) -> Result<Box<dyn OwnerLookup + '_>, StoreError> {
         self.0.owner_lookup()
+    }
+
+    fn operator_lookup(&self) -> Result<Box<dyn OperatorLookup + '_>, StoreError> {
+        self.0.operator_lookup()
     }
 
     fn check(&self) -> Result<(), StoreError> {

@@ -13,7 +13,8 @@ use std::{
 use sealpost_domain::{
     Clock, Did, Handle, Label, LeaseToken, LeasedDelivery, Refusal, TestEvent, Timestamp,
     ports::{
-        Dispatch, Durability, FinishTest, Lookup, OwnerLookup, Store, StoreError, TargetGuard, Tx,
+        Dispatch, Durability, FinishTest, Lookup, OperatorLookup, OwnerLookup, Store, StoreError,
+        TargetGuard, Tx,
     },
 };
 use sealpost_service::{
@@ -265,6 +266,10 @@ impl<F: Fn() + Send + Sync> Store for Announcing<F> {
 
     fn owner_lookup(&self) -> Result<Box<dyn OwnerLookup + '_>, StoreError> {
         self.database.owner_lookup()
+    }
+
+    fn operator_lookup(&self) -> Result<Box<dyn OperatorLookup + '_>, StoreError> {
+        self.database.operator_lookup()
     }
 
     fn check(&self) -> Result<(), StoreError> {

@@ -99,6 +99,20 @@ impl AccountRepo for Transaction {
         })
     }
 
+    fn end_sessions(&mut self, account: Option<&AccountId>, limit: u32) -> Result<u64, StoreError> {
+        self.run(|conn| {
+            let mut some = sessions::table.select(sessions::token).limit(limit.into()).into_boxed();
+            if let Some(account) = account {
+                some = some.filter(sessions::account_id.eq(account.to_string()));
+            }
+            let tokens: Vec<Vec<u8>> = some.load(conn)?;
+            let hashes = tokens.into_iter().map(|token| columns::token(token, "session"));
+            let hashes = hashes.collect::<Result<Vec<_>, _>>()?;
+            let ended = diesel::delete(sessions::table.filter(any_token(sessions::token, &hashes)));
+            columns::number(on_backend!(conn, c => ended.execute(c))?, "number of sessions")
+        })
+    }
+
     fn set_login_secret(
         &mut self,
         account: &AccountId,

@@ -3,7 +3,7 @@
 use diesel::prelude::*;
 use sealpost_domain::{
     AccountId, ApiKey, ApiKeyId, Did, Handle, KeyStatus, Label, Plan, Timestamp, Usage, Wrapped,
-    ports::{HandleOwner, KeyRepo, KeySnapshot, Lookup, RevocationSummary, StoreError},
+    ports::{HandleOwner, KeyFilter, KeyRepo, KeySnapshot, Lookup, RevocationSummary, StoreError},
 };
 
 use crate::{
@@ -58,6 +58,40 @@ pub(crate) fn of_account(
         .order((k::status.eq(KeyStatus::Revoked.as_str()), k::id.desc()))
         .limit(limit.into())
         .select(columns_of::<KeyRow>());
+    keys.load::<KeyRow>(conn)?.into_iter().map(KeyRow::read).collect()
+}
+
+/// Returns the keys older than `below` that match all conditions of the filter, newest first.
+pub(crate) fn matching(
+    conn: &mut AnyConnection,
+    filter: &KeyFilter,
+    below: Option<&ApiKeyId>,
+    limit: u32,
+) -> Result<Vec<ApiKey>, Fault> {
+    let KeyFilter { account, handle, label, status, plan } = filter;
+    let mut keys = k::table
+        .order(k::id.desc())
+        .limit(limit.into())
+        .select(columns_of::<KeyRow>())
+        .into_boxed();
+    if let Some(account) = account {
+        keys = keys.filter(k::account_id.eq(account.to_string()));
+    }
+    if let Some(handle) = handle {
+        keys = keys.filter(k::handle.eq(handle.to_string()));
+    }
+    if let Some(label) = label {
+        keys = keys.filter(k::label.eq(label.to_string()));
+    }
+    if let Some(status) = status {
+        keys = keys.filter(k::status.eq(status.as_str()));
+    }
+    if let Some(plan) = plan {
+        keys = keys.filter(k::plan.eq(plan));
+    }
+    if let Some(below) = below {
+        keys = keys.filter(k::id.lt(below.to_string()));
+    }
     keys.load::<KeyRow>(conn)?.into_iter().map(KeyRow::read).collect()
 }
 

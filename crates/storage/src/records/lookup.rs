@@ -1,5 +1,8 @@
 //! Lookups, inside and outside a transaction.
 
+mod operator;
+mod stats;
+
 use sealpost_domain::{
     AccountId, ApiKey, ApiKeyId, Handle, IssuerKey, Session, TokenHash,
     ports::{HandleOwner, KeySnapshot, Lookup, StoreError},

@@ -4,7 +4,7 @@ use diesel::prelude::*;
 use sealpost_domain::{
     ApiKeyId, Attempt, AttemptNumber, AttemptOutcome, EventId, LastFailure, PendingDelivery,
     RetiringSecret, Timestamp, Webhook, WebhookId, WebhookStatus, Wrapped,
-    ports::{StoreError, WebhookLookup, WebhookRepo},
+    ports::{StoreError, WebhookLookup, WebhookOwner, WebhookRepo},
 };
 
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
     query::row_lock::{Locked, RowLock},
     queue::delivery_log,
     rows::{columns, retiring_secrets, webhook},
-    schema::webhooks,
+    schema::{api_keys, webhooks},
 };
 
 impl WebhookRepo for Transaction {
@@ -39,6 +39,22 @@ impl WebhookRepo for Transaction {
             })?;
             row.map(WebhookRow::read).transpose()
         })
+    }
+
+    fn lock_webhook_of_any_key(&mut self, id: &WebhookId) -> Result<Option<Webhook>, StoreError> {
+        let webhook = webhooks::table.find(id.to_string());
+        self.run(|conn| {
+            let row = on_backend!(conn, c => {
+                Locked::new(webhook, RowLock::Alone).get_result::<WebhookRow>(c).optional()
+            })?;
+            row.map(WebhookRow::read).transpose()
+        })
+    }
+
+    fn disable_webhook(&mut self, id: &WebhookId) -> Result<(), StoreError> {
+        let disabled = webhooks::status.eq(WebhookStatus::Disabled.as_str());
+        let update = diesel::update(webhooks::table.find(id.to_string())).set(disabled);
+        self.run(|conn| columns::one(update.execute(conn)?, "webhook"))
     }
 
     fn enable_webhook(&mut self, id: &WebhookId) -> Result<(), StoreError> {
@@ -125,6 +141,29 @@ fn list(conn: &mut AnyConnection, key: &ApiKeyId) -> Result<Vec<Webhook>, Fault>
         .filter(webhooks::api_key_id.eq(key.to_string()))
         .order((webhooks::created_at, webhooks::id));
     of_key.load::<WebhookRow>(conn)?.into_iter().map(WebhookRow::read).collect()
+}
+
+/// Returns the webhooks of an owner that are older than `below`, newest first.
+pub(crate) fn of_owner(
+    conn: &mut AnyConnection,
+    owner: &WebhookOwner,
+    below: Option<&WebhookId>,
+    limit: u32,
+) -> Result<Vec<Webhook>, Fault> {
+    let mut page = webhooks::table.order(webhooks::id.desc()).limit(limit.into()).into_boxed();
+    page = match owner {
+        WebhookOwner::Account(account) => {
+            let keys = api_keys::table
+                .filter(api_keys::account_id.eq(account.to_string()))
+                .select(api_keys::id);
+            page.filter(webhooks::api_key_id.eq_any(keys))
+        }
+        WebhookOwner::Key(key) => page.filter(webhooks::api_key_id.eq(key.to_string())),
+    };
+    if let Some(below) = below {
+        page = page.filter(webhooks::id.lt(below.to_string()));
+    }
+    page.load::<WebhookRow>(conn)?.into_iter().map(WebhookRow::read).collect()
 }
 
 /// A row of the table `webhooks`. `events` is a list of names separated by commas; no query filters by event.

@@ -8,6 +8,7 @@ mod channels;
 mod governance;
 mod invites;
 mod issuer_keys;
+mod operator_lists;
 mod overview;
 mod retiring_secrets;
 mod revocation;

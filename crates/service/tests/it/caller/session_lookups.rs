@@ -13,7 +13,7 @@ use std::{
 
 use sealpost_domain::{
     Code, Refusal,
-    ports::{Durability, Lookup, OwnerLookup, Store, StoreError, Tx},
+    ports::{Durability, Lookup, OperatorLookup, OwnerLookup, Store, StoreError, Tx},
 };
 use sealpost_service::{Credentials, Error, Limited, Scope, Send, Sent, Settings};
 use sealpost_storage::Database;
@@ -301,6 +301,10 @@ impl Store for Gate {
 
     fn owner_lookup(&self) -> Result<Box<dyn OwnerLookup + '_>, StoreError> {
         self.database.owner_lookup()
+    }
+
+    fn operator_lookup(&self) -> Result<Box<dyn OperatorLookup + '_>, StoreError> {
+        self.database.operator_lookup()
     }
 
     fn check(&self) -> Result<(), StoreError> {

@@ -1,0 +1,119 @@
+//! The operator commands on accounts, sessions and webhooks, and the lists of keys.
+
+use std::str::FromStr;
+
+use clap::{
+    Args, Subcommand,
+    builder::{PossibleValuesParser, TypedValueParser as _},
+};
+use sealpost_domain::{
+    AccountId, ApiKeyId, Handle, KeyStatus, Label, Plan, WebhookId, ports::WebhookOwner,
+};
+
+use crate::fault::Fault;
+
+#[derive(Subcommand)]
+pub(crate) enum AccountCommand {
+    /// List accounts, newest first
+    List(PageArgs<AccountId>),
+    /// Show an account with its newest 100 keys
+    Show {
+        /// Account (acct_...)
+        #[arg(value_name = "ACCT")]
+        account_id: AccountId,
+    },
+}
+
+#[derive(Subcommand)]
+pub(crate) enum SessionCommand {
+    /// End all sessions of an account, or of all accounts; login secrets stay valid
+    End {
+        /// Account (acct_...)
+        #[arg(value_name = "ACCT", required_unless_present = "all", conflicts_with = "all")]
+        account_id: Option<AccountId>,
+        /// End the sessions of all accounts
+        #[arg(long)]
+        all: bool,
+    },
+}
+
+#[derive(Subcommand)]
+pub(crate) enum WebhookCommand {
+    /// Disable a webhook; its deliveries wait until the owner enables it again
+    Disable {
+        /// Webhook (wh_...)
+        #[arg(value_name = "WEBHOOK")]
+        webhook_id: WebhookId,
+    },
+    /// List the webhooks of an account or of a key, newest first
+    List {
+        #[command(flatten)]
+        owner: OwnerArgs,
+        #[command(flatten)]
+        page: PageArgs<WebhookId>,
+    },
+}
+
+/// The owner of webhooks: exactly one option.
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct OwnerArgs {
+    /// Webhooks of all keys of this account
+    #[arg(long, value_name = "ACCT")]
+    account: Option<AccountId>,
+    /// Webhooks of this key
+    #[arg(long, value_name = "AK")]
+    key: Option<ApiKeyId>,
+}
+
+impl OwnerArgs {
+    /// Returns the owner. Rejects arguments without an owner.
+    pub(crate) fn owner(&self) -> Result<WebhookOwner, Fault> {
+        match (self.account, self.key) {
+            (Some(account), _) => Ok(WebhookOwner::Account(account)),
+            (None, Some(key)) => Ok(WebhookOwner::Key(key)),
+            (None, None) => Err(Fault::usage("give the owner with --account ACCT or --key AK")),
+        }
+    }
+}
+
+/// One page of a list.
+#[derive(Args)]
+pub(crate) struct PageArgs<Id>
+where
+    Id: FromStr<Err: std::error::Error + Send + Sync> + Clone + Send + Sync + 'static,
+{
+    /// Show the entries that follow this id: the last of the previous page
+    #[arg(long, value_name = "ID")]
+    pub(crate) cursor: Option<Id>,
+    /// Largest number of entries
+    #[arg(long, default_value_t = 100, value_name = "N",
+          value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) limit: u32,
+}
+
+/// The filters and the page of a list of keys.
+#[derive(Args)]
+pub(crate) struct KeyListArgs {
+    /// Keys of this account
+    #[arg(long, value_name = "ACCT")]
+    pub(crate) account: Option<AccountId>,
+    /// Keys that show this handle, including revoked keys
+    #[arg(long, value_name = "HANDLE", value_parser = Handle::parse)]
+    pub(crate) handle: Option<Handle>,
+    /// Keys with exactly this label
+    #[arg(long, value_name = "LABEL", value_parser = Label::parse)]
+    pub(crate) label: Option<Label>,
+    /// Keys in this state
+    #[arg(long, value_name = "STATUS", value_parser = PossibleValuesParser::new(STATES.map(KeyStatus::as_str))
+          .try_map(|name| KeyStatus::from_name(&name).ok_or("unknown state")))]
+    pub(crate) status: Option<KeyStatus>,
+    /// Keys on this plan
+    #[arg(long, value_name = "PLAN", value_parser = PossibleValuesParser::new(Plan::NAMES))]
+    pub(crate) plan: Option<String>,
+    #[command(flatten)]
+    pub(crate) page: PageArgs<ApiKeyId>,
+}
+
+const STATES: [KeyStatus; 4] =
+    [KeyStatus::Active, KeyStatus::Deactivated, KeyStatus::Revoked, KeyStatus::Rotating];

@@ -1,0 +1,132 @@
+//! Lists of accounts, keys and webhooks, newest first.
+
+use sealpost_domain::{
+    AccountId, ApiKey, ApiKeyId, Timestamp, WebhookId,
+    ports::{AccountOverview, AccountSummary, KeyFilter, WebhookOwner},
+};
+use serde::Serialize;
+
+use super::{
+    action::{Operator, OperatorError},
+    keys::KeyShown,
+};
+use crate::webhooks::view::WebhookView;
+
+/// One page of a list. The id of its last entry is the cursor of the next page.
+#[derive(Debug, Clone)]
+pub struct ListPage<T> {
+    /// The entries, newest first.
+    pub entries: Vec<T>,
+    /// Whether older entries follow.
+    pub more: bool,
+}
+
+/// An account in a list.
+#[derive(Debug, Clone, Serialize)]
+#[expect(missing_docs, reason = "the names describe the fields")]
+pub struct AccountShown {
+    pub account_id: AccountId,
+    pub partner: Option<String>,
+    /// Number of keys, including revoked keys.
+    pub key_count: u64,
+    pub created_at: Timestamp,
+}
+
+/// An account with its newest keys.
+#[derive(Debug, Clone, Serialize)]
+pub struct AccountDetails {
+    /// The account.
+    #[serde(flatten)]
+    pub account: AccountShown,
+    /// Number of sessions that have not ended.
+    pub session_count: u64,
+    /// Number of webhooks of all keys.
+    pub webhook_count: u64,
+    /// The newest keys, at most 100.
+    pub keys: Vec<KeyListed>,
+}
+
+/// A key in a list.
+#[derive(Debug, Clone, Serialize)]
+pub struct KeyListed {
+    /// The key.
+    #[serde(flatten)]
+    pub key: KeyShown,
+    /// Time of activation.
+    pub created_at: Timestamp,
+}
+
+impl Operator {
+    /// Lists accounts that are older than `below`.
+    pub fn accounts(
+        &self,
+        below: Option<&AccountId>,
+        limit: u32,
+    ) -> Result<ListPage<AccountShown>, OperatorError> {
+        let found = self.store.operator_lookup()?.accounts(below, limit.saturating_add(1))?;
+        Ok(page(found, limit))
+    }
+
+    /// Returns an account with its newest keys.
+    pub fn show_account(&self, id: &AccountId) -> Result<AccountDetails, OperatorError> {
+        let mut lookup = self.store.operator_lookup()?;
+        let found = lookup.account(id, self.clock.now())?.ok_or(NO_ACCOUNT)?;
+        let AccountOverview { summary, sessions, webhooks } = found;
+        let of_account = KeyFilter { account: Some(*id), ..KeyFilter::default() };
+        let keys = lookup.keys(&of_account, None, KEYS_SHOWN_MAX)?;
+        Ok(AccountDetails {
+            account: summary.into(),
+            session_count: sessions,
+            webhook_count: webhooks,
+            keys: keys.into_iter().map(KeyListed::from).collect(),
+        })
+    }
+
+    /// Lists keys that match the filter and are older than `below`.
+    pub fn keys(
+        &self,
+        filter: &KeyFilter,
+        below: Option<&ApiKeyId>,
+        limit: u32,
+    ) -> Result<ListPage<KeyListed>, OperatorError> {
+        let found = self.store.operator_lookup()?.keys(filter, below, limit.saturating_add(1))?;
+        Ok(page(found, limit))
+    }
+
+    /// Lists webhooks of an owner that are older than `below`. An unknown owner has none.
+    pub fn webhooks(
+        &self,
+        owner: &WebhookOwner,
+        below: Option<&WebhookId>,
+        limit: u32,
+    ) -> Result<ListPage<WebhookView>, OperatorError> {
+        let found =
+            self.store.operator_lookup()?.webhooks(owner, below, limit.saturating_add(1))?;
+        Ok(page(found, limit))
+    }
+}
+
+/// Builds a page from rows, of which there is one more than `limit` if more entries follow.
+fn page<R, T: From<R>>(mut rows: Vec<R>, limit: u32) -> ListPage<T> {
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let more = rows.len() > limit;
+    rows.truncate(limit);
+    ListPage { entries: rows.into_iter().map(T::from).collect(), more }
+}
+
+impl From<AccountSummary> for AccountShown {
+    fn from(account: AccountSummary) -> Self {
+        let AccountSummary { id, partner, keys, created_at } = account;
+        let partner = partner.map(|partner| partner.as_str().to_owned());
+        Self { account_id: id, partner, key_count: keys, created_at }
+    }
+}
+
+impl From<ApiKey> for KeyListed {
+    fn from(key: ApiKey) -> Self {
+        Self { created_at: key.created_at, key: key.into() }
+    }
+}
+
+pub(super) const NO_ACCOUNT: OperatorError = OperatorError::NotFound("such account");
+const KEYS_SHOWN_MAX: u32 = 100;

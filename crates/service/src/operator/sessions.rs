@@ -1,0 +1,58 @@
+//! The end of sessions.
+
+use sealpost_domain::AccountId;
+use serde::Serialize;
+use serde_json::json;
+
+use super::{
+    action::{ActionRecord, Operator, OperatorError},
+    lists::NO_ACCOUNT,
+};
+
+/// The number of ended sessions.
+#[derive(Debug, Clone, Serialize)]
+pub struct SessionsEnded {
+    /// The account; `None` means all accounts.
+    pub account_id: Option<AccountId>,
+    /// Number of sessions.
+    pub session_count: u64,
+}
+
+impl Operator {
+    /// Ends the sessions of an account, or of all accounts. Every later request with one of these sessions is rejected
+    /// on all nodes.
+    ///
+    /// Each transaction ends a bounded number of sessions and has its own entry in the audit trail. After an
+    /// interruption, call it again.
+    pub fn end_sessions(
+        &self,
+        account: Option<&AccountId>,
+    ) -> Result<SessionsEnded, OperatorError> {
+        let mut session_count = 0_u64;
+        loop {
+            let ended = self.end_some_sessions(account)?;
+            session_count = session_count.saturating_add(ended);
+            if ended < u64::from(BATCH_MAX) {
+                return Ok(SessionsEnded { account_id: account.copied(), session_count });
+            }
+        }
+    }
+
+    fn end_some_sessions(&self, account: Option<&AccountId>) -> Result<u64, OperatorError> {
+        self.perform(|tx| {
+            if let Some(account) = account
+                && !tx.lock_account(account)?
+            {
+                return Ok(Err(NO_ACCOUNT));
+            }
+            let ended = tx.end_sessions(account, BATCH_MAX)?;
+            let subject = account.map_or_else(|| ALL.to_owned(), AccountId::to_string);
+            let detail = json!({"sessions": ended});
+            Ok(Ok((ended, ActionRecord { action: "session.end", subject, detail })))
+        })
+    }
+}
+
+const ALL: &str = "all";
+/// Maximum number of sessions of one transaction. On SQLite, sends wait for the transaction.
+const BATCH_MAX: u32 = 10_000;

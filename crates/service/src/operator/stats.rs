@@ -1,0 +1,63 @@
+//! Counts of the whole service.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use sealpost_domain::ports::ServiceStats;
+use serde::Serialize;
+
+use super::action::{Operator, OperatorError};
+
+/// Counts of the whole service, for operators.
+#[derive(Debug, Clone, Serialize)]
+pub struct StatsShown {
+    /// Number of accounts.
+    pub accounts: u64,
+    /// Number of keys by state.
+    pub keys: BTreeMap<&'static str, u64>,
+    /// Number of keys that are not revoked, by plan.
+    pub plans: BTreeMap<String, u64>,
+    /// Number of webhooks by status.
+    pub webhooks: BTreeMap<&'static str, u64>,
+    /// Number of stored envelopes, counted up to 1,000,000.
+    pub envelopes: u64,
+    /// Whether more envelopes are stored than counted.
+    pub envelopes_more: bool,
+    /// Number of deliveries that wait for an attempt, counted up to 1,000,000.
+    pub waiting_deliveries: u64,
+    /// Whether more deliveries wait than counted.
+    pub waiting_deliveries_more: bool,
+    /// Messages sent within about seven days, by the daily counts. These follow the sends with a delay.
+    pub sent_7d: u64,
+    /// Events delivered within about seven days, by the daily counts.
+    pub delivered_7d: u64,
+    /// Size of the whole database.
+    pub database_bytes: u64,
+}
+
+impl Operator {
+    /// Counts the rows of the service. Reads every key and webhook.
+    pub fn stats(&self) -> Result<StatsShown, OperatorError> {
+        let since = self.clock.now().minus(COUNTED_DAYS);
+        let stats = self.store.operator_lookup()?.stats(since, COUNTED_MAX + 1)?;
+        let ServiceStats { envelopes, waiting_deliveries, .. } = stats;
+        let (max, by_name) = (u64::from(COUNTED_MAX), stats.webhooks.into_iter());
+        Ok(StatsShown {
+            accounts: stats.accounts,
+            keys: stats.keys_by_status.into_iter().map(|(key, n)| (key.as_str(), n)).collect(),
+            plans: stats.keys_by_plan.into_iter().collect(),
+            webhooks: by_name.map(|(webhook, n)| (webhook.as_str(), n)).collect(),
+            envelopes: envelopes.min(max),
+            envelopes_more: envelopes > max,
+            waiting_deliveries: waiting_deliveries.min(max),
+            waiting_deliveries_more: waiting_deliveries > max,
+            sent_7d: stats.sent,
+            delivered_7d: stats.delivered,
+            database_bytes: stats.database_bytes,
+        })
+    }
+}
+
+/// The daily counts of days that began within this time are added.
+const COUNTED_DAYS: Duration = Duration::from_hours(7 * 24);
+/// Envelopes and deliveries are counted up to this number, so that a count takes about a second at most.
+const COUNTED_MAX: u32 = 1_000_000;

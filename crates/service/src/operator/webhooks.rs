@@ -1,0 +1,27 @@
+//! Changes of webhooks.
+
+use sealpost_domain::{WebhookId, WebhookStatus};
+use serde_json::json;
+
+use super::action::{ActionRecord, Operator, OperatorError};
+use crate::webhooks::view::WebhookView;
+
+impl Operator {
+    /// Disables a webhook. Its deliveries wait until the owner enables the webhook again. The audit trail does not
+    /// contain the URL, because entries cannot be deleted.
+    pub fn disable_webhook(&self, id: &WebhookId) -> Result<WebhookView, OperatorError> {
+        self.perform(|tx| {
+            let Some(mut webhook) = tx.lock_webhook_of_any_key(id)? else {
+                return Ok(Err(OperatorError::NotFound("such webhook")));
+            };
+            if webhook.status == WebhookStatus::Disabled {
+                return Ok(Err(OperatorError::Pointless("the webhook is already disabled")));
+            }
+            tx.disable_webhook(id)?;
+            webhook.status = WebhookStatus::Disabled;
+            let detail = json!({"api_key_id": webhook.api_key_id});
+            let subject = id.to_string();
+            Ok(Ok((webhook.into(), ActionRecord { action: "webhook.disable", subject, detail })))
+        })
+    }
+}

@@ -1,0 +1,131 @@
+//! Reads the lists of operators.
+
+use std::collections::HashMap;
+
+use diesel::{dsl::count_star, prelude::*};
+use sealpost_domain::{
+    AccountId, ApiKey, ApiKeyId, KeyStatus, PartnerId, Timestamp, Webhook, WebhookId,
+    ports::{
+        AccountOverview, AccountSummary, KeyFilter, OperatorLookup, ServiceStats, StoreError,
+        WebhookOwner,
+    },
+};
+
+use crate::{
+    connection::{AnyConnection, fault::Fault, on_backend, reader::Reader},
+    records::{api_keys, lookup::stats, webhooks},
+    rows::columns,
+    schema::{accounts as a, api_keys as k, sessions, webhooks as w},
+};
+
+impl OperatorLookup for Reader<'_> {
+    fn accounts(
+        &mut self,
+        below: Option<&AccountId>,
+        limit: u32,
+    ) -> Result<Vec<AccountSummary>, StoreError> {
+        self.run(|conn| accounts(conn, below, limit))
+    }
+
+    fn account(
+        &mut self,
+        id: &AccountId,
+        now: Timestamp,
+    ) -> Result<Option<AccountOverview>, StoreError> {
+        self.run(|conn| account(conn, id, now))
+    }
+
+    fn keys(
+        &mut self,
+        filter: &KeyFilter,
+        below: Option<&ApiKeyId>,
+        limit: u32,
+    ) -> Result<Vec<ApiKey>, StoreError> {
+        self.run(|conn| api_keys::matching(conn, filter, below, limit))
+    }
+
+    fn webhooks(
+        &mut self,
+        owner: &WebhookOwner,
+        below: Option<&WebhookId>,
+        limit: u32,
+    ) -> Result<Vec<Webhook>, StoreError> {
+        self.run(|conn| webhooks::of_owner(conn, owner, below, limit))
+    }
+
+    fn stats(&mut self, since: Timestamp, counted_max: u32) -> Result<ServiceStats, StoreError> {
+        self.run(|conn| stats::read(conn, since, counted_max))
+    }
+}
+
+/// The columns of an account in a list.
+type AccountRow = (String, Option<String>, i64);
+
+fn accounts(
+    conn: &mut AnyConnection,
+    below: Option<&AccountId>,
+    limit: u32,
+) -> Result<Vec<AccountSummary>, Fault> {
+    let mut page = a::table
+        .select((a::id, a::partner_id, a::created_at))
+        .order(a::id.desc())
+        .limit(limit.into())
+        .into_boxed();
+    if let Some(below) = below {
+        page = page.filter(a::id.lt(below.to_string()));
+    }
+    let rows = page.load::<AccountRow>(conn)?;
+    let ids: Vec<_> = rows.iter().map(|(id, ..)| id.clone()).collect();
+    let counts = k::table
+        .filter(k::account_id.eq_any(&ids))
+        .group_by(k::account_id)
+        .select((k::account_id, count_star()));
+    let counts = on_backend!(conn, c => counts.load::<(String, i64)>(c))?;
+    let counts: HashMap<_, _> = counts.into_iter().collect();
+    rows.into_iter()
+        .map(|row| {
+            let keys = counts.get(&row.0).copied().unwrap_or(0);
+            summary(row, keys)
+        })
+        .collect()
+}
+
+fn account(
+    conn: &mut AnyConnection,
+    id: &AccountId,
+    now: Timestamp,
+) -> Result<Option<AccountOverview>, Fault> {
+    let id = id.to_string();
+    let row = a::table
+        .find(&id)
+        .select((a::id, a::partner_id, a::created_at))
+        .first::<AccountRow>(conn)
+        .optional()?;
+    let Some(row) = row else { return Ok(None) };
+    let keys = k::table.filter(k::account_id.eq(&id)).count().get_result(conn)?;
+    let live = sessions::table
+        .filter(sessions::account_id.eq(&id))
+        .filter(sessions::expires_at.gt(now.as_millis()));
+    let sessions: i64 = live.count().get_result(conn)?;
+    let of_account = k::table
+        .filter(k::account_id.eq(&id))
+        .filter(k::status.ne(KeyStatus::Revoked.as_str()))
+        .select(k::id);
+    let webhooks: i64 =
+        w::table.filter(w::api_key_id.eq_any(of_account)).count().get_result(conn)?;
+    Ok(Some(AccountOverview {
+        summary: summary(row, keys)?,
+        sessions: columns::number(sessions, "number of sessions")?,
+        webhooks: columns::number(webhooks, "number of webhooks")?,
+    }))
+}
+
+fn summary((id, partner, created_at): AccountRow, keys: i64) -> Result<AccountSummary, Fault> {
+    let partner = partner.map(|name| PartnerId::parse(&name));
+    Ok(AccountSummary {
+        id: columns::id(&id, "account")?,
+        partner: partner.transpose().ok().ok_or(Fault::Corrupt("partner"))?,
+        keys: columns::number(keys, "number of keys")?,
+        created_at: Timestamp::from_millis(created_at),
+    })
+}
