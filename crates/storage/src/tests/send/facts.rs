@@ -1,8 +1,10 @@
 //! The facts that a batch depends on.
 
+use std::sync::Arc;
+
 use sealpost_domain::{
-    ApiKey, EventKind, GovernanceKind, GovernanceStatus, Handle, KeyStatus, Plan, Session, Usage,
-    WindowUse,
+    ApiKey, EventKind, GovernanceKind, GovernanceStatus, Handle, KeyStatus, Plan, Session, Target,
+    Usage, WindowUse,
     ports::{
         AdmissionFacts, Durability::Durable, FactsQuery, HandleOwner, RecipientWebhook,
         RecipientWebhooks, WriteSet,
@@ -126,7 +128,7 @@ fn webhooks_of_recipients_are_found_by_their_status(db: &Fixture) {
     let webhook = |of: &sealpost_domain::Webhook, is_enabled| RecipientWebhook {
         events: vec![EventKind::EnvelopeReceived],
         is_enabled,
-        target: target(of),
+        target: Arc::new(Target { account_id: recipient.account_id, ..Target::clone(&target(of)) }),
     };
     let [first, second] = &mine;
     let expected = vec![webhook(first, true), webhook(second, true), webhook(&off, false)];
