@@ -105,7 +105,8 @@ const BUILT_IN: &[&str] = &[
     "webmaster",
 ];
 
-/// Prefixes of ids and secrets that are newer than stored handles.
+/// Prefixes of ids and secrets that were introduced after the first handles. `Handle::parse` accepts these prefixes,
+/// because stored handles may have them.
 const PREFIXES: &[&str] = &["evt_", "inv_", "ivt_", "kt_", "rc_", "tok_"];
 
 #[cfg(test)]
