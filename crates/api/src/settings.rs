@@ -13,9 +13,9 @@ pub struct ApiSettings {
     pub is_secure: bool,
     /// The largest body of a request, in bytes.
     pub max_body_bytes: usize,
-    /// The memory for all bodies over 16 KiB together, in bytes.
+    /// The maximum memory of all large bodies together, in bytes. A body is large if it is over 16 KiB.
     pub body_memory: usize,
-    /// The largest part of `body_memory` that one account can use, in bytes.
+    /// The maximum part of `body_memory` that the bodies of one account can use, in bytes.
     pub body_memory_per_account: usize,
     /// The time in which a client must send a body.
     pub body_timeout: Duration,

@@ -1,8 +1,8 @@
 //! Limits activations and logins per client address, and changes and test events per account. Each node counts in its
 //! own memory, which suffices to bound the cost of a flood. The limits of a key are exact and stored in the database.
 //!
-//! A request that is refused without a look-up does not count. Otherwise junk from one client would use up the limit of
-//! its address.
+//! A request that is refused without a look-up does not count. Otherwise an attacker could use up the limit of an
+//! address with malformed requests.
 
 mod counter;
 
@@ -30,8 +30,9 @@ pub fn admit_activation(app: &ApiState, request: &HttpRequest) -> Result<(), Pro
     admit(app, request, &app.activations)
 }
 
-/// Counts a change of an account, and fails if the account has reached the limit of changes. No plan counts these
-/// changes, and each takes disk time from sends. A faulty request changes nothing and does not count.
+/// Counts a change of an account, and fails if the account has reached the limit of changes. The limits of plans do not
+/// apply to these changes, although each takes disk time from sends. A faulty request changes nothing and does not
+/// count.
 pub(crate) async fn admit_account<B>(
     app: &ApiState,
     request: &SessionRequest<B>,
@@ -73,8 +74,8 @@ fn admit(app: &ApiState, request: &HttpRequest, throttle: &Throttle) -> Result<(
     })
 }
 
-/// Returns the networks that a client counts for, each with its multiple of the limit. An IPv4 client is one address.
-/// An IPv6 client has a /64 network at least, and often a /56 or a /48.
+/// Returns the networks for which a request of this client is counted, each with a factor for the limit. An IPv4 client
+/// is one address. An IPv6 client has at least a /64 network, and often a /56 or a /48.
 fn networks(address: IpAddr) -> impl Iterator<Item = (IpNet, u32)> + Clone {
     let address = address.to_canonical();
     let sizes: &[(u8, u32)] = match address {

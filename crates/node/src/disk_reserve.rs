@@ -1,5 +1,5 @@
-//! The disk reserve: a file beside the embedded database that takes up space while there is plenty. If other programs
-//! fill the disk, the file is deleted, so that opening, revoking and housekeeping still have room.
+//! The disk reserve: a file beside the embedded database that occupies disk space. If other programs fill the disk, the
+//! file is deleted. The freed space is enough for opening envelopes, revoking keys and housekeeping.
 
 use std::{
     fs::{self, OpenOptions},
@@ -17,7 +17,7 @@ use std::{
 use rustix::fs::{FallocateFlags, fallocate};
 use sealpost_storage::Database;
 
-/// A thread that keeps the reserve. It ends when the reserve is stopped or dropped.
+/// The thread that creates and deletes the reserve file. It ends when this value is stopped or dropped.
 pub(crate) struct DiskReserve(Mutex<Option<(Sender<()>, JoinHandle<()>)>>);
 
 impl DiskReserve {
@@ -59,11 +59,11 @@ impl DiskReserve {
     }
 }
 
-/// Sets the reserve aside, and releases the reserve when the disk is almost full.
+/// Creates the reserve file while enough space is free, and deletes the file when the disk is almost full.
 struct ReserveKeeper {
     file: PathBuf,
     size: u64,
-    /// Free space above which the reserve is set aside.
+    /// Number of free bytes from which the reserve file is created.
     free_to_begin: u64,
     is_held: bool,
     has_warned: bool,
@@ -108,7 +108,7 @@ fn reserve_file(database: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// More than the write-ahead log and one of its checkpoints need.
+/// Maximum size of the reserve file in bytes: more than the write-ahead log and one of its checkpoints need.
 const SIZE_MAX: u64 = 33_554_432;
 const PERIOD: Duration = Duration::from_secs(1);
 

@@ -27,9 +27,10 @@ pub struct Settings {
     pub activation: Activation,
     /// Handles that only an operator can give to a key.
     pub reserved_handles: ReservedHandles,
-    /// Maximum number of handles that revoked keys of an account reserve. An account with as many takes no new handle.
+    /// Maximum number of handles that revoked keys of an account reserve. At this number, the account can take no new
+    /// handle.
     pub revoked_handles_max: u32,
-    /// Maximum sealed bytes of the stored envelopes that an account has sent. `None` is no quota.
+    /// Maximum bytes of the stored envelopes that an account has sent, after sealing. `None` sets no quota.
     pub account_bytes_max: Option<u64>,
     /// Maximum number of webhooks of a key.
     pub webhooks_per_key_max: u32,
@@ -39,7 +40,8 @@ pub struct Settings {
     pub retiring_secrets_max: usize,
     /// Maximum number of deliveries that one request makes due again.
     pub recovered_max: u32,
-    /// Maximum number of rows that one transaction of such a request changes. Sends wait for it meanwhile.
+    /// Maximum number of rows that one transaction changes while a request makes deliveries due. Sends may wait for
+    /// this transaction.
     pub rows_per_write: u32,
     /// Lifetime of a session.
     pub session_ttl: Duration,
@@ -47,7 +49,7 @@ pub struct Settings {
     pub badge_ttl: Duration,
     /// Maximum number of valid badges of a key.
     pub badges_per_key_max: u32,
-    /// Free space that sends and activations must leave for all other work. For the embedded database only.
+    /// Free bytes that sends and activations leave for all other work. For the embedded database only.
     pub min_free_bytes: u64,
     /// Time for which envelopes and attempts are kept.
     pub retention: Duration,
@@ -61,11 +63,11 @@ pub struct Settings {
     pub housekeeping_batch: u32,
     /// Sealing suite of new envelopes.
     pub suite: Suite,
-    /// Lifetime of a channel in memory, on both sides. At most [`Settings::CHANNEL_LIFE_MAX`].
+    /// Maximum age of the channel secrets in memory, of sender and recipient. At most [`Settings::CHANNEL_LIFE_MAX`].
     pub channel_life: Duration,
     /// Maximum number of envelopes of a channel.
     pub channel_envelopes_max: u32,
-    /// Maximum number of channels in memory: separately for those that seal and those that open.
+    /// Maximum number of cached channels for sealing. The same maximum applies to cached channels for opening.
     pub channels_cached_max: usize,
     /// Maximum number of sends that wait for a commit. Further sends are refused as unavailable.
     pub queue_max: usize,

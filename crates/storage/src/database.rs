@@ -51,7 +51,7 @@ pub struct Database {
     committer: Option<Arc<CommitterConnection>>,
     /// The lock that serialises writers on SQLite; `None` on PostgreSQL.
     write_lock: Option<Arc<FairMutex>>,
-    /// The position of claims among the webhooks. Shared by the clones, so that no webhook is skipped.
+    /// The webhook at which the next claim continues its search. Clones share it, so that no webhook is skipped.
     pub(crate) claim_cursor: Arc<ClaimCursor>,
     pub(crate) success_throttle: Arc<SuccessThrottle>,
     facts_cache: Arc<FactsCache>,
@@ -281,7 +281,8 @@ impl Store for Database {
     }
 }
 
-/// Classifies an error of opening an SQLite file. Only an error by the lock of another process is temporary.
+/// Classifies an error that occurred while an SQLite file was opened. The error is temporary only if another process
+/// has locked the file.
 fn unusable(fault: ConnectFault) -> StoreError {
     match fault {
         ConnectFault::Setup(error) => Fault::Driver(error).into(),
@@ -291,5 +292,5 @@ fn unusable(fault: ConnectFault) -> StoreError {
 
 const WRITE_LOCK_TIMEOUT: &str = "timed out waiting for other writers; try again";
 
-/// Maximum number of attempts at contended work: the same as for `write` of `dyn Store`.
+/// Maximum number of attempts at work that conflicts with other transactions. The same as for `write` of `dyn Store`.
 const TRIES_MAX: u32 = 3;

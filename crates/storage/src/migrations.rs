@@ -100,7 +100,7 @@ fn applied(conn: &mut AnyConnection) -> Result<Vec<String>, Fault> {
     Ok(versions.order(applied_migrations::version).load(conn)?)
 }
 
-/// Converts an error of a migration. Unwraps it if it is an error of the driver.
+/// Converts an error of a migration. Returns the driver's error if the migration wraps one.
 fn fault(error: BoxedError) -> Fault {
     match error.downcast::<diesel::result::Error>() {
         Ok(error) => Fault::Driver(*error),

@@ -59,8 +59,8 @@ diesel::table! {
 }
 
 diesel::table! {
-    /// The counter of stored bytes in the table `usage`. A table of its own here, because the admission facts do not
-    /// include the counter.
+    /// The counter of stored bytes, a column of the table `usage`. Declared separately, because the admission facts do
+    /// not include this counter.
     #[sql_name = "usage"]
     stored_bytes (api_key_id) {
         api_key_id -> Text,

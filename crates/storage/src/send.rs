@@ -1,4 +1,5 @@
-//! The send path: reads the facts, the rows that admission depends on, and writes the results of a batch.
+//! The send path: reads the admission facts, which are the rows that admission depends on, and writes the results of a
+//! batch.
 
 pub(crate) mod facts;
 pub(crate) mod facts_cache;

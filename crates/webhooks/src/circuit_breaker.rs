@@ -1,5 +1,5 @@
-//! Implements the circuit breaker of a target. While a target does not respond, the dispatcher sends only probes. Pure:
-//! the caller passes the time.
+//! Implements the circuit breaker of a target. While a target does not respond, the dispatcher sends only probes. The
+//! breaker reads no clock: callers pass the time.
 
 pub(crate) mod breaker_settings;
 pub(crate) mod deferral;
@@ -21,7 +21,7 @@ pub(crate) enum BreakerTransition {
 #[derive(Debug, Default)]
 pub(crate) struct CircuitBreaker {
     health: TargetHealth,
-    /// Attempts in a row without a response.
+    /// Number of consecutive attempts without a response.
     failures: u32,
     open: Option<OpenState>,
     /// Moving average of the duration of attempts with a response.
@@ -34,7 +34,7 @@ struct OpenState {
     /// Time of the next probe.
     until: Timestamp,
     pause: Duration,
-    /// Whether a released delivery is due at the time of the next probe, as the probe.
+    /// Whether a released delivery is scheduled as the next probe.
     probe_scheduled: bool,
 }
 
@@ -61,8 +61,8 @@ impl CircuitBreaker {
         previous.open.map(|_| BreakerTransition::Closed)
     }
 
-    /// Records an attempt without a response. After `failures_max` failures in a row, opens the breaker. After a failed
-    /// probe, doubles the pause.
+    /// Records an attempt without a response. After `failures_max` failures in a row, opens the breaker. If a probe
+    /// fails, doubles the pause before the next probe, up to `probe_pause_max`.
     pub(crate) fn record_failure(
         &mut self,
         now: Timestamp,
@@ -85,8 +85,11 @@ impl CircuitBreaker {
         }
     }
 
-    /// Returns the maximum queue length of the target. The target has `in_flight` requests in flight, and may have
-    /// `per_target_max`.
+    /// Returns the maximum number of queued deliveries of a target with `in_flight` requests in flight:
+    ///
+    /// - An open breaker allows 1 if a probe may start now, and otherwise 0.
+    /// - An unresponsive target with a closed breaker may have `per_target_max`.
+    /// - All other targets have no maximum.
     pub(crate) fn queue_max(
         &self,
         now: Timestamp,
@@ -103,9 +106,11 @@ impl CircuitBreaker {
         }
     }
 
-    /// Returns the due time for a delivery that is deferred now. While the breaker is open, the first deferred delivery
-    /// is the next probe, and the others are due after the probe. The others wait at least `deferral_min`, even with a
-    /// short pause, because a response expedites deferred deliveries.
+    /// Returns the due time of a delivery that is deferred now.
+    ///
+    /// While the breaker is open, the first deferred delivery is due as the next probe, and the others are due after
+    /// that probe. Deliveries other than the probe wait at least `deferral_min`, even if the pause is shorter, because
+    /// a response makes them due earlier.
     pub(crate) fn defer(&mut self, now: Timestamp, settings: &BreakerSettings) -> Deferral {
         let deferral_min = settings.deferral_min;
         let Some(open) = &mut self.open else {

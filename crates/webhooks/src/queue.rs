@@ -1,8 +1,9 @@
 //! Queues deliveries in memory, and remembers deferred deliveries.
 //!
 //! [`target_queues`] has one queue for each target and uses [`fair_queue`] to choose the next one. [`capacity`] bounds
-//! the deliveries of all threads, [`host_rates`] the requests to each host. [`deferred_deliveries`] remembers
-//! deliveries after their release to the database, and [`release_batch`] groups deliveries for the release.
+//! the number of deliveries in memory, for all threads together. [`host_rates`] bounds the requests to each host.
+//! [`deferred_deliveries`] remembers deliveries after their release to the database, and [`release_batch`] groups
+//! deliveries for the release.
 
 pub(crate) mod capacity;
 pub(crate) mod deferred_deliveries;

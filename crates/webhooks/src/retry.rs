@@ -1,4 +1,4 @@
-//! Decides when a failed attempt is followed by another.
+//! Decides whether and when a failed attempt is retried.
 
 pub(crate) mod attempt_report;
 pub(crate) mod outcome;

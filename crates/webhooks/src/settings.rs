@@ -25,7 +25,7 @@ pub struct Settings {
     pub in_flight_per_account: Option<usize>,
     /// Bound on requests in flight to all targets of one host. Each worker thread has an equal part, at least one.
     pub in_flight_per_host: usize,
-    /// Bound on requests per minute to all targets of one host. Further deliveries wait.
+    /// Bound on requests per minute to all targets of one host. Further deliveries wait for the next minute.
     pub per_minute_per_host: usize,
     /// Bound on all requests in flight. Each worker thread has an equal part.
     pub in_flight_max: usize,
@@ -66,35 +66,35 @@ pub struct Bounds {
     pub connect_timeout: Duration,
     /// Maximum time of a TLS handshake.
     pub tls_handshake_timeout: Duration,
-    /// Time before an idle connection is closed.
+    /// Time after which an idle connection to a target is closed.
     pub keep_alive: Duration,
-    /// Maximum number of bytes read from a response body. The connection is closed after a longer body.
+    /// Maximum number of bytes read from a response body. If the body is longer, the connection is closed.
     pub response_body_max_bytes: usize,
     /// Maximum time to read a response body.
     pub response_body_timeout: Duration,
     /// Number of targets for which a worker thread keeps decrypted keys and connections. At this number, a new target
-    /// evicts an idle one.
+    /// evicts the least recently used idle target.
     pub senders_max: usize,
     /// Number of targets whose state a worker thread keeps. Above this number, targets are removed after an idle time
     /// of `keep_alive` instead of `known_target_ttl`.
     pub known_targets_max: usize,
     /// Time for which the health of an idle target is kept. Extended to twice the longest probe pause if necessary.
     pub known_target_ttl: Duration,
-    /// Share of the requests in flight that all untried targets may use together, as a divisor: 2 means a half.
+    /// Quota of all untried targets together, as a divisor of the requests in flight: 2 means a half.
     pub untried_quota_divisor: usize,
     /// Average response time from which a target counts as slow.
     pub slow_response: Duration,
-    /// Share of the requests in flight that all slow targets may use together, as a divisor: 8 means an eighth. By
-    /// default, the shares of untried, slow and unresponsive targets leave an eighth for responsive targets.
+    /// Quota of all slow targets together, as a divisor of the requests in flight: 8 means an eighth. By default, the
+    /// quotas of untried, slow and unresponsive targets leave an eighth for responsive targets.
     pub slow_quota_divisor: usize,
-    /// Share of the requests in flight that all unresponsive targets may use together, as a divisor: 4 means a quarter.
+    /// Quota of all unresponsive targets together, as a divisor of the requests in flight: 4 means a quarter.
     pub unresponsive_quota_divisor: usize,
-    /// Share of `queue_max` that claims leave free for deliveries from the send path, as a divisor: 4 means a quarter.
+    /// Part of `queue_max` that claims leave free for deliveries from the send path, as a divisor: 4 means a quarter.
     pub claim_reserve_divisor: usize,
-    /// Bound on test events in flight. The same number may wait. Further test events are refused.
+    /// Bound on test events in flight. As many more may wait; further test events are refused.
     pub tests_in_flight_max: usize,
-    /// Minimum time by which deliveries to an unresponsive target are deferred, except the next probe. Shortened with
-    /// the retry schedule like `probe_pause`.
+    /// Minimum time by which deliveries to an unresponsive target are deferred. Does not apply to the next probe.
+    /// Shortened with the retry schedule like `probe_pause`.
     pub deferral_min: Duration,
     /// Maximum difference between the due times of deliveries that one SQL statement releases. Shortened with the retry
     /// schedule like `probe_pause`.
@@ -191,10 +191,10 @@ impl Settings {
     }
 }
 
-/// Default share of an account in all requests in flight: an eighth.
+/// Default quota of an account, as a divisor of all requests in flight: 8 means an eighth.
 const ACCOUNT_DIVISOR: usize = 8;
 
-/// Time to record an outcome. [`Settings::lease`] documents these five seconds.
+/// Maximum time to record an outcome: the five seconds that [`Settings::lease`] documents.
 const OUTCOME_TIME_MAX: Duration = Duration::from_secs(5);
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ pub(super) struct RequestTimer {
 }
 
 impl RequestTimer {
-    /// Starts the timer. `method` is the method that the client sent, also if HEAD is routed as GET later.
+    /// Starts the timer. `method` is the method that the client sent, even if HEAD is later routed as GET.
     pub(super) fn start(method: &Method) -> Self {
         Self { start: Instant::now(), method: known_method(method) }
     }

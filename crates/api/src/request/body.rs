@@ -26,8 +26,8 @@ pub(super) enum SessionNeed {
     Required,
 }
 
-/// Reads the whole body. Returns the body and, for a large body, its share of the memory for bodies, which is released
-/// on drop. A request without a body has an empty body, whatever its content type is.
+/// Reads the whole body. Also returns the memory share of a large body, which releases its memory on drop. A request
+/// without a body has an empty body, whatever its content type is.
 ///
 /// A large body needs a live session, which is checked before more than 16 KiB are read.
 pub(super) async fn read(
@@ -85,8 +85,8 @@ async fn collect(
     Ok((body.freeze(), share))
 }
 
-/// Authenticates the session of a large body. Without a token, an endpoint that needs no session refuses the body as
-/// too large.
+/// Authenticates the session of a large body, and creates its memory share. Refuses a body without a token as too large
+/// if the endpoint needs no session.
 async fn open_share(
     app: &ApiState,
     GivenToken { token, need }: GivenToken<'_>,

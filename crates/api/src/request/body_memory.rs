@@ -20,7 +20,7 @@ pub(crate) struct BodyMemory {
 #[derive(Default)]
 struct Taken {
     total: usize,
-    /// Contains only accounts that currently send a large body.
+    /// Memory in use by account, in bytes. Contains only accounts that currently send a large body.
     by_account: HashMap<AccountId, usize>,
 }
 
@@ -35,7 +35,8 @@ impl BodyMemory {
         self.lock().total
     }
 
-    /// Takes `bytes` for an account. Returns `false`, and takes nothing, if the budget or the account has less left.
+    /// Takes `bytes` for an account. Returns `false`, and takes nothing, if the budget or the quota of the account has
+    /// less left.
     fn take(&self, account: AccountId, bytes: usize) -> bool {
         let mut taken = self.lock();
         let of_account = taken.by_account.get(&account).copied().unwrap_or_default();
@@ -65,7 +66,7 @@ impl BodyMemory {
     }
 }
 
-/// The memory that one large body takes of the budget. Released on drop, at the end of the request.
+/// The part of the memory budget that one large body uses. Released on drop, at the end of the request.
 pub(crate) struct MemoryShare {
     budget: Arc<BodyMemory>,
     account: AccountId,
@@ -78,7 +79,7 @@ impl MemoryShare {
         Self { budget: Arc::clone(budget), account, bytes: 0 }
     }
 
-    /// Lets the body grow to `length` bytes. Returns `false` if the budget or the share of the account is used up.
+    /// Lets the body grow to `length` bytes. Returns `false` if the budget or the quota of the account is used up.
     #[must_use]
     pub(super) fn grow(&mut self, length: usize) -> bool {
         let more = length.saturating_sub(self.bytes);
@@ -99,7 +100,7 @@ impl Drop for MemoryShare {
     }
 }
 
-/// The largest body without a session and without a share of the memory, in bytes. The HTTP library buffers at least as
+/// Maximum length of a body that needs no session and no memory share, in bytes. The HTTP library buffers at least as
 /// much for each connection.
 pub(super) const FREE_LENGTH_MAX: usize = 16 * 1024;
 

@@ -20,7 +20,7 @@ use crate::{response::Problem, state::ApiState};
 /// A request to an endpoint that needs no session.
 pub(crate) struct PublicRequest<B> {
     pub(crate) token: Option<String>,
-    /// A faulty body is refused only after a given token is checked.
+    /// The typed body, or the refusal of a faulty body. The refusal is returned only after a given token is checked.
     pub(crate) body: Result<B, Refusal>,
     /// The memory of a large body, held until the response is made.
     pub(crate) memory: Option<MemoryShare>,
@@ -29,7 +29,7 @@ pub(crate) struct PublicRequest<B> {
 /// A request with a session token, on behalf of an account.
 pub(crate) struct SessionRequest<B> {
     pub(crate) token: Option<String>,
-    /// A faulty body is refused only after the credentials are checked.
+    /// The typed body, or the refusal of a faulty body. The refusal is returned only after the credentials are checked.
     pub(crate) body: Result<B, Refusal>,
     /// The memory of a large body, held until the response is made.
     pub(crate) memory: Option<MemoryShare>,
@@ -38,7 +38,8 @@ pub(crate) struct SessionRequest<B> {
 /// A request with a session token and an API key.
 pub(crate) struct KeyRequest<B> {
     pub(crate) credentials: Credentials,
-    /// A faulty body is refused only after the credentials and the rate limits are checked.
+    /// The typed body, or the refusal of a faulty body. The refusal is returned only after the credentials and the rate
+    /// limits are checked.
     pub(crate) body: Result<B, Refusal>,
     /// The memory of a large body, held until the response is made.
     pub(crate) memory: Option<MemoryShare>,
@@ -115,7 +116,8 @@ async fn read(
     Ok(RawRequest { token, fields: Fields::parse(&body), memory })
 }
 
-/// Returns the bearer token. Other schemes give an empty token, which is refused as invalid.
+/// Returns the bearer token; `None` without the header `Authorization`. Returns an empty token for other schemes, which
+/// is refused as invalid.
 fn bearer_token(headers: &HeaderMap) -> Option<String> {
     let value = headers.get(header::AUTHORIZATION)?;
     let text = String::from_utf8_lossy(value.as_bytes());

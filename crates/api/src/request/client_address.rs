@@ -28,7 +28,8 @@ pub(crate) fn client_address(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet
     }
 }
 
-/// Returns the first untrusted hop from the right. Stops at the last trusted hop before an unreadable one.
+/// Returns the first untrusted hop from the right, or the leftmost hop if all are trusted. If a hop cannot be read,
+/// returns the trusted hop to its right, or the peer.
 fn client_of(peer: IpAddr, hops: Vec<Option<IpAddr>>, trusted: &[IpNet]) -> IpAddr {
     let mut client = peer;
     for hop in hops.into_iter().rev() {

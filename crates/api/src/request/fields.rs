@@ -18,13 +18,13 @@ pub(crate) struct Fields {
     known: Vec<&'static str>,
 }
 
-/// The typed body of an endpoint.
+/// The typed body of an endpoint, read from the members of the JSON body.
 pub(crate) trait RequestBody: Sized + 'static {
-    /// Reads all members that the endpoint knows. First [`require`](Fields::require)s the required members.
+    /// Reads all members that the endpoint knows. Implementations call [`require`](Fields::require) first.
     fn read(fields: &mut Fields) -> Result<Self, Refusal>;
 }
 
-/// The body of an endpoint without members of its own.
+/// The body of an endpoint that knows no members except the API key.
 pub(crate) struct NoMembers;
 
 impl RequestBody for NoMembers {
@@ -50,7 +50,8 @@ impl Fields {
         Ok(body)
     }
 
-    /// Refuses the first of these members that is absent, null, or an empty string or array.
+    /// Refuses the request if one of these members is absent, null, or an empty string or array. Names the first such
+    /// member.
     pub(crate) fn require(&self, names: &[&'static str]) -> Result<(), Refusal> {
         let missing = names.iter().find(|name| self.members.get(**name).is_none_or(is_empty));
         missing.map_or(Ok(()), |field| Err(Refusal::MissingField { field }))

@@ -1,12 +1,13 @@
 //! Finds the known name that an unknown name was probably meant to be.
 
-/// Returns the candidate with the smallest edit distance to `name`, ignoring case.
+/// Returns the candidate with the smallest edit distance to `name`, ignoring case. Returns `None` only without
+/// candidates.
 pub(crate) fn nearest(name: &str, candidates: &[&'static str]) -> Option<&'static str> {
     let name = name.to_lowercase();
     candidates.iter().copied().min_by_key(|candidate| edit_distance(&name, candidate))
 }
 
-/// Returns the Levenshtein distance: the number of characters to insert, remove or replace.
+/// Returns the Levenshtein distance: the minimum number of characters to insert, remove or replace.
 pub(crate) fn edit_distance(from: &str, to: &str) -> usize {
     let mut row: Vec<usize> = (0..=to.chars().count()).collect();
     for (symbol, distance) in from.chars().zip(1_usize..) {

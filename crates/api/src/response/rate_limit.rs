@@ -1,5 +1,5 @@
 //! Renders the headers `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-11): the limits of a
-//! key, and the remaining requests. Each response after the rate check has both headers.
+//! key, and the remaining requests. Both headers are in each response to a request that reached the rate check.
 
 use std::fmt::Write as _;
 

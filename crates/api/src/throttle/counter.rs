@@ -33,8 +33,8 @@ impl<Key: Eq + Hash> Throttle<Key> {
         self.per_minute
     }
 
-    /// Counts a request for several keys at once, each with a multiple of the limit. Returns the time to wait if the
-    /// limit of a key is reached; the request then counts for no key.
+    /// Counts a request for several keys at once, each with a factor for the limit. If the limit of any key is reached,
+    /// counts the request for no key and returns the time to wait.
     pub fn admit_all(
         &self,
         keys: impl Iterator<Item = (Key, u32)> + Clone,
@@ -58,8 +58,8 @@ impl<Key: Eq + Hash> Throttle<Key> {
         Ok(())
     }
 
-    /// Counts a request of `key` as `cost` requests. Returns the time to wait if the limit is reached; the request does
-    /// not count then. A `cost` over the limit counts as the whole limit.
+    /// Counts a request of `key` as `cost` requests. If the limit is reached, counts nothing and returns the time to
+    /// wait. A `cost` over the limit counts as the whole limit.
     pub fn admit(&self, key: Key, cost: u32, now: Timestamp) -> Result<(), Duration> {
         if self.per_minute == 0 {
             return Ok(());
@@ -103,7 +103,7 @@ impl<Key: Eq + Hash> Minute<Key> {
 }
 
 const MINUTE_MS: i64 = 60_000;
-/// Maximum number of counted keys, which take about ten megabytes.
+/// Maximum number of keys with a count. So many counts take about ten megabytes of memory.
 const COUNTS_MAX: usize = 100_000;
 
 #[cfg(test)]

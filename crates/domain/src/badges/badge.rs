@@ -24,7 +24,7 @@ pub struct Badge {
     pub issued_at: Timestamp,
     /// End of validity, exclusive.
     pub expires_at: Timestamp,
-    /// The revocation, if the badge was revoked.
+    /// The revocation; `None` if the badge was not revoked.
     pub revocation: Option<Revocation>,
 }
 

@@ -14,7 +14,7 @@ use crate::{ApiKeyId, AttestationId, Timestamp};
 pub struct Jurisdiction(String);
 
 impl Jurisdiction {
-    /// Parses a name.
+    /// Parses a name; `None` if the text is not a name.
     pub fn parse(text: &str) -> Option<Self> {
         let name = text.to_ascii_uppercase();
         let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
@@ -194,8 +194,8 @@ impl Circuit {
 }
 
 impl ComplianceCheck {
-    /// Evaluates each attestation in `any_of` and reports the best status. Among attestations with the same status,
-    /// reports the one that is valid longest.
+    /// Evaluates every attestation that satisfies the check, and reports the best status. Among attestations with the
+    /// same status, reports the one that is valid longest.
     fn report(&self, newest: &BTreeMap<CheckName, Attestation>, now: Timestamp) -> CheckReport {
         let found = self.any_of.iter().map(|name| self.standing(newest.get(name), now));
         let longest = |until: Option<Timestamp>| until.map_or(i64::MAX, Timestamp::as_millis);

@@ -86,7 +86,7 @@ fn count(number: u32, noun: &str) -> String {
     format!("{number} {noun}{plural}")
 }
 
-/// Rounds up to whole seconds, at least 1.
+/// Returns the duration in whole seconds, rounded up and at least 1.
 pub(super) const fn whole_seconds(span: Duration) -> u64 {
     let up = if span.subsec_nanos() > 0 { 1 } else { 0 };
     let seconds = span.as_secs().saturating_add(up);

@@ -11,7 +11,7 @@ pub struct Invite {
     pub id: InviteId,
     /// Hash of the secret. The service shows the secret once, when the invite is created.
     pub secret: TokenHash,
-    /// Note of the operator.
+    /// Note of the operator, if any.
     pub note: Option<String>,
     /// Number of accounts that the invite may open.
     pub uses: u32,
@@ -21,7 +21,7 @@ pub struct Invite {
     pub created_at: Timestamp,
     /// End of the invite, exclusive.
     pub expires_at: Timestamp,
-    /// Time of revocation.
+    /// Time of revocation; `None` if the invite was not revoked.
     pub revoked_at: Option<Timestamp>,
 }
 
@@ -29,13 +29,13 @@ pub struct Invite {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InviteStatus {
-    /// Opens accounts.
+    /// The invite can open accounts.
     Active,
-    /// Its time is over.
+    /// The end of the invite has passed.
     Expired,
     /// An operator revoked the invite.
     Revoked,
-    /// Has opened as many accounts as it may.
+    /// The invite has opened as many accounts as it may.
     UsedUp,
 }
 

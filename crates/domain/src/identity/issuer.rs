@@ -13,6 +13,7 @@ pub struct IssuerKey {
     pub secret: Wrapped,
     /// Time of creation.
     pub created_at: Timestamp,
-    /// Start of use. The public key is published earlier, so that verifiers find it in time.
+    /// Time from which the service signs with this key. The public key is published earlier, so that verifiers find it
+    /// in time.
     pub signs_from: Timestamp,
 }

@@ -2,7 +2,7 @@
 
 use crate::{ApiKeyId, Handle};
 
-/// A recipient of a send.
+/// The recipient of a message, as the sender names it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Recipient {
     /// A handle, resolved when the envelope is stored.

@@ -1,17 +1,17 @@
-//! Plans. The limits crate maps them to numbers.
+//! Plans of API keys. The limits crate defines the numbers of each plan.
 
 use serde::{Deserialize, Serialize};
 
 /// The plan of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Plan {
-    /// Costs 49 a month.
+    /// The plan with a price of 49 a month.
     Builder,
-    /// Limits agreed per customer.
+    /// The plan with limits that are agreed per customer.
     Enterprise(EnterpriseTerms),
-    /// Costs nothing.
+    /// The free plan.
     Explorer,
-    /// Costs 199 a month.
+    /// The plan with a price of 199 a month.
     Sovereign,
 }
 

@@ -1,4 +1,5 @@
-//! Usage counters of a key: stored by the store, decided on by the limits crate.
+//! Usage counters of a key. The store keeps the counters, and the limits crate compares them with the limits of the
+//! plan.
 
 use crate::Timestamp;
 
@@ -34,7 +35,7 @@ impl Usage {
     };
 }
 
-/// The window of a rate limit.
+/// The period of time that a rate limit applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Window {
     /// Requests per UTC day.

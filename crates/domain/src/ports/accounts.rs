@@ -30,7 +30,8 @@ pub trait AccountRepo {
         secret: &TokenHash,
     ) -> Result<(), StoreError>;
 
-    /// Assigns the account to a partner, or to none. Returns `false` if the account does not exist.
+    /// Assigns the account to a partner; `None` ends the current assignment. Returns `false` if the account does not
+    /// exist.
     fn set_partner(
         &mut self,
         account: &AccountId,

@@ -41,11 +41,11 @@ pub trait BadgeRepo {
     fn revoke_badge(&mut self, id: &BadgeId, revocation: &Revocation) -> Result<bool, StoreError>;
 }
 
-/// Public lookups of badges.
+/// Looks up badges for their public pages and status lists.
 pub trait BadgeLookup {
     /// Finds a badge with its assessment.
     fn find_badge(&mut self, id: &BadgeId) -> Result<Option<(Badge, Assessment)>, StoreError>;
 
-    /// Reads the bits of the revoked badges of a status list; `None` if the list has no badges.
+    /// Reads the indices of the revoked badges of a status list; `None` if the list has no badges.
     fn revoked_in(&mut self, list: u64) -> Result<Option<Vec<u64>>, StoreError>;
 }

@@ -44,14 +44,14 @@ pub trait Outbox: Send + Sync {
 pub struct Claim {
     /// Current time.
     pub now: Timestamp,
-    /// Maximum number of deliveries.
+    /// Maximum number of deliveries to lease.
     pub limit: usize,
-    /// Maximum number of deliveries per webhook. A long backlog of one webhook leaves capacity for
-    /// the others.
+    /// Maximum number of deliveries per webhook if other webhooks have due deliveries. A long backlog of one webhook
+    /// leaves capacity for the others.
     pub per_target_max: usize,
-    /// Webhooks without room in memory. Their deliveries stay in the database.
+    /// Webhooks that are skipped, because the dispatcher has not enough free memory for their deliveries.
     pub full: Vec<WebhookId>,
-    /// Token for the claimed deliveries.
+    /// Lease token for the claimed deliveries.
     pub lease: LeaseToken,
     /// End of the lease.
     pub lease_until: Timestamp,
@@ -62,7 +62,7 @@ pub struct Claim {
 pub struct ExpeditedDelivery {
     /// The delivery.
     pub id: DeliveryId,
-    /// Expected due time. A delivery with another due time is skipped.
+    /// Due time that the delivery must have now. A delivery with another due time is skipped.
     pub from: Timestamp,
     /// New due time.
     pub to: Timestamp,
@@ -73,14 +73,15 @@ pub trait Dispatch: Send + Sync {
     /// Returns the number of deliveries that the dispatcher can accept now.
     fn capacity(&self) -> usize;
 
-    /// Returns a new lease token, and the end of its lease.
+    /// Returns the token and the end of a new lease.
     fn lease(&self) -> (LeaseToken, Timestamp);
 
     /// Accepts stored deliveries that this node has leased. Never blocks.
     fn submit(&self, deliveries: Vec<LeasedDelivery>);
 
-    /// Sends a test event at once, without retries, and calls `finish` with the result. Never blocks. Returns `false` if
-    /// too many tests are under way. Drops `finish` if the dispatcher stops or the secrets cannot be decrypted.
+    /// Sends a test event at once, without retries, and calls `finish` with the result. Never blocks. Returns `false`
+    /// if too many test events are in progress. Drops `finish` if the dispatcher stops or the secrets cannot be
+    /// decrypted.
     fn test(&self, event: TestEvent, finish: FinishTest) -> bool;
 }
 

@@ -5,7 +5,8 @@ use crate::{ApiKeyId, Channel, ChannelId, Envelope, EnvelopeId, Timestamp};
 
 /// Reads stored envelopes and channels, and records openings.
 pub trait EnvelopeRepo {
-    /// Finds an envelope addressed to `recipient`, and the time of its first opening.
+    /// Finds an envelope that is addressed to `recipient`. Also returns the time of its first opening; `None` if it was
+    /// not opened.
     fn find_envelope(
         &mut self,
         id: &EnvelopeId,

@@ -23,7 +23,7 @@ pub trait GovernanceRepo {
 
 /// Reads and appends entries of the audit trail. The database rejects updates and deletes.
 pub trait AuditRepo {
-    /// Reads the newest entry and blocks other appends until the transaction ends.
+    /// Reads the newest entry; `None` if the trail is empty. Blocks other appends until the transaction ends.
     fn lock_audit_head(&mut self) -> Result<Option<AuditEntry>, StoreError>;
 
     /// Appends an entry. Its number must follow the newest entry's number.

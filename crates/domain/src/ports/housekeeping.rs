@@ -14,7 +14,7 @@ pub struct HousekeepingTurn<'a> {
     pub node: LeaseToken,
     /// Time of the node's clock.
     pub now: Timestamp,
-    /// Time during which other nodes cannot take the task.
+    /// Time for which the requesting node has the exclusive right to run the task.
     pub held_for: Duration,
     /// Maximum change of the task's stored time per turn: see [`HousekeepingRepo::take_housekeeping_turn`].
     pub pace: Duration,
@@ -42,7 +42,8 @@ pub trait HousekeepingRepo {
     fn purge_sessions(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
     /// Deletes envelopes sealed before `before`, and their remaining deliveries. Subtracts the sealed bytes from the
-    /// stored bytes of the senders. An unopened envelope with remaining deliveries bounces at `now`, unless a delivery of it succeeded.
+    /// stored bytes of the senders. An unopened envelope with remaining deliveries bounces at `now`, unless one of its
+    /// deliveries succeeded.
     fn purge_envelopes(
         &mut self,
         before: Timestamp,
@@ -85,6 +86,6 @@ pub trait HousekeepingRepo {
     /// [`WebhookRepo::delete_webhook`]: super::WebhookRepo::delete_webhook
     fn purge_deleted_webhooks(&mut self, now: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
-    /// Deletes signing secrets retired by `now`. Returns the number of affected webhooks.
+    /// Deletes replaced signing secrets that no longer sign at `now`. Returns the number of affected webhooks.
     fn purge_retired_secrets(&mut self, now: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }

@@ -1,9 +1,9 @@
-//! Invites to open an account.
+//! The port for invites to open an account.
 
 use super::error::StoreError;
 use crate::{Invite, InviteId, Timestamp, TokenHash};
 
-/// Invites to open an account.
+/// Reads and writes invites to open an account.
 pub trait InviteRepo {
     /// Inserts an invite.
     fn insert_invite(&mut self, invite: &Invite) -> Result<(), StoreError>;

@@ -20,7 +20,7 @@ pub trait KeyRepo {
     /// [`StoreError::Contended`].
     fn release_handle(&mut self, handle: &Handle, owner: &HandleOwner) -> Result<(), StoreError>;
 
-    /// Finds the handle that resolves to the key.
+    /// Finds the handle that resolves to the key; `None` if there is no such handle.
     fn find_handle_of(&mut self, id: &ApiKeyId) -> Result<Option<Handle>, StoreError>;
 
     /// Sets the handle that views of a locked key show.
@@ -41,7 +41,7 @@ pub trait KeyRepo {
     /// other.
     fn lock_key(&mut self, id: &ApiKeyId) -> Result<Option<ApiKey>, StoreError>;
 
-    /// Sets the state of a locked key. The state machine has allowed the transition.
+    /// Sets the state of a locked key. The caller has checked that the state machine allows the transition.
     fn set_status(&mut self, id: &ApiKeyId, status: KeyStatus) -> Result<(), StoreError>;
 
     /// Sets the newest sealing version of a locked key.

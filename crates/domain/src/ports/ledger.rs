@@ -121,7 +121,8 @@ pub struct WriteSet {
     pub envelopes: Vec<Arc<Envelope>>,
     /// Deliveries to insert, leased to this node.
     pub leased: Vec<LeasedDelivery>,
-    /// Deliveries to insert without a lease, due at once: those beyond this node's capacity.
+    /// Deliveries to insert without a lease, due at once. These are the deliveries that exceed the capacity of this
+    /// node's dispatcher.
     pub unleased: Vec<LeasedDelivery>,
     /// Deliveries to insert for disabled webhooks. They wait until the webhook is enabled.
     pub parked: Vec<ParkedDelivery>,

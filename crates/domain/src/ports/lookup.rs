@@ -23,7 +23,7 @@ pub trait Lookup: BadgeLookup + WebhookLookup {
     /// Reads snapshots of the existing keys among `ids`, in no particular order.
     fn find_key_snapshots(&mut self, ids: &[ApiKeyId]) -> Result<Vec<KeySnapshot>, StoreError>;
 
-    /// Finds the newest key that was activated with the handle, including a revoked one.
+    /// Finds the owner of a handle, even if its key is revoked; `None` if the handle is free.
     fn find_handle(&mut self, handle: &Handle) -> Result<Option<HandleOwner>, StoreError>;
 
     /// Finds the hash of the account's login secret.
@@ -38,7 +38,7 @@ pub trait Lookup: BadgeLookup + WebhookLookup {
 pub struct KeySnapshot {
     /// The key.
     pub id: ApiKeyId,
-    /// State of the key. Channels begin only with active keys; caches hold nothing of revoked keys.
+    /// State of the key. New channels need active keys. Caches hold no secrets of revoked keys.
     pub status: KeyStatus,
     /// Version of the newest sealing key. New channels and envelopes use it.
     pub sealing_version: u32,

@@ -5,8 +5,7 @@ use crate::{AccountId, ApiKey, ApiKeyId, GovernanceStanding, Session, Timestamp,
 
 /// Reads the data of the owner's pages.
 pub trait OwnerLookup {
-    /// Lists the account's keys, at most `limit`: first those not revoked, then by age, newest
-    /// first.
+    /// Lists up to `limit` keys of the account, newest first, with revoked keys after all others.
     fn keys_of(&mut self, account: &AccountId, limit: u32) -> Result<Vec<KeyOverview>, StoreError>;
 
     /// Finds one key of the account; `None` if the account has no such key.

@@ -62,8 +62,8 @@ pub trait RewrapRepo {
         new: &Wrapped,
     ) -> Result<bool, StoreError>;
 
-    /// Retires a KEK version, so that a key file may lack it. Returns `false` if the version has no
-    /// mark or is already retired.
+    /// Retires a KEK version: key files no longer need it. Returns `false` if the version has no mark or is already
+    /// retired.
     fn retire_kek(&mut self, version: u32, at: Timestamp) -> Result<bool, StoreError>;
 }
 
@@ -73,7 +73,7 @@ pub trait KekMarks {
     /// Reads the marks of all KEK versions that are not retired.
     fn kek_marks(&self) -> Result<Vec<(u32, Wrapped)>, StoreError>;
 
-    /// Inserts the mark of a version. An existing mark stays, also that of a
-    /// retired version, so read the marks again afterwards.
+    /// Inserts the mark of a version. An existing mark stays, even if the version is retired or the mark is of another
+    /// key. Read the marks again afterwards.
     fn insert_kek_mark(&self, version: u32, mark: &Wrapped) -> Result<(), StoreError>;
 }

@@ -22,8 +22,8 @@ use super::{
 pub enum Durability {
     /// The transaction survives a crash of the machine.
     Durable,
-    /// A crash of the machine may lose the newest transactions, each as a whole. For work that can
-    /// be repeated, such as recording the outcome of an attempt.
+    /// A crash of the machine may lose the newest transactions, each as a whole. Use this for work that can be
+    /// repeated, such as recording the outcome of an attempt.
     Relaxed,
 }
 

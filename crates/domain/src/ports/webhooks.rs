@@ -11,9 +11,9 @@ pub trait WebhookLookup {
     /// Lists the key's webhooks, oldest first.
     fn list_webhooks(&mut self, key: &ApiKeyId) -> Result<Vec<Webhook>, StoreError>;
 
-    /// Reads up to `limit` pending deliveries, newest event first, of events older than
-    /// `below`. Scans all pending deliveries of the webhook: do not call it while other
-    /// transactions wait for a lock.
+    /// Reads up to `limit` pending deliveries of events older than `below`, newest event first. `below: None` starts
+    /// with the newest event. Scans all pending deliveries of the webhook: do not call this while other transactions
+    /// wait for a lock.
     fn pending_deliveries(
         &mut self,
         id: &WebhookId,
@@ -21,7 +21,8 @@ pub trait WebhookLookup {
         limit: u32,
     ) -> Result<Vec<PendingDelivery>, StoreError>;
 
-    /// Reads up to `limit` attempts before `below`, newest first.
+    /// Reads up to `limit` attempts, newest first. `outcome` selects attempts with this outcome. `below` selects
+    /// attempts that are older.
     fn attempts(
         &mut self,
         id: &WebhookId,
@@ -109,7 +110,7 @@ pub struct FailureRange {
     pub until: Timestamp,
     /// Maximum number of deliveries.
     pub limit: u32,
-    /// Whether to count the deliveries only.
+    /// Whether to count the matching deliveries without a change.
     pub counted_only: bool,
 }
 

@@ -39,7 +39,7 @@ impl AttemptOutcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AttemptNumber(pub i64);
 
-/// One HTTP request that was sent to a webhook.
+/// One HTTP request that was made to a webhook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attempt {
     /// Position in the log.
@@ -52,15 +52,16 @@ pub struct Attempt {
     pub at: Timestamp,
     /// Duration in milliseconds.
     pub duration_ms: u32,
-    /// Outcome of the attempt.
+    /// Outcome: success, a retry, or the failure of the last attempt.
     pub outcome: AttemptOutcome,
     /// HTTP status of the response; `None` without a response.
     pub status_code: Option<u16>,
-    /// Class of the failure, as [`AttemptFailure::as_str`](crate::AttemptFailure::as_str) names it.
+    /// Class of the failure, as named by [`AttemptFailure::as_str`](crate::AttemptFailure::as_str); `None` after a
+    /// success.
     pub error: Option<String>,
     /// First bytes of the response body, if any.
     pub excerpt: Option<String>,
-    /// Due time of the next attempt, if one was scheduled.
+    /// Due time of the next attempt; `None` if no attempt followed.
     pub next_attempt_at: Option<Timestamp>,
 }
 
@@ -73,7 +74,7 @@ pub struct PendingDelivery {
     pub event_at: Timestamp,
     /// Number of attempts so far.
     pub attempts: u32,
-    /// Failure class of the newest attempt.
+    /// Failure class of the newest attempt; `None` before the first attempt.
     pub error: Option<String>,
     /// Due time of the next attempt; `None` while a node holds the lease.
     pub due_at: Option<Timestamp>,

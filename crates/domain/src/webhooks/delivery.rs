@@ -18,7 +18,7 @@ pub struct DeliveryId {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LeaseToken(pub i64);
 
-/// A delivery that this node holds. No other node attempts it before the lease ends.
+/// A delivery whose lease this node holds. No other node attempts it before the lease ends.
 #[derive(Debug, Clone)]
 pub struct LeasedDelivery {
     /// The event to deliver.

@@ -12,11 +12,12 @@ pub struct WebhookHealth {
     pub status: WebhookStatus,
     /// Why the service disabled the webhook; `None` otherwise.
     pub disabled_reason: Option<DisabledReason>,
-    /// End of the first failed attempt since the last success, or since the webhook was enabled.
+    /// End of the first failed attempt since the last success, or since the webhook was enabled. `None` if no attempt
+    /// has failed since.
     pub failing_since: Option<Timestamp>,
-    /// End of the newest successful attempt.
+    /// End of the newest successful attempt; `None` before the first success.
     pub last_success_at: Option<Timestamp>,
-    /// The newest failed attempt.
+    /// The newest failed attempt, if any attempt has failed.
     pub last_failure: Option<LastFailure>,
 }
 
@@ -25,7 +26,7 @@ pub struct WebhookHealth {
 pub struct HealthReport {
     success_at: Option<Timestamp>,
     failure: Option<LastFailure>,
-    /// End of the first failed attempt without a later success.
+    /// End of the first failed attempt that no success follows; `None` if the newest attempt succeeded.
     failing_from: Option<Timestamp>,
     is_gone: bool,
 }

@@ -24,13 +24,13 @@ pub struct Webhook {
     pub status: WebhookStatus,
     /// Why the service disabled the webhook; `None` otherwise.
     pub disabled_reason: Option<DisabledReason>,
-    /// Start of the current series of failures.
+    /// End of the first failed attempt since the last success; `None` if no attempt has failed since.
     pub failing_since: Option<Timestamp>,
     /// Time of creation.
     pub created_at: Timestamp,
-    /// End of the newest successful attempt.
+    /// End of the newest successful attempt; `None` before the first success.
     pub last_success_at: Option<Timestamp>,
-    /// The newest failed attempt.
+    /// The newest failed attempt, if any attempt has failed.
     pub last_failure: Option<LastFailure>,
 }
 
@@ -39,7 +39,7 @@ pub struct Webhook {
 pub struct Target {
     /// Id of the webhook.
     pub webhook_id: WebhookId,
-    /// Account of the webhook's key. Accounts share the dispatcher fairly.
+    /// Account of the webhook's key. The dispatcher divides its capacity fairly among accounts.
     pub account_id: AccountId,
     /// URL of the receiver.
     pub url: String,
@@ -54,6 +54,6 @@ pub struct Target {
 pub struct RetiringSecret {
     /// The secret, encrypted.
     pub secret: Wrapped,
-    /// End of use, exclusive.
+    /// End of the time in which the secret signs, exclusive.
     pub until: Timestamp,
 }

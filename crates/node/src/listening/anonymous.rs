@@ -22,7 +22,8 @@ use metrics::{Counter, counter};
 pub(crate) struct AnonymousConnections {
     total_max: usize,
     per_address_max: usize,
-    /// Connections from these networks are not bounded, because they carry requests of many clients.
+    /// Networks of trusted proxies. Connections from a proxy are not bounded, because they carry requests of many
+    /// clients.
     trusted_proxies: Vec<IpNet>,
     members: Mutex<Members>,
     evicted: Counter,
@@ -51,7 +52,7 @@ pub(super) struct Membership {
     eviction: Arc<Eviction>,
 }
 
-/// The order to close one connection, and the task to wake for it.
+/// A request to close one connection, and the task to wake for it.
 #[derive(Debug, Default)]
 struct Eviction {
     is_ordered: AtomicBool,
@@ -94,7 +95,11 @@ impl AnonymousConnections {
         Some(Membership { connections: Arc::clone(self), number, eviction })
     }
 
-    /// Returns the connection that a new connection of this network replaces.
+    /// Returns the number of the connection to close before a connection of this network is added:
+    ///
+    /// - If the bound of the network is reached, the oldest connection of the network.
+    /// - If the bound of all networks together is reached, the oldest connection of all.
+    /// - Otherwise `None`.
     fn oldest_in_excess(&self, members: &Members, network: IpAddr) -> Option<u64> {
         let same = members.by_network.get(&network);
         if same.is_some_and(|same| same.len() >= self.per_address_max) {
@@ -133,14 +138,14 @@ impl Members {
 }
 
 impl Membership {
-    /// Completes when the connection is to be closed.
+    /// Completes when another connection has evicted this one.
     pub(super) fn poll_evicted(&self, cx: &Context<'_>) -> Poll<()> {
         let is_ordered = || self.eviction.is_ordered.load(Ordering::Acquire);
         if is_ordered() {
             return Poll::Ready(());
         }
         self.eviction.task.register(cx.waker());
-        // Checks again, because the order may have come before the registration.
+        // Checks again, because the eviction may have come before the registration of the task.
         if is_ordered() { Poll::Ready(()) } else { Poll::Pending }
     }
 }

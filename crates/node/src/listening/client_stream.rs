@@ -19,11 +19,11 @@ use super::anonymous::Membership;
 pub(super) struct ClientStream<S> {
     stream: S,
     record: ConnectionRecord,
-    /// `None` once the client has authenticated.
+    /// The membership in the set of anonymous connections; `None` once the client has authenticated.
     membership: Option<Membership>,
     head_bytes_max: usize,
-    /// Bytes that were read since the last progress: a request began, a part of a body was consumed, or a byte of a
-    /// response was written.
+    /// Number of bytes that were read since the last progress. Progress means that a request began, a part of a body
+    /// was consumed, or a byte of a response was written.
     waiting: usize,
     /// Whether the HTTP library has had an opportunity to parse all waiting bytes.
     has_yielded: bool,
@@ -31,11 +31,11 @@ pub(super) struct ClientStream<S> {
     refusal: Option<HeadRefusal>,
 }
 
-/// The steps to end a connection with a too large request head.
+/// The steps that end a connection after a too large request head.
 enum HeadRefusal {
-    /// Writing the rest of the response.
+    /// Writes the rest of the response.
     Responding(&'static [u8]),
-    /// Reading and dropping input until the time is over. A socket that is closed with unread input would lose the
+    /// Reads and drops input until a timeout. If a socket is closed with unread input, the client may lose the
     /// response.
     Discarding(Pin<Box<Sleep>>),
 }
@@ -123,7 +123,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> ClientStream<S> {
         read
     }
 
-    /// Responds to a too large head, then discards further input. At the end, the caller reads the end of the input.
+    /// Responds to a too large head, then discards further input. Completes with no bytes read, so that the HTTP
+    /// library sees the end of the input.
     fn poll_refused(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         loop {
             match &mut self.refusal {
@@ -228,7 +229,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for ClientStream<S> {
 const HEAD_TOO_LARGE: &[u8] =
     b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
 const DISCARD_TIMEOUT: Duration = Duration::from_secs(2);
-/// Bound on the unconsumed bytes of a body. Larger than the largest form, because pages do not record consumed bytes.
+/// Maximum number of bytes of a body that were read and not consumed. Larger than the largest form, because pages do
+/// not record consumed bytes.
 const BODY_WAITING_MAX: usize = 32 * 1024;
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-/// Counts values by bucket, and adds them up.
+/// Counts values by bucket, and sums up all values.
 #[derive(Debug)]
 pub(super) struct Histogram {
     bounds: &'static [f64],

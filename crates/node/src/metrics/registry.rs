@@ -21,7 +21,7 @@ use super::{
 #[derive(Debug, Default)]
 pub struct Registry {
     families: BTreeMap<&'static str, Family>,
-    /// Series by the key of the facade. A look-up by key allocates no label text.
+    /// Series by the key of the facade, so that a look-up allocates no label text.
     known: RwLock<HashMap<Key, Cell>>,
 }
 

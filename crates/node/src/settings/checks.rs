@@ -52,7 +52,8 @@ fn check_proxies(settings: &Settings) -> Result<(), NodeError> {
     Ok(())
 }
 
-/// Requires more connections per worker than anonymous connections, so that authenticated clients always find room.
+/// Requires more connections per worker than anonymous connections. Anonymous connections can then never exclude
+/// authenticated clients.
 fn check_connections(settings: &Settings) -> Result<(), NodeError> {
     let HttpSettings { max_connections, max_anonymous_connections, .. } = settings.http;
     if max_anonymous_connections >= max_connections {
@@ -109,5 +110,5 @@ fn invalid(message: impl Into<String>) -> NodeError {
     NodeError::Setting(Failure::new(message))
 }
 
-/// The time to store the outcome of an attempt, before its lease ends.
+/// Minimum time between the timeout of an attempt and the end of its lease, in which the outcome is stored.
 const LEASE_MARGIN: Duration = Duration::from_secs(10);

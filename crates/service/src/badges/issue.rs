@@ -166,9 +166,9 @@ impl Core {
 /// The parts of a badge that need no transaction.
 struct Draft {
     id: [u8; 10],
-    /// Candidates for the index in a status list.
+    /// Random candidates for the index of the badge in a status list.
     draws: Vec<u32>,
-    /// The key, or its DID as its root proves it.
+    /// The subject of the credential: a URN of the key, or the DID that is derived from the key's root.
     subject: String,
 }
 
@@ -227,5 +227,6 @@ fn too_many(limit: u32) -> Refusal {
     }
 }
 
-/// Number of random indices per badge. Usually the first is free; a list is left when it is about half full.
+/// Number of random indices that are tried in a status list. Usually the first one is free. If all are taken, the badge
+/// goes to the next list; this happens when a list is about half full.
 const DRAWS: usize = 16;

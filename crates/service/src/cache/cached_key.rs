@@ -9,7 +9,7 @@ use sealpost_wallet::{Identity, Keyring, Root, SealingPublicKey, WalletError};
 pub(crate) struct CachedKey {
     pub(crate) account_id: AccountId,
     pub(super) id: ApiKeyId,
-    /// As stored. Proved by the root when the secrets are decrypted.
+    /// The DID as stored. Compared with the DID of the root when the secrets are decrypted.
     did: Did,
     sealing_version: u32,
     /// The encrypted root; `None` for a revoked key. A revocation is final, so such an entry stays correct.
@@ -37,7 +37,8 @@ impl CachedKey {
         }
     }
 
-    /// Returns the secrets; `None` for a revoked key. Fails if the root derives another DID than the stored one. Two concurrent first calls may both decrypt.
+    /// Returns the secrets; `None` for a revoked key. Fails if the root derives another DID than the stored one. Two
+    /// concurrent first calls may both decrypt.
     pub(crate) fn material(
         &self,
         keyring: &Keyring,

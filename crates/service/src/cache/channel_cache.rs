@@ -32,7 +32,8 @@ pub(crate) struct OpenChannel {
     sender: ChannelSender,
     /// The version of the sender's own sealing key when the channel was opened.
     sender_version: u32,
-    /// The row of the channel until a commit has stored it. The commit of the first envelope stores the row as well.
+    /// The row of the channel; `None` once a commit has stored it. The commit of the first envelope stores the row as
+    /// well.
     unstored: Mutex<Option<Arc<Channel>>>,
 }
 
@@ -156,7 +157,7 @@ impl ChannelCache {
 }
 
 impl OpenChannel {
-    /// Returns the row of the channel if no commit has stored it yet.
+    /// Returns the row of the channel if no commit has stored it yet; otherwise `None`.
     pub(crate) fn unstored(&self) -> Option<Arc<Channel>> {
         self.unstored.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -212,8 +213,8 @@ impl VaultKey for ChannelRow {
     }
 }
 
-/// Maximum number of channels that one send tries. A channel can be exhausted by concurrent sends before this send gets
-/// a number.
+/// Maximum number of channels that one send tries. Concurrent sends can use up the envelopes of a channel before this
+/// send gets one of them.
 const TRIES_MAX: u32 = 3;
 
 #[cfg(test)]

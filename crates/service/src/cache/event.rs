@@ -21,7 +21,7 @@ pub(crate) enum CacheEvent<'a> {
     KeyUnusable(&'a ApiKeyId),
     /// A transaction found that a cached recipient, or the owner of its handle, is out of date.
     RecipientStale { key: &'a ApiKeyId, handle: Option<&'a Handle> },
-    /// It is this time now: channel secrets that are older than their lifetime have expired.
+    /// The clock has reached this time. Channel secrets older than their lifetime have expired.
     SecretsExpired(Timestamp),
     /// A session ended, or was found to have ended.
     SessionEnded(&'a TokenHash),

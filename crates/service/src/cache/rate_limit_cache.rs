@@ -27,7 +27,7 @@ impl RateLimitCache {
         Self(BoundedCache::new(entries_max))
     }
 
-    /// Returns the refusal if the limit is still certain to refuse.
+    /// Returns the cached refusal and limits. Returns `None` if there is no entry, or if it has expired.
     pub(super) fn get(&self, caller: &CallerId, clock: &dyn Clock) -> Option<(Refusal, Limits)> {
         let CachedRateLimit { window, limit, until, limits } = self.0.get(caller)?;
         let now = clock.now();

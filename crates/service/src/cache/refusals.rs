@@ -1,4 +1,4 @@
-//! Updates the cache by the refusals of transactions, and refuses by cached rate limits.
+//! Updates the cache after the refusals of transactions, and refuses requests by cached rate limits.
 
 use sealpost_domain::{ApiKeyId, Refusal};
 

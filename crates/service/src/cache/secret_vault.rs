@@ -53,7 +53,7 @@ impl<K: VaultKey, V> SecretVault<K, V> {
         Self { life, entries: Mutex::new(entries) }
     }
 
-    /// Returns the value unless it has expired.
+    /// Returns the value; `None` if there is no value or it has expired.
     pub(super) fn get(&self, key: &K, now: Timestamp) -> Option<Arc<V>> {
         let mut entries = self.lock();
         let entry = entries.by_key.get(key)?;

@@ -1,8 +1,8 @@
 //! Admission of authenticated requests: checks session, key, governance and rate limits, in the order of the API
 //! contract.
 //!
-//! Pure: decides on rows that the transaction has locked. Every authenticated request is admitted here, alone or in a
-//! batch.
+//! Reads no database and no clock: decides on rows that the transaction has locked. Every authenticated request is
+//! admitted here, alone or in a batch.
 
 use sealpost_domain::{
     Code, KeyStatus, Refusal, Timestamp, Usage,
@@ -49,7 +49,7 @@ pub(crate) fn admit(
     admit_request(&Terms::of(&key.plan), usage, now)
 }
 
-/// Returns the caller's limits if admission reached the check of rate limits.
+/// Returns the caller's limits; `None` if admission refused the request before the check of rate limits.
 pub(crate) fn limits_reached(
     admitted: &Result<(), Refusal>,
     facts: &AdmissionFacts,

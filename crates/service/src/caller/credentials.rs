@@ -42,7 +42,8 @@ pub(super) fn hash_token(token: Option<&str>) -> Result<TokenHash, Refusal> {
     SessionToken::hash_of(token).ok_or_else(|| no_session_token(token))
 }
 
-/// Recognises credentials of another kind by their prefix. The refusal does not contain the text, which may be a secret.
+/// Recognises credentials of another kind by their prefix. The refusal does not contain the text, which may be a
+/// secret.
 fn no_session_token(token: &str) -> Refusal {
     let has = |prefix: &str| {
         token.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))

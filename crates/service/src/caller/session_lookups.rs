@@ -29,7 +29,7 @@ impl Sealpost {
     }
 }
 
-/// Runs queued look-ups until the queue is empty.
+/// A worker that runs queued look-ups until the queue is empty.
 struct LookupWorker {
     core: Arc<Core>,
     is_done: bool,

@@ -1,4 +1,4 @@
-//! Warns once when the time of housekeeping tasks falls far behind the clock.
+//! Warns once when the stored time of the housekeeping tasks falls far behind the clock.
 //!
 //! Such a lag reveals a wrong clock before housekeeping deletes live rows. A warning on every run would flood the log.
 
@@ -27,7 +27,7 @@ impl ClockLag {
         }
     }
 
-    /// Returns whether the lag has become large since the last call.
+    /// Returns whether the lag exceeds [`LAG_MAX`] now and did not at the previous call.
     fn is_new(&mut self, time: Timestamp, now: Timestamp) -> bool {
         let is_large = now.since(time) > LAG_MAX;
         let is_new = is_large && !self.is_warned;

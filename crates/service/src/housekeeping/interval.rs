@@ -11,7 +11,7 @@ pub(super) struct Interval {
 }
 
 impl Interval {
-    /// Returns whether the interval has passed. If so, the next interval begins at `now`.
+    /// Returns whether the interval has passed since `last`. If so, the next interval begins at `now`.
     pub(super) fn take(&mut self, now: Timestamp) -> bool {
         let is_due = now.abs_diff(self.last) >= self.every;
         if is_due {

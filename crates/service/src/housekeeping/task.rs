@@ -17,7 +17,7 @@ pub(super) struct HousekeepingTask {
     pub(super) purge: Purge,
 }
 
-/// Deletes or counts rows, up to a limit, and returns their number.
+/// Deletes or counts rows, up to the limit in the last parameter. Returns the number of rows.
 pub(super) type Purge = fn(&mut dyn Tx, Times, u32) -> Result<u64, StoreError>;
 
 /// The times by which a task selects rows.
@@ -29,7 +29,7 @@ pub(super) struct Times {
     pub(super) before: Timestamp,
 }
 
-/// Runs a task and returns the task's time, by which rows expire. Returns `None` if another node holds the task, and
+/// Runs a task and returns the task's time, by which rows expire. Returns `None` if another node runs the task, or
 /// after an error.
 pub(super) fn run_task(
     core: &Core,
@@ -77,7 +77,7 @@ fn purge(
     }
 }
 
-/// Time for which a node holds a task before another node may take the task.
+/// Time for which a node has the exclusive right to run a task.
 const HELD_FOR: Duration = Duration::from_mins(2);
 /// Lower bound for the maximum advance per run: ten times the default interval between runs.
 const PACE_MIN: Duration = Duration::from_mins(10);

@@ -62,9 +62,9 @@ pub struct Operator {
 pub struct OperatorProcess {
     /// Effective user id, as the kernel knows it.
     pub uid: u32,
-    /// The user before `sudo`, by the environment.
+    /// User id of the caller of `sudo`, from the environment; `None` without `sudo`.
     pub sudo_uid: Option<u32>,
-    /// The name that the environment gives. Anyone can set it.
+    /// Name of the user, from the environment. Not verified: anyone can set the variable.
     pub claimed: Option<String>,
 }
 

@@ -19,7 +19,7 @@ pub struct HandleReleased {
 }
 
 impl Operator {
-    /// Frees a handle: every account may take it. The key that had the handle stays.
+    /// Frees a handle, so that every account may take it. The key that had the handle is not revoked.
     pub fn release_handle(&self, handle: &Handle) -> Result<HandleReleased, OperatorError> {
         self.perform(|tx| {
             let Some(owner) = tx.find_handle(handle)? else {

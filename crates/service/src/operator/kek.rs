@@ -23,7 +23,7 @@ pub struct KekRetired {
 }
 
 impl Operator {
-    /// Retires a version that encrypts no row. A key file may then lack its line.
+    /// Retires a key version that encrypts no row. The line of this version may then be removed from the key file.
     pub fn retire_kek(
         &self,
         marks: &dyn KekMarks,

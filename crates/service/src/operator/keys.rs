@@ -104,8 +104,8 @@ impl Operator {
         })
     }
 
-    /// Revokes a key permanently and deletes its webhooks and deliveries. Waits for batches with sends of the key. All
-    /// nodes reject every later send from or to the key.
+    /// Revokes a key permanently and deletes its webhooks and deliveries. Waits for current batches with sends of the
+    /// key. All nodes reject every later send from or to the key.
     pub fn revoke_key(&self, id: &ApiKeyId) -> Result<KeyRevoked, OperatorError> {
         let now = self.clock.now();
         self.perform(|tx| {

@@ -26,7 +26,7 @@ use crate::caller::{
     limited::Limits,
 };
 
-/// The lease of this node on the deliveries of a batch.
+/// The lease for the deliveries of a batch, which this node will attempt.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BatchLease {
     /// Maximum number of deliveries that the dispatcher takes. The other deliveries are stored without a lease.
@@ -39,7 +39,7 @@ pub(crate) struct BatchLease {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BatchTimes {
     pub(crate) now: Timestamp,
-    /// Idempotency records from before this time have expired, deleted or not.
+    /// Time before which idempotency records have expired, even if they are not deleted yet.
     pub(crate) expired_before: Timestamp,
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn facts_query(commands: &[&Command]) -> FactsQuery {
     }
 }
 
-/// Decides the commands in order. Takes the room of the stored envelopes.
+/// Decides the commands in order. Counts the stored envelopes against the capacity in `room`.
 pub(crate) fn decide(
     facts: AdmissionFacts,
     commands: &[&Command],
@@ -238,8 +238,8 @@ fn check_recipient(facts: &AdmissionFacts, pending: &PendingEnvelope) -> Result<
 }
 
 impl Rejection {
-    /// Returns whether the request does not count against the limits: a limit or a full disk refused the request, or
-    /// the sender must seal again.
+    /// Returns whether the request does not count against the limits. A request does not count if a rate limit, the
+    /// monthly allowance or a lack of disk space refused it, or if the sender must seal again.
     fn is_uncounted(&self) -> bool {
         match self {
             Self::Refused(refusal) => {

@@ -25,7 +25,7 @@ impl Sealpost {
 }
 
 impl Decided {
-    /// Turns the verdict on an admitted request into `refusal`. A refusal by admission takes precedence.
+    /// Replaces the verdict on an admitted request by `refusal`. If admission refused the request, keeps that refusal.
     pub(super) fn refused_by<T>(self, refusal: Refusal) -> Limited<T> {
         let refusal = match self.verdict {
             Verdict::Refused(earlier) => earlier,

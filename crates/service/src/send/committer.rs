@@ -39,7 +39,7 @@ struct Writer<'a> {
 struct QueuedCommand {
     command: Command,
     reply: oneshot::Sender<Result<Decided, Error>>,
-    /// The bytes of the command, released with the outcome.
+    /// Permits for the bytes of the command. Dropped when the outcome is known, which frees the capacity.
     permit: OwnedSemaphorePermit,
 }
 

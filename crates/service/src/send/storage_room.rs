@@ -1,4 +1,4 @@
-//! The room for envelopes: the free space of the database, and the byte quota of each account.
+//! The storage capacity for envelopes: the free space of the database, and the byte quota of each account.
 
 use std::collections::HashMap;
 
@@ -9,19 +9,19 @@ use sealpost_domain::{
 
 use super::command::Command;
 
-/// The room for the envelopes of one batch.
+/// The storage capacity for the envelopes of one batch.
 #[derive(Debug, Default)]
 pub(crate) struct StorageRoom {
     /// Whether the database has too little free space for envelopes.
     pub(crate) is_short_of_space: bool,
-    /// Maximum bytes that the envelopes of an account may take. `None` is no quota.
+    /// Maximum bytes of the stored envelopes that an account has sent; `None` if there is no quota.
     pub(crate) bytes_max: Option<u64>,
-    /// Stored bytes of the senders' accounts. Empty without a quota.
+    /// Bytes of the stored envelopes of each sender's account, including those of this batch. Empty without a quota.
     pub(crate) stored: HashMap<AccountId, u64>,
 }
 
 impl StorageRoom {
-    /// Refuses an envelope of this size if it has no room.
+    /// Refuses an envelope of this size if the database is short of space, or if the account would exceed its quota.
     pub(super) fn check(&self, account: &AccountId, bytes: usize) -> Result<(), Refusal> {
         if self.is_short_of_space {
             return Err(Refusal::StorageFull);
@@ -34,7 +34,7 @@ impl StorageRoom {
         }
     }
 
-    /// Counts an envelope that will be stored.
+    /// Adds an envelope that will be stored to the bytes of its account.
     pub(super) fn take(&mut self, account: &AccountId, bytes: usize) {
         if self.bytes_max.is_some() {
             self.stored.insert(*account, self.after(account, bytes));
@@ -47,10 +47,10 @@ impl StorageRoom {
     }
 }
 
-/// Caches the stored bytes of accounts for the committer.
+/// Caches the stored bytes of accounts for the committer, so that not every batch reads them.
 ///
-/// All sends of a node pass its committer, so the cache misses only the sends of other nodes, and deletions. Reading the
-/// sum for each batch would cost more than the check is worth.
+/// All sends of a node pass its committer, which updates the cache. Cached numbers become wrong only by sends of other
+/// nodes and by deletions, so entries have a maximum age.
 #[derive(Debug)]
 pub(super) struct StoredBytesCache {
     bytes_max: Option<u64>,
@@ -69,7 +69,8 @@ impl StoredBytesCache {
         Self { bytes_max, entries_max, entries: HashMap::new() }
     }
 
-    /// Returns the room for a batch. Reads the accounts that are not cached, or not recently enough.
+    /// Returns the storage capacity for a batch. Reads the stored bytes of accounts that have no cache entry or an old
+    /// one.
     pub(super) fn room(
         &mut self,
         tx: &mut dyn Tx,
@@ -96,7 +97,7 @@ impl StoredBytesCache {
         Ok(StorageRoom { is_short_of_space: false, bytes_max: Some(bytes_max), stored })
     }
 
-    /// Stores the bytes after a commit.
+    /// Updates the cache after a commit, with the bytes of accounts that include the batch.
     pub(super) fn committed(&mut self, stored: HashMap<AccountId, u64>) {
         for (account, bytes) in stored {
             if let Some(entry) = self.entries.get_mut(&account) {
@@ -105,15 +106,15 @@ impl StoredBytesCache {
         }
     }
 
-    /// Drops everything after a failed commit, which may have stored the batch.
+    /// Removes all entries after a failed commit. The batch may be stored nevertheless.
     pub(super) fn clear(&mut self) {
         self.entries.clear();
     }
 }
 
 impl CachedBytes {
-    /// Returns whether the account must be read again before `added` bytes are decided on. A clock that was set back
-    /// makes every entry old.
+    /// Returns whether the entry is too old to decide on `added` bytes. The maximum age depends on the part of the
+    /// quota that the account would use. A clock that was set back makes every entry old.
     fn is_old(self, added: u64, bytes_max: u64, now: Timestamp) -> bool {
         let after = self.bytes.saturating_add(added);
         let age_max_ms = if after > bytes_max {
@@ -140,11 +141,12 @@ fn bytes_by_account(facts: &AdmissionFacts, commands: &[&Command]) -> HashMap<Ac
     bytes
 }
 
-/// Maximum age of a cache entry if the account stays at most at half of its quota.
+/// Maximum age of a cache entry, in milliseconds, if the account would use at most half of its quota.
 const AGE_MAX_FAR_MS: i64 = 60_000;
-/// Maximum age of a cache entry if the account would use more than half of its quota.
+/// Maximum age of a cache entry, in milliseconds, if the account would use more than half of its quota.
 const AGE_MAX_NEAR_MS: i64 = 5_000;
-/// Maximum age of a cache entry that would cause a refusal. Short, because deletions free bytes.
+/// Maximum age of a cache entry, in milliseconds, if the account would exceed its quota. Short, because deletions free
+/// bytes.
 const AGE_MAX_BEYOND_MS: i64 = 1_000;
 
 #[cfg(test)]

@@ -97,7 +97,7 @@ fn read_page(
     }))
 }
 
-/// Reads one entry more than the page holds. The additional entry shows that another page follows.
+/// Reads up to one entry more than the page holds. The additional entry shows that another page follows.
 fn read_entries(
     lookup: &mut dyn Lookup,
     of: &Webhook,

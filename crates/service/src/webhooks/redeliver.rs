@@ -85,8 +85,8 @@ impl Core {
         Ok(Enabled { webhook: webhook.into(), due_now })
     }
 
-    /// Makes pending deliveries due and returns their number. Works in a bounded number of transactions. Deliveries
-    /// beyond that keep their due time.
+    /// Makes pending deliveries due and returns their number, at most [`ROUNDS_MAX`] times `recovered_max`. Each
+    /// transaction changes a bounded number of rows. Further deliveries keep their due time.
     fn make_pending_due(&self, id: &WebhookId) -> Result<u64, Error> {
         let now = self.clock.now();
         let mut left = self.settings.recovered_max.saturating_mul(ROUNDS_MAX);
@@ -130,12 +130,12 @@ impl Core {
         })
     }
 
-    /// Makes failed deliveries of a time range due now, or only counts them. Uses one transaction per portion, so that
-    /// sends do not wait for the whole request.
+    /// Makes failed deliveries of a time range due now, or only counts them. Changes a bounded number of rows in each
+    /// transaction, so that sends do not wait for the whole request.
     pub(super) fn recover(&self, key: &ApiKeyId, query: &Recover) -> Result<Recovered, Error> {
         let now = self.clock.now();
         let mut left = self.settings.recovered_max;
-        // Counting changes no rows, so it has one portion.
+        // Counting changes no rows, so one transaction is enough.
         let portion = if query.dry_run { left } else { self.settings.rows_per_write };
         let (mut matched, mut recovered) = (0, 0);
         loop {
@@ -197,5 +197,5 @@ fn find_enabled(
     }))
 }
 
-/// Enabling a webhook may make this many times more deliveries due than a recovery.
+/// Maximum number of deliveries that enabling a webhook makes due, as a multiple of `recovered_max`.
 const ROUNDS_MAX: u32 = 10;

@@ -72,7 +72,7 @@ impl Core {
     async fn send_test(&self, event: TestEvent) -> Result<Tested, Error> {
         let (event_id, webhook_id) = (event.id, event.target.webhook_id);
         let (finish, finished) = oneshot::channel();
-        // The caller may have gone.
+        // An error is ignored: the caller may have cancelled the request.
         let finish = Box::new(move |result| drop(finish.send(result)));
         if !self.dispatch.test(event, finish) {
             return Err(Refusal::Unavailable.into());

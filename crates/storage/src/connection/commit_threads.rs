@@ -13,13 +13,13 @@ use std::{
     time::Duration,
 };
 
-/// The idle threads. A thread that exceeds a deadline ends after its work.
+/// The idle threads. A thread whose work exceeds the timeout ends after that work.
 #[derive(Debug, Default)]
 pub(crate) struct CommitThreads(Mutex<Vec<Sender<Work>>>);
 
 type Work = Box<dyn FnOnce() + Send>;
 
-/// Work without a result.
+/// Why a call of [`CommitThreads::run`] has no result.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NoResult {
     #[error("no thread could be started")]

@@ -41,7 +41,7 @@ impl DurableCommits {
         Self { gate: WriteGate::default(), server: Some(server) }
     }
 
-    /// Refuses writes while the gate is closed.
+    /// Returns `Unavailable` if the write gate is closed, because a commit got no response.
     pub(crate) fn admit(&self) -> Result<(), StoreError> {
         if self.gate.is_closed() { Err(unavailable(NO_RESPONSE)) } else { Ok(()) }
     }
@@ -72,7 +72,8 @@ impl DurableCommits {
 }
 
 impl Server {
-    /// Ends the server process of a hung commit, which releases its locks and its place in the pool. Does not wait.
+    /// Ends the server process of a hung commit in the background. The end of the process releases the locks of the
+    /// transaction, and frees the connection's slot in the pool.
     fn end_commit(&self, process: i32) {
         let (target, settings) = (self.target.clone(), self.settings);
         let ended = thread::Builder::new().name("commit-end".to_owned()).spawn(move || {

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Grants a single [`Guard`] at a time, in the order of arrival.
+/// A mutex that one [`Guard`] at a time holds. Threads get the mutex in the order of arrival.
 #[derive(Debug, Default)]
 pub(crate) struct FairMutex(Mutex<WaitQueue>);
 

@@ -53,7 +53,7 @@ pub(crate) struct Connection {
     pub(crate) is_relaxed: bool,
     /// The number of the server process; `None` for SQLite.
     pub(crate) server_process: Option<i32>,
-    /// The failure count of the pool at the last time that the connection worked.
+    /// The failure count of the pool when this connection last worked.
     failures: u64,
 }
 
@@ -162,5 +162,6 @@ impl HandleEvent for PoolMetrics {
 pub(crate) const POOL_WAIT: &str = "sealpost_database_pool_wait_seconds";
 pub(crate) const POOL_TIMEOUTS: &str = "sealpost_database_pool_timeouts_total";
 
-/// Time after which the pool closes an idle connection. The quiet periods of a busy node are shorter.
+/// Time after which the pool closes an idle connection. Longer than the quiet periods of a busy node, so that its
+/// connections stay open.
 const IDLE_MAX: Duration = Duration::from_mins(10);

@@ -26,8 +26,8 @@ pub(crate) struct Transaction {
     connection: PooledConnection,
     /// Whether a statement failed. A failed transaction cannot be committed.
     failed: bool,
-    /// The owners that lookups of handles returned in this transaction. The caller has decided by them, so a write must
-    /// verify that they have not changed.
+    /// The owners of handles that this transaction has read; `None` for a free handle. The assignment of a handle fails
+    /// if its owner has changed since.
     pub(crate) handles_seen: HashMap<Handle, Option<ApiKeyId>>,
     pub(crate) facts_cache: Arc<FactsCache>,
     /// `None` for a relaxed transaction.
@@ -91,7 +91,8 @@ impl Transaction {
         }
     }
 
-    /// Commits. A slow commit is confirmed by another one, because its wait for a standby may have been cancelled.
+    /// Commits and waits for the disk and the standbys. Confirms a slow commit by a second commit, because the server
+    /// may have cancelled the first commit's wait for a standby.
     fn commit_durably(mut self) -> Result<(), StoreError> {
         let began = Instant::now();
         self.commit_now()?;

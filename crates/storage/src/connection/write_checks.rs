@@ -1,4 +1,4 @@
-//! Whether the database stores writes, for readiness and for the end of a refusal.
+//! Checks whether the database stores writes: for the readiness check, and to accept writes again after a refusal.
 
 use std::{error::Error, thread, time::Duration};
 
@@ -13,8 +13,8 @@ use crate::{
 };
 
 impl Database {
-    /// Checks that the database stores writes. A commit of the last seconds proves it; otherwise a probe write does.
-    /// Waits for the probe for at most two seconds.
+    /// Checks that the database stores writes. A durable commit in the last seconds is sufficient; otherwise starts a
+    /// probe write and waits for its result for at most two seconds.
     pub fn check_writes(&self) -> Result<(), WriteFault> {
         let gate = &self.durable_commits.gate;
         if gate.has_recent_commit() {

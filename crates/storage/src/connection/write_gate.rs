@@ -1,4 +1,5 @@
-//! Whether durable writes are accepted: after a commit without a response, only once a probe write has succeeded.
+//! Decides whether durable writes are accepted. A commit without a response closes the gate. The next successful
+//! commit, usually of a probe write, opens the gate again.
 
 use std::{
     fmt,
@@ -24,17 +25,17 @@ struct GateState {
 #[derive(Debug)]
 struct EndedProbe {
     at: Instant,
-    /// `None` after success.
+    /// The error of the probe; `None` after success.
     failure: Option<String>,
 }
 
-/// Durable writes fail.
+/// Why the check of durable writes fails.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteFault {
     /// The newest probe write failed.
     #[error("the database stores no writes ({last_commit}): {failure}")]
     Failing {
-        /// The time of the last commit.
+        /// The age of the last commit.
         last_commit: LastCommit,
         /// The error of the probe.
         failure: String,
@@ -42,7 +43,7 @@ pub enum WriteFault {
     /// The current probe write has no response yet.
     #[error("the database does not respond to a write ({last_commit})")]
     Silent {
-        /// The time of the last commit.
+        /// The age of the last commit.
         last_commit: LastCommit,
     },
 }
@@ -79,7 +80,7 @@ impl WriteGate {
     pub(crate) fn close(&self) {
         let mut state = self.state();
         state.is_closed = true;
-        // Its success no longer counts.
+        // A probe that succeeded before this commit proves nothing about the database now.
         state.last_probe = None;
     }
 
@@ -103,7 +104,8 @@ impl WriteGate {
         true
     }
 
-    /// Ends the probe. Its commit has already opened the gate after success.
+    /// Records the end of the probe; `failure` is `None` after success. The commit of a successful probe has already
+    /// opened the gate.
     pub(crate) fn end_probe(&self, failure: Option<String>) {
         let mut state = self.state();
         state.probe = None;
@@ -147,8 +149,8 @@ impl GateState {
     }
 }
 
-/// Pause between two probes.
+/// Minimum pause between the end of a probe and the next probe.
 const PROBE_PAUSE: Duration = Duration::from_secs(1);
 
-/// Age up to which a commit shows that the database stores writes.
+/// Maximum age of a commit that proves that the database stores writes.
 const RECENT: Duration = Duration::from_secs(5);

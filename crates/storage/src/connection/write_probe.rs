@@ -18,8 +18,8 @@ pub(crate) fn write(conn: &mut AnyConnection) -> Result<(), Fault> {
 
 /// Confirms the preceding commit of this connection by another one, if the server waits for standbys.
 ///
-/// A COMMIT whose wait is cancelled succeeds with a warning, which the driver drops. The log reaches a standby in order,
-/// so a later confirmed commit confirms the earlier one.
+/// A COMMIT whose wait is cancelled succeeds with a warning, which the driver drops. The log reaches a standby in
+/// order, so a later confirmed commit confirms the earlier one.
 pub(crate) fn confirm(conn: &mut AnyConnection) -> Result<(), Fault> {
     let AnyConnection::Postgres(_) = conn else { return Ok(()) };
     let waits = sql::<Bool>("current_setting('synchronous_standby_names') <> ''");
@@ -54,5 +54,6 @@ pub(crate) fn end_commit(conn: &mut AnyConnection, process: i32) -> Result<(), F
     Ok(conn.batch_execute(&sql)?)
 }
 
-/// Duration from which a successful commit may be one whose wait was cancelled.
+/// Minimum duration of a commit that [`confirm`] must confirm. In a commit this slow, the server may have cancelled the
+/// wait for a standby.
 pub(crate) const CONFIRMED_FROM: Duration = Duration::from_secs(1);

@@ -1,6 +1,6 @@
-//! Daily counts of each key: envelopes sent and received, deliveries that succeeded.
+//! Daily counts of each key: envelopes sent and received, and successful deliveries.
 //!
-//! Housekeeping counts each row once, some time after the write, so that the send path does not count.
+//! Housekeeping counts each row once, some time after the write. The send path does no counting.
 
 use std::collections::BTreeMap;
 

@@ -38,8 +38,8 @@ pub(crate) fn delete_with_backlog(
     Ok(deleted)
 }
 
-/// Deletes up to `limit` rows of listed webhooks, one webhook after the other: deliveries, attempts, and last its row
-/// in `deleted_webhooks`.
+/// Deletes up to `limit` rows of the webhooks in `deleted_webhooks`, one webhook after the other. For each webhook,
+/// deletes its deliveries, then its attempts, then its row in `deleted_webhooks`.
 pub(crate) fn purge(conn: &mut AnyConnection, now: Timestamp, limit: u64) -> Result<u64, Fault> {
     let mut purged = 0;
     while purged < limit {
@@ -108,5 +108,6 @@ const DELETE_ATTEMPTS: &str = "
         SELECT number FROM attempts WHERE webhook_id = $1 LIMIT $2
     )";
 
-/// Maximum number of deliveries deleted with webhooks in one transaction. On SQLite all writers wait meanwhile.
+/// Maximum number of deliveries that one transaction deletes together with webhooks. On SQLite, all other writers wait
+/// for this transaction.
 pub(crate) const AT_ONCE_MAX: usize = 1000;

@@ -19,8 +19,8 @@ use crate::{
     send::stored_bytes,
 };
 
-/// Deletes up to `limit` envelopes with ids below `below`, oldest first, and their deliveries. Subtracts their bytes from
-/// the stored bytes of the senders. Returns the number of envelopes.
+/// Deletes up to `limit` envelopes with ids below `below`, oldest first, and their deliveries. Subtracts their bytes
+/// from the stored bytes of the senders. Returns the number of envelopes.
 ///
 /// An unopened envelope with remaining deliveries bounces, unless an outcome is recorded for it.
 pub(crate) fn purge_envelopes(

@@ -100,7 +100,7 @@ impl HousekeepingRepo for Transaction {
     }
 }
 
-/// Runs one deletion. The statement is not kept prepared, so that PostgreSQL plans it for the given limit.
+/// Runs one deletion. Does not keep the statement prepared, so that PostgreSQL plans the statement for this limit.
 fn purge(
     conn: &mut AnyConnection,
     deletion: &'static str,

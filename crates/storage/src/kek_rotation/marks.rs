@@ -1,4 +1,5 @@
-//! The marks of key-encryption keys. They reveal whether a key file matches the database.
+//! The marks of key-encryption keys. A mark is a known text encrypted under one key version, which reveals whether a
+//! key file matches the database.
 
 use diesel::prelude::*;
 use sealpost_domain::{

@@ -5,7 +5,7 @@
 //! never bounces:
 //!
 //! - If other deliveries remain, the transaction that records the success also records the outcome `announced`.
-//! - If none remain, no later transaction can end a delivery of the envelope.
+//! - If no other deliveries remain, no later transaction can end a delivery of the envelope.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -26,7 +26,8 @@ use crate::{
     schema::{api_keys as k, deliveries as d, envelope_outcomes as o, envelopes as e},
 };
 
-/// Records the outcome `announced` for envelopes with a successful delivery. Skips events that are not envelopes.
+/// Records the outcome `announced` for envelopes with a successful delivery, so that these envelopes cannot bounce.
+/// Skips events that are not envelopes.
 pub(crate) fn announce(
     conn: &mut AnyConnection,
     events: impl IntoIterator<Item = impl AsRef<str>>,

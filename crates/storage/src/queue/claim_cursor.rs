@@ -4,9 +4,9 @@ use std::sync::{Mutex, PoisonError};
 
 /// The last webhook that claims have visited in the order of ids.
 ///
-/// A claim that is full of a long queue searches for webhooks with shorter queues, but visits only a limited number.
-/// The next claim continues after the last visited webhook. Otherwise webhooks with high ids would wait as long as the
-/// long queue lasts. All handles of a database share the cursor.
+/// If deliveries of one webhook would fill a claim, the claim searches for webhooks with shorter queues. It visits only
+/// a limited number of webhooks, and the next claim continues after the last one. Otherwise, webhooks with high ids
+/// would wait until the long queue is empty. All clones of a database share the cursor.
 #[derive(Debug, Default)]
 pub(crate) struct ClaimCursor(Mutex<String>);
 

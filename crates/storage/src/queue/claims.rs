@@ -1,8 +1,8 @@
 //! Selects the deliveries that a claim leases.
 //!
-//! A claim takes the deliveries with the earliest due time. If a webhook would get more than its fair share, webhooks
-//! with shorter queues get part of the claim instead. The cost of a claim depends on its limit, not on the length of
-//! the queue.
+//! A claim takes the deliveries with the earliest due time. If a webhook would get more than `per_target_max` of them,
+//! webhooks with shorter queues come before its other deliveries. The cost of a claim depends on its limit, not on the
+//! length of the queue.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -29,8 +29,8 @@ use crate::{
 
 /// Leases due deliveries, up to the limit of the claim.
 ///
-/// Deletes deliveries whose webhook or event no longer exists, and parks deliveries to disabled webhooks. Otherwise the
-/// next claim would select the same deliveries again.
+/// Deletes deliveries whose webhook or event no longer exists. Parks deliveries to disabled webhooks: sets a later due
+/// time. Otherwise the next claim would select the same deliveries again.
 pub(crate) fn take_ready(
     conn: &mut AnyConnection,
     claim: &Claim,
@@ -87,12 +87,15 @@ fn lease(
     Ok(())
 }
 
-/// Selects up to `room` due deliveries and locks their rows.
+/// Selects up to `room` due deliveries and locks their rows. Skips the webhooks in `claim.full`.
 ///
-/// Starts with the oldest deliveries, at most `per_target_max` of each webhook, and none of the webhooks in
-/// `claim.full`. Deliveries of webhooks with shorter queues fill the remaining places. The places that still remain go
-/// to the longer queues, so a single webhook can get all places. Skips the search for shorter queues if the oldest
-/// deliveries are all due deliveries.
+/// Selects in this order until `room` deliveries are found:
+///
+/// - the oldest deliveries, at most `per_target_max` of each webhook
+/// - deliveries of webhooks with shorter queues
+/// - the other oldest deliveries, so that a single webhook can use the whole claim
+///
+/// The search for shorter queues is skipped if the oldest deliveries already include every due delivery.
 fn pick(
     conn: &mut AnyConnection,
     claim: &Claim,
@@ -120,7 +123,8 @@ fn pick(
     Ok(picked)
 }
 
-/// Splits deliveries into those within the share of their webhook and those beyond. Also returns the webhooks.
+/// Splits deliveries into the first `per_target_max` of each webhook, and all others. Also returns the ids of the
+/// webhooks.
 fn share_out(
     oldest: Vec<DeliveryKey>,
     per_target_max: usize,
@@ -206,8 +210,8 @@ impl ClaimedRow {
     }
 }
 
-/// Maximum number of selections in one claim. A selection with parked or deleted deliveries leaves room for another
-/// one.
+/// Maximum number of selections in one claim. The claim selects again if some of the selected deliveries were parked or
+/// deleted instead of leased.
 const ROUNDS_MAX: usize = 16;
 
 /// Maximum number of recently due deliveries whose webhooks a claim considers.

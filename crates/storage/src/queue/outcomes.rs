@@ -33,7 +33,7 @@ use crate::{
 pub(crate) struct Recorded {
     /// Webhooks that the batch disabled, with the reasons.
     pub(crate) disabled: Vec<(String, DisabledReason)>,
-    /// Successes that the batch wrote to webhooks.
+    /// The successes that the batch wrote to the health of webhooks.
     pub(crate) successes: Vec<RecordedSuccess>,
     /// Deliveries whose last attempt failed.
     pub(crate) exhausted: Vec<DeliveryKey>,

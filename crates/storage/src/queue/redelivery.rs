@@ -117,7 +117,7 @@ fn announce_if_alone(
     bounces::announce(conn, events, now)
 }
 
-/// Makes deliveries due that are scheduled for later.
+/// Makes deliveries due now that have a later due time.
 fn wake(
     conn: &mut AnyConnection,
     id: &WebhookId,
@@ -136,7 +136,7 @@ fn wake(
     columns::number(woken, "number of deliveries")
 }
 
-/// Makes exhausted deliveries due and restarts their schedule.
+/// Makes exhausted deliveries due, and restarts their retry schedule.
 fn revive(
     conn: &mut AnyConnection,
     id: &WebhookId,

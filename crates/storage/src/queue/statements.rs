@@ -22,7 +22,8 @@ use crate::{
 };
 
 on_either! {
-    /// Finds the first `limit` due deliveries, earliest due time first. Locks and returns those of webhooks not in `full`.
+    /// Finds the first `limit` due deliveries, earliest due time first. Locks and returns those of webhooks not in
+    /// `full`.
     fn oldest_due(now: Timestamp, limit: i64, full: &[String]) -> Vec<DeliveryKey>;
     /// Finds up to `limit` webhooks above the id `above`, in the order of ids, each with the earliest due time.
     fn targets_above(above: &str, limit: i64) -> Vec<(String, i64)>;
@@ -32,7 +33,7 @@ on_either! {
     fn lease(keys: &[DeliveryKey], claim: &Claim) -> Vec<ClaimedRow>;
     /// Deletes deliveries, leased or not.
     fn delete(keys: &[DeliveryKey]) -> ();
-    /// Ends leases and sets the due time, even if the lease has changed.
+    /// Parks deliveries: ends their leases and sets the due time, even if the lease has changed.
     fn park(keys: &[DeliveryKey], due_at: Timestamp) -> ();
     /// Deletes succeeded deliveries whose lease is unchanged, and returns them.
     fn remove_succeeded(attempts: &[&FinishedAttempt]) -> Vec<SucceededDelivery>;

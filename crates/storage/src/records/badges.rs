@@ -130,7 +130,8 @@ fn revoked_in(conn: &mut AnyConnection, list: u64) -> Result<Option<Vec<u64>>, F
     revoked.into_iter().map(index).collect::<Result<_, _>>().map(Some)
 }
 
-/// Returns the first of the drawn positions of a list that no badge has.
+/// Returns the first free position of a status list among the random indices `draws`; `None` if badges have all of
+/// them.
 fn free_position(
     conn: &mut AnyConnection,
     list: u64,
@@ -148,7 +149,7 @@ fn free_position(
     free.map(|position| columns::number(position, ROW).map(StatusPosition::new)).transpose()
 }
 
-/// Returns the highest position of a badge. It is in the newest list.
+/// Returns the highest position of a badge, which is in the newest list; `None` if there is no badge.
 fn newest(conn: &mut AnyConnection) -> Result<Option<u64>, Fault> {
     let newest = b::table.select(max(b::position)).first::<Option<i64>>(conn)?;
     newest.map(|position| columns::number(position, ROW)).transpose()

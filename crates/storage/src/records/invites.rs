@@ -63,7 +63,7 @@ impl InviteRepo for Transaction {
     }
 }
 
-/// A row of the table.
+/// A row of the table `invites`.
 #[derive(Debug, Insertable, Queryable)]
 #[diesel(table_name = i)]
 struct InviteRow {

@@ -14,7 +14,7 @@ use crate::{
 };
 
 impl Reader<'_> {
-    /// Does nothing. Outside a transaction, no write depends on the result of a lookup.
+    /// Does nothing. Only a transaction must remember the owners that it has read, to verify them at a later write.
     #[expect(clippy::unused_self, reason = "the counterpart of the method of a transaction")]
     fn saw_handle(&self, _: &Handle, _: Option<&HandleOwner>) {}
 }

@@ -32,7 +32,7 @@ pub(crate) fn replace(
     Ok(true)
 }
 
-/// Deletes the secrets that no longer sign at `now`, of at most `limit` webhooks.
+/// Deletes the retiring secrets that no longer sign at `now`. Changes up to `limit` webhooks and returns their number.
 pub(crate) fn purge(conn: &mut AnyConnection, now: Timestamp, limit: i64) -> Result<u64, Fault> {
     let retired = w::table
         .filter(w::retiring_until.le(now.as_millis()))

@@ -100,8 +100,8 @@ pub(crate) struct SucceededDelivery {
     pub(crate) has_others: bool,
 }
 
-/// A claimed delivery with its webhook and envelope. Both are `None` if they are deleted. The envelope is `None` as
-/// well if the event has an id of its own.
+/// A claimed delivery with its webhook and its envelope. Each is `None` if it was deleted. The envelope is also `None`
+/// if the event is not a received envelope.
 #[derive(Debug, Queryable)]
 pub(crate) struct ClaimedRow {
     pub(crate) event_id: String,
@@ -128,6 +128,6 @@ impl From<&ExpeditedDelivery> for DueTimeChange {
     }
 }
 
-/// Delay after which a claim selects a delivery to a disabled webhook again. If the webhook is enabled, the delivery
-/// becomes due earlier.
+/// Time by which a parked delivery is deferred. A delivery to a disabled webhook is parked. Enabling the webhook makes
+/// the delivery due earlier.
 pub(crate) const PARKED_FOR: std::time::Duration = std::time::Duration::from_mins(30);

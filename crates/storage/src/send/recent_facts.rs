@@ -1,8 +1,8 @@
-//! A cache of facts for SQLite, valid for one state of the database.
+//! A cache of facts for SQLite, valid for one state of the database. Facts are the rows that admission depends on.
 //!
-//! Every change of a fact replaces the number of the state, in the same transaction. A batch that finds the same state
-//! reads none of these facts again. A change of any fact invalidates all entries. PostgreSQL has a version for each key
-//! instead.
+//! The database has a number for its state. Every change of a fact replaces this number, in the same transaction. A
+//! batch that finds the same number reads none of the cached facts again. A change of any fact invalidates all entries.
+//! PostgreSQL has a version for each key instead.
 
 use std::{
     collections::HashMap,
@@ -25,7 +25,7 @@ pub(crate) struct SharedFacts {
 #[derive(Debug)]
 pub(crate) struct RecentFacts {
     current: Mutex<(i64, SharedFacts)>,
-    /// Maximum number of keys. The same maximum applies to sessions.
+    /// Maximum number of cached keys. The same maximum applies to cached sessions.
     max: usize,
 }
 
@@ -34,7 +34,7 @@ impl RecentFacts {
         Self { current: Mutex::default(), max }
     }
 
-    /// Returns the facts of these keys and tokens if all of them are cached for this state.
+    /// Returns the facts of these keys and tokens; `None` if any of them is not cached for this state.
     pub(crate) fn get(
         &self,
         state: i64,

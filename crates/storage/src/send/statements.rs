@@ -33,7 +33,7 @@ pub(crate) struct LockedFacts {
     pub(crate) shared: SharedFacts,
 }
 
-/// The rows of [`SharedFacts`].
+/// The rows from which [`SharedFacts`] is built.
 struct SharedRows {
     /// Stored versions by key. A key without a stored version is absent.
     versions: Vec<(String, i64)>,

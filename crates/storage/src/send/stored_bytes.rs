@@ -53,7 +53,7 @@ pub(crate) fn subtract(conn: &mut AnyConnection, deleted: &[(String, i64)]) -> R
             let rows = s::table.filter(any_of(s::api_key_id, senders.clone()));
             let rows = rows.order(s::api_key_id).select(s::api_key_id);
             Locked::new(rows, RowLock::Alone).load::<String>(conn)?;
-            // A second statement, to see the counters of the transaction that held the lock.
+            // Subtracts in a second statement, which sees the changes of the transaction that held the lock before.
             Statement::command(SUBTRACT_POSTGRES)
                 .bind_array::<Text, _>(senders)
                 .bind_array::<BigInt, _>(deleted.iter().map(|(_, bytes)| bytes))

@@ -7,13 +7,13 @@ use crate::settings::Settings;
 /// Bounds of a circuit breaker, scaled to the retry schedule.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BreakerSettings {
-    /// Failures in a row before the breaker opens.
+    /// Number of consecutive failures that opens the breaker.
     pub(crate) failures_max: u32,
-    /// Time from opening to the first probe.
+    /// Time from the opening of the breaker to the first probe.
     pub(crate) probe_pause: Duration,
     /// Bound on the pause between probes, which doubles after each failed probe.
     pub(crate) probe_pause_max: Duration,
-    /// Minimum deferral of deliveries except the probe.
+    /// Minimum time by which a delivery is deferred, unless it is the next probe.
     pub(crate) deferral_min: Duration,
     /// Average response time from which a target counts as slow.
     pub(crate) slow_response: Duration,

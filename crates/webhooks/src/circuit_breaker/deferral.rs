@@ -12,7 +12,7 @@ pub(crate) struct Deferral {
 }
 
 impl Deferral {
-    /// Makes a delivery due now, so that the next claim takes it again.
+    /// Returns a deferral that ends now: the next claim takes the delivery again.
     pub(crate) fn none(now: Timestamp) -> Self {
         Self::until(now)
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum TargetHealth {
     Responsive,
-    /// Responses take long on average. Each request occupies its slot until the response.
+    /// The average response time reached `slow_response`. Each request occupies its slot until the response.
     Slow,
     Unresponsive,
     /// No attempt has ended yet.

@@ -46,7 +46,7 @@ pub(super) struct DeliveryWorker {
     in_flight: HashMap<Id, (LeasedDelivery, Slot)>,
 }
 
-/// The dependencies of one delivery worker.
+/// The settings and shared objects of one delivery worker.
 pub(super) struct WorkerContext {
     /// Index of this worker in the shared lists of gauges and full targets.
     pub(super) index: usize,

@@ -1,4 +1,5 @@
-//! Tracks full targets: their deliveries stay in the database, because memory has no room for more.
+//! Tracks full targets: targets of accounts without enough capacity for another claim. Their deliveries stay in the
+//! database.
 
 use std::{
     collections::HashSet,
@@ -10,7 +11,7 @@ use sealpost_domain::WebhookId;
 
 use super::locking::lock;
 
-/// The full targets of all delivery workers. Wakes the sweeper when a target has room again.
+/// The full targets of all delivery workers. Wakes the sweeper when a target is no longer full.
 #[derive(Debug)]
 pub(super) struct FullTargets {
     state: Mutex<State>,
@@ -20,7 +21,7 @@ pub(super) struct FullTargets {
 #[derive(Debug)]
 struct State {
     by_worker: Vec<HashSet<WebhookId>>,
-    /// Whether a target has got room again since the last [`FullTargets::take`].
+    /// Whether a full target has left the set since the last [`FullTargets::take`].
     has_room: bool,
 }
 
@@ -42,15 +43,15 @@ impl FullTargets {
         }
     }
 
-    /// Returns all full targets, for a claim.
+    /// Returns all full targets. The next claim skips their deliveries.
     pub(super) fn take(&self) -> Vec<WebhookId> {
         let mut state = lock(&self.state);
         state.has_room = false;
         state.by_worker.iter().flatten().copied().collect()
     }
 
-    /// Sleeps for at most `duration`. Returns earlier if a target has room again, or if `is_over` is true after a call
-    /// of [`FullTargets::wake`].
+    /// Sleeps for at most `duration`. Returns earlier if a target is no longer full, or if `is_over` is true after a
+    /// call of [`FullTargets::wake`].
     pub(super) fn sleep(&self, duration: Duration, is_over: impl Fn() -> bool) {
         let waits = |state: &mut State| !state.has_room && !is_over();
         let slept = self.changed.wait_timeout_while(lock(&self.state), duration, waits);

@@ -13,15 +13,15 @@ pub struct Stats {
     pub queued: usize,
     /// Attempts in flight.
     pub in_flight: usize,
-    /// Targets with an open circuit breaker. These targets get only probes.
+    /// Targets with an open circuit breaker, which get only probes.
     pub open_breakers: usize,
     /// Attempts by result: `succeeded`, or the class of the failure.
     pub attempts: [(&'static str, u64); RESULTS],
-    /// Failed attempts with a retry.
+    /// Failed attempts that are followed by a retry.
     pub retries: u64,
-    /// Failed attempts without a retry.
+    /// Failed attempts that were the last ones of their deliveries.
     pub exhausted: u64,
-    /// Deliveries released without an attempt, for example because the target does not respond, memory has no room, or
+    /// Deliveries released without an attempt, for example because the target does not respond, no capacity is free, or
     /// the webhook was deleted or disabled.
     pub deferred: u64,
 }

@@ -123,7 +123,7 @@ impl Sweeper {
     }
 }
 
-/// How complete a claim was.
+/// The result of a claim. Determines how long the sweeper waits before the next claim.
 enum Claimed {
     /// No due delivery is left, or the claim failed.
     All,
@@ -135,8 +135,8 @@ enum Claimed {
     TargetCapped,
 }
 
-/// Divides the sweep interval while a target has a backlog or no capacity is free. Fast enough for full speed, and slow
-/// enough to keep a hanging target from filling the memory.
+/// Divisor of the sweep interval after a claim in which a target reached its limit, or while no capacity is free. The
+/// shorter interval is enough for full throughput, but does not let a hanging target fill the memory.
 const CAPPED_SWEEP_DIVISOR: u32 = 20;
 
 const WEBHOOKS_PER_QUERY_MAX: usize = 1000;

@@ -1,4 +1,5 @@
-//! Sends test events on a separate thread. A test event waits for no delivery and takes no slot of a delivery worker.
+//! Sends test events on a separate thread. A test event does not wait for deliveries, and needs no slot of a delivery
+//! worker.
 
 use std::{
     sync::{Arc, Mutex},

@@ -159,7 +159,8 @@ impl ThreadStarter {
 }
 
 impl Threads {
-    /// Waits for the sweeper, stops the workers and waits for all outcomes. Returns the remaining deliveries.
+    /// Waits for the sweeper, stops the workers and waits until all outcomes are recorded. Returns the deliveries that
+    /// are still leased and must be released.
     pub(super) fn join(self, inboxes: &WorkerInboxes) -> Vec<HeldDelivery> {
         join(self.sweeper);
         inboxes.stop();

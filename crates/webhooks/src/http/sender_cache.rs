@@ -12,7 +12,7 @@ use super::target_sender::TargetSender;
 
 pub(crate) struct SenderCache {
     by_target: HashMap<WebhookId, CachedSender>,
-    /// Bound on senders, exceeded only while more senders have attempts in flight.
+    /// Maximum number of senders. Exceeded only while more senders have attempts in flight.
     max: usize,
     keep_alive: Duration,
 }
@@ -31,8 +31,8 @@ impl SenderCache {
         self.by_target.get(&id).map(|cached| &cached.sender)
     }
 
-    /// Adds a sender. Evicts the idle senders with the oldest use while the cache is too large: an idle connection is
-    /// an open socket.
+    /// Adds a sender. While the cache is too large, evicts the least recently used idle sender, because each idle
+    /// connection is an open socket.
     pub(crate) fn insert(&mut self, id: WebhookId, sender: Rc<TargetSender>) {
         while self.by_target.len() >= self.max
             && let Some(oldest) = self.oldest_idle()
@@ -57,7 +57,7 @@ impl SenderCache {
         });
     }
 
-    /// Returns the idle sender with the oldest use. Searches all senders, which costs less than opening one.
+    /// Returns the least recently used idle sender. Searches all senders, which costs less than opening a connection.
     fn oldest_idle(&self) -> Option<WebhookId> {
         let idle = self.by_target.iter().filter(|(_, cached)| cached.is_idle());
         idle.min_by_key(|(_, cached)| cached.last_used).map(|(id, _)| *id)

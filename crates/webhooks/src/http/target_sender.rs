@@ -17,7 +17,7 @@ use crate::{
 pub(crate) struct TargetSender {
     target: Arc<Target>,
     pub(crate) keys: SigningKeys,
-    /// `None` if the policy forbids the URL. The policy may have allowed the URL at registration.
+    /// The client of the target. `None` if the policy forbids the URL, which it may have allowed at registration.
     client: Option<TargetClient>,
 }
 

@@ -1,7 +1,7 @@
 //! Remembers the deferred deliveries of unresponsive targets until the deliveries are due.
 //!
-//! A response expedites deferred deliveries. Without these entries, a backlog would wait 45 s or more after its target
-//! recovered. Retries have no entries, so no retry is early.
+//! A response makes deferred deliveries due earlier. Without this memory, the backlog of a target would wait 45 s or
+//! more after the target recovered. Retries are not remembered here, so a response never makes a retry earlier.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -16,7 +16,7 @@ pub(crate) struct DeferredDeliveries {
     max: usize,
 }
 
-/// A delivery that was released and is not due yet.
+/// A delivery that was released to the database and is not due yet.
 struct DeferredDelivery {
     id: DeliveryId,
     due_at: Timestamp,
@@ -27,9 +27,8 @@ impl DeferredDeliveries {
         Self { by_target: HashMap::new(), count: 0, max }
     }
 
-    /// Adds a released delivery, unless its target already has as many entries as there are free entries. This limit
-    /// leaves half of the entries to other targets. A delivery without an entry cannot be expedited: it is claimed at
-    /// its due time.
+    /// Adds an entry for a released delivery, unless the target already has as many entries as are free. A single
+    /// target can therefore fill only half of the entries. A delivery without an entry is claimed at its due time.
     pub(crate) fn add(&mut self, id: DeliveryId, due_at: Timestamp) {
         let of_target = self.by_target.entry(id.webhook_id).or_default();
         if of_target.len() < self.max.saturating_sub(self.count) {
@@ -58,8 +57,8 @@ impl DeferredDeliveries {
         expedited
     }
 
-    /// Makes the earliest delivery of a target due at `at`. Returns `None` if a delivery is due by then, or if the
-    /// target has none here.
+    /// Makes the earliest delivery of a target due at `at`. Returns `None` without a change if that delivery is due by
+    /// then anyway, or if the target has no delivery here.
     pub(crate) fn expedite_first(
         &mut self,
         target: WebhookId,

@@ -12,21 +12,22 @@ use sealpost_domain::{AccountId, WebhookId};
 use self::account_ring::AccountRing;
 use crate::{circuit_breaker::target_health::TargetHealth, settings::Settings};
 
-/// Gives turns to the targets with queued deliveries.
+/// The targets with queued deliveries, in the order in which they may start requests.
 pub(crate) struct FairQueue {
     classes: ClassQueues,
     /// Slots of each account with a request in flight.
     accounts: HashMap<AccountId, AccountSlots>,
     account_max: usize,
     slots_max: usize,
-    /// Position in [`CLASSES`] of the next turn.
+    /// Index in [`CLASSES`] of the health class that is served next.
     next_class: usize,
 }
 
-/// The right to have one request in flight, charged to the account and to the target's health class at the start.
+/// A slot for one request in flight. Counts against the quotas of the account, and of the health class that the target
+/// had at the start of the request.
 #[derive(Debug)]
 pub(crate) struct Slot {
-    /// Host of the request, to which the slot is charged too.
+    /// Host of the request. The slot counts against the limit of this host too.
     pub(super) host: String,
     account_id: AccountId,
     health: TargetHealth,
@@ -39,18 +40,18 @@ struct ClassQueues {
     untried: ClassQueue,
 }
 
-/// The turns and the slots of one health class.
+/// The waiting targets and the slots of one health class.
 struct ClassQueue {
     turns: AccountRing,
     used: usize,
     max: usize,
 }
 
-/// The slots of one account.
+/// Numbers of the slots that one account uses.
 #[derive(Default)]
 struct AccountSlots {
     used: usize,
-    /// Slots of targets that are not responsive.
+    /// Number of slots used by targets that are slow, unresponsive or untried.
     used_by_others: usize,
 }
 
@@ -82,8 +83,9 @@ impl FairQueue {
         self.classes.of(health).turns.push(account_id, id);
     }
 
-    /// Returns the target with the next turn, or `None` if no target may have a slot. The turn passes from class to
-    /// class, from account to account, and from target to target.
+    /// Removes and returns the target that may start the next request. Returns `None` if the quotas allow no request
+    /// now. Alternates between the health classes, then between the accounts of a class, then between the targets of an
+    /// account.
     pub(crate) fn pop(&mut self) -> Option<WebhookId> {
         if self.free_slots() == 0 {
             return None;
@@ -98,7 +100,8 @@ impl FairQueue {
         })
     }
 
-    /// Takes a slot for the target. If a quota is used up, the target keeps its turn.
+    /// Takes a slot for a target that [`FairQueue::pop`] returned. Returns `None` and queues the target again if a
+    /// quota is used up.
     pub(crate) fn acquire(
         &mut self,
         id: WebhookId,
@@ -157,8 +160,8 @@ impl ClassQueue {
     }
 }
 
-/// Whether an account may use another of `max` slots. All targets of the account that are not responsive share half of
-/// these slots.
+/// Whether an account may use another slot for a target of this health. `of_account` counts the slots in use; `None`
+/// means none. An account may use `max` slots, and at most half of them for targets that are not responsive.
 fn has_room(of_account: Option<&AccountSlots>, health: TargetHealth, max: usize) -> bool {
     of_account.is_none_or(|AccountSlots { used, used_by_others }| {
         let is_responsive = health == TargetHealth::Responsive;

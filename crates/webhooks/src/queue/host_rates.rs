@@ -13,7 +13,7 @@ pub(crate) struct HostRates {
     minute: Mutex<Minute>,
 }
 
-/// Requests in the current minute.
+/// The number of requests to each host in the current minute.
 #[derive(Debug, Default)]
 struct Minute {
     number: i64,
@@ -25,7 +25,8 @@ impl HostRates {
         Self { per_minute_max: per_minute_max.max(1), minute: Mutex::default() }
     }
 
-    /// Counts a request. Returns `false` if the host has got all requests of this minute.
+    /// Counts a request to the host. Returns `false` without counting if the host has reached its limit for this
+    /// minute.
     pub(super) fn acquire(&self, host: &str, now: Timestamp) -> bool {
         let mut minute = self.minute.lock().unwrap_or_else(PoisonError::into_inner);
         let number = now.as_millis().div_euclid(MINUTE_MS);

@@ -1,5 +1,5 @@
-//! Groups deliveries with similar due times into batches: a thousand releases take a few transactions. A release
-//! statement sets one due time for all rows.
+//! Groups deliveries with similar due times into batches. A release statement sets one due time for all its rows, so a
+//! thousand releases take only a few transactions.
 
 use std::time::Duration;
 

@@ -37,11 +37,11 @@ pub(crate) struct TargetQueues {
     by_id: HashMap<WebhookId, TargetState>,
     turns: FairQueue,
     hosts: HostSlots,
-    /// Deliveries to release, with their due times.
+    /// Deliveries that wait for the release to the database, with their due times.
     to_release: Vec<(LeasedDelivery, Deferral)>,
-    /// Released deliveries before their due time.
+    /// Deliveries that were released and are not due yet.
     deferred: DeferredDeliveries,
-    /// Released deliveries to make due earlier.
+    /// Released deliveries whose due time in the database must become earlier.
     expedited: Vec<ExpeditedDelivery>,
     accounts: AccountQueues,
     in_flight_per_target: usize,
@@ -91,10 +91,10 @@ impl TargetQueues {
         }
     }
 
-    /// Queues a delivery, or defers it if its target does not respond.
+    /// Queues a delivery. Defers the delivery instead if the target does not respond and its queue is at the maximum.
     ///
-    /// Refuses the delivery and returns `false` if its account uses too much of the `free` capacity. A refused delivery
-    /// is scheduled for release.
+    /// Returns `false` if the account has used up its part of the `free` capacity. The delivery is then released, and
+    /// is due again at once.
     pub(crate) fn push(&mut self, delivery: LeasedDelivery, free: usize, now: Timestamp) -> bool {
         let (id, account_id) = (delivery.target.webhook_id, delivery.target.account_id);
         let state = self.by_id.entry(id).or_insert_with(|| TargetState::new(account_id));
@@ -120,12 +120,13 @@ impl TargetQueues {
         self.to_release.push((delivery, Deferral::until(due_at)));
     }
 
-    /// Returns all targets without room for a claim, if these have changed since the last call.
+    /// Returns all full targets, or `None` if they have not changed since the last call. A target is full if its
+    /// account has not enough capacity for another claim.
     pub(crate) fn changed_full_targets(&mut self, free: usize) -> Option<HashSet<WebhookId>> {
         self.accounts.changed_full_targets(free)
     }
 
-    /// Returns the next delivery and a slot for its request.
+    /// Returns the next delivery and a slot for its request. Returns `None` if no request may start now.
     pub(crate) fn next_delivery(&mut self, now: Timestamp) -> Option<(LeasedDelivery, Slot)> {
         while let Some(id) = self.turns.pop() {
             let free_slots = self.turns.free_slots();
@@ -157,7 +158,8 @@ impl TargetQueues {
         None
     }
 
-    /// Ends a request and returns the change of the circuit breaker, if any. A response expedites deferred deliveries.
+    /// Records the end of a request and frees its slot. Returns the change of the circuit breaker, if any. A response
+    /// makes deferred deliveries due earlier.
     pub(crate) fn finish(
         &mut self,
         id: WebhookId,
@@ -191,13 +193,13 @@ impl TargetQueues {
         transition
     }
 
-    /// Gives turns to targets that wait until their host may get another request.
+    /// Queues the targets again that wait for the request limit of their host.
     pub(crate) fn retry_hosts(&mut self) {
         let waiting = self.hosts.take_waiting();
         self.return_turns(waiting);
     }
 
-    /// Schedules the release of all queued deliveries of a deleted or disabled webhook, and removes its deferred
+    /// Schedules the release of all queued deliveries of a deleted or disabled webhook. Removes its deferred
     /// deliveries. The deliveries of a disabled webhook stay in the database.
     pub(crate) fn withdraw(&mut self, id: WebhookId, now: Timestamp) {
         self.deferred.remove_target(id);
@@ -221,8 +223,8 @@ impl TargetQueues {
         mem::take(&mut self.to_release)
     }
 
-    /// Schedules the release of deliveries with leases that end before `needed`. Removes targets after a long idle
-    /// time.
+    /// Schedules the release of queued deliveries whose leases end before `needed`; their new due time is `due_at`.
+    /// Also removes targets that have been idle for a long time.
     pub(crate) fn remove_expired(&mut self, needed: Timestamp, due_at: Timestamp) {
         let (to_release, accounts, now) =
             (&mut self.to_release, &mut self.accounts, Instant::now());

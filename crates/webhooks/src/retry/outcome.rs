@@ -1,4 +1,4 @@
-//! Decides the outcome of an attempt: success, a retry, or the end. Pure: the caller passes time and jitter.
+//! Decides the outcome of an attempt: success, a retry, or no further attempt. Callers pass the time and the jitter.
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ pub(crate) fn decide(
     }
 }
 
-/// Returns the minimum pause after a sign of overload.
+/// Returns the minimum pause after a failure that may be caused by overload; zero for other failures.
 fn pause_min(schedule: &RetrySchedule, failure: AttemptFailure) -> Duration {
     match failure {
         AttemptFailure::HttpStatus(429 | 502 | 504) | AttemptFailure::Timeout => {
@@ -43,18 +43,19 @@ fn pause_min(schedule: &RetrySchedule, failure: AttemptFailure) -> Duration {
     }
 }
 
-/// Bounds a requested delay: a receiver may double the pause or request an hour, but never more than a day.
+/// Bounds the delay that a receiver requested. The maximum is twice the scheduled `pause` or [`REQUESTABLE_DELAY`],
+/// whichever is longer, and never more than [`REQUESTED_DELAY_MAX`].
 fn bounded(requested: Duration, pause: Duration) -> Duration {
     requested.min(pause.saturating_mul(2).max(REQUESTABLE_DELAY)).min(REQUESTED_DELAY_MAX)
 }
 
 const GONE: u16 = 410;
 
-/// Minimum pause after a sign of overload, with the default schedule. A schedule with a shorter first pause shortens
-/// the minimum.
+/// Minimum pause after a failure that may be caused by overload. Applies to the default schedule; a schedule with a
+/// shorter first pause shortens this minimum too.
 const OVERLOAD_PAUSE_MIN: Duration = Duration::from_mins(1);
 
-/// A requested delay up to this length is always honoured. Longer delays are bounded by twice the pause.
+/// Delay that a receiver may request after any attempt, even if the scheduled pause is short.
 const REQUESTABLE_DELAY: Duration = Duration::from_hours(1);
 const REQUESTED_DELAY_MAX: Duration = Duration::from_hours(24);
 

@@ -1,4 +1,4 @@
-//! The header `Retry-After` of a response, RFC 9110, section 10.2.3.
+//! Parses the header `Retry-After` of a response (RFC 9110, section 10.2.3).
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

@@ -1,4 +1,4 @@
-//! The pauses between attempts. Pure: the caller passes the random number for the jitter.
+//! The pauses between attempts. Callers pass the random number for the jitter.
 
 use std::{fmt, str::FromStr, time::Duration};
 
@@ -101,16 +101,16 @@ fn parse_pause(text: &str) -> Result<u64, ScheduleFault> {
 
 /// The units of a pause and their milliseconds, smallest first.
 const UNITS: [(&str, u64); 4] = [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000)];
-/// Accepted as input only: the default schedule is written with `24h`.
+/// The unit of a day in milliseconds. Accepted in input only; schedules are displayed in hours, such as `24h`.
 const DAY: (&str, u64) = ("d", 86_400_000);
 
-/// The first pause of the default schedule.
+/// The first pause of the default schedule, in milliseconds.
 const DEFAULT_FIRST_MS: u64 = 5000;
 
 const PAUSES_MAX: usize = 32;
 const PAUSE_MS_MAX: u64 = 30 * 86_400_000;
 
-/// Jitter adds at most a fifth of a pause.
+/// The part of a pause that jitter adds at most, as a divisor: 5 means a fifth.
 const JITTER_DIVISOR: u128 = 5;
 
 #[cfg(test)]

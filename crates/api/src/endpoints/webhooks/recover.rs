@@ -1,4 +1,4 @@
-//! `POST /v1/webhooks/recover`: sends the events of a time range again that failed.
+//! `POST /v1/webhooks/recover`: sends the failed events of a time range again.
 
 use schemars::JsonSchema;
 use sealpost_domain::{Code, Refusal, TimeFault, Timestamp};

@@ -15,7 +15,7 @@ use crate::keys::new_line;
 /// A key file that is locked for a rotation.
 pub(super) struct KeyFile {
     path: PathBuf,
-    /// Without the lock, two rotations would each add a key, and one key would be lost.
+    /// The lock of the key file. Without the lock, two rotations would each add a key, and one key would be lost.
     _lock: File,
 }
 

@@ -67,7 +67,7 @@ pub(super) fn lock_facts(
     })
 }
 
-/// Writes to all three tables in one statement.
+/// Stores envelopes and deliveries, and updates usage, in one statement.
 pub(super) fn store_batch(conn: &mut PgConnection, rows: &BatchRows<'_>) -> Result<(), Fault> {
     let BatchRows { envelopes, deliveries, usage, added_bytes } = rows;
     let statement = if envelopes.is_empty() && deliveries.is_empty() {

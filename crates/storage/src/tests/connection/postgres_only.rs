@@ -33,7 +33,7 @@ fn kill_backends(db: &Fixture) {
 
 /// Fills the pool: opens all connections at once, then returns all.
 fn warm_up(db: &Fixture) {
-    let open: Vec<_> = (0..8).map(|_| db.begin(Durable).unwrap()).collect();
+    let open: Vec<_> = (0..db.readers_max()).map(|_| db.begin(Durable).unwrap()).collect();
     drop(open);
 }
 

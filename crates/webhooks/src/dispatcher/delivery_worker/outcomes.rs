@@ -92,7 +92,8 @@ impl DeliveryWorker {
     }
 }
 
-/// Logs once for each outage of a receiver, because an outage may last for days.
+/// Logs the opening and the closing of a circuit breaker. Failed probes are not logged, because an outage may last for
+/// days.
 fn log_transition(target: WebhookId, transition: BreakerTransition) {
     match transition {
         BreakerTransition::Closed => {
@@ -107,7 +108,8 @@ fn log_transition(target: WebhookId, transition: BreakerTransition) {
     }
 }
 
-/// Returns zero if the random source fails: a due time without jitter is still correct.
+/// Returns a random number for the jitter of due times. Returns zero if the random source fails, because a due time
+/// without jitter is still correct.
 fn jitter() -> u32 {
     sealpost_wallet::random().map_or(0, u32::from_ne_bytes)
 }

@@ -4,10 +4,11 @@ use std::collections::{HashMap, VecDeque};
 
 use sealpost_domain::{AccountId, WebhookId};
 
-/// The turns of targets. An account with many targets gets as many turns as an account with one.
+/// The order in which the targets of one health class may start requests. An account with many targets may start as
+/// many requests as an account with one.
 #[derive(Default)]
 pub(super) struct AccountRing {
-    /// Accounts with a target here, each once.
+    /// Accounts with a waiting target, each once.
     accounts: VecDeque<AccountId>,
     targets: HashMap<AccountId, VecDeque<WebhookId>>,
 }

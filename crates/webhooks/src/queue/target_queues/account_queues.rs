@@ -1,4 +1,4 @@
-//! Bounds the memory for the queues of each account.
+//! Bounds the number of queued deliveries of each account.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -9,14 +9,15 @@ use sealpost_domain::{AccountId, WebhookId};
 
 use crate::settings::Settings;
 
-/// Counts the queued deliveries of each account, and marks the targets of accounts without room for a claim.
+/// Counts the queued deliveries of each account. Marks the targets of an account as full if the account has not enough
+/// capacity for another claim.
 pub(super) struct AccountQueues {
     queued: HashMap<AccountId, usize>,
     full: HashMap<AccountId, HashSet<WebhookId>>,
     has_changed: bool,
-    /// Number of further deliveries that an account must have room for, to take part in a claim.
+    /// Capacity that an account needs for another claim, as a number of deliveries.
     claim_room: usize,
-    /// Delivery workers that share the free capacity.
+    /// Number of delivery workers, which share the free capacity equally.
     workers: usize,
 }
 
@@ -55,17 +56,17 @@ impl AccountQueues {
         self.queued(account_id) <= free / self.workers
     }
 
-    /// Marks the target as full if its account has no room for a claim.
+    /// Marks the target as full if its account has not enough capacity for another claim.
     pub(super) fn mark_if_full(&mut self, account_id: AccountId, target: WebhookId, free: usize) {
         if self.queued(account_id) + self.claim_room > free / self.workers {
             self.has_changed |= self.full.entry(account_id).or_default().insert(target);
         }
     }
 
-    /// Returns all full targets, if these have changed since the last call.
+    /// Returns all full targets, or `None` if they have not changed since the last call.
     ///
-    /// A full account has room again when its queues are at most half full. The remaining deliveries keep its targets
-    /// busy until the next claim.
+    /// The targets of an account are no longer full when the account uses at most half of its limit and has capacity
+    /// for another claim. The deliveries still queued keep the targets busy until that claim.
     pub(super) fn changed_full_targets(&mut self, free: usize) -> Option<HashSet<WebhookId>> {
         let (count, max) = (self.full.len(), free / self.workers);
         let (queued, claim_room) = (&self.queued, self.claim_room);
@@ -82,5 +83,5 @@ impl AccountQueues {
     }
 }
 
-/// Largest part of the memory to keep free for a claim: an eighth.
+/// Limits `claim_room` to an eighth of the capacity of one delivery worker.
 const CLAIM_ROOM_DIVISOR: usize = 8;

@@ -8,7 +8,7 @@ use super::TargetQueues;
 use crate::circuit_breaker::{BreakerTransition, deferral::Deferral};
 
 impl TargetQueues {
-    /// Remembers a released delivery until it is due.
+    /// Remembers a released delivery until its due time.
     pub(crate) fn record_released(&mut self, id: DeliveryId, due_at: Timestamp, now: Timestamp) {
         if due_at > now {
             self.deferred.add(id, due_at);

@@ -1,4 +1,4 @@
-//! Bounds the requests to each host: in flight, and per minute.
+//! Bounds the requests to each host, both the number in flight and the number per minute.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -29,7 +29,8 @@ impl HostSlots {
         Self { by_host: HashMap::new(), in_flight_max, rates }
     }
 
-    /// Takes a slot of the host. Returns `false` if none is available. The target then waits.
+    /// Takes a slot of the host and counts the request against the limit per minute. If either is used up, adds the
+    /// target to the waiting targets and returns `false`.
     pub(super) fn acquire(&mut self, host: &str, target: WebhookId, now: Timestamp) -> bool {
         if !self.by_host.contains_key(host) {
             self.by_host.insert(host.to_owned(), OneHost::default());

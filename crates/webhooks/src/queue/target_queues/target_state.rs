@@ -31,10 +31,13 @@ impl TargetState {
         }
     }
 
-    /// Whether another request may start while `free_slots` are free. The first request always may.
+    /// Whether the target may start another request while `free_slots` are free:
     ///
-    /// An untried or unresponsive target has one request at a time. Another target has at most half as many requests
-    /// as slots are free. If many targets begin to hang at once, some slots stay free.
+    /// - always, if the target has no request in flight
+    /// - never, if an untried or unresponsive target has a request in flight
+    /// - otherwise, if its requests in flight are fewer than `per_target_max` and fewer than half of the free slots
+    ///
+    /// If many targets begin to hang at once, some slots stay free.
     pub(super) fn may_start(&self, free_slots: usize, per_target_max: usize) -> bool {
         match (self.in_flight, self.breaker.health()) {
             (0, _) => true,

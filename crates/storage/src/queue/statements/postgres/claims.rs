@@ -20,7 +20,8 @@ use crate::{
     },
 };
 
-/// Skips rows that another claim has locked. Without `full` webhooks, later rows replace the skipped ones.
+/// Finds and locks due deliveries, earliest due time first. Skips rows that another claim has locked. If `full` is
+/// empty, later rows replace the skipped ones.
 pub(in crate::queue::statements) fn oldest_due(
     conn: &mut PgConnection,
     now: Timestamp,
@@ -39,7 +40,8 @@ pub(in crate::queue::statements) fn oldest_due(
     .load(conn)?)
 }
 
-/// Reads `limit` rows, however many of them belong to `full` webhooks, and locks only the others: a lock is a write.
+/// Finds the first `limit` due deliveries, and locks and returns those of webhooks not in `full`. The other rows stay
+/// unlocked, because each row lock is a write.
 fn oldest_due_except(
     conn: &mut PgConnection,
     now: Timestamp,
