@@ -77,7 +77,8 @@ fn the_page_quotes_the_code_of_every_receiver() {
         }
     }
     let blocks = page.matches("\n```").count() / 2;
-    let others = page.matches("\n```sh\n").count() + page.matches("\n```text\n").count();
+    let others = |language| page.matches(&format!("\n```{language}\n")).count();
+    let others = others("sh") + others("text") + others("json");
     assert_eq!(blocks - others, quoted);
 }
 
