@@ -134,8 +134,9 @@ async fn accept_tls(
     Ok((client_stream(&bounds, stream, membership), peer))
 }
 
-/// Adds a new connection to the anonymous ones, and sets `TCP_NODELAY`. Without this option, the first response after a
-/// TLS handshake waits about 40 ms, until the client has acknowledged the session tickets.
+/// Sets `TCP_NODELAY` on a new connection, and counts it as anonymous unless it comes from a trusted proxy. Without this
+/// option, the first response after a TLS handshake waits about 40 ms, until the client has acknowledged the session
+/// tickets.
 fn admit(
     bounds: &Bounds,
     stream: &TcpStream,

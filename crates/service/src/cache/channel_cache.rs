@@ -127,8 +127,8 @@ impl ChannelCache {
         self.accepted.remove_party(key);
     }
 
-    /// Ends the channels of a changed key: all channels if the key is not active, otherwise the channels with an older
-    /// sealing key.
+    /// Ends the channels of a changed key. If the key is not active, ends all of them. Otherwise ends the sending
+    /// channels with another version of the sealing key.
     pub(super) fn end_outdated(&self, snapshot: &KeySnapshot) {
         if snapshot.status == KeyStatus::Active {
             self.open.remove_party_where(&snapshot.id, |pair, channel| {

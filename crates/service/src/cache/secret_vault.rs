@@ -113,7 +113,7 @@ impl<K: VaultKey, V> SecretVault<K, V> {
         }
     }
 
-    /// Returns the API keys with at least one value.
+    /// Returns the API keys that at least one entry belongs to.
     pub(super) fn parties(&self) -> Vec<ApiKeyId> {
         self.lock().by_party.keys().copied().collect()
     }

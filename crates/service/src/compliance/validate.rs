@@ -45,7 +45,8 @@ pub struct Tried {
 }
 
 impl Sealpost {
-    /// Evaluates a jurisdiction's circuit on the key's attestations.
+    /// Evaluates the compliance circuit of a jurisdiction on the newest attestations of the caller's key. A failed circuit
+    /// is a refusal, except in a dry run.
     pub async fn validate(&self, caller: &Caller, validate: Validate) -> Limited<Validated> {
         self.run_as(caller, move |core, caller| validate_key(core, caller, &validate)).await
     }

@@ -18,7 +18,7 @@ use super::{
 pub struct KekRetired {
     /// Its version.
     pub retired: u32,
-    /// The version that encrypts.
+    /// The newest version, which encrypts new rows.
     pub newest: u32,
 }
 

@@ -20,11 +20,11 @@ pub struct StatsShown {
     pub webhooks: BTreeMap<&'static str, u64>,
     /// Number of stored envelopes, counted up to 1,000,000.
     pub envelopes: u64,
-    /// Whether more envelopes are stored than counted.
+    /// Whether more than 1,000,000 envelopes are stored. `envelopes` is then a lower bound.
     pub envelopes_more: bool,
     /// Number of deliveries that wait for an attempt, counted up to 1,000,000.
     pub waiting_deliveries: u64,
-    /// Whether more deliveries wait than counted.
+    /// Whether more than 1,000,000 deliveries wait. `waiting_deliveries` is then a lower bound.
     pub waiting_deliveries_more: bool,
     /// Messages sent within about seven days, by the daily counts. These follow the sends with a delay.
     pub sent_7d: u64,

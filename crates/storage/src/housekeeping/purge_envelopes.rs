@@ -22,7 +22,8 @@ use crate::{
 /// Deletes up to `limit` envelopes with ids below `below`, oldest first, and their deliveries. Subtracts their bytes
 /// from the stored bytes of the senders. Returns the number of envelopes.
 ///
-/// An unopened envelope with remaining deliveries bounces, unless an outcome is recorded for it.
+/// An envelope bounces if it was never opened, at least one of its deliveries was still queued, and no outcome is
+/// recorded for it: the sender gets an event.
 pub(crate) fn purge_envelopes(
     conn: &mut AnyConnection,
     below: &str,

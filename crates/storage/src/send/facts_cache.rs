@@ -90,8 +90,9 @@ impl Entries {
         }
     }
 
-    /// Adds the webhooks of a key. Counts each webhook, because a key may have any number; a key without webhooks
-    /// counts as one. If the cache is full, removes all other webhooks.
+    /// Adds the webhooks of a key. The maximum of the cache is a number of webhooks; a key without webhooks counts as
+    /// one. If the webhooks do not fit, removes those of all other keys. Adds nothing if the key alone exceeds the
+    /// maximum.
     fn insert_webhooks(
         &mut self,
         id: ApiKeyId,

@@ -1,4 +1,5 @@
-//! Implements the port of the send path: locks the facts of a batch and writes its results.
+//! Implements the port of the send path: locks the usage of the callers, reads the rows that decide on a batch, and
+//! writes its results.
 
 use std::{collections::HashMap, sync::Arc};
 
