@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sealpost_domain::{EventsVersion, ReservedHandles, Suite};
 
-/// Who may open an account.
+/// Clients that may open an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Activation {
     /// Every client.

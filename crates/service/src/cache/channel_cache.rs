@@ -1,8 +1,8 @@
 //! Caches the secrets of channels. A node holds the sender's side of channels that it began, and the recipient's side
 //! of channels whose envelopes it opened.
 //!
-//! Both sides exist only in memory. A channel ends after its lifetime, after its last envelope, when either key changes
-//! its state or its sealing key, and when the service stops.
+//! Both sides exist only in memory. They end after their lifetime, when either key is no longer active, and when the
+//! service stops. The sender's side also ends after its last envelope, and when either key changes its sealing key.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
