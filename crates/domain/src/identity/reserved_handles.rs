@@ -105,8 +105,8 @@ const BUILT_IN: &[&str] = &[
     "webmaster",
 ];
 
-/// Prefixes of newer kinds of secrets, refused for new handles. `Handle::parse` accepts them, because it also reads stored
-/// handles.
+/// Prefixes of newer kinds of secrets, refused for new handles. `Handle::parse` accepts them, because it also reads
+/// stored handles.
 const SECRET_PREFIXES: &[&str] = &["inv_", "kt_", "rc_", "tok_"];
 
 #[cfg(test)]
