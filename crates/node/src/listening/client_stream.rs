@@ -28,6 +28,8 @@ pub(super) struct ClientStream<S> {
     /// Whether the HTTP library has had an opportunity to parse all waiting bytes.
     has_yielded: bool,
     has_responded: bool,
+    /// Whether a response waits because the client does not read.
+    is_write_blocked: bool,
     refusal: Option<HeadRefusal>,
 }
 
@@ -43,7 +45,7 @@ enum HeadRefusal {
 /// The number of bytes that the HTTP library may read next.
 enum Allowance {
     Bytes(usize),
-    /// Reads nothing until a part of the body is consumed.
+    /// Reads nothing until a part of the body is consumed, or the client reads its responses.
     Pause,
     Refused,
     /// Reads nothing until the HTTP library has parsed the previous bytes.
@@ -60,6 +62,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> ClientStream<S> {
             waiting: 0,
             has_yielded: false,
             has_responded: false,
+            is_write_blocked: false,
             refusal: None,
         }
     }
@@ -80,7 +83,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> ClientStream<S> {
                 self.has_yielded = true;
                 Allowance::Yield
             }
-            0 if is_in_request => Allowance::Pause,
+            0 if is_in_request || self.is_write_blocked => Allowance::Pause,
             0 => Allowance::Refused,
             left => Allowance::Bytes(left),
         }
@@ -155,7 +158,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> ClientStream<S> {
         }
     }
 
-    fn note_write(&mut self, written: &Poll<io::Result<usize>>) {
+    fn note_write(&mut self, cx: &Context<'_>, written: &Poll<io::Result<usize>>) {
+        self.note_blocked(cx, written.is_pending());
         if matches!(written, Poll::Ready(Ok(1..))) {
             self.reset();
             self.has_responded = true;
@@ -163,6 +167,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin> ClientStream<S> {
         if self.record.is_authenticated() {
             self.membership = None;
         }
+    }
+
+    /// Records whether a write is blocked. A paused read continues after a write that is no longer blocked.
+    fn note_blocked(&mut self, cx: &Context<'_>, is_blocked: bool) {
+        if self.is_write_blocked && !is_blocked {
+            cx.waker().wake_by_ref();
+        }
+        self.is_write_blocked = is_blocked;
     }
 }
 
@@ -197,7 +209,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for ClientStream<S> {
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
         let written = pin!(&mut self.stream).poll_write(cx, buf);
-        self.note_write(&written);
+        self.note_write(cx, &written);
         if written.is_pending() { self.poll_evicted(cx) } else { written }
     }
 
@@ -207,7 +219,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for ClientStream<S> {
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = pin!(&mut self.stream).poll_write_vectored(cx, bufs);
-        self.note_write(&written);
+        self.note_write(cx, &written);
         if written.is_pending() { self.poll_evicted(cx) } else { written }
     }
 
@@ -217,6 +229,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for ClientStream<S> {
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let flushed = pin!(&mut self.stream).poll_flush(cx);
+        self.note_blocked(cx, flushed.is_pending());
         if flushed.is_pending() { self.poll_evicted(cx) } else { flushed }
     }
 
@@ -240,7 +253,9 @@ mod tests {
     use super::*;
 
     /// A client that sends without end.
-    struct Endless;
+    struct Endless {
+        reads_responses: bool,
+    }
 
     impl AsyncRead for Endless {
         fn poll_read(
@@ -259,7 +274,7 @@ mod tests {
             _cx: &mut Context<'_>,
             buf: &[u8],
         ) -> Poll<io::Result<usize>> {
-            Poll::Ready(Ok(buf.len()))
+            if self.reads_responses { Poll::Ready(Ok(buf.len())) } else { Poll::Pending }
         }
 
         fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -294,7 +309,7 @@ mod tests {
 
     #[test]
     fn a_body_waits_in_the_socket_until_it_is_consumed() {
-        let mut stream = ClientStream::new(Endless, None, 1000);
+        let mut stream = ClientStream::new(Endless { reads_responses: true }, None, 1000);
         let record = stream.record().clone();
         assert_eq!(read_once(&mut stream), Some(1000), "at most the limit of a head is read");
         assert_eq!(read_once(&mut stream), None);
@@ -303,5 +318,17 @@ mod tests {
         assert_eq!(read_all(&mut stream), 0);
         record.consume_body();
         assert_eq!(read_all(&mut stream), BODY_WAITING_MAX);
+    }
+
+    #[test]
+    fn requests_wait_in_the_socket_while_the_client_reads_no_response() {
+        let mut stream = ClientStream::new(Endless { reads_responses: false }, None, 1000);
+        let mut cx = Context::from_waker(Waker::noop());
+        assert!(pin!(&mut stream).poll_write(&mut cx, b"response").is_pending());
+        assert_eq!(read_all(&mut stream), 1000);
+        assert_eq!(read_all(&mut stream), 0);
+        stream.stream.reads_responses = true;
+        assert!(pin!(&mut stream).poll_write(&mut cx, b"response").is_ready());
+        assert_eq!(read_once(&mut stream), Some(1000));
     }
 }
