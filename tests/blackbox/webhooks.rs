@@ -4,6 +4,7 @@ mod actions;
 mod bounces;
 mod delivery_log;
 mod failing_receivers;
+mod hosts;
 mod lifecycle;
 mod misbehaving_receivers;
 mod redelivery;

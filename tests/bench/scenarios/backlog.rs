@@ -1,4 +1,4 @@
-//! A backlog of due deliveries, drained by a server that starts.
+//! Backlogs of due deliveries, drained by a server that starts: to many targets, and to one.
 
 use std::{
     thread,
@@ -15,17 +15,25 @@ use crate::{
 };
 
 pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {
-    let population = Population { recipients: TARGETS, ..Population::MANY };
-    let like = sealed_envelope(&bench.suite);
-    let stage = Stage::set_with(bench, engine, (population, Nodes::One), |place, identities| {
-        put_backlog(place, identities, &like, DUE);
-    });
+    let drained_by_one = drain(&start(bench, engine, 1), DUE);
+    let stage = start(bench, engine, TARGETS);
     let drained = drain(&stage, DUE);
     let sent = deliveries("live", &stage, stage.sends(64, bench.span(10)));
     let rates = drained.delivered_per_s.zip(sent.delivered_per_s);
     let ratio = rates.map_or(f64::NAN, |(drained, live)| drained / live);
     let finding = Finding::at_least("drained a second over delivered live", ratio, 0.8);
-    Outcome { runs: vec![drained, sent], findings: vec![finding], ..Outcome::default() }
+    let drained_by_one = Run { name: format!("{DUE} due to one webhook"), ..drained_by_one };
+    let runs = vec![drained, drained_by_one, sent];
+    Outcome { runs, findings: vec![finding], ..Outcome::default() }
+}
+
+/// Starts a server with a backlog that is spread evenly over the webhooks of `targets` keys.
+fn start(bench: &Bench, engine: &Engine, targets: usize) -> Stage {
+    let population = Population { recipients: targets, ..Population::MANY };
+    let like = sealed_envelope(&bench.suite);
+    Stage::set_with(bench, engine, (population, Nodes::One), |place, identities| {
+        put_backlog(place, identities, &like, DUE);
+    })
 }
 
 /// Waits for all deliveries. The rate counts from the first to the last.

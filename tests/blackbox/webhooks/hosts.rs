@@ -1,0 +1,92 @@
+//! Limits per destination host, and forbidden networks.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde_json::json;
+
+use crate::support::{Client, Database, Identity, Reaction, Receiver, eventually, on_both, text};
+
+on_both!(
+    requests_in_flight_to_a_host_are_bounded_over_all_webhooks,
+    requests_per_minute_to_a_host_are_bounded_over_all_webhooks,
+    a_forbidden_network_gets_no_requests,
+);
+
+fn requests_in_flight_to_a_host_are_bounded_over_all_webhooks(database: &Database) {
+    let server = database.serve_with(&["--webhook-in-flight-per-host", "2"]);
+    let client = server.client();
+    let slow = Receiver::reacting(|_| Reaction::Hang);
+    let sender = client.new_identity();
+    send_to_each(client, &sender, &recipients(client, 4, &slow.url));
+    send_to_other_host(client, &sender);
+    assert_eq!(slow.await_requests(2).len(), 2);
+    slow.go_on();
+    slow.await_requests(4);
+}
+
+fn requests_per_minute_to_a_host_are_bounded_over_all_webhooks(database: &Database) {
+    let server = database.serve_with(&["--webhook-per-minute-per-host", "3"]);
+    let client = server.client();
+    let receiver = Receiver::start();
+    let sender = client.new_identity();
+    let recipients = recipients(client, 5, &receiver.url);
+    // The limit counts by the minute of the clock. The check is valid only within one minute.
+    eventually("all requests within one minute", Duration::from_mins(3), || {
+        let (minute, before) = (minute(), receiver.requests().len());
+        send_to_each(client, &sender, &recipients);
+        send_to_other_host(client, &sender);
+        let count = receiver.await_requests(before + 3).len();
+        (minute == self::minute()).then(|| assert!(count <= 3, "{count} requests"))
+    });
+}
+
+fn a_forbidden_network_gets_no_requests(database: &Database) {
+    let receiver = Receiver::start();
+    let server = database.serve();
+    let bob = server.client().new_identity();
+    server.client().register(&bob, &receiver.url);
+    server.stop();
+
+    let flags = ["--webhook-deny", "127.0.0.0/8", "--webhook-retry-schedule", "10ms"];
+    let server = database.serve_with(&flags);
+    let client = server.client();
+    let body = json!({"url": receiver.url, "events": ["envelope.received"]});
+    let refused = client.act(&bob, "/v1/webhooks/register", &body).refused(400, "INVALID_FIELD");
+    assert_eq!(refused["field"], "url");
+    client.send(&bob, &bob.key, "x").ok();
+    let failure = eventually("a failed attempt", Duration::from_secs(30), || {
+        let shown = client.manage(&bob, &json!({"action": "list"})).ok();
+        Some(shown["webhooks"][0]["last_failure"].clone()).filter(|failure| !failure.is_null())
+    });
+    assert_eq!(text(&failure, "error"), "blocked_address");
+    assert!(receiver.requests().is_empty());
+}
+
+/// Activates keys, each with a webhook of its own.
+fn recipients(client: &Client, count: usize, url: &str) -> Vec<Identity> {
+    let recipient = |_| {
+        let identity = client.new_identity();
+        client.register(&identity, url);
+        identity
+    };
+    (0..count).map(recipient).collect()
+}
+
+fn send_to_each(client: &Client, sender: &Identity, recipients: &[Identity]) {
+    for recipient in recipients {
+        client.send(sender, &recipient.key, "x").ok();
+    }
+}
+
+/// Sends to a receiver at another host, and waits for the event. The events that were sent before have then been
+/// processed.
+fn send_to_other_host(client: &Client, sender: &Identity) {
+    let receiver = Receiver::start();
+    let url = receiver.url.replace("127.0.0.1", "localhost");
+    send_to_each(client, sender, &recipients(client, 1, &url));
+    receiver.await_requests(1);
+}
+
+fn minute() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() / 60
+}
