@@ -1,5 +1,5 @@
-//! Admits or refuses requests and messages. A request counts against the windows of minute and day, a message against
-//! throughput and the window of the month.
+//! Admits or refuses requests and messages. A request counts against the limits per minute and per day, a message
+//! against the limits per second and per month.
 
 use std::time::Duration;
 
@@ -10,17 +10,18 @@ use crate::{
     window::{Span, one_more},
 };
 
-/// The kind of admission of a message.
+/// Relation of an admitted message to the monthly allowance of its sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MessageAdmission {
-    /// Beyond the monthly allowance. The terms of the key permit overage.
+    /// Beyond the monthly allowance. The plan of the key permits such messages (overage).
     Overage,
     /// Within the monthly allowance.
     WithinAllowance,
 }
 
-/// Admits one request and counts it against the windows of minute and day. Otherwise returns [`Refusal::RateLimited`]
-/// and counts nothing. If both windows are used up, the refusal names the longer wait. A limit of 0 never admits.
+/// Admits one request and counts it against the limits per minute and per day. Otherwise returns
+/// [`Refusal::RateLimited`] and counts nothing. If both limits are used up, the refusal contains the longer wait. A
+/// limit of 0 never admits.
 pub fn admit_request(terms: &Terms, usage: &mut Usage, now: Timestamp) -> Result<(), Refusal> {
     let minute = Span::Minute.current(usage.minute, now);
     let day = Span::Day.current(usage.day, now);
@@ -37,8 +38,8 @@ pub fn admit_request(terms: &Terms, usage: &mut Usage, now: Timestamp) -> Result
     Ok(())
 }
 
-/// Admits one message and counts it against throughput and the window of the month. Otherwise counts nothing: returns
-/// [`Refusal::RateLimited`] if throughput is exceeded, else [`Refusal::MonthlyLimitExceeded`].
+/// Admits one message and counts it against the limits per second and per month. Otherwise counts nothing: returns
+/// [`Refusal::RateLimited`] if the limit per second is exceeded, else [`Refusal::MonthlyLimitExceeded`].
 ///
 /// [`admit_request`] has counted the request of this message before. If the message is refused, the request must not
 /// count either, so call both functions with a copy of the usage.
@@ -51,7 +52,8 @@ pub fn admit_message(
     let allowance = within_allowance(terms, month, now);
     let tat_us =
         throughput::admit(terms.per_second, usage.throughput_tat_us, now).map_err(|open_at| {
-            // After the wait for throughput, a used-up month would still refuse. Reports the longer of the two waits.
+            // Reports the longer of two waits: until the throughput limit admits a message, and until the next month if
+            // the monthly allowance is used up.
             let month_wait =
                 allowance.map_or_else(|blocked| blocked.retry_after, |_| Duration::ZERO);
             Refusal::RateLimited {
@@ -68,7 +70,7 @@ pub fn admit_message(
     Ok(admitted)
 }
 
-/// The refusal of a message because the monthly allowance is used up.
+/// Why a message beyond the monthly allowance is refused: advice for the caller, and the time until the next month.
 #[derive(Clone, Copy)]
 struct Blocked {
     way_out: &'static str,

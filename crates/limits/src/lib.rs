@@ -1,9 +1,8 @@
-//! Plans, windows and throughput: decides whether a request is admitted.
+//! Rate limits of plans: decides whether a request or a message is admitted.
 //!
-//! Pure: usage and the current time go in, a decision and the new usage come out. The store locks
-//! the [`Usage`](sealpost_domain::Usage), calls this crate, and writes the usage back in the same
-//! transaction. Then limits are exact across nodes, as long as their clocks differ by at most five
-//! minutes.
+//! Pure: usage and the current time go in, a decision and the new usage come out. The caller locks the
+//! [`Usage`](sealpost_domain::Usage) in the database, calls this crate, and writes the usage back in the same
+//! transaction. Then limits are exact across nodes, as long as their clocks differ by at most five minutes.
 //!
 //! ```
 //! use sealpost_domain::{Plan, Timestamp, Usage};

@@ -1,4 +1,4 @@
-//! The usage report of the status endpoint.
+//! Computes the used and the remaining part of each limit, for the status endpoint of the API.
 
 use schemars::JsonSchema;
 use sealpost_domain::{Timestamp, Usage, WindowUse};
@@ -31,7 +31,7 @@ pub struct WindowReport {
     pub resets_at: Timestamp,
 }
 
-/// Reports `usage` at `now`.
+/// Returns the used and the remaining part of each limit at `now`.
 pub fn report(terms: &Terms, usage: &Usage, now: Timestamp) -> UsageReport {
     UsageReport {
         minute: window_report(Span::Minute, terms.per_minute, usage.minute, now),

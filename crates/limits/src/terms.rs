@@ -2,15 +2,15 @@
 
 use sealpost_domain::{EnterpriseTerms, Plan};
 
-/// The limits of one key. A limit of 0 admits nothing. With an allowance of 0, messages are
-/// admitted only as overage.
+/// The limits of one key. A limit of 0 admits nothing. With a monthly allowance of 0, messages are admitted only as
+/// overage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Terms {
     /// Requests per UTC minute.
     pub per_minute: u32,
     /// Requests per UTC day.
     pub per_day: u32,
-    /// Messages per UTC month, the allowance.
+    /// Messages per UTC month: the monthly allowance.
     pub per_month: u32,
     /// Messages per second, with a burst of one second. Values above one million count as one
     /// million.
@@ -24,14 +24,14 @@ pub struct Terms {
 pub enum OveragePolicy {
     /// Admits and records messages beyond the allowance.
     Admit,
-    /// Refuses messages beyond the allowance. The error refers to sales.
+    /// Refuses messages beyond the allowance. The error advises to ask sales for a larger allowance.
     ContactSales,
     /// Refuses messages beyond the allowance. The error suggests a larger plan.
     HardBlock,
 }
 
 impl Terms {
-    /// Returns the terms of `plan`.
+    /// Returns the limits of `plan`. The limits of an enterprise plan are agreed individually.
     pub const fn of(plan: &Plan) -> Self {
         match plan {
             Plan::Builder => Self {

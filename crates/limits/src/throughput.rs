@@ -1,19 +1,18 @@
-//! Throughput: the generic cell rate algorithm (GCRA) in whole microseconds, with a burst of one
-//! second.
+//! Limits the messages per second with the generic cell rate algorithm (GCRA), in whole microseconds and with a burst
+//! of one second.
 
 use sealpost_domain::Timestamp;
 
 use crate::window::{CLOCK_DIFFERENCE_MAX_MS, clamp_millis};
 
-/// Returns the theoretical arrival time (TAT) after one more message at `now`. The error is the
-/// earliest time at which a message is admitted.
+/// Returns the theoretical arrival time (TAT) after one more message at `now`. The error is the earliest time at which
+/// a message is admitted.
 ///
-/// Each message moves the TAT forward by `interval_us`. A message is admitted if the TAT is at most
-/// the rest of the burst ahead of the clock. Fractional intervals are rounded up, so the limit is
-/// never exceeded.
+/// Each message moves the TAT forward by `interval_us`. A message is admitted if the TAT is at most `burst - 1`
+/// intervals ahead of the clock. Fractional intervals are rounded up, so the limit is never exceeded.
 ///
-/// A TAT further ahead than a burst plus the maximum clock difference comes from a wrong clock. It
-/// would refuse the key until that time, so it is replaced by `now`.
+/// A TAT further ahead than a burst plus the maximum clock difference comes from a wrong clock. Messages would be
+/// refused until that time, so the TAT is replaced by `now`.
 pub(crate) fn admit(per_second: u32, tat_us: i64, now: Timestamp) -> Result<i64, Timestamp> {
     let burst = i64::from(per_second).min(SECOND_US);
     let Some(interval_us) = interval_us(burst) else {
@@ -42,8 +41,8 @@ fn whole_millis(micros: i64) -> i64 {
     if micros.rem_euclid(MILLI_US) > 0 { down.saturating_add(1) } else { down }
 }
 
-/// Maximum lead of a valid TAT over the clock: the maximum clock difference, and the longest burst. With intervals
-/// rounded up, a burst takes at most two seconds.
+/// Maximum time by which a valid TAT is ahead of the clock: the maximum clock difference, and the longest burst. With
+/// intervals rounded up, a burst takes at most two seconds.
 const AHEAD_MAX_US: i64 = CLOCK_DIFFERENCE_MAX_MS * MILLI_US + 2 * SECOND_US;
 const MILLI_US: i64 = 1_000;
 const SECOND_MS: i64 = 1_000;

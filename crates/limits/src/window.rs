@@ -1,4 +1,4 @@
-//! Windows aligned to UTC: minute, day and calendar month.
+//! Time windows in which requests and messages are counted, aligned to UTC: minute, day and calendar month.
 
 use std::time::Duration;
 
@@ -14,13 +14,13 @@ pub(crate) enum Span {
 }
 
 impl Span {
-    /// Returns the window that counts at `now`. A node with a slow clock continues the window that
-    /// another node has begun. Otherwise the two nodes would alternate between two windows, and
-    /// the caller could fill both.
+    /// Returns the stored window if it is current at `now`, and otherwise a new window with nothing used. A node with a
+    /// slow clock continues the window that another node has begun. Otherwise the two nodes would alternate between two
+    /// windows, and the caller could fill both.
     ///
-    /// A window that begins further ahead than the maximum clock difference comes from a wrong
-    /// clock. It would refuse the key until that time, so the current window starts again at zero.
-    /// Correct nodes never reach this case.
+    /// A window that begins further ahead than the maximum clock difference comes from a wrong clock. If such a window
+    /// is full, requests would be refused until that time, so a new window replaces it. Correct nodes never reach this
+    /// case.
     pub(crate) fn current(self, stored: WindowUse, now: Timestamp) -> WindowUse {
         let start = self.start(now);
         let ahead_ms = stored.start.as_millis().saturating_sub(clamp_millis(now));
@@ -57,7 +57,7 @@ impl Span {
     }
 }
 
-/// Returns `window` with one more unit used.
+/// Returns `window` with one more request or message counted.
 pub(crate) fn one_more(window: WindowUse) -> WindowUse {
     WindowUse { used: window.used.saturating_add(1), ..window }
 }
@@ -76,8 +76,8 @@ fn midnight(date: NaiveDate) -> i64 {
     date.and_time(NaiveTime::MIN).and_utc().timestamp_millis()
 }
 
-/// Maximum clock difference between nodes at which limits are exact. Clocks synchronised by NTP differ far less. After
-/// a node had a wrong clock, no key waits much longer than this.
+/// Maximum clock difference between nodes at which limits are exact. Clocks synchronised by NTP differ far less. If a
+/// node had a wrong clock, no key is refused for much longer than this time.
 pub(crate) const CLOCK_DIFFERENCE_MAX_MS: i64 = 5 * MINUTE_MS;
 const MINUTE_MS: i64 = 60_000;
 const DAY_MS: i64 = 86_400_000;

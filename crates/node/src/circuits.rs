@@ -1,5 +1,5 @@
-//! Reads the file of compliance circuits at start and on reload. An invalid file prevents the start. On reload, an
-//! invalid file is logged, and the current circuits stay in use.
+//! Reads the file of compliance circuits, the checks that each jurisdiction requires, at start and on reload. An
+//! invalid file prevents the start. On reload, an invalid file is logged, and the current circuits stay in use.
 
 use std::{fs::File, io::Read as _, path::Path, sync::Arc};
 
@@ -8,7 +8,7 @@ use sealpost_service::{Sealpost, built_in_circuits, parse_circuits};
 
 use crate::error::{Failure, NodeError};
 
-/// Reads the circuits of a file. Returns the built-in circuits if `file` is `None`.
+/// Reads the compliance circuits of a file. Returns the built-in circuits if `file` is `None`.
 pub fn read(file: Option<&Path>) -> Result<Circuits, NodeError> {
     let Some(file) = file else {
         return built_in_circuits().map_err(|fault| NodeError::Circuits(Failure::of(fault)));
@@ -32,7 +32,7 @@ pub fn read(file: Option<&Path>) -> Result<Circuits, NodeError> {
     })
 }
 
-/// Reads the file again, and replaces the circuits of the service if the file is valid.
+/// Reads the file again, and replaces the compliance circuits of the service if the file is valid.
 pub(crate) fn reload(file: Option<&Path>, sealpost: &Sealpost) {
     match read(file) {
         Ok(circuits) => {

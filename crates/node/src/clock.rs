@@ -4,7 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use sealpost_domain::{Clock, Timestamp};
 
-/// Reads the time of the machine.
+/// The clock of the operating system. A time before 1970 is 0.
 #[derive(Debug, Clone, Copy)]
 pub struct SystemClock;
 

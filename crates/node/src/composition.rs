@@ -1,4 +1,4 @@
-//! Assembles a node without HTTP, and stops it.
+//! Starts and stops all parts of a node except its HTTP servers.
 //!
 //! The order of the steps matters: settings and keys are checked before the database is changed.
 
@@ -34,7 +34,7 @@ pub(crate) struct Components {
     key_file_watch: Option<KeyFileWatch>,
     disk_reserve: Option<DiskReserve>,
     issuer_refresher: Refresher,
-    /// The lock of the embedded database, held until the node is dropped.
+    /// The locked lock file of the embedded database, held until the node is dropped. `None` with PostgreSQL.
     _lock: Option<File>,
 }
 
@@ -59,7 +59,7 @@ impl Components {
         unlock(&keyring, &database).map_err(|error| start_error("the keys are rejected", error))?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         if lock.is_some() {
-            // The lock excludes other servers, so every lease in the file belongs to a dead process.
+            // The lock excludes other servers, so every delivery lease in the database belongs to a dead process.
             database.release_every_lease(clock.now()).map_err(database_error)?;
         }
         let shared = Shared { database: Arc::new(database), keyring, clock };
@@ -84,12 +84,13 @@ impl Components {
         })
     }
 
-    /// Returns false if a worker thread has panicked. Such a thread does not restart: restart the process.
+    /// Returns `false` if a worker thread has panicked. The thread does not restart, so the process must be restarted.
     pub(crate) fn is_whole(&self) -> bool {
         self.sealpost.is_alive() && !self.dispatcher.is_broken()
     }
 
-    /// Commits queued sends, completes attempts in flight, and releases leases. Blocks.
+    /// Stops all parts: commits queued sends, waits for webhook requests in flight, and releases the leases of the
+    /// remaining deliveries. Blocks.
     pub(crate) fn stop(&self) {
         self.sealpost.stop();
         self.dispatcher.stop();
@@ -111,7 +112,7 @@ struct Shared {
 }
 
 impl Shared {
-    /// Loads the issuer keys. Creates the first key of a new database.
+    /// Loads the keys with which the service signs in its own name. Creates the first key in a new database.
     fn open_issuer(&self, base_url: &BaseUrl) -> Result<Arc<Issuer>, NodeError> {
         let store = Arc::<Database>::clone(&self.database);
         let (keyring, clock) = (Arc::clone(&self.keyring), Arc::clone(&self.clock));
@@ -192,7 +193,7 @@ fn address_policy(settings: &Settings) -> AddressPolicy {
     AddressPolicy { dev: settings.dev, ..settings.webhooks.dispatcher.policy.clone() }
 }
 
-/// Trusts the certificate authorities of a PEM file in addition to the public ones.
+/// Makes webhook requests trust the certificate authorities of a PEM file in addition to the public ones.
 fn add_roots(settings: &mut DispatcherSettings, file: &Path) -> Result<(), NodeError> {
     let message = || format!("--webhook-extra-roots {} cannot be used", file.display());
     let pem = fs::read(file).map_err(|error| start_error(message(), error))?;

@@ -11,8 +11,8 @@ use crate::{
     settings::DatabaseSettings,
 };
 
-/// Locks the embedded database for this process. Without the lock, a second server would release the leases of the
-/// first at start.
+/// Locks the embedded database for this process. Without the lock, a second server would release the delivery leases of
+/// the first server when it starts, and events could be sent twice.
 pub(crate) fn lock(settings: &DatabaseSettings, database: &Path) -> Result<File, NodeError> {
     create_parent(database)?;
     let mut path = database.as_os_str().to_owned();

@@ -17,7 +17,7 @@ use std::{
 use rustix::fs::{FallocateFlags, fallocate};
 use sealpost_storage::Database;
 
-/// The thread that creates and deletes the reserve file. It ends when this value is stopped or dropped.
+/// Runs the thread that creates and deletes the reserve file. The thread ends when this value is stopped or dropped.
 pub(crate) struct DiskReserve(Mutex<Option<(Sender<()>, JoinHandle<()>)>>);
 
 impl DiskReserve {
@@ -47,7 +47,7 @@ impl DiskReserve {
         Ok(Self(Mutex::new(Some((stop, thread)))))
     }
 
-    /// Stops the thread and waits for its end. The file stays.
+    /// Stops the thread and waits for its end. The reserve file stays.
     pub(crate) fn stop(&self) {
         let running = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some((stop, thread)) = running {
@@ -63,7 +63,7 @@ impl DiskReserve {
 struct ReserveKeeper {
     file: PathBuf,
     size: u64,
-    /// Number of free bytes from which the reserve file is created.
+    /// Number of bytes that must be free on the disk before the reserve file is created.
     free_to_begin: u64,
     is_held: bool,
     has_warned: bool,
@@ -101,14 +101,15 @@ impl ReserveKeeper {
     }
 }
 
-/// Returns the path of the reserve of a database file.
+/// Returns the path of the reserve file for a database file: the same path with `.reserve` appended.
 fn reserve_file(database: &Path) -> PathBuf {
     let mut name = database.as_os_str().to_owned();
     name.push(".reserve");
     PathBuf::from(name)
 }
 
-/// Maximum size of the reserve file in bytes: more than the write-ahead log and one of its checkpoints need.
+/// Maximum size of the reserve file in bytes. This size is more than the write-ahead log and one of its checkpoints
+/// need.
 const SIZE_MAX: u64 = 33_554_432;
 const PERIOD: Duration = Duration::from_secs(1);
 

@@ -2,14 +2,14 @@
 
 use std::{error::Error, fmt};
 
-/// The reason why a node, or a part of a node, cannot start. Each variant names the part.
+/// Why a node, or a part of a node, cannot start. Each variant names the part.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NodeError {
-    /// An address cannot be served.
+    /// An address of the HTTP servers cannot be bound or served.
     #[error(transparent)]
     Address(Failure),
-    /// The compliance circuits cannot be used.
+    /// The file of compliance circuits is unreadable or invalid.
     #[error(transparent)]
     Circuits(Failure),
     /// Two settings exclude each other.
@@ -18,7 +18,7 @@ pub enum NodeError {
     /// The database cannot be used.
     #[error(transparent)]
     Database(Failure),
-    /// A file cannot be used.
+    /// A file with a secret cannot be read, or other users of the machine can read it.
     #[error(transparent)]
     File(Failure),
     /// The key-encryption keys cannot be read, created or rotated.
@@ -58,10 +58,10 @@ pub fn database_error(error: impl Error + Send + Sync + 'static) -> NodeError {
     NodeError::Database(Failure::caused("the database cannot be used", error))
 }
 
-/// A message with advice, and its cause.
+/// An error message with advice for the operator, and the error that caused it.
 #[derive(Debug)]
 pub struct Failure {
-    /// `None` if the text of the cause already has the advice.
+    /// `None` if the message of the cause already has the advice, and is displayed instead.
     message: Option<String>,
     cause: Option<Box<dyn Error + Send + Sync>>,
 }
@@ -80,7 +80,7 @@ impl Failure {
         Self { message: Some(message.into()), cause: Some(cause.into()) }
     }
 
-    /// Creates a failure from a cause that has the advice itself.
+    /// Creates a failure that displays the message of its cause, which already has the advice.
     pub(crate) fn of(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self { message: None, cause: Some(cause.into()) }
     }

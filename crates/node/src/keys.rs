@@ -11,13 +11,13 @@ use zeroize::Zeroizing;
 
 use crate::error::{Failure, NodeError};
 
-/// Creates a line for a key file, with a random key of this version.
+/// Creates a line for a key file, with this version and a new random key.
 pub fn new_line(version: u32) -> Result<Zeroizing<String>, NodeError> {
     Keyring::fresh_line(version)
         .map_err(|error| NodeError::Keys(Failure::caused("no key can be created", error)))
 }
 
-/// Reads the keys for a database. Creates no key file.
+/// Reads the key-encryption keys for a database. Creates no key file.
 ///
 /// Rejects keys that do not match the key marks in the database, and adds marks for new versions. A mark is a known
 /// text encrypted under one key version.

@@ -1,8 +1,8 @@
-//! Runs a complete Sealpost node inside a process: database, keys, dispatcher, use cases, API, pages, and operations
-//! address.
+//! Runs a complete Sealpost node inside a process: database, keys, delivery to webhooks, the service itself, HTTP API,
+//! web pages, and an operations address for health checks and metrics.
 //!
-//! [`Node::builder`] starts a node from typed [`Settings`]. The default settings need only a data folder.
-//! The library reads no environment variables, prints nothing, and installs no signal handlers.
+//! [`Node::builder`] starts a node from typed [`Settings`]. The default settings need only a data folder. The library
+//! reads no environment variables, prints nothing, and installs no signal handlers.
 //!
 //! Operator commands use the same parts without a running node: [`open_database`], [`keys`], [`circuits`], [`tls`].
 

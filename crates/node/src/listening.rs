@@ -55,7 +55,7 @@ pub(crate) struct Bounds {
     pub(crate) drain_s: u64,
 }
 
-/// The stream of a client, and the client's address.
+/// The stream of a client, and the client's address; `None` if the address is unknown.
 type Accepted<S> = (ClientStream<ProgressStream<S>>, Option<SocketAddr>);
 
 /// Serves requests until the returned handle stops the server.
@@ -83,8 +83,7 @@ where
         let stopping = stopping.clone();
         Box::pin(async move { stopping.notified().await })
     };
-    // Leaves `AppConfig` at its defaults: it has the scheme and host of the server, and Sealpost uses --base-url
-    // instead.
+    // `AppConfig` keeps its defaults. Its scheme and host are not used, because Sealpost uses --base-url instead.
     let service = move || map_config(app().into_factory(), |()| AppConfig::default());
     let builder = match tls {
         None => builder.listen("plain", socket, move || {
@@ -113,8 +112,8 @@ fn accept(bounds: &Bounds, stream: TcpStream) -> Result<Accepted<TcpStream>, Dis
     Ok((client_stream(bounds, stream, membership), peer))
 }
 
-/// Accepts a connection over TLS. Handshakes in progress never delay other connections. The acceptor of actix-tls would
-/// accept no more connections above a number of handshakes.
+/// Accepts a connection over TLS. Handshakes in progress never delay other connections. The acceptor of actix-tls is
+/// not used, because it accepts no connections while too many handshakes are in progress.
 async fn accept_tls(
     acceptor: TlsAcceptor,
     bounds: Bounds,
@@ -134,9 +133,9 @@ async fn accept_tls(
     Ok((client_stream(&bounds, stream, membership), peer))
 }
 
-/// Sets `TCP_NODELAY` on a new connection, and counts it as anonymous unless it comes from a trusted proxy. Without this
-/// option, the first response after a TLS handshake waits about 40 ms, until the client has acknowledged the session
-/// tickets.
+/// Sets `TCP_NODELAY` on a new connection. Without this option, the first response after a TLS handshake waits about 40
+/// ms, until the client has acknowledged the session tickets. Counts the connection as anonymous unless it comes from a
+/// trusted proxy.
 fn admit(
     bounds: &Bounds,
     stream: &TcpStream,
@@ -155,7 +154,7 @@ fn client_stream<S: AsyncRead + AsyncWrite + Unpin>(
     ClientStream::new(stream, membership, bounds.head_bytes_max)
 }
 
-/// Builds the HTTP service of a worker, with its deadlines.
+/// Builds the HTTP service of a worker thread, with its timeouts.
 fn http<T, S>(
     until_stopping: impl Fn() -> LocalBoxFuture<'static, ()> + 'static,
 ) -> HttpServiceBuilder<ClientStream<T>, S, ExpectHandler, UpgradeHandler>

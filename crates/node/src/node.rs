@@ -26,7 +26,7 @@ pub struct Node {
 }
 
 impl Node {
-    /// Returns the URL that callers use.
+    /// Returns the public URL of the service, with which all its links start.
     pub fn base_url(&self) -> &str {
         &self.base_url
     }
@@ -36,28 +36,28 @@ impl Node {
         &self.listening_url
     }
 
-    /// Returns the bound operations address as a URL.
+    /// Returns the bound address for health checks and metrics as a URL; `None` if it is turned off.
     pub fn ops_url(&self) -> Option<&str> {
         self.ops_url.as_deref()
     }
 
-    /// Returns the use cases, for calls without HTTP.
+    /// Returns the service itself, for calls without HTTP.
     pub fn sealpost(&self) -> &Arc<Sealpost> {
         &self.components.sealpost
     }
 
-    /// Returns false if a worker thread has panicked. Such a thread does not restart: restart the process.
+    /// Returns `false` if a worker thread has panicked. The thread does not restart, so the process must be restarted.
     pub fn is_whole(&self) -> bool {
         self.components.is_whole()
     }
 
-    /// Returns a handle that reloads the circuits file and the certificate.
+    /// Returns an object that reloads the file of compliance circuits and the TLS certificate.
     pub fn reloader(&self) -> Reloader {
         self.reloader.clone()
     }
 
-    /// Stops the node in order: refuses new connections, completes active requests, commits queued sends, completes
-    /// attempts in flight, and closes the operations address.
+    /// Stops the node in this order: refuses new connections, completes active requests, commits queued sends, waits
+    /// for webhook requests in flight, and closes the operations address.
     ///
     /// A stop takes at most 28 s with the default settings, unless the database hangs.
     pub async fn stop(self) {

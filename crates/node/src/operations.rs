@@ -12,7 +12,7 @@ use crate::{
     metrics::{self, Registry, float},
 };
 
-/// The state of the operations address.
+/// The objects that the handlers of the operations address read.
 pub(crate) struct OperationsState {
     pub(crate) node: Arc<Components>,
     pub(crate) api: web::Data<ApiState>,
@@ -83,7 +83,7 @@ async fn show_metrics(state: web::Data<OperationsState>) -> HttpResponse {
     }
 }
 
-/// Updates the metrics that are read at each scrape, not counted as events happen.
+/// Updates the metrics whose values are read at each scrape. All other metrics are counted as events happen.
 fn observe(node: &Components) {
     ::metrics::gauge!("sealpost_commit_queue_bytes").set(float(node.sealpost.queue_bytes()));
     ::metrics::gauge!("sealpost_commit_queue_depth").set(float(node.sealpost.queue_depth()));

@@ -1,4 +1,5 @@
-//! The file of reserved handles, read at start. An invalid file prevents the start.
+//! Reads the file of reserved handles at start. A handle is the readable name of a key; only an operator can give a
+//! reserved handle to a key. An invalid file prevents the start.
 
 use std::{fs::File, io::Read as _, path::Path};
 
@@ -6,7 +7,7 @@ use sealpost_domain::ReservedHandles;
 
 use crate::error::{Failure, NodeError};
 
-/// Reads the handles of a file. Without a file, returns the built-in list.
+/// Reads the reserved handles from a file. Returns the built-in list if `file` is `None`.
 pub(crate) fn read(file: Option<&Path>) -> Result<ReservedHandles, NodeError> {
     let Some(file) = file else { return Ok(ReservedHandles::default()) };
     let message = |problem| format!("--reserved-handles {} {problem}", file.display());

@@ -25,21 +25,23 @@ pub use sealpost_webhooks::{RetrySchedule, Settings as DispatcherSettings};
 pub struct Settings {
     /// The database and its data folder.
     pub database: DatabaseSettings,
-    /// The HTTP servers.
+    /// The settings of the HTTP servers.
     pub http: HttpSettings,
     /// The API. The node sets `base_url` and `is_secure` from [`HttpSettings`].
     pub api: ApiSettings,
-    /// The pages.
+    /// The web pages.
     pub web: WebSettings,
-    /// The use cases.
+    /// The service behind the API and the web pages.
     pub service: ServiceSettings,
-    /// The delivery of events.
+    /// The delivery of events to webhooks.
     pub webhooks: WebhookSettings,
     /// The source of the key-encryption keys.
     pub keys: KeySettings,
-    /// The file of the compliance circuits. `None` selects the built-in circuits.
+    /// The file of compliance circuits, the checks that each jurisdiction requires. `None` selects the built-in
+    /// circuits.
     pub circuits: Option<PathBuf>,
-    /// The file of the reserved handles. `None` selects the built-in list. The node sets `service.reserved_handles`.
+    /// The file of reserved handles: readable names of keys that only an operator can assign. `None` selects the
+    /// built-in list. The node sets `service.reserved_handles`.
     pub reserved_handles: Option<PathBuf>,
     /// Migrates an outdated PostgreSQL database at start. The embedded database is always migrated.
     pub migrate: bool,
@@ -58,14 +60,14 @@ pub struct DatabaseSettings {
     pub storage: StorageSettings,
 }
 
-/// The HTTP servers.
+/// The settings of the HTTP servers.
 #[derive(Debug, Clone)]
 pub struct HttpSettings {
     /// The address of the API and the pages. Port 0 selects a free port.
     pub listen: SocketAddr,
     /// The operations address, which serves `/metrics`, `/livez` and `/readyz`. `None` turns it off.
     pub ops_listen: Option<SocketAddr>,
-    /// The URL that callers use. `None` selects the listening address.
+    /// The public URL of the service. `None` selects the listening address.
     pub base_url: Option<String>,
     /// The certificate and its key, if the node terminates TLS.
     pub tls: Option<TlsFiles>,
@@ -75,11 +77,11 @@ pub struct HttpSettings {
     pub workers: Option<u16>,
     /// The largest number of connections per worker.
     pub max_connections: usize,
-    /// The largest number of connections, of all threads, that have not authenticated. At this number, a new connection
-    /// closes the oldest.
+    /// The largest number of connections, of all threads together, whose clients have not authenticated. At this
+    /// number, a new connection closes the oldest.
     pub max_anonymous_connections: usize,
-    /// The largest number of connections of one client address that have not authenticated. A /64 network of IPv6
-    /// counts as one address. At this number, a new connection closes the oldest of the address.
+    /// The largest number of connections from one client address whose clients have not authenticated. A /64 network of
+    /// IPv6 counts as one address. At this number, a new connection closes the oldest one from the address.
     pub max_anonymous_connections_per_address: usize,
     /// The maximum time for the TLS handshake of a connection.
     pub tls_handshake_timeout: Duration,
@@ -98,7 +100,7 @@ pub struct TlsFiles {
     pub key: PathBuf,
 }
 
-/// The delivery of events.
+/// The delivery of events to webhooks.
 #[derive(Debug, Clone, Default)]
 pub struct WebhookSettings {
     /// The settings of the dispatcher. The node sets `policy.dev` from [`Settings::dev`], and adds to `extra_roots`.
@@ -107,12 +109,13 @@ pub struct WebhookSettings {
     pub extra_roots: Option<PathBuf>,
 }
 
-/// The source of the key-encryption keys. Without a source, the embedded database uses a key file in the data folder.
+/// The source of the key-encryption keys: a file or a text. If neither is given, the embedded database uses a key file
+/// in the data folder.
 #[derive(Debug, Clone, Default)]
 pub struct KeySettings {
-    /// The key file.
+    /// Path of the file with the key-encryption keys.
     pub file: Option<PathBuf>,
-    /// The lines of a key file, separated by commas or line ends.
+    /// The keys as text: the lines of a key file, separated by commas or line ends.
     pub text: Option<Zeroizing<String>>,
 }
 
@@ -121,7 +124,7 @@ pub struct KeySettings {
 pub struct EmbeddedPaths {
     /// The database. `None` with PostgreSQL.
     pub database: Option<PathBuf>,
-    /// The key file.
+    /// Path of the file with the key-encryption keys.
     pub kek: PathBuf,
 }
 

@@ -4,7 +4,7 @@ use std::{io, net::SocketAddr};
 
 use sealpost_webhooks::NoVerifyingKey;
 
-/// A receiver cannot start, or a key cannot be used.
+/// Why a receiver cannot start, or why a key cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReceiverError {
@@ -17,7 +17,7 @@ pub enum ReceiverError {
         #[source]
         source: io::Error,
     },
-    /// The URL of the application is the address of the listener. Each request would be forwarded forever.
+    /// The URL of the application is the address of the listener itself, so each request would be forwarded forever.
     #[error("the listener would forward to itself: choose another port for the application")]
     ForwardsToItself,
     /// A document has no public key for `v1a` signatures.
@@ -25,7 +25,7 @@ pub enum ReceiverError {
     PublicKeys {
         /// The name of the document.
         name: String,
-        /// The fault of the document.
+        /// The reason why the document has no usable key.
         fault: NoVerifyingKey,
     },
     /// A text is not the secret of a webhook.

@@ -1,4 +1,4 @@
-//! The keys of a receiver. Secrets are never printed.
+//! The keys with which a receiver verifies requests, and functions that read them. Secrets are never printed.
 
 use sealpost_domain::Timestamp;
 use sealpost_wallet::WebhookSecret;
@@ -8,7 +8,7 @@ use sealpost_webhooks::{
 
 use crate::error::ReceiverError;
 
-/// A key that verifies signatures.
+/// A key that verifies the signatures of received requests.
 pub enum ReceiverKey {
     /// A public key of the service, for `v1a` signatures.
     Public(VerifyingKey),

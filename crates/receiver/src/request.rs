@@ -1,4 +1,4 @@
-//! A received request: headers and body, from a socket or a file.
+//! A received webhook request: headers and body, from a socket or a file.
 
 /// The headers of a request in their order. Names are in lower case.
 #[derive(Debug, Clone, Default)]
@@ -13,7 +13,7 @@ pub struct ReceivedRequest<'a> {
     pub body: &'a [u8],
 }
 
-/// The request has the header more than once, so that the value is ambiguous.
+/// Error: the request has a header more than once, so its value is ambiguous.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the header is repeated")]
 pub struct RepeatedHeader;
@@ -27,7 +27,7 @@ impl HeaderList {
         lines.filter_map(|line| line.split_once(':')).collect()
     }
 
-    /// Returns the value of a header. `name` is in lower case.
+    /// Returns the value of a header; `None` if the header is missing. `name` is in lower case.
     pub fn find(&self, name: &str) -> Result<Option<&str>, RepeatedHeader> {
         let mut values = self.0.iter().filter(|(known, _)| known == name);
         let first = values.next().map(|(_, value)| value.as_str());

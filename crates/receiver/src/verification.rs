@@ -1,4 +1,4 @@
-//! Verification of a request: the result, and the report that explains it.
+//! Verifies a received request, and explains in a report why a request cannot be verified.
 
 mod fault;
 mod hints;

@@ -1,5 +1,5 @@
-//! Cleans up after the tests. A shell waits on a pipe and cleans up when the pipe closes, which
-//! happens however the test process ends.
+//! Stops test servers and drops test databases when a test process ends, even after a crash. A shell waits on a pipe
+//! from the test process, and cleans up when the pipe closes.
 
 use std::{
     fs,
@@ -13,7 +13,7 @@ use std::{
     sync::atomic::{AtomicU32, Ordering},
 };
 
-/// Stops the server or drops the databases on drop.
+/// A shell that stops a test server, or drops test databases, when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Guard {
     shell: Child,
@@ -35,7 +35,7 @@ impl Guard {
             .ok_or_else(|| format!("no initdb found under {}", root.display()))
     }
 
-    /// Starts a server in a temporary folder. The folder also contains its socket.
+    /// Starts a PostgreSQL server in a temporary folder, which also contains its Unix socket.
     pub(crate) fn serving(binaries: &Path, fsync: bool) -> Result<Self, String> {
         let folder =
             make_folder().map_err(|error| format!("cannot create a temporary folder: {error}"))?;
@@ -59,12 +59,12 @@ impl Guard {
         Self::start(shell, PathBuf::new())
     }
 
-    /// Returns the folder of the server.
+    /// Returns the folder of the started server; an empty path if the guard only drops databases.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Waits until the shell reports that it is ready.
+    /// Starts the shell and waits until it reports that it is ready.
     fn start(mut command: Command, folder: PathBuf) -> Result<Self, String> {
         let mut shell = command.spawn().map_err(|error| format!("cannot start sh: {error}"))?;
         let mut word = String::new();

@@ -14,7 +14,7 @@ use std::{
     thread,
 };
 
-/// Forwards connections to a server until the process ends.
+/// Forwards connections to a test server until the process ends.
 #[derive(Debug)]
 pub struct Proxy {
     folder: PathBuf,
@@ -36,7 +36,7 @@ impl Proxy {
         let (behind, losing) = (Path::new(server).join(SOCKET), Arc::clone(&drops_responses));
         thread::spawn(move || {
             for client in listener.incoming() {
-                // While the server is down, a client is disconnected, as by the server itself.
+                // While the server is down, `join` fails and disconnects the client, as the server itself would.
                 drop(client.and_then(|client| join(client, &behind, &losing)));
             }
         });
@@ -96,7 +96,7 @@ fn pass_on(mut from: UnixStream, mut to: UnixStream, may_pass: impl Fn(&[u8]) ->
     }
 }
 
-/// The file name that libpq looks for in a folder.
+/// The file name of a server's socket, which the client library libpq expects in the server's folder.
 const SOCKET: &str = ".s.PGSQL.5432";
 
 /// COMMIT as a simple query message of the PostgreSQL protocol: type, length and text.

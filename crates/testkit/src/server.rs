@@ -1,4 +1,4 @@
-//! A test server that creates databases on request.
+//! A PostgreSQL server for tests, either started here or named by the environment, that creates databases on request.
 
 use std::{
     path::PathBuf,
@@ -11,13 +11,13 @@ use std::{
 
 use crate::guard::Guard;
 
-/// The environment variable that names an existing server.
+/// The environment variable with the URL of an existing server.
 const TEST_POSTGRES: &str = "SEALPOST_TEST_POSTGRES";
 
 /// Whether a private server syncs commits to the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FsyncMode {
-    /// Commits are synced, as in production. For measurements.
+    /// Commits are synced to the disk, as in production. For measurements.
     On,
     /// Commits are not synced, which is faster. For test cases: a crash of the machine would end the tests anyway.
     Off,
@@ -30,7 +30,7 @@ pub struct Server {
     head: String,
     /// The URL after the database name, from the question mark on.
     tail: String,
-    /// Name of a database that exists from the start.
+    /// Name of a database that exists from the start, for the connections that create other databases.
     home: String,
     psql: PathBuf,
     /// Prefix of the names of this process's databases.
@@ -55,7 +55,7 @@ pub fn postgres() -> &'static Server {
     }
 }
 
-/// Connects to the server that the environment names.
+/// Returns the server that the environment names; `None` if the variable is empty or the server cannot be used.
 #[expect(
     clippy::disallowed_methods,
     reason = "test runners configure the server with this variable"

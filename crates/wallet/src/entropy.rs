@@ -1,4 +1,5 @@
-//! The system's random source, and randomness drawn in advance for encapsulation.
+//! Random bytes from the operating system. [`Entropy`] draws them in advance, for a library that accepts only random
+//! generators that cannot fail.
 
 use std::convert::Infallible;
 
@@ -39,7 +40,8 @@ impl Entropy {
         Self { bytes: Zeroizing::new(bytes), taken: 0, is_exhausted: false }
     }
 
-    /// Returns whether more bytes were requested than available. The output must then be discarded.
+    /// Returns whether more bytes were requested than were drawn. The output of the encapsulation must then be
+    /// discarded.
     pub(crate) fn is_exhausted(&self) -> bool {
         self.is_exhausted
     }

@@ -1,13 +1,14 @@
-//! Errors of the wallet. They are coarse on purpose: an attacker learns that tampering was
+//! Errors of cryptographic operations. The errors are coarse on purpose: an attacker learns that tampering was
 //! detected, but not where.
 
-/// Why the wallet refuses an operation.
+/// Why a cryptographic operation fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum WalletError {
     /// The channel has sealed its maximum number of envelopes. Begin another channel.
     #[error("the channel has sealed its maximum number of envelopes: begin another channel")]
     ChannelExhausted,
-    /// The stored DID is not the one that the root derives. The row was changed.
+    /// The stored DID of a key differs from the DID that its root, the secret of the identity, derives. The database
+    /// row was changed.
     #[error("the stored DID of the key differs from its root: restore the row")]
     DidMismatch,
     /// Not a canonical `did:key` of an Ed25519 key.
@@ -19,8 +20,8 @@ pub enum WalletError {
     /// The system's random source failed. Nothing was created.
     #[error("the system's random source failed")]
     NoRandomness,
-    /// A stored secret does not decrypt: the key-encryption key was replaced, or the stored bytes or their location
-    /// were changed.
+    /// A stored secret does not decrypt. The key-encryption key was replaced, the stored bytes were changed, or they
+    /// were moved to another row or column.
     #[error(
         "the stored secret does not decrypt under its key-encryption key: restore the original key file or row"
     )]

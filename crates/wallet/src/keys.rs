@@ -1,4 +1,5 @@
-//! Key-encryption keys, the secrets encrypted under them, and the identities derived from roots.
+//! Key-encryption keys, the secrets encrypted under them, and identities, whose keys are all derived from one random
+//! secret.
 
 mod derivation;
 mod identity;

@@ -1,4 +1,5 @@
-//! Sealing and opening of envelopes: alone, or in a channel.
+//! Seals (encrypts and signs) and opens envelopes. An envelope has a key encapsulation of its own, or shares one with
+//! the other envelopes of a channel.
 
 mod channel;
 mod envelope;

@@ -1,4 +1,4 @@
-//! Secrets that leave the service, each shown once: login secrets, session tokens, webhook secrets.
+//! Secrets that are given to clients and shown once: invites, login secrets, session tokens and webhook secrets.
 
 mod token;
 mod webhook_secret;

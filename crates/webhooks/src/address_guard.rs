@@ -1,7 +1,7 @@
-//! Restricts the dispatcher to public addresses.
+//! Restricts webhook requests to public addresses, so that a webhook URL cannot reach internal services (SSRF).
 //!
-//! [`AddressGuard`] checks a URL when a webhook is registered. The connector checks the address again at every
-//! connection, because a name can resolve to another address a second later.
+//! [`AddressGuard`] checks a URL when its webhook is registered. The connector checks the resolved address again at
+//! every connection, because a name can resolve to another address later.
 
 pub(crate) mod connector;
 mod location;
@@ -49,15 +49,16 @@ impl AddressGuard {
 
     /// Whether `name` resolves to a forbidden address now.
     ///
-    /// Returns `false` if the name does not resolve in time, or if too many lookups are running. Rejecting the URL
-    /// would let slow name servers block registration for all accounts. Waiting longer would block the threads of other
-    /// requests.
+    /// Also returns `false`, which admits the URL, if the name does not resolve in time or if too many lookups are
+    /// running. Rejecting the URL would let slow name servers block registration for all accounts, and waiting longer
+    /// would block the threads of other requests. The address is checked again at every connection.
     fn resolves_to_forbidden(&self, name: &str) -> bool {
         let Some(permit) = LookupPermit::acquire(&self.lookups) else { return false };
         let (sender, receiver) = mpsc::channel();
         let (name, new_resolver, policy) =
             (name.to_owned(), self.new_resolver, self.policy.clone());
-        // The lookup needs a runtime and the caller may already run inside one: use a separate thread.
+        // The lookup needs an async runtime. The caller may already run inside one, so the lookup gets a thread of its
+        // own.
         let lookup = move || {
             let runtime = actix_rt::Runtime::new().ok()?;
             let ips = runtime.block_on(new_resolver().resolve(&name)).ok()?;
@@ -98,9 +99,9 @@ impl Drop for LookupPermit {
     }
 }
 
-/// Bound on concurrent lookups. Each lookup blocks one thread of the request pool.
+/// Maximum number of concurrent lookups, because each lookup blocks one of the threads that process API requests.
 const LOOKUPS_MAX: usize = 8;
-/// Bound on the time of one lookup. Slightly longer than the resolver's own timeout.
+/// Maximum time to wait for one lookup. Slightly longer than the timeout of the resolver itself, which is 3 s.
 const VET_TIMEOUT: Duration = Duration::from_millis(3_500);
 
 #[cfg(test)]

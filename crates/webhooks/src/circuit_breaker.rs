@@ -1,5 +1,5 @@
-//! Implements the circuit breaker of a target. While a target does not respond, the dispatcher sends only probes. The
-//! breaker reads no clock: callers pass the time.
+//! Implements the circuit breaker of a webhook's target URL. While a breaker is open, its target gets only single probe
+//! requests. The breaker reads no clock: callers pass the current time.
 
 pub(crate) mod breaker_settings;
 pub(crate) mod deferral;
@@ -34,7 +34,7 @@ struct OpenState {
     /// Time of the next probe.
     until: Timestamp,
     pause: Duration,
-    /// Whether a released delivery is scheduled as the next probe.
+    /// Whether a delivery in the database is already due as the next probe.
     probe_scheduled: bool,
 }
 
@@ -47,7 +47,7 @@ impl CircuitBreaker {
         self.open.is_some()
     }
 
-    /// Records a response and closes the breaker.
+    /// Records a response with any HTTP status, and closes the breaker. Returns a transition if the breaker was open.
     pub(crate) fn record_response(
         &mut self,
         duration: Duration,
@@ -98,7 +98,8 @@ impl CircuitBreaker {
     ) -> usize {
         match (&self.open, self.health) {
             (Some(open), _) => usize::from(in_flight == 0 && !open.is_pausing(now)),
-            // Each attempt may take the whole timeout. In a longer queue, leases would end before their attempts.
+            // Each attempt may take the whole timeout, so in a longer queue the last leases would end before their
+            // attempts.
             (None, TargetHealth::Unresponsive) => per_target_max,
             (None, TargetHealth::Responsive | TargetHealth::Slow | TargetHealth::Untried) => {
                 usize::MAX
@@ -106,11 +107,11 @@ impl CircuitBreaker {
         }
     }
 
-    /// Returns the due time of a delivery that is deferred now.
+    /// Returns the new due time of a delivery that returns to the database without an attempt.
     ///
-    /// While the breaker is open, the first deferred delivery is due as the next probe, and the others are due after
-    /// that probe. Deliveries other than the probe wait at least `deferral_min`, even if the pause is shorter, because
-    /// a response makes them due earlier.
+    /// While the breaker is open, the first such delivery is due as the next probe, and the others are due after that
+    /// probe. The others wait at least `deferral_min`, even if the pause is shorter. A response of the target makes
+    /// them due earlier.
     pub(crate) fn defer(&mut self, now: Timestamp, settings: &BreakerSettings) -> Deferral {
         let deferral_min = settings.deferral_min;
         let Some(open) = &mut self.open else {
@@ -130,7 +131,7 @@ impl CircuitBreaker {
         self.open.as_ref().filter(|open| !open.probe_scheduled).map(|open| open.next_probe(now))
     }
 
-    /// Records that a released delivery is scheduled as the next probe.
+    /// Records that a delivery in the database is due as the next probe.
     pub(crate) fn mark_probe_scheduled(&mut self) {
         if let Some(open) = &mut self.open {
             open.probe_scheduled = true;
@@ -188,7 +189,7 @@ mod tests {
         assert_eq!(fast, Some(5));
     }
 
-    /// Returns a breaker after so many failures now.
+    /// Returns a breaker after `attempts` failures in a row at the current time.
     fn failed(attempts: u32) -> CircuitBreaker {
         let mut breaker = CircuitBreaker::default();
         for _ in 0..attempts {

@@ -52,7 +52,7 @@ pub enum DispatchError {
     /// A thread could not be started.
     #[error("a thread could not be started")]
     Thread(#[source] io::Error),
-    /// TLS could not be configured, for example because an extra root is not a certificate.
+    /// TLS could not be configured, for example because one of the additional root certificates is invalid.
     #[error("TLS could not be configured")]
     Tls(#[source] rustls::Error),
     /// The user agent is not a valid header value.
@@ -109,8 +109,8 @@ impl Dispatcher {
 
     /// Stops the dispatcher and blocks until it has stopped. A second call waits for the first.
     ///
-    /// After this call, the dispatcher claims no delivery and starts no attempt. It waits up to the drain time for
-    /// requests in flight, records their outcomes, and releases the remaining deliveries.
+    /// After this call, the dispatcher claims no delivery and starts no attempt. It waits up to `Settings::drain` for
+    /// requests in flight, records their outcomes, and returns the remaining deliveries to the database.
     pub fn stop(&self) {
         let mut guard = lock(&self.threads);
         let Some(threads) = guard.take() else { return };
@@ -145,8 +145,8 @@ impl Dispatcher {
         self.shared.is_complete() && !self.shared.shutdown.is_raised()
     }
 
-    /// Whether a thread has ended without a shutdown. The thread does not restart, and the dispatcher takes no more
-    /// deliveries. Other nodes deliver them after the leases end.
+    /// Whether a thread has ended unexpectedly, which is permanent. The dispatcher then accepts no more deliveries.
+    /// Other nodes send them when their leases end.
     pub fn is_broken(&self) -> bool {
         self.shared.is_broken()
     }

@@ -1,4 +1,4 @@
-//! Sends requests over HTTP/1.1 and reads responses.
+//! Sends webhook requests over HTTP/1.1 and reads the responses.
 //!
 //! [`client`] makes one request. [`target_sender`] holds the client and the signing keys of one target.
 //! [`sender_cache`] bounds the number of open connections. [`response`] reads responses.

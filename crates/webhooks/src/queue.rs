@@ -1,9 +1,9 @@
-//! Queues deliveries in memory, and remembers deferred deliveries.
+//! Queues deliveries in memory, and tracks deferred deliveries, which returned to the database without an attempt.
 //!
-//! [`target_queues`] has one queue for each target and uses [`fair_queue`] to choose the next one. [`capacity`] bounds
-//! the number of deliveries in memory, for all threads together. [`host_rates`] bounds the requests to each host.
-//! [`deferred_deliveries`] remembers deliveries after their release to the database, and [`release_batch`] groups
-//! deliveries for the release.
+//! [`target_queues`] has one queue for each target and uses [`fair_queue`] to choose the next target. [`capacity`]
+//! bounds the number of deliveries in memory, for all threads together. [`host_rates`] bounds the requests to each
+//! host. [`deferred_deliveries`] tracks deferred deliveries, and [`release_batch`] groups deliveries that return to the
+//! database.
 
 pub(crate) mod capacity;
 pub(crate) mod deferred_deliveries;

@@ -1,4 +1,4 @@
-//! The settings of a dispatcher.
+//! The settings of a dispatcher with their defaults, and the limits for each worker thread derived from them.
 
 use std::{thread, time::Duration};
 
@@ -11,45 +11,47 @@ use crate::{address_guard::AddressPolicy, retry::schedule::RetrySchedule};
 pub struct Settings {
     /// Pauses between the attempts of a delivery.
     pub schedule: RetrySchedule,
-    /// Bound on an attempt, from the name lookup to the end of the response head.
+    /// Maximum duration of an attempt, from the name lookup to the end of the response head.
     pub timeout: Duration,
     /// Time for which a node leases a delivery. Must exceed `timeout` by more than five seconds. After the end of a
     /// lease, another node takes the delivery over.
     pub lease: Duration,
-    /// Number of delivery workers, with a thread each.
+    /// Number of delivery workers: threads that send the requests.
     pub worker_threads: usize,
-    /// Bound on requests in flight to one target. An untried or unresponsive target gets one request at a time.
+    /// Maximum number of requests in flight to one target. A target gets only one request at a time until it responds,
+    /// and again after an attempt without a response.
     pub in_flight_per_target: usize,
-    /// Bound on requests in flight to all targets of one account. `None` means an eighth of `in_flight_max`. Each
-    /// worker thread has an equal part, at least `in_flight_per_target`.
+    /// Maximum number of requests in flight to all targets of one account. `None` means an eighth of `in_flight_max`.
+    /// Each worker thread has an equal part, at least `in_flight_per_target`.
     pub in_flight_per_account: Option<usize>,
-    /// Bound on requests in flight to all targets of one host. Each worker thread has an equal part, at least one.
+    /// Maximum number of requests in flight to all targets of one host. Each worker thread has an equal part, at least
+    /// one.
     pub in_flight_per_host: usize,
-    /// Bound on requests per minute to all targets of one host. Further deliveries wait for the next minute.
+    /// Maximum number of requests per minute to all targets of one host. Further deliveries wait for the next minute.
     pub per_minute_per_host: usize,
-    /// Bound on all requests in flight. Each worker thread has an equal part.
+    /// Maximum number of requests in flight to all targets together. Each worker thread has an equal part.
     pub in_flight_max: usize,
     /// Number of consecutive attempts without a response that opens the circuit breaker of a target. An open breaker
     /// allows one probe at a time, until a probe gets a response.
     pub breaker_failures: u32,
     /// Time from the opening of a circuit breaker to the first probe. Doubles after each failed probe.
     pub probe_pause: Duration,
-    /// Bound on the time between two probes. If the first pause of `schedule` is shorter than the default,
-    /// `probe_pause` and `probe_pause_max` are shortened in proportion.
+    /// Maximum time between two probes. If the first pause of `schedule` is shorter than the default, `probe_pause` and
+    /// `probe_pause_max` are shortened in proportion.
     pub probe_pause_max: Duration,
-    /// Bound on deliveries in memory.
+    /// Maximum number of deliveries in memory. Further deliveries wait in the database.
     pub queue_max: usize,
-    /// Time between two claims of due deliveries.
+    /// Time between two claims. A claim is a query that leases due deliveries from the database.
     pub sweep_every: Duration,
-    /// Bound on the deliveries of one claim.
+    /// Maximum number of deliveries that one claim leases from the database.
     pub claim_max: usize,
-    /// Bound on the deliveries of one claim to one target.
+    /// Maximum number of deliveries to one target that one claim leases, if other targets have due deliveries.
     pub claim_per_target_max: usize,
-    /// Time of uninterrupted failures before a webhook is disabled.
+    /// Time after which a webhook is disabled if all its attempts have failed.
     pub failing_max: Duration,
     /// Time for requests in flight to finish after [`Dispatcher::stop`](crate::Dispatcher::stop).
     pub drain: Duration,
-    /// The allowed URLs and addresses.
+    /// The rules for the URLs and IP addresses that webhooks may use.
     pub policy: AddressPolicy,
     /// Value of the header `User-Agent`.
     pub user_agent: String,
@@ -75,31 +77,34 @@ pub struct Bounds {
     /// Number of targets for which a worker thread keeps decrypted keys and connections. At this number, a new target
     /// evicts the least recently used idle target.
     pub senders_max: usize,
-    /// Number of targets whose state a worker thread keeps. Above this number, targets are removed after an idle time
-    /// of `keep_alive` instead of `known_target_ttl`.
+    /// Number of targets whose queue and circuit breaker a worker thread keeps. Above this number, targets are removed
+    /// after an idle time of `keep_alive` instead of `known_target_ttl`.
     pub known_targets_max: usize,
-    /// Time for which the health of an idle target is kept. Extended to twice the longest probe pause if necessary.
+    /// Time for which the circuit breaker of an idle target is kept. Extended to twice the longest probe pause if
+    /// necessary.
     pub known_target_ttl: Duration,
-    /// Quota of all untried targets together, as a divisor of the requests in flight: 2 means a half.
+    /// Limits the requests in flight to all untried targets together: `in_flight_max` divided by this number. A target
+    /// is untried until its first attempt has ended.
     pub untried_quota_divisor: usize,
     /// Average response time from which a target counts as slow.
     pub slow_response: Duration,
-    /// Quota of all slow targets together, as a divisor of the requests in flight: 8 means an eighth. By default, the
-    /// quotas of untried, slow and unresponsive targets leave an eighth for responsive targets.
+    /// Limits the requests in flight to all slow targets together: `in_flight_max` divided by this number. The default
+    /// limits of untried, slow and unresponsive targets leave an eighth for responsive targets.
     pub slow_quota_divisor: usize,
-    /// Quota of all unresponsive targets together, as a divisor of the requests in flight: 4 means a quarter.
+    /// Limits the requests in flight to all unresponsive targets together: `in_flight_max` divided by this number.
     pub unresponsive_quota_divisor: usize,
-    /// Part of `queue_max` that claims leave free for deliveries from the send path, as a divisor: 4 means a quarter.
+    /// Reserves a part of `queue_max` for newly sent deliveries: `queue_max` divided by this number. Deliveries claimed
+    /// from the database cannot use this part.
     pub claim_reserve_divisor: usize,
-    /// Bound on test events in flight. As many more may wait; further test events are refused.
+    /// Maximum number of test events in flight. As many more may wait; further test events are refused.
     pub tests_in_flight_max: usize,
-    /// Minimum time by which deliveries to an unresponsive target are deferred. Does not apply to the next probe.
-    /// Shortened with the retry schedule like `probe_pause`.
+    /// Minimum time until a delivery to an unresponsive target is due again. Does not apply to the next probe. Like
+    /// `probe_pause`, shortened by a retry schedule with a short first pause.
     pub deferral_min: Duration,
-    /// Maximum difference between the due times of deliveries that one SQL statement releases. Shortened with the retry
-    /// schedule like `probe_pause`.
+    /// Maximum difference between the due times of deliveries that one SQL statement returns to the database. Like
+    /// `probe_pause`, shortened by a retry schedule with a short first pause.
     pub release_window: Duration,
-    /// Maximum number of deliveries that one SQL statement releases.
+    /// Maximum number of deliveries that one SQL statement returns to the database or makes due earlier.
     pub release_batch_max: usize,
     /// Maximum number of outcomes in one transaction.
     pub outcome_batch_max: usize,
@@ -164,18 +169,18 @@ impl Default for Bounds {
 }
 
 impl Settings {
-    /// Returns the number of delivery workers: at most one for each request in flight.
+    /// Returns the number of delivery workers: `worker_threads`, but at least 1 and at most `in_flight_max`.
     pub(crate) fn workers(&self) -> usize {
         self.worker_threads.clamp(1, self.in_flight_max.max(1))
     }
 
-    /// Returns an equal part of the bound on requests in flight, for one worker.
+    /// Returns the maximum number of requests in flight of one worker: an equal part of `in_flight_max`.
     pub(crate) fn in_flight_per_worker(&self) -> usize {
         (self.in_flight_max / self.workers()).max(1)
     }
 
-    /// Returns the bound on requests in flight of one account to the targets of one worker. At least
-    /// `in_flight_per_target`, so that a single target can reach its own bound.
+    /// Returns the maximum number of requests in flight of one account to the targets of one worker. At least
+    /// `in_flight_per_target`, so that a single target can reach its own maximum.
     pub(crate) fn in_flight_per_account_and_worker(&self) -> usize {
         let in_all = self.in_flight_per_account.unwrap_or(self.in_flight_max / ACCOUNT_DIVISOR);
         in_all.div_ceil(self.workers()).max(self.in_flight_per_target).max(1)
@@ -191,7 +196,7 @@ impl Settings {
     }
 }
 
-/// Default quota of an account, as a divisor of all requests in flight: 8 means an eighth.
+/// Divisor for the default of [`Settings::in_flight_per_account`]: 8 means an eighth of all requests in flight.
 const ACCOUNT_DIVISOR: usize = 8;
 
 /// Maximum time to record an outcome: the five seconds that [`Settings::lease`] documents.

@@ -19,7 +19,7 @@ pub fn open_database(
     Database::open(url, settings.storage).map_err(database_error)
 }
 
-/// Migrates an outdated database if `may_migrate` is set, and rejects it otherwise.
+/// Migrates an outdated database to the current schema if `may_migrate` is set. Otherwise rejects an outdated database.
 pub(super) fn migrate_or_reject(database: &Database, may_migrate: bool) -> Result<(), NodeError> {
     if may_migrate {
         database.migrate().map_err(database_error)?;

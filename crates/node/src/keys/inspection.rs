@@ -1,4 +1,4 @@
-//! Checks keys against a database for diagnosis, without changes.
+//! Checks the key-encryption keys against a database for diagnosis. Changes nothing.
 
 use sealpost_domain::ports::{Durability, KekMarks as _, Store};
 use sealpost_storage::Database;
@@ -6,7 +6,7 @@ use sealpost_wallet::{Keyring, Root, WalletError, WebhookSecret};
 
 use crate::error::{Failure, NodeError, database_error};
 
-/// Counts the encrypted rows that were read, and the rows that could not be decrypted.
+/// The number of encrypted rows that were read, and the number of those that could not be decrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowSample {
     /// Rows that were read.
@@ -15,7 +15,8 @@ pub struct RowSample {
     pub undecryptable: usize,
 }
 
-/// Checks that the keys match the key marks in the database. Adds no marks.
+/// Checks that the keys match the key marks in the database, known texts that were encrypted under each key version.
+/// Adds no marks.
 pub fn check_marks(keyring: &Keyring, database: &Database) -> Result<(), NodeError> {
     for (version, mark) in database.kek_marks().map_err(database_error)? {
         keyring.check_mark(version, &mark).map_err(|error| {
@@ -33,7 +34,7 @@ pub fn check_marks(keyring: &Keyring, database: &Database) -> Result<(), NodeErr
     Ok(())
 }
 
-/// Tries to decrypt the first 200 identity roots and the first 200 webhook secrets.
+/// Tries to decrypt the secrets of the first 200 identities and of the first 200 webhooks.
 pub fn sample_rows(keyring: &Keyring, database: &Database) -> Result<RowSample, NodeError> {
     let store: &dyn Store = database;
     let read = store.write(Durability::Relaxed, |tx| {
@@ -49,5 +50,5 @@ pub fn sample_rows(keyring: &Keyring, database: &Database) -> Result<RowSample, 
     })
 }
 
-/// Maximum number of identity roots to decrypt, and of webhook secrets.
+/// Maximum number of identity secrets to decrypt, and of webhook secrets.
 const SAMPLE: u32 = 200;

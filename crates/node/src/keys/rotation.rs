@@ -21,8 +21,8 @@ use crate::error::{Failure, NodeError, database_error};
 
 /// Adds a new key version to the key file and re-encrypts all rows under the new version. Blocks.
 ///
-/// If rows are encrypted under an older version than the newest, continues with the newest version instead.
-/// Calls `progress` with the number of rows read so far.
+/// If rows are still encrypted under an older version than the newest, adds no version and re-encrypts these rows under
+/// the newest. Calls `progress` with the number of rows read so far.
 pub fn rotate(
     path: &Path,
     database: &Database,
@@ -46,13 +46,14 @@ pub fn rotate(
     operator.rewrap(&keyring, progress).map_err(failed)
 }
 
-/// Checks the keys against the key marks in the database, and adds marks for new versions.
+/// Checks the keys against the key marks in the database, known texts encrypted under each key version. Adds marks for
+/// new versions.
 fn check(database: &Database, keyring: &Keyring) -> Result<(), NodeError> {
     unlock(keyring, database).map_err(|error| NodeError::Keys(Failure::of(error)))
 }
 
-/// Returns true if a row is encrypted under an older version than `newest`. Either a rotation was interrupted, or an
-/// operator added the newest version.
+/// Returns `true` if a row is encrypted under an older version than `newest`, because a rotation was interrupted or an
+/// operator added the newest version by hand.
 fn is_interrupted(database: &Database, newest: u32) -> Result<bool, NodeError> {
     let roots = any_older(database, newest, |tx, after, limit| tx.roots_after(after, limit))?;
     let secrets = || any_older(database, newest, |tx, after, limit| tx.secrets_after(after, limit));

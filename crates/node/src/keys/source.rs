@@ -1,4 +1,4 @@
-//! The source of the key-encryption keys.
+//! Finds and reads the key-encryption keys: in a key file, or in a text that the settings contain.
 
 use std::{fs, io::Write as _, os::unix::fs::OpenOptionsExt as _, path::Path};
 
@@ -13,24 +13,24 @@ use crate::{
     settings::{EmbeddedPaths, KeySettings},
 };
 
-/// The source of the key-encryption keys.
+/// The place from which the key-encryption keys are read.
 #[derive(Debug)]
 pub enum KeySource<'a> {
-    /// The key file of the embedded database. A node creates the file if the database does not exist either.
+    /// The key file of the embedded database. A node creates the file if neither the file nor the database exists.
     Embedded {
-        /// The key file.
+        /// Path of the file with the key-encryption keys.
         file: &'a Path,
         /// The file of the database.
         database: &'a Path,
     },
-    /// A file that must exist.
+    /// A key file that must exist.
     File(&'a Path),
-    /// The lines of a key file.
+    /// The keys themselves, as text in the format of a key file.
     Text(Zeroizing<String>),
 }
 
 impl<'a> KeySource<'a> {
-    /// Selects the source for a node, which creates the key file of a new embedded database.
+    /// Chooses where a node reads the keys. A node may create the key file of a new embedded database.
     pub fn of_node(settings: &'a KeySettings, paths: &'a EmbeddedPaths) -> Result<Self, NodeError> {
         Ok(match (Self::existing(settings, paths)?, &paths.database) {
             (Self::File(file), Some(database)) if settings.file.is_none() => {
@@ -40,7 +40,7 @@ impl<'a> KeySource<'a> {
         })
     }
 
-    /// Selects the source for an operator command, which creates no key file.
+    /// Chooses where an operator command reads the keys. A command creates no key file.
     pub fn existing(
         settings: &'a KeySettings,
         paths: &'a EmbeddedPaths,
@@ -110,7 +110,7 @@ pub(crate) fn parse_file(file: &Path, text: &str) -> Result<Keyring, NodeError> 
     })
 }
 
-/// Rejects a database without its key file. A new key could not decrypt the database.
+/// Rejects a database whose key file is missing, because a new key could not decrypt the database.
 fn refuse_orphan(file: &Path, database: &Path) -> Result<(), NodeError> {
     if database.exists() {
         return Err(NodeError::Keys(Failure::new(format!(

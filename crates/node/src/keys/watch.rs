@@ -1,5 +1,5 @@
-//! Reads the key file every second and loads new versions without a restart. Logs an invalid file once and keeps the
-//! loaded keys.
+//! Reads the file of key-encryption keys every second and loads new key versions without a restart. Logs an invalid
+//! file once and keeps the loaded keys.
 
 use std::{
     io,
@@ -27,7 +27,7 @@ pub(crate) const WATCH_PERIOD: Duration = Duration::from_secs(1);
 pub(crate) struct KeyFileWatch(Mutex<Option<(Sender<()>, JoinHandle<()>)>>);
 
 impl KeyFileWatch {
-    /// Starts the thread, which adds new versions to `keyring`.
+    /// Starts the thread, which adds new key versions of the file to `keyring`.
     pub(crate) fn start(
         file: &Path,
         keyring: Arc<Keyring>,
@@ -56,7 +56,7 @@ impl KeyFileWatch {
     }
 }
 
-/// Loads a key file when its text changes.
+/// Loads a key file if its text has changed since the last read.
 struct KeyFileReader {
     file: PathBuf,
     keyring: Arc<Keyring>,
@@ -91,7 +91,8 @@ impl KeyFileReader {
         Ok(())
     }
 
-    /// Adds new versions to the keyring. Rejects a changed or missing key, as at the start of a node.
+    /// Adds new key versions to the keyring. Rejects the file if a key was changed or is missing, as at the start of a
+    /// node.
     fn load(&self, read: Keyring) -> Result<(), NodeError> {
         unlock(&read, &*self.marks).map_err(|fault| NodeError::Keys(Failure::of(fault)))?;
         let added = self.keyring.add_versions(read);
@@ -110,7 +111,7 @@ mod tests {
 
     use super::*;
 
-    /// Marks in memory.
+    /// Keeps key marks in memory instead of in a database.
     #[derive(Default)]
     struct Marks(Mutex<Vec<(u32, Wrapped)>>);
 

@@ -1,7 +1,8 @@
-//! Bounds the anonymous connections, whose clients have not authenticated, during the TLS handshake and afterwards.
+//! Bounds the number of anonymous connections: those whose client has not authenticated, during the TLS handshake and
+//! afterwards.
 //!
-//! A new connection over a bound closes the oldest anonymous connection. A caller authenticates within milliseconds, so
-//! the oldest connections are mostly silent ones of an attacker.
+//! If a bound is reached, a new connection closes the oldest anonymous connection. Honest clients authenticate within
+//! milliseconds, so the oldest connections are mostly silent ones of an attacker.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -17,7 +18,7 @@ use futures_util::task::AtomicWaker;
 use ipnet::IpNet;
 use metrics::{Counter, counter};
 
-/// The anonymous connections of one server.
+/// The anonymous connections of one server, with their limits in total and per client address.
 #[derive(Debug)]
 pub(crate) struct AnonymousConnections {
     total_max: usize,
@@ -52,7 +53,7 @@ pub(super) struct Membership {
     eviction: Arc<Eviction>,
 }
 
-/// A request to close one connection, and the task to wake for it.
+/// The order to close one connection, and the task that must wake up to close it.
 #[derive(Debug, Default)]
 struct Eviction {
     is_ordered: AtomicBool,
@@ -60,7 +61,7 @@ struct Eviction {
 }
 
 impl AnonymousConnections {
-    /// Creates an empty set. Each bound is at least 1.
+    /// Creates an empty set. Both bounds must be at least 1.
     pub(crate) fn new(
         total_max: usize,
         per_address_max: usize,
@@ -138,7 +139,7 @@ impl Members {
 }
 
 impl Membership {
-    /// Completes when another connection has evicted this one.
+    /// Completes when this connection must close, because a newer one has taken its place.
     pub(super) fn poll_evicted(&self, cx: &Context<'_>) -> Poll<()> {
         let is_ordered = || self.eviction.is_ordered.load(Ordering::Acquire);
         if is_ordered() {

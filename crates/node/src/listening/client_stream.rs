@@ -1,6 +1,8 @@
-//! Wraps the stream of one client. Bounds the bytes that wait in memory, and closes an evicted connection.
+//! Wraps the stream of one client. Limits the received bytes that wait in memory, and closes the connection if a newer
+//! one evicts it.
 //!
-//! The HTTP library alone would buffer 128 KiB of an unfinished head, and more of a body before it is consumed.
+//! The HTTP library alone would buffer 128 KiB of an unfinished request head, and more of a body before the body is
+//! consumed.
 
 use std::{
     io,
@@ -15,7 +17,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::anonymous::Membership;
 
-/// A stream of a client.
+/// The stream of one client connection, with limits on received bytes that were not processed yet.
 pub(super) struct ClientStream<S> {
     stream: S,
     record: ConnectionRecord,
@@ -28,7 +30,7 @@ pub(super) struct ClientStream<S> {
     /// Whether the HTTP library has had an opportunity to parse all waiting bytes.
     has_yielded: bool,
     has_responded: bool,
-    /// Whether a response waits because the client does not read.
+    /// Whether a response cannot be written because the client does not read.
     is_write_blocked: bool,
     refusal: Option<HeadRefusal>,
 }
@@ -45,7 +47,7 @@ enum HeadRefusal {
 /// The number of bytes that the HTTP library may read next.
 enum Allowance {
     Bytes(usize),
-    /// Reads nothing until a part of the body is consumed, or the client reads its responses.
+    /// Reads nothing until the handler consumes a part of the body, or the client reads its responses.
     Pause,
     Refused,
     /// Reads nothing until the HTTP library has parsed the previous bytes.
@@ -67,7 +69,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> ClientStream<S> {
         }
     }
 
-    /// Returns the connection record, which the requests of this connection update.
+    /// Returns the record in which the HTTP handlers note the progress of this connection.
     pub(super) fn record(&self) -> &ConnectionRecord {
         &self.record
     }
@@ -94,7 +96,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> ClientStream<S> {
         self.has_yielded = false;
     }
 
-    /// Returns an error instead of `Pending` once the connection is evicted.
+    /// Returns an error instead of `Pending` once a newer connection has evicted this one.
     fn poll_evicted<T>(&self, cx: &Context<'_>) -> Poll<io::Result<T>> {
         match &self.membership {
             Some(membership) => {
@@ -105,7 +107,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> ClientStream<S> {
         }
     }
 
-    /// Reads at most `left` bytes.
+    /// Reads at most `left` bytes from the client, and counts them as waiting.
     fn poll_some(
         &mut self,
         cx: &mut Context<'_>,
@@ -126,8 +128,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> ClientStream<S> {
         read
     }
 
-    /// Responds to a too large head, then discards further input. Completes with no bytes read, so that the HTTP
-    /// library sees the end of the input.
+    /// Responds with status 431 to a too large request head, then discards further input. Completes with no bytes read,
+    /// so that the HTTP library sees the end of the input.
     fn poll_refused(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         loop {
             match &mut self.refusal {
@@ -169,7 +171,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> ClientStream<S> {
         }
     }
 
-    /// Records whether a write is blocked. A paused read continues after a write that is no longer blocked.
+    /// Records whether a write is blocked. If it no longer is, wakes the task so that a paused read continues.
     fn note_blocked(&mut self, cx: &Context<'_>, is_blocked: bool) {
         if self.is_write_blocked && !is_blocked {
             cx.waker().wake_by_ref();
@@ -242,8 +244,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for ClientStream<S> {
 const HEAD_TOO_LARGE: &[u8] =
     b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
 const DISCARD_TIMEOUT: Duration = Duration::from_secs(2);
-/// Maximum number of bytes of a body that were read and not consumed. Larger than the largest form, because pages do
-/// not record consumed bytes.
+/// Maximum number of bytes of a body that were read from the socket and not consumed by a handler. Larger than the
+/// largest HTML form, because the web pages do not report consumed bytes.
 const BODY_WAITING_MAX: usize = 32 * 1024;
 
 #[cfg(test)]

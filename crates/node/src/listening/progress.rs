@@ -28,7 +28,7 @@ impl<S> ProgressStream<S> {
         Self { stream, allowed, written_at: Instant::now(), alarm: Box::pin(sleep(allowed)) }
     }
 
-    /// Returns an error instead of `Pending` after the allowed time is over.
+    /// Returns an error instead of `Pending` if no byte was written for the allowed time.
     fn poll_alarm<T>(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
         loop {
             ready!(self.alarm.as_mut().poll(cx));

@@ -1,5 +1,5 @@
-//! Loads and reloads the TLS certificate and its key. Open connections keep the certificate of their handshake. After
-//! an invalid reload, the current certificate stays in use.
+//! Loads and reloads the TLS certificate and its key. Open connections keep the certificate of their handshake. If the
+//! new files are invalid, the current certificate stays in use.
 
 use std::{
     path::Path,
@@ -22,7 +22,7 @@ use crate::{
     settings::TlsFiles,
 };
 
-/// A certificate with its private key and its period of validity.
+/// A TLS certificate with its private key and its period of validity.
 #[derive(Debug)]
 pub struct ServerCertificate {
     certified: Arc<CertifiedKey>,
@@ -32,7 +32,7 @@ pub struct ServerCertificate {
     pub not_after: Timestamp,
 }
 
-/// The certificate for new connections.
+/// The certificate for new connections. It can be replaced while the server runs.
 #[derive(Debug)]
 pub(crate) struct ReloadableCertificate {
     files: TlsFiles,
@@ -48,8 +48,8 @@ impl ReloadableCertificate {
         Ok(Arc::new(Self { files, current: RwLock::new(pair.certified) }))
     }
 
-    /// Reads both files again and uses them for new connections. Logs an invalid file and keeps the current
-    /// certificate.
+    /// Reads the certificate and its private key again, and uses them for new connections. Logs an invalid file and
+    /// keeps the current certificate.
     pub(crate) fn reload(&self, now: Timestamp) {
         let reloaded = read(&self.files).and_then(|pair| pair.check(now).map(|()| pair));
         match reloaded {
@@ -155,7 +155,7 @@ fn no_certificate(file: &Path) -> NodeError {
     NodeError::Tls(Failure::new(format!("{} contains no certificate in PEM", file.display())))
 }
 
-/// Returns the start and the end of the validity.
+/// Returns the start and the end of the validity; `None` if the certificate cannot be parsed.
 fn validity(certificate: &CertificateDer<'_>) -> Option<(Timestamp, Timestamp)> {
     let (_, parsed) = X509Certificate::from_der(certificate).ok()?;
     let instant = |seconds: i64| Timestamp::from_millis(seconds.saturating_mul(1000));

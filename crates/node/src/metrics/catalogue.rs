@@ -122,10 +122,10 @@ const fn of(name: &'static str, kind: Kind, help: &'static str) -> Metric {
     Metric { name, kind, help }
 }
 
-/// Bounds in seconds for operations on this machine or near it.
+/// Bucket bounds in seconds for operations on this machine or near it.
 const FAST: [f64; 12] =
     [0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0];
-/// Bounds in seconds for operations that wait for clients or receivers.
+/// Bucket bounds in seconds for operations that wait for clients or webhook receivers.
 const SLOW: [f64; 13] =
     [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 15.0];
 const SIZES: [f64; 10] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0];

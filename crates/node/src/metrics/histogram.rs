@@ -21,7 +21,7 @@ impl Histogram {
         Self { bounds, counts, sum: AtomicU64::new(0.0_f64.to_bits()) }
     }
 
-    /// Writes the lines of the text format. `labels` is the text between the braces.
+    /// Writes the lines of the Prometheus text format. `labels` is the text between the braces.
     pub(super) fn write(&self, out: &mut String, name: &str, labels: &str) {
         let comma = if labels.is_empty() { "" } else { "," };
         let mut total: u64 = 0;

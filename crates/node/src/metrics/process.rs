@@ -30,8 +30,8 @@ fn resident_kib(status: &str) -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse().ok()
 }
 
-/// Returns user plus system time in ticks. Skips the program name, which can contain any character, up to its last
-/// parenthesis.
+/// Returns the CPU time of the process in ticks, user plus system time; `None` if the text has another format. Skips
+/// the program name, which can contain any character, up to its last parenthesis.
 fn cpu_ticks(stat: &str) -> Option<u64> {
     let (_, after_name) = stat.rsplit_once(')')?;
     let mut fields = after_name.split_whitespace().skip(11);

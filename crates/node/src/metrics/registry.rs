@@ -1,5 +1,5 @@
-//! Implements the recorder behind the facade crate `metrics`. Finds or creates the series of a metric with its labels,
-//! and renders all series.
+//! Implements the recorder behind the facade crate `metrics`. Finds or creates a series (a metric with one combination
+//! of labels), and renders all series for Prometheus.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -17,11 +17,12 @@ use super::{
     histogram::Histogram as BucketCounts,
 };
 
-/// Holds all series of the process. A default registry has no metrics and ignores all records.
+/// Holds all series of the process: the values of each metric for each combination of labels. A default registry has no
+/// metrics and ignores all records.
 #[derive(Debug, Default)]
 pub struct Registry {
     families: BTreeMap<&'static str, Family>,
-    /// Series by the key of the facade, so that a look-up allocates no label text.
+    /// Series by the key of the facade crate `metrics`, so that a look-up allocates no label text.
     known: RwLock<HashMap<Key, Cell>>,
 }
 
@@ -87,7 +88,7 @@ impl Family {
             return Some(cell.clone());
         }
         let mut series = self.series.write().unwrap_or_else(PoisonError::into_inner);
-        // Labels should have a bounded number of values. This limit bounds the memory if one has not.
+        // Labels should have a bounded number of values. If a label has not, this limit bounds the memory.
         if series.len() >= SERIES_MAX {
             return None;
         }
@@ -120,7 +121,7 @@ impl Cell {
     }
 }
 
-/// Ignores names that are not in the catalogue, and names with another type than in the catalogue.
+/// Ignores metrics that are not in the catalogue, and metrics of another type than in the catalogue.
 impl Recorder for Registry {
     fn describe_counter(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
 
@@ -150,7 +151,7 @@ impl Recorder for Registry {
     }
 }
 
-/// Returns the text of the labels between the braces.
+/// Returns the labels in the text format, without the braces: `label="value",…`.
 fn label_text(key: &Key) -> String {
     let mut text = String::new();
     for label in key.labels() {

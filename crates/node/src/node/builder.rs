@@ -56,7 +56,7 @@ impl NodeBuilder {
         self
     }
 
-    /// Sets the operations address. The default is `127.0.0.1:9090`; `None` turns it off.
+    /// Sets the address for health checks and metrics. The default is `127.0.0.1:9090`; `None` turns it off.
     pub fn ops_listen(mut self, address: Option<SocketAddr>) -> Self {
         self.settings.http.ops_listen = address;
         self
@@ -105,7 +105,7 @@ impl NodeBuilder {
     }
 }
 
-/// Starts the components on the pool of blocking threads.
+/// Starts the components on the pool of blocking threads, because starting them blocks.
 async fn start_components(
     settings: &Arc<Settings>,
     base_url: &BaseUrl,
@@ -128,7 +128,7 @@ fn api_state(settings: &Settings, components: &Components, base_url: &str) -> Ap
 }
 
 /// Binds an address with a longer accept queue than the 128 connections of the standard library. If a burst overflows
-/// the queue, clients wait a second for a retransmission.
+/// the queue, the clients must retransmit, and connect a second later.
 fn bind(address: SocketAddr) -> Result<TcpListener, NodeError> {
     let listen = || {
         let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };

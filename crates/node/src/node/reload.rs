@@ -1,4 +1,4 @@
-//! Reloads files while a node runs.
+//! Reloads the compliance circuits and the TLS certificate while a node runs.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -7,7 +7,7 @@ use sealpost_service::Sealpost;
 
 use crate::{circuits, clock::SystemClock, listening::tls::ReloadableCertificate};
 
-/// Reloads the circuits file and the certificate of a node.
+/// Reloads the file of compliance circuits and the TLS certificate of a running node.
 #[derive(Clone)]
 pub struct Reloader {
     pub(super) circuits: Option<PathBuf>,
@@ -16,7 +16,8 @@ pub struct Reloader {
 }
 
 impl Reloader {
-    /// Reads both files again. Logs an invalid file and keeps its current content in use. Blocks.
+    /// Reads the circuits file and the certificate again. Logs an invalid file and keeps its previous content in use.
+    /// Blocks.
     pub fn reload(&self) {
         circuits::reload(self.circuits.as_deref(), &self.sealpost);
         if let Some(certificate) = &self.certificate {

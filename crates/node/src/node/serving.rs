@@ -1,4 +1,5 @@
-//! Starts the two HTTP servers of a node.
+//! Starts the two HTTP servers of a node: the API with the web pages, and the operations address for health checks and
+//! metrics.
 
 use std::{net::TcpListener, sync::Arc};
 
@@ -13,7 +14,7 @@ use crate::{
     settings::Settings,
 };
 
-/// Serves the API and the pages.
+/// Serves the HTTP API and the web pages.
 pub(super) fn serve_api(
     settings: &Settings,
     socket: TcpListener,
@@ -36,7 +37,7 @@ pub(super) fn serve_api(
         .map_err(|error| NodeError::Address(Failure::caused("the API cannot be served", error)))
 }
 
-/// Serves the operations address.
+/// Serves health checks and metrics at the operations address.
 pub(super) fn serve_operations(
     settings: &Settings,
     socket: TcpListener,
@@ -77,5 +78,6 @@ fn cores() -> usize {
     std::thread::available_parallelism().map_or(2, std::num::NonZero::get)
 }
 
-/// Time for active requests to complete at a stop. With the 20 s of the dispatcher, a stop stays below 30 s.
+/// Time in seconds for active requests to complete at a stop. Webhook requests may then take another 20 s, so a stop
+/// takes less than 30 s.
 const REQUESTS_DRAIN_S: u64 = 8;

@@ -1,11 +1,11 @@
-//! The URL that callers use. Links start with this URL, and the DID of the service is derived from it.
+//! The public URL of the service. Links start with this URL, and the DID of the service is derived from it.
 
 use sealpost_domain::Did;
 use url::{Position, Url};
 
 use crate::error::{Failure, NodeError};
 
-/// An http or https URL without a trailing slash.
+/// A public URL with the scheme http or https, without a trailing slash, and the DID derived from it.
 #[derive(Debug, Clone)]
 pub struct BaseUrl {
     text: String,

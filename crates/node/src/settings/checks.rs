@@ -64,7 +64,8 @@ fn check_connections(settings: &Settings) -> Result<(), NodeError> {
     Ok(())
 }
 
-/// Requires a lease longer than an attempt. Otherwise two nodes would send the same event at once.
+/// Requires that a delivery's lease is longer than a webhook request can take. Otherwise two nodes would send the same
+/// event at once.
 fn check_lease(settings: &Settings) -> Result<(), NodeError> {
     let webhooks = &settings.webhooks.dispatcher;
     let least = webhooks.timeout.saturating_add(LEASE_MARGIN);
@@ -77,7 +78,8 @@ fn check_lease(settings: &Settings) -> Result<(), NodeError> {
     Ok(())
 }
 
-/// Requires a connection timeout longer than the body timeout. Otherwise slow bodies would get no response.
+/// Requires a connection timeout longer than the body timeout. Otherwise clients that send a body slowly would get no
+/// error response.
 fn check_timeouts(settings: &Settings) -> Result<(), NodeError> {
     let body_timeout = settings.api.body_timeout;
     if settings.http.connection_timeout <= body_timeout {
@@ -89,7 +91,8 @@ fn check_timeouts(settings: &Settings) -> Result<(), NodeError> {
     Ok(())
 }
 
-/// Requires memory for at least one body of the largest size, in all and for each account.
+/// Requires that the memory for request bodies, in total and for each account, fits at least one body of the largest
+/// size.
 fn check_body_memory(settings: &Settings) -> Result<(), NodeError> {
     let api = &settings.api;
     for (setting, bytes) in [
@@ -110,5 +113,6 @@ fn invalid(message: impl Into<String>) -> NodeError {
     NodeError::Setting(Failure::new(message))
 }
 
-/// Minimum time between the timeout of an attempt and the end of its lease, in which the outcome is stored.
+/// Minimum time between the timeout of a webhook request and the end of the delivery's lease. In this time, the outcome
+/// is stored.
 const LEASE_MARGIN: Duration = Duration::from_secs(10);

@@ -1,4 +1,4 @@
-//! Forwarding of a valid request to the application, and its response.
+//! Forwards a verified request to the application, and reads the response of the application.
 
 use std::time::{Duration, Instant};
 
@@ -13,14 +13,15 @@ use awc::{Client, ClientResponse, error::SendRequestError};
 use futures_util::StreamExt as _;
 use tokio::time::timeout;
 
-/// The HTTP client for the application.
+/// Forwards requests to one application over HTTP.
 pub(super) struct Forwarder {
     client: Client,
     url: Uri,
     time_limit: Duration,
 }
 
-/// The response of the application. If the application does not respond, a response with 502 or 504.
+/// The response of the application. If the application does not respond, the response with status 502 or 504 that the
+/// sender gets instead.
 #[derive(Debug)]
 pub struct ForwardedResponse {
     /// The status of the response.
@@ -34,7 +35,7 @@ pub struct ForwardedResponse {
     pub took: Duration,
 }
 
-/// The application did not respond.
+/// Why the application did not respond.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ForwardFault {
     /// The response is not HTTP. The sender gets 502.
@@ -55,7 +56,8 @@ impl Forwarder {
         Self { client, url, time_limit }
     }
 
-    /// Sends the same bytes and headers, except the headers of a connection (RFC 9110, section 7.6.1).
+    /// Forwards the unchanged body, and all headers except those that concern only one connection (RFC 9110, section
+    /// 7.6.1).
     pub(super) async fn forward(&self, headers: &HeaderMap, body: Bytes) -> ForwardedResponse {
         let began = Instant::now();
         let mut request = self.client.post(self.url.clone());
@@ -99,7 +101,7 @@ impl From<&SendRequestError> for ForwardFault {
     }
 }
 
-/// Reads the response. Reads at most 16 KiB of its body, like the service.
+/// Reads the application's response. Reads at most 16 KiB of its body, because the service reads no more either.
 async fn read<S>(mut response: ClientResponse<S>) -> ForwardedResponse
 where
     S: futures_util::Stream<Item = Result<Bytes, awc::error::PayloadError>> + Unpin,

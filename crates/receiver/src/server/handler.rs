@@ -1,4 +1,4 @@
-//! The handling of one request: read the body, verify, forward, report, respond.
+//! Handles one request: reads the body, verifies, forwards, reports and responds.
 
 use std::{error::Error, sync::Arc, time::Duration};
 
@@ -19,14 +19,14 @@ use crate::{
     verification::{VerificationFault, VerificationReport, explain},
 };
 
-/// The error of a [`KeySource`].
+/// The error of a [`KeySource`] that cannot return its keys.
 pub type KeySourceError = Box<dyn Error + Send + Sync>;
 
-/// Returns the keys. Called for each request, so that keys can change while the listener runs. If it fails, the sender
-/// gets 503 with the text of the error.
+/// A function that returns the keys for verification. Called for each request, so that keys can change while the
+/// listener runs. If the function fails, the sender gets status 503 with the text of the error.
 pub type KeySource = Arc<dyn Fn() -> Result<Vec<ReceiverKey>, KeySourceError> + Send + Sync>;
 
-/// Called with each verified or rejected request, before the response is sent. Must not block.
+/// A function that is called with each verified or rejected request, before the response is sent. Must not block.
 pub type RequestObserver = Arc<dyn Fn(&HandledRequest<'_>) + Send + Sync>;
 
 /// A request with the result of its handling.
@@ -46,7 +46,7 @@ pub struct HandledRequest<'a> {
     pub status: u16,
 }
 
-/// Handles the requests of one worker.
+/// Handles the requests of one worker thread.
 pub(super) struct Handler {
     pub(super) keys: KeySource,
     pub(super) clock: Arc<dyn Clock>,

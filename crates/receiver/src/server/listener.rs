@@ -1,4 +1,4 @@
-//! The listener: address, options, start and stop.
+//! Binds, starts and stops the HTTP server that receives webhook requests.
 
 use std::{
     net::{SocketAddr, TcpListener},
@@ -16,14 +16,15 @@ use super::{
 };
 use crate::error::ReceiverError;
 
-/// The options of a listener.
+/// The options of a [`Listener`].
 #[derive(Debug, Clone)]
 pub struct ListenerOptions {
     /// The address to listen on. Port 0 selects a free port.
     pub listen: SocketAddr,
-    /// The `http` URL of the application that gets each valid request. Without it the response is 204.
+    /// The `http` URL of the application to which valid requests are forwarded. `None` forwards nothing, and valid
+    /// requests get status 204.
     pub forward_to: Option<Uri>,
-    /// The time limit of the application. Its default, 14 s, is below the service's limit of 15 s.
+    /// The time limit for the response of the application. The default is 14 s, because the service waits at most 15 s.
     pub forward_timeout: Duration,
 }
 
@@ -59,10 +60,11 @@ impl Listener {
         self.address
     }
 
-    /// Accepts requests on the current actix system, with one worker and at most 256 connections.
+    /// Accepts requests on the current actix system, with one worker thread and at most 256 connections.
     ///
-    /// A body has at most 1 MiB and arrives within 10 s. The sender gets the status of the application, or 204
-    /// without forwarding. An invalid request gets 400 or 401; without keys the response is 503.
+    /// A body may have at most 1 MiB and must arrive within 10 s. The sender gets the response of the application, or
+    /// status 204 if requests are not forwarded. An invalid request gets 400 or 401. If `keys` fails, the response is
+    /// 503.
     pub fn start(
         self,
         keys: KeySource,

@@ -1,23 +1,23 @@
-//! The faults of a request that cannot be verified.
+//! Lists the reasons why a request cannot be verified, with their permanent codes.
 
 use serde::{Serialize, Serializer};
 
-/// The fault of a request that cannot be verified. Serialized as its code, such as `no_match`.
+/// Why a request cannot be verified. Serialized as its code, such as `no_match`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum VerificationFault {
-    /// A signature header is missing or empty.
+    /// One of the headers `webhook-id`, `webhook-timestamp` and `webhook-signature` is missing or empty.
     #[error("the header {name} is missing")]
     HeaderMissing {
         /// The name of the header.
         name: &'static str,
     },
-    /// A signature header is repeated.
+    /// One of the headers that verification needs occurs more than once.
     #[error("the header {name} occurs more than once")]
     HeaderRepeated {
         /// The name of the header.
         name: &'static str,
     },
-    /// No signature was made with one of the keys over this id, timestamp and body.
+    /// None of the signatures matches one of the keys and the id, timestamp and body of the request.
     #[error("no signature matches; there are: {versions}")]
     NoMatch {
         /// The versions of the request's signatures, such as `v1, v1a`.

@@ -1,9 +1,9 @@
-//! Possible causes if no signature matches.
+//! Suggests possible causes if no signature of a request matches.
 
 use super::signed_headers::{SERVICE_SIGNATURE, SIGNATURE, entries, signed_headers, version};
 use crate::{keys::ReceiverKey, request::ReceivedRequest};
 
-/// Returns possible causes, most probable first. Never empty.
+/// Returns possible causes as text for a developer, most probable first. Never empty.
 pub(super) fn hints(request: ReceivedRequest<'_>, keys: &[ReceiverKey]) -> Vec<String> {
     let mut hints = Vec::new();
     hints.extend(added_newline(request, keys));

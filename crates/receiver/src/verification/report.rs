@@ -1,4 +1,4 @@
-//! The report on a request: the result, and the facts that explain it.
+//! Explains the verification of a request in a report: the result, and the facts that led to it.
 
 use sealpost_domain::Timestamp;
 use sealpost_webhooks::{SignedHeaders, signed_content};
@@ -13,22 +13,22 @@ use super::{
 };
 use crate::{keys::ReceiverKey, request::ReceivedRequest};
 
-/// The report on a request. As JSON it is the output of `sealpost verify --json`.
+/// The result of a verification and the facts that explain it. As JSON it is the output of `sealpost verify --json`.
 #[derive(Debug, Default, Serialize)]
 pub struct VerificationReport {
     /// Whether the request is verified.
     pub valid: bool,
-    /// The fault, if the request is not verified.
+    /// The reason why the request is not verified; `None` if it is verified.
     pub fault: Option<VerificationFault>,
-    /// The fault as text.
+    /// The fault as text for a developer; `None` if the request is verified.
     pub detail: Option<String>,
     /// Possible causes of [`VerificationFault::NoMatch`], most probable first.
     pub hints: Vec<String>,
-    /// The header `webhook-id`.
+    /// Value of the header `webhook-id`; `None` if a required header is missing or repeated.
     pub webhook_id: Option<String>,
-    /// The header `webhook-timestamp`.
+    /// Value of the header `webhook-timestamp`; `None` if a required header is missing or repeated.
     pub webhook_timestamp: Option<String>,
-    /// Seconds from the timestamp to the time of receipt.
+    /// Seconds from the timestamp to the time of receipt. `None` if the timestamp is missing or not a whole number.
     pub age_s: Option<i64>,
     /// The signatures of the request, at most 16.
     pub signatures: Vec<SignatureEntry>,
@@ -49,8 +49,8 @@ pub struct SignatureEntry {
     pub made_with: Option<String>,
 }
 
-/// Verifies a request like [`verify`](crate::verify) and reports all facts for a developer. Takes longer: compares
-/// each signature with each key.
+/// Verifies a request like [`verify`](crate::verify) and reports all facts for a developer. Takes longer than `verify`,
+/// because it compares each signature with each key.
 pub fn explain(
     request: ReceivedRequest<'_>,
     keys: &[ReceiverKey],

@@ -1,4 +1,4 @@
-//! The result of a verification.
+//! Verifies the signature and the timestamp of a request.
 
 use sealpost_domain::Timestamp;
 use sealpost_webhooks::{SignedHeaders, VerifyFault};
@@ -35,7 +35,7 @@ pub(super) fn verify_headers(
         return Err(VerificationFault::TimestampUnreadable);
     };
     let is_stale = |key: &ReceiverKey| key.verify(headers, body, now) == Err(VerifyFault::Stale);
-    // If both the signature is wrong and the timestamp is old, the wrong signature is reported.
+    // If the signature is wrong and the timestamp is also old, the wrong signature is reported.
     if keys.iter().any(|key| key.matches(headers, body)) && keys.iter().any(is_stale) {
         Err(VerificationFault::Stale { age_s: now.as_seconds().saturating_sub(timestamp_s) })
     } else {

@@ -1,11 +1,12 @@
-//! The headers that a signature covers.
+//! Finds the headers that verification needs: id, timestamp and signatures.
 
 use sealpost_webhooks::SignedHeaders;
 
 use super::fault::VerificationFault;
 use crate::request::{HeaderList, RepeatedHeader};
 
-/// Returns id, timestamp and signature. The signature may be in `webhook-signature` or in `x-service-signature`.
+/// Returns the id, the timestamp and the list of signatures. The list is in `webhook-signature`, or in
+/// `x-service-signature` if the former is missing.
 pub(super) fn signed_headers(headers: &HeaderList) -> Result<SignedHeaders<'_>, VerificationFault> {
     let require = |name| match headers.find(name) {
         Ok(Some(value)) if !value.is_empty() => Ok(value),
@@ -24,17 +25,17 @@ pub(super) fn signed_headers(headers: &HeaderList) -> Result<SignedHeaders<'_>, 
     })
 }
 
-/// Returns the entries of the signature list, at most 16.
+/// Returns the entries of the list of signatures, at most 16.
 pub(super) fn entries<'a>(headers: &SignedHeaders<'a>) -> impl Iterator<Item = &'a str> {
     headers.signature.split(' ').take(ENTRIES_MAX)
 }
 
-/// Returns the version of a signature, such as `v1`.
+/// Returns the version of an entry, the text before its comma, such as `v1`.
 pub(super) fn version(entry: &str) -> &str {
     entry.split_once(',').map_or(entry, |(version, _)| version)
 }
 
 pub(super) const SIGNATURE: &str = "webhook-signature";
 pub(super) const SERVICE_SIGNATURE: &str = "x-service-signature";
-/// Maximum number of signatures that are read from one request. Bounds the size of a report.
+/// Maximum number of signatures that are read from one request, which bounds the size of a report.
 const ENTRIES_MAX: usize = 16;

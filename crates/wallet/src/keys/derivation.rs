@@ -1,5 +1,5 @@
-//! Keys derived from an identity's root with HKDF-SHA256 (RFC 5869), each under its own label. The
-//! labels are permanent: a change would make stored envelopes unreadable and DIDs wrong.
+//! Derives the keys of an identity from its root, a random secret of 32 bytes, with HKDF-SHA256 (RFC 5869). Each key
+//! has its own label. The labels are permanent: a change would make stored envelopes unreadable and DIDs wrong.
 
 use hkdf::Hkdf;
 use sealpost_domain::Suite;
@@ -11,17 +11,17 @@ use crate::WalletError;
 /// 32 secret bytes, zeroized on drop.
 pub(crate) type Seed = Zeroizing<[u8; 32]>;
 
-/// Derives the Ed25519 seed (RFC 8032, section 5.1.5).
+/// Derives the seed of the Ed25519 key that signs as the identity (RFC 8032, section 5.1.5).
 pub(crate) fn signing_seed(root: &[u8; 32]) -> Result<Seed, WalletError> {
     derive(root, &[b"sealpost/v1/signing"])
 }
 
-/// Derives the HMAC key for request fingerprints.
+/// Derives the HMAC key for fingerprints, which recognise a repeated request.
 pub(crate) fn fingerprint_seed(root: &[u8; 32]) -> Result<Seed, WalletError> {
     derive(root, &[b"sealpost/v1/fingerprint"])
 }
 
-/// Derives the private sealing key of a suite and version.
+/// Derives the private key that opens envelopes of this cipher suite and key version.
 pub(crate) fn sealing_seed(
     root: &[u8; 32],
     suite: Suite,

@@ -1,5 +1,6 @@
-//! Identities: a random root and the keys derived from it. The DID's signing key has no versions. The sealing key has
-//! versions; every version can be derived again, so that old envelopes can be opened.
+//! Identities: a random secret, the root, and the keys derived from it. The signing key has no versions, because the
+//! DID contains its public key. The sealing key has versions; every version can be derived again, so that old envelopes
+//! can be opened.
 
 use std::fmt;
 
@@ -18,14 +19,14 @@ use crate::{
     },
 };
 
-/// The 32 random bytes from which an identity's keys derive. Deleting the wrapped root destroys the
-/// identity and makes all envelopes sealed to it unreadable.
+/// The 32 random bytes from which the keys of an identity derive. Deleting the encrypted root from the database
+/// destroys the identity and makes all envelopes sealed to the identity unreadable.
 pub struct Root(RootBytes);
 
 enum RootBytes {
-    /// Of a new identity, until its activation ends.
+    /// The root of a new identity, until its activation ends.
     New(Zeroizing<[u8; 32]>),
-    /// Decrypted, in memory that is not swapped.
+    /// A decrypted root, in memory that the operating system does not swap to disk.
     Held(LockedSecret),
 }
 
@@ -37,12 +38,14 @@ impl Root {
         Ok(Self(RootBytes::New(root)))
     }
 
-    /// Encrypts the root under the newest key-encryption key, bound to the row of this API key.
+    /// Encrypts the root under the newest key-encryption key. The result is bound to `id`: it decrypts only with the
+    /// same id.
     pub fn wrap(&self, keyring: &Keyring, id: &ApiKeyId) -> Result<Wrapped, WalletError> {
         keyring.wrap(&location(id), self.copy().as_slice())
     }
 
-    /// Decrypts a root that [`Root::wrap`] encrypted for the same API key.
+    /// Decrypts a root. Fails with [`WalletError::NotDecryptable`] unless [`Root::wrap`] encrypted the root with the
+    /// same `id`.
     pub fn unwrap(
         keyring: &Keyring,
         id: &ApiKeyId,
@@ -54,7 +57,7 @@ impl Root {
         Ok(Self(RootBytes::Held(keyring.hold(root))))
     }
 
-    /// Returns a copy for one operation.
+    /// Returns a copy of the root for one operation. The copy is zeroized on drop.
     fn copy(&self) -> Zeroizing<[u8; 32]> {
         match &self.0 {
             RootBytes::New(bytes) => bytes.clone(),
@@ -116,7 +119,7 @@ impl Identity {
             .ok()
             .ok_or(WalletError::NotDerivable)?;
         for part in parts {
-            // Length prefixes: different lists of parts give different bytes.
+            // The length before each part ensures that different lists of parts give different bytes.
             let length = u64::try_from(part.len()).unwrap_or(u64::MAX);
             mac.update(&length.to_be_bytes());
             mac.update(part);

@@ -1,5 +1,5 @@
-//! Marks of key-encryption keys. A mark is a known text, encrypted and stored in the database. At start-up it reveals a
-//! wrong or missing key.
+//! Marks of key-encryption keys. A mark is a known text, encrypted under one key version and stored in the database. If
+//! the mark does not decrypt at start-up, the key is wrong or missing.
 
 use sealpost_domain::Wrapped;
 
@@ -7,8 +7,8 @@ use super::{keyring::Keyring, wrapping::StorageLocation};
 use crate::WalletError;
 
 impl Keyring {
-    /// Encrypts a known text under this version and returns the result, the mark. The stored mark shows at start-up
-    /// whether the key changed.
+    /// Encrypts a known text under the key of this version and returns the result, the mark. The stored mark shows at
+    /// start-up whether the key has changed.
     pub fn mark(&self, version: u32) -> Result<Wrapped, WalletError> {
         self.wrap_under(version, &location(&version.to_be_bytes()), MARK)
     }

@@ -110,7 +110,7 @@ impl Keyring {
         Ok(line)
     }
 
-    /// Returns the version that encrypts new secrets.
+    /// Returns the highest version, which encrypts new secrets.
     pub fn newest(&self) -> u32 {
         self.versions().last().copied().unwrap_or_default()
     }
@@ -120,12 +120,13 @@ impl Keyring {
         self.keys.read().unwrap_or_else(PoisonError::into_inner).keys().copied().collect()
     }
 
-    /// Returns whether the keys are in memory that is not swapped. The system limits such memory.
+    /// Returns whether all secrets are in memory that the operating system does not swap to disk. Returns `false` if
+    /// the limit for such memory was too low.
     pub fn is_memory_locked(&self) -> bool {
         self.pool.is_locked()
     }
 
-    /// Copies a decrypted root into the memory of the keys.
+    /// Copies a decrypted root into the same protected memory as the keys.
     pub(super) fn hold(&self, secret: &[u8; 32]) -> LockedSecret {
         self.pool.store(secret)
     }
@@ -167,7 +168,7 @@ fn parse_entry(entry: &str, line: usize) -> Result<(u32, Key), KeyringFault> {
     Ok((version, key))
 }
 
-/// A key for one operation.
+/// A copy of a key for one operation, zeroized on drop.
 pub(crate) type Key = Zeroizing<[u8; KEY_LEN]>;
 
 const KEY_LEN: usize = 32;

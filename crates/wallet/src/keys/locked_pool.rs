@@ -1,4 +1,4 @@
-//! Secrets of 32 bytes in memory that is not swapped, as far as the system's limit allows.
+//! Keeps secrets of 32 bytes in memory that is not swapped to disk, as far as the limit of the operating system allows.
 
 use std::{
     fmt,
@@ -8,25 +8,26 @@ use std::{
 use region::LockGuard;
 use zeroize::{Zeroize as _, Zeroizing};
 
-/// Memory for secrets. It grows in slabs, which live as long as the pool: to unlock a page would
-/// also unlock the other secrets on it.
+/// Memory for secrets. Grows in slabs of several secrets. A slab is freed only with the pool, because unlocking a page
+/// would also unlock the other secrets on it.
 #[derive(Default)]
 pub(crate) struct LockedPool(Mutex<Slabs>);
 
 #[derive(Default)]
 struct Slabs {
     all: Vec<Slab>,
-    /// Slab and cell of each free cell.
+    /// Index of the slab, and index within the slab, of each free cell.
     free: Vec<(usize, usize)>,
 }
 
 struct Slab {
     cells: Box<[[u8; 32]]>,
-    /// `None` if the limit of locked memory is reached.
+    /// Prevents swapping of the slab. `None` if the operating system refused, usually because its limit for locked
+    /// memory was reached.
     lock: Option<LockGuard>,
 }
 
-/// A secret of a pool. Zeroized on drop.
+/// A secret in a [`LockedPool`]. Zeroized on drop.
 pub(crate) struct LockedSecret {
     pool: Arc<LockedPool>,
     slab: usize,
@@ -99,7 +100,7 @@ impl fmt::Debug for LockedSecret {
     }
 }
 
-/// Secrets of a slab: one page of 4 KiB on most machines.
+/// Number of secrets in a slab, which fills one page of 4 KiB on most machines.
 const SLAB_LEN: usize = 128;
 
 #[cfg(test)]

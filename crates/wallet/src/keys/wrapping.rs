@@ -1,4 +1,4 @@
-//! Secrets at rest, encrypted with AES-256-GCM (NIST SP 800-38D).
+//! Encrypts ("wraps") secrets for the database with AES-256-GCM (NIST SP 800-38D).
 //!
 //! A wrapped secret has, in order:
 //! - format 1, one byte
@@ -6,11 +6,11 @@
 //! - nonce, 12 bytes
 //! - ciphertext and tag
 //!
-//! The associated data names table, row, column and version. A wrapped secret that is moved to
-//! another row does not decrypt.
+//! The associated data names table, row, column and version. A wrapped secret that is moved to another row does not
+//! decrypt.
 //!
-//! Nonces are random, so one key may encrypt at most 2^32 secrets (SP 800-38D, section 8.3).
-//! Installations stay far below. Each new version starts at zero.
+//! Nonces are random, so one key may encrypt at most 2^32 secrets (SP 800-38D, section 8.3). Real databases stay far
+//! below this number, and each new key version starts at zero.
 
 use aes_gcm::{
     Aes256Gcm, KeyInit,
@@ -22,14 +22,14 @@ use zeroize::Zeroizing;
 use super::keyring::Keyring;
 use crate::{WalletError, length_prefix::length_prefixed, random};
 
-/// The location of a wrapped secret. The secret decrypts only at this location.
+/// The table, row and column of an encrypted secret. The secret does not decrypt at any other location.
 pub(crate) struct StorageLocation<'a> {
     pub(crate) table: &'static str,
     pub(crate) row: &'a [u8],
     pub(crate) column: &'static str,
 }
 
-/// Returns the KEK version of a wrapped secret; `None` if the format is unknown.
+/// Returns the version of the key-encryption key that encrypted a secret; `None` if the format is unknown.
 pub fn kek_version(wrapped: &Wrapped) -> Option<u32> {
     WrappedParts::parse(wrapped).map(|parts| parts.kek_version)
 }
@@ -76,7 +76,7 @@ impl StorageLocation<'_> {
     }
 }
 
-/// The parts of a wrapped secret.
+/// The parsed parts of an encrypted secret.
 struct WrappedParts<'a> {
     kek_version: u32,
     nonce: &'a [u8; NONCE_LEN],

@@ -1,5 +1,5 @@
-//! Channels: one encapsulation to the recipient's X-Wing key, signed by the sender, for many
-//! envelopes. `docs/sealing.md` explains the design.
+//! Channels: one key encapsulation to the recipient's X-Wing key, signed by the sender, from which the keys of many
+//! envelopes derive. `docs/sealing.md` explains the design.
 //!
 //! Sealed bytes, in order:
 //! - version 1 and suite 3, one byte each
@@ -7,10 +7,9 @@
 //! - number of the envelope in its channel, 32 bits, big endian
 //! - AES-256-GCM ciphertext and tag
 //!
-//! The key of an envelope is HKDF-Expand (RFC 5869) of the channel's secret and the envelope's id.
-//! The nonce is the envelope's number. An atomic counter issues each number once, so no key is used
-//! twice with the same nonce, even if an id repeats. The associated data is that of every envelope,
-//! followed by the channel's digest.
+//! The key of an envelope is HKDF-Expand (RFC 5869) of the channel's secret and the envelope's id. The nonce is the
+//! envelope's number. An atomic counter issues each number once, so no key is used twice with the same nonce, even if
+//! an id repeats. The associated data is that of every envelope, followed by the channel's digest.
 
 mod binding;
 mod cipher;
@@ -39,8 +38,8 @@ use crate::{
     signing::{did, signature},
 };
 
-/// The sender's side of a channel. It exists in memory only: the sender cannot open its own
-/// envelopes, and the counter of envelopes is not stored. Zeroized on drop.
+/// The sender's side of a channel. Exists in memory only, because the sender must not be able to open its own
+/// envelopes, and because the counter of envelopes is not stored. Zeroized on drop.
 pub struct ChannelSender {
     binding: ChannelBinding,
     secret: ChannelSecret,
@@ -48,22 +47,23 @@ pub struct ChannelSender {
     envelopes_max: u32,
 }
 
-/// The recipient's side of a channel with a verified signature. Zeroized on drop.
+/// The recipient's side of a channel, after the sender's signature has been verified. Zeroized on drop.
 pub struct ChannelReceiver {
     binding: ChannelBinding,
     secret: ChannelSecret,
     signer: VerifyingKey,
 }
 
-/// Returns the channel of an envelope; `None` for other suites.
+/// Returns the id of the channel that an envelope belongs to; `None` if the envelope has an encapsulation of its own.
 pub fn channel_of(envelope: &Envelope) -> Option<ChannelId> {
     let (header, _) = envelope.sealed.split_first_chunk()?;
     Header::parse(*header).map(|header| header.channel)
 }
 
 impl ChannelSender {
-    /// Begins a channel for at most `envelopes_max` envelopes. Also returns the part of the channel to store. The
-    /// caller ensures that the identities belong to the API keys of the draft.
+    /// Begins a channel for at most `envelopes_max` envelopes. Also returns the [`Channel`] to store, which the
+    /// recipient needs to open the envelopes. The caller ensures that the identities belong to the API keys of the
+    /// draft.
     pub fn begin(
         draft: &ChannelDraft,
         envelopes_max: u32,
@@ -131,8 +131,8 @@ impl ChannelSender {
 }
 
 impl ChannelReceiver {
-    /// Accepts a stored channel as its recipient. Fails with [`WalletError::NotOpenable`] unless
-    /// `sender` signed exactly this channel.
+    /// Derives the secret of a stored channel as its recipient. Fails with [`WalletError::NotOpenable`] unless `sender`
+    /// signed exactly this channel.
     pub fn accept(
         channel: &Channel,
         recipient: &Identity,

@@ -25,14 +25,15 @@ use crate::{
     signing::{did, signature},
 };
 
-/// The metadata of a new envelope. The signature and the associated data bind the envelope to it.
+/// The metadata of a new envelope. The sender's signature and the associated data cover these fields, so the envelope
+/// becomes invalid if a field is changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EnvelopeDraft {
     /// Id of the envelope.
     pub id: EnvelopeId,
-    /// The key that sends the envelope.
+    /// Id of the API key that sends the envelope.
     pub sender: ApiKeyId,
-    /// The key that can open the envelope.
+    /// Id of the API key that can open the envelope.
     pub recipient: ApiKeyId,
     /// Time of sealing.
     pub timestamp: Timestamp,
@@ -150,7 +151,7 @@ impl Header {
             return None;
         };
         let key_version = u32::from_be_bytes([a, b, c, d]);
-        // An envelope of a channel can only be opened with its channel.
+        // Rejects an envelope of a channel, because only the secret of its channel can open it.
         let suite = Suite::from_byte(suite).filter(|suite| *suite != Suite::Channel)?;
         Some(Self { suite, key_version })
     }

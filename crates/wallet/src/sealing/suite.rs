@@ -27,8 +27,8 @@ pub(crate) type Classic = hpke::kem::X25519HkdfSha256;
 pub(crate) type Kdf = hpke::kdf::HkdfSha256;
 pub(crate) type Cipher = hpke::aead::AesGcm256;
 
-/// The public key for envelopes to an identity, in one suite and version. Parsed once and cheap to
-/// clone.
+/// The public key to which envelopes for an identity are sealed, in one cipher suite and key version. Parsed once and
+/// cheap to clone.
 #[derive(Clone)]
 pub struct SealingPublicKey {
     version: u32,
@@ -43,7 +43,7 @@ enum PublicKey {
 }
 
 impl SealingPublicKey {
-    /// Returns the suite of the key. Only keys of the hybrid suite can open channels.
+    /// Returns the cipher suite of the key. Only a key of the hybrid suite can receive channels.
     pub fn suite(&self) -> Suite {
         match self.key {
             PublicKey::Classic(_) => Suite::Classic,

@@ -31,7 +31,7 @@ macro_rules! bearer_secret {
                 &self.0
             }
 
-            /// Returns the hash to store.
+            /// Returns the SHA-256 hash, which the database stores instead of the secret.
             pub fn hash(&self) -> TokenHash {
                 hash(&self.0)
             }
@@ -52,24 +52,24 @@ macro_rules! bearer_secret {
 }
 
 bearer_secret!(
-    /// Opens an account while sign-up needs an invite.
+    /// An invite: the secret with which a user may create an account if sign-up requires an invite.
     InviteSecret,
     "inv_"
 );
 bearer_secret!(
-    /// Opens sessions of an account.
+    /// The login secret of an account, which a client exchanges for a session token.
     LoginSecret,
     "ls_"
 );
 bearer_secret!(
-    /// Authenticates an account until it expires.
+    /// The bearer token of a session, which authenticates requests of an account until it expires.
     SessionToken,
     "st_"
 );
 
 impl SessionToken {
-    /// Derives the anti-forgery token of this session's HTML forms. It does not reveal the session
-    /// token. Returns `None` if the text is not a session token.
+    /// Derives the CSRF token for the HTML forms of a session. The CSRF token does not reveal the session token.
+    /// Returns `None` if `text` is not a session token.
     pub fn form_token(text: &str) -> Option<String> {
         is_well_formed(Self::PREFIX, text).then(|| {
             let labelled = Sha256::new().chain_update(FORM_LABEL).chain_update(text).finalize();

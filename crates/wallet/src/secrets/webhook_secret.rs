@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 
 use crate::{Keyring, WalletError, entropy, keys::StorageLocation};
 
-/// The HMAC secret of a webhook's events.
+/// The secret with which requests to one webhook are signed (HMAC-SHA256).
 pub struct WebhookSecret(Zeroizing<Vec<u8>>);
 
 impl WebhookSecret {
@@ -48,12 +48,14 @@ impl WebhookSecret {
         &self.0
     }
 
-    /// Encrypts the secret under the newest key-encryption key, bound to the row of this webhook.
+    /// Encrypts the secret under the newest key-encryption key. The result is bound to `id`: it decrypts only with the
+    /// same id.
     pub fn wrap(&self, keyring: &Keyring, id: &WebhookId) -> Result<Wrapped, WalletError> {
         keyring.wrap(&location(id), &self.0)
     }
 
-    /// Decrypts a secret that [`WebhookSecret::wrap`] encrypted for the same webhook.
+    /// Decrypts a secret. Fails with [`WalletError::NotDecryptable`] unless [`WebhookSecret::wrap`] encrypted the
+    /// secret with the same `id`.
     pub fn unwrap(
         keyring: &Keyring,
         id: &WebhookId,

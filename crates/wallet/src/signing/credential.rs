@@ -19,7 +19,7 @@ struct Header<'a> {
     cty: &'static str,
 }
 
-/// The required members of a received header. Further members are ignored.
+/// The JSON members of a received JWS header that are checked. Further members are ignored.
 #[derive(Deserialize)]
 struct ReceivedHeader {
     alg: String,
@@ -29,7 +29,7 @@ struct ReceivedHeader {
 }
 
 impl IssuerSecret {
-    /// Signs a credential. `kid` is the DID URL of this key.
+    /// Signs a credential and returns it as compact JWS. `kid` is the DID URL of this key.
     pub fn sign_credential(
         &self,
         kid: &str,
@@ -46,8 +46,8 @@ impl IssuerSecret {
     }
 }
 
-/// Verifies a token and returns its credential as JSON bytes. `key_of` finds the issuer key by
-/// `kid`. Returns `None` for every invalid token, including tokens over 16 KiB.
+/// Verifies a signed credential and returns its JSON bytes. `key_of` finds the issuer's public key by `kid`. Returns
+/// `None` for every invalid token, including tokens over 16 KiB.
 pub fn verify_credential(
     token: &str,
     key_of: impl FnOnce(&str) -> Option<IssuerPublicKey>,

@@ -1,5 +1,5 @@
-//! Issuer keys: the service's own Ed25519 keys, and their public forms for verifiers (RFC 8037,
-//! Standard Webhooks).
+//! Issuer keys: the Ed25519 keys with which the service signs in its own name, and their public forms for verifiers
+//! (RFC 8037, Standard Webhooks).
 
 use std::fmt;
 
@@ -15,23 +15,25 @@ use zeroize::Zeroizing;
 use super::signature::SigningKey;
 use crate::{Keyring, WalletError, entropy, keys::StorageLocation};
 
-/// A private issuer key.
+/// The private key with which the service signs credentials and events.
 pub struct IssuerSecret(SigningKey);
 
 impl IssuerSecret {
-    /// Generates a key.
+    /// Generates a random private key.
     pub fn generate() -> Result<Self, WalletError> {
         let mut seed = Zeroizing::new([0; 32]);
         entropy::fill(seed.as_mut_slice())?;
         Ok(Self(SigningKey::from_bytes(&seed)))
     }
 
-    /// Encrypts the key under the newest key-encryption key, bound to the row of this issuer key.
+    /// Encrypts the private key under the newest key-encryption key. The result is bound to `id`: it decrypts only with
+    /// the same id.
     pub fn wrap(&self, keyring: &Keyring, id: &IssuerKeyId) -> Result<Wrapped, WalletError> {
         keyring.wrap(&location(id), self.0.to_bytes().as_slice())
     }
 
-    /// Decrypts a key that [`IssuerSecret::wrap`] encrypted for the same issuer key.
+    /// Decrypts a private key. Fails with [`WalletError::NotDecryptable`] unless [`IssuerSecret::wrap`] encrypted the
+    /// key with the same `id`.
     pub fn unwrap(
         keyring: &Keyring,
         id: &IssuerKeyId,
@@ -59,7 +61,7 @@ impl fmt::Debug for IssuerSecret {
     }
 }
 
-/// A public issuer key.
+/// The public key with which clients verify signatures of the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IssuerPublicKey(pub [u8; 32]);
 

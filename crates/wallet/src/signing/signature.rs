@@ -1,5 +1,5 @@
-//! Ed25519 (RFC 8032). `graviola` signs if the processor supports it, otherwise `ed25519-dalek`.
-//! Both zeroize keys on drop, which `ring` does not, and both give the same signatures.
+//! Signs and verifies with Ed25519 (RFC 8032). `graviola` signs if the processor supports it, otherwise
+//! `ed25519-dalek`. Both zeroize keys on drop, which `ring` does not, and both give the same signatures.
 //! `ed25519-dalek` always verifies.
 
 use ed25519_dalek::{Signature, SignatureError, Signer, VerifyingKey};
@@ -8,10 +8,10 @@ use zeroize::Zeroizing;
 
 use crate::WalletError;
 
-/// A private key, in the form of each implementation.
+/// An Ed25519 private key, in the forms of `ed25519-dalek` and `graviola`.
 pub(crate) struct SigningKey {
     portable: ed25519_dalek::SigningKey,
-    /// `None` on processors without support, where `graviola` panics.
+    /// `None` on processors that `graviola` does not support, because it would panic there.
     fast: Option<FastKey>,
 }
 
@@ -39,7 +39,7 @@ impl Signer<Signature> for SigningKey {
     }
 }
 
-/// Signs a statement.
+/// Returns the Ed25519 signature by `key` over `statement`.
 pub(crate) fn sign(key: &SigningKey, statement: &[u8]) -> Result<[u8; 64], WalletError> {
     let signature = key.try_sign(statement).ok().ok_or(WalletError::NotSealable)?;
     Ok(signature.to_bytes())

@@ -9,7 +9,8 @@ use sealpost_domain::StatusPosition;
 
 use crate::WalletError;
 
-/// Returns the `encodedList` with these bits set.
+/// Returns the member `encodedList` of a status list in which the bits at these positions are set. Fails with
+/// [`WalletError::NotEncodable`] if a position is outside the list.
 pub fn encode_status_list(set: &[u64]) -> Result<String, WalletError> {
     let mut bits = vec![0_u8; LIST_BYTES];
     for index in set {

@@ -1,7 +1,7 @@
-//! Opens the connections of the dispatcher, only to allowed addresses.
+//! Opens the TCP connections of webhook requests, only to allowed addresses.
 //!
-//! The connector checks the resolved addresses before it connects and the peer address afterwards. No byte is
-//! written to a forbidden address.
+//! The connector checks the resolved addresses before it connects, and the peer address afterwards. No byte is written
+//! to a forbidden address.
 
 use std::{
     io,
@@ -23,7 +23,8 @@ use super::{policy::AddressPolicy, resolver::NameResolver};
 
 /// Connects to allowed addresses only.
 ///
-/// Resolves names itself, because `actix_tls` does not call a custom resolver for a URL with a literal address.
+/// Resolves names itself, because `actix_tls` does not call a custom resolver if the URL contains an address instead of
+/// a name, and such an address would not be checked.
 #[derive(Clone)]
 pub(crate) struct GuardedConnector {
     policy: AddressPolicy,
@@ -59,7 +60,7 @@ impl GuardedConnector {
         info: ConnectInfo<Uri>,
     ) -> Result<Connection<Uri, TcpStream>, ConnectFailure> {
         let ips = self.resolve(info.hostname()).await?;
-        // The connector may use any address of the name, so a single forbidden address blocks the name.
+        // The TCP connector may choose any of the resolved addresses, so one forbidden address blocks the connection.
         if !ips.iter().all(|ip| self.policy.allows(*ip)) {
             return Err(ConnectFailure::BlockedAddress);
         }

@@ -86,7 +86,8 @@ impl AddressPolicy {
     }
 }
 
-/// Whether the HTTP client reads the same host and port from the canonical text as the check did.
+/// Whether the HTTP client parses the same host and port from the URL as this check did. If the parsers disagreed, the
+/// client would connect to an unchecked host.
 fn client_reads_same_host(url: &Url) -> bool {
     Uri::try_from(url.as_str())
         .is_ok_and(|uri| uri.host() == url.host_str() && uri.port_u16() == url.port())

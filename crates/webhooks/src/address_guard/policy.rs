@@ -1,12 +1,13 @@
-//! Decides to which addresses the dispatcher may connect: public addresses only.
+//! Decides which IP addresses webhook requests may connect to: public ones only.
 //!
-//! The closed networks are those of IANA's special-purpose registries, plus every IPv6 notation of an IPv4 address.
+//! Forbidden networks are those of IANA's special-purpose registries. An IPv4-mapped IPv6 address is checked as its
+//! IPv4 address; other IPv6 networks that embed IPv4 addresses, such as 6to4, are forbidden.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ipnet::IpNet;
 
-/// The rules for URLs and addresses of webhooks.
+/// The rules that decide which URLs and IP addresses webhooks may use.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AddressPolicy {
     /// Allows http and loopback addresses as well, for development. Other non-public addresses stay forbidden.
@@ -16,7 +17,7 @@ pub struct AddressPolicy {
 }
 
 impl AddressPolicy {
-    /// Whether the dispatcher may connect to `ip`.
+    /// Whether webhook requests may connect to `ip`.
     pub fn allows(&self, ip: IpAddr) -> bool {
         let ip = ip.to_canonical();
         if self.denied.iter().any(|network| network.contains(&ip)) {
@@ -69,8 +70,8 @@ const CLOSED_V4: &[(Ipv4Addr, u32)] = &[
     (v4(240, 0, 0, 0), 4),      // reserved, and broadcast
 ];
 
-/// The IPv6 network of global unicast addresses. All other IPv6 networks are closed: loopback, NAT64, discard, unique
-/// local, link-local, multicast.
+/// The IPv6 network of global unicast addresses. All IPv6 addresses outside are forbidden: loopback, NAT64, discard,
+/// unique local, link-local, multicast.
 const OPEN_V6: (Ipv6Addr, u32) = (v6(0x2000, 0), 3);
 
 const CLOSED_V6: &[(Ipv6Addr, u32)] = &[

@@ -27,8 +27,8 @@ pub(crate) trait NameResolver {
 #[error("the name does not resolve")]
 pub(crate) struct UnresolvedName;
 
-/// Creates a resolver from the system's hosts file and name servers. Each thread creates its own resolver, because
-/// the sockets belong to one runtime.
+/// Creates a resolver from the hosts file and the name servers of the operating system. Each thread creates its own
+/// resolver, because its sockets belong to the async runtime of that thread.
 pub(crate) fn system() -> Rc<dyn NameResolver> {
     let resolver = TokioResolver::builder_tokio()
         .and_then(|builder| builder.with_options(options()).build())
@@ -66,13 +66,14 @@ fn options() -> ResolverOpts {
     let mut options = ResolverOpts::default();
     options.timeout = QUERY_TIMEOUT;
     options.attempts = QUERY_ATTEMPTS;
-    // Asks for IPv6 addresses only if there is no IPv4 address. Saves a query, and a broken IPv6 route causes no delay.
+    // Requests IPv6 addresses only if there is no IPv4 address. This saves a query, and a broken IPv6 route causes no
+    // delay.
     options.ip_strategy = LookupIpStrategy::Ipv4thenIpv6;
     options.max_active_requests = ACTIVE_QUERIES_MAX;
     options
 }
 
-/// Bound on the time to resolve one name.
+/// Maximum time to resolve one name, with all its queries.
 const RESOLVE_TIMEOUT: Duration = Duration::from_secs(3);
 const QUERY_TIMEOUT: Duration = Duration::from_secs(1);
 const QUERY_ATTEMPTS: usize = 2;

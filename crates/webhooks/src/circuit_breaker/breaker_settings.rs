@@ -1,23 +1,24 @@
-//! The bounds of circuit breakers.
+//! Derives the settings of circuit breakers from the settings of the dispatcher.
 
 use std::time::Duration;
 
 use crate::settings::Settings;
 
-/// Bounds of a circuit breaker, scaled to the retry schedule.
+/// Settings of a circuit breaker. If the first pause of the retry schedule is shorter than the default, the pauses here
+/// are shortened in proportion.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BreakerSettings {
     /// Number of consecutive failures that opens the breaker.
     pub(crate) failures_max: u32,
     /// Time from the opening of the breaker to the first probe.
     pub(crate) probe_pause: Duration,
-    /// Bound on the pause between probes, which doubles after each failed probe.
+    /// Maximum pause between probes. The pause doubles after each failed probe.
     pub(crate) probe_pause_max: Duration,
-    /// Minimum time by which a delivery is deferred, unless it is the next probe.
+    /// Minimum time until a delivery that returned to the database is due again. Does not apply to the next probe.
     pub(crate) deferral_min: Duration,
     /// Average response time from which a target counts as slow.
     pub(crate) slow_response: Duration,
-    /// Bound on the duration of a probe.
+    /// Maximum duration of an attempt, and therefore of a probe.
     pub(crate) attempt_timeout: Duration,
 }
 

@@ -1,10 +1,11 @@
-//! The due time of a deferred delivery.
+//! Chooses the due time of a deferred delivery: one that returns to the database without an attempt.
 
 use std::time::Duration;
 
 use sealpost_domain::Timestamp;
 
-/// A due time between `from` and `from + spread`. The spread keeps deferred deliveries from being due all at once.
+/// A range of due times, from `from` to `from + spread`. Each deferred delivery gets a random time in the range, so
+/// that not all are due at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Deferral {
     pub(crate) from: Timestamp,
@@ -12,7 +13,7 @@ pub(crate) struct Deferral {
 }
 
 impl Deferral {
-    /// Returns a deferral that ends now: the next claim takes the delivery again.
+    /// Returns a range that contains only the current time: the delivery is due at once.
     pub(crate) fn none(now: Timestamp) -> Self {
         Self::until(now)
     }

@@ -1,16 +1,17 @@
-//! The health of a target, as observed in its attempts.
+//! Classifies webhook targets by their responses to past attempts.
 
 use std::time::Duration;
 
-/// Health class of a target. The status of a response does not matter: a target that responds with status 500 is not
-/// unresponsive.
+/// How a target has responded to recent attempts. The status of a response does not matter: a target that responds with
+/// status 500 is not unresponsive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum TargetHealth {
     Responsive,
-    /// The average response time reached `slow_response`. Each request occupies its slot until the response.
+    /// The average response time reached `slow_response`. Only a part of all requests in flight may go to slow targets,
+    /// so that responsive targets still get requests.
     Slow,
     Unresponsive,
-    /// No attempt has ended yet.
+    /// No attempt to send to the target has ended yet.
     #[default]
     Untried,
 }

@@ -42,13 +42,13 @@ pub(super) struct DeliveryWorker {
     targets: TargetQueues,
     senders: SenderCache,
     attempts: JoinSet<FinishedAttempt>,
-    /// The delivery of each attempt in flight.
+    /// The delivery of each running attempt and the slot that it uses in the concurrency limits, by the id of its task.
     in_flight: HashMap<Id, (LeasedDelivery, Slot)>,
 }
 
 /// The settings and shared objects of one delivery worker.
 pub(super) struct WorkerContext {
-    /// Index of this worker in the shared lists of gauges and full targets.
+    /// Index of this worker in shared lists that have one entry for each worker.
     pub(super) index: usize,
     pub(super) settings: Arc<Settings>,
     pub(super) keyring: Arc<Keyring>,
@@ -72,7 +72,8 @@ impl DeliveryWorker {
         }
     }
 
-    /// Sends until the shutdown, then waits for the requests in flight. Returns the remaining deliveries.
+    /// Sends deliveries until the shutdown, then waits for the requests in flight. Returns the deliveries without an
+    /// outcome, so that the caller releases their leases.
     pub(super) async fn run(mut self) -> Vec<HeldDelivery> {
         let mut maintenance = interval(MAINTENANCE_INTERVAL);
         loop {
@@ -98,13 +99,15 @@ impl DeliveryWorker {
             has_refused |= !self.targets.push(delivery, capacity.free(), now);
         }
         if has_refused {
-            // Reports full targets first, so that the next claim does not take the released deliveries again.
+            // Reports the full targets before the release. Otherwise the next claim would lease the released deliveries
+            // again.
             self.report_full_targets();
             self.release_deferred();
         }
     }
 
-    /// Reports the targets that can queue no more deliveries, if these targets have changed. Claims skip them.
+    /// Reports the targets that can queue no more deliveries, if this set of targets has changed. Their further
+    /// deliveries then stay in the database.
     fn report_full_targets(&mut self) {
         let shared = &self.context.shared;
         if let Some(full) = self.targets.changed_full_targets(shared.capacity.free()) {
@@ -112,7 +115,7 @@ impl DeliveryWorker {
         }
     }
 
-    /// Releases the queues of deleted or disabled webhooks. Requests in flight continue.
+    /// Returns the queued deliveries of deleted or disabled webhooks to the database. Requests in flight continue.
     fn withdraw(&mut self, ended: &[WebhookId]) {
         let now = self.context.clock.now();
         for id in ended {
@@ -122,8 +125,8 @@ impl DeliveryWorker {
     }
 
     fn start_attempts(&mut self) {
-        // A full batch is released now, because its deliveries use capacity. A smaller batch waits for `maintain`,
-        // which runs every second.
+        // Releases a full batch to the database now, because deliveries that wait for their release use memory. A
+        // smaller batch waits for `maintain`, which runs every second.
         if self.targets.to_release() >= self.context.settings.bounds.release_batch_max {
             self.release_deferred();
         }

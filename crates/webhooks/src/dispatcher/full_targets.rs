@@ -1,5 +1,5 @@
-//! Tracks full targets: targets of accounts without enough capacity for another claim. Their deliveries stay in the
-//! database.
+//! Tracks full targets: targets whose account has so many deliveries in memory that another claim would not fit.
+//! Further deliveries of a full target stay in the database.
 
 use std::{
     collections::HashSet,
@@ -11,7 +11,8 @@ use sealpost_domain::WebhookId;
 
 use super::locking::lock;
 
-/// The full targets of all delivery workers. Wakes the sweeper when a target is no longer full.
+/// The full targets of all delivery workers. Wakes the thread that claims due deliveries when a target is no longer
+/// full.
 #[derive(Debug)]
 pub(super) struct FullTargets {
     state: Mutex<State>,
@@ -21,7 +22,7 @@ pub(super) struct FullTargets {
 #[derive(Debug)]
 struct State {
     by_worker: Vec<HashSet<WebhookId>>,
-    /// Whether a full target has left the set since the last [`FullTargets::take`].
+    /// Whether a target has stopped being full since the last [`FullTargets::take`].
     has_room: bool,
 }
 
@@ -31,7 +32,7 @@ impl FullTargets {
         Self { state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    /// Replaces the full targets of a worker.
+    /// Replaces the full targets of a worker. Wakes [`FullTargets::sleep`] if one of them is no longer full.
     pub(super) fn set(&self, worker: usize, full: HashSet<WebhookId>) {
         let mut state = lock(&self.state);
         let Some(of_worker) = state.by_worker.get_mut(worker) else { return };
@@ -43,7 +44,7 @@ impl FullTargets {
         }
     }
 
-    /// Returns all full targets. The next claim skips their deliveries.
+    /// Returns all full targets, so that the next claim of due deliveries skips them.
     pub(super) fn take(&self) -> Vec<WebhookId> {
         let mut state = lock(&self.state);
         state.has_room = false;

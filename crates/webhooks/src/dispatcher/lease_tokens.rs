@@ -1,4 +1,5 @@
-//! Issues lease tokens.
+//! Issues lease tokens. An outcome is recorded only with the token of the current lease, so the holder of an expired
+//! lease cannot overwrite a newer outcome.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,8 +1,8 @@
-//! Locks a mutex of the dispatcher.
+//! Locks a mutex even if a thread has panicked while it held the lock.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Locks a mutex, poisoned or not: a panic leaves no inconsistent data behind these locks.
+/// Locks a mutex and ignores poisoning, because a panic leaves no inconsistent data behind the locks of the dispatcher.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

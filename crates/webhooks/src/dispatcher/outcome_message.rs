@@ -1,4 +1,4 @@
-//! Messages from the delivery workers to the outcome writer.
+//! Messages from the delivery workers to the outcome writer, the thread that writes to the database.
 
 use sealpost_domain::{AttemptResult, ports::ExpeditedDelivery};
 
@@ -12,7 +12,7 @@ pub(super) enum OutcomeMessage {
 }
 
 impl OutcomeMessage {
-    /// Returns the number of deliveries that leave memory with this message.
+    /// Returns the number of deliveries that leave memory when this message has been processed.
     pub(super) fn deliveries(&self) -> usize {
         match self {
             Self::Expedite(_) => 0,

@@ -1,4 +1,4 @@
-//! Records outcomes: a thread that writes all waiting outcomes in one transaction.
+//! Writes the outcomes of attempts to the database: one thread, which stores all waiting outcomes in one transaction.
 
 use std::{
     sync::{Arc, mpsc::Receiver},
@@ -35,12 +35,12 @@ impl OutcomeWriter {
         Self { inbox, outbox, failing_max, bounds, shared }
     }
 
-    /// Writes until all delivery workers have ended and no message waits.
+    /// Processes messages until all delivery workers have ended and no message is left.
     pub(super) fn run(self) {
         let mut outages = ["record outcomes", "release", "expedite"].map(OutageLog::new);
         let [recording, releasing, expediting] = &mut outages;
         while let Ok(first) = self.inbox.recv() {
-            // Waits briefly to collect a larger batch. No caller waits for an outcome.
+            // Waits briefly to collect a larger batch. This delays no caller, because no caller waits for an outcome.
             self.shared.shutdown.sleep(self.bounds.outcome_linger);
             let (mut results, mut releases, mut expedited) = (vec![], vec![], vec![]);
             let others =
@@ -61,7 +61,7 @@ impl OutcomeWriter {
                 self.release(&batch, releasing);
                 self.shared.capacity.release(batch.held.len());
             }
-            // Expedites last, because only released deliveries can be expedited.
+            // Expedites last, because a delivery must be released before it can become due earlier.
             for batch in expedited.chunks(self.bounds.release_batch_max.max(1)) {
                 self.expedite(batch, expediting);
             }
@@ -76,7 +76,8 @@ impl OutcomeWriter {
         }
     }
 
-    /// Releases deliveries. If the database fails, the deliveries are due at the end of their leases.
+    /// Returns deliveries to the database with a new due time. If the database fails, they are due at the end of their
+    /// leases.
     fn release(&self, ReleaseBatch { held, due_at }: &ReleaseBatch, outage: &mut OutageLog) {
         match self.outbox.release(held, *due_at) {
             Ok(()) => outage.record_success(),
@@ -84,8 +85,8 @@ impl OutcomeWriter {
         }
     }
 
-    /// Records outcomes. Gives up after several tries, because memory is bounded: the leases end, and the deliveries
-    /// are attempted again.
+    /// Records outcomes. Gives up after several tries, because unrecorded outcomes use memory. The deliveries are then
+    /// attempted again when their leases end.
     fn record(&self, batch: &[AttemptResult], outage: &mut OutageLog) {
         for pause_ms in RETRY_PAUSES_MS {
             match self.outbox.record_outcomes(batch, self.failing_max) {

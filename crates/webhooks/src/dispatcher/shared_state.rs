@@ -1,4 +1,4 @@
-//! The shared state of all threads of a dispatcher.
+//! State that all threads of a dispatcher share: capacity, host limits, counters, and the signal to shut down.
 
 use std::{
     collections::HashSet,
@@ -68,7 +68,8 @@ impl SharedState {
     }
 }
 
-/// Webhooks with queued deliveries, collected from the delivery workers for the next sweep.
+/// Webhooks with queued deliveries. Delivery workers add their ids, and the sweeper takes them to check which webhooks
+/// have been deleted or disabled.
 #[derive(Debug, Default)]
 pub(super) struct QueuedWebhooks(Mutex<HashSet<WebhookId>>);
 

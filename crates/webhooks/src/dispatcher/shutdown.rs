@@ -7,7 +7,8 @@ use std::{
 
 use super::locking::lock;
 
-/// A flag, raised once. Wakes sleeping threads at once.
+/// A flag that is set once, to shut the dispatcher down. Setting the flag wakes threads that sleep in
+/// [`ShutdownSignal::sleep`].
 #[derive(Debug, Default)]
 pub(super) struct ShutdownSignal {
     raised: Mutex<bool>,

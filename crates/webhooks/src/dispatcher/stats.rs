@@ -15,14 +15,14 @@ pub struct Stats {
     pub in_flight: usize,
     /// Targets with an open circuit breaker, which get only probes.
     pub open_breakers: usize,
-    /// Attempts by result: `succeeded`, or the class of the failure.
+    /// Number of attempts for each result: `succeeded`, or the class of the failure.
     pub attempts: [(&'static str, u64); RESULTS],
     /// Failed attempts that are followed by a retry.
     pub retries: u64,
-    /// Failed attempts that were the last ones of their deliveries.
+    /// Failed attempts that are not followed by a retry.
     pub exhausted: u64,
-    /// Deliveries released without an attempt, for example because the target does not respond, no capacity is free, or
-    /// the webhook was deleted or disabled.
+    /// Deliveries that returned to the database without an attempt, for example because the target does not respond, no
+    /// capacity is free, or the webhook was deleted or disabled.
     pub deferred: u64,
 }
 
@@ -31,7 +31,7 @@ impl Stats {
     pub const SUCCEEDED: &'static str = "succeeded";
 }
 
-/// Counters of all threads.
+/// Counters that all threads of a dispatcher increment.
 #[derive(Debug, Default)]
 pub(super) struct Counters {
     attempts: [AtomicU64; RESULTS],

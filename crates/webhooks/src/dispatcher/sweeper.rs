@@ -1,5 +1,5 @@
-//! Claims due deliveries from the database: retries, released deliveries, and deliveries of dead nodes. Withdraws
-//! queued deliveries of deleted or disabled webhooks. Runs on one thread.
+//! Claims (leases) due deliveries from the database: retries, deferred deliveries, and deliveries whose node has
+//! crashed. Also finds queued deliveries of deleted or disabled webhooks. Runs on one thread.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -47,7 +47,7 @@ impl Sweeper {
         }
     }
 
-    /// Sweeps until the shutdown.
+    /// Checks for deleted and disabled webhooks and claims due deliveries, repeatedly until the shutdown.
     pub(super) fn run(mut self) {
         while !self.shared.shutdown.is_raised() {
             self.withdraw();
@@ -64,8 +64,8 @@ impl Sweeper {
         }
     }
 
-    /// Withdraws queued deliveries of deleted or disabled webhooks. The workers report webhooks with queued deliveries
-    /// every second, so the next report repeats a failed query.
+    /// Returns queued deliveries of deleted or disabled webhooks to the database. A failed query is repeated, because
+    /// the workers report webhooks with queued deliveries again every second.
     fn withdraw(&mut self) {
         for ids in self.shared.queued_webhooks.take().chunks(WEBHOOKS_PER_QUERY_MAX) {
             match self.outbox.no_longer_enabled(ids) {
@@ -79,8 +79,8 @@ impl Sweeper {
     }
 
     fn claim(&mut self) -> Claimed {
-        // Claims nothing after a thread has ended: claimed deliveries would not be sent, or their outcomes would not be
-        // recorded.
+        // Claims nothing after a thread has ended unexpectedly, because the claimed deliveries would not be sent, or
+        // their outcomes would not be recorded.
         if self.shared.is_broken() {
             return Claimed::All;
         }
@@ -129,14 +129,14 @@ enum Claimed {
     All,
     /// The claim reached its limit, so more deliveries may be due.
     LimitReached,
-    /// No claim was made, because earlier deliveries still use the capacity.
+    /// No claim was made, because the deliveries in memory leave too little capacity.
     NoCapacity,
-    /// A target reached its own limit and may have more due deliveries.
+    /// A target reached its limit of deliveries per claim and may have more due deliveries.
     TargetCapped,
 }
 
-/// Divisor of the sweep interval after a claim in which a target reached its limit, or while no capacity is free. The
-/// shorter interval is enough for full throughput, but does not let a hanging target fill the memory.
+/// Divides the time until the next claim, if a target reached its limit of deliveries per claim or if no capacity was
+/// free. The shorter time is enough for full throughput, but does not let a hanging target fill the memory.
 const CAPPED_SWEEP_DIVISOR: u32 = 20;
 
 const WEBHOOKS_PER_QUERY_MAX: usize = 1000;

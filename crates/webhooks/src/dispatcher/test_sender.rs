@@ -1,5 +1,5 @@
-//! Sends test events on a separate thread. A test event does not wait for deliveries, and needs no slot of a delivery
-//! worker.
+//! Sends test events, which owners of webhooks request, on a separate thread. Test events therefore neither wait for
+//! deliveries nor count against the limits of deliveries.
 
 use std::{
     sync::{Arc, Mutex},
@@ -33,7 +33,7 @@ pub(super) struct TestSender {
     pub(super) keyring: Arc<Keyring>,
     pub(super) signer: Option<Arc<dyn EventSigner>>,
     pub(super) clock: Arc<dyn Clock>,
-    /// Bound on test events in flight.
+    /// Maximum number of test events in flight.
     pub(super) in_flight_max: usize,
 }
 
@@ -69,7 +69,8 @@ impl TestSender {
         }
     }
 
-    /// Starts a test on a new connection, so that the result covers all steps of a connection.
+    /// Starts a test on a new connection, so that the test includes the name lookup, the TCP connection and the TLS
+    /// handshake.
     fn start(&self, (event, finish): QueuedTest, in_flight: &mut JoinSet<()>) {
         let sender =
             TargetSender::open(&event.target, &self.keyring, &self.clients, self.signer.as_ref());

@@ -1,4 +1,4 @@
-//! Starts and joins the threads of a dispatcher.
+//! Starts and joins the threads of a dispatcher: delivery workers, outcome writer, sweeper and test sender.
 
 use std::{
     io,
@@ -30,7 +30,7 @@ use crate::{
     queue::release_batch::HeldDelivery, settings::Settings,
 };
 
-/// The ports and keys of a dispatcher.
+/// The database, keys, clock, signer and name resolver that a dispatcher uses. Tests replace them.
 pub(crate) struct Dependencies {
     pub(crate) outbox: Arc<dyn Outbox>,
     pub(crate) keyring: Arc<Keyring>,
@@ -48,7 +48,7 @@ pub(super) struct ThreadStarter {
     pub(super) user_agent: HeaderValue,
 }
 
-/// The running threads.
+/// The running threads of a dispatcher, to be joined at the shutdown.
 pub(super) struct Threads {
     workers: Vec<JoinHandle<Vec<HeldDelivery>>>,
     outcome_writer: JoinHandle<()>,
@@ -110,13 +110,14 @@ impl ThreadStarter {
             outcomes,
         };
         let clients = self.client_factory();
-        // Linux truncates thread names to 15 characters.
+        // Linux truncates thread names to 15 characters, which leaves two digits for the index.
         self.spawn_with_runtime(&format!("webhook-send-{index}"), move || {
             DeliveryWorker::new(context, clients()).run()
         })
     }
 
-    /// Returns a function that creates a [`ClientFactory`]. The function runs on the thread that uses the factory.
+    /// Returns a function that creates a [`ClientFactory`]. The function runs on the thread that uses the factory,
+    /// because the factory cannot move between threads.
     fn client_factory(&self) -> impl FnOnce() -> ClientFactory + Send + use<> {
         let settings = Arc::clone(&self.settings);
         let new_resolver = self.dependencies.new_resolver;

@@ -1,4 +1,4 @@
-//! Passes deliveries from the send path and the sweeper to the delivery workers.
+//! Passes deliveries to the delivery workers: new ones from the send path, and due ones that the sweeper claimed.
 
 use std::{
     hash::{BuildHasher, BuildHasherDefault, DefaultHasher},
@@ -16,11 +16,12 @@ pub(super) enum WorkerMessage {
     Deliver(Vec<LeasedDelivery>),
     /// Start no more requests.
     Stop,
-    /// Release the queues of these deleted or disabled webhooks.
+    /// Return the queued deliveries of these deleted or disabled webhooks to the database.
     Withdraw(Vec<WebhookId>),
 }
 
-/// The inboxes of all delivery workers. The capacity bounds the deliveries in all inboxes.
+/// The message queues of all delivery workers. They have no bound of their own, because the capacity of the dispatcher
+/// bounds the deliveries in all of them.
 pub(super) struct WorkerInboxes {
     inboxes: Vec<UnboundedSender<WorkerMessage>>,
     shared: Arc<SharedState>,
@@ -41,7 +42,7 @@ impl WorkerInboxes {
         let batches = self.partition(deliveries, |delivery| delivery.target.webhook_id);
         for (inbox, batch) in self.inboxes.iter().zip(batches) {
             let count = batch.len();
-            // If the worker has ended, the leases end too and another node takes over.
+            // If the worker has ended, another node sends the deliveries after their leases end.
             if count > 0 && inbox.send(WorkerMessage::Deliver(batch)).is_err() {
                 self.shared.capacity.release(count);
             }
@@ -62,7 +63,7 @@ impl WorkerInboxes {
         }
     }
 
-    /// Splits items by worker.
+    /// Splits items into one list for each worker, by the webhook id that `target` returns.
     fn partition<T>(&self, items: Vec<T>, target: impl Fn(&T) -> WebhookId) -> Vec<Vec<T>> {
         let mut batches: Vec<Vec<T>> = self.inboxes.iter().map(|_| vec![]).collect();
         for item in items {

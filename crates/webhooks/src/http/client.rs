@@ -1,5 +1,5 @@
 //! Sends HTTP requests. Does not follow redirects and does not decompress bodies. Maps every error to an
-//! [`AttemptFailure`], a coarse class for the owner of a webhook.
+//! [`AttemptFailure`], a coarse class that the owner of the webhook can see.
 
 use std::{rc::Rc, sync::Arc, time::Duration};
 
@@ -28,13 +28,13 @@ use crate::{
     signing::signed_request::SignedRequest,
 };
 
-/// Creates the HTTP client of each target on one thread.
+/// Creates an HTTP client for each target. Each thread has a factory of its own.
 pub(crate) struct ClientFactory {
     pub(crate) policy: AddressPolicy,
     pub(crate) resolver: Rc<dyn NameResolver>,
     pub(crate) tls: Arc<ClientConfig>,
     pub(crate) user_agent: HeaderValue,
-    /// Time from the start of an attempt to the last byte of the response head.
+    /// Maximum time from the start of an attempt to the last byte of the response head.
     pub(crate) timeout: Duration,
     pub(crate) connections_per_target_max: usize,
     pub(crate) bounds: Bounds,
@@ -42,8 +42,8 @@ pub(crate) struct ClientFactory {
 
 /// The connections to one target. Dropping the client closes them.
 ///
-/// Each target has its own pool. The pool of awc checks an idle connection only when the same host is requested again,
-/// so a common pool would keep a socket for every past receiver.
+/// Each target has its own connection pool, because awc checks an idle connection only when the same host is requested
+/// again. A common pool would keep a socket for every past receiver.
 pub(crate) struct TargetClient {
     client: Client,
     uri: Uri,
@@ -62,7 +62,7 @@ impl ClientFactory {
         let connector = Connector::new()
             .connector(guarded)
             .rustls_0_23(Arc::clone(&self.tls))
-            // Longer than the timeouts of the guarded connector, so that its classified failure comes first.
+            // Longer than the timeouts of `GuardedConnector`, so that a timeout is reported by its more precise error.
             .timeout(Duration::from_mins(1))
             .handshake_timeout(tls_handshake_timeout)
             .conn_keep_alive(keep_alive)
@@ -103,7 +103,7 @@ fn classify(error: &SendRequestError) -> AttemptFailure {
         SendRequestError::Response(ParseError::TooLarge) => AttemptFailure::TooLarge,
         SendRequestError::Connect(error) => match error {
             ConnectError::Resolver(failure) => classify_connect(failure.as_ref()),
-            // The guarded connector reports TCP failures. Other failures before the request come from the handshake.
+            // `GuardedConnector` reports TCP failures. Other failures before the request come from the TLS handshake.
             ConnectError::Io(_) | ConnectError::SslIsNotSupported | ConnectError::Timeout => {
                 AttemptFailure::Tls
             }

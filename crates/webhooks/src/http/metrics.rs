@@ -1,4 +1,4 @@
-//! Metrics of attempts, recorded through the `metrics` facade. The embedder installs a recorder.
+//! Metrics of attempts, recorded through the `metrics` facade. The embedding application installs a recorder.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Reads responses.
+//! Reads the responses of webhook receivers.
 //!
 //! A response is hostile input: the client reads few bytes, for a short time, and keeps only printable text.
 
@@ -44,8 +44,8 @@ pub(super) async fn read_response(response: ClientResponse, bounds: BodyBounds) 
 
 /// Reads a body within the bounds and returns its beginning.
 ///
-/// The connection is reused only if the end of the body was read. Otherwise, dropping the response closes the
-/// connection. This happens if the body exceeds the bounds, and after exactly [`last_body_length`] bytes.
+/// The connection is reused only if the end of the body was read; otherwise, dropping the response closes it. Reading
+/// stops before the end in two cases: the body exceeds the bounds, or exactly [`last_body_length`] bytes were read.
 async fn read_beginning(mut response: ClientResponse, bounds: BodyBounds) -> Vec<u8> {
     let mut kept = Vec::new();
     let last_length = last_body_length(response.version(), response.headers());
@@ -65,8 +65,8 @@ async fn read_beginning(mut response: ClientResponse, bounds: BodyBounds) -> Vec
     kept
 }
 
-/// Returns the body length of an HTTP/1.0 response without keep-alive, which is the last response on its connection.
-/// Without this length, awc would reuse the connection.
+/// Returns the body length of an HTTP/1.0 response without keep-alive, which is the last response on its connection;
+/// `None` for other responses. Without this length, awc would reuse the connection.
 fn last_body_length(version: Version, headers: &HeaderMap) -> Option<usize> {
     let options = headers.get_all(CONNECTION).filter_map(|value| value.to_str().ok());
     let mut options = options.flat_map(|value| value.split(',')).map(str::trim);
@@ -99,7 +99,7 @@ fn excerpt_text(bytes: &[u8]) -> String {
 const DELIVERY: &str = "webhook-delivery";
 const ABORT: &str = "abort-message";
 
-/// Bound on the stored beginning of a body: the 1 KiB of [`ReceiverResponse::excerpt`].
+/// Maximum number of bytes of a body that are stored, as [`ReceiverResponse::excerpt`] documents.
 const EXCERPT_MAX: usize = 1024;
 
 #[cfg(test)]

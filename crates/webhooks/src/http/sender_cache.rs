@@ -1,4 +1,4 @@
-//! Keeps the senders of targets, with their keys and connections, and evicts idle ones.
+//! Caches a [`TargetSender`] for each target, with its decrypted keys and open connections. Evicts idle senders.
 
 use std::{
     collections::HashMap,
@@ -12,7 +12,7 @@ use super::target_sender::TargetSender;
 
 pub(crate) struct SenderCache {
     by_target: HashMap<WebhookId, CachedSender>,
-    /// Maximum number of senders. Exceeded only while more senders have attempts in flight.
+    /// Maximum number of senders. Exceeded only if none of the senders is idle.
     max: usize,
     keep_alive: Duration,
 }
@@ -65,7 +65,7 @@ impl SenderCache {
 }
 
 impl CachedSender {
-    /// Whether no attempt is in flight: each attempt holds a reference to its sender.
+    /// Whether no attempt uses the sender. Each attempt in flight holds a reference to its sender.
     fn is_idle(&self) -> bool {
         Rc::strong_count(&self.sender) == 1
     }
@@ -84,7 +84,7 @@ mod tests {
         },
     };
 
-    /// Opens a sender with a forbidden URL, so without a connection.
+    /// Opens a sender with a forbidden URL, which therefore never connects.
     fn sender() -> Rc<TargetSender> {
         let clients = ClientFactory {
             policy: settings().policy,

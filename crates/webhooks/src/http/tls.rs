@@ -1,4 +1,4 @@
-//! TLS configuration: public certificate authorities, and authorities of the operator.
+//! TLS configuration of webhook requests. Trusts the public certificate authorities and those that the operator adds.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub fn read_roots(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, RootsFault
     if roots.is_empty() { Err(RootsFault::Empty) } else { Ok(roots) }
 }
 
-/// Builds a configuration with the public authorities and `extra_roots`.
+/// Builds a TLS client configuration that trusts the public authorities and `extra_roots`.
 pub(crate) fn tls_config(
     extra_roots: &[CertificateDer<'static>],
 ) -> Result<Arc<ClientConfig>, rustls::Error> {

@@ -25,8 +25,8 @@ impl Capacity {
         self.max.saturating_sub(self.used())
     }
 
-    /// Returns the free capacity for claims. The remaining capacity is reserved for deliveries from the send path, so
-    /// that claims cannot use up all memory.
+    /// Returns the number of deliveries that may be claimed from the database now. A part of the capacity is reserved
+    /// for deliveries from the send path, so that claims cannot use up all memory.
     pub(crate) fn free_for_claims(&self) -> usize {
         self.claims_max.saturating_sub(self.used())
     }

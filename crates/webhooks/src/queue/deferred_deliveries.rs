@@ -1,7 +1,8 @@
-//! Remembers the deferred deliveries of unresponsive targets until the deliveries are due.
+//! Tracks deferred deliveries until they are due: deliveries that returned to the database without an attempt, because
+//! their target did not respond.
 //!
-//! A response makes deferred deliveries due earlier. Without this memory, the backlog of a target would wait 45 s or
-//! more after the target recovered. Retries are not remembered here, so a response never makes a retry earlier.
+//! A response makes deferred deliveries due earlier. Without this list, the backlog of a target would wait 45 s or more
+//! after the target recovered. Retries are not listed here, so a response never makes a retry earlier.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -16,7 +17,7 @@ pub(crate) struct DeferredDeliveries {
     max: usize,
 }
 
-/// A delivery that was released to the database and is not due yet.
+/// A delivery that returned to the database without an attempt and is not due yet.
 struct DeferredDelivery {
     id: DeliveryId,
     due_at: Timestamp,
@@ -27,8 +28,9 @@ impl DeferredDeliveries {
         Self { by_target: HashMap::new(), count: 0, max }
     }
 
-    /// Adds an entry for a released delivery, unless the target already has as many entries as are free. A single
-    /// target can therefore fill only half of the entries. A delivery without an entry is claimed at its due time.
+    /// Adds a delivery that returned to the database, unless its target already has as many entries as there are free
+    /// ones. A single target can therefore fill only half of the entries. A delivery without an entry is claimed at its
+    /// due time.
     pub(crate) fn add(&mut self, id: DeliveryId, due_at: Timestamp) {
         let of_target = self.by_target.entry(id.webhook_id).or_default();
         if of_target.len() < self.max.saturating_sub(self.count) {
@@ -37,7 +39,7 @@ impl DeferredDeliveries {
         }
     }
 
-    /// Removes up to `max` deliveries of a target, oldest first, and makes them due now.
+    /// Removes up to `max` deliveries of a target, oldest first. Returns the changes that make them due now.
     pub(crate) fn expedite(
         &mut self,
         target: WebhookId,

@@ -1,7 +1,8 @@
-//! Chooses the target of the next request, with quotas of slots for accounts and for health classes.
+//! Chooses the target of the next request, and limits the requests in flight of each account and each health class.
 //!
-//! Each health class has a ring of accounts, and each account in it a ring of targets. However many targets hang or
-//! respond slowly, and however many targets an account has, responsive targets of other accounts get slots.
+//! Health classes take turns, then the accounts of a class, then the targets of an account. Responsive targets
+//! therefore get requests, however many other targets hang or respond slowly, and however many targets another account
+//! has.
 
 mod account_ring;
 
@@ -15,7 +16,7 @@ use crate::{circuit_breaker::target_health::TargetHealth, settings::Settings};
 /// The targets with queued deliveries, in the order in which they may start requests.
 pub(crate) struct FairQueue {
     classes: ClassQueues,
-    /// Slots of each account with a request in flight.
+    /// The numbers of requests in flight of each account that has any.
     accounts: HashMap<AccountId, AccountSlots>,
     account_max: usize,
     slots_max: usize,
@@ -23,11 +24,11 @@ pub(crate) struct FairQueue {
     next_class: usize,
 }
 
-/// A slot for one request in flight. Counts against the quotas of the account, and of the health class that the target
-/// had at the start of the request.
+/// The right to have one request in flight. Counts against the limits of the account, and of the health class that the
+/// target had at the start of the request.
 #[derive(Debug)]
 pub(crate) struct Slot {
-    /// Host of the request. The slot counts against the limit of this host too.
+    /// Host that the request is sent to. The request counts against the limit of this host too.
     pub(super) host: String,
     account_id: AccountId,
     health: TargetHealth,
@@ -40,18 +41,18 @@ struct ClassQueues {
     untried: ClassQueue,
 }
 
-/// The waiting targets and the slots of one health class.
+/// The waiting targets of one health class, and its number and maximum of requests in flight.
 struct ClassQueue {
     turns: AccountRing,
     used: usize,
     max: usize,
 }
 
-/// Numbers of the slots that one account uses.
+/// Counts the requests in flight of one account.
 #[derive(Default)]
 struct AccountSlots {
     used: usize,
-    /// Number of slots used by targets that are slow, unresponsive or untried.
+    /// Number of requests in flight to targets that are slow, unresponsive, or untried (no attempt has ended yet).
     used_by_others: usize,
 }
 
@@ -83,9 +84,9 @@ impl FairQueue {
         self.classes.of(health).turns.push(account_id, id);
     }
 
-    /// Removes and returns the target that may start the next request. Returns `None` if the quotas allow no request
-    /// now. Alternates between the health classes, then between the accounts of a class, then between the targets of an
-    /// account.
+    /// Removes and returns the target that may start the next request. Returns `None` if no target waits or if the
+    /// limits allow no request now. Alternates between the health classes, then between the accounts of a class, then
+    /// between the targets of an account.
     pub(crate) fn pop(&mut self) -> Option<WebhookId> {
         if self.free_slots() == 0 {
             return None;
@@ -100,8 +101,8 @@ impl FairQueue {
         })
     }
 
-    /// Takes a slot for a target that [`FairQueue::pop`] returned. Returns `None` and queues the target again if a
-    /// quota is used up.
+    /// Counts a new request to a target that [`FairQueue::pop`] returned. Returns `None` and queues the target again if
+    /// a limit is reached.
     pub(crate) fn acquire(
         &mut self,
         id: WebhookId,
@@ -160,8 +161,9 @@ impl ClassQueue {
     }
 }
 
-/// Whether an account may use another slot for a target of this health. `of_account` counts the slots in use; `None`
-/// means none. An account may use `max` slots, and at most half of them for targets that are not responsive.
+/// Whether an account may have another request in flight to a target of this health. `of_account` counts its requests
+/// in flight; `None` means zero. An account may have `max`, and at most half of them to targets that are not
+/// responsive.
 fn has_room(of_account: Option<&AccountSlots>, health: TargetHealth, max: usize) -> bool {
     of_account.is_none_or(|AccountSlots { used, used_by_others }| {
         let is_responsive = health == TargetHealth::Responsive;

@@ -1,5 +1,5 @@
-//! Groups deliveries with similar due times into batches. A release statement sets one due time for all its rows, so a
-//! thousand releases take only a few transactions.
+//! Groups deliveries that return to the database into batches with similar due times. One SQL statement sets one due
+//! time for a whole batch, so a thousand deliveries take only a few transactions.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::circuit_breaker::deferral::Deferral;
 /// The id and the lease token of a leased delivery.
 pub(crate) type HeldDelivery = (DeliveryId, LeaseToken);
 
-/// Leased deliveries to release in one statement, all with the same due time.
+/// Leased deliveries that one SQL statement returns to the database, all with the same due time.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ReleaseBatch {
     pub(crate) held: Vec<HeldDelivery>,
@@ -18,7 +18,7 @@ pub(crate) struct ReleaseBatch {
 }
 
 /// Groups deliveries with due times within `window`, at most `batch_max` in a batch. A batch gets the latest of its due
-/// times, so no delivery is early. `jitter` returns random numbers.
+/// times, so no delivery is early. `jitter` returns random numbers, which spread the due times.
 pub(crate) fn batch_releases(
     deferred: Vec<(LeasedDelivery, Deferral)>,
     window: Duration,

@@ -1,5 +1,5 @@
-//! Keeps a queue for each target of a delivery worker. A hanging target, or a target with a long queue, delays no
-//! other.
+//! Keeps a separate queue for each target of a delivery worker, so that a hanging target, or a target with a long
+//! queue, delays no other target.
 
 mod account_queues;
 mod expedite;
@@ -37,11 +37,11 @@ pub(crate) struct TargetQueues {
     by_id: HashMap<WebhookId, TargetState>,
     turns: FairQueue,
     hosts: HostSlots,
-    /// Deliveries that wait for the release to the database, with their due times.
+    /// Deliveries that will return to the database without an attempt, with their new due times.
     to_release: Vec<(LeasedDelivery, Deferral)>,
-    /// Deliveries that were released and are not due yet.
+    /// Deliveries that have returned to the database and are not due yet.
     deferred: DeferredDeliveries,
-    /// Released deliveries whose due time in the database must become earlier.
+    /// Deliveries in the database whose due time must become earlier.
     expedited: Vec<ExpeditedDelivery>,
     accounts: AccountQueues,
     in_flight_per_target: usize,
@@ -52,14 +52,14 @@ pub(crate) struct TargetQueues {
 /// Bounds on the memory for idle targets, and on one batch of expedited deliveries.
 struct TargetBounds {
     known_max: usize,
-    /// Time to remember an idle target.
+    /// Time for which the state of an idle target is kept.
     known_for: Duration,
-    /// Time to remember an idle target while more than `known_max` targets are known.
+    /// Time for which the state of an idle target is kept while there are more than `known_max` targets.
     known_for_min: Duration,
     expedite_max: usize,
 }
 
-/// Counts for the statistics.
+/// Counts over all targets of a delivery worker, for the statistics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct QueueCounts {
     pub(crate) queued: usize,
@@ -70,7 +70,8 @@ impl TargetQueues {
     pub(crate) fn new(settings: &Settings, rates: Arc<HostRates>) -> Self {
         let breaker_settings = BreakerSettings::new(settings);
         let bounds = &settings.bounds;
-        // Idle targets are kept longer than their probe pause. Otherwise an open circuit breaker would be forgotten.
+        // Idle targets are kept longer than their probe pause. Otherwise the state of an open circuit breaker would be
+        // lost.
         let pause_max = breaker_settings.probe_pause_max.saturating_mul(2);
         Self {
             by_id: HashMap::new(),
@@ -93,8 +94,8 @@ impl TargetQueues {
 
     /// Queues a delivery. Defers the delivery instead if the target does not respond and its queue is at the maximum.
     ///
-    /// Returns `false` if the account has used up its part of the `free` capacity. The delivery is then released, and
-    /// is due again at once.
+    /// Returns `false` if the account has used up its part of the `free` capacity. The delivery then returns to the
+    /// database and is due at once.
     pub(crate) fn push(&mut self, delivery: LeasedDelivery, free: usize, now: Timestamp) -> bool {
         let (id, account_id) = (delivery.target.webhook_id, delivery.target.account_id);
         let state = self.by_id.entry(id).or_insert_with(|| TargetState::new(account_id));
@@ -115,18 +116,19 @@ impl TargetQueues {
         has_place
     }
 
-    /// Schedules the release of a delivery without an attempt.
+    /// Schedules the return of a delivery to the database without an attempt. The delivery is due again at `due_at`.
     pub(crate) fn release_at(&mut self, delivery: LeasedDelivery, due_at: Timestamp) {
         self.to_release.push((delivery, Deferral::until(due_at)));
     }
 
     /// Returns all full targets, or `None` if they have not changed since the last call. A target is full if its
-    /// account has not enough capacity for another claim.
+    /// account has so many deliveries in memory that another claim would not fit.
     pub(crate) fn changed_full_targets(&mut self, free: usize) -> Option<HashSet<WebhookId>> {
         self.accounts.changed_full_targets(free)
     }
 
-    /// Returns the next delivery and a slot for its request. Returns `None` if no request may start now.
+    /// Returns the next delivery to attempt, and the slot that counts its request as in flight. Returns `None` if no
+    /// request may start now.
     pub(crate) fn next_delivery(&mut self, now: Timestamp) -> Option<(LeasedDelivery, Slot)> {
         while let Some(id) = self.turns.pop() {
             let free_slots = self.turns.free_slots();
@@ -158,8 +160,8 @@ impl TargetQueues {
         None
     }
 
-    /// Records the end of a request and frees its slot. Returns the change of the circuit breaker, if any. A response
-    /// makes deferred deliveries due earlier.
+    /// Records the end of a request, which no longer counts as in flight. Returns the change of the circuit breaker, if
+    /// any. A response makes deferred deliveries due earlier.
     pub(crate) fn finish(
         &mut self,
         id: WebhookId,
@@ -193,14 +195,14 @@ impl TargetQueues {
         transition
     }
 
-    /// Queues the targets again that wait for the request limit of their host.
+    /// Retries hosts that had reached their limit of requests: queues the waiting targets of these hosts again.
     pub(crate) fn retry_hosts(&mut self) {
         let waiting = self.hosts.take_waiting();
         self.return_turns(waiting);
     }
 
-    /// Schedules the release of all queued deliveries of a deleted or disabled webhook. Removes its deferred
-    /// deliveries. The deliveries of a disabled webhook stay in the database.
+    /// Schedules the return of all queued deliveries of a deleted or disabled webhook to the database. Stops tracking
+    /// its deferred deliveries. The deliveries of a disabled webhook stay in the database.
     pub(crate) fn withdraw(&mut self, id: WebhookId, now: Timestamp) {
         self.deferred.remove_target(id);
         let Some(state) = self.by_id.get_mut(&id) else { return };
@@ -214,7 +216,7 @@ impl TargetQueues {
         self.by_id.iter().filter(|(_, state)| !state.queue.is_empty()).map(|(id, _)| *id)
     }
 
-    /// Returns the number of deliveries to release.
+    /// Returns the number of deliveries that wait for their return to the database.
     pub(crate) fn to_release(&self) -> usize {
         self.to_release.len()
     }
@@ -223,8 +225,8 @@ impl TargetQueues {
         mem::take(&mut self.to_release)
     }
 
-    /// Schedules the release of queued deliveries whose leases end before `needed`; their new due time is `due_at`.
-    /// Also removes targets that have been idle for a long time.
+    /// Schedules the return of queued deliveries to the database if their leases end before `needed`; they are due
+    /// again at `due_at`. Also removes targets that have been idle for a long time.
     pub(crate) fn remove_expired(&mut self, needed: Timestamp, due_at: Timestamp) {
         let (to_release, accounts, now) =
             (&mut self.to_release, &mut self.accounts, Instant::now());

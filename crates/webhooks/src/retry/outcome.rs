@@ -1,4 +1,5 @@
-//! Decides the outcome of an attempt: success, a retry, or no further attempt. Callers pass the time and the jitter.
+//! Decides the outcome of an attempt: success, a retry, or no further attempt. Reads neither clock nor random source:
+//! callers pass the time and the random number.
 
 use std::time::Duration;
 

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use awc::http::header::HttpDate;
 use sealpost_domain::Timestamp;
 
-/// The delay requested by a receiver, in either form of the header.
+/// The delay that a receiver requests, in either form of the header: a date or a number of seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RetryAfter {
     Date(Timestamp),

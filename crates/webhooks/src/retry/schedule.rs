@@ -1,4 +1,4 @@
-//! The pauses between attempts. Callers pass the random number for the jitter.
+//! The retry schedule: the pauses between the attempts of a delivery. Parses and displays schedules such as `5s,5m,2h`.
 
 use std::{fmt, str::FromStr, time::Duration};
 
@@ -11,13 +11,14 @@ pub struct RetrySchedule {
 impl RetrySchedule {
     /// Returns the pause after `attempts_made` attempts, or `None` after the last attempt.
     ///
-    /// `jitter`, any number, adds up to a fifth of the pause and subtracts nothing: no retry is early.
+    /// `jitter` is a random number. It adds up to a fifth of the pause and subtracts nothing, so no retry is early.
     pub fn next(&self, attempts_made: u32, jitter: u32) -> Option<Duration> {
         Some(with_jitter(self.pause(attempts_made)?, jitter))
     }
 
-    /// Shortens a duration chosen for the default schedule in proportion to the first pause of this schedule. Never
-    /// lengthens a duration. An operator who configures fast retries expects other delays to be short too.
+    /// Scales a duration that was chosen for the default schedule: if the first pause here is shorter than the default
+    /// first pause, shortens the duration in the same proportion. Never lengthens a duration. An operator who
+    /// configures fast retries expects other delays to be short too.
     pub fn scaled(&self, duration: Duration) -> Duration {
         let first_ms =
             self.pauses_ms.first().copied().unwrap_or(DEFAULT_FIRST_MS).min(DEFAULT_FIRST_MS);
@@ -25,7 +26,7 @@ impl RetrySchedule {
         Duration::from_millis(u64::try_from(scaled_ms).unwrap_or(u64::MAX))
     }
 
-    /// Returns the pause after `attempts_made` attempts, without jitter.
+    /// Returns the pause after `attempts_made` attempts, without jitter; `None` after the last attempt.
     pub(super) fn pause(&self, attempts_made: u32) -> Option<Duration> {
         let index = usize::try_from(attempts_made.checked_sub(1)?).ok()?;
         self.pauses_ms.get(index).copied().map(Duration::from_millis)

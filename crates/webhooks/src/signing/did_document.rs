@@ -1,4 +1,4 @@
-//! Reads the verifying keys from the DID document of the service.
+//! Reads the public keys for webhook signatures from the DID document of the service.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::Value;

@@ -10,11 +10,11 @@ use super::signing_keys::SigningKeys;
 /// Headers and body of one attempt. Built again for every attempt, because the signature covers the timestamp.
 pub(crate) struct SignedRequest {
     pub(crate) headers: [(HeaderName, HeaderValue); 5],
-    /// Exactly the signed bytes.
+    /// The body, byte for byte as it was signed.
     pub(crate) body: Vec<u8>,
 }
 
-/// The stored event cannot be sent.
+/// Why no request can be built from a stored event.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RequestError {
     #[error("cannot serialize the event as JSON")]

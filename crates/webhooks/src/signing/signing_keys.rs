@@ -14,14 +14,14 @@ use super::{
 /// The decrypted signing keys of a webhook, and the signer of the service.
 pub(crate) struct SigningKeys {
     newest: hmac::Key,
-    /// Replaced secrets. Each still signs until its timestamp.
+    /// Replaced signing secrets, each with the time until which it still signs.
     retiring: Vec<(hmac::Key, Timestamp)>,
     service: Option<Arc<dyn EventSigner>>,
 }
 
 impl SigningKeys {
-    /// Decrypts the secrets of a target. Skips an unreadable retiring secret: receivers with the newest secret can
-    /// still verify.
+    /// Decrypts the secrets of a target. Skips a replaced secret that cannot be decrypted: receivers with the newest
+    /// secret can still verify.
     pub(crate) fn unwrap(
         target: &Target,
         keyring: &Keyring,
@@ -43,7 +43,8 @@ impl SigningKeys {
         Ok(Self { newest, retiring: retiring.collect(), service: service.cloned() })
     }
 
-    /// Returns the list of signatures: the newest secret first, retiring secrets next, the service last.
+    /// Returns the value of the header `webhook-signature`: the signature by the newest secret first, by replaced but
+    /// still valid secrets next, and by the service last.
     ///
     /// Receivers ignore entries of unknown versions.
     pub(super) fn sign(

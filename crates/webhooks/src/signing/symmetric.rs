@@ -26,7 +26,7 @@ pub fn verify(
     signatures.verify(now, |content, mac| hmac::verify(&key, content, mac).is_ok())
 }
 
-/// Prepares the secret for many signatures.
+/// Converts a secret into an HMAC key, which can be used for many signatures.
 pub(crate) fn mac_key(secret: &WebhookSecret) -> hmac::Key {
     hmac::Key::new(hmac::HMAC_SHA256, secret.bytes())
 }

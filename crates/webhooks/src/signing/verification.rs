@@ -6,18 +6,18 @@ use sealpost_domain::Timestamp;
 /// The signature headers of a received request.
 #[derive(Debug, Clone, Copy)]
 pub struct SignedHeaders<'a> {
-    /// `webhook-id`.
+    /// Value of the header `webhook-id`.
     pub id: &'a str,
-    /// `webhook-timestamp`.
+    /// Value of the header `webhook-timestamp`.
     pub timestamp: &'a str,
-    /// `webhook-signature`, or `X-Service-Signature` with the same value.
+    /// Value of the header `webhook-signature`, or of `X-Service-Signature`, which is the same.
     pub signature: &'a str,
 }
 
 /// Why a request is not authentic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum VerifyFault {
-    /// No entry of the list is a signature by this key over this id, timestamp and body.
+    /// No entry of the header is a signature by the given key over the id, timestamp and body of the request.
     #[error("no signature matches")]
     NoMatch,
     /// The timestamp is more than five minutes before or after the current time: a replay, or a wrong clock.
@@ -33,7 +33,7 @@ pub fn signed_content(headers: &SignedHeaders<'_>, body: &[u8]) -> Vec<u8> {
     content(headers.id, headers.timestamp, body)
 }
 
-/// Returns the signed bytes.
+/// Joins id, timestamp and body with dots: the bytes that a signature covers.
 pub(super) fn content(event_id: &str, timestamp: &str, body: &[u8]) -> Vec<u8> {
     [event_id.as_bytes(), timestamp.as_bytes(), body].join(&b'.')
 }

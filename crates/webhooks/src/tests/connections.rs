@@ -1,4 +1,4 @@
-//! Failed connections, and forbidden connections.
+//! Tests of connections that fail, and of connections to forbidden addresses.
 
 use std::{net::TcpListener, rc::Rc, sync::Arc};
 
@@ -56,7 +56,7 @@ fn a_closed_address_is_blocked_in_every_notation() {
         format!("https://mixed.test:{port}/"),
         "https://private.test/".to_owned(),
         "https://metadata.test/".to_owned(),
-        // As if registered in development.
+        // Development mode would admit this URL.
         format!("http://127.0.0.1:{port}/"),
     ] {
         assert_eq!(failure_at(production(), &url), AttemptFailure::BlockedAddress, "{url}");
@@ -67,7 +67,7 @@ fn a_closed_address_is_blocked_in_every_notation() {
     assert_eq!(receiver.connections(), 0);
 }
 
-/// Bypasses every check of the URL.
+/// Calls the connector directly, so that no check of a URL comes first.
 #[test]
 fn the_connector_refuses_closed_addresses_by_itself() {
     let receiver = Receiver::start(|_| OK);

@@ -1,4 +1,4 @@
-//! Attempts and their outcomes.
+//! Tests of attempts and of their recorded outcomes.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 

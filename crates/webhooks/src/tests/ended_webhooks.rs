@@ -1,4 +1,4 @@
-//! Webhooks deleted or disabled while their deliveries are queued on this node.
+//! Tests with webhooks that are deleted or disabled while their deliveries are queued on this node.
 
 use std::{
     thread,
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::Settings;
 
-/// Waits until so many deliveries are left in memory.
+/// Waits until `count` deliveries are left in memory.
 fn wait_for_held(fixture: &Fixture, count: usize) {
     let until = Instant::now() + Duration::from_secs(20);
     while fixture.dispatcher.held() != count {

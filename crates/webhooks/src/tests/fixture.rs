@@ -75,7 +75,7 @@ pub(crate) fn target(number: u16, url: &str, secret: &str) -> Arc<Target> {
     rotating_target(number, url, secret, &[])
 }
 
-/// Returns a target with retiring secrets and their ends.
+/// Returns a target with replaced secrets, each of which still signs until its given time.
 pub(crate) fn rotating_target(
     number: u16,
     url: &str,

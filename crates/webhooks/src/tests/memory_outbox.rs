@@ -1,4 +1,4 @@
-//! An outbox in memory, and deliveries for it.
+//! A delivery queue in memory, which replaces the database in tests, and functions that create deliveries.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -31,7 +31,7 @@ pub(crate) struct State {
     pub(crate) queries: usize,
     /// Number of calls to fail before the database is back.
     pub(crate) failures_left: usize,
-    /// The delivery with a corrupt row.
+    /// The delivery that cannot be read, as if its database row were corrupt.
     pub(crate) corrupt: Option<DeliveryId>,
 }
 
@@ -64,7 +64,7 @@ impl MemoryOutbox {
         self.state.lock().unwrap().rows.insert(delivery.id(), row);
     }
 
-    /// Disables a webhook like another node.
+    /// Disables a webhook, as another node could.
     pub(crate) fn disable(&self, id: WebhookId) {
         self.change(|state| state.ended.insert(id)).unwrap();
     }
@@ -103,7 +103,7 @@ impl MemoryOutbox {
         found.expect("the condition became true in time")
     }
 
-    /// Waits for so many outcomes.
+    /// Waits until `count` outcomes are recorded.
     pub(crate) fn wait_for_results(&self, count: usize) -> Vec<AttemptResult> {
         self.wait_until(|state| (state.results.len() >= count).then(|| state.results.clone()))
     }
@@ -219,7 +219,8 @@ pub(crate) fn webhook_id(number: u16) -> WebhookId {
     WebhookId::new(NOW, [0, 0, 0, 0, 0, 0, 0, 0, high, low])
 }
 
-/// Returns the account of a test webhook: one webhook up to 999, and a hundred from there on.
+/// Returns the account of a test webhook. Below number 1000, each webhook has an account of its own; from there on, a
+/// hundred webhooks share an account.
 pub(crate) fn account_of(webhook: u16) -> AccountId {
     let number = if webhook < 1000 { webhook } else { webhook - webhook % 100 };
     let [high, low] = number.to_be_bytes();

@@ -1,4 +1,4 @@
-//! Responses of receivers and their outcomes.
+//! Tests of the outcome that each kind of response has.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Start, full capacity and orderly shutdown.
+//! Tests of the start, of full capacity and of an orderly shutdown.
 
 use std::{
     net::TcpListener,

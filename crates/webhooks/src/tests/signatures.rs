@@ -1,4 +1,4 @@
-//! Several signatures on one request: during a rotation of the secret, and with the key of the service.
+//! Tests of requests with several signatures: during a rotation of the secret, and with the key of the service.
 
 use std::{sync::Arc, time::Duration};
 
@@ -99,7 +99,7 @@ fn the_signature_of_the_service_is_last_and_needs_no_secret() {
     let key = VerifyingKey::from_bytes(public.try_into().unwrap()).unwrap();
     assert_eq!(verify_asymmetric(&key, &signed(request), &request.body, NOW), Ok(()));
 
-    // Again without code of this crate, except for the order of the parts.
+    // Verifies the signature again without code of this crate.
     let (_, entry) = request.headers["webhook-signature"].rsplit_once(" v1a,").unwrap();
     let signature =
         base64::Engine::decode(&base64::engine::general_purpose::STANDARD, entry).unwrap();

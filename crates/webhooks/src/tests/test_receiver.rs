@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The reaction to a request.
+/// How the receiver reacts to a request.
 pub(crate) enum Reply {
     /// Writes these bytes and waits for the next request.
     Bytes(&'static [u8]),
@@ -126,7 +126,7 @@ impl Receiver {
         self.seen.connections.load(Ordering::SeqCst)
     }
 
-    /// Waits until so many responses were cut off.
+    /// Waits until the client has cut off `count` responses.
     pub(crate) fn wait_for_cut(&self, count: usize) {
         let until = Instant::now() + Duration::from_secs(20);
         while self.seen.cut.load(Ordering::SeqCst) < count {

@@ -1,4 +1,4 @@
-//! Unresponsive receivers: their deliveries are deferred, and other receivers are not delayed.
+//! Tests with unresponsive receivers: their deliveries are deferred, and other receivers are not delayed.
 
 use std::{
     net::TcpListener,
@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{Settings, Stats};
 
-/// Returns an outbox with so many due deliveries to the target.
+/// Returns an outbox with `count` due deliveries to the target.
 fn backlog(target: &Arc<Target>, count: u32) -> Arc<MemoryOutbox> {
     let outbox = Arc::new(MemoryOutbox::default());
     for envelope in 0..count {

@@ -14,14 +14,14 @@ use crate::{
 pub struct ChannelDraft {
     /// Id of the channel.
     pub id: ChannelId,
-    /// The key that seals envelopes.
+    /// Id of the API key that sends the envelopes of the channel.
     pub sender: ApiKeyId,
-    /// The key that opens envelopes.
+    /// Id of the API key that can open the envelopes of the channel.
     pub recipient: ApiKeyId,
 }
 
 /// The parameters of a channel that sender and recipient must agree on, and their digest. The digest covers all stored
-/// fields except the signature.
+/// fields of the channel except the signature.
 pub(super) struct ChannelBinding {
     pub(super) draft: ChannelDraft,
     pub(super) sealing_version: u32,

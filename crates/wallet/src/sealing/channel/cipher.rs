@@ -1,4 +1,4 @@
-//! Encrypts and decrypts one envelope of a channel.
+//! Encrypts and decrypts the message of one envelope of a channel.
 
 use aes_gcm::{
     Aes256Gcm, KeyInit,

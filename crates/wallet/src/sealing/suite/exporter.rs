@@ -1,5 +1,5 @@
-//! Secrets of channels: HPKE's exporter (RFC 9180, section 5.3) with X-Wing and the export-only
-//! AEAD id 0xFFFF. These contexts never encrypt.
+//! Derives the secrets of channels with HPKE's exporter (RFC 9180, section 5.3), with X-Wing and the export-only AEAD
+//! id 0xFFFF. The HPKE contexts here never encrypt.
 
 use hpke::{
     Deserializable, Kem, OpModeR, OpModeS, Serializable, aead::ExportOnlyAead, setup_receiver,
@@ -14,8 +14,7 @@ use crate::entropy::Entropy;
 pub(crate) type ChannelSecret = Box<Zeroizing<[u8; 32]>>;
 
 impl SealingPublicKey {
-    /// Returns an encapsulation and its secret; `None` for keys of the classic suite, which has no
-    /// channels.
+    /// Returns an encapsulation and its secret; `None` if the key is of the classic suite, which has no channels.
     pub(crate) fn encapsulate(
         &self,
         info: &[u8],
@@ -38,8 +37,8 @@ impl SealingPublicKey {
 }
 
 impl SealingKey {
-    /// Returns the secret of an encapsulation. An encapsulation for another key or another `info`
-    /// gives another secret.
+    /// Returns the secret of an encapsulation. If the encapsulation was made for another key or another `info`, returns
+    /// a different secret and no error.
     pub(crate) fn decapsulate(
         &self,
         info: &[u8],

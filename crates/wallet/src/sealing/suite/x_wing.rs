@@ -17,14 +17,14 @@ pub(crate) struct XWing;
 type Portable = hpke::kem::XWing;
 type Encapsulation = <Portable as Kem>::EncappedKey;
 
-/// ML-KEM-768's encapsulation key and X25519's public key, 1,216 bytes.
+/// A public key of X-Wing: ML-KEM-768's encapsulation key and X25519's public key, 1,216 bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum PublicKey {
     Fast(fast::PublicKey),
     Portable(Box<<Portable as Kem>::PublicKey>),
 }
 
-/// The 32-byte seed of the ML-KEM-768 and the X25519 private key. Zeroized on drop.
+/// A private key of X-Wing: the 32-byte seed of the ML-KEM-768 and the X25519 private key. Zeroized on drop.
 #[derive(Clone)]
 pub(crate) enum PrivateKey {
     Fast(fast::PrivateKey),

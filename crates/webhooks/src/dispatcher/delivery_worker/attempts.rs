@@ -1,4 +1,4 @@
-//! Starts attempts.
+//! Starts attempts: takes the keys and connections of the target from a cache or opens them, and signs the request.
 
 use std::{error::Error, rc::Rc, time::Instant};
 
@@ -12,8 +12,8 @@ use crate::{
 };
 
 impl DeliveryWorker {
-    /// Starts an attempt. If no attempt is possible now, returns the delivery, its slot, and the time at which the
-    /// delivery is due again.
+    /// Starts an attempt. Fails if the lease ends too soon or the request cannot be built. The error contains the
+    /// delivery, its concurrency slot, and the time at which the delivery is due again.
     pub(super) fn start_attempt(
         &mut self,
         delivery: LeasedDelivery,

@@ -1,4 +1,5 @@
-//! Ends attempts: updates the target, decides the outcome and passes it to the outcome writer.
+//! Processes finished attempts: updates the health of the target, decides the outcome (success, retry or giving up),
+//! and passes the outcome to the thread that writes to the database.
 
 use std::{error::Error, sync::mpsc, time::Duration};
 
@@ -64,7 +65,7 @@ impl DeliveryWorker {
         AttemptResult { id, lease, attempts, at, duration_ms, response, outcome }
     }
 
-    /// Releases deferred and withdrawn deliveries.
+    /// Passes the deliveries that return to the database without an attempt to the outcome writer, in batches.
     pub(super) fn release_deferred(&mut self) {
         let (deferred, now) = (self.targets.take_to_release(), self.context.clock.now());
         self.context.shared.counters.count_deferred(deferred.len());

@@ -1,4 +1,4 @@
-//! A ring of accounts, with a ring of targets for each account.
+//! Gives turns to accounts, and within each account to its targets.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -23,7 +23,7 @@ impl AccountRing {
     }
 
     /// Returns the next target of the next account that may start a request. The search is short, because it skips only
-    /// accounts with a used-up quota.
+    /// accounts that have reached their limit.
     pub(super) fn pop(&mut self, may_start: impl Fn(&AccountId) -> bool) -> Option<WebhookId> {
         let position = self.accounts.iter().position(may_start)?;
         let account_id = self.accounts.remove(position)?;

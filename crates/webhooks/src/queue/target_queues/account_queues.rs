@@ -9,13 +9,14 @@ use sealpost_domain::{AccountId, WebhookId};
 
 use crate::settings::Settings;
 
-/// Counts the queued deliveries of each account. Marks the targets of an account as full if the account has not enough
-/// capacity for another claim.
+/// Counts the queued deliveries of each account. Marks the targets of an account as full if its deliveries leave too
+/// little room for another claim from the database.
 pub(super) struct AccountQueues {
     queued: HashMap<AccountId, usize>,
     full: HashMap<AccountId, HashSet<WebhookId>>,
     has_changed: bool,
-    /// Capacity that an account needs for another claim, as a number of deliveries.
+    /// Number of further deliveries for which an account must have room, so that more of its deliveries are claimed
+    /// from the database.
     claim_room: usize,
     /// Number of delivery workers, which share the free capacity equally.
     workers: usize,
@@ -50,13 +51,13 @@ impl AccountQueues {
 
     /// Whether the account may queue another delivery in this worker.
     ///
-    /// The limit is the `free` capacity divided by the number of workers. It shrinks as the queues grow, so a single
-    /// account can use about half of the capacity, even if it queues deliveries in all workers.
+    /// The limit is the `free` capacity divided by the number of workers. The limit shrinks as the queues grow, so a
+    /// single account can use about half of the capacity, even if it queues deliveries in all workers.
     pub(super) fn has_place(&self, account_id: AccountId, free: usize) -> bool {
         self.queued(account_id) <= free / self.workers
     }
 
-    /// Marks the target as full if its account has not enough capacity for another claim.
+    /// Marks the target as full if its account has no room for `claim_room` further deliveries.
     pub(super) fn mark_if_full(&mut self, account_id: AccountId, target: WebhookId, free: usize) {
         if self.queued(account_id) + self.claim_room > free / self.workers {
             self.has_changed |= self.full.entry(account_id).or_default().insert(target);
@@ -65,8 +66,8 @@ impl AccountQueues {
 
     /// Returns all full targets, or `None` if they have not changed since the last call.
     ///
-    /// The targets of an account are no longer full when the account uses at most half of its limit and has capacity
-    /// for another claim. The deliveries still queued keep the targets busy until that claim.
+    /// The targets of an account are no longer full when the account uses at most half of its limit and has room for
+    /// `claim_room` further deliveries. The deliveries still queued keep the targets busy until more are claimed.
     pub(super) fn changed_full_targets(&mut self, free: usize) -> Option<HashSet<WebhookId>> {
         let (count, max) = (self.full.len(), free / self.workers);
         let (queued, claim_room) = (&self.queued, self.claim_room);

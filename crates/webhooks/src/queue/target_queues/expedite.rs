@@ -1,4 +1,5 @@
-//! Makes deferred deliveries due earlier, after a response from their target or as the next probe.
+//! Makes deferred deliveries due earlier, after a response from their target or as the next probe. Deferred deliveries
+//! have returned to the database without an attempt.
 
 use std::mem;
 
@@ -8,7 +9,8 @@ use super::TargetQueues;
 use crate::circuit_breaker::{BreakerTransition, deferral::Deferral};
 
 impl TargetQueues {
-    /// Remembers a released delivery until its due time.
+    /// Tracks a delivery that returned to the database until its due time, so that a response can make the delivery due
+    /// earlier.
     pub(crate) fn record_released(&mut self, id: DeliveryId, due_at: Timestamp, now: Timestamp) {
         if due_at > now {
             self.deferred.add(id, due_at);
@@ -32,7 +34,7 @@ impl TargetQueues {
         mem::take(&mut self.expedited)
     }
 
-    /// Expedites deferred deliveries of a target after a response.
+    /// Makes deferred deliveries of a target due now, because the target has responded.
     ///
     /// Expedites at most `in_flight_per_target` deliveries. Further responses expedite the others, so the work for an
     /// unstable target is bounded by its responses. The response to a probe closes the breaker and expedites a full
@@ -48,7 +50,7 @@ impl TargetQueues {
         let is_deferred = |(delivery, deferral): &mut (LeasedDelivery, Deferral)| {
             delivery.target.webhook_id == id && deferral.from > now
         };
-        // Deliveries that are not released yet return to the queue.
+        // Deliveries that have not returned to the database yet go back to the queue in memory.
         let unreleased = self.to_release.extract_if(.., is_deferred).take(max);
         let unreleased: Vec<_> = unreleased.map(|(delivery, _)| delivery).collect();
         self.expedited.extend(self.deferred.expedite(id, max - unreleased.len(), now));

@@ -9,7 +9,7 @@ use sealpost_domain::{Timestamp, WebhookId};
 
 use crate::{queue::host_rates::HostRates, settings::Settings};
 
-/// The slots of each host in one delivery worker.
+/// The requests in flight and the waiting targets of each host, for one delivery worker.
 pub(super) struct HostSlots {
     by_host: HashMap<String, OneHost>,
     in_flight_max: usize,
@@ -29,8 +29,8 @@ impl HostSlots {
         Self { by_host: HashMap::new(), in_flight_max, rates }
     }
 
-    /// Takes a slot of the host and counts the request against the limit per minute. If either is used up, adds the
-    /// target to the waiting targets and returns `false`.
+    /// Counts a request against both limits of the host: requests in flight and requests per minute. If either limit is
+    /// reached, counts nothing, adds the target to the waiting targets and returns `false`.
     pub(super) fn acquire(&mut self, host: &str, target: WebhookId, now: Timestamp) -> bool {
         if !self.by_host.contains_key(host) {
             self.by_host.insert(host.to_owned(), OneHost::default());
@@ -45,7 +45,7 @@ impl HostSlots {
         is_free
     }
 
-    /// Frees a slot of the host. Returns the target that has waited longest for the host.
+    /// Records the end of a request to the host. Removes and returns the target that has waited longest for the host.
     pub(super) fn release(&mut self, host: &str) -> Option<WebhookId> {
         let of_host = self.by_host.get_mut(host)?;
         of_host.used = of_host.used.saturating_sub(1);
@@ -56,10 +56,10 @@ impl HostSlots {
         next
     }
 
-    /// Removes and returns the waiting targets of hosts with a free slot.
+    /// Removes and returns the waiting targets of hosts that may have more requests in flight.
     ///
-    /// These targets wait for the rate limit of the host, not for a slot. If no request to the host is in flight, no
-    /// later [`release`](Self::release) would wake them.
+    /// These targets wait for the limit per minute of the host. If no request to the host is in flight, no later
+    /// [`release`](Self::release) would return them.
     pub(super) fn take_waiting(&mut self) -> Vec<WebhookId> {
         let hosts = self.by_host.values_mut().filter(|host| host.used < self.in_flight_max);
         let waiting = hosts.flat_map(|host| host.waiting.drain(..)).collect();

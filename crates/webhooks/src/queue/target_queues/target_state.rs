@@ -13,7 +13,7 @@ pub(super) struct TargetState {
     pub(super) account_id: AccountId,
     pub(super) queue: VecDeque<LeasedDelivery>,
     pub(super) in_flight: usize,
-    /// Whether the target is in the fair queue.
+    /// Whether the target waits for its turn in the fair queue.
     pub(super) has_turn: bool,
     pub(super) breaker: CircuitBreaker,
     idle_since: Option<Instant>,
@@ -31,13 +31,13 @@ impl TargetState {
         }
     }
 
-    /// Whether the target may start another request while `free_slots` are free:
+    /// Whether the target may start another request while the worker may start `free_slots` more requests:
     ///
     /// - always, if the target has no request in flight
     /// - never, if an untried or unresponsive target has a request in flight
     /// - otherwise, if its requests in flight are fewer than `per_target_max` and fewer than half of the free slots
     ///
-    /// If many targets begin to hang at once, some slots stay free.
+    /// The last rule keeps some slots free if many targets begin to hang at once.
     pub(super) fn may_start(&self, free_slots: usize, per_target_max: usize) -> bool {
         match (self.in_flight, self.breaker.health()) {
             (0, _) => true,
@@ -61,7 +61,8 @@ impl TargetState {
         self.idle_since = None;
     }
 
-    /// Returns the time since the first call that found the target idle, or zero if the target is busy.
+    /// Returns how long the target has been idle, or zero if it is busy. Counts from the first call that found the
+    /// target idle.
     pub(super) fn idle_time(&mut self, now: Instant) -> Duration {
         let since = self.is_idle().then(|| *self.idle_since.get_or_insert(now));
         since.map_or(Duration::ZERO, |since| now.duration_since(since))

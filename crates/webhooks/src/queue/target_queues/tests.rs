@@ -28,7 +28,7 @@ fn push_all(targets: &mut TargetQueues, target: u16, envelopes: Range<u32>) {
     }
 }
 
-/// Starts all possible requests.
+/// Starts requests until no further request may start.
 fn start(targets: &mut TargetQueues) -> Vec<(WebhookId, Slot)> {
     let next = || targets.next_delivery(NOW).map(|(next, slot)| (next.target.webhook_id, slot));
     std::iter::from_fn(next).collect()

@@ -79,8 +79,8 @@ impl PrivateKey {
         PublicKey(Box::new(join(&ml_kem.as_bytes(), &x25519.as_bytes())))
     }
 
-    /// Returns the shared secret of an encapsulation. An encapsulation for another key gives
-    /// another secret.
+    /// Returns the shared secret of an encapsulation. If the encapsulation was made for another key, returns a
+    /// different secret and no error.
     pub(super) fn decapsulate(&self, encapsulation: &[u8; ENCAPSULATION_LEN]) -> Option<Secret> {
         let (ml_kem_part, x25519_part) = encapsulation.split_first_chunk::<ML_KEM_PART_LEN>()?;
         let x25519_part = x25519_part.first_chunk()?;
