@@ -42,7 +42,12 @@ pub(crate) fn observe_process() {
     process::observe();
 }
 
-/// Converts a number to a float. Numbers outside the range of `u32` become `u32::MAX`.
-pub(crate) fn float(number: impl TryInto<u32>) -> f64 {
-    f64::from(number.try_into().unwrap_or(u32::MAX))
+/// Converts a number to a float. Negative numbers become 0.
+pub(crate) fn float(number: impl TryInto<u64>) -> f64 {
+    let number = number.try_into().unwrap_or(0);
+    let half = |bits: u64| f64::from(u32::try_from(bits).unwrap_or(u32::MAX));
+    half(number >> 32) * HIGH_HALF + half(number & u64::from(u32::MAX))
 }
+
+/// The value of the lowest bit in the high half of a 64-bit number.
+const HIGH_HALF: f64 = 4_294_967_296.0;

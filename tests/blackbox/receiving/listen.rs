@@ -2,9 +2,10 @@
 
 use std::{
     fs,
-    io::{Read as _, Write as _},
+    io::{BufReader, Read as _, Write as _},
     net::TcpListener,
-    process::Stdio,
+    process::{ChildStdout, Stdio},
+    sync::mpsc,
     thread,
     time::Duration,
 };
@@ -12,7 +13,7 @@ use std::{
 use serde_json::Value;
 
 use crate::support::{
-    Client, Database, Listener, PUBLIC_KEY, Reaction, Receiver, Signed, binary, exchange,
+    Client, Database, Listener, PUBLIC_KEY, Reaction, Receiver, SOON, Signed, binary, exchange,
     private_file, run, status_of, text,
 };
 
@@ -166,21 +167,21 @@ fn text_output_has_details_and_colours_only_on_a_terminal() {
     let mut command = binary(&["listen", "--listen", "127.0.0.1:0"]);
     command.env("SEALPOST_WEBHOOK_SECRET", SECRET).stdout(Stdio::piped());
     let mut listener = command.spawn().unwrap();
-    let mut stdout = listener.stdout.take().unwrap();
-    let greeting = read_until(&mut stdout, "response\n");
+    let stdout = bytes_of(listener.stdout.take().unwrap());
+    let greeting = read_until(&stdout, "response\n");
     assert!(greeting.starts_with("sealpost listening on http://127.0.0.1:"), "{greeting}");
     assert!(greeting.contains("--dev"), "{greeting}");
     let url = greeting.split([' ', ';']).find(|word| word.starts_with("http://")).unwrap();
     let sound = Signed::with(&[SECRET], 0);
     assert_eq!(sound.post(url).status, 204);
-    let shown = read_until(&mut stdout, "}\n");
+    let shown = read_until(&stdout, "}\n");
     assert!(
         shown.contains("✓") && shown.contains("envelope.received env_01h455vb4pex5vsknk084sn02q")
     );
     // Characters that could deceive a reader are escaped.
     let deceiving = "{\"event\":\"\u{202e}\\u001b[2J\"}";
     assert_eq!(sound.saying(deceiving, &[SECRET]).post(url).status, 204);
-    let shown = shown + &read_until(&mut stdout, "}\n");
+    let shown = shown + &read_until(&stdout, "}\n");
     assert!(shown.contains("\\u{202e}\\u{1b}[2J"), "{shown}");
     assert!(!shown.contains('\u{1b}') && !shown.contains('\u{202e}'), "{shown}");
     listener.kill().unwrap();
@@ -226,11 +227,19 @@ fn responding_once(bytes: String) -> String {
     format!("http://{address}/")
 }
 
-fn read_until(stdout: &mut impl std::io::Read, end: &str) -> String {
-    let (mut reported, mut byte) = (Vec::new(), [0]);
+/// Returns the bytes of an output as they arrive.
+fn bytes_of(stdout: ChildStdout) -> mpsc::Receiver<u8> {
+    let (sender, bytes) = mpsc::channel();
+    thread::spawn(move || {
+        BufReader::new(stdout).bytes().flatten().try_for_each(|byte| sender.send(byte))
+    });
+    bytes
+}
+
+fn read_until(stdout: &mpsc::Receiver<u8>, end: &str) -> String {
+    let mut reported = Vec::new();
     while !reported.ends_with(end.as_bytes()) {
-        stdout.read_exact(&mut byte).unwrap();
-        reported.push(byte[0]);
+        reported.push(stdout.recv_timeout(SOON).expect(end));
     }
     String::from_utf8(reported).unwrap()
 }
