@@ -1,0 +1,114 @@
+//! A slot moves to another shard: close the old gate, carry usage over, open the new gate, publish.
+//! Envelopes and idempotency keys stay.
+
+use crate::{
+    order::CommitOrder,
+    world::{Gate, KEYS, KeyNo, Membership, ShardNo, SlotNo, World, slot_of},
+};
+
+/// One node that carries out a hand-over. Several may do so at once, after timeouts.
+pub(crate) struct HandoverWorker {
+    slot: SlotNo,
+    from: ShardNo,
+    to: ShardNo,
+    /// The epoch of the old placement; the new one has the next.
+    epoch: usize,
+    step: Step,
+}
+
+enum Step {
+    Close,
+    ReadUsage,
+    Open(Vec<(KeyNo, usize)>),
+    Publish,
+}
+
+/// Commits the intent in the directory.
+pub(crate) fn begin(world: &mut World, slot: SlotNo, to: ShardNo) {
+    let directory = &mut world.directory;
+    let placement = &mut directory.placements[slot];
+    let may_move = placement.next.is_none() && placement.shard != to;
+    if may_move && !directory.is_away && directory.members[to] == Membership::Open {
+        placement.next = Some(to);
+    }
+}
+
+impl HandoverWorker {
+    /// Reads the intent. Any node may do so again after a crash.
+    pub(crate) fn resume(world: &World, slot: SlotNo) -> Option<Self> {
+        let placement = &world.directory.placements[slot];
+        let to = placement.next.filter(|_| !world.directory.is_away)?;
+        let step = if world.order == CommitOrder::OpensBeforeClose {
+            Step::ReadUsage
+        } else {
+            Step::Close
+        };
+        Some(Self { slot, from: placement.shard, to, epoch: placement.epoch, step })
+    }
+
+    /// Runs one step. `None` ends the worker: the hand-over is done, or another worker has done it.
+    pub(crate) fn step(mut self, world: &mut World) -> Option<Self> {
+        let order = world.order;
+        let slot = self.slot;
+        self.step = match self.step {
+            Step::Close => {
+                let Some(shard) = world.reach(self.from) else { return Some(self) };
+                if !shard.locked.is_empty() && order != CommitOrder::IgnoresRunningBatches {
+                    world.history.waits_for_batch += 1;
+                    return Some(self);
+                }
+                let gate = &mut shard.gates[slot];
+                if gate.epoch != self.epoch {
+                    return None;
+                }
+                gate.is_open = false;
+                if order == CommitOrder::OpensBeforeClose {
+                    return None;
+                }
+                Step::ReadUsage
+            }
+            Step::ReadUsage => {
+                let Some(shard) = world.reach(self.from) else { return Some(self) };
+                if shard.gates[slot].epoch != self.epoch {
+                    return None;
+                }
+                let keys = (0..KEYS).filter(|key| slot_of(*key) == slot);
+                Step::Open(keys.map(|key| (key, shard.used[key])).collect())
+            }
+            Step::Open(ref used) => {
+                let Some(shard) = world.reach(self.to) else { return Some(self) };
+                if shard.gates[slot].epoch <= self.epoch {
+                    for (key, used) in used {
+                        shard.used[*key] = *used;
+                    }
+                    shard.gates[slot] = Gate { epoch: self.epoch + 1, is_open: true };
+                }
+                Step::Publish
+            }
+            Step::Publish => {
+                if world.directory.is_away {
+                    return Some(self);
+                }
+                self.publish(world);
+                if order != CommitOrder::OpensBeforeClose {
+                    return None;
+                }
+                Step::Close
+            }
+        };
+        Some(self)
+    }
+
+    /// Makes the new placement visible, unless another worker has done so.
+    fn publish(&self, world: &mut World) {
+        let placement = &mut world.directory.placements[self.slot];
+        if placement.epoch == self.epoch {
+            placement.epoch += 1;
+            placement.shard = self.to;
+            placement.former.insert(self.from);
+            placement.former.remove(&self.to);
+            placement.next = None;
+            world.history.handovers += 1;
+        }
+    }
+}

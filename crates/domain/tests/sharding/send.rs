@@ -1,0 +1,192 @@
+//! A send: look-up of facts and placement, one transaction in one shard, the reply.
+
+use crate::{
+    check::Violation,
+    order::CommitOrder,
+    world::{
+        EnvelopeId, Facts, KeyNo, LIMIT, Node, Placement, RequestNo, StoredEnvelope, World, slot_of,
+    },
+};
+
+/// What a caller wants. Its number is its idempotency key.
+#[derive(Clone, Copy)]
+pub(crate) struct Request {
+    pub(crate) sender: KeyNo,
+    pub(crate) recipient: KeyNo,
+    pub(crate) outcome: Option<Outcome>,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) enum Outcome {
+    Stored(EnvelopeId),
+    Rejected,
+}
+
+/// One try of a request on one node. The caller may start another before this one has ended.
+pub(crate) struct Attempt {
+    pub(crate) origin: Origin,
+    step: Step,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) struct Origin {
+    pub(crate) request: RequestNo,
+    pub(crate) node: usize,
+    /// Unique among all attempts.
+    pub(crate) attempt: usize,
+}
+
+enum Step {
+    Resolve,
+    SearchFormer(Basis),
+    Decide(Basis),
+    Commit(EnvelopeId),
+    Reply(Outcome),
+}
+
+/// The cached state that a node bases a send on.
+#[derive(Clone)]
+struct Basis {
+    placement: Placement,
+    sender: Facts,
+    recipient: Facts,
+    /// The envelope that an earlier attempt has stored in a former shard.
+    known: Option<EnvelopeId>,
+}
+
+impl Attempt {
+    pub(crate) const fn new(origin: Origin) -> Self {
+        Self { origin, step: Step::Resolve }
+    }
+
+    /// Runs one step. `None` ends the attempt: the caller has a response, or will never get one.
+    pub(crate) fn step(self, world: &mut World, requests: &mut [Request]) -> Option<Self> {
+        let origin = self.origin;
+        let request = requests[origin.request];
+        let step = match self.step {
+            Step::Resolve => Step::SearchFormer(resolve(world, origin.node, request)?),
+            Step::SearchFormer(basis) => search_former(world, origin.request, basis)?,
+            Step::Decide(basis) if is_locked(world, &basis, request.sender) => Step::Decide(basis),
+            Step::Decide(basis) => decide(world, origin, request, &basis)?,
+            Step::Commit(id) => commit(world, request.sender, origin.request, id)?,
+            Step::Reply(outcome) => {
+                if world.random.chance(80) {
+                    respond(world, &mut requests[origin.request], outcome);
+                }
+                return None;
+            }
+        };
+        if world.order == CommitOrder::RepliesBeforeCommit
+            && let Step::Commit(id) = step
+        {
+            respond(world, &mut requests[origin.request], Outcome::Stored(id));
+        }
+        Some(Self { origin, step })
+    }
+
+    /// Ends the attempt with its node. PostgreSQL rolls the transaction back.
+    pub(crate) fn crash(self, world: &mut World, requests: &[Request]) {
+        if let Step::Commit(id) = self.step {
+            let sender = requests[self.origin.request].sender;
+            world.shards[id.shard].locked.remove(&sender);
+        }
+        world.history.crashed_attempts += 1;
+    }
+}
+
+/// Reads facts and placement from the caches of the node, or else from the directory.
+fn resolve(world: &mut World, node: usize, request: Request) -> Option<Basis> {
+    let Request { sender, recipient, .. } = request;
+    let directory = (!world.directory.is_away).then_some(&world.directory);
+    let Node { facts, placements, .. } = &mut world.nodes[node];
+    for key in [sender, recipient] {
+        facts[key] = facts[key].or_else(|| directory.map(|directory| directory.facts[key]));
+    }
+    let slot = slot_of(sender);
+    if placements[slot].is_none() {
+        placements[slot] = directory.map(|directory| directory.placements[slot].clone());
+    }
+    Some(Basis {
+        placement: placements[slot].clone()?,
+        sender: facts[sender]?,
+        recipient: facts[recipient]?,
+        known: None,
+    })
+}
+
+/// Looks for the idempotency key in the former shards of the slot. They are closed, so nothing is
+/// added there.
+fn search_former(world: &mut World, request: RequestNo, mut basis: Basis) -> Option<Step> {
+    if world.order == CommitOrder::ForgetsFormerShards {
+        return Some(Step::Decide(basis));
+    }
+    for former in basis.placement.former.clone() {
+        basis.known = basis.known.or(world.reach(former)?.names.get(&request).copied());
+    }
+    if basis.known.is_some() {
+        world.history.found_in_former += 1;
+    }
+    Some(Step::Decide(basis))
+}
+
+fn is_locked(world: &World, basis: &Basis, sender: KeyNo) -> bool {
+    world.shards[basis.placement.shard].locked.contains(&sender)
+}
+
+/// First half of the transaction: locks the usage row, shares the gate, and checks everything.
+fn decide(world: &mut World, origin: Origin, request: Request, basis: &Basis) -> Option<Step> {
+    let Request { sender, recipient, .. } = request;
+    let Placement { epoch, shard: number, .. } = basis.placement;
+    let compares_epochs = world.order != CommitOrder::IgnoresEpochs;
+    let shard = world.reach(number)?;
+    let gate = shard.gates[slot_of(sender)];
+    if !gate.is_open || (gate.epoch != epoch && compares_epochs) {
+        world.nodes[origin.node].placements[slot_of(sender)] = None;
+        world.history.closed_gates += 1;
+        return None;
+    }
+    for (key, facts) in [(sender, basis.sender), (recipient, basis.recipient)] {
+        if facts.version < shard.versions[key] {
+            world.nodes[origin.node].facts[key] = None;
+            world.history.stale_facts += 1;
+            return None;
+        }
+    }
+    if basis.sender.is_revoked {
+        return Some(Step::Reply(Outcome::Rejected));
+    }
+    if let Some(id) = shard.names.get(&origin.request).copied().or(basis.known) {
+        world.history.replays += 1;
+        return Some(Step::Reply(Outcome::Stored(id)));
+    }
+    if basis.recipient.is_revoked || shard.used[sender] >= LIMIT {
+        return Some(Step::Reply(Outcome::Rejected));
+    }
+    shard.locked.insert(sender);
+    world.history.decide(recipient);
+    Some(Step::Commit(EnvelopeId { epoch, shard: number, attempt: origin.attempt }))
+}
+
+/// Second half of the transaction: the envelope, its idempotency key and the usage, or nothing.
+fn commit(world: &mut World, sender: KeyNo, request: RequestNo, id: EnvelopeId) -> Option<Step> {
+    let shard = &mut world.shards[id.shard];
+    shard.locked.remove(&sender);
+    if shard.is_away {
+        return None;
+    }
+    shard.envelopes.insert(id, StoredEnvelope { request, sender });
+    shard.names.insert(request, id);
+    shard.used[sender] += 1;
+    world.history.commit(sender);
+    Some(Step::Reply(Outcome::Stored(id)))
+}
+
+/// The caller keeps its first response.
+fn respond(world: &mut World, request: &mut Request, outcome: Outcome) {
+    if let (Some(Outcome::Stored(first)), Outcome::Stored(second)) = (request.outcome, outcome)
+        && first != second
+    {
+        world.history.report(Violation::TwoResponses);
+    }
+    request.outcome = request.outcome.or(Some(outcome));
+}
