@@ -31,7 +31,7 @@ pub(crate) fn begin(world: &mut World, key: KeyNo, is_revocation: bool) {
     }
 }
 
-/// Any node chooses a push that is not confirmed: its first node may have crashed.
+/// Chooses an unconfirmed push for any node, because the first node may have crashed.
 pub(crate) fn unconfirmed(world: &mut World) -> Option<VersionPush> {
     let all: Vec<_> = (0..world.directory.changes.len())
         .flat_map(|change| {
@@ -42,7 +42,7 @@ pub(crate) fn unconfirmed(world: &mut World) -> Option<VersionPush> {
     (!all.is_empty()).then(|| all[world.random.below(all.len())])
 }
 
-/// Writes the version to the shard. False if it must be tried again.
+/// Writes the version to the shard. Returns false if the push must be repeated.
 pub(crate) fn apply(world: &mut World, push: VersionPush) -> bool {
     let Change { key, version, .. } = world.directory.changes[push.change];
     let order = world.order;
@@ -56,7 +56,7 @@ pub(crate) fn apply(world: &mut World, push: VersionPush) -> bool {
     true
 }
 
-/// Records the confirmation of a shard. The last one allows the response.
+/// Records the confirmation of a shard. The last confirmation allows the response.
 pub(crate) fn confirm(world: &mut World, push: VersionPush) -> bool {
     if world.directory.is_away {
         return false;
@@ -69,7 +69,7 @@ pub(crate) fn confirm(world: &mut World, push: VersionPush) -> bool {
     true
 }
 
-/// Steps of a new shard. After a crash it copies again.
+/// Steps of a new shard. After a crash the copy starts again.
 #[derive(Clone, Copy)]
 pub(crate) enum JoinStep {
     Announce,

@@ -13,7 +13,7 @@ pub(crate) enum Violation {
     Lost,
     /// One request has stored two envelopes.
     Doubled,
-    /// One request got two ids.
+    /// The caller of one request got two ids.
     TwoResponses,
     /// A send of a revoked key was stored after the revocation was acknowledged.
     StoredAfterRevocation,
@@ -25,7 +25,7 @@ pub(crate) enum Violation {
     Stuck,
 }
 
-/// What happened in a run. The counters show that the run reached the cases of interest.
+/// The violations of a run, and counters of the cases that the run has reached.
 #[derive(Default)]
 pub(crate) struct History {
     pub(crate) violations: BTreeSet<Violation>,

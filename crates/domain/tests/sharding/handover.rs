@@ -6,12 +6,12 @@ use crate::{
     world::{Gate, KEYS, KeyNo, Membership, ShardNo, SlotNo, World, slot_of},
 };
 
-/// One node that carries out a hand-over. Several may do so at once, after timeouts.
+/// A node's work on a hand-over. After timeouts several workers may run at once.
 pub(crate) struct HandoverWorker {
     slot: SlotNo,
     from: ShardNo,
     to: ShardNo,
-    /// The epoch of the old placement; the new one has the next.
+    /// The epoch of the old placement. The new placement has the next epoch.
     epoch: usize,
     step: Step,
 }
@@ -34,7 +34,7 @@ pub(crate) fn begin(world: &mut World, slot: SlotNo, to: ShardNo) {
 }
 
 impl HandoverWorker {
-    /// Reads the intent. Any node may do so again after a crash.
+    /// Reads the intent, also again after a crash.
     pub(crate) fn resume(world: &World, slot: SlotNo) -> Option<Self> {
         let placement = &world.directory.placements[slot];
         let to = placement.next.filter(|_| !world.directory.is_away)?;
@@ -46,7 +46,7 @@ impl HandoverWorker {
         Some(Self { slot, from: placement.shard, to, epoch: placement.epoch, step })
     }
 
-    /// Runs one step. `None` ends the worker: the hand-over is done, or another worker has done it.
+    /// Runs one step. `None` ends the worker: this worker or another has finished the hand-over.
     pub(crate) fn step(mut self, world: &mut World) -> Option<Self> {
         let order = world.order;
         let slot = self.slot;

@@ -14,7 +14,7 @@ const TICKS_WITH_FAULTS: usize = 600;
 const TICKS_MAX: usize = 20_000;
 const NEW_SHARD: usize = SHARDS - 1;
 
-/// Runs one seed to its end, and returns what happened.
+/// Runs one seed to its end, and returns the history.
 pub(crate) fn run(seed: u64, order: CommitOrder) -> History {
     let mut run = Run::new(seed, order);
     for _ in 0..TICKS_WITH_FAULTS {
@@ -38,9 +38,9 @@ struct Run {
     requests: Vec<Request>,
     attempts: Vec<Attempt>,
     attempts_begun: usize,
-    /// Applied by a shard; the directory has no confirmation yet.
+    /// Pushes applied by a shard and not confirmed in the directory.
     confirmations: Vec<VersionPush>,
-    /// Duplicates that the network still holds.
+    /// Delayed duplicates in the network.
     late: Vec<VersionPush>,
     workers: Vec<HandoverWorker>,
     join: JoinStep,
@@ -90,7 +90,7 @@ impl Run {
         }
     }
 
-    /// Crashes a node or an actor, or makes a node stall or a database unreachable, or ends that.
+    /// Crashes a node or a worker, or starts or ends a stall of a node or an outage of a database.
     fn fault(&mut self) {
         let world = &mut self.world;
         match world.random.below(200) {
@@ -114,7 +114,7 @@ impl Run {
         }
     }
 
-    /// The node loses its caches and its running attempts.
+    /// Drops the caches and the running attempts of the node.
     fn crash(&mut self, node: usize) {
         self.world.nodes[node] = Node::empty();
         let (crashed, running) =

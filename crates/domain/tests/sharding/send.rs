@@ -8,7 +8,7 @@ use crate::{
     },
 };
 
-/// What a caller wants. Its number is its idempotency key.
+/// A caller's request. The number of the request is the idempotency key.
 #[derive(Clone, Copy)]
 pub(crate) struct Request {
     pub(crate) sender: KeyNo,
@@ -22,7 +22,7 @@ pub(crate) enum Outcome {
     Rejected,
 }
 
-/// One try of a request on one node. The caller may start another before this one has ended.
+/// One try of a request on one node. The caller may start another attempt before the end of this one.
 pub(crate) struct Attempt {
     pub(crate) origin: Origin,
     step: Step,
@@ -44,7 +44,7 @@ enum Step {
     Reply(Outcome),
 }
 
-/// The cached state that a node bases a send on.
+/// The cached facts and placement of a send.
 #[derive(Clone)]
 struct Basis {
     placement: Placement,
@@ -59,7 +59,7 @@ impl Attempt {
         Self { origin, step: Step::Resolve }
     }
 
-    /// Runs one step. `None` ends the attempt: the caller has a response, or will never get one.
+    /// Runs one step. `None` ends the attempt, with or without a response to the caller.
     pub(crate) fn step(self, world: &mut World, requests: &mut [Request]) -> Option<Self> {
         let origin = self.origin;
         let request = requests[origin.request];
@@ -84,7 +84,7 @@ impl Attempt {
         Some(Self { origin, step })
     }
 
-    /// Ends the attempt with its node. PostgreSQL rolls the transaction back.
+    /// Ends the attempt because the node crashes. PostgreSQL rolls the transaction back.
     pub(crate) fn crash(self, world: &mut World, requests: &[Request]) {
         if let Step::Commit(id) = self.step {
             let sender = requests[self.origin.request].sender;
@@ -114,8 +114,7 @@ fn resolve(world: &mut World, node: usize, request: Request) -> Option<Basis> {
     })
 }
 
-/// Looks for the idempotency key in the former shards of the slot. They are closed, so nothing is
-/// added there.
+/// Looks for the idempotency key in the former shards of the slot. Closed shards add no keys.
 fn search_former(world: &mut World, request: RequestNo, mut basis: Basis) -> Option<Step> {
     if world.order == CommitOrder::ForgetsFormerShards {
         return Some(Step::Decide(basis));

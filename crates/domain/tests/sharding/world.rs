@@ -43,7 +43,7 @@ pub(crate) struct Directory {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Membership {
     Absent,
-    /// Applies changes; owns no slot yet.
+    /// Applies changes, but owns no slot.
     Joining,
     Open,
 }
@@ -67,7 +67,7 @@ pub(crate) struct Change {
 pub(crate) struct Placement {
     pub(crate) epoch: usize,
     pub(crate) shard: ShardNo,
-    /// Earlier shards of the slot: their idempotency keys still count.
+    /// Earlier shards of the slot. A send must look there for its idempotency key.
     pub(crate) former: BTreeSet<ShardNo>,
     /// The target of a hand-over that has begun.
     pub(crate) next: Option<ShardNo>,
@@ -80,11 +80,11 @@ pub(crate) struct Shard {
     pub(crate) used: Vec<usize>,
     pub(crate) names: BTreeMap<RequestNo, EnvelopeId>,
     pub(crate) envelopes: BTreeMap<EnvelopeId, StoredEnvelope>,
-    /// Keys whose usage rows a running batch has locked. Such a batch also shares the gate.
+    /// Keys with a usage row locked by a running batch. The batch also shares the gate.
     pub(crate) locked: BTreeSet<KeyNo>,
 }
 
-/// Whether a shard stores sends of a slot, and since which epoch.
+/// The right of a shard to store sends of a slot, as of an epoch.
 #[derive(Clone, Copy)]
 pub(crate) struct Gate {
     pub(crate) epoch: usize,
@@ -107,7 +107,7 @@ pub(crate) struct StoredEnvelope {
 /// The caches of a node.
 #[derive(Clone)]
 pub(crate) struct Node {
-    /// The process does nothing at present, but its transactions stay open.
+    /// The process is paused with open transactions.
     pub(crate) is_stalled: bool,
     pub(crate) facts: Vec<Option<Facts>>,
     pub(crate) placements: Vec<Option<Placement>>,
