@@ -1,6 +1,7 @@
 //! Accounts, and their identities: API keys with their DIDs, handles and secrets.
 
 mod account;
+mod api_token;
 mod did;
 mod handle;
 mod id;
@@ -11,12 +12,13 @@ mod label;
 mod reserved_handles;
 mod secret;
 
-pub use account::{Account, Session};
+pub use account::{Account, AccountSecrets, Session};
+pub use api_token::{ApiToken, TokenScope, TokenScopes};
 pub use did::Did;
 pub use handle::{Handle, HandleFault};
 pub use id::{
-    AccountId, ApiKeyId, AssessmentId, AttestationId, BadgeId, ChannelId, DecisionId, EnvelopeId,
-    IdFault, InviteId, IssuerKeyId, OwnEventId, RequestId, WebhookId,
+    AccountId, ApiKeyId, ApiTokenId, AssessmentId, AttestationId, BadgeId, ChannelId, DecisionId,
+    EnvelopeId, IdFault, InviteId, IssuerKeyId, OwnEventId, RequestId, WebhookId,
 };
 pub use invite::{Invite, InviteStatus};
 pub use issuer::IssuerKey;

@@ -27,10 +27,11 @@ pub use governance::{
     GovernanceStanding, GovernanceStatus, GovernanceSubject, PartnerFault, PartnerId,
 };
 pub use identity::{
-    Account, AccountId, ApiKey, ApiKeyId, AssessmentId, AttestationId, BadgeId, ChannelId,
-    DecisionId, Did, EnvelopeId, Handle, HandleFault, IdFault, IllegalTransition, Invite, InviteId,
-    InviteStatus, IssuerKey, IssuerKeyId, KeyEvent, KeyStatus, Label, LabelFault, OwnEventId,
-    RequestId, ReservedHandles, ReservedHandlesFault, Session, TokenHash, WebhookId, Wrapped,
+    Account, AccountId, AccountSecrets, ApiKey, ApiKeyId, ApiToken, ApiTokenId, AssessmentId,
+    AttestationId, BadgeId, ChannelId, DecisionId, Did, EnvelopeId, Handle, HandleFault, IdFault,
+    IllegalTransition, Invite, InviteId, InviteStatus, IssuerKey, IssuerKeyId, KeyEvent, KeyStatus,
+    Label, LabelFault, OwnEventId, RequestId, ReservedHandles, ReservedHandlesFault, Session,
+    TokenHash, TokenScope, TokenScopes, WebhookId, Wrapped,
 };
 pub use messaging::{
     Channel, Envelope, EnvelopeHash, EnvelopeMeta, Fingerprint, IdempotencyKey,

@@ -2,6 +2,7 @@
 //! is one small trait per aggregate. A transaction ([`Tx`]) combines the traits of a database.
 
 mod accounts;
+mod api_tokens;
 mod badges;
 mod dispatching;
 mod envelopes;
@@ -19,6 +20,7 @@ mod store;
 mod webhooks;
 
 pub use accounts::AccountRepo;
+pub use api_tokens::ApiTokenRepo;
 pub use badges::{BadgeLookup, BadgeRepo};
 pub use dispatching::{
     Claim, Dispatch, EventSigner, ExpeditedDelivery, FinishTest, Outbox, TargetGuard,

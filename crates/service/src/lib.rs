@@ -25,8 +25,10 @@ mod webhooks;
 
 pub use account::{
     activate::{Activate, Activated},
+    api_tokens::{ApiTokenCreated, ApiTokenList, ApiTokenRevoked, ApiTokenView, CreateApiToken},
     key_status::{GovernanceView, KeyStanding},
-    session::{LoggedIn, Login, Scope, SecretRotated},
+    recovery::{Recovery, SecretsReplaced},
+    session::{LoggedIn, Login, Scope},
 };
 pub use badges::{
     issue::{DryRun, Issue, Issued, IssuedBadge},
@@ -34,6 +36,7 @@ pub use badges::{
     verify::{BadgeVerdict, BadgeVerified},
 };
 pub use caller::{
+    access::Access,
     admission::Purpose,
     authenticated::{AccountSession, Caller},
     credentials::{Credentials, KeyNamed},
@@ -48,6 +51,7 @@ pub use error::Error;
 pub use issuer::{did_document::DidDocument, refresher::Refresher, signer::Issuer};
 pub use open::Opened;
 pub use operator::{
+    account_secrets::SecretReset,
     action::{Operator, OperatorError, OperatorProcess},
     assessments::{AssessmentShown, AssessmentSource, Attest, AttestationShown, BadgeRevoked},
     audit::{AuditShown, AuditVerdict},
@@ -65,6 +69,7 @@ pub use operator::{
 };
 pub use owner::{
     account_owner::{Owner, form_token},
+    confirmation::{ConfirmationFault, ConfirmedOwner},
     views::{KeyPage, PendingCount, SessionView, Truncated},
 };
 pub use sealpost::{

@@ -1,6 +1,8 @@
 //! Use cases of operators: accounts, keys, plans, governance, assessments, the audit trail, and re-encryption.
 
+pub(crate) mod account_secrets;
 pub(crate) mod action;
+pub(crate) mod api_tokens;
 pub(crate) mod assessments;
 pub(crate) mod audit;
 mod audit_chain;

@@ -2,5 +2,6 @@
 
 pub(crate) mod account_owner;
 pub(crate) mod actions;
+pub(crate) mod confirmation;
 pub(crate) mod pages;
 pub(crate) mod views;

@@ -23,6 +23,8 @@ pub struct Settings {
     pub message_bytes_max: usize,
     /// Maximum number of keys of an account. Revoked keys do not count.
     pub keys_per_account_max: u32,
+    /// Maximum number of API tokens of an account. Expired tokens do not count.
+    pub api_tokens_per_account_max: u32,
     /// The condition for opening an account.
     pub activation: Activation,
     /// Handles that only an operator can give to a key.
@@ -110,6 +112,7 @@ impl Default for Settings {
         Self {
             message_bytes_max: 262_144,
             keys_per_account_max: 100,
+            api_tokens_per_account_max: 50,
             activation: Activation::default(),
             reserved_handles: ReservedHandles::default(),
             revoked_handles_max: 100,

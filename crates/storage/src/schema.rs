@@ -4,6 +4,7 @@ diesel::table! {
     accounts (id) {
         id -> Text,
         login_secret -> Binary,
+        recovery_code -> Nullable<Binary>,
         partner_id -> Nullable<Text>,
         created_at -> BigInt,
     }
@@ -14,6 +15,30 @@ diesel::table! {
         token -> Binary,
         account_id -> Text,
         expires_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    /// The last confirmation of a session, a column of the table `sessions`. Declared separately, because the admission
+    /// facts do not include it.
+    #[sql_name = "sessions"]
+    session_confirmations (token) {
+        token -> Binary,
+        confirmed_at -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    api_tokens (id) {
+        id -> Text,
+        token -> Binary,
+        account_id -> Text,
+        api_key_id -> Text,
+        name -> Text,
+        scopes -> Text,
+        created_at -> BigInt,
+        expires_at -> BigInt,
+        last_used_at -> Nullable<BigInt>,
     }
 }
 

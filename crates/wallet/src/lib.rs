@@ -8,8 +8,8 @@
 //!   Ed25519 signature over the result.
 //! - [`ChannelSender`] and [`ChannelReceiver`]: one encapsulation for many envelopes.
 //! - [`IssuerSecret`]: the key with which the service signs in its own name.
-//! - [`SessionToken`], [`LoginSecret`] and [`WebhookSecret`]: secrets that leave the service, shown
-//!   once.
+//! - [`SessionToken`], [`KeyToken`], [`LoginSecret`], [`RecoveryCode`] and [`WebhookSecret`]: secrets
+//!   that leave the service, shown once.
 //!
 //! Pure and synchronous. The only external input is the system's random source. Secrets are
 //! zeroized on drop and never appear in `Debug` output. `examples/identities.rs` shows the use.
@@ -31,7 +31,9 @@ pub use sealing::{
     ChannelDraft, ChannelReceiver, ChannelSender, EnvelopeDraft, SealingPublicKey, channel_of,
     open, seal,
 };
-pub use secrets::{InviteSecret, LoginSecret, SessionToken, WebhookSecret, same_hash};
+pub use secrets::{
+    InviteSecret, KeyToken, LoginSecret, RecoveryCode, SessionToken, WebhookSecret, same_hash,
+};
 pub use signing::{
     IssuerPublicKey, IssuerSecret, encode_status_list, public_key_of, verify_credential,
 };

@@ -1,7 +1,8 @@
-//! Secrets that are given to clients and shown once: invites, login secrets, session tokens and webhook secrets.
+//! Secrets that are given to clients and shown once: invites, login secrets, recovery codes, session tokens, API tokens
+//! and webhook secrets.
 
 mod token;
 mod webhook_secret;
 
-pub use token::{InviteSecret, LoginSecret, SessionToken, same_hash};
+pub use token::{InviteSecret, KeyToken, LoginSecret, RecoveryCode, SessionToken, same_hash};
 pub use webhook_secret::WebhookSecret;

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use sealpost_domain::{
-    Account, AccountId, ApiKey, ApiKeyId, EnterpriseTerms, EventKind, KeyStatus, Label, Plan,
-    Session, Timestamp, Webhook, WebhookId, WebhookStatus,
+    Account, AccountId, AccountSecrets, ApiKey, ApiKeyId, EnterpriseTerms, EventKind, KeyStatus,
+    Label, Plan, Session, Timestamp, Webhook, WebhookId, WebhookStatus,
     ports::{Durability, Store, StoreError, Tx},
 };
 use sealpost_wallet::{Identity, Keyring, LoginSecret, Root, SessionToken, random};
@@ -176,7 +176,8 @@ fn open_account(tx: &mut dyn Tx) -> Result<(AccountId, Arc<str>), StoreError> {
     let id = AccountId::new(PAST, random().expect(RANDOMNESS));
     let login_secret = LoginSecret::generate().expect(RANDOMNESS).hash();
     let token = SessionToken::generate().expect(RANDOMNESS);
-    tx.insert_account(&Account { id, login_secret, created_at: PAST })?;
+    let secrets = AccountSecrets { login_secret, recovery_code: token.hash() };
+    tx.insert_account(&Account { id, secrets, created_at: PAST })?;
     tx.insert_session(&Session { token: token.hash(), account_id: id, expires_at: FAR_FUTURE })?;
     Ok((id, token.expose().into()))
 }

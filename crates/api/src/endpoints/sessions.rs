@@ -2,4 +2,5 @@
 
 pub(super) mod login;
 pub(super) mod logout;
+pub(super) mod recover;
 pub(super) mod rotate_secret;

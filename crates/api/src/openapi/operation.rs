@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use sealpost_domain::Code;
+use sealpost_domain::{Code, TokenScope};
+use sealpost_service::Access;
 use serde_json::{Map, Value, json};
 
 /// The OpenAPI text of one endpoint. Parts that all endpoints share are added when the document is rendered.
@@ -28,6 +29,7 @@ pub(crate) struct Operation {
 pub(crate) enum Tag {
     Identities,
     Sessions,
+    Tokens,
     Channel,
     Webhooks,
     Badges,
@@ -37,8 +39,8 @@ pub(crate) enum Tag {
 /// The credentials that an endpoint accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Credentials {
-    /// A session token and one of the account's API keys.
-    Key,
+    /// A session token and one of the account's API keys, or an API token.
+    Key(Access),
     /// No credentials.
     None,
     /// A session token, or none.
@@ -79,9 +81,10 @@ pub(super) struct NamedSchema {
 type Examples = Vec<(&'static str, Value)>;
 
 impl Tag {
-    pub(super) const ALL: [Self; 6] = [
+    pub(super) const ALL: [Self; 7] = [
         Self::Identities,
         Self::Sessions,
+        Self::Tokens,
         Self::Channel,
         Self::Webhooks,
         Self::Badges,
@@ -96,6 +99,7 @@ impl Tag {
             Self::Webhooks => "Webhooks",
             Self::Badges => "Badges",
             Self::Service => "Service",
+            Self::Tokens => "Tokens",
         }
     }
 
@@ -109,6 +113,9 @@ impl Tag {
                 "Credentials on the assessment of an API key, and compliance checks of jurisdictions."
             }
             Self::Service => "The service itself.",
+            Self::Tokens => {
+                "An API token authenticates one API key, and allows the requests of its scopes only."
+            }
         }
     }
 }
@@ -202,19 +209,23 @@ impl Operation {
 
     /// Accepts an optional session token.
     pub(crate) fn optional_session(self) -> Self {
-        Self { credentials: Credentials::OptionalSession, ..self }.refuses(&[Code::Unauthorized])
+        Self { credentials: Credentials::OptionalSession, ..self }
+            .refuses(&[Code::Unauthorized, Code::InsufficientScope])
     }
 
     /// Requires a session token.
     pub(crate) fn session(self) -> Self {
-        Self { credentials: Credentials::Session, ..self }.refuses(&[Code::Unauthorized])
+        Self { credentials: Credentials::Session, ..self }
+            .refuses(&[Code::Unauthorized, Code::InsufficientScope])
     }
 
-    /// Requires a session token and an API key. The request counts against the limits of the key.
-    pub(crate) fn session_and_key(self) -> Self {
-        Self { credentials: Credentials::Key, ..self }.refuses(&[
+    /// Requires a session token and an API key, or an API token that `access` allows. The request counts against the
+    /// limits of the key.
+    pub(crate) fn session_and_key(self, access: Access) -> Self {
+        Self { credentials: Credentials::Key(access), ..self }.refuses(&[
             Code::InvalidField,
             Code::Unauthorized,
+            Code::InsufficientScope,
             Code::KeyInactive,
             Code::KeyNotFound,
             Code::RateLimitExceeded,
@@ -255,12 +266,17 @@ impl Credentials {
         match self {
             Self::None => json!([]),
             Self::OptionalSession => json!([{}, { "session": [] }]),
-            Self::Key | Self::Session => json!([{ "session": [] }]),
+            Self::Key(Access::Scopes(scopes)) => {
+                let of_scope = |scope: &TokenScope| json!({ "apiToken": [scope] });
+                let session = std::iter::once(json!({ "session": [] }));
+                session.chain(scopes.iter().map(of_scope)).collect()
+            }
+            Self::Key(Access::Session) | Self::Session => json!([{ "session": [] }]),
         }
     }
 
     pub(super) fn has_key(self) -> bool {
-        self == Self::Key
+        matches!(self, Self::Key(_))
     }
 }
 

@@ -45,6 +45,11 @@ pub(super) fn components(base_url: &str, mut schemas: Schemas) -> Value {
                 "scheme": "bearer",
                 "description": "The session token of `POST /v1/auth/login`. It authenticates the account.",
             },
+            "apiToken": {
+                "type": "http",
+                "scheme": "bearer",
+                "description": "The API token of `POST /v1/auth/tokens/create`. It authenticates one API key, and allows the requests of its scopes only. The operation lists the scopes that allow it; one of them suffices.",
+            },
         },
     })
 }
@@ -120,8 +125,8 @@ fn headers() -> Value {
 }
 
 const API_KEY: &str = "\
-The API key to act as. The body may name it instead, as `api_key_id`. An API key is an identity and no secret: the \
-session token authorizes.";
+The API key to act as. The body may name it instead, as `api_key_id`. With an API token it may be omitted. An API key \
+is an identity and no secret: the token authorizes.";
 const IDEMPOTENCY_KEY: &str = "\
 A unique string for this message, with or without quotes. If the same request is sent again with the same key, the \
 service repeats the first response and sends nothing. Keys are kept for 24 hours by default.";

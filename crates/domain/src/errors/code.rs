@@ -17,6 +17,7 @@ pub enum Code {
     GovernanceBlocked,
     HandleTaken,
     IdempotencyKeyReused,
+    InsufficientScope,
     InternalError,
     InvalidField,
     InvalidJson,
@@ -32,6 +33,7 @@ pub enum Code {
     RawDidRejected,
     RequestTimeout,
     ServiceUnavailable,
+    TokenNotFound,
     Unauthorized,
     UnsupportedMediaType,
     WebhookNotFound,
@@ -39,7 +41,7 @@ pub enum Code {
 
 impl Code {
     /// All codes, in the order of the enum.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 28] = [
         Self::ActivationRefused,
         Self::BadgeDeniedDrift,
         Self::BadgeDeniedThresholds,
@@ -48,6 +50,7 @@ impl Code {
         Self::GovernanceBlocked,
         Self::HandleTaken,
         Self::IdempotencyKeyReused,
+        Self::InsufficientScope,
         Self::InternalError,
         Self::InvalidField,
         Self::InvalidJson,
@@ -63,6 +66,7 @@ impl Code {
         Self::RawDidRejected,
         Self::RequestTimeout,
         Self::ServiceUnavailable,
+        Self::TokenNotFound,
         Self::Unauthorized,
         Self::UnsupportedMediaType,
         Self::WebhookNotFound,
@@ -79,6 +83,7 @@ impl Code {
             Self::GovernanceBlocked => "GOVERNANCE_BLOCKED",
             Self::HandleTaken => "HANDLE_TAKEN",
             Self::IdempotencyKeyReused => "IDEMPOTENCY_KEY_REUSED",
+            Self::InsufficientScope => "INSUFFICIENT_SCOPE",
             Self::InternalError => "INTERNAL_ERROR",
             Self::InvalidField => "INVALID_FIELD",
             Self::InvalidJson => "INVALID_JSON",
@@ -94,6 +99,7 @@ impl Code {
             Self::RawDidRejected => "RAW_DID_REJECTED",
             Self::RequestTimeout => "REQUEST_TIMEOUT",
             Self::ServiceUnavailable => "SERVICE_UNAVAILABLE",
+            Self::TokenNotFound => "TOKEN_NOT_FOUND",
             Self::Unauthorized => "UNAUTHORIZED",
             Self::UnsupportedMediaType => "UNSUPPORTED_MEDIA_TYPE",
             Self::WebhookNotFound => "WEBHOOK_NOT_FOUND",

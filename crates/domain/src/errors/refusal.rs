@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{code::Code, detail};
-use crate::{CircuitReport, KeyStatus, UnmetThreshold, Window};
+use crate::{CircuitReport, KeyStatus, TokenScope, UnmetThreshold, Window};
 
 /// Why a request is refused. `Display` gives the `detail` of the problem document: the reason, and
 /// what the caller can do.
@@ -50,6 +50,12 @@ pub enum Refusal {
     /// The handle is reserved for the operator.
     #[error("this handle is reserved for the operator of the service; choose another handle")]
     HandleReserved,
+    /// The API token does not allow the request.
+    #[error("{}", detail::insufficient_scope(needed))]
+    InsufficientScope {
+        /// The scopes that allow the request. Empty if only a session allows it.
+        needed: &'static [TokenScope],
+    },
     /// A field has the wrong type or an invalid value.
     #[error("{field} {problem}")]
     InvalidField {
@@ -133,6 +139,11 @@ pub enum Refusal {
         "a raw DID is not accepted as a recipient; use the recipient's API key (ak_...) or handle"
     )]
     RawDidRejected,
+    /// The API token does not exist or belongs to another account. Both cases look the same.
+    #[error(
+        "this account has no API token with this id; list its tokens with POST /v1/auth/tokens/list"
+    )]
+    TokenNotFound,
     /// Authentication failed. Contains the reason, which becomes the `detail`.
     #[error("{0}")]
     Unauthorized(&'static str),
@@ -194,6 +205,7 @@ impl Refusal {
             Self::HandleReserved | Self::InvalidField { .. } | Self::UnknownField { .. } => {
                 Code::InvalidField
             }
+            Self::InsufficientScope { .. } => Code::InsufficientScope,
             Self::InvalidJson | Self::MalformedJson { .. } => Code::InvalidJson,
             Self::KeyInactive { .. } => Code::KeyInactive,
             Self::KeyNotFound { .. } => Code::KeyNotFound,
@@ -203,6 +215,7 @@ impl Refusal {
             Self::QuotaExceeded { .. } | Self::StorageQuotaExceeded { .. } => Code::QuotaExceeded,
             Self::RateLimited { .. } => Code::RateLimitExceeded,
             Self::RawDidRejected => Code::RawDidRejected,
+            Self::TokenNotFound => Code::TokenNotFound,
             Self::Unauthorized(_) => Code::Unauthorized,
             Self::StorageFull | Self::Unavailable => Code::ServiceUnavailable,
             Self::WebhookNotFound => Code::WebhookNotFound,

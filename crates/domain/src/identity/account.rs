@@ -7,10 +7,19 @@ use crate::{AccountId, Timestamp, TokenHash};
 pub struct Account {
     /// Public id. A login needs the id and the secret.
     pub id: AccountId,
-    /// Hash of the login secret. The service shows the secret once, when the account opens.
-    pub login_secret: TokenHash,
+    /// Hashes of its secrets. The service shows each secret once.
+    pub secrets: AccountSecrets,
     /// Time of opening.
     pub created_at: Timestamp,
+}
+
+/// The hashes of an account's secrets. Both are replaced together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AccountSecrets {
+    /// Hash of the login secret, which opens sessions.
+    pub login_secret: TokenHash,
+    /// Hash of the recovery code, which replaces a lost login secret.
+    pub recovery_code: TokenHash,
 }
 
 /// A session that has not ended. Only the hash of its token is stored.

@@ -87,6 +87,8 @@ typed_ids! {
     AccountId, "acct";
     /// Id of an API key, the public name of one identity.
     ApiKeyId, "ak";
+    /// Id of an API token.
+    ApiTokenId, "tok";
     /// Id of an assessment of a key.
     AssessmentId, "asmt";
     /// Id of an attestation about a key.
@@ -225,6 +227,7 @@ mod tests {
         check!(
             AccountId,
             ApiKeyId,
+            ApiTokenId,
             AssessmentId,
             AttestationId,
             BadgeId,

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// SHA-256 of a login secret or a session token. Both have 256 random bits and therefore need no
-/// slow password hash.
+/// SHA-256 of a login secret, a recovery code or a bearer token. Each has 256 random bits and therefore
+/// needs no slow password hash.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TokenHash(pub [u8; 32]);
 

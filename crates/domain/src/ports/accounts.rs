@@ -1,7 +1,7 @@
 //! The port for accounts and sessions.
 
 use super::error::StoreError;
-use crate::{Account, AccountId, PartnerId, Session, TokenHash};
+use crate::{Account, AccountId, AccountSecrets, PartnerId, Session, Timestamp, TokenHash};
 
 /// Writes accounts and sessions.
 pub trait AccountRepo {
@@ -23,12 +23,15 @@ pub trait AccountRepo {
     /// Deletes up to `limit` sessions of an account, or of all accounts. Returns their number.
     fn end_sessions(&mut self, account: Option<&AccountId>, limit: u32) -> Result<u64, StoreError>;
 
-    /// Replaces the account's login secret.
-    fn set_login_secret(
+    /// Replaces the account's login secret and recovery code.
+    fn set_account_secrets(
         &mut self,
         account: &AccountId,
-        secret: &TokenHash,
+        secrets: &AccountSecrets,
     ) -> Result<(), StoreError>;
+
+    /// Records that the login secret was given again in this session.
+    fn confirm_session(&mut self, token: &TokenHash, at: Timestamp) -> Result<(), StoreError>;
 
     /// Assigns the account to a partner; `None` ends the current assignment. Returns `false` if the account does not
     /// exist.

@@ -37,7 +37,7 @@ pub trait SendLedger {
 /// The ids of the rows that a batch needs. Each list is sorted and without duplicates.
 #[derive(Debug, Clone, Default)]
 pub struct FactsQuery {
-    /// Sessions of the callers.
+    /// Sessions and API tokens of the callers.
     pub sessions: Vec<TokenHash>,
     /// Keys of the callers.
     pub callers: Vec<ApiKeyId>,
@@ -60,7 +60,7 @@ impl FactsQuery {
 /// The facts: the rows that decide on the admission of a batch. A row that does not exist has no entry.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct AdmissionFacts {
-    /// Sessions, including expired ones.
+    /// Sessions and API tokens, including expired ones. An API token has the fields of a session.
     pub sessions: HashMap<TokenHash, Session>,
     /// Keys of callers and recipients.
     pub keys: HashMap<ApiKeyId, Arc<KeyFacts>>,

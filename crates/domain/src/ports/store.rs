@@ -2,6 +2,7 @@
 
 use super::{
     accounts::AccountRepo,
+    api_tokens::ApiTokenRepo,
     badges::BadgeRepo,
     envelopes::EnvelopeRepo,
     error::StoreError,
@@ -89,6 +90,7 @@ const TRIES_MAX: u32 = 3;
 pub trait Tx:
     Lookup
     + AccountRepo
+    + ApiTokenRepo
     + AuditRepo
     + BadgeRepo
     + DeliveryRepo

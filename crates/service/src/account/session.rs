@@ -1,4 +1,4 @@
-//! Login, logout, and the rotation of the login secret.
+//! Login and logout.
 
 use schemars::JsonSchema;
 use sealpost_domain::{AccountId, Refusal, Session, Timestamp, TokenHash, ports::Durability};
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::{
     cache::event::CacheEvent,
-    caller::{authenticated::AccountSession, credentials::NO_SESSION},
+    caller::authenticated::AccountSession,
     error::Error,
     sealpost::{Sealpost, core::Core},
 };
@@ -46,15 +46,6 @@ pub struct LoggedIn {
     pub account_id: AccountId,
 }
 
-/// A new login secret.
-#[derive(JsonSchema, Serialize)]
-pub struct SecretRotated {
-    /// Account of the secret.
-    pub account_id: AccountId,
-    /// The new secret; shown only here.
-    pub login_secret: String,
-}
-
 /// The sessions that a logout ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
@@ -68,15 +59,6 @@ impl Sealpost {
     /// Begins a session. Refuses a wrong account and a wrong secret with the same error, before a transaction begins.
     pub async fn login(&self, login: Login) -> Result<LoggedIn, Error> {
         self.block(move |core| begin_session(core, &login)).await
-    }
-
-    /// Replaces the account's login secret. The old secret stops working; sessions stay.
-    pub async fn rotate_login_secret(
-        &self,
-        session: &AccountSession,
-    ) -> Result<SecretRotated, Error> {
-        let session = *session;
-        self.block(move |core| rotate_login_secret(core, &session)).await
     }
 
     /// Ends this session, or every session of its account.
@@ -93,7 +75,8 @@ fn begin_session(core: &Core, login: &Login) -> Result<LoggedIn, Error> {
         return Err(NO_LOGIN.into());
     }
     let token = SessionToken::generate()?;
-    let expires_at = core.clock.now().plus(core.settings.session_ttl);
+    let now = core.clock.now();
+    let expires_at = now.plus(core.settings.session_ttl);
     let session = Session { token: token.hash(), account_id, expires_at };
     core.store.write(Durability::Durable, |tx| {
         // Checks the secret again on the locked account, because the secret may have been replaced since the first
@@ -103,7 +86,8 @@ fn begin_session(core: &Core, login: &Login) -> Result<LoggedIn, Error> {
         if !stored.is_some_and(|stored| same_hash(&given, &stored)) {
             return Ok(Err(NO_LOGIN));
         }
-        tx.insert_session(&session).map(Ok)
+        tx.insert_session(&session)?;
+        tx.confirm_session(&session.token, now).map(Ok)
     })??;
     Ok(LoggedIn {
         session_token: token.expose().to_owned(),
@@ -113,21 +97,11 @@ fn begin_session(core: &Core, login: &Login) -> Result<LoggedIn, Error> {
     })
 }
 
-fn rotate_login_secret(core: &Core, session: &AccountSession) -> Result<SecretRotated, Error> {
-    let secret = LoginSecret::generate()?;
-    let hash = secret.hash();
-    let account_id = core.store.write(Durability::Durable, |tx| {
-        let stored = tx.find_session(&session.token)?;
-        let Some(live) = stored.filter(|session| session.is_live(core.clock.now())) else {
-            return Ok(Err(NO_SESSION));
-        };
-        tx.set_login_secret(&live.account_id, &hash)?;
-        Ok(Ok(live.account_id))
-    })??;
-    Ok(SecretRotated { account_id, login_secret: secret.expose().to_owned() })
-}
-
-fn end_sessions(core: &Core, session: &AccountSession, scope: Scope) -> Result<(), Error> {
+pub(crate) fn end_sessions(
+    core: &Core,
+    session: &AccountSession,
+    scope: Scope,
+) -> Result<(), Error> {
     let AccountSession { token, account_id } = session;
     core.store.write(Durability::Durable, |tx| match scope {
         Scope::Account => tx.delete_sessions_of(account_id),

@@ -9,7 +9,7 @@ use crate::caller::credentials::{CallerId, NO_SESSION};
 /// An event that makes cached data wrong or unwanted.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum CacheEvent<'a> {
-    /// Every session of an account ended on this node.
+    /// Every session of an account ended on this node. Also drops its API tokens, which may have ended too.
     AccountLoggedOut(&'a AccountId),
     /// A transaction found that a key is not active.
     KeyInactive { key: &'a ApiKeyId, status: KeyStatus },
@@ -23,7 +23,7 @@ pub(crate) enum CacheEvent<'a> {
     RecipientStale { key: &'a ApiKeyId, handle: Option<&'a Handle> },
     /// The clock has reached this time. Channel secrets older than their lifetime have expired.
     SecretsExpired(Timestamp),
-    /// A session ended, or was found to have ended.
+    /// A session or an API token ended, or was found to have ended.
     SessionEnded(&'a TokenHash),
     /// The service stops. All channel secrets are wiped, and no new one is cached.
     Stopped,

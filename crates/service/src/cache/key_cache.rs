@@ -4,19 +4,20 @@
 
 use std::sync::Arc;
 
-use sealpost_domain::{ApiKeyId, Handle, KeyStatus, Session, TokenHash, ports::KeySnapshot};
+use sealpost_domain::{ApiKeyId, Handle, KeyStatus, TokenHash, ports::KeySnapshot};
 
 use super::{
     bounded_cache::BoundedCache, cache_metrics::CacheMetrics, cached_key::CachedKey,
     channel_cache::ChannelCache, event::CacheEvent, rate_limit_cache::RateLimitCache,
 };
-use crate::settings::Settings;
+use crate::{caller::bearer::Bearer, settings::Settings};
 
 /// All data that one node caches about keys and sessions.
 pub(crate) struct KeyCache {
     keys: BoundedCache<ApiKeyId, Arc<CachedKey>>,
     handles: BoundedCache<Handle, ApiKeyId>,
-    sessions: BoundedCache<TokenHash, Session>,
+    /// Sessions and API tokens.
+    sessions: BoundedCache<TokenHash, Bearer>,
     pub(super) rate_limits: RateLimitCache,
     pub(crate) channels: ChannelCache,
     key_metrics: CacheMetrics,
@@ -78,7 +79,7 @@ impl KeyCache {
         }
     }
 
-    pub(crate) fn session(&self, token: &TokenHash) -> Option<Session> {
+    pub(crate) fn bearer(&self, token: &TokenHash) -> Option<Bearer> {
         self.session_metrics.count(self.sessions.get(token))
     }
 
@@ -90,8 +91,8 @@ impl KeyCache {
         self.handle_metrics.count(self.handles.get(handle))
     }
 
-    pub(super) fn insert_session(&self, session: &Session) {
-        self.sessions.insert(session.token, session.clone());
+    pub(super) fn insert_bearer(&self, bearer: &Bearer) {
+        self.sessions.insert(bearer.hash, bearer.clone());
     }
 
     pub(super) fn insert_key(&self, id: ApiKeyId, key: Arc<CachedKey>) {

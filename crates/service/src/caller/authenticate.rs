@@ -1,15 +1,17 @@
 //! Authentication: the only code that resolves credentials.
 //!
-//! Checks the session, the key, and that the session's account owns the key, in the order of the API contract.
-//! [`admit`](super::admission::admit) repeats these checks on locked rows and continues with key state, governance and
-//! limits.
+//! Checks the bearer token, the key, that the token's account owns the key, and the scope of an API token, in the order
+//! of the API contract. [`admit`](super::admission::admit) repeats the checks of token and key on locked rows and
+//! continues with key state, governance and limits.
 
 use std::sync::Arc;
 
-use sealpost_domain::{AccountId, ApiKeyId, Refusal, Session, TokenHash};
+use sealpost_domain::{AccountId, ApiKeyId, Refusal};
 
 use super::{
+    access::Access,
     authenticated::{AccountSession, Caller},
+    bearer::{Bearer, BearerHash},
     credentials::{CallerId, Credentials, FOREIGN_KEY, NO_SESSION, hash_token},
 };
 use crate::{
@@ -19,39 +21,61 @@ use crate::{
 };
 
 impl Sealpost {
-    /// Authenticates a request that acts as a key.
+    /// Authenticates a request that acts as a key, with a session token or an API token.
     ///
-    /// Accepts cached data, because the transaction of each use case checks again. Rejects unknown sessions and foreign
-    /// keys without a transaction, so foreign callers never lock rows of a key. Before a refusal that is about the key,
-    /// reads the session from the database: otherwise the holder of an ended session could learn which keys exist.
-    pub async fn authenticate(&self, credentials: &Credentials) -> Result<Caller, Error> {
+    /// Accepts cached data, because the transaction of each use case checks again. Rejects unknown tokens and foreign
+    /// keys without a transaction, so foreign callers never lock rows of a key. Before a refusal that is about the key
+    /// or the scope, reads the token from the database: otherwise the holder of an ended token could learn which keys
+    /// exist.
+    pub async fn authenticate(
+        &self,
+        credentials: &Credentials,
+        access: Access,
+    ) -> Result<Caller, Error> {
         let token = hash_token(credentials.token.as_deref())?;
-        let key_id = match credentials.key_id() {
+        let bearer = self.bearer(token).await?;
+        let key_id = match bearer.key_id(&credentials.key) {
             Ok(key_id) => key_id,
-            Err(refusal) => return self.refuse_session(token, refusal).await,
+            Err(refusal) => return self.refuse_bearer(token, refusal).await,
         };
-        let account_id = self.session_account(token).await?;
         let Some(key) = self.cached_key(key_id).await? else {
-            return self.refuse_session(token, Refusal::KeyNotFound { field: None }).await;
+            return self.refuse_bearer(token, Refusal::KeyNotFound { field: None }).await;
         };
+        let account_id = bearer.account_id;
         if key.account_id != account_id {
             return Err(FOREIGN_KEY.into());
         }
-        Ok(Caller { id: CallerId { session: token, key: key_id }, account_id, key })
+        if let Err(refusal) = access.check(bearer.grant.as_ref()) {
+            return self.refuse_bearer(token, refusal).await;
+        }
+        self.record_use(&bearer);
+        Ok(Caller { id: CallerId { session: bearer.hash, key: key_id }, account_id, key })
     }
 
-    /// Authenticates a request that needs a session and no key. Reads the session from the database.
+    /// Authenticates a request that needs a session and no key. Refuses API tokens. Reads the session from the database.
     pub async fn authenticate_session(&self, token: Option<&str>) -> Result<AccountSession, Error> {
-        let token = hash_token(token)?;
-        Ok(AccountSession { token, account_id: self.stored_account(token).await? })
+        let bearer = self.stored_bearer(hash_token(token)?).await?;
+        Access::Session.check(bearer.grant.as_ref())?;
+        Ok(AccountSession { token: bearer.hash, account_id: bearer.account_id })
     }
 
-    /// Returns the account of a session, from the cache if possible.
+    /// Returns the account of a session or an API token, from the cache if possible.
     ///
-    /// Use this only for limits per account, before the request is authenticated: the cached session may have ended. To
+    /// Use this only for limits per account, before the request is authenticated: the cached token may have ended. To
     /// authenticate the request, call [`Sealpost::authenticate_session`].
     pub async fn account_of(&self, token: Option<&str>) -> Result<AccountId, Error> {
-        self.session_account(hash_token(token)?).await
+        Ok(self.bearer(hash_token(token)?).await?.account_id)
+    }
+
+    /// Returns the account of a session, from the cache if possible. Refuses API tokens, so that they cannot use up
+    /// limits of requests that they may not send.
+    ///
+    /// Use this like [`Sealpost::account_of`].
+    pub async fn account_of_session(&self, token: Option<&str>) -> Result<AccountId, Error> {
+        match hash_token(token)? {
+            hash @ BearerHash::Session(_) => Ok(self.bearer(hash).await?.account_id),
+            BearerHash::ApiToken(_) => Ok(self.authenticate_session(token).await?.account_id),
+        }
     }
 
     /// Returns a key, from the cache if possible; `None` if the key does not exist.
@@ -62,29 +86,32 @@ impl Sealpost {
         }
     }
 
-    /// Returns `refusal` if the session is live, and otherwise the refusal for an invalid session. So an
-    /// unauthenticated caller does not learn whether a key exists.
-    async fn refuse_session(&self, token: TokenHash, refusal: Refusal) -> Result<Caller, Error> {
-        self.stored_account(token).await?;
+    /// Returns `refusal` if the token is live, and otherwise the refusal for an invalid token. So an unauthenticated
+    /// caller does not learn whether a key exists.
+    async fn refuse_bearer(&self, token: BearerHash, refusal: Refusal) -> Result<Caller, Error> {
+        self.stored_bearer(token).await?;
         Err(refusal.into())
     }
 
-    async fn session_account(&self, token: TokenHash) -> Result<AccountId, Error> {
-        match self.core.cache.session(&token) {
-            Some(session) => self.live_account(Some(session)),
-            None => self.stored_account(token).await,
+    /// Returns a live token, from the cache if possible.
+    async fn bearer(&self, token: BearerHash) -> Result<Bearer, Error> {
+        match self.core.cache.bearer(&token.hash()) {
+            Some(bearer) => self.live(Some(bearer)),
+            None => self.stored_bearer(token).await,
         }
     }
 
-    async fn stored_account(&self, token: TokenHash) -> Result<AccountId, Error> {
-        let account = self.live_account(self.find_session(token).await?);
-        // Another node may have ended a session that this node caches.
-        account.inspect_err(|_| self.core.cache.invalidate_on(CacheEvent::SessionEnded(&token)))
+    /// Returns a live token, read from the database.
+    async fn stored_bearer(&self, token: BearerHash) -> Result<Bearer, Error> {
+        let bearer = self.live(self.find_bearer(token).await?);
+        // Another node may have ended a token that this node caches.
+        bearer.inspect_err(|_| {
+            self.core.cache.invalidate_on(CacheEvent::SessionEnded(&token.hash()));
+        })
     }
 
-    fn live_account(&self, session: Option<Session>) -> Result<AccountId, Error> {
+    fn live(&self, bearer: Option<Bearer>) -> Result<Bearer, Error> {
         let now = self.core.clock.now();
-        let live = session.filter(|session| session.is_live(now)).ok_or(NO_SESSION)?;
-        Ok(live.account_id)
+        Ok(bearer.filter(|bearer| bearer.is_live(now)).ok_or(NO_SESSION)?)
     }
 }

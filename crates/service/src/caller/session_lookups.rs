@@ -1,4 +1,4 @@
-//! Batches session look-ups: concurrent look-ups share one database statement.
+//! Batches look-ups of sessions and API tokens: concurrent look-ups share one database statement of each kind.
 //!
 //! A request with an unknown token is refused without a transaction, so nothing limits the number of such requests.
 //! Without a shared statement, each of these requests would take a pooled connection from the sends. A look-up
@@ -6,18 +6,21 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use sealpost_domain::{Refusal, TokenHash, ports::StoreError};
+use sealpost_domain::{Refusal, ports::StoreError};
 use tokio::sync::oneshot;
 
-use super::session_queue::{FoundSession, QueuedLookup};
+use super::{
+    bearer::BearerHash,
+    session_queue::{FoundBearer, QueuedLookup},
+};
 use crate::{
     error::Error,
     sealpost::{Sealpost, core::Core},
 };
 
 impl Sealpost {
-    /// Reads a session from the database, never from the cache. The statement begins after this call.
-    pub(super) async fn find_session(&self, token: TokenHash) -> FoundSession {
+    /// Reads a session or an API token from the database, never from the cache. The statement begins after this call.
+    pub(super) async fn find_bearer(&self, token: BearerHash) -> FoundBearer {
         let (reply, found) = oneshot::channel();
         if self.core.session_queue.submit(QueuedLookup { token, reply })? {
             let worker = LookupWorker { core: Arc::clone(&self.core), is_done: false };
@@ -54,12 +57,12 @@ impl Drop for LookupWorker {
 }
 
 fn respond(core: &Core, batch: Vec<QueuedLookup>) {
-    match core.load_sessions(batch.iter().map(|lookup| lookup.token).collect()) {
-        Ok(sessions) => {
-            let sessions: HashMap<_, _> =
-                sessions.into_iter().map(|session| (session.token, session)).collect();
+    match core.load_bearers(batch.iter().map(|lookup| lookup.token)) {
+        Ok(bearers) => {
+            let bearers: HashMap<_, _> =
+                bearers.into_iter().map(|bearer| (bearer.hash, bearer)).collect();
             for QueuedLookup { token, reply } in batch {
-                reply_with(reply, Ok(sessions.get(&token).cloned()));
+                reply_with(reply, Ok(bearers.get(&token.hash()).cloned()));
             }
         }
         // One corrupt row must not fail the other look-ups, so each look-up is repeated alone.
@@ -88,7 +91,7 @@ fn fail(batch: Vec<QueuedLookup>, error: &StoreError) {
     }
 }
 
-fn reply_with(reply: oneshot::Sender<FoundSession>, found: FoundSession) {
+fn reply_with(reply: oneshot::Sender<FoundBearer>, found: FoundBearer) {
     // An error is ignored: the request may have been cancelled.
     drop(reply.send(found));
 }

@@ -6,10 +6,11 @@ use super::task::{HousekeepingTask, Purge};
 use crate::settings::Settings;
 
 /// Lists the tasks in the order of their run. The names are stored in the database.
-pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 11] {
+pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 12] {
     let Settings { idempotency_ttl, retention, .. } = *settings;
     [
         task("sessions", NOT_KEPT, |tx, it, limit| tx.purge_sessions(it.before, limit)),
+        task("api_tokens", NOT_KEPT, |tx, it, limit| tx.purge_api_tokens(it.before, limit)),
         task("idempotency_keys", idempotency_ttl, |tx, it, limit| {
             tx.purge_idempotency_keys(it.before, limit)
         }),

@@ -9,6 +9,7 @@ use crate::{caller::authenticated::AccountSession, error::Error, sealpost::Sealp
 ///
 /// The owner sees every key of the account in any state. Use cases of the owner do not count against the limits of a
 /// plan. A key of another account is reported as not existing.
+#[derive(Clone, Copy)]
 pub struct Owner<'a> {
     pub(super) sealpost: &'a Sealpost,
     pub(super) session: AccountSession,

@@ -62,12 +62,6 @@ impl Owner<'_> {
             .await
     }
 
-    /// Revokes a key permanently and records the owner in the audit trail.
-    pub async fn revoke(&self, key: &ApiKeyId) -> Result<KeyRevoked, Error> {
-        let (session, key) = (self.session, *key);
-        self.sealpost.block(move |core| revoke(core, &session, &key)).await
-    }
-
     /// Ends the session with this name. Succeeds also if the session has already ended.
     pub async fn end_session(&self, name: &str) -> Result<(), Error> {
         let (session, name) = (self.session, name.to_owned());
@@ -75,7 +69,11 @@ impl Owner<'_> {
     }
 }
 
-fn revoke(core: &Core, session: &AccountSession, key: &ApiKeyId) -> Result<KeyRevoked, Error> {
+pub(super) fn revoke(
+    core: &Core,
+    session: &AccountSession,
+    key: &ApiKeyId,
+) -> Result<KeyRevoked, Error> {
     check_key(core, session, key, |facts| match facts.status {
         KeyStatus::Revoked => Err(REVOKED),
         KeyStatus::Active | KeyStatus::Deactivated | KeyStatus::Rotating => Ok(()),

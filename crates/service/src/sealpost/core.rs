@@ -9,8 +9,11 @@ use sealpost_domain::{
 use sealpost_wallet::Keyring;
 
 use crate::{
-    badges::status_list_cache::StatusListCache, cache::key_cache::KeyCache,
-    caller::session_queue::SessionQueue, issuer::signer::Issuer, settings::Settings,
+    badges::status_list_cache::StatusListCache,
+    cache::key_cache::KeyCache,
+    caller::{session_queue::SessionQueue, token_uses::TokenUses},
+    issuer::signer::Issuer,
+    settings::Settings,
 };
 
 /// The parts of a service that the embedding program chooses.
@@ -46,6 +49,7 @@ pub(crate) struct Core {
     pub(crate) settings: Settings,
     pub(crate) cache: KeyCache,
     pub(crate) session_queue: SessionQueue,
+    pub(crate) token_uses: TokenUses,
     pub(crate) status_lists: StatusListCache,
 }
 
@@ -63,6 +67,7 @@ impl Core {
             circuits: RwLock::new(Arc::new(circuits)),
             cache: KeyCache::new(&settings),
             session_queue: SessionQueue::new(&settings),
+            token_uses: TokenUses::default(),
             settings,
             status_lists: StatusListCache::default(),
         }

@@ -32,6 +32,10 @@ impl HousekeepingRepo for Transaction {
         self.run(|conn| purge(conn, SESSIONS, before, limit))
     }
 
+    fn purge_api_tokens(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        self.run(|conn| purge(conn, API_TOKENS, before, limit))
+    }
+
     fn purge_envelopes(
         &mut self,
         before: Timestamp,
@@ -116,6 +120,11 @@ fn purge(
 const SESSIONS: &str = "
     DELETE FROM sessions WHERE token IN (
         SELECT token FROM sessions WHERE expires_at < $1 ORDER BY expires_at LIMIT $2
+    )";
+
+const API_TOKENS: &str = "
+    DELETE FROM api_tokens WHERE id IN (
+        SELECT id FROM api_tokens WHERE expires_at < $1 ORDER BY expires_at LIMIT $2
     )";
 
 const CHANNELS: &str = "

@@ -7,6 +7,7 @@ pub(super) mod open_account;
 pub(super) mod overview;
 pub(super) mod revoke;
 pub(super) mod sign_in;
+pub(super) mod tokens;
 pub(super) mod webhook;
 
 use std::fmt::Display;

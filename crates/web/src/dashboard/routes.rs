@@ -27,7 +27,15 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
         )
         .service(
             at("/dashboard/account/secret", "POST")
-                .route(web::post().to(p::account::rotate_secret)),
+                .route(web::post().to(p::account::replace_secrets)),
+        )
+        .service(
+            at("/dashboard/tokens", "GET, POST")
+                .route(web::get().to(p::tokens::show))
+                .route(web::post().to(p::tokens::create)),
+        )
+        .service(
+            at("/dashboard/tokens/{token}/revoke", "POST").route(web::post().to(p::tokens::revoke)),
         )
         .service(
             at("/dashboard/keys", "GET, POST")

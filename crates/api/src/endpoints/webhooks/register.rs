@@ -2,8 +2,8 @@
 
 use actix_web::web;
 use schemars::JsonSchema;
-use sealpost_domain::{Code, EventKind, Refusal};
-use sealpost_service::{Purpose, Register, Registered};
+use sealpost_domain::{Code, EventKind, Refusal, TokenScope};
+use sealpost_service::{Access, Purpose, Register, Registered};
 use serde_json::{Value, json};
 
 use crate::{
@@ -38,7 +38,7 @@ async fn register(
     app: web::Data<ApiState>,
     request: KeyRequest<RegisterRequest>,
 ) -> LimitedResponse<Registered> {
-    ask_as_key(&app, request, Purpose::Execute, async |sealpost, caller, body| {
+    ask_as_key(&app, request, ACCESS, Purpose::Execute, async |sealpost, caller, body| {
         let RegisterRequest { url, events } = body;
         match sealpost.find_events(&events) {
             Ok(events) => sealpost.register(caller, Register { url, events }).await,
@@ -66,7 +66,7 @@ fn operation() -> Operation {
         json!({ "url": "https://bob.example.com/sealpost", "events": ["envelope.received"] });
     Operation::new::<Registered>("registerWebhook", registered)
         .describe(Tag::Webhooks, "Register a webhook", DESCRIPTION)
-        .session_and_key()
+        .session_and_key(ACCESS)
         .body::<RegisterRequest>(vec![("", body)])
         .links(json!({
             "delete": link("deleteWebhook", "Deletes the webhook."),
@@ -84,6 +84,8 @@ fn link(operation: &str, description: &str) -> Value {
         "requestBody": { "webhook_id": "$response.body#/webhook_id" },
     })
 }
+
+const ACCESS: Access = Access::Scopes(&[TokenScope::Webhooks]);
 
 const DESCRIPTION: &str = "\
 Sends the events of the key to this URL from now on, signed with `secret`. The response shows the secret only once. The \

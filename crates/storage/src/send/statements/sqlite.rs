@@ -9,7 +9,7 @@ use diesel::{
     sql_types::{BigInt, Bool},
     upsert::excluded,
 };
-use sealpost_domain::{ApiKeyId, GovernanceStatus, ports::FactsQuery};
+use sealpost_domain::{ApiKeyId, GovernanceStatus, TokenHash, ports::FactsQuery};
 
 use super::{BatchRows, LockedFacts, STORED_BYTES, SharedRows};
 use crate::{
@@ -25,11 +25,13 @@ use crate::{
         envelope::MetaRow,
         governance::ReasonRow,
         idempotency::{IdempotencyRow, IdempotencyRowKey, IdempotentSendRow},
+        session::SessionRow,
         usage::{OverageRow, UsageRow},
     },
     schema::{
-        accounts, api_keys, channels, deliveries, envelopes as e, facts_versions as v,
-        governance as g, idempotency_keys as k, overages as o, sessions as s, usage as u,
+        accounts, api_keys, api_tokens as t, channels, deliveries, envelopes as e,
+        facts_versions as v, governance as g, idempotency_keys as k, overages as o, sessions as s,
+        usage as u,
     },
     send::facts_cache::FactsCache,
 };
@@ -50,12 +52,29 @@ pub(super) fn lock_facts(
     let texts = columns::texts(keys);
     let rows = SharedRows {
         versions: v::table.filter(any_of(v::api_key_id, &texts)).load(conn)?,
-        sessions: s::table.filter(any_token(s::token, &query.sessions)).load(conn)?,
+        sessions: read_sessions(conn, &query.sessions)?,
         decisions: read_decisions(conn, &texts)?,
     };
     let shared = rows.read(keys)?;
     cache.recent.insert(state, &shared);
     Ok(LockedFacts { usage, shared })
+}
+
+/// Reads sessions and API tokens.
+fn read_sessions(
+    conn: &mut SqliteConnection,
+    tokens: &[TokenHash],
+) -> QueryResult<Vec<SessionRow>> {
+    let mut found: Vec<SessionRow> = s::table.filter(any_token(s::token, tokens)).load(conn)?;
+    if found.len() < tokens.len() {
+        let tokens = t::table.filter(any_token(t::token, tokens)).select((
+            t::token,
+            t::account_id,
+            t::expires_at,
+        ));
+        found.extend(tokens.load::<SessionRow>(conn)?);
+    }
+    Ok(found)
 }
 
 const FACTS_STATE: &str = "SELECT state FROM facts_state";

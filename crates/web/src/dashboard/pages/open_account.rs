@@ -24,13 +24,14 @@ struct OpenAccountPage<'a> {
     problem: Option<&'a str>,
 }
 
-/// The page with the login secret of the new account. The service cannot show the secret again.
+/// The page with the secrets of the new account. The service cannot show them again.
 #[derive(Template)]
 #[template(path = "dashboard/account_opened.html")]
 struct OpenedPage<'a> {
     base: &'a str,
     opened: &'a Activated,
     login_secret: &'a str,
+    recovery_code: &'a str,
 }
 
 pub(crate) async fn show(app: web::Data<WebState>) -> PageResponse {
@@ -65,11 +66,9 @@ pub(crate) async fn submit(
     match app.api.sealpost.activate(None, input).await {
         Ok(opened) => {
             let login_secret = opened.login_secret.as_deref().unwrap_or_default();
-            PageResponse::ok(
-                frame,
-                "Account opened",
-                &OpenedPage { base, opened: &opened, login_secret },
-            )
+            let recovery_code = opened.recovery_code.as_deref().unwrap_or_default();
+            let main = OpenedPage { base, opened: &opened, login_secret, recovery_code };
+            PageResponse::ok(frame, "Account opened", &main)
         }
         Err(error) => match error.refusal() {
             Some(refusal) => reject(Rejection::from(refusal)),
