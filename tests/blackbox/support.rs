@@ -21,7 +21,7 @@ pub(crate) use client::{
     browser::{Browser, sign_in},
     load::Pairs,
     raw::{connect, exchange, response_on, status_of, talk},
-    text,
+    text, token_body,
 };
 pub(crate) use database::Database;
 pub(crate) use languages::{
