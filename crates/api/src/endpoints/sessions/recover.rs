@@ -17,7 +17,7 @@ use crate::{
 
 /// The account and its recovery code.
 #[derive(JsonSchema)]
-struct RecoverRequest {
+struct RecoverAccountRequest {
     /// The account, as in the response to its activation.
     #[schemars(length(min = 1))]
     account_id: String,
@@ -26,7 +26,7 @@ struct RecoverRequest {
     recovery_code: String,
 }
 
-impl RequestBody for RecoverRequest {
+impl RequestBody for RecoverAccountRequest {
     fn read(fields: &mut Fields) -> Result<Self, Refusal> {
         fields.require(&["account_id", "recovery_code"])?;
         let account_id = fields.text("account_id")?;
@@ -37,10 +37,10 @@ impl RequestBody for RecoverRequest {
 async fn recover(
     app: web::Data<ApiState>,
     http: HttpRequest,
-    request: PublicRequest<RecoverRequest>,
+    request: PublicRequest<RecoverAccountRequest>,
 ) -> JsonResponse<SecretsReplaced> {
     let PublicRequest { token: _, body, memory: _memory } = request;
-    let RecoverRequest { account_id, recovery_code } = body?;
+    let RecoverAccountRequest { account_id, recovery_code } = body?;
     let recovery = Recovery { account_id, recovery_code };
     recovery.check()?;
     admit_login(&app, &http)?;
@@ -63,7 +63,7 @@ fn operation() -> Operation {
     });
     Operation::new::<SecretsReplaced>("recoverAccount", recovered)
         .describe(Tag::Sessions, "Recover an account", DESCRIPTION)
-        .body::<RecoverRequest>(vec![("", body)])
+        .body::<RecoverAccountRequest>(vec![("", body)])
         .refuses(&[
             Code::MissingField,
             Code::InvalidField,

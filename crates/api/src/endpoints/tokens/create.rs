@@ -19,7 +19,7 @@ use crate::{
 
 /// The new API token.
 #[derive(JsonSchema)]
-struct CreateRequest {
+struct CreateTokenRequest {
     /// The present login secret of the account.
     #[schemars(length(min = 1))]
     login_secret: String,
@@ -36,7 +36,7 @@ struct CreateRequest {
     expires_in_days: u32,
 }
 
-impl RequestBody for CreateRequest {
+impl RequestBody for CreateTokenRequest {
     fn read(fields: &mut Fields) -> Result<Self, Refusal> {
         fields.require(&["login_secret", "api_key_id", "name", "scopes"])?;
         let login_secret = fields.text("login_secret")?;
@@ -62,11 +62,11 @@ fn scopes(names: &[String]) -> Result<TokenScopes, Refusal> {
 
 async fn create(
     app: web::Data<ApiState>,
-    request: SessionRequest<CreateRequest>,
+    request: SessionRequest<CreateTokenRequest>,
 ) -> JsonResponse<ApiTokenCreated> {
     throttle::admit_account(&app, &request).await?;
     ask_in_session(&app, request, async |sealpost, session, body| {
-        let CreateRequest { login_secret, api_key_id, name, scopes, expires_in_days } = body;
+        let CreateTokenRequest { login_secret, api_key_id, name, scopes, expires_in_days } = body;
         let expires_in = Duration::from_hours(24 * u64::from(expires_in_days));
         let create = CreateApiToken { api_key_id, name, scopes, expires_in };
         sealpost.create_api_token(session, login_secret, create).await
@@ -97,7 +97,7 @@ fn operation() -> Operation {
     Operation::new::<ApiTokenCreated>("createApiToken", created)
         .describe(Tag::Tokens, "Create an API token", DESCRIPTION)
         .session()
-        .body::<CreateRequest>(vec![("", body)])
+        .body::<CreateTokenRequest>(vec![("", body)])
         .refuses(&[
             Code::MissingField,
             Code::InvalidField,

@@ -17,13 +17,13 @@ use crate::{
 
 /// The API token to revoke.
 #[derive(JsonSchema)]
-struct RevokeRequest {
+struct RevokeTokenRequest {
     /// The id of the token.
     #[schemars(length(min = 1))]
     token_id: String,
 }
 
-impl RequestBody for RevokeRequest {
+impl RequestBody for RevokeTokenRequest {
     fn read(fields: &mut Fields) -> Result<Self, Refusal> {
         fields.require(&["token_id"])?;
         Ok(Self { token_id: fields.text("token_id")? })
@@ -32,7 +32,7 @@ impl RequestBody for RevokeRequest {
 
 async fn revoke(
     app: web::Data<ApiState>,
-    request: SessionRequest<RevokeRequest>,
+    request: SessionRequest<RevokeTokenRequest>,
 ) -> JsonResponse<ApiTokenRevoked> {
     throttle::admit_account(&app, &request).await?;
     ask_in_session(&app, request, async |sealpost, session, body| {
@@ -51,7 +51,7 @@ fn operation() -> Operation {
     Operation::new::<ApiTokenRevoked>("revokeApiToken", revoked)
         .describe(Tag::Tokens, "Revoke an API token", DESCRIPTION)
         .session()
-        .body::<RevokeRequest>(vec![("", body)])
+        .body::<RevokeTokenRequest>(vec![("", body)])
         .refuses(&[
             Code::MissingField,
             Code::InvalidField,
