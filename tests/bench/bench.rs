@@ -8,6 +8,8 @@ pub(crate) struct Bench {
     pub(crate) suite: String,
     /// The length of each run in seconds, if given.
     pub(crate) seconds: Option<u64>,
+    /// Sends with API tokens instead of session tokens.
+    pub(crate) with_api_tokens: bool,
     /// Runs `growth` in full size.
     pub(crate) is_full: bool,
     pub(crate) machine: Machine,
@@ -17,7 +19,7 @@ pub(crate) struct Bench {
 impl Bench {
     pub(crate) fn new(suite: String, seconds: Option<u64>, is_full: bool) -> Self {
         let (machine, floors) = (Machine::look(), RefCell::default());
-        Self { suite, seconds, is_full, machine, floors }
+        Self { suite, seconds, with_api_tokens: false, is_full, machine, floors }
     }
 
     /// Returns the given length of a run, or `seconds` by default.

@@ -53,6 +53,9 @@ struct Options {
     /// Length of each run in seconds [default: 10, or 60 for limits of a minute]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     seconds: Option<u64>,
+    /// Send with API tokens instead of session tokens
+    #[arg(long)]
+    api_tokens: bool,
     /// Run growth with 10,000,000 envelopes and 1,000,000 keys: needs 30 GB of disk and a long time
     #[arg(long)]
     full: bool,
@@ -90,7 +93,8 @@ fn main() -> ExitCode {
 
 /// Runs the scenarios and prints the results. Returns whether a run has failed.
 fn measure_scenarios(options: Options) -> bool {
-    let bench = Bench::new(options.suite, options.seconds, options.full);
+    let mut bench = Bench::new(options.suite, options.seconds, options.full);
+    bench.with_api_tokens = options.api_tokens;
     bench.machine.print();
     let mut scenarios = options.scenarios;
     if scenarios.is_empty() {

@@ -51,7 +51,10 @@ impl Stage {
         fill: impl FnOnce(&Place, &Identities),
     ) -> Self {
         let (place, receiver) = (engine.place(), Receiver::start(population.recipients));
-        let identities = population.activate(&place, &receiver);
+        let mut identities = population.activate(&place, &receiver);
+        if bench.with_api_tokens {
+            identities.use_api_tokens(&place);
+        }
         fill(&place, &identities);
         let servers = nodes.serve(&place, &bench.suite);
         Self { servers, receiver, identities, engine: engine.clone(), _place: place }

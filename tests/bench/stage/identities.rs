@@ -4,11 +4,12 @@
 use std::sync::Arc;
 
 use sealpost_domain::{
-    Account, AccountId, AccountSecrets, ApiKey, ApiKeyId, EnterpriseTerms, EventKind, KeyStatus,
-    Label, Plan, Session, Timestamp, Webhook, WebhookId, WebhookStatus,
+    Account, AccountId, AccountSecrets, ApiKey, ApiKeyId, ApiToken, ApiTokenId, EnterpriseTerms,
+    EventKind, KeyStatus, Label, Plan, Session, Timestamp, TokenScope, Webhook, WebhookId,
+    WebhookStatus,
     ports::{Durability, Store, StoreError, Tx},
 };
-use sealpost_wallet::{Identity, Keyring, LoginSecret, Root, SessionToken, random};
+use sealpost_wallet::{Identity, KeyToken, Keyring, LoginSecret, Root, SessionToken, random};
 
 use crate::{
     stage::{database::Place, receiver::Receiver},
@@ -101,6 +102,31 @@ impl Population {
 }
 
 impl Identities {
+    /// Replaces the session token of each sender by an API token.
+    pub(crate) fn use_api_tokens(&mut self, place: &Place) {
+        let database = place.open();
+        let store: &dyn Store = &database;
+        for sender in &mut self.senders {
+            let text = KeyToken::generate().expect(RANDOMNESS);
+            let created = store.write(Durability::Durable, |tx| {
+                let key = tx.find_key(&sender.key)?.expect("the key was inserted");
+                tx.insert_api_token(&ApiToken {
+                    id: ApiTokenId::new(PAST, random().expect(RANDOMNESS)),
+                    token: text.hash(),
+                    account_id: key.account_id,
+                    api_key_id: key.id,
+                    name: key.label,
+                    scopes: [TokenScope::Send].into_iter().collect(),
+                    created_at: PAST,
+                    expires_at: FAR_FUTURE,
+                    last_used_at: None,
+                })
+            });
+            created.expect("the database can be filled");
+            sender.token = text.expose().into();
+        }
+    }
+
     /// Returns sends of this message size, from each sender to each recipient in turn.
     pub(crate) fn sends(&self, message_bytes: usize) -> Arc<Vec<Vec<u8>>> {
         let message = "x".repeat(message_bytes);
