@@ -2,14 +2,14 @@
 
 use std::{cell::RefCell, collections::HashMap, time::Duration};
 
-use crate::{floors::Floors, measure::machine::Machine, stage::database::Engine};
+use crate::{BearerKind, floors::Floors, measure::machine::Machine, stage::database::Engine};
 
 pub(crate) struct Bench {
     pub(crate) suite: String,
     /// The length of each run in seconds, if given.
     pub(crate) seconds: Option<u64>,
-    /// Sends with API tokens instead of session tokens.
-    pub(crate) with_api_tokens: bool,
+    /// The bearer tokens of the senders.
+    pub(crate) bearer: BearerKind,
     /// Runs `growth` in full size.
     pub(crate) is_full: bool,
     pub(crate) machine: Machine,
@@ -19,7 +19,7 @@ pub(crate) struct Bench {
 impl Bench {
     pub(crate) fn new(suite: String, seconds: Option<u64>, is_full: bool) -> Self {
         let (machine, floors) = (Machine::look(), RefCell::default());
-        Self { suite, seconds, with_api_tokens: false, is_full, machine, floors }
+        Self { suite, seconds, bearer: BearerKind::Session, is_full, machine, floors }
     }
 
     /// Returns the given length of a run, or `seconds` by default.

@@ -20,7 +20,7 @@ mod wire;
 
 use std::{process::ExitCode, rc::Rc};
 
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, ValueEnum};
 
 use mimalloc::MiMalloc;
 
@@ -53,9 +53,9 @@ struct Options {
     /// Length of each run in seconds [default: 10, or 60 for limits of a minute]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     seconds: Option<u64>,
-    /// Send with API tokens instead of session tokens
-    #[arg(long)]
-    api_tokens: bool,
+    /// Bearer tokens of the senders
+    #[arg(long, value_enum, default_value_t = BearerKind::Session)]
+    bearer: BearerKind,
     /// Run growth with 10,000,000 envelopes and 1,000,000 keys: needs 30 GB of disk and a long time
     #[arg(long)]
     full: bool,
@@ -65,6 +65,13 @@ struct Options {
     /// Argument of cargo for every benchmark
     #[arg(long, hide = true)]
     bench: bool,
+}
+
+/// The kind of bearer token that senders use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BearerKind {
+    ApiToken,
+    Session,
 }
 
 /// Another bench of the same program.
@@ -94,7 +101,7 @@ fn main() -> ExitCode {
 /// Runs the scenarios and prints the results. Returns whether a run has failed.
 fn measure_scenarios(options: Options) -> bool {
     let mut bench = Bench::new(options.suite, options.seconds, options.full);
-    bench.with_api_tokens = options.api_tokens;
+    bench.bearer = options.bearer;
     bench.machine.print();
     let mut scenarios = options.scenarios;
     if scenarios.is_empty() {

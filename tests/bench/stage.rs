@@ -12,6 +12,7 @@ pub(crate) mod stored;
 use std::time::Duration;
 
 use crate::{
+    BearerKind,
     bench::Bench,
     load::{Load, Pace},
     stage::{
@@ -52,7 +53,7 @@ impl Stage {
     ) -> Self {
         let (place, receiver) = (engine.place(), Receiver::start(population.recipients));
         let mut identities = population.activate(&place, &receiver);
-        if bench.with_api_tokens {
+        if bench.bearer == BearerKind::ApiToken {
             identities.use_api_tokens(&place);
         }
         fill(&place, &identities);

@@ -30,8 +30,8 @@ fn a_token_acts_as_its_key_without_a_session(database: &Database) {
     for node in &nodes {
         let message = json!({"to": alice.key, "message": "x"});
         let send = || node.client().post("/v1/channel/send").token(&token).json(&message);
-        let sent = send().response().ok();
-        assert_eq!(sent["sender"], json!(alice.key));
+        let response = send().response().ok();
+        assert_eq!(response["sender"], json!(alice.key));
         send().key(&alice.key).response().ok();
         let status = node.client().post("/v1/did/status").token(&token).response().ok();
         assert_eq!(status["api_key_id"], json!(alice.key));
@@ -53,7 +53,8 @@ fn a_token_is_for_one_key(database: &Database) {
         request.response().refused(401, "UNAUTHORIZED");
     }
     // A changed character fails the checksum.
-    let typo = format!("{}{}", &token[..51], if token.ends_with('a') { 'b' } else { 'a' });
+    let start = token.get(..51).unwrap();
+    let typo = format!("{start}{}", if token.ends_with('a') { 'b' } else { 'a' });
     let request = client.post("/v1/channel/send").token(&typo).json(&message);
     request.response().refused(401, "UNAUTHORIZED");
 }
@@ -139,7 +140,9 @@ fn a_revoked_token_is_rejected_on_every_node(database: &Database) {
         client.post("/v1/channel/send").token(token).json(&message).response()
     };
     // Every node has cached the token.
-    nodes.iter().for_each(|node| drop(send(node.client(), &token).ok()));
+    for node in &nodes {
+        send(node.client(), &token).ok();
+    }
     let bob = client.new_identity();
     let revoke = |who: &Identity, id: &Value| {
         let body = json!({"token_id": id});
