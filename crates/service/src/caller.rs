@@ -9,5 +9,6 @@ pub(crate) mod credentials;
 pub(crate) mod limited;
 pub(crate) mod session_lookups;
 pub(crate) mod session_queue;
+pub(crate) mod token_use_queue;
 pub(crate) mod token_uses;
 pub(crate) mod transaction;

@@ -24,9 +24,9 @@ impl Sealpost {
     /// Authenticates a request that acts as a key, with a session token or an API token.
     ///
     /// Accepts cached data, because the transaction of each use case checks again. Rejects unknown tokens and foreign
-    /// keys without a transaction, so foreign callers never lock rows of a key. Before a refusal that is about the key
-    /// or the scope, reads the token from the database: otherwise the holder of an ended token could learn which keys
-    /// exist.
+    /// keys without a transaction, so foreign callers never lock rows of a key. Reads the token from the
+    /// database before it refuses because of the key or the scope. Otherwise the holder of an ended token could learn
+    /// which keys exist.
     pub async fn authenticate(
         &self,
         credentials: &Credentials,
@@ -34,7 +34,7 @@ impl Sealpost {
     ) -> Result<Caller, Error> {
         let token = hash_token(credentials.token.as_deref())?;
         let bearer = self.bearer(token).await?;
-        let key_id = match bearer.key_id(&credentials.key) {
+        let key_id = match credentials.key_id(&bearer) {
             Ok(key_id) => key_id,
             Err(refusal) => return self.refuse_bearer(token, refusal).await,
         };

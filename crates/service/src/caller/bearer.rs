@@ -5,11 +5,7 @@ use std::sync::{
     atomic::{AtomicI64, Ordering},
 };
 
-use sealpost_domain::{
-    AccountId, ApiKeyId, ApiToken, Refusal, Session, Timestamp, TokenHash, TokenScopes,
-};
-
-use super::credentials::{KeyNamed, NO_KEY, OTHER_KEY};
+use sealpost_domain::{AccountId, ApiKeyId, ApiToken, Session, Timestamp, TokenHash, TokenScopes};
 
 /// The hash of a well-formed bearer token, by its kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,23 +47,6 @@ struct LastUse(AtomicI64);
 impl Bearer {
     pub(crate) fn is_live(&self, now: Timestamp) -> bool {
         now < self.expires_at
-    }
-
-    /// Returns the key that the request acts as. A session must name it. An API token has one key, so naming it is
-    /// optional.
-    pub(super) fn key_id(&self, named: &KeyNamed) -> Result<ApiKeyId, Refusal> {
-        let named = named.as_ref().map_err(Refusal::clone)?.as_deref();
-        match (&self.grant, named) {
-            (None, None) => Err(NO_KEY),
-            (None, Some(text)) => {
-                text.parse().map_err(|_malformed| Refusal::KeyNotFound { field: None })
-            }
-            (Some(grant), None) => Ok(grant.api_key_id),
-            (Some(grant), Some(text)) => {
-                let is_own = text.parse() == Ok(grant.api_key_id);
-                if is_own { Ok(grant.api_key_id) } else { Err(OTHER_KEY) }
-            }
-        }
     }
 }
 

@@ -3,7 +3,7 @@
 use sealpost_domain::{ApiKeyId, Refusal, TokenHash};
 use sealpost_wallet::{KeyToken, LoginSecret, SessionToken};
 
-use super::bearer::BearerHash;
+use super::bearer::{Bearer, BearerHash};
 
 /// Credentials as they arrived, not verified.
 #[derive(Clone)]
@@ -24,6 +24,25 @@ pub(crate) struct CallerId {
     /// Hash of a session token or an API token.
     pub(crate) session: TokenHash,
     pub(crate) key: ApiKeyId,
+}
+
+impl Credentials {
+    /// Returns the key that the request acts as. A session must name it. An API token has one key, so naming it is
+    /// optional.
+    pub(super) fn key_id(&self, bearer: &Bearer) -> Result<ApiKeyId, Refusal> {
+        let named = self.key.as_ref().map_err(Refusal::clone)?.as_deref();
+        match (&bearer.grant, named) {
+            (None, None) => Err(NO_KEY),
+            (None, Some(text)) => {
+                text.parse().map_err(|_malformed| Refusal::KeyNotFound { field: None })
+            }
+            (Some(grant), None) => Ok(grant.api_key_id),
+            (Some(grant), Some(text)) => {
+                let is_own = text.parse() == Ok(grant.api_key_id);
+                if is_own { Ok(grant.api_key_id) } else { Err(OTHER_KEY) }
+            }
+        }
+    }
 }
 
 /// Returns the hash of a bearer token with correct prefix and checksum.
@@ -54,7 +73,7 @@ pub(crate) const NO_SESSION: Refusal = Refusal::Unauthorized(
 );
 pub(crate) const FOREIGN_KEY: Refusal =
     Refusal::Unauthorized("this API key belongs to another account than the session");
-pub(super) const OTHER_KEY: Refusal = Refusal::Unauthorized(
+const OTHER_KEY: Refusal = Refusal::Unauthorized(
     "this API token is for another API key; send no API key, or the one that the token was created for",
 );
 const NO_TOKEN: Refusal = Refusal::Unauthorized(
@@ -68,6 +87,6 @@ const SECRET_AS_TOKEN: Refusal = Refusal::Unauthorized(
     "the bearer is a login secret (ls_), but must be a session token (st_); exchange the secret for one at POST \
      /v1/auth/login",
 );
-pub(super) const NO_KEY: Refusal = Refusal::Unauthorized(
+const NO_KEY: Refusal = Refusal::Unauthorized(
     "name the API key to act as, in the header X-DID-API-Key or as api_key_id in the body",
 );

@@ -11,7 +11,7 @@ use sealpost_wallet::Keyring;
 use crate::{
     badges::status_list_cache::StatusListCache,
     cache::key_cache::KeyCache,
-    caller::{session_queue::SessionQueue, token_uses::TokenUses},
+    caller::{session_queue::SessionQueue, token_use_queue::TokenUseQueue},
     issuer::signer::Issuer,
     settings::Settings,
 };
@@ -49,7 +49,7 @@ pub(crate) struct Core {
     pub(crate) settings: Settings,
     pub(crate) cache: KeyCache,
     pub(crate) session_queue: SessionQueue,
-    pub(crate) token_uses: TokenUses,
+    pub(crate) token_uses: TokenUseQueue,
     pub(crate) status_lists: StatusListCache,
 }
 
@@ -67,7 +67,7 @@ impl Core {
             circuits: RwLock::new(Arc::new(circuits)),
             cache: KeyCache::new(&settings),
             session_queue: SessionQueue::new(&settings),
-            token_uses: TokenUses::default(),
+            token_uses: TokenUseQueue::default(),
             settings,
             status_lists: StatusListCache::default(),
         }

@@ -2,6 +2,7 @@
 
 mod accounts;
 mod api_keys;
+mod api_tokens;
 mod audit;
 mod badges;
 mod channels;
