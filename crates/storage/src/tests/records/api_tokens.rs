@@ -19,7 +19,7 @@ on_both!(
 fn a_token_reads_back_until_it_is_deleted(db: &Fixture) {
     let created = insert(db, &db.activate());
     let find = || db.lookup().unwrap().find_api_tokens(&[created.token, token()]).unwrap();
-    assert_eq!(find(), [created.clone()]);
+    assert_eq!(find(), std::slice::from_ref(&created));
     assert_eq!(db.lookup().unwrap().find_sessions(&[created.token]).unwrap(), []);
     db.store().write(Durable, |tx| tx.delete_api_tokens_of(&created.account_id)).unwrap();
     assert_eq!(find(), []);
