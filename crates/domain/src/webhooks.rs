@@ -11,6 +11,7 @@ mod health;
 mod status;
 mod stored_event;
 mod test_event;
+mod threshold;
 mod webhook;
 
 pub use attempt::{Attempt, AttemptNumber, AttemptOutcome, PendingDelivery};
@@ -20,11 +21,14 @@ pub use delivery::{
     ReceiverResponse,
 };
 pub use event::{Encryption, EnvelopeReceived, Event, Metadata};
-pub use event_details::{BounceReason, EnvelopeBounced, EventDetails};
+pub use event_details::{
+    BounceReason, EnvelopeBounced, EventDetails, ThresholdWindow, UsageThreshold,
+};
 pub use event_id::EventId;
 pub use event_kind::{EventKind, EventsVersion};
 pub use health::{AttemptSummary, HealthReport, WebhookHealth};
 pub use status::{DisabledReason, LastFailure, WebhookStatus};
 pub use stored_event::{EventBody, EventMetadata, NewEvent, StoredEvent};
 pub use test_event::{TestEvent, TestResult, WebhookTest};
+pub use threshold::ReachedThreshold;
 pub use webhook::{RetiringSecret, Target, Webhook};

@@ -1,7 +1,7 @@
 //! Describes the events that the service sends to webhooks, with their headers.
 
 use schemars::SchemaGenerator;
-use sealpost_domain::{EnvelopeBounced, EnvelopeReceived, EventBody, WebhookTest};
+use sealpost_domain::{EnvelopeBounced, EnvelopeReceived, EventBody, UsageThreshold, WebhookTest};
 use serde_json::{Value, json};
 
 use super::schemas::Schemas;
@@ -10,6 +10,7 @@ use super::schemas::Schemas;
 pub(super) fn webhooks(schemas: &mut Schemas) -> Value {
     let received = schemas.response(SchemaGenerator::subschema_for::<EnvelopeReceived>);
     let bounced = schemas.response(SchemaGenerator::subschema_for::<EventBody<EnvelopeBounced>>);
+    let threshold = schemas.response(SchemaGenerator::subschema_for::<EventBody<UsageThreshold>>);
     json!({
         "envelope.received": { "post": operation(
             "receiveEnvelope",
@@ -24,6 +25,13 @@ pub(super) fn webhooks(schemas: &mut Schemas) -> Value {
             BOUNCED,
             &bounced,
             &bounced_example(),
+        ) },
+        "usage.threshold": { "post": operation(
+            "receiveThreshold",
+            "The webhook's key has used 80 % or 100 % of a limit",
+            THRESHOLD,
+            &threshold,
+            &threshold_example(),
         ) },
         "webhook.test": { "post": test_operation(schemas) },
     })
@@ -116,6 +124,20 @@ fn bounced_example() -> Value {
     })
 }
 
+fn threshold_example() -> Value {
+    json!({
+        "event": "usage.threshold",
+        "event_id": "evt_01m7yhzq5cf5vargkky48cczpw",
+        "api_key_id": "ak_01m7ye92jjfq1s4zr4gcymmdgn",
+        "window": "month",
+        "threshold": 80,
+        "used": 800,
+        "limit": 1000,
+        "resets_at": "2026-12-01T00:00:00.000Z",
+        "metadata": { "timestamp": "2026-11-24T10:31:05.003Z" },
+    })
+}
+
 fn test_example() -> Value {
     json!({
         "event": "webhook.test",
@@ -132,6 +154,9 @@ envelope by its id.";
 const BOUNCED: &str = "\
 The service sends this event to each webhook of the sender's key that names it, at most once for each envelope. It needs \
 a server with `--events v1.1`.";
+const THRESHOLD: &str = "\
+The service sends this event to each webhook of the key that names it, once for each window and threshold. It needs a \
+server with `--events v1.1`.";
 const DELIVERY: &str = "\
 Verify the signature over the raw body with the webhook's `whsec_` secret; any Standard Webhooks library does this. \
 Respond with 2xx within 15 s. Events may arrive more than once and in any order.";

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{ApiKeyId, EnvelopeId, EventKind};
+use crate::{ApiKeyId, EnvelopeId, EventKind, Timestamp};
 
 /// The JSON members of an event that depend on its kind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -11,6 +11,8 @@ use crate::{ApiKeyId, EnvelopeId, EventKind};
 pub enum EventDetails {
     /// Members of `envelope.bounced`.
     EnvelopeBounced(EnvelopeBounced),
+    /// Members of `usage.threshold`.
+    UsageThreshold(UsageThreshold),
 }
 
 impl EventDetails {
@@ -18,6 +20,7 @@ impl EventDetails {
     pub const fn kind(&self) -> EventKind {
         match self {
             Self::EnvelopeBounced(_) => EventKind::EnvelopeBounced,
+            Self::UsageThreshold(_) => EventKind::UsageThreshold,
         }
     }
 }
@@ -43,4 +46,42 @@ pub struct EnvelopeBounced {
     pub recipient: ApiKeyId,
     /// Why the envelope bounced.
     pub reason: BounceReason,
+}
+
+/// A window whose thresholds give events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, JsonSchema, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ThresholdWindow {
+    /// Requests per UTC day.
+    Day,
+    /// Messages per UTC month.
+    Month,
+}
+
+impl ThresholdWindow {
+    /// Returns the name used in JSON and SQL.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Day => "day",
+            Self::Month => "month",
+        }
+    }
+}
+
+/// The members of `usage.threshold`.
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
+pub struct UsageThreshold {
+    /// The key.
+    pub api_key_id: ApiKeyId,
+    /// The window of the limit: requests per day, or messages per month.
+    pub window: ThresholdWindow,
+    /// The percentage of the limit that was reached.
+    #[schemars(extend("enum" = [80, 100]))]
+    pub threshold: u8,
+    /// Number of requests or messages in the window.
+    pub used: u32,
+    /// The limit.
+    pub limit: u32,
+    /// End of the window.
+    pub resets_at: Timestamp,
 }

@@ -2,9 +2,9 @@
 
 use sealpost_domain::{
     AccountId, ApiKey, ApiKeyId, Did, EnterpriseTerms, Handle, KeyEvent, KeyStatus, Label, Plan,
-    ports::{RevocationSummary, StoreError, Tx},
+    ports::{FactsQuery, RevocationSummary, StoreError, Tx, WriteSet},
 };
-use sealpost_limits::Terms;
+use sealpost_limits::{Terms, reached_thresholds};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -137,10 +137,19 @@ impl Operator {
         id: &ApiKeyId,
         next: impl Fn(&Plan) -> Plan,
     ) -> Result<KeyShown, OperatorError> {
+        let now = self.clock.now();
         self.perform(|tx| {
             let Some(mut key) = tx.lock_key(id)? else { return Ok(Err(NO_KEY)) };
             let plan = next(&key.plan);
             tx.set_plan(id, &plan)?;
+            let query = FactsQuery { callers: vec![*id], ..FactsQuery::default() };
+            if let Some(usage) = tx.lock_facts(&query)?.usage.get(id) {
+                // A smaller limit can reach a threshold without a request.
+                let before = (&Terms::of(&key.plan), usage);
+                let after = (&Terms::of(&plan), usage);
+                let thresholds = reached_thresholds(id, before, after, now);
+                tx.apply(&WriteSet { thresholds, ..WriteSet::default() })?;
+            }
             let mut detail = json!({"from": key.plan.name(), "to": plan.name()});
             if let (Plan::Enterprise(terms), Some(detail)) = (&plan, detail.as_object_mut()) {
                 detail.insert("terms".to_owned(), json!(terms));
