@@ -8,6 +8,7 @@ mod event_details;
 mod event_id;
 mod event_kind;
 mod health;
+mod rotation;
 mod status;
 mod stored_event;
 mod test_event;
@@ -22,11 +23,13 @@ pub use delivery::{
 };
 pub use event::{Encryption, EnvelopeReceived, Event, Metadata};
 pub use event_details::{
-    BounceReason, EnvelopeBounced, EventDetails, ThresholdWindow, UsageThreshold,
+    BounceReason, EnvelopeBounced, EventDetails, IdentityRotated, RotationReason, ThresholdWindow,
+    UsageThreshold,
 };
 pub use event_id::EventId;
 pub use event_kind::{EventKind, EventsVersion};
 pub use health::{AttemptSummary, HealthReport, WebhookHealth};
+pub use rotation::IdentityRotation;
 pub use status::{DisabledReason, LastFailure, WebhookStatus};
 pub use stored_event::{EventBody, EventMetadata, NewEvent, StoredEvent};
 pub use test_event::{TestEvent, TestResult, WebhookTest};

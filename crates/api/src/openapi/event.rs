@@ -1,7 +1,9 @@
 //! Describes the events that the service sends to webhooks, with their headers.
 
 use schemars::SchemaGenerator;
-use sealpost_domain::{EnvelopeBounced, EnvelopeReceived, EventBody, UsageThreshold, WebhookTest};
+use sealpost_domain::{
+    EnvelopeBounced, EnvelopeReceived, EventBody, IdentityRotated, UsageThreshold, WebhookTest,
+};
 use serde_json::{Value, json};
 
 use super::schemas::Schemas;
@@ -11,6 +13,7 @@ pub(super) fn webhooks(schemas: &mut Schemas) -> Value {
     let received = schemas.response(SchemaGenerator::subschema_for::<EnvelopeReceived>);
     let bounced = schemas.response(SchemaGenerator::subschema_for::<EventBody<EnvelopeBounced>>);
     let threshold = schemas.response(SchemaGenerator::subschema_for::<EventBody<UsageThreshold>>);
+    let rotated = schemas.response(SchemaGenerator::subschema_for::<EventBody<IdentityRotated>>);
     json!({
         "envelope.received": { "post": operation(
             "receiveEnvelope",
@@ -25,6 +28,13 @@ pub(super) fn webhooks(schemas: &mut Schemas) -> Value {
             BOUNCED,
             &bounced,
             &bounced_example(),
+        ) },
+        "identity.rotated": { "post": operation(
+            "receiveRotation",
+            "A correspondent of the webhook's key has changed",
+            ROTATED,
+            &rotated,
+            &rotated_example(),
         ) },
         "usage.threshold": { "post": operation(
             "receiveThreshold",
@@ -124,6 +134,18 @@ fn bounced_example() -> Value {
     })
 }
 
+fn rotated_example() -> Value {
+    json!({
+        "event": "identity.rotated",
+        "event_id": "evt_01m7yhzq5df5vargkky48cczpx",
+        "api_key_id": "ak_01m7ye92k0ejgs32r4n1j3x7m3",
+        "handle": "bob",
+        "replaced_by": "ak_01m7yhzq4vfd2b8ddbzqkz7w3c",
+        "reason": "replaced",
+        "metadata": { "timestamp": "2026-11-24T10:31:05.003Z" },
+    })
+}
+
 fn threshold_example() -> Value {
     json!({
         "event": "usage.threshold",
@@ -154,6 +176,9 @@ envelope by its id.";
 const BOUNCED: &str = "\
 The service sends this event to each webhook of the sender's key that names it, at most once for each envelope. It needs \
 a server with `--events v1.1`.";
+const ROTATED: &str = "\
+The service sends this event to each webhook that names it, if the webhook's key has sent to the changed key or got from \
+it: once for each change, within minutes. It needs a server with `--events v1.1`.";
 const THRESHOLD: &str = "\
 The service sends this event to each webhook of the key that names it, once for each window and threshold. It needs a \
 server with `--events v1.1`.";

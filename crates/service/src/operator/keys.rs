@@ -1,7 +1,8 @@
 //! Changes of key states and plans.
 
 use sealpost_domain::{
-    AccountId, ApiKey, ApiKeyId, Did, EnterpriseTerms, Handle, KeyEvent, KeyStatus, Label, Plan,
+    AccountId, ApiKey, ApiKeyId, Did, EnterpriseTerms, Handle, IdentityRotation, KeyEvent,
+    KeyStatus, Label, Plan, RotationReason,
     ports::{FactsQuery, RevocationSummary, StoreError, Tx, WriteSet},
 };
 use sealpost_limits::{Terms, reached_thresholds};
@@ -85,6 +86,7 @@ impl Operator {
     /// Rotates the sealing key, in two transactions. Between them the key is `rotating`, and therefore paused. If a
     /// rotation stopped between the transactions, the next call finishes it.
     pub fn rotate_key(&self, id: &ApiKeyId) -> Result<KeyShown, OperatorError> {
+        let now = self.clock.now();
         let key = self.store.lookup()?.find_key(id)?.ok_or(NO_KEY)?;
         if key.status != KeyStatus::Rotating {
             self.move_key(id, KeyEvent::StartRotation, "key.start_rotation")?;
@@ -98,6 +100,13 @@ impl Operator {
             key.sealing_version = key.sealing_version.saturating_add(1);
             tx.set_sealing_version(id, key.sealing_version)?;
             tx.set_status(id, moved)?;
+            tx.record_rotation(&IdentityRotation {
+                api_key_id: *id,
+                handle: key.handle.clone(),
+                replaced_by: None,
+                reason: RotationReason::SealingKey,
+                at: now,
+            })?;
             key.status = moved;
             let detail = json!({"sealing_version": key.sealing_version});
             Ok(Ok((key.into(), record("key.finish_rotation", id, detail))))

@@ -2,3 +2,4 @@
 
 mod deliveries;
 mod listing;
+mod rotations;

@@ -20,7 +20,8 @@ pub(crate) fn record(conn: &mut AnyConnection, reached: &[ReachedThreshold]) -> 
             new.push(threshold.event());
         }
     }
-    events::store(conn, &new)
+    events::store(conn, &new)?;
+    Ok(())
 }
 
 /// Records a threshold. Returns whether its window had no record. A key reaches few thresholds, so one statement for
