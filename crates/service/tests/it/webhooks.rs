@@ -3,3 +3,4 @@
 mod deliveries;
 mod listing;
 mod rotations;
+mod thresholds;
