@@ -42,7 +42,8 @@ pub use webhooks::{
     Attempt, AttemptFailure, AttemptNumber, AttemptOutcome, AttemptResult, AttemptSummary,
     BounceReason, DeliveryId, DisabledReason, Encryption, EnvelopeBounced, EnvelopeReceived, Event,
     EventBody, EventDetails, EventId, EventKind, EventMetadata, EventsVersion, HealthReport,
-    LastFailure, LeaseToken, LeasedDelivery, Metadata, NewEvent, Outcome, PendingDelivery,
-    ReceiverResponse, RetiringSecret, StoredEvent, Target, TestEvent, TestResult, UnopenedEnvelope,
+    IdentityRotated, IdentityRotation, LastFailure, LeaseToken, LeasedDelivery, Metadata, NewEvent,
+    Outcome, PendingDelivery, ReachedThreshold, ReceiverResponse, RetiringSecret, RotationReason,
+    StoredEvent, Target, TestEvent, TestResult, ThresholdWindow, UnopenedEnvelope, UsageThreshold,
     Webhook, WebhookHealth, WebhookStatus, WebhookTest,
 };

@@ -230,6 +230,18 @@ diesel::table! {
 }
 
 diesel::table! {
+    identity_rotations (api_key_id, reason, at) {
+        api_key_id -> Text,
+        reason -> Text,
+        at -> BigInt,
+        handle -> Nullable<Text>,
+        replaced_by -> Nullable<Text>,
+        read_to -> Nullable<Text>,
+        informed -> BigInt,
+    }
+}
+
+diesel::table! {
     housekeeping_tasks (name) {
         name -> Text,
         node -> BigInt,

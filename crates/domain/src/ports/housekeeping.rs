@@ -55,6 +55,11 @@ pub trait HousekeepingRepo {
     /// deleted envelopes. The returned number includes both events and outcomes.
     fn purge_events(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
+    /// Stores events for the correspondents of changed keys: the keys that sent to such a key or got from it, as the
+    /// stored envelopes show. Reads up to `limit` envelopes, newest first. Informs at most `informed_max` keys of each
+    /// change, and each key once. Returns whether the stored envelopes are not all read yet.
+    fn inform_correspondents(&mut self, informed_max: u32, limit: u32) -> Result<bool, StoreError>;
+
     /// Deletes channels whose last possible use was before `before`, if none of their envelopes is
     /// left. `life` is the maximum lifetime of a channel.
     fn purge_channels(

@@ -52,7 +52,7 @@ pub trait KeyRepo {
 
     /// Revokes a locked key: sets the state, and deletes the root, the webhooks and a bounded number of deliveries. The
     /// handle stays reserved for the account. Unopened envelopes of these deliveries bounce at `now`, unless another
-    /// delivery of them succeeded.
+    /// delivery of them succeeded. Records the change for the key's correspondents.
     fn revoke_key(
         &mut self,
         id: &ApiKeyId,

@@ -2,8 +2,8 @@
 
 use schemars::JsonSchema;
 use sealpost_domain::{
-    Account, AccountId, ApiKey, ApiKeyId, Did, Handle, Invite, InviteStatus, KeyStatus, Label,
-    Plan, Refusal, Timestamp, TokenHash,
+    Account, AccountId, ApiKey, ApiKeyId, Did, Handle, IdentityRotation, Invite, InviteStatus,
+    KeyStatus, Label, Plan, Refusal, RotationReason, Timestamp, TokenHash,
     ports::{Durability, HandleOwner, StoreError, Tx},
 };
 use sealpost_wallet::{Identity, InviteSecret, LoginSecret, Root, random};
@@ -204,7 +204,17 @@ fn add_key(
     tx.insert_key(key)?;
     if let Some(handle) = &key.handle {
         let owner = HandleOwner { account_id: key.account_id, api_key_id: key.id };
+        let before = tx.find_handle(handle)?;
         tx.assign_handle(handle, &owner)?;
+        if let Some(before) = before {
+            tx.record_rotation(&IdentityRotation {
+                api_key_id: before.api_key_id,
+                handle: Some(handle.clone()),
+                replaced_by: Some(key.id),
+                reason: RotationReason::Replaced,
+                at: key.created_at,
+            })?;
+        }
     }
     Ok(Ok(()))
 }

@@ -6,7 +6,7 @@ use super::task::{HousekeepingTask, Purge};
 use crate::settings::Settings;
 
 /// Lists the tasks in the order of their run. The names are stored in the database.
-pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 11] {
+pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 12] {
     let Settings { idempotency_ttl, retention, .. } = *settings;
     [
         task("sessions", NOT_KEPT, |tx, it, limit| tx.purge_sessions(it.before, limit)),
@@ -29,6 +29,11 @@ pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 11] {
             tx.purge_deleted_webhooks(it.now, limit)
         }),
         task("retired_secrets", NOT_KEPT, |tx, it, limit| tx.purge_retired_secrets(it.now, limit)),
+        task("identity_rotations", NOT_KEPT, |tx, _, limit| {
+            let envelopes = limit.saturating_mul(ENVELOPES_READ_PER_ROW);
+            let has_more = tx.inform_correspondents(INFORMED_MAX, envelopes)?;
+            Ok(if has_more { limit.into() } else { 0 })
+        }),
         task("channels", retention, |tx, it, limit| {
             tx.purge_channels(it.before, Settings::CHANNEL_LIFE_MAX, limit)
         }),
@@ -44,5 +49,9 @@ const NOT_KEPT: Duration = Duration::ZERO;
 /// Age at which rows are counted. Rows are counted in the order of their ids, and an id is created before its row is
 /// committed. A commit takes less than a minute, so no row with a lower id appears later.
 const COUNTED_AFTER: Duration = Duration::from_mins(1);
+/// Maximum number of keys that are informed of a change of a key.
+const INFORMED_MAX: u32 = 10_000;
+/// Number of envelopes that a task reads in place of deleting a row. Reading is cheaper.
+const ENVELOPES_READ_PER_ROW: u32 = 4;
 /// Retention of daily counts. All pages of the dashboard show shorter periods.
 const DAILY_COUNTS_KEPT: Duration = Duration::from_hours(24 * 40);

@@ -1,6 +1,8 @@
 //! Handles: releasing and assigning.
 
-use sealpost_domain::{AccountId, ApiKeyId, Handle, KeyStatus, ports::HandleOwner};
+use sealpost_domain::{
+    AccountId, ApiKeyId, Handle, IdentityRotation, KeyStatus, RotationReason, ports::HandleOwner,
+};
 use serde::Serialize;
 use serde_json::json;
 
@@ -41,6 +43,7 @@ impl Operator {
     /// Gives a handle to a key, whether reserved or not. The handle must be free, or belong to a revoked key of any
     /// account.
     pub fn assign_handle(&self, handle: &Handle, id: &ApiKeyId) -> Result<KeyShown, OperatorError> {
+        let now = self.clock.now();
         self.perform(|tx| {
             let Some(mut key) = tx.lock_key(id)? else { return Ok(Err(NO_KEY)) };
             if key.status == KeyStatus::Revoked {
@@ -61,6 +64,15 @@ impl Operator {
             }
             tx.assign_handle(handle, &HandleOwner { account_id: key.account_id, api_key_id: *id })?;
             tx.set_shown_handle(id, Some(handle))?;
+            if let Some(owner) = &before {
+                tx.record_rotation(&IdentityRotation {
+                    api_key_id: owner.api_key_id,
+                    handle: Some(handle.clone()),
+                    replaced_by: Some(*id),
+                    reason: RotationReason::Replaced,
+                    at: now,
+                })?;
+            }
             let from = before.map(|owner| owner.api_key_id);
             let detail = json!({"api_key_id": id, "from": from});
             key.handle = Some(handle.clone());

@@ -43,6 +43,11 @@ pub struct Registered {
 }
 
 impl Sealpost {
+    /// Returns the kinds of events that a new webhook can name.
+    pub fn event_kinds(&self) -> Vec<EventKind> {
+        self.core.settings.events.kinds().collect()
+    }
+
     /// Finds the kinds of events with these names. A name that occurs twice counts once.
     pub fn find_events(&self, names: &[String]) -> Result<Vec<EventKind>, Refusal> {
         let mut events = Vec::new();

@@ -15,6 +15,7 @@ use sealpost_domain::{
 use crate::{
     connection::{AnyConnection, fault::Fault, transaction::Transaction},
     housekeeping::{daily_counts, deleted_webhooks, purge_envelopes, purge_events, task_turn},
+    queue::rotations,
     records::retiring_secrets,
     rows::columns,
     schema::envelopes as e,
@@ -51,6 +52,10 @@ impl HousekeepingRepo for Transaction {
             let outcomes = purge_events::purge_outcomes(conn, before, limit.into())?;
             columns::number(events + outcomes, "number of rows")
         })
+    }
+
+    fn inform_correspondents(&mut self, informed_max: u32, limit: u32) -> Result<bool, StoreError> {
+        self.run(|conn| rotations::inform(conn, informed_max.into(), limit.into()))
     }
 
     fn purge_channels(

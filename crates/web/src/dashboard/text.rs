@@ -1,6 +1,6 @@
 //! Values as text for users.
 
-use sealpost_domain::{KeyStatus, Timestamp};
+use sealpost_domain::{EventKind, KeyStatus, Timestamp};
 
 /// Formats a time to the second: `2026-01-02 03:04:05 UTC`.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
@@ -8,6 +8,19 @@ pub(super) fn when(at: &Timestamp) -> String {
     let text = at.to_string();
     let second = text.get(..19).unwrap_or(&text).replace('T', " ");
     format!("{second} UTC")
+}
+
+/// Describes a kind of event in the form of a new webhook.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
+pub(super) fn about_event(kind: &EventKind) -> &'static str {
+    match kind {
+        EventKind::EnvelopeBounced => "an envelope that this key sent did not reach its recipient",
+        EventKind::EnvelopeReceived => "an envelope for this key arrived",
+        EventKind::IdentityRotated => {
+            "a key that exchanged envelopes with this key was changed or revoked"
+        }
+        EventKind::UsageThreshold => "80 % or 100 % of a limit is used",
+    }
 }
 
 /// Explains why a key that is not active cannot be changed. Pages of revoked keys have their own text.
