@@ -12,6 +12,7 @@
     reason = "a test fails with a panic that names the cause"
 )]
 
+mod accounts;
 mod api;
 mod command_line;
 mod keys;

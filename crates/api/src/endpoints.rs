@@ -18,7 +18,7 @@ use self::{
     channel::{open, send},
     identities::{activate, status},
     service::{document, ping},
-    sessions::{login, logout, rotate_secret},
+    sessions::{activity, close, login, logout, rotate_secret},
     webhooks::{
         action, delete::DeleteWebhook, deliveries::ListDeliveries, enable::EnableWebhook,
         list::ListWebhooks, manage, recover::RecoverDeliveries, redeliver::RedeliverEvent,
@@ -38,6 +38,8 @@ pub(crate) fn table() -> Vec<Row> {
         Row::post("/v1/auth/login", login::endpoint()),
         Row::post("/v1/auth/logout", logout::endpoint()),
         Row::post("/v1/auth/rotate-secret", rotate_secret::endpoint()),
+        Row::post("/v1/account/activity", activity::endpoint()),
+        Row::post("/v1/account/close", close::endpoint()),
         Row::post("/v1/channel/send", send::endpoint()),
         Row::post("/v1/channel/open", open::endpoint()),
         Row::post("/v1/webhooks/register", register::endpoint()),

@@ -11,12 +11,12 @@ mod label;
 mod reserved_handles;
 mod secret;
 
-pub use account::{Account, Session};
+pub use account::{Account, Session, SessionDetails};
 pub use did::Did;
 pub use handle::{Handle, HandleFault};
 pub use id::{
-    AccountId, ApiKeyId, AssessmentId, AttestationId, BadgeId, ChannelId, DecisionId, EnvelopeId,
-    IdFault, InviteId, IssuerKeyId, OwnEventId, RequestId, WebhookId,
+    AccountId, ActivityId, ApiKeyId, AssessmentId, AttestationId, BadgeId, ChannelId, DecisionId,
+    EnvelopeId, IdFault, InviteId, IssuerKeyId, OwnEventId, RequestId, WebhookId,
 };
 pub use invite::{Invite, InviteStatus};
 pub use issuer::IssuerKey;

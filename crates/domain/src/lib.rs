@@ -5,6 +5,7 @@
 //! Pure: no I/O, no async, no clock and no source of randomness. This crate depends on no other
 //! crate of the workspace. `examples/states.rs` shows its use.
 
+mod activity;
 mod badges;
 mod errors;
 mod governance;
@@ -15,6 +16,7 @@ pub mod ports;
 mod time;
 mod webhooks;
 
+pub use activity::{Activity, ActivityActor, ActivityKind, RequestSource, UserAgent};
 pub use badges::{
     Assessment, AssessmentMetric, AssessmentMetrics, Attestation, Badge, BadgeDenial, BadgeStatus,
     CheckName, CheckNameFault, CheckReport, CheckStatus, Circuit, CircuitReport, Circuits,
@@ -27,10 +29,11 @@ pub use governance::{
     GovernanceStanding, GovernanceStatus, GovernanceSubject, PartnerFault, PartnerId,
 };
 pub use identity::{
-    Account, AccountId, ApiKey, ApiKeyId, AssessmentId, AttestationId, BadgeId, ChannelId,
-    DecisionId, Did, EnvelopeId, Handle, HandleFault, IdFault, IllegalTransition, Invite, InviteId,
-    InviteStatus, IssuerKey, IssuerKeyId, KeyEvent, KeyStatus, Label, LabelFault, OwnEventId,
-    RequestId, ReservedHandles, ReservedHandlesFault, Session, TokenHash, WebhookId, Wrapped,
+    Account, AccountId, ActivityId, ApiKey, ApiKeyId, AssessmentId, AttestationId, BadgeId,
+    ChannelId, DecisionId, Did, EnvelopeId, Handle, HandleFault, IdFault, IllegalTransition,
+    Invite, InviteId, InviteStatus, IssuerKey, IssuerKeyId, KeyEvent, KeyStatus, Label, LabelFault,
+    OwnEventId, RequestId, ReservedHandles, ReservedHandlesFault, Session, SessionDetails,
+    TokenHash, WebhookId, Wrapped,
 };
 pub use messaging::{
     Channel, Envelope, EnvelopeHash, EnvelopeMeta, Fingerprint, IdempotencyKey,

@@ -2,9 +2,11 @@
 //! is one small trait per aggregate. A transaction ([`Tx`]) combines the traits of a database.
 
 mod accounts;
+mod activity;
 mod badges;
 mod dispatching;
 mod envelopes;
+mod erasure;
 mod error;
 mod events;
 mod governance;
@@ -19,11 +21,13 @@ mod store;
 mod webhooks;
 
 pub use accounts::AccountRepo;
+pub use activity::ActivityRepo;
 pub use badges::{BadgeLookup, BadgeRepo};
 pub use dispatching::{
     Claim, Dispatch, EventSigner, ExpeditedDelivery, FinishTest, Outbox, TargetGuard,
 };
 pub use envelopes::EnvelopeRepo;
+pub use erasure::{ClosedPortion, ClosedRows, ClosingExtent, ErasureRepo};
 pub use error::{BoxedError, StoreError};
 pub use events::EventRepo;
 pub use governance::{AuditRepo, GovernanceRepo};

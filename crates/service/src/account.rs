@@ -1,5 +1,9 @@
-//! Use cases of accounts: activation, login, logout, rotation of the login secret, and the status of a key.
+//! Use cases of accounts: activation, login, logout, rotation of the login secret, activity, closing, and the status of a
+//! key.
 
 pub(crate) mod activate;
+pub(crate) mod activity;
+pub(crate) mod activity_cursor;
+pub(crate) mod close;
 pub(crate) mod key_status;
 pub(crate) mod session;

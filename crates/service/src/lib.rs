@@ -25,6 +25,9 @@ mod webhooks;
 
 pub use account::{
     activate::{Activate, Activated},
+    activity::{ActivityPage, ActivityView, ListActivity},
+    activity_cursor::ActivityCursor,
+    close::{AccountClosed, DeletedRows, KeptData},
     key_status::{GovernanceView, KeyStanding},
     session::{LoggedIn, Login, Scope, SecretRotated},
 };
@@ -57,6 +60,7 @@ pub use operator::{
     invites::{InviteCreated, InviteShown, InviteTerms},
     issuer_keys::{IssuerKeyShown, IssuerKeyStatus},
     kek::KekRetired,
+    key_details::KeyDetails,
     keys::{Agreement, KeyRevoked, KeyShown},
     lists::{AccountDetails, AccountShown, KeyListed, ListPage},
     reencrypt::Rewrapped,

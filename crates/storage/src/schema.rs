@@ -6,6 +6,28 @@ diesel::table! {
         login_secret -> Binary,
         partner_id -> Nullable<Text>,
         created_at -> BigInt,
+        closed_at -> Nullable<BigInt>,
+        erased_at -> Nullable<BigInt>,
+        /// Extent of a closing that is not finished.
+        closing -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    activity (id) {
+        id -> Text,
+        account_id -> Text,
+        at -> BigInt,
+        kind -> Text,
+        actor -> Text,
+        client_address -> Nullable<Text>,
+        detail -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    erased_handles (hash) {
+        hash -> Binary,
     }
 }
 
@@ -14,6 +36,20 @@ diesel::table! {
         token -> Binary,
         account_id -> Text,
         expires_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    /// All columns of the table `sessions`. Declared separately, because the admission facts have three of them.
+    #[sql_name = "sessions"]
+    session_details (token) {
+        token -> Binary,
+        account_id -> Text,
+        expires_at -> BigInt,
+        started_at -> Nullable<BigInt>,
+        last_used_at -> Nullable<BigInt>,
+        client_address -> Nullable<Text>,
+        user_agent -> Nullable<Text>,
     }
 }
 

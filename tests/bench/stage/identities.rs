@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use sealpost_domain::{
     Account, AccountId, ApiKey, ApiKeyId, EnterpriseTerms, EventKind, KeyStatus, Label, Plan,
-    Session, Timestamp, Webhook, WebhookId, WebhookStatus,
+    RequestSource, Session, Timestamp, Webhook, WebhookId, WebhookStatus,
     ports::{Durability, Store, StoreError, Tx},
 };
 use sealpost_wallet::{Identity, Keyring, LoginSecret, Root, SessionToken, random};
@@ -177,7 +177,8 @@ fn open_account(tx: &mut dyn Tx) -> Result<(AccountId, Arc<str>), StoreError> {
     let login_secret = LoginSecret::generate().expect(RANDOMNESS).hash();
     let token = SessionToken::generate().expect(RANDOMNESS);
     tx.insert_account(&Account { id, login_secret, created_at: PAST })?;
-    tx.insert_session(&Session { token: token.hash(), account_id: id, expires_at: FAR_FUTURE })?;
+    let session = Session { token: token.hash(), account_id: id, expires_at: FAR_FUTURE };
+    tx.insert_session(&session, PAST, &RequestSource::default())?;
     Ok((id, token.expose().into()))
 }
 

@@ -85,6 +85,8 @@ macro_rules! typed_ids {
 typed_ids! {
     /// Id of an account. An account owns identities.
     AccountId, "acct";
+    /// Id of an entry in the activity of an account.
+    ActivityId, "act";
     /// Id of an API key, the public name of one identity.
     ApiKeyId, "ak";
     /// Id of an assessment of a key.
@@ -224,6 +226,7 @@ mod tests {
         }
         check!(
             AccountId,
+            ActivityId,
             ApiKeyId,
             AssessmentId,
             AttestationId,

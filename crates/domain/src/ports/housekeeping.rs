@@ -41,6 +41,9 @@ pub trait HousekeepingRepo {
     /// Deletes sessions that expired before `before`.
     fn purge_sessions(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
+    /// Deletes activity of accounts from before `before`.
+    fn purge_activity(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+
     /// Deletes envelopes sealed before `before`, and their remaining deliveries. Subtracts the sealed bytes from the
     /// stored bytes of the senders. An unopened envelope with remaining deliveries bounces at `now`, unless one of its
     /// deliveries succeeded.

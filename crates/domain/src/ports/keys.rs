@@ -16,6 +16,9 @@ pub trait KeyRepo {
     /// [`StoreError::Contended`].
     fn assign_handle(&mut self, handle: &Handle, owner: &HandleOwner) -> Result<(), StoreError>;
 
+    /// Returns whether an erased account had this handle. No other account may take it.
+    fn is_handle_erased(&mut self, handle: &Handle) -> Result<bool, StoreError>;
+
     /// Frees a handle of `owner`. If a concurrent transaction moved the handle, returns
     /// [`StoreError::Contended`].
     fn release_handle(&mut self, handle: &Handle, owner: &HandleOwner) -> Result<(), StoreError>;

@@ -2,8 +2,10 @@
 
 use super::{
     accounts::AccountRepo,
+    activity::ActivityRepo,
     badges::BadgeRepo,
     envelopes::EnvelopeRepo,
+    erasure::ErasureRepo,
     error::StoreError,
     events::EventRepo,
     governance::{AuditRepo, GovernanceRepo},
@@ -89,10 +91,12 @@ const TRIES_MAX: u32 = 3;
 pub trait Tx:
     Lookup
     + AccountRepo
+    + ActivityRepo
     + AuditRepo
     + BadgeRepo
     + DeliveryRepo
     + EnvelopeRepo
+    + ErasureRepo
     + EventRepo
     + GovernanceRepo
     + HousekeepingRepo

@@ -9,6 +9,7 @@ use sealpost_domain::{ApiKeyId, Handle, KeyStatus, Session, TokenHash, ports::Ke
 use super::{
     bounded_cache::BoundedCache, cache_metrics::CacheMetrics, cached_key::CachedKey,
     channel_cache::ChannelCache, event::CacheEvent, rate_limit_cache::RateLimitCache,
+    session_uses::SessionUses,
 };
 use crate::settings::Settings;
 
@@ -17,6 +18,7 @@ pub(crate) struct KeyCache {
     keys: BoundedCache<ApiKeyId, Arc<CachedKey>>,
     handles: BoundedCache<Handle, ApiKeyId>,
     sessions: BoundedCache<TokenHash, Session>,
+    pub(super) session_uses: SessionUses,
     pub(super) rate_limits: RateLimitCache,
     pub(crate) channels: ChannelCache,
     key_metrics: CacheMetrics,
@@ -31,6 +33,7 @@ impl KeyCache {
             keys: BoundedCache::new(settings.identities_cached_max),
             handles: BoundedCache::new(hints),
             sessions: BoundedCache::new(hints),
+            session_uses: SessionUses::default(),
             rate_limits: RateLimitCache::new(hints),
             channels: ChannelCache::new(settings),
             key_metrics: CacheMetrics::new("keys"),
@@ -130,7 +133,7 @@ impl KeyCache {
     fn evict_unused(&self) {
         self.keys.evict_unused();
         self.handles.evict_unused();
-        self.sessions.evict_unused();
+        self.sessions.evict_unused_and(|token| self.session_uses.note(token));
         self.rate_limits.evict_unused();
     }
 }

@@ -2,14 +2,21 @@
 
 use std::time::Duration;
 
+use sealpost_domain::{
+    Timestamp,
+    ports::{StoreError, Tx},
+};
+
 use super::task::{HousekeepingTask, Purge};
 use crate::settings::Settings;
 
 /// Lists the tasks in the order of their run. The names are stored in the database.
-pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 12] {
-    let Settings { idempotency_ttl, retention, .. } = *settings;
+pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 14] {
+    let Settings { idempotency_ttl, retention, activity_retention, .. } = *settings;
     [
         task("sessions", NOT_KEPT, |tx, it, limit| tx.purge_sessions(it.before, limit)),
+        task("activity", activity_retention, |tx, it, limit| tx.purge_activity(it.before, limit)),
+        task("closed_accounts", NOT_KEPT, |tx, it, limit| continue_closing(tx, it.now, limit)),
         task("idempotency_keys", idempotency_ttl, |tx, it, limit| {
             tx.purge_idempotency_keys(it.before, limit)
         }),
@@ -38,6 +45,13 @@ pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 12] {
             tx.purge_channels(it.before, Settings::CHANNEL_LIFE_MAX, limit)
         }),
     ]
+}
+
+/// Deletes the next rows of an interrupted closing. Returns `limit` while rows are left, so that the task continues.
+fn continue_closing(tx: &mut dyn Tx, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
+    let Some(account) = tx.find_closing()? else { return Ok(0) };
+    tx.close_portion(&account, now, limit)?;
+    Ok(limit.into())
 }
 
 fn task(name: &'static str, keep: Duration, purge: Purge) -> HousekeepingTask {

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::{
-    action::{ActionRecord, Operator, OperatorError},
+    action::{ActionRecord, Concerned, Operator, OperatorError},
     keys::{KeyShown, NO_KEY},
 };
 
@@ -36,7 +36,8 @@ impl Operator {
             let HandleOwner { account_id, api_key_id } = owner;
             let released = HandleReleased { handle: handle.clone(), api_key_id, account_id };
             let detail = json!({"api_key_id": api_key_id, "account_id": account_id});
-            Ok(Ok((released, record("handle.release", handle, detail))))
+            let concerned = Concerned::Account(account_id);
+            Ok(Ok((released, record("handle.release", handle, concerned, detail))))
         })
     }
 
@@ -76,11 +77,16 @@ impl Operator {
             let from = before.map(|owner| owner.api_key_id);
             let detail = json!({"api_key_id": id, "from": from});
             key.handle = Some(handle.clone());
-            Ok(Ok((key.into(), record("handle.assign", handle, detail))))
+            Ok(Ok((key.into(), record("handle.assign", handle, Concerned::Key(*id), detail))))
         })
     }
 }
 
-fn record(action: &'static str, handle: &Handle, detail: serde_json::Value) -> ActionRecord {
-    ActionRecord { action, subject: format!("handle:{handle}"), detail }
+fn record(
+    action: &'static str,
+    handle: &Handle,
+    concerned: Concerned,
+    detail: serde_json::Value,
+) -> ActionRecord {
+    ActionRecord { action, subject: format!("handle:{handle}"), concerned, detail }
 }

@@ -9,7 +9,7 @@ use sealpost_limits::{Terms, reached_thresholds};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::action::{ActionRecord, Operator, OperatorError};
+use super::action::{ActionRecord, Concerned, Operator, OperatorError};
 
 /// A key, as operators see it.
 #[derive(Debug, Clone, Serialize)]
@@ -196,7 +196,7 @@ fn move_locked(
 }
 
 fn record(action: &'static str, id: &ApiKeyId, detail: Value) -> ActionRecord {
-    ActionRecord { action, subject: id.to_string(), detail }
+    ActionRecord { action, subject: id.to_string(), concerned: Concerned::Key(*id), detail }
 }
 
 impl From<ApiKey> for KeyShown {

@@ -1,6 +1,6 @@
 //! The owner of an account, authenticated by a session.
 
-use sealpost_domain::{AccountId, Refusal};
+use sealpost_domain::{AccountId, Refusal, RequestSource};
 use sealpost_wallet::SessionToken;
 
 use crate::{caller::authenticated::AccountSession, error::Error, sealpost::Sealpost};
@@ -12,14 +12,15 @@ use crate::{caller::authenticated::AccountSession, error::Error, sealpost::Sealp
 pub struct Owner<'a> {
     pub(super) sealpost: &'a Sealpost,
     pub(super) session: AccountSession,
+    pub(super) source: RequestSource,
 }
 
 impl Sealpost {
     /// Authenticates an owner. Reads the session from the database, because the pages of the dashboard have no
     /// transaction that would check the session again.
-    pub async fn owner(&self, token: &str) -> Result<Owner<'_>, Error> {
+    pub async fn owner(&self, token: &str, source: RequestSource) -> Result<Owner<'_>, Error> {
         let session = self.authenticate_session(Some(token)).await?;
-        Ok(Owner { sealpost: self, session })
+        Ok(Owner { sealpost: self, session, source })
     }
 }
 
@@ -27,6 +28,11 @@ impl Owner<'_> {
     /// Returns the owner's account.
     pub fn account_id(&self) -> AccountId {
         self.session.account_id
+    }
+
+    /// Returns the client of the request.
+    pub fn source(&self) -> RequestSource {
+        self.source.clone()
     }
 
     /// Returns the owner's session.

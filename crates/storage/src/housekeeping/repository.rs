@@ -13,6 +13,7 @@ use sealpost_domain::{
 };
 
 use crate::{
+    account::activity,
     connection::{AnyConnection, fault::Fault, transaction::Transaction},
     housekeeping::{daily_counts, deleted_webhooks, purge_envelopes, purge_events, task_turn},
     queue::rotations,
@@ -31,6 +32,10 @@ impl HousekeepingRepo for Transaction {
 
     fn purge_sessions(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         self.run(|conn| purge(conn, SESSIONS, before, limit))
+    }
+
+    fn purge_activity(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        self.run(|conn| activity::purge(conn, before, limit))
     }
 
     fn purge_envelopes(

@@ -1,6 +1,6 @@
 //! `POST /v1/auth/rotate-secret`: replaces the login secret of an account.
 
-use actix_web::web;
+use actix_web::{HttpRequest, web};
 use sealpost_domain::Code;
 use sealpost_service::SecretRotated;
 use serde_json::json;
@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{NoMembers, SessionRequest},
+    request::{NoMembers, SessionRequest, request_source},
     response::{JsonResponse, ask_in_session},
     state::ApiState,
     throttle,
@@ -16,11 +16,12 @@ use crate::{
 
 async fn rotate_secret(
     app: web::Data<ApiState>,
+    http: HttpRequest,
     request: SessionRequest<NoMembers>,
 ) -> JsonResponse<SecretRotated> {
     throttle::admit_account(&app, &request).await?;
     ask_in_session(&app, request, async |sealpost, session, NoMembers| {
-        sealpost.rotate_login_secret(session).await
+        sealpost.rotate_login_secret(session, request_source(&app, &http)).await
     })
     .await
 }

@@ -1,7 +1,7 @@
 //! Defines actions on webhooks. Each action has its own path. `POST /v1/webhooks` performs the same actions, selected
 //! by the member `action`.
 
-use actix_web::web;
+use actix_web::{HttpRequest, web};
 use schemars::JsonSchema;
 use sealpost_domain::Refusal;
 use sealpost_service::{Manage, Managed, Purpose, Tested};
@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::{
     endpoint::Endpoint,
     openapi::Operation,
-    request::{Fields, KeyRequest, RequestBody},
+    request::{Fields, KeyRequest, RequestBody, request_source},
     response::{LimitedResponse, ask_as_key},
     state::ApiState,
     throttle,
@@ -69,14 +69,16 @@ pub(in crate::endpoints) fn endpoint<A: Action>() -> Endpoint {
 
 async fn perform<A: Action>(
     app: web::Data<ApiState>,
+    http: HttpRequest,
     request: KeyRequest<A>,
 ) -> LimitedResponse<ActionResult> {
-    respond(&app, request.and_then(|action| Ok(action.into_input()))).await
+    respond(&app, &http, request.and_then(|action| Ok(action.into_input()))).await
 }
 
 /// Performs an action and responds with its result.
 pub(super) async fn respond(
     app: &ApiState,
+    http: &HttpRequest,
     request: KeyRequest<ActionInput>,
 ) -> LimitedResponse<ActionResult> {
     if let Ok(ActionInput::Test { .. }) = &request.body {
@@ -84,7 +86,8 @@ pub(super) async fn respond(
     }
     ask_as_key(app, request, Purpose::Manage, async |sealpost, caller, input| match input {
         ActionInput::Manage(input) => {
-            sealpost.manage(caller, input).await.map(ActionResult::Managed)
+            let source = request_source(app, http);
+            sealpost.manage(caller, input, source).await.map(ActionResult::Managed)
         }
         ActionInput::Test { webhook_id } => {
             sealpost.test_webhook(caller, webhook_id).await.map(ActionResult::Tested)

@@ -1,6 +1,6 @@
 //! `POST /v1/webhooks`: performs the action that the body names. Each action has its own file.
 
-use actix_web::web;
+use actix_web::{HttpRequest, web};
 use sealpost_domain::Refusal;
 
 use super::{
@@ -46,9 +46,10 @@ fn names() -> String {
 
 async fn manage(
     app: web::Data<ApiState>,
+    http: HttpRequest,
     request: KeyRequest<AnyAction>,
 ) -> LimitedResponse<ActionResult> {
-    action::respond(&app, request.and_then(|AnyAction(input)| Ok(input))).await
+    action::respond(&app, &http, request.and_then(|AnyAction(input)| Ok(input))).await
 }
 
 pub(in crate::endpoints) fn endpoint() -> Endpoint {

@@ -5,7 +5,7 @@ use sealpost_domain::{
     ports::{Durability::Durable, Store, StoreError},
 };
 
-use crate::tests::fixture::{Fixture, account, at, token};
+use crate::tests::fixture::{Fixture, account, at, open_session, token};
 
 on_both!(
     a_login_secret_reads_back,
@@ -28,7 +28,7 @@ fn a_login_secret_reads_back(db: &Fixture) {
 fn a_session_reads_back_until_it_is_deleted(db: &Fixture) {
     let key = db.activate();
     let session = Session { token: token(), account_id: key.account_id, expires_at: at(9) };
-    db.store().write(Durable, |tx| tx.insert_session(&session)).unwrap();
+    db.store().write(Durable, |tx| open_session(tx, &session)).unwrap();
     let find = || db.lookup().unwrap().find_session(&session.token).unwrap();
     assert_eq!(find(), Some(session.clone()));
     db.store().write(Durable, |tx| tx.delete_session(&session.token)).unwrap();
@@ -41,7 +41,7 @@ fn many_sessions_are_found_by_one_statement(db: &Fixture) {
         .map(|n| Session { token: token(), account_id: key.account_id, expires_at: at(n) })
         .collect();
     db.store()
-        .write(Durable, |tx| sessions.iter().try_for_each(|session| tx.insert_session(session)))
+        .write(Durable, |tx| sessions.iter().try_for_each(|session| open_session(tx, session)))
         .unwrap();
     // Every second session, and as many unknown tokens.
     let expected: Vec<_> = sessions.iter().step_by(2).cloned().collect();
@@ -62,7 +62,7 @@ fn all_sessions_of_an_account_are_deleted_and_no_other(db: &Fixture) {
     });
     db.store()
         .write(Durable, |tx| {
-            sessions.iter().try_for_each(|session| tx.insert_session(session))?;
+            sessions.iter().try_for_each(|session| open_session(tx, session))?;
             tx.delete_sessions_of(&one.account_id)
         })
         .unwrap();

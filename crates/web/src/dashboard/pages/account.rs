@@ -4,7 +4,12 @@ use askama::Template;
 use sealpost_domain::AccountId;
 use sealpost_service::{Scope, SessionView, Truncated};
 
-use crate::dashboard::{forms::Form, response::PageResponse, session::SignedInUser, text::when};
+use crate::dashboard::{
+    forms::Form,
+    response::PageResponse,
+    session::SignedInUser,
+    text::{hour, when},
+};
 
 #[derive(Template)]
 #[template(path = "dashboard/account.html")]
@@ -59,8 +64,9 @@ pub(crate) async fn rotate_secret(
 ) -> Result<PageResponse, PageResponse> {
     user.check(&form)?;
     let sealpost = &user.app.api.sealpost;
-    let rotated =
-        user.ask(async |owner| sealpost.rotate_login_secret(owner.session()).await).await?;
+    let rotated = user
+        .ask(async |owner| sealpost.rotate_login_secret(owner.session(), owner.source()).await)
+        .await?;
     let (account_id, login_secret) = (rotated.account_id, &*rotated.login_secret);
     let main = SecretPage { base: user.base(), account_id, login_secret };
     Ok(PageResponse::ok(user.frame(), "New login secret", &main))
@@ -68,7 +74,7 @@ pub(crate) async fn rotate_secret(
 
 async fn end(user: &SignedInUser, scope: Scope) -> Result<PageResponse, PageResponse> {
     let sealpost = &user.app.api.sealpost;
-    user.ask(async |owner| sealpost.logout(owner.session(), scope).await).await?;
+    user.ask(async |owner| sealpost.logout(owner.session(), scope, owner.source()).await).await?;
     Ok(PageResponse::redirect_to_sign_in(&user.app))
 }
 

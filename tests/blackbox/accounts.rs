@@ -1,0 +1,4 @@
+//! Accounts: their activity, their sessions on the dashboard, and closing.
+
+mod activity;
+mod closing;
