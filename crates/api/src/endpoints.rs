@@ -19,7 +19,7 @@ use self::{
     channel::{open, send},
     identities::{activate, status},
     service::{document, ping},
-    sessions::{login, logout, recover, rotate_secret},
+    sessions::{activity, close, login, logout, recover, rotate_secret},
     tokens::{create, list as list_tokens, revoke},
     webhooks::{
         action, delete::DeleteWebhook, deliveries::ListDeliveries, enable::EnableWebhook,
@@ -44,6 +44,8 @@ pub(crate) fn table() -> Vec<Row> {
         Row::post("/v1/auth/tokens/create", create::endpoint()),
         Row::post("/v1/auth/tokens/list", list_tokens::endpoint()),
         Row::post("/v1/auth/tokens/revoke", revoke::endpoint()),
+        Row::post("/v1/account/activity", activity::endpoint()),
+        Row::post("/v1/account/close", close::endpoint()),
         Row::post("/v1/channel/send", send::endpoint()),
         Row::post("/v1/channel/open", open::endpoint()),
         Row::post("/v1/webhooks/register", register::endpoint()),

@@ -20,6 +20,7 @@ pub use connection_record::ConnectionRecord;
 pub use endpoints::openapi;
 pub use middleware::middleware;
 pub use mount::{no_such_path, refuse_method, routes, routes_without_middleware};
+pub use request::request_source;
 pub use response::{
     PAGE_TYPE, Problem, ProblemDocument, RateLimit, StaticContent, content_hash, status_and_title,
     whole_seconds,

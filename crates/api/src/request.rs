@@ -8,6 +8,7 @@ mod fields;
 mod forwarded;
 mod idempotency_key;
 mod nearest;
+mod source;
 
 pub(crate) use body_memory::BodyMemory;
 pub(crate) use caller::{KeyRequest, PublicRequest, SessionRequest};
@@ -15,3 +16,4 @@ pub(crate) use client_address::client_address;
 pub(crate) use fields::{Fields, NoMembers, RequestBody, invalid};
 pub(crate) use idempotency_key::idempotency_key;
 pub(crate) use nearest::{edit_distance, nearest};
+pub use source::request_source;

@@ -12,13 +12,13 @@ mod label;
 mod reserved_handles;
 mod secret;
 
-pub use account::{Account, AccountSecrets, Session};
+pub use account::{Account, AccountSecrets, Session, SessionDetails};
 pub use api_token::{ApiToken, TokenScope, TokenScopes};
 pub use did::Did;
 pub use handle::{Handle, HandleFault};
 pub use id::{
-    AccountId, ApiKeyId, ApiTokenId, AssessmentId, AttestationId, BadgeId, ChannelId, DecisionId,
-    EnvelopeId, IdFault, InviteId, IssuerKeyId, OwnEventId, RequestId, WebhookId,
+    AccountId, ActivityId, ApiKeyId, ApiTokenId, AssessmentId, AttestationId, BadgeId, ChannelId,
+    DecisionId, EnvelopeId, IdFault, InviteId, IssuerKeyId, OwnEventId, RequestId, WebhookId,
 };
 pub use invite::{Invite, InviteStatus};
 pub use issuer::IssuerKey;

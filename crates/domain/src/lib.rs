@@ -5,6 +5,7 @@
 //! Pure: no I/O, no async, no clock and no source of randomness. This crate depends on no other
 //! crate of the workspace. `examples/states.rs` shows its use.
 
+mod activity;
 mod badges;
 mod errors;
 mod governance;
@@ -15,6 +16,7 @@ pub mod ports;
 mod time;
 mod webhooks;
 
+pub use activity::{Activity, ActivityActor, ActivityKind, RequestSource, UserAgent};
 pub use badges::{
     Assessment, AssessmentMetric, AssessmentMetrics, Attestation, Badge, BadgeDenial, BadgeStatus,
     CheckName, CheckNameFault, CheckReport, CheckStatus, Circuit, CircuitReport, Circuits,
@@ -27,11 +29,12 @@ pub use governance::{
     GovernanceStanding, GovernanceStatus, GovernanceSubject, PartnerFault, PartnerId,
 };
 pub use identity::{
-    Account, AccountId, AccountSecrets, ApiKey, ApiKeyId, ApiToken, ApiTokenId, AssessmentId,
-    AttestationId, BadgeId, ChannelId, DecisionId, Did, EnvelopeId, Handle, HandleFault, IdFault,
-    IllegalTransition, Invite, InviteId, InviteStatus, IssuerKey, IssuerKeyId, KeyEvent, KeyStatus,
-    Label, LabelFault, OwnEventId, RequestId, ReservedHandles, ReservedHandlesFault, Session,
-    TokenHash, TokenScope, TokenScopes, WebhookId, Wrapped,
+    Account, AccountId, AccountSecrets, ActivityId, ApiKey, ApiKeyId, ApiToken, ApiTokenId,
+    AssessmentId, AttestationId, BadgeId, ChannelId, DecisionId, Did, EnvelopeId, Handle,
+    HandleFault, IdFault, IllegalTransition, Invite, InviteId, InviteStatus, IssuerKey,
+    IssuerKeyId, KeyEvent, KeyStatus, Label, LabelFault, OwnEventId, RequestId, ReservedHandles,
+    ReservedHandlesFault, Session, SessionDetails, TokenHash, TokenScope, TokenScopes, WebhookId,
+    Wrapped,
 };
 pub use messaging::{
     Channel, Envelope, EnvelopeHash, EnvelopeMeta, Fingerprint, IdempotencyKey,
@@ -43,7 +46,8 @@ pub use webhooks::{
     Attempt, AttemptFailure, AttemptNumber, AttemptOutcome, AttemptResult, AttemptSummary,
     BounceReason, DeliveryId, DisabledReason, Encryption, EnvelopeBounced, EnvelopeReceived, Event,
     EventBody, EventDetails, EventId, EventKind, EventMetadata, EventsVersion, HealthReport,
-    LastFailure, LeaseToken, LeasedDelivery, Metadata, NewEvent, Outcome, PendingDelivery,
-    ReceiverResponse, RetiringSecret, StoredEvent, Target, TestEvent, TestResult, UnopenedEnvelope,
+    IdentityRotated, IdentityRotation, LastFailure, LeaseToken, LeasedDelivery, Metadata, NewEvent,
+    Outcome, PendingDelivery, ReachedThreshold, ReceiverResponse, RetiringSecret, RotationReason,
+    StoredEvent, Target, TestEvent, TestResult, ThresholdWindow, UnopenedEnvelope, UsageThreshold,
     Webhook, WebhookHealth, WebhookStatus, WebhookTest,
 };

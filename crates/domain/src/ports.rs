@@ -2,10 +2,12 @@
 //! is one small trait per aggregate. A transaction ([`Tx`]) combines the traits of a database.
 
 mod accounts;
+mod activity;
 mod api_tokens;
 mod badges;
 mod dispatching;
 mod envelopes;
+mod erasure;
 mod error;
 mod events;
 mod governance;
@@ -20,12 +22,14 @@ mod store;
 mod webhooks;
 
 pub use accounts::AccountRepo;
+pub use activity::ActivityRepo;
 pub use api_tokens::ApiTokenRepo;
 pub use badges::{BadgeLookup, BadgeRepo};
 pub use dispatching::{
     Claim, Dispatch, EventSigner, ExpeditedDelivery, FinishTest, Outbox, TargetGuard,
 };
 pub use envelopes::EnvelopeRepo;
+pub use erasure::{ClosedPortion, ClosedRows, ClosingExtent, ErasureRepo};
 pub use error::{BoxedError, StoreError};
 pub use events::EventRepo;
 pub use governance::{AuditRepo, GovernanceRepo};

@@ -8,9 +8,11 @@ mod event_details;
 mod event_id;
 mod event_kind;
 mod health;
+mod rotation;
 mod status;
 mod stored_event;
 mod test_event;
+mod threshold;
 mod webhook;
 
 pub use attempt::{Attempt, AttemptNumber, AttemptOutcome, PendingDelivery};
@@ -20,11 +22,16 @@ pub use delivery::{
     ReceiverResponse,
 };
 pub use event::{Encryption, EnvelopeReceived, Event, Metadata};
-pub use event_details::{BounceReason, EnvelopeBounced, EventDetails};
+pub use event_details::{
+    BounceReason, EnvelopeBounced, EventDetails, IdentityRotated, RotationReason, ThresholdWindow,
+    UsageThreshold,
+};
 pub use event_id::EventId;
 pub use event_kind::{EventKind, EventsVersion};
 pub use health::{AttemptSummary, HealthReport, WebhookHealth};
+pub use rotation::IdentityRotation;
 pub use status::{DisabledReason, LastFailure, WebhookStatus};
 pub use stored_event::{EventBody, EventMetadata, NewEvent, StoredEvent};
 pub use test_event::{TestEvent, TestResult, WebhookTest};
+pub use threshold::ReachedThreshold;
 pub use webhook::{RetiringSecret, Target, Webhook};

@@ -4,12 +4,13 @@
 use std::hint::black_box;
 
 use criterion::Criterion;
-use sealpost_domain::{EnterpriseTerms, Plan, Timestamp, Usage};
-use sealpost_limits::{Terms, admit_message, admit_request, report};
+use sealpost_domain::{ApiKeyId, EnterpriseTerms, Plan, Timestamp, Usage};
+use sealpost_limits::{Terms, admit_message, admit_request, reached_thresholds, report};
 
 fn main() {
     let mut criterion = Criterion::default().configure_from_args();
     send(&mut criterion);
+    compared(&mut criterion);
     refused(&mut criterion);
     reported(&mut criterion);
     criterion.final_summary();
@@ -25,6 +26,26 @@ fn send(criterion: &mut Criterion) {
             usage.throughput_tat_us = 0;
             let request = admit_request(black_box(&terms), &mut usage, black_box(NOW));
             request.and_then(|()| admit_message(&terms, &mut usage, NOW))
+        });
+    });
+}
+
+/// Compares the usage before and after a send with the thresholds. A batch does this once for each sender.
+fn compared(criterion: &mut Criterion) {
+    let terms = Terms::of(&Plan::Enterprise(UNBOUNDED));
+    let key = ApiKeyId::new(NOW, [7; 10]);
+    let before = Usage::UNUSED;
+    let mut after = before;
+    if admit_request(&terms, &mut after, NOW)
+        .and_then(|()| admit_message(&terms, &mut after, NOW))
+        .is_err()
+    {
+        return;
+    }
+    criterion.bench_function("compare a send with the thresholds", |bencher| {
+        bencher.iter(|| {
+            let (before, after) = (black_box(&before), black_box(&after));
+            reached_thresholds(&key, (&terms, before), (&terms, after), NOW)
         });
     });
 }

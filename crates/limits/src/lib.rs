@@ -21,9 +21,11 @@
 mod admit;
 mod report;
 mod terms;
+mod thresholds;
 mod throughput;
 mod window;
 
 pub use admit::{MessageAdmission, admit_message, admit_request};
 pub use report::{UsageReport, WindowReport, report};
 pub use terms::{OveragePolicy, Terms};
+pub use thresholds::reached_thresholds;

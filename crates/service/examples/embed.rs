@@ -11,7 +11,7 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use sealpost_domain::{Clock, Did, Handle, Label, Timestamp};
+use sealpost_domain::{Clock, Did, Handle, Label, RequestSource, Timestamp};
 use sealpost_service::{
     Access, Activate, Caller, Credentials, Issuer, Login, Parts, Sealpost, Send, Settings,
     built_in_circuits, unlock,
@@ -45,10 +45,11 @@ async fn activate(
 ) -> Result<Caller, Box<dyn Error>> {
     let handle = handle.map(Handle::parse).transpose()?;
     let identity = Activate { label: Label::parse(label)?, handle, invite: None };
-    let activated = sealpost.activate(None, identity).await?;
+    let activated = sealpost.activate(None, identity, RequestSource::default()).await?;
     let account_id = activated.account_id.to_string();
     let login_secret = activated.login_secret.ok_or("a new account has a login secret")?;
-    let session = sealpost.login(Login { account_id, login_secret }).await?;
+    let session =
+        sealpost.login(Login { account_id, login_secret }, RequestSource::default()).await?;
     let key = Ok(Some(activated.api_key_id.to_string()));
     let credentials = Credentials { token: Some(session.session_token), key };
     Ok(sealpost.authenticate(&credentials, Access::Session).await?)

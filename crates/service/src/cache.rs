@@ -15,3 +15,4 @@ pub(crate) mod rate_limit_cache;
 pub(crate) mod refusals;
 pub(crate) mod review;
 pub(crate) mod secret_vault;
+pub(crate) mod session_uses;

@@ -25,7 +25,10 @@ mod webhooks;
 
 pub use account::{
     activate::{Activate, Activated},
+    activity::{ActivityPage, ActivityView, ListActivity},
+    activity_cursor::ActivityCursor,
     api_tokens::{ApiTokenCreated, ApiTokenList, ApiTokenRevoked, ApiTokenView, CreateApiToken},
+    close::{AccountClosed, DeletedRows, KeptData},
     key_status::{GovernanceView, KeyStanding},
     recovery::{Recovery, SecretsReplaced},
     session::{LoggedIn, Login, Scope},
@@ -61,6 +64,7 @@ pub use operator::{
     invites::{InviteCreated, InviteShown, InviteTerms},
     issuer_keys::{IssuerKeyShown, IssuerKeyStatus},
     kek::KekRetired,
+    key_details::KeyDetails,
     keys::{Agreement, KeyRevoked, KeyShown},
     lists::{AccountDetails, AccountShown, KeyListed, ListPage},
     reencrypt::Rewrapped,

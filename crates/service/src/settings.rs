@@ -55,6 +55,8 @@ pub struct Settings {
     pub min_free_bytes: u64,
     /// Time for which envelopes and attempts are kept.
     pub retention: Duration,
+    /// Time for which the activity of accounts is kept.
+    pub activity_retention: Duration,
     /// Time for which an idempotency key is kept.
     pub idempotency_ttl: Duration,
     /// The events that a new webhook can subscribe to. Set the same version on all nodes.
@@ -127,6 +129,7 @@ impl Default for Settings {
             badges_per_key_max: 100,
             min_free_bytes: 134_217_728,
             retention: Duration::from_hours(30 * 24),
+            activity_retention: Duration::from_hours(90 * 24),
             idempotency_ttl: Duration::from_hours(24),
             events: EventsVersion::default(),
             housekeeping_every: Duration::from_mins(1),

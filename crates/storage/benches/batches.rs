@@ -11,7 +11,7 @@ use criterion::{BatchSize, BenchmarkId, Criterion, Throughput};
 use sealpost_domain::{
     Account, AccountId, AccountSecrets, ApiKey, ApiKeyId, AttemptResult, Did, Envelope, EnvelopeId,
     EnvelopeMeta, Event, EventKind, KeyStatus, Label, LeaseToken, LeasedDelivery, Outcome, Plan,
-    Session, Timestamp, TokenHash, Webhook, WebhookId, WebhookStatus, Wrapped,
+    RequestSource, Session, Timestamp, TokenHash, Webhook, WebhookId, WebhookStatus, Wrapped,
     ports::{
         AdmissionFacts, Claim, Durability, FactsQuery, Outbox as _, Store, StoreError, WriteSet,
     },
@@ -121,7 +121,11 @@ impl<'a> Load<'a> {
                 participants.iter().try_for_each(|participant| {
                     tx.insert_account(&participant.account)?;
                     tx.insert_key(&participant.key)?;
-                    tx.insert_session(&participant.session)?;
+                    tx.insert_session(
+                        &participant.session,
+                        Timestamp::from_millis(0),
+                        &RequestSource::default(),
+                    )?;
                     tx.insert_webhook(&participant.webhook)
                 })
             })

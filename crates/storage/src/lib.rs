@@ -26,6 +26,7 @@
 //!
 //! | folder | content |
 //! |---|---|
+//! | `account` | activity, details of sessions, closing of accounts |
 //! | `connection` | URL, opening, pools, transactions, the write queue of SQLite, driver errors |
 //! | `query` | fragments of SQL: row locks, lists of values, prepared statements, column lists |
 //! | `rows` | the types of rows, each with a column list |
@@ -60,6 +61,7 @@
 //! - Settings belong to the connection. A pooler such as `PgBouncer` in transaction mode needs
 //!   `max_prepared_statements`, and the timeouts set on the role.
 
+mod account;
 mod backup;
 mod connection;
 mod database;

@@ -9,5 +9,7 @@ pub(crate) mod events;
 pub(crate) mod outbox;
 pub(crate) mod outcomes;
 pub(crate) mod redelivery;
+mod repository;
+pub(crate) mod rotations;
 pub(crate) mod statements;
 pub(crate) mod success_throttle;

@@ -7,6 +7,28 @@ diesel::table! {
         recovery_code -> Nullable<Binary>,
         partner_id -> Nullable<Text>,
         created_at -> BigInt,
+        closed_at -> Nullable<BigInt>,
+        erased_at -> Nullable<BigInt>,
+        /// Extent of a closing that is not finished.
+        closing -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    activity (id) {
+        id -> Text,
+        account_id -> Text,
+        at -> BigInt,
+        kind -> Text,
+        actor -> Text,
+        client_address -> Nullable<Text>,
+        detail -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    erased_handles (hash) {
+        hash -> Binary,
     }
 }
 
@@ -39,6 +61,21 @@ diesel::table! {
         created_at -> BigInt,
         expires_at -> BigInt,
         last_used_at -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    /// The columns of the table `sessions` that the owner sees. Declared separately, because the admission facts have
+    /// three of them.
+    #[sql_name = "sessions"]
+    session_details (token) {
+        token -> Binary,
+        account_id -> Text,
+        expires_at -> BigInt,
+        started_at -> Nullable<BigInt>,
+        last_used_at -> Nullable<BigInt>,
+        client_address -> Nullable<Text>,
+        user_agent -> Nullable<Text>,
     }
 }
 
@@ -251,6 +288,18 @@ diesel::table! {
         api_key_id -> Text,
         month -> BigInt,
         messages -> BigInt,
+    }
+}
+
+diesel::table! {
+    identity_rotations (api_key_id, reason, at) {
+        api_key_id -> Text,
+        reason -> Text,
+        at -> BigInt,
+        handle -> Nullable<Text>,
+        replaced_by -> Nullable<Text>,
+        read_to -> Nullable<Text>,
+        informed -> BigInt,
     }
 }
 

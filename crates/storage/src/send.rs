@@ -8,3 +8,4 @@ pub(crate) mod ledger;
 pub(crate) mod recent_facts;
 pub(crate) mod statements;
 pub(crate) mod stored_bytes;
+mod thresholds;

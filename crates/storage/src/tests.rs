@@ -12,6 +12,7 @@ macro_rules! on_both {
     };
 }
 
+mod account;
 mod connection;
 mod disk_space;
 mod fixture;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use sealpost_domain::{
     Account, AccountId, AccountSecrets, ApiKey, ApiKeyId, ApiToken, ApiTokenId, EnterpriseTerms,
-    EventKind, KeyStatus, Label, Plan, Session, Timestamp, TokenScope, Webhook, WebhookId,
-    WebhookStatus,
+    EventKind, KeyStatus, Label, Plan, RequestSource, Session, Timestamp, TokenScope, Webhook,
+    WebhookId, WebhookStatus,
     ports::{Durability, Store, StoreError, Tx},
 };
 use sealpost_wallet::{Identity, KeyToken, Keyring, LoginSecret, Root, SessionToken, random};
@@ -204,7 +204,8 @@ fn open_account(tx: &mut dyn Tx) -> Result<(AccountId, Arc<str>), StoreError> {
     let token = SessionToken::generate().expect(RANDOMNESS);
     let secrets = AccountSecrets { login_secret, recovery_code: token.hash() };
     tx.insert_account(&Account { id, secrets, created_at: PAST })?;
-    tx.insert_session(&Session { token: token.hash(), account_id: id, expires_at: FAR_FUTURE })?;
+    let session = Session { token: token.hash(), account_id: id, expires_at: FAR_FUTURE };
+    tx.insert_session(&session, PAST, &RequestSource::default())?;
     Ok((id, token.expose().into()))
 }
 

@@ -8,22 +8,34 @@ use crate::support::{Client, Database, binary, on_both, run, text};
 
 on_both!(
     a_database_with_pending_migrations_is_left_unchanged,
-    a_key_is_shown_with_exactly_the_fields_of_the_contract,
+    a_key_is_shown_with_the_fields_of_the_contract,
     text_output_is_escaped_lines,
     plans_accept_only_their_own_numbers,
     unknown_ids_are_reported_with_advice,
 );
 
-fn a_key_is_shown_with_exactly_the_fields_of_the_contract(database: &Database) {
+fn a_key_is_shown_with_the_fields_of_the_contract(database: &Database) {
     let server = database.serve();
     let alice = server.client().new_identity_with_handle("alice");
-    assert_eq!(
-        database.operate(&["key", "show", &alice.key]),
-        json!({
-            "api_key_id": alice.key, "account_id": alice.account, "did": alice.did,
-            "status": "active", "plan": "explorer", "label": "somebody", "handle": "alice",
-        })
-    );
+    let webhook = server.client().register(&alice, "https://93.184.216.34/hook");
+    server.client().send(&alice, &alice.key, "x").ok();
+    let shown = database.operate(&["key", "show", &alice.key]);
+    let expected = json!({
+        "api_key_id": alice.key, "account_id": alice.account, "did": alice.did,
+        "status": "active", "plan": "explorer", "label": "somebody", "handle": "alice",
+        "throughput_per_second": 10, "governance": {"blocked": false, "reasons": []},
+    });
+    for (field, value) in expected.as_object().unwrap() {
+        assert_eq!(shown[field], *value, "{field}: {shown}");
+    }
+    let (month, webhooks) = (&shown["usage"]["month"], &shown["webhooks"]);
+    assert_eq!((&month["limit"], &month["used"]), (&json!(1000), &json!(1)), "{shown}");
+    assert_eq!(webhooks[0]["webhook_id"], webhook["webhook_id"]);
+    assert_eq!((&webhooks[0]["status"], &webhooks[1]), (&json!("enabled"), &json!(null)));
+    assert!(webhooks[0].get("secret").is_none(), "{shown}");
+    for time in [&shown["created_at"], &webhooks[0]["created_at"]] {
+        assert!(time.as_str().unwrap().ends_with('Z'), "{shown}");
+    }
     let unnamed = server.client().new_identity();
     assert_eq!(database.operate(&["key", "show", &unnamed.key])["handle"], json!(null));
     server.stop();
@@ -36,7 +48,7 @@ fn text_output_is_escaped_lines(database: &Database) {
     let alice = server.client().new_identity();
     let ended = run(database.admin_command(&["key", "show", &alice.key]));
     assert_eq!((ended.status, ended.stderr.as_str()), (Some(0), ""), "{ended:?}");
-    assert_eq!(ended.stdout.lines().count(), 7, "{}", ended.stdout);
+    assert_eq!(ended.stdout.lines().count(), 12, "{}", ended.stdout);
     assert!(ended.stdout.contains(&alice.did));
     // Control characters in a text are escaped: the text stays on its line.
     let reason = ["--reason", "a\nstatus  lifted\u{1b}[2J"];

@@ -50,6 +50,7 @@ async function walk() {
   await deleteWebhook(page, key, hook);
   await revoke(page, account, key);
   await endSessions(page, account);
+  await closeAccount(page, account);
   await checkKnownIdentity(page, JSON.parse(known));
   assert.deepEqual([...origins], [new URL(base).origin], 'the browser names the origin of every form');
 }
@@ -258,12 +259,31 @@ async function endSessions(page, account) {
   await has(page, 'h1', 'Sign in');
 }
 
+async function closeAccount(page, account) {
+  await signIn(page, account);
+  await page.click('nav >> text=Activity');
+  await has(page, 'main', 'Login failed');
+  await page.click('nav >> text=Account');
+  await page.click('text=Close the account…');
+  await page.fill('#login_secret', `${account.secret}x`);
+  await page.click('text=Close this account permanently');
+  await has(page, 'main', 'Nothing was closed.');
+  await page.fill('#login_secret', account.secret);
+  await page.click('text=Close this account permanently');
+  await has(page, 'h1', 'The account is closed');
+  if (shots) await page.screenshot({ path: `${shots}/closed.png`, fullPage: true });
+  assert.equal((await post('/v1/auth/login', { account_id: account.id, login_secret: account.secret })).status, 401);
+  await page.goto(`${base}/dashboard`);
+  assert.equal(new URL(page.url()).pathname, '/dashboard/sign-in');
+}
+
 // Checks every page in light and dark, wide and narrow: no content is cut off, no content comes from another origin or
 // violates the page's own policy, and axe finds no serious fault.
 async function checkEveryPage(person, paths, account) {
   const storageState = await person.storageState();
   const revokePage = paths.find((path) => /\/keys\/ak_\w+$/.test(path));
-  const all = [...paths, `${revokePage}/revoke`, '/dashboard/account', '/dashboard/nowhere'];
+  const all = [...paths, `${revokePage}/revoke`, '/dashboard/account', '/dashboard/account/close', '/dashboard/activity',
+    '/dashboard/nowhere'];
   assert.ok(all.length >= 9, `every page was noted: ${all}`);
   for (const [colorScheme, width] of [['light', 1100], ['dark', 1100], ['light', 360], ['dark', 360]]) {
     const context = await browser.newContext({

@@ -18,6 +18,7 @@ on_both!(
     identities_made_on_the_dashboard_count_as_activations_of_the_address,
     the_page_of_an_inactive_key_explains_why_it_cannot_be_changed,
     a_rejected_form_has_the_status_of_its_fault,
+    the_events_of_a_webhook_are_chosen_and_shown_with_v1_1,
     results_are_shown_only_after_a_form_and_never_through_a_link,
     links_and_redirects_include_the_path_of_the_base_url,
     the_cookie_is_restricted_to_this_service,
@@ -237,6 +238,39 @@ fn a_rejected_form_has_the_status_of_its_fault(database: &Database) {
     assert_eq!(throttled.each_ref().map(|response| response.status), [303, 429]);
     let wait: u64 = throttled[1].header("retry-after").unwrap().parse().unwrap();
     assert!((1..=60).contains(&wait), "{wait}");
+}
+
+fn the_events_of_a_webhook_are_chosen_and_shown_with_v1_1(database: &Database) {
+    let server = database.serve_with(&["--events", "v1.1"]);
+    let client = server.client();
+    let alice = client.new_identity();
+    let browser = Browser::sign_in(client, &alice);
+    let key = format!("/dashboard/keys/{}", alice.key);
+    let page = browser.page(&key);
+    for event in ["envelope.bounced", "envelope.received", "identity.rotated", "usage.threshold"] {
+        assert!(page.contains(&format!("name=\"events\" value=\"{event}\"")), "{page}");
+    }
+    let own = format!("form_token={}&url=http://127.0.0.1:9999/hook", browser.form_token());
+    let post = |form: &str| {
+        browser.post(&format!("{key}/webhooks"), &format!("{own}{form}"), "same-origin")
+    };
+    let response = post("");
+    assert_eq!(response.status, 422);
+    assert!(String::from_utf8_lossy(&response.body).contains("Choose at least one event."));
+    assert_eq!(post("&events=envelope.sent").status, 400);
+    assert_eq!(post("&events=usage.threshold&events=identity.rotated").status, 200);
+    let listed = client.manage(&alice, &json!({"action": "list"})).ok();
+    let hook = &listed["webhooks"][0];
+    assert_eq!(hook["events"], json!(["usage.threshold", "identity.rotated"]));
+    let shown = browser.page(&format!("{key}/webhooks/{}", text(hook, "webhook_id")));
+    assert!(
+        shown.contains("<code>usage.threshold</code> <code>identity.rotated</code>"),
+        "{shown}"
+    );
+    server.stop();
+    let server = database.serve();
+    let page = Browser::sign_in(server.client(), &alice).page(&key);
+    assert!(!page.contains("name=\"events\""), "{page}");
 }
 
 fn results_are_shown_only_after_a_form_and_never_through_a_link(database: &Database) {

@@ -64,7 +64,8 @@ fn the_go_receivers_work() {
 fn the_page_quotes_the_code_of_every_receiver() {
     let page = fs::read_to_string(root().join("docs/receiving.md")).unwrap();
     let mut quoted = 0;
-    for folder in fs::read_dir(examples()).unwrap().map(Result::unwrap) {
+    let opening = fs::read_dir(root().join("docs/examples/opening")).unwrap();
+    for folder in fs::read_dir(examples()).unwrap().chain(opening).map(Result::unwrap) {
         let language = match folder.file_name().to_str().unwrap() {
             "node" => "js".to_owned(),
             language => language.to_owned(),

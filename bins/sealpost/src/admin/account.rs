@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{
     desk::Desk,
     key,
-    output::{Output, lines, row},
+    output::{Output, lines, plain, row},
 };
 use crate::{
     cli::{AccountCommand as C, SessionCommand},
@@ -14,6 +14,12 @@ use crate::{
 
 pub(super) fn run(desk: &Desk, output: Output, command: &C) -> Result<(), Fault> {
     match command {
+        C::Close { account_id } => {
+            output.show_as(&desk.operator.close_account(account_id)?, closing_report)
+        }
+        C::Erase { account_id } => {
+            output.show_as(&desk.operator.erase_account(account_id)?, closing_report)
+        }
         C::List(page) => {
             output.list(&desk.operator.accounts(page.cursor.as_ref(), page.limit)?, &COLUMNS)
         }
@@ -27,6 +33,19 @@ pub(super) fn session(desk: &Desk, output: Output, command: &SessionCommand) -> 
     output.show(&desk.operator.end_sessions(account_id.as_ref())?)
 }
 
+/// Returns the fields of a report, one per line, then the deleted and the remaining data.
+fn closing_report(report: &Value) -> String {
+    let mut report = report.clone();
+    let mut take = |name| report.as_object_mut().and_then(|fields| fields.remove(name));
+    let (deleted, kept) = (take("deleted").unwrap_or_default(), take("kept").unwrap_or_default());
+    let kept = kept.as_array().into_iter().flatten().map(|entry| {
+        let field = |name| entry.get(name).map(plain).unwrap_or_default();
+        format!("  {} (until: {}): {}\n", field("data"), field("until"), field("reason"))
+    });
+    let kept: String = kept.collect();
+    format!("{}deleted\n{}kept\n{kept}", lines(&report), lines(&deleted))
+}
+
 /// Returns the fields of an account, one per line, then its keys.
 fn details(account: &Value) -> String {
     let mut account = account.clone();
@@ -37,4 +56,4 @@ fn details(account: &Value) -> String {
     format!("{}{}", lines(&account), keys.concat())
 }
 
-const COLUMNS: [&str; 4] = ["account_id", "created_at", "key_count", "partner"];
+const COLUMNS: [&str; 5] = ["account_id", "created_at", "key_count", "partner", "closed_at"];

@@ -2,7 +2,13 @@
 
 use sealpost_domain::ports::KeyFilter;
 
-use super::{desk::Desk, output::Output};
+use serde_json::Value;
+
+use super::{
+    desk::Desk,
+    output::{Output, lines, plain, row},
+    webhook,
+};
 use crate::{
     cli::{KeyCommand as C, KeyListArgs},
     fault::Fault,
@@ -16,7 +22,7 @@ pub(super) fn run(desk: &Desk, output: Output, command: &C) -> Result<(), Fault>
         C::Reactivate(key) => output.show(&operator.reactivate_key(&key.api_key_id)?),
         C::Revoke(key) => output.show(&operator.revoke_key(&key.api_key_id)?),
         C::Rotate(key) => output.show(&operator.rotate_key(&key.api_key_id)?),
-        C::Show(key) => output.show(&operator.show_key(&key.api_key_id)?),
+        C::Show(key) => output.show_as(&operator.key_details(&key.api_key_id)?, details),
     }
 }
 
@@ -30,6 +36,29 @@ fn list(desk: &Desk, output: Output, args: &KeyListArgs) -> Result<(), Fault> {
     };
     let page = desk.operator.keys(&filter, args.page.cursor.as_ref(), args.page.limit)?;
     output.list(&page, &COLUMNS)
+}
+
+/// Returns the fields of a key, one per line, then its usage, governance and webhooks.
+fn details(key: &Value) -> String {
+    let mut key = key.clone();
+    let mut take = |name| key.as_object_mut().and_then(|fields| fields.remove(name));
+    let (usage, governance, webhooks) = (take("usage"), take("governance"), take("webhooks"));
+    let usage = usage.as_ref().and_then(Value::as_object).into_iter().flatten();
+    let usage = usage.map(|(window, values)| {
+        let field = |name| values.get(name).map(plain).unwrap_or_default();
+        let (used, limit, resets_at) = (field("used"), field("limit"), field("resets_at"));
+        format!("usage {window:<8}  {used} of {limit}, resets at {resets_at}\n")
+    });
+    let governance = governance.as_ref().and_then(|view| view.get("reasons"));
+    let governance = entries(governance, "governance", &["kind", "status", "since", "reason"]);
+    let webhooks = entries(webhooks.as_ref(), "webhook", &webhook::COLUMNS);
+    format!("{}{}{governance}{webhooks}", lines(&key), usage.collect::<String>())
+}
+
+fn entries(list: Option<&Value>, name: &str, columns: &[&str]) -> String {
+    let list = list.and_then(Value::as_array).into_iter().flatten();
+    let lines = list.map(|entry| format!("{name:<14}  {}\n", row(entry, columns)));
+    lines.collect::<Vec<_>>().concat()
 }
 
 /// The columns of a list of keys. The first is the cursor.

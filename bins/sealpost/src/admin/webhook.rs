@@ -14,5 +14,5 @@ pub(super) fn run(desk: &Desk, output: Output, command: &C) -> Result<(), Fault>
     }
 }
 
-const COLUMNS: [&str; 6] =
+pub(super) const COLUMNS: [&str; 6] =
     ["webhook_id", "api_key_id", "status", "disabled_reason", "created_at", "url"];

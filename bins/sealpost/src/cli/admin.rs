@@ -28,7 +28,7 @@ pub(crate) struct AdminArgs {
 /// The objects of operator commands: the first word after `admin`.
 #[derive(Subcommand)]
 pub(crate) enum Noun {
-    /// List and show accounts, and reset their secrets
+    /// List, show, close and erase accounts, and reset their secrets
     #[command(subcommand)]
     Account(AccountCommand),
     /// Record an assessment of an API key, for its next badge
@@ -170,7 +170,7 @@ pub(crate) enum KeyCommand {
     Revoke(Named),
     /// Replace the sealing key of an API key; the DID stays, and old envelopes can be opened
     Rotate(Named),
-    /// Show a key
+    /// Show a key with its usage, governance and webhooks
     Show(Named),
 }
 

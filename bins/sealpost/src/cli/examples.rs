@@ -26,7 +26,7 @@ fn indented(text: &str) -> String {
 }
 
 /// The examples by the words after `sealpost`.
-const EXAMPLES: [(&str, &str); 49] = [
+const EXAMPLES: [(&str, &str); 51] = [
     ("", "sealpost serve --dev\nsealpost demo\nsealpost admin key show --help"),
     (
         "serve",
@@ -57,6 +57,8 @@ const EXAMPLES: [(&str, &str); 49] = [
         "sealpost verify --headers headers.txt --body body.json --secret-file secret.txt\n\
          sealpost verify --headers headers.txt --body body.json --did-json did.json",
     ),
+    ("admin account close", "sealpost admin account close acct_01kxk83ffmfe7rw98sdqcq10h0"),
+    ("admin account erase", "sealpost admin account erase acct_01kxk83ffmfe7rw98sdqcq10h0 --json"),
     (
         "admin account list",
         "sealpost admin account list\n\

@@ -14,6 +14,24 @@ use crate::fault::Fault;
 
 #[derive(Subcommand)]
 pub(crate) enum AccountCommand {
+    /// Close an account permanently: revoke its keys, and delete its webhooks and sessions
+    ///
+    /// Envelopes to its keys can never be opened again. Labels, handles and activity stay until the account is erased.
+    /// Prints the deleted and the remaining data. Repeat the command after an interruption.
+    Close {
+        /// Account (acct_...)
+        #[arg(value_name = "ACCT")]
+        account_id: AccountId,
+    },
+    /// Close an account permanently and erase labels, handles, activity and addresses of its owner
+    ///
+    /// Also erases a closed account. Prints the deleted data, and the remaining data with the reasons. Repeat the
+    /// command after an interruption.
+    Erase {
+        /// Account (acct_...)
+        #[arg(value_name = "ACCT")]
+        account_id: AccountId,
+    },
     /// List accounts, newest first
     List(PageArgs<AccountId>),
     /// Show an account with its newest 100 keys

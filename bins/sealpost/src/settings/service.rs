@@ -103,6 +103,14 @@ pub(super) struct ServiceArgs {
         value_name = "SPAN"
     )]
     retention: Span,
+    /// Time for which the activity of accounts is kept
+    #[arg(
+        long,
+        env = "SEALPOST_ACTIVITY_RETENTION",
+        default_value_t = Span(ServiceSettings::default().activity_retention),
+        value_name = "SPAN"
+    )]
+    activity_retention: Span,
     /// Time for which an Idempotency-Key is kept
     #[arg(
         long,
@@ -244,6 +252,7 @@ impl ServiceArgs {
             webhook_secret_overlap,
             events,
             retention,
+            activity_retention,
             idempotency_ttl,
             badge_ttl,
             suite,
@@ -268,6 +277,7 @@ impl ServiceArgs {
             badge_ttl: badge_ttl.0,
             events: (*events).into(),
             retention: retention.0,
+            activity_retention: activity_retention.0,
             idempotency_ttl: idempotency_ttl.0,
             suite: (*suite).into(),
             channel_life: life.0,

@@ -1,5 +1,7 @@
-//! `/v1/auth`: sessions and the login secret of an account.
+//! `/v1/auth` and `/v1/account`: sessions, the login secret, activity and closing of an account.
 
+pub(super) mod activity;
+pub(super) mod close;
 pub(super) mod login;
 pub(super) mod logout;
 pub(super) mod recover;

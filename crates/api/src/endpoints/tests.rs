@@ -70,6 +70,7 @@ fn only_the_table_makes_routes() {
 const VERBS: &[&str] = &[
     "activate",
     "check",
+    "close",
     "create",
     "delete",
     "enable",

@@ -1,7 +1,9 @@
 //! Describes the events that the service sends to webhooks, with their headers.
 
 use schemars::SchemaGenerator;
-use sealpost_domain::{EnvelopeBounced, EnvelopeReceived, EventBody, WebhookTest};
+use sealpost_domain::{
+    EnvelopeBounced, EnvelopeReceived, EventBody, IdentityRotated, UsageThreshold, WebhookTest,
+};
 use serde_json::{Value, json};
 
 use super::schemas::Schemas;
@@ -10,6 +12,8 @@ use super::schemas::Schemas;
 pub(super) fn webhooks(schemas: &mut Schemas) -> Value {
     let received = schemas.response(SchemaGenerator::subschema_for::<EnvelopeReceived>);
     let bounced = schemas.response(SchemaGenerator::subschema_for::<EventBody<EnvelopeBounced>>);
+    let threshold = schemas.response(SchemaGenerator::subschema_for::<EventBody<UsageThreshold>>);
+    let rotated = schemas.response(SchemaGenerator::subschema_for::<EventBody<IdentityRotated>>);
     json!({
         "envelope.received": { "post": operation(
             "receiveEnvelope",
@@ -24,6 +28,20 @@ pub(super) fn webhooks(schemas: &mut Schemas) -> Value {
             BOUNCED,
             &bounced,
             &bounced_example(),
+        ) },
+        "identity.rotated": { "post": operation(
+            "receiveRotation",
+            "A correspondent of the webhook's key has changed",
+            ROTATED,
+            &rotated,
+            &rotated_example(),
+        ) },
+        "usage.threshold": { "post": operation(
+            "receiveThreshold",
+            "The webhook's key has used 80 % or 100 % of a limit",
+            THRESHOLD,
+            &threshold,
+            &threshold_example(),
         ) },
         "webhook.test": { "post": test_operation(schemas) },
     })
@@ -116,6 +134,32 @@ fn bounced_example() -> Value {
     })
 }
 
+fn rotated_example() -> Value {
+    json!({
+        "event": "identity.rotated",
+        "event_id": "evt_01m7yhzq5df5vargkky48cczpx",
+        "api_key_id": "ak_01m7ye92k0ejgs32r4n1j3x7m3",
+        "handle": "bob",
+        "replaced_by": "ak_01m7yhzq4vfd2b8ddbzqkz7w3c",
+        "reason": "replaced",
+        "metadata": { "timestamp": "2026-11-24T10:31:05.003Z" },
+    })
+}
+
+fn threshold_example() -> Value {
+    json!({
+        "event": "usage.threshold",
+        "event_id": "evt_01m7yhzq5cf5vargkky48cczpw",
+        "api_key_id": "ak_01m7ye92jjfq1s4zr4gcymmdgn",
+        "window": "month",
+        "threshold": 80,
+        "used": 800,
+        "limit": 1000,
+        "resets_at": "2026-12-01T00:00:00.000Z",
+        "metadata": { "timestamp": "2026-11-24T10:31:05.003Z" },
+    })
+}
+
 fn test_example() -> Value {
     json!({
         "event": "webhook.test",
@@ -132,6 +176,12 @@ envelope by its id.";
 const BOUNCED: &str = "\
 The service sends this event to each webhook of the sender's key that names it, at most once for each envelope. It needs \
 a server with `--events v1.1`.";
+const ROTATED: &str = "\
+The service sends this event to each webhook that names it, if the webhook's key has sent to the changed key or got from \
+it: once for each change, within minutes. It needs a server with `--events v1.1`.";
+const THRESHOLD: &str = "\
+The service sends this event to each webhook of the key that names it, once for each window and threshold. It needs a \
+server with `--events v1.1`.";
 const DELIVERY: &str = "\
 Verify the signature over the raw body with the webhook's `whsec_` secret; any Standard Webhooks library does this. \
 Respond with 2xx within 15 s. Events may arrive more than once and in any order.";

@@ -1,6 +1,6 @@
 //! Accounts own identities. A session authenticates requests of one account.
 
-use crate::{AccountId, Timestamp, TokenHash};
+use crate::{AccountId, RequestSource, Timestamp, TokenHash};
 
 /// An account, opened by its first activation.
 #[derive(Debug, Clone)]
@@ -38,4 +38,17 @@ impl Session {
     pub fn is_live(&self, now: Timestamp) -> bool {
         now < self.expires_at
     }
+}
+
+/// A session as its owner sees it. Sessions of earlier versions have neither start nor source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionDetails {
+    /// The session.
+    pub session: Session,
+    /// Time of the login.
+    pub started_at: Option<Timestamp>,
+    /// Time of the last known use, to the hour.
+    pub last_used_at: Option<Timestamp>,
+    /// The client that logged in.
+    pub source: RequestSource,
 }

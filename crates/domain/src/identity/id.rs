@@ -85,6 +85,8 @@ macro_rules! typed_ids {
 typed_ids! {
     /// Id of an account. An account owns identities.
     AccountId, "acct";
+    /// Id of an entry in the activity of an account.
+    ActivityId, "act";
     /// Id of an API key, the public name of one identity.
     ApiKeyId, "ak";
     /// Id of an API token.
@@ -226,6 +228,7 @@ mod tests {
         }
         check!(
             AccountId,
+            ActivityId,
             ApiKeyId,
             ApiTokenId,
             AssessmentId,

@@ -7,6 +7,13 @@ use std::fmt;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TokenHash(pub [u8; 32]);
 
+impl TokenHash {
+    /// Returns the beginning of the hash as text. Distinguishes the sessions of an account, and is useless for a login.
+    pub fn short_name(&self) -> String {
+        self.0.iter().take(NAME_LEN).fold(String::new(), |name, byte| format!("{name}{byte:02x}"))
+    }
+}
+
 impl fmt::Debug for TokenHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("TokenHash(..)")
@@ -22,3 +29,6 @@ impl fmt::Debug for Wrapped {
         write!(f, "Wrapped({} bytes)", self.0.len())
     }
 }
+
+/// Number of hash bytes in a name.
+const NAME_LEN: usize = 8;

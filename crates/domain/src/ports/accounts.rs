@@ -1,18 +1,29 @@
 //! The port for accounts and sessions.
 
 use super::error::StoreError;
-use crate::{Account, AccountId, AccountSecrets, PartnerId, Session, Timestamp, TokenHash};
+use crate::{
+    Account, AccountId, AccountSecrets, PartnerId, RequestSource, Session, Timestamp, TokenHash,
+};
 
 /// Writes accounts and sessions.
 pub trait AccountRepo {
     /// Inserts an account.
     fn insert_account(&mut self, account: &Account) -> Result<(), StoreError>;
 
-    /// Locks an account until the transaction ends. Returns `false` if the account does not exist.
+    /// Locks an account until the transaction ends. Returns `false` if the account does not exist or is closed.
     fn lock_account(&mut self, id: &AccountId) -> Result<bool, StoreError>;
 
-    /// Inserts a session.
-    fn insert_session(&mut self, session: &Session) -> Result<(), StoreError>;
+    /// Inserts a session that begins at `started_at`, by a login from `source`.
+    fn insert_session(
+        &mut self,
+        session: &Session,
+        started_at: Timestamp,
+        source: &RequestSource,
+    ) -> Result<(), StoreError>;
+
+    /// Sets the last use of sessions to `hour`, the start of an hour. Skips sessions that have ended, or that have this
+    /// last use or a later one.
+    fn set_last_use(&mut self, sessions: &[TokenHash], hour: Timestamp) -> Result<(), StoreError>;
 
     /// Deletes the session of a token.
     fn delete_session(&mut self, token: &TokenHash) -> Result<(), StoreError>;

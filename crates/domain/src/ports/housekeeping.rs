@@ -44,6 +44,9 @@ pub trait HousekeepingRepo {
     /// Deletes API tokens that expired before `before`.
     fn purge_api_tokens(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
+    /// Deletes activity of accounts from before `before`.
+    fn purge_activity(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+
     /// Deletes envelopes sealed before `before`, and their remaining deliveries. Subtracts the sealed bytes from the
     /// stored bytes of the senders. An unopened envelope with remaining deliveries bounces at `now`, unless one of its
     /// deliveries succeeded.
@@ -57,6 +60,11 @@ pub trait HousekeepingRepo {
     /// Deletes events created before `before`, and their remaining deliveries. Also deletes recorded outcomes of
     /// deleted envelopes. The returned number includes both events and outcomes.
     fn purge_events(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+
+    /// Stores events for the correspondents of changed keys: the keys that sent to such a key or got from it, as the
+    /// stored envelopes show. Reads up to `limit` envelopes, newest first. Informs at most `informed_max` keys of each
+    /// change, and each key once. Returns whether the stored envelopes are not all read yet.
+    fn inform_correspondents(&mut self, informed_max: u32, limit: u32) -> Result<bool, StoreError>;
 
     /// Deletes channels whose last possible use was before `before`, if none of their envelopes is
     /// left. `life` is the maximum lifetime of a channel.

@@ -16,6 +16,9 @@ pub trait KeyRepo {
     /// [`StoreError::Contended`].
     fn assign_handle(&mut self, handle: &Handle, owner: &HandleOwner) -> Result<(), StoreError>;
 
+    /// Returns whether an erased account had this handle. No other account may take it.
+    fn is_handle_erased(&mut self, handle: &Handle) -> Result<bool, StoreError>;
+
     /// Frees a handle of `owner`. If a concurrent transaction moved the handle, returns
     /// [`StoreError::Contended`].
     fn release_handle(&mut self, handle: &Handle, owner: &HandleOwner) -> Result<(), StoreError>;
@@ -52,7 +55,7 @@ pub trait KeyRepo {
 
     /// Revokes a locked key: sets the state, and deletes the root, the webhooks and a bounded number of deliveries. The
     /// handle stays reserved for the account. Unopened envelopes of these deliveries bounce at `now`, unless another
-    /// delivery of them succeeded.
+    /// delivery of them succeeded. Records the change for the key's correspondents.
     fn revoke_key(
         &mut self,
         id: &ApiKeyId,

@@ -7,7 +7,7 @@ use super::error::StoreError;
 use crate::{
     AccountId, ApiKeyId, Channel, DeliveryId, Envelope, EnvelopeId, EnvelopeMeta, EventKind,
     Fingerprint, GovernanceStanding, Handle, IdempotencyKey, KeyStatus, LeasedDelivery, Plan,
-    Session, Target, Timestamp, TokenHash, Usage,
+    ReachedThreshold, Session, Target, Timestamp, TokenHash, Usage,
 };
 
 /// Reads and writes the rows of a whole batch of sends at once. Every other authenticated request uses this port as a
@@ -133,6 +133,9 @@ pub struct WriteSet {
     pub idempotency: Vec<NewIdempotencyRecord>,
     /// Messages beyond the monthly allowance, to be added per key and month.
     pub overage: Vec<OverageCount>,
+    /// Thresholds that the usage of keys has reached. The keys are locked. A threshold that is already recorded for its
+    /// window is skipped; otherwise an event for the key's webhooks is stored.
+    pub thresholds: Vec<ReachedThreshold>,
 }
 
 /// A delivery that waits until its webhook is enabled.

@@ -1,7 +1,10 @@
 //! The port for the pages of an account's owner. The caller has authenticated the owner.
 
 use super::error::StoreError;
-use crate::{AccountId, ApiKey, ApiKeyId, GovernanceStanding, Session, Timestamp, Usage};
+use crate::{
+    AccountId, Activity, ActivityId, ActivityKind, ApiKey, ApiKeyId, GovernanceStanding,
+    SessionDetails, Timestamp, Usage,
+};
 
 /// Reads the data of the owner's pages.
 pub trait OwnerLookup {
@@ -21,7 +24,24 @@ pub trait OwnerLookup {
         account: &AccountId,
         now: Timestamp,
         limit: u32,
-    ) -> Result<Vec<Session>, StoreError>;
+    ) -> Result<Vec<SessionDetails>, StoreError>;
+
+    /// Reads up to `limit` entries of the account's activity that are older than `below`, newest first.
+    fn activity_of(
+        &mut self,
+        account: &AccountId,
+        below: Option<&ActivityId>,
+        limit: u32,
+    ) -> Result<Vec<Activity>, StoreError>;
+
+    /// Counts the account's entries of this kind since `since`, up to `limit`.
+    fn count_activity(
+        &mut self,
+        account: &AccountId,
+        kind: ActivityKind,
+        since: Timestamp,
+        limit: u32,
+    ) -> Result<u64, StoreError>;
 
     /// Reads the daily counts of a key from `since` on, in order. Days without activity are left
     /// out.

@@ -2,9 +2,11 @@
 
 use super::{
     accounts::AccountRepo,
+    activity::ActivityRepo,
     api_tokens::ApiTokenRepo,
     badges::BadgeRepo,
     envelopes::EnvelopeRepo,
+    erasure::ErasureRepo,
     error::StoreError,
     events::EventRepo,
     governance::{AuditRepo, GovernanceRepo},
@@ -90,11 +92,13 @@ const TRIES_MAX: u32 = 3;
 pub trait Tx:
     Lookup
     + AccountRepo
+    + ActivityRepo
     + ApiTokenRepo
     + AuditRepo
     + BadgeRepo
     + DeliveryRepo
     + EnvelopeRepo
+    + ErasureRepo
     + EventRepo
     + GovernanceRepo
     + HousekeepingRepo

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{ApiKeyId, EnvelopeId, EventKind};
+use crate::{ApiKeyId, EnvelopeId, EventKind, Handle, Timestamp};
 
 /// The JSON members of an event that depend on its kind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -11,6 +11,10 @@ use crate::{ApiKeyId, EnvelopeId, EventKind};
 pub enum EventDetails {
     /// Members of `envelope.bounced`.
     EnvelopeBounced(EnvelopeBounced),
+    /// Members of `identity.rotated`.
+    IdentityRotated(IdentityRotated),
+    /// Members of `usage.threshold`.
+    UsageThreshold(UsageThreshold),
 }
 
 impl EventDetails {
@@ -18,6 +22,8 @@ impl EventDetails {
     pub const fn kind(&self) -> EventKind {
         match self {
             Self::EnvelopeBounced(_) => EventKind::EnvelopeBounced,
+            Self::IdentityRotated(_) => EventKind::IdentityRotated,
+            Self::UsageThreshold(_) => EventKind::UsageThreshold,
         }
     }
 }
@@ -43,4 +49,85 @@ pub struct EnvelopeBounced {
     pub recipient: ApiKeyId,
     /// Why the envelope bounced.
     pub reason: BounceReason,
+}
+
+/// How a key changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, JsonSchema, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RotationReason {
+    /// The handle of the key was moved to another key.
+    Replaced,
+    /// The key was revoked.
+    Revoked,
+    /// The sealing key was replaced. The DID is unchanged.
+    SealingKey,
+}
+
+impl RotationReason {
+    const ALL: [Self; 3] = [Self::Replaced, Self::Revoked, Self::SealingKey];
+
+    /// Returns the name used in JSON and SQL.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Replaced => "replaced",
+            Self::Revoked => "revoked",
+            Self::SealingKey => "sealing_key",
+        }
+    }
+
+    /// Parses the name used in JSON and SQL.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|reason| reason.as_str() == name)
+    }
+}
+
+/// The members of `identity.rotated`.
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
+pub struct IdentityRotated {
+    /// The changed key.
+    pub api_key_id: ApiKeyId,
+    /// The handle of the key before the change.
+    pub handle: Option<Handle>,
+    /// The key that now has the handle.
+    pub replaced_by: Option<ApiKeyId>,
+    /// How the key changed.
+    pub reason: RotationReason,
+}
+
+/// A window whose thresholds give events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, JsonSchema, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ThresholdWindow {
+    /// Requests per UTC day.
+    Day,
+    /// Messages per UTC month.
+    Month,
+}
+
+impl ThresholdWindow {
+    /// Returns the name used in JSON and SQL.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Day => "day",
+            Self::Month => "month",
+        }
+    }
+}
+
+/// The members of `usage.threshold`.
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
+pub struct UsageThreshold {
+    /// The key.
+    pub api_key_id: ApiKeyId,
+    /// The window of the limit: requests per day, or messages per month.
+    pub window: ThresholdWindow,
+    /// The percentage of the limit that was reached.
+    #[schemars(extend("enum" = [80, 100]))]
+    pub threshold: u8,
+    /// Number of requests or messages in the window.
+    pub used: u32,
+    /// The limit.
+    pub limit: u32,
+    /// End of the window.
+    pub resets_at: Timestamp,
 }

@@ -2,8 +2,9 @@
 
 use schemars::JsonSchema;
 use sealpost_domain::{
-    Account, AccountId, ApiKey, ApiKeyId, Did, Handle, Invite, InviteStatus, KeyStatus, Label,
-    Plan, Refusal, Timestamp, TokenHash,
+    Account, AccountId, ActivityKind, ApiKey, ApiKeyId, Did, Handle, IdentityRotation, Invite,
+    InviteStatus, KeyStatus, Label, Plan, Refusal, RequestSource, RotationReason, Timestamp,
+    TokenHash,
     ports::{Durability, HandleOwner, StoreError, Tx},
 };
 use sealpost_wallet::{Identity, InviteSecret, Root, random};
@@ -11,6 +12,7 @@ use serde::Serialize;
 
 use super::recovery::NewSecrets;
 use crate::{
+    account::activity::ActOrigin,
     caller::{authenticated::AccountSession, credentials::NO_SESSION},
     error::Error,
     sealpost::{Sealpost, core::Core},
@@ -63,9 +65,10 @@ impl Sealpost {
         &self,
         session: Option<&AccountSession>,
         activate: Activate,
+        source: RequestSource,
     ) -> Result<Activated, Error> {
         let session = session.copied();
-        self.block(move |core| create_identity(core, session, activate)).await
+        self.block(move |core| create_identity(core, session, activate, &source)).await
     }
 }
 
@@ -82,12 +85,20 @@ impl Owner {
             Self::New { account, .. } => &account.id,
         }
     }
+
+    fn act_from(&self, source: &RequestSource) -> ActOrigin {
+        match self {
+            Self::Existing(session) => session.act_from(source),
+            Self::New { account, .. } => ActOrigin::client(account.id, source),
+        }
+    }
 }
 
 fn create_identity(
     core: &Core,
     session: Option<AccountSession>,
     activate: Activate,
+    source: &RequestSource,
 ) -> Result<Activated, Error> {
     let Activate { label, handle, invite } = activate;
     let owner = match session {
@@ -98,7 +109,14 @@ fn create_identity(
         return Err(Refusal::StorageFull.into());
     }
     let key = new_key(core, *owner.account_id(), label, handle)?;
-    core.store.write(Durability::Durable, |tx| add_key(core, tx, &owner, &key))??;
+    let origin = owner.act_from(source);
+    core.store.write(Durability::Durable, |tx| {
+        if let Err(refusal) = add_key(core, tx, &owner, &key)? {
+            return Ok(Err(refusal));
+        }
+        let detail = Some(key.id.to_string());
+        core.record(tx, &origin, ActivityKind::KeyActivated, detail).map(Ok)
+    })??;
     let shown = match &owner {
         Owner::Existing(_) => None,
         Owner::New { secrets, .. } => Some(secrets.show(key.account_id)),
@@ -212,7 +230,17 @@ fn add_key(
     tx.insert_key(key)?;
     if let Some(handle) = &key.handle {
         let owner = HandleOwner { account_id: key.account_id, api_key_id: key.id };
+        let before = tx.find_handle(handle)?;
         tx.assign_handle(handle, &owner)?;
+        if let Some(before) = before {
+            tx.record_rotation(&IdentityRotation {
+                api_key_id: before.api_key_id,
+                handle: Some(handle.clone()),
+                replaced_by: Some(key.id),
+                reason: RotationReason::Replaced,
+                at: key.created_at,
+            })?;
+        }
     }
     Ok(Ok(()))
 }
@@ -228,6 +256,9 @@ fn check_handle(
     let Some(owner) = tx.find_handle(handle)? else {
         if core.settings.reserved_handles.contains(handle) {
             return Ok(Err(Refusal::HandleReserved));
+        }
+        if tx.is_handle_erased(handle)? {
+            return Ok(Err(Refusal::HandleTaken));
         }
         let limit = core.settings.revoked_handles_max;
         let has_room = tx.count_revoked_handles(account)? < u64::from(limit);

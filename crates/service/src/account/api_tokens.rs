@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use sealpost_domain::{
-    ApiKeyId, ApiToken, ApiTokenId, KeyStatus, Label, Refusal, Timestamp, TokenScope, TokenScopes,
-    ports::Durability,
+    ActivityKind, ApiKeyId, ApiToken, ApiTokenId, KeyStatus, Label, Refusal, RequestSource,
+    Timestamp, TokenScope, TokenScopes, ports::Durability,
 };
 use sealpost_wallet::{KeyToken, random};
 use serde::Serialize;
 
-use super::recovery::{OwnerProof, check_owner};
+use super::recovery::{OwnerProof, check_owner, record_wrong_secret};
 use crate::{
     cache::event::CacheEvent,
     caller::authenticated::AccountSession,
@@ -109,9 +109,10 @@ impl Sealpost {
         session: &AccountSession,
         login_secret: String,
         create: CreateApiToken,
+        source: RequestSource,
     ) -> Result<ApiTokenCreated, Error> {
         let (session, proof) = (*session, OwnerProof::Secret(login_secret));
-        self.block(move |core| create_token(core, &session, create, &proof)).await
+        self.block(move |core| create_token(core, &session, create, &proof, &source)).await
     }
 
     /// Lists the API tokens of the session's account that have not expired.
@@ -130,9 +131,10 @@ impl Sealpost {
         &self,
         session: &AccountSession,
         token_id: String,
+        source: RequestSource,
     ) -> Result<ApiTokenRevoked, Error> {
         let session = *session;
-        self.block(move |core| revoke_token(core, &session, &token_id)).await
+        self.block(move |core| revoke_token(core, &session, &token_id, &source)).await
     }
 }
 
@@ -141,6 +143,7 @@ pub(crate) fn create_token(
     session: &AccountSession,
     create: CreateApiToken,
     proof: &OwnerProof,
+    source: &RequestSource,
 ) -> Result<ApiTokenCreated, Error> {
     let CreateApiToken { api_key_id, name, scopes, expires_in } = create;
     let unknown = Refusal::KeyNotFound { field: None };
@@ -159,7 +162,7 @@ pub(crate) fn create_token(
         last_used_at: None,
     };
     let limit = core.settings.api_tokens_per_account_max;
-    core.store.write(Durability::Durable, |tx| {
+    let created = core.store.write(Durability::Durable, |tx| {
         // The account stays locked until the commit: concurrent creations wait, so the limit of tokens holds.
         if let Err(refusal) = check_owner(core, tx, session, proof)? {
             return Ok(Err(refusal));
@@ -172,8 +175,12 @@ pub(crate) fn create_token(
         if tx.count_api_tokens(&session.account_id, now)? >= u64::from(limit) {
             return Ok(Err(too_many_tokens(limit)));
         }
-        tx.insert_api_token(&token).map(Ok)
-    })??;
+        tx.insert_api_token(&token)?;
+        let detail = Some(format!("{} for {key_id}", token.id));
+        core.record(tx, &session.act_from(source), ActivityKind::TokenCreated, detail).map(Ok)
+    })?;
+    record_wrong_secret(core, session, source, "creating an API token", &created)?;
+    created?;
     Ok(ApiTokenCreated {
         token_id: token.id,
         token: text.expose().to_owned(),
@@ -189,11 +196,17 @@ fn revoke_token(
     core: &Core,
     session: &AccountSession,
     token_id: &str,
+    source: &RequestSource,
 ) -> Result<ApiTokenRevoked, Error> {
     let id = token_id.parse().map_err(|_malformed| Refusal::TokenNotFound)?;
-    let revoked = core
-        .store
-        .write(Durability::Durable, |tx| tx.delete_api_token(&id, Some(&session.account_id)))?;
+    let revoked = core.store.write(Durability::Durable, |tx| {
+        let revoked = tx.delete_api_token(&id, Some(&session.account_id))?;
+        if revoked.is_some() {
+            let (origin, detail) = (session.act_from(source), Some(id.to_string()));
+            core.record(tx, &origin, ActivityKind::TokenRevoked, detail)?;
+        }
+        Ok(revoked)
+    })?;
     let revoked = revoked.ok_or(Refusal::TokenNotFound)?;
     core.cache.invalidate_on(CacheEvent::SessionEnded(&revoked.token));
     Ok(ApiTokenRevoked { token_id: revoked.id, revoked: true })

@@ -2,13 +2,14 @@
 
 use schemars::JsonSchema;
 use sealpost_domain::{
-    AccountId, AccountSecrets, Refusal, TokenHash,
+    AccountId, AccountSecrets, ActivityKind, Refusal, RequestSource, TokenHash,
     ports::{Durability, StoreError, Tx},
 };
 use sealpost_wallet::{LoginSecret, RecoveryCode, WalletError, same_hash};
 use serde::Serialize;
 
 use crate::{
+    account::activity::ActOrigin,
     cache::event::CacheEvent,
     caller::{authenticated::AccountSession, credentials::NO_SESSION},
     error::Error,
@@ -52,16 +53,21 @@ impl Sealpost {
         &self,
         session: &AccountSession,
         login_secret: String,
+        source: RequestSource,
     ) -> Result<SecretsReplaced, Error> {
         let session = *session;
         let proof = OwnerProof::Secret(login_secret);
-        self.block(move |core| replace_secrets(core, &session, &proof)).await
+        self.block(move |core| replace_secrets(core, &session, &proof, &source)).await
     }
 
     /// Replaces the login secret and the recovery code. Needs the present recovery code. Ends all sessions and API tokens
     /// of the account.
-    pub async fn recover(&self, recovery: Recovery) -> Result<SecretsReplaced, Error> {
-        self.block(move |core| recover(core, &recovery)).await
+    pub async fn recover(
+        &self,
+        recovery: Recovery,
+        source: RequestSource,
+    ) -> Result<SecretsReplaced, Error> {
+        self.block(move |core| recover(core, &recovery, &source)).await
     }
 }
 
@@ -69,27 +75,40 @@ pub(crate) fn replace_secrets(
     core: &Core,
     session: &AccountSession,
     proof: &OwnerProof,
+    source: &RequestSource,
 ) -> Result<SecretsReplaced, Error> {
     let secrets = NewSecrets::generate()?;
-    core.store.write(Durability::Durable, |tx| {
+    let replaced = core.store.write(Durability::Durable, |tx| {
         if let Err(refusal) = check_owner(core, tx, session, proof)? {
             return Ok(Err(refusal));
         }
         tx.set_account_secrets(&session.account_id, &secrets.hashes())?;
-        Ok(Ok(()))
-    })??;
+        let detail = Some("login secret and recovery code".to_owned());
+        core.record(tx, &session.act_from(source), ActivityKind::SecretReplaced, detail).map(Ok)
+    })?;
+    record_wrong_secret(core, session, source, "replacing the secrets", &replaced)?;
+    replaced?;
     Ok(secrets.show(session.account_id))
 }
 
-fn recover(core: &Core, recovery: &Recovery) -> Result<SecretsReplaced, Error> {
+fn recover(
+    core: &Core,
+    recovery: &Recovery,
+    source: &RequestSource,
+) -> Result<SecretsReplaced, Error> {
     let (account_id, given) = recovery.parse()?;
     let is_right = |stored: Option<TokenHash>| stored.is_some_and(|code| same_hash(&given, &code));
-    if !is_right(core.store.lookup()?.find_recovery_code(&account_id)?) {
+    let stored = core.store.lookup()?.find_recovery_code(&account_id)?;
+    if !is_right(stored) {
+        if stored.is_some() {
+            core.record_failed_login(&account_id, source, Some("recovery"))?;
+        }
         return Err(NO_RECOVERY.into());
     }
     let secrets = NewSecrets::generate()?;
+    let origin = ActOrigin::client(account_id, source);
     core.store.write(Durability::Durable, |tx| {
-        // Checks the code again on the locked account. So each code works once.
+        // Checks the code again on the locked account. A closed account has none. So each code works once.
         tx.lock_account(&account_id)?;
         if !is_right(tx.find_recovery_code(&account_id)?) {
             return Ok(Err(NO_RECOVERY));
@@ -97,7 +116,7 @@ fn recover(core: &Core, recovery: &Recovery) -> Result<SecretsReplaced, Error> {
         tx.set_account_secrets(&account_id, &secrets.hashes())?;
         tx.delete_sessions_of(&account_id)?;
         tx.delete_api_tokens_of(&account_id)?;
-        Ok(Ok(()))
+        core.record(tx, &origin, ActivityKind::Recovered, None).map(Ok)
     })??;
     core.cache.invalidate_on(CacheEvent::AccountLoggedOut(&account_id));
     Ok(secrets.show(account_id))
@@ -111,16 +130,16 @@ pub(crate) enum OwnerProof {
     Secret(String),
 }
 
-/// Locks the account. Then checks that the session is live and the login secret is right.
+/// Locks the account. Then checks that the account is open, the session is live and the login secret is right.
 pub(crate) fn check_owner(
     core: &Core,
     tx: &mut dyn Tx,
     session: &AccountSession,
     proof: &OwnerProof,
 ) -> Result<Result<(), Refusal>, StoreError> {
-    tx.lock_account(&session.account_id)?;
+    let is_open = tx.lock_account(&session.account_id)?;
     let stored = tx.find_session(&session.token)?;
-    if !stored.is_some_and(|session| session.is_live(core.clock.now())) {
+    if !is_open || !stored.is_some_and(|session| session.is_live(core.clock.now())) {
         return Ok(Err(NO_SESSION));
     }
     let OwnerProof::Secret(login_secret) = proof else { return Ok(Ok(())) };
@@ -128,6 +147,20 @@ pub(crate) fn check_owner(
     let given = LoginSecret::hash_of(login_secret);
     let is_right = given.zip(stored).is_some_and(|(given, stored)| same_hash(&given, &stored));
     Ok(if is_right { Ok(()) } else { Err(WRONG_SECRET) })
+}
+
+/// Records a wrong login secret, if that is why the act was refused. `attempted` names the act.
+pub(crate) fn record_wrong_secret<T>(
+    core: &Core,
+    session: &AccountSession,
+    source: &RequestSource,
+    attempted: &str,
+    done: &Result<T, Refusal>,
+) -> Result<(), StoreError> {
+    if matches!(done, Err(refusal) if *refusal == WRONG_SECRET) {
+        core.record_failed_login(&session.account_id, source, Some(attempted))?;
+    }
+    Ok(())
 }
 
 /// New secrets, before they are stored.

@@ -1,11 +1,15 @@
 //! Login and logout.
 
 use schemars::JsonSchema;
-use sealpost_domain::{AccountId, Refusal, Session, Timestamp, TokenHash, ports::Durability};
+use sealpost_domain::{
+    AccountId, ActivityActor, ActivityKind, Refusal, RequestSource, Session, Timestamp, TokenHash,
+    ports::Durability,
+};
 use sealpost_wallet::{LoginSecret, SessionToken, same_hash};
 use serde::Serialize;
 
 use crate::{
+    account::activity::ActOrigin,
     cache::event::CacheEvent,
     caller::authenticated::AccountSession,
     error::Error,
@@ -57,27 +61,38 @@ pub enum Scope {
 
 impl Sealpost {
     /// Begins a session. Refuses a wrong account and a wrong secret with the same error, before a transaction begins.
-    pub async fn login(&self, login: Login) -> Result<LoggedIn, Error> {
-        self.block(move |core| begin_session(core, &login)).await
+    pub async fn login(&self, login: Login, source: RequestSource) -> Result<LoggedIn, Error> {
+        self.block(move |core| begin_session(core, &login, &source)).await
     }
 
     /// Ends this session, or every session of its account.
-    pub async fn logout(&self, session: &AccountSession, scope: Scope) -> Result<(), Error> {
+    pub async fn logout(
+        &self,
+        session: &AccountSession,
+        scope: Scope,
+        source: RequestSource,
+    ) -> Result<(), Error> {
         let session = *session;
-        self.block(move |core| end_sessions(core, &session, scope)).await
+        self.block(move |core| end_sessions(core, &session, scope, &source)).await
     }
 }
 
-fn begin_session(core: &Core, login: &Login) -> Result<LoggedIn, Error> {
+fn begin_session(core: &Core, login: &Login, source: &RequestSource) -> Result<LoggedIn, Error> {
     let (account_id, given) = login.parse()?;
     let stored = core.store.lookup()?.find_login_secret(&account_id)?.ok_or(NO_LOGIN)?;
     if !same_hash(&given, &stored) {
+        core.record_failed_login(&account_id, source, None)?;
         return Err(NO_LOGIN.into());
     }
     let token = SessionToken::generate()?;
     let now = core.clock.now();
     let expires_at = now.plus(core.settings.session_ttl);
     let session = Session { token: token.hash(), account_id, expires_at };
+    let origin = ActOrigin {
+        account_id,
+        actor: ActivityActor::session(&session.token),
+        client_address: source.address,
+    };
     core.store.write(Durability::Durable, |tx| {
         // Checks the secret again on the locked account, because the secret may have been replaced since the first
         // check. A later replacement waits for this transaction.
@@ -86,8 +101,9 @@ fn begin_session(core: &Core, login: &Login) -> Result<LoggedIn, Error> {
         if !stored.is_some_and(|stored| same_hash(&given, &stored)) {
             return Ok(Err(NO_LOGIN));
         }
-        tx.insert_session(&session)?;
-        tx.confirm_session(&session.token, now).map(Ok)
+        tx.insert_session(&session, now, source)?;
+        tx.confirm_session(&session.token, now)?;
+        core.record(tx, &origin, ActivityKind::Login, None).map(Ok)
     })??;
     Ok(LoggedIn {
         session_token: token.expose().to_owned(),
@@ -101,11 +117,21 @@ pub(crate) fn end_sessions(
     core: &Core,
     session: &AccountSession,
     scope: Scope,
+    source: &RequestSource,
 ) -> Result<(), Error> {
     let AccountSession { token, account_id } = session;
-    core.store.write(Durability::Durable, |tx| match scope {
-        Scope::Account => tx.delete_sessions_of(account_id),
-        Scope::Session => tx.delete_session(token),
+    core.store.write(Durability::Durable, |tx| {
+        let detail = match scope {
+            Scope::Account => {
+                tx.delete_sessions_of(account_id)?;
+                Some("all sessions".to_owned())
+            }
+            Scope::Session => {
+                tx.delete_session(token)?;
+                None
+            }
+        };
+        core.record(tx, &session.act_from(source), ActivityKind::Logout, detail)
     })?;
     core.cache.invalidate_on(match scope {
         Scope::Account => CacheEvent::AccountLoggedOut(account_id),
@@ -114,5 +140,5 @@ pub(crate) fn end_sessions(
     Ok(())
 }
 
-const NO_LOGIN: Refusal =
+pub(super) const NO_LOGIN: Refusal =
     Refusal::Unauthorized("the account_id or the login_secret is wrong; both come from activation");

@@ -9,6 +9,7 @@ use sealpost_domain::{ApiKeyId, Handle, KeyStatus, TokenHash, ports::KeySnapshot
 use super::{
     bounded_cache::BoundedCache, cache_metrics::CacheMetrics, cached_key::CachedKey,
     channel_cache::ChannelCache, event::CacheEvent, rate_limit_cache::RateLimitCache,
+    session_uses::SessionUses,
 };
 use crate::{caller::bearer::Bearer, settings::Settings};
 
@@ -18,6 +19,7 @@ pub(crate) struct KeyCache {
     handles: BoundedCache<Handle, ApiKeyId>,
     /// Sessions and API tokens.
     sessions: BoundedCache<TokenHash, Bearer>,
+    pub(super) session_uses: SessionUses,
     pub(super) rate_limits: RateLimitCache,
     pub(crate) channels: ChannelCache,
     key_metrics: CacheMetrics,
@@ -32,6 +34,7 @@ impl KeyCache {
             keys: BoundedCache::new(settings.identities_cached_max),
             handles: BoundedCache::new(hints),
             sessions: BoundedCache::new(hints),
+            session_uses: SessionUses::default(),
             rate_limits: RateLimitCache::new(hints),
             channels: ChannelCache::new(settings),
             key_metrics: CacheMetrics::new("keys"),
@@ -131,7 +134,12 @@ impl KeyCache {
     fn evict_unused(&self) {
         self.keys.evict_unused();
         self.handles.evict_unused();
-        self.sessions.evict_unused();
+        self.sessions.evict_unused_and(|token, bearer| {
+            // Uses of API tokens have a queue of their own.
+            if bearer.grant.is_none() {
+                self.session_uses.note(token);
+            }
+        });
         self.rate_limits.evict_unused();
     }
 }

@@ -1,9 +1,10 @@
-//! Compares cached keys with the database, to find changes by other nodes and by operators.
+//! Compares cached keys with the database, to find changes by other nodes and by operators. Also stores the last use of
+//! sessions.
 //!
 //! Requests of this node find such changes only for the keys that they use. Without the comparison, an unused key would
 //! keep its secrets in memory until they expire.
 
-use sealpost_domain::ports::StoreError;
+use sealpost_domain::ports::{Durability, StoreError};
 
 use super::event::CacheEvent;
 use crate::sealpost::core::Core;
@@ -20,6 +21,17 @@ impl Core {
         }
         Ok(())
     }
+
+    /// Stores the last use of sessions, each at most once an hour. A crash may lose it. Blocks.
+    pub(crate) fn store_session_uses(&self) -> Result<(), StoreError> {
+        let (hour, sessions) = self.cache.session_uses.take(self.clock.now());
+        for page in sessions.chunks(SESSIONS_PER_WRITE) {
+            self.store.write(Durability::Relaxed, |tx| tx.set_last_use(page, hour))?;
+        }
+        Ok(())
+    }
 }
 
 const PAGE: usize = 512;
+/// Number of sessions of one transaction. On SQLite, sends wait for the transaction.
+const SESSIONS_PER_WRITE: usize = 200;

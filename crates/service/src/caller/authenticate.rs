@@ -49,7 +49,9 @@ impl Sealpost {
             return self.refuse_bearer(token, refusal).await;
         }
         self.record_use(&bearer);
-        Ok(Caller { id: CallerId { session: bearer.hash, key: key_id }, account_id, key })
+        let id = CallerId { session: bearer.hash, key: key_id };
+        let api_token = bearer.grant.map(|grant| grant.id);
+        Ok(Caller { id, account_id, api_token, key })
     }
 
     /// Authenticates a request that needs a session and no key. Refuses API tokens. Reads the session from the database.

@@ -5,7 +5,9 @@ use std::sync::{
     atomic::{AtomicI64, Ordering},
 };
 
-use sealpost_domain::{AccountId, ApiKeyId, ApiToken, Session, Timestamp, TokenHash, TokenScopes};
+use sealpost_domain::{
+    AccountId, ApiKeyId, ApiToken, ApiTokenId, Session, Timestamp, TokenHash, TokenScopes,
+};
 
 /// The hash of a well-formed bearer token, by its kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,9 +34,10 @@ pub(crate) struct Bearer {
     pub(crate) grant: Option<TokenGrant>,
 }
 
-/// The key and the scopes of an API token. These never change.
+/// The id, the key and the scopes of an API token. These never change.
 #[derive(Debug, Clone)]
 pub(crate) struct TokenGrant {
+    pub(crate) id: ApiTokenId,
     pub(crate) api_key_id: ApiKeyId,
     pub(crate) scopes: TokenScopes,
     last_use: Arc<LastUse>,
@@ -73,6 +76,7 @@ impl From<ApiToken> for Bearer {
     fn from(token: ApiToken) -> Self {
         let last_use = token.last_used_at.map_or(i64::MIN, Timestamp::as_millis);
         let grant = TokenGrant {
+            id: token.id,
             api_key_id: token.api_key_id,
             scopes: token.scopes,
             last_use: Arc::new(LastUse(AtomicI64::new(last_use))),

@@ -1,9 +1,10 @@
 //! Runs the use case of one authenticated caller: admission and work share one transaction.
 
 use sealpost_domain::{
-    Refusal,
+    Refusal, Usage,
     ports::{Durability, KeyFacts, StoreError, Tx, WriteSet},
 };
+use sealpost_limits::{Terms, reached_thresholds};
 
 use super::{
     admission::{Purpose, admit, limits_reached, query_of},
@@ -52,6 +53,7 @@ impl Core {
         let done = self.store.write(durability, |tx| {
             let now = self.clock.now();
             let mut facts = tx.lock_facts(&query_of(caller))?;
+            let before = facts.usage.get(&caller.key).copied().unwrap_or(Usage::UNUSED);
             let admitted = admit(&mut facts, caller, purpose, now);
             let limits = limits_reached(&admitted, &facts, caller, now);
             if let Err(refusal) = admitted {
@@ -61,7 +63,10 @@ impl Core {
                 return Err(StoreError::Corrupt("usage of a key"));
             };
             let usage = vec![(caller.key, reached.usage)];
-            tx.apply(&WriteSet { usage, ..WriteSet::default() })?;
+            let terms = Terms::of(&key.plan);
+            let thresholds =
+                reached_thresholds(&caller.key, (&terms, &before), (&terms, &reached.usage), now);
+            tx.apply(&WriteSet { usage, thresholds, ..WriteSet::default() })?;
             let done = work(tx, &Admitted { key, limits: reached })?;
             Ok((done, limits))
         });

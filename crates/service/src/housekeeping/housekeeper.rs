@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `housekeeper` | deletes expired rows and updates daily counts |
 //! | `wiper` | wipes expired secrets from memory |
-//! | `key-reviewer` | compares cached keys with the database |
+//! | `key-reviewer` | compares cached keys with the database, and stores the last use of sessions |
 //!
 //! The tasks have separate threads because wiping must not wait for a slow or unavailable database.
 
@@ -54,6 +54,10 @@ impl Housekeeper {
             if let Err(error) = core.review_keys() {
                 let error: &dyn std::error::Error = &error;
                 tracing::warn!(error, "cached keys were not compared with the database");
+            }
+            if let Err(error) = core.store_session_uses() {
+                let error: &dyn std::error::Error = &error;
+                tracing::warn!(error, "the last use of sessions was not stored");
             }
         })?;
         Ok(housekeeper)

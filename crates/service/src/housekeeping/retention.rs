@@ -2,15 +2,22 @@
 
 use std::time::Duration;
 
+use sealpost_domain::{
+    Timestamp,
+    ports::{StoreError, Tx},
+};
+
 use super::task::{HousekeepingTask, Purge};
 use crate::settings::Settings;
 
 /// Lists the tasks in the order of their run. The names are stored in the database.
-pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 12] {
-    let Settings { idempotency_ttl, retention, .. } = *settings;
+pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 15] {
+    let Settings { idempotency_ttl, retention, activity_retention, .. } = *settings;
     [
         task("sessions", NOT_KEPT, |tx, it, limit| tx.purge_sessions(it.before, limit)),
         task("api_tokens", NOT_KEPT, |tx, it, limit| tx.purge_api_tokens(it.before, limit)),
+        task("activity", activity_retention, |tx, it, limit| tx.purge_activity(it.before, limit)),
+        task("closed_accounts", NOT_KEPT, |tx, it, limit| continue_closing(tx, it.now, limit)),
         task("idempotency_keys", idempotency_ttl, |tx, it, limit| {
             tx.purge_idempotency_keys(it.before, limit)
         }),
@@ -30,10 +37,22 @@ pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 12] {
             tx.purge_deleted_webhooks(it.now, limit)
         }),
         task("retired_secrets", NOT_KEPT, |tx, it, limit| tx.purge_retired_secrets(it.now, limit)),
+        task("identity_rotations", NOT_KEPT, |tx, _, limit| {
+            let envelopes = limit.saturating_mul(ENVELOPES_READ_PER_ROW);
+            let has_more = tx.inform_correspondents(INFORMED_MAX, envelopes)?;
+            Ok(if has_more { limit.into() } else { 0 })
+        }),
         task("channels", retention, |tx, it, limit| {
             tx.purge_channels(it.before, Settings::CHANNEL_LIFE_MAX, limit)
         }),
     ]
+}
+
+/// Deletes the next rows of an interrupted closing. Returns `limit` while rows are left, so that the task continues.
+fn continue_closing(tx: &mut dyn Tx, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
+    let Some(account) = tx.find_closing()? else { return Ok(0) };
+    tx.close_portion(&account, now, limit)?;
+    Ok(limit.into())
 }
 
 fn task(name: &'static str, keep: Duration, purge: Purge) -> HousekeepingTask {
@@ -45,5 +64,9 @@ const NOT_KEPT: Duration = Duration::ZERO;
 /// Age at which rows are counted. Rows are counted in the order of their ids, and an id is created before its row is
 /// committed. A commit takes less than a minute, so no row with a lower id appears later.
 const COUNTED_AFTER: Duration = Duration::from_mins(1);
+/// Maximum number of keys that are informed of a change of a key.
+const INFORMED_MAX: u32 = 10_000;
+/// Number of envelopes that a task reads in place of deleting a row. Reading is cheaper.
+const ENVELOPES_READ_PER_ROW: u32 = 4;
 /// Retention of daily counts. All pages of the dashboard show shorter periods.
 const DAILY_COUNTS_KEPT: Duration = Duration::from_hours(24 * 40);

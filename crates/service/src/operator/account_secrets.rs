@@ -4,7 +4,7 @@ use sealpost_domain::AccountId;
 use serde::Serialize;
 use serde_json::json;
 
-use super::action::{ActionRecord, Operator, OperatorError};
+use super::action::{ActionRecord, Concerned, Operator, OperatorError};
 use crate::account::recovery::NewSecrets;
 
 /// The recovery code of an account whose secrets an operator has reset.
@@ -31,6 +31,7 @@ impl Operator {
             let record = ActionRecord {
                 action: "account.reset-secret",
                 subject: account.to_string(),
+                concerned: Concerned::Account(*account),
                 detail: json!({}),
             };
             Ok(Ok(((), record)))

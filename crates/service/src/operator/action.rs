@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use sealpost_domain::{
-    AdminAction, ApiKeyId, Clock, Handle, IllegalTransition,
+    AccountId, ActivityKind, AdminAction, ApiKeyId, Clock, Handle, IllegalTransition,
     ports::{Durability, Store, StoreError, Tx},
 };
 use sealpost_wallet::WalletError;
@@ -12,6 +12,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::{audit_chain::entry, encrypted_rows::EncryptedRows};
+use crate::account::activity::{self, ActOrigin};
 
 /// Errors of admin actions.
 #[derive(Debug, thiserror::Error)]
@@ -55,6 +56,8 @@ pub struct Operator {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) actor: String,
     process: Option<OperatorProcess>,
+    /// The owner of an account who revokes a key of the account.
+    owner: Option<ActOrigin>,
 }
 
 /// The process of an operator. The audit trail records it in the details of each action.
@@ -71,7 +74,12 @@ pub struct OperatorProcess {
 impl Operator {
     /// Creates an operator. `actor` names the operator in the audit trail.
     pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, actor: String) -> Self {
-        Self { store, clock, actor, process: None }
+        Self { store, clock, actor, process: None, owner: None }
+    }
+
+    /// Revokes keys for the owner of an account. The activity of the account names the owner.
+    pub(crate) fn for_owner(self, owner: ActOrigin) -> Self {
+        Self { owner: Some(owner), ..self }
     }
 
     /// Adds the process to the details of every recorded action.
@@ -92,7 +100,8 @@ impl Operator {
             let head = tx.lock_audit_head()?;
             match action(tx)? {
                 Err(refused) => Ok(Err(refused)),
-                Ok((done, ActionRecord { action, subject, mut detail })) => {
+                Ok((done, ActionRecord { action, subject, concerned, mut detail })) => {
+                    self.record_activity(tx, &concerned, action, &subject)?;
                     if let (Some(process), Some(detail)) = (&self.process, detail.as_object_mut()) {
                         detail.insert("operator".to_owned(), json!(process));
                     }
@@ -108,11 +117,47 @@ impl Operator {
             }
         })?
     }
+
+    /// Records the action in the activity of the account that it concerns.
+    fn record_activity(
+        &self,
+        tx: &mut dyn Tx,
+        concerned: &Concerned,
+        action: &str,
+        subject: &str,
+    ) -> Result<(), StoreError> {
+        let account = match concerned {
+            Concerned::Account(account) => Some(*account),
+            Concerned::Key(key) => tx.find_key(key)?.map(|key| key.account_id),
+            Concerned::Service => None,
+        };
+        let Some(account) = account else { return Ok(()) };
+        let (origin, kind, detail) = if let Some(owner) = &self.owner {
+            (owner.clone(), ActivityKind::KeyRevoked, subject.to_owned())
+        } else {
+            let detail = format!("{action} {subject}");
+            (ActOrigin::operator(account), ActivityKind::Operator, detail)
+        };
+        activity::record(tx, self.clock.now(), &origin, kind, Some(detail))
+    }
 }
 
 /// Name, subject and details of an action for the audit trail.
 pub(super) struct ActionRecord {
     pub(super) action: &'static str,
     pub(super) subject: String,
+    /// The owner who sees the action in the activity of the account.
+    pub(super) concerned: Concerned,
     pub(super) detail: serde_json::Value,
+}
+
+/// The account that an action concerns.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Concerned {
+    /// An account.
+    Account(AccountId),
+    /// The account of a key.
+    Key(ApiKeyId),
+    /// No single account.
+    Service,
 }

@@ -3,7 +3,7 @@
 use sealpost_domain::{AccountId, ApiTokenId};
 use serde_json::json;
 
-use super::action::{ActionRecord, Operator, OperatorError};
+use super::action::{ActionRecord, Concerned, Operator, OperatorError};
 use super::lists::ListPage;
 use crate::account::api_tokens::ApiTokenView;
 
@@ -27,7 +27,12 @@ impl Operator {
                 return Ok(Err(OperatorError::NotFound("such API token")));
             };
             let detail = json!({"account_id": token.account_id, "api_key_id": token.api_key_id});
-            let record = ActionRecord { action: "token.revoke", subject: id.to_string(), detail };
+            let record = ActionRecord {
+                action: "token.revoke",
+                subject: id.to_string(),
+                concerned: Concerned::Account(token.account_id),
+                detail,
+            };
             Ok(Ok((ApiTokenView::from(token), record)))
         })
     }

@@ -8,7 +8,7 @@ use sealpost_wallet::random;
 use serde::Serialize;
 use serde_json::json;
 
-use super::action::{ActionRecord, Operator, OperatorError};
+use super::action::{ActionRecord, Concerned, Operator, OperatorError};
 
 /// The source of an assessment or attestation.
 #[derive(Debug, Clone, Default)]
@@ -126,15 +126,20 @@ impl Operator {
         let at = self.clock.now();
         let revocation = Revocation { at, by: self.actor.clone(), reason: reason.to_owned() };
         self.perform(|tx| {
-            if tx.find_badge(id)?.is_none() {
+            let Some((badge, _)) = tx.find_badge(id)? else {
                 return Ok(Err(OperatorError::NotFound("such badge")));
-            }
+            };
             if !tx.revoke_badge(id, &revocation)? {
                 return Ok(Err(OperatorError::Pointless("this badge is revoked already")));
             }
             let reason = reason.to_owned();
             let detail = json!({"reason": reason});
-            let record = ActionRecord { action: "badge.revoke", subject: id.to_string(), detail };
+            let record = ActionRecord {
+                action: "badge.revoke",
+                subject: id.to_string(),
+                concerned: Concerned::Key(badge.api_key_id),
+                detail,
+            };
             Ok(Ok((BadgeRevoked { badge_id: *id, revoked_at: at, reason }, record)))
         })
     }
@@ -145,7 +150,7 @@ impl Operator {
 }
 
 fn record(action: &'static str, key: &ApiKeyId, detail: serde_json::Value) -> ActionRecord {
-    ActionRecord { action, subject: key.to_string(), detail }
+    ActionRecord { action, subject: key.to_string(), concerned: Concerned::Key(*key), detail }
 }
 
 impl From<Assessment> for AssessmentShown {

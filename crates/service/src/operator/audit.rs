@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::{
-    action::{ActionRecord, Operator, OperatorError},
+    action::{ActionRecord, Concerned, Operator, OperatorError},
     audit_chain::{self, next_number},
 };
 
@@ -82,7 +82,8 @@ impl Operator {
         self.perform(|_| {
             let detail = json!({"version": version});
             let subject = format!("kek:{version}");
-            Ok(Ok(((), ActionRecord { action: "kek.rotate", subject, detail })))
+            let concerned = Concerned::Service;
+            Ok(Ok(((), ActionRecord { action: "kek.rotate", subject, concerned, detail })))
         })
     }
 

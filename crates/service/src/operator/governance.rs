@@ -9,7 +9,7 @@ use sealpost_wallet::random;
 use serde::Serialize;
 use serde_json::json;
 
-use super::action::{ActionRecord, Operator, OperatorError};
+use super::action::{ActionRecord, Concerned, Operator, OperatorError};
 
 /// A governance decision, as operators see it.
 #[derive(Debug, Clone, Serialize)]
@@ -120,8 +120,12 @@ impl Operator {
             let partner = partner.as_str().to_owned();
             let detail = json!({"partner": partner});
             let assigned = PartnerAssigned { account_id: *account, partner };
-            let record =
-                ActionRecord { action: "partner.assign", subject: account.to_string(), detail };
+            let record = ActionRecord {
+                action: "partner.assign",
+                subject: account.to_string(),
+                concerned: Concerned::Account(*account),
+                detail,
+            };
             Ok(Ok((assigned, record)))
         })
     }
@@ -147,7 +151,12 @@ impl Operator {
             }
             let subject = change.subject.to_string();
             let detail = json!({"from": from, "reason": change.reason});
-            let record = ActionRecord { action: change.action, subject: subject.clone(), detail };
+            let record = ActionRecord {
+                action: change.action,
+                subject: subject.clone(),
+                concerned: change.concerned(),
+                detail,
+            };
             let GovernanceDecision { reason, by, .. } = decision;
             Ok(Ok((DecisionShown { subject, decision: reason, by }, record)))
         })
@@ -164,6 +173,14 @@ struct StatusChange<'a> {
 }
 
 impl StatusChange<'_> {
+    fn concerned(&self) -> Concerned {
+        match &self.subject {
+            GovernanceSubject::Account(account) => Concerned::Account(*account),
+            GovernanceSubject::Key(key) => Concerned::Key(*key),
+            GovernanceSubject::Partner(_) => Concerned::Service,
+        }
+    }
+
     fn check(&self, from: Option<GovernanceStatus>) -> Result<(), OperatorError> {
         use GovernanceStatus as S;
         match (from, self.to) {

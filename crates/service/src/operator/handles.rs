@@ -1,11 +1,13 @@
 //! Handles: releasing and assigning.
 
-use sealpost_domain::{AccountId, ApiKeyId, Handle, KeyStatus, ports::HandleOwner};
+use sealpost_domain::{
+    AccountId, ApiKeyId, Handle, IdentityRotation, KeyStatus, RotationReason, ports::HandleOwner,
+};
 use serde::Serialize;
 use serde_json::json;
 
 use super::{
-    action::{ActionRecord, Operator, OperatorError},
+    action::{ActionRecord, Concerned, Operator, OperatorError},
     keys::{KeyShown, NO_KEY},
 };
 
@@ -34,13 +36,15 @@ impl Operator {
             let HandleOwner { account_id, api_key_id } = owner;
             let released = HandleReleased { handle: handle.clone(), api_key_id, account_id };
             let detail = json!({"api_key_id": api_key_id, "account_id": account_id});
-            Ok(Ok((released, record("handle.release", handle, detail))))
+            let concerned = Concerned::Account(account_id);
+            Ok(Ok((released, record("handle.release", handle, concerned, detail))))
         })
     }
 
     /// Gives a handle to a key, whether reserved or not. The handle must be free, or belong to a revoked key of any
     /// account.
     pub fn assign_handle(&self, handle: &Handle, id: &ApiKeyId) -> Result<KeyShown, OperatorError> {
+        let now = self.clock.now();
         self.perform(|tx| {
             let Some(mut key) = tx.lock_key(id)? else { return Ok(Err(NO_KEY)) };
             if key.status == KeyStatus::Revoked {
@@ -61,14 +65,28 @@ impl Operator {
             }
             tx.assign_handle(handle, &HandleOwner { account_id: key.account_id, api_key_id: *id })?;
             tx.set_shown_handle(id, Some(handle))?;
+            if let Some(owner) = &before {
+                tx.record_rotation(&IdentityRotation {
+                    api_key_id: owner.api_key_id,
+                    handle: Some(handle.clone()),
+                    replaced_by: Some(*id),
+                    reason: RotationReason::Replaced,
+                    at: now,
+                })?;
+            }
             let from = before.map(|owner| owner.api_key_id);
             let detail = json!({"api_key_id": id, "from": from});
             key.handle = Some(handle.clone());
-            Ok(Ok((key.into(), record("handle.assign", handle, detail))))
+            Ok(Ok((key.into(), record("handle.assign", handle, Concerned::Key(*id), detail))))
         })
     }
 }
 
-fn record(action: &'static str, handle: &Handle, detail: serde_json::Value) -> ActionRecord {
-    ActionRecord { action, subject: format!("handle:{handle}"), detail }
+fn record(
+    action: &'static str,
+    handle: &Handle,
+    concerned: Concerned,
+    detail: serde_json::Value,
+) -> ActionRecord {
+    ActionRecord { action, subject: format!("handle:{handle}"), concerned, detail }
 }

@@ -7,7 +7,7 @@ use sealpost_wallet::{InviteSecret, random};
 use serde::Serialize;
 use serde_json::json;
 
-use super::action::{ActionRecord, Operator, OperatorError};
+use super::action::{ActionRecord, Concerned, Operator, OperatorError};
 
 /// The terms of a new invite.
 #[derive(Debug, Clone)]
@@ -107,7 +107,7 @@ fn shown(invite: Invite, now: Timestamp) -> InviteShown {
 }
 
 fn record(action: &'static str, id: &InviteId, detail: serde_json::Value) -> ActionRecord {
-    ActionRecord { action, subject: id.to_string(), detail }
+    ActionRecord { action, subject: id.to_string(), concerned: Concerned::Service, detail }
 }
 
 const NO_INVITE: OperatorError = OperatorError::NotFound("such invite that is not revoked");

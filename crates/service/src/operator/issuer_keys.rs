@@ -5,7 +5,7 @@ use sealpost_wallet::{IssuerPublicKey, Keyring};
 use serde::Serialize;
 use serde_json::json;
 
-use super::action::{ActionRecord, Operator, OperatorError};
+use super::action::{ActionRecord, Concerned, Operator, OperatorError};
 use crate::issuer::signer::{ANNOUNCED_FOR, KEYS_MAX, fresh_key};
 
 /// An issuer key, as operators see it.
@@ -60,8 +60,12 @@ impl Operator {
             tx.insert_issuer_key(&key)?;
             let shown = IssuerKeyShown::new(&key, IssuerKeyStatus::Announced);
             let detail = json!({"kid": shown.kid, "signs_from": shown.signs_from});
-            let record =
-                ActionRecord { action: "issuer.rotate", subject: key.id.to_string(), detail };
+            let record = ActionRecord {
+                action: "issuer.rotate",
+                subject: key.id.to_string(),
+                concerned: Concerned::Service,
+                detail,
+            };
             Ok(Ok((shown, record)))
         })
     }

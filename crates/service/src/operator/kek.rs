@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::{
-    action::{ActionRecord, Operator, OperatorError},
+    action::{ActionRecord, Concerned, Operator, OperatorError},
     encrypted_rows::EncryptedRows,
 };
 
@@ -48,6 +48,7 @@ impl Operator {
             let record = ActionRecord {
                 action: "kek.retire",
                 subject: format!("kek:{version}"),
+                concerned: Concerned::Service,
                 detail: json!({"version": version}),
             };
             Ok(Ok((KekRetired { retired: version, newest }, record)))

@@ -1,14 +1,15 @@
 //! Changes of key states and plans.
 
 use sealpost_domain::{
-    AccountId, ApiKey, ApiKeyId, Did, EnterpriseTerms, Handle, KeyEvent, KeyStatus, Label, Plan,
-    ports::{RevocationSummary, StoreError, Tx},
+    AccountId, ApiKey, ApiKeyId, Did, EnterpriseTerms, Handle, IdentityRotation, KeyEvent,
+    KeyStatus, Label, Plan, RotationReason,
+    ports::{FactsQuery, RevocationSummary, StoreError, Tx, WriteSet},
 };
-use sealpost_limits::Terms;
+use sealpost_limits::{Terms, reached_thresholds};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::action::{ActionRecord, Operator, OperatorError};
+use super::action::{ActionRecord, Concerned, Operator, OperatorError};
 
 /// A key, as operators see it.
 #[derive(Debug, Clone, Serialize)]
@@ -85,6 +86,7 @@ impl Operator {
     /// Rotates the sealing key, in two transactions. Between them the key is `rotating`, and therefore paused. If a
     /// rotation stopped between the transactions, the next call finishes it.
     pub fn rotate_key(&self, id: &ApiKeyId) -> Result<KeyShown, OperatorError> {
+        let now = self.clock.now();
         let key = self.store.lookup()?.find_key(id)?.ok_or(NO_KEY)?;
         if key.status != KeyStatus::Rotating {
             self.move_key(id, KeyEvent::StartRotation, "key.start_rotation")?;
@@ -98,6 +100,13 @@ impl Operator {
             key.sealing_version = key.sealing_version.saturating_add(1);
             tx.set_sealing_version(id, key.sealing_version)?;
             tx.set_status(id, moved)?;
+            tx.record_rotation(&IdentityRotation {
+                api_key_id: *id,
+                handle: key.handle.clone(),
+                replaced_by: None,
+                reason: RotationReason::SealingKey,
+                at: now,
+            })?;
             key.status = moved;
             let detail = json!({"sealing_version": key.sealing_version});
             Ok(Ok((key.into(), record("key.finish_rotation", id, detail))))
@@ -137,10 +146,19 @@ impl Operator {
         id: &ApiKeyId,
         next: impl Fn(&Plan) -> Plan,
     ) -> Result<KeyShown, OperatorError> {
+        let now = self.clock.now();
         self.perform(|tx| {
             let Some(mut key) = tx.lock_key(id)? else { return Ok(Err(NO_KEY)) };
             let plan = next(&key.plan);
             tx.set_plan(id, &plan)?;
+            let query = FactsQuery { callers: vec![*id], ..FactsQuery::default() };
+            if let Some(usage) = tx.lock_facts(&query)?.usage.get(id) {
+                // A smaller limit can reach a threshold without a request.
+                let before = (&Terms::of(&key.plan), usage);
+                let after = (&Terms::of(&plan), usage);
+                let thresholds = reached_thresholds(id, before, after, now);
+                tx.apply(&WriteSet { thresholds, ..WriteSet::default() })?;
+            }
             let mut detail = json!({"from": key.plan.name(), "to": plan.name()});
             if let (Plan::Enterprise(terms), Some(detail)) = (&plan, detail.as_object_mut()) {
                 detail.insert("terms".to_owned(), json!(terms));
@@ -178,7 +196,7 @@ fn move_locked(
 }
 
 fn record(action: &'static str, id: &ApiKeyId, detail: Value) -> ActionRecord {
-    ActionRecord { action, subject: id.to_string(), detail }
+    ActionRecord { action, subject: id.to_string(), concerned: Concerned::Key(*id), detail }
 }
 
 impl From<ApiKey> for KeyShown {

@@ -30,6 +30,8 @@ pub struct AccountShown {
     /// Number of keys, including revoked keys.
     pub key_count: u64,
     pub created_at: Timestamp,
+    pub closed_at: Option<Timestamp>,
+    pub erased_at: Option<Timestamp>,
 }
 
 /// An account with its newest keys.
@@ -116,9 +118,9 @@ fn page<R, T: From<R>>(mut rows: Vec<R>, limit: u32) -> ListPage<T> {
 
 impl From<AccountSummary> for AccountShown {
     fn from(account: AccountSummary) -> Self {
-        let AccountSummary { id, partner, keys, created_at } = account;
+        let AccountSummary { id, partner, keys, created_at, closed_at, erased_at } = account;
         let partner = partner.map(|partner| partner.as_str().to_owned());
-        Self { account_id: id, partner, key_count: keys, created_at }
+        Self { account_id: id, partner, key_count: keys, created_at, closed_at, erased_at }
     }
 }
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::{
-    action::{ActionRecord, Operator, OperatorError},
+    action::{ActionRecord, Concerned, Operator, OperatorError},
     lists::NO_ACCOUNT,
 };
 
@@ -48,7 +48,9 @@ impl Operator {
             let ended = tx.end_sessions(account, BATCH_MAX)?;
             let subject = account.map_or_else(|| ALL.to_owned(), AccountId::to_string);
             let detail = json!({"sessions": ended});
-            Ok(Ok((ended, ActionRecord { action: "session.end", subject, detail })))
+            let concerned =
+                account.map_or(Concerned::Service, |account| Concerned::Account(*account));
+            Ok(Ok((ended, ActionRecord { action: "session.end", subject, concerned, detail })))
         })
     }
 }

@@ -3,7 +3,7 @@
 use sealpost_domain::{WebhookId, WebhookStatus};
 use serde_json::json;
 
-use super::action::{ActionRecord, Operator, OperatorError};
+use super::action::{ActionRecord, Concerned, Operator, OperatorError};
 use crate::webhooks::view::WebhookView;
 
 impl Operator {
@@ -20,8 +20,13 @@ impl Operator {
             tx.disable_webhook(id)?;
             webhook.status = WebhookStatus::Disabled;
             let detail = json!({"api_key_id": webhook.api_key_id});
-            let subject = id.to_string();
-            Ok(Ok((webhook.into(), ActionRecord { action: "webhook.disable", subject, detail })))
+            let record = ActionRecord {
+                action: "webhook.disable",
+                subject: id.to_string(),
+                concerned: Concerned::Key(webhook.api_key_id),
+                detail,
+            };
+            Ok(Ok((webhook.into(), record)))
         })
     }
 }

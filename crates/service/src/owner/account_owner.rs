@@ -1,6 +1,6 @@
 //! The owner of an account, authenticated by a session.
 
-use sealpost_domain::{AccountId, Refusal};
+use sealpost_domain::{AccountId, Refusal, RequestSource};
 use sealpost_wallet::SessionToken;
 
 use crate::{caller::authenticated::AccountSession, error::Error, sealpost::Sealpost};
@@ -9,18 +9,19 @@ use crate::{caller::authenticated::AccountSession, error::Error, sealpost::Sealp
 ///
 /// The owner sees every key of the account in any state. Use cases of the owner do not count against the limits of a
 /// plan. A key of another account is reported as not existing.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Owner<'a> {
     pub(super) sealpost: &'a Sealpost,
     pub(super) session: AccountSession,
+    pub(super) source: RequestSource,
 }
 
 impl Sealpost {
     /// Authenticates an owner. Reads the session from the database, because the pages of the dashboard have no
     /// transaction that would check the session again.
-    pub async fn owner(&self, token: &str) -> Result<Owner<'_>, Error> {
+    pub async fn owner(&self, token: &str, source: RequestSource) -> Result<Owner<'_>, Error> {
         let session = self.authenticate_session(Some(token)).await?;
-        Ok(Owner { sealpost: self, session })
+        Ok(Owner { sealpost: self, session, source })
     }
 }
 
@@ -28,6 +29,11 @@ impl Owner<'_> {
     /// Returns the owner's account.
     pub fn account_id(&self) -> AccountId {
         self.session.account_id
+    }
+
+    /// Returns the client of the request.
+    pub fn source(&self) -> RequestSource {
+        self.source.clone()
     }
 
     /// Returns the owner's session.

@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use sealpost_domain::{
-    ApiKeyId, KeyStatus, Refusal,
+    ActivityKind, ApiKeyId, KeyStatus, Refusal, RequestSource,
     ports::{Durability, FactsQuery, KeyFacts},
 };
 
 use super::{
     account_owner::{NO_KEY, Owner},
     pages::live_sessions,
-    views::name_of,
 };
 use crate::{
     cache::event::CacheEvent,
@@ -31,6 +30,7 @@ impl Owner<'_> {
     /// Registers a webhook of an active key.
     pub async fn register(&self, key: &ApiKeyId, register: Register) -> Result<Registered, Error> {
         let (session, key) = (self.session, *key);
+        let origin = session.act_from(&self.source);
         self.sealpost
             .block(move |core| {
                 check_key(core, &session, &key, |facts| {
@@ -40,7 +40,7 @@ impl Owner<'_> {
                     }
                     Ok(())
                 })?;
-                core.register_admitted(&key, register)
+                core.register_admitted(&key, register, &origin)
             })
             .await
     }
@@ -48,6 +48,7 @@ impl Owner<'_> {
     /// Manages the webhooks of a key. Listing and deleting need no active key; other changes do, as in the API.
     pub async fn manage(&self, key: &ApiKeyId, action: Manage) -> Result<Managed, Error> {
         let (session, key) = (self.session, *key);
+        let origin = session.act_from(&self.source);
         self.sealpost
             .block(move |core| {
                 check_key(core, &session, &key, |facts| match action {
@@ -57,15 +58,15 @@ impl Owner<'_> {
                     | Manage::Redeliver { .. }
                     | Manage::RotateSecret { .. } => require_active(facts),
                 })?;
-                core.manage_admitted(&key, action)
+                core.manage_admitted(&key, action, &origin)
             })
             .await
     }
 
     /// Ends the session with this name. Succeeds also if the session has already ended.
     pub async fn end_session(&self, name: &str) -> Result<(), Error> {
-        let (session, name) = (self.session, name.to_owned());
-        self.sealpost.block(move |core| end_session(core, &session, &name)).await
+        let (session, name, source) = (self.session, name.to_owned(), self.source.clone());
+        self.sealpost.block(move |core| end_session(core, &session, &name, &source)).await
     }
 }
 
@@ -73,13 +74,15 @@ pub(super) fn revoke(
     core: &Core,
     session: &AccountSession,
     key: &ApiKeyId,
+    source: &RequestSource,
 ) -> Result<KeyRevoked, Error> {
     check_key(core, session, key, |facts| match facts.status {
         KeyStatus::Revoked => Err(REVOKED),
         KeyStatus::Active | KeyStatus::Deactivated | KeyStatus::Rotating => Ok(()),
     })?;
     let actor = format!("account:{}", session.account_id);
-    let operator = Operator::new(Arc::clone(&core.store), Arc::clone(&core.clock), actor);
+    let operator = Operator::new(Arc::clone(&core.store), Arc::clone(&core.clock), actor)
+        .for_owner(session.act_from(source));
     let revoked = operator.revoke_key(key);
     // The cache is invalidated even after an error, because the key may be revoked although the commit failed.
     core.cache.invalidate_on(CacheEvent::KeyRevoked(key));
@@ -96,12 +99,22 @@ pub(super) fn revoke(
     })
 }
 
-fn end_session(core: &Core, session: &AccountSession, name: &str) -> Result<(), Error> {
+fn end_session(
+    core: &Core,
+    session: &AccountSession,
+    name: &str,
+    source: &RequestSource,
+) -> Result<(), Error> {
     let sessions =
         live_sessions(&mut *core.store.owner_lookup()?, &session.account_id, core.clock.now())?;
-    for session in sessions.iter().filter(|session| name_of(&session.token) == name) {
-        core.store.write(Durability::Durable, |tx| tx.delete_session(&session.token))?;
-        core.cache.invalidate_on(CacheEvent::SessionEnded(&session.token));
+    let tokens = sessions.iter().map(|details| details.session.token);
+    for token in tokens.filter(|token| token.short_name() == name) {
+        core.store.write(Durability::Durable, |tx| {
+            tx.delete_session(&token)?;
+            let detail = Some(format!("session {name}"));
+            core.record(tx, &session.act_from(source), ActivityKind::Logout, detail)
+        })?;
+        core.cache.invalidate_on(CacheEvent::SessionEnded(&token));
     }
     Ok(())
 }

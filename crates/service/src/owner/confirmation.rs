@@ -2,14 +2,16 @@
 
 use std::time::Duration;
 
-use sealpost_domain::{ApiKeyId, ports::Durability};
+use sealpost_domain::{ApiKeyId, RequestSource, ports::Durability};
 use sealpost_wallet::LoginSecret;
 
 use super::{account_owner::Owner, actions};
 use crate::{
     account::{
         api_tokens::{ApiTokenCreated, CreateApiToken, create_token},
-        recovery::{OwnerProof, SecretsReplaced, check_owner, replace_secrets},
+        recovery::{
+            OwnerProof, SecretsReplaced, check_owner, record_wrong_secret, replace_secrets,
+        },
         session::{Scope, end_sessions},
     },
     caller::authenticated::AccountSession,
@@ -42,8 +44,9 @@ impl<'a> Owner<'a> {
         self,
         login_secret: Option<String>,
     ) -> Result<Result<ConfirmedOwner<'a>, ConfirmationFault>, Error> {
-        let session = self.session;
-        let confirmed = self.sealpost.block(move |core| confirm(core, &session, login_secret));
+        let (session, source) = (self.session, self.source.clone());
+        let confirmed =
+            self.sealpost.block(move |core| confirm(core, &session, login_secret, &source));
         Ok(confirmed.await?.map(|()| ConfirmedOwner(self)))
     }
 }
@@ -52,32 +55,38 @@ impl ConfirmedOwner<'_> {
     /// Revokes a key permanently and records the owner in the audit trail.
     pub async fn revoke(&self, key: &ApiKeyId) -> Result<KeyRevoked, Error> {
         let key = *key;
-        self.block(move |core, session| actions::revoke(core, session, &key)).await
+        self.block(move |core, session, source| actions::revoke(core, session, &key, source)).await
     }
 
     /// Creates an API token.
     pub async fn create_api_token(&self, create: CreateApiToken) -> Result<ApiTokenCreated, Error> {
-        self.block(move |core, session| create_token(core, session, create, &OwnerProof::Confirmed))
-            .await
+        self.block(move |core, session, source| {
+            create_token(core, session, create, &OwnerProof::Confirmed, source)
+        })
+        .await
     }
 
     /// Replaces the login secret and the recovery code. Sessions and API tokens stay.
     pub async fn replace_secrets(&self) -> Result<SecretsReplaced, Error> {
-        self.block(|core, session| replace_secrets(core, session, &OwnerProof::Confirmed)).await
+        self.block(|core, session, source| {
+            replace_secrets(core, session, &OwnerProof::Confirmed, source)
+        })
+        .await
     }
 
     /// Ends every session of the account. API tokens stay.
     pub async fn end_all_sessions(&self) -> Result<(), Error> {
-        self.block(|core, session| end_sessions(core, session, Scope::Account)).await
+        self.block(|core, session, source| end_sessions(core, session, Scope::Account, source))
+            .await
     }
 
     async fn block<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Core, &AccountSession) -> Result<T, Error> + Send + 'static,
+        work: impl FnOnce(&Core, &AccountSession, &RequestSource) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         let Self(owner) = self;
-        let session = owner.session;
-        owner.sealpost.block(move |core| work(core, &session)).await
+        let (session, source) = (owner.session, owner.source.clone());
+        owner.sealpost.block(move |core| work(core, &session, &source)).await
     }
 }
 
@@ -91,6 +100,7 @@ fn confirm(
     core: &Core,
     session: &AccountSession,
     login_secret: Option<String>,
+    source: &RequestSource,
 ) -> Result<Result<(), ConfirmationFault>, Error> {
     if is_confirmed(core, session)? {
         return Ok(Ok(()));
@@ -101,12 +111,13 @@ fn confirm(
     }
     let proof = OwnerProof::Secret(login_secret);
     let confirmed = core.store.write(Durability::Relaxed, |tx| {
-        if check_owner(core, tx, session, &proof)?.is_err() {
-            return Ok(Err(ConfirmationFault::Wrong));
+        if let Err(refusal) = check_owner(core, tx, session, &proof)? {
+            return Ok(Err(refusal));
         }
         tx.confirm_session(&session.token, core.clock.now()).map(Ok)
     })?;
-    Ok(confirmed)
+    record_wrong_secret(core, session, source, "confirmation on the dashboard", &confirmed)?;
+    Ok(confirmed.map_err(|_| ConfirmationFault::Wrong))
 }
 
 /// Time for which the login secret is not needed again.

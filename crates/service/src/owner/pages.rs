@@ -1,7 +1,7 @@
 //! Queries of the dashboard's pages.
 
 use sealpost_domain::{
-    AccountId, ApiKeyId, Session, Timestamp,
+    AccountId, ApiKeyId, SessionDetails, Timestamp,
     ports::{DailyCount, OwnerLookup},
 };
 
@@ -9,7 +9,14 @@ use super::{
     account_owner::{NO_KEY, Owner},
     views::{KeyPage, PENDING_MAX, PendingCount, SessionView, Truncated, standing_of},
 };
-use crate::{account::key_status::KeyStanding, error::Error, sealpost::core::Core};
+use crate::{
+    account::{
+        activity::{ActivityPage, ListActivity},
+        key_status::KeyStanding,
+    },
+    error::Error,
+    sealpost::core::Core,
+};
 
 impl Owner<'_> {
     /// Lists the account's keys: revoked keys last, otherwise newest first. At most 200.
@@ -59,6 +66,11 @@ impl Owner<'_> {
         .await
     }
 
+    /// Lists the activity of the account.
+    pub async fn activity(&self, query: ListActivity) -> Result<ActivityPage, Error> {
+        self.sealpost.list_activity(&self.session, query).await
+    }
+
     /// Runs queries on the blocking pool, with the shared state, the account and the time.
     async fn read<T: Send + 'static>(
         &self,
@@ -81,7 +93,7 @@ pub(super) fn live_sessions(
     lookup: &mut dyn OwnerLookup,
     account: &AccountId,
     now: Timestamp,
-) -> Result<Vec<Session>, Error> {
+) -> Result<Vec<SessionDetails>, Error> {
     Ok(lookup.sessions_of(account, now, SESSIONS_MAX + 1)?)
 }
 

@@ -1,9 +1,9 @@
 //! Data of the dashboard's pages.
 
-use std::fmt;
+use std::{fmt, net::IpAddr};
 
 use sealpost_domain::{
-    Session, Timestamp, TokenHash,
+    SessionDetails, Timestamp, TokenHash,
     ports::{DailyCount, KeyOverview},
 };
 use sealpost_limits::{Terms, report};
@@ -40,6 +40,14 @@ pub struct SessionView {
     pub name: String,
     /// End of the session.
     pub expires_at: Timestamp,
+    /// Time of the login.
+    pub started_at: Option<Timestamp>,
+    /// Time of the last known use, to the hour. `None` before the first known use.
+    pub last_used_at: Option<Timestamp>,
+    /// Address of the client that logged in.
+    pub client_address: Option<IpAddr>,
+    /// Program of the client that logged in, as it calls itself.
+    pub user_agent: Option<String>,
     /// Whether this is the session of the request.
     pub is_this: bool,
 }
@@ -65,10 +73,15 @@ impl fmt::Display for PendingCount {
 }
 
 impl SessionView {
-    pub(super) fn of(session: &Session, this: &TokenHash) -> Self {
+    pub(super) fn of(details: &SessionDetails, this: &TokenHash) -> Self {
+        let SessionDetails { session, started_at, last_used_at, source } = details;
         Self {
-            name: name_of(&session.token),
+            name: session.token.short_name(),
             expires_at: session.expires_at,
+            started_at: *started_at,
+            last_used_at: *last_used_at,
+            client_address: source.address,
+            user_agent: source.user_agent.as_ref().map(ToString::to_string),
             is_this: session.token == *this,
         }
     }
@@ -98,14 +111,7 @@ pub(super) fn standing_of(
     })
 }
 
-/// Names a session by the beginning of its token's hash.
-pub(super) fn name_of(token: &TokenHash) -> String {
-    token.0.iter().take(NAME_LEN).fold(String::new(), |name, byte| format!("{name}{byte:02x}"))
-}
-
 pub(super) const PENDING_MAX: u32 = 10_000;
-/// Number of hash bytes in a session name. Enough to distinguish the sessions of an account.
-const NAME_LEN: usize = 8;
 
 #[cfg(test)]
 mod tests {

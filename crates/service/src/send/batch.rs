@@ -15,7 +15,7 @@ use sealpost_domain::{
         ParkedDelivery, WriteSet,
     },
 };
-use sealpost_limits::{MessageAdmission, Terms, admit_message};
+use sealpost_limits::{MessageAdmission, Terms, admit_message, reached_thresholds};
 
 use super::{
     command::{Command, Decided, Idempotency, PendingEnvelope, Verdict},
@@ -77,7 +77,7 @@ pub(crate) fn decide(
         room,
         changes: WriteSet::default(),
         channels: BTreeMap::new(),
-        touched: BTreeSet::new(),
+        touched: BTreeMap::new(),
         overage: BTreeMap::new(),
     };
     let decided = commands.iter().map(|command| decision.decide(command)).collect();
@@ -93,7 +93,8 @@ struct BatchDecision<'a> {
     room: &'a mut StorageRoom,
     changes: WriteSet,
     channels: BTreeMap<ChannelId, Arc<Channel>>,
-    touched: BTreeSet<ApiKeyId>,
+    /// The usage of each caller before the batch, if the batch changes it.
+    touched: BTreeMap<ApiKeyId, Usage>,
     overage: BTreeMap<(ApiKeyId, Timestamp), u32>,
 }
 
@@ -122,7 +123,7 @@ impl BatchDecision<'_> {
             };
         let usage = self.facts.usage.get(&caller.key).copied().unwrap_or(before);
         if usage != before {
-            self.touched.insert(caller.key);
+            self.touched.entry(caller.key).or_insert(before);
         }
         let limits = limits.map(|limits| Limits { usage, ..limits });
         Decided { verdict, limits }
@@ -206,11 +207,17 @@ impl BatchDecision<'_> {
     }
 
     fn changes(self) -> WriteSet {
-        let Self { facts, mut changes, channels, touched, overage, .. } = self;
+        let Self { facts, now, mut changes, channels, touched, overage, .. } = self;
         changes.channels = channels.into_values().collect();
-        let used = touched.into_iter();
-        let used = used.filter_map(|key| facts.usage.get(&key).map(|usage| (key, *usage)));
-        changes.usage = used.collect();
+        for (key, before) in touched {
+            let Some(usage) = facts.usage.get(&key) else { continue };
+            if let Some(facts) = facts.keys.get(&key) {
+                let terms = Terms::of(&facts.plan);
+                let reached = reached_thresholds(&key, (&terms, &before), (&terms, usage), now);
+                changes.thresholds.extend(reached);
+            }
+            changes.usage.push((key, *usage));
+        }
         let overage = overage.into_iter();
         changes.overage =
             overage.map(|((key, month), messages)| OverageCount { key, month, messages }).collect();

@@ -4,7 +4,9 @@
 //! key's sends must not wait for them.
 
 use schemars::JsonSchema;
-use sealpost_domain::{ApiKeyId, Refusal, WebhookId, ports::Durability};
+use sealpost_domain::{
+    ActivityKind, ApiKeyId, Refusal, RequestSource, WebhookId, ports::Durability,
+};
 use serde::Serialize;
 
 use super::{
@@ -14,6 +16,7 @@ use super::{
     view::WebhookView,
 };
 use crate::{
+    account::activity::ActOrigin,
     caller::{admission::Purpose, authenticated::Caller, limited::Limited},
     error::Error,
     sealpost::{Sealpost, core::Core},
@@ -91,10 +94,16 @@ pub struct Deleted {
 
 impl Sealpost {
     /// Lists or changes the key's webhooks and their deliveries.
-    pub async fn manage(&self, caller: &Caller, action: Manage) -> Limited<Managed> {
+    pub async fn manage(
+        &self,
+        caller: &Caller,
+        action: Manage,
+        source: RequestSource,
+    ) -> Limited<Managed> {
         self.run_as(caller, move |core, caller| {
+            let origin = caller.act_from(&source);
             core.admitted(caller, Purpose::Manage, Durability::Relaxed, |_, _| Ok(Ok(())))
-                .and_then(|()| core.manage_admitted(&caller.id.key, action))
+                .and_then(|()| core.manage_admitted(&caller.id.key, action, &origin))
         })
         .await
     }
@@ -102,10 +111,15 @@ impl Sealpost {
 
 impl Core {
     /// Performs an action whose caller is already admitted, or is the account's owner.
-    pub(crate) fn manage_admitted(&self, key: &ApiKeyId, action: Manage) -> Result<Managed, Error> {
+    pub(crate) fn manage_admitted(
+        &self,
+        key: &ApiKeyId,
+        action: Manage,
+        origin: &ActOrigin,
+    ) -> Result<Managed, Error> {
         match action {
             Manage::Delete { webhook_id } => {
-                self.delete_webhook(key, &webhook_id).map(Managed::Deleted)
+                self.delete_webhook(key, &webhook_id, origin).map(Managed::Deleted)
             }
             Manage::Deliveries(query) => self.deliveries(key, &query).map(Managed::Deliveries),
             Manage::Enable { webhook_id } => {
@@ -117,7 +131,7 @@ impl Core {
                 self.redeliver(key, &webhook_id, &envelope_id).map(Managed::Redelivered)
             }
             Manage::RotateSecret { webhook_id } => {
-                self.rotate_webhook_secret(key, &webhook_id).map(Managed::SecretRotated)
+                self.rotate_webhook_secret(key, &webhook_id, origin).map(Managed::SecretRotated)
             }
         }
     }
@@ -128,10 +142,23 @@ impl Core {
         Ok(WebhookList { webhooks })
     }
 
-    fn delete_webhook(&self, key: &ApiKeyId, webhook_id: &str) -> Result<Deleted, Error> {
-        let id = webhook_id.parse().map_err(|_malformed| Refusal::WebhookNotFound)?;
+    fn delete_webhook(
+        &self,
+        key: &ApiKeyId,
+        webhook_id: &str,
+        origin: &ActOrigin,
+    ) -> Result<Deleted, Error> {
+        let id: WebhookId = webhook_id.parse().map_err(|_malformed| Refusal::WebhookNotFound)?;
         let now = self.clock.now();
-        if !self.store.write(Durability::Durable, |tx| tx.delete_webhook(key, &id, now))? {
+        let is_deleted = self.store.write(Durability::Durable, |tx| {
+            if !tx.delete_webhook(key, &id, now)? {
+                return Ok(false);
+            }
+            let detail = Some(format!("{id} of {key}"));
+            self.record(tx, origin, ActivityKind::WebhookDeleted, detail)?;
+            Ok(true)
+        })?;
+        if !is_deleted {
             return Err(Refusal::WebhookNotFound.into());
         }
         Ok(Deleted { webhook_id: id, deleted: true })

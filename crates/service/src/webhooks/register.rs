@@ -2,13 +2,15 @@
 
 use schemars::JsonSchema;
 use sealpost_domain::{
-    ApiKeyId, EventKind, KeyStatus, Refusal, Timestamp, Webhook, WebhookId, WebhookStatus,
+    ActivityKind, ApiKeyId, EventKind, KeyStatus, Refusal, RequestSource, Timestamp, Webhook,
+    WebhookId, WebhookStatus,
     ports::{Durability, FactsQuery, StoreError, Tx},
 };
 use sealpost_wallet::{WebhookSecret, random};
 use serde::Serialize;
 
 use crate::{
+    account::activity::ActOrigin,
     caller::{admission::Purpose, authenticated::Caller, limited::Limited},
     error::Error,
     sealpost::{Sealpost, core::Core},
@@ -43,6 +45,11 @@ pub struct Registered {
 }
 
 impl Sealpost {
+    /// Returns the kinds of events that a new webhook can name.
+    pub fn event_kinds(&self) -> Vec<EventKind> {
+        self.core.settings.events.kinds().collect()
+    }
+
     /// Finds the kinds of events with these names. A name that occurs twice counts once.
     pub fn find_events(&self, names: &[String]) -> Result<Vec<EventKind>, Refusal> {
         let mut events = Vec::new();
@@ -56,10 +63,16 @@ impl Sealpost {
     }
 
     /// Registers a webhook.
-    pub async fn register(&self, caller: &Caller, register: Register) -> Limited<Registered> {
+    pub async fn register(
+        &self,
+        caller: &Caller,
+        register: Register,
+        source: RequestSource,
+    ) -> Limited<Registered> {
         self.run_as(caller, move |core, caller| {
+            let origin = caller.act_from(&source);
             core.admitted(caller, Purpose::Execute, Durability::Relaxed, |_, _| Ok(Ok(())))
-                .and_then(|()| core.register_admitted(&caller.id.key, register))
+                .and_then(|()| core.register_admitted(&caller.id.key, register, &origin))
         })
         .await
     }
@@ -76,6 +89,7 @@ impl Core {
         &self,
         key: &ApiKeyId,
         register: Register,
+        origin: &ActOrigin,
     ) -> Result<Registered, Error> {
         for kind in &register.events {
             self.settings.events.find(kind.as_str()).map_err(invalid_events)?;
@@ -104,7 +118,13 @@ impl Core {
             last_success_at: None,
             last_failure: None,
         };
-        self.store.write(Durability::Durable, |tx| self.insert_webhook(tx, &webhook))??;
+        self.store.write(Durability::Durable, |tx| {
+            if let Err(refusal) = self.insert_webhook(tx, &webhook)? {
+                return Ok(Err(refusal));
+            }
+            let detail = Some(format!("{id} of {key}"));
+            self.record(tx, origin, ActivityKind::WebhookRegistered, detail).map(Ok)
+        })??;
         Ok(Registered {
             webhook_id: id,
             api_key_id: *key,

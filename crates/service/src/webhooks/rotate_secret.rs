@@ -3,13 +3,13 @@
 
 use schemars::JsonSchema;
 use sealpost_domain::{
-    ApiKeyId, Refusal, RetiringSecret, Timestamp, WebhookId, Wrapped,
+    ActivityKind, ApiKeyId, Refusal, RetiringSecret, Timestamp, WebhookId, Wrapped,
     ports::{Durability, StoreError},
 };
 use sealpost_wallet::WebhookSecret;
 use serde::Serialize;
 
-use crate::{error::Error, sealpost::core::Core};
+use crate::{account::activity::ActOrigin, error::Error, sealpost::core::Core};
 
 /// A webhook with a new secret.
 #[derive(JsonSchema, Serialize)]
@@ -34,8 +34,9 @@ impl Core {
         &self,
         key: &ApiKeyId,
         webhook_id: &str,
+        origin: &ActOrigin,
     ) -> Result<WebhookSecretRotated, Error> {
-        let id = webhook_id.parse().map_err(|_malformed| Refusal::WebhookNotFound)?;
+        let id: WebhookId = webhook_id.parse().map_err(|_malformed| Refusal::WebhookNotFound)?;
         let fresh = WebhookSecret::generate()?;
         let wrapped = fresh.wrap(&self.keyring, &id)?;
         let retiring = self.store.write(Durability::Durable, |tx| {
@@ -44,6 +45,8 @@ impl Core {
             };
             let retiring = self.retire(webhook.secret, webhook.retiring);
             tx.set_secrets(&id, &wrapped, &retiring)?;
+            let detail = Some(format!("signing secret of {id}"));
+            self.record(tx, origin, ActivityKind::SecretReplaced, detail)?;
             Ok::<_, StoreError>(Ok(retiring))
         });
         let expiry = |secret: RetiringSecret| Retiring { expires_at: secret.until };

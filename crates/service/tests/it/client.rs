@@ -1,6 +1,7 @@
 //! A client of the service: authenticates each request and rejects faulty bodies, as the HTTP layer does.
 
 use std::{
+    net::{IpAddr, Ipv4Addr},
     ops::Deref,
     pin::pin,
     sync::{Arc, LazyLock},
@@ -8,7 +9,7 @@ use std::{
     thread::{self, Thread},
 };
 
-use sealpost_domain::{AccountId, ApiKeyId, Refusal, TokenScope};
+use sealpost_domain::{AccountId, ApiKeyId, Refusal, RequestSource, TokenScope};
 use sealpost_service::{
     Access, Activate, Activated, BadgeShown, BadgeVerified, Caller, Credentials, Error, Issue,
     Issued, KeyPage, KeyRevoked, KeyStanding, Limited, LoggedIn, Login, Manage, Managed, Opened,
@@ -48,12 +49,12 @@ impl Client {
     }
 
     pub(crate) fn register(&self, who: &Credentials, body: &Body<Register>) -> Limited<Registered> {
-        let register = async |caller: &Caller, asked| self.0.register(caller, asked).await;
+        let register = async |caller: &Caller, asked| self.0.register(caller, asked, SOURCE).await;
         wait(self.ask(who, Purpose::Execute, body.clone(), register))
     }
 
     pub(crate) fn manage(&self, who: &Credentials, body: &Body<Manage>) -> Limited<Managed> {
-        let manage = async |caller: &Caller, action| self.0.manage(caller, action).await;
+        let manage = async |caller: &Caller, action| self.0.manage(caller, action, SOURCE).await;
         wait(self.ask(who, Purpose::Manage, body.clone(), manage))
     }
 
@@ -79,13 +80,13 @@ impl Client {
     pub(crate) fn login(&self, login: &Login) -> Result<LoggedIn, Error> {
         let Login { account_id, login_secret } = login;
         let (account_id, login_secret) = (account_id.clone(), login_secret.clone());
-        wait(self.0.login(Login { account_id, login_secret }))
+        wait(self.0.login(Login { account_id, login_secret }, SOURCE))
     }
 
     pub(crate) fn logout(&self, token: Option<&str>, scope: Body<Scope>) -> Result<(), Error> {
         wait(async {
             let session = self.0.authenticate_session(token).await?;
-            self.0.logout(&session, scope?).await
+            self.0.logout(&session, scope?, SOURCE).await
         })
     }
 
@@ -96,7 +97,7 @@ impl Client {
     ) -> Result<SecretsReplaced, Error> {
         wait(async {
             let session = self.0.authenticate_session(token).await?;
-            self.0.rotate_login_secret(&session, body?).await
+            self.0.rotate_login_secret(&session, body?, SOURCE).await
         })
     }
 
@@ -110,12 +111,12 @@ impl Client {
                 Some(token) => Some(self.0.authenticate_session(Some(token)).await?),
                 None => None,
             };
-            self.0.activate(session.as_ref(), body?).await
+            self.0.activate(session.as_ref(), body?, SOURCE).await
         })
     }
 
     pub(crate) fn owner(&self, token: &str) -> Result<AccountOwner<'_>, Error> {
-        wait(self.0.owner(token)).map(AccountOwner)
+        wait(self.0.owner(token, SOURCE)).map(AccountOwner)
     }
 
     pub(crate) fn show_badge(&self, id: &str) -> Result<Option<BadgeShown>, Error> {
@@ -178,7 +179,7 @@ impl AccountOwner<'_> {
 
     pub(crate) fn revoke(&self, key: &ApiKeyId) -> Result<KeyRevoked, Error> {
         wait(async {
-            match self.0.confirm(None).await? {
+            match self.0.clone().confirm(None).await? {
                 Ok(owner) => owner.revoke(key).await,
                 Err(_) => Err(Refusal::Unauthorized("the session is not confirmed").into()),
             }
@@ -217,3 +218,7 @@ impl Wake for Unpark {
 /// Provides blocking threads. Never dropped: a runtime must not be dropped inside another one.
 static RUNTIME: LazyLock<Runtime> =
     LazyLock::new(|| Builder::new_current_thread().build().unwrap());
+
+/// The client of all requests.
+const SOURCE: RequestSource =
+    RequestSource { address: Some(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 7))), user_agent: None };

@@ -7,6 +7,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod activity;
 mod alive;
 mod badges;
 mod caller;

@@ -2,3 +2,5 @@
 
 mod deliveries;
 mod listing;
+mod rotations;
+mod thresholds;

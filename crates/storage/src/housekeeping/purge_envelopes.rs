@@ -74,8 +74,9 @@ fn bytes_of_senders(purged: &[PurgedEnvelope]) -> Vec<(String, i64)> {
     bytes.into_iter().map(|(sender, bytes)| (sender.to_owned(), bytes)).collect()
 }
 
-/// Deletes envelopes, but skips those that a recipient is opening. Uses arrays, because PostgreSQL may execute a join
-/// by scanning whole tables.
+/// Deletes envelopes, but skips those that a recipient is opening, and those with a delivery that another transaction
+/// has locked. So the statement never waits, and cannot deadlock with transactions that lock deliveries before
+/// envelopes. Uses arrays, because PostgreSQL may execute a join by scanning whole tables.
 ///
 /// An envelope counts as undelivered only if a delivery was really deleted, because another transaction may have
 /// removed it after a success.
@@ -86,12 +87,23 @@ fn purge_postgres(
 ) -> Result<Vec<PurgedEnvelope>, Fault> {
     Ok(Statement::<_, (Text, Text, Text, Bool, BigInt)>::query(
         "WITH old AS MATERIALIZED (
-             SELECT id FROM envelopes WHERE id < ? ORDER BY id LIMIT ? FOR UPDATE SKIP LOCKED
+             SELECT id FROM envelopes WHERE id < ? ORDER BY id LIMIT ?
+         ), queued AS MATERIALIZED (
+             SELECT envelope_id FROM deliveries
+             WHERE envelope_id = ANY (ARRAY(SELECT id FROM old)) FOR UPDATE SKIP LOCKED
+         ), busy AS (
+             SELECT envelope_id FROM deliveries
+             WHERE envelope_id = ANY (ARRAY(SELECT id FROM old))
+             EXCEPT ALL SELECT envelope_id FROM queued
+         ), free AS MATERIALIZED (
+             SELECT id FROM envelopes
+             WHERE id = ANY (ARRAY(SELECT id FROM old EXCEPT SELECT envelope_id FROM busy))
+             FOR UPDATE SKIP LOCKED
          ), undelivered AS (
-             DELETE FROM deliveries WHERE envelope_id = ANY (ARRAY(SELECT id FROM old))
+             DELETE FROM deliveries WHERE envelope_id = ANY (ARRAY(SELECT id FROM free))
              RETURNING envelope_id
          )
-         DELETE FROM envelopes WHERE id = ANY (ARRAY(SELECT id FROM old))
+         DELETE FROM envelopes WHERE id = ANY (ARRAY(SELECT id FROM free))
          RETURNING id, sender, recipient,
              opened_at IS NULL AND id IN (SELECT envelope_id FROM undelivered),
              octet_length(sealed)::BIGINT",

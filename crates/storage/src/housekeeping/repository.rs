@@ -13,8 +13,10 @@ use sealpost_domain::{
 };
 
 use crate::{
+    account::activity,
     connection::{AnyConnection, fault::Fault, transaction::Transaction},
     housekeeping::{daily_counts, deleted_webhooks, purge_envelopes, purge_events, task_turn},
+    queue::rotations,
     records::retiring_secrets,
     rows::columns,
     schema::envelopes as e,
@@ -36,6 +38,10 @@ impl HousekeepingRepo for Transaction {
         self.run(|conn| purge(conn, API_TOKENS, before, limit))
     }
 
+    fn purge_activity(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        self.run(|conn| activity::purge(conn, before, limit))
+    }
+
     fn purge_envelopes(
         &mut self,
         before: Timestamp,
@@ -55,6 +61,10 @@ impl HousekeepingRepo for Transaction {
             let outcomes = purge_events::purge_outcomes(conn, before, limit.into())?;
             columns::number(events + outcomes, "number of rows")
         })
+    }
+
+    fn inform_correspondents(&mut self, informed_max: u32, limit: u32) -> Result<bool, StoreError> {
+        self.run(|conn| rotations::inform(conn, informed_max.into(), limit.into()))
     }
 
     fn purge_channels(

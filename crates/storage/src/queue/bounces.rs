@@ -77,7 +77,8 @@ pub(crate) fn bounce(
         statements::insert_outcomes(conn, &ids, BOUNCED, now)?.into_iter().collect();
     let first = bounced.iter().filter(|(envelope, _)| first.contains(&envelope.id.to_string()));
     let new: Vec<_> = first.map(|(envelope, reason)| envelope.bounced(*reason, now)).collect();
-    events::store(conn, &new)
+    events::store(conn, &new)?;
+    Ok(())
 }
 
 /// Returns the event ids that are envelope ids. The ids are sorted, because transactions lock and insert rows in this

@@ -4,18 +4,15 @@
 //! that table.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeSet, HashMap, HashSet},
     sync::Arc,
 };
 
 use diesel::{dsl::exists, prelude::*};
-use sealpost_domain::{
-    ApiKeyId, Event, EventId, EventKind, NewEvent, OwnEventId, StoredEvent,
-    ports::{EventRepo, StoreError},
-};
+use sealpost_domain::{ApiKeyId, Event, EventId, EventKind, NewEvent, OwnEventId, StoredEvent};
 
 use crate::{
-    connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
+    connection::{AnyConnection, fault::Fault, on_backend},
     query::{any_of::any_of, row_types::columns_of},
     queue::statements,
     rows::{
@@ -27,22 +24,17 @@ use crate::{
     schema::{envelopes as e, events as v, webhooks as w},
 };
 
-impl EventRepo for Transaction {
-    fn insert_events(&mut self, events: &[NewEvent]) -> Result<(), StoreError> {
-        self.run(|conn| store(conn, events))
-    }
-}
-
 /// Stored events by id.
 pub(crate) type StoredEvents = HashMap<String, Arc<StoredEvent>>;
 
-/// Stores events, each with a delivery to every subscribed webhook. Skips events without such a webhook.
+/// Stores events, each with a delivery to every subscribed webhook. Skips events without such a webhook, and events that
+/// are already stored. Returns the ids of the stored events.
 ///
 /// Deliveries to disabled webhooks are also due at once; the next claim parks them. Therefore the webhooks need no
 /// lock, even if one is enabled at the same time.
-pub(crate) fn store(conn: &mut AnyConnection, new: &[NewEvent]) -> Result<(), Fault> {
+pub(crate) fn store(conn: &mut AnyConnection, new: &[NewEvent]) -> Result<HashSet<String>, Fault> {
     if new.is_empty() {
-        return Ok(());
+        return Ok(HashSet::new());
     }
     let webhooks = webhooks_of(conn, new)?;
     let (mut events, mut deliveries) = (Vec::new(), Vec::new());
@@ -58,11 +50,13 @@ pub(crate) fn store(conn: &mut AnyConnection, new: &[NewEvent]) -> Result<(), Fa
         deliveries.extend(to.map(|(id, _)| DeliveryRow::new(&row.id, id, row.created_at)));
         events.push(row);
     }
-    if !events.is_empty() {
-        statements::insert_events(conn, &events)?;
-        statements::insert_deliveries(conn, &deliveries)?;
+    if events.is_empty() {
+        return Ok(HashSet::new());
     }
-    Ok(())
+    let stored: HashSet<_> = statements::insert_events(conn, &events)?.into_iter().collect();
+    deliveries.retain(|delivery: &DeliveryRow| stored.contains(&delivery.event_id));
+    statements::insert_deliveries(conn, &deliveries)?;
+    Ok(stored)
 }
 
 /// A webhook's id and its kinds of events.

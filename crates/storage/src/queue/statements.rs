@@ -45,8 +45,8 @@ on_either! {
     fn set_health(rows: &[HealthRow]) -> ();
     /// Ends the leases that are unchanged, and sets the due time of their deliveries.
     fn release(leases: &[DeliveryLease], due_at: Timestamp) -> ();
-    /// Inserts events.
-    fn insert_events(rows: &[EventRow]) -> ();
+    /// Inserts the events that are not stored yet, and returns their ids.
+    fn insert_events(rows: &[EventRow]) -> Vec<String>;
     /// Inserts deliveries of events.
     fn insert_deliveries(rows: &[DeliveryRow]) -> ();
     /// Inserts `outcome` for the envelopes without a recorded outcome, and returns the ids of these envelopes.

@@ -2,11 +2,12 @@
 
 use diesel::prelude::*;
 use sealpost_domain::{
-    Account, AccountId, AccountSecrets, PartnerId, Session, Timestamp, TokenHash,
+    Account, AccountId, AccountSecrets, PartnerId, RequestSource, Session, Timestamp, TokenHash,
     ports::{AccountRepo, StoreError},
 };
 
 use crate::{
+    account::session_details,
     connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
     query::{
         any_of::any_token,
@@ -42,6 +43,7 @@ pub(crate) fn find_login_secret(
 ) -> Result<Option<TokenHash>, Fault> {
     let secret = accounts::table
         .find(account.to_string())
+        .filter(accounts::closed_at.is_null())
         .select(accounts::login_secret)
         .first::<Vec<u8>>(conn)
         .optional()?;
@@ -54,6 +56,7 @@ pub(crate) fn find_recovery_code(
 ) -> Result<Option<TokenHash>, Fault> {
     let code = accounts::table
         .find(account.to_string())
+        .filter(accounts::closed_at.is_null())
         .select(accounts::recovery_code)
         .first::<Option<Vec<u8>>>(conn)
         .optional()?;
@@ -85,7 +88,10 @@ impl AccountRepo for Transaction {
     }
 
     fn lock_account(&mut self, id: &AccountId) -> Result<bool, StoreError> {
-        let account = accounts::table.find(id.to_string()).select(accounts::id);
+        let account = accounts::table
+            .find(id.to_string())
+            .filter(accounts::closed_at.is_null())
+            .select(accounts::id);
         self.run(|conn| {
             let locked = Locked::new(account, RowLock::Alone);
             let found = on_backend!(conn, c => locked.load::<String>(c))?;
@@ -93,17 +99,17 @@ impl AccountRepo for Transaction {
         })
     }
 
-    fn insert_session(&mut self, session: &Session) -> Result<(), StoreError> {
-        self.run(|conn| {
-            diesel::insert_into(sessions::table)
-                .values((
-                    sessions::token.eq(&session.token.0[..]),
-                    sessions::account_id.eq(session.account_id.to_string()),
-                    sessions::expires_at.eq(session.expires_at.as_millis()),
-                ))
-                .execute(conn)?;
-            Ok(())
-        })
+    fn insert_session(
+        &mut self,
+        session: &Session,
+        started_at: Timestamp,
+        source: &RequestSource,
+    ) -> Result<(), StoreError> {
+        self.run(|conn| session_details::insert(conn, session, started_at, source))
+    }
+
+    fn set_last_use(&mut self, sessions: &[TokenHash], hour: Timestamp) -> Result<(), StoreError> {
+        self.run(|conn| session_details::set_last_use(conn, sessions, hour))
     }
 
     fn delete_session(&mut self, token: &TokenHash) -> Result<(), StoreError> {

@@ -7,6 +7,7 @@ use sealpost_domain::{
 };
 
 use crate::{
+    account::erased_handles,
     connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
     query::{
         any_of::any_of,
@@ -126,6 +127,10 @@ impl KeyRepo for Transaction {
         })?;
         self.handles_seen.insert(handle.clone(), Some(owner.api_key_id));
         Ok(())
+    }
+
+    fn is_handle_erased(&mut self, handle: &Handle) -> Result<bool, StoreError> {
+        self.run(|conn| erased_handles::contains(conn, handle))
     }
 
     fn release_handle(&mut self, handle: &Handle, owner: &HandleOwner) -> Result<(), StoreError> {

@@ -9,19 +9,17 @@ use diesel::{
     sql_types::{BigInt, Text},
 };
 use sealpost_domain::{
-    AccountId, ApiKey, ApiKeyId, Session, Timestamp, Usage,
+    AccountId, Activity, ActivityId, ActivityKind, ApiKey, ApiKeyId, SessionDetails, Timestamp,
+    Usage,
     ports::{DailyCount, KeyOverview, OwnerLookup, StoreError},
 };
 
 use crate::{
+    account::{activity, session_details},
     connection::{AnyConnection, fault::Fault, on_backend, reader::Reader},
     records::{api_keys, governance::OpenDecisions},
-    rows::{
-        columns,
-        session::{self, SessionRow},
-        usage::UsageRow,
-    },
-    schema::{accounts, daily_counts as c, sessions, usage, webhooks as w},
+    rows::{columns, usage::UsageRow},
+    schema::{accounts, daily_counts as c, usage, webhooks as w},
 };
 
 impl OwnerLookup for Reader<'_> {
@@ -48,15 +46,27 @@ impl OwnerLookup for Reader<'_> {
         account: &AccountId,
         now: Timestamp,
         limit: u32,
-    ) -> Result<Vec<Session>, StoreError> {
-        self.run(|conn| {
-            let live = sessions::table
-                .filter(sessions::account_id.eq(account.to_string()))
-                .filter(sessions::expires_at.gt(now.as_millis()))
-                .order(sessions::expires_at.desc())
-                .limit(limit.into());
-            live.load::<SessionRow>(conn)?.into_iter().map(session::read).collect()
-        })
+    ) -> Result<Vec<SessionDetails>, StoreError> {
+        self.run(|conn| session_details::of_account(conn, account, now, limit))
+    }
+
+    fn activity_of(
+        &mut self,
+        account: &AccountId,
+        below: Option<&ActivityId>,
+        limit: u32,
+    ) -> Result<Vec<Activity>, StoreError> {
+        self.run(|conn| activity::of_account(conn, account, below, limit))
+    }
+
+    fn count_activity(
+        &mut self,
+        account: &AccountId,
+        kind: ActivityKind,
+        since: Timestamp,
+        limit: u32,
+    ) -> Result<u64, StoreError> {
+        self.run(|conn| activity::count(conn, account, kind, since, limit))
     }
 
     fn daily_counts(

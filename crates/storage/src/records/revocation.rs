@@ -1,11 +1,15 @@
 //! Revocation of a key. Deletes the root and the webhooks of the key.
 
 use diesel::prelude::*;
-use sealpost_domain::{ApiKeyId, KeyStatus, Timestamp, ports::RevocationSummary};
+use sealpost_domain::{
+    ApiKeyId, IdentityRotation, KeyStatus, RotationReason, Timestamp, ports::RevocationSummary,
+};
 
 use crate::{
     connection::{AnyConnection, fault::Fault},
     housekeeping::deleted_webhooks,
+    queue::rotations,
+    records::handles,
     rows::columns,
     schema::{api_keys as k, webhooks as w},
 };
@@ -16,15 +20,23 @@ use crate::{
 /// batch adds a delivery, a claim later finds this delivery without a webhook and deletes it.
 pub(crate) fn revoke(
     conn: &mut AnyConnection,
-    id: &ApiKeyId,
+    key: &ApiKeyId,
     now: Timestamp,
 ) -> Result<RevocationSummary, Fault> {
-    let id = id.to_string();
+    let id = key.to_string();
     let revoked = (k::status.eq(KeyStatus::Revoked.as_str()), k::root.eq(None::<Vec<u8>>));
     let update = diesel::update(k::table.find(&id)).set(revoked);
     columns::one(update.execute(conn)?, "key")?;
     let webhooks = w::table.filter(w::api_key_id.eq(&id));
     let ids: Vec<String> = webhooks.select(w::id).load(conn)?;
+    let rotation = IdentityRotation {
+        api_key_id: *key,
+        handle: handles::find_of_key(conn, key)?,
+        replaced_by: None,
+        reason: RotationReason::Revoked,
+        at: now,
+    };
+    rotations::record(conn, &rotation)?;
     let deliveries = deleted_webhooks::delete_with_backlog(conn, &ids, now)?;
     let webhooks = diesel::delete(webhooks).execute(conn)?;
     Ok(RevocationSummary {

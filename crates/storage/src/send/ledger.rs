@@ -20,7 +20,7 @@ use crate::{
     send::{
         facts, idempotency,
         statements::{self, BatchRows},
-        stored_bytes,
+        stored_bytes, thresholds,
     },
 };
 
@@ -62,6 +62,7 @@ impl SendLedger for Transaction {
             if !overages.is_empty() {
                 statements::add_overages(conn, &overages)?;
             }
+            thresholds::record(conn, &changes.thresholds)?;
             // The idempotency keys are stored last, because a key without an envelope counts as stale.
             idempotency::insert(conn, &changes.idempotency)
         })

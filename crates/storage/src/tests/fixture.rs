@@ -17,9 +17,9 @@ use diesel::{
 use sealpost_domain::{
     Account, AccountId, AccountSecrets, ApiKey, ApiKeyId, AttemptResult, Did, Envelope, EnvelopeId,
     EnvelopeMeta, Event, EventKind, IssuerKey, IssuerKeyId, KeyStatus, Label, LeaseToken,
-    LeasedDelivery, Outcome, Plan, ReceiverResponse, Target, Timestamp, TokenHash, Webhook,
-    WebhookId, WebhookStatus, Wrapped,
-    ports::{Claim, Durability, FactsQuery, SendLedger as _, Store, StoreError, WriteSet},
+    LeasedDelivery, Outcome, Plan, ReceiverResponse, RequestSource, Session, Target, Timestamp,
+    TokenHash, Webhook, WebhookId, WebhookStatus, Wrapped,
+    ports::{Claim, Durability, FactsQuery, SendLedger as _, Store, StoreError, Tx, WriteSet},
 };
 
 use crate::{
@@ -289,6 +289,11 @@ pub(in crate::tests) fn token() -> TokenHash {
     let mut hash = [0; 32];
     hash[..16].copy_from_slice(id.as_bytes());
     TokenHash(hash)
+}
+
+/// Inserts a session of an unknown client.
+pub(in crate::tests) fn open_session(tx: &mut dyn Tx, session: &Session) -> Result<(), StoreError> {
+    tx.insert_session(session, at(0), &RequestSource::default())
 }
 
 pub(in crate::tests) fn account() -> Account {

@@ -6,3 +6,4 @@ mod facts_version;
 mod idempotency;
 mod locks;
 mod stored_bytes;
+mod thresholds;

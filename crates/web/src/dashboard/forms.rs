@@ -23,6 +23,12 @@ impl Form {
         let field = self.0.iter().find(|(field, _)| field == name);
         field.map_or("", |(_, value)| value.trim())
     }
+
+    /// Returns the values of all fields with this name, such as checked boxes.
+    pub(super) fn all(&self, name: &str) -> Vec<String> {
+        let fields = self.0.iter().filter(|(field, _)| field == name);
+        fields.map(|(_, value)| value.trim().to_owned()).collect()
+    }
 }
 
 impl FromRequest for Form {

@@ -1,6 +1,8 @@
 //! The pages of the dashboard: one file per page, with the page's forms.
 
 pub(super) mod account;
+pub(super) mod activity;
+pub(super) mod close_account;
 pub(super) mod identity;
 pub(super) mod new_identity;
 pub(super) mod open_account;

@@ -21,6 +21,12 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
         .service(at("/dashboard/sign-out", "POST").route(web::post().to(p::account::sign_out)))
         .service(at("/dashboard", "GET").route(web::get().to(p::overview::show)))
         .service(at("/dashboard/account", "GET").route(web::get().to(p::account::show)))
+        .service(at("/dashboard/activity", "GET").route(web::get().to(p::activity::show)))
+        .service(
+            at("/dashboard/account/close", "GET, POST")
+                .route(web::get().to(p::close_account::show))
+                .route(web::post().to(p::close_account::submit)),
+        )
         .service(
             at("/dashboard/account/sessions", "POST")
                 .route(web::post().to(p::account::end_session)),

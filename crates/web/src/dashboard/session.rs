@@ -4,8 +4,8 @@ pub(super) mod cookie;
 
 use actix_web::{FromRequest, HttpRequest, dev::Payload, http::Method, web};
 use futures_util::future::LocalBoxFuture;
-use sealpost_api::admit_login;
-use sealpost_domain::Code;
+use sealpost_api::{admit_login, request_source};
+use sealpost_domain::{Code, RequestSource};
 use sealpost_service::{ConfirmationFault, ConfirmedOwner, Error, Owner, form_token};
 use subtle::ConstantTimeEq as _;
 
@@ -19,6 +19,7 @@ use crate::{html::SiteAddress, state::WebState};
 pub(super) struct SignedInUser {
     pub(super) app: web::Data<WebState>,
     pub(super) token: String,
+    source: RequestSource,
     /// The token that every form of this session carries. It protects against forms of other sites.
     pub(super) form_token: String,
 }
@@ -29,7 +30,9 @@ impl SignedInUser {
         &self,
         question: impl AsyncFnOnce(&Owner<'_>) -> Result<T, Error>,
     ) -> Result<T, PageResponse> {
-        let result = async { question(&self.app.api.sealpost.owner(&self.token).await?).await };
+        let sealpost = &self.app.api.sealpost;
+        let result =
+            async { question(&sealpost.owner(&self.token, self.source.clone()).await?).await };
         result.await.map_err(|error| self.error_response(&error))
     }
 
@@ -52,7 +55,7 @@ impl SignedInUser {
             return Ok(Err(Rejection::from(&problem)));
         }
         let result = async {
-            let owner = self.app.api.sealpost.owner(&self.token).await?;
+            let owner = self.app.api.sealpost.owner(&self.token, self.source.clone()).await?;
             owner.confirm(secret.map(str::to_owned)).await
         };
         let confirmed = result.await.map_err(|error| self.error_response(&error))?;
@@ -116,7 +119,8 @@ impl FromRequest for SignedInUser {
                 .and_then(|token| form_token(&token).map(|form_token| (token, form_token)));
             let (token, form_token) =
                 tokens.ok_or_else(|| PageResponse::redirect_to_sign_in(&app))?;
-            let user = Self { app, token, form_token };
+            let source = request_source(&app.api, &request);
+            let user = Self { app, token, source, form_token };
             user.admit(request.method()).await?;
             Ok(user)
         })

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, PublicRequest, RequestBody, invalid},
+    request::{Fields, PublicRequest, RequestBody, invalid, request_source},
     response::JsonResponse,
     state::ApiState,
     throttle::admit_activation,
@@ -54,7 +54,8 @@ async fn activate(
     let ActivateRequest { label, handle, invite } = body?;
     admit_activation(&app, &http)?;
     let activate = Activate { label, handle, invite };
-    let activated = app.sealpost.activate(session.as_ref(), activate).await?;
+    let source = request_source(&app, &http);
+    let activated = app.sealpost.activate(session.as_ref(), activate, source).await?;
     Ok(web::Json(activated))
 }
 

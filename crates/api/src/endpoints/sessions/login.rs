@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, PublicRequest, RequestBody},
+    request::{Fields, PublicRequest, RequestBody, request_source},
     response::JsonResponse,
     state::ApiState,
     throttle::admit_login,
@@ -44,7 +44,7 @@ async fn login(
     let login = Login { account_id, login_secret };
     login.check()?;
     admit_login(&app, &http)?;
-    Ok(web::Json(app.sealpost.login(login).await?))
+    Ok(web::Json(app.sealpost.login(login, request_source(&app, &http)).await?))
 }
 
 pub(in crate::endpoints) fn endpoint() -> Endpoint {

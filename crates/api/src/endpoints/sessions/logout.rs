@@ -1,6 +1,6 @@
 //! `POST /v1/auth/logout`: ends one session or all sessions of an account.
 
-use actix_web::web;
+use actix_web::{HttpRequest, web};
 use schemars::JsonSchema;
 use sealpost_domain::{Code, Refusal};
 use sealpost_service::Scope;
@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, RequestBody, SessionRequest},
+    request::{Fields, RequestBody, SessionRequest, request_source},
     response::{JsonResponse, ask_in_session},
     state::ApiState,
     throttle,
@@ -40,12 +40,13 @@ impl RequestBody for LogoutRequest {
 
 async fn logout(
     app: web::Data<ApiState>,
+    http: HttpRequest,
     request: SessionRequest<LogoutRequest>,
 ) -> JsonResponse<LoggedOut> {
     throttle::admit_account(&app, &request).await?;
     ask_in_session(&app, request, async |sealpost, session, body| {
         let scope = if body.all { Scope::Account } else { Scope::Session };
-        sealpost.logout(session, scope).await?;
+        sealpost.logout(session, scope, request_source(&app, &http)).await?;
         Ok(LoggedOut { logged_out: true })
     })
     .await

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, PublicRequest, RequestBody},
+    request::{Fields, PublicRequest, RequestBody, request_source},
     response::JsonResponse,
     state::ApiState,
     throttle::admit_login,
@@ -44,7 +44,7 @@ async fn recover(
     let recovery = Recovery { account_id, recovery_code };
     recovery.check()?;
     admit_login(&app, &http)?;
-    Ok(web::Json(app.sealpost.recover(recovery).await?))
+    Ok(web::Json(app.sealpost.recover(recovery, request_source(&app, &http)).await?))
 }
 
 pub(in crate::endpoints) fn endpoint() -> Endpoint {

@@ -1,6 +1,6 @@
 //! `POST /v1/auth/rotate-secret`: replaces the login secret of an account.
 
-use actix_web::web;
+use actix_web::{HttpRequest, web};
 use schemars::JsonSchema;
 use sealpost_domain::{Code, Refusal};
 use sealpost_service::SecretsReplaced;
@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, RequestBody, SessionRequest},
+    request::{Fields, RequestBody, SessionRequest, request_source},
     response::{JsonResponse, ask_in_session},
     state::ApiState,
     throttle,
@@ -32,11 +32,13 @@ impl RequestBody for RotateSecretRequest {
 
 async fn rotate_secret(
     app: web::Data<ApiState>,
+    http: HttpRequest,
     request: SessionRequest<RotateSecretRequest>,
 ) -> JsonResponse<SecretsReplaced> {
     throttle::admit_account(&app, &request).await?;
     ask_in_session(&app, request, async |sealpost, session, body| {
-        sealpost.rotate_login_secret(session, body.login_secret).await
+        let source = request_source(&app, &http);
+        sealpost.rotate_login_secret(session, body.login_secret, source).await
     })
     .await
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use actix_web::web;
+use actix_web::{HttpRequest, web};
 use schemars::JsonSchema;
 use sealpost_domain::{Code, Label, Refusal, TokenScope, TokenScopes};
 use sealpost_service::{ApiTokenCreated, CreateApiToken};
@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, RequestBody, SessionRequest, invalid},
+    request::{Fields, RequestBody, SessionRequest, invalid, request_source},
     response::{JsonResponse, ask_in_session},
     state::ApiState,
     throttle,
@@ -62,6 +62,7 @@ fn scopes(names: &[String]) -> Result<TokenScopes, Refusal> {
 
 async fn create(
     app: web::Data<ApiState>,
+    http: HttpRequest,
     request: SessionRequest<CreateTokenRequest>,
 ) -> JsonResponse<ApiTokenCreated> {
     throttle::admit_account(&app, &request).await?;
@@ -69,7 +70,8 @@ async fn create(
         let CreateTokenRequest { login_secret, api_key_id, name, scopes, expires_in_days } = body;
         let expires_in = Duration::from_hours(24 * u64::from(expires_in_days));
         let create = CreateApiToken { api_key_id, name, scopes, expires_in };
-        sealpost.create_api_token(session, login_secret, create).await
+        let source = request_source(&app, &http);
+        sealpost.create_api_token(session, login_secret, create, source).await
     })
     .await
 }

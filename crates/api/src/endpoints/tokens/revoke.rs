@@ -1,6 +1,6 @@
 //! `POST /v1/auth/tokens/revoke`: revokes an API token.
 
-use actix_web::web;
+use actix_web::{HttpRequest, web};
 use schemars::JsonSchema;
 use sealpost_domain::{Code, Refusal};
 use sealpost_service::ApiTokenRevoked;
@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, RequestBody, SessionRequest},
+    request::{Fields, RequestBody, SessionRequest, request_source},
     response::{JsonResponse, ask_in_session},
     state::ApiState,
     throttle,
@@ -32,11 +32,12 @@ impl RequestBody for RevokeTokenRequest {
 
 async fn revoke(
     app: web::Data<ApiState>,
+    http: HttpRequest,
     request: SessionRequest<RevokeTokenRequest>,
 ) -> JsonResponse<ApiTokenRevoked> {
     throttle::admit_account(&app, &request).await?;
     ask_in_session(&app, request, async |sealpost, session, body| {
-        sealpost.revoke_api_token(session, body.token_id).await
+        sealpost.revoke_api_token(session, body.token_id, request_source(&app, &http)).await
     })
     .await
 }

@@ -1,7 +1,7 @@
 //! Defines actions on webhooks. Each action has its own path. `POST /v1/webhooks` performs the same actions, selected
 //! by the member `action`.
 
-use actix_web::web;
+use actix_web::{HttpRequest, web};
 use schemars::JsonSchema;
 use sealpost_domain::{Refusal, TokenScope};
 use sealpost_service::{Access, Manage, Managed, Purpose, Tested};
@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::{
     endpoint::Endpoint,
     openapi::Operation,
-    request::{Fields, KeyRequest, RequestBody},
+    request::{Fields, KeyRequest, RequestBody, request_source},
     response::{LimitedResponse, ask_as_key},
     state::ApiState,
     throttle,
@@ -73,14 +73,16 @@ pub(in crate::endpoints) fn endpoint<A: Action>() -> Endpoint {
 
 async fn perform<A: Action>(
     app: web::Data<ApiState>,
+    http: HttpRequest,
     request: KeyRequest<A>,
 ) -> LimitedResponse<ActionResult> {
-    respond(&app, request.and_then(|action| Ok(action.into_input())), A::ACCESS).await
+    respond(&app, &http, request.and_then(|action| Ok(action.into_input())), A::ACCESS).await
 }
 
 /// Performs an action and responds with its result.
 pub(super) async fn respond(
     app: &ApiState,
+    http: &HttpRequest,
     request: KeyRequest<ActionInput>,
     access: Access,
 ) -> LimitedResponse<ActionResult> {
@@ -89,7 +91,8 @@ pub(super) async fn respond(
     }
     ask_as_key(app, request, access, Purpose::Manage, async |sealpost, caller, input| match input {
         ActionInput::Manage(input) => {
-            sealpost.manage(caller, input).await.map(ActionResult::Managed)
+            let source = request_source(app, http);
+            sealpost.manage(caller, input, source).await.map(ActionResult::Managed)
         }
         ActionInput::Test { webhook_id } => {
             sealpost.test_webhook(caller, webhook_id).await.map(ActionResult::Tested)

@@ -1,6 +1,6 @@
 //! `POST /v1/webhooks`: performs the action that the body names. Each action has its own file.
 
-use actix_web::web;
+use actix_web::{HttpRequest, web};
 use sealpost_domain::Refusal;
 use sealpost_service::Access;
 
@@ -50,11 +50,12 @@ fn names() -> String {
 
 async fn manage(
     app: web::Data<ApiState>,
+    http: HttpRequest,
     request: KeyRequest<AnyAction>,
 ) -> LimitedResponse<ActionResult> {
     // A faulty body names no action. Its refusal reveals nothing, so reading suffices.
     let access = request.body.as_ref().map_or(READ, |action| action.access);
-    action::respond(&app, request.and_then(|action| Ok(action.input)), access).await
+    action::respond(&app, &http, request.and_then(|action| Ok(action.input)), access).await
 }
 
 pub(in crate::endpoints) fn endpoint() -> Endpoint {

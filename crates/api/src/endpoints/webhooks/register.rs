@@ -1,6 +1,6 @@
 //! `POST /v1/webhooks/register`: registers a webhook for the events of an API key.
 
-use actix_web::web;
+use actix_web::{HttpRequest, web};
 use schemars::JsonSchema;
 use sealpost_domain::{Code, EventKind, Refusal, TokenScope};
 use sealpost_service::{Access, Purpose, Register, Registered};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, KeyRequest, RequestBody},
+    request::{Fields, KeyRequest, RequestBody, request_source},
     response::{LimitedResponse, ask_as_key},
     state::ApiState,
 };
@@ -36,12 +36,16 @@ impl RequestBody for RegisterRequest {
 
 async fn register(
     app: web::Data<ApiState>,
+    http: HttpRequest,
     request: KeyRequest<RegisterRequest>,
 ) -> LimitedResponse<Registered> {
     ask_as_key(&app, request, ACCESS, Purpose::Execute, async |sealpost, caller, body| {
         let RegisterRequest { url, events } = body;
         match sealpost.find_events(&events) {
-            Ok(events) => sealpost.register(caller, Register { url, events }).await,
+            Ok(events) => {
+                let source = request_source(&app, &http);
+                sealpost.register(caller, Register { url, events }, source).await
+            }
             Err(refusal) => sealpost.reject(caller, Purpose::Execute, refusal).await,
         }
     })

@@ -53,6 +53,10 @@ pub struct AccountSummary {
     pub keys: u64,
     /// Time of opening.
     pub created_at: Timestamp,
+    /// Time of closing; `None` while the account is open.
+    pub closed_at: Option<Timestamp>,
+    /// Time at which the names of the owner were erased.
+    pub erased_at: Option<Timestamp>,
 }
 
 /// An account with its counts.

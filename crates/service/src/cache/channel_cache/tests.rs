@@ -305,7 +305,11 @@ fn an_owner_who_revokes_a_key_ends_its_channels_at_once() {
     let put_owner = |tx: &mut dyn Tx| {
         put_both(tx)?;
         let expires_at = Timestamp::from_millis(1);
-        tx.insert_session(&Session { token: token.hash(), account_id: account(), expires_at })?;
+        tx.insert_session(
+            &Session { token: token.hash(), account_id: account(), expires_at },
+            Timestamp::from_millis(0),
+            &sealpost_domain::RequestSource::default(),
+        )?;
         tx.confirm_session(&token.hash(), Timestamp::from_millis(0))
     };
     sealpost.core.store.write(Durability::Durable, put_owner).unwrap();
@@ -317,7 +321,7 @@ fn an_owner_who_revokes_a_key_ends_its_channels_at_once() {
 fn revoke(sealpost: &Sealpost, token: &str) {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(async {
-        let owner = sealpost.owner(token).await.unwrap();
+        let owner = sealpost.owner(token, sealpost_domain::RequestSource::default()).await.unwrap();
         owner.confirm(None).await.unwrap().unwrap().revoke(&key(2)).await.unwrap();
     });
 }

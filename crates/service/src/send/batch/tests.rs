@@ -6,8 +6,8 @@ use sealpost_domain::{
     AccountId, ApiKeyId, Channel, ChannelId, DeliveryId, EnterpriseTerms, Envelope, EnvelopeHash,
     EnvelopeId, EnvelopeMeta, EventKind, Fingerprint, GovernanceKind, GovernanceReason,
     GovernanceStanding, GovernanceStatus, Handle, IdempotencyKey, KeyStatus, LeaseToken, Plan,
-    Refusal, Session, Suite, Target, Timestamp, TokenHash, Usage, WebhookId, Window, WindowUse,
-    Wrapped,
+    Refusal, Session, Suite, Target, ThresholdWindow, Timestamp, TokenHash, Usage, UsageThreshold,
+    WebhookId, Window, WindowUse, Wrapped,
     ports::{
         AdmissionFacts, IdempotencyRecord, KeyFacts, OverageCount, ParkedDelivery,
         RecipientWebhook, RecipientWebhooks,
@@ -372,6 +372,23 @@ fn overage_is_admitted_and_recorded() {
     assert_eq!(changes.envelopes.len(), 3);
     let month = changes.usage[0].1.month.start;
     assert_eq!(changes.overage, [OverageCount { key: key(1), month, messages: 2 }]);
+}
+
+#[test]
+fn a_batch_reports_each_threshold_that_it_reaches_once() {
+    let start = Timestamp::from_millis(NOW.as_millis() / 86_400_000 * 86_400_000);
+    let mut facts = facts();
+    let mut usage = Usage::UNUSED;
+    usage.day = WindowUse { start, used: 798 };
+    facts.usage.insert(key(1), usage);
+    let commands = [send(1), send(2), send(3)];
+    let all: Vec<_> = commands.iter().collect();
+    let (_, changes) = decide(facts, &all, TIMES, lease(9), &mut StorageRoom::default());
+    assert_eq!(changes.usage[0].1.day.used, 801);
+    let [reached] = &changes.thresholds[..] else { panic!("{:?}", changes.thresholds) };
+    assert_eq!((reached.window_start, reached.at), (start, NOW));
+    let UsageThreshold { window, threshold, used, limit, .. } = reached.details;
+    assert_eq!((window, threshold, used, limit), (ThresholdWindow::Day, 80, 801, 1000));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use std::{
 };
 
 use sealpost_domain::{
-    Code, Refusal,
+    Code, Refusal, RequestSource,
     ports::{Durability, Lookup, OperatorLookup, OwnerLookup, Store, StoreError, Tx},
 };
 use sealpost_service::{Credentials, Error, Limited, Scope, Send, Sent, Settings};
@@ -54,7 +54,8 @@ async fn all_kinds_of_authentication_share_a_statement() {
     let as_key = async { rig.node.authenticate(&named, EVERY_SCOPE).await.map(drop) };
     let in_session = async { rig.node.authenticate_session(token).await.map(drop) };
     let for_limit = async { rig.node.account_of(token).await.map(drop) };
-    let as_owner = async { rig.node.0.owner(token.unwrap()).await.map(drop) };
+    let as_owner =
+        async { rig.node.0.owner(token.unwrap(), RequestSource::default()).await.map(drop) };
     let mut all = pin!(async { tokio::join!(as_key, in_session, for_limit, as_owner) });
     assert!(all.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
     rig.order([Order::Ask, Order::Ask]);

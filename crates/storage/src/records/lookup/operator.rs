@@ -59,7 +59,7 @@ impl OperatorLookup for Reader<'_> {
 }
 
 /// The columns of an account in a list.
-type AccountRow = (String, Option<String>, i64);
+type AccountRow = (String, Option<String>, i64, Option<i64>, Option<i64>);
 
 fn accounts(
     conn: &mut AnyConnection,
@@ -67,7 +67,7 @@ fn accounts(
     limit: u32,
 ) -> Result<Vec<AccountSummary>, Fault> {
     let mut page = a::table
-        .select((a::id, a::partner_id, a::created_at))
+        .select((a::id, a::partner_id, a::created_at, a::closed_at, a::erased_at))
         .order(a::id.desc())
         .limit(limit.into())
         .into_boxed();
@@ -98,7 +98,7 @@ fn account(
     let id = id.to_string();
     let row = a::table
         .find(&id)
-        .select((a::id, a::partner_id, a::created_at))
+        .select((a::id, a::partner_id, a::created_at, a::closed_at, a::erased_at))
         .first::<AccountRow>(conn)
         .optional()?;
     let Some(row) = row else { return Ok(None) };
@@ -120,12 +120,17 @@ fn account(
     }))
 }
 
-fn summary((id, partner, created_at): AccountRow, keys: i64) -> Result<AccountSummary, Fault> {
+fn summary(
+    (id, partner, created_at, closed_at, erased_at): AccountRow,
+    keys: i64,
+) -> Result<AccountSummary, Fault> {
     let partner = partner.map(|name| PartnerId::parse(&name));
     Ok(AccountSummary {
         id: columns::id(&id, "account")?,
         partner: partner.transpose().ok().ok_or(Fault::Corrupt("partner"))?,
         keys: columns::number(keys, "number of keys")?,
         created_at: Timestamp::from_millis(created_at),
+        closed_at: columns::instant(closed_at),
+        erased_at: columns::instant(erased_at),
     })
 }

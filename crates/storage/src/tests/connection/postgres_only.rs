@@ -257,7 +257,7 @@ fn truncated_sessions_are_not_found() {
     let db = postgres();
     let account_id = db.activate().account_id;
     let session = Session { token: token(), account_id, expires_at: at(i64::MAX) };
-    db.store().write(Durable, |tx| tx.insert_session(&session)).unwrap();
+    db.store().write(Durable, |tx| crate::tests::fixture::open_session(tx, &session)).unwrap();
     let wanted = FactsQuery { sessions: vec![session.token], ..FactsQuery::default() };
     let found = || {
         let facts = db.store().write(Durable, |tx| tx.lock_facts(&wanted));

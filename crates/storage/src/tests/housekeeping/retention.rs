@@ -8,7 +8,7 @@ use sealpost_domain::{
 };
 
 use crate::tests::fixture::{
-    FAILING_MAX, Fixture, at, claim_of, delivery, envelope, result_of, token,
+    FAILING_MAX, Fixture, at, claim_of, delivery, envelope, open_session, result_of, token,
 };
 
 on_both!(
@@ -26,7 +26,7 @@ fn expired_sessions_are_deleted_oldest_first(db: &Fixture) {
     db.store()
         .write(Durable, |tx| {
             [4, 0, 3, 1, 2].into_iter().try_for_each(|end| {
-                tx.insert_session(&Session { token: token(), account_id, expires_at: at(end) })
+                open_session(tx, &Session { token: token(), account_id, expires_at: at(end) })
             })
         })
         .unwrap();

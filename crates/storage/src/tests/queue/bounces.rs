@@ -14,6 +14,7 @@ use crate::tests::fixture::{
 };
 
 mod random;
+mod retention_edge;
 
 on_both!(
     an_exhausted_envelope_bounces_once,

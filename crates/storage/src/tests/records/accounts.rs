@@ -5,7 +5,7 @@ use sealpost_domain::{
     ports::{Durability::Durable, Store, StoreError},
 };
 
-use crate::tests::fixture::{Fixture, account, at, secrets, token};
+use crate::tests::fixture::{Fixture, account, at, open_session, secrets, token};
 
 on_both!(
     the_secrets_of_an_account_read_back,
@@ -31,7 +31,7 @@ fn the_secrets_of_an_account_read_back(db: &Fixture) {
 fn a_session_reads_back_until_it_is_deleted(db: &Fixture) {
     let key = db.activate();
     let session = Session { token: token(), account_id: key.account_id, expires_at: at(9) };
-    db.store().write(Durable, |tx| tx.insert_session(&session)).unwrap();
+    db.store().write(Durable, |tx| open_session(tx, &session)).unwrap();
     let find = || db.lookup().unwrap().find_session(&session.token).unwrap();
     assert_eq!(find(), Some(session.clone()));
     db.store().write(Durable, |tx| tx.delete_session(&session.token)).unwrap();
@@ -44,7 +44,7 @@ fn many_sessions_are_found_by_one_statement(db: &Fixture) {
         .map(|n| Session { token: token(), account_id: key.account_id, expires_at: at(n) })
         .collect();
     db.store()
-        .write(Durable, |tx| sessions.iter().try_for_each(|session| tx.insert_session(session)))
+        .write(Durable, |tx| sessions.iter().try_for_each(|session| open_session(tx, session)))
         .unwrap();
     // Every second session, and as many unknown tokens.
     let expected: Vec<_> = sessions.iter().step_by(2).cloned().collect();
@@ -65,7 +65,7 @@ fn all_sessions_of_an_account_are_deleted_and_no_other(db: &Fixture) {
     });
     db.store()
         .write(Durable, |tx| {
-            sessions.iter().try_for_each(|session| tx.insert_session(session))?;
+            sessions.iter().try_for_each(|session| open_session(tx, session))?;
             tx.delete_sessions_of(&one.account_id)
         })
         .unwrap();
@@ -107,8 +107,8 @@ fn a_session_is_confirmed_alone(db: &Fixture) {
         [token(), token()].map(|token| Session { token, account_id, expires_at: at(9) });
     db.store()
         .write(Durable, |tx| {
-            tx.insert_session(&mine)?;
-            tx.insert_session(&other)?;
+            open_session(tx, &mine)?;
+            open_session(tx, &other)?;
             tx.confirm_session(&mine.token, at(3))?;
             tx.confirm_session(&token(), at(3))
         })

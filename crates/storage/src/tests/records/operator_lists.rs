@@ -15,7 +15,7 @@ use sealpost_domain::{
 use crate::{
     DatabaseUrl,
     connection::AnyConnection,
-    tests::fixture::{Fixture, account, at, key, token},
+    tests::fixture::{Fixture, account, at, key, open_session, token},
 };
 
 on_both!(
@@ -45,6 +45,8 @@ fn accounts_are_listed_newest_first_page_by_page(db: &Fixture) {
         partner,
         keys,
         created_at: at(1),
+        closed_at: None,
+        erased_at: None,
     };
     let newest = [summary(&keys[2], None, 1), summary(&keys[1], None, 2)];
     assert_eq!(lookup(db).accounts(None, 2).unwrap(), newest);
@@ -63,9 +65,16 @@ fn an_account_shows_its_live_sessions_and_webhooks(db: &Fixture) {
     let sessions = [(mine.account_id, 4), (mine.account_id, 5), (other.account_id, 5)]
         .map(|(account, end)| session(account, end));
     db.store()
-        .write(Durable, |tx| sessions.iter().try_for_each(|session| tx.insert_session(session)))
+        .write(Durable, |tx| sessions.iter().try_for_each(|session| open_session(tx, session)))
         .unwrap();
-    let summary = AccountSummary { id: mine.account_id, partner: None, keys: 2, created_at: at(1) };
+    let summary = AccountSummary {
+        id: mine.account_id,
+        partner: None,
+        keys: 2,
+        created_at: at(1),
+        closed_at: None,
+        erased_at: None,
+    };
     let expected = AccountOverview { summary, sessions: 1, webhooks: 3 };
     assert_eq!(lookup(db).account(&mine.account_id, at(4)).unwrap(), Some(expected));
     assert_eq!(lookup(db).account(&account().id, at(4)).unwrap(), None);
@@ -231,7 +240,7 @@ fn sessions_are_ended_by_account_or_all_up_to_a_limit(db: &Fixture) {
         expires_at: at(9),
     });
     db.store()
-        .write(Durable, |tx| sessions.iter().try_for_each(|session| tx.insert_session(session)))
+        .write(Durable, |tx| sessions.iter().try_for_each(|session| open_session(tx, session)))
         .unwrap();
     let end = |account, limit| db.store().write(Durable, |tx| tx.end_sessions(account, limit));
     let left = |id| lookup(db).account(&id, at(4)).unwrap().unwrap().sessions;

@@ -6,7 +6,7 @@ use sealpost_domain::{
     ports::{Durability::Durable, Store},
 };
 
-use crate::tests::fixture::{Fixture, account, at, token};
+use crate::tests::fixture::{Fixture, account, at, open_session, token};
 
 on_both!(
     an_owner_sees_the_keys_of_the_account_and_no_others,
@@ -73,9 +73,12 @@ fn an_owner_sees_the_live_sessions_that_last_longest_first(db: &Fixture) {
     let session = |account_id, end| Session { token: token(), account_id, expires_at: at(end) };
     let sessions = [session(mine, 5), session(mine, 7), session(mine, 4), session(other, 9)];
     db.store()
-        .write(Durable, |tx| sessions.iter().try_for_each(|session| tx.insert_session(session)))
+        .write(Durable, |tx| sessions.iter().try_for_each(|session| open_session(tx, session)))
         .unwrap();
-    let seen = |limit| db.owner_lookup().unwrap().sessions_of(&mine, at(4), limit).unwrap();
+    let seen = |limit| {
+        let seen = db.owner_lookup().unwrap().sessions_of(&mine, at(4), limit).unwrap();
+        seen.into_iter().map(|details| details.session).collect::<Vec<_>>()
+    };
     assert_eq!(seen(9), [sessions[1].clone(), sessions[0].clone()]);
     assert_eq!(seen(1), [sessions[1].clone()]);
 }

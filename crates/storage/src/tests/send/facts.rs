@@ -11,7 +11,7 @@ use sealpost_domain::{
     },
 };
 
-use crate::tests::fixture::{Fixture, at, key, target, token, webhook};
+use crate::tests::fixture::{Fixture, at, key, open_session, target, token, webhook};
 
 on_both!(
     an_empty_query_finds_nothing,
@@ -105,7 +105,7 @@ fn sessions_are_found_expired_or_not(db: &Fixture) {
     let sessions =
         [0, i64::MAX].map(|end| Session { token: token(), account_id, expires_at: at(end) });
     db.store()
-        .write(Durable, |tx| sessions.iter().try_for_each(|session| tx.insert_session(session)))
+        .write(Durable, |tx| sessions.iter().try_for_each(|session| open_session(tx, session)))
         .unwrap();
     let tokens = sessions.iter().map(|session| session.token).chain([token()]).collect();
     let found = facts(db, &FactsQuery { sessions: tokens, ..FactsQuery::default() }).sessions;

@@ -23,7 +23,9 @@ use sealpost_domain::{
 use crate::{
     Database,
     schema::facts_versions,
-    tests::fixture::{FAILING_MAX, Fixture, at, claim_of, result_of, retried, token, webhook},
+    tests::fixture::{
+        FAILING_MAX, Fixture, at, claim_of, open_session, result_of, retried, token, webhook,
+    },
 };
 
 on_both!(
@@ -62,7 +64,7 @@ impl Participant {
         let owner = HandleOwner { account_id, api_key_id };
         db.store()
             .write(Durable, |tx| {
-                tx.insert_session(&session)?;
+                open_session(tx, &session)?;
                 tx.assign_handle(&handle, &owner)
             })
             .unwrap();
@@ -158,7 +160,7 @@ const CHANGES: [Change; 22] = [
     ("revoked", |tx, it| tx.revoke_key(&it.owner.api_key_id, at(9)).map(drop)),
     ("session deleted", |tx, it| tx.delete_session(&it.session.token)),
     ("all sessions deleted", |tx, it| {
-        tx.insert_session(&it.session)?;
+        open_session(tx, &it.session)?;
         tx.delete_sessions_of(&it.owner.account_id)
     }),
 ];

@@ -3,13 +3,13 @@
 use actix_web::HttpRequest;
 use askama::Template;
 use sealpost_domain::AccountId;
-use sealpost_service::{Scope, SessionView, Truncated};
+use sealpost_service::{Owner, Scope, SessionView, Truncated};
 
 use crate::dashboard::{
     forms::{Form, Rejection},
     response::PageResponse,
     session::SignedInUser,
-    text::when,
+    text::{hour, when},
 };
 
 #[derive(Template)]
@@ -42,7 +42,10 @@ pub(crate) async fn show(user: SignedInUser) -> Result<PageResponse, PageRespons
 pub(crate) async fn sign_out(user: SignedInUser, form: Form) -> Result<PageResponse, PageResponse> {
     user.check(&form)?;
     let sealpost = &user.app.api.sealpost;
-    user.ask(async |owner| sealpost.logout(owner.session(), Scope::Session).await).await?;
+    let logout = async |owner: &Owner<'_>| {
+        sealpost.logout(owner.session(), Scope::Session, owner.source()).await
+    };
+    user.ask(logout).await?;
     Ok(PageResponse::redirect_to_sign_in(&user.app))
 }
 

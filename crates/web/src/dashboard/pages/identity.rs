@@ -2,7 +2,7 @@
 
 use actix_web::web;
 use askama::Template;
-use sealpost_domain::KeyStatus;
+use sealpost_domain::{EventKind, KeyStatus};
 use sealpost_service::{
     KeyPage, KeyStanding, Manage, Managed, PendingCount, WebhookList, WebhookView,
 };
@@ -13,7 +13,7 @@ use crate::dashboard::{
     forms::Rejection,
     response::PageResponse,
     session::SignedInUser,
-    text::{when, why_no_change},
+    text::{about_event, when, why_no_change},
 };
 
 #[derive(Template)]
@@ -26,6 +26,8 @@ struct IdentityPage<'a> {
     chart: ActivityChart,
     waiting: PendingCount,
     webhooks: &'a [WebhookView],
+    /// The events to choose from.
+    events: Vec<EventKind>,
     url: &'a str,
     problem: Option<&'a str>,
 }
@@ -84,6 +86,7 @@ fn page<'a>(
         chart: ActivityChart::new(&view.key.days),
         waiting: view.key.waiting,
         webhooks: &view.webhooks,
+        events: user.app.api.sealpost.event_kinds(),
         key,
         url,
         problem,

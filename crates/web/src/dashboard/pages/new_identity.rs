@@ -52,8 +52,9 @@ pub(crate) async fn submit(
         return reject(Rejection::from(&problem));
     }
     let sealpost = &user.app.api.sealpost;
-    let activate =
-        async move |owner: &Owner<'_>| Ok(sealpost.activate(Some(owner.session()), input).await);
+    let activate = async move |owner: &Owner<'_>| {
+        Ok(sealpost.activate(Some(owner.session()), input, owner.source()).await)
+    };
     let made = user.ask(activate).await?;
     match made {
         Ok(key) => {

@@ -2,7 +2,7 @@
 
 use actix_web::{HttpRequest, web};
 use askama::Template;
-use sealpost_api::admit_activation;
+use sealpost_api::{admit_activation, request_source};
 use sealpost_service::{Activated, Activation};
 
 use super::activation_of;
@@ -63,7 +63,7 @@ pub(crate) async fn submit(
     if let Err(problem) = admit_activation(&app.api, &request) {
         return reject(Rejection::from(&problem));
     }
-    match app.api.sealpost.activate(None, input).await {
+    match app.api.sealpost.activate(None, input, request_source(&app.api, &request)).await {
         Ok(opened) => {
             let login_secret = opened.login_secret.as_deref().unwrap_or_default();
             let recovery_code = opened.recovery_code.as_deref().unwrap_or_default();

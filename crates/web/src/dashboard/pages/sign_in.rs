@@ -2,7 +2,7 @@
 
 use actix_web::{HttpRequest, web};
 use askama::Template;
-use sealpost_api::admit_login;
+use sealpost_api::{admit_login, request_source};
 use sealpost_domain::{Code, Refusal};
 use sealpost_service::Login;
 
@@ -51,7 +51,7 @@ pub(crate) async fn submit(
     if let Err(problem) = admit_login(&app.api, &request) {
         return reject(Rejection::from(&problem));
     }
-    match app.api.sealpost.login(login).await {
+    match app.api.sealpost.login(login, request_source(&app.api, &request)).await {
         Ok(session) => PageResponse::redirect(site, "/dashboard")
             .with_cookie(&cookie::set(&app, session.session_token)),
         Err(error) => match error.refusal() {

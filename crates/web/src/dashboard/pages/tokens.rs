@@ -72,7 +72,10 @@ pub(crate) async fn revoke(
 ) -> Result<PageResponse, PageResponse> {
     user.check(&form)?;
     let (sealpost, token) = (&user.app.api.sealpost, token.into_inner());
-    user.ask(async move |owner| sealpost.revoke_api_token(owner.session(), token).await).await?;
+    user.ask(async move |owner| {
+        sealpost.revoke_api_token(owner.session(), token, owner.source()).await
+    })
+    .await?;
     Ok(PageResponse::redirect(user.site(), "/dashboard/tokens"))
 }
 

@@ -49,9 +49,10 @@ impl<'a> Frame<'a> {
     }
 }
 
-const SIGNED_IN: [NavLink; 3] = [
+const SIGNED_IN: [NavLink; 4] = [
     NavLink { text: "Identities", to: "/dashboard" },
     NavLink { text: "Account", to: "/dashboard/account" },
+    NavLink { text: "Activity", to: "/dashboard/activity" },
     NavLink { text: "Documentation", to: "/docs" },
 ];
 const PUBLIC: [NavLink; 2] = [

@@ -21,10 +21,11 @@ use crate::{
 pub(in crate::queue::statements) fn insert_events(
     conn: &mut PgConnection,
     rows: &[EventRow],
-) -> Result<(), Fault> {
-    static TEXT: LazyLock<String> = LazyLock::new(row_types::insert_all::<EventRow>);
-    EventRow::bind_arrays(rows, Statement::command(&TEXT)).execute(conn)?;
-    Ok(())
+) -> Result<Vec<String>, Fault> {
+    static TEXT: LazyLock<String> = LazyLock::new(|| {
+        row_types::insert_all::<EventRow>() + " ON CONFLICT (id) DO NOTHING RETURNING id"
+    });
+    Ok(EventRow::bind_arrays(rows, Statement::<_, Text>::query(&TEXT)).load(conn)?)
 }
 
 pub(in crate::queue::statements) fn insert_deliveries(

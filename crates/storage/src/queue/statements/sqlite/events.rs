@@ -14,11 +14,15 @@ use crate::{
 pub(in crate::queue::statements) fn insert_events(
     conn: &mut SqliteConnection,
     rows: &[EventRow],
-) -> Result<(), Fault> {
+) -> Result<Vec<String>, Fault> {
+    let mut inserted = Vec::with_capacity(rows.len());
     for row in rows {
-        diesel::insert_into(events::table).values(row).execute(conn)?;
+        let insert = diesel::insert_into(events::table).values(row).on_conflict_do_nothing();
+        if insert.execute(conn)? == 1 {
+            inserted.push(row.id.clone());
+        }
     }
-    Ok(())
+    Ok(inserted)
 }
 
 pub(in crate::queue::statements) fn insert_deliveries(

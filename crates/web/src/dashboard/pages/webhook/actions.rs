@@ -35,7 +35,11 @@ pub(crate) async fn register(
     user.check(&form)?;
     let id = key_of(&user, &path)?;
     let url = form.text("url").to_owned();
-    let input = Register { url: url.clone(), events: vec![EventKind::EnvelopeReceived] };
+    let events = match events_of(&user, &form) {
+        Ok(events) => events,
+        Err(rejection) => return identity::reject_webhook(&user, &path, &url, &rejection).await,
+    };
+    let input = Register { url: url.clone(), events };
     match user.ask(async move |owner| Ok(owner.register(&id, input).await)).await? {
         Ok(Registered { webhook_id, secret, .. }) => {
             Ok(show_secret(&user, &path, &webhook_id.to_string(), &secret, true))
@@ -46,6 +50,17 @@ pub(crate) async fn register(
             }
             None => Err(PageResponse::service_error(user.site(), &error)),
         },
+    }
+}
+
+/// Returns the chosen events. Without a choice, the form has no field for them.
+fn events_of(user: &SignedInUser, form: &Form) -> Result<Vec<EventKind>, Rejection> {
+    let sealpost = &user.app.api.sealpost;
+    let names = form.all("events");
+    match &sealpost.event_kinds()[..] {
+        [only] => Ok(vec![*only]),
+        _ if names.is_empty() => Err(Rejection::field("Choose at least one event.")),
+        _ => sealpost.find_events(&names).map_err(|refusal| Rejection::from(&refusal)),
     }
 }
 

@@ -1,0 +1,17 @@
+//! The client of a request, for the activity of accounts and the list of sessions.
+
+use actix_web::{HttpRequest, http::header};
+use sealpost_domain::{RequestSource, UserAgent};
+
+use super::client_address::client_address;
+use crate::state::ApiState;
+
+/// Returns client address and user agent of a request through the API or on a page.
+pub fn request_source(app: &ApiState, request: &HttpRequest) -> RequestSource {
+    let headers = request.headers();
+    let address =
+        request.peer_addr().map(|peer| client_address(peer.ip(), headers, &app.trusted_proxies));
+    let user_agent =
+        headers.get(header::USER_AGENT).and_then(|value| UserAgent::new(value.as_bytes()));
+    RequestSource { address, user_agent }
+}

@@ -1,0 +1,67 @@
+//! One act on an account.
+
+use std::{fmt, net::IpAddr};
+
+use crate::{AccountId, ActivityId, ActivityKind, ApiTokenId, Timestamp, TokenHash};
+
+/// One act on an account.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Activity {
+    /// Id of the entry. Ids sort by time.
+    pub id: ActivityId,
+    /// The account.
+    pub account_id: AccountId,
+    /// Time of the act.
+    pub at: Timestamp,
+    /// Kind of the act.
+    pub kind: ActivityKind,
+    /// Author of the act.
+    pub actor: ActivityActor,
+    /// Address of the client; `None` if unknown, and for operators.
+    pub client_address: Option<IpAddr>,
+    /// The affected key, webhook or session, as short text without secrets.
+    pub detail: Option<String>,
+}
+
+/// The author of an act, as text: `client`, `operator`, `session:` and the name of the session, or `token:` and the id
+/// of the API token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ActivityActor(String);
+
+impl ActivityActor {
+    /// A client without a session, such as one that failed to log in.
+    pub fn client() -> Self {
+        Self("client".to_owned())
+    }
+
+    /// An operator of the service.
+    pub fn operator() -> Self {
+        Self("operator".to_owned())
+    }
+
+    /// A session, by the name that the owner sees in the list of sessions.
+    pub fn session(token: &TokenHash) -> Self {
+        Self(format!("session:{}", token.short_name()))
+    }
+
+    /// An API token.
+    pub fn api_token(id: &ApiTokenId) -> Self {
+        Self(format!("token:{id}"))
+    }
+
+    /// Returns a stored author. Accepts every text, because a newer version may know more authors.
+    pub fn stored(text: String) -> Self {
+        Self(text)
+    }
+
+    /// Returns the text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for ActivityActor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

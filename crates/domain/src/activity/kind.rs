@@ -1,0 +1,93 @@
+//! Kinds of acts on an account.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The kind of an act on an account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ActivityKind {
+    /// A key was activated.
+    KeyActivated,
+    /// The owner revoked a key.
+    KeyRevoked,
+    /// A session began.
+    Login,
+    /// A login secret or a recovery code was wrong.
+    LoginFailed,
+    /// The owner ended one or all sessions.
+    Logout,
+    /// An operator acted on the account or on one of its keys.
+    Operator,
+    /// The owner changed the policy of a key.
+    PolicyChanged,
+    /// The recovery code replaced the login secret.
+    Recovered,
+    /// The owner replaced the login secret, or the signing secret of a webhook.
+    SecretReplaced,
+    /// The owner created an API token.
+    TokenCreated,
+    /// The owner revoked an API token.
+    TokenRevoked,
+    /// The owner deleted a webhook.
+    WebhookDeleted,
+    /// The owner registered a webhook.
+    WebhookRegistered,
+}
+
+impl ActivityKind {
+    /// All kinds.
+    pub const ALL: [Self; 13] = [
+        Self::KeyActivated,
+        Self::KeyRevoked,
+        Self::Login,
+        Self::LoginFailed,
+        Self::Logout,
+        Self::Operator,
+        Self::PolicyChanged,
+        Self::Recovered,
+        Self::SecretReplaced,
+        Self::TokenCreated,
+        Self::TokenRevoked,
+        Self::WebhookDeleted,
+        Self::WebhookRegistered,
+    ];
+
+    /// Returns the name used in JSON and SQL.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::KeyActivated => "key_activated",
+            Self::KeyRevoked => "key_revoked",
+            Self::Login => "login",
+            Self::LoginFailed => "login_failed",
+            Self::Logout => "logout",
+            Self::Operator => "operator",
+            Self::PolicyChanged => "policy_changed",
+            Self::Recovered => "recovered",
+            Self::SecretReplaced => "secret_replaced",
+            Self::TokenCreated => "token_created",
+            Self::TokenRevoked => "token_revoked",
+            Self::WebhookDeleted => "webhook_deleted",
+            Self::WebhookRegistered => "webhook_registered",
+        }
+    }
+
+    /// Parses the name used in JSON and SQL.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_in_json_and_sql_are_the_same_and_are_parsed() {
+        for kind in ActivityKind::ALL {
+            assert_eq!(serde_json::to_value(kind).unwrap(), kind.as_str());
+            assert_eq!(ActivityKind::from_name(kind.as_str()), Some(kind));
+        }
+        assert_eq!(ActivityKind::from_name("send"), None);
+    }
+}

@@ -1,0 +1,56 @@
+//! The client of a request: address and user agent.
+
+use std::{fmt, net::IpAddr};
+
+/// The client of a request, as the HTTP layer sees it. The default is an unknown client.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RequestSource {
+    /// Address of the client.
+    pub address: Option<IpAddr>,
+    /// The program of the client, as it calls itself.
+    pub user_agent: Option<UserAgent>,
+}
+
+/// The `User-Agent` header of a client, bounded and in printable ASCII. The client chooses the text: escape it in pages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UserAgent(String);
+
+impl UserAgent {
+    /// Maximum length in bytes.
+    pub const LEN_MAX: usize = 200;
+
+    /// Keeps the beginning of a header. Replaces all characters that are not printable ASCII. Returns `None` for an
+    /// empty header.
+    pub fn new(header: &[u8]) -> Option<Self> {
+        let printable =
+            |byte: &u8| if (b' '..=b'~').contains(byte) { char::from(*byte) } else { '?' };
+        let kept: String = header.iter().take(Self::LEN_MAX).map(printable).collect();
+        let kept = kept.trim();
+        (!kept.is_empty()).then(|| Self(kept.to_owned()))
+    }
+
+    /// Returns the text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for UserAgent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_user_agent_is_short_and_printable() {
+        let kept = |header: &str| UserAgent::new(header.as_bytes()).map(|agent| agent.to_string());
+        assert_eq!(kept("curl/8.5 <b>"), Some("curl/8.5 <b>".to_owned()));
+        assert_eq!(kept("a\u{202e}b\n\u{1b}[2J"), Some("a???b??[2J".to_owned()));
+        assert_eq!(kept(&"x".repeat(4000)).map(|text| text.len()), Some(UserAgent::LEN_MAX));
+        assert_eq!([kept(""), kept("  ")], [None, None]);
+    }
+}

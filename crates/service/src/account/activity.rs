@@ -1,0 +1,196 @@
+//! The activity of an account: recorded in the transaction of each act, and listed for the owner.
+
+use std::net::IpAddr;
+
+use schemars::JsonSchema;
+use sealpost_domain::{
+    AccountId, Activity, ActivityActor, ActivityId, ActivityKind, RequestSource, Timestamp,
+    ports::{Durability, StoreError, Tx},
+};
+use sealpost_wallet::random;
+use serde::Serialize;
+
+use super::activity_cursor::ActivityCursor;
+use crate::{
+    caller::authenticated::{AccountSession, Caller},
+    error::Error,
+    sealpost::{Sealpost, core::Core},
+};
+
+/// The author of an act on an account, and the address of the client.
+#[derive(Debug, Clone)]
+pub(crate) struct ActOrigin {
+    pub(crate) account_id: AccountId,
+    pub(crate) actor: ActivityActor,
+    pub(crate) client_address: Option<IpAddr>,
+}
+
+impl ActOrigin {
+    /// An act of a client without a session.
+    pub(crate) fn client(account_id: AccountId, source: &RequestSource) -> Self {
+        Self { account_id, actor: ActivityActor::client(), client_address: source.address }
+    }
+
+    /// An act of an operator.
+    pub(crate) fn operator(account_id: AccountId) -> Self {
+        Self { account_id, actor: ActivityActor::operator(), client_address: None }
+    }
+}
+
+impl AccountSession {
+    pub(crate) fn act_from(&self, source: &RequestSource) -> ActOrigin {
+        ActOrigin {
+            account_id: self.account_id,
+            actor: ActivityActor::session(&self.token),
+            client_address: source.address,
+        }
+    }
+}
+
+impl Caller {
+    pub(crate) fn act_from(&self, source: &RequestSource) -> ActOrigin {
+        ActOrigin {
+            account_id: self.account_id,
+            actor: match &self.api_token {
+                Some(id) => ActivityActor::api_token(id),
+                None => ActivityActor::session(&self.id.session),
+            },
+            client_address: source.address,
+        }
+    }
+}
+
+/// Records an act in its transaction.
+pub(crate) fn record(
+    tx: &mut dyn Tx,
+    now: Timestamp,
+    origin: &ActOrigin,
+    kind: ActivityKind,
+    detail: Option<String>,
+) -> Result<(), StoreError> {
+    let random = random().map_err(|error| StoreError::Unavailable(error.into()))?;
+    let ActOrigin { account_id, actor, client_address } = origin.clone();
+    let id = ActivityId::new(now, random);
+    let entry = Activity { id, account_id, at: now, kind, actor, client_address, detail };
+    tx.insert_activity(&entry, KEPT_MAX)
+}
+
+/// A query of an account's activity.
+#[derive(Debug, Clone, Copy)]
+pub struct ListActivity {
+    /// Maximum number of entries.
+    pub limit: u32,
+    /// The position after the previous page.
+    pub cursor: Option<ActivityCursor>,
+}
+
+/// One page of an account's activity.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct ActivityPage {
+    /// The entries, newest first.
+    pub entries: Vec<ActivityView>,
+    /// The cursor of the next page; `null` on the last page.
+    pub next_cursor: Option<String>,
+}
+
+/// One act on an account.
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
+pub struct ActivityView {
+    /// Time of the act.
+    pub at: Timestamp,
+    /// Kind of the act.
+    pub kind: ActivityKind,
+    /// Author of the act: `client`, `operator`, `session:` and the name of the session on the dashboard, or `token:` and
+    /// the id of the API token.
+    pub actor: String,
+    /// Address of the client; `null` for operators.
+    #[schemars(with = "Option<String>")]
+    pub client_address: Option<IpAddr>,
+    /// The affected key, webhook or session.
+    pub detail: Option<String>,
+}
+
+impl Sealpost {
+    /// Lists the activity of the session's account.
+    pub async fn list_activity(
+        &self,
+        session: &AccountSession,
+        query: ListActivity,
+    ) -> Result<ActivityPage, Error> {
+        let account = session.account_id;
+        self.block(move |core| core.list_activity(&account, &query)).await
+    }
+}
+
+impl Core {
+    pub(crate) fn list_activity(
+        &self,
+        account: &AccountId,
+        query: &ListActivity,
+    ) -> Result<ActivityPage, Error> {
+        let ListActivity { limit, cursor } = query;
+        let below = cursor.map(|cursor| cursor.0);
+        let mut lookup = self.store.owner_lookup()?;
+        let mut found = lookup.activity_of(account, below.as_ref(), limit.saturating_add(1))?;
+        let limit = usize::try_from(*limit).unwrap_or(usize::MAX);
+        let has_more = found.len() > limit;
+        found.truncate(limit);
+        let last = found.last().filter(|_| has_more);
+        let next_cursor = last.map(|entry| ActivityCursor(entry.id).to_string());
+        let entries = found.into_iter().map(ActivityView::from).collect();
+        Ok(ActivityPage { entries, next_cursor })
+    }
+
+    /// Records an act in its transaction, at the time of the clock.
+    pub(crate) fn record(
+        &self,
+        tx: &mut dyn Tx,
+        origin: &ActOrigin,
+        kind: ActivityKind,
+        detail: Option<String>,
+    ) -> Result<(), StoreError> {
+        record(tx, self.clock.now(), origin, kind, detail)
+    }
+
+    /// Records a wrong secret, up to [`FAILED_PER_HOUR_MAX`] in an hour. A crash may lose the entry.
+    pub(crate) fn record_failed_login(
+        &self,
+        account: &AccountId,
+        source: &RequestSource,
+        detail: Option<&str>,
+    ) -> Result<(), StoreError> {
+        let since = self.clock.now().minus(HOUR);
+        let (kind, max) = (ActivityKind::LoginFailed, FAILED_PER_HOUR_MAX);
+        // The first count needs no write transaction: a flood of wrong secrets must not write.
+        if self.store.owner_lookup()?.count_activity(account, kind, since, max)? >= u64::from(max) {
+            return Ok(());
+        }
+        self.store.write(Durability::Relaxed, |tx| {
+            if !tx.lock_account(account)? {
+                return Ok(());
+            }
+            let before = tx.count_activity(account, kind, since, max)?;
+            let detail = match before + 1 {
+                last if last == u64::from(max) => Some(LAST_FAILED.to_owned()),
+                more if more > u64::from(max) => return Ok(()),
+                _ => detail.map(str::to_owned),
+            };
+            self.record(tx, &ActOrigin::client(*account, source), kind, detail)
+        })
+    }
+}
+
+impl From<Activity> for ActivityView {
+    fn from(entry: Activity) -> Self {
+        let Activity { at, kind, actor, client_address, detail, .. } = entry;
+        Self { at, kind, actor: actor.to_string(), client_address, detail }
+    }
+}
+
+/// Maximum number of entries of an account, of each kind. The oldest are deleted. A separate limit for each kind prevents
+/// that a thief of a session hides a login behind many other acts.
+const KEPT_MAX: u32 = 1000;
+/// Maximum number of recorded wrong secrets of an account in an hour. Anyone who knows an account can cause them.
+const FAILED_PER_HOUR_MAX: u32 = 10;
+const HOUR: std::time::Duration = std::time::Duration::from_hours(1);
+const LAST_FAILED: &str = "further failures of the next hour may not be recorded";

@@ -1,0 +1,231 @@
+//! Closing of an account, by its owner or by an operator.
+//!
+//! The first transaction makes the account unusable. Further transactions delete its rows in portions, because a long
+//! transaction would delay sends. Housekeeping continues after an interruption.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use sealpost_domain::{
+    AccountId, RequestSource, Timestamp,
+    ports::{ClosedRows, ClosingExtent},
+};
+use sealpost_wallet::{LoginSecret, same_hash};
+use serde::Serialize;
+
+use super::{recovery::WRONG_SECRET, session::NO_LOGIN};
+use crate::{
+    cache::event::CacheEvent,
+    caller::authenticated::AccountSession,
+    error::Error,
+    operator::action::{Operator, OperatorError},
+    sealpost::{Sealpost, core::Core},
+};
+
+/// The report of a closing.
+#[derive(Debug, Clone, JsonSchema, Serialize)]
+pub struct AccountClosed {
+    /// The account.
+    pub account_id: AccountId,
+    /// Time of the closing.
+    pub closed_at: Timestamp,
+    /// Whether the names of the owner were erased too.
+    pub erased: bool,
+    /// Whether all rows are deleted. Otherwise housekeeping continues.
+    pub complete: bool,
+    /// Numbers of deleted rows.
+    pub deleted: DeletedRows,
+    /// The data that stays, with the reasons.
+    pub kept: Vec<KeptData>,
+}
+
+/// Numbers of rows that a closing deleted or changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
+pub struct DeletedRows {
+    /// Sessions.
+    pub sessions: u64,
+    /// API tokens.
+    pub api_tokens: u64,
+    /// Keys that were revoked. Their secrets are destroyed: envelopes to them cannot be opened.
+    pub keys_revoked: u64,
+    /// Webhooks with their URLs and secrets.
+    pub webhooks: u64,
+    /// Pending deliveries to these webhooks. Housekeeping deletes the rest of a long backlog.
+    pub deliveries: u64,
+    /// Handles.
+    pub handles: u64,
+    /// Labels of keys.
+    pub labels: u64,
+    /// Entries of the activity, with client addresses.
+    pub activity: u64,
+    /// Values of `Idempotency-Key`.
+    pub idempotency_keys: u64,
+    /// Daily counts.
+    pub daily_counts: u64,
+}
+
+/// Data that stays after a closing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
+pub struct KeptData {
+    /// The data.
+    pub data: &'static str,
+    /// The reason.
+    pub reason: &'static str,
+    /// The end of the time for which the data is kept.
+    pub until: &'static str,
+}
+
+impl AccountClosed {
+    pub(crate) fn new(
+        account_id: AccountId,
+        closed_at: Timestamp,
+        extent: ClosingExtent,
+        rows: ClosedRows,
+        complete: bool,
+    ) -> Self {
+        let erased = extent == ClosingExtent::Erase;
+        let kept = if erased { KEPT.to_vec() } else { [&KEPT_UNLESS_ERASED[..], &KEPT].concat() };
+        Self { account_id, closed_at, erased, complete, deleted: rows.into(), kept }
+    }
+}
+
+impl From<ClosedRows> for DeletedRows {
+    fn from(rows: ClosedRows) -> Self {
+        let ClosedRows {
+            sessions,
+            api_tokens,
+            keys_revoked,
+            webhooks,
+            deliveries,
+            handles,
+            labels,
+            activity,
+            idempotency_keys,
+            daily_counts,
+        } = rows;
+        Self {
+            sessions,
+            api_tokens,
+            keys_revoked,
+            webhooks,
+            deliveries,
+            handles,
+            labels,
+            activity,
+            idempotency_keys,
+            daily_counts,
+        }
+    }
+}
+
+impl Sealpost {
+    /// Closes the session's account permanently and erases what names its owner. Needs the login secret, so that a
+    /// stolen session cannot close the account.
+    pub async fn close_account(
+        &self,
+        session: &AccountSession,
+        login_secret: String,
+        source: RequestSource,
+    ) -> Result<AccountClosed, Error> {
+        let session = *session;
+        self.block(move |core| core.close_account(&session, &login_secret, &source)).await
+    }
+}
+
+impl Core {
+    fn close_account(
+        &self,
+        session: &AccountSession,
+        login_secret: &str,
+        source: &RequestSource,
+    ) -> Result<AccountClosed, Error> {
+        self.check_login_secret(session, login_secret, source, "closing the account")?;
+        let account = session.account_id;
+        let actor = format!("account:{account}");
+        let operator = Operator::new(Arc::clone(&self.store), Arc::clone(&self.clock), actor);
+        let closed = operator.erase_account(&account);
+        // The cache is invalidated even after an error, because the first transactions may have been committed.
+        self.cache.invalidate_on(CacheEvent::AccountLoggedOut(&account));
+        closed.map_err(|error| match error {
+            OperatorError::Store(fault) => fault.into(),
+            _ => NO_LOGIN.into(),
+        })
+    }
+
+    /// Checks the login secret of a session's account. Records a wrong secret; `attempted` names the act.
+    pub(crate) fn check_login_secret(
+        &self,
+        session: &AccountSession,
+        login_secret: &str,
+        source: &RequestSource,
+        attempted: &str,
+    ) -> Result<(), Error> {
+        let account = &session.account_id;
+        let stored = self.store.lookup()?.find_login_secret(account)?.ok_or(WRONG_SECRET)?;
+        let given = LoginSecret::hash_of(login_secret);
+        if given.is_some_and(|given| same_hash(&given, &stored)) {
+            return Ok(());
+        }
+        self.record_failed_login(account, source, Some(attempted))?;
+        Err(WRONG_SECRET.into())
+    }
+}
+
+const RETENTION: &str = "the end of retention";
+const PERMANENTLY: &str = "permanently";
+
+const KEPT_UNLESS_ERASED: [KeptData; 2] = [
+    KeptData {
+        data: "labels and handles of the keys",
+        reason: "the handles stay reserved, and earlier correspondents recognise the keys",
+        until: "`sealpost admin account erase`",
+    },
+    KeptData {
+        data: "activity with client addresses",
+        reason: "the operator can investigate misuse",
+        until: "90 days after each act, or `sealpost admin account erase`",
+    },
+];
+
+const KEPT: [KeptData; 8] = [
+    KeptData {
+        data: "account id, and times of opening and closing",
+        reason: "other records refer to the account",
+        until: PERMANENTLY,
+    },
+    KeptData {
+        data: "keys: id, DID, status, plan, usage, overage",
+        reason: "other people's envelopes and badges refer to the keys; the DID stays on record",
+        until: PERMANENTLY,
+    },
+    KeptData {
+        data: "envelopes sent by the account",
+        reason: "their recipients can still open them",
+        until: RETENTION,
+    },
+    KeptData {
+        data: "envelopes sent to the account, which nobody can open",
+        reason: "their senders can still see the state",
+        until: RETENTION,
+    },
+    KeptData {
+        data: "events that were announced to others, some with a handle of the account",
+        reason: "the receivers may not have received them yet",
+        until: RETENTION,
+    },
+    KeptData {
+        data: "hashes of erased handles",
+        reason: "no other account may receive messages for the handle",
+        until: PERMANENTLY,
+    },
+    KeptData {
+        data: "governance, assessments, attestations and badges",
+        reason: "they prove decisions, and the database refuses changes",
+        until: PERMANENTLY,
+    },
+    KeptData {
+        data: "the audit trail of operators, which may contain a handle that an operator assigned",
+        reason: "it is a hash chain, and the database refuses changes",
+        until: PERMANENTLY,
+    },
+];

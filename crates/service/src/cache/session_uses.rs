@@ -1,0 +1,72 @@
+//! The last use of sessions, to the hour.
+//!
+//! A request only marks the cached session, as for eviction. The eviction collects the marked sessions, and a
+//! housekeeping thread stores them.
+
+use std::{
+    collections::HashSet,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use sealpost_domain::{Timestamp, TokenHash};
+
+/// Sessions that were used within the current hour.
+#[derive(Default)]
+pub(crate) struct SessionUses(Mutex<Uses>);
+
+#[derive(Default)]
+struct Uses {
+    /// Sessions that were used recently.
+    noted: HashSet<TokenHash>,
+    /// Sessions whose use within `hour` is stored.
+    stored: HashSet<TokenHash>,
+    hour: i64,
+}
+
+impl SessionUses {
+    /// Notes that a session was used recently.
+    pub(super) fn note(&self, session: &TokenHash) {
+        self.lock().noted.insert(*session);
+    }
+
+    /// Takes the sessions whose use within the hour of `now` is not stored yet.
+    pub(super) fn take(&self, now: Timestamp) -> (Timestamp, Vec<TokenHash>) {
+        let hour = now.as_millis().saturating_sub(now.as_millis().rem_euclid(HOUR_MS));
+        let mut uses = self.lock();
+        if uses.hour != hour {
+            uses.hour = hour;
+            uses.stored.clear();
+        }
+        let mut taken = std::mem::take(&mut uses.noted);
+        taken.retain(|session| uses.stored.insert(*session));
+        (Timestamp::from_millis(hour), taken.into_iter().collect())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Uses> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+const HOUR_MS: i64 = 3_600_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_is_taken_once_an_hour() {
+        let uses = SessionUses::default();
+        let (one, other) = (TokenHash([1; 32]), TokenHash([2; 32]));
+        let taken = |minute: i64, used: &[TokenHash]| {
+            for token in used {
+                uses.note(token);
+            }
+            let (hour, tokens) = uses.take(Timestamp::from_millis(minute * 60_000));
+            (hour.as_millis() / HOUR_MS, tokens)
+        };
+        assert_eq!(taken(119, &[one]), (1, vec![one]));
+        assert_eq!(taken(119, &[one, other]), (1, vec![other]));
+        assert_eq!(taken(120, &[one]), (2, vec![one]), "also at the first use of the hour");
+        assert_eq!(taken(121, &[]), (2, vec![]));
+    }
+}

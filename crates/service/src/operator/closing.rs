@@ -1,0 +1,65 @@
+//! Closing of accounts.
+
+use sealpost_domain::{
+    AccountId,
+    ports::{ClosedRows, ClosingExtent, Durability},
+};
+use serde_json::json;
+
+use super::{
+    action::{ActionRecord, Concerned, Operator, OperatorError},
+    lists::NO_ACCOUNT,
+};
+use crate::account::close::AccountClosed;
+
+impl Operator {
+    /// Closes an account permanently: revokes its keys, and deletes its webhooks, sessions and API tokens. Labels, handles and
+    /// activity stay. Repeat it after an interruption.
+    pub fn close_account(&self, id: &AccountId) -> Result<AccountClosed, OperatorError> {
+        self.close(id, ClosingExtent::Close, "account.close")
+    }
+
+    /// Closes an account permanently and erases what names its owner. Also erases an account that is closed.
+    pub fn erase_account(&self, id: &AccountId) -> Result<AccountClosed, OperatorError> {
+        self.close(id, ClosingExtent::Erase, "account.erase")
+    }
+
+    fn close(
+        &self,
+        id: &AccountId,
+        extent: ClosingExtent,
+        action: &'static str,
+    ) -> Result<AccountClosed, OperatorError> {
+        let now = self.clock.now();
+        let (sessions, api_tokens) = self.perform(|tx| {
+            if !tx.begin_closing(id, extent, now)? {
+                return Ok(Err(NO_ACCOUNT));
+            }
+            let sessions = tx.end_sessions(Some(id), SESSIONS_MAX)?;
+            let api_tokens = tx.delete_api_tokens_of(id)?;
+            let subject = id.to_string();
+            let detail = json!({"sessions": sessions, "api_tokens": api_tokens});
+            // The account has no owner any more who could read its activity.
+            let concerned = Concerned::Service;
+            Ok(Ok(((sessions, api_tokens), ActionRecord { action, subject, concerned, detail })))
+        })?;
+        let mut rows = ClosedRows { sessions, api_tokens, ..ClosedRows::default() };
+        for _ in 0..PORTIONS_MAX {
+            let portion = self
+                .store
+                .write(Durability::Durable, |tx| tx.close_portion(id, now, ROWS_PER_WRITE))?;
+            rows = rows.plus(portion.rows);
+            if portion.is_complete {
+                return Ok(AccountClosed::new(*id, now, extent, rows, true));
+            }
+        }
+        Ok(AccountClosed::new(*id, now, extent, rows, false))
+    }
+}
+
+/// Maximum number of sessions that the first transaction ends. On SQLite, sends wait for the transaction.
+const SESSIONS_MAX: u32 = 10_000;
+/// Maximum number of rows that a portion deletes. On SQLite, sends wait for a portion.
+const ROWS_PER_WRITE: u32 = 1000;
+/// Maximum number of portions, so that a request of an owner ends. Housekeeping continues.
+const PORTIONS_MAX: u32 = 1000;

@@ -1,0 +1,99 @@
+//! Activity of accounts, the last use of sessions, and closings that housekeeping continues.
+
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
+use sealpost_domain::{
+    AccountId, ActivityKind, KeyStatus, Timestamp,
+    ports::{ClosingExtent, Durability, Store},
+};
+use sealpost_service::{Credentials, Settings};
+
+use crate::support::World;
+
+fn worlds(settings: &Settings) -> [World; 2] {
+    [World::with(settings.clone()), World::on_postgres(settings.clone())]
+}
+
+fn account_of(world: &World, who: &Credentials) -> AccountId {
+    let key = who.key.clone().unwrap().unwrap().parse().unwrap();
+    world.operator().show_key(&key).unwrap().account_id
+}
+
+fn kinds(world: &World, account: &AccountId) -> Vec<ActivityKind> {
+    let entries = world.database.owner_lookup().unwrap().activity_of(account, None, 99).unwrap();
+    entries.into_iter().map(|entry| entry.kind).collect()
+}
+
+/// Waits until housekeeping has brought about `is_done`. The clock advances by a minute at each look.
+#[track_caller]
+fn await_housekeeping(world: &World, mut is_done: impl FnMut() -> bool) {
+    let until = Instant::now() + Duration::from_secs(20);
+    while !is_done() {
+        assert!(Instant::now() < until, "housekeeping does not do it");
+        world.clock.advance(Duration::from_mins(1));
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn often() -> Settings {
+    Settings { housekeeping_every: Duration::from_millis(5), ..Settings::default() }
+}
+
+#[test]
+fn housekeeping_deletes_old_activity_only() {
+    for world in worlds(&Settings { activity_retention: Duration::from_hours(6), ..often() }) {
+        let account = account_of(&world, &world.newcomer(None));
+        assert_eq!(kinds(&world, &account).len(), 2);
+        await_housekeeping(&world, || kinds(&world, &account).is_empty());
+        let newer = account_of(&world, &world.newcomer(None));
+        assert_eq!(kinds(&world, &newer).len(), 2);
+    }
+}
+
+#[test]
+fn the_last_use_of_a_session_is_stored_to_the_hour() {
+    for world in worlds(&often()) {
+        let who = world.newcomer(None);
+        let account = account_of(&world, &who);
+        let last_use = || {
+            let mut lookup = world.database.owner_lookup().unwrap();
+            let sessions = lookup.sessions_of(&account, Timestamp::from_millis(0), 9);
+            sessions.unwrap()[0].last_used_at.map(Timestamp::as_millis)
+        };
+        assert_eq!(last_use(), None);
+        world.sealpost.status(&who, &Ok(())).result.unwrap();
+        await_housekeeping(&world, || last_use().is_some());
+        let first = last_use().unwrap();
+        assert_eq!(first % 3_600_000, 0);
+        world.clock.advance(Duration::from_hours(2));
+        world.sealpost.status(&who, &Ok(())).result.unwrap();
+        await_housekeeping(&world, || last_use().unwrap() >= first + 2 * 3_600_000);
+    }
+}
+
+#[test]
+fn housekeeping_continues_an_interrupted_closing() {
+    for world in worlds(&often()) {
+        let (who, other) = (world.newcomer(Some("alice")), world.newcomer(None));
+        let account = account_of(&world, &who);
+        let store: &dyn Store = &*world.database;
+        let now = Timestamp::from_millis(1_790_000_000_000);
+        let begun = store
+            .write(Durability::Durable, |tx| tx.begin_closing(&account, ClosingExtent::Erase, now));
+        assert!(begun.unwrap());
+        let is_erased = || {
+            let shown = world.operator().show_account(&account).unwrap();
+            shown.account.erased_at.is_some()
+        };
+        await_housekeeping(&world, is_erased);
+        let shown = world.operator().show_account(&account).unwrap();
+        let key = &shown.keys[0].key;
+        assert_eq!((shown.session_count, key.status), (0, KeyStatus::Revoked));
+        assert_eq!((key.label.as_str(), &key.handle), ("erased", &None));
+        assert_eq!(kinds(&world, &account), []);
+        assert!(!kinds(&world, &account_of(&world, &other)).is_empty());
+    }
+}

@@ -1,0 +1,160 @@
+//! The activity of accounts.
+
+use std::net::IpAddr;
+
+use diesel::{
+    prelude::*,
+    sql_query,
+    sql_types::{BigInt, Text},
+};
+use sealpost_domain::{
+    AccountId, Activity, ActivityActor, ActivityId, ActivityKind, Timestamp,
+    ports::{ActivityRepo, StoreError},
+};
+
+use crate::{
+    connection::{AnyConnection, fault::Fault, transaction::Transaction},
+    rows::columns,
+    schema::activity as a,
+};
+
+impl ActivityRepo for Transaction {
+    fn insert_activity(&mut self, entry: &Activity, kept_max: u32) -> Result<(), StoreError> {
+        self.run(|conn| {
+            diesel::insert_into(a::table).values(ActivityRow::of(entry)).execute(conn)?;
+            trim(conn, &entry.account_id, entry.kind, kept_max)
+        })
+    }
+
+    fn count_activity(
+        &mut self,
+        account: &AccountId,
+        kind: ActivityKind,
+        since: Timestamp,
+        limit: u32,
+    ) -> Result<u64, StoreError> {
+        self.run(|conn| count(conn, account, kind, since, limit))
+    }
+}
+
+/// Deletes the entries of a kind beyond the newest `kept_max`. Reads at most `kept_max` entries of an index.
+fn trim(
+    conn: &mut AnyConnection,
+    account: &AccountId,
+    kind: ActivityKind,
+    kept_max: u32,
+) -> Result<(), Fault> {
+    let account = account.to_string();
+    let of_kind = a::table.filter(a::account_id.eq(&account)).filter(a::kind.eq(kind.as_str()));
+    let first_too_many = of_kind
+        .order(a::id.desc())
+        .offset(kept_max.into())
+        .limit(1)
+        .select(a::id)
+        .first::<String>(conn)
+        .optional()?;
+    if let Some(id) = first_too_many {
+        diesel::delete(of_kind.filter(a::id.le(id))).execute(conn)?;
+    }
+    Ok(())
+}
+
+/// Counts the entries of a kind since `since`, up to `limit`.
+pub(crate) fn count(
+    conn: &mut AnyConnection,
+    account: &AccountId,
+    kind: ActivityKind,
+    since: Timestamp,
+    limit: u32,
+) -> Result<u64, Fault> {
+    let since = ActivityId::new(since, [0; 10]).to_string();
+    let entries = a::table
+        .filter(a::account_id.eq(account.to_string()))
+        .filter(a::kind.eq(kind.as_str()))
+        .filter(a::id.ge(since))
+        .limit(limit.into())
+        .select(a::id);
+    columns::number(entries.load::<String>(conn)?.len(), "number of entries")
+}
+
+/// Returns the entries of an account that are older than `below`, newest first.
+pub(crate) fn of_account(
+    conn: &mut AnyConnection,
+    account: &AccountId,
+    below: Option<&ActivityId>,
+    limit: u32,
+) -> Result<Vec<Activity>, Fault> {
+    let mut page = a::table
+        .filter(a::account_id.eq(account.to_string()))
+        .order(a::id.desc())
+        .limit(limit.into())
+        .into_boxed();
+    if let Some(below) = below {
+        page = page.filter(a::id.lt(below.to_string()));
+    }
+    page.load::<ActivityRow>(conn)?.into_iter().map(ActivityRow::read).collect()
+}
+
+/// Deletes up to `limit` entries of all accounts from before `before`, oldest first. Returns the number.
+pub(crate) fn purge(conn: &mut AnyConnection, before: Timestamp, limit: u32) -> Result<u64, Fault> {
+    let purge = sql_query(PURGE)
+        .bind::<Text, _>(ActivityId::new(before, [0; 10]).to_string())
+        .bind::<BigInt, _>(i64::from(limit));
+    columns::number(purge.execute(conn)?, "number of entries")
+}
+
+/// Deletes up to `limit` entries of an account. Returns the number.
+pub(super) fn delete_of(conn: &mut AnyConnection, account: &str, limit: u32) -> Result<u64, Fault> {
+    let delete = sql_query(DELETE_OF).bind::<Text, _>(account).bind::<BigInt, _>(i64::from(limit));
+    columns::number(delete.execute(conn)?, "number of entries")
+}
+
+/// A row of the table `activity`.
+#[derive(Debug, Insertable, Queryable)]
+#[diesel(table_name = a, treat_none_as_default_value = false)]
+struct ActivityRow {
+    id: String,
+    account_id: String,
+    at: i64,
+    kind: String,
+    actor: String,
+    client_address: Option<String>,
+    detail: Option<String>,
+}
+
+impl ActivityRow {
+    fn of(entry: &Activity) -> Self {
+        Self {
+            id: entry.id.to_string(),
+            account_id: entry.account_id.to_string(),
+            at: entry.at.as_millis(),
+            kind: entry.kind.as_str().to_owned(),
+            actor: entry.actor.to_string(),
+            client_address: entry.client_address.map(|address| address.to_string()),
+            detail: entry.detail.clone(),
+        }
+    }
+
+    fn read(self) -> Result<Activity, Fault> {
+        let address = self.client_address.map(|text| columns::id::<IpAddr>(&text, "address"));
+        Ok(Activity {
+            id: columns::id(&self.id, "activity")?,
+            account_id: columns::id(&self.account_id, "activity")?,
+            at: Timestamp::from_millis(self.at),
+            kind: ActivityKind::from_name(&self.kind).ok_or(Fault::Corrupt("kind of activity"))?,
+            actor: ActivityActor::stored(self.actor),
+            client_address: address.transpose()?,
+            detail: self.detail,
+        })
+    }
+}
+
+const PURGE: &str = "
+    DELETE FROM activity WHERE id IN (
+        SELECT id FROM activity WHERE id < $1 ORDER BY id LIMIT $2
+    )";
+
+const DELETE_OF: &str = "
+    DELETE FROM activity WHERE id IN (
+        SELECT id FROM activity WHERE account_id = $1 ORDER BY id LIMIT $2
+    )";

@@ -1,0 +1,261 @@
+//! Closes accounts and erases personal data, in portions.
+//!
+//! The column `closing` holds the extent until the last portion. An interrupted closing therefore continues at the first
+//! row that is left.
+
+use diesel::{
+    prelude::*,
+    sql_query,
+    sql_types::{BigInt, Text},
+};
+use sealpost_domain::{
+    AccountId, ApiKeyId, KeyStatus, Timestamp,
+    ports::{
+        AccountRepo as _, ApiTokenRepo as _, ClosedPortion, ClosedRows, ClosingExtent, ErasureRepo,
+        KeyRepo as _, StoreError,
+    },
+};
+
+use super::{activity, erased_handles};
+use crate::{
+    connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
+    housekeeping::deleted_webhooks,
+    query::row_lock::{Locked, RowLock},
+    rows::columns,
+    schema::{accounts as a, api_keys as k, handles as h},
+};
+
+impl ErasureRepo for Transaction {
+    fn begin_closing(
+        &mut self,
+        account: &AccountId,
+        extent: ClosingExtent,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        self.run(|conn| begin(conn, &account.to_string(), extent, now))
+    }
+
+    fn close_portion(
+        &mut self,
+        account: &AccountId,
+        now: Timestamp,
+        limit: u32,
+    ) -> Result<ClosedPortion, StoreError> {
+        let id = account.to_string();
+        let Some(extent) = self.run(|conn| extent_of(conn, &id))? else {
+            return Ok(ClosedPortion { rows: ClosedRows::default(), is_complete: true });
+        };
+        let sessions = self.end_sessions(Some(account), limit)?;
+        if sessions > 0 {
+            return Ok(portion(ClosedRows { sessions, ..ClosedRows::default() }));
+        }
+        let api_tokens = self.delete_api_tokens_of(account)?;
+        if api_tokens > 0 {
+            return Ok(portion(ClosedRows { api_tokens, ..ClosedRows::default() }));
+        }
+        // Handles go before the revocation, so that no event about the revocation carries a handle.
+        if extent == ClosingExtent::Erase
+            && let Some((handle, key)) = self.run(|conn| next_handle(conn, &id))?
+        {
+            self.lock_key(&key)?;
+            self.run(|conn| erase_handle(conn, &handle, &key))?;
+            return Ok(portion(ClosedRows { handles: 1, ..ClosedRows::default() }));
+        }
+        if let Some(key) = self.run(|conn| next_live_key(conn, &id))? {
+            return self.revoke_next(&key, now);
+        }
+        if extent == ClosingExtent::Erase
+            && let Some(erased) = self.run(|conn| erase_rows(conn, &id, now, limit))?
+        {
+            return Ok(portion(erased));
+        }
+        let is_complete = self.run(|conn| finish(conn, &id, extent, now))?;
+        Ok(ClosedPortion { rows: ClosedRows::default(), is_complete })
+    }
+
+    fn find_closing(&mut self) -> Result<Option<AccountId>, StoreError> {
+        self.run(|conn| {
+            let next = a::table.filter(a::closing.is_not_null()).order(a::id).select(a::id);
+            let id = next.first::<String>(conn).optional()?;
+            id.map(|id| columns::id(&id, "account")).transpose()
+        })
+    }
+}
+
+impl Transaction {
+    fn revoke_next(&mut self, key: &ApiKeyId, now: Timestamp) -> Result<ClosedPortion, StoreError> {
+        let locked = self.lock_key(key)?;
+        if locked.is_none_or(|key| key.status == KeyStatus::Revoked) {
+            return Ok(portion(ClosedRows::default()));
+        }
+        let revoked = self.revoke_key(key, now)?;
+        Ok(portion(ClosedRows {
+            keys_revoked: 1,
+            webhooks: revoked.webhooks,
+            deliveries: revoked.deliveries,
+            ..ClosedRows::default()
+        }))
+    }
+}
+
+fn portion(rows: ClosedRows) -> ClosedPortion {
+    ClosedPortion { rows, is_complete: false }
+}
+
+/// Marks an account as closed. No login secret has the hash of zeros, and without a recovery code there is no recovery.
+fn begin(
+    conn: &mut AnyConnection,
+    account: &str,
+    extent: ClosingExtent,
+    now: Timestamp,
+) -> Result<bool, Fault> {
+    let locked = Locked::new(a::table.find(account), RowLock::Alone);
+    let found = on_backend!(conn, c => locked.get_result::<AccountRow>(c).optional())?;
+    let Some(AccountRow { closed_at, closing, partner_id, .. }) = found else { return Ok(false) };
+    let is_erasing =
+        extent == ClosingExtent::Erase || closing.as_deref() == Some(ClosingExtent::Erase.as_str());
+    let extent = if is_erasing { ClosingExtent::Erase } else { ClosingExtent::Close };
+    diesel::update(a::table.find(account))
+        .set((
+            a::login_secret.eq(vec![0_u8; 32]),
+            a::recovery_code.eq(None::<Vec<u8>>),
+            a::closed_at.eq(closed_at.unwrap_or(now.as_millis())),
+            a::partner_id.eq(partner_id.filter(|_| !is_erasing)),
+            a::closing.eq(extent.as_str()),
+        ))
+        .execute(conn)?;
+    Ok(true)
+}
+
+fn extent_of(conn: &mut AnyConnection, account: &str) -> Result<Option<ClosingExtent>, Fault> {
+    let extent = a::table.find(account).select(a::closing).first::<Option<String>>(conn);
+    let extent = extent.optional()?.flatten();
+    let known =
+        |name: String| ClosingExtent::from_name(&name).ok_or(Fault::Corrupt("extent of a closing"));
+    extent.map(known).transpose()
+}
+
+fn next_handle(
+    conn: &mut AnyConnection,
+    account: &str,
+) -> Result<Option<(String, ApiKeyId)>, Fault> {
+    let of_account = h::table.filter(h::account_id.eq(account)).order(h::handle);
+    let row = of_account.select((h::handle, h::api_key_id)).first::<(String, String)>(conn);
+    row.optional()?.map(|(handle, key)| Ok((handle, columns::id(&key, "handle")?))).transpose()
+}
+
+fn erase_handle(conn: &mut AnyConnection, handle: &str, key: &ApiKeyId) -> Result<(), Fault> {
+    erased_handles::insert(conn, handle)?;
+    diesel::delete(h::table.find(handle)).execute(conn)?;
+    let key = k::table.find(key.to_string());
+    diesel::update(key).set(k::handle.eq(None::<String>)).execute(conn)?;
+    Ok(())
+}
+
+fn next_live_key(conn: &mut AnyConnection, account: &str) -> Result<Option<ApiKeyId>, Fault> {
+    let live = k::table
+        .filter(k::account_id.eq(account))
+        .filter(k::status.ne(KeyStatus::Revoked.as_str()))
+        .order(k::id)
+        .select(k::id);
+    let id = live.first::<String>(conn).optional()?;
+    id.map(|id| columns::id(&id, "key")).transpose()
+}
+
+/// Deletes the next rows that name the owner of an account without live keys. Returns `None` if nothing is left.
+fn erase_rows(
+    conn: &mut AnyConnection,
+    account: &str,
+    now: Timestamp,
+    limit: u32,
+) -> Result<Option<ClosedRows>, Fault> {
+    // The attempts of deleted webhooks contain responses of receivers. The webhooks of other accounts may be among
+    // them, because their owner is not stored.
+    if deleted_webhooks::purge(conn, now, limit.into())? > 0 {
+        return Ok(Some(ClosedRows::default()));
+    }
+    if let Some(key) = next_named_key(conn, account)? {
+        return erase_key(conn, &key, limit).map(Some);
+    }
+    let activity = activity::delete_of(conn, account, limit)?;
+    Ok((activity > 0).then(|| ClosedRows { activity, ..ClosedRows::default() }))
+}
+
+/// Finds a key with a label or a handle. A key gets its new label after all its other rows are deleted.
+fn next_named_key(conn: &mut AnyConnection, account: &str) -> Result<Option<String>, Fault> {
+    let named = k::table
+        .filter(k::account_id.eq(account))
+        .filter(k::label.ne(ERASED_LABEL).or(k::handle.is_not_null()))
+        .order(k::id)
+        .select(k::id);
+    Ok(named.first::<String>(conn).optional()?)
+}
+
+fn erase_key(conn: &mut AnyConnection, key: &str, limit: u32) -> Result<ClosedRows, Fault> {
+    let idempotency_keys = delete_some(conn, DELETE_IDEMPOTENCY_KEYS, key, limit)?;
+    let daily_counts = delete_some(conn, DELETE_DAILY_COUNTS, key, limit)?;
+    let mut rows = ClosedRows { idempotency_keys, daily_counts, ..ClosedRows::default() };
+    if idempotency_keys.max(daily_counts) < u64::from(limit) {
+        diesel::update(k::table.find(key))
+            .set((k::label.eq(ERASED_LABEL), k::handle.eq(None::<String>)))
+            .execute(conn)?;
+        rows.labels = 1;
+    }
+    Ok(rows)
+}
+
+fn delete_some(
+    conn: &mut AnyConnection,
+    deletion: &'static str,
+    key: &str,
+    limit: u32,
+) -> Result<u64, Fault> {
+    let delete = sql_query(deletion).bind::<Text, _>(key).bind::<BigInt, _>(i64::from(limit));
+    columns::number(delete.execute(conn)?, "number of rows")
+}
+
+/// Marks the closing as complete. Returns `false` if another transaction has changed its extent.
+fn finish(
+    conn: &mut AnyConnection,
+    account: &str,
+    extent: ClosingExtent,
+    now: Timestamp,
+) -> Result<bool, Fault> {
+    let of_extent = a::table.find(account).filter(a::closing.eq(extent.as_str()));
+    let closing = a::closing.eq(None::<String>);
+    let update = diesel::update(of_extent);
+    let updated = match extent {
+        ClosingExtent::Close => update.set(closing).execute(conn)?,
+        ClosingExtent::Erase => {
+            update.set((closing, a::erased_at.eq(now.as_millis()))).execute(conn)?
+        }
+    };
+    Ok(updated == 1)
+}
+
+/// A row of the table `accounts`.
+#[derive(Queryable)]
+#[expect(dead_code, reason = "the type has all columns of the table")]
+struct AccountRow {
+    id: String,
+    login_secret: Vec<u8>,
+    recovery_code: Option<Vec<u8>>,
+    partner_id: Option<String>,
+    created_at: i64,
+    closed_at: Option<i64>,
+    erased_at: Option<i64>,
+    closing: Option<String>,
+}
+
+/// The label of all keys of erased accounts.
+const ERASED_LABEL: &str = "erased";
+
+const DELETE_IDEMPOTENCY_KEYS: &str = "
+    DELETE FROM idempotency_keys WHERE api_key_id = $1 AND idempotency_key IN (
+        SELECT idempotency_key FROM idempotency_keys WHERE api_key_id = $1 LIMIT $2
+    )";
+
+const DELETE_DAILY_COUNTS: &str = "
+    DELETE FROM daily_counts WHERE api_key_id = $1 AND day IN (
+        SELECT day FROM daily_counts WHERE api_key_id = $1 LIMIT $2
+    )";

@@ -1,0 +1,30 @@
+//! Hashes of the handles of erased accounts.
+//!
+//! A hash hides the handle from a reader of the database who does not guess it, and keeps the handle from other accounts.
+
+use diesel::prelude::*;
+use sealpost_domain::Handle;
+use sha2::{Digest as _, Sha256};
+
+use crate::{
+    connection::{AnyConnection, fault::Fault, on_backend},
+    schema::erased_handles as e,
+};
+
+/// Returns whether an erased account had this handle.
+pub(crate) fn contains(conn: &mut AnyConnection, handle: &Handle) -> Result<bool, Fault> {
+    let found = e::table.find(hash(handle.as_str())).select(e::hash).first::<Vec<u8>>(conn);
+    Ok(found.optional()?.is_some())
+}
+
+pub(super) fn insert(conn: &mut AnyConnection, handle: &str) -> Result<(), Fault> {
+    let insert = diesel::insert_into(e::table).values(e::hash.eq(hash(handle)));
+    on_backend!(conn, c => insert.on_conflict_do_nothing().execute(c))?;
+    Ok(())
+}
+
+fn hash(handle: &str) -> Vec<u8> {
+    Sha256::new().chain_update(PREFIX).chain_update(handle).finalize().to_vec()
+}
+
+const PREFIX: &[u8] = b"sealpost/v1/erased-handle/";

@@ -1,0 +1,93 @@
+//! Sessions with their start, last use and client.
+
+use std::net::IpAddr;
+
+use diesel::prelude::*;
+use sealpost_domain::{
+    AccountId, RequestSource, Session, SessionDetails, Timestamp, TokenHash, UserAgent,
+};
+
+use crate::{
+    connection::{AnyConnection, fault::Fault, on_backend},
+    query::any_of::any_token,
+    rows::{columns, session},
+    schema::session_details as s,
+};
+
+pub(crate) fn insert(
+    conn: &mut AnyConnection,
+    session: &Session,
+    started_at: Timestamp,
+    source: &RequestSource,
+) -> Result<(), Fault> {
+    diesel::insert_into(s::table)
+        .values(SessionDetailsRow {
+            token: session.token.0.to_vec(),
+            account_id: session.account_id.to_string(),
+            expires_at: session.expires_at.as_millis(),
+            started_at: Some(started_at.as_millis()),
+            last_used_at: None,
+            client_address: source.address.map(|address| address.to_string()),
+            user_agent: source.user_agent.as_ref().map(UserAgent::to_string),
+        })
+        .execute(conn)?;
+    Ok(())
+}
+
+/// Returns the sessions of an account that are valid at `now`, latest expiry first.
+pub(crate) fn of_account(
+    conn: &mut AnyConnection,
+    account: &AccountId,
+    now: Timestamp,
+    limit: u32,
+) -> Result<Vec<SessionDetails>, Fault> {
+    let live = s::table
+        .filter(s::account_id.eq(account.to_string()))
+        .filter(s::expires_at.gt(now.as_millis()))
+        .order(s::expires_at.desc())
+        .limit(limit.into());
+    live.load::<SessionDetailsRow>(conn)?.into_iter().map(SessionDetailsRow::read).collect()
+}
+
+/// Sets the last use of those sessions that have an earlier one.
+pub(crate) fn set_last_use(
+    conn: &mut AnyConnection,
+    sessions: &[TokenHash],
+    hour: Timestamp,
+) -> Result<(), Fault> {
+    let hour = hour.as_millis();
+    let outdated = s::table
+        .filter(any_token(s::token, sessions))
+        .filter(s::last_used_at.is_null().or(s::last_used_at.lt(hour)));
+    let update = diesel::update(outdated).set(s::last_used_at.eq(hour));
+    on_backend!(conn, c => update.execute(c))?;
+    Ok(())
+}
+
+/// A row of the table `sessions`, with all columns.
+#[derive(Debug, Insertable, Queryable)]
+#[diesel(table_name = s, treat_none_as_default_value = false)]
+struct SessionDetailsRow {
+    token: Vec<u8>,
+    account_id: String,
+    expires_at: i64,
+    started_at: Option<i64>,
+    last_used_at: Option<i64>,
+    client_address: Option<String>,
+    user_agent: Option<String>,
+}
+
+impl SessionDetailsRow {
+    fn read(self) -> Result<SessionDetails, Fault> {
+        let address = self.client_address.map(|text| columns::id::<IpAddr>(&text, "address"));
+        Ok(SessionDetails {
+            session: session::read((self.token, self.account_id, self.expires_at))?,
+            started_at: columns::instant(self.started_at),
+            last_used_at: columns::instant(self.last_used_at),
+            source: RequestSource {
+                address: address.transpose()?,
+                user_agent: self.user_agent.and_then(|text| UserAgent::new(text.as_bytes())),
+            },
+        })
+    }
+}

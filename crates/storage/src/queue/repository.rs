@@ -1,0 +1,21 @@
+//! Implements the port for events with an id of their own.
+
+use sealpost_domain::{
+    IdentityRotation, NewEvent,
+    ports::{EventRepo, StoreError},
+};
+
+use crate::{
+    connection::transaction::Transaction,
+    queue::{events, rotations},
+};
+
+impl EventRepo for Transaction {
+    fn insert_events(&mut self, events: &[NewEvent]) -> Result<(), StoreError> {
+        self.run(|conn| events::store(conn, events).map(drop))
+    }
+
+    fn record_rotation(&mut self, rotation: &IdentityRotation) -> Result<(), StoreError> {
+        self.run(|conn| rotations::record(conn, rotation))
+    }
+}

@@ -1,0 +1,175 @@
+//! Changes of keys: records each change, and later stores events for the correspondents of the key.
+//!
+//! No index finds the correspondents, because it would slow every send. Housekeeping reads the stored envelopes instead,
+//! newest first, in portions. All changes that wait at its start share one reading. Changes that come later wait for
+//! the next one.
+
+use std::collections::BTreeSet;
+
+use diesel::{dsl::exists, prelude::*};
+use sealpost_domain::{EnvelopeId, IdentityRotation, RotationReason, Timestamp};
+
+use crate::{
+    connection::{AnyConnection, fault::Fault, on_backend},
+    queue::events,
+    rows::columns,
+    schema::{envelopes as e, identity_rotations as r, webhooks as w},
+};
+
+/// Records a change of a key.
+pub(crate) fn record(conn: &mut AnyConnection, rotation: &IdentityRotation) -> Result<(), Fault> {
+    let row = (
+        r::api_key_id.eq(rotation.api_key_id.to_string()),
+        r::reason.eq(rotation.reason.as_str()),
+        r::at.eq(rotation.at.as_millis()),
+        r::handle.eq(rotation.handle.as_ref().map(ToString::to_string)),
+        r::replaced_by.eq(rotation.replaced_by.map(|key| key.to_string())),
+    );
+    on_backend!(conn, c => {
+        diesel::insert_into(r::table).values(row).on_conflict_do_nothing().execute(c)
+    })?;
+    Ok(())
+}
+
+/// Reads up to `limit` envelopes and stores events for the correspondents that they show. Returns whether envelopes are
+/// left. A change is deleted when all envelopes are read.
+pub(crate) fn inform(
+    conn: &mut AnyConnection,
+    informed_max: i64,
+    limit: i64,
+) -> Result<bool, Fault> {
+    let mut changes = under_way(conn)?;
+    if changes.is_empty() {
+        if !start(conn)? {
+            return Ok(false);
+        }
+        changes = under_way(conn)?;
+    }
+    changes.retain(|change| change.informed < informed_max);
+    let Some(read_to) = changes.iter().find_map(|change| change.read_to.clone()) else {
+        return finish(conn);
+    };
+    let page = e::table.filter(e::id.lt(read_to)).order(e::id.desc()).limit(limit);
+    let page = page.select((e::id, e::sender, e::recipient));
+    let page = on_backend!(conn, c => page.load::<(String, String, String)>(c))?;
+    for change in &changes {
+        inform_of(conn, change, &page, informed_max)?;
+    }
+    match page.last() {
+        Some((id, _, _))
+            if columns::number::<i64, _>(page.len(), "number of envelopes")? == limit =>
+        {
+            let under_way = r::table.filter(r::read_to.is_not_null());
+            diesel::update(under_way).set(r::read_to.eq(id)).execute(conn)?;
+            Ok(true)
+        }
+        _ => finish(conn),
+    }
+}
+
+/// Stores the events of one change for the correspondents in `page`.
+fn inform_of(
+    conn: &mut AnyConnection,
+    change: &ChangeRow,
+    page: &[(String, String, String)],
+    informed_max: i64,
+) -> Result<(), Fault> {
+    // An envelope of a later millisecond was sent after the change.
+    let after = EnvelopeId::new(Timestamp::from_millis(change.at + 1), [0; 10]).to_string();
+    let key = &change.api_key_id;
+    let other = |(id, sender, recipient): &(String, String, String)| match () {
+        () if *id >= after => None,
+        () if sender == key => Some(recipient.clone()),
+        () if recipient == key => Some(sender.clone()),
+        () => None,
+    };
+    let correspondents: BTreeSet<_> =
+        page.iter().filter_map(other).filter(|it| it != key).collect();
+    if correspondents.is_empty() {
+        return Ok(());
+    }
+    let rotation = change.read()?;
+    let new = correspondents
+        .iter()
+        .map(|key| Ok(rotation.event_for(&columns::id(key, "envelope")?)))
+        .collect::<Result<Vec<_>, Fault>>()?;
+    let (mut informed, mut rest) = (change.informed, &*new);
+    while !rest.is_empty() && informed < informed_max {
+        // The store skips stored events and keys without a webhook. Their places go to the keys that follow.
+        let room = usize::try_from(informed_max - informed).unwrap_or(0);
+        let (some, others) = rest.split_at(room.min(rest.len()));
+        informed += columns::number::<i64, _>(events::store(conn, some)?.len(), "events")?;
+        rest = others;
+    }
+    let row = r::table.find((key, &change.reason, change.at));
+    diesel::update(row).set(r::informed.eq(informed)).execute(conn)?;
+    Ok(())
+}
+
+/// A recorded change.
+#[derive(Debug, Queryable)]
+struct ChangeRow {
+    api_key_id: String,
+    reason: String,
+    at: i64,
+    handle: Option<String>,
+    replaced_by: Option<String>,
+    /// The envelopes from this id on are read. `None` if the reading has not started.
+    read_to: Option<String>,
+    /// Number of informed keys.
+    informed: i64,
+}
+
+impl ChangeRow {
+    fn read(&self) -> Result<IdentityRotation, Fault> {
+        let replaced_by = self.replaced_by.as_deref();
+        Ok(IdentityRotation {
+            api_key_id: columns::id(&self.api_key_id, "rotation")?,
+            handle: self.handle.as_deref().map(columns::handle).transpose()?,
+            replaced_by: replaced_by.map(|key| columns::id(key, "rotation")).transpose()?,
+            reason: RotationReason::from_name(&self.reason)
+                .ok_or(Fault::Corrupt("reason of a rotation"))?,
+            at: Timestamp::from_millis(self.at),
+        })
+    }
+}
+
+/// Returns the changes of the current reading, oldest first.
+fn under_way(conn: &mut AnyConnection) -> Result<Vec<ChangeRow>, Fault> {
+    let under_way = r::table.filter(r::read_to.is_not_null()).order((r::at, r::api_key_id));
+    Ok(on_backend!(conn, c => under_way.load::<ChangeRow>(c))?)
+}
+
+/// Starts a reading for the changes that wait. Returns whether there are any. Deletes them if no webhook names the
+/// event.
+fn start(conn: &mut AnyConnection) -> Result<bool, Fault> {
+    let waiting = r::table.filter(r::read_to.is_null());
+    let oldest = waiting.order((r::at, r::api_key_id)).limit(CHANGES_READ_TOGETHER);
+    let oldest = oldest.select((r::api_key_id, r::reason, r::at));
+    let oldest = on_backend!(conn, c => oldest.load::<(String, String, i64)>(c))?;
+    if oldest.is_empty() {
+        return Ok(false);
+    }
+    let subscribed = w::table.filter(w::events.like(SUBSCRIBED));
+    if !diesel::select(exists(subscribed)).get_result::<bool>(conn)? {
+        diesel::delete(waiting).execute(conn)?;
+        return Ok(false);
+    }
+    for change in oldest {
+        diesel::update(r::table.find(change)).set(r::read_to.eq(ABOVE_ALL)).execute(conn)?;
+    }
+    Ok(true)
+}
+
+/// Deletes the changes of the current reading. Returns whether other changes wait.
+fn finish(conn: &mut AnyConnection) -> Result<bool, Fault> {
+    diesel::delete(r::table.filter(r::read_to.is_not_null())).execute(conn)?;
+    Ok(diesel::select(exists(r::table.select(r::at))).get_result(conn)?)
+}
+
+/// Maximum number of changes that share one reading of the envelopes.
+const CHANGES_READ_TOGETHER: i64 = 100;
+/// Above the ids of all envelopes.
+const ABOVE_ALL: &str = "env_~";
+/// Matches the events of a webhook that names `identity.rotated`.
+const SUBSCRIBED: &str = "%identity.rotated%";

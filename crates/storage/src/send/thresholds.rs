@@ -1,0 +1,44 @@
+//! Thresholds of usage: records each threshold once for each window, and stores an event for it.
+
+use diesel::{
+    prelude::*,
+    sql_types::{BigInt, SmallInt, Text},
+};
+use sealpost_domain::ReachedThreshold;
+
+use crate::{
+    connection::{AnyConnection, fault::Fault},
+    queue::events,
+};
+
+/// Records the thresholds whose windows have no record, and stores an event for each of these. The usage rows of the
+/// keys must be locked, so that no other transaction records the same thresholds.
+pub(crate) fn record(conn: &mut AnyConnection, reached: &[ReachedThreshold]) -> Result<(), Fault> {
+    let mut new = Vec::new();
+    for threshold in reached {
+        if is_first(conn, threshold)? {
+            new.push(threshold.event());
+        }
+    }
+    events::store(conn, &new)?;
+    Ok(())
+}
+
+/// Records a threshold. Returns whether its window had no record. A key reaches few thresholds, so one statement for
+/// each is enough on both databases.
+fn is_first(conn: &mut AnyConnection, reached: &ReachedThreshold) -> Result<bool, Fault> {
+    let recorded = diesel::sql_query(RECORD)
+        .bind::<Text, _>(reached.details.api_key_id.to_string())
+        .bind::<Text, _>(reached.details.window.as_str())
+        .bind::<SmallInt, _>(i16::from(reached.details.threshold))
+        .bind::<BigInt, _>(reached.window_start.as_millis())
+        .execute(conn)?;
+    Ok(recorded == 1)
+}
+
+/// A key has one row for each threshold, with the newest window.
+const RECORD: &str = "
+    INSERT INTO usage_thresholds AS t (api_key_id, span, threshold, window_start)
+    VALUES ($1, $2, $3, $4)
+    ON CONFLICT (api_key_id, span, threshold) DO UPDATE SET window_start = excluded.window_start
+    WHERE t.window_start <> excluded.window_start";

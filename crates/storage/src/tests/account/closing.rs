@@ -1,0 +1,194 @@
+//! Closing of accounts and erasure of personal data.
+
+use sealpost_domain::{
+    AccountId, Activity, ActivityActor, ActivityId, ActivityKind, ApiKey, Handle, KeyStatus,
+    PartnerId, Session,
+    ports::{ClosedRows, ClosingExtent, Durability::Durable, HandleOwner, Store},
+};
+
+use crate::tests::fixture::{Fixture, at, fresh, open_session, token};
+
+on_both!(
+    a_closed_account_is_unusable_and_keeps_its_names,
+    an_erased_account_has_no_names,
+    a_closing_continues_where_it_stopped,
+    a_closed_account_can_be_erased_later,
+    an_account_that_does_not_exist_is_not_closed,
+);
+
+/// Creates an account with two keys, a handle, webhooks, deliveries, sessions, activity and other rows of the key.
+fn account(db: &Fixture, handle: &str) -> ApiKey {
+    let key = db.activate();
+    db.activate_beside(&key);
+    let webhook = db.register(&key.id);
+    db.send(&webhook, 3);
+    let account_id = key.account_id;
+    let name = Handle::parse(handle).unwrap();
+    db.store()
+        .write(Durable, |tx| {
+            tx.set_partner(&account_id, Some(&PartnerId::parse(handle).unwrap()))?;
+            tx.assign_handle(&name, &HandleOwner { account_id, api_key_id: key.id })?;
+            tx.set_shown_handle(&key.id, Some(&name))?;
+            for _ in 0..3 {
+                open_session(tx, &Session { token: token(), account_id, expires_at: at(99) })?;
+                tx.insert_activity(&login(&account_id), 9)?;
+            }
+            Ok(())
+        })
+        .unwrap();
+    for n in 0..3 {
+        db.execute(&format!(
+            "INSERT INTO idempotency_keys (api_key_id, idempotency_key, fingerprint, envelope_id, created_at)
+                 SELECT '{id}', 'key-{n}', login_secret, 'env_1', 5 FROM accounts LIMIT 1;
+             INSERT INTO daily_counts (api_key_id, day, sent, received, delivered)
+                 VALUES ('{id}', {n}, 1, 1, 1)",
+            id = key.id
+        ))
+        .unwrap();
+    }
+    key
+}
+
+fn login(account: &AccountId) -> Activity {
+    Activity {
+        id: fresh(ActivityId::new),
+        account_id: *account,
+        at: at(1),
+        kind: ActivityKind::Login,
+        actor: ActivityActor::client(),
+        client_address: Some("192.0.2.7".parse().unwrap()),
+        detail: None,
+    }
+}
+
+fn begin(db: &Fixture, account: &AccountId, extent: ClosingExtent) -> bool {
+    db.store().write(Durable, |tx| tx.begin_closing(account, extent, at(50))).unwrap()
+}
+
+/// Deletes portions until the closing is complete.
+fn finish(db: &Fixture, account: &AccountId, limit: u32) -> ClosedRows {
+    let mut rows = ClosedRows::default();
+    for _ in 0..100 {
+        let portion =
+            db.store().write(Durable, |tx| tx.close_portion(account, at(60), limit)).unwrap();
+        rows = rows.plus(portion.rows);
+        if portion.is_complete {
+            return rows;
+        }
+    }
+    panic!("the closing does not end");
+}
+
+/// Counts the rows of an account and its keys that the closing is about.
+fn rows_of(db: &Fixture, key: &ApiKey) -> [i64; 10] {
+    let (account, id) = (key.account_id, key.id);
+    [
+        format!("sessions WHERE account_id = '{account}'"),
+        format!("api_tokens WHERE account_id = '{account}'"),
+        format!("api_keys WHERE account_id = '{account}' AND status <> 'revoked'"),
+        format!("webhooks WHERE api_key_id = '{id}'"),
+        format!("handles WHERE account_id = '{account}'"),
+        format!(
+            "api_keys WHERE account_id = '{account}' AND (label <> 'erased' OR handle IS NOT NULL)"
+        ),
+        format!("activity WHERE account_id = '{account}'"),
+        format!("idempotency_keys WHERE api_key_id = '{id}'"),
+        format!("daily_counts WHERE api_key_id = '{id}'"),
+        format!("accounts WHERE id = '{account}' AND partner_id IS NOT NULL"),
+    ]
+    .map(|rows| db.count(&rows))
+}
+
+const ALL: [i64; 10] = [3, 1, 2, 1, 1, 2, 3, 3, 3, 1];
+
+fn a_closed_account_is_unusable_and_keeps_its_names(db: &Fixture) {
+    let (mine, other) = (account(db, "alice"), account(db, "bob"));
+    let secret = db.lookup().unwrap().find_login_secret(&other.account_id).unwrap();
+    assert_eq!(rows_of(db, &mine), ALL);
+    assert!(begin(db, &mine.account_id, ClosingExtent::Close));
+    assert_eq!(db.lookup().unwrap().find_login_secret(&mine.account_id).unwrap(), None);
+    assert_eq!(db.lookup().unwrap().find_recovery_code(&mine.account_id).unwrap(), None);
+    assert_eq!(db.count("accounts WHERE recovery_code IS NULL"), 1);
+    assert!(!db.store().write(Durable, |tx| tx.lock_account(&mine.account_id)).unwrap());
+    let closed = finish(db, &mine.account_id, 500);
+    let expected = ClosedRows {
+        sessions: 3,
+        api_tokens: 1,
+        keys_revoked: 2,
+        webhooks: 1,
+        deliveries: 3,
+        ..ClosedRows::default()
+    };
+    assert_eq!(closed, expected);
+    assert_eq!(rows_of(db, &mine), [0, 0, 0, 0, 1, 2, 3, 3, 3, 1]);
+    assert_eq!(rows_of(db, &other), ALL);
+    assert_eq!(db.lookup().unwrap().find_login_secret(&other.account_id).unwrap(), secret);
+    assert_eq!(
+        db.count("accounts WHERE closed_at = 50 AND closing IS NULL AND erased_at IS NULL"),
+        1
+    );
+}
+
+fn an_erased_account_has_no_names(db: &Fixture) {
+    let (mine, other) = (account(db, "alice"), account(db, "bob"));
+    assert!(begin(db, &mine.account_id, ClosingExtent::Erase));
+    let erased = finish(db, &mine.account_id, 500);
+    let expected = ClosedRows {
+        sessions: 3,
+        api_tokens: 1,
+        keys_revoked: 2,
+        webhooks: 1,
+        deliveries: 3,
+        handles: 1,
+        labels: 2,
+        activity: 3,
+        idempotency_keys: 3,
+        daily_counts: 3,
+    };
+    assert_eq!(erased, expected);
+    assert_eq!((rows_of(db, &mine), rows_of(db, &other)), ([0; 10], ALL));
+    assert_eq!(db.count("accounts WHERE erased_at = 60 AND closing IS NULL"), 1);
+    let key = db.lookup().unwrap().find_key(&mine.id).unwrap().unwrap();
+    assert_eq!((key.status, key.did), (KeyStatus::Revoked, mine.did), "the DID stays on record");
+    assert_eq!(db.count("envelopes"), 6, "envelopes stay until the end of retention");
+    for (handle, is_erased) in [("alice", true), ("bob", false), ("carol", false)] {
+        let handle = Handle::parse(handle).unwrap();
+        let found = db.store().write(Durable, |tx| tx.is_handle_erased(&handle)).unwrap();
+        assert_eq!(found, is_erased, "{handle}");
+    }
+}
+
+fn a_closing_continues_where_it_stopped(db: &Fixture) {
+    let mine = account(db, "alice");
+    assert!(begin(db, &mine.account_id, ClosingExtent::Erase));
+    for _ in 0..4 {
+        let found = db.store().write(Durable, |tx| tx.find_closing()).unwrap();
+        assert_eq!(found, Some(mine.account_id));
+        let portion = db.store().write(Durable, |tx| tx.close_portion(&mine.account_id, at(55), 2));
+        assert!(!portion.unwrap().is_complete);
+    }
+    // A repeated command with a smaller extent still erases.
+    assert!(begin(db, &mine.account_id, ClosingExtent::Close));
+    finish(db, &mine.account_id, 2);
+    assert_eq!(rows_of(db, &mine), [0; 10]);
+    assert_eq!(db.store().write(Durable, |tx| tx.find_closing()).unwrap(), None);
+    assert_eq!(finish(db, &mine.account_id, 2), ClosedRows::default());
+}
+
+fn a_closed_account_can_be_erased_later(db: &Fixture) {
+    let mine = account(db, "alice");
+    assert!(begin(db, &mine.account_id, ClosingExtent::Close));
+    finish(db, &mine.account_id, 500);
+    assert!(begin(db, &mine.account_id, ClosingExtent::Erase));
+    let erased = finish(db, &mine.account_id, 500);
+    assert_eq!((erased.labels, erased.handles, erased.keys_revoked), (2, 1, 0));
+    assert_eq!(rows_of(db, &mine), [0; 10]);
+    assert_eq!(db.count("accounts WHERE closed_at = 50 AND erased_at = 60"), 1);
+}
+
+fn an_account_that_does_not_exist_is_not_closed(db: &Fixture) {
+    let unknown = crate::tests::fixture::account().id;
+    assert!(!begin(db, &unknown, ClosingExtent::Erase));
+    assert_eq!(finish(db, &unknown, 9), ClosedRows::default());
+    assert!(db.owner_lookup().unwrap().keys_of(&unknown, 9).unwrap().is_empty());
+}

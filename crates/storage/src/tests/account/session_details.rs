@@ -1,0 +1,75 @@
+//! Details of sessions.
+
+use sealpost_domain::{
+    RequestSource, Session, SessionDetails, UserAgent,
+    ports::{Durability::Durable, Store},
+};
+
+use crate::tests::fixture::{Fixture, at, open_session, token};
+
+on_both!(
+    the_client_and_the_start_of_a_session_read_back,
+    the_last_use_only_advances,
+    sessions_of_the_previous_version_have_no_details,
+);
+
+const HOUR: i64 = 3_600_000;
+
+fn details_of(db: &Fixture, session: &Session) -> SessionDetails {
+    let mut lookup = db.owner_lookup().unwrap();
+    let all = lookup.sessions_of(&session.account_id, at(0), 9).unwrap();
+    all.into_iter().find(|details| details.session == *session).unwrap()
+}
+
+fn session(db: &Fixture) -> Session {
+    Session { token: token(), account_id: db.activate().account_id, expires_at: at(99) }
+}
+
+fn the_client_and_the_start_of_a_session_read_back(db: &Fixture) {
+    let session = session(db);
+    let source = RequestSource {
+        address: Some("2001:db8::7".parse().unwrap()),
+        user_agent: UserAgent::new(b"curl/8.5 'x' <b>"),
+    };
+    db.store().write(Durable, |tx| tx.insert_session(&session, at(5), &source)).unwrap();
+    let expected = SessionDetails {
+        session: session.clone(),
+        started_at: Some(at(5)),
+        last_used_at: None,
+        source,
+    };
+    assert_eq!(details_of(db, &session), expected);
+}
+
+fn the_last_use_only_advances(db: &Fixture) {
+    let (used, unused) = (session(db), session(db));
+    db.store()
+        .write(Durable, |tx| {
+            open_session(tx, &used)?;
+            open_session(tx, &unused)
+        })
+        .unwrap();
+    for (hour, expected) in [(2, 2), (1, 2), (3, 3)] {
+        let tokens = [used.token, token()];
+        db.store().write(Durable, |tx| tx.set_last_use(&tokens, at(hour * HOUR))).unwrap();
+        assert_eq!(details_of(db, &used).last_used_at, Some(at(expected * HOUR)));
+    }
+    assert_eq!(details_of(db, &unused).last_used_at, None);
+}
+
+fn sessions_of_the_previous_version_have_no_details(db: &Fixture) {
+    let session = session(db);
+    // The hash is that of the session. The databases write binary literals differently.
+    let hash = hex::encode(session.token.0);
+    let literal = match &db.url {
+        crate::DatabaseUrl::Postgres(_) => format!("decode('{hash}', 'hex')"),
+        crate::DatabaseUrl::Sqlite(_) => format!("x'{hash}'"),
+    };
+    db.execute(&format!(
+        "INSERT INTO sessions (token, account_id, expires_at) VALUES ({literal}, '{}', 99)",
+        session.account_id
+    ))
+    .unwrap();
+    let details = details_of(db, &session);
+    assert_eq!((details.started_at, details.source), (None, RequestSource::default()));
+}
