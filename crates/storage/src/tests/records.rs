@@ -2,7 +2,7 @@
 
 mod accounts;
 mod api_keys;
-mod api_tokens;
+pub(in crate::tests) mod api_tokens;
 mod audit;
 mod badges;
 mod channels;

@@ -6,7 +6,10 @@ use sealpost_domain::{
     ports::{ClosedRows, ClosingExtent, Durability::Durable, HandleOwner, Store},
 };
 
-use crate::tests::fixture::{Fixture, at, fresh, open_session, token};
+use crate::tests::{
+    fixture::{Fixture, at, fresh, open_session, token},
+    records::api_tokens::api_token,
+};
 
 on_both!(
     a_closed_account_is_unusable_and_keeps_its_names,
@@ -16,7 +19,7 @@ on_both!(
     an_account_that_does_not_exist_is_not_closed,
 );
 
-/// Creates an account with two keys, a handle, webhooks, deliveries, sessions, activity and other rows of the key.
+/// Creates an account with two keys, a handle, webhooks, deliveries, sessions, an API token, activity and other rows of the key.
 fn account(db: &Fixture, handle: &str) -> ApiKey {
     let key = db.activate();
     db.activate_beside(&key);
@@ -33,7 +36,7 @@ fn account(db: &Fixture, handle: &str) -> ApiKey {
                 open_session(tx, &Session { token: token(), account_id, expires_at: at(99) })?;
                 tx.insert_activity(&login(&account_id), 9)?;
             }
-            Ok(())
+            tx.insert_api_token(&api_token(&key))
         })
         .unwrap();
     for n in 0..3 {

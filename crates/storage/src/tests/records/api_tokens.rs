@@ -88,8 +88,14 @@ fn expired_tokens_are_purged(db: &Fixture) {
 }
 
 fn insert(db: &Fixture, key: &ApiKey) -> ApiToken {
+    let created = api_token(key);
+    db.store().write(Durable, |tx| tx.insert_api_token(&created)).unwrap();
+    created
+}
+
+pub(in crate::tests) fn api_token(key: &ApiKey) -> ApiToken {
     let scopes: TokenScopes = [TokenScope::Read, TokenScope::Send].into_iter().collect();
-    let created = ApiToken {
+    ApiToken {
         id: fresh(ApiTokenId::new),
         token: token(),
         account_id: key.account_id,
@@ -99,7 +105,5 @@ fn insert(db: &Fixture, key: &ApiKey) -> ApiToken {
         created_at: at(1),
         expires_at: at(100),
         last_used_at: None,
-    };
-    db.store().write(Durable, |tx| tx.insert_api_token(&created)).unwrap();
-    created
+    }
 }
