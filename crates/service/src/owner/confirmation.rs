@@ -117,7 +117,7 @@ fn confirm(
         tx.confirm_session(&session.token, core.clock.now()).map(Ok)
     })?;
     record_wrong_secret(core, session, source, "confirmation on the dashboard", &confirmed)?;
-    Ok(confirmed.map_err(|_| ConfirmationFault::Wrong))
+    Ok(confirmed.map_err(|_refused| ConfirmationFault::Wrong))
 }
 
 /// Time for which the login secret is not needed again.
