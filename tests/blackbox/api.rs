@@ -6,4 +6,5 @@ mod idempotency;
 mod main_job;
 mod operator_check_order;
 mod refusals;
+mod senders;
 mod sessions;

@@ -43,6 +43,6 @@ pub use webhooks::{
     BounceReason, DeliveryId, DisabledReason, Encryption, EnvelopeBounced, EnvelopeReceived, Event,
     EventBody, EventDetails, EventId, EventKind, EventMetadata, EventsVersion, HealthReport,
     LastFailure, LeaseToken, LeasedDelivery, Metadata, NewEvent, Outcome, PendingDelivery,
-    ReceiverResponse, RetiringSecret, StoredEvent, Target, TestEvent, TestResult, UnopenedEnvelope,
-    Webhook, WebhookHealth, WebhookStatus, WebhookTest,
+    ReceivedEnvelope, ReceiverResponse, RetiringSecret, StoredEvent, Target, TestEvent, TestResult,
+    UnopenedEnvelope, Webhook, WebhookHealth, WebhookStatus, WebhookTest,
 };

@@ -14,6 +14,7 @@ mod keys;
 mod ledger;
 mod lookup;
 mod owner;
+mod policies;
 mod secrets;
 mod store;
 mod webhooks;
@@ -23,7 +24,7 @@ pub use badges::{BadgeLookup, BadgeRepo};
 pub use dispatching::{
     Claim, Dispatch, EventSigner, ExpeditedDelivery, FinishTest, Outbox, TargetGuard,
 };
-pub use envelopes::EnvelopeRepo;
+pub use envelopes::{AddressedEnvelope, EnvelopeRepo};
 pub use error::{BoxedError, StoreError};
 pub use events::EventRepo;
 pub use governance::{AuditRepo, GovernanceRepo};
@@ -39,6 +40,7 @@ pub use lookup::{
     ServiceStats, WebhookOwner,
 };
 pub use owner::{DailyCount, KeyOverview, OwnerLookup};
+pub use policies::{KeyProfile, PolicyLookup};
 pub use secrets::{IssuerRepo, KekMarks, RewrapRepo};
 pub use store::{Durability, Store, Tx};
 pub use webhooks::{DeliveryRepo, FailureRange, RecoverySummary, WebhookLookup, WebhookRepo};

@@ -19,7 +19,7 @@ pub use delivery::{
     AttemptFailure, AttemptResult, DeliveryId, LeaseToken, LeasedDelivery, Outcome,
     ReceiverResponse,
 };
-pub use event::{Encryption, EnvelopeReceived, Event, Metadata};
+pub use event::{Encryption, EnvelopeReceived, Event, Metadata, ReceivedEnvelope};
 pub use event_details::{BounceReason, EnvelopeBounced, EventDetails};
 pub use event_id::EventId;
 pub use event_kind::{EventKind, EventsVersion};

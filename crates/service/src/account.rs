@@ -2,4 +2,5 @@
 
 pub(crate) mod activate;
 pub(crate) mod key_status;
+pub(crate) mod resolve;
 pub(crate) mod session;

@@ -26,6 +26,7 @@ mod webhooks;
 pub use account::{
     activate::{Activate, Activated},
     key_status::{GovernanceView, KeyStanding},
+    resolve::Resolved,
     session::{LoggedIn, Login, Scope, SecretRotated},
 };
 pub use badges::{

@@ -82,6 +82,7 @@ const VERBS: &[&str] = &[
     "recover",
     "redeliver",
     "register",
+    "resolve",
     "rotate",
     "send",
     "test",

@@ -81,7 +81,7 @@ pub(super) const RAW_DID_REJECTED: ErrorDocumentation = ErrorDocumentation {
         "Use the API key (`ak_…`) or the handle of the recipient; ask the recipient for it.",
     ],
     retry: Retry::Changed,
-    example: || Refusal::RawDidRejected.into(),
+    example: || Refusal::RawDidRejected { field: "to" }.into(),
 };
 
 pub(super) const UNSUPPORTED_MEDIA_TYPE: ErrorDocumentation = ErrorDocumentation {

@@ -164,7 +164,9 @@ impl BatchDecision<'_> {
     fn store(&mut self, pending: &PendingEnvelope) {
         let (changes, lease) = (&mut self.changes, &self.lease);
         let envelope = &pending.envelope;
-        let event = Event::EnvelopeReceived(Arc::new(envelope.meta.clone()));
+        let sender = self.facts.keys.get(&envelope.meta.sender);
+        let sender_handle = sender.and_then(|key| key.handle.clone());
+        let event = Event::received(envelope.meta.clone(), sender_handle);
         let webhooks = self.facts.webhooks.get(&envelope.meta.recipient);
         for webhook in webhooks.iter().flat_map(|all| all.subscribed(EventKind::EnvelopeReceived)) {
             if !webhook.is_enabled {
