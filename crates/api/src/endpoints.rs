@@ -16,7 +16,7 @@ use serde_json::Value;
 use self::{
     badges::{did_document, issue, status_list, validate_compliance, verify},
     channel::{open, send},
-    identities::{activate, resolve, status},
+    identities::{activate, policy, resolve, status},
     service::{document, ping},
     sessions::{login, logout, rotate_secret},
     webhooks::{
@@ -36,6 +36,7 @@ pub(crate) fn table() -> Vec<Row> {
         Row::post("/v1/did/activate", activate::endpoint()),
         Row::post("/v1/did/status", status::endpoint()),
         Row::post("/v1/did/resolve", resolve::endpoint()),
+        Row::post("/v1/did/policy", policy::endpoint()),
         Row::post("/v1/auth/login", login::endpoint()),
         Row::post("/v1/auth/logout", logout::endpoint()),
         Row::post("/v1/auth/rotate-secret", rotate_secret::endpoint()),

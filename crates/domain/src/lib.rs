@@ -33,8 +33,8 @@ pub use identity::{
     RequestId, ReservedHandles, ReservedHandlesFault, Session, TokenHash, WebhookId, Wrapped,
 };
 pub use messaging::{
-    Channel, Envelope, EnvelopeHash, EnvelopeMeta, Fingerprint, IdempotencyKey,
-    IdempotencyKeyFault, Recipient, RecipientFault, Suite,
+    AcceptPolicy, Channel, Envelope, EnvelopeHash, EnvelopeMeta, Fingerprint, IdempotencyKey,
+    IdempotencyKeyFault, ReceiptPolicy, Recipient, RecipientFault, RecipientPolicy, Suite,
 };
 pub use plans::{EnterpriseTerms, Plan, Usage, Window, WindowUse};
 pub use time::{Clock, TimeFault, Timestamp};

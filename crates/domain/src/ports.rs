@@ -40,7 +40,7 @@ pub use lookup::{
     ServiceStats, WebhookOwner,
 };
 pub use owner::{DailyCount, KeyOverview, OwnerLookup};
-pub use policies::{KeyProfile, PolicyLookup};
+pub use policies::{Contact, KeyProfile, PolicyLookup, PolicyRepo, SentPage};
 pub use secrets::{IssuerRepo, KekMarks, RewrapRepo};
 pub use store::{Durability, Store, Tx};
 pub use webhooks::{DeliveryRepo, FailureRange, RecoverySummary, WebhookLookup, WebhookRepo};

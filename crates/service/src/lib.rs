@@ -18,6 +18,7 @@ mod issuer;
 mod open;
 mod operator;
 mod owner;
+mod policy;
 mod sealpost;
 mod send;
 mod settings;
@@ -68,6 +69,7 @@ pub use owner::{
     account_owner::{Owner, form_token},
     views::{KeyPage, PendingCount, SessionView, Truncated},
 };
+pub use policy::{PolicyChange, PolicyView};
 pub use sealpost::{
     Sealpost,
     core::Parts,

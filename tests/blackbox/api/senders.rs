@@ -92,17 +92,17 @@ fn an_identity_is_found_by_key_and_by_handle(database: &Database) {
         let expected = json!({
             "api_key_id": alice.key, "handle": "alice", "label": "somebody", "active": true,
         });
-        assert_eq!(resolve(&client, &bob, id).ok(), expected, "{id}");
+        assert_eq!(resolve(client, &bob, id).ok(), expected, "{id}");
     }
-    assert_eq!(resolve(&client, &alice, &bob.key).ok()["handle"], Value::Null);
+    assert_eq!(resolve(client, &alice, &bob.key).ok()["handle"], Value::Null);
     let used = client.status(&bob).ok()["usage"]["minute"]["used"].clone();
     assert_eq!(used, 4, "each request counts");
     for id in ["nobody", "ak_01h455vb4pex5vsknk084sn02q", "no name"] {
-        assert_eq!(resolve(&client, &bob, id).refused(404, "KEY_NOT_FOUND")["field"], "id");
+        assert_eq!(resolve(client, &bob, id).refused(404, "KEY_NOT_FOUND")["field"], "id");
     }
-    let raw = resolve(&client, &bob, &alice.did).refused(400, "RAW_DID_REJECTED");
+    let raw = resolve(client, &bob, &alice.did).refused(400, "RAW_DID_REJECTED");
     assert_eq!(raw["field"], "id");
     client.act(&bob, "/v1/did/resolve", &json!({})).refused(400, "MISSING_FIELD");
     database.operate(&["key", "deactivate", &alice.key]);
-    assert_eq!(resolve(&client, &bob, "alice").ok()["active"], false);
+    assert_eq!(resolve(client, &bob, "alice").ok()["active"], false);
 }

@@ -85,6 +85,7 @@ const VERBS: &[&str] = &[
     "resolve",
     "rotate",
     "send",
+    "set",
     "test",
     "validate",
     "verify",

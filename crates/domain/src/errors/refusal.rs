@@ -134,6 +134,12 @@ pub enum Refusal {
         /// Name of the field.
         field: &'static str,
     },
+    /// The recipient's policy refuses messages from the sender. All reasons look the same, so that a sender does not
+    /// learn whether it is blocked.
+    #[error(
+        "the recipient does not accept messages from this API key; ask the recipient to allow it"
+    )]
+    RecipientRefuses,
     /// Authentication failed. Contains the reason, which becomes the `detail`.
     #[error("{0}")]
     Unauthorized(&'static str),
@@ -204,6 +210,7 @@ impl Refusal {
             Self::QuotaExceeded { .. } | Self::StorageQuotaExceeded { .. } => Code::QuotaExceeded,
             Self::RateLimited { .. } => Code::RateLimitExceeded,
             Self::RawDidRejected { .. } => Code::RawDidRejected,
+            Self::RecipientRefuses => Code::RecipientRefuses,
             Self::Unauthorized(_) => Code::Unauthorized,
             Self::StorageFull | Self::Unavailable => Code::ServiceUnavailable,
             Self::WebhookNotFound => Code::WebhookNotFound,
@@ -239,6 +246,7 @@ impl Refusal {
             | Self::RawDidRejected { field } => Some(field),
             Self::InviteInvalid | Self::InviteRequired => Some("invite"),
             Self::MessageTooLarge { .. } => Some("message"),
+            Self::RecipientRefuses => Some("to"),
             Self::UnknownField { field, .. } => Some(field.as_str()),
             _ => None,
         }

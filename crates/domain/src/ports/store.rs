@@ -13,6 +13,7 @@ use super::{
     ledger::SendLedger,
     lookup::{Lookup, OperatorLookup},
     owner::OwnerLookup,
+    policies::PolicyRepo,
     secrets::{IssuerRepo, RewrapRepo},
     webhooks::{DeliveryRepo, WebhookRepo},
 };
@@ -99,6 +100,7 @@ pub trait Tx:
     + InviteRepo
     + IssuerRepo
     + KeyRepo
+    + PolicyRepo
     + RewrapRepo
     + SendLedger
     + WebhookRepo

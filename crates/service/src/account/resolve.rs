@@ -20,7 +20,7 @@ pub struct Resolved {
     pub api_key_id: ApiKeyId,
     /// The handle that resolves to the key; null without one.
     pub handle: Option<Handle>,
-    /// Display name of the identity.
+    /// Display name of the identity; null if the policy of the key hides it.
     pub label: Option<Label>,
     /// Whether the key can send and receive.
     pub active: bool,
@@ -44,13 +44,13 @@ impl Core {
         let profile = lookup.find_profile(&api_key_id)?;
         let KeyProfile { handle, label, status } = profile.ok_or_else(|| unknown("id"))?;
         let active = status == KeyStatus::Active;
-        Ok(Resolved { api_key_id, handle, label: Some(label), active })
+        Ok(Resolved { api_key_id, handle, label, active })
     }
 }
 
 /// Finds the key that `text` names: an API key or a handle. An API key is not looked up, so it may not exist.
 pub(crate) fn find_named_key(
-    lookup: &mut (impl Lookup + ?Sized),
+    lookup: &mut dyn Lookup,
     field: &'static str,
     text: &str,
 ) -> Result<Result<ApiKeyId, Refusal>, StoreError> {

@@ -1,4 +1,4 @@
-//! The node's cache of keys and webhooks. Each entry has the version of its key.
+//! The node's cache of keys, with their policies, and webhooks. Each entry has the version of its key.
 //!
 //! Unknown keys are not cached: an attacker sends a different key each time.
 
@@ -19,13 +19,15 @@ use crate::send::recent_facts::RecentFacts;
 pub(crate) struct FactsCache {
     entries: Mutex<Entries>,
     pub(crate) recent: RecentFacts,
-    /// Maximum number of keys. The same maximum applies to webhooks.
+    /// Maximum number of keys; a key with long lists counts for more. The same maximum applies to webhooks.
     max: usize,
 }
 
 #[derive(Debug, Default)]
 struct Entries {
     keys: HashMap<ApiKeyId, (i64, Arc<KeyFacts>)>,
+    /// Sum of the sizes of the cached keys.
+    key_size: usize,
     webhooks: HashMap<ApiKeyId, (i64, Arc<RecipientWebhooks>)>,
     /// Number of cached webhooks of all keys. A key without webhooks counts as one.
     webhook_count: usize,
@@ -80,13 +82,20 @@ impl FactsCache {
 }
 
 impl Entries {
-    /// Adds a key. If the cache is full, removes all other keys; keys in use are read again by the next batches.
+    /// Adds a key. If the cache is full, removes all other keys; keys in use are read again by the next batches. Adds
+    /// nothing if the key alone exceeds the maximum.
     fn insert_key(&mut self, id: ApiKeyId, version: i64, key: &Arc<KeyFacts>, max: usize) {
-        if self.keys.len() >= max && !self.keys.contains_key(&id) {
-            self.keys.clear();
+        if let Some((_, old)) = self.keys.remove(&id) {
+            self.key_size -= key_size(&old);
         }
-        if max > 0 {
+        let size = key_size(key);
+        if self.key_size.saturating_add(size) > max {
+            self.keys.clear();
+            self.key_size = 0;
+        }
+        if size <= max {
             self.keys.insert(id, (version, Arc::clone(key)));
+            self.key_size += size;
         }
     }
 
@@ -115,6 +124,12 @@ impl Entries {
     }
 }
 
+/// Returns the size of a key in the cache: one, and one more for each [`ENTRIES_PER_KEY`] entries of its lists.
+fn key_size(key: &KeyFacts) -> usize {
+    let entries = key.policy.as_ref().map_or(0, |it| it.allowed.len() + it.blocked.len());
+    1 + entries / ENTRIES_PER_KEY
+}
+
 fn size(of_key: &RecipientWebhooks) -> usize {
     of_key.0.len().max(1)
 }
@@ -130,6 +145,9 @@ fn pick<V>(
     };
     wanted.iter().filter_map(current).collect()
 }
+
+/// Number of list entries that take about as much memory as a key.
+const ENTRIES_PER_KEY: usize = 16;
 
 #[cfg(test)]
 mod tests {

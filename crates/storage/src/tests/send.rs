@@ -5,4 +5,5 @@ mod facts;
 mod facts_version;
 mod idempotency;
 mod locks;
+mod policies;
 mod stored_bytes;
