@@ -187,9 +187,13 @@ fn a_block_holds_at_once_on_every_node(database: &Database) {
     let (first, last) = (clients[0], clients[clients.len() - 1]);
     let (alice, bob) = (first.new_identity(), first.new_identity());
     for _ in 0..3 {
-        clients.iter().for_each(|client| check_accepted(client, &alice, &bob));
+        for client in &clients {
+            check_accepted(client, &alice, &bob);
+        }
         set(last, &bob, &json!({"block": [alice.key]})).ok();
-        clients.iter().for_each(|client| check_refused(client, &alice, &bob));
+        for client in &clients {
+            check_refused(client, &alice, &bob);
+        }
         set(first, &bob, &json!({"unblock": [alice.key]})).ok();
     }
 }

@@ -146,13 +146,14 @@ fn pick<V>(
     wanted.iter().filter_map(current).collect()
 }
 
-/// Number of list entries that take about as much memory as a key.
-const ENTRIES_PER_KEY: usize = 16;
+/// Number of list entries that count as one key. They take about 1.5 KB.
+const ENTRIES_PER_KEY: usize = 64;
 
 #[cfg(test)]
 mod tests {
     use sealpost_domain::{
-        AccountId, Target, Timestamp, WebhookId, Wrapped, ports::RecipientWebhook,
+        AccountId, GovernanceStanding, KeyStatus, Plan, RecipientPolicy, Target, Timestamp,
+        WebhookId, Wrapped, ports::RecipientWebhook,
     };
 
     use super::*;
@@ -204,6 +205,30 @@ mod tests {
         assert_eq!(found(&cache, 0), 1, "the others were evicted");
         insert(&cache, 5, 6, 0);
         assert_eq!(found(&cache, 0), 0, "a key with too many webhooks is not cached");
+    }
+
+    #[test]
+    fn long_lists_of_a_policy_count() {
+        let cache = FactsCache::new(9);
+        let insert = |n, entries| {
+            let blocked = (0..entries).map(key).collect();
+            let policy = RecipientPolicy { blocked, ..RecipientPolicy::default() };
+            let facts = KeyFacts {
+                account_id: AccountId::new(Timestamp::from_millis(1), [n; 10]),
+                status: KeyStatus::Active,
+                plan: Plan::Explorer,
+                handle: None,
+                sealing_version: 1,
+                standing: GovernanceStanding::default(),
+                policy: Some(Arc::new(policy)),
+            };
+            let keys = HashMap::from([(key(n), Arc::new(facts))]);
+            cache.insert(&keys, &HashMap::new(), &HashMap::from([(key(n), 0)]));
+            let keys: Vec<_> = (0..100).map(key).collect();
+            cache.get(&keys, &[], &keys.iter().map(|key| (*key, 0)).collect()).0.len()
+        };
+        assert_eq!([insert(1, 63), insert(2, 64), insert(3, 192), insert(3, 192)], [1, 2, 3, 3]);
+        assert_eq!([insert(3, 0), insert(4, 255), insert(5, 128)], [3, 4, 1]);
     }
 
     #[test]
