@@ -11,6 +11,13 @@ pub trait PolicyLookup {
     /// Finds the profile of a key; `None` if the key was never issued.
     fn find_profile(&mut self, id: &ApiKeyId) -> Result<Option<KeyProfile>, StoreError>;
 
+    /// Finds the sender of an envelope to `recipient`; `None` if there is no such envelope.
+    fn find_sender(
+        &mut self,
+        envelope: &EnvelopeId,
+        recipient: &ApiKeyId,
+    ) -> Result<Option<ApiKeyId>, StoreError>;
+
     /// Reads the recipients of up to `limit` stored envelopes with ids above `after`, of any sender, and selects those
     /// of `sender`. Returns `None` if there are no such envelopes.
     fn sent_page(

@@ -26,6 +26,14 @@ macro_rules! look_up_on {
                 self.run(|conn| find_profile(conn, id))
             }
 
+            fn find_sender(
+                &mut self,
+                envelope: &EnvelopeId,
+                recipient: &ApiKeyId,
+            ) -> Result<Option<ApiKeyId>, StoreError> {
+                self.run(|conn| find_sender(conn, envelope, recipient))
+            }
+
             fn sent_page(
                 &mut self,
                 sender: &ApiKeyId,
@@ -63,6 +71,17 @@ fn find_profile(conn: &mut AnyConnection, id: &ApiKeyId) -> Result<Option<KeyPro
         })
     })
     .transpose()
+}
+
+fn find_sender(
+    conn: &mut AnyConnection,
+    envelope: &EnvelopeId,
+    recipient: &ApiKeyId,
+) -> Result<Option<ApiKeyId>, Fault> {
+    let addressed =
+        e::table.find(envelope.to_string()).filter(e::recipient.eq(recipient.to_string()));
+    let sender = addressed.select(e::sender).first::<String>(conn).optional()?;
+    sender.map(|sender| columns::id(&sender, "envelope")).transpose()
 }
 
 /// Finds the end of the page in the index, then reads the rows up to the end.

@@ -77,6 +77,9 @@ fn a_contact_counts_from_its_last_message(db: &Fixture) {
         assert_eq!(found(last), [(owner, contact.contact)]);
         assert_eq!(found(last + 1), []);
     }
+    let purge = |before| db.store().write(Durable, |tx| tx.purge_contacts(at(before), 9)).unwrap();
+    assert_eq!((purge(9), found(0).len()), (0, 1));
+    assert_eq!((purge(10), found(0).len()), (1, 0));
 }
 
 fn the_recipients_of_a_sender_are_found_page_by_page(db: &Fixture) {
