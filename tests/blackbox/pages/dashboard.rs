@@ -342,7 +342,7 @@ fn the_sender_of_a_logged_envelope_can_be_blocked(database: &Database) {
     let envelope = text(&client.send(&alice, &bob.key, "x").ok(), "envelope_id");
     let browser = Browser::sign_in(client, &bob);
     let path = format!("/dashboard/keys/{}/webhooks/{hook}", bob.key);
-    assert!(browser.page(&path).contains(&format!("Block the sender of {envelope}")));
+    assert!(browser.page(&path).contains(&format!("Block sender: {envelope}")));
     let token = browser.form_token();
     let block = |envelope: &str| {
         let form = format!("form_token={token}&do=block_sender&envelope_id={envelope}");
