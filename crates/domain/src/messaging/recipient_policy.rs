@@ -1,4 +1,4 @@
-//! The policy of a recipient: the senders whose messages it accepts, and what it shows of itself.
+//! The policy of a recipient: the accepted senders, and the visible part of receipts and profile.
 
 use std::collections::BTreeSet;
 
