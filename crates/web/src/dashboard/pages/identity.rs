@@ -83,7 +83,7 @@ pub(super) async fn reject_policy(
 }
 
 /// Input of a rejected form, with the reason.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 struct Input<'a> {
     url: &'a str,
     problem: Option<&'a str>,
