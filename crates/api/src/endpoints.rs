@@ -16,7 +16,7 @@ use serde_json::Value;
 use self::{
     badges::{did_document, issue, status_list, validate_compliance, verify},
     channel::{open, send},
-    identities::{activate, status},
+    identities::{activate, policy, resolve, status},
     service::{document, ping},
     sessions::{activity, close, login, logout, rotate_secret},
     webhooks::{
@@ -35,6 +35,8 @@ pub(crate) fn table() -> Vec<Row> {
     vec![
         Row::post("/v1/did/activate", activate::endpoint()),
         Row::post("/v1/did/status", status::endpoint()),
+        Row::post("/v1/did/resolve", resolve::endpoint()),
+        Row::post("/v1/did/policy", policy::endpoint()),
         Row::post("/v1/auth/login", login::endpoint()),
         Row::post("/v1/auth/logout", logout::endpoint()),
         Row::post("/v1/auth/rotate-secret", rotate_secret::endpoint()),

@@ -36,8 +36,8 @@ pub use identity::{
     TokenHash, WebhookId, Wrapped,
 };
 pub use messaging::{
-    Channel, Envelope, EnvelopeHash, EnvelopeMeta, Fingerprint, IdempotencyKey,
-    IdempotencyKeyFault, Recipient, RecipientFault, Suite,
+    AcceptPolicy, Channel, Envelope, EnvelopeHash, EnvelopeMeta, Fingerprint, IdempotencyKey,
+    IdempotencyKeyFault, ReceiptPolicy, Recipient, RecipientFault, RecipientPolicy, Suite,
 };
 pub use plans::{EnterpriseTerms, Plan, Usage, Window, WindowUse};
 pub use time::{Clock, TimeFault, Timestamp};
@@ -46,7 +46,7 @@ pub use webhooks::{
     BounceReason, DeliveryId, DisabledReason, Encryption, EnvelopeBounced, EnvelopeReceived, Event,
     EventBody, EventDetails, EventId, EventKind, EventMetadata, EventsVersion, HealthReport,
     IdentityRotated, IdentityRotation, LastFailure, LeaseToken, LeasedDelivery, Metadata, NewEvent,
-    Outcome, PendingDelivery, ReachedThreshold, ReceiverResponse, RetiringSecret, RotationReason,
-    StoredEvent, Target, TestEvent, TestResult, ThresholdWindow, UnopenedEnvelope, UsageThreshold,
-    Webhook, WebhookHealth, WebhookStatus, WebhookTest,
+    Outcome, PendingDelivery, ReachedThreshold, ReceivedEnvelope, ReceiverResponse, RetiringSecret,
+    RotationReason, StoredEvent, Target, TestEvent, TestResult, ThresholdWindow, UnopenedEnvelope,
+    UsageThreshold, Webhook, WebhookHealth, WebhookStatus, WebhookTest,
 };

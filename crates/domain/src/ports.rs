@@ -16,6 +16,7 @@ mod keys;
 mod ledger;
 mod lookup;
 mod owner;
+mod policies;
 mod secrets;
 mod store;
 mod webhooks;
@@ -26,7 +27,7 @@ pub use badges::{BadgeLookup, BadgeRepo};
 pub use dispatching::{
     Claim, Dispatch, EventSigner, ExpeditedDelivery, FinishTest, Outbox, TargetGuard,
 };
-pub use envelopes::EnvelopeRepo;
+pub use envelopes::{AddressedEnvelope, EnvelopeRepo};
 pub use erasure::{ClosedPortion, ClosedRows, ClosingExtent, ErasureRepo};
 pub use error::{BoxedError, StoreError};
 pub use events::EventRepo;
@@ -43,6 +44,7 @@ pub use lookup::{
     ServiceStats, WebhookOwner,
 };
 pub use owner::{DailyCount, KeyOverview, OwnerLookup};
+pub use policies::{Contact, KeyProfile, PolicyLookup, PolicyRepo, SentPage};
 pub use secrets::{IssuerRepo, KekMarks, RewrapRepo};
 pub use store::{Durability, Store, Tx};
 pub use webhooks::{DeliveryRepo, FailureRange, RecoverySummary, WebhookLookup, WebhookRepo};

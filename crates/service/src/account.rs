@@ -6,4 +6,5 @@ pub(crate) mod activity;
 pub(crate) mod activity_cursor;
 pub(crate) mod close;
 pub(crate) mod key_status;
+pub(crate) mod resolve;
 pub(crate) mod session;

@@ -18,6 +18,7 @@ mod issuer;
 mod open;
 mod operator;
 mod owner;
+mod policy;
 mod sealpost;
 mod send;
 mod settings;
@@ -29,6 +30,7 @@ pub use account::{
     activity_cursor::ActivityCursor,
     close::{AccountClosed, DeletedRows, KeptData},
     key_status::{GovernanceView, KeyStanding},
+    resolve::Resolved,
     session::{LoggedIn, Login, Scope, SecretRotated},
 };
 pub use badges::{
@@ -71,6 +73,7 @@ pub use owner::{
     account_owner::{Owner, form_token},
     views::{KeyPage, PendingCount, SessionView, Truncated},
 };
+pub use policy::{PolicyChange, PolicyView};
 pub use sealpost::{
     Sealpost,
     core::Parts,

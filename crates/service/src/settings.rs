@@ -34,6 +34,8 @@ pub struct Settings {
     pub account_bytes_max: Option<u64>,
     /// Maximum number of webhooks of a key.
     pub webhooks_per_key_max: u32,
+    /// Maximum number of keys in each list of a policy.
+    pub policy_entries_max: u32,
     /// Time for which a replaced signing secret still signs.
     pub secret_overlap: Duration,
     /// Maximum number of replaced secrets of a webhook that still sign.
@@ -117,6 +119,7 @@ impl Default for Settings {
             revoked_handles_max: 100,
             account_bytes_max: Some(10_737_418_240),
             webhooks_per_key_max: 16,
+            policy_entries_max: 1000,
             secret_overlap: Duration::from_hours(24),
             retiring_secrets_max: 4,
             recovered_max: 10_000,

@@ -9,6 +9,7 @@ pub(crate) mod event;
 pub(crate) mod governance;
 pub(crate) mod idempotency;
 pub(crate) mod plan;
+pub(crate) mod policy;
 pub(crate) mod retiring_secrets;
 pub(crate) mod session;
 pub(crate) mod usage;

@@ -282,6 +282,7 @@ impl ServiceArgs {
             reserved_handles: defaults.reserved_handles,
             blocking_tasks_max: defaults.blocking_tasks_max,
             webhooks_per_key_max: defaults.webhooks_per_key_max,
+            policy_entries_max: defaults.policy_entries_max,
             retiring_secrets_max: defaults.retiring_secrets_max,
             recovered_max: defaults.recovered_max,
             rows_per_write: defaults.rows_per_write,

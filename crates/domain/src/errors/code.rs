@@ -30,6 +30,7 @@ pub enum Code {
     QuotaExceeded,
     RateLimitExceeded,
     RawDidRejected,
+    RecipientRefuses,
     RequestTimeout,
     ServiceUnavailable,
     Unauthorized,
@@ -39,7 +40,7 @@ pub enum Code {
 
 impl Code {
     /// All codes, in the order of the enum.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 27] = [
         Self::ActivationRefused,
         Self::BadgeDeniedDrift,
         Self::BadgeDeniedThresholds,
@@ -61,6 +62,7 @@ impl Code {
         Self::QuotaExceeded,
         Self::RateLimitExceeded,
         Self::RawDidRejected,
+        Self::RecipientRefuses,
         Self::RequestTimeout,
         Self::ServiceUnavailable,
         Self::Unauthorized,
@@ -92,6 +94,7 @@ impl Code {
             Self::QuotaExceeded => "QUOTA_EXCEEDED",
             Self::RateLimitExceeded => "RATE_LIMIT_EXCEEDED",
             Self::RawDidRejected => "RAW_DID_REJECTED",
+            Self::RecipientRefuses => "RECIPIENT_REFUSES",
             Self::RequestTimeout => "REQUEST_TIMEOUT",
             Self::ServiceUnavailable => "SERVICE_UNAVAILABLE",
             Self::Unauthorized => "UNAUTHORIZED",

@@ -82,6 +82,9 @@ pub trait HousekeepingRepo {
     /// Deletes daily counts of days that ended before `before`.
     fn purge_daily_counts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
+    /// Deletes up to `limit` contacts whose last message was sent before `before`. Returns the number.
+    fn purge_contacts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+
     /// Deletes idempotency records stored before `before`.
     fn purge_idempotency_keys(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 

@@ -15,6 +15,7 @@ use super::{
     ledger::SendLedger,
     lookup::{Lookup, OperatorLookup},
     owner::OwnerLookup,
+    policies::PolicyRepo,
     secrets::{IssuerRepo, RewrapRepo},
     webhooks::{DeliveryRepo, WebhookRepo},
 };
@@ -103,6 +104,7 @@ pub trait Tx:
     + InviteRepo
     + IssuerRepo
     + KeyRepo
+    + PolicyRepo
     + RewrapRepo
     + SendLedger
     + WebhookRepo

@@ -49,6 +49,7 @@ impl Owner<'_> {
             Ok(KeyPage {
                 standing: standing_of(core, key, now)?,
                 days: every_day(first, &counted),
+                policy: core.store.lookup()?.find_policy(&id)?.unwrap_or_default().into(),
                 waiting: PendingCount(lookup.count_pending(&id, PENDING_MAX + 1)?),
             })
         })

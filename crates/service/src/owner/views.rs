@@ -9,7 +9,7 @@ use sealpost_domain::{
 use sealpost_limits::{Terms, report};
 use sealpost_wallet::WalletError;
 
-use crate::{account::key_status::KeyStanding, sealpost::core::Core};
+use crate::{account::key_status::KeyStanding, policy::PolicyView, sealpost::core::Core};
 
 /// The data of the page of one key.
 pub struct KeyPage {
@@ -17,6 +17,8 @@ pub struct KeyPage {
     pub standing: KeyStanding,
     /// Counts of each of the last 30 days, today last. Includes days without messages.
     pub days: Vec<DailyCount>,
+    /// The policy of the key as a recipient.
+    pub policy: PolicyView,
     /// Number of deliveries that wait for their next attempt.
     pub waiting: PendingCount,
 }

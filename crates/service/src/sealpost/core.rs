@@ -1,6 +1,6 @@
 //! The state that use cases and threads share.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use sealpost_domain::{
     Circuits, Clock,
@@ -47,6 +47,8 @@ pub(crate) struct Core {
     pub(crate) cache: KeyCache,
     pub(crate) session_queue: SessionQueue,
     pub(crate) status_lists: StatusListCache,
+    /// Held while a request collects contacts.
+    pub(crate) contact_collection: Mutex<()>,
 }
 
 impl Core {
@@ -65,6 +67,7 @@ impl Core {
             session_queue: SessionQueue::new(&settings),
             settings,
             status_lists: StatusListCache::default(),
+            contact_collection: Mutex::default(),
         }
     }
 

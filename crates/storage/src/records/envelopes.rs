@@ -3,14 +3,14 @@
 use diesel::prelude::*;
 use sealpost_domain::{
     ApiKeyId, Channel, ChannelId, Envelope, EnvelopeId, Timestamp,
-    ports::{EnvelopeRepo, StoreError},
+    ports::{AddressedEnvelope, EnvelopeRepo, StoreError},
 };
 
 use crate::{
     connection::{fault::Fault, transaction::Transaction},
     query::row_types::SelectedRow,
     rows::{channel::StoredChannelRow, columns, envelope::MetaRow},
-    schema::{channels as c, envelopes as e},
+    schema::{channels as c, envelopes as e, handles as h},
 };
 
 impl EnvelopeRepo for Transaction {
@@ -18,19 +18,30 @@ impl EnvelopeRepo for Transaction {
         &mut self,
         id: &EnvelopeId,
         recipient: &ApiKeyId,
-    ) -> Result<Option<(Envelope, Option<Timestamp>)>, StoreError> {
+    ) -> Result<Option<AddressedEnvelope>, StoreError> {
         let addressed = e::table
-            .find(id.to_string())
+            .left_join(h::table.on(h::api_key_id.eq(e::sender)))
+            .filter(e::id.eq(id.to_string()))
             .filter(e::recipient.eq(recipient.to_string()))
-            .select((MetaRow::SELECTION, e::sealed, e::signature, e::opened_at));
+            .select((
+                MetaRow::SELECTION,
+                e::sealed,
+                e::signature,
+                e::opened_at,
+                h::handle.nullable(),
+            ));
         self.run(|conn| {
-            let row = addressed.first::<(MetaRow, Vec<u8>, Vec<u8>, Option<i64>)>(conn);
-            let Some((meta, sealed, signature, opened_at)) = row.optional()? else {
+            type Row = (MetaRow, Vec<u8>, Vec<u8>, Option<i64>, Option<String>);
+            let row = addressed.first::<Row>(conn);
+            let Some((meta, sealed, signature, opened_at, handle)) = row.optional()? else {
                 return Ok(None);
             };
             let signature = columns::bytes(signature, "signature")?;
-            let envelope = Envelope { meta: meta.read()?, sealed, signature };
-            Ok(Some((envelope, columns::instant(opened_at))))
+            Ok(Some(AddressedEnvelope {
+                envelope: Envelope { meta: meta.read()?, sealed, signature },
+                opened_at: columns::instant(opened_at),
+                sender_handle: handle.as_deref().map(columns::handle).transpose()?,
+            }))
         })
     }
 

@@ -1,10 +1,13 @@
 //! Implements the port of the send path: locks the usage of the callers, reads the rows that decide on a batch, and
 //! writes its results.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use sealpost_domain::{
-    AccountId, ApiKeyId, Envelope,
+    AccountId, ApiKeyId, Envelope, Timestamp,
     ports::{AdmissionFacts, FactsQuery, SendLedger, StoreError, WriteSet},
 };
 
@@ -18,7 +21,7 @@ use crate::{
         usage::{OverageRow, UsageRow},
     },
     send::{
-        facts, idempotency,
+        facts, idempotency, policies,
         statements::{self, BatchRows},
         stored_bytes, thresholds,
     },
@@ -35,6 +38,14 @@ impl SendLedger for Transaction {
         accounts: &[AccountId],
     ) -> Result<HashMap<AccountId, u64>, StoreError> {
         self.run(|conn| stored_bytes::of_accounts(conn, accounts))
+    }
+
+    fn find_contacts(
+        &mut self,
+        pairs: &[(ApiKeyId, ApiKeyId)],
+        since: Timestamp,
+    ) -> Result<HashSet<(ApiKeyId, ApiKeyId)>, StoreError> {
+        self.run(|conn| policies::find_contacts(conn, pairs, since))
     }
 
     fn apply(&mut self, changes: &WriteSet) -> Result<(), StoreError> {
@@ -58,6 +69,7 @@ impl SendLedger for Transaction {
             if !rows.is_empty() {
                 statements::store_batch(conn, &rows)?;
             }
+            policies::insert_contacts(conn, &changes.contacts)?;
             let overages: Vec<_> = changes.overage.iter().map(OverageRow::from).collect();
             if !overages.is_empty() {
                 statements::add_overages(conn, &overages)?;

@@ -41,7 +41,8 @@ fn await_rotations(world: &World, count: usize) -> Vec<[Value; 4]> {
             lease_until: world.clock.now().plus(Duration::from_hours(1)),
         };
         for delivery in world.database.claim(&claim).unwrap() {
-            let body: Value = serde_json::from_slice(&delivery.event.body().unwrap()).unwrap();
+            let body: Value =
+                serde_json::from_slice(&delivery.event.body(EventsVersion::V1_1).unwrap()).unwrap();
             if body["event"] == "identity.rotated" {
                 let member = |name: &str| body[name].clone();
                 found.push(["api_key_id", "handle", "replaced_by", "reason"].map(member));

@@ -152,8 +152,9 @@ fn stored(world: &World) -> Vec<(String, u64, i64)> {
         (window, body["threshold"].as_u64().unwrap(), period)
     };
     let claimed = world.database.claim(&claim).unwrap();
-    let bodies =
-        claimed.iter().map(|it| serde_json::from_slice(&it.event.body().unwrap()).unwrap());
+    let bodies = claimed
+        .iter()
+        .map(|it| serde_json::from_slice(&it.event.body(EventsVersion::V1_1).unwrap()).unwrap());
     bodies.map(read).collect()
 }
 

@@ -73,6 +73,13 @@ pub(crate) async fn act(
     user.check(&form)?;
     let (key, webhook_id) = path.into_inner();
     let id = key_of(&user, &key)?;
+    if form.text("do") == "block_sender" {
+        let envelope_id = form.text("envelope_id").to_owned();
+        let sender =
+            user.ask(async move |owner| owner.block_sender(&id, envelope_id).await).await?;
+        let result = format!("{sender} is blocked. It can no longer send to this key.");
+        return load(&user, &key, &webhook_id, &DeliveryQuery::default(), Some(result)).await;
+    }
     let action = action_of(&user, &form, webhook_id.clone())?;
     let result = match user.ask(async move |owner| owner.manage(&id, action).await).await? {
         Managed::Deleted(_) => {
