@@ -34,7 +34,7 @@ pub use identity::{
 };
 pub use messaging::{
     Channel, Envelope, EnvelopeHash, EnvelopeMeta, Fingerprint, IdempotencyKey,
-    IdempotencyKeyFault, Recipient, RecipientFault, Suite,
+    IdempotencyKeyFault, ReceiptPolicy, Recipient, RecipientFault, Suite,
 };
 pub use plans::{EnterpriseTerms, Plan, Usage, Window, WindowUse};
 pub use time::{Clock, TimeFault, Timestamp};

@@ -3,9 +3,11 @@
 mod channel;
 mod envelope;
 mod idempotency;
+mod receipt;
 mod recipient;
 
 pub use channel::Channel;
 pub use envelope::{Envelope, EnvelopeHash, EnvelopeMeta, Suite};
 pub use idempotency::{Fingerprint, IdempotencyKey, IdempotencyKeyFault};
+pub use receipt::ReceiptPolicy;
 pub use recipient::{Recipient, RecipientFault};
