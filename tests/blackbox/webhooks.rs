@@ -11,3 +11,4 @@ mod redelivery;
 mod secret_rotation;
 mod targets;
 mod test_events;
+mod waiting;

@@ -16,6 +16,7 @@ mod lookup;
 mod owner;
 mod secrets;
 mod store;
+mod waiting;
 mod webhooks;
 
 pub use accounts::AccountRepo;
@@ -41,4 +42,5 @@ pub use lookup::{
 pub use owner::{DailyCount, KeyOverview, OwnerLookup};
 pub use secrets::{IssuerRepo, KekMarks, RewrapRepo};
 pub use store::{Durability, Store, Tx};
+pub use waiting::{WaitingEnvelope, WaitingLookup, WaitingRepo, WaitingTransfer};
 pub use webhooks::{DeliveryRepo, FailureRange, RecoverySummary, WebhookLookup, WebhookRepo};

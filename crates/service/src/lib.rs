@@ -86,4 +86,5 @@ pub use webhooks::{
     rotate_secret::{Retiring, WebhookSecretRotated},
     test::Tested,
     view::WebhookView,
+    waiting::{WaitingChoice, WaitingCount},
 };

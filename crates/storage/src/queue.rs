@@ -11,3 +11,5 @@ pub(crate) mod outcomes;
 pub(crate) mod redelivery;
 pub(crate) mod statements;
 pub(crate) mod success_throttle;
+pub(crate) mod waiting;
+pub(crate) mod waiting_transfers;

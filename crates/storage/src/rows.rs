@@ -12,4 +12,5 @@ pub(crate) mod plan;
 pub(crate) mod retiring_secrets;
 pub(crate) mod session;
 pub(crate) mod usage;
+pub(crate) mod waiting;
 pub(crate) mod webhook;

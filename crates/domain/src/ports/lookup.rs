@@ -2,7 +2,9 @@
 
 mod operator;
 
-use super::{badges::BadgeLookup, error::StoreError, webhooks::WebhookLookup};
+use super::{
+    badges::BadgeLookup, error::StoreError, waiting::WaitingLookup, webhooks::WebhookLookup,
+};
 use crate::{AccountId, ApiKey, ApiKeyId, Handle, IssuerKey, KeyStatus, Session, TokenHash};
 
 pub use operator::{
@@ -10,7 +12,7 @@ pub use operator::{
 };
 
 /// Reads the rows that caches hold.
-pub trait Lookup: BadgeLookup + WebhookLookup {
+pub trait Lookup: BadgeLookup + WaitingLookup + WebhookLookup {
     /// Finds the session of a token, including an expired one; `None` after a logout.
     fn find_session(&mut self, token: &TokenHash) -> Result<Option<Session>, StoreError>;
 

@@ -14,6 +14,7 @@ use super::{
     lookup::{Lookup, OperatorLookup},
     owner::OwnerLookup,
     secrets::{IssuerRepo, RewrapRepo},
+    waiting::WaitingRepo,
     webhooks::{DeliveryRepo, WebhookRepo},
 };
 
@@ -101,6 +102,7 @@ pub trait Tx:
     + KeyRepo
     + RewrapRepo
     + SendLedger
+    + WaitingRepo
     + WebhookRepo
 {
     /// Commits. Dropping the transaction instead rolls back.

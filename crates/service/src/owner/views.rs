@@ -9,7 +9,9 @@ use sealpost_domain::{
 use sealpost_limits::{Terms, report};
 use sealpost_wallet::WalletError;
 
-use crate::{account::key_status::KeyStanding, sealpost::core::Core};
+use crate::{
+    account::key_status::KeyStanding, sealpost::core::Core, webhooks::waiting::WaitingCount,
+};
 
 /// The data of the page of one key.
 pub struct KeyPage {
@@ -18,7 +20,7 @@ pub struct KeyPage {
     /// Counts of each of the last 30 days, today last. Includes days without messages.
     pub days: Vec<DailyCount>,
     /// Number of deliveries that wait for their next attempt.
-    pub waiting: PendingCount,
+    pub pending: PendingCount,
 }
 
 /// The first entries of a list, up to the maximum that a page shows.
@@ -77,9 +79,10 @@ impl SessionView {
 pub(super) fn standing_of(
     core: &Core,
     overview: KeyOverview,
+    waiting_max: u32,
     now: Timestamp,
 ) -> Result<KeyStanding, WalletError> {
-    let KeyOverview { key, usage, standing, webhooks } = overview;
+    let KeyOverview { key, usage, standing, webhooks, waiting } = overview;
     let terms = Terms::of(&key.plan);
     let did = core.proven_did(&key)?;
     Ok(KeyStanding {
@@ -95,6 +98,7 @@ pub(super) fn standing_of(
         usage: report(&terms, &usage, now),
         throughput_per_second: terms.per_second,
         webhooks,
+        waiting: WaitingCount::of(waiting, waiting_max),
     })
 }
 

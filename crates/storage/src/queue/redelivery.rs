@@ -11,7 +11,7 @@ use sealpost_domain::{
 
 use crate::{
     connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
-    queue::{bounces, events},
+    queue::{bounces, events, waiting},
     rows::columns,
     schema::deliveries as d,
 };
@@ -47,6 +47,8 @@ impl DeliveryRepo for Transaction {
             if !events::is_deliverable(conn, &id.event_id, recipient, &webhook_id)? {
                 return Ok(false);
             }
+            // Before the insert: a concurrent transfer also ends the waiting first.
+            let was_waiting = waiting::end(conn, &event_id)?;
             let fresh = (
                 d::webhook_id.eq(&webhook_id),
                 d::event_id.eq(&event_id),
@@ -57,9 +59,9 @@ impl DeliveryRepo for Transaction {
                 diesel::insert_into(d::table).values(fresh).on_conflict_do_nothing().execute(c)
             })?;
             let events = [event_id];
-            if added == 1 {
+            if added == 1 && !was_waiting {
                 announce_if_alone(conn, &events, &webhook_id, now)?;
-            } else {
+            } else if added == 0 {
                 revive(conn, &id.webhook_id, &events, now)?;
                 wake(conn, &id.webhook_id, &events, now)?;
             }

@@ -15,6 +15,7 @@ use sealpost_domain::{
 
 use crate::{
     connection::{AnyConnection, fault::Fault, on_backend, reader::Reader},
+    queue::waiting,
     records::{api_keys, governance::OpenDecisions},
     rows::{
         columns,
@@ -25,10 +26,15 @@ use crate::{
 };
 
 impl OwnerLookup for Reader<'_> {
-    fn keys_of(&mut self, account: &AccountId, limit: u32) -> Result<Vec<KeyOverview>, StoreError> {
+    fn keys_of(
+        &mut self,
+        account: &AccountId,
+        limit: u32,
+        waiting_max: u32,
+    ) -> Result<Vec<KeyOverview>, StoreError> {
         self.run(|conn| {
             let keys = api_keys::of_account(conn, account, limit)?;
-            overviews(conn, account, keys)
+            overviews(conn, account, keys, waiting_max)
         })
     }
 
@@ -36,10 +42,11 @@ impl OwnerLookup for Reader<'_> {
         &mut self,
         account: &AccountId,
         id: &ApiKeyId,
+        waiting_max: u32,
     ) -> Result<Option<KeyOverview>, StoreError> {
         self.run(|conn| {
             let key = api_keys::find_key(conn, id)?.filter(|key| key.account_id == *account);
-            Ok(overviews(conn, account, key.into_iter().collect())?.pop())
+            Ok(overviews(conn, account, key.into_iter().collect(), waiting_max)?.pop())
         })
     }
 
@@ -100,10 +107,12 @@ fn overviews(
     conn: &mut AnyConnection,
     account: &AccountId,
     keys: Vec<ApiKey>,
+    waiting_max: u32,
 ) -> Result<Vec<KeyOverview>, Fault> {
     let ids: Vec<_> = keys.iter().map(|key| key.id.to_string()).collect();
     let mut usage = usage_of(conn, &ids)?;
     let mut webhooks = webhooks_of(conn, &ids)?;
+    let mut waiting = waiting::count(conn, &ids, waiting_max)?;
     let account = account.to_string();
     let partner = accounts::table
         .find(&account)
@@ -121,6 +130,7 @@ fn overviews(
             usage: usage.remove(id).ok_or(Fault::Corrupt("usage of a key"))?,
             standing: decisions.standing(&subjects),
             webhooks: webhooks.remove(id).unwrap_or_default(),
+            waiting: waiting.remove(id).unwrap_or_default(),
             key,
         })
     };

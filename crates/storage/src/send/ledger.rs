@@ -10,12 +10,14 @@ use sealpost_domain::{
 
 use crate::{
     connection::{fault::Fault, transaction::Transaction},
+    queue::statements::insert_waiting,
     rows::{
         channel::ChannelRow,
         columns,
         delivery::DeliveryRow,
         envelope::EnvelopeRow,
         usage::{OverageRow, UsageRow},
+        waiting::WaitingRow,
     },
     send::{
         facts, idempotency,
@@ -57,6 +59,10 @@ impl SendLedger for Transaction {
             };
             if !rows.is_empty() {
                 statements::store_batch(conn, &rows)?;
+            }
+            let waiting: Vec<_> = changes.waiting.iter().map(WaitingRow::from).collect();
+            if !waiting.is_empty() {
+                insert_waiting(conn, &waiting)?;
             }
             let overages: Vec<_> = changes.overage.iter().map(OverageRow::from).collect();
             if !overages.is_empty() {

@@ -8,3 +8,4 @@ mod events;
 mod fair_claims;
 mod outcomes;
 mod redelivery;
+mod waiting;
