@@ -7,6 +7,7 @@ mod failing_receivers;
 mod hosts;
 mod lifecycle;
 mod misbehaving_receivers;
+mod receipts;
 mod redelivery;
 mod secret_rotation;
 mod targets;

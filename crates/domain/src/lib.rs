@@ -34,7 +34,8 @@ pub use identity::{
 };
 pub use messaging::{
     Channel, Envelope, EnvelopeHash, EnvelopeMeta, Fingerprint, IdempotencyKey,
-    IdempotencyKeyFault, ReceiptPolicy, Recipient, RecipientFault, Suite,
+    IdempotencyKeyFault, ReceiptFacts, ReceiptPolicy, ReceiptState, ReceiptView, Recipient,
+    RecipientFault, Suite,
 };
 pub use plans::{EnterpriseTerms, Plan, Usage, Window, WindowUse};
 pub use time::{Clock, TimeFault, Timestamp};

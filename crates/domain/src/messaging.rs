@@ -9,5 +9,5 @@ mod recipient;
 pub use channel::Channel;
 pub use envelope::{Envelope, EnvelopeHash, EnvelopeMeta, Suite};
 pub use idempotency::{Fingerprint, IdempotencyKey, IdempotencyKeyFault};
-pub use receipt::ReceiptPolicy;
+pub use receipt::{ReceiptFacts, ReceiptPolicy, ReceiptState, ReceiptView};
 pub use recipient::{Recipient, RecipientFault};

@@ -24,7 +24,7 @@ pub use badges::{BadgeLookup, BadgeRepo};
 pub use dispatching::{
     Claim, Dispatch, EventSigner, ExpeditedDelivery, FinishTest, Outbox, TargetGuard,
 };
-pub use envelopes::EnvelopeRepo;
+pub use envelopes::{EnvelopeRepo, ReceiptLookup, SentEnvelope};
 pub use error::{BoxedError, StoreError};
 pub use events::EventRepo;
 pub use governance::{AuditRepo, GovernanceRepo};

@@ -18,6 +18,7 @@ mod issuer;
 mod open;
 mod operator;
 mod owner;
+mod receipt;
 mod sealpost;
 mod send;
 mod settings;
@@ -67,6 +68,7 @@ pub use owner::{
     account_owner::{Owner, form_token},
     views::{KeyPage, PendingCount, SessionView, Truncated},
 };
+pub use receipt::Receipt;
 pub use sealpost::{
     Sealpost,
     core::Parts,

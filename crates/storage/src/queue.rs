@@ -8,6 +8,7 @@ pub(crate) mod delivery_log;
 pub(crate) mod events;
 pub(crate) mod outbox;
 pub(crate) mod outcomes;
+pub(crate) mod receipts;
 pub(crate) mod redelivery;
 pub(crate) mod statements;
 pub(crate) mod success_throttle;

@@ -3,7 +3,8 @@
 mod operator;
 
 use super::{
-    badges::BadgeLookup, error::StoreError, waiting::WaitingLookup, webhooks::WebhookLookup,
+    badges::BadgeLookup, envelopes::ReceiptLookup, error::StoreError, waiting::WaitingLookup,
+    webhooks::WebhookLookup,
 };
 use crate::{AccountId, ApiKey, ApiKeyId, Handle, IssuerKey, KeyStatus, Session, TokenHash};
 
@@ -12,7 +13,7 @@ pub use operator::{
 };
 
 /// Reads the rows that caches hold.
-pub trait Lookup: BadgeLookup + WaitingLookup + WebhookLookup {
+pub trait Lookup: BadgeLookup + ReceiptLookup + WaitingLookup + WebhookLookup {
     /// Finds the session of a token, including an expired one; `None` after a logout.
     fn find_session(&mut self, token: &TokenHash) -> Result<Option<Session>, StoreError>;
 

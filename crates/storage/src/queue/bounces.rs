@@ -132,5 +132,5 @@ fn find_unopened(
     unopened.iter().map(read).collect()
 }
 
-const ANNOUNCED: &str = "announced";
-const BOUNCED: &str = "bounced";
+pub(crate) const ANNOUNCED: &str = "announced";
+pub(crate) const BOUNCED: &str = "bounced";

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use sealpost_domain::{
     EnvelopeId, WebhookId,
-    ports::{Store, WaitingEnvelope},
+    ports::{Tx, WaitingEnvelope},
 };
 
 use super::*;
@@ -171,14 +171,11 @@ impl Run<'_> {
         }
     }
 
-    /// An envelope without deliveries that does not wait counts as announced: the recipient knows its id.
     fn redeliver(&mut self, nth: usize, to: usize) {
         let Some(id) = self.envelope(nth) else { return };
         let Some(to) = self.pair.to.get(to % self.pair.to.len().max(1)) else { return };
         redeliver(self.db, id.into(), to.id, &self.pair.recipient);
         let fate = self.envelopes.get_mut(&id).unwrap();
-        fate.is_announced |=
-            fate.deliveries.is_empty() && fate.bounced.is_none() && !fate.is_waiting;
         fate.is_waiting = false;
         fate.deliveries.insert(to.id, true);
     }
@@ -191,8 +188,18 @@ impl Run<'_> {
 
     /// Transfers all waiting envelopes, in portions of `limit`.
     fn transfer(&mut self, limit: u32) {
-        while self.db.lookup().unwrap().has_waiting_transfers().unwrap() {
-            self.db.store().write(Relaxed, |tx| tx.transfer_waiting(None, at(50), limit)).unwrap();
+        let portion = |after: Option<ApiKeyId>| {
+            let transfer = |tx: &mut dyn Tx| tx.transfer_waiting(after.as_ref(), at(50), limit);
+            self.db.store().write(Relaxed, transfer).unwrap()
+        };
+        let mut is_done = false;
+        while !is_done {
+            is_done = true;
+            let mut after = None;
+            while let Some(done) = portion(after) {
+                after = Some(done.api_key_id);
+                is_done &= done.transferred == 0;
+            }
         }
         for fate in self.envelopes.values_mut().filter(|fate| fate.is_waiting) {
             if self.is_revoked {
