@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use self::{
     badges::{did_document, issue, status_list, validate_compliance, verify},
-    channel::{open, send},
+    channel::{open, receipt, send},
     identities::{activate, policy, resolve, status},
     service::{document, ping},
     sessions::{activity, close, login, logout, rotate_secret},
@@ -44,6 +44,7 @@ pub(crate) fn table() -> Vec<Row> {
         Row::post("/v1/account/close", close::endpoint()),
         Row::post("/v1/channel/send", send::endpoint()),
         Row::post("/v1/channel/open", open::endpoint()),
+        Row::post("/v1/channel/receipt", receipt::endpoint()),
         Row::post("/v1/webhooks/register", register::endpoint()),
         Row::post("/v1/webhooks/list", action::endpoint::<ListWebhooks>()),
         Row::post("/v1/webhooks/delete", action::endpoint::<DeleteWebhook>()),

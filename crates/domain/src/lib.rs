@@ -37,7 +37,8 @@ pub use identity::{
 };
 pub use messaging::{
     AcceptPolicy, Channel, Envelope, EnvelopeHash, EnvelopeMeta, Fingerprint, IdempotencyKey,
-    IdempotencyKeyFault, ReceiptPolicy, Recipient, RecipientFault, RecipientPolicy, Suite,
+    IdempotencyKeyFault, ReceiptFacts, ReceiptPolicy, ReceiptState, ReceiptView, Recipient,
+    RecipientFault, RecipientPolicy, Suite,
 };
 pub use plans::{EnterpriseTerms, Plan, Usage, Window, WindowUse};
 pub use time::{Clock, TimeFault, Timestamp};

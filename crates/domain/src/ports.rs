@@ -19,6 +19,7 @@ mod owner;
 mod policies;
 mod secrets;
 mod store;
+mod waiting;
 mod webhooks;
 
 pub use accounts::AccountRepo;
@@ -27,7 +28,7 @@ pub use badges::{BadgeLookup, BadgeRepo};
 pub use dispatching::{
     Claim, Dispatch, EventSigner, ExpeditedDelivery, FinishTest, Outbox, TargetGuard,
 };
-pub use envelopes::{AddressedEnvelope, EnvelopeRepo};
+pub use envelopes::{AddressedEnvelope, EnvelopeRepo, ReceiptLookup, SentEnvelope};
 pub use erasure::{ClosedPortion, ClosedRows, ClosingExtent, ErasureRepo};
 pub use error::{BoxedError, StoreError};
 pub use events::EventRepo;
@@ -47,4 +48,5 @@ pub use owner::{DailyCount, KeyOverview, OwnerLookup};
 pub use policies::{Contact, KeyProfile, PolicyLookup, PolicyRepo, SentPage};
 pub use secrets::{IssuerRepo, KekMarks, RewrapRepo};
 pub use store::{Durability, Store, Tx};
+pub use waiting::{WaitingEnvelope, WaitingLookup, WaitingRepo, WaitingTransfer};
 pub use webhooks::{DeliveryRepo, FailureRange, RecoverySummary, WebhookLookup, WebhookRepo};

@@ -19,6 +19,7 @@ mod open;
 mod operator;
 mod owner;
 mod policy;
+mod receipt;
 mod sealpost;
 mod send;
 mod settings;
@@ -74,6 +75,7 @@ pub use owner::{
     views::{KeyPage, PendingCount, SessionView, Truncated},
 };
 pub use policy::{PolicyChange, PolicyView};
+pub use receipt::Receipt;
 pub use sealpost::{
     Sealpost,
     core::Parts,
@@ -93,4 +95,5 @@ pub use webhooks::{
     rotate_secret::{Retiring, WebhookSecretRotated},
     test::Tested,
     view::WebhookView,
+    waiting::{WaitingChoice, WaitingCount},
 };

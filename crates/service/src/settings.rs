@@ -45,6 +45,11 @@ pub struct Settings {
     /// Maximum number of rows that one transaction changes while a request makes deliveries due. Sends may wait for
     /// this transaction.
     pub rows_per_write: u32,
+    /// Maximum number of waiting envelopes that a response counts.
+    pub waiting_counted_max: u32,
+    /// Interval at which a node looks for waiting envelopes to transfer. A transfer moves `rows_per_write` envelopes in
+    /// one transaction.
+    pub waiting_transfer_every: Duration,
     /// Lifetime of a session.
     pub session_ttl: Duration,
     /// Lifetime of a badge.
@@ -124,6 +129,8 @@ impl Default for Settings {
             retiring_secrets_max: 4,
             recovered_max: 10_000,
             rows_per_write: 1000,
+            waiting_counted_max: 10_000,
+            waiting_transfer_every: Duration::from_secs(1),
             session_ttl: Duration::from_hours(12),
             badge_ttl: Duration::from_hours(90 * 24),
             badges_per_key_max: 100,

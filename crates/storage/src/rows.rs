@@ -13,4 +13,5 @@ pub(crate) mod policy;
 pub(crate) mod retiring_secrets;
 pub(crate) mod session;
 pub(crate) mod usage;
+pub(crate) mod waiting;
 pub(crate) mod webhook;

@@ -248,6 +248,27 @@ diesel::table! {
 }
 
 diesel::table! {
+    waiting_envelopes (envelope_id) {
+        envelope_id -> Text,
+        recipient -> Text,
+    }
+}
+
+diesel::table! {
+    waiting_transfers (api_key_id) {
+        api_key_id -> Text,
+        horizon -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    waiting_skips (api_key_id) {
+        api_key_id -> Text,
+        until -> Text,
+    }
+}
+
+diesel::table! {
     idempotency_keys (api_key_id, idempotency_key) {
         api_key_id -> Text,
         idempotency_key -> Text,

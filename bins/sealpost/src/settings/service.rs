@@ -286,6 +286,8 @@ impl ServiceArgs {
             retiring_secrets_max: defaults.retiring_secrets_max,
             recovered_max: defaults.recovered_max,
             rows_per_write: defaults.rows_per_write,
+            waiting_counted_max: defaults.waiting_counted_max,
+            waiting_transfer_every: defaults.waiting_transfer_every,
             badges_per_key_max: defaults.badges_per_key_max,
             housekeeping_every: defaults.housekeeping_every,
             housekeeping_batch: defaults.housekeeping_batch,

@@ -1,7 +1,28 @@
 //! The port for stored envelopes and channels.
 
 use super::error::StoreError;
-use crate::{ApiKeyId, Channel, ChannelId, Envelope, EnvelopeId, Handle, Timestamp};
+use crate::{ApiKeyId, Channel, ChannelId, Envelope, EnvelopeId, Handle, ReceiptFacts, Timestamp};
+
+/// Reads the facts of receipts.
+pub trait ReceiptLookup {
+    /// Finds an envelope that `sender` sent.
+    fn find_sent(
+        &mut self,
+        id: &EnvelopeId,
+        sender: &ApiKeyId,
+    ) -> Result<Option<SentEnvelope>, StoreError>;
+}
+
+/// A stored envelope, as the receipt for its sender needs it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SentEnvelope {
+    /// The key that can open the envelope.
+    pub recipient: ApiKeyId,
+    /// Time of sealing.
+    pub sent_at: Timestamp,
+    /// The facts that decide on its state.
+    pub facts: ReceiptFacts,
+}
 
 /// Reads stored envelopes and channels, and records openings.
 pub trait EnvelopeRepo {

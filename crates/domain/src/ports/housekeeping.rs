@@ -45,8 +45,8 @@ pub trait HousekeepingRepo {
     fn purge_activity(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
     /// Deletes envelopes sealed before `before`, and their remaining deliveries. Subtracts the sealed bytes from the
-    /// stored bytes of the senders. An unopened envelope with remaining deliveries bounces at `now`, unless one of its
-    /// deliveries succeeded.
+    /// stored bytes of the senders. An unopened envelope that waits or has remaining deliveries bounces at `now`, unless
+    /// one of its deliveries succeeded.
     fn purge_envelopes(
         &mut self,
         before: Timestamp,

@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use super::{error::StoreError, policies::Contact};
+use super::{error::StoreError, policies::Contact, waiting::WaitingEnvelope};
 use crate::{
     AccountId, ApiKeyId, Channel, DeliveryId, Envelope, EnvelopeId, EnvelopeMeta, EventKind,
     Fingerprint, GovernanceStanding, Handle, IdempotencyKey, KeyStatus, LeasedDelivery, Plan,
@@ -141,6 +141,8 @@ pub struct WriteSet {
     pub unleased: Vec<LeasedDelivery>,
     /// Deliveries to insert for disabled webhooks. They wait until the webhook is enabled.
     pub parked: Vec<ParkedDelivery>,
+    /// Envelopes whose recipients have no webhook for received envelopes. They wait for the first one.
+    pub waiting: Vec<WaitingEnvelope>,
     /// New usage of each caller. Includes all senders of `envelopes`.
     pub usage: Vec<(ApiKeyId, Usage)>,
     /// Idempotency records to insert. [`SendLedger::apply`] returns [`StoreError::Contended`] if another transaction

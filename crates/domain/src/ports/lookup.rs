@@ -3,7 +3,8 @@
 mod operator;
 
 use super::{
-    badges::BadgeLookup, error::StoreError, policies::PolicyLookup, webhooks::WebhookLookup,
+    badges::BadgeLookup, envelopes::ReceiptLookup, error::StoreError, policies::PolicyLookup,
+    waiting::WaitingLookup, webhooks::WebhookLookup,
 };
 use crate::{AccountId, ApiKey, ApiKeyId, Handle, IssuerKey, KeyStatus, Session, TokenHash};
 
@@ -12,7 +13,9 @@ pub use operator::{
 };
 
 /// Reads the rows that caches hold.
-pub trait Lookup: BadgeLookup + PolicyLookup + WebhookLookup {
+pub trait Lookup:
+    BadgeLookup + PolicyLookup + ReceiptLookup + WaitingLookup + WebhookLookup
+{
     /// Finds the session of a token, including an expired one; `None` after a logout.
     fn find_session(&mut self, token: &TokenHash) -> Result<Option<Session>, StoreError>;
 

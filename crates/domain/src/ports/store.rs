@@ -17,6 +17,7 @@ use super::{
     owner::OwnerLookup,
     policies::PolicyRepo,
     secrets::{IssuerRepo, RewrapRepo},
+    waiting::WaitingRepo,
     webhooks::{DeliveryRepo, WebhookRepo},
 };
 
@@ -107,6 +108,7 @@ pub trait Tx:
     + PolicyRepo
     + RewrapRepo
     + SendLedger
+    + WaitingRepo
     + WebhookRepo
 {
     /// Commits. Dropping the transaction instead rolls back.

@@ -12,7 +12,7 @@ use sealpost_domain::{
     LeaseToken, LeasedDelivery, Refusal, Timestamp, Usage,
     ports::{
         AdmissionFacts, Contact, FactsQuery, IdempotencyRecord, NewIdempotencyRecord, OverageCount,
-        ParkedDelivery, WriteSet,
+        ParkedDelivery, WaitingEnvelope, WriteSet,
     },
 };
 use sealpost_limits::{MessageAdmission, Terms, admit_message, reached_thresholds};
@@ -197,7 +197,13 @@ impl BatchDecision<'_> {
         let sender_handle = sender.and_then(|key| key.handle.clone());
         let event = Event::received(envelope.meta.clone(), sender_handle);
         let webhooks = self.facts.webhooks.get(&envelope.meta.recipient);
-        for webhook in webhooks.iter().flat_map(|all| all.subscribed(EventKind::EnvelopeReceived)) {
+        let mut subscribed =
+            webhooks.iter().flat_map(|all| all.subscribed(EventKind::EnvelopeReceived)).peekable();
+        if subscribed.peek().is_none() {
+            let EnvelopeMeta { id: envelope_id, recipient, .. } = envelope.meta;
+            changes.waiting.push(WaitingEnvelope { envelope_id, recipient });
+        }
+        for webhook in subscribed {
             if !webhook.is_enabled {
                 let id = DeliveryId { event_id: event.id(), webhook_id: webhook.target.webhook_id };
                 changes.parked.push(ParkedDelivery { id, event_at: event.timestamp() });

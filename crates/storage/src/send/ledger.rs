@@ -13,12 +13,14 @@ use sealpost_domain::{
 
 use crate::{
     connection::{fault::Fault, transaction::Transaction},
+    queue::statements::insert_waiting,
     rows::{
         channel::ChannelRow,
         columns,
         delivery::DeliveryRow,
         envelope::EnvelopeRow,
         usage::{OverageRow, UsageRow},
+        waiting::WaitingRow,
     },
     send::{
         facts, idempotency, policies,
@@ -70,6 +72,10 @@ impl SendLedger for Transaction {
                 statements::store_batch(conn, &rows)?;
             }
             policies::insert_contacts(conn, &changes.contacts)?;
+            let waiting: Vec<_> = changes.waiting.iter().map(WaitingRow::from).collect();
+            if !waiting.is_empty() {
+                insert_waiting(conn, &waiting)?;
+            }
             let overages: Vec<_> = changes.overage.iter().map(OverageRow::from).collect();
             if !overages.is_empty() {
                 statements::add_overages(conn, &overages)?;

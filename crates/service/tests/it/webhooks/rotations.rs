@@ -9,7 +9,7 @@ use sealpost_domain::{
     ApiKeyId, Clock as _, EventKind, EventsVersion, Handle,
     ports::{Claim, Outbox as _},
 };
-use sealpost_service::{Credentials, Register, Send, Settings};
+use sealpost_service::{Credentials, Register, Send, Settings, WaitingChoice};
 use serde_json::Value;
 
 use crate::support::World;
@@ -58,6 +58,7 @@ async fn every_change_of_a_key_informs_its_correspondents(world: World) {
     let register = Register {
         url: "https://alice.example/".to_owned(),
         events: vec![EventKind::IdentityRotated],
+        waiting: WaitingChoice::Deliver,
     };
     world.sealpost.register(&alice, &Ok(register.clone())).result.unwrap();
     world.sealpost.register(&bob, &Ok(register)).result.unwrap();

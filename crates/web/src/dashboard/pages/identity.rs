@@ -24,7 +24,7 @@ struct IdentityPage<'a> {
     key: &'a KeyStanding,
     meters: [UsageMeter; 3],
     chart: ActivityChart,
-    waiting: PendingCount,
+    pending: PendingCount,
     webhooks: &'a [WebhookView],
     /// The events to choose from.
     events: Vec<EventKind>,
@@ -112,7 +112,7 @@ fn page<'a>(user: &'a SignedInUser, view: &'a IdentityView, input: Input<'a>) ->
         form_token: &user.form_token,
         meters: usage_meters(key),
         chart: ActivityChart::new(&view.key.days),
-        waiting: view.key.waiting,
+        pending: view.key.pending,
         webhooks: &view.webhooks,
         events: user.app.api.sealpost.event_kinds(),
         key,

@@ -53,7 +53,7 @@ pub(crate) async fn submit(
 
 fn page<'a>(user: &'a SignedInUser, view: &'a KeyPage, problem: Option<&'a str>) -> RevokePage<'a> {
     let (base, form_token) = (user.base(), &*user.form_token);
-    RevokePage { base, form_token, key: &view.standing, waiting: view.waiting, problem }
+    RevokePage { base, form_token, key: &view.standing, waiting: view.pending, problem }
 }
 
 fn title(view: &KeyPage) -> String {

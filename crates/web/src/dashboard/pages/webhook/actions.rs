@@ -5,7 +5,7 @@ use std::time::Duration;
 use actix_web::web;
 use askama::Template;
 use sealpost_domain::EventKind;
-use sealpost_service::{Manage, Managed, Recover, Register, Registered};
+use sealpost_service::{Manage, Managed, Recover, Register, Registered, WaitingChoice};
 
 use super::{DeliveryQuery, load};
 use crate::dashboard::{
@@ -39,7 +39,9 @@ pub(crate) async fn register(
         Ok(events) => events,
         Err(rejection) => return identity::reject_webhook(&user, &path, &url, &rejection).await,
     };
-    let input = Register { url: url.clone(), events };
+    let waiting =
+        if form.text("waiting") == "skip" { WaitingChoice::Skip } else { WaitingChoice::Deliver };
+    let input = Register { url: url.clone(), events, waiting };
     match user.ask(async move |owner| Ok(owner.register(&id, input).await)).await? {
         Ok(Registered { webhook_id, secret, .. }) => {
             Ok(show_secret(&user, &path, &webhook_id.to_string(), &secret, true))
