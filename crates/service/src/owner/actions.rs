@@ -71,10 +71,11 @@ impl Owner<'_> {
         change: PolicyChange,
     ) -> Result<PolicyView, Error> {
         let (session, key) = (self.session, *key);
+        let origin = session.act_from(&self.source);
         self.sealpost
             .block(move |core| {
                 check_key(core, &session, &key, require_active)?;
-                core.set_policy(&key, change)
+                core.set_policy(&key, change, &origin)
             })
             .await
     }
@@ -86,6 +87,7 @@ impl Owner<'_> {
         envelope_id: String,
     ) -> Result<ApiKeyId, Error> {
         let (session, key) = (self.session, *key);
+        let origin = session.act_from(&self.source);
         self.sealpost
             .block(move |core| {
                 check_key(core, &session, &key, require_active)?;
@@ -93,7 +95,8 @@ impl Owner<'_> {
                 let sender = core.store.lookup()?.find_sender(&id, &key)?;
                 let sender = sender.ok_or(Refusal::EnvelopeNotFound)?;
                 let block = vec![sender.to_string()];
-                core.set_policy(&key, PolicyChange { block, ..PolicyChange::default() })?;
+                let change = PolicyChange { block, ..PolicyChange::default() };
+                core.set_policy(&key, change, &origin)?;
                 Ok(sender)
             })
             .await

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use sealpost_domain::{
-    AcceptPolicy, ApiKeyId, ReceiptPolicy, RecipientPolicy, Refusal,
+    AcceptPolicy, ActivityKind, ApiKeyId, ReceiptPolicy, RecipientPolicy, Refusal, RequestSource,
     ports::{Durability, StoreError, Tx},
 };
 use serde::Serialize;
@@ -12,6 +12,7 @@ use super::{
     lock::lock_active_key,
 };
 use crate::{
+    account::activity::ActOrigin,
     caller::{admission::Purpose, authenticated::Caller, limited::Limited},
     error::Error,
     sealpost::{Sealpost, core::Core},
@@ -46,10 +47,16 @@ impl From<RecipientPolicy> for PolicyView {
 
 impl Sealpost {
     /// Changes the policy of the caller's key, and returns the new policy. An empty change returns the present policy.
-    pub async fn set_policy(&self, caller: &Caller, change: PolicyChange) -> Limited<PolicyView> {
+    pub async fn set_policy(
+        &self,
+        caller: &Caller,
+        change: PolicyChange,
+        source: RequestSource,
+    ) -> Limited<PolicyView> {
         self.run_as(caller, move |core, caller| {
+            let origin = caller.act_from(&source);
             core.admitted(caller, Purpose::Manage, Durability::Relaxed, |_, _| Ok(Ok(())))
-                .and_then(|()| core.set_policy(&caller.id.key, change))
+                .and_then(|()| core.set_policy(&caller.id.key, change, &origin))
         })
         .await
     }
@@ -61,6 +68,7 @@ impl Core {
         &self,
         key: &ApiKeyId,
         change: PolicyChange,
+        origin: &ActOrigin,
     ) -> Result<PolicyView, Error> {
         if change.is_empty() {
             return Ok(self.store.lookup()?.find_policy(key)?.unwrap_or_default().into());
@@ -69,8 +77,13 @@ impl Core {
         if change.accept == Some(AcceptPolicy::Contacts) {
             self.collect_contacts(key)?;
         }
-        let policy =
-            self.store.write(Durability::Durable, |tx| self.change_policy(tx, key, &change))??;
+        let policy = self.store.write(Durability::Durable, |tx| {
+            let changed = self.change_policy(tx, key, &change)?;
+            if changed.is_ok() {
+                self.record(tx, origin, ActivityKind::PolicyChanged, Some(key.to_string()))?;
+            }
+            Ok(changed)
+        })??;
         Ok(policy.into())
     }
 

@@ -103,7 +103,7 @@ fn purge_postgres(
              DELETE FROM deliveries WHERE envelope_id = ANY (ARRAY(SELECT id FROM free))
              RETURNING envelope_id
          ), waiting AS (
-             DELETE FROM waiting_envelopes WHERE envelope_id = ANY (ARRAY(SELECT id FROM old))
+             DELETE FROM waiting_envelopes WHERE envelope_id = ANY (ARRAY(SELECT id FROM free))
              RETURNING envelope_id
          )
          DELETE FROM envelopes WHERE id = ANY (ARRAY(SELECT id FROM free))

@@ -1,6 +1,6 @@
 //! `POST /v1/did/policy`: shows and changes the policy of an API key as a recipient.
 
-use actix_web::web;
+use actix_web::{HttpRequest, web};
 use schemars::JsonSchema;
 use sealpost_domain::{AcceptPolicy, Code, ReceiptPolicy, Refusal};
 use sealpost_service::{PolicyChange, PolicyView, Purpose};
@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, KeyRequest, RequestBody, invalid},
+    request::{Fields, KeyRequest, RequestBody, invalid, request_source},
     response::{LimitedResponse, ask_as_key},
     state::ApiState,
 };
@@ -77,10 +77,11 @@ fn names(fields: &mut Fields, field: &'static str) -> Result<Vec<String>, Refusa
 
 async fn policy(
     app: web::Data<ApiState>,
+    http: HttpRequest,
     request: KeyRequest<PolicyChange>,
 ) -> LimitedResponse<PolicyView> {
     ask_as_key(&app, request, Purpose::Manage, async |sealpost, caller, change| {
-        sealpost.set_policy(caller, change).await
+        sealpost.set_policy(caller, change, request_source(&app, &http)).await
     })
     .await
 }

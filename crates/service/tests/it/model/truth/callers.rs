@@ -132,10 +132,13 @@ impl Truth {
             let opened_at = *envelope.opened_at.get_or_insert(now);
             envelope.is_waiting = false;
             let sent = &envelope.sent;
+            let is_sender = |key: usize| sent["sender"] == *truth.keys[key].id;
+            let sender_handle = truth.handles.iter().find(|(_, key)| is_sender(**key));
             Ok(json!({
                 "envelope_id": envelope.id,
                 "envelope_hash": sent["envelope_hash"],
                 "sender": sent["sender"],
+                "sender_handle": sender_handle.map(|(handle, _)| handle),
                 "message": envelope.message,
                 "encryption": sent["encryption"],
                 "metadata": sent["metadata"],
