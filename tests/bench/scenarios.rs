@@ -92,6 +92,14 @@ pub(crate) const ALL: &[Scenario] = &[
     },
     Scenario {
         is_usual: false,
+        ..usual(
+            "policies",
+            "64 connections, to recipients with 1,000 keys in each list of their policies",
+            closed::to_recipients_with_policies,
+        )
+    },
+    Scenario {
+        is_usual: false,
         ..usual("smoke", "a moment of every kind of load, without results", smoke::run)
     },
 ];

@@ -5,5 +5,7 @@ mod http;
 mod idempotency;
 mod main_job;
 mod operator_check_order;
+mod policy;
 mod refusals;
+mod senders;
 mod sessions;

@@ -16,8 +16,8 @@ use serde_json::Value;
 
 use self::{
     badges::{did_document, issue, status_list, validate_compliance, verify},
-    channel::{open, send},
-    identities::{activate, status},
+    channel::{open, receipt, send},
+    identities::{activate, policy, resolve, status},
     service::{document, ping},
     sessions::{activity, close, login, logout, recover, rotate_secret},
     tokens::{create, list as list_tokens, revoke},
@@ -37,6 +37,8 @@ pub(crate) fn table() -> Vec<Row> {
     vec![
         Row::post("/v1/did/activate", activate::endpoint()),
         Row::post("/v1/did/status", status::endpoint()),
+        Row::post("/v1/did/resolve", resolve::endpoint()),
+        Row::post("/v1/did/policy", policy::endpoint()),
         Row::post("/v1/auth/login", login::endpoint()),
         Row::post("/v1/auth/logout", logout::endpoint()),
         Row::post("/v1/auth/rotate-secret", rotate_secret::endpoint()),
@@ -48,6 +50,7 @@ pub(crate) fn table() -> Vec<Row> {
         Row::post("/v1/account/close", close::endpoint()),
         Row::post("/v1/channel/send", send::endpoint()),
         Row::post("/v1/channel/open", open::endpoint()),
+        Row::post("/v1/channel/receipt", receipt::endpoint()),
         Row::post("/v1/webhooks/register", register::endpoint()),
         Row::post("/v1/webhooks/list", action::endpoint::<ListWebhooks>()),
         Row::post("/v1/webhooks/delete", action::endpoint::<DeleteWebhook>()),

@@ -90,6 +90,7 @@ pub const fn documentation(code: Code) -> ErrorDocumentation {
         Code::QuotaExceeded => limits::QUOTA_EXCEEDED,
         Code::RateLimitExceeded => limits::RATE_LIMIT_EXCEEDED,
         Code::RawDidRejected => request::RAW_DID_REJECTED,
+        Code::RecipientRefuses => credentials::RECIPIENT_REFUSES,
         Code::RequestTimeout => service::REQUEST_TIMEOUT,
         Code::ServiceUnavailable => service::SERVICE_UNAVAILABLE,
         Code::TokenNotFound => not_found::TOKEN_NOT_FOUND,

@@ -37,8 +37,9 @@ pub use identity::{
     Wrapped,
 };
 pub use messaging::{
-    Channel, Envelope, EnvelopeHash, EnvelopeMeta, Fingerprint, IdempotencyKey,
-    IdempotencyKeyFault, Recipient, RecipientFault, Suite,
+    AcceptPolicy, Channel, Envelope, EnvelopeHash, EnvelopeMeta, Fingerprint, IdempotencyKey,
+    IdempotencyKeyFault, ReceiptFacts, ReceiptPolicy, ReceiptState, ReceiptView, Recipient,
+    RecipientFault, RecipientPolicy, Suite,
 };
 pub use plans::{EnterpriseTerms, Plan, Usage, Window, WindowUse};
 pub use time::{Clock, TimeFault, Timestamp};
@@ -47,7 +48,7 @@ pub use webhooks::{
     BounceReason, DeliveryId, DisabledReason, Encryption, EnvelopeBounced, EnvelopeReceived, Event,
     EventBody, EventDetails, EventId, EventKind, EventMetadata, EventsVersion, HealthReport,
     IdentityRotated, IdentityRotation, LastFailure, LeaseToken, LeasedDelivery, Metadata, NewEvent,
-    Outcome, PendingDelivery, ReachedThreshold, ReceiverResponse, RetiringSecret, RotationReason,
-    StoredEvent, Target, TestEvent, TestResult, ThresholdWindow, UnopenedEnvelope, UsageThreshold,
-    Webhook, WebhookHealth, WebhookStatus, WebhookTest,
+    Outcome, PendingDelivery, ReachedThreshold, ReceivedEnvelope, ReceiverResponse, RetiringSecret,
+    RotationReason, StoredEvent, Target, TestEvent, TestResult, ThresholdWindow, UnopenedEnvelope,
+    UsageThreshold, Webhook, WebhookHealth, WebhookStatus, WebhookTest,
 };

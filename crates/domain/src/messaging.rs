@@ -3,9 +3,13 @@
 mod channel;
 mod envelope;
 mod idempotency;
+mod receipt;
 mod recipient;
+mod recipient_policy;
 
 pub use channel::Channel;
 pub use envelope::{Envelope, EnvelopeHash, EnvelopeMeta, Suite};
 pub use idempotency::{Fingerprint, IdempotencyKey, IdempotencyKeyFault};
+pub use receipt::{ReceiptFacts, ReceiptPolicy, ReceiptState, ReceiptView};
 pub use recipient::{Recipient, RecipientFault};
+pub use recipient_policy::{AcceptPolicy, RecipientPolicy};

@@ -17,8 +17,10 @@ mod keys;
 mod ledger;
 mod lookup;
 mod owner;
+mod policies;
 mod secrets;
 mod store;
+mod waiting;
 mod webhooks;
 
 pub use accounts::AccountRepo;
@@ -28,7 +30,7 @@ pub use badges::{BadgeLookup, BadgeRepo};
 pub use dispatching::{
     Claim, Dispatch, EventSigner, ExpeditedDelivery, FinishTest, Outbox, TargetGuard,
 };
-pub use envelopes::EnvelopeRepo;
+pub use envelopes::{AddressedEnvelope, EnvelopeRepo, ReceiptLookup, SentEnvelope};
 pub use erasure::{ClosedPortion, ClosedRows, ClosingExtent, ErasureRepo};
 pub use error::{BoxedError, StoreError};
 pub use events::EventRepo;
@@ -45,6 +47,8 @@ pub use lookup::{
     ServiceStats, WebhookOwner,
 };
 pub use owner::{DailyCount, KeyOverview, OwnerLookup};
+pub use policies::{Contact, KeyProfile, PolicyLookup, PolicyRepo, SentPage};
 pub use secrets::{IssuerRepo, KekMarks, RewrapRepo};
 pub use store::{Durability, Store, Tx};
+pub use waiting::{WaitingEnvelope, WaitingLookup, WaitingRepo, WaitingTransfer};
 pub use webhooks::{DeliveryRepo, FailureRange, RecoverySummary, WebhookLookup, WebhookRepo};

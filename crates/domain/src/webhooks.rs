@@ -21,7 +21,7 @@ pub use delivery::{
     AttemptFailure, AttemptResult, DeliveryId, LeaseToken, LeasedDelivery, Outcome,
     ReceiverResponse,
 };
-pub use event::{Encryption, EnvelopeReceived, Event, Metadata};
+pub use event::{Encryption, EnvelopeReceived, Event, Metadata, ReceivedEnvelope};
 pub use event_details::{
     BounceReason, EnvelopeBounced, EventDetails, IdentityRotated, RotationReason, ThresholdWindow,
     UsageThreshold,

@@ -127,8 +127,11 @@ impl Shared {
         issuer: &Arc<Issuer>,
     ) -> Result<Arc<Dispatcher>, NodeError> {
         let WebhookSettings { dispatcher, extra_roots } = &settings.webhooks;
-        let mut dispatcher =
-            DispatcherSettings { policy: address_policy(settings), ..dispatcher.clone() };
+        let mut dispatcher = DispatcherSettings {
+            policy: address_policy(settings),
+            events: settings.service.events,
+            ..dispatcher.clone()
+        };
         if let Some(file) = extra_roots {
             add_roots(&mut dispatcher, file)?;
         }

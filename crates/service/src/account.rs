@@ -7,4 +7,5 @@ pub(crate) mod api_tokens;
 pub(crate) mod close;
 pub(crate) mod key_status;
 pub(crate) mod recovery;
+pub(crate) mod resolve;
 pub(crate) mod session;

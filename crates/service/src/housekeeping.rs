@@ -6,3 +6,4 @@ mod interval;
 mod retention;
 mod stop_signal;
 mod task;
+mod waiting;

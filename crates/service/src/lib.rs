@@ -18,6 +18,8 @@ mod issuer;
 mod open;
 mod operator;
 mod owner;
+mod policy;
+mod receipt;
 mod sealpost;
 mod send;
 mod settings;
@@ -31,6 +33,7 @@ pub use account::{
     close::{AccountClosed, DeletedRows, KeptData},
     key_status::{GovernanceView, KeyStanding},
     recovery::{Recovery, SecretsReplaced},
+    resolve::Resolved,
     session::{LoggedIn, Login, Scope},
 };
 pub use badges::{
@@ -76,6 +79,8 @@ pub use owner::{
     confirmation::{ConfirmationFault, ConfirmedOwner},
     views::{KeyPage, PendingCount, SessionView, Truncated},
 };
+pub use policy::{PolicyChange, PolicyView};
+pub use receipt::Receipt;
 pub use sealpost::{
     Sealpost,
     core::Parts,
@@ -95,4 +100,5 @@ pub use webhooks::{
     rotate_secret::{Retiring, WebhookSecretRotated},
     test::Tested,
     view::WebhookView,
+    waiting::{WaitingChoice, WaitingCount},
 };

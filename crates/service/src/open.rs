@@ -2,9 +2,9 @@
 
 use schemars::JsonSchema;
 use sealpost_domain::{
-    ApiKey, ApiKeyId, Channel, Encryption, Envelope, EnvelopeHash, EnvelopeId, Metadata, Refusal,
+    ApiKey, ApiKeyId, Channel, Encryption, EnvelopeHash, EnvelopeId, Handle, Metadata, Refusal,
     Timestamp,
-    ports::{Durability, StoreError, Tx},
+    ports::{AddressedEnvelope, Durability, StoreError, Tx},
 };
 use sealpost_wallet::channel_of;
 use serde::Serialize;
@@ -25,6 +25,8 @@ pub struct Opened {
     pub envelope_hash: EnvelopeHash,
     /// The sender's key; its signature is verified.
     pub sender: ApiKeyId,
+    /// The handle that resolves to the sender's key now; null without one.
+    pub sender_handle: Option<Handle>,
     /// The decrypted message.
     pub message: String,
     /// The sealing algorithm.
@@ -43,10 +45,9 @@ impl Drop for Opened {
 
 /// An envelope with the rows that opening needs.
 struct SealedEnvelope {
-    envelope: Envelope,
+    addressed: AddressedEnvelope,
     /// `None` if the suite uses no channel.
     channel: Option<Channel>,
-    opened_at: Option<Timestamp>,
     sender: ApiKey,
 }
 
@@ -73,25 +74,27 @@ fn find_envelope(
     let Ok(id) = envelope_id.parse::<EnvelopeId>() else {
         return Ok(Err(Refusal::EnvelopeNotFound));
     };
-    let Some((envelope, opened_at)) = tx.find_envelope(&id, recipient)? else {
+    let Some(addressed) = tx.find_envelope(&id, recipient)? else {
         return Ok(Err(Refusal::EnvelopeNotFound));
     };
+    let envelope = &addressed.envelope;
     // The envelope has expired, but housekeeping has not deleted it yet.
     if envelope.meta.timestamp < admitted.limits.now.minus(core.settings.retention) {
         return Ok(Err(Refusal::EnvelopeNotFound));
     }
-    let channel = match channel_of(&envelope) {
+    let channel = match channel_of(envelope) {
         None => None,
         Some(id) => Some(tx.find_channel(&id)?.ok_or(StoreError::Corrupt("channel"))?),
     };
     let sender = tx.find_key(&envelope.meta.sender)?.ok_or(StoreError::Corrupt("key"))?;
-    Ok(Ok(SealedEnvelope { envelope, channel, opened_at, sender }))
+    Ok(Ok(SealedEnvelope { addressed, channel, sender }))
 }
 
 fn open_envelope(core: &Core, caller: &Caller, sealed: &SealedEnvelope) -> Result<Opened, Error> {
     let message = unseal(core, caller, sealed)?;
-    let meta = &sealed.envelope.meta;
-    let opened_at = match sealed.opened_at {
+    let AddressedEnvelope { envelope, opened_at, sender_handle } = &sealed.addressed;
+    let meta = &envelope.meta;
+    let opened_at = match *opened_at {
         Some(first) => first,
         None => record_opening(core, &meta.id)?,
     };
@@ -99,6 +102,7 @@ fn open_envelope(core: &Core, caller: &Caller, sealed: &SealedEnvelope) -> Resul
         envelope_id: meta.id,
         envelope_hash: meta.hash,
         sender: meta.sender,
+        sender_handle: sender_handle.clone(),
         message,
         encryption: meta.encryption(),
         metadata: meta.metadata(),
@@ -109,7 +113,7 @@ fn open_envelope(core: &Core, caller: &Caller, sealed: &SealedEnvelope) -> Resul
 fn unseal(core: &Core, caller: &Caller, sealed: &SealedEnvelope) -> Result<String, Error> {
     // The root is missing if the key was revoked after admission. The envelope can then no longer be opened.
     let material = core.material(&caller.key)?.ok_or(Refusal::EnvelopeNotFound)?;
-    let (envelope, identity) = (&sealed.envelope, &material.identity);
+    let (envelope, identity) = (&sealed.addressed.envelope, &material.identity);
     let sender = &core.proven_did(&sealed.sender)?;
     let message = match &sealed.channel {
         None => sealpost_wallet::open(envelope, identity, sender)?,

@@ -36,6 +36,8 @@ pub struct Settings {
     pub account_bytes_max: Option<u64>,
     /// Maximum number of webhooks of a key.
     pub webhooks_per_key_max: u32,
+    /// Maximum number of keys in each list of a policy.
+    pub policy_entries_max: u32,
     /// Time for which a replaced signing secret still signs.
     pub secret_overlap: Duration,
     /// Maximum number of replaced secrets of a webhook that still sign.
@@ -45,6 +47,11 @@ pub struct Settings {
     /// Maximum number of rows that one transaction changes while a request makes deliveries due. Sends may wait for
     /// this transaction.
     pub rows_per_write: u32,
+    /// Maximum number of waiting envelopes that a response counts.
+    pub waiting_counted_max: u32,
+    /// Interval at which a node looks for waiting envelopes to transfer. A transfer moves `rows_per_write` envelopes in
+    /// one transaction.
+    pub waiting_transfer_every: Duration,
     /// Lifetime of a session.
     pub session_ttl: Duration,
     /// Lifetime of a badge.
@@ -120,10 +127,13 @@ impl Default for Settings {
             revoked_handles_max: 100,
             account_bytes_max: Some(10_737_418_240),
             webhooks_per_key_max: 16,
+            policy_entries_max: 1000,
             secret_overlap: Duration::from_hours(24),
             retiring_secrets_max: 4,
             recovered_max: 10_000,
             rows_per_write: 1000,
+            waiting_counted_max: 10_000,
+            waiting_transfer_every: Duration::from_secs(1),
             session_ttl: Duration::from_hours(12),
             badge_ttl: Duration::from_hours(90 * 24),
             badges_per_key_max: 100,

@@ -10,3 +10,4 @@ pub(crate) mod register;
 pub(crate) mod rotate_secret;
 pub(crate) mod test;
 pub(crate) mod view;
+pub(crate) mod waiting;

@@ -236,7 +236,7 @@ fn envelope(number: u32, sender: ApiKeyId, recipient: ApiKeyId) -> Envelope {
 
 fn delivery(envelope: &Envelope, to: &Webhook) -> LeasedDelivery {
     LeasedDelivery {
-        event: Event::EnvelopeReceived(Arc::new(envelope.meta.clone())),
+        event: Event::received(envelope.meta.clone(), None),
         target: Arc::new(sealpost_domain::Target {
             webhook_id: to.id,
             account_id: AccountId::new(NOW, [1; 10]),

@@ -274,6 +274,27 @@ diesel::table! {
 }
 
 diesel::table! {
+    waiting_envelopes (envelope_id) {
+        envelope_id -> Text,
+        recipient -> Text,
+    }
+}
+
+diesel::table! {
+    waiting_transfers (api_key_id) {
+        api_key_id -> Text,
+        horizon -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    waiting_skips (api_key_id) {
+        api_key_id -> Text,
+        until -> Text,
+    }
+}
+
+diesel::table! {
     idempotency_keys (api_key_id, idempotency_key) {
         api_key_id -> Text,
         idempotency_key -> Text,
@@ -404,12 +425,33 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    policies (api_key_id) {
+        api_key_id -> Text,
+        accept -> Text,
+        receipts -> Text,
+        listed -> Bool,
+        allowed -> Text,
+        blocked -> Text,
+        records_contacts -> Bool,
+    }
+}
+
+diesel::table! {
+    contacts (api_key_id, contact) {
+        api_key_id -> Text,
+        contact -> Text,
+        sent_at -> BigInt,
+    }
+}
+
 diesel::joinable!(api_keys -> accounts (account_id));
 diesel::joinable!(badges -> assessments (assessment_id));
 diesel::joinable!(deliveries -> envelopes (event_id));
 diesel::joinable!(deliveries -> webhooks (webhook_id));
 diesel::joinable!(handles -> api_keys (api_key_id));
 diesel::joinable!(idempotency_keys -> envelopes (envelope_id));
+diesel::joinable!(policies -> api_keys (api_key_id));
 diesel::joinable!(stored_bytes -> api_keys (api_key_id));
 diesel::allow_tables_to_appear_in_same_query!(
     accounts,
@@ -422,6 +464,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     envelopes,
     handles,
     idempotency_keys,
+    policies,
     stored_bytes,
     webhooks
 );

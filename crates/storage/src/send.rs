@@ -5,6 +5,7 @@ pub(crate) mod facts;
 pub(crate) mod facts_cache;
 pub(crate) mod idempotency;
 pub(crate) mod ledger;
+pub(crate) mod policies;
 pub(crate) mod recent_facts;
 pub(crate) mod statements;
 pub(crate) mod stored_bytes;

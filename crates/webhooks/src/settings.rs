@@ -3,6 +3,7 @@
 use std::{thread, time::Duration};
 
 use rustls::pki_types::CertificateDer;
+use sealpost_domain::EventsVersion;
 
 use crate::{address_guard::AddressPolicy, retry::schedule::RetrySchedule};
 
@@ -53,6 +54,8 @@ pub struct Settings {
     pub drain: Duration,
     /// The rules for the URLs and IP addresses that webhooks may use.
     pub policy: AddressPolicy,
+    /// The version of the events: decides on the members of `envelope.received`.
+    pub events: EventsVersion,
     /// Value of the header `User-Agent`.
     pub user_agent: String,
     /// Certificate authorities to trust besides the public ones.
@@ -135,6 +138,7 @@ impl Default for Settings {
             failing_max: Duration::from_hours(5 * 24),
             drain: Duration::from_secs(20),
             policy: AddressPolicy::default(),
+            events: EventsVersion::default(),
             user_agent: concat!("Sealpost/", env!("CARGO_PKG_VERSION")).to_owned(),
             extra_roots: Vec::new(),
             bounds: Bounds::default(),

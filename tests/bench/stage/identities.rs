@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use sealpost_domain::{
     Account, AccountId, AccountSecrets, ApiKey, ApiKeyId, ApiToken, ApiTokenId, EnterpriseTerms,
-    EventKind, KeyStatus, Label, Plan, RequestSource, Session, Timestamp, TokenScope, Webhook,
-    WebhookId, WebhookStatus,
+    EventKind, KeyStatus, Label, Plan, RecipientPolicy, RequestSource, Session, Timestamp,
+    TokenScope, Webhook, WebhookId, WebhookStatus,
     ports::{Durability, Store, StoreError, Tx},
 };
 use sealpost_wallet::{Identity, KeyToken, Keyring, LoginSecret, Root, SessionToken, random};
@@ -24,6 +24,8 @@ pub(crate) struct Population {
     pub(crate) recipients: usize,
     /// The plan of the senders.
     pub(crate) plan: Plan,
+    /// Number of keys in each list of the recipients' policies; 0 for the default policy.
+    pub(crate) policy_entries: usize,
 }
 
 /// An account with keys on one plan. Each key has as many webhooks.
@@ -77,7 +79,7 @@ pub(crate) struct Member {
 impl Population {
     /// Many senders and recipients on a plan without effective limits.
     pub(crate) const MANY: Self =
-        Self { senders: 256, recipients: 256, plan: unbounded(1_000_000) };
+        Self { senders: 256, recipients: 256, plan: unbounded(1_000_000), policy_entries: 0 };
 
     /// Creates all identities.
     pub(crate) fn activate(self, place: &Place, receiver: &Receiver) -> Identities {
@@ -92,6 +94,9 @@ impl Population {
                 let mut recipient = factory.add(tx, Plan::Explorer)?;
                 let webhook = webhook(recipient.key, &keyring, receiver, number);
                 tx.insert_webhook(&webhook)?;
+                if self.policy_entries > 0 {
+                    tx.set_policy(&recipient.key, &policy(self.policy_entries))?;
+                }
                 recipient.webhook = Some(webhook);
                 recipients.push(recipient);
             }
@@ -224,6 +229,12 @@ fn key(account_id: AccountId, keyring: &Keyring, plan: Plan) -> ApiKey {
         sealing_version: 1,
         created_at: PAST,
     }
+}
+
+/// Returns a policy with this number of other keys in each list.
+fn policy(entries: usize) -> RecipientPolicy {
+    let keys = || (0..entries).map(|_| ApiKeyId::new(PAST, random().expect(RANDOMNESS))).collect();
+    RecipientPolicy { allowed: keys(), blocked: keys(), ..RecipientPolicy::default() }
 }
 
 fn webhook(key: ApiKeyId, keyring: &Keyring, receiver: &Receiver, target: usize) -> Webhook {

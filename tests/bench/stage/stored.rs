@@ -77,7 +77,7 @@ pub(crate) fn delivery(
     let recipient = of_turn(&identities.recipients, number);
     let webhook = recipient.webhook.as_ref().expect("a recipient has a webhook");
     LeasedDelivery {
-        event: Event::EnvelopeReceived(Arc::new(meta.clone())),
+        event: Event::received(meta.clone(), None),
         target: Arc::new(Target {
             webhook_id: webhook.id,
             // Not stored: a claim reads the account of the key.

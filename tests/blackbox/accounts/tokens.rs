@@ -67,10 +67,13 @@ fn a_token_allows_only_its_scopes(database: &Database) {
     let hook = json!({"webhook_id": "wh_00000000000000000000000000"});
     let action =
         |name: &str| json!({"action": name, "webhook_id": "wh_00000000000000000000000000"});
-    let requests: [(&str, Value, &[&str]); 13] = [
+    let requests: [(&str, Value, &[&str]); 16] = [
         ("/v1/channel/send", json!({"to": alice.key, "message": "x"}), &["send"]),
         ("/v1/channel/open", json!({"envelope_id": envelope}), &["open"]),
+        ("/v1/channel/receipt", json!({"envelope_id": envelope}), &["send"]),
         ("/v1/did/status", json!({}), &["read"]),
+        ("/v1/did/resolve", json!({"id": alice.key}), &["read"]),
+        ("/v1/did/policy", json!({}), &[]),
         ("/v1/webhooks/list", json!({}), &["webhooks", "read"]),
         ("/v1/webhooks/deliveries", hook.clone(), &["webhooks", "read"]),
         ("/v1/webhooks", json!({"action": "list"}), &["webhooks", "read"]),

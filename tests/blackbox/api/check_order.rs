@@ -21,6 +21,7 @@ fn faults_are_reported_in_the_order_of_the_contract(database: &Database) {
     for path in [
         "/v1/channel/send",
         "/v1/channel/open",
+        "/v1/channel/receipt",
         "/v1/did/status",
         "/v1/webhooks/register",
         "/v1/webhooks",
@@ -177,10 +178,11 @@ fn exhaust_minute_limit(client: &Client, identity: &Identity) {
     assert!(responses.len() < 45, "the minute limit is never reached");
 }
 
-const KEYED: [&str; 5] = [
+const KEYED: [&str; 6] = [
     "/v1/did/status",
     "/v1/channel/send",
     "/v1/channel/open",
+    "/v1/channel/receipt",
     "/v1/webhooks/register",
     "/v1/webhooks",
 ];

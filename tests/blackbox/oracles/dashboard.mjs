@@ -42,6 +42,7 @@ async function walk() {
   const account = await openAccount(page);
   await signIn(page, account);
   const key = await createIdentity(page);
+  await changePolicy(page, account, key);
   const hook = await registerWebhook(page, key);
   await followDeliveries(page, account, key, hook);
   await rotateSecret(page, hook);
@@ -117,6 +118,23 @@ async function registerWebhook(page, key) {
   await note(page);
   assert.ok(page.url().includes(key));
   return /wh_\w+/.exec(page.url())[0];
+}
+
+async function changePolicy(page, account, key) {
+  const identity = `${base}/dashboard/keys/${key}`;
+  await page.goto(identity);
+  await page.selectOption('#accept', 'contacts');
+  await page.click('button:has-text("Save")');
+  assert.equal(await page.inputValue('#accept'), 'contacts');
+  await page.fill('#allow', 'no-such-name');
+  await page.click('button:has-text("Allow")');
+  await has(page, '[role=alert]', 'handle');
+  await page.fill('#allow', `${account.key}`);
+  await page.click('button:has-text("Allow")');
+  await page.click('summary:has-text("Show the list")');
+  await has(page, 'ul.plain', account.key);
+  await page.selectOption('#accept', 'anyone');
+  await page.click('button:has-text("Save")');
 }
 
 async function followDeliveries(page, account, key, hook) {

@@ -22,6 +22,8 @@ on_both!(
     results_are_shown_only_after_a_form_and_never_through_a_link,
     links_and_redirects_include_the_path_of_the_base_url,
     the_cookie_is_restricted_to_this_service,
+    the_owner_decides_whose_messages_a_key_accepts,
+    the_sender_of_a_logged_envelope_can_be_blocked,
 );
 
 fn every_page_works_in_a_browser(database: &Database) {
@@ -334,4 +336,56 @@ fn the_cookie_is_restricted_to_this_service(database: &Database) {
         assert!(cookie.starts_with("__Host-sealpost=") && cookie.contains("Secure"), "{cookie}");
         server.stop();
     }
+}
+
+fn the_owner_decides_whose_messages_a_key_accepts(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let (alice, bob) = (client.new_identity_with_handle("alice"), client.new_identity());
+    let browser = Browser::sign_in(client, &bob);
+    let token = browser.form_token();
+    let submit = |fields: &str| {
+        let form = format!("form_token={token}&{fields}");
+        browser.post(&format!("/dashboard/keys/{}/policy", bob.key), &form, "same-origin")
+    };
+    let page = || browser.page(&format!("/dashboard/keys/{}", bob.key));
+    assert!(page().contains(r#"<option value="anyone" selected>"#));
+    assert_eq!(submit("do=accept&accept=allowlist&receipts=none").status, 303);
+    assert!(page().contains(r#"<option value="allowlist" selected>"#));
+    client.send(&alice, &bob.key, "x").refused(403, "RECIPIENT_REFUSES");
+    assert_eq!(submit("do=allow&names=%40alice").status, 303);
+    client.send(&alice, &bob.key, "x").ok();
+    assert!(page().contains(&format!("Remove {}", alice.key)));
+    assert_eq!(submit(&format!("do=unallow&names={}", alice.key)).status, 303);
+    client.send(&alice, &bob.key, "x").refused(403, "RECIPIENT_REFUSES");
+    let policy = json!({
+        "accept": "allowlist", "receipts": "none", "listed": false, "allowed": [], "blocked": [],
+    });
+    assert_eq!(client.act(&bob, "/v1/did/policy", &json!({})).ok(), policy);
+    let unknown = submit("do=block&names=stranger");
+    assert_eq!(unknown.status, 404);
+    assert!(String::from_utf8_lossy(&unknown.body).contains("API key or handle has this name"));
+    assert_eq!(submit("do=accept&accept=everyone&receipts=none").status, 400);
+}
+
+fn the_sender_of_a_logged_envelope_can_be_blocked(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let (alice, bob) = (client.new_identity(), client.new_identity());
+    let hook = text(&client.register(&bob, "http://127.0.0.1:9999/"), "webhook_id");
+    let envelope = text(&client.send(&alice, &bob.key, "x").ok(), "envelope_id");
+    let browser = Browser::sign_in(client, &bob);
+    let path = format!("/dashboard/keys/{}/webhooks/{hook}", bob.key);
+    assert!(browser.page(&path).contains(&format!("Block sender: {envelope}")));
+    let token = browser.form_token();
+    let block = |envelope: &str| {
+        let form = format!("form_token={token}&do=block_sender&envelope_id={envelope}");
+        browser.post(&path, &form, "same-origin")
+    };
+    for other in ["env_01h455vb4pex5vsknk084sn02q", "evt_01h455vb4pex5vsknk084sn02q"] {
+        assert_eq!(block(other).status, 404, "{other}");
+    }
+    let page = block(&envelope);
+    assert!(String::from_utf8_lossy(&page.body).contains(&format!("{} is blocked", alice.key)));
+    client.send(&alice, &bob.key, "x").refused(403, "RECIPIENT_REFUSES");
 }

@@ -157,7 +157,7 @@ impl From<&WebhookArgs> for WebhookSettings {
             per_minute_per_host: *per_minute_per_host,
             breaker_failures: *breaker_failures,
             probe_pause_max: probe_pause_max.0,
-            // The node sets `policy.dev` and `extra_roots`. The others have no flag.
+            // The node sets `policy.dev`, `events` and `extra_roots`. The others have no flag.
             worker_threads: defaults.worker_threads,
             probe_pause: defaults.probe_pause,
             sweep_every: defaults.sweep_every,
@@ -166,6 +166,7 @@ impl From<&WebhookArgs> for WebhookSettings {
             failing_max: defaults.failing_max,
             drain: defaults.drain,
             policy: defaults.policy,
+            events: defaults.events,
             user_agent: defaults.user_agent,
             extra_roots: defaults.extra_roots,
             bounds: defaults.bounds,

@@ -78,6 +78,18 @@ pub(super) const KEY_NOT_FOUND: ErrorDocumentation = ErrorDocumentation {
     example: || Refusal::KeyNotFound { field: Some("to") }.into(),
 };
 
+pub(super) const RECIPIENT_REFUSES: ErrorDocumentation = ErrorDocumentation {
+    summary: "The recipient does not accept messages from this API key.",
+    causes: &[
+        "The policy of the recipient refuses this sender. The response is the same for every reason.",
+    ],
+    remedies: &[
+        "Ask the recipient to allow this API key, in another way than through this service.",
+    ],
+    retry: Retry::Changed,
+    example: || Refusal::RecipientRefuses.into(),
+};
+
 pub(super) const UNAUTHORIZED: ErrorDocumentation = ErrorDocumentation {
     summary: "Credentials are missing or not valid.",
     causes: &[

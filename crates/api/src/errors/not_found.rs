@@ -8,13 +8,13 @@ use crate::response::Problem;
 pub(super) const ENVELOPE_NOT_FOUND: ErrorDocumentation = ErrorDocumentation {
     summary: "This recipient has no such envelope. An envelope for another key gets the same response.",
     causes: &[
-        "The id does not belong to an envelope for the key of the request.",
+        "The id does not belong to an envelope for the key of the request, or from it for a receipt.",
         "The envelope was deleted at the end of its retention, after 30 days by default.",
         "The key was revoked during the request. Envelopes of a revoked key cannot be opened.",
     ],
     remedies: &[
-        "Use the `envelope_id` of the event.",
-        "Act as the recipient's key. An account may have several keys.",
+        "Use the `envelope_id` of the event, or of the send for a receipt.",
+        "Act as the recipient's key, or as the sender's for a receipt. An account may have several keys.",
     ],
     retry: Retry::Changed,
     example: || Refusal::EnvelopeNotFound.into(),

@@ -73,15 +73,15 @@ pub(super) const MISSING_FIELD: ErrorDocumentation = ErrorDocumentation {
 };
 
 pub(super) const RAW_DID_REJECTED: ErrorDocumentation = ErrorDocumentation {
-    summary: "The recipient is a raw DID, but must be an API key or a handle.",
+    summary: "The recipient, or another named identity, is a raw DID, but must be an API key or a handle.",
     causes: &[
-        "`to` starts with `did:`, in upper or lower case, also with a percent-encoded colon.",
+        "The field that `field` names, such as `to`, starts with `did:`, in upper or lower case, also with a percent-encoded colon.",
     ],
     remedies: &[
         "Use the API key (`ak_…`) or the handle of the recipient; ask the recipient for it.",
     ],
     retry: Retry::Changed,
-    example: || Refusal::RawDidRejected.into(),
+    example: || Refusal::RawDidRejected { field: "to" }.into(),
 };
 
 pub(super) const UNSUPPORTED_MEDIA_TYPE: ErrorDocumentation = ErrorDocumentation {

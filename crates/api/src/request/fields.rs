@@ -73,15 +73,25 @@ impl Fields {
 
     /// Reads a required array of strings.
     pub(crate) fn texts(&mut self, field: &'static str) -> Result<Vec<String>, Refusal> {
+        self.optional_texts(field)?.ok_or_else(|| invalid(field, "must be an array of strings"))
+    }
+
+    /// Reads an optional array of strings; null is `None`.
+    pub(crate) fn optional_texts(
+        &mut self,
+        field: &'static str,
+    ) -> Result<Option<Vec<String>>, Refusal> {
         let wrong = || invalid(field, "must be an array of strings");
-        let Some(Value::Array(values)) = self.take(field) else { return Err(wrong()) };
-        values
-            .into_iter()
-            .map(|value| match value {
-                Value::String(text) => Ok(text),
-                _ => Err(wrong()),
-            })
-            .collect()
+        let values = match self.take(field) {
+            None | Some(Value::Null) => return Ok(None),
+            Some(Value::Array(values)) => values,
+            Some(_) => return Err(wrong()),
+        };
+        let texts = values.into_iter().map(|value| match value {
+            Value::String(text) => Ok(text),
+            _ => Err(wrong()),
+        });
+        texts.collect::<Result<_, _>>().map(Some)
     }
 
     /// Reads an optional whole number within `range`; null is `None`.
@@ -102,9 +112,14 @@ impl Fields {
 
     /// Reads an optional boolean; absent and null are `false`.
     pub(crate) fn flag(&mut self, field: &'static str) -> Result<bool, Refusal> {
+        Ok(self.optional_flag(field)?.unwrap_or(false))
+    }
+
+    /// Reads an optional boolean; null is `None`.
+    pub(crate) fn optional_flag(&mut self, field: &'static str) -> Result<Option<bool>, Refusal> {
         match self.take(field) {
-            None | Some(Value::Null) => Ok(false),
-            Some(Value::Bool(flag)) => Ok(flag),
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::Bool(flag)) => Ok(Some(flag)),
             Some(_) => Err(invalid(field, "must be true or false")),
         }
     }

@@ -31,6 +31,7 @@ pub enum Code {
     QuotaExceeded,
     RateLimitExceeded,
     RawDidRejected,
+    RecipientRefuses,
     RequestTimeout,
     ServiceUnavailable,
     TokenNotFound,
@@ -41,7 +42,7 @@ pub enum Code {
 
 impl Code {
     /// All codes, in the order of the enum.
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 29] = [
         Self::ActivationRefused,
         Self::BadgeDeniedDrift,
         Self::BadgeDeniedThresholds,
@@ -64,6 +65,7 @@ impl Code {
         Self::QuotaExceeded,
         Self::RateLimitExceeded,
         Self::RawDidRejected,
+        Self::RecipientRefuses,
         Self::RequestTimeout,
         Self::ServiceUnavailable,
         Self::TokenNotFound,
@@ -97,6 +99,7 @@ impl Code {
             Self::QuotaExceeded => "QUOTA_EXCEEDED",
             Self::RateLimitExceeded => "RATE_LIMIT_EXCEEDED",
             Self::RawDidRejected => "RAW_DID_REJECTED",
+            Self::RecipientRefuses => "RECIPIENT_REFUSES",
             Self::RequestTimeout => "REQUEST_TIMEOUT",
             Self::ServiceUnavailable => "SERVICE_UNAVAILABLE",
             Self::TokenNotFound => "TOKEN_NOT_FOUND",

@@ -70,8 +70,20 @@ pub(super) fn inactive(status: KeyStatus, field: Option<&str>) -> &'static str {
 pub(super) fn unknown_key(field: Option<&str>) -> &'static str {
     match field {
         None => "no such API key; use the api_key_id that the activation returned",
-        Some(_) => {
+        Some("to") => {
             "no API key or handle has this name; ask the recipient for its API key or handle"
+        }
+        Some(_) => "no API key or handle has this name; ask its owner for the API key or handle",
+    }
+}
+
+pub(super) fn raw_did(field: &str) -> &'static str {
+    match field {
+        "to" => {
+            "a raw DID is not accepted as a recipient; use the recipient's API key (ak_...) or handle"
+        }
+        _ => {
+            "a raw DID is not accepted here; use the API key (ak_...) or the handle of the identity"
         }
     }
 }

@@ -134,11 +134,18 @@ pub enum Refusal {
         /// Time until the same request can succeed.
         retry_after: Duration,
     },
-    /// A raw DID was used as the recipient.
+    /// A raw DID was used in place of an API key or handle.
+    #[error("{}", detail::raw_did(field))]
+    RawDidRejected {
+        /// Name of the field.
+        field: &'static str,
+    },
+    /// The recipient's policy refuses messages from the sender. All reasons look the same, so that a sender does not
+    /// learn whether it is blocked.
     #[error(
-        "a raw DID is not accepted as a recipient; use the recipient's API key (ak_...) or handle"
+        "the recipient does not accept messages from this API key; ask the recipient to allow it"
     )]
-    RawDidRejected,
+    RecipientRefuses,
     /// The API token does not exist or belongs to another account. Both cases look the same.
     #[error(
         "this account has no API token with this id; list its tokens with POST /v1/auth/tokens/list"
@@ -214,7 +221,8 @@ impl Refusal {
             Self::MonthlyLimitExceeded { .. } => Code::MonthlyLimitExceeded,
             Self::QuotaExceeded { .. } | Self::StorageQuotaExceeded { .. } => Code::QuotaExceeded,
             Self::RateLimited { .. } => Code::RateLimitExceeded,
-            Self::RawDidRejected => Code::RawDidRejected,
+            Self::RawDidRejected { .. } => Code::RawDidRejected,
+            Self::RecipientRefuses => Code::RecipientRefuses,
             Self::TokenNotFound => Code::TokenNotFound,
             Self::Unauthorized(_) => Code::Unauthorized,
             Self::StorageFull | Self::Unavailable => Code::ServiceUnavailable,
@@ -246,10 +254,12 @@ impl Refusal {
             | Self::KeyInactive { field, .. }
             | Self::KeyNotFound { field } => *field,
             Self::HandleReserved | Self::HandleTaken => Some("handle"),
-            Self::InvalidField { field, .. } | Self::MissingField { field } => Some(field),
+            Self::InvalidField { field, .. }
+            | Self::MissingField { field }
+            | Self::RawDidRejected { field } => Some(field),
             Self::InviteInvalid | Self::InviteRequired => Some("invite"),
             Self::MessageTooLarge { .. } => Some("message"),
-            Self::RawDidRejected => Some("to"),
+            Self::RecipientRefuses => Some("to"),
             Self::UnknownField { field, .. } => Some(field.as_str()),
             _ => None,
         }

@@ -48,8 +48,8 @@ pub trait HousekeepingRepo {
     fn purge_activity(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
     /// Deletes envelopes sealed before `before`, and their remaining deliveries. Subtracts the sealed bytes from the
-    /// stored bytes of the senders. An unopened envelope with remaining deliveries bounces at `now`, unless one of its
-    /// deliveries succeeded.
+    /// stored bytes of the senders. An unopened envelope that waits or has remaining deliveries bounces at `now`, unless
+    /// one of its deliveries succeeded.
     fn purge_envelopes(
         &mut self,
         before: Timestamp,
@@ -84,6 +84,9 @@ pub trait HousekeepingRepo {
 
     /// Deletes daily counts of days that ended before `before`.
     fn purge_daily_counts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+
+    /// Deletes up to `limit` contacts whose last message was sent before `before`. Returns the number.
+    fn purge_contacts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
     /// Deletes idempotency records stored before `before`.
     fn purge_idempotency_keys(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;

@@ -1,13 +1,16 @@
 //! The port of the send path. A batch first locks and reads the facts, the rows that decide on admission, and then
 //! writes its results.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
-use super::error::StoreError;
+use super::{error::StoreError, policies::Contact, waiting::WaitingEnvelope};
 use crate::{
     AccountId, ApiKeyId, Channel, DeliveryId, Envelope, EnvelopeId, EnvelopeMeta, EventKind,
     Fingerprint, GovernanceStanding, Handle, IdempotencyKey, KeyStatus, LeasedDelivery, Plan,
-    ReachedThreshold, Session, Target, Timestamp, TokenHash, Usage,
+    ReachedThreshold, RecipientPolicy, Session, Target, Timestamp, TokenHash, Usage,
 };
 
 /// Reads and writes the rows of a whole batch of sends at once. Every other authenticated request uses this port as a
@@ -28,6 +31,13 @@ pub trait SendLedger {
         &mut self,
         accounts: &[AccountId],
     ) -> Result<HashMap<AccountId, u64>, StoreError>;
+
+    /// Selects the pairs of a key and a contact to which the key has sent at `since` or later.
+    fn find_contacts(
+        &mut self,
+        pairs: &[(ApiKeyId, ApiKeyId)],
+        since: Timestamp,
+    ) -> Result<HashSet<(ApiKeyId, ApiKeyId)>, StoreError>;
 
     /// Writes the results of a batch. Adds the sealed bytes of the envelopes to the stored bytes of
     /// their senders, each of which must be in `usage`.
@@ -71,6 +81,9 @@ pub struct AdmissionFacts {
     /// Records of earlier sends under these idempotency keys, of any age, if their envelopes still
     /// exist.
     pub idempotency: HashMap<(ApiKeyId, IdempotencyKey), IdempotencyRecord>,
+    /// Pairs of a recipient and a sender that is a contact of the recipient. Not read with the other facts, because
+    /// only recipients with a policy need contacts: see [`SendLedger::find_contacts`].
+    pub contacts: HashSet<(ApiKeyId, ApiKeyId)>,
 }
 
 /// The state of one API key that the admission of a send depends on.
@@ -88,6 +101,8 @@ pub struct KeyFacts {
     pub sealing_version: u32,
     /// Governance decisions on the key.
     pub standing: GovernanceStanding,
+    /// The policy as a recipient; `None` for the default policy, which accepts every sender.
+    pub policy: Option<Arc<RecipientPolicy>>,
 }
 
 /// The webhooks of one recipient.
@@ -126,6 +141,8 @@ pub struct WriteSet {
     pub unleased: Vec<LeasedDelivery>,
     /// Deliveries to insert for disabled webhooks. They wait until the webhook is enabled.
     pub parked: Vec<ParkedDelivery>,
+    /// Envelopes whose recipients have no webhook for received envelopes. They wait for the first one.
+    pub waiting: Vec<WaitingEnvelope>,
     /// New usage of each caller. Includes all senders of `envelopes`.
     pub usage: Vec<(ApiKeyId, Usage)>,
     /// Idempotency records to insert. [`SendLedger::apply`] returns [`StoreError::Contended`] if another transaction
@@ -136,6 +153,8 @@ pub struct WriteSet {
     /// Thresholds that the usage of keys has reached. The keys are locked. A threshold that is already recorded for its
     /// window is skipped; otherwise an event for the key's webhooks is stored.
     pub thresholds: Vec<ReachedThreshold>,
+    /// Contacts of senders that record them. Each pair of keys occurs once.
+    pub contacts: Vec<Contact>,
 }
 
 /// A delivery that waits until its webhook is enabled.

@@ -2,7 +2,10 @@
 
 mod operator;
 
-use super::{badges::BadgeLookup, error::StoreError, webhooks::WebhookLookup};
+use super::{
+    badges::BadgeLookup, envelopes::ReceiptLookup, error::StoreError, policies::PolicyLookup,
+    waiting::WaitingLookup, webhooks::WebhookLookup,
+};
 use crate::{
     AccountId, ApiKey, ApiKeyId, ApiToken, Handle, IssuerKey, KeyStatus, Session, Timestamp,
     TokenHash,
@@ -13,7 +16,9 @@ pub use operator::{
 };
 
 /// Reads the rows that caches hold.
-pub trait Lookup: BadgeLookup + WebhookLookup {
+pub trait Lookup:
+    BadgeLookup + PolicyLookup + ReceiptLookup + WaitingLookup + WebhookLookup
+{
     /// Finds the session of a token, including an expired one; `None` after a logout.
     fn find_session(&mut self, token: &TokenHash) -> Result<Option<Session>, StoreError>;
 

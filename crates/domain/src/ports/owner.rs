@@ -9,13 +9,21 @@ use crate::{
 /// Reads the data of the owner's pages.
 pub trait OwnerLookup {
     /// Lists up to `limit` keys of the account, newest first, with revoked keys after all others.
-    fn keys_of(&mut self, account: &AccountId, limit: u32) -> Result<Vec<KeyOverview>, StoreError>;
+    /// Counts up to `waiting_max` waiting envelopes of each key.
+    fn keys_of(
+        &mut self,
+        account: &AccountId,
+        limit: u32,
+        waiting_max: u32,
+    ) -> Result<Vec<KeyOverview>, StoreError>;
 
-    /// Finds one key of the account; `None` if the account has no such key.
+    /// Finds one key of the account; `None` if the account has no such key. Counts up to `waiting_max` waiting
+    /// envelopes.
     fn key_of(
         &mut self,
         account: &AccountId,
         id: &ApiKeyId,
+        waiting_max: u32,
     ) -> Result<Option<KeyOverview>, StoreError>;
 
     /// Lists the account's sessions that are valid at `now`, at most `limit`, latest expiry first.
@@ -66,6 +74,8 @@ pub struct KeyOverview {
     pub standing: GovernanceStanding,
     /// Number of webhooks.
     pub webhooks: u64,
+    /// Number of waiting envelopes.
+    pub waiting: u64,
 }
 
 /// Counts of one key on one day.

@@ -16,7 +16,9 @@ use super::{
     ledger::SendLedger,
     lookup::{Lookup, OperatorLookup},
     owner::OwnerLookup,
+    policies::PolicyRepo,
     secrets::{IssuerRepo, RewrapRepo},
+    waiting::WaitingRepo,
     webhooks::{DeliveryRepo, WebhookRepo},
 };
 
@@ -105,8 +107,10 @@ pub trait Tx:
     + InviteRepo
     + IssuerRepo
     + KeyRepo
+    + PolicyRepo
     + RewrapRepo
     + SendLedger
+    + WaitingRepo
     + WebhookRepo
 {
     /// Commits. Dropping the transaction instead rolls back.

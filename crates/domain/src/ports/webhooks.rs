@@ -63,7 +63,8 @@ pub trait WebhookRepo {
 
     /// Deletes a webhook of this key and a bounded number of its deliveries. Returns `false` if the key has no such
     /// webhook. The other deliveries and the attempts become invisible at once; housekeeping deletes them. An unopened
-    /// envelope of a deleted delivery bounces at `now` if it has other deliveries and all of them are exhausted.
+    /// envelope of a deleted delivery waits if it has no other deliveries. It bounces at `now` if all its other
+    /// deliveries are exhausted.
     fn delete_webhook(
         &mut self,
         key: &ApiKeyId,

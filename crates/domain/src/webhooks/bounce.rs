@@ -25,7 +25,7 @@ pub struct UnopenedEnvelope {
 
 impl UnopenedEnvelope {
     /// Returns the reason if the envelope bounces. An envelope does not bounce if all its deliveries were deleted with
-    /// their webhooks, because it can be delivered to a later webhook.
+    /// their webhooks, because it then waits for a later webhook.
     pub const fn bounce_reason(&self) -> Option<BounceReason> {
         if self.is_recipient_revoked {
             return Some(BounceReason::RecipientRevoked);
@@ -34,6 +34,11 @@ impl UnopenedEnvelope {
             return Some(BounceReason::Exhausted);
         }
         None
+    }
+
+    /// Returns whether the envelope waits for a later webhook: all its deliveries were deleted with their webhooks.
+    pub const fn is_waiting(&self) -> bool {
+        !self.is_recipient_revoked && !self.is_pending && !self.is_exhausted
     }
 
     /// Creates the event for the sender. An envelope bounces at most once, so the random bits of
@@ -83,6 +88,7 @@ mod tests {
         ] {
             let envelope = envelope(revoked, pending, exhausted);
             assert_eq!(envelope.bounce_reason(), reason, "{envelope:?}");
+            assert_eq!(envelope.is_waiting(), !(revoked || pending || exhausted), "{envelope:?}");
         }
     }
 

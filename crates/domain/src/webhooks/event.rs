@@ -6,23 +6,38 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
-    ApiKeyId, EnvelopeHash, EnvelopeId, EnvelopeMeta, EventId, EventKind, StoredEvent, Timestamp,
+    ApiKeyId, EnvelopeHash, EnvelopeId, EnvelopeMeta, EventId, EventKind, EventsVersion, Handle,
+    StoredEvent, Timestamp,
 };
 
 /// An event: something that happened, and is delivered to each webhook that subscribes to its kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// An envelope for the webhook's key was stored.
-    EnvelopeReceived(Arc<EnvelopeMeta>),
+    EnvelopeReceived(Arc<ReceivedEnvelope>),
     /// An event of any other kind.
     Stored(Arc<StoredEvent>),
 }
 
+/// A stored envelope with its sender.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReceivedEnvelope {
+    /// Metadata of the envelope.
+    pub meta: EnvelopeMeta,
+    /// The handle that resolves to the sender.
+    pub sender_handle: Option<Handle>,
+}
+
 impl Event {
+    /// Creates the event of a stored envelope.
+    pub fn received(meta: EnvelopeMeta, sender_handle: Option<Handle>) -> Self {
+        Self::EnvelopeReceived(Arc::new(ReceivedEnvelope { meta, sender_handle }))
+    }
+
     /// Returns the id, the same in every delivery and attempt.
     pub fn id(&self) -> EventId {
         match self {
-            Self::EnvelopeReceived(meta) => EventId::Envelope(meta.id),
+            Self::EnvelopeReceived(received) => EventId::Envelope(received.meta.id),
             Self::Stored(event) => EventId::Own(event.id),
         }
     }
@@ -30,15 +45,17 @@ impl Event {
     /// Returns the time of the event. The first attempt of a delivery is due at this time.
     pub fn timestamp(&self) -> Timestamp {
         match self {
-            Self::EnvelopeReceived(meta) => meta.timestamp,
+            Self::EnvelopeReceived(received) => received.meta.timestamp,
             Self::Stored(event) => event.created_at,
         }
     }
 
-    /// Builds the JSON body of the webhook request, the same in every attempt.
-    pub fn body(&self) -> Result<Vec<u8>, serde_json::Error> {
+    /// Builds the JSON body of the webhook request.
+    pub fn body(&self, version: EventsVersion) -> Result<Vec<u8>, serde_json::Error> {
         match self {
-            Self::EnvelopeReceived(meta) => serde_json::to_vec(&EnvelopeReceived::from(&**meta)),
+            Self::EnvelopeReceived(received) => {
+                serde_json::to_vec(&EnvelopeReceived::new(received, version))
+            }
             Self::Stored(event) => Ok(event.body.clone().into_bytes()),
         }
     }
@@ -55,11 +72,19 @@ pub struct EnvelopeReceived {
     envelope_hash: EnvelopeHash,
     /// The key that sent the envelope.
     sender: ApiKeyId,
+    /// The handle of the sender; null without one. Present with `--events v1.1` only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sender_handle: Option<SenderHandle>,
     /// How the envelope is sealed.
     encryption: Encryption,
     /// Size and time of the envelope.
     metadata: Metadata,
 }
+
+/// The member `sender_handle`, which can be null.
+#[derive(Debug, JsonSchema, Serialize)]
+#[serde(transparent)]
+struct SenderHandle(Option<Handle>);
 
 /// How an envelope is sealed.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -92,6 +117,16 @@ impl EnvelopeMeta {
     }
 }
 
+impl EnvelopeReceived {
+    fn new(received: &ReceivedEnvelope, version: EventsVersion) -> Self {
+        let sender_handle = match version {
+            EventsVersion::V1_0 => None,
+            EventsVersion::V1_1 => Some(SenderHandle(received.sender_handle.clone())),
+        };
+        Self { sender_handle, ..Self::from(&received.meta) }
+    }
+}
+
 impl From<&EnvelopeMeta> for EnvelopeReceived {
     fn from(meta: &EnvelopeMeta) -> Self {
         Self {
@@ -99,6 +134,7 @@ impl From<&EnvelopeMeta> for EnvelopeReceived {
             envelope_id: meta.id,
             envelope_hash: meta.hash,
             sender: meta.sender,
+            sender_handle: None,
             encryption: meta.encryption(),
             metadata: meta.metadata(),
         }
@@ -110,8 +146,7 @@ mod tests {
     use super::*;
     use crate::Suite;
 
-    #[test]
-    fn the_payload_has_the_fields_of_the_contract() {
+    fn payload(sender_handle: Option<&str>, version: EventsVersion) -> String {
         let meta = EnvelopeMeta {
             id: "env_01h455vb4pex5vsknk084sn02q".parse().unwrap(),
             sender: "ak_01h455vb4pex5vsknk084sn02q".parse().unwrap(),
@@ -121,20 +156,36 @@ mod tests {
             payload_size_bytes: 1234,
             timestamp: Timestamp::from_millis(1_767_225_600_007),
         };
-        let event = Event::EnvelopeReceived(Arc::new(meta));
+        let event = Event::received(meta, sender_handle.map(|it| Handle::parse(it).unwrap()));
         assert_eq!(event.id().to_string(), "env_01h455vb4pex5vsknk084sn02q");
-        let payload = String::from_utf8(event.body().unwrap()).unwrap();
-        assert_eq!(
-            payload,
-            format!(
-                concat!(
-                    r#"{{"event":"envelope.received","envelope_id":"env_01h455vb4pex5vsknk084sn02q","#,
-                    r#""envelope_hash":"sha256:{}","sender":"ak_01h455vb4pex5vsknk084sn02q","#,
-                    r#""encryption":{{"algorithm":"HPKE-XWing-HKDF-SHA256-AES-256-GCM-Ed25519","status":"sealed"}},"#,
-                    r#""metadata":{{"payload_size_bytes":1234,"timestamp":"2026-01-01T00:00:00.007Z"}}}}"#
-                ),
-                "ab".repeat(32)
-            )
-        );
+        String::from_utf8(event.body(version).unwrap()).unwrap()
+    }
+
+    /// The payload of the contract, with these members after `sender`.
+    fn expected(added: &str) -> String {
+        format!(
+            concat!(
+                r#"{{"event":"envelope.received","envelope_id":"env_01h455vb4pex5vsknk084sn02q","#,
+                r#""envelope_hash":"sha256:{}","sender":"ak_01h455vb4pex5vsknk084sn02q",{}"#,
+                r#""encryption":{{"algorithm":"HPKE-XWing-HKDF-SHA256-AES-256-GCM-Ed25519","status":"sealed"}},"#,
+                r#""metadata":{{"payload_size_bytes":1234,"timestamp":"2026-01-01T00:00:00.007Z"}}}}"#
+            ),
+            "ab".repeat(32),
+            added
+        )
+    }
+
+    #[test]
+    fn the_payload_of_v1_0_has_exactly_the_fields_of_the_contract() {
+        for handle in [None, Some("alice")] {
+            assert_eq!(payload(handle, EventsVersion::V1_0), expected(""));
+        }
+    }
+
+    #[test]
+    fn the_payload_of_v1_1_has_the_handle_of_the_sender() {
+        let alice = expected(r#""sender_handle":"alice","#);
+        assert_eq!(payload(Some("alice"), EventsVersion::V1_1), alice);
+        assert_eq!(payload(None, EventsVersion::V1_1), expected(r#""sender_handle":null,"#));
     }
 }

@@ -16,6 +16,11 @@ pub enum EventId {
 impl EventId {
     /// The regular expression of the text form.
     pub const PATTERN: &'static str = "^(env|evt)_[0-7][0-9a-hjkmnp-tv-z]{25}$";
+
+    /// Returns whether this is the id of a received envelope.
+    pub const fn is_envelope(&self) -> bool {
+        matches!(self, Self::Envelope(_))
+    }
 }
 
 impl From<EnvelopeId> for EventId {

@@ -12,6 +12,7 @@ use serde::Serialize;
 use crate::{
     caller::{admission::Purpose, authenticated::Caller, limited::Limited},
     sealpost::{Sealpost, core::Core},
+    webhooks::waiting::WaitingCount,
 };
 
 /// The status of a key.
@@ -42,6 +43,9 @@ pub struct KeyStanding {
     pub throughput_per_second: u32,
     /// Number of webhooks.
     pub webhooks: u64,
+    /// The envelopes that wait for a webhook.
+    #[serde(flatten)]
+    pub waiting: WaitingCount,
 }
 
 /// Governance decisions about a key.
@@ -85,7 +89,12 @@ fn status(core: &Core, caller: &Caller) -> Limited<KeyStanding> {
             usage: admitted.limits.report(),
             throughput_per_second: terms.per_second,
             webhooks,
+            waiting: WaitingCount::default(),
         })))
     })
-    .and_then(|standing| Ok(standing?))
+    .and_then(|standing| {
+        // Counted outside the transaction, because counting takes long and sends of the key would wait.
+        let waiting = core.count_waiting(&mut *core.store.lookup()?, &caller.id.key)?;
+        Ok(KeyStanding { waiting, ..standing? })
+    })
 }

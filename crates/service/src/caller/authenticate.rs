@@ -33,20 +33,26 @@ impl Sealpost {
         access: Access,
     ) -> Result<Caller, Error> {
         let token = hash_token(credentials.token.as_deref())?;
-        let bearer = self.bearer(token).await?;
+        let cached = self.cached_bearer(token)?;
+        let is_cached = cached.is_some();
+        let bearer = match cached {
+            Some(bearer) => bearer,
+            None => self.stored_bearer(token).await?,
+        };
         let key_id = match credentials.key_id(&bearer) {
             Ok(key_id) => key_id,
-            Err(refusal) => return self.refuse_bearer(token, refusal).await,
+            Err(refusal) => return self.refuse_bearer(token, is_cached, refusal).await,
         };
         let Some(key) = self.cached_key(key_id).await? else {
-            return self.refuse_bearer(token, Refusal::KeyNotFound { field: None }).await;
+            let refusal = Refusal::KeyNotFound { field: None };
+            return self.refuse_bearer(token, is_cached, refusal).await;
         };
         let account_id = bearer.account_id;
         if key.account_id != account_id {
             return Err(FOREIGN_KEY.into());
         }
         if let Err(refusal) = access.check(bearer.grant.as_ref()) {
-            return self.refuse_bearer(token, refusal).await;
+            return self.refuse_bearer(token, is_cached, refusal).await;
         }
         self.record_use(&bearer);
         let id = CallerId { session: bearer.hash, key: key_id };
@@ -89,18 +95,31 @@ impl Sealpost {
     }
 
     /// Returns `refusal` if the token is live, and otherwise the refusal for an invalid token. So an unauthenticated
-    /// caller does not learn whether a key exists.
-    async fn refuse_bearer(&self, token: BearerHash, refusal: Refusal) -> Result<Caller, Error> {
-        self.stored_bearer(token).await?;
+    /// caller does not learn whether a key exists. Only a cached token is read again.
+    async fn refuse_bearer(
+        &self,
+        token: BearerHash,
+        is_cached: bool,
+        refusal: Refusal,
+    ) -> Result<Caller, Error> {
+        if is_cached {
+            self.stored_bearer(token).await?;
+        }
         Err(refusal.into())
     }
 
     /// Returns a live token, from the cache if possible.
     async fn bearer(&self, token: BearerHash) -> Result<Bearer, Error> {
-        match self.core.cache.bearer(&token.hash()) {
-            Some(bearer) => self.live(Some(bearer)),
+        match self.cached_bearer(token)? {
+            Some(bearer) => Ok(bearer),
             None => self.stored_bearer(token).await,
         }
+    }
+
+    /// Returns a live token from the cache; `None` if the cache does not have it.
+    fn cached_bearer(&self, token: BearerHash) -> Result<Option<Bearer>, Error> {
+        let cached = self.core.cache.bearer(&token.hash());
+        cached.map(|bearer| self.live(Some(bearer))).transpose()
     }
 
     /// Returns a live token, read from the database.

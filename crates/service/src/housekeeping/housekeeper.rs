@@ -1,16 +1,18 @@
-//! Runs the three housekeeping threads.
+//! Runs the four housekeeping threads.
 //!
 //! | thread | task |
 //! |---|---|
 //! | `housekeeper` | deletes expired rows and updates daily counts |
 //! | `wiper` | wipes expired secrets from memory |
 //! | `key-reviewer` | compares cached keys with the database, and stores the last use of sessions |
+//! | `transferrer` | transfers waiting envelopes to new webhooks |
 //!
 //! The tasks have separate threads because wiping must not wait for a slow or unavailable database.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
     thread,
+    time::Duration,
 };
 
 use sealpost_domain::LeaseToken;
@@ -18,7 +20,7 @@ use sealpost_wallet::random;
 
 use super::{
     clock_lag::ClockLag, interval::Interval, retention::tasks, stop_signal::StopSignal,
-    task::run_task,
+    task::run_task, waiting::transfer_waiting,
 };
 use crate::{cache::event::CacheEvent, sealpost::core::Core};
 
@@ -34,7 +36,8 @@ impl Housekeeper {
         // Nodes with the same token would run a task at the same time.
         let node = LeaseToken(i64::from_ne_bytes(random().map_err(std::io::Error::other)?));
         let mut lag = ClockLag::default();
-        housekeeper.spawn("housekeeper", core, move |core, stop| {
+        let every = core.settings.housekeeping_every;
+        housekeeper.spawn("housekeeper", every, core, move |core, stop| {
             let tasks = tasks(&core.settings);
             let done: Vec<_> =
                 tasks.iter().filter_map(|task| run_task(core, task, node, stop)).collect();
@@ -43,14 +46,14 @@ impl Housekeeper {
             }
         })?;
         let mut eviction = Interval { every: core.settings.cache_idle / 2, last: core.clock.now() };
-        housekeeper.spawn("wiper", core, move |core, _| {
+        housekeeper.spawn("wiper", every, core, move |core, _| {
             let now = core.clock.now();
             core.cache.invalidate_on(CacheEvent::SecretsExpired(now));
             if eviction.take(now) {
                 core.cache.invalidate_on(CacheEvent::UnusedEvicted);
             }
         })?;
-        housekeeper.spawn("key-reviewer", core, |core, _| {
+        housekeeper.spawn("key-reviewer", every, core, |core, _| {
             if let Err(error) = core.review_keys() {
                 let error: &dyn std::error::Error = &error;
                 tracing::warn!(error, "cached keys were not compared with the database");
@@ -60,18 +63,21 @@ impl Housekeeper {
                 tracing::warn!(error, "the last use of sessions was not stored");
             }
         })?;
+        let every = core.settings.waiting_transfer_every;
+        housekeeper.spawn("transferrer", every, core, transfer_waiting)?;
         Ok(housekeeper)
     }
 
     fn spawn(
         &self,
         name: &str,
+        every: Duration,
         core: &Arc<Core>,
         mut work: impl FnMut(&Core, &StopSignal) + Send + 'static,
     ) -> Result<(), std::io::Error> {
         let (core, stop) = (Arc::clone(core), Arc::clone(&self.stop));
         let thread = thread::Builder::new().name(name.to_owned()).spawn(move || {
-            while !stop.wait(core.settings.housekeeping_every) {
+            while !stop.wait(every) {
                 work(&core, &stop);
             }
         })?;

@@ -11,7 +11,7 @@ use super::task::{HousekeepingTask, Purge};
 use crate::settings::Settings;
 
 /// Lists the tasks in the order of their run. The names are stored in the database.
-pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 15] {
+pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 16] {
     let Settings { idempotency_ttl, retention, activity_retention, .. } = *settings;
     [
         task("sessions", NOT_KEPT, |tx, it, limit| tx.purge_sessions(it.before, limit)),
@@ -31,6 +31,7 @@ pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 15] {
             tx.purge_daily_counts(it.before, limit)
         }),
         task("envelopes", retention, |tx, it, limit| tx.purge_envelopes(it.before, it.now, limit)),
+        task("contacts", retention, |tx, it, limit| tx.purge_contacts(it.before, limit)),
         task("events", retention, |tx, it, limit| tx.purge_events(it.before, limit)),
         task("attempts", retention, |tx, it, limit| tx.purge_attempts(it.before, limit)),
         task("deleted_webhooks", NOT_KEPT, |tx, it, limit| {

@@ -81,4 +81,5 @@ fn purge(
 const HELD_FOR: Duration = Duration::from_mins(2);
 /// Lower bound for the maximum advance per run: ten times the default interval between runs.
 const PACE_MIN: Duration = Duration::from_mins(10);
-const PAUSE: Duration = Duration::from_millis(20);
+/// Pause between two batches.
+pub(super) const PAUSE: Duration = Duration::from_millis(20);

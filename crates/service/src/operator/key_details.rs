@@ -35,8 +35,8 @@ impl Operator {
     /// Returns a key with its usage, governance and webhooks.
     pub fn key_details(&self, id: &ApiKeyId) -> Result<KeyDetails, OperatorError> {
         let key = self.store.lookup()?.find_key(id)?.ok_or(NO_KEY)?;
-        let found = self.store.owner_lookup()?.key_of(&key.account_id, id)?.ok_or(NO_KEY)?;
-        let KeyOverview { key, usage, standing, webhooks: _ } = found;
+        let found = self.store.owner_lookup()?.key_of(&key.account_id, id, 0)?.ok_or(NO_KEY)?;
+        let KeyOverview { key, usage, standing, webhooks: _, waiting: _ } = found;
         let terms = Terms::of(&key.plan);
         let mut lookup = self.store.operator_lookup()?;
         let webhooks = lookup.webhooks(&WebhookOwner::Key(*id), None, WEBHOOKS_SHOWN_MAX)?;

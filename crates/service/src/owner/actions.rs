@@ -19,6 +19,7 @@ use crate::{
         action::{Operator, OperatorError},
         keys::KeyRevoked,
     },
+    policy::{PolicyChange, PolicyView},
     sealpost::core::Core,
     webhooks::{
         manage::{Manage, Managed},
@@ -59,6 +60,44 @@ impl Owner<'_> {
                     | Manage::RotateSecret { .. } => require_active(facts),
                 })?;
                 core.manage_admitted(&key, action, &origin)
+            })
+            .await
+    }
+
+    /// Changes the policy of an active key.
+    pub async fn set_policy(
+        &self,
+        key: &ApiKeyId,
+        change: PolicyChange,
+    ) -> Result<PolicyView, Error> {
+        let (session, key) = (self.session, *key);
+        let origin = session.act_from(&self.source);
+        self.sealpost
+            .block(move |core| {
+                check_key(core, &session, &key, require_active)?;
+                core.set_policy(&key, change, &origin)
+            })
+            .await
+    }
+
+    /// Blocks the sender of an envelope to the key. Returns the sender.
+    pub async fn block_sender(
+        &self,
+        key: &ApiKeyId,
+        envelope_id: String,
+    ) -> Result<ApiKeyId, Error> {
+        let (session, key) = (self.session, *key);
+        let origin = session.act_from(&self.source);
+        self.sealpost
+            .block(move |core| {
+                check_key(core, &session, &key, require_active)?;
+                let id = envelope_id.parse().map_err(|_malformed| Refusal::EnvelopeNotFound)?;
+                let sender = core.store.lookup()?.find_sender(&id, &key)?;
+                let sender = sender.ok_or(Refusal::EnvelopeNotFound)?;
+                let block = vec![sender.to_string()];
+                let change = PolicyChange { block, ..PolicyChange::default() };
+                core.set_policy(&key, change, &origin)?;
+                Ok(sender)
             })
             .await
     }

@@ -19,11 +19,12 @@ use crate::{
 };
 
 impl Owner<'_> {
-    /// Lists the account's keys: revoked keys last, otherwise newest first. At most 200.
+    /// Lists the account's keys: revoked keys last, otherwise newest first. At most 200. Counts at most 100 waiting
+    /// envelopes of each key.
     pub async fn keys(&self) -> Result<Truncated<KeyStanding>, Error> {
         self.read(|core, lookup, account, now| {
-            let keys = lookup.keys_of(&account, KEYS_MAX + 1)?;
-            let keys = keys.into_iter().map(|key| standing_of(core, key, now));
+            let keys = lookup.keys_of(&account, KEYS_MAX + 1, LISTED_WAITING_MAX + 1)?;
+            let keys = keys.into_iter().map(|key| standing_of(core, key, LISTED_WAITING_MAX, now));
             Ok(Truncated::of(keys.collect::<Result<Vec<_>, _>>()?.into_iter(), KEYS_MAX))
         })
         .await
@@ -33,8 +34,9 @@ impl Owner<'_> {
     pub async fn standing(&self, id: &ApiKeyId) -> Result<KeyStanding, Error> {
         let id = *id;
         self.read(move |core, lookup, account, now| {
-            let key = lookup.key_of(&account, &id)?.ok_or(NO_KEY)?;
-            Ok(standing_of(core, key, now)?)
+            let max = core.settings.waiting_counted_max;
+            let key = lookup.key_of(&account, &id, max.saturating_add(1))?.ok_or(NO_KEY)?;
+            Ok(standing_of(core, key, max, now)?)
         })
         .await
     }
@@ -43,13 +45,15 @@ impl Owner<'_> {
     pub async fn key(&self, id: &ApiKeyId) -> Result<KeyPage, Error> {
         let id = *id;
         self.read(move |core, lookup, account, now| {
-            let key = lookup.key_of(&account, &id)?.ok_or(NO_KEY)?;
+            let max = core.settings.waiting_counted_max;
+            let key = lookup.key_of(&account, &id, max.saturating_add(1))?.ok_or(NO_KEY)?;
             let first = first_day(now);
             let counted = lookup.daily_counts(&id, first)?;
             Ok(KeyPage {
-                standing: standing_of(core, key, now)?,
+                standing: standing_of(core, key, max, now)?,
                 days: every_day(first, &counted),
-                waiting: PendingCount(lookup.count_pending(&id, PENDING_MAX + 1)?),
+                policy: core.store.lookup()?.find_policy(&id)?.unwrap_or_default().into(),
+                pending: PendingCount(lookup.count_pending(&id, PENDING_MAX + 1)?),
             })
         })
         .await
@@ -112,6 +116,8 @@ fn every_day(first: Timestamp, counted: &[DailyCount]) -> Vec<DailyCount> {
 }
 
 const KEYS_MAX: u32 = 200;
+/// Maximum number of waiting envelopes that the list counts for each key.
+const LISTED_WAITING_MAX: u32 = 100;
 const SESSIONS_MAX: u32 = 100;
 const DAYS: i64 = 30;
 const DAY_MS: i64 = 86_400_000;

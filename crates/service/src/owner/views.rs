@@ -9,7 +9,10 @@ use sealpost_domain::{
 use sealpost_limits::{Terms, report};
 use sealpost_wallet::WalletError;
 
-use crate::{account::key_status::KeyStanding, sealpost::core::Core};
+use crate::{
+    account::key_status::KeyStanding, policy::PolicyView, sealpost::core::Core,
+    webhooks::waiting::WaitingCount,
+};
 
 /// The data of the page of one key.
 pub struct KeyPage {
@@ -17,8 +20,10 @@ pub struct KeyPage {
     pub standing: KeyStanding,
     /// Counts of each of the last 30 days, today last. Includes days without messages.
     pub days: Vec<DailyCount>,
+    /// The policy of the key as a recipient.
+    pub policy: PolicyView,
     /// Number of deliveries that wait for their next attempt.
-    pub waiting: PendingCount,
+    pub pending: PendingCount,
 }
 
 /// The first entries of a list, up to the maximum that a page shows.
@@ -90,9 +95,10 @@ impl SessionView {
 pub(super) fn standing_of(
     core: &Core,
     overview: KeyOverview,
+    waiting_max: u32,
     now: Timestamp,
 ) -> Result<KeyStanding, WalletError> {
-    let KeyOverview { key, usage, standing, webhooks } = overview;
+    let KeyOverview { key, usage, standing, webhooks, waiting } = overview;
     let terms = Terms::of(&key.plan);
     let did = core.proven_did(&key)?;
     Ok(KeyStanding {
@@ -108,6 +114,7 @@ pub(super) fn standing_of(
         usage: report(&terms, &usage, now),
         throughput_per_second: terms.per_second,
         webhooks,
+        waiting: WaitingCount::of(waiting, waiting_max),
     })
 }
 

@@ -1,6 +1,6 @@
 //! The state that use cases and threads share.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use sealpost_domain::{
     Circuits, Clock,
@@ -51,6 +51,8 @@ pub(crate) struct Core {
     pub(crate) session_queue: SessionQueue,
     pub(crate) token_uses: TokenUseQueue,
     pub(crate) status_lists: StatusListCache,
+    /// Held while a request collects contacts.
+    pub(crate) contact_collection: Mutex<()>,
 }
 
 impl Core {
@@ -70,6 +72,7 @@ impl Core {
             token_uses: TokenUseQueue::default(),
             settings,
             status_lists: StatusListCache::default(),
+            contact_collection: Mutex::default(),
         }
     }
 

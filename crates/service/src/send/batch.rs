@@ -11,8 +11,8 @@ use sealpost_domain::{
     ApiKeyId, Channel, ChannelId, Code, DeliveryId, EnvelopeMeta, Event, EventKind, KeyStatus,
     LeaseToken, LeasedDelivery, Refusal, Timestamp, Usage,
     ports::{
-        AdmissionFacts, FactsQuery, IdempotencyRecord, NewIdempotencyRecord, OverageCount,
-        ParkedDelivery, WriteSet,
+        AdmissionFacts, Contact, FactsQuery, IdempotencyRecord, NewIdempotencyRecord, OverageCount,
+        ParkedDelivery, WaitingEnvelope, WriteSet,
     },
 };
 use sealpost_limits::{MessageAdmission, Terms, admit_message, reached_thresholds};
@@ -61,6 +61,26 @@ pub(crate) fn facts_query(commands: &[&Command]) -> FactsQuery {
     }
 }
 
+/// Selects the pairs of recipient and sender whose decision depends on contacts. Selects every pair that the policy
+/// would refuse without contacts, whatever the reason, so that all refusals take the same time.
+///
+/// A batch to recipients without a policy selects nothing.
+pub(crate) fn contacts_query(
+    facts: &AdmissionFacts,
+    commands: &[&Command],
+) -> Vec<(ApiKeyId, ApiKeyId)> {
+    let mut pairs = BTreeSet::new();
+    for command in commands {
+        let Some(pending) = &command.pending else { continue };
+        let (sender, recipient) = (command.caller.key, pending.envelope.meta.recipient);
+        let policy = facts.keys.get(&recipient).and_then(|key| key.policy.as_ref());
+        if policy.is_some_and(|policy| policy.refuses(&sender, false)) {
+            pairs.insert((recipient, sender));
+        }
+    }
+    pairs.into_iter().collect()
+}
+
 /// Decides the commands in order. Counts the stored envelopes against the capacity in `room`.
 pub(crate) fn decide(
     facts: AdmissionFacts,
@@ -78,6 +98,7 @@ pub(crate) fn decide(
         changes: WriteSet::default(),
         channels: BTreeMap::new(),
         touched: BTreeMap::new(),
+        contacts: BTreeSet::new(),
         overage: BTreeMap::new(),
     };
     let decided = commands.iter().map(|command| decision.decide(command)).collect();
@@ -95,6 +116,8 @@ struct BatchDecision<'a> {
     channels: BTreeMap<ChannelId, Arc<Channel>>,
     /// The usage of each caller before the batch, if the batch changes it.
     touched: BTreeMap<ApiKeyId, Usage>,
+    /// Pairs of a sender that records contacts and its recipient.
+    contacts: BTreeSet<(ApiKeyId, ApiKeyId)>,
     overage: BTreeMap<(ApiKeyId, Timestamp), u32>,
 }
 
@@ -134,8 +157,8 @@ impl BatchDecision<'_> {
     fn decide_admitted(&mut self, command: &Command) -> Result<Verdict, Rejection> {
         self.check_idempotency(command)?;
         let Some(pending) = &command.pending else { return Ok(Verdict::Admitted) };
-        check_recipient(&self.facts, pending)?;
         let caller = command.caller.key;
+        check_recipient(&self.facts, &caller, pending)?;
         let key = self.facts.keys.get(&caller).ok_or(Rejection::Stale)?;
         let (account, bytes) = (key.account_id, command.bytes());
         self.room.check(&account, bytes)?;
@@ -144,6 +167,11 @@ impl BatchDecision<'_> {
         self.room.take(&account, bytes);
         if admitted == MessageAdmission::Overage {
             *self.overage.entry((caller, usage.month.start)).or_default() += 1;
+        }
+        if key.policy.as_ref().is_some_and(|policy| policy.records_contacts) {
+            let contact = (caller, pending.envelope.meta.recipient);
+            self.contacts.insert(contact);
+            self.facts.contacts.insert(contact);
         }
         self.store(pending);
         self.add_idempotency_record(command, pending);
@@ -165,9 +193,17 @@ impl BatchDecision<'_> {
     fn store(&mut self, pending: &PendingEnvelope) {
         let (changes, lease) = (&mut self.changes, &self.lease);
         let envelope = &pending.envelope;
-        let event = Event::EnvelopeReceived(Arc::new(envelope.meta.clone()));
+        let sender = self.facts.keys.get(&envelope.meta.sender);
+        let sender_handle = sender.and_then(|key| key.handle.clone());
+        let event = Event::received(envelope.meta.clone(), sender_handle);
         let webhooks = self.facts.webhooks.get(&envelope.meta.recipient);
-        for webhook in webhooks.iter().flat_map(|all| all.subscribed(EventKind::EnvelopeReceived)) {
+        let mut subscribed =
+            webhooks.iter().flat_map(|all| all.subscribed(EventKind::EnvelopeReceived)).peekable();
+        if subscribed.peek().is_none() {
+            let EnvelopeMeta { id: envelope_id, recipient, .. } = envelope.meta;
+            changes.waiting.push(WaitingEnvelope { envelope_id, recipient });
+        }
+        for webhook in subscribed {
             if !webhook.is_enabled {
                 let id = DeliveryId { event_id: event.id(), webhook_id: webhook.target.webhook_id };
                 changes.parked.push(ParkedDelivery { id, event_at: event.timestamp() });
@@ -207,7 +243,9 @@ impl BatchDecision<'_> {
     }
 
     fn changes(self) -> WriteSet {
-        let Self { facts, now, mut changes, channels, touched, overage, .. } = self;
+        let Self { facts, now, mut changes, channels, touched, contacts, overage, .. } = self;
+        let contact = |(api_key_id, contact)| Contact { api_key_id, contact, sent_at: now };
+        changes.contacts = contacts.into_iter().map(contact).collect();
         changes.channels = channels.into_values().collect();
         for (key, before) in touched {
             let Some(usage) = facts.usage.get(&key) else { continue };
@@ -225,7 +263,11 @@ impl BatchDecision<'_> {
     }
 }
 
-fn check_recipient(facts: &AdmissionFacts, pending: &PendingEnvelope) -> Result<(), Rejection> {
+fn check_recipient(
+    facts: &AdmissionFacts,
+    sender: &ApiKeyId,
+    pending: &PendingEnvelope,
+) -> Result<(), Rejection> {
     let field = Some("to");
     let recipient = &pending.envelope.meta.recipient;
     let key = facts.keys.get(recipient).ok_or(Refusal::KeyNotFound { field })?;
@@ -237,6 +279,12 @@ fn check_recipient(facts: &AdmissionFacts, pending: &PendingEnvelope) -> Result<
     }
     if key.standing.is_blocked() {
         return Err(Refusal::GovernanceBlocked { field }.into());
+    }
+    if let Some(policy) = &key.policy {
+        let is_contact = facts.contacts.contains(&(*recipient, *sender));
+        if policy.refuses(sender, is_contact) {
+            return Err(Refusal::RecipientRefuses.into());
+        }
     }
     if pending.sealing_version != key.sealing_version {
         return Err(Rejection::Stale);

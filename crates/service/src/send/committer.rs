@@ -12,7 +12,7 @@ use sealpost_domain::{
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use super::{
-    batch::{BatchLease, BatchTimes, decide, facts_query},
+    batch::{BatchLease, BatchTimes, contacts_query, decide, facts_query},
     command::{Command, Decided},
     commit_metrics::CommitMetrics,
     storage_room::StoredBytesCache,
@@ -162,10 +162,14 @@ fn store(
     let durability = durability(&commands);
     let is_short_of_space = durability == Durability::Durable && core.is_short_of_space()?;
     let (decided, leased, stored) = store.write(durability, |tx| {
-        let facts = tx.lock_facts(&query)?;
+        let mut facts = tx.lock_facts(&query)?;
         let (token, until) = core.dispatch.lease();
         let lease = BatchLease { capacity: core.dispatch.capacity(), token, until };
         let now = core.clock.now();
+        let pairs = contacts_query(&facts, &commands);
+        if !pairs.is_empty() {
+            facts.contacts = tx.find_contacts(&pairs, now.minus(core.settings.retention))?;
+        }
         let expired_before = now.minus(core.settings.idempotency_kept_for());
         let mut room = stored_bytes.room(tx, &facts, &commands, now)?;
         room.is_short_of_space = is_short_of_space;

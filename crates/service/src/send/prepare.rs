@@ -53,7 +53,7 @@ impl Request {
             Some(key) => Some(Idempotency { key, fingerprint: from.identity.fingerprint(&parts)? }),
         };
         let to = Recipient::parse(&send.to).map_err(|fault| match fault {
-            RecipientFault::RawDid => Refusal::RawDidRejected,
+            RecipientFault::RawDid => Refusal::RawDidRejected { field: "to" },
             RecipientFault::Unknown => UNKNOWN_RECIPIENT,
         });
         Ok(Self { to, message: Zeroizing::new(mem::take(&mut send.message)), idempotency })

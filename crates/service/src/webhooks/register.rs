@@ -14,6 +14,7 @@ use crate::{
     caller::{admission::Purpose, authenticated::Caller, limited::Limited},
     error::Error,
     sealpost::{Sealpost, core::Core},
+    webhooks::waiting::{WaitingChoice, WaitingCount},
 };
 
 /// A webhook to register.
@@ -23,6 +24,8 @@ pub struct Register {
     pub url: String,
     /// The events to deliver.
     pub events: Vec<EventKind>,
+    /// Delivers or skips the envelopes that wait for the key's first webhook.
+    pub waiting: WaitingChoice,
 }
 
 /// A new webhook.
@@ -42,6 +45,9 @@ pub struct Registered {
     pub status: WebhookStatus,
     /// Time of registration.
     pub created_at: Timestamp,
+    /// The waiting envelopes that the webhook receives.
+    #[serde(flatten)]
+    pub waiting: WaitingCount,
 }
 
 impl Sealpost {
@@ -82,6 +88,11 @@ fn invalid_events(problem: String) -> Refusal {
     Refusal::InvalidField { field: "events", problem }
 }
 
+/// Returns whether the webhook receives envelopes.
+fn is_received_by(webhook: &Webhook) -> bool {
+    webhook.events.contains(&EventKind::EnvelopeReceived)
+}
+
 impl Core {
     /// Registers a webhook for an admitted caller. Checks the URL between two transactions, because a DNS look-up must
     /// not hold a transaction open.
@@ -118,12 +129,15 @@ impl Core {
             last_success_at: None,
             last_failure: None,
         };
-        self.store.write(Durability::Durable, |tx| {
-            if let Err(refusal) = self.insert_webhook(tx, &webhook)? {
-                return Ok(Err(refusal));
-            }
+        let choice = register.waiting;
+        let waiting = self.store.write(Durability::Durable, |tx| {
+            let waiting = match self.insert_webhook(tx, &webhook, choice)? {
+                Ok(waiting) => waiting,
+                Err(refusal) => return Ok(Err(refusal)),
+            };
             let detail = Some(format!("{id} of {key}"));
-            self.record(tx, origin, ActivityKind::WebhookRegistered, detail).map(Ok)
+            self.record(tx, origin, ActivityKind::WebhookRegistered, detail)?;
+            Ok(Ok(waiting))
         })??;
         Ok(Registered {
             webhook_id: id,
@@ -133,26 +147,37 @@ impl Core {
             secret: secret.expose().to_string(),
             status: webhook.status,
             created_at: now,
+            waiting,
         })
     }
 
     /// Inserts a webhook while the key is locked. Concurrent registrations wait, so the limit holds. A revocation
-    /// either deletes the webhook or prevents its insertion.
+    /// either deletes the webhook or prevents its insertion. Returns the waiting envelopes that the webhook receives.
     fn insert_webhook(
         &self,
         tx: &mut dyn Tx,
         webhook: &Webhook,
-    ) -> Result<Result<(), Refusal>, StoreError> {
+        choice: WaitingChoice,
+    ) -> Result<Result<WaitingCount, Refusal>, StoreError> {
         let key = webhook.api_key_id;
         let facts = tx.lock_facts(&FactsQuery { callers: vec![key], ..FactsQuery::default() })?;
         let status = facts.keys.get(&key).map_or(KeyStatus::Revoked, |key| key.status);
         if status != KeyStatus::Active {
             return Ok(Err(Refusal::KeyInactive { status, field: None }));
         }
-        if let Err(full) = self.check_webhook_limit(tx.count_webhooks(&key)?) {
+        let others = tx.list_webhooks(&key)?;
+        let count = u64::try_from(others.len()).unwrap_or(u64::MAX);
+        if let Err(full) = self.check_webhook_limit(count) {
             return Ok(Err(full));
         }
-        tx.insert_webhook(webhook).map(Ok)
+        tx.insert_webhook(webhook)?;
+        if !is_received_by(webhook) || others.iter().any(is_received_by) {
+            return Ok(Ok(WaitingCount::default()));
+        }
+        if choice == WaitingChoice::Skip {
+            tx.skip_waiting(&key, webhook.created_at)?;
+        }
+        self.count_waiting(tx, &key).map(Ok)
     }
 
     fn check_webhook_limit(&self, webhooks: u64) -> Result<(), Refusal> {

@@ -12,7 +12,7 @@ use sealpost_domain::{
     ports::{Durability, FactsQuery, Store},
 };
 use sealpost_service::{
-    Agreement, AuditVerdict, Credentials, Register, Send, Sent, Settings, unlock,
+    Agreement, AuditVerdict, Credentials, Register, Send, Sent, Settings, WaitingChoice, unlock,
 };
 use sealpost_wallet::{Keyring, kek_version};
 
@@ -33,6 +33,7 @@ fn register(world: &World, who: &Credentials) {
     let asked = Register {
         url: "https://bob.example/".to_owned(),
         events: vec![EventKind::EnvelopeReceived],
+        waiting: WaitingChoice::Deliver,
     };
     world.sealpost.register(who, &Ok(asked)).result.unwrap();
 }

@@ -6,7 +6,9 @@ use sealpost_domain::{
     ApiKeyId, Code, EventKind, GovernanceSubject, KeyStatus,
     ports::{DailyCount, Durability, Store},
 };
-use sealpost_service::{Credentials, Error, Manage, Managed, Recover, Register, Send, WebhookList};
+use sealpost_service::{
+    Credentials, Error, Manage, Managed, Recover, Register, Send, WaitingChoice, WebhookList,
+};
 
 use crate::{client::AccountOwner, support::World};
 
@@ -23,7 +25,11 @@ fn code<T>(result: Result<T, Error>) -> Code {
 }
 
 fn somewhere() -> Register {
-    Register { url: "https://example.org/".to_owned(), events: vec![EventKind::EnvelopeReceived] }
+    Register {
+        url: "https://example.org/".to_owned(),
+        events: vec![EventKind::EnvelopeReceived],
+        waiting: WaitingChoice::Deliver,
+    }
 }
 
 #[test]

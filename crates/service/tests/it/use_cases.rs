@@ -13,7 +13,7 @@ use sealpost_domain::{
     ports::{Durability, Store},
 };
 use sealpost_service::{
-    Credentials, Manage, Managed, Register, Scope, Send, Sent, Settings, unlock,
+    Credentials, Manage, Managed, Register, Scope, Send, Sent, Settings, WaitingChoice, unlock,
 };
 use sealpost_wallet::Keyring;
 
@@ -29,6 +29,7 @@ fn register(world: &World, who: &Credentials) -> String {
     let asked = Register {
         url: "https://bob.example/".to_owned(),
         events: vec![EventKind::EnvelopeReceived],
+        waiting: WaitingChoice::Deliver,
     };
     world.sealpost.register(who, &Ok(asked)).result.unwrap().webhook_id.to_string()
 }
@@ -89,8 +90,11 @@ async fn a_deleted_webhook_gets_no_delivery() {
 fn a_url_that_the_guard_refuses_is_an_invalid_field() {
     let world = World::new();
     let bob = world.newcomer(None);
-    let asked =
-        Register { url: "https://private/".to_owned(), events: vec![EventKind::EnvelopeReceived] };
+    let asked = Register {
+        url: "https://private/".to_owned(),
+        events: vec![EventKind::EnvelopeReceived],
+        waiting: WaitingChoice::Deliver,
+    };
     let refused = refusal(world.sealpost.register(&bob, &Ok(asked)).result);
     assert_eq!((refused.code(), refused.field()), (Code::InvalidField, Some("url")));
     assert_eq!(refused.to_string(), "url must not be private");
@@ -151,7 +155,11 @@ fn keys_per_account_and_webhooks_per_key_are_limited() {
     }
     // The guard checks no URL that the limit refuses anyway.
     for url in ["https://bob.example/", "https://private/"] {
-        let asked = Register { url: url.to_owned(), events: vec![EventKind::EnvelopeReceived] };
+        let asked = Register {
+            url: url.to_owned(),
+            events: vec![EventKind::EnvelopeReceived],
+            waiting: WaitingChoice::Deliver,
+        };
         let refused = refusal(world.sealpost.register(&alice, &Ok(asked)).result);
         assert_eq!(refused.code(), Code::QuotaExceeded);
     }

@@ -1,20 +1,17 @@
 //! Deletes the deliveries and attempts of deleted webhooks in batches. The table `deleted_webhooks` lists the webhooks
 //! for which rows may remain.
 
-use diesel::{
-    prelude::*,
-    sql_query,
-    sql_types::{BigInt, Text},
-};
+use std::collections::BTreeMap;
 
-use sealpost_domain::Timestamp;
+use diesel::prelude::*;
+use sealpost_domain::{AttemptOutcome, Timestamp};
 
 use crate::{
     connection::{AnyConnection, fault::Fault, on_backend},
     query::any_of::any_of,
     queue::bounces,
     rows::columns,
-    schema::{deleted_webhooks as f, deliveries as d},
+    schema::{attempts as a, deleted_webhooks as f, deliveries as d},
 };
 
 /// Deletes at most [`AT_ONCE_MAX`] deliveries to the given webhooks, and returns the number. Lists the webhooks in
@@ -49,10 +46,7 @@ pub(crate) fn purge(conn: &mut AnyConnection, now: Timestamp, limit: u64) -> Res
         let deliveries = delete_deliveries(conn, &id, now, left)?;
         purged += columns::number::<u64, _>(deliveries, "number of rows")?;
         let left: i64 = columns::number(limit - purged, "limit")?;
-        let rows = sql_query(DELETE_ATTEMPTS)
-            .bind::<Text, _>(&id)
-            .bind::<BigInt, _>(left)
-            .execute(conn)?;
+        let rows = delete_attempts(conn, &id, left)?;
         purged += columns::number::<u64, _>(rows, "number of rows")?;
         if purged < limit {
             diesel::delete(f::table.find(&id)).execute(conn)?;
@@ -103,10 +97,25 @@ fn delete_deliveries(
     Ok(count)
 }
 
-const DELETE_ATTEMPTS: &str = "
-    DELETE FROM attempts WHERE number IN (
-        SELECT number FROM attempts WHERE webhook_id = $1 LIMIT $2
-    )";
+/// Deletes up to `limit` attempts of a webhook and returns the number. Records the outcome `announced` for envelopes
+/// with a success, because receipts still show the success.
+fn delete_attempts(conn: &mut AnyConnection, id: &str, limit: i64) -> Result<usize, Fault> {
+    let attempts = a::table.filter(a::webhook_id.eq(id)).limit(limit);
+    let attempts = attempts.select((a::number, a::outcome, a::event_id, a::at));
+    let attempts: Vec<(i64, String, String, i64)> = attempts.load(conn)?;
+    let succeeded = attempts.iter().filter(|(_, outcome, ..)| outcome == SUCCEEDED);
+    let mut events = BTreeMap::<i64, Vec<&String>>::new();
+    for (_, _, event_id, at) in succeeded {
+        events.entry(*at).or_default().push(event_id);
+    }
+    for (at, events) in events {
+        bounces::announce(conn, events, Timestamp::from_millis(at))?;
+    }
+    let these = a::table.filter(a::number.eq_any(attempts.iter().map(|(number, ..)| *number)));
+    Ok(on_backend!(conn, c => diesel::delete(these).execute(c))?)
+}
+
+const SUCCEEDED: &str = AttemptOutcome::Succeeded.as_str();
 
 /// Maximum number of deliveries that one transaction deletes together with webhooks. On SQLite, all other writers wait
 /// for this transaction.

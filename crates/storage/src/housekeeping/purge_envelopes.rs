@@ -15,15 +15,15 @@ use crate::{
     query::{any_of::any_of, statement::Statement},
     queue::bounces,
     rows::columns,
-    schema::{deliveries as d, envelopes as e},
+    schema::{deliveries as d, envelopes as e, waiting_envelopes as w},
     send::stored_bytes,
 };
 
 /// Deletes up to `limit` envelopes with ids below `below`, oldest first, and their deliveries. Subtracts their bytes
 /// from the stored bytes of the senders. Returns the number of envelopes.
 ///
-/// An envelope bounces if it was never opened, at least one of its deliveries was still queued, and no outcome is
-/// recorded for it: the sender gets an event.
+/// An envelope bounces if it was never opened, it was waiting or at least one of its deliveries was still queued, and no
+/// outcome is recorded for it: the sender gets an event.
 pub(crate) fn purge_envelopes(
     conn: &mut AnyConnection,
     below: &str,
@@ -102,10 +102,15 @@ fn purge_postgres(
          ), undelivered AS (
              DELETE FROM deliveries WHERE envelope_id = ANY (ARRAY(SELECT id FROM free))
              RETURNING envelope_id
+         ), waiting AS (
+             DELETE FROM waiting_envelopes WHERE envelope_id = ANY (ARRAY(SELECT id FROM free))
+             RETURNING envelope_id
          )
          DELETE FROM envelopes WHERE id = ANY (ARRAY(SELECT id FROM free))
          RETURNING id, sender, recipient,
-             opened_at IS NULL AND id IN (SELECT envelope_id FROM undelivered),
+             opened_at IS NULL AND id IN (
+                 SELECT envelope_id FROM undelivered UNION ALL SELECT envelope_id FROM waiting
+             ),
              octet_length(sealed)::BIGINT",
     )
     .bind::<Text, _>(below)
@@ -129,7 +134,10 @@ fn purge_sqlite(
     let mut old: Vec<PurgedEnvelope> = old.load(conn)?;
     let ids: Vec<_> = old.iter().map(|envelope| envelope.id.clone()).collect();
     let undelivered = d::table.filter(any_of(d::event_id, &ids)).select(d::event_id).distinct();
-    let undelivered: HashSet<String> = undelivered.load(conn)?.into_iter().collect();
+    let mut undelivered: HashSet<String> = undelivered.load(conn)?.into_iter().collect();
+    let waiting = w::table.filter(any_of(w::envelope_id, &ids)).select(w::envelope_id);
+    undelivered.extend(waiting.load(conn)?);
+    diesel::delete(w::table.filter(any_of(w::envelope_id, &ids))).execute(conn)?;
     for envelope in &mut old {
         envelope.is_unopened_and_undelivered &= undelivered.contains(&envelope.id);
     }

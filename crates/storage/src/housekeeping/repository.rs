@@ -97,6 +97,10 @@ impl HousekeepingRepo for Transaction {
         self.run(|conn| daily_counts::purge(conn, before, limit))
     }
 
+    fn purge_contacts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        self.run(|conn| purge(conn, CONTACTS, before, limit))
+    }
+
     fn purge_idempotency_keys(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         self.run(|conn| purge(conn, IDEMPOTENCY_KEYS, before, limit))
     }
@@ -140,6 +144,11 @@ const API_TOKENS: &str = "
 const CHANNELS: &str = "
     DELETE FROM channels WHERE id IN (
         SELECT id FROM channels WHERE id < $1 ORDER BY id LIMIT $2
+    )";
+
+const CONTACTS: &str = "
+    DELETE FROM contacts WHERE (api_key_id, contact) IN (
+        SELECT api_key_id, contact FROM contacts WHERE sent_at < $1 ORDER BY sent_at LIMIT $2
     )";
 
 const IDEMPOTENCY_KEYS: &str = "

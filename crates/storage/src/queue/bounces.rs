@@ -21,7 +21,7 @@ use crate::{
         any_of::any_of,
         row_lock::{Locked, RowLock},
     },
-    queue::{events, statements},
+    queue::{events, statements, waiting},
     rows::columns,
     schema::{api_keys as k, deliveries as d, envelope_outcomes as o, envelopes as e},
 };
@@ -40,8 +40,8 @@ pub(crate) fn announce(
     Ok(())
 }
 
-/// Bounces those envelopes among `events` that can no longer be delivered. The transaction has ended a delivery of each
-/// event without success.
+/// Bounces those envelopes among `events` that can no longer be delivered. Envelopes without a remaining delivery wait
+/// for a later webhook. The transaction has ended a delivery of each event without success.
 ///
 /// Locks the envelopes first. If two transactions end the last two deliveries of an envelope, the second one therefore
 /// sees the changes of the first.
@@ -58,8 +58,12 @@ pub(crate) fn settle(
         let rows = e::table.filter(any_of(e::id, &envelopes)).order(e::id).select(e::id);
         Locked::new(rows, RowLock::Alone).load::<String>(pg)?;
     }
-    let unopened = find_unopened(conn, &envelopes)?.into_iter();
-    let bounced = unopened.filter_map(|it| it.bounce_reason().map(|reason| (it, reason)));
+    let unopened = find_unopened(conn, &envelopes)?;
+    let (waiting, unopened): (Vec<_>, Vec<_>) =
+        unopened.into_iter().partition(UnopenedEnvelope::is_waiting);
+    waiting::wait(conn, &waiting)?;
+    let bounced = unopened.into_iter();
+    let bounced = bounced.filter_map(|it| it.bounce_reason().map(|reason| (it, reason)));
     bounce(conn, &bounced.collect::<Vec<_>>(), now)
 }
 
@@ -129,5 +133,5 @@ fn find_unopened(
     unopened.iter().map(read).collect()
 }
 
-const ANNOUNCED: &str = "announced";
-const BOUNCED: &str = "bounced";
+pub(crate) const ANNOUNCED: &str = "announced";
+pub(crate) const BOUNCED: &str = "bounced";

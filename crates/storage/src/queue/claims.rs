@@ -194,7 +194,8 @@ impl ClaimedRow {
 
     fn read(self, claim: &Claim, stored: &StoredEvents) -> Result<Claimed, Fault> {
         let Some((status, account_id, target)) = self.webhook else { return Ok(Claimed::Orphan) };
-        let Some(event) = events::read(&self.event_id, self.envelope, stored)? else {
+        let handle = self.sender_handle.as_deref();
+        let Some(event) = events::read(&self.event_id, self.envelope, handle, stored)? else {
             return Ok(Claimed::Orphan);
         };
         if status != WebhookStatus::Enabled.as_str() {

@@ -100,12 +100,14 @@ pub(crate) fn load(
 pub(crate) fn read(
     id: &str,
     envelope: Option<MetaRow>,
+    sender_handle: Option<&str>,
     stored: &StoredEvents,
 ) -> Result<Option<Event>, Fault> {
     Ok(match columns::id(id, "event")? {
         EventId::Envelope(_) => {
+            let sender_handle = sender_handle.map(columns::handle).transpose()?;
             let meta = envelope.map(MetaRow::read).transpose()?;
-            meta.map(|meta| Event::EnvelopeReceived(Arc::new(meta)))
+            meta.map(|meta| Event::received(meta, sender_handle))
         }
         EventId::Own(_) => stored.get(id).map(|event| Event::Stored(Arc::clone(event))),
     })

@@ -11,7 +11,7 @@ use sealpost_domain::{
 
 use crate::{
     connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
-    queue::{bounces, events},
+    queue::{bounces, events, receipts, waiting},
     rows::columns,
     schema::deliveries as d,
 };
@@ -47,6 +47,8 @@ impl DeliveryRepo for Transaction {
             if !events::is_deliverable(conn, &id.event_id, recipient, &webhook_id)? {
                 return Ok(false);
             }
+            // Before the insert: a concurrent transfer also ends the waiting first.
+            waiting::end(conn, &event_id)?;
             let fresh = (
                 d::webhook_id.eq(&webhook_id),
                 d::event_id.eq(&event_id),
@@ -58,7 +60,7 @@ impl DeliveryRepo for Transaction {
             })?;
             let events = [event_id];
             if added == 1 {
-                announce_if_alone(conn, &events, &webhook_id, now)?;
+                announce_if_delivered(conn, &events, &webhook_id)?;
             } else {
                 revive(conn, &id.webhook_id, &events, now)?;
                 wake(conn, &id.webhook_id, &events, now)?;
@@ -97,24 +99,22 @@ impl DeliveryRepo for Transaction {
     }
 }
 
-/// Records a success of an event that has no delivery. If the event has deliveries to other webhooks, a success is
-/// already recorded.
-///
-/// Usually a success removed the delivery. But the webhook may also be newer than the event, and no row shows the
-/// difference: the attempt log has no index by event, and loses the attempts of deleted webhooks. Such an event never
-/// bounces, because a bounce of a delivered envelope would be worse than a missing bounce.
-fn announce_if_alone(
+/// Records the success of an event without deliveries. If the event has deliveries to other webhooks, a success is
+/// already recorded. If no webhook received the event, records nothing: the event may still bounce.
+fn announce_if_delivered(
     conn: &mut AnyConnection,
     events: &[String; 1],
     webhook_id: &str,
-    now: Timestamp,
 ) -> Result<(), Fault> {
     let [event_id] = events;
     let others = d::table.filter(d::event_id.eq(event_id)).filter(d::webhook_id.ne(webhook_id));
     if diesel::select(exists(others)).get_result(conn)? {
         return Ok(());
     }
-    bounces::announce(conn, events, now)
+    match receipts::first_success(conn, event_id)? {
+        Some(at) => bounces::announce(conn, events, Timestamp::from_millis(at)),
+        None => Ok(()),
+    }
 }
 
 /// Makes deliveries due now that have a later due time.

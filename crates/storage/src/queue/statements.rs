@@ -17,6 +17,7 @@ use crate::{
             ClaimedRow, DeliveryKey, DeliveryLease, DeliveryRow, DueTimeChange, SucceededDelivery,
         },
         event::EventRow,
+        waiting::WaitingRow,
         webhook::HealthRow,
     },
 };
@@ -55,6 +56,8 @@ on_either! {
         outcome: &'static str,
         now: Timestamp
     ) -> Vec<String>;
+    /// Inserts those of the waiting envelopes that do not wait yet.
+    fn insert_waiting(rows: &[WaitingRow]) -> ();
     /// Changes the due time of deliveries without a lease, if the old due time is still valid.
     fn expedite(changes: &[DueTimeChange]) -> ();
 }

@@ -1,16 +1,20 @@
 //! Envelopes and channels, as read by recipients.
 
-use diesel::prelude::*;
+use diesel::{
+    prelude::*,
+    sql_types::{BigInt, Text},
+};
 use sealpost_domain::{
     ApiKeyId, Channel, ChannelId, Envelope, EnvelopeId, Timestamp,
-    ports::{EnvelopeRepo, StoreError},
+    ports::{AddressedEnvelope, EnvelopeRepo, StoreError},
 };
 
 use crate::{
-    connection::{fault::Fault, transaction::Transaction},
-    query::row_types::SelectedRow,
+    connection::{AnyConnection, fault::Fault, transaction::Transaction},
+    query::{row_types::SelectedRow, statement::Statement},
+    queue::waiting,
     rows::{channel::StoredChannelRow, columns, envelope::MetaRow},
-    schema::{channels as c, envelopes as e},
+    schema::{channels as c, envelopes as e, handles as h},
 };
 
 impl EnvelopeRepo for Transaction {
@@ -18,19 +22,30 @@ impl EnvelopeRepo for Transaction {
         &mut self,
         id: &EnvelopeId,
         recipient: &ApiKeyId,
-    ) -> Result<Option<(Envelope, Option<Timestamp>)>, StoreError> {
+    ) -> Result<Option<AddressedEnvelope>, StoreError> {
         let addressed = e::table
-            .find(id.to_string())
+            .left_join(h::table.on(h::api_key_id.eq(e::sender)))
+            .filter(e::id.eq(id.to_string()))
             .filter(e::recipient.eq(recipient.to_string()))
-            .select((MetaRow::SELECTION, e::sealed, e::signature, e::opened_at));
+            .select((
+                MetaRow::SELECTION,
+                e::sealed,
+                e::signature,
+                e::opened_at,
+                h::handle.nullable(),
+            ));
         self.run(|conn| {
-            let row = addressed.first::<(MetaRow, Vec<u8>, Vec<u8>, Option<i64>)>(conn);
-            let Some((meta, sealed, signature, opened_at)) = row.optional()? else {
+            type Row = (MetaRow, Vec<u8>, Vec<u8>, Option<i64>, Option<String>);
+            let row = addressed.first::<Row>(conn);
+            let Some((meta, sealed, signature, opened_at, handle)) = row.optional()? else {
                 return Ok(None);
             };
             let signature = columns::bytes(signature, "signature")?;
-            let envelope = Envelope { meta: meta.read()?, sealed, signature };
-            Ok(Some((envelope, columns::instant(opened_at))))
+            Ok(Some(AddressedEnvelope {
+                envelope: Envelope { meta: meta.read()?, sealed, signature },
+                opened_at: columns::instant(opened_at),
+                sender_handle: handle.as_deref().map(columns::handle).transpose()?,
+            }))
         })
     }
 
@@ -45,13 +60,31 @@ impl EnvelopeRepo for Transaction {
     fn mark_opened(&mut self, id: &EnvelopeId, at: Timestamp) -> Result<Timestamp, StoreError> {
         let envelope = e::table.find(id.to_string());
         self.run(|conn| {
-            let unopened = envelope.clone().filter(e::opened_at.is_null());
-            let first = diesel::update(unopened).set(e::opened_at.eq(at.as_millis()));
-            if first.execute(conn)? == 1 {
+            if mark_opened(conn, &id.to_string(), at)? {
                 return Ok(at);
             }
             let before = envelope.select(e::opened_at).first::<Option<i64>>(conn).optional()?;
             columns::instant(before.flatten()).ok_or(Fault::Corrupt("opening of an envelope"))
         })
     }
+}
+
+/// Records an opening of an unopened envelope and ends its waiting. Returns `false` if the envelope was opened before.
+fn mark_opened(conn: &mut AnyConnection, id: &str, at: Timestamp) -> Result<bool, Fault> {
+    let opened = match conn {
+        AnyConnection::Postgres(pg) => Statement::command(
+            "WITH ended AS (DELETE FROM waiting_envelopes WHERE envelope_id = ?)
+             UPDATE envelopes SET opened_at = ? WHERE id = ? AND opened_at IS NULL",
+        )
+        .bind::<Text, _>(id)
+        .bind::<BigInt, _>(at.as_millis())
+        .bind::<Text, _>(id)
+        .execute(pg)?,
+        AnyConnection::Sqlite(_) => {
+            waiting::end(conn, id)?;
+            let unopened = e::table.find(id).filter(e::opened_at.is_null());
+            diesel::update(unopened).set(e::opened_at.eq(at.as_millis())).execute(conn)?
+        }
+    };
+    Ok(opened == 1)
 }

@@ -1,6 +1,7 @@
 //! Lookups, inside and outside a transaction.
 
 mod operator;
+mod policies;
 mod stats;
 
 use sealpost_domain::{

@@ -17,16 +17,22 @@ use sealpost_domain::{
 use crate::{
     account::{activity, session_details},
     connection::{AnyConnection, fault::Fault, on_backend, reader::Reader},
+    queue::waiting,
     records::{api_keys, governance::OpenDecisions},
     rows::{columns, usage::UsageRow},
     schema::{accounts, daily_counts as c, usage, webhooks as w},
 };
 
 impl OwnerLookup for Reader<'_> {
-    fn keys_of(&mut self, account: &AccountId, limit: u32) -> Result<Vec<KeyOverview>, StoreError> {
+    fn keys_of(
+        &mut self,
+        account: &AccountId,
+        limit: u32,
+        waiting_max: u32,
+    ) -> Result<Vec<KeyOverview>, StoreError> {
         self.run(|conn| {
             let keys = api_keys::of_account(conn, account, limit)?;
-            overviews(conn, account, keys)
+            overviews(conn, account, keys, waiting_max)
         })
     }
 
@@ -34,10 +40,11 @@ impl OwnerLookup for Reader<'_> {
         &mut self,
         account: &AccountId,
         id: &ApiKeyId,
+        waiting_max: u32,
     ) -> Result<Option<KeyOverview>, StoreError> {
         self.run(|conn| {
             let key = api_keys::find_key(conn, id)?.filter(|key| key.account_id == *account);
-            Ok(overviews(conn, account, key.into_iter().collect())?.pop())
+            Ok(overviews(conn, account, key.into_iter().collect(), waiting_max)?.pop())
         })
     }
 
@@ -110,10 +117,12 @@ fn overviews(
     conn: &mut AnyConnection,
     account: &AccountId,
     keys: Vec<ApiKey>,
+    waiting_max: u32,
 ) -> Result<Vec<KeyOverview>, Fault> {
     let ids: Vec<_> = keys.iter().map(|key| key.id.to_string()).collect();
     let mut usage = usage_of(conn, &ids)?;
     let mut webhooks = webhooks_of(conn, &ids)?;
+    let mut waiting = waiting::count(conn, &ids, waiting_max)?;
     let account = account.to_string();
     let partner = accounts::table
         .find(&account)
@@ -131,6 +140,7 @@ fn overviews(
             usage: usage.remove(id).ok_or(Fault::Corrupt("usage of a key"))?,
             standing: decisions.standing(&subjects),
             webhooks: webhooks.remove(id).unwrap_or_default(),
+            waiting: waiting.remove(id).unwrap_or_default(),
             key,
         })
     };

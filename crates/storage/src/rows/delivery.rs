@@ -110,6 +110,8 @@ pub(crate) struct ClaimedRow {
     /// The status of the webhook, the account of its key, and the target.
     pub(crate) webhook: Option<(String, String, TargetRow)>,
     pub(crate) envelope: Option<MetaRow>,
+    /// The handle that resolves to the sender of the envelope.
+    pub(crate) sender_handle: Option<String>,
 }
 
 /// A new due time for a delivery without a lease.

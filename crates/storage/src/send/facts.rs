@@ -4,7 +4,7 @@
 //! The usage row of a caller is the lock of its key. All other facts are read after this lock is taken, and are not
 //! locked themselves. A change of them therefore waits only for sends of the same key.
 //!
-//! Keys, handles and webhooks are cached by API key, with a version. Every change of them replaces the version of the
+//! Keys, handles, policies and webhooks are cached by API key, with a version. Every change of them replaces the version of the
 //! key in the same transaction. On PostgreSQL, each batch reads versions, sessions and open decisions. On SQLite, a
 //! batch reads them only if any fact has changed.
 
@@ -26,8 +26,8 @@ use crate::{
         row_lock::{Locked, RowLock},
         row_types::{SelectedRow, columns_of},
     },
-    rows::{columns, plan::PlanRow, usage::UsageRow, webhook::TargetRow},
-    schema::{api_keys, handles, webhooks},
+    rows::{columns, plan::PlanRow, policy::PolicyRow, usage::UsageRow, webhook::TargetRow},
+    schema::{api_keys, handles, policies, webhooks},
     send::{
         facts_cache::FactsCache,
         idempotency,
@@ -52,6 +52,7 @@ pub(crate) fn lock(
         usage: by_key(&usage)?,
         webhooks,
         idempotency: idempotency::find(conn, &query.idempotency)?,
+        contacts: HashSet::new(),
     })
 }
 
@@ -97,6 +98,7 @@ struct KeyRow {
     plan: PlanRow,
     handle: Option<String>,
     sealing_version: i32,
+    policy: Option<PolicyRow>,
 }
 
 /// Reads the keys, without governance decisions, because those are not cached with the key.
@@ -106,6 +108,7 @@ fn read_keys(conn: &mut AnyConnection, ids: &[ApiKeyId]) -> Result<Keys, Fault> 
     }
     let keys = api_keys::table
         .left_join(handles::table.on(handles::api_key_id.eq(api_keys::id)))
+        .left_join(policies::table.on(policies::api_key_id.eq(api_keys::id)))
         .filter(any_of(api_keys::id, columns::texts(ids)))
         .select((
             api_keys::id,
@@ -114,6 +117,7 @@ fn read_keys(conn: &mut AnyConnection, ids: &[ApiKeyId]) -> Result<Keys, Fault> 
             columns_of::<PlanRow>(),
             handles::handle.nullable(),
             api_keys::sealing_version,
+            policies::all_columns.nullable(),
         ));
     let rows = on_backend!(conn, c => keys.load::<KeyRow>(c))?;
     rows.into_iter()
@@ -125,6 +129,7 @@ fn read_keys(conn: &mut AnyConnection, ids: &[ApiKeyId]) -> Result<Keys, Fault> 
                 handle: row.handle.as_deref().map(columns::handle).transpose()?,
                 sealing_version: columns::number(row.sealing_version, "sealing version")?,
                 standing: GovernanceStanding::default(),
+                policy: row.policy.map(|policy| policy.read().map(Arc::new)).transpose()?,
             };
             Ok((columns::id(&row.id, "key")?, Arc::new(facts)))
         })

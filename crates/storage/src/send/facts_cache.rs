@@ -1,4 +1,4 @@
-//! The node's cache of keys and webhooks. Each entry has the version of its key.
+//! The node's cache of keys, with their policies, and webhooks. Each entry has the version of its key.
 //!
 //! Unknown keys are not cached: an attacker sends a different key each time.
 
@@ -19,13 +19,15 @@ use crate::send::recent_facts::RecentFacts;
 pub(crate) struct FactsCache {
     entries: Mutex<Entries>,
     pub(crate) recent: RecentFacts,
-    /// Maximum number of keys. The same maximum applies to webhooks.
+    /// Maximum number of keys; a key with long lists counts for more. The same maximum applies to webhooks.
     max: usize,
 }
 
 #[derive(Debug, Default)]
 struct Entries {
     keys: HashMap<ApiKeyId, (i64, Arc<KeyFacts>)>,
+    /// Sum of the sizes of the cached keys.
+    key_size: usize,
     webhooks: HashMap<ApiKeyId, (i64, Arc<RecipientWebhooks>)>,
     /// Number of cached webhooks of all keys. A key without webhooks counts as one.
     webhook_count: usize,
@@ -80,13 +82,20 @@ impl FactsCache {
 }
 
 impl Entries {
-    /// Adds a key. If the cache is full, removes all other keys; keys in use are read again by the next batches.
+    /// Adds a key. If the cache is full, removes all other keys; keys in use are read again by the next batches. Adds
+    /// nothing if the key alone exceeds the maximum.
     fn insert_key(&mut self, id: ApiKeyId, version: i64, key: &Arc<KeyFacts>, max: usize) {
-        if self.keys.len() >= max && !self.keys.contains_key(&id) {
-            self.keys.clear();
+        if let Some((_, old)) = self.keys.remove(&id) {
+            self.key_size -= key_size(&old);
         }
-        if max > 0 {
+        let size = key_size(key);
+        if self.key_size.saturating_add(size) > max {
+            self.keys.clear();
+            self.key_size = 0;
+        }
+        if size <= max {
             self.keys.insert(id, (version, Arc::clone(key)));
+            self.key_size += size;
         }
     }
 
@@ -115,6 +124,12 @@ impl Entries {
     }
 }
 
+/// Returns the size of a key in the cache: one, and one more for each [`ENTRIES_PER_KEY`] entries of its lists.
+fn key_size(key: &KeyFacts) -> usize {
+    let entries = key.policy.as_ref().map_or(0, |it| it.allowed.len() + it.blocked.len());
+    1 + entries / ENTRIES_PER_KEY
+}
+
 fn size(of_key: &RecipientWebhooks) -> usize {
     of_key.0.len().max(1)
 }
@@ -131,10 +146,14 @@ fn pick<V>(
     wanted.iter().filter_map(current).collect()
 }
 
+/// Number of list entries that count as one key. They take about 1.5 KB.
+const ENTRIES_PER_KEY: usize = 64;
+
 #[cfg(test)]
 mod tests {
     use sealpost_domain::{
-        AccountId, Target, Timestamp, WebhookId, Wrapped, ports::RecipientWebhook,
+        AccountId, GovernanceStanding, KeyStatus, Plan, RecipientPolicy, Target, Timestamp,
+        WebhookId, Wrapped, ports::RecipientWebhook,
     };
 
     use super::*;
@@ -186,6 +205,30 @@ mod tests {
         assert_eq!(found(&cache, 0), 1, "the others were evicted");
         insert(&cache, 5, 6, 0);
         assert_eq!(found(&cache, 0), 0, "a key with too many webhooks is not cached");
+    }
+
+    #[test]
+    fn long_lists_of_a_policy_count() {
+        let cache = FactsCache::new(9);
+        let insert = |n, entries| {
+            let blocked = (0..entries).map(key).collect();
+            let policy = RecipientPolicy { blocked, ..RecipientPolicy::default() };
+            let facts = KeyFacts {
+                account_id: AccountId::new(Timestamp::from_millis(1), [n; 10]),
+                status: KeyStatus::Active,
+                plan: Plan::Explorer,
+                handle: None,
+                sealing_version: 1,
+                standing: GovernanceStanding::default(),
+                policy: Some(Arc::new(policy)),
+            };
+            let keys = HashMap::from([(key(n), Arc::new(facts))]);
+            cache.insert(&keys, &HashMap::new(), &HashMap::from([(key(n), 0)]));
+            let keys: Vec<_> = (0..100).map(key).collect();
+            cache.get(&keys, &[], &keys.iter().map(|key| (*key, 0)).collect()).0.len()
+        };
+        assert_eq!([insert(1, 63), insert(2, 64), insert(3, 192), insert(3, 192)], [1, 2, 3, 3]);
+        assert_eq!([insert(3, 0), insert(4, 255), insert(5, 128)], [3, 4, 1]);
     }
 
     #[test]

@@ -1,24 +1,29 @@
 //! Implements the port of the send path: locks the usage of the callers, reads the rows that decide on a batch, and
 //! writes its results.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use sealpost_domain::{
-    AccountId, ApiKeyId, Envelope,
+    AccountId, ApiKeyId, Envelope, Timestamp,
     ports::{AdmissionFacts, FactsQuery, SendLedger, StoreError, WriteSet},
 };
 
 use crate::{
     connection::{fault::Fault, transaction::Transaction},
+    queue::statements::insert_waiting,
     rows::{
         channel::ChannelRow,
         columns,
         delivery::DeliveryRow,
         envelope::EnvelopeRow,
         usage::{OverageRow, UsageRow},
+        waiting::WaitingRow,
     },
     send::{
-        facts, idempotency,
+        facts, idempotency, policies,
         statements::{self, BatchRows},
         stored_bytes, thresholds,
     },
@@ -35,6 +40,14 @@ impl SendLedger for Transaction {
         accounts: &[AccountId],
     ) -> Result<HashMap<AccountId, u64>, StoreError> {
         self.run(|conn| stored_bytes::of_accounts(conn, accounts))
+    }
+
+    fn find_contacts(
+        &mut self,
+        pairs: &[(ApiKeyId, ApiKeyId)],
+        since: Timestamp,
+    ) -> Result<HashSet<(ApiKeyId, ApiKeyId)>, StoreError> {
+        self.run(|conn| policies::find_contacts(conn, pairs, since))
     }
 
     fn apply(&mut self, changes: &WriteSet) -> Result<(), StoreError> {
@@ -57,6 +70,11 @@ impl SendLedger for Transaction {
             };
             if !rows.is_empty() {
                 statements::store_batch(conn, &rows)?;
+            }
+            policies::insert_contacts(conn, &changes.contacts)?;
+            let waiting: Vec<_> = changes.waiting.iter().map(WaitingRow::from).collect();
+            if !waiting.is_empty() {
+                insert_waiting(conn, &waiting)?;
             }
             let overages: Vec<_> = changes.overage.iter().map(OverageRow::from).collect();
             if !overages.is_empty() {

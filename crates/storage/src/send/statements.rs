@@ -20,6 +20,7 @@ use crate::{
         envelope::EnvelopeRow,
         governance::ReasonRow,
         idempotency::{IdempotencyRow, IdempotencyRowKey, IdempotentSendRow},
+        policy::ContactRow,
         session::{self, SessionRow},
         usage::{OverageRow, UsageRow},
     },
@@ -90,6 +91,10 @@ on_either! {
     fn insert_channels(rows: &[ChannelRow<'_>]) -> ();
     /// Adds messages to the stored overage of their keys and months.
     fn add_overages(rows: &[OverageRow]) -> ();
+    /// Stores contacts. A contact that is already stored keeps the later time.
+    fn insert_contacts(rows: &[ContactRow]) -> ();
+    /// Selects the pairs of a key and a contact to which the key has sent at `since` or later.
+    fn find_contacts(pairs: &[(String, String)], since: i64) -> Vec<(String, String)>;
     /// Finds idempotency records whose envelopes exist, with the metadata of the envelopes.
     fn find_idempotent_sends(keys: &[IdempotencyRowKey<'_>]) -> Vec<IdempotentSendRow>;
     /// Stores the records whose keys are not stored yet. Returns the number of stored records.

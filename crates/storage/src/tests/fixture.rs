@@ -372,7 +372,7 @@ pub(in crate::tests) fn delivery(
     lease_until: i64,
 ) -> LeasedDelivery {
     LeasedDelivery {
-        event: Event::EnvelopeReceived(Arc::new(envelope.meta.clone())),
+        event: Event::received(envelope.meta.clone(), None),
         target: target(to),
         attempts: 0,
         lease,

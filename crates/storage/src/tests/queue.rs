@@ -7,5 +7,7 @@ mod disabled_webhooks;
 mod events;
 mod fair_claims;
 mod outcomes;
+mod receipts;
 mod redelivery;
 mod rotations;
+mod waiting;

@@ -5,5 +5,6 @@ mod facts;
 mod facts_version;
 mod idempotency;
 mod locks;
+mod policies;
 mod stored_bytes;
 mod thresholds;

@@ -7,6 +7,7 @@ pub(super) mod identity;
 pub(super) mod new_identity;
 pub(super) mod open_account;
 pub(super) mod overview;
+pub(super) mod policy;
 pub(super) mod revoke;
 pub(super) mod sign_in;
 pub(super) mod tokens;

@@ -55,6 +55,9 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
                 .route(web::post().to(p::revoke::submit)),
         )
         .service(
+            at("/dashboard/keys/{key}/policy", "POST").route(web::post().to(p::policy::submit)),
+        )
+        .service(
             at("/dashboard/keys/{key}/webhooks", "POST")
                 .route(web::post().to(p::webhook::register)),
         )

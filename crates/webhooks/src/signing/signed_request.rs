@@ -3,7 +3,7 @@
 //! No other file of this crate reads the event of a delivery.
 
 use awc::http::header::{CONTENT_TYPE, HeaderName, HeaderValue, InvalidHeaderValue};
-use sealpost_domain::{LeasedDelivery, TestEvent, Timestamp};
+use sealpost_domain::{EventsVersion, LeasedDelivery, TestEvent, Timestamp};
 
 use super::signing_keys::SigningKeys;
 
@@ -26,10 +26,11 @@ pub(crate) enum RequestError {
 impl SignedRequest {
     pub(crate) fn build(
         delivery: &LeasedDelivery,
+        events: EventsVersion,
         keys: &SigningKeys,
         now: Timestamp,
     ) -> Result<Self, RequestError> {
-        let body = delivery.event.body()?;
+        let body = delivery.event.body(events)?;
         Self::sign(event_id(delivery), body, keys, now)
     }
 

@@ -251,7 +251,7 @@ pub(crate) fn delivery_to(target: Arc<Target>, envelope: u32) -> LeasedDelivery 
         timestamp: NOW,
     };
     LeasedDelivery {
-        event: Event::EnvelopeReceived(Arc::new(meta)),
+        event: Event::received(meta, None),
         target,
         attempts: 0,
         lease: LeaseToken(i64::from(envelope)),

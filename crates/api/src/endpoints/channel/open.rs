@@ -47,6 +47,7 @@ fn operation() -> Operation {
         "envelope_id": "env_01m7ye92t9f5vargkky48cczpv",
         "envelope_hash": "sha256:ee7898977eef1c7398d2e117b9600d182af9fdee777bbc231b5c19fca6bce940",
         "sender": "ak_01m7ye92jjfq1s4zr4gcymmdgn",
+        "sender_handle": "alice",
         "message": "Meet me at noon.",
         "encryption": { "algorithm": "HPKE-XWing-HKDF-SHA256-AES-256-GCM-Ed25519", "status": "sealed" },
         "metadata": { "payload_size_bytes": 1158, "timestamp": "2026-11-21T06:56:38.729Z" },

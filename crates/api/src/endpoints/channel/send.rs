@@ -77,6 +77,7 @@ fn operation() -> Operation {
             Code::MissingField,
             Code::RawDidRejected,
             Code::GovernanceBlocked,
+            Code::RecipientRefuses,
             Code::QuotaExceeded,
             Code::IdempotencyKeyReused,
             Code::MonthlyLimitExceeded,

@@ -50,6 +50,8 @@ fn operation() -> Operation {
         },
         "throughput_per_second": 10,
         "webhooks": 1,
+        "waiting": 0,
+        "waiting_more": false,
     });
     Operation::new::<KeyStanding>("getKeyStatus", standing)
         .describe(Tag::Identities, "Show the status of an API key", DESCRIPTION)
@@ -60,5 +62,5 @@ fn operation() -> Operation {
 const ACCESS: Access = Access::Scopes(&[TokenScope::Read]);
 
 const DESCRIPTION: &str = "\
-Shows status, plan, usage and limits of the key, and its governance. A blocked key may ask too. The request counts \
+Shows status, plan, usage and limits of the key, its governance, and the envelopes that wait for a webhook. A blocked key may ask too. The request counts \
 against the limits per minute and per day.";

@@ -3,13 +3,13 @@
 use actix_web::{HttpRequest, web};
 use schemars::JsonSchema;
 use sealpost_domain::{Code, EventKind, Refusal, TokenScope};
-use sealpost_service::{Access, Purpose, Register, Registered};
+use sealpost_service::{Access, Purpose, Register, Registered, WaitingChoice};
 use serde_json::{Value, json};
 
 use crate::{
     endpoint::Endpoint,
     openapi::{Operation, Tag},
-    request::{Fields, KeyRequest, RequestBody, request_source},
+    request::{Fields, KeyRequest, RequestBody, invalid, request_source},
     response::{LimitedResponse, ask_as_key},
     state::ApiState,
 };
@@ -23,6 +23,9 @@ struct RegisterRequest {
     /// The events to send.
     #[schemars(with = "Vec<EventKind>", length(min = 1))]
     events: Vec<String>,
+    /// `skip` discards the envelopes that wait for the first webhook. Otherwise the webhook receives them.
+    #[schemars(with = "Option<String>", extend("enum" = ["skip", null]))]
+    waiting: WaitingChoice,
 }
 
 impl RequestBody for RegisterRequest {
@@ -30,7 +33,12 @@ impl RequestBody for RegisterRequest {
         fields.require(&["url", "events"])?;
         let url = fields.text("url")?;
         let events = fields.texts("events")?;
-        Ok(Self { url, events })
+        let waiting = match fields.optional_text("waiting")?.as_deref() {
+            None => WaitingChoice::Deliver,
+            Some("skip") => WaitingChoice::Skip,
+            Some(_) => return Err(invalid("waiting", "must be skip or absent")),
+        };
+        Ok(Self { url, events, waiting })
     }
 }
 
@@ -40,11 +48,11 @@ async fn register(
     request: KeyRequest<RegisterRequest>,
 ) -> LimitedResponse<Registered> {
     ask_as_key(&app, request, ACCESS, Purpose::Execute, async |sealpost, caller, body| {
-        let RegisterRequest { url, events } = body;
+        let RegisterRequest { url, events, waiting } = body;
         match sealpost.find_events(&events) {
             Ok(events) => {
                 let source = request_source(&app, &http);
-                sealpost.register(caller, Register { url, events }, source).await
+                sealpost.register(caller, Register { url, events, waiting }, source).await
             }
             Err(refusal) => sealpost.reject(caller, Purpose::Execute, refusal).await,
         }
@@ -65,6 +73,8 @@ fn operation() -> Operation {
         "secret": "whsec_tyz4uy9luPVtr0QsFCb5J1YDaxnpdw63I5LuaTjY9Uc=",
         "status": "enabled",
         "created_at": "2026-11-21T06:56:38.711Z",
+        "waiting": 0,
+        "waiting_more": false,
     });
     let body =
         json!({ "url": "https://bob.example.com/sealpost", "events": ["envelope.received"] });
@@ -95,4 +105,5 @@ const DESCRIPTION: &str = "\
 Sends the events of the key to this URL from now on, signed with `secret`. The response shows the secret only once. The \
 URL must be https, without user information and fragment, on port 443, 8443 or a port from 1024. It must not lead to a \
 private address, now or at any delivery. `envelope.bounced` needs a server with `--events v1.1`. The host is a full domain name or an IPv4 address; to reach an IPv6 address, \
-use a name. A key may have 16 webhooks.";
+use a name. A key may have 16 webhooks.\n\nEnvelopes for a key without a webhook for `envelope.received` wait. The first such webhook receives them, oldest \
+first; `waiting` is their number, counted up to 10,000. With `\"waiting\": \"skip\"` no webhook receives them.";

@@ -1,20 +1,24 @@
 //! The order of checks, on given rows.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeSet, HashMap, HashSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use sealpost_domain::{
-    AccountId, ApiKeyId, Channel, ChannelId, DeliveryId, EnterpriseTerms, Envelope, EnvelopeHash,
-    EnvelopeId, EnvelopeMeta, EventKind, Fingerprint, GovernanceKind, GovernanceReason,
-    GovernanceStanding, GovernanceStatus, Handle, IdempotencyKey, KeyStatus, LeaseToken, Plan,
-    Refusal, Session, Suite, Target, ThresholdWindow, Timestamp, TokenHash, Usage, UsageThreshold,
-    WebhookId, Window, WindowUse, Wrapped,
+    AcceptPolicy, AccountId, ApiKeyId, Channel, ChannelId, DeliveryId, EnterpriseTerms, Envelope,
+    EnvelopeHash, EnvelopeId, EnvelopeMeta, EventKind, Fingerprint, GovernanceKind,
+    GovernanceReason, GovernanceStanding, GovernanceStatus, Handle, IdempotencyKey, KeyStatus,
+    LeaseToken, Plan, RecipientPolicy, Refusal, Session, Suite, Target, ThresholdWindow, Timestamp,
+    TokenHash, Usage, UsageThreshold, WebhookId, Window, WindowUse, Wrapped,
     ports::{
-        AdmissionFacts, IdempotencyRecord, KeyFacts, OverageCount, ParkedDelivery,
+        AdmissionFacts, Contact, IdempotencyRecord, KeyFacts, OverageCount, ParkedDelivery,
         RecipientWebhook, RecipientWebhooks,
     },
 };
 
-use super::{BatchLease, BatchTimes, decide, facts_query};
+use super::{BatchLease, BatchTimes, contacts_query, decide, facts_query};
 use crate::{
     caller::{
         admission::Purpose,
@@ -47,6 +51,7 @@ fn key_facts(owner: AccountId) -> KeyFacts {
         handle: None,
         sealing_version: 1,
         standing: GovernanceStanding::default(),
+        policy: None,
     }
 }
 
@@ -70,6 +75,7 @@ fn facts() -> AdmissionFacts {
         usage: HashMap::from([(key(1), Usage::UNUSED)]),
         webhooks: HashMap::from([(key(2), Arc::new(webhooks))]),
         idempotency: HashMap::new(),
+        contacts: HashSet::new(),
     }
 }
 
@@ -134,6 +140,14 @@ fn blocked() -> GovernanceStanding {
     }])
 }
 
+/// Facts in which Bob has a policy.
+fn with_policy(policy: RecipientPolicy) -> AdmissionFacts {
+    let mut facts = facts();
+    let bob = KeyFacts { policy: Some(Arc::new(policy)), ..key_facts(account(2)) };
+    facts.keys.insert(key(2), Arc::new(bob));
+    facts
+}
+
 fn used_up(facts: &mut AdmissionFacts) {
     let minute =
         WindowUse { start: Timestamp::from_millis(NOW.as_millis() / 60_000 * 60_000), used: 20 };
@@ -189,6 +203,7 @@ fn faults_are_refused_in_the_order_of_the_contract() {
             usage: facts.usage.clone(),
             webhooks: HashMap::new(),
             idempotency: HashMap::new(),
+            contacts: facts.contacts.clone(),
         };
         verdict(copy, &send(1))
     };
@@ -456,4 +471,56 @@ fn without_free_space_nothing_is_stored_or_counted_but_replays_are_returned() {
     assert!(changes.envelopes.is_empty() && changes.leased.is_empty());
     let (_, used) = changes.usage[0];
     assert_eq!(used.minute.used, 1, "only the replay counts");
+}
+
+#[test]
+fn a_refused_send_counts_as_a_request_alone() {
+    let blocked = BTreeSet::from([key(1)]);
+    let facts = with_policy(RecipientPolicy { blocked, ..RecipientPolicy::default() });
+    let commands = [&send(1), &send(2)];
+    let (decided, changes) = decide(facts, &commands, TIMES, lease(9), &mut StorageRoom::default());
+    let refused = Verdict::Refused(Refusal::RecipientRefuses);
+    assert_eq!(verdicts(&decided), [refused.clone(), refused]);
+    assert!(changes.envelopes.is_empty() && changes.leased.is_empty());
+    let (_, usage) = changes.usage[0];
+    assert_eq!((usage.minute.used, usage.month.used), (2, 0));
+}
+
+#[test]
+fn a_contact_is_accepted_and_a_stranger_refused() {
+    let policy = RecipientPolicy { accept: AcceptPolicy::Contacts, ..RecipientPolicy::default() };
+    let stranger = with_policy(policy.clone());
+    assert_eq!(verdict(stranger, &send(1)), Verdict::Refused(Refusal::RecipientRefuses));
+    let contacts = HashSet::from([(key(2), key(1))]);
+    let contact = AdmissionFacts { contacts, ..with_policy(policy) };
+    assert_eq!(verdict(contact, &send(1)), Verdict::Stored);
+}
+
+/// Otherwise the time of a response would show the reason.
+#[test]
+fn contacts_are_read_for_every_refusal_and_for_no_other_send() {
+    let policies = AcceptPolicy::ALL.map(|accept| {
+        let policy = RecipientPolicy { accept, ..RecipientPolicy::default() };
+        (accept, policy)
+    });
+    let command = send(1);
+    assert_eq!(contacts_query(&facts(), &[&command]), []);
+    for (accept, policy) in policies {
+        let open = contacts_query(&with_policy(policy.clone()), &[&command]);
+        assert_eq!(open.is_empty(), accept == AcceptPolicy::Anyone, "{accept:?}");
+        let blocked = RecipientPolicy { blocked: BTreeSet::from([key(1)]), ..policy };
+        assert_eq!(contacts_query(&with_policy(blocked), &[&command]), [(key(2), key(1))]);
+    }
+}
+
+#[test]
+fn a_sender_with_contacts_records_each_recipient_once() {
+    let mut facts = facts();
+    let policy = RecipientPolicy { records_contacts: true, ..RecipientPolicy::default() };
+    let alice = KeyFacts { policy: Some(Arc::new(policy)), ..key_facts(account(1)) };
+    facts.keys.insert(key(1), Arc::new(alice));
+    let (_, changes) =
+        decide(facts, &[&send(1), &send(2)], TIMES, lease(9), &mut StorageRoom::default());
+    let contact = Contact { api_key_id: key(1), contact: key(2), sent_at: NOW };
+    assert_eq!(changes.contacts, [contact]);
 }

@@ -15,7 +15,7 @@ use sealpost_domain::{
     Plan, Refusal, Timestamp,
     ports::{Claim, Outbox as _},
 };
-use sealpost_service::{Credentials, Register, Send, Sent};
+use sealpost_service::{Credentials, Register, Send, Sent, WaitingChoice};
 use tokio::runtime::Builder;
 
 use super::run::{rows, settings};
@@ -57,6 +57,7 @@ impl Scene {
         let asked = Register {
             url: "https://bob.example/".to_owned(),
             events: vec![EventKind::EnvelopeReceived],
+            waiting: WaitingChoice::Deliver,
         };
         world.sealpost.register(&bob, &Ok(asked)).result.unwrap();
         Self { world, other_node, alice, bob }

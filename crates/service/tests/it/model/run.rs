@@ -32,13 +32,14 @@ pub(super) struct Run {
     runtime: Runtime,
 }
 
-/// Small limits, within reach of the operations. No purge during a run.
+/// Small limits, within reach of the operations. No purge and no transfer during a run.
 pub(super) fn settings() -> Settings {
     Settings {
         message_bytes_max: MESSAGE_BYTES_MAX,
         keys_per_account_max: u32::try_from(KEYS_MAX).unwrap(),
         webhooks_per_key_max: u32::try_from(REGISTRATIONS_MAX).unwrap(),
         housekeeping_every: Duration::from_hours(1),
+        waiting_transfer_every: Duration::from_hours(1),
         suite: Suite::Classic,
         ..Settings::default()
     }

@@ -127,6 +127,8 @@ pub(super) struct Envelope {
     opened_at: Option<i64>,
     /// The webhooks with a delivery.
     pub(super) told: Vec<String>,
+    /// Whether it waits for a webhook.
+    is_waiting: bool,
 }
 
 /// The response to a repeated idempotency key.

@@ -9,7 +9,7 @@ use sealpost_domain::{
 };
 use sealpost_service::{
     Credentials, Cursor, Deliveries, DeliveriesPage, DeliveryState, Enabled, Manage, Managed,
-    Recover, Recovered, Register, Send, Settings, WebhookList, WebhookSecretRotated,
+    Recover, Recovered, Register, Send, Settings, WaitingChoice, WebhookList, WebhookSecretRotated,
 };
 use sealpost_wallet::{Keyring, WebhookSecret, kek_version};
 
@@ -23,7 +23,11 @@ fn key(credentials: &Credentials) -> String {
 
 fn register(world: &World, who: &Credentials) -> (String, String) {
     let events = vec![EventKind::EnvelopeReceived];
-    let asked = Register { url: "https://bob.example/".to_owned(), events };
+    let asked = Register {
+        url: "https://bob.example/".to_owned(),
+        events,
+        waiting: WaitingChoice::Deliver,
+    };
     let registered = world.sealpost.register(who, &Ok(asked)).result.unwrap();
     (registered.webhook_id.to_string(), registered.secret)
 }

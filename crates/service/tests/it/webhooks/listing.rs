@@ -6,7 +6,9 @@ use std::sync::{
 };
 
 use sealpost_domain::EventKind;
-use sealpost_service::{Deliveries, Manage, Managed, Register, Send, Settings, WebhookList};
+use sealpost_service::{
+    Deliveries, Manage, Managed, Register, Send, Settings, WaitingChoice, WebhookList,
+};
 
 use crate::support::{Announcing, World};
 
@@ -15,7 +17,11 @@ async fn a_listing_needs_one_write_transaction_for_its_admission() {
     let world = World::new();
     let bob = world.newcomer(None);
     let events = vec![EventKind::EnvelopeReceived];
-    let asked = Register { url: "https://bob.example/".to_owned(), events };
+    let asked = Register {
+        url: "https://bob.example/".to_owned(),
+        events,
+        waiting: WaitingChoice::Deliver,
+    };
     let webhook_id = world.sealpost.register(&bob, &Ok(asked)).result.unwrap().webhook_id;
     let to = bob.key.clone().unwrap().unwrap();
     let message = Send { to, message: "hello".to_owned(), idempotency_key: None };

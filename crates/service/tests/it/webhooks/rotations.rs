@@ -9,7 +9,7 @@ use sealpost_domain::{
     ApiKeyId, Clock as _, EventKind, EventsVersion, Handle,
     ports::{Claim, Outbox as _},
 };
-use sealpost_service::{Credentials, Register, Send, Settings};
+use sealpost_service::{Credentials, Register, Send, Settings, WaitingChoice};
 use serde_json::Value;
 
 use crate::support::World;
@@ -41,7 +41,8 @@ fn await_rotations(world: &World, count: usize) -> Vec<[Value; 4]> {
             lease_until: world.clock.now().plus(Duration::from_hours(1)),
         };
         for delivery in world.database.claim(&claim).unwrap() {
-            let body: Value = serde_json::from_slice(&delivery.event.body().unwrap()).unwrap();
+            let body: Value =
+                serde_json::from_slice(&delivery.event.body(EventsVersion::V1_1).unwrap()).unwrap();
             if body["event"] == "identity.rotated" {
                 let member = |name: &str| body[name].clone();
                 found.push(["api_key_id", "handle", "replaced_by", "reason"].map(member));
@@ -57,6 +58,7 @@ async fn every_change_of_a_key_informs_its_correspondents(world: World) {
     let register = Register {
         url: "https://alice.example/".to_owned(),
         events: vec![EventKind::IdentityRotated],
+        waiting: WaitingChoice::Deliver,
     };
     world.sealpost.register(&alice, &Ok(register.clone())).result.unwrap();
     world.sealpost.register(&bob, &Ok(register)).result.unwrap();

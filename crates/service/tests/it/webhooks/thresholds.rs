@@ -8,7 +8,7 @@ use sealpost_domain::{
     ApiKeyId, Clock as _, EventKind, EventsVersion, LeaseToken,
     ports::{Claim, Outbox as _},
 };
-use sealpost_service::{Agreement, Register, Send, Settings};
+use sealpost_service::{Agreement, Register, Send, Settings, WaitingChoice};
 use serde_json::Value;
 
 use crate::support::World;
@@ -70,7 +70,11 @@ async fn run(world: World, settings: Settings, steps: &[Step]) -> Result<(), Tes
     let (alice, bob) = (world.newcomer(None), world.newcomer(None));
     let key: ApiKeyId = alice.key.clone().unwrap().unwrap().parse().unwrap();
     let events = vec![EventKind::UsageThreshold];
-    let register = Register { url: "https://alice.example/".to_owned(), events };
+    let register = Register {
+        url: "https://alice.example/".to_owned(),
+        events,
+        waiting: WaitingChoice::Deliver,
+    };
     world.sealpost.register(&alice, &Ok(register)).result.unwrap();
     let to = bob.key.clone().unwrap().unwrap();
     let mut node = None;
@@ -152,8 +156,9 @@ fn stored(world: &World) -> Vec<(String, u64, i64)> {
         (window, body["threshold"].as_u64().unwrap(), period)
     };
     let claimed = world.database.claim(&claim).unwrap();
-    let bodies =
-        claimed.iter().map(|it| serde_json::from_slice(&it.event.body().unwrap()).unwrap());
+    let bodies = claimed
+        .iter()
+        .map(|it| serde_json::from_slice(&it.event.body(EventsVersion::V1_1).unwrap()).unwrap());
     bodies.map(read).collect()
 }
 

@@ -26,6 +26,7 @@ use crate::{
         envelope::{EnvelopeRow, MetaRow},
         governance::ReasonRow,
         idempotency::{IdempotencyRow, IdempotencyRowKey, IdempotentSendRow},
+        policy::ContactRow,
         session::SessionRow,
         usage::{OverageRow, UsageRow},
     },
@@ -150,6 +151,32 @@ pub(super) fn delete_stale_idempotency_keys(
     .bind_array::<BigInt, _>(expiries.iter())
     .execute(conn)?;
     Ok(())
+}
+
+pub(super) fn insert_contacts(conn: &mut PgConnection, rows: &[ContactRow]) -> Result<(), Fault> {
+    static TEXT: LazyLock<String> = LazyLock::new(|| {
+        row_types::insert_all::<ContactRow>()
+            + " ON CONFLICT (api_key_id, contact) DO UPDATE SET sent_at = excluded.sent_at
+               WHERE contacts.sent_at < excluded.sent_at"
+    });
+    ContactRow::bind_arrays(rows, Statement::command(&TEXT)).execute(conn)?;
+    Ok(())
+}
+
+pub(super) fn find_contacts(
+    conn: &mut PgConnection,
+    pairs: &[(String, String)],
+    since: i64,
+) -> Result<Vec<(String, String)>, Fault> {
+    Ok(Statement::<_, (Text, Text)>::query(
+        "SELECT c.api_key_id, c.contact FROM unnest(?, ?) AS n (api_key_id, contact)
+         JOIN contacts AS c ON c.api_key_id = n.api_key_id AND c.contact = n.contact
+         WHERE c.sent_at >= ?",
+    )
+    .bind_array::<Text, _>(pairs.iter().map(|(key, _)| key))
+    .bind_array::<Text, _>(pairs.iter().map(|(_, contact)| contact))
+    .bind::<BigInt, _>(since)
+    .load(conn)?)
 }
 
 /// Adds overages. Sums them up by key and month first, because one statement can update each row only once.

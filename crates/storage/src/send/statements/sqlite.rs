@@ -6,7 +6,7 @@ use diesel::{
     SqliteConnection,
     dsl::{exists, not},
     prelude::*,
-    sql_types::{BigInt, Bool},
+    sql_types::{BigInt, Bool, Text},
     upsert::excluded,
 };
 use sealpost_domain::{ApiKeyId, GovernanceStatus, TokenHash, ports::FactsQuery};
@@ -25,11 +25,12 @@ use crate::{
         envelope::MetaRow,
         governance::ReasonRow,
         idempotency::{IdempotencyRow, IdempotencyRowKey, IdempotentSendRow},
+        policy::ContactRow,
         session::SessionRow,
         usage::{OverageRow, UsageRow},
     },
     schema::{
-        accounts, api_keys, api_tokens as t, channels, deliveries, envelopes as e,
+        accounts, api_keys, api_tokens as t, channels, contacts as c, deliveries, envelopes as e,
         facts_versions as v, governance as g, idempotency_keys as k, overages as o, sessions as s,
         usage as u,
     },
@@ -197,6 +198,37 @@ pub(super) fn delete_stale_idempotency_keys(
         diesel::delete(stale).execute(conn)?;
     }
     Ok(())
+}
+
+pub(super) fn insert_contacts(
+    conn: &mut SqliteConnection,
+    rows: &[ContactRow],
+) -> Result<(), Fault> {
+    for row in rows {
+        Statement::command(
+            "INSERT INTO contacts (api_key_id, contact, sent_at) VALUES (?, ?, ?)
+             ON CONFLICT (api_key_id, contact) DO UPDATE SET sent_at = excluded.sent_at
+             WHERE sent_at < excluded.sent_at",
+        )
+        .bind::<Text, _>(&row.api_key_id)
+        .bind::<Text, _>(&row.contact)
+        .bind::<BigInt, _>(row.sent_at)
+        .execute(conn)?;
+    }
+    Ok(())
+}
+
+pub(super) fn find_contacts(
+    conn: &mut SqliteConnection,
+    pairs: &[(String, String)],
+    since: i64,
+) -> Result<Vec<(String, String)>, Fault> {
+    let mut found = Vec::new();
+    for pair in pairs {
+        let contact = c::table.find((&pair.0, &pair.1)).filter(c::sent_at.ge(since));
+        found.extend(contact.select((c::api_key_id, c::contact)).first(conn).optional()?);
+    }
+    Ok(found)
 }
 
 pub(super) fn add_overages(conn: &mut SqliteConnection, rows: &[OverageRow]) -> Result<(), Fault> {

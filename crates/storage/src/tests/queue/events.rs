@@ -2,7 +2,8 @@
 
 use sealpost_domain::{
     ApiKeyId, AttemptFailure, BounceReason, DeliveryId, EnvelopeBounced, EnvelopeId, Event,
-    EventDetails, EventId, EventKind, LeaseToken, LeasedDelivery, NewEvent, Outcome, OwnEventId,
+    EventDetails, EventId, EventKind, EventsVersion, LeaseToken, LeasedDelivery, NewEvent, Outcome,
+    OwnEventId,
     ports::{Durability::Durable, Durability::Relaxed, Outbox},
 };
 
@@ -64,7 +65,10 @@ fn an_event_goes_to_the_subscribed_webhooks_of_its_key(db: &Fixture) {
         assert!(matches!(delivery.event, Event::Stored(_)));
         assert_eq!(delivery.event.id(), EventId::Own(event.id));
         assert_eq!(delivery.event.timestamp(), event.created_at);
-        assert_eq!(String::from_utf8(delivery.event.body().unwrap()).unwrap(), body);
+        assert_eq!(
+            String::from_utf8(delivery.event.body(EventsVersion::V1_1).unwrap()).unwrap(),
+            body
+        );
     }
     assert_eq!(db.count("events"), 1);
 }
@@ -186,7 +190,10 @@ fn an_event_of_an_unknown_kind_is_delivered(db: &Fixture) {
     store(db, &[event_at(5, &key)]);
     db.execute("UPDATE events SET kind = 'moon.rose', body = '{\"event\":\"moon.rose\"}'").unwrap();
     db.execute("UPDATE webhooks SET events = 'envelope.bounced,moon.rose'").unwrap();
-    assert_eq!(claim(db, 9)[0].event.body().unwrap(), b"{\"event\":\"moon.rose\"}");
+    assert_eq!(
+        claim(db, 9)[0].event.body(EventsVersion::V1_1).unwrap(),
+        b"{\"event\":\"moon.rose\"}"
+    );
     let listed = db.store().lookup().unwrap().list_webhooks(&key).unwrap();
     assert_eq!((listed[0].id, &*listed[0].events), (to.id, BOUNCED));
 }

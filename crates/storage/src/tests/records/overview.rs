@@ -25,12 +25,12 @@ fn an_owner_sees_the_keys_of_the_account_and_no_others(db: &Fixture) {
     db.store().write(Durable, |tx| tx.revoke_key(&revoked.id, at(9))).unwrap();
     let seen = |limit| {
         let mut owner = db.owner_lookup().unwrap();
-        let keys = owner.keys_of(&oldest.account_id, limit).unwrap();
+        let keys = owner.keys_of(&oldest.account_id, limit, 9).unwrap();
         keys.iter().map(|seen| (seen.key.id, seen.webhooks)).collect::<Vec<_>>()
     };
     assert_eq!(seen(9), [(newest.id, 2), (oldest.id, 0), (revoked.id, 0)]);
     assert_eq!(seen(1), [(newest.id, 2)]);
-    assert!(db.owner_lookup().unwrap().keys_of(&account().id, 9).unwrap().is_empty());
+    assert!(db.owner_lookup().unwrap().keys_of(&account().id, 9, 9).unwrap().is_empty());
 }
 
 fn an_owner_sees_decisions_on_key_account_and_partner(db: &Fixture) {
@@ -59,7 +59,7 @@ fn an_owner_sees_decisions_on_key_account_and_partner(db: &Fixture) {
             })
         })
         .unwrap();
-    let keys = db.owner_lookup().unwrap().keys_of(&key.account_id, 9).unwrap();
+    let keys = db.owner_lookup().unwrap().keys_of(&key.account_id, 9, 9).unwrap();
     let reasons = |id| {
         let seen = keys.iter().find(|seen| seen.key.id == id).unwrap();
         seen.standing.0.iter().map(|reason| reason.reason.clone()).collect::<Vec<_>>()

@@ -27,7 +27,9 @@ fn only_its_recipient_reads_an_envelope(db: &Fixture) {
     db.apply(&WriteSet { envelopes: vec![Arc::new(classic.clone())], ..WriteSet::default() });
     let find =
         |key| db.store().write(Durable, |tx| tx.find_envelope(&classic.meta.id, key)).unwrap();
-    assert!(find(&recipient.id) == Some((classic.clone(), None)));
+    let found = find(&recipient.id).unwrap();
+    assert_eq!((found.opened_at, found.sender_handle), (None, None));
+    assert!(found.envelope == classic);
     assert!(find(&sender.id).is_none());
 }
 
@@ -40,7 +42,7 @@ fn the_first_opening_stays(db: &Fixture) {
     assert_eq!(open(40).unwrap(), at(50));
     assert_eq!(open(60).unwrap(), at(50));
     let found = db.store().write(Durable, |tx| tx.find_envelope(&envelope.meta.id, &key.id));
-    assert_eq!(found.unwrap().unwrap().1, Some(at(50)));
+    assert_eq!(found.unwrap().unwrap().opened_at, Some(at(50)));
     let unknown = crate::tests::fixture::envelope(&key.id, &key.id).meta.id;
     db.store().write(Durable, |tx| tx.mark_opened(&unknown, at(1))).unwrap_err();
 }
@@ -64,8 +66,8 @@ fn a_large_batch_is_stored_completely(db: &Fixture) {
     let sent: BTreeSet<_> = envelopes.iter().map(|envelope| envelope.meta.id.into()).collect();
     assert_eq!(due.iter().map(|delivery| delivery.event.id()).collect::<BTreeSet<_>>(), sent);
     for event in due.iter().map(|delivery| &delivery.event) {
-        let Event::EnvelopeReceived(meta) = event else { panic!("{event:?}") };
-        assert!(envelopes.iter().any(|envelope| envelope.meta == **meta));
+        let Event::EnvelopeReceived(received) = event else { panic!("{event:?}") };
+        assert!(envelopes.iter().any(|envelope| envelope.meta == received.meta));
     }
 }
 

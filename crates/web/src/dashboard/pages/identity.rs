@@ -2,9 +2,9 @@
 
 use actix_web::web;
 use askama::Template;
-use sealpost_domain::{EventKind, KeyStatus};
+use sealpost_domain::{AcceptPolicy, ApiKeyId, EventKind, KeyStatus, ReceiptPolicy};
 use sealpost_service::{
-    KeyPage, KeyStanding, Manage, Managed, PendingCount, WebhookList, WebhookView,
+    KeyPage, KeyStanding, Manage, Managed, PendingCount, PolicyView, WebhookList, WebhookView,
 };
 
 use super::key_of;
@@ -24,12 +24,24 @@ struct IdentityPage<'a> {
     key: &'a KeyStanding,
     meters: [UsageMeter; 3],
     chart: ActivityChart,
-    waiting: PendingCount,
+    pending: PendingCount,
     webhooks: &'a [WebhookView],
     /// The events to choose from.
     events: Vec<EventKind>,
     url: &'a str,
     problem: Option<&'a str>,
+    policy: &'a PolicyView,
+    policy_problem: Option<&'a str>,
+    lists: [SenderList<'a>; 2],
+}
+
+/// A list of a policy, with the actions of its forms.
+struct SenderList<'a> {
+    title: &'static str,
+    verb: &'static str,
+    add: &'static str,
+    remove: &'static str,
+    senders: &'a [ApiKeyId],
 }
 
 /// The data of the page, as the service returned it.
@@ -44,7 +56,7 @@ pub(crate) async fn show(
 ) -> Result<PageResponse, PageResponse> {
     let view = load(&user, &key).await?;
     let title = &view.key.standing.label;
-    Ok(PageResponse::ok(user.frame(), title.as_str(), &page(&user, &view, "", None)))
+    Ok(PageResponse::ok(user.frame(), title.as_str(), &page(&user, &view, Input::default())))
 }
 
 /// Shows the page with the rejected URL of a new webhook and the reason.
@@ -55,8 +67,29 @@ pub(super) async fn reject_webhook(
     rejection: &Rejection,
 ) -> Result<PageResponse, PageResponse> {
     let view = load(user, key).await?;
-    let main = page(user, &view, url, Some(&rejection.text));
+    let problem = Some(rejection.text.as_str());
+    let main = page(user, &view, Input { url, problem, ..Input::default() });
     Ok(PageResponse::rejected(user.frame(), view.key.standing.label.as_str(), rejection, &main))
+}
+
+/// Shows the page with the reason why the policy stays unchanged.
+pub(super) async fn reject_policy(
+    user: &SignedInUser,
+    key: &str,
+    rejection: &Rejection,
+) -> Result<PageResponse, PageResponse> {
+    let view = load(user, key).await?;
+    let policy_problem = Some(rejection.text.as_str());
+    let main = page(user, &view, Input { policy_problem, ..Input::default() });
+    Ok(PageResponse::rejected(user.frame(), view.key.standing.label.as_str(), rejection, &main))
+}
+
+/// Input of a rejected form, with the reason.
+#[derive(Clone, Copy, Default)]
+struct Input<'a> {
+    url: &'a str,
+    problem: Option<&'a str>,
+    policy_problem: Option<&'a str>,
 }
 
 pub(super) async fn load(user: &SignedInUser, key: &str) -> Result<IdentityView, PageResponse> {
@@ -72,23 +105,57 @@ pub(super) async fn load(user: &SignedInUser, key: &str) -> Result<IdentityView,
     .await
 }
 
-fn page<'a>(
-    user: &'a SignedInUser,
-    view: &'a IdentityView,
-    url: &'a str,
-    problem: Option<&'a str>,
-) -> IdentityPage<'a> {
+fn page<'a>(user: &'a SignedInUser, view: &'a IdentityView, input: Input<'a>) -> IdentityPage<'a> {
     let key = &view.key.standing;
     IdentityPage {
         base: user.base(),
         form_token: &user.form_token,
         meters: usage_meters(key),
         chart: ActivityChart::new(&view.key.days),
-        waiting: view.key.waiting,
+        pending: view.key.pending,
         webhooks: &view.webhooks,
         events: user.app.api.sealpost.event_kinds(),
         key,
-        url,
-        problem,
+        url: input.url,
+        problem: input.problem,
+        policy: &view.key.policy,
+        policy_problem: input.policy_problem,
+        lists: [
+            SenderList {
+                title: "Allowed senders",
+                verb: "Allow",
+                add: "allow",
+                remove: "unallow",
+                senders: &view.key.policy.allowed,
+            },
+            SenderList {
+                title: "Blocked senders",
+                verb: "Block",
+                add: "block",
+                remove: "unblock",
+                senders: &view.key.policy.blocked,
+            },
+        ],
+    }
+}
+
+/// Names the accepted senders in a form.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
+fn accepted(accept: &AcceptPolicy) -> &'static str {
+    match accept {
+        AcceptPolicy::Allowlist => "allowed senders only",
+        AcceptPolicy::Anyone => "everyone except blocked senders",
+        AcceptPolicy::Contacts => "keys that this key has written to, and allowed senders",
+        AcceptPolicy::Nobody => "no sender",
+    }
+}
+
+/// Names the part of receipts that senders see, in a form.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
+fn shown_to_senders(receipts: &ReceiptPolicy) -> &'static str {
+    match receipts {
+        ReceiptPolicy::None => "that the envelope was sent",
+        ReceiptPolicy::Notified => "that a webhook was notified",
+        ReceiptPolicy::Opened => "that the envelope was opened",
     }
 }

@@ -73,7 +73,7 @@ fn page<'a>(
     problem: Option<&'a str>,
 ) -> RevokePage<'a> {
     let (base, form_token) = (user.base(), &*user.form_token);
-    let (key, waiting) = (&view.standing, view.waiting);
+    let (key, waiting) = (&view.standing, view.pending);
     RevokePage { base, form_token, key, waiting, needs_secret, problem }
 }
 

@@ -41,7 +41,9 @@ impl DeliveryWorker {
         now: Timestamp,
     ) -> Option<(Rc<TargetSender>, SignedRequest)> {
         let sender = self.sender_for(delivery)?;
-        let request = SignedRequest::build(delivery, &sender.keys, now).inspect_err(|error| {
+        let events = self.context.settings.events;
+        let request = SignedRequest::build(delivery, events, &sender.keys, now);
+        let request = request.inspect_err(|error| {
             let error: &(dyn Error + 'static) = error;
             tracing::error!(error, event.id = event_id(delivery), "cannot build a webhook request");
         });

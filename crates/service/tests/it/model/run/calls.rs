@@ -1,7 +1,7 @@
 //! Requests of callers with a key.
 
 use sealpost_domain::{EventKind, IdempotencyKey, Refusal};
-use sealpost_service::{Register, Send};
+use sealpost_service::{Register, Send, WaitingChoice};
 use serde_json::Value;
 
 use super::{
@@ -136,7 +136,11 @@ impl Run {
             Url::Public => (Ok("https://bob.example/"), Ok("https://bob.example/")),
         };
         let events = vec![EventKind::EnvelopeReceived];
-        let asked = asked.map(|url| Register { url: url.to_owned(), events });
+        let asked = asked.map(|url| Register {
+            url: url.to_owned(),
+            events,
+            waiting: WaitingChoice::Deliver,
+        });
         let expected = self.truth.register(caller, expected);
         let got = said(self.world.sealpost.register(&self.credentials(caller), &asked));
         let result = without(got.result.clone(), &[&["webhook_id"], &["secret"]]);
@@ -144,7 +148,8 @@ impl Run {
         if let Ok(mut answer) = got.result {
             text(&answer, "webhook_id", "wh_")?;
             text(&answer, "secret", "whsec_")?;
-            answer.as_object_mut().unwrap().remove("secret");
+            let members = answer.as_object_mut().unwrap();
+            members.retain(|name, _| !matches!(&**name, "secret" | "waiting" | "waiting_more"));
             self.truth.add_webhook(caller, answer);
         }
         check_within(&expected)

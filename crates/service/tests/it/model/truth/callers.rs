@@ -100,7 +100,17 @@ impl Truth {
         }
         let told = self.webhook_ids(recipient);
         let (at, opened_at) = (self.now, None);
-        self.envelopes.push(Envelope { id, recipient, message, sent, at, opened_at, told });
+        let is_waiting = told.is_empty();
+        self.envelopes.push(Envelope {
+            id,
+            recipient,
+            message,
+            sent,
+            at,
+            opened_at,
+            told,
+            is_waiting,
+        });
     }
 
     /// Whether an envelope has not expired, purged or not.
@@ -120,11 +130,15 @@ impl Truth {
             let envelope = envelope.filter(|envelope| envelope.recipient == key);
             let envelope = envelope.ok_or(Refused::new("ENVELOPE_NOT_FOUND"))?;
             let opened_at = *envelope.opened_at.get_or_insert(now);
+            envelope.is_waiting = false;
             let sent = &envelope.sent;
+            let is_sender = |key: usize| sent["sender"] == *truth.keys[key].id;
+            let sender_handle = truth.handles.iter().find(|(_, key)| is_sender(**key));
             Ok(json!({
                 "envelope_id": envelope.id,
                 "envelope_hash": sent["envelope_hash"],
                 "sender": sent["sender"],
+                "sender_handle": sender_handle.map(|(handle, _)| handle),
                 "message": envelope.message,
                 "encryption": sent["encryption"],
                 "metadata": sent["metadata"],
@@ -138,21 +152,24 @@ impl Truth {
         caller: Caller,
         url: Result<&str, Refused>,
     ) -> Said<Value> {
-        self.answer(caller, Act::Execute, |truth, key| {
+        self.answer(caller, Act::Execute, |truth, at| {
             let url = url?;
-            let key = &truth.keys[key];
+            let key = &truth.keys[at];
             if key.webhooks.len() >= REGISTRATIONS_MAX {
                 return Err(Refused::new("QUOTA_EXCEEDED"));
             }
             if url.contains("private") {
                 return Err(Refused::of("INVALID_FIELD", "url"));
             }
+            let waiting = if key.webhooks.is_empty() { truth.waiting(at) } else { 0 };
             Ok(json!({
                 "api_key_id": key.id,
                 "url": url,
                 "events": ["envelope.received"],
                 "status": "enabled",
                 "created_at": time(truth.now),
+                "waiting": waiting,
+                "waiting_more": false,
             }))
         })
     }
@@ -203,8 +220,15 @@ impl Truth {
                 },
                 "throughput_per_second": key.terms.per_second,
                 "webhooks": key.webhooks.len(),
+                "waiting": truth.waiting(at),
+                "waiting_more": false,
             }))
         })
+    }
+
+    /// Waiting envelopes of a key. Nothing transfers them during a run.
+    fn waiting(&self, key: usize) -> usize {
+        self.envelopes.iter().filter(|it| it.recipient == key && it.is_waiting).count()
     }
 }
 

@@ -21,9 +21,16 @@ impl Truth {
     ) -> Said<Value> {
         self.answer(caller, Act::Manage, |truth, key| {
             let id = id?;
+            let before = truth.queue();
             let webhooks = &mut truth.keys[key].webhooks;
             let found = webhooks.iter().position(|webhook| webhook.id == id);
             webhooks.remove(found.ok_or(Refused::new("WEBHOOK_NOT_FOUND"))?);
+            let left = truth.queue();
+            let has = |queue: &[(String, String)], id: &str| queue.iter().any(|(it, _)| it == id);
+            for envelope in &mut truth.envelopes {
+                let has_lost_all = has(&before, &envelope.id) && !has(&left, &envelope.id);
+                envelope.is_waiting |= has_lost_all && envelope.opened_at.is_none();
+            }
             Ok(json!({"webhook_id": id, "deleted": true}))
         })
     }
@@ -67,9 +74,11 @@ impl Truth {
         self.answer(caller, Act::Manage, |truth, key| {
             let (id, envelope) = (id?, envelope?);
             truth.webhook(key, id)?;
-            let envelope = envelope.map(|at| &truth.envelopes[at]);
+            let envelope = envelope.map(|at| &mut truth.envelopes[at]);
             let envelope = envelope.filter(|envelope| envelope.recipient == key);
-            let envelope = envelope.ok_or(Refused::new("ENVELOPE_NOT_FOUND"))?.id.clone();
+            let envelope = envelope.ok_or(Refused::new("ENVELOPE_NOT_FOUND"))?;
+            envelope.is_waiting = false;
+            let envelope = envelope.id.clone();
             truth.redelivered.insert((envelope.clone(), id.to_owned()));
             Ok(json!({"webhook_id": id, "envelope_id": envelope, "outcome": "pending"}))
         })

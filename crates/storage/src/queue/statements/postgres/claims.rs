@@ -130,7 +130,8 @@ static LEASE: LazyLock<String> = LazyLock::new(|| {
              WHERE d.webhook_id = n.webhook_id AND d.envelope_id = n.envelope_id
              RETURNING d.envelope_id, d.webhook_id, d.attempts
          )
-         SELECT l.envelope_id, l.webhook_id, l.attempts, w.status, k.account_id, {}, {}
+         SELECT l.envelope_id, l.webhook_id, l.attempts, w.status, k.account_id, {}, {},
+             (SELECT h.handle FROM handles AS h WHERE h.api_key_id = e.sender LIMIT 1)
          FROM leased AS l
          LEFT JOIN webhooks AS w ON w.id = l.webhook_id
          LEFT JOIN api_keys AS k ON k.id = w.api_key_id
@@ -147,6 +148,7 @@ type ClaimedColumns = (
     Integer,
     Nullable<(Text, Text, SqlTypeOf<<TargetRow as SelectedRow>::Selection>)>,
     Nullable<SqlTypeOf<<MetaRow as SelectedRow>::Selection>>,
+    Nullable<Text>,
 );
 
 pub(in crate::queue::statements) fn delete(

@@ -15,7 +15,7 @@ use crate::{
         row_types::{self, StoredRow},
         statement::Statement,
     },
-    rows::{delivery::DeliveryRow, event::EventRow},
+    rows::{delivery::DeliveryRow, event::EventRow, waiting::WaitingRow},
 };
 
 pub(in crate::queue::statements) fn insert_events(
@@ -51,4 +51,15 @@ pub(in crate::queue::statements) fn insert_outcomes(
     .bind::<Text, _>(outcome)
     .bind::<BigInt, _>(now.as_millis())
     .load(conn)?)
+}
+
+pub(in crate::queue::statements) fn insert_waiting(
+    conn: &mut PgConnection,
+    rows: &[WaitingRow],
+) -> Result<(), Fault> {
+    static TEXT: LazyLock<String> = LazyLock::new(|| {
+        row_types::insert_all::<WaitingRow>() + " ON CONFLICT (envelope_id) DO NOTHING"
+    });
+    WaitingRow::bind_arrays(rows, Statement::command(&TEXT)).execute(conn)?;
+    Ok(())
 }

@@ -11,13 +11,13 @@ use sealpost_domain::{Timestamp, ports::Claim};
 
 use crate::{
     connection::fault::Fault,
-    query::{row_types::SelectedRow, statement::Statement},
+    query::{any_of::any_of, row_types::SelectedRow, statement::Statement},
     rows::{
         delivery::{ClaimedRow, DeliveryKey, DeliveryLease, DueTimeChange},
         envelope::MetaRow,
         webhook::TargetRow,
     },
-    schema::{api_keys as k, deliveries as d, envelopes as e, webhooks as w},
+    schema::{api_keys as k, deliveries as d, envelopes as e, handles as h, webhooks as w},
 };
 
 pub(in crate::queue::statements) fn oldest_due(
@@ -96,6 +96,7 @@ pub(in crate::queue::statements) fn lease(
         .filter(e::id.eq_any(keys.iter().map(|key| &key.event_id).collect::<BTreeSet<_>>()))
         .select((e::id, MetaRow::SELECTION))
         .load(conn)?;
+    let handles = handles_of(conn, envelopes.iter().map(|(_, meta)| &meta.sender).collect())?;
     let envelopes: HashMap<_, _> = envelopes.into_iter().collect();
     let mut leased = Vec::with_capacity(keys.len());
     for DeliveryKey { webhook_id, event_id } in keys {
@@ -108,15 +109,26 @@ pub(in crate::queue::statements) fn lease(
         .bind::<Text, _>(webhook_id)
         .bind::<Text, _>(event_id)
         .get_result(conn)?;
+        let envelope = envelopes.get(event_id).cloned();
         leased.push(ClaimedRow {
             event_id: event_id.clone(),
             webhook_id: webhook_id.clone(),
             attempts,
             webhook: webhooks.get(webhook_id).cloned(),
-            envelope: envelopes.get(event_id).cloned(),
+            sender_handle: envelope.as_ref().and_then(|it| handles.get(&it.sender)).cloned(),
+            envelope,
         });
     }
     Ok(leased)
+}
+
+/// Returns the handles that resolve to these keys.
+fn handles_of(
+    conn: &mut SqliteConnection,
+    keys: BTreeSet<&String>,
+) -> QueryResult<HashMap<String, String>> {
+    let handles = h::table.filter(any_of(h::api_key_id, keys)).select((h::api_key_id, h::handle));
+    Ok(handles.load::<(String, String)>(conn)?.into_iter().collect())
 }
 
 pub(in crate::queue::statements) fn delete(

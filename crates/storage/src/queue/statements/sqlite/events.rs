@@ -7,8 +7,8 @@ use sealpost_domain::Timestamp;
 
 use crate::{
     connection::fault::Fault,
-    rows::{delivery::DeliveryRow, event::EventRow},
-    schema::{deliveries, envelope_outcomes as o, events},
+    rows::{delivery::DeliveryRow, event::EventRow, waiting::WaitingRow},
+    schema::{deliveries, envelope_outcomes as o, events, waiting_envelopes},
 };
 
 pub(in crate::queue::statements) fn insert_events(
@@ -50,4 +50,15 @@ pub(in crate::queue::statements) fn insert_outcomes(
         }
     }
     Ok(inserted)
+}
+
+pub(in crate::queue::statements) fn insert_waiting(
+    conn: &mut SqliteConnection,
+    rows: &[WaitingRow],
+) -> Result<(), Fault> {
+    for row in rows {
+        let insert = diesel::insert_into(waiting_envelopes::table).values(row);
+        insert.on_conflict_do_nothing().execute(conn)?;
+    }
+    Ok(())
 }

@@ -3,7 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use sealpost_domain::{EnvelopeId, WebhookId};
+use sealpost_domain::{
+    EnvelopeId, WebhookId,
+    ports::{Tx, WaitingEnvelope},
+};
 
 use super::*;
 
@@ -15,8 +18,10 @@ enum Step {
     Open(usize),
     Purge(usize),
     Redeliver(usize, usize),
+    Register,
     Revoke,
     Send,
+    Transfer(u32),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,8 +39,10 @@ fn step() -> impl Strategy<Value = Step> {
         2 => (0..64_usize).prop_map(Step::Open),
         1 => (0..4_usize).prop_map(Step::Purge),
         2 => (0..64_usize, 0..64_usize).prop_map(|(nth, to)| Step::Redeliver(nth, to)),
+        1 => Just(Step::Register),
         1 => Just(Step::Revoke),
         6 => Just(Step::Send),
+        3 => (1..4_u32).prop_map(Step::Transfer),
     ]
 }
 
@@ -45,6 +52,7 @@ struct Fate {
     /// Whether any delivery succeeded.
     is_announced: bool,
     is_opened: bool,
+    is_waiting: bool,
     /// The deliveries; true while an attempt may follow.
     deliveries: BTreeMap<WebhookId, bool>,
     bounced: Option<&'static str>,
@@ -64,6 +72,8 @@ impl Fate {
             self.bounce("recipient_revoked");
         } else if is_exhausted {
             self.bounce("exhausted");
+        } else if self.deliveries.is_empty() {
+            self.is_waiting = !self.is_announced && !self.is_opened && self.bounced.is_none();
         }
     }
 }
@@ -89,8 +99,10 @@ impl Run<'_> {
             Step::Open(nth) => self.open(nth),
             Step::Purge(count) => self.purge(count),
             Step::Redeliver(nth, to) => self.redeliver(nth, to),
+            Step::Register => self.register(),
             Step::Revoke => self.revoke(),
             Step::Send => self.send(),
+            Step::Transfer(limit) => self.transfer(limit),
         }
     }
 
@@ -139,7 +151,9 @@ impl Run<'_> {
     fn open(&mut self, nth: usize) {
         let Some(id) = self.envelope(nth) else { return };
         self.db.store().write(Durable, |tx| tx.mark_opened(&id, at(40))).unwrap();
-        self.envelopes.get_mut(&id).unwrap().is_opened = true;
+        let fate = self.envelopes.get_mut(&id).unwrap();
+        fate.is_opened = true;
+        fate.is_waiting = false;
     }
 
     fn purge(&mut self, count: usize) {
@@ -150,21 +164,52 @@ impl Run<'_> {
             .unwrap();
         for _ in 0..count {
             let Some((id, mut fate)) = self.envelopes.pop_first() else { break };
-            if !fate.deliveries.is_empty() {
+            if fate.is_waiting || !fate.deliveries.is_empty() {
                 fate.bounce("expired");
             }
             self.purged.push((id, fate));
         }
     }
 
-    /// An envelope that no webhook has any more counts as announced: the recipient knows its id.
     fn redeliver(&mut self, nth: usize, to: usize) {
         let Some(id) = self.envelope(nth) else { return };
         let Some(to) = self.pair.to.get(to % self.pair.to.len().max(1)) else { return };
         redeliver(self.db, id.into(), to.id, &self.pair.recipient);
         let fate = self.envelopes.get_mut(&id).unwrap();
-        fate.is_announced |= fate.deliveries.is_empty() && fate.bounced.is_none();
+        fate.is_waiting = false;
         fate.deliveries.insert(to.id, true);
+    }
+
+    fn register(&mut self) {
+        if !self.is_revoked {
+            self.pair.to.push(self.db.register(&self.pair.recipient));
+        }
+    }
+
+    /// Transfers all waiting envelopes, in portions of `limit`.
+    fn transfer(&mut self, limit: u32) {
+        let portion = |after: Option<ApiKeyId>| {
+            let transfer = |tx: &mut dyn Tx| tx.transfer_waiting(after.as_ref(), at(50), limit);
+            self.db.store().write(Relaxed, transfer).unwrap()
+        };
+        let mut is_done = false;
+        while !is_done {
+            is_done = true;
+            let mut after = None;
+            while let Some(done) = portion(after) {
+                after = Some(done.api_key_id);
+                is_done &= done.transferred == 0;
+            }
+        }
+        for fate in self.envelopes.values_mut().filter(|fate| fate.is_waiting) {
+            if self.is_revoked {
+                fate.is_waiting = false;
+                fate.bounce("recipient_revoked");
+            } else if let Some(oldest) = self.pair.to.first() {
+                fate.is_waiting = false;
+                fate.deliveries.insert(oldest.id, true);
+            }
+        }
     }
 
     fn revoke(&mut self) {
@@ -183,8 +228,14 @@ impl Run<'_> {
 
     fn send(&mut self) {
         let (sent, held) = self.pair.send(self.db);
+        let is_waiting = held.is_empty() && !self.is_revoked;
+        if is_waiting {
+            let id = sent.meta.id;
+            let waiting = WaitingEnvelope { envelope_id: id, recipient: self.pair.recipient };
+            self.db.apply(&WriteSet { waiting: vec![waiting], ..WriteSet::default() });
+        }
         let deliveries = held.iter().map(|held| (held.target.webhook_id, true)).collect();
-        self.envelopes.insert(sent.meta.id, Fate { deliveries, ..Fate::default() });
+        self.envelopes.insert(sent.meta.id, Fate { is_waiting, deliveries, ..Fate::default() });
     }
 
     fn check(self) -> Result<(), TestCaseError> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use actix_web::web;
 use askama::Template;
 use sealpost_domain::EventKind;
-use sealpost_service::{Manage, Managed, Recover, Register, Registered};
+use sealpost_service::{Manage, Managed, Recover, Register, Registered, WaitingChoice};
 
 use super::{DeliveryQuery, load};
 use crate::dashboard::{
@@ -39,7 +39,9 @@ pub(crate) async fn register(
         Ok(events) => events,
         Err(rejection) => return identity::reject_webhook(&user, &path, &url, &rejection).await,
     };
-    let input = Register { url: url.clone(), events };
+    let waiting =
+        if form.text("waiting") == "skip" { WaitingChoice::Skip } else { WaitingChoice::Deliver };
+    let input = Register { url: url.clone(), events, waiting };
     match user.ask(async move |owner| Ok(owner.register(&id, input).await)).await? {
         Ok(Registered { webhook_id, secret, .. }) => {
             Ok(show_secret(&user, &path, &webhook_id.to_string(), &secret, true))
@@ -73,6 +75,13 @@ pub(crate) async fn act(
     user.check(&form)?;
     let (key, webhook_id) = path.into_inner();
     let id = key_of(&user, &key)?;
+    if form.text("do") == "block_sender" {
+        let envelope_id = form.text("envelope_id").to_owned();
+        let sender =
+            user.ask(async move |owner| owner.block_sender(&id, envelope_id).await).await?;
+        let result = format!("{sender} is blocked. It can no longer send to this key.");
+        return load(&user, &key, &webhook_id, &DeliveryQuery::default(), Some(result)).await;
+    }
     let action = action_of(&user, &form, webhook_id.clone())?;
     let result = match user.ask(async move |owner| owner.manage(&id, action).await).await? {
         Managed::Deleted(_) => {

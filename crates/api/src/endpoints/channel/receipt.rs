@@ -1,0 +1,67 @@
+//! `POST /v1/channel/receipt`: shows the state of an envelope to its sender.
+
+use actix_web::web;
+use schemars::JsonSchema;
+use sealpost_domain::{Code, Refusal, TokenScope};
+use sealpost_service::{Access, Purpose, Receipt};
+use serde_json::json;
+
+use crate::{
+    endpoint::Endpoint,
+    openapi::{Operation, Tag},
+    request::{Fields, KeyRequest, RequestBody},
+    response::{LimitedResponse, ask_as_key},
+    state::ApiState,
+};
+
+#[derive(JsonSchema)]
+struct ReceiptRequest {
+    /// The `envelope_id` of the send.
+    #[schemars(length(min = 1))]
+    envelope_id: String,
+}
+
+impl RequestBody for ReceiptRequest {
+    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
+        fields.require(&["envelope_id"])?;
+        Ok(Self { envelope_id: fields.text("envelope_id")? })
+    }
+}
+
+async fn receipt(
+    app: web::Data<ApiState>,
+    request: KeyRequest<ReceiptRequest>,
+) -> LimitedResponse<Receipt> {
+    ask_as_key(&app, request, ACCESS, Purpose::Manage, async |sealpost, caller, body| {
+        sealpost.receipt(caller, body.envelope_id).await
+    })
+    .await
+}
+
+pub(in crate::endpoints) fn endpoint() -> Endpoint {
+    Endpoint { operation: operation(), route: web::route().to(receipt) }
+}
+
+fn operation() -> Operation {
+    let receipt = json!({
+        "envelope_id": "env_01m7ye92t9f5vargkky48cczpv",
+        "recipient": "ak_01m7ye92k0ejgs32r4n1j3x7m3",
+        "sent_at": "2026-11-21T06:56:38.729Z",
+        "state": "notified",
+        "notified_at": "2026-11-21T06:56:38.751Z",
+        "opened_at": null,
+    });
+    let body = json!({ "envelope_id": "env_01m7ye92t9f5vargkky48cczpv" });
+    Operation::new::<Receipt>("getReceipt", receipt)
+        .describe(Tag::Channel, "Show the receipt of an envelope", DESCRIPTION)
+        .session_and_key(ACCESS)
+        .body::<ReceiptRequest>(vec![("", body)])
+        .refuses(&[Code::MissingField, Code::EnvelopeNotFound])
+}
+
+const ACCESS: Access = Access::Scopes(&[TokenScope::Send]);
+
+const DESCRIPTION: &str = "\
+Shows the sender the state of an envelope: `waiting` for a webhook of the recipient, `sent`, `notified`, `opened` or \
+`bounced`. Times that the recipient hides are null. An envelope of another sender gets the same response as an \
+unknown or expired one. The request counts against the limits per minute and per day.";

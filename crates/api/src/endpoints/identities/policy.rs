@@ -1,0 +1,122 @@
+//! `POST /v1/did/policy`: shows and changes the policy of an API key as a recipient.
+
+use actix_web::{HttpRequest, web};
+use schemars::JsonSchema;
+use sealpost_domain::{AcceptPolicy, Code, ReceiptPolicy, Refusal};
+use sealpost_service::{Access, PolicyChange, PolicyView, Purpose};
+use serde_json::json;
+
+use crate::{
+    endpoint::Endpoint,
+    openapi::{Operation, Tag},
+    request::{Fields, KeyRequest, RequestBody, invalid, request_source},
+    response::{LimitedResponse, ask_as_key},
+    state::ApiState,
+};
+
+/// All members are optional. An omitted member changes nothing.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "describes the body; `PolicyChange` has the values")]
+struct PolicyRequest {
+    /// The senders whose messages the key accepts.
+    accept: Option<AcceptPolicy>,
+    /// How much the key shows to the senders of its envelopes.
+    receipts: Option<ReceiptPolicy>,
+    /// Whether other keys can see the label.
+    listed: Option<bool>,
+    /// API keys or handles to add to the allowlist.
+    #[schemars(length(max = 100))]
+    allow: Option<Vec<String>>,
+    /// API keys or handles to remove from the allowlist.
+    #[schemars(length(max = 100))]
+    unallow: Option<Vec<String>>,
+    /// API keys or handles to add to the blocklist.
+    #[schemars(length(max = 100))]
+    block: Option<Vec<String>>,
+    /// API keys or handles to remove from the blocklist.
+    #[schemars(length(max = 100))]
+    unblock: Option<Vec<String>>,
+}
+
+impl RequestBody for PolicyChange {
+    fn read(fields: &mut Fields) -> Result<Self, Refusal> {
+        Ok(Self {
+            accept: choice(fields, "accept", &AcceptPolicy::ALL.map(|it| (it.as_str(), it)))?,
+            receipts: choice(fields, "receipts", &ReceiptPolicy::ALL.map(|it| (it.as_str(), it)))?,
+            listed: fields.optional_flag("listed")?,
+            allow: names(fields, "allow")?,
+            unallow: names(fields, "unallow")?,
+            block: names(fields, "block")?,
+            unblock: names(fields, "unblock")?,
+        })
+    }
+}
+
+/// Reads an optional member that is one of these names.
+fn choice<T: Copy>(
+    fields: &mut Fields,
+    field: &'static str,
+    choices: &[(&str, T)],
+) -> Result<Option<T>, Refusal> {
+    let Some(text) = fields.optional_text(field)? else { return Ok(None) };
+    let found = choices.iter().find(|(name, _)| *name == text);
+    found.map(|(_, value)| Some(*value)).ok_or_else(|| {
+        let names: Vec<_> = choices.iter().map(|(name, _)| *name).collect();
+        invalid(field, format!("must be one of: {}", names.join(", ")))
+    })
+}
+
+/// Reads an optional list of API keys and handles.
+fn names(fields: &mut Fields, field: &'static str) -> Result<Vec<String>, Refusal> {
+    let names = fields.optional_texts(field)?.unwrap_or_default();
+    if names.len() <= NAMES_MAX {
+        return Ok(names);
+    }
+    Err(invalid(field, format!("must name at most {NAMES_MAX} keys; send several requests")))
+}
+
+async fn policy(
+    app: web::Data<ApiState>,
+    http: HttpRequest,
+    request: KeyRequest<PolicyChange>,
+) -> LimitedResponse<PolicyView> {
+    ask_as_key(&app, request, ACCESS, Purpose::Manage, async |sealpost, caller, change| {
+        sealpost.set_policy(caller, change, request_source(&app, &http)).await
+    })
+    .await
+}
+
+pub(in crate::endpoints) fn endpoint() -> Endpoint {
+    Endpoint { operation: operation(), route: web::route().to(policy) }
+}
+
+fn operation() -> Operation {
+    let view = json!({
+        "accept": "contacts",
+        "receipts": "notified",
+        "listed": true,
+        "allowed": ["ak_01m7ye92jjfq1s4zr4gcymmdgn"],
+        "blocked": [],
+    });
+    Operation::new::<PolicyView>("setPolicy", view)
+        .describe(Tag::Identities, "Decide who may send to a key", DESCRIPTION)
+        .session_and_key(ACCESS)
+        .optional_body::<PolicyRequest>(vec![
+            ("Accept known senders", json!({ "accept": "contacts", "allow": ["alice"] })),
+            ("Block a sender", json!({ "block": ["ak_01m7ye92k0ejgs32r4n1j3x7m3"] })),
+            ("Show the policy", json!({})),
+        ])
+        .refuses(&[Code::RawDidRejected, Code::QuotaExceeded])
+}
+
+const ACCESS: Access = Access::Session;
+
+const DESCRIPTION: &str = "\
+Shows the policy of the key as a recipient, after the changes in the body. `accept` decides whose messages the key gets: \
+`anyone` (the default), `contacts` (keys to which this key has sent, while the envelopes are kept, and the allowlist), \
+`allowlist`, or `nobody`. A blocked key is refused in every case. The policy holds for every send that is admitted after \
+the response, on every node. A refused sender gets RECIPIENT_REFUSES for every reason. `listed: false` hides the label from \
+other keys. Each list has at most 1,000 keys. The policy of a key that is blocked by governance can change too.";
+
+/// Maximum number of names in each member of one request.
+const NAMES_MAX: usize = 100;

@@ -1,0 +1,138 @@
+//! Receipts: the part of an envelope's fate that its sender may see.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::Timestamp;
+
+/// How much a recipient shows to the senders of its envelopes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, JsonSchema, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReceiptPolicy {
+    /// Only that the envelope was sent.
+    None,
+    /// Everything except the opening.
+    #[default]
+    Notified,
+    /// Everything.
+    Opened,
+}
+
+impl ReceiptPolicy {
+    /// All policies.
+    pub const ALL: [Self; 3] = [Self::None, Self::Notified, Self::Opened];
+
+    /// Returns the name used in JSON and SQL.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Notified => "notified",
+            Self::Opened => "opened",
+        }
+    }
+
+    /// Parses the name used in JSON and SQL.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|policy| policy.as_str() == name)
+    }
+}
+
+/// The state of an envelope, as its sender sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReceiptState {
+    /// The envelope did not reach its recipient, and nothing delivers it any more.
+    Bounced,
+    /// A webhook of the recipient responded with success.
+    Notified,
+    /// The recipient opened the envelope.
+    Opened,
+    /// The envelope is stored.
+    Sent,
+    /// The recipient has no webhook yet.
+    Waiting,
+}
+
+/// The stored facts about an envelope that decide on its state.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ReceiptFacts {
+    /// Whether the envelope bounced.
+    pub is_bounced: bool,
+    /// Whether the envelope waits for a webhook of its recipient.
+    pub is_waiting: bool,
+    /// Time of the first successful delivery.
+    pub notified_at: Option<Timestamp>,
+    /// Time of the first opening.
+    pub opened_at: Option<Timestamp>,
+}
+
+/// The part of the facts that a recipient shows to the sender.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
+pub struct ReceiptView {
+    /// State of the envelope.
+    pub state: ReceiptState,
+    /// Time of the first successful delivery; null if there was none, or if the recipient hides it.
+    pub notified_at: Option<Timestamp>,
+    /// Time of the first opening; null if there was none, or if the recipient hides it.
+    pub opened_at: Option<Timestamp>,
+}
+
+impl ReceiptPolicy {
+    /// Returns the part of the facts that this policy shows.
+    pub fn view(self, facts: &ReceiptFacts) -> ReceiptView {
+        let shown = match self {
+            Self::None => ReceiptFacts::default(),
+            Self::Notified => ReceiptFacts { opened_at: None, ..*facts },
+            Self::Opened => *facts,
+        };
+        let ReceiptFacts { notified_at, opened_at, .. } = shown;
+        ReceiptView { state: shown.state(), notified_at, opened_at }
+    }
+}
+
+impl ReceiptFacts {
+    /// Returns the state. A bounced envelope can still be delivered or opened, so a bounce comes after both.
+    const fn state(&self) -> ReceiptState {
+        if self.opened_at.is_some() {
+            ReceiptState::Opened
+        } else if self.notified_at.is_some() {
+            ReceiptState::Notified
+        } else if self.is_bounced {
+            ReceiptState::Bounced
+        } else if self.is_waiting {
+            ReceiptState::Waiting
+        } else {
+            ReceiptState::Sent
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_policy_decides_which_facts_are_shown() {
+        use ReceiptPolicy as P;
+        use ReceiptState as S;
+        let [notified_at, opened_at] = [5, 7].map(|at| Some(Timestamp::from_millis(at)));
+        let stored = ReceiptFacts::default();
+        for (facts, expected) in [
+            (stored, [S::Sent, S::Sent, S::Sent]),
+            (ReceiptFacts { is_waiting: true, ..stored }, [S::Sent, S::Waiting, S::Waiting]),
+            (ReceiptFacts { is_bounced: true, ..stored }, [S::Sent, S::Bounced, S::Bounced]),
+            (ReceiptFacts { notified_at, ..stored }, [S::Sent, S::Notified, S::Notified]),
+            (ReceiptFacts { opened_at, ..stored }, [S::Sent, S::Sent, S::Opened]),
+            (
+                ReceiptFacts { is_bounced: true, notified_at, opened_at, is_waiting: false },
+                [S::Sent, S::Notified, S::Opened],
+            ),
+        ] {
+            let views = [P::None, P::Notified, P::Opened].map(|policy| policy.view(&facts));
+            assert_eq!(views.map(|view| view.state), expected, "{facts:?}");
+            let notified = [None, facts.notified_at, facts.notified_at];
+            assert_eq!(views.map(|view| view.notified_at), notified);
+            assert_eq!(views.map(|view| view.opened_at), [None, None, facts.opened_at]);
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! The policy of a recipient: the accepted senders, and the visible part of receipts and profile.
+
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::receipt::ReceiptPolicy;
+use crate::ApiKeyId;
+
+/// The senders whose messages a recipient accepts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, JsonSchema, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AcceptPolicy {
+    /// The keys of the allowlist.
+    Allowlist,
+    /// Every key.
+    #[default]
+    Anyone,
+    /// The keys to which the recipient has sent within retention, and the keys of the allowlist.
+    Contacts,
+    /// No key.
+    Nobody,
+}
+
+impl AcceptPolicy {
+    /// All policies.
+    pub const ALL: [Self; 4] = [Self::Allowlist, Self::Anyone, Self::Contacts, Self::Nobody];
+
+    /// Returns the name used in JSON and SQL.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Allowlist => "allowlist",
+            Self::Anyone => "anyone",
+            Self::Contacts => "contacts",
+            Self::Nobody => "nobody",
+        }
+    }
+
+    /// Parses the name used in JSON and SQL.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|policy| policy.as_str() == name)
+    }
+}
+
+/// The policy of one key as a recipient.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecipientPolicy {
+    /// The senders whose messages the key accepts.
+    pub accept: AcceptPolicy,
+    /// How much the key shows to the senders of its envelopes.
+    pub receipts: ReceiptPolicy,
+    /// Whether other keys can see the label.
+    pub is_listed: bool,
+    /// Keys that `allowlist` and `contacts` accept.
+    pub allowed: BTreeSet<ApiKeyId>,
+    /// Keys that are always refused.
+    pub blocked: BTreeSet<ApiKeyId>,
+    /// Whether sends of the key record their recipients as contacts.
+    pub records_contacts: bool,
+}
+
+impl Default for RecipientPolicy {
+    fn default() -> Self {
+        Self {
+            accept: AcceptPolicy::default(),
+            receipts: ReceiptPolicy::default(),
+            is_listed: true,
+            allowed: BTreeSet::new(),
+            blocked: BTreeSet::new(),
+            records_contacts: false,
+        }
+    }
+}
+
+impl RecipientPolicy {
+    /// Returns whether a message from `sender` is refused. Checks both lists in every case, so that the time does not
+    /// depend on the reason.
+    pub fn refuses(&self, sender: &ApiKeyId, is_contact: bool) -> bool {
+        let (is_blocked, is_allowed) =
+            (self.blocked.contains(sender), self.allowed.contains(sender));
+        let is_accepted = match self.accept {
+            AcceptPolicy::Allowlist => is_allowed,
+            AcceptPolicy::Anyone => true,
+            AcceptPolicy::Contacts => is_contact || is_allowed,
+            AcceptPolicy::Nobody => false,
+        };
+        is_blocked || !is_accepted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Timestamp;
+
+    fn key(n: u8) -> ApiKeyId {
+        ApiKeyId::new(Timestamp::from_millis(1), [n; 10])
+    }
+
+    #[test]
+    fn a_block_beats_everything_and_nobody_beats_the_allowlist() {
+        let [stranger, allowed, blocked, both] = [1, 2, 3, 4].map(key);
+        let policy = |accept| RecipientPolicy {
+            accept,
+            allowed: BTreeSet::from([allowed, both]),
+            blocked: BTreeSet::from([blocked, both]),
+            ..RecipientPolicy::default()
+        };
+        for (accept, accepted) in [
+            (AcceptPolicy::Anyone, [true, true, true]),
+            (AcceptPolicy::Contacts, [false, true, true]),
+            (AcceptPolicy::Allowlist, [false, false, true]),
+            (AcceptPolicy::Nobody, [false, false, false]),
+        ] {
+            let policy = policy(accept);
+            let cases = [(stranger, false), (stranger, true), (allowed, false)];
+            assert_eq!(cases.map(|(key, is_contact)| !policy.refuses(&key, is_contact)), accepted);
+            for key in [blocked, both] {
+                assert!(policy.refuses(&key, true), "{accept:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn names_survive_parsing() {
+        for policy in AcceptPolicy::ALL {
+            assert_eq!(AcceptPolicy::from_name(policy.as_str()), Some(policy));
+        }
+        assert_eq!(AcceptPolicy::from_name("everyone"), None);
+    }
+}

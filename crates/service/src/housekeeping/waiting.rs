@@ -1,0 +1,43 @@
+//! Transfers waiting envelopes to the first webhook of their recipient, in portions.
+//!
+//! Each portion is one transaction, and the requested transfer is a row. After a crash any node continues with the next
+//! portion.
+
+use sealpost_domain::ports::{Durability, StoreError};
+
+use super::{stop_signal::StopSignal, task::PAUSE};
+use crate::sealpost::core::Core;
+
+/// Transfers the waiting envelopes of all keys with a requested transfer. Portions of different keys alternate.
+pub(super) fn transfer_waiting(core: &Core, stop: &StopSignal) {
+    if let Err(error) = transfer_all(core, stop) {
+        let error: &dyn std::error::Error = &error;
+        tracing::warn!(
+            error,
+            "waiting envelopes were not transferred; the transfer continues later"
+        );
+    }
+}
+
+fn transfer_all(core: &Core, stop: &StopSignal) -> Result<(), StoreError> {
+    if !core.store.lookup()?.has_waiting_transfers()? {
+        return Ok(());
+    }
+    let limit = core.settings.rows_per_write;
+    loop {
+        let (mut after, mut total) = (None, 0);
+        while let Some(done) = core.store.write(Durability::Relaxed, |tx| {
+            tx.transfer_waiting(after.as_ref(), core.clock.now(), limit)
+        })? {
+            after = Some(done.api_key_id);
+            total += done.transferred;
+            // The pause lets other writers proceed.
+            if done.transferred > 0 && stop.wait(PAUSE) {
+                return Ok(());
+            }
+        }
+        if total == 0 {
+            return Ok(());
+        }
+    }
+}

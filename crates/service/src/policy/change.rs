@@ -1,0 +1,171 @@
+//! A change of a policy: finds the named keys and applies the change.
+
+use std::collections::BTreeSet;
+
+use sealpost_domain::{
+    AcceptPolicy, ApiKeyId, ReceiptPolicy, RecipientPolicy, Refusal,
+    ports::{Lookup, StoreError},
+};
+
+use crate::account::resolve::{find_named_key, unknown};
+
+/// A change of a policy. Members that are `None` or empty change nothing.
+#[derive(Debug, Clone, Default)]
+pub struct PolicyChange {
+    /// The senders whose messages the key accepts.
+    pub accept: Option<AcceptPolicy>,
+    /// How much the key shows to the senders of its envelopes.
+    pub receipts: Option<ReceiptPolicy>,
+    /// Whether other keys can see the label.
+    pub listed: Option<bool>,
+    /// API keys or handles to add to the allowlist.
+    pub allow: Vec<String>,
+    /// API keys or handles to remove from the allowlist.
+    pub unallow: Vec<String>,
+    /// API keys or handles to add to the blocklist.
+    pub block: Vec<String>,
+    /// API keys or handles to remove from the blocklist.
+    pub unblock: Vec<String>,
+}
+
+impl PolicyChange {
+    /// Returns whether the change only reads the policy.
+    pub(super) fn is_empty(&self) -> bool {
+        let Self { accept, receipts, listed, allow, unallow, block, unblock } = self;
+        accept.is_none()
+            && receipts.is_none()
+            && listed.is_none()
+            && [allow, unallow, block, unblock].iter().all(|list| list.is_empty())
+    }
+
+    /// Finds the named keys. Refuses unknown keys, and a key in opposite lists.
+    pub(super) fn find_keys(
+        self,
+        lookup: &mut dyn Lookup,
+    ) -> Result<Result<KeyedChange, Refusal>, StoreError> {
+        let Self { accept, receipts, listed, allow, unallow, block, unblock } = self;
+        let mut keyed = KeyedChange { accept, receipts, listed, ..KeyedChange::default() };
+        for (field, names, keys) in [
+            ("allow", allow, &mut keyed.allow),
+            ("unallow", unallow, &mut keyed.unallow),
+            ("block", block, &mut keyed.block),
+            ("unblock", unblock, &mut keyed.unblock),
+        ] {
+            match find_keys(lookup, field, &names)? {
+                Ok(found) => *keys = found,
+                Err(refusal) => return Ok(Err(refusal)),
+            }
+        }
+        Ok(keyed.check_opposites().map(|()| keyed))
+    }
+}
+
+/// Finds the keys that one list names.
+fn find_keys(
+    lookup: &mut dyn Lookup,
+    field: &'static str,
+    names: &[String],
+) -> Result<Result<BTreeSet<ApiKeyId>, Refusal>, StoreError> {
+    let mut keys = BTreeSet::new();
+    for name in names {
+        match find_named_key(lookup, field, name)? {
+            Ok(key) => keys.insert(key),
+            Err(refusal) => return Ok(Err(refusal)),
+        };
+    }
+    let ids: Vec<_> = keys.iter().copied().collect();
+    let all_exist = lookup.find_key_snapshots(&ids)?.len() == keys.len();
+    Ok(if all_exist { Ok(keys) } else { Err(unknown(field)) })
+}
+
+/// A change of a policy whose keys exist.
+#[derive(Debug, Clone, Default)]
+pub(super) struct KeyedChange {
+    pub(super) accept: Option<AcceptPolicy>,
+    receipts: Option<ReceiptPolicy>,
+    listed: Option<bool>,
+    allow: BTreeSet<ApiKeyId>,
+    unallow: BTreeSet<ApiKeyId>,
+    block: BTreeSet<ApiKeyId>,
+    unblock: BTreeSet<ApiKeyId>,
+}
+
+impl KeyedChange {
+    fn check_opposites(&self) -> Result<(), Refusal> {
+        for (keys, opposites, field, opposite) in [
+            (&self.unallow, &self.allow, "unallow", "allow"),
+            (&self.block, &self.allow, "block", "allow"),
+            (&self.unblock, &self.block, "unblock", "block"),
+        ] {
+            if let Some(key) = keys.intersection(opposites).next() {
+                let problem = format!("must not name {key}, which {opposite} names too");
+                return Err(Refusal::InvalidField { field, problem });
+            }
+        }
+        Ok(())
+    }
+
+    /// Applies the change. Refuses lists that would have more than `entries_max` keys.
+    pub(super) fn apply(
+        &self,
+        policy: &mut RecipientPolicy,
+        entries_max: u32,
+    ) -> Result<(), Refusal> {
+        policy.accept = self.accept.unwrap_or(policy.accept);
+        policy.receipts = self.receipts.unwrap_or(policy.receipts);
+        policy.is_listed = self.listed.unwrap_or(policy.is_listed);
+        policy.records_contacts = policy.accept == AcceptPolicy::Contacts;
+        for (list, added, removed, what) in [
+            (&mut policy.allowed, &self.allow, &self.unallow, "allowed keys of this API key"),
+            (&mut policy.blocked, &self.block, &self.unblock, "blocked keys of this API key"),
+        ] {
+            list.retain(|key| !removed.contains(key));
+            list.extend(added);
+            if u32::try_from(list.len()).is_ok_and(|entries| entries <= entries_max) {
+                continue;
+            }
+            let way_out = "remove keys that are no longer needed";
+            return Err(Refusal::QuotaExceeded { limit: entries_max, what, way_out });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sealpost_domain::Timestamp;
+
+    use super::*;
+
+    fn keys(numbers: std::ops::Range<u8>) -> BTreeSet<ApiKeyId> {
+        numbers.map(|n| ApiKeyId::new(Timestamp::from_millis(1), [n; 10])).collect()
+    }
+
+    #[test]
+    fn a_full_list_takes_a_key_only_in_place_of_another() {
+        let mut policy = RecipientPolicy { blocked: keys(0..3), ..RecipientPolicy::default() };
+        let add = KeyedChange { block: keys(3..4), ..KeyedChange::default() };
+        let Err(Refusal::QuotaExceeded { limit: 3, .. }) = add.apply(&mut policy.clone(), 3) else {
+            panic!("the list is full");
+        };
+        let known = KeyedChange { block: keys(0..3), ..KeyedChange::default() };
+        known.apply(&mut policy, 3).unwrap();
+        let replace = KeyedChange { unblock: keys(0..1), ..add };
+        replace.apply(&mut policy, 3).unwrap();
+        assert_eq!(policy.blocked, keys(1..4));
+    }
+
+    #[test]
+    fn only_keys_that_accept_contacts_record_them() {
+        let mut policy = RecipientPolicy::default();
+        for (accept, records_contacts) in
+            [(AcceptPolicy::Contacts, true), (AcceptPolicy::Nobody, false)]
+        {
+            let change = KeyedChange { accept: Some(accept), ..KeyedChange::default() };
+            change.apply(&mut policy, 3).unwrap();
+            assert_eq!(policy.records_contacts, records_contacts);
+            KeyedChange::default().apply(&mut policy, 3).unwrap();
+            assert_eq!(policy.records_contacts, records_contacts);
+        }
+    }
+}

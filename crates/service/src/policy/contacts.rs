@@ -1,0 +1,55 @@
+//! Collects the contacts of a key: the keys to which it has sent within retention.
+//!
+//! Only sends of keys that accept contacts only record their recipients, so that other sends cost nothing. Earlier
+//! recipients are therefore read from the stored envelopes when a key chooses this policy.
+
+use std::sync::TryLockError;
+
+use sealpost_domain::{AcceptPolicy, ApiKeyId, EnvelopeId, Refusal, ports::Durability};
+
+use super::lock::lock_active_key;
+use crate::{error::Error, sealpost::core::Core};
+
+impl Core {
+    /// Stores the contacts of a key, unless its present policy records them already.
+    ///
+    /// First makes sends of the key record their recipients. All earlier sends are then committed, and are found among
+    /// the stored envelopes. A node does this for one request at a time, because it reads many rows.
+    pub(super) fn collect_contacts(&self, key: &ApiKeyId) -> Result<(), Error> {
+        let _turn = match self.contact_collection.try_lock() {
+            Ok(turn) => turn,
+            Err(TryLockError::Poisoned(turn)) => turn.into_inner(),
+            Err(TryLockError::WouldBlock) => return Err(Refusal::Unavailable.into()),
+        };
+        let is_complete = self.store.write(Durability::Durable, |tx| {
+            if let Err(refusal) = lock_active_key(tx, key)? {
+                return Ok(Err(refusal));
+            }
+            let mut policy = tx.find_policy(key)?.unwrap_or_default();
+            if policy.accept == AcceptPolicy::Contacts {
+                return Ok(Ok(true));
+            }
+            policy.records_contacts = true;
+            tx.set_policy(key, &policy)?;
+            Ok(Ok(false))
+        })??;
+        if is_complete { Ok(()) } else { self.read_sent_envelopes(key) }
+    }
+
+    fn read_sent_envelopes(&self, key: &ApiKeyId) -> Result<(), Error> {
+        let Some(owner) = self.store.lookup()?.find_key(key)? else { return Ok(()) };
+        let oldest = self.clock.now().minus(self.settings.retention).max(owner.created_at);
+        let contacts_max = usize::try_from(self.settings.rows_per_write).unwrap_or(usize::MAX);
+        let mut after = EnvelopeId::new(oldest, [0; 10]);
+        while let Some(page) = self.store.lookup()?.sent_page(key, &after, PAGE_ENVELOPES)? {
+            for contacts in page.contacts.chunks(contacts_max.max(1)) {
+                self.store.write(Durability::Durable, |tx| tx.insert_contacts(contacts))?;
+            }
+            after = page.last;
+        }
+        Ok(())
+    }
+}
+
+/// Maximum number of envelopes that one statement reads.
+const PAGE_ENVELOPES: u32 = 10_000;

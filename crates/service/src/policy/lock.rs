@@ -1,0 +1,19 @@
+//! The lock of a key whose policy changes.
+
+use sealpost_domain::{
+    ApiKeyId, KeyStatus, Refusal,
+    ports::{FactsQuery, StoreError, Tx},
+};
+
+/// Locks a key until the transaction ends. Refuses a key that is not active.
+pub(super) fn lock_active_key(
+    tx: &mut dyn Tx,
+    key: &ApiKeyId,
+) -> Result<Result<(), Refusal>, StoreError> {
+    let facts = tx.lock_facts(&FactsQuery { callers: vec![*key], ..FactsQuery::default() })?;
+    let status = facts.keys.get(key).map_or(KeyStatus::Revoked, |key| key.status);
+    if status == KeyStatus::Active {
+        return Ok(Ok(()));
+    }
+    Ok(Err(Refusal::KeyInactive { status, field: None }))
+}

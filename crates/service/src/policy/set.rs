@@ -1,0 +1,106 @@
+//! The use case that shows and changes a recipient's policy.
+
+use schemars::JsonSchema;
+use sealpost_domain::{
+    AcceptPolicy, ActivityKind, ApiKeyId, ReceiptPolicy, RecipientPolicy, Refusal, RequestSource,
+    ports::{Durability, StoreError, Tx},
+};
+use serde::Serialize;
+
+use super::{
+    change::{KeyedChange, PolicyChange},
+    lock::lock_active_key,
+};
+use crate::{
+    account::activity::ActOrigin,
+    caller::{admission::Purpose, authenticated::Caller, limited::Limited},
+    error::Error,
+    sealpost::{Sealpost, core::Core},
+};
+
+/// The policy of a key as a recipient.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct PolicyView {
+    /// The senders whose messages the key accepts.
+    pub accept: AcceptPolicy,
+    /// How much the key shows to the senders of its envelopes.
+    pub receipts: ReceiptPolicy,
+    /// Whether other keys can see the label.
+    pub listed: bool,
+    /// The allowlist.
+    pub allowed: Vec<ApiKeyId>,
+    /// The blocklist.
+    pub blocked: Vec<ApiKeyId>,
+}
+
+impl From<RecipientPolicy> for PolicyView {
+    fn from(policy: RecipientPolicy) -> Self {
+        Self {
+            accept: policy.accept,
+            receipts: policy.receipts,
+            listed: policy.is_listed,
+            allowed: policy.allowed.into_iter().collect(),
+            blocked: policy.blocked.into_iter().collect(),
+        }
+    }
+}
+
+impl Sealpost {
+    /// Changes the policy of the caller's key, and returns the new policy. An empty change returns the present policy.
+    pub async fn set_policy(
+        &self,
+        caller: &Caller,
+        change: PolicyChange,
+        source: RequestSource,
+    ) -> Limited<PolicyView> {
+        self.run_as(caller, move |core, caller| {
+            let origin = caller.act_from(&source);
+            core.admitted(caller, Purpose::Manage, Durability::Relaxed, |_, _| Ok(Ok(())))
+                .and_then(|()| core.set_policy(&caller.id.key, change, &origin))
+        })
+        .await
+    }
+}
+
+impl Core {
+    /// Changes the policy of a key. Collects the contacts before the policy needs them.
+    pub(crate) fn set_policy(
+        &self,
+        key: &ApiKeyId,
+        change: PolicyChange,
+        origin: &ActOrigin,
+    ) -> Result<PolicyView, Error> {
+        if change.is_empty() {
+            return Ok(self.store.lookup()?.find_policy(key)?.unwrap_or_default().into());
+        }
+        let change = change.find_keys(&mut *self.store.lookup()?)??;
+        if change.accept == Some(AcceptPolicy::Contacts) {
+            self.collect_contacts(key)?;
+        }
+        let policy = self.store.write(Durability::Durable, |tx| {
+            let changed = self.change_policy(tx, key, &change)?;
+            if changed.is_ok() {
+                self.record(tx, origin, ActivityKind::PolicyChanged, Some(key.to_string()))?;
+            }
+            Ok(changed)
+        })??;
+        Ok(policy.into())
+    }
+
+    fn change_policy(
+        &self,
+        tx: &mut dyn Tx,
+        key: &ApiKeyId,
+        change: &KeyedChange,
+    ) -> Result<Result<RecipientPolicy, Refusal>, StoreError> {
+        if let Err(refusal) = lock_active_key(tx, key)? {
+            return Ok(Err(refusal));
+        }
+        let mut policy = tx.find_policy(key)?.unwrap_or_default();
+        if let Err(full) = change.apply(&mut policy, self.settings.policy_entries_max) {
+            return Ok(Err(full));
+        }
+        tx.set_policy(key, &policy)?;
+        Ok(Ok(policy))
+    }
+}

@@ -1,0 +1,48 @@
+//! The use case of receipts: a sender asks for the state of an envelope.
+
+use schemars::JsonSchema;
+use sealpost_domain::{ApiKeyId, EnvelopeId, ReceiptView, Refusal, Timestamp, ports::Durability};
+use serde::Serialize;
+
+use crate::{
+    caller::{admission::Purpose, authenticated::Caller, limited::Limited},
+    error::Error,
+    sealpost::{Sealpost, core::Core},
+};
+
+/// The state of a sent envelope, as far as the recipient shows it.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct Receipt {
+    /// The envelope's id.
+    pub envelope_id: EnvelopeId,
+    /// The key that can open the envelope.
+    pub recipient: ApiKeyId,
+    /// Time of the send.
+    pub sent_at: Timestamp,
+    /// The state, and its times.
+    #[serde(flatten)]
+    pub view: ReceiptView,
+}
+
+impl Sealpost {
+    /// Returns the receipt of an envelope that the caller sent.
+    pub async fn receipt(&self, caller: &Caller, envelope_id: String) -> Limited<Receipt> {
+        self.run_as(caller, move |core, caller| {
+            core.admitted(caller, Purpose::Manage, Durability::Relaxed, |_, _| Ok(Ok(())))
+                .and_then(|()| receipt(core, &caller.id.key, &envelope_id))
+        })
+        .await
+    }
+}
+
+fn receipt(core: &Core, sender: &ApiKeyId, envelope_id: &str) -> Result<Receipt, Error> {
+    let id: EnvelopeId = envelope_id.parse().or(Err(Refusal::EnvelopeNotFound))?;
+    let mut lookup = core.store.lookup()?;
+    let sent = lookup.find_sent(&id, sender)?;
+    // Housekeeping may not have deleted an expired envelope yet.
+    let oldest = core.clock.now().minus(core.settings.retention);
+    let sent = sent.filter(|sent| sent.sent_at >= oldest).ok_or(Refusal::EnvelopeNotFound)?;
+    let policy = lookup.find_policy(&sent.recipient)?.unwrap_or_default();
+    let view = policy.receipts.view(&sent.facts);
+    Ok(Receipt { envelope_id: id, recipient: sent.recipient, sent_at: sent.sent_at, view })
+}

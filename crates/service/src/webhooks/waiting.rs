@@ -1,0 +1,49 @@
+//! The number of waiting envelopes: envelopes for a key without a webhook for received envelopes.
+
+use schemars::JsonSchema;
+use sealpost_domain::{
+    ApiKeyId,
+    ports::{StoreError, WaitingLookup},
+};
+use serde::Serialize;
+
+use crate::sealpost::core::Core;
+
+/// The number of waiting envelopes of a key.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, JsonSchema, Serialize)]
+pub struct WaitingCount {
+    /// Number of envelopes that wait for a webhook of the key, at most 10,000.
+    pub waiting: u64,
+    /// Whether more envelopes wait.
+    pub waiting_more: bool,
+}
+
+/// The choice at the registration of a key's first webhook: deliver or skip the waiting envelopes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum WaitingChoice {
+    /// The webhook receives them, oldest first.
+    #[default]
+    Deliver,
+    /// No webhook receives them.
+    Skip,
+}
+
+impl WaitingCount {
+    /// Creates the number from a count that stopped above `max`.
+    pub(crate) fn of(counted: u64, max: u32) -> Self {
+        let max = u64::from(max);
+        Self { waiting: counted.min(max), waiting_more: counted > max }
+    }
+}
+
+impl Core {
+    /// Counts the waiting envelopes of a key.
+    pub(crate) fn count_waiting<L: WaitingLookup + ?Sized>(
+        &self,
+        lookup: &mut L,
+        key: &ApiKeyId,
+    ) -> Result<WaitingCount, StoreError> {
+        let max = self.settings.waiting_counted_max;
+        Ok(WaitingCount::of(lookup.count_waiting(key, max.saturating_add(1))?, max))
+    }
+}

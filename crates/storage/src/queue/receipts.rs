@@ -1,0 +1,74 @@
+//! The facts of receipts, derived from envelopes, recorded outcomes, waiting envelopes and the attempt log.
+
+use diesel::{
+    dsl::{exists, sql},
+    prelude::*,
+    sql_types::{BigInt, Nullable, Text},
+};
+use sealpost_domain::{
+    ApiKeyId, EnvelopeId, ReceiptFacts, Timestamp,
+    ports::{ReceiptLookup, SentEnvelope, StoreError},
+};
+
+use crate::{
+    connection::{AnyConnection, fault::Fault, reader::Reader, transaction::Transaction},
+    queue::bounces::{ANNOUNCED, BOUNCED},
+    rows::columns,
+    schema::{envelope_outcomes as o, envelopes as e, waiting_envelopes as w},
+};
+
+macro_rules! look_up_on {
+    ($runner:ty) => {
+        impl ReceiptLookup for $runner {
+            fn find_sent(
+                &mut self,
+                id: &EnvelopeId,
+                sender: &ApiKeyId,
+            ) -> Result<Option<SentEnvelope>, StoreError> {
+                self.run(|conn| find_sent(conn, &id.to_string(), sender))
+            }
+        }
+    };
+}
+
+look_up_on!(Reader<'_>);
+look_up_on!(Transaction);
+
+fn find_sent(
+    conn: &mut AnyConnection,
+    id: &str,
+    sender: &ApiKeyId,
+) -> Result<Option<SentEnvelope>, Fault> {
+    let sent = e::table.find(id).filter(e::sender.eq(sender.to_string())).select((
+        e::recipient,
+        e::created_at,
+        e::opened_at,
+    ));
+    let sent = sent.first::<(String, i64, Option<i64>)>(conn).optional()?;
+    let Some((recipient, sent_at, opened_at)) = sent else { return Ok(None) };
+    let outcome = o::table.find(id).select((o::outcome, o::at));
+    let outcome = outcome.first::<(String, i64)>(conn).optional()?;
+    let is_waiting = diesel::select(exists(w::table.find(id))).get_result(conn)?;
+    let announced_at = outcome.as_ref().filter(|(outcome, _)| outcome == ANNOUNCED);
+    let succeeded_at = first_success(conn, id)?;
+    let notified_at = [announced_at.map(|(_, at)| *at), succeeded_at].into_iter().flatten().min();
+    Ok(Some(SentEnvelope {
+        recipient: columns::id(&recipient, "envelope")?,
+        sent_at: Timestamp::from_millis(sent_at),
+        facts: ReceiptFacts {
+            is_bounced: outcome.is_some_and(|(outcome, _)| outcome == BOUNCED),
+            is_waiting,
+            notified_at: columns::instant(notified_at),
+            opened_at: columns::instant(opened_at),
+        },
+    }))
+}
+
+/// Returns the end of the first successful attempt of an event. The outcome is part of the text, so that both databases
+/// use the partial index.
+pub(crate) fn first_success(conn: &mut AnyConnection, id: &str) -> Result<Option<i64>, Fault> {
+    let first = sql::<Nullable<BigInt>>(
+        "(SELECT min(at) FROM attempts WHERE outcome = 'succeeded' AND envelope_id = ",
+    );
+    Ok(diesel::select(first.bind::<Text, _>(id).sql(")")).get_result(conn)?)
+}

@@ -1,0 +1,121 @@
+//! Waiting envelopes: stored for a recipient without a webhook for received envelopes. Batches of sends store them too.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    slice,
+};
+
+use diesel::{dsl::sql, prelude::*, sql_types::BigInt};
+use sealpost_domain::{
+    ApiKeyId, EnvelopeId, Timestamp, UnopenedEnvelope,
+    ports::{StoreError, WaitingLookup},
+};
+
+use crate::{
+    connection::{
+        AnyConnection, fault::Fault, on_backend, reader::Reader, transaction::Transaction,
+    },
+    query::any_of::any_of,
+    queue::statements,
+    rows::{columns, waiting::WaitingRow},
+    schema::{api_keys as k, waiting_envelopes as e, waiting_skips as s, waiting_transfers as t},
+};
+
+macro_rules! look_up_on {
+    ($runner:ty) => {
+        impl WaitingLookup for $runner {
+            fn count_waiting(
+                &mut self,
+                recipient: &ApiKeyId,
+                limit: u32,
+            ) -> Result<u64, StoreError> {
+                let key = recipient.to_string();
+                self.run(|conn| {
+                    let counts = count(conn, slice::from_ref(&key), limit)?;
+                    Ok(counts.get(&key).copied().unwrap_or_default())
+                })
+            }
+
+            fn has_waiting_transfers(&mut self) -> Result<bool, StoreError> {
+                self.run(|conn| {
+                    let first = t::table.select(t::api_key_id).first::<String>(conn);
+                    Ok(first.optional()?.is_some())
+                })
+            }
+        }
+    };
+}
+
+look_up_on!(Reader<'_>);
+look_up_on!(Transaction);
+
+/// Lets envelopes wait whose deliveries were deleted with their webhooks, and requests their transfer: the recipient may
+/// have a newer webhook.
+pub(crate) fn wait(conn: &mut AnyConnection, envelopes: &[UnopenedEnvelope]) -> Result<(), Fault> {
+    if envelopes.is_empty() {
+        return Ok(());
+    }
+    let recipients: BTreeSet<_> = envelopes.iter().map(|it| it.recipient.to_string()).collect();
+    let skips = s::table.filter(any_of(s::api_key_id, &recipients));
+    let skips: HashMap<String, String> =
+        on_backend!(conn, c => skips.load::<(String, String)>(c))?.into_iter().collect();
+    let rows = envelopes
+        .iter()
+        .map(|it| WaitingRow {
+            envelope_id: it.id.to_string(),
+            recipient: it.recipient.to_string(),
+        })
+        .filter(|row| skips.get(&row.recipient).is_none_or(|until| row.envelope_id > *until));
+    statements::insert_waiting(conn, &rows.collect::<Vec<_>>())?;
+    for recipient in &recipients {
+        let request = diesel::insert_into(t::table).values(t::api_key_id.eq(recipient));
+        let restart = t::horizon.eq(None::<i64>);
+        on_backend!(conn, c => {
+            request.on_conflict(t::api_key_id).do_update().set(restart).execute(c)
+        })?;
+    }
+    Ok(())
+}
+
+/// Ends the waiting of an envelope. Returns whether the envelope was waiting.
+pub(crate) fn end(conn: &mut AnyConnection, envelope_id: &str) -> Result<bool, Fault> {
+    Ok(diesel::delete(e::table.find(envelope_id)).execute(conn)? == 1)
+}
+
+/// Records that all waiting envelopes of a key are skipped, including those with ids from a clock that is ahead.
+pub(crate) fn skip(conn: &mut AnyConnection, recipient: &str, now: Timestamp) -> Result<(), Fault> {
+    let newest = e::table
+        .filter(e::recipient.eq(recipient))
+        .order(e::envelope_id.desc())
+        .select(e::envelope_id)
+        .first::<String>(conn)
+        .optional()?;
+    let until = EnvelopeId::new(now, [0xff; 10]).to_string();
+    let until = newest.unwrap_or_default().max(until);
+    let row = (s::api_key_id.eq(recipient), s::until.eq(&until));
+    let insert = diesel::insert_into(s::table).values(row);
+    on_backend!(conn, c => {
+        insert.on_conflict(s::api_key_id).do_update().set(s::until.eq(&until)).execute(c)
+    })?;
+    Ok(())
+}
+
+/// Counts the waiting envelopes of each key, up to `limit` for each. Skipped envelopes do not count.
+pub(crate) fn count(
+    conn: &mut AnyConnection,
+    keys: &[String],
+    limit: u32,
+) -> Result<HashMap<String, u64>, Fault> {
+    let counted = sql::<BigInt>(
+        "(SELECT count(*) FROM (SELECT 1 FROM waiting_envelopes AS e
+             WHERE e.recipient = api_keys.id AND e.envelope_id > coalesce(
+                 (SELECT s.until FROM waiting_skips AS s WHERE s.api_key_id = api_keys.id), '')
+             LIMIT ",
+    )
+    .bind::<BigInt, _>(i64::from(limit))
+    .sql(") AS counted)");
+    let keys = k::table.filter(any_of(k::id, keys)).select((k::id, counted));
+    let counts = on_backend!(conn, c => keys.load::<(String, i64)>(c))?;
+    let counts = counts.into_iter();
+    counts.map(|(key, count)| Ok((key, columns::number(count, "number of envelopes")?))).collect()
+}

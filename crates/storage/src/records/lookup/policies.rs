@@ -1,0 +1,118 @@
+//! Lookups of policies, profiles and contacts, inside and outside a transaction.
+
+use diesel::{dsl::max, prelude::*};
+use sealpost_domain::{
+    ApiKeyId, EnvelopeId, Label, RecipientPolicy, Timestamp,
+    ports::{Contact, KeyProfile, PolicyLookup, SentPage, StoreError},
+};
+
+use crate::{
+    connection::{AnyConnection, fault::Fault, reader::Reader, transaction::Transaction},
+    rows::{columns, policy::PolicyRow},
+    schema::{api_keys as k, envelopes as e, handles as h, policies as p},
+};
+
+macro_rules! look_up_on {
+    ($runner:ty) => {
+        impl PolicyLookup for $runner {
+            fn find_policy(
+                &mut self,
+                id: &ApiKeyId,
+            ) -> Result<Option<RecipientPolicy>, StoreError> {
+                self.run(|conn| find_policy(conn, id))
+            }
+
+            fn find_profile(&mut self, id: &ApiKeyId) -> Result<Option<KeyProfile>, StoreError> {
+                self.run(|conn| find_profile(conn, id))
+            }
+
+            fn find_sender(
+                &mut self,
+                envelope: &EnvelopeId,
+                recipient: &ApiKeyId,
+            ) -> Result<Option<ApiKeyId>, StoreError> {
+                self.run(|conn| find_sender(conn, envelope, recipient))
+            }
+
+            fn sent_page(
+                &mut self,
+                sender: &ApiKeyId,
+                after: &EnvelopeId,
+                limit: u32,
+            ) -> Result<Option<SentPage>, StoreError> {
+                self.run(|conn| sent_page(conn, sender, after, limit))
+            }
+        }
+    };
+}
+
+look_up_on!(Reader<'_>);
+look_up_on!(Transaction);
+
+fn find_policy(conn: &mut AnyConnection, id: &ApiKeyId) -> Result<Option<RecipientPolicy>, Fault> {
+    let row = p::table.find(id.to_string()).first::<PolicyRow>(conn).optional()?;
+    row.map(|row| row.read()).transpose()
+}
+
+fn find_profile(conn: &mut AnyConnection, id: &ApiKeyId) -> Result<Option<KeyProfile>, Fault> {
+    let row = k::table
+        .left_join(h::table)
+        .left_join(p::table)
+        .filter(k::id.eq(id.to_string()))
+        .select((k::label, k::status, h::handle.nullable(), p::listed.nullable()))
+        .first::<(String, String, Option<String>, Option<bool>)>(conn)
+        .optional()?;
+    row.map(|(label, status, handle, is_listed)| {
+        let label = Label::parse(&label).ok().ok_or(Fault::Corrupt("label"))?;
+        Ok(KeyProfile {
+            handle: handle.as_deref().map(columns::handle).transpose()?,
+            label: is_listed.unwrap_or(true).then_some(label),
+            status: columns::key_status(&status)?,
+        })
+    })
+    .transpose()
+}
+
+fn find_sender(
+    conn: &mut AnyConnection,
+    envelope: &EnvelopeId,
+    recipient: &ApiKeyId,
+) -> Result<Option<ApiKeyId>, Fault> {
+    let addressed =
+        e::table.find(envelope.to_string()).filter(e::recipient.eq(recipient.to_string()));
+    let sender = addressed.select(e::sender).first::<String>(conn).optional()?;
+    sender.map(|sender| columns::id(&sender, "envelope")).transpose()
+}
+
+/// Finds the end of the page in the index, then reads the rows up to the end.
+fn sent_page(
+    conn: &mut AnyConnection,
+    sender: &ApiKeyId,
+    after: &EnvelopeId,
+    limit: u32,
+) -> Result<Option<SentPage>, Fault> {
+    let after = after.to_string();
+    let ids = e::table.filter(e::id.gt(&after)).select(e::id);
+    let full_page = ids.order(e::id).offset(i64::from(limit.max(1)) - 1);
+    let last = match full_page.first::<String>(conn).optional()? {
+        Some(last) => Some(last),
+        None => ids.order(e::id.desc()).first::<String>(conn).optional()?,
+    };
+    let Some(last) = last else { return Ok(None) };
+    let sent = e::table
+        .filter(e::id.gt(&after))
+        .filter(e::id.le(&last))
+        .filter(e::sender.eq(sender.to_string()))
+        .group_by(e::recipient)
+        .select((e::recipient, max(e::created_at)))
+        .load::<(String, Option<i64>)>(conn)?;
+    let contact = |(recipient, sent_at): (String, Option<i64>)| {
+        Ok(Contact {
+            api_key_id: *sender,
+            contact: columns::id(&recipient, "envelope")?,
+            sent_at: Timestamp::from_millis(sent_at.unwrap_or_default()),
+        })
+    };
+    let contacts = sent.into_iter().map(contact).collect::<Result<_, Fault>>()?;
+    Ok(Some(SentPage { last: columns::id(&last, "envelope")?, contacts }))
+}

@@ -1,0 +1,83 @@
+//! Rows of policies and contacts.
+
+use std::collections::BTreeSet;
+
+use diesel::prelude::*;
+use sealpost_domain::{AcceptPolicy, ApiKeyId, ReceiptPolicy, RecipientPolicy, ports::Contact};
+
+use crate::{
+    connection::fault::Fault,
+    query::row_types::stored_row,
+    rows::columns,
+    schema::{contacts, policies},
+};
+
+/// The policy of a key.
+#[derive(Debug, AsChangeset, Insertable, Queryable)]
+#[diesel(table_name = policies)]
+pub(crate) struct PolicyRow {
+    api_key_id: String,
+    accept: String,
+    receipts: String,
+    listed: bool,
+    allowed: String,
+    blocked: String,
+    records_contacts: bool,
+}
+
+impl PolicyRow {
+    pub(crate) fn of(key: &ApiKeyId, policy: &RecipientPolicy) -> Self {
+        Self {
+            api_key_id: key.to_string(),
+            accept: policy.accept.as_str().to_owned(),
+            receipts: policy.receipts.as_str().to_owned(),
+            listed: policy.is_listed,
+            allowed: list(&policy.allowed),
+            blocked: list(&policy.blocked),
+            records_contacts: policy.records_contacts,
+        }
+    }
+
+    pub(crate) fn read(&self) -> Result<RecipientPolicy, Fault> {
+        Ok(RecipientPolicy {
+            accept: AcceptPolicy::from_name(&self.accept).ok_or(CORRUPT)?,
+            receipts: ReceiptPolicy::from_name(&self.receipts).ok_or(CORRUPT)?,
+            is_listed: self.listed,
+            allowed: keys(&self.allowed)?,
+            blocked: keys(&self.blocked)?,
+            records_contacts: self.records_contacts,
+        })
+    }
+}
+
+fn list(keys: &BTreeSet<ApiKeyId>) -> String {
+    keys.iter().map(ToString::to_string).collect::<Vec<_>>().join(SEPARATOR)
+}
+
+fn keys(list: &str) -> Result<BTreeSet<ApiKeyId>, Fault> {
+    let keys = list.split(SEPARATOR).filter(|key| !key.is_empty());
+    keys.map(|key| columns::id(key, "policy")).collect()
+}
+
+stored_row! {
+    /// A contact of a key.
+    pub(crate) struct ContactRow in contacts {
+        api_key_id: String,
+        contact: String,
+        sent_at: i64,
+    }
+}
+
+impl From<&Contact> for ContactRow {
+    fn from(contact: &Contact) -> Self {
+        Self {
+            api_key_id: contact.api_key_id.to_string(),
+            contact: contact.contact.to_string(),
+            sent_at: contact.sent_at.as_millis(),
+        }
+    }
+}
+
+const CORRUPT: Fault = Fault::Corrupt("policy");
+/// Separates the keys of a list.
+const SEPARATOR: &str = ",";

@@ -1,0 +1,22 @@
+//! Rows of waiting envelopes.
+
+use sealpost_domain::ports::WaitingEnvelope;
+
+use crate::{query::row_types::stored_row, schema::waiting_envelopes};
+
+stored_row! {
+    /// A waiting envelope to be stored.
+    pub(crate) struct WaitingRow in waiting_envelopes {
+        envelope_id: String,
+        recipient: String,
+    }
+}
+
+impl From<&WaitingEnvelope> for WaitingRow {
+    fn from(waiting: &WaitingEnvelope) -> Self {
+        Self {
+            envelope_id: waiting.envelope_id.to_string(),
+            recipient: waiting.recipient.to_string(),
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Policies of recipients, and the contacts that sends record.
+
+use std::collections::HashSet;
+
+use diesel::prelude::*;
+use sealpost_domain::{
+    ApiKeyId, RecipientPolicy, Timestamp,
+    ports::{Contact, PolicyRepo, StoreError},
+};
+
+use crate::{
+    connection::{AnyConnection, fault::Fault, on_backend, transaction::Transaction},
+    rows::{
+        columns,
+        policy::{ContactRow, PolicyRow},
+    },
+    schema::policies,
+    send::statements,
+};
+
+impl PolicyRepo for Transaction {
+    fn set_policy(&mut self, id: &ApiKeyId, policy: &RecipientPolicy) -> Result<(), StoreError> {
+        let row = PolicyRow::of(id, policy);
+        let insert = diesel::insert_into(policies::table).values(&row);
+        self.run(|conn| {
+            on_backend!(conn, c => {
+                insert.on_conflict(policies::api_key_id).do_update().set(&row).execute(c)
+            })?;
+            Ok(())
+        })
+    }
+
+    fn insert_contacts(&mut self, contacts: &[Contact]) -> Result<(), StoreError> {
+        self.run(|conn| insert_contacts(conn, contacts))
+    }
+}
+
+/// Stores contacts in the order of keys, so that concurrent transactions lock the rows in the same order.
+pub(crate) fn insert_contacts(conn: &mut AnyConnection, contacts: &[Contact]) -> Result<(), Fault> {
+    if contacts.is_empty() {
+        return Ok(());
+    }
+    let mut contacts = contacts.to_vec();
+    contacts.sort_unstable();
+    let rows: Vec<_> = contacts.iter().map(ContactRow::from).collect();
+    statements::insert_contacts(conn, &rows)
+}
+
+/// Selects the pairs of a key and a contact to which the key has sent at `since` or later.
+pub(crate) fn find_contacts(
+    conn: &mut AnyConnection,
+    pairs: &[(ApiKeyId, ApiKeyId)],
+    since: Timestamp,
+) -> Result<HashSet<(ApiKeyId, ApiKeyId)>, Fault> {
+    let texts: Vec<_> = pairs.iter().map(|(a, b)| (a.to_string(), b.to_string())).collect();
+    let found = statements::find_contacts(conn, &texts, since.as_millis())?;
+    let id = |text: &str| columns::id(text, "contact");
+    found.iter().map(|(key, contact)| Ok((id(key)?, id(contact)?))).collect()
+}

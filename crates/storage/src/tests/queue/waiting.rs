@@ -1,0 +1,316 @@
+//! Waiting envelopes: the first webhook of their recipient gets each of them once.
+
+use std::{sync::Arc, thread};
+
+use sealpost_domain::{
+    ApiKeyId, AttemptFailure, DeliveryId, EnvelopeId, Event, EventKind, LeaseToken, LeasedDelivery,
+    Outcome, Webhook, WebhookId,
+    ports::{
+        Durability::{Durable, Relaxed},
+        FactsQuery, Outbox, SendLedger as _, Store, StoreError, Tx, WaitingEnvelope, WriteSet,
+    },
+};
+
+use crate::tests::fixture::{
+    FAILING_MAX, Fixture, at, claim_of, envelope, eventually, postgres, result_of, retried, webhook,
+};
+
+on_both!(
+    waiting_envelopes_are_counted_up_to_a_limit,
+    the_first_webhook_gets_all_waiting_envelopes_oldest_first,
+    a_webhook_for_other_events_gets_none,
+    a_skipped_envelope_reaches_no_webhook,
+    an_opened_envelope_does_not_wait,
+    an_expired_envelope_does_not_wait_and_bounces,
+    waiting_envelopes_of_a_revoked_key_bounce,
+    undelivered_envelopes_of_a_deleted_webhook_wait,
+    a_long_backlog_of_a_deleted_webhook_waits,
+    a_delivery_stored_beside_a_deletion_waits,
+    a_skip_includes_the_backlog_of_a_deleted_webhook,
+    a_redelivered_envelope_does_not_wait_and_can_bounce,
+    concurrent_transfers_deliver_each_envelope_once,
+);
+
+/// Stores envelopes that wait for a webhook of the key.
+fn send(db: &Fixture, key: &ApiKeyId, count: usize) -> Vec<EnvelopeId> {
+    let envelopes: Vec<_> = (0..count).map(|_| Arc::new(envelope(key, key))).collect();
+    let ids: Vec<_> = envelopes.iter().map(|envelope| envelope.meta.id).collect();
+    db.apply(&WriteSet { waiting: waiting(key, &ids), envelopes, ..WriteSet::default() });
+    ids
+}
+
+fn waiting(key: &ApiKeyId, ids: &[EnvelopeId]) -> Vec<WaitingEnvelope> {
+    ids.iter().map(|id| WaitingEnvelope { envelope_id: *id, recipient: *key }).collect()
+}
+
+fn count(db: &Fixture, key: &ApiKeyId) -> u64 {
+    db.lookup().unwrap().count_waiting(key, 1000).unwrap()
+}
+
+/// Transfers portions until none is left. Returns the sizes of the portions. On PostgreSQL the requests may stay,
+/// because all test cases share the transaction ids of one server.
+fn transfer(db: &Fixture, limit: u32) -> Vec<u64> {
+    let mut portions = Vec::new();
+    loop {
+        let (mut after, mut round) = (None, Vec::new());
+        while let Some(done) = retried(|| portion(db, after.as_ref(), limit)).unwrap() {
+            after = Some(done.0);
+            round.extend((done.1 > 0).then_some(done.1));
+        }
+        if round.is_empty() {
+            return portions;
+        }
+        portions.append(&mut round);
+    }
+}
+
+fn portion(
+    db: &Fixture,
+    after: Option<&ApiKeyId>,
+    limit: u32,
+) -> Result<Option<(ApiKeyId, u64)>, StoreError> {
+    let transfer = |tx: &mut dyn Tx| tx.transfer_waiting(after, at(50), limit);
+    let done = db.store().write(Relaxed, transfer)?;
+    Ok(done.map(|done| (done.api_key_id, done.transferred)))
+}
+
+/// Claims all due deliveries of envelopes.
+fn claim(db: &Fixture, lease: i64) -> Vec<LeasedDelivery> {
+    let mut held = db.claim(&claim_of(2000, 10_000, LeaseToken(lease))).unwrap();
+    held.retain(|held| matches!(held.event, Event::EnvelopeReceived(_)));
+    held
+}
+
+fn due(db: &Fixture) -> Vec<(WebhookId, String)> {
+    claim(db, 1).iter().map(|held| (held.target.webhook_id, held.event.id().to_string())).collect()
+}
+
+fn each(to: &Webhook, ids: &[EnvelopeId]) -> Vec<(WebhookId, String)> {
+    ids.iter().map(|id| (to.id, id.to_string())).collect()
+}
+
+fn delete(db: &Fixture, to: &Webhook) {
+    let delete = |tx: &mut dyn Tx| tx.delete_webhook(&to.api_key_id, &to.id, at(40));
+    assert!(db.store().write(Durable, delete).unwrap());
+}
+
+fn skip(db: &Fixture, key: &ApiKeyId) {
+    db.store().write(Durable, |tx| tx.skip_waiting(key, at(1))).unwrap();
+}
+
+fn waiting_envelopes_are_counted_up_to_a_limit(db: &Fixture) {
+    let (key, other) = (db.activate().id, db.activate().id);
+    send(db, &key, 3);
+    send(db, &other, 1);
+    let counted = |limit| db.lookup().unwrap().count_waiting(&key, limit).unwrap();
+    assert_eq!([counted(2), counted(3), counted(4)], [2, 3, 3]);
+    assert!(!db.lookup().unwrap().has_waiting_transfers().unwrap());
+}
+
+fn the_first_webhook_gets_all_waiting_envelopes_oldest_first(db: &Fixture) {
+    let (key, other) = (db.activate().id, db.activate().id);
+    let (sent, of_other) = (send(db, &key, 5), send(db, &other, 1));
+    let to = db.register(&key);
+    assert!(db.lookup().unwrap().has_waiting_transfers().unwrap());
+    db.register(&key);
+    assert_eq!(portion(db, None, 2).unwrap(), Some((key, 2)));
+    assert_eq!(due(db), each(&to, &sent[..2]));
+    assert_eq!(count(db, &key), 3);
+    assert_eq!(transfer(db, 2), [2, 1]);
+    assert_eq!(due(db), each(&to, &sent[2..]));
+    assert_eq!((count(db, &key), count(db, &other)), (0, 1));
+    let to = db.register(&other);
+    assert_eq!(transfer(db, 2), [1]);
+    assert_eq!(due(db), each(&to, &of_other));
+}
+
+fn a_webhook_for_other_events_gets_none(db: &Fixture) {
+    let key = db.activate().id;
+    let sent = send(db, &key, 1);
+    db.register_for(&key, &[EventKind::EnvelopeBounced]);
+    assert_eq!(transfer(db, 9), Vec::<u64>::new());
+    assert_eq!((due(db), count(db, &key)), (vec![], 1));
+    let to = db.register(&key);
+    transfer(db, 9);
+    assert_eq!(due(db), each(&to, &sent));
+}
+
+fn a_skipped_envelope_reaches_no_webhook(db: &Fixture) {
+    let key = db.activate().id;
+    send(db, &key, 3);
+    let to = webhook(&key);
+    db.store()
+        .write(Durable, |tx| {
+            tx.insert_webhook(&to)?;
+            tx.skip_waiting(&key, at(1))
+        })
+        .unwrap();
+    assert_eq!(count(db, &key), 0);
+    delete(db, &to);
+    let later = send(db, &key, 1);
+    assert_eq!(count(db, &key), 1);
+    let to = db.register(&key);
+    transfer(db, 2);
+    assert_eq!(due(db), each(&to, &later));
+    assert_eq!(db.count("waiting_envelopes"), 0);
+}
+
+fn an_opened_envelope_does_not_wait(db: &Fixture) {
+    let key = db.activate().id;
+    let sent = send(db, &key, 2);
+    db.store().write(Durable, |tx| tx.mark_opened(&sent[0], at(40))).unwrap();
+    assert_eq!(count(db, &key), 1);
+    let to = db.register(&key);
+    transfer(db, 9);
+    assert_eq!(due(db), each(&to, &sent[1..]));
+}
+
+fn an_expired_envelope_does_not_wait_and_bounces(db: &Fixture) {
+    let key = db.activate().id;
+    db.register_for(&key, &[EventKind::EnvelopeBounced]);
+    let sent = send(db, &key, 2);
+    db.store().write(Durable, |tx| tx.mark_opened(&sent[0], at(40))).unwrap();
+    db.store().write(Relaxed, |tx| tx.purge_envelopes(at(1 << 40), at(80), 9)).unwrap();
+    assert_eq!((count(db, &key), db.count("events")), (0, 1));
+    assert_eq!(db.count("events WHERE body LIKE '%\"expired\"%'"), 1);
+}
+
+fn waiting_envelopes_of_a_revoked_key_bounce(db: &Fixture) {
+    let (sender, key) = (db.activate().id, db.activate().id);
+    db.register_for(&sender, &[EventKind::EnvelopeBounced]);
+    let envelopes: Vec<_> = (0..3).map(|_| Arc::new(envelope(&sender, &key))).collect();
+    let ids: Vec<_> = envelopes.iter().map(|envelope| envelope.meta.id).collect();
+    db.apply(&WriteSet { waiting: waiting(&key, &ids), envelopes, ..WriteSet::default() });
+    transfer(db, 9);
+    db.store().write(Durable, |tx| tx.revoke_key(&key, at(40))).unwrap();
+    assert_eq!(transfer(db, 2), [2, 1]);
+    assert_eq!(db.count("events WHERE body LIKE '%recipient_revoked%'"), 3);
+    assert_eq!(count(db, &key), 0);
+}
+
+fn undelivered_envelopes_of_a_deleted_webhook_wait(db: &Fixture) {
+    let key = db.activate().id;
+    let (first, second) = (db.register(&key), db.register(&key));
+    transfer(db, 9);
+    let [received, exhausted, pending, opened] =
+        <[_; 4]>::try_from(db.send(&first, 4)).unwrap().map(|held| held.event.id());
+    for held in claim(db, 1) {
+        let outcome = match held.event.id() {
+            id if id == received => Outcome::Succeeded,
+            id if id == exhausted => Outcome::Exhausted(AttemptFailure::Dns),
+            _ => continue,
+        };
+        db.record_outcomes(&[result_of(&held, 50, outcome)], FAILING_MAX).unwrap();
+    }
+    let id = opened.to_string().parse().unwrap();
+    db.store().write(Durable, |tx| tx.mark_opened(&id, at(40))).unwrap();
+    delete(db, &second);
+    assert_eq!(count(db, &key), 0);
+    delete(db, &first);
+    assert_eq!(count(db, &key), 1, "only the pending one");
+    let to = db.register(&key);
+    transfer(db, 9);
+    assert_eq!(due(db), [(to.id, pending.to_string())]);
+}
+
+fn a_long_backlog_of_a_deleted_webhook_waits(db: &Fixture) {
+    let key = db.activate().id;
+    let old = db.register(&key);
+    let sent = db.send(&old, 1500);
+    delete(db, &old);
+    assert_eq!(db.count("waiting_envelopes"), 1000);
+    let to = db.register(&key);
+    transfer(db, 1000);
+    db.store().write(Relaxed, |tx| tx.purge_deleted_webhooks(at(70), 1000)).unwrap();
+    transfer(db, 1000);
+    let sent: Vec<_> = sent.iter().map(|held| (to.id, held.event.id().to_string())).collect();
+    let mut due = due(db);
+    due.sort_unstable();
+    assert_eq!(due, sent);
+}
+
+fn a_delivery_stored_beside_a_deletion_waits(db: &Fixture) {
+    let key = db.activate().id;
+    let old = db.register(&key);
+    delete(db, &old);
+    let sent = db.send(&old, 1);
+    assert_eq!(due(db), []);
+    assert_eq!(count(db, &key), 1);
+    let to = db.register(&key);
+    transfer(db, 9);
+    assert_eq!(due(db), [(to.id, sent[0].event.id().to_string())]);
+}
+
+fn a_skip_includes_the_backlog_of_a_deleted_webhook(db: &Fixture) {
+    let key = db.activate().id;
+    let old = db.register(&key);
+    delete(db, &old);
+    db.send(&old, 1);
+    send(db, &key, 1);
+    skip(db, &key);
+    db.register(&key);
+    transfer(db, 9);
+    assert_eq!(due(db), []);
+    transfer(db, 9);
+    assert_eq!((due(db), db.count("waiting_envelopes")), (vec![], 0));
+}
+
+fn a_redelivered_envelope_does_not_wait_and_can_bounce(db: &Fixture) {
+    let key = db.activate().id;
+    let sent = send(db, &key, 1);
+    let to = db.register(&key);
+    let id = DeliveryId { event_id: sent[0].into(), webhook_id: to.id };
+    assert!(db.store().write(Durable, |tx| tx.redeliver(&id, &key, at(50))).unwrap());
+    assert_eq!(count(db, &key), 0);
+    transfer(db, 9);
+    let held = claim(db, 1);
+    assert_eq!(held.len(), 1);
+    let exhausted = Outcome::Exhausted(AttemptFailure::Dns);
+    db.record_outcomes(&[result_of(&held[0], 60, exhausted)], FAILING_MAX).unwrap();
+    assert_eq!(db.count("envelope_outcomes WHERE outcome = 'bounced'"), 1);
+}
+
+fn concurrent_transfers_deliver_each_envelope_once(db: &Fixture) {
+    let keys = [(); 3].map(|()| db.activate().id);
+    let sent: Vec<_> = keys.iter().flat_map(|key| send(db, key, 40)).collect();
+    for key in &keys {
+        db.register(key);
+    }
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| transfer(db, 7));
+        }
+    });
+    let mut due: Vec<_> = due(db).into_iter().map(|(_, id)| id).collect();
+    due.sort_unstable();
+    assert_eq!(due, sent.iter().map(ToString::to_string).collect::<Vec<_>>());
+}
+
+/// On SQLite no other transaction writes beside a registration.
+#[test]
+fn an_envelope_stored_beside_a_registration_is_delivered() {
+    let db = &postgres();
+    let key = db.activate().id;
+    let sent = envelope(&key, &key);
+    let ids = [sent.meta.id];
+    let query = FactsQuery { callers: vec![key], recipients: vec![key], ..FactsQuery::default() };
+    let mut batch = db.standing_batch(&query);
+    let to = db.register(&key);
+    for _ in 0..3 {
+        assert_eq!(portion(db, None, 9).unwrap(), Some((key, 0)));
+    }
+    let changes = WriteSet {
+        envelopes: vec![sent.into()],
+        waiting: waiting(&key, &ids),
+        ..WriteSet::default()
+    };
+    batch.apply(&changes).unwrap();
+    assert_eq!(portion(db, None, 9).unwrap(), Some((key, 0)));
+    batch.commit().unwrap();
+    assert_eq!(transfer(db, 9), [1]);
+    assert_eq!(due(db), each(&to, &ids));
+    eventually("the request ends", || {
+        portion(db, None, 9).unwrap();
+        (!db.lookup().unwrap().has_waiting_transfers().unwrap()).then_some(())
+    });
+}
