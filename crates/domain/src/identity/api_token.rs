@@ -37,9 +37,9 @@ pub struct ApiToken {
 pub enum TokenScope {
     /// Open envelopes.
     Open,
-    /// Read the status of the key, its webhooks and their deliveries.
+    /// Read the status of the key, its webhooks and their deliveries, and find identities.
     Read,
-    /// Send messages.
+    /// Send messages and read their receipts.
     Send,
     /// Register and manage webhooks.
     Webhooks,

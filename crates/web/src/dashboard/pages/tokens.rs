@@ -125,8 +125,10 @@ async fn page<'a>(
 fn allows(scope: TokenScope) -> &'static str {
     match scope {
         TokenScope::Open => "open envelopes",
-        TokenScope::Read => "read the status of the identity, its webhooks and their deliveries",
-        TokenScope::Send => "send messages",
+        TokenScope::Read => {
+            "read the status of the identity, its webhooks and their deliveries, and find identities"
+        }
+        TokenScope::Send => "send messages and read their receipts",
         TokenScope::Webhooks => "register and manage webhooks",
     }
 }
