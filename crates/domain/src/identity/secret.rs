@@ -1,4 +1,4 @@
-//! Stored forms of secrets: hashes and encrypted bytes.
+//! The stored forms of secrets: hashes and ciphertexts.
 
 use std::fmt;
 
@@ -20,7 +20,7 @@ impl fmt::Debug for TokenHash {
     }
 }
 
-/// A secret that the wallet encrypted under a key-encryption key. Opaque to all other crates.
+/// A secret, encrypted by the wallet crate under a key-encryption key. Only the wallet can decrypt it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Wrapped(pub Vec<u8>);
 

@@ -86,7 +86,7 @@ impl Sealpost {
         }
     }
 
-    /// Returns a key, from the cache if possible; `None` if the key does not exist.
+    /// Returns a key, from the cache if possible. Returns `None` if the key does not exist.
     pub(crate) async fn cached_key(&self, id: ApiKeyId) -> Result<Option<Arc<CachedKey>>, Error> {
         match self.core.cache.key(&id) {
             Some(key) => Ok(Some(key)),

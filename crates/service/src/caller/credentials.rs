@@ -1,21 +1,21 @@
-//! Credentials of a request: a session token, and the API key that the request acts as.
+//! The credentials of a request: a session token, and the API key that the request acts as.
 
 use sealpost_domain::{ApiKeyId, Refusal, TokenHash};
 use sealpost_wallet::{KeyToken, LoginSecret, SessionToken};
 
 use super::bearer::{Bearer, BearerHash};
 
-/// Credentials as they arrived, not verified.
+/// The credentials of a request as they arrived, not verified.
 #[derive(Clone)]
 pub struct Credentials {
-    /// The bearer token.
+    /// The bearer token; `None` without an `Authorization` header.
     pub token: Option<String>,
-    /// The API key, from the header or from the body.
+    /// The API key that the request acts as, from its header or its body.
     pub key: KeyNamed,
 }
 
-/// The API key that a request names in its header or body. `None` if the request names no key. `Err` if the header
-/// names no key and the body is invalid.
+/// The API key that a request names in its header or body. `None` if it names none. `Err` if the header names none and
+/// the body is invalid.
 pub type KeyNamed = Result<Option<String>, Refusal>;
 
 /// A bearer token and a key, both well-formed but not verified.
@@ -45,7 +45,7 @@ impl Credentials {
     }
 }
 
-/// Returns the hash of a bearer token with correct prefix and checksum.
+/// Returns the hash of a bearer token. Refuses a token whose prefix or checksum is wrong.
 pub(super) fn hash_token(token: Option<&str>) -> Result<BearerHash, Refusal> {
     let token = token.filter(|token| !token.is_empty()).ok_or(NO_TOKEN)?;
     let session = || SessionToken::hash_of(token).map(BearerHash::Session);
@@ -53,8 +53,8 @@ pub(super) fn hash_token(token: Option<&str>) -> Result<BearerHash, Refusal> {
     session().or_else(api_token).ok_or_else(|| no_bearer_token(token))
 }
 
-/// Recognises credentials of another kind by their prefix. The refusal does not contain the text, which may be a
-/// secret.
+/// Returns the refusal of a bearer token that is not a session token. Recognises other kinds of credentials by their
+/// prefix. The refusal does not repeat the text, which may be a secret.
 fn no_bearer_token(token: &str) -> Refusal {
     let has = |prefix: &str| {
         token.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))

@@ -1,4 +1,4 @@
-//! The page that opens an account with its first identity.
+//! The page that opens an account together with its first identity.
 
 use actix_web::{HttpRequest, web};
 use askama::Template;
