@@ -1,5 +1,5 @@
-//! `sealpost admin`: operator commands on the database, while servers run or not. Every change is recorded in the audit
-//! trail.
+//! `sealpost admin`: operator commands that work directly on the database, whether servers run or not. The audit trail
+//! records every change.
 
 mod account;
 mod actor;

@@ -1,4 +1,4 @@
-//! `sealpost backup`: copies the embedded database while a server runs or not.
+//! `sealpost backup`: copies the embedded database, whether a server runs or not.
 
 use std::io::Write as _;
 
@@ -9,7 +9,7 @@ use sealpost_node::{
 
 use crate::{cli::BackupArgs, fault::Fault};
 
-/// Copies the database and prints advice about the key file.
+/// Copies the embedded database into a new file, and advises to keep a copy of the key file. Rejects PostgreSQL.
 pub(crate) fn run(args: &BackupArgs) -> Result<(), Fault> {
     let settings = DatabaseSettings::from(&args.database);
     let url = settings.database_url();

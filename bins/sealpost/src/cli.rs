@@ -1,4 +1,5 @@
-//! The command line. Every setting is a flag and an environment variable of the same name.
+//! The command line, parsed by clap. Each setting of a server is a flag, and an environment variable with the same name
+//! after `SEALPOST_`.
 
 mod admin;
 mod badge;
@@ -24,7 +25,7 @@ pub(crate) use lists::{AccountCommand, KeyListArgs, SessionCommand, WebhookComma
 pub(crate) use receiver::{KeyArgs, ListenArgs, VerifyArgs};
 pub(crate) use sign_up::{HandleCommand, InviteCommand};
 
-/// Returns the command line with its examples.
+/// Returns the clap command, with examples in the help of each subcommand.
 pub(crate) fn command() -> clap::Command {
     examples::with_examples(Cli::command())
 }
@@ -55,7 +56,7 @@ pub(crate) enum Command {
     Backup(BackupArgs),
     /// Print the completion script of a shell
     Completions {
-        /// Name of the shell
+        /// Shell that the script is for
         shell: Shell,
     },
     /// Run all steps from activation to an opened message on a temporary database
@@ -65,7 +66,7 @@ pub(crate) enum Command {
     /// Accepts the settings of `serve`. Fails if a server could not run correctly. Changes nothing except the mode of
     /// the embedded database's file, which becomes 0600.
     Doctor(Box<DoctorArgs>),
-    /// Create key-encryption keys
+    /// Create key-encryption keys, which encrypt the secrets in the database
     #[command(subcommand)]
     Kek(KekCommand),
     /// Receive events on this machine, verify and print them, and forward them to an application
@@ -86,7 +87,7 @@ pub(crate) enum Command {
     Verify(Box<VerifyArgs>),
 }
 
-/// The source and the target of a backup.
+/// The database to copy, and the new file for the copy.
 #[derive(Args)]
 pub(crate) struct BackupArgs {
     #[command(flatten)]

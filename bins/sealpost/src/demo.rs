@@ -1,5 +1,5 @@
-//! `sealpost demo`: runs a server and a receiver, and performs all steps from activation to an opened message. Prints each
-//! step with the equivalent curl command. Fails if a step does not succeed.
+//! `sealpost demo`: starts a server and a webhook receiver, and runs all steps from activation to an opened message.
+//! Prints each step with the equivalent curl command, and fails if a step fails.
 
 mod caller;
 mod narration;
@@ -22,7 +22,7 @@ use self::{
 };
 use crate::{fault::Fault, logs, serve, settings::LogFormat};
 
-/// Runs the demo on a temporary embedded database. Ignores the settings in the environment.
+/// Runs the demo on a temporary embedded database. Ignores all settings in the environment.
 pub(crate) fn run() -> Result<(), Fault> {
     logs::start("warn", LogFormat::Text)?;
     let folder = tempfile::tempdir()
@@ -102,7 +102,7 @@ fn check_event(event: &ReceivedEvent, secret: &str, sent: &Value) -> Result<(), 
     say(&format!("   webhook-signature: {}", header("webhook-signature")))?;
     say(&indented(&payload))?;
     let key = secrets(secret, "the demo")?;
-    // The check uses the event's own time: the demo shows the signature, not the age.
+    // The check uses the event's own time as the current time, because the demo shows signatures and not age limits.
     let seconds: i64 = header("webhook-timestamp")
         .parse()
         .map_err(|error| Fault::caused("webhook-timestamp is not a number", error))?;

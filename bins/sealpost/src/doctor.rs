@@ -1,5 +1,5 @@
-//! `sealpost doctor`: checks the requirements of a server and gives advice. Changes nothing except the mode of the embedded
-//! database's file.
+//! `sealpost doctor`: checks whether a server could run with the given settings, and gives advice. Changes nothing
+//! except the mode of the embedded database's file, which becomes 0600.
 
 mod clock;
 mod database;
@@ -18,7 +18,7 @@ use crate::{cli::DoctorArgs, fault::Fault};
 
 use finding::{Finding, Verdict};
 
-/// Runs all checks and prints the findings. Fails if a check failed.
+/// Runs all checks and prints their results. Fails if at least one check failed.
 pub(crate) fn run(args: &DoctorArgs) -> Result<(), Fault> {
     let findings = examine(args);
     print(args.json, &findings)?;
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<(), Fault> {
     }
 }
 
-/// Runs the checks in the order of their dependencies.
+/// Runs the checks in an order in which each check can use the results of earlier ones.
 fn examine(args: &DoctorArgs) -> Vec<Finding> {
     let settings = Settings::from(&args.serve);
     let mut findings = settings::check(&settings, &args.serve.log);

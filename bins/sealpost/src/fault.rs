@@ -1,4 +1,4 @@
-//! Failures of the command line: one line on standard error with advice, and an exit status.
+//! The error type of all commands: one line with advice for standard error, and an exit status.
 
 use std::{error::Error, fmt, io::Write as _, process::ExitCode};
 
@@ -6,7 +6,7 @@ use sealpost_node::NodeError;
 use sealpost_receiver::ReceiverError;
 use sealpost_service::OperatorError;
 
-/// A failure of a command.
+/// The failure of a command: its message and its exit status.
 #[derive(Debug)]
 pub(crate) struct Fault {
     message: String,
@@ -14,16 +14,16 @@ pub(crate) struct Fault {
 }
 
 impl Fault {
-    /// The exit status of wrong usage.
+    /// The exit status for wrong usage, such as an invalid argument.
     pub(crate) const WRONG_USAGE: u8 = 2;
     const FAILED: u8 = 1;
 
-    /// Creates a failure without a cause.
+    /// Creates a failure with exit status 1.
     pub(crate) fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), status: Self::FAILED }
     }
 
-    /// Creates a failure with a cause.
+    /// Creates a failure whose message ends with `source` and its causes.
     pub(crate) fn caused(
         message: impl Into<String>,
         source: impl Into<Box<dyn Error + Send + Sync>>,
@@ -31,7 +31,7 @@ impl Fault {
         Self::new(format!("{}: {}", message.into(), chain(&*source.into())))
     }
 
-    /// Creates a failure from an error whose text already contains the advice.
+    /// Creates a failure from an error whose text already contains advice. Appends the causes.
     pub(crate) fn of(error: &dyn Error) -> Self {
         Self::new(chain(error))
     }
@@ -41,19 +41,20 @@ impl Fault {
         Self { message: message.to_string(), status: Self::WRONG_USAGE }
     }
 
-    /// Creates the failure of a write to standard output.
+    /// Creates the failure for an error while writing to standard output.
     pub(crate) fn closed_output(error: std::io::Error) -> Self {
         Self::caused("standard output is closed", error)
     }
 
-    /// Prints the failure on standard error. Wrong usage gets a hint at the help of `command`.
+    /// Prints the failure on standard error and returns its exit status. Wrong usage also gets a hint to read the help
+    /// of `command`.
     pub(crate) fn report(&self, command: &str) -> ExitCode {
         let hint = if self.status == Self::WRONG_USAGE {
             format!("; see {command} --help")
         } else {
             String::new()
         };
-        // A closed standard error cannot be reported. The exit status remains.
+        // An error of this write cannot be reported, because standard error is closed. The exit status remains.
         drop(std::io::stderr().write_all(format!("sealpost: {self}{hint}\n").as_bytes()));
         ExitCode::from(self.status)
     }
@@ -91,7 +92,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Returns an error and its causes in one line.
+/// Returns an error and all its causes as one line.
 fn chain(error: &dyn Error) -> String {
     let mut line = error.to_string().trim().replace('\n', " ");
     let mut cause = error.source();

@@ -1,4 +1,4 @@
-//! A minimal HTTP/1.1 client for servers on this machine. The demo and the doctor use it.
+//! A minimal blocking HTTP/1.1 client. The demo and the doctor use it to call servers on this machine.
 
 use std::{
     io::{self, Read as _, Write as _},
@@ -6,13 +6,13 @@ use std::{
     time::Duration,
 };
 
-/// A response. Its body ends when the server closes the connection.
+/// A response. The server ends the body by closing the connection.
 pub(crate) struct Response {
     pub(crate) status: u16,
     pub(crate) body: Vec<u8>,
 }
 
-/// Sends one request and reads the response. `fields` are further header lines. Blocks.
+/// Sends one request and reads the response; blocks for this time. `fields` contains further header lines.
 pub(crate) fn request(
     address: SocketAddr,
     method_and_path: &str,

@@ -1,4 +1,4 @@
-//! `sealpost kek new`, and the variable `SEALPOST_KEK`.
+//! `sealpost kek new`, which generates a key-encryption key, and the variable `SEALPOST_KEK`, which can contain keys.
 
 pub(crate) mod variable;
 

@@ -1,4 +1,4 @@
-//! The log on standard error, as JSON or as text.
+//! Writes the log to standard error, as JSON or as text.
 
 use std::io::{self, IsTerminal as _};
 
@@ -6,7 +6,7 @@ use tracing_subscriber::{EnvFilter, filter::LevelFilter, fmt, prelude::*};
 
 use crate::{fault::Fault, settings::LogFormat};
 
-/// Starts the log. Fails if the process already has a log.
+/// Starts the log for this process. Fails if `filter` is invalid, or if the process already has a log.
 pub(crate) fn start(filter: &str, format: LogFormat) -> Result<(), Fault> {
     let registry = tracing_subscriber::registry().with(self::filter(filter)?);
     let mut layer = fmt::layer().with_writer(io::stderr);
@@ -20,7 +20,7 @@ pub(crate) fn start(filter: &str, format: LogFormat) -> Result<(), Fault> {
     started.map_err(|error| Fault::caused("the log cannot start", error))
 }
 
-/// Parses a log filter. Hides the start-up lines of actix unless the filter names actix.
+/// Parses a log filter. Hides the start-up lines of actix, unless the filter mentions actix.
 pub(crate) fn filter(text: &str) -> Result<EnvFilter, Fault> {
     let parse = |text: &str| {
         EnvFilter::try_new(text).map_err(|error| {

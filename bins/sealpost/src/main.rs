@@ -1,4 +1,4 @@
-//! The `sealpost` binary: command line, operator output and signals. The library crates implement the service.
+//! The `sealpost` binary: command line, operator output and signals. The library crates implement the service itself.
 
 mod admin;
 mod backup;
@@ -23,7 +23,7 @@ use sealpost_node::protect_process_memory;
 
 use crate::cli::{Command, KekCommand, usage};
 
-/// Replaces the system allocator, which is slow if threads free many small pieces that other threads allocated.
+/// Replaces the system allocator, which is slow if threads free many small allocations of other threads.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
@@ -53,10 +53,10 @@ fn main() -> ExitCode {
     }
 }
 
-/// Reports a failed protection. The command continues without it.
+/// Reports that a protection of this process failed. The command continues unprotected.
 fn warn(what: &str, done: io::Result<()>) {
     if let Err(error) = done {
-        // A closed standard error cannot be reported.
+        // An error of this write cannot be reported, because standard error is closed.
         drop(writeln!(io::stderr(), "sealpost: {what}: {error}"));
     }
 }

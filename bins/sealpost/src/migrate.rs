@@ -1,4 +1,4 @@
-//! `sealpost migrate`: migrates the database to this version.
+//! `sealpost migrate`: applies the migrations that the database still lacks.
 
 use std::io::Write as _;
 
@@ -6,7 +6,7 @@ use sealpost_node::{database_error, open_database, settings::DatabaseSettings};
 
 use crate::{fault::Fault, settings::DatabaseArgs, terminal::Progress};
 
-/// Applies the pending migrations and prints their names.
+/// Applies all pending migrations and prints their names.
 pub(crate) fn run(args: &DatabaseArgs) -> Result<(), Fault> {
     let settings = DatabaseSettings::from(args);
     let database = open_database(&settings, &settings.database_url())?;

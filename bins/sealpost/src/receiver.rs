@@ -1,4 +1,4 @@
-//! `sealpost verify` and `sealpost listen`, on top of the receiver library.
+//! `sealpost verify` and `sealpost listen`: commands for receivers of events, based on the crate `sealpost-receiver`.
 
 mod bounded;
 mod keys;

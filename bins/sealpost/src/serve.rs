@@ -1,4 +1,4 @@
-//! `sealpost serve`: starts a node, waits for signals, and stops the node in order.
+//! `sealpost serve`: starts a node (one server process), waits for a signal, and stops the node gracefully.
 
 pub(crate) mod signals;
 
@@ -13,7 +13,8 @@ use crate::{
     settings::{LogFormat, ServeArgs},
 };
 
-/// Serves until a signal arrives or a worker thread panics.
+/// Serves until a stop signal arrives or a worker thread panics. A panic is an error, so that a supervisor restarts the
+/// process.
 pub(crate) fn run(args: &ServeArgs) -> Result<(), Fault> {
     logs::start(&args.log, args.log_format())?;
     raise_file_limit();
@@ -41,9 +42,9 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Fault> {
     })
 }
 
-/// Starts a node that reloads its files at SIGHUP.
+/// Starts a node. SIGHUP makes the node reload the files that can change while it runs, such as the certificate.
 pub(crate) async fn start(builder: NodeBuilder) -> Result<Node, Fault> {
-    // An unhandled SIGHUP ends the process, so the handler is installed before the slow steps.
+    // Installs the handler before the slow steps of the start, because an unhandled SIGHUP ends the process.
     let hangups = Hangups::listen()?;
     let node = builder.start().await?;
     reload_on(hangups, node.reloader());
@@ -62,7 +63,7 @@ fn reload_on(mut hangups: Hangups, reloader: Reloader) {
     });
 }
 
-/// Prints the lines that scripts wait for.
+/// Prints the listening addresses on standard output. Scripts wait for these lines.
 fn announce(node: &Node) -> Result<(), Fault> {
     let ops = node.ops_url().map(|url| format!("sealpost ops on {url}\n"));
     let lines =
@@ -73,17 +74,17 @@ fn announce(node: &Node) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Prints the addresses that a developer opens.
+/// Prints the URLs of the API, the documentation and the dashboard, for a developer.
 fn greet(node: &Node) {
     let url = node.base_url();
     let lines = format!(
         "\n  API        {url}/v1\n  Docs       {url}/docs\n  Dashboard  {url}/dashboard\n\n"
     );
-    // An error is ignored: the server works without these lines.
+    // An error is ignored, because the server works without this output.
     drop(std::io::stderr().write_all(lines.as_bytes()));
 }
 
-/// Waits until a worker thread panics.
+/// Returns after a worker thread has panicked. Checks once per second.
 async fn panicked(node: &Node) {
     let mut checks = actix_rt::time::interval(CHECK_EVERY);
     while node.is_whole() {
@@ -91,23 +92,24 @@ async fn panicked(node: &Node) {
     }
 }
 
-/// Stops the node in order. A second signal or a timeout ends the process at once.
+/// Stops the node gracefully: open requests and attempts can finish. A second signal, or 29 s without an end, ends the
+/// process at once.
 async fn stop(node: Node, signals: &mut StopSignals) {
     tracing::info!("stopping");
     tokio::select! {
         () = node.stop() => tracing::info!("stopped"),
         () = signals.next() => exit("second signal"),
-        // A database that hangs could delay every step.
+        // Limits the time, because a database that hangs could delay every step.
         () = actix_rt::time::sleep(STOP_MAX) => exit("timeout"),
     }
 }
 
-/// Ends the process at once. Returning from `main` would wait for threads that are still stopping.
+/// Ends the process at once. A return from `main` would wait for threads that are still stopping.
 fn exit(reason: &str) -> ! {
     tracing::warn!(reason, "stopped at once; the leases of this node will expire");
     std::process::exit(1)
 }
 
 const CHECK_EVERY: Duration = Duration::from_secs(1);
-/// Limits the time of a stop. A supervisor kills the process after 30 s.
+/// Maximum duration of a graceful stop. Shorter than 30 s, because supervisors commonly kill a process after this time.
 const STOP_MAX: Duration = Duration::from_secs(29);

@@ -1,7 +1,7 @@
-//! The settings of a node as flags and environment variables.
+//! Command-line flags and environment variables for all settings of a server.
 //!
-//! The defaults come from the settings of the crates. The conversions name every field, so a forgotten setting does not
-//! compile.
+//! The defaults come from the settings types of the crates. The conversions name every field, so that a forgotten
+//! setting is a compile error.
 
 mod api;
 mod database;
@@ -26,7 +26,7 @@ use crate::kek;
 
 pub(crate) use self::{database::DatabaseArgs, span::Span};
 
-/// All settings of a server.
+/// The flags of `sealpost serve`: all settings of a server.
 #[derive(Args, Clone)]
 pub(crate) struct ServeArgs {
     #[command(flatten)]
@@ -43,11 +43,12 @@ pub(crate) struct ServeArgs {
     channel: ChannelArgs,
     #[command(flatten)]
     webhooks: WebhookArgs,
-    /// File of compliance circuits, reloaded by SIGHUP; if omitted, the built-in circuits
+    /// File of compliance circuits, the sets of checks of each jurisdiction, reloaded by SIGHUP; if omitted, a built-in
+    /// file
     #[arg(long, env = "SEALPOST_CIRCUITS", value_name = "FILE", help_heading = "Service")]
     circuits: Option<PathBuf>,
-    /// File of reserved handles, one per line, which only `sealpost admin handle assign` can give to a key; if omitted,
-    /// a built-in list of names such as admin and support
+    /// File of reserved handles (names of keys), one per line, which only `sealpost admin handle assign` can give to a
+    /// key; if omitted, a built-in list of names such as admin and support
     #[arg(long, env = "SEALPOST_RESERVED_HANDLES", value_name = "FILE", help_heading = "Service")]
     reserved_handles: Option<PathBuf>,
     /// Migrate an outdated PostgreSQL database at start (the embedded database is always migrated)
@@ -79,7 +80,7 @@ pub(crate) enum LogFormat {
 }
 
 impl ServeArgs {
-    /// Returns the format of the log.
+    /// Returns the selected log format. The default is text in development mode, and otherwise JSON.
     pub(crate) fn log_format(&self) -> LogFormat {
         self.log_format.unwrap_or(if self.dev { LogFormat::Text } else { LogFormat::Json })
     }
@@ -119,7 +120,8 @@ impl From<&ServeArgs> for Settings {
     }
 }
 
-/// Returns the source of the key-encryption keys. Call it once, because the variable is read only once.
+/// Returns the source of the key-encryption keys: a file, or `SEALPOST_KEK`. Must be called only once, because the
+/// variable can be read only once.
 pub(crate) fn key_settings(file: Option<&Path>) -> KeySettings {
     KeySettings { file: file.map(Path::to_owned), text: kek::variable::take() }
 }

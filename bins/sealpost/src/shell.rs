@@ -1,4 +1,4 @@
-//! Completion scripts and manual pages, generated from the command line.
+//! Shell completion scripts and manual pages, both generated from the clap command.
 
 use std::{
     io::{self, Write as _},
@@ -10,14 +10,14 @@ use clap_mangen::Man;
 
 use crate::{cli, fault::Fault};
 
-/// Runs `sealpost completions`.
+/// Prints the completion script of a shell (`sealpost completions`).
 pub(crate) fn print_completions(shell: Shell) -> Result<(), Fault> {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut cli::command(), "sealpost", &mut text);
     print(&text)
 }
 
-/// Runs `sealpost man`: prints the main page, or writes all pages into a folder.
+/// Prints the main manual page, or writes the pages of all commands into a folder (`sealpost man`).
 pub(crate) fn write_man_pages(dir: Option<&Path>) -> Result<(), Fault> {
     let Some(dir) = dir else {
         let mut text = Vec::new();

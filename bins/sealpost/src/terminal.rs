@@ -1,15 +1,15 @@
-//! Colours and progress, which only terminals get.
+//! Terminal output: permission to use colours, and a progress line.
 
 use std::io::{self, IsTerminal as _, Write as _};
 
-/// Returns true if the environment allows colours on a terminal (<https://no-color.org>).
+/// Returns true if the environment allows colours. See <https://no-color.org>.
 #[expect(clippy::disallowed_methods, reason = "the binary reads the environment for all crates")]
 pub(crate) fn allows_colour() -> bool {
     let is_dumb = std::env::var("TERM").is_ok_and(|terminal| terminal == "dumb");
     std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && !is_dumb
 }
 
-/// A progress line on standard error. The line is shown only on a terminal, and erased at the end.
+/// A progress line on standard error. Shown only on a terminal, and erased when this value is dropped.
 pub(crate) struct Progress {
     is_terminal: bool,
 }
@@ -19,10 +19,10 @@ impl Progress {
         Self { is_terminal: io::stderr().is_terminal() }
     }
 
-    /// Replaces the line.
+    /// Replaces the text of the progress line.
     pub(crate) fn show(&self, text: &str) {
         if self.is_terminal {
-            // The work continues without a progress line.
+            // An error is ignored, because the work continues without a progress line.
             drop(write!(io::stderr(), "{ERASE}sealpost: {text}"));
         }
     }
@@ -36,5 +36,5 @@ impl Drop for Progress {
     }
 }
 
-/// Moves to the start of the line and erases it.
+/// Terminal codes that move the cursor to the start of the line and erase the line.
 const ERASE: &str = "\r\u{1b}[K";

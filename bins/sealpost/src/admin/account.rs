@@ -1,4 +1,4 @@
-//! `sealpost admin account` and `sealpost admin session`.
+//! `sealpost admin account` lists and shows accounts. `sealpost admin session` ends their sessions.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! The operator in the audit trail, by the user id of this process.
+//! The name and the process of the operator who runs this command, for the audit trail.
 
 use nix::unistd::{Uid, User};
 use sealpost_service::OperatorProcess;
@@ -10,7 +10,8 @@ pub(super) fn name() -> String {
     format!("operator:{}", user.filter(|name| is_name(name)).unwrap_or_else(|| uid.to_string()))
 }
 
-/// Returns the facts about this process. The environment is recorded beside the user id, because anyone can set it.
+/// Returns the ids and names that the audit trail records about this process. Names from the environment are recorded
+/// separately from the user id, because anyone can set a variable.
 pub(super) fn process() -> OperatorProcess {
     OperatorProcess {
         uid: Uid::effective().as_raw(),
@@ -19,7 +20,8 @@ pub(super) fn process() -> OperatorProcess {
     }
 }
 
-/// Accepts only plain user names. Other text must not reach the audit trail.
+/// Returns true if the text is a plain user name. Other text is dropped, because it could forge entries of the audit
+/// trail.
 fn is_name(text: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.@\\$".contains(&byte);
     (1..=64).contains(&text.len()) && text.bytes().all(allowed)

@@ -1,4 +1,4 @@
-//! `sealpost admin audit`.
+//! `sealpost admin audit`: lists the entries of the audit trail, and verifies their hash chain.
 
 use sealpost_service::{AuditShown, AuditVerdict};
 use serde::Serialize;
@@ -35,14 +35,14 @@ fn verify(desk: &Desk, output: Output) -> Result<(), Fault> {
             format!("the audit trail is complete: {entries} entries, the newest with hash {hash}\n")
         }),
         AuditVerdict::Broken { number, why } => {
-            // Standard output has the verdict, for scripts, also if the trail is broken.
+            // The verdict is also printed for a broken trail, because scripts read it from standard output.
             output.show_as(&verdict, |_| String::new())?;
             Err(Fault::new(format!("the audit trail is broken at entry {number}: {why}")))
         }
     }
 }
 
-/// Returns one line per entry.
+/// Returns one line of text per entry.
 fn list(listed: &Value) -> String {
     let entries = listed.get("entries").and_then(Value::as_array).into_iter().flatten();
     entries.map(line).collect()

@@ -1,4 +1,4 @@
-//! `sealpost admin assess`, `attest` and `badge`.
+//! `sealpost admin assess` and `attest` record the evidence for badges. `sealpost admin badge` revokes a badge.
 
 use sealpost_domain::AssessmentMetrics;
 use sealpost_service::{AssessmentSource, Attest};

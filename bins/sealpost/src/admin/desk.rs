@@ -1,4 +1,4 @@
-//! The database and the operator of a command.
+//! Opens the database for an operator command, and checks that it has the schema of this version.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use sealpost_service::Operator;
 use super::actor;
 use crate::{fault::Fault, settings::DatabaseArgs};
 
-/// An operator with an open database.
+/// An open database, and the [`Operator`] that runs commands on it.
 pub(super) struct Desk {
     pub(super) operator: Operator,
     pub(super) database: Arc<Database>,
@@ -19,7 +19,7 @@ pub(super) struct Desk {
 }
 
 impl Desk {
-    /// Opens the database beside running servers. Rejects a missing or outdated database and leaves it unchanged.
+    /// Opens the database, also while servers use it. Rejects a missing or outdated database without changing it.
     pub(super) fn open(args: &DatabaseArgs) -> Result<Self, Fault> {
         let settings = DatabaseSettings::from(args);
         let url = settings.database_url();

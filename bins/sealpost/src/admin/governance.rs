@@ -1,4 +1,4 @@
-//! `sealpost admin governance`.
+//! `sealpost admin governance`: proposes, enforces and lifts council actions, which block a key or an account.
 
 use super::{desk::Desk, output::Output};
 use crate::{cli::GovernanceCommand as C, fault::Fault};

@@ -1,4 +1,4 @@
-//! `sealpost admin handle`.
+//! `sealpost admin handle`: assigns a handle to an API key, or releases it. A handle is the readable name of a key.
 
 use super::{desk::Desk, output::Output};
 use crate::{cli::HandleCommand as C, fault::Fault};

@@ -1,4 +1,4 @@
-//! `sealpost admin invite`.
+//! `sealpost admin invite`: creates, lists and revokes invites. An invite is a secret that opens new accounts.
 
 use sealpost_service::{InviteShown, InviteTerms};
 use serde::Serialize;
@@ -28,7 +28,7 @@ struct Listed {
     invites: Vec<InviteShown>,
 }
 
-/// Returns one line per invite.
+/// Returns one line of text per invite.
 fn list(listed: &Value) -> String {
     let invites = listed.get("invites").and_then(Value::as_array).into_iter().flatten();
     let line = |invite: &Value| {

@@ -1,4 +1,4 @@
-//! `sealpost admin issuer`: the service's own keys.
+//! `sealpost admin issuer`: lists the keys that sign the service's events and credentials, and adds a new one.
 
 use std::path::Path;
 
@@ -28,7 +28,7 @@ struct Listed {
     keys: Vec<IssuerKeyShown>,
 }
 
-/// Returns one line per key.
+/// Returns one line of text per issuer key.
 fn list(listed: &Value) -> String {
     let keys = listed.get("keys").and_then(Value::as_array).into_iter().flatten();
     let line = |key: &Value| {
@@ -38,7 +38,7 @@ fn list(listed: &Value) -> String {
     keys.map(line).collect()
 }
 
-/// Adds an issuer key, encrypted under the key-encryption keys of the servers.
+/// Adds an issuer key. Its private part is stored encrypted under the key-encryption keys of the servers.
 fn rotate(desk: &Desk, kek_file: Option<&Path>) -> Result<IssuerKeyShown, Fault> {
     let paths = desk.settings.embedded_paths();
     let settings = key_settings(kek_file);

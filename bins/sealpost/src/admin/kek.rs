@@ -1,4 +1,4 @@
-//! `sealpost admin kek`: rotates the key-encryption key, and retires old versions, while servers run.
+//! `sealpost admin kek`: rotates the key-encryption key and retires old versions of it. Servers can run meanwhile.
 
 use std::path::Path;
 

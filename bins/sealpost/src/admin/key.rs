@@ -1,4 +1,4 @@
-//! `sealpost admin key`.
+//! `sealpost admin key`: lists and shows API keys, and deactivates, reactivates, rotates or revokes a key.
 
 use sealpost_domain::ports::KeyFilter;
 
@@ -61,6 +61,6 @@ fn entries(list: Option<&Value>, name: &str, columns: &[&str]) -> String {
     lines.collect::<Vec<_>>().concat()
 }
 
-/// The columns of a list of keys. The first is the cursor.
+/// The JSON fields of an API key that a list shows. The first field is also the cursor of the next page.
 pub(super) const COLUMNS: [&str; 7] =
     ["api_key_id", "account_id", "status", "plan", "handle", "created_at", "label"];

@@ -1,4 +1,5 @@
-//! The output of a command: lines of text, or JSON. A list is one JSON object per line, anything else exactly one object.
+//! Prints the result of an operator command as text or JSON. As JSON, a page of a list is one object per line, and any
+//! other result is one object.
 
 use std::io::Write as _;
 
@@ -9,7 +10,7 @@ use serde_json::Value;
 
 use crate::fault::Fault;
 
-/// The format of the output.
+/// Selects text or JSON as the format of the output.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Output {
     pub(super) json: bool,
@@ -21,7 +22,7 @@ impl Output {
         self.show_as(result, lines)
     }
 
-    /// Prints a result with its own text format.
+    /// Prints a result. The function `text` formats it if the output is not JSON.
     pub(super) fn show_as(
         self,
         result: &impl Serialize,
@@ -35,8 +36,8 @@ impl Output {
         print(&printed.map_err(unserialisable)?)
     }
 
-    /// Prints one entry per line. As text, prints the named fields, and the cursor if another page follows. The first
-    /// field is the cursor.
+    /// Prints one line per entry: the named fields as text, or the whole entry as JSON. If another page follows, text
+    /// output ends with a hint that contains the cursor, which is the first field of the last entry.
     pub(super) fn list<T: Serialize>(
         self,
         page: &ListPage<T>,
@@ -56,7 +57,7 @@ impl Output {
     }
 }
 
-/// Returns the named fields of an entry as one line.
+/// Returns the named fields of an entry as one line of text.
 pub(super) fn row(entry: &Value, columns: &[&str]) -> String {
     let fields = columns.iter().map(|name| entry.get(name).map(plain).unwrap_or_default());
     fields.collect::<Vec<_>>().join("  ")
@@ -77,7 +78,7 @@ pub(super) fn lines(value: &Value) -> String {
     fields.map(line).collect::<Vec<_>>().concat()
 }
 
-/// Returns a value as one line. Labels and reasons are user input, so control characters are escaped.
+/// Returns a JSON value as one line of text. Control characters are escaped, because labels and reasons are user input.
 pub(super) fn plain(value: &Value) -> String {
     match value {
         Value::Null => "-".to_owned(),

@@ -1,4 +1,4 @@
-//! `sealpost admin partner`.
+//! `sealpost admin partner`: assigns accounts to a partner, and suspends or restores all keys of a partner's accounts.
 
 use super::{desk::Desk, output::Output};
 use crate::{cli::PartnerCommand as C, fault::Fault};

@@ -1,4 +1,4 @@
-//! `sealpost admin plan`.
+//! `sealpost admin plan set`: changes the plan of an API key, which sets its limits.
 
 use sealpost_domain::Plan;
 use sealpost_service::Agreement;
@@ -19,16 +19,16 @@ pub(super) fn run(desk: &Desk, output: Output, command: &PlanCommand) -> Result<
     output.show(&key)
 }
 
-/// The requested plan.
+/// The plan that the arguments request.
 #[derive(Debug, PartialEq, Eq)]
 enum Chosen {
-    /// The enterprise plan with agreed limits.
+    /// The enterprise plan, with limits agreed for this key.
     Agreed(Agreement),
     /// A plan with fixed limits.
     Fixed(Plan),
 }
 
-/// Returns the requested plan. Rejects limits for a plan with fixed limits.
+/// Returns the plan that the arguments request. Rejects limits for a plan whose limits are fixed.
 fn chosen(args: &PlanArgs) -> Result<Chosen, Fault> {
     let fixed = match args.plan {
         PlanName::Builder => Plan::Builder,

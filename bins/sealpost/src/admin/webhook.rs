@@ -1,4 +1,4 @@
-//! `sealpost admin webhook`.
+//! `sealpost admin webhook`: lists the webhooks of a key or an account, and disables a webhook.
 
 use super::{desk::Desk, output::Output};
 use crate::{cli::WebhookCommand as C, fault::Fault};

@@ -1,4 +1,4 @@
-//! The operator commands.
+//! The arguments of `sealpost admin`, the operator commands.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::settings::DatabaseArgs;
 
-/// The command and its database.
+/// The arguments of `sealpost admin`: the database, the output format and the operator command.
 #[derive(Args)]
 #[command(mut_args = |argument| argument.global(true).help_heading("Global options"))]
 pub(crate) struct AdminArgs {
@@ -25,13 +25,13 @@ pub(crate) struct AdminArgs {
     pub(crate) noun: Noun,
 }
 
-/// The objects of operator commands: the first word after `admin`.
+/// The objects that operator commands work on. The first word after `admin` names the object.
 #[derive(Subcommand)]
 pub(crate) enum Noun {
     /// List, show, close and erase accounts
     #[command(subcommand)]
     Account(AccountCommand),
-    /// Record an assessment of an API key, for its next badge
+    /// Record an assessment of an API key, on which its next badge is based
     Assess(AssessArgs),
     /// Record that an API key passed or failed a check
     Attest(AttestArgs),
@@ -41,10 +41,10 @@ pub(crate) enum Noun {
     /// Revoke badges
     #[command(subcommand)]
     Badge(BadgeCommand),
-    /// Manage council actions on a key or an account
+    /// Manage council actions, which block a key or an account
     #[command(subcommand)]
     Governance(GovernanceCommand),
-    /// Release handles, and assign them to keys
+    /// Assign and release handles, the readable names of API keys
     #[command(subcommand)]
     Handle(HandleCommand),
     /// Manage invites, which open accounts while sign-up needs an invite
@@ -97,9 +97,9 @@ pub(crate) enum AuditCommand {
 pub(crate) enum GovernanceCommand {
     /// Block the key, or all keys of the account
     Enforce(Verdict),
-    /// End a council action
+    /// End a council action, so that it no longer blocks
     Lift(Verdict),
-    /// Announce a council action without blocking
+    /// Announce a council action, which does not block yet
     Propose(Verdict),
 }
 
@@ -114,7 +114,7 @@ pub(crate) struct Verdict {
 
 #[derive(Args)]
 pub(crate) struct Reason {
-    /// Reason, which callers see in their status
+    /// Reason that callers see in the status of their key
     #[arg(id = "reason", long = "reason", value_name = "TEXT",
           value_parser = NonEmptyStringValueParser::new())]
     pub(crate) text: String,
@@ -134,12 +134,12 @@ pub(crate) enum IssuerCommand {
 
 #[derive(Subcommand)]
 pub(crate) enum KekCommand {
-    /// Retire an old version that encrypts no row, so that key files may lack its line
+    /// Retire an old version that encrypts no row, so that its line can be removed from the key files
     ///
     /// Refused with the number of rows that the version still encrypts. Servers keep the key in memory until they
     /// restart.
     Retire {
-        /// Version of the key-encryption key
+        /// Version of the key-encryption key to retire
         #[arg(value_name = "VERSION", value_parser = clap::value_parser!(u32).range(1..))]
         version: u32,
     },
@@ -215,19 +215,19 @@ pub(crate) struct PlanArgs {
     /// API key
     #[arg(value_name = "AK")]
     pub(crate) api_key_id: ApiKeyId,
-    /// Plan
+    /// New plan of the key
     #[arg(value_enum, value_name = "PLAN")]
     pub(crate) plan: PlanName,
-    /// Requests per minute. Only the plan enterprise accepts limits; an omitted limit keeps its current value
+    /// Limit of requests per minute. Only the plan enterprise accepts limits; an omitted limit keeps its current value
     #[arg(long, value_name = "N")]
     pub(crate) per_minute: Option<u32>,
-    /// Requests per day
+    /// Limit of requests per day
     #[arg(long, value_name = "N")]
     pub(crate) per_day: Option<u32>,
-    /// Messages per month
+    /// Limit of messages per month
     #[arg(long, value_name = "N")]
     pub(crate) per_month: Option<u32>,
-    /// Messages per second
+    /// Limit of messages per second
     #[arg(long, value_name = "N")]
     pub(crate) per_second: Option<u32>,
     /// Admit and record messages over the monthly allowance; if omitted, turns overage off
@@ -235,7 +235,7 @@ pub(crate) struct PlanArgs {
     pub(crate) allow_overage: bool,
 }
 
-/// The names of the plans.
+/// The plans, as written on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PlanName {
     Builder,

@@ -1,4 +1,4 @@
-//! The operator commands for badges, assessments and attestations.
+//! The arguments of the operator commands for badges, and for their evidence: assessments and attestations.
 
 use clap::{Args, Subcommand, builder::NonEmptyStringValueParser};
 use sealpost_domain::{ApiKeyId, BadgeId, CheckName, Score, Timestamp};
@@ -8,16 +8,16 @@ pub(crate) struct AssessArgs {
     /// API key
     #[arg(value_name = "AK")]
     pub(crate) api_key_id: ApiKeyId,
-    /// Score from 0 to 1, like the other metrics
+    /// Clarity, from 0 to 1
     #[arg(long, value_name = "X")]
     pub(crate) clarity: Score,
-    /// Consistency, from 0 to 1
+    /// Coherence, from 0 to 1
     #[arg(long, value_name = "X")]
     pub(crate) coherence: Score,
     /// Confidence of the assessor, from 0 to 1
     #[arg(long, value_name = "X")]
     pub(crate) confidence: Score,
-    /// Distance from the declared behaviour, from 0 to 1
+    /// Drift, the distance from the declared behaviour, from 0 to 1
     #[arg(long, value_name = "X")]
     pub(crate) drift: Score,
     /// Name of the assessor; if omitted, your user name
@@ -33,7 +33,7 @@ pub(crate) struct AttestArgs {
     /// API key
     #[arg(value_name = "AK")]
     pub(crate) api_key_id: ApiKeyId,
-    /// Name of the check in the circuits file
+    /// Name of the check, as in the circuits file, which lists the compliance checks of each jurisdiction
     #[arg(long, value_name = "NAME", value_parser = CheckName::parse)]
     pub(crate) check: CheckName,
     /// End of the validity, such as 2027-01-31T12:00:00Z or a day in UTC; if omitted, permanent
@@ -54,7 +54,7 @@ pub(crate) struct AttestArgs {
 pub(crate) enum BadgeCommand {
     /// Revoke a badge permanently; verifiers see the revocation in its status list
     Revoke {
-        /// Badge (bdg_...)
+        /// Badge to revoke (bdg_...)
         #[arg(value_name = "BDG")]
         badge_id: BadgeId,
         /// Reason for the audit trail; not published

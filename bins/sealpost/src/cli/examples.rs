@@ -1,9 +1,8 @@
-//! An example for each command, shown at the end of its help. A test parses all examples and checks that every command has
-//! an example.
+//! The examples at the end of each command's help. A test parses all examples, and fails if a command has none.
 
 use clap::Command;
 
-/// Adds the examples to the help of each command.
+/// Appends the examples to the help of each command.
 pub(crate) fn with_examples(command: Command) -> Command {
     EXAMPLES.iter().fold(command, |command, (path, text)| {
         let words: Vec<&str> = path.split_whitespace().collect();
@@ -25,7 +24,7 @@ fn indented(text: &str) -> String {
     text.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
 }
 
-/// The examples by the words after `sealpost`.
+/// Pairs of a command, without the word `sealpost`, and the examples of this command.
 const EXAMPLES: [(&str, &str); 48] = [
     ("", "sealpost serve --dev\nsealpost demo\nsealpost admin key show --help"),
     (
@@ -153,7 +152,7 @@ mod tests {
     use super::*;
     use crate::cli::{self, Cli};
 
-    /// Returns the paths of commands without subcommands.
+    /// Returns the words of each command that has no subcommands.
     fn leaves(command: &Command, path: &str) -> Vec<String> {
         let inner: Vec<_> =
             command.get_subcommands().filter(|inner| inner.get_name() != "help").collect();

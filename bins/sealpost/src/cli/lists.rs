@@ -1,4 +1,4 @@
-//! The operator commands on accounts, sessions and webhooks, and the lists of keys.
+//! The arguments of the operator commands on accounts, sessions and webhooks, and of the list of API keys.
 
 use std::str::FromStr;
 
@@ -59,7 +59,7 @@ pub(crate) enum SessionCommand {
 pub(crate) enum WebhookCommand {
     /// Disable a webhook; its deliveries wait until the owner enables it again
     Disable {
-        /// Webhook (wh_...)
+        /// Webhook to disable (wh_...)
         #[arg(value_name = "WEBHOOK")]
         webhook_id: WebhookId,
     },
@@ -72,7 +72,7 @@ pub(crate) enum WebhookCommand {
     },
 }
 
-/// The owner of webhooks: exactly one option.
+/// The account or the key whose webhooks are listed. clap requires exactly one of the two options.
 #[derive(Args)]
 #[group(required = true, multiple = false)]
 pub(crate) struct OwnerArgs {
@@ -85,7 +85,7 @@ pub(crate) struct OwnerArgs {
 }
 
 impl OwnerArgs {
-    /// Returns the owner. Rejects arguments without an owner.
+    /// Returns the account or the key. Rejects arguments with neither, which clap has already excluded.
     pub(crate) fn owner(&self) -> Result<WebhookOwner, Fault> {
         match (self.account, self.key) {
             (Some(account), _) => Ok(WebhookOwner::Account(account)),
@@ -95,13 +95,13 @@ impl OwnerArgs {
     }
 }
 
-/// One page of a list.
+/// Selects one page of a list by cursor and length.
 #[derive(Args)]
 pub(crate) struct PageArgs<Id>
 where
     Id: FromStr<Err: std::error::Error + Send + Sync> + Clone + Send + Sync + 'static,
 {
-    /// Show the entries that follow this id: the last of the previous page
+    /// Id of the last entry of the previous page; shows the entries after it
     #[arg(long, value_name = "ID")]
     pub(crate) cursor: Option<Id>,
     /// Largest number of entries
@@ -110,7 +110,7 @@ where
     pub(crate) limit: u32,
 }
 
-/// The filters and the page of a list of keys.
+/// The filters of the list of API keys, and the selected page.
 #[derive(Args)]
 pub(crate) struct KeyListArgs {
     /// Keys of this account

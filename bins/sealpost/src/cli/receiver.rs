@@ -1,4 +1,4 @@
-//! The commands for receivers of events.
+//! The arguments of `sealpost verify` and `sealpost listen`, the commands for receivers of events.
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
@@ -7,7 +7,8 @@ use sealpost_receiver::{Uri, VerifyingKey};
 
 use crate::settings::Span;
 
-/// The keys for verification. Secrets are never arguments: all users of a machine can list arguments.
+/// The keys that verify events. Secrets are never arguments, because every user of a machine can list the arguments of
+/// processes.
 #[derive(Args)]
 pub(crate) struct KeyArgs {
     /// File with the whsec_ secret of the webhook, one per line during a rotation; repeatable.
@@ -46,7 +47,8 @@ pub(crate) struct ListenArgs {
     /// are only printed, with the response 204
     #[arg(long, value_name = "URL", value_parser = local_url)]
     pub(crate) forward_to: Option<Uri>,
-    /// Time in which the application must respond; a service waits 15 s by default
+    /// Time in which the application must respond; it should be shorter than the sender's timeout, which is 15 s by
+    /// default
     #[arg(long, default_value_t = Span(Duration::from_secs(14)), value_name = "SPAN")]
     pub(crate) forward_timeout: Span,
     /// Loopback address to listen on; port 0 selects a free port

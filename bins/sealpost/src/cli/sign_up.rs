@@ -1,4 +1,4 @@
-//! The operator commands for sign-up: invites and handles.
+//! The arguments of the operator commands for sign-up: invites, and handles (the readable names of API keys).
 
 use clap::{Args, Subcommand};
 use sealpost_domain::{ApiKeyId, Handle, InviteId};
@@ -7,7 +7,7 @@ use crate::settings::Span;
 
 #[derive(Subcommand)]
 pub(crate) enum HandleCommand {
-    /// Give a free handle, reserved or not, to a key; also a handle of a revoked key of any account
+    /// Give a handle to a key; the handle can be reserved, and must be free or belong to a revoked key
     Assign {
         #[command(flatten)]
         handle: HandleArgs,
@@ -15,13 +15,13 @@ pub(crate) enum HandleCommand {
         #[arg(value_name = "AK")]
         api_key_id: ApiKeyId,
     },
-    /// Free a handle, so that every account can take it
+    /// Free a handle, so that any account can take it
     Release(HandleArgs),
 }
 
 #[derive(Args)]
 pub(crate) struct HandleArgs {
-    /// Handle, with or without `@`
+    /// Handle, the readable name of a key, with or without `@`
     #[arg(value_name = "HANDLE", value_parser = handle)]
     pub(crate) handle: Handle,
 }

@@ -1,4 +1,5 @@
-//! Reports of wrong usage: help, or one line with a suggestion and the help of the invoked command.
+//! Reports arguments that clap rejects. Prints help, or one line with a suggestion and the command whose `--help` to
+//! read.
 
 use std::{ffi::OsString, process::ExitCode};
 
@@ -7,25 +8,26 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use super::command;
 use crate::fault::Fault;
 
-/// Prints requested help with status 0, missing subcommands as help with status 2, and other errors in one line.
+/// Prints the help or error that clap returned. The status is 0 for requested help. A missing subcommand prints help
+/// with status 2, and any other error one line with status 2.
 pub(crate) fn report(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
         error.exit();
     }
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        // A closed standard error cannot be reported. The exit status remains.
+        // An error of this print cannot be reported, because standard error is closed. The exit status remains.
         drop(error.print());
         return ExitCode::from(Fault::WRONG_USAGE);
     }
     Fault::usage(message(error)).report(&invoked_command())
 }
 
-/// Returns the words of the invoked command, for example `sealpost admin key`.
+/// Returns the command and subcommands that this process was called with, for example `sealpost admin key`.
 pub(crate) fn invoked_command() -> String {
     command_words(std::env::args_os().skip(1))
 }
 
-/// Follows the names of subcommands. Flags and values are skipped.
+/// Returns `sealpost` and the subcommands among the arguments. Skips flags and values.
 fn command_words(arguments: impl Iterator<Item = OsString>) -> String {
     let (mut words, mut command) = ("sealpost".to_owned(), command());
     for argument in arguments {
@@ -37,14 +39,14 @@ fn command_words(arguments: impl Iterator<Item = OsString>) -> String {
     words
 }
 
-/// Returns the error in one line, with the most similar name.
+/// Returns the error as one line. Appends the most similar valid name, if clap suggests one.
 fn message(error: &clap::Error) -> String {
     let mut text = error.to_string();
     if let (Some(ContextValue::String(argument)), Some(ContextValue::String(value))) =
         (error.get(ContextKind::InvalidArg), error.get(ContextKind::InvalidValue))
         && argument.starts_with("--database-url")
     {
-        // The value is removed: a URL may contain a password, and standard error often ends in a log.
+        // Removes the value, because a URL may contain a password and standard error often ends in a log.
         text = text.replace(&format!(" '{value}'"), "");
     }
     let lines = text.lines().map(str::trim);
@@ -60,7 +62,7 @@ fn suggestion(error: &clap::Error) -> Option<&str> {
         [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue];
     match kinds.into_iter().find_map(|kind| error.get(kind))? {
         ContextValue::String(name) => Some(name),
-        // Sorted by similarity, the most similar name last.
+        // clap sorts suggestions by similarity, with the most similar name last.
         ContextValue::Strings(names) => names.last().map(String::as_str),
         _ => None,
     }

@@ -1,4 +1,4 @@
-//! A caller of the API that prints each call as a curl command.
+//! An API client for the demo. It prints each request as an equivalent curl command, then the response.
 
 use std::{fmt::Write as _, net::SocketAddr};
 
@@ -7,12 +7,12 @@ use serde_json::Value;
 use super::narration::say;
 use crate::{fault::Fault, http};
 
-/// Calls the API and prints requests and responses.
+/// Calls the API of the demo server, and prints requests and responses.
 pub(super) struct Caller {
     address: SocketAddr,
 }
 
-/// The credentials of a call.
+/// The session token and the API key that authenticate a call.
 pub(super) struct Identity {
     pub(super) token: String,
     pub(super) key: String,
@@ -25,12 +25,12 @@ impl Caller {
         Ok(Self { address })
     }
 
-    /// Makes a call without credentials that must succeed.
+    /// Makes a call without credentials. Fails if the status is not 200.
     pub(super) async fn call(&self, path: &str, body: &Value) -> Result<Value, Fault> {
         self.perform(path, None, body, 200).await
     }
 
-    /// Makes a call that must have this status.
+    /// Makes a call with credentials. Fails if the response has another status than `status`.
     pub(super) async fn call_as(
         &self,
         identity: &Identity,
@@ -67,13 +67,13 @@ impl Caller {
     }
 }
 
-/// Returns a text field of a response.
+/// Returns a string field of a response. Fails if the field is missing.
 pub(super) fn text<'a>(response: &'a Value, field: &str) -> Result<&'a str, Fault> {
     let value = response.get(field).and_then(Value::as_str);
     value.ok_or_else(|| Fault::new(format!("the response has no {field}")))
 }
 
-/// Returns JSON as indented lines.
+/// Returns JSON as indented lines of text.
 pub(super) fn indented(value: &Value) -> String {
     let pretty = serde_json::to_string_pretty(value).unwrap_or_default();
     pretty.lines().map(|line| format!("   {line}")).collect::<Vec<_>>().join("\n")

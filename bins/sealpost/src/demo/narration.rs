@@ -1,10 +1,10 @@
-//! The text of the demo on standard output.
+//! Prints the steps and checks of the demo on standard output.
 
 use std::io::Write as _;
 
 use crate::fault::Fault;
 
-/// Prints `claim` if it is true, and fails otherwise.
+/// Prints `claim` as a passed check if `is_true`. Otherwise fails with `claim` as the error.
 pub(super) fn hold(claim: &str, is_true: bool) -> Result<(), Fault> {
     if is_true {
         say(&format!("   ✓ {claim}"))
@@ -13,7 +13,7 @@ pub(super) fn hold(claim: &str, is_true: bool) -> Result<(), Fault> {
     }
 }
 
-/// Prints a line.
+/// Prints one line at once, without buffering.
 pub(super) fn say(line: &str) -> Result<(), Fault> {
     let mut out = std::io::stdout();
     writeln!(out, "{line}").and_then(|()| out.flush()).map_err(Fault::closed_output)

@@ -1,4 +1,4 @@
-//! A minimal receiver of events.
+//! A webhook receiver for the demo. It verifies each event with the webhook's secret and keeps it for inspection.
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -15,16 +15,17 @@ use tokio::sync::mpsc;
 
 use crate::fault::Fault;
 
-/// A receiver on loopback.
+/// A running webhook receiver on a loopback port.
 pub(super) struct Receiver {
     pub(super) url: String,
     events: mpsc::UnboundedReceiver<ReceivedEvent>,
-    /// The secret of the webhook. Empty until the webhook is registered.
+    /// The signing secret of the webhook. Empty until the webhook is registered, because only that response contains
+    /// it.
     secret: Arc<Mutex<String>>,
     _listening: RunningListener,
 }
 
-/// A request of the service, as received.
+/// An event as the receiver got it: the headers and the body of the request.
 pub(super) struct ReceivedEvent {
     pub(super) headers: HeaderList,
     pub(super) body: Vec<u8>,
@@ -45,7 +46,7 @@ impl Receiver {
         let (inbox, events) = mpsc::unbounded_channel();
         let observer: RequestObserver = Arc::new(move |handled: &HandledRequest<'_>| {
             let (headers, body) = (handled.headers.clone(), handled.body.to_owned());
-            // An error is ignored: the demo may have ended.
+            // An error is ignored, because the demo may have ended.
             inbox.send(ReceivedEvent { headers, body }).ok();
         });
         let listening = listener.start(keys, Arc::new(SystemClock), observer)?;
@@ -57,7 +58,7 @@ impl Receiver {
         secret.clone_into(&mut self.secret.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Waits for the next event. Fails after `within`.
+    /// Waits for the next event. Fails if none arrives within `within`.
     pub(super) async fn next(&mut self, within: Duration) -> Result<ReceivedEvent, Fault> {
         let event = tokio::time::timeout(within, self.events.recv()).await.ok().flatten();
         event.ok_or_else(|| Fault::new(format!(

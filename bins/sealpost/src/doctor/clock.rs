@@ -1,4 +1,4 @@
-//! The clock. Limits, sessions and signatures depend on the clocks of all nodes.
+//! Compares the clocks of this machine and of the database. Limits, sessions and signatures depend on correct clocks.
 
 use sealpost_domain::{Clock as _, Timestamp};
 use sealpost_node::{ServerInfo, SystemClock};
@@ -38,9 +38,9 @@ fn judge(now: Timestamp, database: Option<Timestamp>) -> Finding {
     }
 }
 
-/// 2026-01-01, before the first release. A clock with an earlier time is wrong.
+/// 2026-01-01, before the first release. A clock that shows an earlier time is wrong.
 const RELEASED: Timestamp = Timestamp::from_millis(1_767_225_600_000);
-/// Difference between the two clocks that causes a warning. The measured difference includes the round trip to the
+/// From this difference between the clocks, the check warns. The measured difference includes the round trip to the
 /// database.
 const DIFFERENCE_LOW_MS: u64 = 1000;
 const DIFFERENCE_MAX_MS: u64 = 5000;

@@ -1,10 +1,10 @@
-//! The database: connection, version, schema and durability.
+//! Checks the database: reachability, server version, durability settings, connection limit and pending migrations.
 
 use sealpost_node::{Database, DatabaseInfo, DatabaseUrl, Settings, database_error, open_database};
 
 use crate::{doctor::finding::Finding, fault::Fault};
 
-/// A database that can be queried.
+/// A reachable database, with the facts that later checks need.
 pub(super) struct Opened {
     pub(super) database: Database,
     pub(super) about: DatabaseInfo,

@@ -1,4 +1,4 @@
-//! The findings of the checks.
+//! The result type of all checks of `sealpost doctor`, and its line of text.
 
 use serde::Serialize;
 
@@ -8,20 +8,20 @@ use crate::fault::Fault;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Verdict {
-    /// No problem.
+    /// The check found no problem.
     Ok,
-    /// A server runs, but with a risk.
+    /// A server can run, but with a risk.
     Warn,
     /// A server would not start, or would not work correctly.
     Fail,
 }
 
-/// The finding of one check.
+/// The result of one check.
 #[derive(Debug, Serialize)]
 pub(super) struct Finding {
     pub(super) check: &'static str,
     pub(super) verdict: Verdict,
-    /// The result of the check, and advice if there is a problem.
+    /// The observed state, and advice if there is a problem.
     pub(super) detail: String,
 }
 
@@ -38,7 +38,8 @@ impl Finding {
         Self { check, verdict: Verdict::Fail, detail: detail.into() }
     }
 
-    /// Creates a finding from a result. A failure gets the text that the start of a server would report.
+    /// Creates a finding from the result of a check. A failure gets the text of the error that `sealpost serve` would
+    /// report.
     pub(super) fn of(check: &'static str, done: Result<String, Fault>) -> Self {
         match done {
             Ok(detail) => Self::ok(check, detail),
@@ -46,7 +47,7 @@ impl Finding {
         }
     }
 
-    /// Returns the finding as a line of text.
+    /// Returns the finding as one line of text.
     pub(super) fn line(&self, coloured: bool) -> String {
         let (word, colour) = match self.verdict {
             Verdict::Ok => ("ok  ", "\u{1b}[32m"),

@@ -1,4 +1,4 @@
-//! The data folder: permissions and free space.
+//! Checks the permissions of the data folder, and the free space of its disk.
 
 use std::{
     fs,
@@ -11,7 +11,7 @@ use sealpost_node::settings::{DatabaseSettings, DatabaseUrl};
 
 use crate::doctor::finding::Finding;
 
-/// Checks the folder of an embedded database.
+/// Checks the data folder of an embedded database. PostgreSQL has no data folder, so the result is then empty.
 pub(super) fn check(settings: &DatabaseSettings) -> Vec<Finding> {
     let DatabaseUrl::Sqlite(file) = settings.database_url() else { return Vec::new() };
     let folder = match file.parent() {
@@ -82,7 +82,7 @@ fn judge_free(mib: u64) -> Finding {
     }
 }
 
-/// Returns the folder, or its nearest existing parent.
+/// Returns the folder if it exists, otherwise its nearest existing parent.
 fn nearest(folder: &Path) -> &Path {
     let existing = folder.ancestors().find(|path| path.exists());
     existing.unwrap_or(Path::new("."))

@@ -1,5 +1,5 @@
-//! The key-encryption keys: match with the database, and decryption of a sample. Unlike a start, the checks create no key
-//! file and add no marks.
+//! Checks that the key-encryption keys match the database and decrypt a sample of its rows. Unlike a start of the
+//! server, these checks create no key file and write nothing to the database.
 
 use sealpost_node::{
     NodeError, Settings,
@@ -13,7 +13,7 @@ use crate::{
 
 pub(super) fn check(settings: &Settings, opened: Option<&Opened>) -> Vec<Finding> {
     let paths = settings.database.embedded_paths();
-    // Invalid settings are reported by the check of the settings.
+    // Skips invalid key settings, because the check of the settings reports them.
     let Ok(source) = KeySource::of_node(&settings.keys, &paths) else { return Vec::new() };
     if let KeySource::Embedded { file, database } = source
         && !file.exists()

@@ -1,4 +1,4 @@
-//! The listening addresses: each is free, or used by a running server.
+//! Checks the listening addresses. Each must be free, or in use by a running Sealpost server.
 
 use std::{
     io::ErrorKind,
@@ -30,7 +30,7 @@ fn judge(flag: &str, address: SocketAddr, is_running: bool) -> Finding {
     }
 }
 
-/// Returns true if the address responds like the operations address of a server.
+/// Returns true if the address serves the metrics of a Sealpost server.
 fn is_sealpost(address: SocketAddr) -> bool {
     let response = http::request(address, "GET /metrics", "Accept: text/plain", "");
     response.is_ok_and(|response| {

@@ -1,4 +1,4 @@
-//! The settings: contradictions, and values with unexpected effects.
+//! Checks the settings of a server: fails for contradictions, and warns about values with unexpected effects.
 
 use sealpost_node::{
     circuits,

@@ -1,4 +1,4 @@
-//! The certificate: usability and expiry.
+//! Checks that the TLS certificate is usable and does not expire soon.
 
 use sealpost_domain::{Clock as _, Timestamp};
 use sealpost_node::{
@@ -9,7 +9,7 @@ use sealpost_node::{
 
 use crate::{doctor::finding::Finding, fault::Fault};
 
-/// Checks the certificate if the node terminates TLS.
+/// Checks the certificate and its private key. Returns `None` if this server does not terminate TLS.
 pub(super) fn check(http: &HttpSettings) -> Option<Finding> {
     let files = http.tls.as_ref()?;
     let now = SystemClock.now();

@@ -1,8 +1,8 @@
-//! The variable `SEALPOST_KEK`, which leaves the environment at the start.
+//! Reads key-encryption keys from the variable `SEALPOST_KEK`, and removes it from the environment at start-up.
 //!
-//! The environment of a process stays readable in `/proc` and reaches its children. The standard library can change the
-//! environment only with `unsafe` code. The process therefore executes its own binary again without the variable. The
-//! keys pass through an anonymous file in memory, which is emptied when it is read.
+//! Child processes inherit the environment, and `/proc` shows it. The standard library can change the environment only
+//! with `unsafe` code. The process therefore executes its own binary again, without the variable. An anonymous file in
+//! memory passes the keys to the new program, which empties the file after reading.
 
 use std::{
     convert::Infallible,
@@ -17,7 +17,7 @@ use std::{
 use rustix::fs::{MemfdFlags, memfd_create};
 use zeroize::Zeroizing;
 
-/// Executes this binary again if `SEALPOST_KEK` is set. Returns only without the variable, or after an error.
+/// Executes this binary again if `SEALPOST_KEK` is set. Returns only if the variable is not set, or after an error.
 pub(crate) fn leave_environment() -> io::Result<()> {
     match variable(KEK) {
         None => Ok(()),
@@ -28,14 +28,15 @@ pub(crate) fn leave_environment() -> io::Result<()> {
     }
 }
 
-/// Takes the keys of `SEALPOST_KEK`. Returns them only once.
+/// Takes the keys of `SEALPOST_KEK`, and empties the file that passed them on. Returns `None` without keys, so also if
+/// the keys of that file were taken before.
 pub(crate) fn take() -> Option<Zeroizing<String>> {
     let passed = variable(PASSED).and_then(|number| read_passed(&number).ok());
     passed.or_else(|| variable(KEK)).filter(|keys| !keys.is_empty())
 }
 
 fn execute_again(keys: &str) -> io::Result<Infallible> {
-    // Without CLOEXEC, so that the file stays open in the new image.
+    // Omits the flag CLOEXEC, so that the file stays open in the executed program.
     let mut file = File::from(memfd_create(FILE, MemfdFlags::empty())?);
     file.write_all(keys.as_bytes())?;
     let mut arguments = env::args_os();
@@ -47,7 +48,7 @@ fn execute_again(keys: &str) -> io::Result<Infallible> {
     Err(command.exec())
 }
 
-/// Reads and empties the file that the first image passed on.
+/// Reads and empties the file in memory that [`execute_again`] passed on.
 fn read_passed(number: &str) -> io::Result<Zeroizing<String>> {
     let path = PathBuf::from(format!(
         "/proc/self/fd/{}",
@@ -59,7 +60,7 @@ fn read_passed(number: &str) -> io::Result<Zeroizing<String>> {
     }
     let mut file = OpenOptions::new().read(true).write(true).open(path)?;
     let size = usize::try_from(file.metadata()?.len()).map_err(io::Error::other)?;
-    // Allocates the final size, because growing would leave a partial copy in memory.
+    // Allocates the final size at once, because a growing buffer would leave partial copies of the keys in memory.
     let mut keys = Zeroizing::new(String::with_capacity(size.saturating_add(1)));
     file.read_to_string(&mut keys)?;
     file.set_len(0)?;
@@ -72,6 +73,6 @@ fn variable(name: &str) -> Option<Zeroizing<String>> {
 }
 
 const KEK: &str = "SEALPOST_KEK";
-/// Set by the first image only: the number of the open file.
+/// Variable for the executed program: the file descriptor of the file with the keys.
 const PASSED: &str = "SEALPOST_KEK_PASSED_FD";
 const FILE: &str = "sealpost-kek";

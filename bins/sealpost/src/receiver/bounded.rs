@@ -1,10 +1,11 @@
-//! Reads the files of a receiver, up to a limit.
+//! Reads the input files of `sealpost verify` and `sealpost listen`, up to a maximum size.
 
 use std::{fs::File, io::Read as _, path::Path};
 
 use crate::fault::Fault;
 
-/// Reads a whole file. A file that cannot be read, or is longer than `bytes_max`, is wrong usage.
+/// Reads a whole file. An unreadable file, or one longer than `bytes_max`, is wrong usage. Errors name the file by
+/// `role`.
 pub(super) fn read(role: &str, path: &Path, bytes_max: u64) -> Result<Vec<u8>, Fault> {
     let mut bytes = Vec::new();
     let read = File::open(path)

@@ -1,4 +1,4 @@
-//! The keys of a receiver, from files, flags and the environment.
+//! Collects the keys that verify events, from flags, files and the environment.
 
 use sealpost_node::secret_file;
 use sealpost_receiver::{ReceiverError, ReceiverKey, public_keys, secrets};
@@ -7,8 +7,8 @@ use zeroize::Zeroizing;
 use super::bounded;
 use crate::{cli::KeyArgs, fault::Fault};
 
-/// Reads all keys. Fails with the status of wrong usage for an unreadable or invalid key, and if no source of keys is
-/// given. A secret file may be empty.
+/// Reads all keys. Fails with the exit status of wrong usage if a key is unreadable or invalid, or if none is given. A
+/// secret file may be empty, because its secret may be known only later.
 pub(super) fn read(args: &KeyArgs) -> Result<Vec<ReceiverKey>, Fault> {
     let usage = |error: ReceiverError| Fault::usage(error);
     let mut keys: Vec<ReceiverKey> =

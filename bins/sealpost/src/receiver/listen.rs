@@ -1,4 +1,5 @@
-//! `sealpost listen`: a receiver on a developer's machine that prints every request.
+//! `sealpost listen`: a webhook receiver on a developer's machine. It prints every request, and can forward valid
+//! events.
 
 use std::sync::Arc;
 
@@ -12,9 +13,9 @@ use super::{
 };
 use crate::{cli::ListenArgs, fault::Fault, serve::signals::StopSignals};
 
-/// Receives until a signal arrives or standard output is closed.
+/// Receives events until a signal arrives or standard output is closed.
 pub(crate) fn run(args: ListenArgs) -> Result<(), Fault> {
-    // Invalid keys are reported at the start, not at the first event.
+    // Reads the keys once, so that invalid keys are reported at the start and not at the first event.
     keys::read(&args.keys)?;
     actix_rt::System::new().block_on(async {
         let mut signals = StopSignals::listen()?;
@@ -25,7 +26,7 @@ pub(crate) fn run(args: ListenArgs) -> Result<(), Fault> {
         greet(style, &format!("http://{}/", listener.address()), shown.as_deref())
             .map_err(Fault::closed_output)?;
         let closed = Arc::new(Notify::new());
-        // The keys are read for each request, so that a secret can be added or rotated.
+        // Reads the keys again for each request, so that a secret can be added or rotated meanwhile.
         let keys: KeySource =
             Arc::new(move || keys::read(&keys).map_err(|fault| fault.to_string().into()));
         let listening = listener.start(keys, Arc::new(SystemClock), printer(style, &closed))?;
@@ -40,7 +41,7 @@ pub(crate) fn run(args: ListenArgs) -> Result<(), Fault> {
     })
 }
 
-/// Prints each request. Notifies `closed` if standard output is closed.
+/// Returns a callback that prints each request. It notifies `closed` if standard output is closed.
 fn printer(style: Style, closed: &Arc<Notify>) -> RequestObserver {
     let closed = Arc::clone(closed);
     Arc::new(move |handled| {

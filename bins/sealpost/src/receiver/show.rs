@@ -1,4 +1,4 @@
-//! The output of `sealpost listen`: text, or one JSON object per line.
+//! Prints the requests that `sealpost listen` received, as text or as one JSON object per line.
 
 use std::io::{self, IsTerminal as _, Write as _};
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::verify::words;
 
-/// The format of the output.
+/// The format in which requests are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
     Coloured,
@@ -17,11 +17,11 @@ pub(super) enum Style {
     Plain,
 }
 
-/// A handled request with its output formats.
+/// A received request, verified and perhaps forwarded, for printing.
 struct Entry<'a>(&'a HandledRequest<'a>);
 
 impl Style {
-    /// Selects colours only on a terminal.
+    /// Returns the JSON style on request. Otherwise text is coloured only on a terminal.
     pub(super) fn new(json: bool) -> Self {
         match (json, io::stdout().is_terminal()) {
             (true, _) => Self::Json,
@@ -31,7 +31,7 @@ impl Style {
     }
 }
 
-/// Prints the listening address, the target of forwarding, and the next step.
+/// Prints the listening address, the URL that events are forwarded to, and the next step for the developer.
 pub(super) fn greet(style: Style, url: &str, forward_to: Option<&str>) -> io::Result<()> {
     let next = format!(
         "register {url} as a webhook of a service on this machine that runs with --dev, and keep the secret of the response"
@@ -46,7 +46,7 @@ pub(super) fn greet(style: Style, url: &str, forward_to: Option<&str>) -> io::Re
     say(&format!("sealpost listening on {url}{onward}; {next}\n"))
 }
 
-/// Prints a request.
+/// Prints one received request in the style.
 pub(super) fn show(style: Style, handled: &HandledRequest<'_>) -> io::Result<()> {
     let entry = Entry(handled);
     match style {
@@ -64,7 +64,7 @@ struct Line<'a> {
     forward_fault: Option<String>,
     #[serde(flatten)]
     report: &'a VerificationReport,
-    /// The payload of a valid event.
+    /// The JSON body of a valid event. `None` for an invalid request, or if the body is not JSON.
     notice: Option<Value>,
 }
 
@@ -85,7 +85,8 @@ impl Entry<'_> {
         serde_json::to_string(&line).map_or_else(|_never| String::new(), |line| format!("{line}\n"))
     }
 
-    /// Returns the text. The arguments are the escape codes for valid, invalid, details, and their end.
+    /// Returns the request as text. The arguments are terminal escape codes: for a valid request, an invalid request,
+    /// the details, and the end of a colour.
     fn text(&self, [good, bad, dim, end]: [&str; 4]) -> String {
         let (colour, mark) = if self.0.report.valid { (good, "✓") } else { (bad, "✗") };
         let headline = format!("{mark} {} {} {}", self.0.at, self.0.status, self.headline());
@@ -113,7 +114,7 @@ impl Entry<'_> {
         format!("{} {} from {}{fate}", field("event"), field("envelope_id"), field("sender"))
     }
 
-    /// Parses the body of a valid event. The body of an invalid request is ignored.
+    /// Parses the JSON body of a valid event. Returns `None` for an invalid request, because its body is not trusted.
     fn payload(&self) -> Option<Value> {
         serde_json::from_slice(self.0.body).ok().filter(|_| self.0.report.valid)
     }
@@ -153,7 +154,7 @@ mod tests {
         let coloured = entry.text(["<good>", "<bad>", "<dim>", "<end>"]);
         assert!(coloured.starts_with(&format!("<bad>{headline}<end>\n<dim>")), "{coloured}");
         assert!(coloured.ends_with("<end>") && !coloured.contains("<good>"));
-        // The body of an invalid request is ignored.
+        // The body of an invalid request is not shown.
         assert!(!plain.contains("event") && entry.json_line().contains(r#""notice":null"#));
     }
 }

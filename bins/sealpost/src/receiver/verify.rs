@@ -1,4 +1,5 @@
-//! `sealpost verify`: verifies one request from files. Exit status 0: valid; 1: invalid; 2: not checked.
+//! `sealpost verify`: verifies one event from files. The exit status is 0 if it is valid, 1 if invalid, and 2 if the
+//! check was not possible.
 
 use std::io::Write as _;
 
@@ -9,7 +10,7 @@ use sealpost_receiver::{HeaderList, ReceivedRequest, VerificationReport, escape_
 use super::{bounded, keys};
 use crate::{cli::VerifyArgs, fault::Fault};
 
-/// Verifies the request and prints a report.
+/// Verifies the event and prints a report. Fails if the event is invalid.
 pub(crate) fn run(args: &VerifyArgs) -> Result<(), Fault> {
     let keys = keys::read(&args.keys)?;
     if keys.is_empty() {
@@ -44,7 +45,7 @@ fn print(report: &VerificationReport, json: bool) -> Result<(), Fault> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Fault::closed_output)
 }
 
-/// Returns the report as text, one item per line.
+/// Returns the report as text, with one name and value per line.
 pub(super) fn words(report: &VerificationReport) -> String {
     let mut lines = Vec::new();
     if let (Some(id), Some(timestamp)) = (&report.webhook_id, &report.webhook_timestamp) {

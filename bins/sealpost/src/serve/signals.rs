@@ -1,10 +1,10 @@
-//! The signals that the commands handle.
+//! The Unix signals that `serve` and `listen` react to.
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::fault::Fault;
 
-/// The signals that stop a server: SIGINT and SIGTERM.
+/// Receives SIGINT and SIGTERM, which stop a server.
 pub(crate) struct StopSignals {
     interrupt: Signal,
     terminate: Signal,
@@ -27,7 +27,7 @@ impl StopSignals {
     }
 }
 
-/// The signal that reloads files: SIGHUP.
+/// Receives SIGHUP, which makes a server reload its files.
 pub(super) struct Hangups(Signal);
 
 impl Hangups {
@@ -35,7 +35,7 @@ impl Hangups {
         listen_for(SignalKind::hangup()).map(Self)
     }
 
-    /// Waits for the next signal. Returns false if the signal stream has ended.
+    /// Waits for the next SIGHUP. Returns false if no further signal can arrive.
     pub(super) async fn next(&mut self) -> bool {
         self.0.recv().await.is_some()
     }

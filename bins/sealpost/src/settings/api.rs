@@ -1,4 +1,4 @@
-//! Settings of the API and the pages: bodies, trusted proxies and rate limits.
+//! Command-line settings of the API and the dashboard: request bodies, trusted proxies and rate limits.
 
 use std::net::IpAddr;
 
@@ -8,11 +8,11 @@ use sealpost_node::settings::{ApiSettings, WebSettings};
 
 use super::span::Span;
 
-/// A list of networks, which can be empty.
+/// A parsed list of networks. Empty for the word `none`, which differs from an omitted setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Networks(Vec<IpNet>);
 
-/// The API.
+/// The settings of the API.
 #[derive(Args, Clone)]
 #[command(next_help_heading = "HTTP")]
 pub(super) struct ApiArgs {
@@ -91,7 +91,7 @@ pub(super) struct ApiArgs {
     body_timeout: Span,
 }
 
-/// The pages.
+/// The settings of the dashboard.
 #[derive(Args, Clone)]
 #[command(next_help_heading = "HTTP")]
 pub(super) struct WebArgs {
@@ -105,7 +105,7 @@ pub(super) struct WebArgs {
     dashboard_per_minute: u32,
 }
 
-/// Parses networks that are separated by commas, or `none`.
+/// Parses networks separated by commas. The word `none` means an empty list.
 fn networks(text: &str) -> Result<Networks, String> {
     if text.trim() == "none" {
         return Ok(Networks(Vec::new()));
@@ -113,7 +113,7 @@ fn networks(text: &str) -> Result<Networks, String> {
     text.split(',').map(network).collect::<Result<_, _>>().map(Networks)
 }
 
-/// Parses a network, or an address as a network of one address.
+/// Parses a network. A single address becomes a network of one address.
 pub(super) fn network(text: &str) -> Result<IpNet, String> {
     let text = text.trim();
     let address = || text.parse::<IpAddr>().map(|address| IpNet::from(address.to_canonical()));
@@ -122,7 +122,7 @@ pub(super) fn network(text: &str) -> Result<IpNet, String> {
         .map_err(|_no_address| "give a network, such as 10.0.0.0/8, an address, or none".to_owned())
 }
 
-/// Joins the networks of a repeated setting. Returns `None` if the setting was not given.
+/// Joins the lists of a repeated flag. Returns `None` if the flag was not given, which differs from an empty list.
 fn networks_given(given: &[Networks]) -> Option<Vec<IpNet>> {
     let is_given = !given.is_empty();
     is_given.then(|| given.iter().flat_map(|Networks(networks)| networks.clone()).collect())
@@ -141,7 +141,7 @@ impl From<&ApiArgs> for ApiSettings {
             body_memory_per_account,
             body_timeout,
         } = args;
-        // The node sets these fields from the addresses and the TLS settings.
+        // Keeps the defaults of these two fields, because the node sets them from its addresses and TLS settings.
         let Self { base_url, is_secure, .. } = Self::default();
         Self {
             base_url,

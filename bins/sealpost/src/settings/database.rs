@@ -1,4 +1,4 @@
-//! Settings of the database.
+//! Command-line settings of the database: its location, connections and commit timeout.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use sealpost_node::settings::{DatabaseSettings, DatabaseUrl, StorageSettings};
 
 use super::span::Span;
 
-/// The database and its data folder.
+/// The settings of the database, and of the data folder for an embedded database.
 #[derive(Args, Clone)]
 pub(crate) struct DatabaseArgs {
     /// Folder of the embedded database and its key file

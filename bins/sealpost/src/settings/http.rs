@@ -1,4 +1,4 @@
-//! Settings of the HTTP servers: addresses, TLS, threads and connections.
+//! Command-line settings of the HTTP servers: addresses, TLS, threads, connections and timeouts.
 
 use std::{fmt, net::SocketAddr, path::PathBuf, str::FromStr};
 
@@ -7,7 +7,7 @@ use sealpost_node::settings::{HttpSettings, TlsFiles};
 
 use super::{numbers::positive, span::Span};
 
-/// The HTTP servers.
+/// The settings of the HTTP servers.
 #[derive(Args, Clone)]
 #[command(next_help_heading = "HTTP")]
 pub(super) struct HttpArgs {
@@ -50,8 +50,8 @@ pub(super) struct HttpArgs {
         value_name = "N"
     )]
     max_connections: usize,
-    /// Largest number of connections, of all threads, that have not authenticated; a new one closes the oldest. Trusted
-    /// proxies are not limited
+    /// Largest number of connections, on all threads, that have not authenticated; a further connection closes the
+    /// oldest one. Trusted proxies are not limited
     #[arg(
         long,
         env = "SEALPOST_MAX_ANONYMOUS_CONNECTIONS",
@@ -86,7 +86,7 @@ pub(super) struct HttpArgs {
         value_parser = head_bytes
     )]
     max_head_bytes: usize,
-    /// Longest time in which a connection may receive no byte of a response; must be longer than slow requests take
+    /// Longest time in which no byte of a response reaches the client; must be longer than slow requests take
     #[arg(
         long,
         env = "SEALPOST_CONNECTION_TIMEOUT",
@@ -96,7 +96,7 @@ pub(super) struct HttpArgs {
     connection_timeout: Span,
 }
 
-/// Parses the maximum size of a request head. The HTTP library refuses 128 KiB and more.
+/// Parses the maximum size of a request head in bytes. The HTTP library does not support 128 KiB or more.
 fn head_bytes(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(bytes @ 1024..131_072) => Ok(bytes),
@@ -104,7 +104,7 @@ fn head_bytes(text: &str) -> Result<usize, String> {
     }
 }
 
-/// The operations address. `None` is written as `off`.
+/// The address of the metrics and health checks. `None`, written as `off`, means that no such server is started.
 #[derive(Clone, Copy)]
 struct OpsListen(Option<SocketAddr>);
 

@@ -1,6 +1,6 @@
-//! Numbers on the command line that must not be 0.
+//! Parsers for numbers on the command line that must be at least 1.
 
-/// Parses a count of at least 1.
+/// Parses a count from 1 to 1,000,000.
 pub(super) fn positive(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(number @ 1..=1_000_000) => Ok(number),
@@ -8,7 +8,7 @@ pub(super) fn positive(text: &str) -> Result<usize, String> {
     }
 }
 
-/// Parses a size of at least 1 byte.
+/// Parses a number of bytes from 1 to 4,294,967,295.
 pub(super) fn bytes(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(number @ 1..=4_294_967_295) => Ok(number),

@@ -1,4 +1,4 @@
-//! Settings of the use cases.
+//! Command-line settings of the service: limits, lifetimes, envelope queue, caches, and channels.
 
 use clap::{Args, ValueEnum};
 use sealpost_domain::{EventsVersion, Suite};
@@ -9,7 +9,7 @@ use super::{
     span::Span,
 };
 
-/// Limits, lifetimes, queues and caches of the use cases.
+/// The limits, lifetimes, queues and caches of the service.
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Service")]
 pub(super) struct ServiceArgs {
@@ -29,8 +29,8 @@ pub(super) struct ServiceArgs {
         value_name = "N"
     )]
     max_keys_per_account: u32,
-    /// Whether clients can open accounts: all, only with an invite of `sealpost admin invite create`, or none. Existing
-    /// accounts can always activate further identities
+    /// Clients that can open accounts: all, only those with an invite of `sealpost admin invite create`, or none.
+    /// Existing accounts can always activate further identities
     #[arg(
         long,
         env = "SEALPOST_ACTIVATION",
@@ -38,7 +38,8 @@ pub(super) struct ServiceArgs {
         default_value_t = ActivationName::from(ServiceSettings::default().activation)
     )]
     activation: ActivationName,
-    /// Largest number of handles that the revoked keys of an account reserve; beyond it, the account takes no new handle
+    /// Largest number of handles that the revoked keys of an account reserve; at this number, the account can take no
+    /// new handle
     #[arg(
         long,
         env = "SEALPOST_MAX_REVOKED_HANDLES",
@@ -54,8 +55,8 @@ pub(super) struct ServiceArgs {
         value_name = "N"
     )]
     stored_bytes_per_account: u64,
-    /// Free space in bytes on the disk of the embedded database, below which sends and activations get 503; everything
-    /// else continues. Not for PostgreSQL
+    /// Free bytes on the disk of the embedded database, below which sends and activations get 503; other requests
+    /// continue. Not for PostgreSQL
     #[arg(
         long,
         env = "SEALPOST_MIN_FREE_BYTES",
@@ -71,7 +72,7 @@ pub(super) struct ServiceArgs {
         value_name = "SPAN"
     )]
     session_ttl: Span,
-    /// Time in which a replaced webhook secret still signs, beside the new secret
+    /// Time for which a replaced webhook secret still signs, beside the new secret
     #[arg(
         long,
         env = "SEALPOST_WEBHOOK_SECRET_OVERLAP",
@@ -120,7 +121,7 @@ pub(super) struct ServiceArgs {
         value_parser = badge_ttl
     )]
     badge_ttl: Span,
-    /// Suite that seals new envelopes; every suite can be opened
+    /// Cryptographic suite that seals new envelopes; envelopes of every suite can be opened
     #[arg(
         long,
         env = "SEALPOST_SUITE",
@@ -146,7 +147,7 @@ pub(super) struct ServiceArgs {
         value_parser = bytes
     )]
     queue_bytes: usize,
-    /// Largest number of sends per commit
+    /// Largest number of sends that one commit stores together
     #[arg(
         long,
         env = "SEALPOST_BATCH",
@@ -155,7 +156,7 @@ pub(super) struct ServiceArgs {
         value_parser = positive
     )]
     batch: usize,
-    /// Largest size of the envelopes of a commit, in bytes; a larger envelope gets its own commit
+    /// Largest total size of the envelopes in one commit, in bytes; a larger envelope gets its own commit
     #[arg(
         long,
         env = "SEALPOST_BATCH_BYTES",
@@ -174,11 +175,11 @@ pub(super) struct ServiceArgs {
     identities_cached: usize,
 }
 
-/// Limits of the channels, which the suite `channel` uses.
+/// The settings of the suite `channel`, which uses one key encapsulation for many envelopes.
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Channels (--suite channel)")]
 pub(super) struct ChannelArgs {
-    /// Time in which a channel seals envelopes, at most an hour
+    /// Time for which a channel seals envelopes, at most an hour; then a new key encapsulation begins a new channel
     #[arg(
         long = "channel-life",
         env = "SEALPOST_CHANNEL_LIFE",
@@ -196,7 +197,7 @@ pub(super) struct ChannelArgs {
         value_parser = clap::value_parser!(u32).range(1..=1_000_000)
     )]
     envelopes: u32,
-    /// Largest number of sealing channels in memory, and of opened channels
+    /// Largest number of channels for sealing in memory, and of channels for opening
     #[arg(
         long,
         env = "SEALPOST_CHANNELS_CACHED",
@@ -207,18 +208,18 @@ pub(super) struct ChannelArgs {
     channels_cached: usize,
 }
 
-/// The names of the suites.
+/// The cryptographic suites for sealing, as written on the command line.
 #[derive(Clone, Copy, ValueEnum)]
 enum SuiteName {
     /// X-Wing, one encapsulation for many envelopes of a sender and a recipient
     Channel,
-    /// X25519
+    /// X25519, without protection against quantum computers
     Classic,
     /// X-Wing: X25519 and ML-KEM-768
     Hybrid,
 }
 
-/// The names of the conditions for opening an account.
+/// The conditions for opening an account, as written on the command line.
 #[derive(Clone, Copy, ValueEnum)]
 enum ActivationName {
     /// Only existing accounts activate identities
@@ -230,7 +231,7 @@ enum ActivationName {
 }
 
 impl ServiceArgs {
-    /// Combines the settings of the use cases and of the channels.
+    /// Combines the arguments into the settings of the service. Settings without a flag keep their defaults.
     pub(super) fn settings(&self, channel: &ChannelArgs) -> ServiceSettings {
         let Self {
             max_message_bytes,
@@ -278,7 +279,7 @@ impl ServiceArgs {
             batch_max: *batch,
             batch_bytes_max: *batch_bytes,
             identities_cached_max: *identities_cached,
-            // The node sets `reserved_handles`. The others have no flag.
+            // The node sets `reserved_handles`. The other fields of this list have no flag.
             reserved_handles: defaults.reserved_handles,
             blocking_tasks_max: defaults.blocking_tasks_max,
             webhooks_per_key_max: defaults.webhooks_per_key_max,
@@ -339,13 +340,13 @@ impl From<Suite> for SuiteName {
     }
 }
 
-/// The versions of the events.
+/// The versions of the set of events, as written on the command line.
 #[derive(Clone, Copy, ValueEnum)]
 enum EventsName {
-    /// envelope.received
+    /// Only the event envelope.received
     #[value(name = "v1.0")]
     V1_0,
-    /// envelope.bounced and envelope.received
+    /// The events envelope.received and envelope.bounced
     #[value(name = "v1.1")]
     V1_1,
 }

@@ -1,8 +1,8 @@
-//! Durations on the command line.
+//! Parses and shows durations on the command line.
 
 use std::{fmt, str::FromStr, time::Duration};
 
-/// A duration such as `30s` or `12h`.
+/// A duration, written such as `30s` or `12h`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Span(pub(crate) Duration);
 
@@ -14,7 +14,8 @@ impl FromStr for Span {
     }
 }
 
-/// Shows the duration in the largest unit that divides it at least twice: one day is `24h`, and 30 days are `30d`.
+/// Shows the duration in the largest unit that fits at least twice without a remainder: one day is `24h`, 30 days are
+/// `30d`.
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let millis = self.0.as_millis();

@@ -1,4 +1,4 @@
-//! Settings of the webhooks.
+//! Command-line settings of webhook delivery: retries, timeouts, queue, circuit breaker and denied networks.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use sealpost_node::settings::{DispatcherSettings, RetrySchedule, WebhookSettings
 
 use super::{api::network, numbers::positive, span::Span};
 
-/// The delivery of events.
+/// The settings of event delivery to webhooks.
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Webhooks")]
 pub(super) struct WebhookArgs {
@@ -29,7 +29,7 @@ pub(super) struct WebhookArgs {
         value_name = "SPAN"
     )]
     timeout: Span,
-    /// Lease of a node on a delivery; at least the timeout plus 10 s
+    /// Time for which a node reserves a delivery for itself (lease); at least the timeout plus 10 s
     #[arg(
         long = "webhook-lease",
         env = "SEALPOST_WEBHOOK_LEASE",
@@ -102,8 +102,9 @@ pub(super) struct WebhookArgs {
         value_parser = clap::value_parser!(u32).range(1..=1000)
     )]
     breaker_failures: u32,
-    /// Longest pause between probes. The first pause is 5 s, and each pause doubles the one before. If the retry
-    /// schedule starts with less than 5 s, both pauses shrink in proportion
+    /// Longest pause between probes of a webhook whose circuit breaker is open. The first pause is 5 s, and each pause
+    /// doubles the one before. If the retry schedule starts with less than 5 s, the first and the longest pause shrink
+    /// in proportion
     #[arg(
         long = "webhook-probe-pause-max",
         env = "SEALPOST_WEBHOOK_PROBE_PAUSE_MAX",
