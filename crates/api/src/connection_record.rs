@@ -1,4 +1,5 @@
-//! Records the progress of a connection. The requests update the record, and the server reads it.
+//! Shared state of one HTTP connection. Requests on the connection update it, and a server that limits connections
+//! reads it.
 
 use std::{
     cell::{Cell, RefCell},
@@ -6,8 +7,8 @@ use std::{
     task::Waker,
 };
 
-/// The progress of one connection. A server that bounds connections adds a record to the data of each connection in
-/// `on_connect`. The middleware then updates the record.
+/// The progress of one connection. A server that limits connections inserts a record into the data of each connection,
+/// in actix-web's `on_connect`. The middleware then updates the record.
 #[derive(Debug, Clone, Default)]
 pub struct ConnectionRecord(Rc<Record>);
 
@@ -20,39 +21,41 @@ struct Record {
 }
 
 impl ConnectionRecord {
-    /// Returns whether a request has begun, or a part of its body was consumed, since the last call.
+    /// Returns true if a request has begun, or a part of its body was consumed, since the last call.
     pub fn take_progress(&self) -> bool {
         self.0.has_progressed.take()
     }
 
-    /// Returns whether a request has begun and has no response yet.
+    /// Returns true if a request has begun and has no response yet.
     pub fn is_in_request(&self) -> bool {
         self.0.is_in_request.get()
     }
 
-    /// Returns whether a request has succeeded that needs a session or a login secret, or created an account.
+    /// Returns true if a request on this connection has authenticated with a session or a login secret, or has created
+    /// an account.
     pub fn is_authenticated(&self) -> bool {
         self.0.is_authenticated.get()
     }
 
-    /// Wakes this task at the next progress, or at the end of the request.
+    /// Registers a task to wake when a part of the body is consumed or the request ends. Replaces the task that was
+    /// registered before.
     pub fn wake_on_progress(&self, task: &Waker) {
         self.0.paused.replace(Some(task.clone()));
     }
 
-    /// Notes that a request has begun.
+    /// Records that a request has begun.
     pub fn begin_request(&self) {
         self.0.is_in_request.set(true);
         self.0.has_progressed.set(true);
     }
 
-    /// Notes that a part of the body was consumed.
+    /// Records that a part of the request body was consumed, and wakes the registered task.
     pub fn consume_body(&self) {
         self.0.has_progressed.set(true);
         self.wake();
     }
 
-    /// Notes that the request has a response.
+    /// Records that the request has a response, and wakes the registered task.
     pub fn end_request(&self) {
         self.0.is_in_request.set(false);
         self.wake();

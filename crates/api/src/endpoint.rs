@@ -1,18 +1,18 @@
-//! Combines the handler and the OpenAPI text of an endpoint. The table in `endpoints.rs` adds method and path.
+//! The types that define an endpoint: its handler, its OpenAPI text, and its method and path.
 
 use actix_web::{Route, http::Method};
 
 use crate::openapi::Operation;
 
-/// One endpoint of the API.
+/// An endpoint of the API, without its method and path.
 pub(crate) struct Endpoint {
-    /// The OpenAPI text.
+    /// The description of the endpoint in the OpenAPI document.
     pub(crate) operation: Operation,
-    /// The handler. The table of endpoints restricts it to one method.
+    /// The actix-web route with the handler. The table of endpoints restricts it to one method.
     pub(crate) route: Route,
 }
 
-/// One row of the table of endpoints.
+/// A row in the table of endpoints: an endpoint with its method and path.
 pub(crate) struct Row {
     pub(crate) method: Method,
     pub(crate) path: &'static str,
@@ -20,12 +20,12 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// Serves `endpoint` with GET.
+    /// Creates a row that serves `endpoint` with GET.
     pub(crate) fn get(path: &'static str, endpoint: Endpoint) -> Self {
         Self { method: Method::GET, path, endpoint }
     }
 
-    /// Serves `endpoint` with POST.
+    /// Creates a row that serves `endpoint` with POST.
     pub(crate) fn post(path: &'static str, endpoint: Endpoint) -> Self {
         Self { method: Method::POST, path, endpoint }
     }

@@ -1,4 +1,4 @@
-//! Lists all endpoints in a table, from which the router and the OpenAPI document are built. The code of each endpoint
+//! The table of all endpoints. The router and the OpenAPI document are built from this table. The code of each endpoint
 //! is in the folder of its OpenAPI tag.
 
 mod badges;
@@ -30,7 +30,7 @@ use crate::{
     openapi::document as render,
 };
 
-/// Returns all endpoints, in the order of the OpenAPI document.
+/// Returns all endpoints in the order of the OpenAPI document.
 pub(crate) fn table() -> Vec<Row> {
     vec![
         Row::post("/v1/did/activate", activate::endpoint()),
@@ -66,7 +66,7 @@ pub(crate) fn table() -> Vec<Row> {
     ]
 }
 
-/// Renders the OpenAPI document of the service at `base_url`.
+/// Renders the OpenAPI document of a service whose public URL is `base_url`.
 pub fn openapi(base_url: &str) -> Value {
     let operation =
         |Row { method, path, endpoint: Endpoint { operation, .. } }| (method, path, operation);

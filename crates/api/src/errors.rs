@@ -1,5 +1,5 @@
-//! Documents each error code: summary, causes, remedies and retries. The pages at `/docs/errors`, the examples of the
-//! OpenAPI document and `docs/errors.md` are generated from this module.
+//! The documentation of each error code: summary, causes, remedies and retries. The pages at `/docs/errors`, the
+//! OpenAPI examples and `docs/errors.md` are generated from it.
 
 mod badge;
 mod credentials;
@@ -17,34 +17,34 @@ use crate::response::{Problem, status_and_title};
 
 /// The documentation of one error code.
 pub struct ErrorDocumentation {
-    /// The meaning of the code, in one sentence.
+    /// The meaning of the code in one sentence.
     pub summary: &'static str,
-    /// The causes.
+    /// The situations that cause this error, in Markdown.
     pub causes: &'static [&'static str],
-    /// The remedies.
+    /// The steps that solve the problem, in Markdown.
     pub remedies: &'static [&'static str],
-    /// Whether and when to retry.
+    /// Advice about repeating the same request.
     pub retry: Retry,
-    /// Creates an example problem with this code.
+    /// Creates an example of an error with this code.
     pub example: fn() -> Problem,
 }
 
-/// Whether and when to retry the same request. Only an internal error may have stored something, so a retry after any
-/// other refusal never repeats an effect.
+/// Advice about repeating the same request. Only a request that fails with an internal error may have been stored, so
+/// retries after any other error repeat no effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retry {
-    /// After the time in `Retry-After`.
+    /// Retry after the time in `Retry-After`.
     AfterWaiting,
-    /// At once.
+    /// Retry at once.
     AtOnce,
-    /// Only after a change.
+    /// Retry only after a change, because the same request would be refused again.
     Changed,
-    /// With an `Idempotency-Key`.
+    /// Retry safely only with an `Idempotency-Key`, because the request may have been stored.
     Idempotent,
 }
 
 impl Retry {
-    /// Returns the advice about retries, in Markdown.
+    /// Returns the advice as Markdown text.
     pub const fn advice(self) -> &'static str {
         match self {
             Self::AfterWaiting => {
@@ -65,7 +65,7 @@ impl Retry {
     }
 }
 
-/// Returns the documentation of a code.
+/// Returns the documentation of an error code.
 pub const fn documentation(code: Code) -> ErrorDocumentation {
     match code {
         Code::ActivationRefused => credentials::ACTIVATION_REFUSED,
@@ -98,12 +98,12 @@ pub const fn documentation(code: Code) -> ErrorDocumentation {
     }
 }
 
-/// Returns all codes, sorted by status and name.
+/// Returns all error codes, sorted by HTTP status and then by name.
 pub fn in_order() -> Vec<Code> {
     let mut codes = Code::ALL.to_vec();
     codes.sort_by_key(|code| (status_and_title(*code).0, code.as_str()));
     codes
 }
 
-/// The request id of all examples.
+/// The request id in all examples.
 pub const EXAMPLE_REQUEST: &str = "req_01m7ye92t7e4zbxb47adw6nrkn";

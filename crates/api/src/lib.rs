@@ -1,6 +1,6 @@
-//! Serves the HTTP API of Sealpost: its endpoints, error responses, and OpenAPI document.
+//! The HTTP API of Sealpost: endpoints, error responses, and the OpenAPI document.
 //!
-//! [`routes`] mounts the API in any actix-web server: `App::new().configure(sealpost_api::routes(state))`.
+//! [`routes`] mounts the API in any actix-web server: `App::new().configure(sealpost_api::routes(state))`. The file
 //! `examples/mount.rs` is a complete server.
 
 mod connection_record;

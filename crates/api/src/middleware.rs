@@ -1,4 +1,4 @@
-//! Wraps every request: adds a request id and response headers, renders problem documents, and records log and metrics.
+//! The middleware around every request: request id, response headers, error documents, access log and metrics.
 
 mod access_log;
 mod head;
@@ -25,7 +25,8 @@ use crate::{
 use access_log::RequestTimer;
 
 /// Adds the request id, security headers and `Cache-Control: no-store` to each response, and turns errors into problem
-/// documents. An error page with [`PAGE_TYPE`] keeps its body; a response with `Cache-Control` keeps this header.
+/// documents (RFC 9457). An error page of type [`PAGE_TYPE`] keeps its body. A response that already has
+/// `Cache-Control` keeps that header.
 pub async fn middleware(
     mut request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
@@ -33,14 +34,15 @@ pub async fn middleware(
     let timer = RequestTimer::start(request.method());
     let id = request_id(request.request());
     head::route_as_get(&mut request);
-    // actix-web has already converted errors of extractors and handlers to responses. `Err` comes only from inner
-    // middleware.
+    // `Err` comes only from inner middleware, because actix-web has converted errors of extractors and handlers to
+    // responses.
     let connection = request.request().conn_data::<ConnectionRecord>().cloned();
     connection.iter().for_each(ConnectionRecord::begin_request);
     let responded = next.call(request).await;
     connection.iter().for_each(ConnectionRecord::end_request);
     let (request, response) = responded?.into_parts();
-    // Every POST that succeeds needs a session or a login secret, or creates an account.
+    // This means authenticated, because every POST that succeeds needs a session or a login secret, or creates an
+    // account.
     if request.method() == Method::POST && response.status().is_success() {
         connection.iter().for_each(ConnectionRecord::authenticate);
     }
@@ -67,7 +69,7 @@ fn app_of(request: &HttpRequest) -> Option<&ApiState> {
     request.app_data::<web::Data<ApiState>>().map(|app| &***app)
 }
 
-/// Replaces the body of an error response by a problem document, unless the body is a page.
+/// Replaces the body of an error response by a problem document, unless the body is an HTML page.
 fn into_problem(
     response: HttpResponse<BoxBody>,
     base_url: &str,
@@ -89,19 +91,20 @@ fn into_problem(
     problem.render(base_url, id)
 }
 
-/// Returns whether a response is an HTML page. Pages show their own error text.
+/// Returns true if a response is an HTML page, which shows its own error text.
 fn is_page(headers: &HeaderMap) -> bool {
     headers.get(header::CONTENT_TYPE).is_some_and(|kind| *kind == PAGE_TYPE)
 }
 
-/// Returns the valid `X-Request-Id` of the client, or else a new id.
+/// Returns the `X-Request-Id` of the client if it is valid, otherwise a new id.
 fn request_id(request: &HttpRequest) -> String {
     let sent = request.headers().get(X_REQUEST_ID).and_then(|value| value.to_str().ok());
     if let Some(sent) = sent.filter(|text| is_valid(text)) {
         return sent.to_owned();
     }
     let now = app_of(request).map_or(Timestamp::from_millis(0), |app| app.clock.now());
-    // If the random source fails, the id has no random part. The request must not fail for this reason.
+    // If the random source fails, the random part of the id is zeros, because the request must not fail for this
+    // reason.
     RequestId::new(now, random().unwrap_or_default()).to_string()
 }
 
@@ -110,6 +113,6 @@ fn is_valid(text: &str) -> bool {
     (1..=64).contains(&text.len()) && text.bytes().all(allowed)
 }
 
-/// Requires HTTPS for one year. Excludes subdomains, because these may belong to other services.
+/// Requires HTTPS for one year. Excludes subdomains, because they may belong to other services.
 const HSTS: HeaderValue = HeaderValue::from_static("max-age=31536000");
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");

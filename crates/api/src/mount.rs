@@ -1,4 +1,4 @@
-//! Mounts the endpoints in an actix-web server.
+//! Functions that mount the endpoints in an actix-web server, and refuse other methods and paths.
 
 use std::{future, sync::LazyLock};
 
@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Mounts the API in any actix-web server: `App::new().configure(sealpost_api::routes(state))`. Wraps each endpoint in
-/// middleware for request id, problem documents, log and metrics. Other services of the server are not affected.
+/// the middleware for request ids, problem documents, log and metrics. The server's own routes are not affected.
 pub fn routes(state: web::Data<ApiState>) -> impl FnOnce(&mut web::ServiceConfig) {
     move |config| {
         config.app_data(state);
@@ -24,7 +24,8 @@ pub fn routes(state: web::Data<ApiState>) -> impl FnOnce(&mut web::ServiceConfig
     }
 }
 
-/// Mounts the API in a server that wraps all its services in [`middleware`](fn@middleware).
+/// Mounts the API without its middleware, for a server that already wraps all its routes in
+/// [`middleware`](fn@middleware).
 pub fn routes_without_middleware(
     state: web::Data<ApiState>,
 ) -> impl FnOnce(&mut web::ServiceConfig) {
@@ -36,24 +37,25 @@ pub fn routes_without_middleware(
     }
 }
 
-/// Returns the resource of a path with one method. All other methods are refused with 405.
+/// Returns a resource that accepts one method on a path, and refuses all other methods with 405.
 fn resource(Row { method, path, endpoint }: Row) -> Resource {
     let route = endpoint.route.method(method.clone());
     let refuse = move || future::ready(refuse_method(&method));
     web::resource(path).route(route).default_service(web::to(refuse))
 }
 
-/// Refuses a request with another method than `allowed`, the only method of the path.
+/// Refuses a request whose method is not `allowed`, the only method of the path.
 pub fn refuse_method(allowed: &Method) -> Result<HttpResponse, Problem> {
     Err(Problem::MethodNotAllowed { allowed: allowed.clone() })
 }
 
-/// Refuses a request for a path without a resource. Names the path of the API that was probably meant.
+/// Refuses a request for an unknown path with 404. The error names the most similar path of the API, if one is similar.
 pub async fn no_such_path(request: HttpRequest) -> Result<HttpResponse, Problem> {
     Err(Problem::NotFound { nearest: nearest_path(request.path()) })
 }
 
-/// Returns the most similar path of the API, if this path differs in at most [`DIFFERENCE_MAX`] characters.
+/// Returns the most similar path of the API if it differs in at most [`DIFFERENCE_MAX`] characters. Otherwise returns
+/// `None`.
 fn nearest_path(path: &str) -> Option<&'static str> {
     static PATHS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
         let paths = table().into_iter().map(|row| row.path);
@@ -65,7 +67,7 @@ fn nearest_path(path: &str) -> Option<&'static str> {
     nearest(path, &PATHS).filter(|nearest| edit_distance(path, nearest) <= DIFFERENCE_MAX)
 }
 
-/// Maximum length of a compared path, in bytes. Longer than all paths of the API.
+/// Maximum length in bytes of a path that is compared. All paths of the API are shorter.
 const PATH_LENGTH_MAX: usize = 64;
 const DIFFERENCE_MAX: usize = 3;
 

@@ -1,5 +1,5 @@
-//! Generates the OpenAPI 3.1 document from the code: paths from the table of endpoints, schemas from the serialized
-//! types, error responses from the table of codes. Each endpoint writes its own [`Operation`].
+//! Generates the OpenAPI 3.1 document from the code. Paths come from the table of endpoints, schemas from the
+//! serialised types, and error responses from the error codes. Each endpoint describes itself with an [`Operation`].
 
 mod document;
 mod event;

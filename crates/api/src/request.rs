@@ -1,4 +1,4 @@
-//! Reads requests: client address, body, fields, and credentials.
+//! Reads requests: client address, body, fields, credentials, and idempotency key.
 
 mod body;
 mod body_memory;

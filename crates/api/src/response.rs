@@ -1,4 +1,4 @@
-//! Builds responses: problem documents, rate-limit headers, cached content, and the results of use cases.
+//! Builds responses: JSON results of the service, problem documents, rate-limit headers and cached content.
 
 mod problem;
 mod rate_limit;

@@ -1,4 +1,4 @@
-//! The settings of the API.
+//! The settings of the API: addresses, sizes, timeouts and rate limits.
 
 use std::time::Duration;
 
@@ -11,24 +11,24 @@ pub struct ApiSettings {
     pub base_url: String,
     /// True if callers can reach the API only over HTTPS.
     pub is_secure: bool,
-    /// The largest body of a request, in bytes.
+    /// The maximum size of a request body in bytes.
     pub max_body_bytes: usize,
-    /// The maximum memory of all large bodies together, in bytes. A body is large if it is over 16 KiB.
+    /// The maximum memory of all large bodies together, in bytes. A body is large if it exceeds 16 KiB.
     pub body_memory: usize,
-    /// The maximum part of `body_memory` that the bodies of one account can use, in bytes.
+    /// The maximum memory of the large bodies of one account, in bytes. It is a part of `body_memory`.
     pub body_memory_per_account: usize,
     /// The time in which a client must send a body.
     pub body_timeout: Duration,
     /// The networks of proxies whose `X-Forwarded-For` or `Forwarded` header is trusted. `None` has the effect of an
-    /// empty list, but a node behind a TLS proxy refuses to start with `None`.
+    /// empty list, but a server behind a TLS proxy does not start with `None`.
     pub trusted_proxies: Option<Vec<IpNet>>,
-    /// The rate limit of activations, per minute and client address; 0 turns the limit off.
+    /// The maximum number of activations per minute and client address. 0 turns the limit off.
     pub activations_per_minute: u32,
-    /// The rate limit of logins, per minute and client address; 0 turns the limit off.
+    /// The maximum number of logins per minute and client address. 0 turns the limit off.
     pub logins_per_minute: u32,
-    /// The rate limit of logouts and login secret rotations, per minute and account; 0 turns the limit off.
+    /// The maximum number of logouts and login secret rotations per minute and account. 0 turns the limit off.
     pub account_changes_per_minute: u32,
-    /// The rate limit of test events, per minute and account; 0 turns the limit off.
+    /// The maximum number of test events per minute and account. 0 turns the limit off.
     pub webhook_tests_per_minute: u32,
 }
 

@@ -1,4 +1,4 @@
-//! The state that all endpoints share.
+//! The state that all endpoints share: the service, settings, counters and caches.
 
 use std::{
     sync::{Arc, OnceLock},
@@ -13,17 +13,17 @@ use crate::{
     request::BodyMemory, response::StaticContent, settings::ApiSettings, throttle::Throttle,
 };
 
-/// The use cases, the settings and the counters that all endpoints share.
+/// The service, the settings and the counters that all endpoints share.
 pub struct ApiState {
-    /// The use cases.
+    /// The service that processes the requests.
     pub sealpost: Arc<Sealpost>,
     /// The clock of the service.
     pub clock: Arc<dyn Clock>,
-    /// The public address of the service, without a slash at its end.
+    /// The public URL of the service, without a trailing slash.
     pub base_url: String,
-    /// Whether all clients use HTTPS.
+    /// True if callers can reach the API only over HTTPS.
     pub is_secure: bool,
-    /// The maximum time to receive a body.
+    /// The time in which a client must send a body.
     pub body_timeout: Duration,
     pub(crate) issuer: Arc<Issuer>,
     pub(crate) max_body_bytes: usize,
@@ -31,16 +31,16 @@ pub struct ApiState {
     pub(crate) trusted_proxies: Vec<IpNet>,
     pub(crate) activations: Throttle,
     pub(crate) logins: Throttle,
-    /// Limits logouts and login secret rotations per account. The plan of an account does not count these requests.
+    /// Limits logouts and login secret rotations per account, because the limits of a key's plan do not count them.
     pub(crate) account_changes: Throttle<AccountId>,
-    /// Limits the test events of webhooks per account.
+    /// Limits the test events to webhooks per account.
     pub(crate) webhook_tests: Throttle<AccountId>,
     /// The OpenAPI document, rendered at the first request.
     pub(crate) document: OnceLock<StaticContent>,
 }
 
 impl ApiState {
-    /// Creates the state of an API over these use cases.
+    /// Creates the state of an API that serves `sealpost`.
     pub fn new(
         settings: ApiSettings,
         sealpost: Arc<Sealpost>,

@@ -1,7 +1,8 @@
-//! Limits activations and logins per client address, and changes and test events per account. Each node counts in its
-//! own memory, which suffices to bound the cost of a flood. The limits of a key are exact and stored in the database.
+//! Rate limits for requests that the limits of an API key do not cover: activations and logins per client address, and
+//! test events and changes per account. Each node counts in memory, which is enough to bound the cost of a flood. The
+//! limits of a key, in contrast, are exact and stored in the database.
 //!
-//! A request that is refused without a look-up does not count. Otherwise an attacker could use up the limit of an
+//! A request that is refused before any look-up does not count. Otherwise an attacker could use up the limit of an
 //! address with malformed requests.
 
 mod counter;
@@ -20,18 +21,18 @@ use crate::{
 };
 pub use counter::Throttle;
 
-/// Counts a login through the API or on a page. Fails if the client address has reached the limit of logins.
+/// Counts a login through the API or a page. Fails if the client address has reached its limit of logins.
 pub fn admit_login(app: &ApiState, request: &HttpRequest) -> Result<(), Problem> {
     admit(app, request, &app.logins)
 }
 
-/// Counts an activation through the API or on a page. Fails if the client address has reached the limit of activations.
+/// Counts an activation through the API or a page. Fails if the client address has reached its limit of activations.
 pub fn admit_activation(app: &ApiState, request: &HttpRequest) -> Result<(), Problem> {
     admit(app, request, &app.activations)
 }
 
-/// Counts a change of an account, and fails if the account has reached the limit of changes. The limits of plans do not
-/// apply to these changes, although each takes disk time from sends. A faulty request changes nothing and does not
+/// Counts a logout or a rotation of the login secret. Fails if the account has reached its limit. The limits of a plan
+/// do not count these requests, but each of them writes to the disk. A faulty request writes nothing and does not
 /// count.
 pub(crate) async fn admit_account<B>(
     app: &ApiState,
@@ -43,8 +44,8 @@ pub(crate) async fn admit_account<B>(
     limit_account(app, request.token.as_deref(), &app.account_changes).await
 }
 
-/// Counts a test event, and fails if the account has reached the limit of test events. Each test event is a request to
-/// an address that the account chose.
+/// Counts a test event. Fails if the account has reached its limit, which exists because each test event makes the
+/// service call an address that the account chose.
 pub(crate) async fn admit_test(app: &ApiState, credentials: &Credentials) -> Result<(), Problem> {
     limit_account(app, credentials.token.as_deref(), &app.webhook_tests).await
 }
@@ -54,8 +55,8 @@ async fn limit_account(
     token: Option<&str>,
     throttle: &Throttle<AccountId>,
 ) -> Result<(), Problem> {
-    // The account comes mostly from the session cache, so a refusal costs no transaction and no thread of the blocking
-    // pool.
+    // The account mostly comes from the session cache, so a refusal needs neither a transaction nor a thread of the
+    // blocking pool.
     let account = app.sealpost.account_of(token).await?;
     let admitted = throttle.admit(account, 1, app.clock.now());
     admitted.map_err(|retry_after| Problem::AccountThrottled {
@@ -74,8 +75,8 @@ fn admit(app: &ApiState, request: &HttpRequest, throttle: &Throttle) -> Result<(
     })
 }
 
-/// Returns the networks for which a request of this client is counted, each with a factor for the limit. An IPv4 client
-/// is one address. An IPv6 client has at least a /64 network, and often a /56 or a /48.
+/// Returns the networks in which a client is counted, each with a factor for the limit. An IPv4 client is one address.
+/// An IPv6 client usually has a whole /64 network, and sometimes a /56 or a /48.
 fn networks(address: IpAddr) -> impl Iterator<Item = (IpNet, u32)> + Clone {
     let address = address.to_canonical();
     let sizes: &[(u8, u32)] = match address {

@@ -1,4 +1,5 @@
-//! `/v1/badges`, `/v1/compliance`, and the public documents that verifiers of a badge fetch.
+//! Endpoints for badges (signed credentials about an API key), for compliance checks, and for the public documents that
+//! a verifier of a badge fetches.
 
 pub(super) mod did_document;
 pub(super) mod issue;

@@ -1,4 +1,4 @@
-//! `/v1/did`: identities, one for each API key.
+//! The endpoints `/v1/did/…`: create identities and show their status. An identity is an API key with its DID.
 
 pub(super) mod activate;
 pub(super) mod policy;

@@ -1,4 +1,4 @@
-//! The service itself: a liveness check and the OpenAPI document.
+//! Endpoints about the service itself: a liveness check, and the OpenAPI document.
 
 pub(super) mod document;
 pub(super) mod ping;

@@ -29,7 +29,7 @@ fn operation_ids_are_unique() {
     assert!(ids.iter().all(|id| id.is_some_and(|id| !id.is_empty())), "{ids:?}");
 }
 
-/// Client generators name functions by these ids.
+/// The ids must be readable, because client generators use them as names of functions.
 #[test]
 fn operation_ids_are_a_verb_and_a_noun() {
     for row in table() {
@@ -42,7 +42,7 @@ fn operation_ids_are_a_verb_and_a_noun() {
     }
 }
 
-/// A route outside the table would not be in the OpenAPI document.
+/// A route outside the table would be missing from the OpenAPI document.
 #[test]
 fn only_the_table_makes_routes() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
@@ -91,5 +91,5 @@ const VERBS: &[&str] = &[
     "validate",
     "verify",
 ];
-/// The router, and this test.
+/// The only files that may create routes: the router, and this test, which contains the patterns it searches for.
 const MAY_HAVE_ROUTES: &[&str] = &["mount.rs", "endpoints/tests.rs"];

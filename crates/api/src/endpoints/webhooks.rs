@@ -1,4 +1,4 @@
-//! `/v1/webhooks`: manages the webhooks of an API key and their deliveries.
+//! The endpoints `/v1/webhooks/…`: manage the webhooks of an API key, and the deliveries of events to them.
 
 pub(super) mod action;
 pub(super) mod delete;

@@ -1,4 +1,4 @@
-//! Refusals of badges and compliance circuits.
+//! Documentation of the errors of badges and compliance circuits. A circuit is the set of checks of a jurisdiction.
 
 use std::collections::BTreeMap;
 
@@ -67,7 +67,8 @@ fn denied(drift: u8, confidence: u8) -> Problem {
     }
 }
 
-/// Evaluates the built-in circuit for a key without attestations.
+/// Evaluates the built-in circuit for a key without attestations, which fails. Returns `None` if there is no such
+/// circuit.
 fn without_attestations() -> Option<CircuitReport> {
     let (circuits, jurisdiction) = (built_in_circuits().ok()?, Jurisdiction::parse("DEFAULT")?);
     let circuit = circuits.circuits.get(&jurisdiction)?;

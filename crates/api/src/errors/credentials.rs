@@ -1,4 +1,4 @@
-//! Refusals because of the caller's credentials or API key, or of the recipient's API key.
+//! Documentation of the errors about credentials, and about the API keys of the caller and the recipient.
 
 use sealpost_domain::{KeyStatus, Refusal};
 

@@ -1,4 +1,4 @@
-//! Refusals because a limit is reached: rates, quotas and sizes.
+//! Documentation of the errors about limits: rates, quotas and sizes.
 
 use std::time::Duration;
 

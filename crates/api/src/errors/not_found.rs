@@ -1,4 +1,4 @@
-//! Refusals because something does not exist, or belongs to another account.
+//! Documentation of the errors about things that do not exist, or that belong to another account or key.
 
 use sealpost_domain::Refusal;
 

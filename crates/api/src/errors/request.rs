@@ -1,4 +1,4 @@
-//! Refusals because of the request itself: its method, body, fields or idempotency key.
+//! Documentation of the errors in the request itself: its method, body, fields or idempotency key.
 
 use actix_web::http::Method;
 use sealpost_domain::Refusal;

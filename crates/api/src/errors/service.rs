@@ -1,4 +1,4 @@
-//! Faults of the service or of the network.
+//! Documentation of the errors that the service or the network causes.
 
 use sealpost_domain::Refusal;
 

@@ -1,5 +1,5 @@
-//! Writes the access log and the metrics of requests. Both contain the pattern of the route and never the path, because
-//! a path may name a resource.
+//! Writes a log line and metrics for each request. Both contain the pattern of the route instead of the path, because a
+//! path may name a resource.
 
 use std::time::Instant;
 
@@ -10,19 +10,20 @@ use actix_web::{
 
 use crate::{request::client_address, response::Problem, state::ApiState};
 
-/// The start time and the method of a request.
+/// The start time and the method of a request, until its response is recorded.
 pub(super) struct RequestTimer {
     start: Instant,
     method: &'static str,
 }
 
 impl RequestTimer {
-    /// Starts the timer. `method` is the method that the client sent, even if HEAD is later routed as GET.
+    /// Starts the timer. `method` is the method that the client sent, so HEAD is recorded as HEAD although it is routed
+    /// as GET.
     pub(super) fn start(method: &Method) -> Self {
         Self { start: Instant::now(), method: known_method(method) }
     }
 
-    /// Writes the log line and the metrics. Call this after routing: it needs the pattern of the route.
+    /// Writes the log line and the metrics. Must run after routing, because it needs the pattern of the route.
     pub(super) fn record(
         self,
         request: &HttpRequest,
@@ -52,7 +53,7 @@ impl RequestTimer {
     }
 }
 
-/// Counts a refusal by its code. If a limit refused the request, counts the refusal by its limit too.
+/// Counts an error response by its code, and also by the limit if a limit refused the request.
 pub(super) fn count_refusal(problem: &Problem) {
     metrics::counter!("sealpost_refusals_total", "code" => problem.code().as_str()).increment(1);
     if let Some(limit) = problem.limit() {
@@ -60,7 +61,7 @@ pub(super) fn count_refusal(problem: &Problem) {
     }
 }
 
-/// Maps unknown methods to `other`, because clients can send any word and each would be a new label in the metrics.
+/// Maps unknown methods to `other`. Clients can send any word, and each word would become a new label in the metrics.
 fn known_method(method: &Method) -> &'static str {
     let known = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
     known.into_iter().find(|name| *name == method.as_str()).unwrap_or("other")
@@ -71,5 +72,5 @@ fn client(request: &HttpRequest, app: Option<&ApiState>) -> Option<String> {
     Some(client_address(peer, request.headers(), &app?.trusted_proxies).to_string())
 }
 
-/// The log target of these lines. `--log info,access=debug` turns on no other debug lines.
+/// The log target of access-log lines, so that `--log info,access=debug` shows them without other debug lines.
 const ACCESS: &str = "access";

@@ -1,5 +1,5 @@
-//! Supports HEAD for all pages: routes HEAD as GET, and actix-web omits the body. Excludes the paths below `/v1/`,
-//! which accept one method only.
+//! Support for HEAD on all pages: routes HEAD as GET, and actix-web omits the body. Paths below `/v1/` are excluded,
+//! because each accepts only one method.
 
 use actix_web::{
     dev::ServiceRequest,
@@ -9,14 +9,14 @@ use actix_web::{
     },
 };
 
-/// Routes a HEAD request for a page as GET.
+/// Changes the method of a request from HEAD to GET, unless the path belongs to the API.
 pub(super) fn route_as_get(request: &mut ServiceRequest) {
     if *request.method() == Method::HEAD && !is_api(request.path()) {
         request.head_mut().method = Method::GET;
     }
 }
 
-/// Adds HEAD to the `Allow` header of a page with GET.
+/// Adds HEAD to the `Allow` header of a page that accepts GET.
 pub(super) fn allow_beside_get(headers: &mut HeaderMap, path: &str) {
     let allowed = match headers.get(header::ALLOW).map(HeaderValue::as_bytes) {
         Some(b"GET") => "GET, HEAD",

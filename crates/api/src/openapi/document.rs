@@ -1,4 +1,4 @@
-//! Assembles the OpenAPI document.
+//! Assembles the OpenAPI document from the endpoints, the events and the shared components.
 
 use actix_web::http::Method;
 use serde_json::{Map, Value, json};
@@ -10,7 +10,7 @@ use super::{
     schemas::Schemas,
 };
 
-/// Renders the document of a service at `base_url` with these endpoints.
+/// Renders the OpenAPI document of a service at `base_url`, with the given endpoints.
 pub(crate) fn document(
     base_url: &str,
     endpoints: impl IntoIterator<Item = (Method, &'static str, Operation)>,
@@ -44,7 +44,7 @@ pub(crate) fn document(
     })
 }
 
-/// Renders the operation object.
+/// Renders the OpenAPI operation object of an endpoint, and adds the schemas that it uses to `schemas`.
 pub(super) fn render(operation: &Operation, method: &Method, schemas: &mut Schemas) -> Value {
     let mut object = json!({
         "operationId": operation.id,

@@ -1,4 +1,4 @@
-//! Describes the events that the service sends to webhooks, with their headers.
+//! Describes the events that the service sends to webhooks, for the `webhooks` object of the OpenAPI document.
 
 use schemars::SchemaGenerator;
 use sealpost_domain::{
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::schemas::Schemas;
 
-/// Renders the webhooks object.
+/// Renders the OpenAPI `webhooks` object: one operation for each kind of event.
 pub(super) fn webhooks(schemas: &mut Schemas) -> Value {
     let received = schemas.response(SchemaGenerator::subschema_for::<EnvelopeReceived>);
     let bounced = schemas.response(SchemaGenerator::subschema_for::<EventBody<EnvelopeBounced>>);
@@ -70,7 +70,7 @@ fn operation(id: &str, summary: &str, about: &str, schema: &Value, example: &Val
     })
 }
 
-/// Renders the operation of the test event, which has no retries.
+/// Renders the operation of the test event. Unlike other events, a test event is not retried.
 fn test_operation(schemas: &mut Schemas) -> Value {
     let schema = schemas.response(SchemaGenerator::subschema_for::<WebhookTest>);
     let example = test_example();

@@ -1,4 +1,4 @@
-//! Describes one endpoint for the OpenAPI document.
+//! A builder that describes one endpoint for the OpenAPI document.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use sealpost_domain::Code;
 use serde_json::{Map, Value, json};
 
-/// The OpenAPI text of one endpoint. Parts that all endpoints share are added when the document is rendered.
+/// The description of one endpoint. Parts that are common to all endpoints are added when the document is rendered.
 pub(crate) struct Operation {
     pub(super) id: &'static str,
     pub(super) tag: Tag,
@@ -18,12 +18,12 @@ pub(crate) struct Operation {
     pub(super) refusals: Vec<Code>,
     pub(super) is_idempotent: bool,
     pub(super) links: Option<Value>,
-    /// The content types of a successful response. The client selects one with `Accept`.
+    /// The content types of a successful response. The client selects one of them with `Accept`.
     pub(super) content_types: &'static [&'static str],
     pub(super) path_parameter: Option<Value>,
 }
 
-/// The tags of the OpenAPI document, in the order of the document.
+/// The tags that group the endpoints, in the order of the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tag {
     Identities,
@@ -34,48 +34,48 @@ pub(crate) enum Tag {
     Service,
 }
 
-/// The credentials that an endpoint accepts.
+/// The credentials that an endpoint requires or accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Credentials {
-    /// A session token and one of the account's API keys.
+    /// A session token, and an API key of the same account.
     Key,
     /// No credentials.
     None,
-    /// A session token, or none.
+    /// A session token, or no credentials.
     OptionalSession,
     /// A session token.
     Session,
 }
 
-/// The body of a response.
+/// The body of a successful response: its schema and examples.
 pub(super) struct Content {
     pub(super) schema: fn(&mut SchemaGenerator) -> Schema,
     pub(super) examples: Examples,
 }
 
-/// The body of a request.
+/// The body of a request: its schema and examples.
 pub(super) struct RequestContent {
     pub(super) schema: RequestSchema,
     pub(super) examples: Examples,
     pub(super) is_required: bool,
 }
 
-/// The schema of a request body.
+/// The schema of a request body: either one schema, or one for each action.
 pub(super) enum RequestSchema {
-    /// One schema for each value of the member `action`.
+    /// One schema for each value of the member `action`, which selects the action.
     ByAction(Vec<(&'static str, NamedSchema)>),
-    /// The same schema for each request.
+    /// The same schema for all requests.
     One(NamedSchema),
 }
 
-/// A schema and the name of its component.
+/// A schema, and the name under which the document lists it.
 #[derive(Clone)]
 pub(super) struct NamedSchema {
     pub(super) name: Cow<'static, str>,
     pub(super) schema: fn(&mut SchemaGenerator) -> Schema,
 }
 
-/// Pairs of a summary and an example value. The summary may be empty.
+/// Pairs of a summary and an example value. An empty summary is omitted from the document.
 type Examples = Vec<(&'static str, Value)>;
 
 impl Tag {
@@ -115,7 +115,7 @@ impl Tag {
 
 impl Operation {
     /// Starts an operation without credentials and without a request body. A successful response has a body of type
-    /// `T`, such as `example`.
+    /// `T`, and `example` is an example of it.
     pub(crate) fn new<T: JsonSchema>(id: &'static str, example: Value) -> Self {
         Self {
             id,
@@ -136,8 +136,8 @@ impl Operation {
         }
     }
 
-    /// Starts an operation for several actions. The body selects an action by its member `action`. Bodies, responses
-    /// and refusals are those of the actions. A successful response has a body of type `T`.
+    /// Starts an operation that combines several actions. The member `action` of the body selects one. Bodies,
+    /// responses and errors are the union of those of the actions. A successful response has a body of type `T`.
     pub(crate) fn by_action<T: JsonSchema>(
         id: &'static str,
         actions: Vec<(&'static str, Self)>,
@@ -162,13 +162,13 @@ impl Operation {
         whole
     }
 
-    /// Returns the operation id.
+    /// Returns the operation id, which is unique in the document.
     #[cfg(test)]
     pub(crate) fn id(&self) -> &'static str {
         self.id
     }
 
-    /// Sets tag, summary and description.
+    /// Sets the tag, the summary and the description.
     pub(crate) fn describe(
         self,
         tag: Tag,
@@ -178,18 +178,18 @@ impl Operation {
         Self { tag, summary, description, ..self }
     }
 
-    /// Adds another example of a successful response.
+    /// Adds a further example of a successful response.
     pub(crate) fn or_responds(mut self, summary: &'static str, example: Value) -> Self {
         self.success.examples.push((summary, example));
         self
     }
 
-    /// Requires a body of type `T`, and adds examples of it.
+    /// Requires a request body of type `T`, and adds examples.
     pub(crate) fn body<T: JsonSchema>(self, examples: Examples) -> Self {
         self.with_body::<T>(examples, true)
     }
 
-    /// Accepts an optional body of type `T`, and adds examples of it.
+    /// Accepts an optional request body of type `T`, and adds examples.
     pub(crate) fn optional_body<T: JsonSchema>(self, examples: Examples) -> Self {
         self.with_body::<T>(examples, false)
     }
@@ -200,7 +200,7 @@ impl Operation {
         Self { body: Some(body), ..self }
     }
 
-    /// Accepts an optional session token.
+    /// Accepts an optional session token. An invalid token is refused.
     pub(crate) fn optional_session(self) -> Self {
         Self { credentials: Credentials::OptionalSession, ..self }.refuses(&[Code::Unauthorized])
     }
@@ -210,7 +210,7 @@ impl Operation {
         Self { credentials: Credentials::Session, ..self }.refuses(&[Code::Unauthorized])
     }
 
-    /// Requires a session token and an API key. The request counts against the limits of the key.
+    /// Requires a session token and an API key. Such a request counts against the limits of the key.
     pub(crate) fn session_and_key(self) -> Self {
         Self { credentials: Credentials::Key, ..self }.refuses(&[
             Code::InvalidField,
@@ -221,19 +221,19 @@ impl Operation {
         ])
     }
 
-    /// Adds error codes that the endpoint can return. Codes common to all GET or all POST requests are added when the
-    /// document is rendered.
+    /// Adds error codes that the endpoint can return. Codes that all GET or all POST endpoints have in common are added
+    /// when the document is rendered.
     pub(crate) fn refuses(mut self, codes: &[Code]) -> Self {
         self.refusals.extend_from_slice(codes);
         self
     }
 
-    /// Accepts an `Idempotency-Key`.
+    /// Accepts the header `Idempotency-Key`.
     pub(crate) fn idempotent(self) -> Self {
         Self { is_idempotent: true, ..self }
     }
 
-    /// Adds OpenAPI links, by name, to the successful response.
+    /// Adds OpenAPI links to the successful response. The keys of `links` are the names of the links.
     pub(crate) fn links(self, links: Value) -> Self {
         Self { links: Some(links), ..self }
     }
@@ -243,14 +243,14 @@ impl Operation {
         Self { content_types, ..self }
     }
 
-    /// Adds the OpenAPI parameter for the variable segment of the path.
+    /// Adds the OpenAPI parameter for the variable part of the path.
     pub(crate) fn path_parameter(self, parameter: Value) -> Self {
         Self { path_parameter: Some(parameter), ..self }
     }
 }
 
 impl Credentials {
-    /// Returns the security requirements. Omits the API key, because an API key alone authorizes nothing.
+    /// Returns the OpenAPI security requirements. Omits the API key, because an API key alone authorizes nothing.
     pub(super) fn security(self) -> Value {
         match self {
             Self::None => json!([]),
@@ -278,7 +278,7 @@ impl RequestContent {
     }
 }
 
-/// Renders the media type object with the schema and named examples.
+/// Renders a media type object with a schema and numbered examples.
 fn media_type(schema: &Value, examples: &Examples) -> Value {
     let named = |(index, (summary, value)): (usize, &(&str, Value))| {
         let example = if summary.is_empty() {
@@ -292,7 +292,7 @@ fn media_type(schema: &Value, examples: &Examples) -> Value {
     json!({ "schema": schema, "examples": examples })
 }
 
-/// Returns the body with the member `action` first.
+/// Returns the body with the member `action` inserted before all others.
 fn with_action(name: &str, body: &Value) -> Value {
     let action = ("action".to_owned(), name.into());
     let members = body.as_object().into_iter().flatten();

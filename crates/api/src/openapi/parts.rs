@@ -1,4 +1,4 @@
-//! Renders the components of the document: headers, parameters, security schemes, and examples of error responses.
+//! Renders the shared components of the document: headers, parameters, security schemes and error examples.
 
 use sealpost_domain::Code;
 use serde_json::{Map, Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::{operation::Operation, schemas::Schemas};
 use crate::{errors, response::ProblemDocument};
 
-/// Renders the components object.
+/// Renders the OpenAPI components object, including all collected schemas.
 pub(super) fn components(base_url: &str, mut schemas: Schemas) -> Value {
     schemas.response(schemars::SchemaGenerator::subschema_for::<ProblemDocument<'_>>);
     json!({
@@ -49,7 +49,7 @@ pub(super) fn components(base_url: &str, mut schemas: Schemas) -> Value {
     })
 }
 
-/// Renders the parameters of an operation: the path parameter and the request headers.
+/// Renders the parameters of an operation: the path parameter if any, and the request headers.
 pub(super) fn parameters(operation: &Operation) -> Value {
     let headers = [
         (operation.credentials.has_key(), "X-DID-API-Key"),
@@ -61,14 +61,14 @@ pub(super) fn parameters(operation: &Operation) -> Value {
     operation.path_parameter.clone().into_iter().chain(headers.map(reference)).collect()
 }
 
-/// Removes members with the value null.
+/// Removes the members of an object whose value is null.
 pub(super) fn drop_nulls(object: &mut Value) {
     if let Some(members) = object.as_object_mut() {
         members.retain(|_, member| !member.is_null());
     }
 }
 
-/// Renders an example for each error code, rendered by the same function as real problem documents.
+/// Renders an example for each error code, with the function that also renders real error responses.
 fn refusals(base_url: &str) -> Map<String, Value> {
     let example = |code: Code| {
         let problem = (errors::documentation(code).example)();

@@ -1,4 +1,4 @@
-//! Renders the responses of an operation: the successful one, and the refusals by status.
+//! Renders the responses of an operation: one for success, and one for each HTTP status of its errors.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::{operation::Operation, parts, schemas::Schemas};
 use crate::response::status_and_title;
 
-/// Renders the responses object.
+/// Renders the OpenAPI responses object of an operation.
 pub(super) fn render(operation: &Operation, method: &Method, schemas: &mut Schemas) -> Value {
     let mut responses = Map::new();
     responses.insert("200".to_owned(), success(operation, schemas));
@@ -43,8 +43,8 @@ fn success(operation: &Operation, schemas: &mut Schemas) -> Value {
     response
 }
 
-/// Renders the refusals with one status. All refusals have the same schema, so that client generators create one type
-/// for them. The examples list the codes.
+/// Renders the response for all errors with one HTTP status. All errors have the same schema, so that client generators
+/// create one type for them. The examples show the codes.
 fn refusal(operation: &Operation, status: u16, codes: &[Code]) -> Value {
     let titles = codes.iter().map(|code| format!("`{code}`: {}.", status_and_title(*code).1));
     let examples: Map<_, _> = codes.iter().copied().map(example).collect();
@@ -67,7 +67,7 @@ fn headers_of(operation: &Operation, status: u16) -> Vec<&'static str> {
     match status {
         401 => names.push("WWW-Authenticate"),
         405 => names.push("Allow"),
-        // Includes 403, because a key in rotation is active again soon.
+        // 403 is included, because a key that is rotating is active again soon.
         403 | 429 | 503 => names.push("Retry-After"),
         _ => {}
     }
@@ -96,9 +96,9 @@ fn by_status(codes: impl Iterator<Item = Code>) -> BTreeMap<u16, Vec<Code>> {
     by_status
 }
 
-/// Error codes that every GET operation can return.
+/// Error codes that every GET endpoint can return.
 const OF_GET: &[Code] = &[Code::MethodNotAllowed];
-/// Error codes that every POST operation can return. Most concern the request body.
+/// Error codes that every POST endpoint can return. Most concern the request body.
 const OF_POST: &[Code] = &[
     Code::MethodNotAllowed,
     Code::InvalidJson,

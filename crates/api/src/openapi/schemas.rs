@@ -1,4 +1,4 @@
-//! Generates the schemas of requests and responses from the types.
+//! Generates the JSON schemas of requests and responses from the Rust types.
 
 use schemars::{
     JsonSchema as _, Schema, SchemaGenerator,
@@ -10,11 +10,11 @@ use serde_json::{Map, Value, json};
 
 use super::operation::{NamedSchema, RequestSchema};
 
-/// Generates schemas, and collects the components to which the schemas refer.
+/// Generates schemas, and collects the named components that they refer to.
 pub(super) struct Schemas {
     requests: SchemaGenerator,
     responses: SchemaGenerator,
-    /// The components of request bodies, by name.
+    /// The schemas of request bodies by component name.
     bodies: Map<String, Value>,
 }
 
@@ -27,8 +27,8 @@ impl Schemas {
         }
     }
 
-    /// Returns the schema of a request body, which forbids unknown members. If `has_key` is true, the body may name the
-    /// API key.
+    /// Returns the schema of a request body, which forbids unknown members. If `has_key` is true, the body may also
+    /// name the API key.
     pub(super) fn request(&mut self, of: &RequestSchema, has_key: bool) -> Value {
         match of {
             RequestSchema::ByAction(actions) => self.request_by_action(actions, has_key),
@@ -39,7 +39,8 @@ impl Schemas {
         }
     }
 
-    /// Returns a schema with one variant for each action. Each variant is a component, as discriminators require.
+    /// Returns a schema with one variant for each action. Each variant is a named component, because OpenAPI
+    /// discriminators require this.
     fn request_by_action(
         &mut self,
         actions: &[(&'static str, NamedSchema)],
@@ -70,30 +71,30 @@ impl Schemas {
         schema
     }
 
-    /// Adds a component and returns its address in the document.
+    /// Adds a named component and returns its reference within the document.
     fn component(&mut self, name: &str, schema: Value) -> String {
         self.bodies.insert(name.to_owned(), schema);
         format!("#/components/schemas/{name}")
     }
 
-    /// Returns the schema of a response or an event.
+    /// Returns the schema of the body of a response or an event.
     pub(super) fn response(&mut self, of: fn(&mut SchemaGenerator) -> Schema) -> Value {
         of(&mut self.responses).to_value()
     }
 
-    /// Returns the types that requests refer to, by name.
+    /// Returns the types that requests use, by component name.
     #[cfg(test)]
     pub(super) fn request_types(&self) -> Map<String, Value> {
         self.bodies.clone().into_iter().chain(self.requests.definitions().clone()).collect()
     }
 
-    /// Returns the types that responses refer to, by name.
+    /// Returns the types that responses use, by component name.
     #[cfg(test)]
     pub(super) fn response_types(&self) -> &Map<String, Value> {
         self.responses.definitions()
     }
 
-    /// Returns all components, by name.
+    /// Returns all collected components by name.
     pub(super) fn into_components(mut self) -> Map<String, Value> {
         let mut all = self.bodies;
         all.extend(self.requests.take_definitions(true));
@@ -103,7 +104,7 @@ impl Schemas {
     }
 }
 
-/// Adds the API key to an object schema, and forbids other members.
+/// Forbids unknown members in an object schema. Before, adds the member for the API key if `key` has its schema.
 fn close(schema: &mut Value, key: Option<Value>) {
     let Some(object) = schema.as_object_mut() else { return };
     let properties = object.entry("properties").or_insert_with(|| Map::new().into());
@@ -129,7 +130,7 @@ fn require_action(schema: &mut Value, action: &str) {
     object.insert("required".to_owned(), required.into());
 }
 
-/// Adapts the generated schemas to clients in other languages than Rust.
+/// Adapts the generated schemas to client generators for other languages than Rust.
 #[derive(Debug, Clone)]
 struct ForClients;
 
@@ -144,7 +145,7 @@ impl Transform for ForClients {
     }
 }
 
-/// Replaces the variants of a schema by an `enum` if all variants are constants, because client generators know only
+/// If all variants of a schema are constants, replaces them by an `enum`, because client generators support only
 /// `enum`. Appends the descriptions of the variants to the description of the schema.
 fn merge_constants(schema: &mut Map<String, Value>) {
     let Some(variants) = schema.get("oneOf").and_then(Value::as_array) else { return };

@@ -38,7 +38,7 @@ fn every_action_on_webhooks_has_a_path_with_the_same_members() {
     }
 }
 
-/// Doc comments become descriptions, but callers do not know the Rust types.
+/// Doc comments become descriptions in the document, whose readers do not know the Rust types.
 #[test]
 fn no_description_links_to_rust_types() {
     let text = document().to_string();
@@ -50,7 +50,7 @@ fn no_description_links_to_rust_types() {
     }
 }
 
-/// Client generators make enumerations of `enum` only.
+/// Client generators create enumerations only from `enum`.
 #[test]
 fn no_schema_lists_constants_as_variants() {
     let document = document();
@@ -60,7 +60,7 @@ fn no_schema_lists_constants_as_variants() {
     }
 }
 
-/// Types of requests and types of responses share their names in the document.
+/// Requests and responses share one namespace of schemas, so a type of both must have the same schema in both.
 #[test]
 fn a_type_of_requests_and_responses_has_one_schema() {
     let mut schemas = Schemas::new();

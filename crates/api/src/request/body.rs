@@ -1,4 +1,4 @@
-//! Reads the body of a request. Checks type, size, time and memory before the content.
+//! Reads the body of a request. Checks content type, size, time and memory before the content is parsed.
 
 use actix_web::{
     HttpMessage as _, HttpRequest,
@@ -12,24 +12,24 @@ use sealpost_domain::Refusal;
 use super::body_memory::{FREE_LENGTH_MAX, MemoryShare};
 use crate::{connection_record::ConnectionRecord, response::Problem, state::ApiState};
 
-/// The session token of a request, and whether the endpoint needs one.
+/// The session token of a request, or `None` without one. `need` states if the endpoint requires a token.
 #[derive(Clone, Copy)]
 pub(super) struct GivenToken<'a> {
     pub(super) token: Option<&'a str>,
     pub(super) need: SessionNeed,
 }
 
-/// Whether an endpoint needs a session token.
+/// States if an endpoint requires a session token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SessionNeed {
     Optional,
     Required,
 }
 
-/// Reads the whole body. Also returns the memory share of a large body, which releases its memory on drop. A request
-/// without a body has an empty body, whatever its content type is.
+/// Reads the whole body. For a large body, also returns its share of the memory budget, which is released on drop. A
+/// request without a body has an empty body, whatever its content type is.
 ///
-/// A large body needs a live session, which is checked before more than 16 KiB are read.
+/// A body is large if it exceeds 16 KiB. It needs a live session, which is checked before more is read.
 pub(super) async fn read(
     app: &ApiState,
     request: &HttpRequest,
@@ -74,7 +74,8 @@ async fn collect(
                 Some(share) => share,
                 None => share.insert(open_share(app, given).await?),
             };
-            // Counts received bytes, not `Content-Length`: a client that sends nothing takes no memory from others.
+            // Counts received bytes instead of `Content-Length`, so that a client that sends nothing takes no memory
+            // from others.
             if !share.grow(length) {
                 return Err(Refusal::Unavailable.into());
             }
@@ -85,8 +86,8 @@ async fn collect(
     Ok((body.freeze(), share))
 }
 
-/// Authenticates the session of a large body, and creates its memory share. Refuses a body without a token as too large
-/// if the endpoint needs no session.
+/// Authenticates the session of a large body, and creates its share of the memory budget. If the endpoint needs no
+/// session and the request has no token, refuses the body as too large.
 async fn open_share(
     app: &ApiState,
     GivenToken { token, need }: GivenToken<'_>,
@@ -111,7 +112,7 @@ fn declared_length(headers: &HeaderMap) -> Option<usize> {
     headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.trim().parse().ok()
 }
 
-/// Whether a content type is `application/json` or has the suffix `+json` (RFC 6839).
+/// Returns true if a content type is `application/json` or has the suffix `+json` (RFC 6839).
 fn is_json(content_type: &str) -> bool {
     let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     essence == "application/json"

@@ -1,5 +1,5 @@
-//! Bounds the memory of all large bodies together, and of the large bodies of one account. Limits on the number of
-//! connections and on the size of a body are not enough: their product exceeds the memory of a machine.
+//! Bounds the memory of all large request bodies together, and of those of one account. Limits on connections and on
+//! body size do not suffice, because their product exceeds the memory of a machine.
 
 use std::{
     collections::HashMap,
@@ -8,7 +8,7 @@ use std::{
 
 use sealpost_domain::AccountId;
 
-/// The memory budget for bodies over 16 KiB. Smaller bodies are not counted, because the number of connections bounds
+/// The memory budget for bodies over 16 KiB. Smaller bodies are not counted, because the limit on connections bounds
 /// their memory.
 pub(crate) struct BodyMemory {
     bytes_max: usize,
@@ -16,27 +16,27 @@ pub(crate) struct BodyMemory {
     taken: Mutex<Taken>,
 }
 
-/// Memory in use, in bytes.
+/// The memory that large bodies use now, in bytes.
 #[derive(Default)]
 struct Taken {
     total: usize,
-    /// Memory in use by account, in bytes. Contains only accounts that currently send a large body.
+    /// Memory by account, in bytes. Contains only accounts that have a large body in memory.
     by_account: HashMap<AccountId, usize>,
 }
 
 impl BodyMemory {
-    /// Creates a budget of `bytes_max`. One account can take at most `bytes_per_account_max`.
+    /// Creates a budget of `bytes_max`, of which one account can use at most `bytes_per_account_max`.
     pub(crate) fn new(bytes_max: usize, bytes_per_account_max: usize) -> Self {
         Self { bytes_max, bytes_per_account_max, taken: Mutex::default() }
     }
 
-    /// Returns the memory in use, in bytes.
+    /// Returns the memory that large bodies use now, in bytes.
     pub(crate) fn taken(&self) -> usize {
         self.lock().total
     }
 
-    /// Takes `bytes` for an account. Returns `false`, and takes nothing, if the budget or the quota of the account has
-    /// less left.
+    /// Takes `bytes` for an account. Returns false and takes nothing if this would exceed the budget or the quota of
+    /// the account.
     fn take(&self, account: AccountId, bytes: usize) -> bool {
         let mut taken = self.lock();
         let of_account = taken.by_account.get(&account).copied().unwrap_or_default();
@@ -66,7 +66,8 @@ impl BodyMemory {
     }
 }
 
-/// The part of the memory budget that one large body uses. Released on drop, at the end of the request.
+/// The part of the memory budget that one large body uses. Dropped at the end of the request, which releases the
+/// memory.
 pub(crate) struct MemoryShare {
     budget: Arc<BodyMemory>,
     account: AccountId,
@@ -74,12 +75,13 @@ pub(crate) struct MemoryShare {
 }
 
 impl MemoryShare {
-    /// Creates an empty share for a body of this account.
+    /// Creates an empty share for a body that belongs to a request of `account`.
     pub(super) fn new(budget: &Arc<BodyMemory>, account: AccountId) -> Self {
         Self { budget: Arc::clone(budget), account, bytes: 0 }
     }
 
-    /// Lets the body grow to `length` bytes. Returns `false` if the budget or the quota of the account is used up.
+    /// Enlarges the share to `length` bytes. Returns false, without a change, if the budget or the account's quota has
+    /// too little left.
     #[must_use]
     pub(super) fn grow(&mut self, length: usize) -> bool {
         let more = length.saturating_sub(self.bytes);
@@ -100,8 +102,8 @@ impl Drop for MemoryShare {
     }
 }
 
-/// Maximum length of a body that needs no session and no memory share, in bytes. The HTTP library buffers at least as
-/// much for each connection.
+/// Maximum length in bytes of a body that needs neither a session nor a share of the budget. The HTTP library buffers
+/// at least this much for each connection anyway.
 pub(super) const FREE_LENGTH_MAX: usize = 16 * 1024;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Extractors for POST requests: credentials and body.
+//! Extractors for POST requests. They read the credentials and the JSON body.
 
 use actix_web::{
     FromRequest, HttpRequest,
@@ -17,35 +17,35 @@ use super::{
 };
 use crate::{response::Problem, state::ApiState};
 
-/// A request to an endpoint that needs no session.
+/// A request to an endpoint that needs no session, but may accept one.
 pub(crate) struct PublicRequest<B> {
     pub(crate) token: Option<String>,
-    /// The typed body, or the refusal of a faulty body. The refusal is returned only after a given token is checked.
+    /// The typed body, or the error in the body. The error is returned only after a token, if present, is checked.
     pub(crate) body: Result<B, Refusal>,
     /// The memory of a large body, held until the response is made.
     pub(crate) memory: Option<MemoryShare>,
 }
 
-/// A request with a session token, on behalf of an account.
+/// A request in a session of an account, without an API key.
 pub(crate) struct SessionRequest<B> {
     pub(crate) token: Option<String>,
-    /// The typed body, or the refusal of a faulty body. The refusal is returned only after the credentials are checked.
+    /// The typed body, or the error in the body. The error is returned only after the credentials are checked.
     pub(crate) body: Result<B, Refusal>,
     /// The memory of a large body, held until the response is made.
     pub(crate) memory: Option<MemoryShare>,
 }
 
-/// A request with a session token and an API key.
+/// A request on behalf of an API key, with a session token of the same account.
 pub(crate) struct KeyRequest<B> {
     pub(crate) credentials: Credentials,
-    /// The typed body, or the refusal of a faulty body. The refusal is returned only after the credentials and the rate
-    /// limits are checked.
+    /// The typed body, or the error in the body. The error is returned only after the credentials and the rate limits
+    /// are checked.
     pub(crate) body: Result<B, Refusal>,
     /// The memory of a large body, held until the response is made.
     pub(crate) memory: Option<MemoryShare>,
 }
 
-/// A body before its members are read.
+/// A request whose body is parsed as JSON, but not yet typed.
 struct RawRequest {
     token: Option<String>,
     fields: Result<Fields, Refusal>,
@@ -53,7 +53,7 @@ struct RawRequest {
 }
 
 impl<B> KeyRequest<B> {
-    /// Converts the body with `next`, unless the body is faulty.
+    /// Converts the body with `next`, unless the body has an error.
     pub(crate) fn and_then<T>(self, next: impl FnOnce(B) -> Result<T, Refusal>) -> KeyRequest<T> {
         let Self { credentials, body, memory } = self;
         KeyRequest { credentials, body: body.and_then(next), memory }
@@ -116,8 +116,8 @@ async fn read(
     Ok(RawRequest { token, fields: Fields::parse(&body), memory })
 }
 
-/// Returns the bearer token; `None` without the header `Authorization`. Returns an empty token for other schemes, which
-/// is refused as invalid.
+/// Returns the bearer token, or `None` without an `Authorization` header. Returns an empty token for other schemes,
+/// which is later refused as invalid.
 fn bearer_token(headers: &HeaderMap) -> Option<String> {
     let value = headers.get(header::AUTHORIZATION)?;
     let text = String::from_utf8_lossy(value.as_bytes());
@@ -128,7 +128,7 @@ fn bearer_token(headers: &HeaderMap) -> Option<String> {
     Some(token.to_owned())
 }
 
-/// Returns the API key named in the header, or otherwise in the body. An empty string names no key.
+/// Returns the API key that the header names, otherwise the one that the body names. An empty string counts as absent.
 fn key_named(headers: &HeaderMap, fields: &mut Result<Fields, Refusal>) -> KeyNamed {
     let in_header =
         headers.get(X_DID_API_KEY).map(|value| String::from_utf8_lossy(value.as_bytes()));

@@ -1,5 +1,6 @@
-//! Finds the client address. Without a trusted proxy this is the address of the peer. Behind trusted proxies it is the
-//! rightmost untrusted hop of `Forwarded` or `X-Forwarded-For`: clients can forge all hops left of this hop.
+//! Determines the client address, which rate limits use. Without a trusted proxy it is the peer. Behind trusted proxies
+//! it is the rightmost untrusted hop of `Forwarded` or `X-Forwarded-For`, because clients can forge all hops to its
+//! left.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -8,7 +9,7 @@ use ipnet::IpNet;
 
 use super::forwarded;
 
-/// Returns the client address of a request.
+/// Returns the client address of a request from `peer`. The headers count only if `peer` is in a trusted network.
 pub(crate) fn client_address(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     let peer = peer.to_canonical();
     if !is_trusted(peer, trusted) {
@@ -21,15 +22,15 @@ pub(crate) fn client_address(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet
         (false, false) => peer,
         (true, false) => by_forwarded(),
         (false, true) => by_x_forwarded_for(),
-        // The proxy may have set only one header, and the client the other: use them only if they agree.
+        // A proxy may have set only one of the headers, and the client the other, so they count only if they agree.
         (true, true) => {
             Some(by_forwarded()).filter(|address| *address == by_x_forwarded_for()).unwrap_or(peer)
         }
     }
 }
 
-/// Returns the first untrusted hop from the right, or the leftmost hop if all are trusted. If a hop cannot be read,
-/// returns the trusted hop to its right, or the peer.
+/// Returns the rightmost untrusted hop, or the leftmost hop if all are trusted. If a hop is unreadable, returns the
+/// trusted hop to its right, or the peer.
 fn client_of(peer: IpAddr, hops: Vec<Option<IpAddr>>, trusted: &[IpNet]) -> IpAddr {
     let mut client = peer;
     for hop in hops.into_iter().rev() {
@@ -42,7 +43,7 @@ fn client_of(peer: IpAddr, hops: Vec<Option<IpAddr>>, trusted: &[IpNet]) -> IpAd
     client
 }
 
-/// Returns the hops of all header lines, from left to right. `None` is an unreadable hop.
+/// Returns the hops of all `X-Forwarded-For` lines, from left to right. `None` is an unreadable hop.
 fn x_forwarded_for_hops(headers: &HeaderMap) -> Vec<Option<IpAddr>> {
     let mut hops = Vec::new();
     for line in headers.get_all(X_FORWARDED_FOR) {
@@ -65,7 +66,7 @@ fn forwarded_hops(headers: &HeaderMap) -> Vec<Option<IpAddr>> {
     hops
 }
 
-/// Parses an address, with or without port and brackets.
+/// Parses an IP address, with or without port and brackets.
 fn address(text: &str) -> Option<IpAddr> {
     let bare = || text.parse::<IpAddr>().ok();
     let with_port = || text.parse::<SocketAddr>().ok().map(|socket| socket.ip());
@@ -88,7 +89,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the client address of a request from `peer`, with `10.0.0.0/8` and `fd00::/8` as trusted proxies.
+    /// Returns the client address of a request from `peer`, if `10.0.0.0/8` and `fd00::/8` are trusted proxies.
     fn seen(peer: &str, lines: &[(&'static str, &str)]) -> String {
         let mut headers = HeaderMap::new();
         for (name, value) in lines {
@@ -117,7 +118,7 @@ mod tests {
         assert_eq!(by_x("10.0.0.1", "127.0.0.1, 198.51.100.7, 10.9.9.9"), "198.51.100.7");
         let lines = [("x-forwarded-for", "1.1.1.1"), ("x-forwarded-for", "198.51.100.7")];
         assert_eq!(seen("10.0.0.1", &lines), "198.51.100.7");
-        // The trusted address comes from the client, left of the hop that the proxy wrote.
+        // The client forged the trusted address, because it is to the left of the hop that the proxy wrote.
         assert_eq!(by_x("10.0.0.1", "10.1.1.1, 198.51.100.7"), "198.51.100.7");
     }
 
@@ -146,7 +147,7 @@ mod tests {
         assert_eq!(by("for=1.1.1.1, for=198.51.100.7;proto=http, for=10.0.0.2"), "198.51.100.7");
         assert_eq!(by("for=198.51.100.7, for=unknown"), "10.0.0.1");
         assert_eq!(by("for=198.51.100.7, for=_hidden, for=10.0.0.2"), "10.0.0.2");
-        // The open quote hides the hop of the proxy.
+        // The open quote hides the hop that the proxy wrote.
         assert_eq!(by(r#"for=1.1.1.1;x=", for=198.51.100.7"#), "10.0.0.1");
     }
 

@@ -1,6 +1,7 @@
-//! Reads the members of a JSON body strictly. Each request type reads its members in the order of the API contract.
+//! Reads the members of a JSON request body strictly. Each request type reads its members in the order of the API
+//! contract.
 //!
-//! Errors have an order too: first missing members, then invalid members, then unknown members.
+//! Errors also have an order: first missing, then invalid, then unknown members.
 
 use std::ops::RangeInclusive;
 
@@ -9,22 +10,22 @@ use serde_json::{Map, Value};
 
 use super::nearest::nearest;
 
-/// The members of a body.
+/// The members of a JSON body while they are read.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Fields {
-    /// The members that are not read yet.
+    /// The members that have not been read yet.
     members: Map<String, Value>,
-    /// The names that were read, whether present or not. These are the members that the endpoint knows.
+    /// The names that were read, whether present or absent. An unknown member is compared with them.
     known: Vec<&'static str>,
 }
 
-/// The typed body of an endpoint, read from the members of the JSON body.
+/// A typed request body that can be read from the members of a JSON object.
 pub(crate) trait RequestBody: Sized + 'static {
-    /// Reads all members that the endpoint knows. Implementations call [`require`](Fields::require) first.
+    /// Reads all members that the endpoint knows. Implementations first call [`require`](Fields::require).
     fn read(fields: &mut Fields) -> Result<Self, Refusal>;
 }
 
-/// The body of an endpoint that knows no members except the API key.
+/// The body of an endpoint that accepts no members, except for the API key.
 pub(crate) struct NoMembers;
 
 impl RequestBody for NoMembers {
@@ -34,7 +35,7 @@ impl RequestBody for NoMembers {
 }
 
 impl Fields {
-    /// Parses a body. An empty body has no members.
+    /// Parses a JSON object. An empty body is an object without members.
     pub(crate) fn parse(body: &[u8]) -> Result<Self, Refusal> {
         if body.is_empty() {
             return Ok(Self::default());
@@ -43,15 +44,15 @@ impl Fields {
         Ok(Self { members, known: Vec::new() })
     }
 
-    /// Reads the members as a typed body. Refuses unknown members last.
+    /// Reads the members as a typed body. At the end, refuses members that were not read.
     pub(crate) fn into_body<B: RequestBody>(mut self) -> Result<B, Refusal> {
         let body = B::read(&mut self)?;
         self.refuse_unknown()?;
         Ok(body)
     }
 
-    /// Refuses the request if one of these members is absent, null, or an empty string or array. Names the first such
-    /// member.
+    /// Refuses the request if one of these members is absent, null, or an empty string or array. The error names the
+    /// first such member.
     pub(crate) fn require(&self, names: &[&'static str]) -> Result<(), Refusal> {
         let missing = names.iter().find(|name| self.members.get(**name).is_none_or(is_empty));
         missing.map_or(Ok(()), |field| Err(Refusal::MissingField { field }))
@@ -62,7 +63,7 @@ impl Fields {
         self.optional_text(field)?.ok_or(Refusal::MissingField { field })
     }
 
-    /// Reads an optional string; null is `None`.
+    /// Reads an optional string. Returns `None` if it is absent or null.
     pub(crate) fn optional_text(&mut self, field: &'static str) -> Result<Option<String>, Refusal> {
         match self.take(field) {
             None | Some(Value::Null) => Ok(None),
@@ -94,7 +95,7 @@ impl Fields {
         texts.collect::<Result<_, _>>().map(Some)
     }
 
-    /// Reads an optional whole number within `range`; null is `None`.
+    /// Reads an optional whole number within `range`. Returns `None` if it is absent or null.
     pub(crate) fn optional_number(
         &mut self,
         field: &'static str,
@@ -110,7 +111,7 @@ impl Fields {
         })
     }
 
-    /// Reads an optional boolean; absent and null are `false`.
+    /// Reads an optional boolean. Returns false if it is absent or null.
     pub(crate) fn flag(&mut self, field: &'static str) -> Result<bool, Refusal> {
         Ok(self.optional_flag(field)?.unwrap_or(false))
     }
@@ -129,20 +130,21 @@ impl Fields {
         self.members.remove(field)
     }
 
-    /// Refuses a member that was not read. `api_key_id` is known to all endpoints.
+    /// Refuses a member that was not read. Every endpoint accepts `api_key_id`.
     fn refuse_unknown(mut self) -> Result<(), Refusal> {
         self.known.push(API_KEY_ID);
         let Some(name) = self.members.keys().find(|name| *name != API_KEY_ID) else {
             return Ok(());
         };
-        // Truncates the name, because the time of the comparison is the product of both lengths.
+        // Truncates the name, because the time of the comparison grows with the product of both lengths.
         let field: String = name.chars().take(NAME_LENGTH_MAX).collect();
         let nearest = nearest(&field, &self.known).unwrap_or(API_KEY_ID);
         Err(Refusal::UnknownField { field, nearest })
     }
 }
 
-/// Returns the refusal of an invalid value. `problem` follows the name of the field in the text: "must be a string".
+/// Returns the error for an invalid value. `problem` continues a sentence that starts with the field: "must be a
+/// string".
 pub(crate) fn invalid(field: &'static str, problem: impl Into<String>) -> Refusal {
     Refusal::InvalidField { field, problem: problem.into() }
 }
@@ -157,8 +159,8 @@ fn is_empty(value: &Value) -> bool {
 }
 
 const API_KEY_ID: &str = "api_key_id";
-/// Converts an error of the JSON parser. Copies only messages about syntax, without the line and column at their end. A
-/// message about a wrong type would quote the body.
+/// Converts an error of the JSON parser. Copies only messages about syntax, because a message about a wrong type would
+/// quote the body. Line and column are separate members, so they are cut from the message.
 fn invalid_json(error: &serde_json::Error) -> Refusal {
     if error.is_data() {
         return Refusal::InvalidJson;
@@ -169,7 +171,7 @@ fn invalid_json(error: &serde_json::Error) -> Refusal {
     Refusal::MalformedJson { line: error.line(), column: error.column(), problem }
 }
 
-/// Maximum length of an unknown name in comparisons and errors, in characters.
+/// Maximum length in characters to which an unknown name is truncated before it is compared and reported.
 const NAME_LENGTH_MAX: usize = 64;
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
-//! Parses the `for` parameters of the `Forwarded` header (RFC 7239).
+//! Parses the `for` parameters of the `Forwarded` header (RFC 7239), which name the hops of a request.
 
-/// Returns the `for` parameter of each element of one line, from left to right. An element without a readable `for` is
-/// `None`. Returns `None` for the line if a quote stays open, because the ends of the elements are unknown then.
+/// Returns the `for` parameter of each element of a header line, from left to right. `None` is an element without a
+/// readable `for`. Returns `None` for the whole line if a quote stays open, because the ends of the elements are then
+/// unknown.
 pub(super) fn nodes(line: &str) -> Option<Vec<Option<String>>> {
     split(line, ',')?.into_iter().map(|element| Some(node(element))).collect()
 }
@@ -20,7 +21,7 @@ fn node(element: &str) -> Option<String> {
     found
 }
 
-/// Splits at separators outside of quotes. Returns `None` if a quote stays open.
+/// Splits a text at separators outside quotes. Returns `None` if a quote stays open.
 fn split(text: &str, separator: char) -> Option<Vec<&str>> {
     let (mut quoted, mut escaped) = (false, false);
     let parts = text.split(|symbol| {
@@ -39,7 +40,7 @@ fn split(text: &str, separator: char) -> Option<Vec<&str>> {
 
 fn unquote(value: &str) -> Option<String> {
     match value.strip_prefix('"') {
-        // Rejects escapes as a forgery, because addresses need none.
+        // Rejects escapes as a forgery, because addresses contain nothing to escape.
         Some(rest) => rest.strip_suffix('"').filter(|text| !text.contains(['"', '\\'])),
         None => Some(value),
     }

@@ -1,12 +1,13 @@
-//! Parses `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header): a structured-field string. Accepts a string
-//! without quotes too, because many clients send it so.
+//! Parses the header `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header), a string in quotes. Also accepts a
+//! string without quotes, because many clients send it so.
 
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 use sealpost_domain::{IdempotencyKey, Refusal};
 
 use super::fields::invalid;
 
-/// Returns the idempotency key of the headers. Refuses a malformed or repeated header as `INVALID_FIELD`.
+/// Returns the idempotency key, or `None` without the header. Refuses a malformed or repeated header as
+/// `INVALID_FIELD`.
 pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, Refusal> {
     let mut values = headers.get_all(IDEMPOTENCY_KEY);
     let Some(value) = values.next() else { return Ok(None) };
@@ -25,7 +26,7 @@ fn text_of(value: &HeaderValue) -> Option<String> {
     }
 }
 
-/// Resolves escapes of RFC 9651: a backslash before a quote or a backslash. Other escapes are malformed.
+/// Resolves the escapes of RFC 9651: a backslash before a quote or a backslash. Returns `None` for other escapes.
 fn unquote(inner: &str) -> Option<String> {
     let mut text = String::with_capacity(inner.len());
     let mut symbols = inner.chars();

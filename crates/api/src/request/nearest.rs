@@ -1,6 +1,6 @@
-//! Finds the known name that an unknown name was probably meant to be.
+//! Finds the known name that is most similar to an unknown name, for suggestions in errors.
 
-/// Returns the candidate with the smallest edit distance to `name`, ignoring case. Returns `None` only without
+/// Returns the candidate with the smallest edit distance to `name`, ignoring case. Returns `None` only if there are no
 /// candidates.
 pub(crate) fn nearest(name: &str, candidates: &[&'static str]) -> Option<&'static str> {
     let name = name.to_lowercase();
@@ -11,7 +11,7 @@ pub(crate) fn nearest(name: &str, candidates: &[&'static str]) -> Option<&'stati
 pub(crate) fn edit_distance(from: &str, to: &str) -> usize {
     let mut row: Vec<usize> = (0..=to.chars().count()).collect();
     for (symbol, distance) in from.chars().zip(1_usize..) {
-        // The distances diagonally above and to the left of a cell.
+        // The values of the distance matrix diagonally above, and to the left of, the current cell.
         let (mut diagonal, mut left) = (distance.saturating_sub(1), distance);
         let mut cells = row.iter_mut();
         if let Some(first) = cells.next() {

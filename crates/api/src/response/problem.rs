@@ -1,4 +1,4 @@
-//! Turns refusals and errors into problem documents (RFC 9457) with their headers.
+//! Converts errors into problem documents (RFC 9457) and their HTTP headers.
 
 use std::{fmt, time::Duration};
 
@@ -20,72 +20,72 @@ use super::{rate_limit::RateLimit, status::status_and_title};
 /// The reason for an error response.
 #[derive(Debug)]
 pub enum Problem {
-    /// The account exceeds the limit on changes of an account.
+    /// The account has reached its limit of logouts, login secret rotations or test events.
     AccountThrottled {
         /// The limit per minute.
         per_minute: u32,
         /// The time until the next minute.
         retry_after: Duration,
     },
-    /// The client address exceeds the limit on activations or logins.
+    /// The client address has reached the limit of activations or logins.
     AddressThrottled {
         /// The limit per minute.
         per_minute: u32,
         /// The time until the next minute.
         retry_after: Duration,
     },
-    /// The body did not arrive in time.
+    /// The request body did not arrive in time.
     BodyTimeout,
-    /// The body is over the limit.
+    /// The request body exceeds the maximum size.
     BodyTooLarge {
-        /// The limit, in bytes.
+        /// The maximum size in bytes.
         limit: usize,
     },
-    /// The connection broke within the body, or the body could not be read for another reason.
+    /// The request body could not be read, for example because the connection broke.
     BodyUnreadable,
     /// The HTTP library refused the request with this status.
     Http(StatusCode),
-    /// The path accepts another method only.
+    /// The path exists, but does not accept this method.
     MethodNotAllowed {
-        /// The accepted method.
+        /// The only method of the path.
         allowed: Method,
     },
-    /// The path has no resource.
+    /// The path does not exist.
     NotFound {
-        /// The most similar path of the API, if one differs in few characters only.
+        /// The most similar path of the API; `None` if no path is similar.
         nearest: Option<&'static str>,
     },
-    /// The handler did not finish, for example because its thread of the blocking pool panicked.
+    /// The handler did not finish, for example because a worker thread panicked.
     Lost,
-    /// The service refused the request or failed.
+    /// The service refused the request, or failed.
     Service {
-        /// The error.
+        /// The refusal or the failure.
         error: Error,
-        /// The rate limits of the key, if the request reached the rate check.
+        /// The rate limits of the key; `None` if the request did not reach the rate check.
         limits: Option<Box<RateLimit>>,
     },
-    /// The content type of the body is not JSON.
+    /// The content type of the request body is not JSON.
     UnsupportedMediaType,
 }
 
-/// The members of a problem document: those of RFC 9457, and those of the contract.
+/// The body of an error response: the members of RFC 9457, and further members of this API.
 #[derive(JsonSchema, Serialize)]
 #[schemars(rename = "Problem", description = "The reason for an error response (RFC 9457).")]
 pub struct ProblemDocument<'a> {
-    /// The address of the documentation of the code.
+    /// The URL of the documentation of the code.
     #[schemars(extend("format" = "uri"))]
     r#type: String,
-    /// The meaning of the code, always the same for a code.
+    /// The meaning of the code, which is the same in all responses with this code.
     pub(crate) title: &'a str,
     /// The HTTP status.
     status: u16,
-    /// The fault of this request, and the remedy.
+    /// The problem of this request, and how to solve it.
     detail: String,
-    /// The code, for programs. Codes never change.
+    /// The error code, for programs. Codes never change.
     code: Code,
-    /// The id of the request, as in `X-Request-Id`.
+    /// The id of the request, as in the header `X-Request-Id`.
     request_id: &'a str,
-    /// The field at fault, if a field is at fault.
+    /// The field that has the error. Absent if no field has an error.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     field: Option<&'a str>,
@@ -94,12 +94,12 @@ pub struct ProblemDocument<'a> {
 }
 
 impl Problem {
-    /// Returns the HTTP status of a code.
+    /// Returns the HTTP status of an error code.
     pub fn status_of(code: Code) -> StatusCode {
         status_and_title(code).0
     }
 
-    /// Renders the response.
+    /// Renders the error response with its headers.
     pub(crate) fn render(&self, base_url: &str, request_id: &str) -> HttpResponse {
         let document = self.document(base_url, request_id);
         let (status, _) = status_and_title(self.code());
@@ -122,7 +122,7 @@ impl Problem {
         response.insert_header((header::CONTENT_TYPE, PROBLEM_JSON)).body(body)
     }
 
-    /// Returns the problem document.
+    /// Returns the body of the error response.
     pub fn document<'a>(&'a self, base_url: &str, request_id: &'a str) -> ProblemDocument<'a> {
         let code = self.code();
         let (status, title) = status_and_title(code);
@@ -138,7 +138,7 @@ impl Problem {
         }
     }
 
-    /// Whether the service is at fault. Such problems are logged as errors.
+    /// Returns true if the service is at fault. Such problems are logged as errors.
     pub(crate) fn is_fault(&self) -> bool {
         match self {
             Self::Lost => true,
@@ -154,7 +154,8 @@ impl Problem {
         }
     }
 
-    /// Returns the seconds of `Retry-After`, rounded up and at least 1.
+    /// Returns the value of `Retry-After` in seconds, rounded up and at least 1. Returns `None` if the error has no
+    /// such header.
     pub fn retry_after_s(&self) -> Option<u64> {
         match self {
             Self::AccountThrottled { retry_after, .. }
@@ -163,7 +164,7 @@ impl Problem {
         }
     }
 
-    /// Returns the name of the limit that refused the request, for the metrics.
+    /// Returns the name of the limit that refused the request, for the metrics. Returns `None` for other errors.
     pub(crate) fn limit(&self) -> Option<&'static str> {
         match self {
             Self::AccountThrottled { .. } => return Some("account"),
@@ -251,7 +252,7 @@ impl ResponseError for Problem {
         status_and_title(self.code()).0
     }
 
-    /// Returns the status only. The middleware renders the body, because it knows the request id.
+    /// Returns only the status. The middleware renders the body, because only the middleware knows the request id.
     fn error_response(&self) -> HttpResponse<BoxBody> {
         HttpResponse::new(self.status_code())
     }
@@ -280,7 +281,8 @@ impl<E: Into<Error>> From<E> for Problem {
     }
 }
 
-/// Returns whole seconds for `Retry-After`: rounded up, so that waiting as long is enough, and at least 1.
+/// Returns a duration in whole seconds for `Retry-After`: at least 1, and rounded up so that a client does not retry
+/// too early.
 pub fn whole_seconds(span: Duration) -> u64 {
     let millis = u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
     millis.div_ceil(1000).max(1)

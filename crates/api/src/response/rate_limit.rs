@@ -1,5 +1,5 @@
-//! Renders the headers `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-11): the limits of a
-//! key, and the remaining requests. Both headers are in each response to a request that reached the rate check.
+//! Renders the headers `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-11). They show the
+//! limits of an API key and its remaining requests, in each response to a request that reached the rate check.
 
 use std::fmt::Write as _;
 
@@ -7,16 +7,16 @@ use actix_web::http::header::{HeaderName, HeaderValue};
 use sealpost_domain::Timestamp;
 use sealpost_service::UsageReport;
 
-/// The rate-limit windows in which a request counts.
+/// The windows in which a request counts, which are the windows that its response shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Counted {
-    /// The windows of a send: minute, day and month.
+    /// A send counts per minute, day and month.
     Messages,
-    /// The windows of all other requests: minute and day.
+    /// Any other request counts per minute and day.
     Requests,
 }
 
-/// The values of both headers of a response.
+/// The values of the headers `RateLimit-Policy` and `RateLimit`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RateLimit {
     policy: HeaderValue,
@@ -24,12 +24,12 @@ pub struct RateLimit {
 }
 
 impl RateLimit {
-    /// Renders the limits of a key at `now`. Returns `None` if a header value would be invalid.
+    /// Renders the limits and the usage of a key at `now`. Returns `None` if a header value would be invalid.
     pub(super) fn new(report: &UsageReport, now: Timestamp, counted: Counted) -> Option<Self> {
         let items = [
             ("minute", Some(60), &report.minute),
             ("day", Some(86_400), &report.day),
-            // Omits `w`, the window length, because months have no fixed length.
+            // Omits `w`, the length of the window, because months differ in length.
             ("month", None, &report.month),
         ];
         let shown = match counted {
@@ -44,7 +44,7 @@ impl RateLimit {
                 header.push_str(comma);
             }
             let reset_s = window.resets_at.since(now).as_millis().div_ceil(1000);
-            // Writing to a `String` never fails.
+            // Writing to a `String` cannot fail.
             write!(policy, "\"{name}\";q={}", window.limit).ok();
             if let Some(seconds) = window_s {
                 write!(policy, ";w={seconds}").ok();
@@ -54,13 +54,13 @@ impl RateLimit {
         Some(Self { policy: policy.try_into().ok()?, remaining: remaining.try_into().ok()? })
     }
 
-    /// Returns both headers with their names.
+    /// Returns the names and values of both headers.
     pub(super) fn headers(&self) -> [(HeaderName, HeaderValue); 2] {
         [(RATELIMIT_POLICY, self.policy.clone()), (RATELIMIT, self.remaining.clone())]
     }
 }
 
-/// Initial capacity of a header value, in bytes. Usual values are shorter.
+/// Initial capacity of a header value in bytes. Typical values are shorter.
 const LENGTH: usize = 80;
 const RATELIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 const RATELIMIT: HeaderName = HeaderName::from_static("ratelimit");
@@ -72,7 +72,7 @@ mod tests {
 
     use super::*;
 
-    /// 2026-01-01T00:00:24.500Z.
+    /// The time of the tests: 2026-01-01T00:00:24.500Z.
     const NOW: Timestamp = Timestamp::from_millis(1_767_225_624_500);
 
     fn shown(usage: &Usage, counted: Counted) -> [String; 2] {

@@ -1,5 +1,5 @@
-//! Responds with content that is the same for all clients. The content is rendered once and has an `ETag`, so that
-//! browsers can cache it.
+//! Content that is the same for all clients, such as a page or a stylesheet. It is rendered once and has an `ETag`, so
+//! that browsers can cache it.
 
 use actix_web::{
     HttpRequest, HttpResponse, HttpResponseBuilder,
@@ -11,7 +11,7 @@ use actix_web::{
 };
 use sha2::{Digest as _, Sha256};
 
-/// Rendered content with its `ETag` (RFC 9110, section 8.8.3).
+/// Rendered content with its `ETag`, which identifies the version of the content (RFC 9110, section 8.8.3).
 pub struct StaticContent {
     body: Bytes,
     etag: HeaderValue,
@@ -21,13 +21,14 @@ pub struct StaticContent {
 }
 
 impl StaticContent {
-    /// Creates a JSON document. Clients may cache it for five minutes.
+    /// Creates JSON content. Clients may cache it for five minutes.
     pub fn json(text: String) -> Self {
         let content_type = HeaderValue::from_static("application/json");
         Self::new(content_type, FIVE_MINUTES, text.into(), HttpResponse::build)
     }
 
-    /// Creates content with this `Content-Type` and `Cache-Control`. `build` starts the response and may add headers.
+    /// Creates content with the headers `Content-Type` and `Cache-Control`. `build` creates the response for a status,
+    /// and may add further headers.
     pub fn new(
         content_type: HeaderValue,
         cache_control: HeaderValue,
@@ -38,7 +39,7 @@ impl StaticContent {
         Self { body, etag: etag.unwrap_or(NO_ETAG), content_type, cache_control, build }
     }
 
-    /// Returns the content, or 304 if the client has it already (`If-None-Match`).
+    /// Returns the content. Returns 304 if `If-None-Match` shows that the client has the same content.
     pub fn respond(&self, request: &HttpRequest) -> HttpResponse {
         if self.is_cached_by(request.headers()) {
             return self.head(StatusCode::NOT_MODIFIED).finish();
@@ -65,14 +66,14 @@ impl StaticContent {
     }
 }
 
-/// Returns the first 16 hex digits of the SHA-256 hash of the content.
+/// Returns the first 16 hexadecimal digits of the SHA-256 hash of the content.
 pub fn content_hash(content: &[u8]) -> String {
     let mut hash = hex::encode(Sha256::digest(content));
     hash.truncate(16);
     hash
 }
 
-/// The content type of pages. An error response with this type keeps its body.
+/// The content type of HTML pages. The middleware keeps the body of an error response that has this type.
 pub const PAGE_TYPE: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 const FIVE_MINUTES: HeaderValue = HeaderValue::from_static("public, max-age=300");
 const NO_ETAG: HeaderValue = HeaderValue::from_static("\"\"");

@@ -1,9 +1,9 @@
-//! Defines the HTTP status and the title of each error code.
+//! The HTTP status and the title of each error code.
 
 use actix_web::http::StatusCode;
 use sealpost_domain::Code;
 
-/// Returns the HTTP status and the title of a code, as in the error tables of the contract.
+/// Returns the HTTP status and the title of an error code, as in the error tables of the API contract.
 pub fn status_and_title(code: Code) -> (StatusCode, &'static str) {
     use {Code as C, StatusCode as S};
     match code {

@@ -1,4 +1,4 @@
-//! Calls the use cases of the service, with one function for each kind of request.
+//! Calls the service for a request, and converts the result into a response. One function for each kind of request.
 
 use actix_web::{
     CustomizeResponder, Responder as _,
@@ -17,13 +17,14 @@ use crate::{
     state::ApiState,
 };
 
-/// A JSON response, or a problem document.
+/// A JSON response, or an error response.
 pub(crate) type JsonResponse<T> = Result<Json<T>, Problem>;
 
-/// A JSON response with rate-limit headers, or a problem document.
+/// A JSON response with rate-limit headers, or an error response.
 pub(crate) type LimitedResponse<T> = Result<CustomizeResponder<Json<T>>, Problem>;
 
-/// Calls a use case of an account. Checks the session before faults of the body.
+/// Authenticates the session and calls `use_case` for its account. An invalid session is reported before an error in
+/// the body.
 pub(crate) async fn ask_in_session<B, T>(
     app: &ApiState,
     request: SessionRequest<B>,
@@ -34,7 +35,7 @@ pub(crate) async fn ask_in_session<B, T>(
     Ok(Json(use_case(&app.sealpost, &session, body?).await?))
 }
 
-/// Calls a use case of an API key, and adds the rate-limit headers.
+/// Authenticates the API key and calls `use_case`. Adds the rate-limit headers to the response.
 pub(crate) async fn ask_as_key<B, T: Serialize>(
     app: &ApiState,
     request: KeyRequest<B>,
@@ -45,7 +46,7 @@ pub(crate) async fn ask_as_key<B, T: Serialize>(
     with_rate_limit(limited, Counted::Requests)
 }
 
-/// Sends a message, and adds the rate-limit headers. Marks the response if an idempotency key repeats a send.
+/// Sends a message, and adds the rate-limit headers. Marks the response if an idempotency key repeats an earlier send.
 pub(crate) async fn send(app: &ApiState, request: KeyRequest<Send>) -> LimitedResponse<Sent> {
     let sent = call_as_key(app, request, Purpose::Send, async |sealpost, caller, message| {
         sealpost.send(caller, message).await
@@ -56,8 +57,8 @@ pub(crate) async fn send(app: &ApiState, request: KeyRequest<Send>) -> LimitedRe
     Ok(if is_replayed { response.insert_header(REPLAYED) } else { response })
 }
 
-/// Authenticates a request of an API key and calls the use case. With a faulty body, calls `reject` instead, which also
-/// counts the request against the limits.
+/// Authenticates the API key and calls `use_case`. If the body has an error, calls `reject` instead, so that this
+/// request also counts against the limits.
 async fn call_as_key<B, T>(
     app: &ApiState,
     request: KeyRequest<B>,
@@ -72,7 +73,7 @@ async fn call_as_key<B, T>(
     })
 }
 
-/// Adds the rate-limit headers to the response or to the problem document.
+/// Adds the rate-limit headers to the JSON response or the error response.
 fn with_rate_limit<T: Serialize>(limited: Limited<T>, counted: Counted) -> LimitedResponse<T> {
     let limits = limited
         .limits
@@ -86,6 +87,6 @@ fn with_rate_limit<T: Serialize>(limited: Limited<T>, counted: Counted) -> Limit
     Ok(headers.fold(Json(value).customize(), CustomizeResponder::insert_header))
 }
 
-/// Marks the response to a repeated request with an `Idempotency-Key`.
+/// The header of a response that repeats an earlier one, because the request has the same `Idempotency-Key`.
 const REPLAYED: (HeaderName, HeaderValue) =
     (HeaderName::from_static("idempotency-replayed"), HeaderValue::from_static("true"));

@@ -1,4 +1,4 @@
-//! Counts requests per minute and key in memory.
+//! Counts requests per minute for each key, in memory. A key is for example a client address.
 
 use std::{
     collections::HashMap,
@@ -10,7 +10,7 @@ use std::{
 use ipnet::IpNet;
 use sealpost_domain::Timestamp;
 
-/// Limits the requests of each key, for example a client address, per minute of UTC.
+/// Limits the number of requests of each key per minute of UTC. A key is for example a client address.
 pub struct Throttle<Key = IpNet> {
     per_minute: u32,
     minute: Mutex<Minute<Key>>,
@@ -22,19 +22,19 @@ struct Minute<Key> {
 }
 
 impl<Key: Eq + Hash> Throttle<Key> {
-    /// Creates a throttle with this limit for each key. 0 turns the limit off.
+    /// Creates a limit of `per_minute` requests for each key. 0 turns the limit off.
     pub fn new(per_minute: u32) -> Self {
         let minute = Mutex::new(Minute { start_ms: 0, counts: HashMap::new() });
         Self { per_minute, minute }
     }
 
-    /// Returns the limit per minute.
+    /// Returns the maximum number of requests per minute.
     pub(crate) fn per_minute(&self) -> u32 {
         self.per_minute
     }
 
-    /// Counts a request for several keys at once, each with a factor for the limit. If the limit of any key is reached,
-    /// counts the request for no key and returns the time to wait.
+    /// Counts a request for several keys at once. The factor of a key multiplies its limit. If any key has reached its
+    /// limit, counts nothing and returns the time to wait.
     pub fn admit_all(
         &self,
         keys: impl Iterator<Item = (Key, u32)> + Clone,
@@ -58,8 +58,8 @@ impl<Key: Eq + Hash> Throttle<Key> {
         Ok(())
     }
 
-    /// Counts a request of `key` as `cost` requests. If the limit is reached, counts nothing and returns the time to
-    /// wait. A `cost` over the limit counts as the whole limit.
+    /// Counts a request of `key` as `cost` requests. If this would exceed the limit, counts nothing and returns the
+    /// time to wait. A `cost` over the limit is reduced to the limit.
     pub fn admit(&self, key: Key, cost: u32, now: Timestamp) -> Result<(), Duration> {
         if self.per_minute == 0 {
             return Ok(());
@@ -78,7 +78,7 @@ impl<Key: Eq + Hash> Throttle<Key> {
 }
 
 impl<Key: Eq + Hash> Minute<Key> {
-    /// Clears the counts if `now` is in a later minute. Clears nothing if the clock was set back.
+    /// Clears the counts if `now` is in a later minute. Keeps them if the clock was set back.
     fn advance_to(&mut self, now: Timestamp) {
         let millis = now.as_millis();
         let start_ms = millis.saturating_sub(millis.rem_euclid(MINUTE_MS));
@@ -92,8 +92,8 @@ impl<Key: Eq + Hash> Minute<Key> {
         Timestamp::from_millis(self.start_ms.saturating_add(MINUTE_MS))
     }
 
-    /// Returns the count of a key. Clears all counts if the map is full, instead of refusing new keys: an attacker with
-    /// so many addresses cannot be limited by address.
+    /// Returns the count of a key. If the map is full, clears all counts instead of refusing new keys, because limits
+    /// per address cannot stop an attacker who has so many addresses.
     fn count_mut(&mut self, key: Key) -> &mut u32 {
         if self.counts.len() >= COUNTS_MAX && !self.counts.contains_key(&key) {
             self.counts.clear();
@@ -103,7 +103,7 @@ impl<Key: Eq + Hash> Minute<Key> {
 }
 
 const MINUTE_MS: i64 = 60_000;
-/// Maximum number of keys with a count. So many counts take about ten megabytes of memory.
+/// Maximum number of keys with a count. This many counts take about 10 MB of memory.
 const COUNTS_MAX: usize = 100_000;
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! `GET /.well-known/did.json`: the public keys of the service. If the base URL has a path, `did:web` resolves to
-//! `did.json` below this path, so `GET /did.json` serves the same document.
+//! `GET /.well-known/did.json` publishes the public keys of the service as a DID document. `GET /did.json` serves the
+//! same document, because `did:web` resolves to this path if the base URL has a path.
 
 use actix_web::{HttpResponse, http::header, web};
 use sealpost_service::DidDocument;
@@ -14,7 +14,7 @@ use crate::{
 async fn did_document(app: web::Data<ApiState>) -> HttpResponse {
     HttpResponse::Ok()
         .insert_header((header::CACHE_CONTROL, format!("public, max-age={MAX_AGE_S}")))
-        // Lets verifiers in the browser read the document from pages of any origin.
+        // Lets verifiers in a browser read the document from pages of any origin.
         .insert_header((header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"))
         .insert_header((header::CONTENT_TYPE, "application/did+json"))
         .body(serde_json::to_string(&app.issuer.did_document()).unwrap_or_default())
@@ -60,5 +60,6 @@ The DID document (`did:web`) of the service. Its keys verify badges, status list
 const DESCRIPTION_BELOW_PATH: &str =
     "The same document, at the address of `did:web` for a base URL with a path.";
 
-/// Cache lifetime of the document, in seconds. A new key is published for longer than this before its first signature.
+/// Cache lifetime of the document in seconds. A new key is published for a longer time before it signs, so no cached
+/// document lacks it.
 const MAX_AGE_S: u32 = 3;

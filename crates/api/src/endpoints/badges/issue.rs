@@ -1,4 +1,5 @@
-//! `POST /v1/badges/issue`: issues a badge on the newest assessment of an API key.
+//! `POST /v1/badges/issue`: issues a badge, a signed credential that the newest assessment of an API key met all
+//! thresholds.
 
 use actix_web::web;
 use schemars::JsonSchema;
@@ -14,16 +15,16 @@ use crate::{
     state::ApiState,
 };
 
-/// Options of the badge.
+/// The options of a new badge.
 #[derive(JsonSchema)]
 struct IssueRequest {
-    /// The jurisdiction of a circuit that the key must pass too.
+    /// A jurisdiction. If given, the key must also pass the compliance circuit (set of checks) of this jurisdiction.
     #[schemars(extend("pattern" = "^[A-Za-z0-9-]{2,16}$"))]
     jurisdiction: Option<String>,
-    /// The badge names the DID of the key instead of the key.
+    /// If true, the badge names the DID of the key instead of the key.
     #[schemars(with = "Option<bool>")]
     disclose_did: bool,
-    /// Issues no badge and only lists the refusals.
+    /// If true, issues no badge and only lists the reasons for a refusal.
     #[schemars(with = "Option<bool>")]
     dry_run: bool,
 }

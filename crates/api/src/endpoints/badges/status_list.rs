@@ -1,4 +1,4 @@
-//! `GET /v1/status/{list}`: a list of revoked badges, as a signed credential.
+//! `GET /v1/status/{list}`: publishes which badges are revoked, as a signed bitstring status list.
 
 use actix_web::{
     HttpRequest, HttpResponse,
@@ -24,15 +24,15 @@ async fn status_list(
     let credential = credential.ok_or(Problem::NotFound { nearest: None })?;
     Ok(HttpResponse::Ok()
         .insert_header((header::CACHE_CONTROL, format!("public, max-age={MAX_AGE_S}")))
-        // Lets verifiers in the browser read the list from pages of any origin.
+        // Lets verifiers in a browser read the list from pages of any origin.
         .insert_header((header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"))
         .insert_header((header::VARY, "Accept"))
         .insert_header((header::CONTENT_TYPE, content_type(request.headers())))
         .body(credential.to_string()))
 }
 
-/// Returns `text/plain` for clients that accept `text/plain` and not `vc+jwt`. Verifiers of Open Badges expect
-/// `text/plain`.
+/// Returns `text/plain`, which verifiers of Open Badges expect, for clients that accept it and do not accept `vc+jwt`.
+/// Otherwise returns `application/vc+jwt`.
 fn content_type(headers: &HeaderMap) -> &'static str {
     let accepted = headers.get(header::ACCEPT).and_then(|accepted| accepted.to_str().ok());
     let accepts = |name: &str| accepted.is_some_and(|accepted| accepted.contains(name));

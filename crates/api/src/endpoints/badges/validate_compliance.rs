@@ -1,4 +1,5 @@
-//! `POST /v1/compliance/validate`: checks an API key against the compliance circuit of a jurisdiction.
+//! `POST /v1/compliance/validate`: evaluates the compliance circuit of a jurisdiction for an API key. A circuit is a
+//! set of checks that operators attest.
 
 use actix_web::web;
 use schemars::JsonSchema;
@@ -14,13 +15,13 @@ use crate::{
     state::ApiState,
 };
 
-/// The jurisdiction.
+/// The jurisdiction whose checks are evaluated.
 #[derive(JsonSchema)]
 struct ValidateRequest {
-    /// The jurisdiction of the circuit.
+    /// The name of the jurisdiction.
     #[schemars(extend("pattern" = "^[A-Za-z0-9-]{2,16}$"))]
     jurisdiction: String,
-    /// Responds with 200 also if the circuit fails.
+    /// If true, responds with 200 also if a required check has not passed.
     #[schemars(with = "Option<bool>")]
     dry_run: bool,
 }

@@ -1,4 +1,4 @@
-//! `POST /v1/badges/verify`: verifies a badge of this service.
+//! `POST /v1/badges/verify`: checks that a credential is a valid badge of this service, neither expired nor revoked.
 
 use actix_web::web;
 use schemars::JsonSchema;
@@ -16,7 +16,7 @@ use crate::{
 
 #[derive(JsonSchema)]
 struct VerifyRequest {
-    /// The credential, as a JWT.
+    /// The badge as a JWT.
     #[schemars(length(min = 1))]
     credential: String,
 }

@@ -1,4 +1,4 @@
-//! `POST /v1/channel/open`: opens an envelope as its recipient.
+//! `POST /v1/channel/open`: decrypts an envelope for its recipient and returns the message.
 
 use actix_web::web;
 use schemars::JsonSchema;
@@ -16,7 +16,7 @@ use crate::{
 
 #[derive(JsonSchema)]
 struct OpenRequest {
-    /// The `envelope_id` of the event.
+    /// The id of the envelope, from the event that announced it.
     #[schemars(length(min = 1))]
     envelope_id: String,
 }

@@ -1,4 +1,4 @@
-//! `POST /v1/channel/send`: sends a sealed message to an API key or a handle.
+//! `POST /v1/channel/send`: encrypts a message for the recipient, and stores it as an envelope.
 
 use actix_web::{HttpRequest, web};
 use schemars::JsonSchema;
@@ -14,13 +14,13 @@ use crate::{
     state::ApiState,
 };
 
-/// The recipient and the message.
+/// A message and its recipient.
 #[derive(JsonSchema)]
 struct SendRequest {
-    /// The recipient: an API key or a handle.
+    /// The recipient: an API key, or a handle (the readable name of a key).
     #[schemars(length(min = 1))]
     to: String,
-    /// The message.
+    /// The text of the message.
     #[schemars(length(min = 1))]
     message: String,
 }

@@ -1,4 +1,4 @@
-//! `POST /v1/did/activate`: creates an identity.
+//! `POST /v1/did/activate`: creates an API key with its DID, and also an account if the request has no session.
 
 use actix_web::{HttpRequest, web};
 use schemars::JsonSchema;
@@ -15,12 +15,12 @@ use crate::{
     throttle::admit_activation,
 };
 
-/// The new identity.
+/// The name and the handle of a new identity.
 #[derive(JsonSchema)]
 struct ActivateRequest {
-    /// A name for people.
+    /// A name of the identity, for people.
     label: Label,
-    /// A name that senders can use as recipient. Upper case becomes lower case.
+    /// A unique name that senders can use instead of the API key. Upper case becomes lower case.
     handle: Option<Handle>,
     /// The secret of an invite. Needed for a new account if sign-up is by invite, ignored otherwise.
     invite: Option<String>,

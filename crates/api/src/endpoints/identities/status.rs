@@ -1,4 +1,4 @@
-//! `POST /v1/did/status`: shows status, governance and usage of an API key.
+//! `POST /v1/did/status`: shows the state, the governance blocks and the usage of an API key.
 
 use actix_web::web;
 use schemars::JsonSchema;
@@ -13,7 +13,7 @@ use crate::{
     state::ApiState,
 };
 
-/// No members are required.
+/// A body without required members.
 #[derive(JsonSchema)]
 struct StatusRequest {}
 

@@ -1,4 +1,4 @@
-//! `GET /openapi.json`: the OpenAPI document.
+//! `GET /openapi.json`: serves the OpenAPI document of this API.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::{
     state::ApiState,
 };
 
-/// Serves the document that `render` makes for a base URL. Renders it at the first request only.
+/// Serves the document that `render` creates from the base URL. Renders it once, at the first request.
 pub(in crate::endpoints) fn endpoint(render: fn(&str) -> Value) -> Endpoint {
     let document = move |app: web::Data<ApiState>, request: HttpRequest| async move {
         let document = || StaticContent::json(render(&app.base_url).to_string());

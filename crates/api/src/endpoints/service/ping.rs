@@ -1,4 +1,4 @@
-//! `GET /v1/ping`: a liveness check without credentials and database.
+//! `GET /v1/ping`: a liveness check that needs neither credentials nor the database.
 
 use actix_web::web::{self, Json};
 use schemars::JsonSchema;
@@ -10,7 +10,7 @@ use crate::{
     openapi::{Operation, Tag},
 };
 
-/// The server is alive.
+/// Confirms that the server is alive.
 #[derive(JsonSchema, Serialize)]
 struct Pong {
     /// Always `ok`.

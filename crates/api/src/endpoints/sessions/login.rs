@@ -1,4 +1,4 @@
-//! `POST /v1/auth/login`: creates a session.
+//! `POST /v1/auth/login`: creates a session token from the account id and its login secret.
 
 use actix_web::{HttpRequest, web};
 use schemars::JsonSchema;
@@ -15,10 +15,10 @@ use crate::{
     throttle::admit_login,
 };
 
-/// The account and its login secret.
+/// An account and its login secret.
 #[derive(JsonSchema)]
 struct LoginRequest {
-    /// The account, as in the response to its activation.
+    /// The id of the account, from the response to its activation.
     #[schemars(length(min = 1))]
     account_id: String,
     /// The login secret of the account.

@@ -1,4 +1,4 @@
-//! `POST /v1/auth/logout`: ends one session or all sessions of an account.
+//! `POST /v1/auth/logout`: ends the session of the request, or all sessions of its account.
 
 use actix_web::{HttpRequest, web};
 use schemars::JsonSchema;
@@ -16,15 +16,15 @@ use crate::{
     throttle,
 };
 
-/// The sessions to end.
+/// The sessions to end. Without members, only the session of the request.
 #[derive(JsonSchema)]
 struct LogoutRequest {
-    /// Ends all sessions of the account.
+    /// If true, ends all sessions of the account.
     #[schemars(with = "Option<bool>")]
     all: bool,
 }
 
-/// The session has ended.
+/// Confirms that the session has ended.
 #[derive(JsonSchema, Serialize)]
 struct LoggedOut {
     /// Always `true`.

@@ -1,4 +1,4 @@
-//! `POST /v1/auth/rotate-secret`: replaces the login secret of an account.
+//! `POST /v1/auth/rotate-secret`: replaces the login secret of the account. Its sessions continue.
 
 use actix_web::{HttpRequest, web};
 use sealpost_domain::Code;

@@ -1,5 +1,5 @@
-//! Defines actions on webhooks. Each action has its own path. `POST /v1/webhooks` performs the same actions, selected
-//! by the member `action`.
+//! Actions on webhooks, such as deleting or testing one. Each action has its own path, and `POST /v1/webhooks` performs
+//! the same actions, selected by the member `action`.
 
 use actix_web::{HttpRequest, web};
 use schemars::JsonSchema;
@@ -16,27 +16,27 @@ use crate::{
     throttle,
 };
 
-/// An action on the webhooks of an API key. The implementing type has the members of the body.
+/// An action on the webhooks of an API key. The type that implements it has the members of the request body as fields.
 pub(in crate::endpoints) trait Action: RequestBody {
     /// The value of `action` in the body of `POST /v1/webhooks`.
     const NAME: &'static str;
 
-    /// Returns the input of the use case.
+    /// Converts the request body into the input for the service.
     fn into_input(self) -> ActionInput;
 
-    /// Returns the OpenAPI text for the path of this action.
+    /// Returns the OpenAPI description of the path of this action.
     fn operation() -> Operation;
 }
 
-/// The input of the use case of an action.
+/// The input that the service needs for an action.
 pub(in crate::endpoints) enum ActionInput {
-    /// Lists or changes webhooks and deliveries.
+    /// Lists or changes webhooks or their deliveries.
     Manage(Manage),
     /// Sends a test event.
     Test { webhook_id: String },
 }
 
-/// The result of an action.
+/// The response to an action.
 #[derive(JsonSchema, Serialize)]
 #[serde(untagged)]
 pub(super) enum ActionResult {
@@ -44,11 +44,11 @@ pub(super) enum ActionResult {
     Tested(Tested),
 }
 
-/// An entry in the table of actions of `POST /v1/webhooks`.
+/// An action by its name, for the table of `POST /v1/webhooks`.
 pub(super) struct ActionEntry {
     pub(super) name: &'static str,
     pub(super) operation: fn() -> Operation,
-    /// Reads the members of a body as the input of the use case.
+    /// Reads the input of the action from the members of the request body.
     pub(super) read: fn(&mut Fields) -> Result<ActionInput, Refusal>,
 }
 
@@ -62,7 +62,7 @@ impl ActionEntry {
     }
 }
 
-/// Returns the endpoint for the path of an action.
+/// Returns the endpoint for the own path of an action.
 pub(in crate::endpoints) fn endpoint<A: Action>() -> Endpoint {
     Endpoint { operation: A::operation(), route: web::route().to(perform::<A>) }
 }
@@ -75,7 +75,7 @@ async fn perform<A: Action>(
     respond(&app, &http, request.and_then(|action| Ok(action.into_input()))).await
 }
 
-/// Performs an action and responds with its result.
+/// Performs an action and returns its result. Test events also have a limit per account.
 pub(super) async fn respond(
     app: &ApiState,
     http: &HttpRequest,
@@ -96,7 +96,7 @@ pub(super) async fn respond(
     .await
 }
 
-/// Reads `webhook_id`, the only member of most actions.
+/// Reads the member `webhook_id`, the only member of most actions.
 pub(super) fn webhook_id(fields: &mut Fields) -> Result<String, Refusal> {
     fields.require(&["webhook_id"])?;
     fields.text("webhook_id")

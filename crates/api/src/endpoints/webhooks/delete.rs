@@ -1,4 +1,4 @@
-//! `POST /v1/webhooks/delete`: deletes a webhook.
+//! `POST /v1/webhooks/delete`: deletes a webhook with its pending deliveries.
 
 use schemars::JsonSchema;
 use sealpost_domain::{Code, Refusal};
@@ -14,10 +14,10 @@ use crate::{
     request::{Fields, RequestBody},
 };
 
-/// Deletes a webhook.
+/// The webhook to delete.
 #[derive(JsonSchema)]
 pub(in crate::endpoints) struct DeleteWebhook {
-    /// The webhook.
+    /// The id of the webhook.
     #[schemars(length(min = 1))]
     webhook_id: String,
 }

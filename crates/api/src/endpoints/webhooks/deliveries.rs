@@ -1,4 +1,4 @@
-//! `POST /v1/webhooks/deliveries`: lists the deliveries of a webhook in pages.
+//! `POST /v1/webhooks/deliveries`: lists the pending deliveries and the past attempts of a webhook, in pages.
 
 use std::ops::RangeInclusive;
 
@@ -16,19 +16,19 @@ use crate::{
     request::{Fields, RequestBody, invalid},
 };
 
-/// Lists pending deliveries and attempts of a webhook.
+/// A page of the pending deliveries and the attempts of a webhook.
 #[derive(JsonSchema)]
 pub(in crate::endpoints) struct ListDeliveries {
-    /// The webhook.
+    /// The id of the webhook.
     #[schemars(length(min = 1))]
     webhook_id: String,
-    /// Shows only entries in this state.
+    /// Shows only entries in this state. If absent, shows all entries.
     #[schemars(with = "Option<String>", extend("enum" = ["pending", "succeeded", "failed", "exhausted", null]))]
     state: Option<DeliveryState>,
     /// The maximum number of entries, 20 by default.
     #[schemars(with = "Option<u32>", range(min = 1, max = 100))]
     limit: u32,
-    /// The `next_cursor` of the previous page.
+    /// The `next_cursor` of the previous page. If absent, shows the first page.
     #[schemars(with = "Option<String>")]
     cursor: Option<Cursor>,
 }

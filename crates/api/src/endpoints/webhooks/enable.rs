@@ -1,4 +1,4 @@
-//! `POST /v1/webhooks/enable`: enables a disabled webhook.
+//! `POST /v1/webhooks/enable`: enables a disabled webhook, and makes its pending deliveries due now.
 
 use schemars::JsonSchema;
 use sealpost_domain::{Code, Refusal};
@@ -14,10 +14,10 @@ use crate::{
     request::{Fields, RequestBody},
 };
 
-/// Enables a disabled webhook.
+/// The webhook to enable.
 #[derive(JsonSchema)]
 pub(in crate::endpoints) struct EnableWebhook {
-    /// The webhook.
+    /// The id of the webhook.
     #[schemars(length(min = 1))]
     webhook_id: String,
 }

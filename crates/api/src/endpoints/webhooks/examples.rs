@@ -1,8 +1,8 @@
-//! Example values that several actions share.
+//! Example values for the OpenAPI text of the webhook endpoints.
 
 use serde_json::{Value, json};
 
-/// Returns an example webhook, as in responses without secrets.
+/// Returns an example webhook without its secret.
 pub(super) fn webhook() -> Value {
     json!({
         "webhook_id": WEBHOOK,
@@ -18,7 +18,7 @@ pub(super) fn webhook() -> Value {
     })
 }
 
-/// Returns an example body of an action on one webhook.
+/// Returns an example body for actions whose only member is `webhook_id`.
 pub(super) fn webhook_id() -> Value {
     json!({ "webhook_id": WEBHOOK })
 }

@@ -1,4 +1,4 @@
-//! `POST /v1/webhooks/list`: lists the webhooks of an API key.
+//! `POST /v1/webhooks/list`: lists the webhooks of an API key with their state and health.
 
 use schemars::JsonSchema;
 use sealpost_domain::Refusal;
@@ -14,7 +14,7 @@ use crate::{
     request::{Fields, RequestBody},
 };
 
-/// Lists all webhooks of the key.
+/// A body without members. Lists all webhooks of the key.
 #[derive(JsonSchema)]
 pub(in crate::endpoints) struct ListWebhooks {}
 

@@ -1,4 +1,4 @@
-//! `POST /v1/webhooks`: performs the action that the body names. Each action has its own file.
+//! `POST /v1/webhooks`: performs the webhook action that the member `action` of the body names.
 
 use actix_web::{HttpRequest, web};
 use sealpost_domain::Refusal;
@@ -35,7 +35,7 @@ impl RequestBody for AnyAction {
     }
 }
 
-/// Returns the names of all actions, as part of a sentence.
+/// Returns the names of all actions as a list in words, such as `a, b or c`.
 fn names() -> String {
     let names: Vec<_> = ACTIONS.iter().map(|entry| entry.name).collect();
     match names.split_last() {

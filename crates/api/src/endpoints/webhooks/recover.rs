@@ -1,4 +1,4 @@
-//! `POST /v1/webhooks/recover`: sends the failed events of a time range again.
+//! `POST /v1/webhooks/recover`: sends all events of a time range again whose delivery to a webhook failed.
 
 use schemars::JsonSchema;
 use sealpost_domain::{Code, Refusal, TimeFault, Timestamp};
@@ -14,17 +14,17 @@ use crate::{
     request::{Fields, RequestBody, invalid},
 };
 
-/// Sends all events again that failed since a time.
+/// The webhook and the time range of the failed events.
 #[derive(JsonSchema)]
 pub(in crate::endpoints) struct RecoverDeliveries {
-    /// The webhook.
+    /// The id of the webhook.
     #[schemars(length(min = 1))]
     webhook_id: String,
     /// The start of the time range.
     since: Timestamp,
-    /// The end of the time range; by default the present.
+    /// The end of the time range. If absent, the present.
     until: Option<Timestamp>,
-    /// Only counts the events.
+    /// If true, only counts the events.
     #[schemars(with = "Option<bool>")]
     dry_run: bool,
 }

@@ -1,4 +1,4 @@
-//! `POST /v1/webhooks/redeliver`: sends one event again.
+//! `POST /v1/webhooks/redeliver`: sends one event to a webhook again.
 
 use schemars::JsonSchema;
 use sealpost_domain::{Code, Refusal};
@@ -14,13 +14,13 @@ use crate::{
     request::{Fields, RequestBody},
 };
 
-/// Sends one event now, also if it was delivered before.
+/// The event to send again, and the webhook.
 #[derive(JsonSchema)]
 pub(in crate::endpoints) struct RedeliverEvent {
-    /// The webhook.
+    /// The id of the webhook.
     #[schemars(length(min = 1))]
     webhook_id: String,
-    /// The id of the event: the envelope's id, or `evt_…` for other events.
+    /// The id of the event: the id of the envelope, or `evt_…` for other events.
     #[schemars(length(min = 1))]
     envelope_id: String,
 }

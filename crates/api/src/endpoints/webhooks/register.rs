@@ -1,4 +1,4 @@
-//! `POST /v1/webhooks/register`: registers a webhook for the events of an API key.
+//! `POST /v1/webhooks/register`: creates a webhook, which receives the events of an API key at a URL.
 
 use actix_web::{HttpRequest, web};
 use schemars::JsonSchema;
@@ -14,13 +14,13 @@ use crate::{
     state::ApiState,
 };
 
-/// The new webhook.
+/// The URL and the events of a new webhook.
 #[derive(JsonSchema)]
 struct RegisterRequest {
-    /// An https URL with a public address.
+    /// The https URL that receives the events. It must lead to a public address.
     #[schemars(length(min = 1))]
     url: String,
-    /// The events to send.
+    /// The kinds of events to send.
     #[schemars(with = "Vec<EventKind>", length(min = 1))]
     events: Vec<String>,
     /// `skip` discards the envelopes that wait for the first webhook. Otherwise the webhook receives them.

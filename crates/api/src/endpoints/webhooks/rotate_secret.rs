@@ -1,4 +1,4 @@
-//! `POST /v1/webhooks/rotate-secret`: replaces the secret of a webhook.
+//! `POST /v1/webhooks/rotate-secret`: replaces the signing secret of a webhook. The old secret still signs for a time.
 
 use schemars::JsonSchema;
 use sealpost_domain::{Code, Refusal};
@@ -14,10 +14,10 @@ use crate::{
     request::{Fields, RequestBody},
 };
 
-/// Replaces the secret of a webhook.
+/// The webhook whose secret is replaced.
 #[derive(JsonSchema)]
 pub(in crate::endpoints) struct RotateWebhookSecret {
-    /// The webhook.
+    /// The id of the webhook.
     #[schemars(length(min = 1))]
     webhook_id: String,
 }

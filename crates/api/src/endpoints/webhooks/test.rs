@@ -1,4 +1,4 @@
-//! `POST /v1/webhooks/test`: sends a test event.
+//! `POST /v1/webhooks/test`: sends a test event to a webhook, and returns the result of the attempt.
 
 use schemars::JsonSchema;
 use sealpost_domain::{Code, Refusal};
@@ -14,10 +14,10 @@ use crate::{
     request::{Fields, RequestBody},
 };
 
-/// Sends a test event.
+/// The webhook to test.
 #[derive(JsonSchema)]
 pub(in crate::endpoints) struct TestWebhook {
-    /// The webhook.
+    /// The id of the webhook.
     #[schemars(length(min = 1))]
     webhook_id: String,
 }
