@@ -1,5 +1,5 @@
-//! The assets of the pages, embedded in the binary. The name of an asset contains a hash of the content, so that
-//! browsers may cache the asset permanently.
+//! The stylesheets, script and icon of the pages, embedded in the binary. The name of each file contains a hash of its
+//! content, so browsers may cache it permanently.
 
 use std::sync::LazyLock;
 
@@ -8,7 +8,7 @@ use sealpost_api::{Problem, StaticContent, content_hash, refuse_method};
 
 use crate::html::cached_asset;
 
-/// A file that pages load.
+/// A file that pages load, such as a stylesheet.
 pub(crate) struct Asset {
     pub(crate) name: String,
     file: StaticContent,
@@ -17,13 +17,13 @@ pub(crate) struct Asset {
 /// The stylesheet of all pages.
 pub(crate) static STYLESHEET: LazyLock<Asset> =
     LazyLock::new(|| Asset::new("sealpost", "css", CSS, include_str!("../assets/sealpost.css")));
-/// An additional stylesheet, for the pages of the dashboard.
+/// An additional stylesheet for the pages of the dashboard.
 pub(crate) static DASHBOARD: LazyLock<Asset> =
     LazyLock::new(|| Asset::new("dashboard", "css", CSS, include_str!("../assets/dashboard.css")));
-/// The script that adds copy buttons. Pages work without it.
+/// The script that adds copy buttons. Pages also work without it.
 pub(crate) static SCRIPT: LazyLock<Asset> =
     LazyLock::new(|| Asset::new("copy", "js", JAVASCRIPT, include_str!("../assets/copy.js")));
-/// The icon of the browser tab.
+/// The icon in the browser tab.
 pub(crate) static ICON: LazyLock<Asset> =
     LazyLock::new(|| Asset::new("icon", "svg", SVG, include_str!("../assets/icon.svg")));
 
@@ -34,7 +34,7 @@ impl Asset {
     }
 }
 
-/// Mounts the assets.
+/// Mounts the assets below `/assets`.
 pub(crate) fn routes(config: &mut web::ServiceConfig) {
     let asset = web::resource("/assets/{name}").route(web::get().to(asset));
     config.service(asset.default_service(web::to(async || refuse_method(&Method::GET))));

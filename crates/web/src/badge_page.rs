@@ -1,4 +1,4 @@
-//! The page of a badge: `GET /badges/{badge_id}`.
+//! `GET /badges/{badge_id}`: a public page that shows a badge, its status and its metrics.
 
 use actix_web::{
     HttpResponse,
@@ -15,7 +15,7 @@ use crate::{
     state::WebState,
 };
 
-/// Mounts the page.
+/// Mounts the badge page.
 pub(crate) fn routes(config: &mut web::ServiceConfig) {
     let badge = web::resource("/badges/{badge_id}").route(web::get().to(badge_page));
     config.service(badge.default_service(web::to(async || refuse_method(&Method::GET))));
@@ -41,7 +41,7 @@ async fn badge_page(
 #[template(path = "badge.html")]
 struct BadgePage<'a> {
     badge: &'a BadgeShown,
-    /// The stylesheet class of the status.
+    /// The CSS class for the status.
     status: &'static str,
     verdict: &'static str,
     metrics: Vec<MetricRow>,

@@ -1,5 +1,6 @@
-//! The dashboard: pages and forms for the owner of an account. Pages are rendered on the server and work without
-//! JavaScript. Requests act through [`sealpost_service::Owner`] and do not count against the limits of a plan.
+//! The dashboard: pages and forms for the owner of an account. The server renders them, and they work without
+//! JavaScript. They call the service through [`sealpost_service::Owner`], so they do not count against the limits of a
+//! plan.
 
 mod charts;
 mod forms;

@@ -1,8 +1,8 @@
 //! The common base of all pages: layout, headers and caching.
 //!
-//! A page is an askama template of its main part. Each link in a template begins with `base`, the path of the base URL.
-//! [`Layout`] renders the whole page. [`cached_page`] stores a page that is equal for all readers; [`private_page`] is
-//! the response for every other page.
+//! Each page is an askama template of its main part, and [`Layout`] renders the whole page around it. Each link in a
+//! template begins with `base`, the path of the base URL. [`cached_page`] prepares a page that is the same for all
+//! readers, and [`private_page`] responds with any other page.
 
 mod cached;
 mod layout;

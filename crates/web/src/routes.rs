@@ -1,10 +1,11 @@
-//! The routes of all pages.
+//! Mounts all pages in an actix-web server.
 
 use actix_web::web;
 
 use crate::{assets, badge_page, dashboard, docs, state::WebState};
 
-/// Mounts badge pages, documentation, assets and dashboard. The server wraps them in [`sealpost_api::middleware`].
+/// Mounts badge pages, documentation, assets and the dashboard. The server must wrap them in
+/// [`sealpost_api::middleware`].
 pub fn routes(state: web::Data<WebState>) -> impl FnOnce(&mut web::ServiceConfig) {
     move |config| {
         config

@@ -1,4 +1,4 @@
-//! The state shared by all pages.
+//! The state that all pages share.
 
 use actix_web::web;
 use sealpost_api::{ApiState, Throttle};
@@ -6,17 +6,18 @@ use sealpost_domain::AccountId;
 
 use crate::{docs::Docs, html::SiteAddress, settings::WebSettings};
 
-/// The state shared by all pages: the API's state, the rate limit of the dashboard, and the rendered documentation.
+/// The state that all pages share: the state of the API, the rate limit of the dashboard, and the rendered
+/// documentation.
 pub struct WebState {
     pub(crate) api: web::Data<ApiState>,
-    /// Limits page views and forms of signed-in users, by account.
+    /// Limits the pages and forms of signed-in users, per account.
     pub(crate) dashboard: Throttle<AccountId>,
     pub(crate) docs: Docs,
     pub(crate) site: SiteAddress,
 }
 
 impl WebState {
-    /// Creates the state. The pages and the API run in the same server and share `api`.
+    /// Creates the state. Pages and API run in the same server and share `api`.
     pub fn new(api: web::Data<ApiState>, settings: WebSettings) -> Self {
         let WebSettings { dashboard_per_minute } = settings;
         let site = SiteAddress::new(&api.base_url);

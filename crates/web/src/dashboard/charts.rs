@@ -1,4 +1,4 @@
-//! Charts of the dashboard: daily counts as an SVG, and the usage of each limit as a meter.
+//! Charts of the dashboard: daily counts of messages as an SVG, and the usage of each limit as a meter.
 
 mod activity;
 mod usage;

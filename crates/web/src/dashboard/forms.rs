@@ -1,4 +1,4 @@
-//! Forms: reading their fields, protection against forms of other sites, and rejections.
+//! Reads submitted forms, and rejects forms that pages of other sites sent.
 
 mod rejection;
 mod same_site;
@@ -13,8 +13,8 @@ pub(super) use rejection::Rejection;
 
 use super::response::{PageResponse, web_state};
 
-/// The fields of a submitted form. Extraction fails if a page of another site sent the form, or if the form is larger
-/// than 16 KiB.
+/// The fields of a submitted form. Extraction fails if a page of another site sent the form, or if the form exceeds 16
+/// KiB.
 pub(super) struct Form(Vec<(String, String)>);
 
 impl Form {

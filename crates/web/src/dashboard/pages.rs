@@ -1,4 +1,4 @@
-//! The pages of the dashboard: one file per page, with the page's forms.
+//! The pages of the dashboard. Each file has one page and its forms.
 
 pub(super) mod account;
 pub(super) mod activity;
@@ -23,12 +23,12 @@ use super::{
     session::SignedInUser,
 };
 
-/// Parses the API key in a path. Responds with 404 if the key is malformed.
+/// Parses the API key in a path. A malformed key gets the 404 page.
 fn key_of(user: &SignedInUser, text: &str) -> Result<ApiKeyId, PageResponse> {
     text.parse().map_err(|_malformed| PageResponse::not_found(user.site()))
 }
 
-/// Reads label, handle and invite from the form of a new identity.
+/// Reads label, handle and invite from the form of a new identity. A handle is a readable name that senders can use.
 fn activation_of(form: &Form) -> Result<Activate, Rejection> {
     let reject =
         |field: &str, fault: &dyn Display| Rejection::field(format!("The {field} {fault}."));

@@ -1,4 +1,4 @@
-//! Responses of the dashboard: pages, redirects and errors.
+//! The responses of the dashboard: pages, redirects and error pages.
 
 mod frame;
 
@@ -26,7 +26,7 @@ use crate::{
     state::WebState,
 };
 
-/// A response to a browser. Handlers also return it as their error.
+/// A response to a browser. Handlers return it for success and as their error type.
 pub(crate) struct PageResponse {
     status: StatusCode,
     body: String,
@@ -42,12 +42,12 @@ struct ErrorPage<'a> {
 }
 
 impl PageResponse {
-    /// Responds with a page.
+    /// Responds with a page and status 200.
     pub(super) fn ok(frame: Frame<'_>, title: &str, main: &impl Template) -> Self {
         Self::new(StatusCode::OK, frame.render(title, main))
     }
 
-    /// Responds with the page of a rejected form.
+    /// Responds with the page of a rejected form, and with the status and headers of the rejection.
     pub(super) fn rejected(
         frame: Frame<'_>,
         title: &str,
@@ -57,13 +57,13 @@ impl PageResponse {
         Self::new(rejection.status, frame.render(title, main)).with_headers_of(rejection)
     }
 
-    /// Redirects to another page of the dashboard with 303, after a form was processed.
+    /// Redirects with 303 to another page of the dashboard, after a form was processed.
     pub(super) fn redirect(site: &SiteAddress, path: &str) -> Self {
         let location = format!("{}{path}", site.base_path);
         Self::new(StatusCode::SEE_OTHER, String::new()).with(header::LOCATION, location)
     }
 
-    /// Redirects to the sign-in page and deletes the cookie of the ended session.
+    /// Redirects to the sign-in page, and deletes the cookie of the ended session.
     pub(super) fn redirect_to_sign_in(app: &WebState) -> Self {
         Self::redirect(&app.site, "/dashboard/sign-in").with_cookie(&cookie::delete(app))
     }
@@ -90,7 +90,7 @@ impl PageResponse {
         Self::error_page(site, StatusCode::FORBIDDEN, NOTHING_DONE, detail)
     }
 
-    /// Rejects a request above the account's rate limit of the dashboard.
+    /// Rejects a request because the account has reached the rate limit of the dashboard.
     pub(super) fn too_many_requests(site: &SiteAddress, retry_after: Duration) -> Self {
         let seconds = whole_seconds(retry_after);
         let text = format!(
@@ -113,7 +113,7 @@ impl PageResponse {
         Self::error_page(site, StatusCode::INTERNAL_SERVER_ERROR, "Internal error", detail)
     }
 
-    /// Responds with the service's refusal. Logs any other error and responds with 500.
+    /// Responds with the text of a refusal. Logs any other error, and then responds with 500.
     pub(super) fn service_error(site: &SiteAddress, error: &Error) -> Self {
         let Some(refusal) = error.refusal() else {
             let error: &dyn std::error::Error = error;
@@ -137,7 +137,7 @@ impl PageResponse {
         Self { status, body, headers: Vec::new() }
     }
 
-    /// Adds `Retry-After` and `WWW-Authenticate` if the rejection needs them.
+    /// Adds `Retry-After` if the rejection has a waiting time, and `WWW-Authenticate` for status 401.
     fn with_headers_of(mut self, rejection: &Rejection) -> Self {
         if let Some(seconds) = rejection.retry_after_s {
             self = self.with(header::RETRY_AFTER, seconds.to_string());
@@ -167,7 +167,7 @@ impl PageResponse {
     }
 }
 
-/// Returns the state of the pages for an extractor.
+/// Returns the shared state of the pages, for extractors.
 pub(super) fn web_state(request: &HttpRequest) -> Result<web::Data<WebState>, PageResponse> {
     let app = request.app_data::<web::Data<WebState>>().cloned();
     app.ok_or_else(|| PageResponse::internal_error(&SiteAddress::new("")))
@@ -191,7 +191,7 @@ impl ResponseError for PageResponse {
     }
 }
 
-/// Omits content and cookie, because both may be secret.
+/// Omits body and headers, because pages and cookies may contain secrets.
 impl fmt::Debug for PageResponse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PageResponse").field("status", &self.status).finish_non_exhaustive()
@@ -205,9 +205,9 @@ impl fmt::Display for PageResponse {
 }
 
 const NOTHING_DONE: &str = "Nothing was done";
-/// The referrer policy of the dashboard. With `no-referrer`, the policy of other pages, a browser sends `Origin: null`
-/// with the forms of a page (Fetch standard, "append a request `Origin` header"). Browsers without `Sec-Fetch-Site`
-/// could then submit no form.
+/// The referrer policy of the dashboard. All other pages use `no-referrer`, for which browsers send `Origin: null` with
+/// forms (Fetch standard, "append a request `Origin` header"). Browsers without `Sec-Fetch-Site` could then submit no
+/// form.
 const REFERRER_POLICY: HeaderValue = HeaderValue::from_static("same-origin");
 
 #[cfg(test)]

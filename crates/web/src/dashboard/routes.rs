@@ -1,11 +1,11 @@
-//! The routes of the dashboard.
+//! The paths of the dashboard, with the handlers of their pages and forms.
 
 use actix_web::{Resource, guard, web};
 
 use super::{pages as p, response::PageResponse};
 use crate::state::WebState;
 
-/// Mounts all pages and forms.
+/// Mounts all pages and forms of the dashboard.
 pub(crate) fn routes(config: &mut web::ServiceConfig) {
     config
         .service(

@@ -1,4 +1,5 @@
-//! The signed-in user: session, rate limit, and calls of the service on behalf of the account's owner.
+//! The signed-in user, extracted from the session cookie. Applies the rate limit, and calls the service as the owner of
+//! the account.
 
 pub(super) mod cookie;
 
@@ -15,17 +16,17 @@ use super::{
 };
 use crate::{html::SiteAddress, state::WebState};
 
-/// A browser whose session was live at the start of the request. Each call of the service checks the session again.
+/// A user whose session was valid at the start of the request. Each call of the service checks the session again.
 pub(super) struct SignedInUser {
     pub(super) app: web::Data<WebState>,
     pub(super) token: String,
     source: RequestSource,
-    /// The token that every form of this session carries. It protects against forms of other sites.
+    /// The token that each form of this session must contain, as protection against forms of other sites.
     pub(super) form_token: String,
 }
 
 impl SignedInUser {
-    /// Calls the service as the owner of the account.
+    /// Calls the service as the owner of the account. Redirects to the sign-in page if the session has ended.
     pub(super) async fn ask<T>(
         &self,
         question: impl AsyncFnOnce(&Owner<'_>) -> Result<T, Error>,
@@ -41,23 +42,23 @@ impl SignedInUser {
         &self.app.site
     }
 
-    /// Returns the path that every link starts with: the path of the base URL.
+    /// Returns the path of the base URL, with which every link starts.
     pub(super) fn base(&self) -> &str {
         &self.site().base_path
     }
 
-    /// Returns the layout of this user's pages.
+    /// Returns the layout for the pages of this user.
     pub(super) fn frame(&self) -> Frame<'_> {
         Frame::signed_in(self.site(), &self.form_token)
     }
 
-    /// Rejects a form without the token of this session.
+    /// Rejects a form without the form token of this session.
     pub(super) fn check(&self, form: &Form) -> Result<(), PageResponse> {
         let (sent, own) = (form.text("form_token").as_bytes(), self.form_token.as_bytes());
         if sent.ct_eq(own).into() { Ok(()) } else { Err(PageResponse::foreign_form(self.site())) }
     }
 
-    /// Applies the rate limit of the dashboard. Counts by account, because the owner can open any number of sessions.
+    /// Applies the rate limit of the dashboard. Counts per account, because one account can have many sessions.
     async fn admit(&self, method: &Method) -> Result<(), PageResponse> {
         let account = self.ask(async |owner| Ok(owner.account_id())).await?;
         let cost = if *method == Method::GET { 1 } else { FORM_COST };
@@ -95,5 +96,6 @@ impl FromRequest for SignedInUser {
     }
 }
 
-/// The cost of a form, in page views. A form may sync the disk, resolve a host name, or start thousands of deliveries.
+/// The cost of a form in page views. Forms cost more, because they may sync the disk, resolve a host name, or start
+/// thousands of deliveries.
 const FORM_COST: u32 = 4;

@@ -1,4 +1,4 @@
-//! Values as text for users.
+//! Formats values as text for users.
 
 use sealpost_domain::{ActivityKind, EventKind, KeyStatus, Timestamp};
 
@@ -31,7 +31,8 @@ pub(super) fn hour(at: &Timestamp) -> String {
     format!("{minute} UTC")
 }
 
-/// Explains why a key that is not active cannot be changed. Pages of revoked keys have their own text.
+/// Explains why a key in this state cannot be changed. Returns `None` for active keys, and for revoked keys, whose
+/// pages have their own text.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
 pub(super) fn why_no_change(status: &KeyStatus) -> Option<&'static str> {
     match status {

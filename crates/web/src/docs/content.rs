@@ -1,4 +1,4 @@
-//! All documentation pages, rendered once, at the first request.
+//! All documentation pages. They are rendered together at the first request, and then kept in memory.
 
 use std::{collections::HashMap, sync::OnceLock};
 
@@ -7,10 +7,10 @@ use sealpost_api::{StaticContent, openapi};
 use super::{error_pages, reference};
 use crate::html::{SiteAddress, cached_page};
 
-/// The documentation pages of a service, with links to its public address.
+/// The documentation pages of a service. Their links contain its public address.
 pub(crate) struct Docs {
     site: SiteAddress,
-    /// The rendered pages by path.
+    /// The rendered pages by path. Empty until the first request.
     pages: OnceLock<HashMap<String, StaticContent>>,
 }
 
@@ -19,7 +19,7 @@ impl Docs {
         Self { site, pages: OnceLock::new() }
     }
 
-    /// Returns the page with this path.
+    /// Returns the page with this path, or `None` if there is none.
     pub(super) fn page(&self, path: &str) -> Option<&StaticContent> {
         self.pages.get_or_init(|| cached_pages(&self.site)).get(path)
     }
@@ -29,7 +29,7 @@ fn cached_pages(site: &SiteAddress) -> HashMap<String, StaticContent> {
     pages(site).into_iter().map(|(path, html)| (path, cached_page(html))).collect()
 }
 
-/// Renders all pages. Returns path and HTML of each.
+/// Renders all pages. Returns the path and the HTML of each.
 pub(super) fn pages(site: &SiteAddress) -> Vec<(String, String)> {
     let mut pages = error_pages::pages(site);
     pages.push(("/docs".to_owned(), reference::page(site, &openapi(&site.base_url))));

@@ -1,8 +1,9 @@
-//! An example request as a curl command for a shell.
+//! Renders an example request of the API reference as a curl command.
 
 use serde_json::Value;
 
-/// Returns the command that calls an operation at `url`. Session token and API key are shell variables.
+/// Returns the curl command that calls an operation at `url`. It takes the session token and the API key from shell
+/// variables.
 pub(super) fn command(method: &str, url: &str, operation: &Value, body: Option<&Value>) -> String {
     let mut lines = vec![if method == "GET" {
         format!("curl {}", quoted(url))
@@ -22,12 +23,12 @@ pub(super) fn command(method: &str, url: &str, operation: &Value, body: Option<&
     lines.join(" \\\n    ")
 }
 
-/// Whether the operation's first security requirement is a session.
+/// Returns true if the operation requires a session, by its first security requirement.
 pub(super) fn requires_session(operation: &Value) -> bool {
     operation.pointer("/security/0/session").is_some()
 }
 
-/// Whether the operation has the header for the API key.
+/// Returns true if the operation accepts the header with the API key.
 pub(super) fn accepts_key(operation: &Value) -> bool {
     let parameters = operation.get("parameters").and_then(Value::as_array);
     parameters.into_iter().flatten().any(|parameter| parameter.get("$ref") == Some(&KEY.into()))

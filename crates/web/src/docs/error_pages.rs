@@ -1,5 +1,5 @@
-//! The page of each error code, and the list of all codes. The `type` of a problem document is the URL of the code's
-//! page.
+//! The pages of the error codes, and the list of all codes. The `type` of an error response is the URL of the page for
+//! its code.
 
 use askama::Template;
 use sealpost_api::{errors, status_and_title};
@@ -8,7 +8,7 @@ use sealpost_domain::Code;
 use super::{layout::layout, markup};
 use crate::html::SiteAddress;
 
-/// Renders the list of all codes.
+/// Renders the page that lists all error codes.
 pub(super) fn index(site: &SiteAddress) -> String {
     let row = |code: Code| {
         let means = markup::html(errors::documentation(code).summary);
@@ -18,7 +18,7 @@ pub(super) fn index(site: &SiteAddress) -> String {
     layout(site, "Errors", "/docs/errors").render(&IndexPage { base: &site.base_path, rows })
 }
 
-/// Renders the page of each code. Returns path and HTML of each.
+/// Renders one page for each error code. Returns the path and the HTML of each.
 pub(super) fn pages(site: &SiteAddress) -> Vec<(String, String)> {
     Code::ALL.into_iter().map(|code| (format!("/docs/errors/{code}"), page(site, code))).collect()
 }

@@ -1,8 +1,9 @@
-//! The layout of the documentation pages.
+//! The layout of the documentation pages, with their navigation.
 
 use crate::html::{Layout, NavLink, SiteAddress};
 
-/// Returns the layout of a page. `current` is the path of the navigation link to mark; empty for none.
+/// Returns the layout of a page. `current` is the path of the navigation link to mark as current. If it is empty, none
+/// is marked.
 pub(super) fn layout<'a>(site: &'a SiteAddress, title: &'a str, current: &'a str) -> Layout<'a> {
     Layout { site, title, nav: NAV, current }
 }

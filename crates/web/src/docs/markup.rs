@@ -1,8 +1,8 @@
-//! Plain text as HTML. Text between backticks becomes code; all other markup is escaped.
+//! Converts the descriptions in the OpenAPI document to HTML.
 
 use std::fmt::Write as _;
 
-/// Escapes a text and marks text between backticks as code.
+/// Escapes a text as HTML, and marks text between backticks as code.
 pub(super) fn html(text: &str) -> String {
     let mut html = String::with_capacity(text.len());
     for (index, part) in text.split('`').enumerate() {
@@ -11,7 +11,7 @@ pub(super) fn html(text: &str) -> String {
         if index % 2 == 0 {
             html.push_str(&part);
         } else {
-            // Writing into a string does not fail.
+            // Writing to a string cannot fail.
             write!(html, "<code>{part}</code>").unwrap_or_default();
         }
     }

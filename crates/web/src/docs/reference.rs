@@ -1,4 +1,4 @@
-//! The API reference, rendered from the OpenAPI document alone.
+//! The API reference page. It is rendered only from the OpenAPI document, so both always agree.
 
 use askama::Template;
 use serde_json::Value;
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::html::SiteAddress;
 
-/// Renders the page.
+/// Renders the API reference as HTML.
 pub(super) fn page(site: &SiteAddress, document: &Value) -> String {
     let reference = ReferencePage {
         base: &site.base_path,
@@ -37,7 +37,7 @@ struct TagSection {
     cards: Vec<OperationCard>,
 }
 
-/// An operation of the API, or an event that the service sends.
+/// The entry of one operation of the API, or of one event that the service sends.
 struct OperationCard {
     anchor: String,
     method: String,
@@ -87,11 +87,11 @@ fn sections(document: &Value) -> Vec<TagSection> {
 struct Operation<'a> {
     path: &'a str,
     method: String,
-    /// The operation object of the OpenAPI document.
+    /// The OpenAPI operation object.
     object: &'a Value,
 }
 
-/// Returns the operations of a member of the document: `paths` or `webhooks`.
+/// Returns the operations in a member of the document. The member is `paths` or `webhooks`.
 fn operations<'a>(document: &'a Value, member: &str) -> impl Iterator<Item = Operation<'a>> {
     let paths = document.get(member).and_then(Value::as_object);
     paths.into_iter().flatten().flat_map(|(path, item)| {
@@ -163,7 +163,7 @@ impl Operation<'_> {
     }
 
     fn headers(&self, document: &Value) -> Vec<HeaderRow> {
-        // The introduction of the page describes the headers that most operations have.
+        // Skips common headers, because the introduction of the page describes them.
         let is_own = |parameter: &&Value| !COMMON_HEADERS.contains(&text(parameter, "/name"));
         let parameters = list(self.object, "/parameters").iter();
         let parameters = parameters.map(|parameter| resolved(document, parameter)).filter(is_own);

@@ -1,4 +1,4 @@
-//! The routes of the documentation pages.
+//! The paths of the documentation pages, and the page for unknown paths below `/docs`.
 
 use actix_web::{
     HttpRequest, HttpResponse,
@@ -11,7 +11,7 @@ use sealpost_api::refuse_method;
 use super::layout::layout;
 use crate::{html::private_page, state::WebState};
 
-/// Mounts all pages below `/docs`.
+/// Mounts all documentation pages below `/docs`.
 pub(crate) fn routes(config: &mut web::ServiceConfig) {
     for path in ["/docs", "/docs/{page:.*}"] {
         let page = web::resource(path).route(web::get().to(page));

@@ -1,13 +1,13 @@
-//! The fields of a JSON schema as rows of a table: path, type, description.
+//! Converts a JSON schema into rows of a table, with the path, type and description of each field.
 
 use serde_json::{Map, Value};
 
 use super::markup;
 
-/// One variant of a body.
+/// One of the alternative forms of a body.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct BodyVariant {
-    /// The description of the variant; empty if there is only one.
+    /// The description of the variant as HTML. Empty if the body has only one form.
     pub(super) title: String,
     pub(super) fields: Vec<FieldRow>,
 }
@@ -20,7 +20,7 @@ pub(super) struct FieldRow {
     pub(super) about: String,
 }
 
-/// Returns the variants of a body with this schema. References are resolved in `document`.
+/// Returns the variants of a body with this schema. References in the schema are resolved in `document`.
 pub(super) fn body_variants(document: &Value, schema: &Value) -> Vec<BodyVariant> {
     let schema = resolved(document, schema);
     let variants = variants(schema);
@@ -63,7 +63,7 @@ fn collect(document: &Value, before: &str, schema: &Value, fields: &mut Vec<Fiel
     }
 }
 
-/// Describes the type of a value, such as `string, 1 to 9 characters or null`.
+/// Describes the type of a value in words, such as `string, 1 to 9 characters or null`.
 fn kind(document: &Value, schema: &Value) -> String {
     let inner = without_null(document, schema);
     let mut kind = bare_kind(document, inner);
@@ -107,7 +107,7 @@ fn type_name(schema: &Value) -> &str {
     }
 }
 
-/// Returns the values of an enumeration, or none for other schemas.
+/// Returns the values of an enumeration. Returns an empty list for other schemas.
 fn choices(schema: &Value) -> Vec<&Value> {
     if let Some(only) = schema.get("const") {
         return vec![only];
@@ -125,7 +125,7 @@ fn variants(schema: &Value) -> &[Value] {
     list.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }
 
-/// Returns the schema of the value if the value is not null.
+/// Returns the schema that applies to values other than null.
 fn without_null<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
     let schema = resolved(document, schema);
     match variants(schema) {
@@ -141,7 +141,7 @@ fn allows_null(schema: &Value) -> bool {
     names.is_some_and(|names| names.iter().any(|name| name == "null"))
 }
 
-/// Follows a reference within the document. Returns any other schema as it is.
+/// Follows a reference within the document. Returns a schema without a reference unchanged.
 pub(super) fn resolved<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
     let target = schema.get("$ref").and_then(Value::as_str).and_then(|path| path.strip_prefix('#'));
     target.and_then(|path| document.pointer(path)).unwrap_or(schema)

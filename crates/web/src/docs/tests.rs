@@ -1,4 +1,4 @@
-//! Tests of all documentation pages, and of `docs/errors.md`, which has the same content as the error pages.
+//! Tests of all documentation pages, and of the file `docs/errors.md`, which has the same content as the error pages.
 
 use std::{collections::HashMap, fmt::Write as _, fs, path::Path};
 
@@ -66,7 +66,7 @@ fn every_code_has_a_page_with_an_example() {
     }
 }
 
-/// `SEALPOST_WRITE_DOCS=1 cargo test -p sealpost-web docs` writes the page.
+/// If this test fails, `SEALPOST_WRITE_DOCS=1 cargo test -p sealpost-web docs` writes the current page.
 #[test]
 fn the_error_page_of_the_repository_is_current() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/errors.md");

@@ -1,17 +1,17 @@
-//! Pages and assets that are equal for all readers.
+//! Pages and assets that are the same for all readers, so that browsers may cache them.
 
 use actix_web::{HttpResponse, http::header::HeaderValue, web::Bytes};
 use sealpost_api::{PAGE_TYPE, StaticContent};
 
 use super::response;
 
-/// Stores a rendered page for many responses. Browsers may cache the page for five minutes.
+/// Prepares a rendered page for many responses. Browsers may cache it for five minutes.
 pub(crate) fn cached_page(html: String) -> StaticContent {
     StaticContent::new(PAGE_TYPE, FIVE_MINUTES, html.into(), response::page)
 }
 
-/// Stores an asset for many responses. Browsers may cache the asset permanently, because its name contains a hash of
-/// the content.
+/// Prepares an asset for many responses. Browsers may cache it permanently, because its name contains a hash of its
+/// content.
 pub(crate) fn cached_asset(content_type: &'static str, text: &'static str) -> StaticContent {
     let body = Bytes::from_static(text.as_bytes());
     StaticContent::new(HeaderValue::from_static(content_type), ONE_YEAR, body, HttpResponse::build)

@@ -1,50 +1,50 @@
-//! The layout of all pages: head, navigation, main part, footer.
+//! The layout of all pages: head, navigation, main part and footer.
 
 use askama::Template;
 
 use crate::assets::{ICON, SCRIPT, STYLESHEET};
 
-/// The public address of the service.
+/// The public address of the service, for links.
 #[derive(Debug, Clone)]
 pub(crate) struct SiteAddress {
-    /// The base URL as clients know it, without a slash at the end.
+    /// The URL that clients use, without a trailing slash.
     pub(crate) base_url: String,
     /// The path of the base URL. Empty unless a proxy serves Sealpost below a path.
     pub(crate) base_path: String,
 }
 
-/// A link of the navigation.
+/// A link in the navigation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NavLink {
     /// The text of the link.
     pub(crate) text: &'static str,
-    /// The target's path, without the path of the base URL.
+    /// The path that the link leads to, without the path of the base URL.
     pub(crate) to: &'static str,
 }
 
-/// The layout of a page: title and navigation.
+/// The title and the navigation of a page.
 pub(crate) struct Layout<'a> {
-    /// The address of the service.
+    /// The public address of the service.
     pub(crate) site: &'a SiteAddress,
     /// The title of the page.
     pub(crate) title: &'a str,
-    /// The links of the navigation. The first link is the home page.
+    /// The links of the navigation. The first one leads to the home page.
     pub(crate) nav: &'a [NavLink],
-    /// The target of the navigation link that is shown as current; empty for none.
+    /// The path of the navigation link to mark as current. Empty if none is marked.
     pub(crate) current: &'a str,
 }
 
-/// Additions of the dashboard to the layout.
+/// Parts that only the dashboard adds to the layout.
 #[derive(Default)]
 pub(crate) struct LayoutExtras {
-    /// The name of a second stylesheet.
+    /// The file name of a second stylesheet. `None` if there is none.
     pub(crate) stylesheet: Option<&'static str>,
-    /// HTML at the end of the navigation.
+    /// HTML that is inserted at the end of the navigation.
     pub(crate) nav_end: String,
 }
 
 impl SiteAddress {
-    /// Creates the address from a base URL.
+    /// Creates the address from the base URL.
     pub(crate) fn new(base_url: &str) -> Self {
         let rest = base_url.split_once("://").map_or(base_url, |(_, rest)| rest);
         let base_path =
@@ -54,12 +54,12 @@ impl SiteAddress {
 }
 
 impl Layout<'_> {
-    /// Renders the whole page.
+    /// Renders the whole page around `main`.
     pub(crate) fn render(&self, main: &impl Template) -> String {
         self.render_with(main, &LayoutExtras::default())
     }
 
-    /// Renders the whole page with additions.
+    /// Renders the whole page around `main`, with the parts in `extras`.
     pub(crate) fn render_with(&self, main: &impl Template, extras: &LayoutExtras) -> String {
         let page = LayoutTemplate {
             base: &self.site.base_path,
@@ -71,7 +71,7 @@ impl Layout<'_> {
             script: &SCRIPT.name,
             icon: &ICON.name,
             extras,
-            // Rendering writes into memory and does not fail.
+            // Rendering writes into memory, so it does not fail.
             main: main.render().unwrap_or_default(),
         };
         page.render().unwrap_or_default()

@@ -1,4 +1,4 @@
-//! The headers of a page: restrictions for the browser, and `no-store` for private pages.
+//! The HTTP headers of all pages, which restrict what the browser may load.
 
 use actix_web::{
     HttpResponse, HttpResponseBuilder,
@@ -9,13 +9,13 @@ use actix_web::{
 };
 use sealpost_api::PAGE_TYPE;
 
-/// Responds with a page that must not be cached: a page of one user, or an error.
+/// Responds with a page that must not be cached, such as a page of one user or an error page.
 pub(crate) fn private_page(status: StatusCode, html: String) -> HttpResponse {
     let mut response = page(status);
     response.insert_header((header::CACHE_CONTROL, "no-store")).body(html)
 }
 
-/// Builds the response of any page, without its body. Adds the restrictions for the browser.
+/// Starts the response of any page, with the headers that restrict the browser.
 pub(super) fn page(status: StatusCode) -> HttpResponseBuilder {
     let mut response = HttpResponse::build(status);
     response.insert_header((header::CONTENT_TYPE, PAGE_TYPE));

@@ -1,17 +1,18 @@
-//! The chart of daily counts, as an SVG without script and inline style.
+//! The SVG chart of messages sent and events delivered per day. It has no script and no inline style, because the pages
+//! forbid both.
 
 use sealpost_domain::ports::DailyCount;
 
-/// Two bars for each day: messages sent, and events delivered.
+/// The data of the chart: two bars for each day, for messages sent and for events delivered.
 pub(in crate::dashboard) struct ActivityChart {
     pub(in crate::dashboard) days: Vec<ChartDay>,
-    /// The value at the top of the chart.
+    /// The count at the top of the chart's scale.
     pub(in crate::dashboard) top: u64,
     pub(in crate::dashboard) sent: u64,
     pub(in crate::dashboard) delivered: u64,
 }
 
-/// The counts and bars of a day. Lengths are in units of the SVG's view box.
+/// The counts and the bars of one day. Lengths are in units of the view box of the SVG.
 pub(in crate::dashboard) struct ChartDay {
     pub(in crate::dashboard) date: String,
     pub(in crate::dashboard) sent: u64,
@@ -60,14 +61,15 @@ impl ActivityChart {
     }
 }
 
-/// Returns the height of a bar. A count above 0 is always visible.
+/// Returns the height of a bar in units of the view box. A count above 0 is at least 1 unit high, so that it is
+/// visible.
 fn height_of(count: u64, top: u64) -> u64 {
     let height = u128::from(count) * u128::from(ActivityChart::HEIGHT) / u128::from(top.max(1));
     let height = u64::try_from(height).unwrap_or(ActivityChart::HEIGHT).min(ActivityChart::HEIGHT);
     if count > 0 { height.max(1) } else { 0 }
 }
 
-/// Rounds up to a number that is easy to read: 1, 2 or 5, followed by zeros.
+/// Rounds up to the next number that is easy to read: 1, 2 or 5, followed by zeros.
 fn round_up(number: u64) -> u64 {
     let mut power = 1_u64;
     loop {

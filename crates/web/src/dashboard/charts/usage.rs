@@ -1,10 +1,10 @@
-//! Meters that show how much of each limit a key has used.
+//! Meters that show how much of each rate limit an API key has used.
 
 use sealpost_service::{KeyStanding, WindowReport};
 
 use crate::dashboard::text::when;
 
-/// The use of one limit.
+/// The usage of one limit in its current window.
 pub(in crate::dashboard) struct UsageMeter {
     pub(in crate::dashboard) name: &'static str,
     pub(in crate::dashboard) used: u32,
@@ -12,7 +12,7 @@ pub(in crate::dashboard) struct UsageMeter {
     pub(in crate::dashboard) resets_at: String,
 }
 
-/// Returns the meters of a key: minute, day and month.
+/// Returns the meters of an API key for the current minute, day and month.
 pub(in crate::dashboard) fn usage_meters(standing: &KeyStanding) -> [UsageMeter; 3] {
     let meter = |name, window: &WindowReport| UsageMeter {
         name,
@@ -28,13 +28,14 @@ pub(in crate::dashboard) fn usage_meters(standing: &KeyStanding) -> [UsageMeter;
 }
 
 impl UsageMeter {
-    /// Returns the used share of the limit in percent, at most 100. A limit of 0 admits nothing and is used up.
+    /// Returns the used share of the limit in percent, at most 100. A limit of 0 counts as used up, because it admits
+    /// nothing.
     pub(in crate::dashboard) fn percent(&self) -> u64 {
         let percent = (u64::from(self.used) * 100).checked_div(self.limit.into());
         percent.unwrap_or(100).min(100)
     }
 
-    /// Returns the stylesheet class: `calm`, `high` from 80 %, `full` at 100 %.
+    /// Returns the CSS class of the meter: `full` at 100 %, `high` from 80 %, otherwise `calm`.
     pub(in crate::dashboard) fn level(&self) -> &'static str {
         match self.percent() {
             0..80 => "calm",

@@ -1,10 +1,10 @@
-//! The rejection of a form: the text on its page, and the status and headers of the response.
+//! The rejection of a submitted form: the error text for its page, and the status and headers of the response.
 
 use actix_web::{ResponseError as _, http::StatusCode};
 use sealpost_api::Problem;
 use sealpost_domain::Refusal;
 
-/// A rejected form or request.
+/// The reason for a rejected form or request. `retry_after_s` is `None` if there is no time after which to retry.
 pub(in crate::dashboard) struct Rejection {
     pub(in crate::dashboard) text: String,
     pub(in crate::dashboard) status: StatusCode,
@@ -12,7 +12,7 @@ pub(in crate::dashboard) struct Rejection {
 }
 
 impl Rejection {
-    /// Rejects a form because of a field, with 422.
+    /// Rejects a form with 422, because one of its fields is invalid.
     pub(in crate::dashboard) fn field(text: impl Into<String>) -> Self {
         let status = StatusCode::UNPROCESSABLE_ENTITY;
         Self { text: text.into(), status, retry_after_s: None }
@@ -39,7 +39,7 @@ impl From<&Refusal> for Rejection {
     }
 }
 
-/// Turns an error text of the API into a sentence. Error texts begin with a lower-case letter and have no full stop.
+/// Converts an error text of the API into a sentence. Such texts begin with a lower-case letter and have no full stop.
 fn sentence(text: &str) -> String {
     if let Some(rest) = text.strip_prefix("url ") {
         return sentence(&format!("URL {rest}"));

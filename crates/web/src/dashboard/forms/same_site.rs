@@ -1,10 +1,11 @@
-//! The check that a form comes from a page of this service. The session cookie is `SameSite=Lax` and forms of a session
-//! carry a token. This check also protects forms without a session, such as signing in.
+//! Checks that a form comes from a page of this service. Forms in a session also carry a token, and the session cookie
+//! is `SameSite=Lax`. This check also protects forms without a session, such as the form to sign in.
 
 use actix_web::http::header::{self, HeaderMap, HeaderName};
 
-/// Whether the browser reports this service as the origin of the form: by `Sec-Fetch-Site`, else by `Origin`. Accepts
-/// requests without both headers: only programs send them, and browsers that do not send forms across sites.
+/// Returns true if the browser names this service as the origin of the form, by `Sec-Fetch-Site` or otherwise by
+/// `Origin`. Accepts a request without both headers, because only programs send such forms, and browsers that never
+/// send forms across sites.
 pub(super) fn is_same_site(headers: &HeaderMap, base_url: &str) -> bool {
     let text = |name| headers.get(name).map(|value| value.to_str().unwrap_or_default());
     match (text(SEC_FETCH_SITE), text(header::ORIGIN)) {

@@ -1,4 +1,4 @@
-//! The page of the account: its sessions and its login secret.
+//! The account page: lists and ends sessions, and replaces the login secret.
 
 use askama::Template;
 use sealpost_domain::AccountId;
@@ -20,7 +20,7 @@ struct AccountPage<'a> {
     sessions: Truncated<SessionView>,
 }
 
-/// The page with the new login secret. The service cannot show the secret again.
+/// The page that shows a new login secret, only once, because the service cannot show it again.
 #[derive(Template)]
 #[template(path = "dashboard/secret_rotated.html")]
 struct SecretPage<'a> {

@@ -1,4 +1,4 @@
-//! The page of an identity: its data, usage, daily counts, webhooks and governance.
+//! The page of an identity (an API key with its DID): its data, usage, daily counts, webhooks and governance.
 
 use actix_web::web;
 use askama::Template;
@@ -59,7 +59,7 @@ pub(crate) async fn show(
     Ok(PageResponse::ok(user.frame(), title.as_str(), &page(&user, &view, Input::default())))
 }
 
-/// Shows the page with the rejected URL of a new webhook and the reason.
+/// Shows the page again with the rejected URL of a new webhook and the reason.
 pub(super) async fn reject_webhook(
     user: &SignedInUser,
     key: &str,

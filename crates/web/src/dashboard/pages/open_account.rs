@@ -1,4 +1,4 @@
-//! The page that opens an account with its first identity.
+//! The page that opens an account together with its first identity.
 
 use actix_web::{HttpRequest, web};
 use askama::Template;
@@ -24,7 +24,7 @@ struct OpenAccountPage<'a> {
     problem: Option<&'a str>,
 }
 
-/// The page with the login secret of the new account. The service cannot show the secret again.
+/// The page that shows the login secret of the new account, only once, because the service cannot show it again.
 #[derive(Template)]
 #[template(path = "dashboard/account_opened.html")]
 struct OpenedPage<'a> {

@@ -1,4 +1,4 @@
-//! The page of all identities of the account: status, plan and usage of each.
+//! The first page of the dashboard: all identities of the account with their status, plan and usage.
 
 use askama::Template;
 use sealpost_domain::{AccountId, KeyStatus};
@@ -17,7 +17,7 @@ struct OverviewPage<'a> {
     account_id: AccountId,
     live: Vec<IdentityCard>,
     revoked: Vec<KeyStanding>,
-    /// Number of identities on the page, if the account has more; `None` if the page shows all.
+    /// The number of identities on the page if the account has more. `None` if the page shows all.
     truncated_to: Option<usize>,
 }
 

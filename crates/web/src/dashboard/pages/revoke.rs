@@ -1,4 +1,4 @@
-//! The page that revokes an identity. Revocation is permanent, so the user must type the API key.
+//! The page that revokes an identity. The user must type the API key, because a revocation is permanent.
 
 use actix_web::web;
 use askama::Template;

@@ -1,4 +1,4 @@
-//! The page to sign in with account and login secret.
+//! The page to sign in with an account id and its login secret.
 
 use actix_web::{HttpRequest, web};
 use askama::Template;
@@ -61,8 +61,8 @@ pub(crate) async fn submit(
     }
 }
 
-/// Converts the refusal of a login. The API's text for wrong credentials is replaced, because it has the names of JSON
-/// fields.
+/// Converts the refusal of a login into text for the page. Replaces the API's text for wrong credentials, because that
+/// text contains names of JSON fields.
 fn rejection_of(refusal: &Refusal) -> Rejection {
     let rejection = Rejection::from(refusal);
     if refusal.code() == Code::Unauthorized {

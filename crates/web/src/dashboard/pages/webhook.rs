@@ -1,4 +1,4 @@
-//! The page of a webhook: status, delivery log, and actions.
+//! The page of a webhook: its state, its log of deliveries, and buttons for actions.
 
 mod actions;
 
@@ -33,14 +33,14 @@ struct WebhookPage<'a> {
     result: Option<String>,
 }
 
-/// A link that filters the delivery log by state.
+/// A link that limits the log of deliveries to one state.
 struct StateFilter {
     name: &'static str,
     value: &'static str,
     is_current: bool,
 }
 
-/// The query string of the page.
+/// The query parameters of the page. An empty parameter counts as absent.
 #[derive(Default, Deserialize)]
 pub(crate) struct DeliveryQuery {
     #[serde(default)]
@@ -58,7 +58,8 @@ pub(crate) async fn show(
     load(&user, &key, &webhook_id, &query, None).await
 }
 
-/// Shows the page. `result` is the text about a processed form. It is not part of the URL, so a link cannot set it.
+/// Shows the page. `result` describes the effect of a processed form. It is not a query parameter, so a link cannot
+/// forge it.
 async fn load(
     user: &SignedInUser,
     key: &str,
@@ -102,7 +103,7 @@ async fn load(
     Ok(PageResponse::ok(user.frame(), "Webhook", &main))
 }
 
-/// Explains why the service disabled a webhook.
+/// Explains to the user why the service disabled a webhook.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
 fn why_disabled(reason: &DisabledReason) -> &'static str {
     match reason {

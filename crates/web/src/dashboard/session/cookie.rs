@@ -1,5 +1,5 @@
-//! The cookie with the session token. Over HTTPS its name has the prefix `__Host-`, which binds the cookie to this
-//! host and to HTTPS (RFC 6265bis, section 4.1.3.2). Browsers reject this prefix over plain HTTP on loopback.
+//! The cookie that contains the session token. Over HTTPS its name starts with `__Host-`, which binds the cookie to
+//! this host (RFC 6265bis, section 4.1.3.2). Over plain HTTP the prefix is omitted, because browsers reject it there.
 
 use actix_web::{
     HttpRequest,
@@ -8,12 +8,12 @@ use actix_web::{
 
 use crate::state::WebState;
 
-/// Returns the session token of the request.
+/// Returns the session token in the cookie of a request. `None` without this cookie.
 pub(in crate::dashboard) fn session_token(app: &WebState, request: &HttpRequest) -> Option<String> {
     request.cookie(name(app)).map(|cookie| cookie.value().to_owned())
 }
 
-/// Creates the cookie of a new session. The browser deletes it when the browser session ends.
+/// Creates the cookie of a new session. It has no expiry, so the browser deletes it when it is closed.
 pub(in crate::dashboard) fn set(app: &WebState, token: String) -> Cookie<'static> {
     Cookie::build(name(app), token)
         .path("/")

@@ -1,4 +1,4 @@
-//! The forms of a webhook: register, enable, redeliver, recover, rotate the secret, delete.
+//! The forms that register, enable, delete or rotate the secret of a webhook, and that send its events again.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::dashboard::{
     session::SignedInUser,
 };
 
-/// The page with the signing secret. The service cannot show the secret again.
+/// The page that shows a signing secret, only once, because the service cannot show it again.
 #[derive(Template)]
 #[template(path = "dashboard/webhook_secret.html")]
 struct SecretPage<'a> {
@@ -26,7 +26,7 @@ struct SecretPage<'a> {
     is_new: bool,
 }
 
-/// Registers a webhook of the key.
+/// Registers a webhook for an API key, and shows its secret.
 pub(crate) async fn register(
     user: SignedInUser,
     path: web::Path<String>,
@@ -66,7 +66,7 @@ fn events_of(user: &SignedInUser, form: &Form) -> Result<Vec<EventKind>, Rejecti
     }
 }
 
-/// Performs the action of the button that submitted the form.
+/// Performs the action that the submitting button names.
 pub(crate) async fn act(
     user: SignedInUser,
     path: web::Path<(String, String)>,
