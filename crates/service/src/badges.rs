@@ -1,4 +1,4 @@
-//! Badges: issued on a key's newest assessment, verified, shown, and revoked through a public status list.
+//! Badges: signed credentials based on the newest assessment of an API key. They can be verified, shown and revoked.
 
 pub(crate) mod credential;
 pub(crate) mod issue;

@@ -1,8 +1,8 @@
-//! Data that a node caches between requests.
+//! The data that a node (one server process) caches between requests.
 //!
-//! Cached data may be out of date, so every transaction reads the authoritative rows. Entries leave the cache by
-//! expiry, by eviction, and by [`KeyCache::invalidate_on`](key_cache::KeyCache), the only function that removes data
-//! after a change.
+//! Cached data may be out of date, so every transaction reads the authoritative rows again. Entries leave the cache by
+//! expiry, by eviction, and by [`KeyCache::invalidate_on`](key_cache::KeyCache), the only function that removes entries
+//! because of a change.
 
 pub(crate) mod bounded_cache;
 pub(crate) mod cache_metrics;

@@ -1,4 +1,5 @@
-//! The caller of a use case: credentials, authentication with its session look-ups, admission, and limits.
+//! The caller of a request: its credentials, their authentication, the rate limits, and the transaction that runs the
+//! request.
 
 pub(crate) mod admission;
 pub(crate) mod authenticate;

@@ -1,4 +1,4 @@
-//! Compliance circuits: the file that defines them, and the evaluation for a key.
+//! Compliance circuits. A circuit is the set of checks that an API key must pass in a jurisdiction.
 
 pub(crate) mod circuits_file;
 pub(crate) mod explanation;

@@ -1,4 +1,4 @@
-//! Housekeeping: deletes expired rows, wipes expired secrets, and compares cached keys with the database.
+//! Periodic background work: deletes expired rows, wipes expired secrets, and compares cached keys with the database.
 
 mod clock_lag;
 pub(crate) mod housekeeper;

@@ -1,11 +1,11 @@
-//! The use cases of Sealpost: activate, log in, send, open, register and manage webhooks. A Rust service embeds this
-//! crate; `sealpost-api` puts HTTP in front of it.
+//! The service of Sealpost, without HTTP and SQL: activate identities, log in, send and open messages, issue badges,
+//! and manage webhooks. A Rust program can embed this crate, and `sealpost-api` serves it over HTTP.
 //!
-//! [`Sealpost::authenticate`] turns credentials into a [`Caller`], and every use case of a key takes that caller. Use
-//! cases are async and need a tokio runtime; database work runs on a bounded pool of its blocking threads.
+//! [`Sealpost::authenticate`] converts credentials into a [`Caller`], which every function that acts for an API key
+//! takes. These functions are async and need a tokio runtime. Database work runs on a bounded number of its blocking
+//! threads.
 //!
-//! The crate has no HTTP, no SQL and no clock: database, dispatcher, URL guard and clock arrive through the ports of
-//! `sealpost-domain`.
+//! Database, dispatcher, URL guard and clock are traits of `sealpost-domain`, which the embedding program implements.
 
 mod account;
 mod badges;

@@ -1,4 +1,4 @@
-//! Opening: the recipient reads an envelope by the id that its webhook received.
+//! Opens envelopes: decrypts a message for its recipient, who knows the envelope's id from a webhook event.
 
 use schemars::JsonSchema;
 use sealpost_domain::{
@@ -19,17 +19,17 @@ use crate::{
 /// An opened envelope. The message is zeroized on drop.
 #[derive(JsonSchema, Serialize)]
 pub struct Opened {
-    /// The envelope's id.
+    /// Id of the envelope.
     pub envelope_id: EnvelopeId,
     /// Hash of the sealed bytes.
     pub envelope_hash: EnvelopeHash,
-    /// The sender's key; its signature is verified.
+    /// The sender's key, whose signature was verified.
     pub sender: ApiKeyId,
     /// The handle that resolves to the sender's key now; null without one.
     pub sender_handle: Option<Handle>,
     /// The decrypted message.
     pub message: String,
-    /// The sealing algorithm.
+    /// The algorithm that sealed the envelope.
     pub encryption: Encryption,
     /// Size and time of the envelope.
     pub metadata: Metadata,
@@ -43,16 +43,16 @@ impl Drop for Opened {
     }
 }
 
-/// An envelope with the rows that opening needs.
+/// An envelope with the rows that are needed to open it.
 struct SealedEnvelope {
     addressed: AddressedEnvelope,
-    /// `None` if the suite uses no channel.
+    /// The channel (shared key encapsulation) that sealed the envelope. `None` if it was sealed without a channel.
     channel: Option<Channel>,
     sender: ApiKey,
 }
 
 impl Sealpost {
-    /// Verifies the sender's signature and opens the envelope. Records only the first successful opening.
+    /// Verifies the sender's signature and decrypts the message. Records the time of only the first successful opening.
     pub async fn open(&self, caller: &Caller, envelope_id: String) -> Limited<Opened> {
         self.run_as(caller, move |core, caller| {
             core.admitted(caller, Purpose::Execute, Durability::Relaxed, |tx, admitted| {
@@ -78,7 +78,7 @@ fn find_envelope(
         return Ok(Err(Refusal::EnvelopeNotFound));
     };
     let envelope = &addressed.envelope;
-    // The envelope has expired, but housekeeping has not deleted it yet.
+    // Such an envelope has expired, but housekeeping has not deleted it yet.
     if envelope.meta.timestamp < admitted.limits.now.minus(core.settings.retention) {
         return Ok(Err(Refusal::EnvelopeNotFound));
     }
@@ -111,7 +111,7 @@ fn open_envelope(core: &Core, caller: &Caller, sealed: &SealedEnvelope) -> Resul
 }
 
 fn unseal(core: &Core, caller: &Caller, sealed: &SealedEnvelope) -> Result<String, Error> {
-    // The root is missing if the key was revoked after admission. The envelope can then no longer be opened.
+    // A key that was revoked after admission has no secret any more, so its envelopes can never be opened again.
     let material = core.material(&caller.key)?.ok_or(Refusal::EnvelopeNotFound)?;
     let (envelope, identity) = (&sealed.addressed.envelope, &material.identity);
     let sender = &core.proven_did(&sealed.sender)?;

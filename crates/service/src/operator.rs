@@ -1,4 +1,5 @@
-//! Use cases of operators: accounts, keys, plans, governance, assessments, the audit trail, and re-encryption.
+//! The commands of operators: accounts, keys, plans, governance, assessments, invites, the audit trail, and
+//! re-encryption.
 
 pub(crate) mod action;
 pub(crate) mod assessments;

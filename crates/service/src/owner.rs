@@ -1,4 +1,4 @@
-//! Use cases of an account's owner on the dashboard.
+//! Queries and changes by the owner of an account, for the dashboard.
 
 pub(crate) mod account_owner;
 pub(crate) mod actions;

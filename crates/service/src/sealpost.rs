@@ -1,4 +1,4 @@
-//! The service: starts, shares its state with all use cases, and stops.
+//! The service as a whole: its start, its state, its health and its stop.
 
 mod blocking_pool;
 pub(crate) mod core;
@@ -18,7 +18,7 @@ use crate::{
     settings::{Activation, Settings},
 };
 
-/// The service. Share it by reference or in an [`Arc`].
+/// The service. It can be shared by reference or in an [`Arc`].
 pub struct Sealpost {
     pub(crate) core: Arc<Core>,
     pub(crate) committer: RwLock<Option<Committer>>,
@@ -27,7 +27,7 @@ pub struct Sealpost {
 }
 
 impl Sealpost {
-    /// Starts the service and its threads. Call [`unlock`](crate::unlock) before.
+    /// Starts the service and its threads. [`unlock`](crate::unlock) must be called before.
     pub fn start(parts: Parts, settings: Settings) -> Result<Self, std::io::Error> {
         let blocking = BlockingPool::new(settings.blocking_tasks_max);
         let core = Arc::new(Core::new(parts, settings));
@@ -36,14 +36,13 @@ impl Sealpost {
         Ok(Self { core, committer, blocking, housekeeper })
     }
 
-    /// Returns whether every thread runs, or has stopped because the service was stopped. A thread that panicked is not
-    /// started again.
+    /// Returns true if all threads run, or if the service was stopped. A thread that has panicked is not restarted.
     pub fn is_alive(&self) -> bool {
         let committer = self.committer.read().unwrap_or_else(PoisonError::into_inner);
         committer.as_ref().is_none_or(Committer::is_alive) && self.housekeeper.is_alive()
     }
 
-    /// Checks that the database responds and the committer runs. Blocks.
+    /// Checks that the database responds and that the committer, the thread that stores sends, runs. Blocks the thread.
     pub fn check(&self) -> Result<(), Error> {
         let committer = self.committer.read().unwrap_or_else(PoisonError::into_inner);
         if !committer.as_ref().is_some_and(Committer::is_alive) {
@@ -57,7 +56,8 @@ impl Sealpost {
         self.core.settings.activation
     }
 
-    /// Returns whether sends and activations are refused, because the embedded database has too little space. Blocks.
+    /// Returns true if sends and activations are refused, because the disk of the embedded database has too little
+    /// space. Blocks the thread.
     pub fn is_short_of_space(&self) -> Result<bool, Error> {
         Ok(self.core.is_short_of_space()?)
     }
@@ -68,19 +68,19 @@ impl Sealpost {
         committer.as_ref().map_or(0, Committer::depth)
     }
 
-    /// Returns the bytes of sealed messages that wait for a commit or are in the current batch.
+    /// Returns the bytes of sealed messages that wait for a commit or are being committed.
     pub fn queue_bytes(&self) -> usize {
         let committer = self.committer.read().unwrap_or_else(PoisonError::into_inner);
         committer.as_ref().map_or(0, Committer::bytes)
     }
 
-    /// Returns the number of cached entries by kind.
+    /// Returns the number of cache entries of each kind.
     pub fn cache_entries(&self) -> [(&'static str, usize); 4] {
         self.core.cache.entries()
     }
 
-    /// Stores the queued requests and stops the service. Refuses later sends as unavailable. Blocks until the last
-    /// batch is stored.
+    /// Stops the service. Stores the queued requests, and refuses new sends as unavailable. Blocks the thread until the
+    /// last batch is stored.
     pub fn stop(&self) {
         self.housekeeper.stop();
         let committer = self.committer.write().unwrap_or_else(PoisonError::into_inner).take();
@@ -90,7 +90,7 @@ impl Sealpost {
         self.core.cache.invalidate_on(CacheEvent::Stopped);
     }
 
-    /// Runs blocking work on the blocking pool.
+    /// Runs work that blocks on the blocking pool.
     pub(crate) async fn block<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Core) -> Result<T, Error> + Send + 'static,

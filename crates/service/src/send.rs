@@ -1,4 +1,4 @@
-//! The send path: prepare, seal, and commit in batches.
+//! The send path: reads the request, seals the message, and commits envelopes in batches.
 
 pub(crate) mod batch;
 pub(crate) mod command;

@@ -1,49 +1,49 @@
-//! Limits and durations of the use cases.
+//! The limits and durations of the service.
 
 use std::time::Duration;
 
 use sealpost_domain::{EventsVersion, ReservedHandles, Suite};
 
-/// Clients that may open an account.
+/// The clients that can open an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Activation {
-    /// Every client.
+    /// All clients.
     #[default]
     Open,
     /// Clients with an invite.
     Invite,
-    /// No client. Existing accounts can activate further identities.
+    /// No client. Existing accounts can still activate further identities.
     Closed,
 }
 
-/// Limits and durations of the use cases. The defaults are those of the API contract.
+/// The limits and durations of the service. The defaults are those of the API contract.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// Maximum length of a message in bytes.
     pub message_bytes_max: usize,
     /// Maximum number of keys of an account. Revoked keys do not count.
     pub keys_per_account_max: u32,
-    /// The condition for opening an account.
+    /// The clients that can open an account.
     pub activation: Activation,
-    /// Handles that only an operator can give to a key.
+    /// Handles (readable names of keys) that only an operator can assign.
     pub reserved_handles: ReservedHandles,
-    /// Maximum number of handles that revoked keys of an account reserve. At this number, the account can take no new
-    /// handle.
+    /// Maximum number of handles that revoked keys of an account reserve. From this number on, the account can take no
+    /// new handle.
     pub revoked_handles_max: u32,
-    /// Maximum bytes of the stored envelopes that an account has sent, after sealing. `None` sets no quota.
+    /// Maximum bytes of the stored envelopes that an account has sent, measured after sealing. `None` means no quota.
     pub account_bytes_max: Option<u64>,
     /// Maximum number of webhooks of a key.
     pub webhooks_per_key_max: u32,
     /// Maximum number of keys in each list of a policy.
     pub policy_entries_max: u32,
-    /// Time for which a replaced signing secret still signs.
+    /// Time for which a replaced signing secret of a webhook still signs.
     pub secret_overlap: Duration,
     /// Maximum number of replaced secrets of a webhook that still sign.
     pub retiring_secrets_max: usize,
-    /// Maximum number of deliveries that one request makes due again.
+    /// Maximum number of deliveries that one request makes due again, for example failed ones.
     pub recovered_max: u32,
-    /// Maximum number of rows that one transaction changes while a request makes deliveries due. Sends may wait for
-    /// this transaction.
+    /// Maximum number of rows that one transaction changes when a request sends deliveries again. It is bounded,
+    /// because sends may wait for such a transaction.
     pub rows_per_write: u32,
     /// Maximum number of waiting envelopes that a response counts.
     pub waiting_counted_max: u32,
@@ -56,7 +56,7 @@ pub struct Settings {
     pub badge_ttl: Duration,
     /// Maximum number of valid badges of a key.
     pub badges_per_key_max: u32,
-    /// Free bytes that sends and activations leave for all other work. For the embedded database only.
+    /// Free bytes on the disk below which sends and activations are refused. Applies only to the embedded database.
     pub min_free_bytes: u64,
     /// Time for which envelopes and attempts are kept.
     pub retention: Duration,
@@ -64,15 +64,16 @@ pub struct Settings {
     pub activity_retention: Duration,
     /// Time for which an idempotency key is kept.
     pub idempotency_ttl: Duration,
-    /// The events that a new webhook can subscribe to. Set the same version on all nodes.
+    /// The events that a new webhook can name. All nodes must have the same version.
     pub events: EventsVersion,
-    /// Interval of housekeeping.
+    /// Interval between runs of housekeeping.
     pub housekeeping_every: Duration,
     /// Maximum number of rows that one housekeeping transaction deletes.
     pub housekeeping_batch: u32,
-    /// Sealing suite of new envelopes.
+    /// The cryptographic suite that seals new envelopes.
     pub suite: Suite,
-    /// Maximum age of the channel secrets in memory, of sender and recipient. At most [`Settings::CHANNEL_LIFE_MAX`].
+    /// Maximum age of channel secrets in memory, of senders and recipients. A channel is a key encapsulation that many
+    /// envelopes share. At most [`Settings::CHANNEL_LIFE_MAX`].
     pub channel_life: Duration,
     /// Maximum number of envelopes of a channel.
     pub channel_envelopes_max: u32,
@@ -81,34 +82,35 @@ pub struct Settings {
     /// Maximum number of sends that wait for a commit. Further sends are refused as unavailable.
     pub queue_max: usize,
     /// Maximum bytes of envelopes that wait for a commit, at most 4 GiB. Further sends are refused as unavailable, but
-    /// one envelope always fits.
+    /// one envelope can always wait.
     pub queue_bytes_max: usize,
     /// Maximum number of sends in one commit.
     pub batch_max: usize,
-    /// Maximum bytes of envelopes in one commit. A larger envelope is committed alone. Bounds the memory for the
-    /// database driver's copies.
+    /// Maximum bytes of envelopes in one commit, except that a larger envelope is committed alone. This bounds the
+    /// memory for the copies that the database driver makes.
     pub batch_bytes_max: usize,
     /// Maximum number of session look-ups that wait. Further look-ups are refused as unavailable.
     pub session_lookups_waiting_max: usize,
-    /// Maximum number of session look-ups in one statement.
+    /// Maximum number of session look-ups in one database statement.
     pub session_lookups_together_max: usize,
-    /// Maximum number of tasks on the blocking pool. Further tasks wait.
+    /// Maximum number of concurrent tasks on the blocking pool. Further tasks wait.
     pub blocking_tasks_max: usize,
-    /// Maximum number of cached keys, with their decrypted secrets.
+    /// Maximum number of cached keys, each with its decrypted secrets.
     pub identities_cached_max: usize,
-    /// Maximum number of cached sessions. The same maximum applies to cached handles, and to cached rate limits.
+    /// Maximum number of cached sessions. The same maximum applies to cached handles, and to cached rate-limit
+    /// refusals.
     pub hints_cached_max: usize,
-    /// Time after which an unused key, session or handle leaves the cache. Eviction runs twice in this time, so an
-    /// entry leaves after between half and all of it, plus at most one interval of housekeeping.
+    /// Time without use after which a key, session or handle is evicted from the cache. Eviction runs twice in this
+    /// time, so an entry is evicted after half to all of it, plus at most one interval of housekeeping.
     pub cache_idle: Duration,
 }
 
 impl Settings {
-    /// Maximum lifetime of a channel, even if [`Settings::channel_life`] is longer. Housekeeping keeps the row of a
-    /// channel for this time after the retention of its envelopes.
+    /// Maximum lifetime of a channel, even if [`Settings::channel_life`] is longer. Housekeeping deletes the row of a
+    /// channel this much later than envelopes.
     pub const CHANNEL_LIFE_MAX: Duration = Duration::from_hours(1);
 
-    /// Returns the time for which a repeated send gets its first response. At most the retention of envelopes.
+    /// Returns the time for which a repeated send gets its first response. It never exceeds the retention of envelopes.
     pub(crate) fn idempotency_kept_for(&self) -> Duration {
         self.idempotency_ttl.min(self.retention)
     }

@@ -1,4 +1,4 @@
-//! A key's webhooks: register, list, change, delete, and show or repeat their deliveries.
+//! The webhooks of an API key: register, list, change and delete them, and show or repeat their deliveries.
 
 pub(crate) mod cursor;
 pub(crate) mod deliveries;

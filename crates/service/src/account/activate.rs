@@ -1,4 +1,4 @@
-//! Activation: creates an identity, and an account with the first one.
+//! Activation: creates an identity (an API key with its DID), and an account if the request has no session.
 
 use schemars::JsonSchema;
 use sealpost_domain::{
@@ -18,44 +18,44 @@ use crate::{
     settings::Activation,
 };
 
-/// The identity to activate.
+/// The identity to create.
 pub struct Activate {
     /// Display name of the identity.
     pub label: Label,
-    /// A name that senders can use instead of the key; stored in lower case.
+    /// A unique name that senders can use instead of the API key. Stored in lower case.
     pub handle: Option<Handle>,
-    /// The secret of an invite. Read only if sign-up needs an invite and there is no session.
+    /// The secret of an invite. Read only if sign-up needs an invite and the request has no session.
     pub invite: Option<String>,
 }
 
 /// A new identity.
 #[derive(JsonSchema, Serialize)]
 pub struct Activated {
-    /// The API key.
+    /// The API key of the identity.
     pub api_key_id: ApiKeyId,
     /// Display name of the identity.
     pub label: Label,
-    /// A name that senders can use instead of the key.
+    /// A unique name that senders can use instead of the API key.
     pub handle: Option<Handle>,
-    /// The DID of the key.
+    /// The DID of the identity.
     pub did: Did,
     /// Always `active`.
     pub status: KeyStatus,
-    /// The initial plan.
+    /// The initial plan, which sets the limits of the key.
     #[schemars(extend("enum" = Plan::NAMES))]
     pub plan: &'static str,
-    /// Account of the key.
+    /// The account that owns the key.
     pub account_id: AccountId,
     /// Time of activation.
     pub created_at: Timestamp,
-    /// The login secret of a new account; shown only here.
+    /// The login secret of a new account, shown only in this response. Absent if the account existed.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub login_secret: Option<String>,
 }
 
 impl Sealpost {
-    /// Creates an identity in the session's account. Without a session, creates the account as well.
+    /// Creates an identity in the account of the session. Without a session, also creates an account.
     pub async fn activate(
         &self,
         session: Option<&AccountSession>,
@@ -67,7 +67,7 @@ impl Sealpost {
     }
 }
 
-/// The account that gets the identity.
+/// The account that will own the new identity.
 enum Owner {
     Existing(AccountSession),
     New { account: Account, secret: LoginSecret, invite: Option<TokenHash> },
@@ -129,7 +129,8 @@ fn create_identity(
     })
 }
 
-/// Returns the hash of the invite, if sign-up needs one. Whether the invite is active is decided in the transaction.
+/// Returns the hash of the invite's secret, or `None` if sign-up needs no invite. The transaction decides later if the
+/// invite is active.
 fn check_sign_up(
     activation: Activation,
     invite: Option<&str>,
@@ -183,7 +184,8 @@ fn add_key(
     key: &ApiKey,
 ) -> Result<Result<(), Refusal>, StoreError> {
     if let Owner::Existing(session) = owner {
-        // The account stays locked until the commit: concurrent activations wait, so the limit of keys holds.
+        // The account stays locked until the commit, so concurrent activations wait and cannot exceed the limit of
+        // keys.
         let exists = tx.lock_account(&session.account_id)?;
         let stored = tx.find_session(&session.token)?;
         if !exists || !stored.is_some_and(|stored| stored.is_live(key.created_at)) {
@@ -210,7 +212,7 @@ fn add_key(
     {
         return Ok(Err(refusal));
     }
-    // The last check, because it is also a write: a refused activation uses up no invite.
+    // This check is the last one, because it also marks the invite as used, and a refused activation must not do so.
     if let Some(invite) = invite
         && !tx.use_invite(&invite, key.created_at)?
     {
@@ -237,8 +239,8 @@ fn add_key(
     Ok(Ok(()))
 }
 
-/// Checks that the account may give the handle to a new key: the handle is free and not reserved, or belongs to a
-/// revoked key of the account.
+/// Checks that the account may use the handle for a new key. A handle is allowed if it is free and not reserved, or if
+/// it belongs to a revoked key of the same account.
 fn check_handle(
     core: &Core,
     tx: &mut dyn Tx,

@@ -1,4 +1,4 @@
-//! The use case that reports the status of the caller's key.
+//! Reports the state, governance and usage of the caller's API key.
 
 use schemars::JsonSchema;
 use sealpost_domain::{
@@ -15,45 +15,45 @@ use crate::{
     webhooks::waiting::WaitingCount,
 };
 
-/// The status of a key.
+/// The state, the limits and the usage of an API key.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct KeyStanding {
-    /// The caller's key.
+    /// The API key of the caller.
     pub api_key_id: ApiKeyId,
     /// Display name of the identity.
     pub label: Label,
-    /// A name that senders can use instead of the key.
+    /// A unique name that senders can use instead of the API key.
     pub handle: Option<Handle>,
-    /// The DID of the key.
+    /// The DID of the identity.
     pub did: Did,
     /// State of the key.
     pub status: KeyStatus,
-    /// The plan of the key.
+    /// The plan of the key, which sets its limits.
     #[schemars(extend("enum" = Plan::NAMES))]
     pub plan: &'static str,
-    /// Account of the key.
+    /// The account that owns the key.
     pub account_id: AccountId,
     /// Time of activation.
     pub created_at: Timestamp,
-    /// Governance decisions about the key.
+    /// The governance decisions that affect the key.
     pub governance: GovernanceView,
-    /// Limits and their use, including this request.
+    /// The limits and their usage, including this request.
     pub usage: UsageReport,
-    /// Messages per second, with a burst of one second.
+    /// Maximum number of messages per second. A burst of one second is allowed.
     pub throughput_per_second: u32,
-    /// Number of webhooks.
+    /// Number of webhooks of the key.
     pub webhooks: u64,
     /// The envelopes that wait for a webhook.
     #[serde(flatten)]
     pub waiting: WaitingCount,
 }
 
-/// Governance decisions about a key.
+/// The governance decisions that affect an API key.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct GovernanceView {
-    /// Whether governance blocks the key.
+    /// True if a decision blocks the key.
     pub blocked: bool,
-    /// Every decision that is not lifted.
+    /// All decisions that have not been lifted.
     pub reasons: Vec<GovernanceReason>,
 }
 
@@ -64,7 +64,7 @@ impl From<GovernanceStanding> for GovernanceView {
 }
 
 impl Sealpost {
-    /// Returns the status of the caller's key, with this request counted.
+    /// Returns the status of the caller's key. The usage includes this request.
     pub async fn status(&self, caller: &Caller) -> Limited<KeyStanding> {
         self.run_as(caller, status).await
     }

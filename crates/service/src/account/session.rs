@@ -1,4 +1,4 @@
-//! Login, logout, and the rotation of the login secret.
+//! Login, logout, and the replacement of the login secret of an account.
 
 use schemars::JsonSchema;
 use sealpost_domain::{
@@ -16,16 +16,17 @@ use crate::{
     sealpost::{Sealpost, core::Core},
 };
 
-/// Account and secret of a login.
+/// The credentials of a login, not verified.
 pub struct Login {
-    /// The account, as activation returned it.
+    /// The id of the account, from the response to its activation.
     pub account_id: String,
     /// The login secret of the account.
     pub login_secret: String,
 }
 
 impl Login {
-    /// Refuses a malformed account or secret. A refused login needs no look-up, and rate limits do not count it.
+    /// Refuses a malformed account id or secret. Such a login is refused without a database look-up, so rate limits
+    /// need not count it.
     pub fn check(&self) -> Result<(), Refusal> {
         self.parse().map(drop)
     }
@@ -39,42 +40,43 @@ impl Login {
 /// A new session.
 #[derive(JsonSchema, Serialize)]
 pub struct LoggedIn {
-    /// The value for `Authorization: Bearer`; shown only here.
+    /// The value for `Authorization: Bearer`, shown only in this response.
     pub session_token: String,
     /// Always `Bearer`.
     #[schemars(extend("const" = "Bearer"))]
     pub token_type: &'static str,
     /// End of the session.
     pub expires_at: Timestamp,
-    /// Account of the session.
+    /// The account of the session.
     pub account_id: AccountId,
 }
 
 /// A new login secret.
 #[derive(JsonSchema, Serialize)]
 pub struct SecretRotated {
-    /// Account of the secret.
+    /// The account of the secret.
     pub account_id: AccountId,
-    /// The new secret; shown only here.
+    /// The new secret, shown only in this response.
     pub login_secret: String,
 }
 
-/// The sessions that a logout ends.
+/// Selects the sessions that a logout ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// Every session of the account.
+    /// All sessions of the account.
     Account,
     /// The session of the request.
     Session,
 }
 
 impl Sealpost {
-    /// Begins a session. Refuses a wrong account and a wrong secret with the same error, before a transaction begins.
+    /// Creates a session. An unknown account and a wrong secret get the same error, and both are refused before a
+    /// transaction begins.
     pub async fn login(&self, login: Login, source: RequestSource) -> Result<LoggedIn, Error> {
         self.block(move |core| begin_session(core, &login, &source)).await
     }
 
-    /// Replaces the account's login secret. The old secret stops working; sessions stay.
+    /// Replaces the login secret of the account. The old secret stops working, and existing sessions continue.
     pub async fn rotate_login_secret(
         &self,
         session: &AccountSession,
@@ -84,7 +86,7 @@ impl Sealpost {
         self.block(move |core| rotate_login_secret(core, &session, &source)).await
     }
 
-    /// Ends this session, or every session of its account.
+    /// Ends this session, or all sessions of its account.
     pub async fn logout(
         &self,
         session: &AccountSession,
@@ -113,8 +115,8 @@ fn begin_session(core: &Core, login: &Login, source: &RequestSource) -> Result<L
         client_address: source.address,
     };
     core.store.write(Durability::Durable, |tx| {
-        // Checks the secret again on the locked account, because the secret may have been replaced since the first
-        // check. A later replacement waits for this transaction.
+        // The secret is checked again on the locked account, because it may have been replaced since the first check. A
+        // later replacement waits for this transaction.
         tx.lock_account(&account_id)?;
         let stored = tx.find_login_secret(&account_id)?;
         if !stored.is_some_and(|stored| same_hash(&given, &stored)) {

@@ -1,12 +1,12 @@
-//! Builds the credentials of badges and status lists: W3C Verifiable Credentials 2.0. A badge is also an Open Badges
-//! 3.0 credential with its registered JWT claims.
+//! Builds the JSON of badges and status lists as W3C Verifiable Credentials 2.0. A badge is also an Open Badges 3.0
+//! credential, and has registered JWT claims.
 
 use sealpost_domain::{Assessment, AssessmentMetric, Badge, StatusPosition, Timestamp};
 use serde_json::{Value, json};
 
 use crate::sealpost::core::Core;
 
-/// The issuer that the credentials name.
+/// The issuer that a credential names, with the base URL of its links.
 pub(crate) struct Author<'a> {
     pub(crate) base_url: &'a str,
     pub(crate) did: &'a str,
@@ -19,12 +19,12 @@ impl Core {
 }
 
 impl Author<'_> {
-    /// Returns the URL of a badge's page, which is also the credential's id.
+    /// Returns the URL of the page of a badge. The URL is also the id of the credential.
     pub(crate) fn badge_url(&self, badge: &Badge) -> String {
         format!("{}/badges/{}", self.base_url, badge.id)
     }
 
-    /// Returns the URL of a status list.
+    /// Returns the URL of a status list, which shows the revoked badges.
     pub(crate) fn list_url(&self, list: u64) -> String {
         format!("{}/v1/status/{list}", self.base_url)
     }

@@ -1,5 +1,5 @@
-//! Issues a badge on the key's newest assessment. If the request names a jurisdiction, its compliance circuit must pass
-//! as well.
+//! Issues a badge if the newest assessment of the key meets all thresholds. If the request names a jurisdiction, its
+//! compliance circuit (set of checks) must also pass.
 
 use std::sync::Arc;
 
@@ -22,18 +22,18 @@ use crate::{
     sealpost::{Sealpost, core::Core},
 };
 
-/// A request for a badge.
+/// The options of a new badge.
 #[derive(Debug, Clone, Default)]
 pub struct Issue {
-    /// The jurisdiction whose circuit must pass as well, if any.
+    /// A jurisdiction whose compliance circuit must also pass; `None` for no such condition.
     pub jurisdiction: Option<String>,
-    /// Whether the badge names the key's DID as its subject, instead of a URN of the key.
+    /// If true, the subject of the badge is the DID of the key instead of a URN of the key.
     pub disclose_did: bool,
-    /// Whether to report all refusals and issue no badge.
+    /// If true, reports all reasons for a refusal and issues no badge.
     pub dry_run: bool,
 }
 
-/// The result of a request: a badge or a dry run.
+/// The response to a request for a badge: the badge, or the result of a dry run.
 #[derive(Debug, JsonSchema, Serialize)]
 #[serde(untagged)]
 #[expect(missing_docs, reason = "the types describe the variants")]
@@ -47,34 +47,34 @@ pub enum Issued {
 pub struct IssuedBadge {
     /// Id of the badge.
     pub badge_id: BadgeId,
-    /// Start of validity.
+    /// Start of the validity.
     pub issued_at: Timestamp,
-    /// End of validity.
+    /// End of the validity.
     pub expires_at: Timestamp,
-    /// The credential as a JWT.
+    /// The badge as a signed JWT.
     pub credential: String,
 }
 
-/// The result of a dry run.
+/// The result of a dry run, which issues no badge.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct DryRun {
     /// Always `true`.
     #[schemars(extend("const" = true))]
     pub dry_run: bool,
-    /// Whether a badge would be issued.
+    /// True if a badge would be issued.
     pub granted: bool,
-    /// Every refusal. A request without `dry_run` returns the first one only.
+    /// All reasons for a refusal. A request without `dry_run` returns only the first one.
     pub refusals: Vec<Explanation>,
 }
 
-/// The decision on a request for a badge.
+/// The decision about a badge, made inside the transaction.
 enum BadgeDecision {
     Granted(Box<(Badge, Assessment)>),
     DryRun(Vec<Refusal>),
 }
 
 impl Sealpost {
-    /// Issues a badge to the caller's key.
+    /// Issues a badge about the caller's key.
     pub async fn issue_badge(&self, caller: &Caller, issue: Issue) -> Limited<Issued> {
         self.run_as(caller, move |core, caller| core.issue_badge(caller, &issue)).await
     }
@@ -121,7 +121,7 @@ impl Core {
         Ok(Draft { id: random()?, draws, subject })
     }
 
-    /// Checks everything, in the order of the refusals, before the first write.
+    /// Checks all conditions before the first write, in the order in which their refusals are returned.
     fn decide_badge(
         &self,
         tx: &mut dyn Tx,
@@ -163,16 +163,17 @@ impl Core {
     }
 }
 
-/// The parts of a badge that need no transaction.
+/// The parts of a badge that are created before the transaction.
 struct Draft {
     id: [u8; 10],
-    /// Random candidates for the index of the badge in a status list.
+    /// Random candidates for the position of the badge in a status list.
     draws: Vec<u32>,
-    /// The subject of the credential: a URN of the key, or the DID that is derived from the key's root.
+    /// The subject of the credential: a URN of the key, or the DID that is derived from the secret root of its
+    /// identity.
     subject: String,
 }
 
-/// A well-formed request.
+/// A request whose fields are valid.
 struct Request<'a> {
     key: &'a ApiKeyId,
     issue: &'a Issue,
@@ -186,7 +187,7 @@ impl<'a> Request<'a> {
         let circuits = core.circuits();
         let named = issue.jurisdiction.as_deref();
         let jurisdiction = named.map(|text| parse_jurisdiction(&circuits, text)).transpose()?;
-        // Times in a JWT are whole seconds.
+        // Rounds down to whole seconds, because times in a JWT are whole seconds.
         let now = Timestamp::from_millis(core.clock.now().as_seconds().saturating_mul(1000));
         Ok(Self { key, issue, jurisdiction, circuits, now })
     }
@@ -227,6 +228,6 @@ fn too_many(limit: u32) -> Refusal {
     }
 }
 
-/// Number of random indices that are tried in a status list. Usually the first one is free. If all are taken, the badge
-/// goes to the next list; this happens when a list is about half full.
+/// Number of random positions to try in a status list. Usually the first one is free. If all are taken, which happens
+/// once a list is about half full, the badge goes to the next list.
 const DRAWS: usize = 16;

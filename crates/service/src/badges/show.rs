@@ -1,4 +1,4 @@
-//! The use case behind the public page of a badge.
+//! Loads a badge for its public page.
 
 use sealpost_domain::{AssessmentMetrics, BadgeId, BadgeStatus, Timestamp};
 
@@ -7,7 +7,7 @@ use crate::{
     sealpost::{Sealpost, core::Core},
 };
 
-/// The content of a badge's page.
+/// The content of the public page of a badge.
 #[derive(Debug, Clone)]
 #[expect(missing_docs, reason = "the fields of a badge")]
 pub struct BadgeShown {
@@ -15,20 +15,20 @@ pub struct BadgeShown {
     pub status: BadgeStatus,
     pub subject: String,
     pub metrics: AssessmentMetrics,
-    /// The jurisdiction whose circuit was checked as well, if any.
+    /// The jurisdiction whose compliance circuit also passed. `None` if the badge was issued without one.
     pub jurisdiction: Option<String>,
     pub assessed_at: Timestamp,
     pub issued_at: Timestamp,
     pub expires_at: Timestamp,
     pub revoked_at: Option<Timestamp>,
-    /// DID of the issuer.
+    /// DID of the service, which issued the badge.
     pub issuer: String,
-    /// URL of the status list.
+    /// URL of the status list that shows if the badge is revoked.
     pub status_list: String,
 }
 
 impl Sealpost {
-    /// Returns a badge by its id; `None` if no badge has this id.
+    /// Returns a badge by its id, or `None` if no badge has this id.
     pub async fn show_badge(&self, id: &str) -> Result<Option<BadgeShown>, Error> {
         let Ok(id) = id.parse::<BadgeId>() else { return Ok(None) };
         self.block(move |core| core.show_badge(&id)).await

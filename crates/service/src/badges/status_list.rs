@@ -1,4 +1,4 @@
-//! Status lists: the public record of revoked badges.
+//! Creates status lists, the signed public lists of revoked badges.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,7 +11,7 @@ use crate::{
 };
 
 impl Sealpost {
-    /// Returns a status list as a signed credential; `None` if the list has no badge.
+    /// Returns a status list as a signed credential, or `None` if the list contains no badge.
     pub async fn status_list(&self, list: &str) -> Result<Option<Arc<str>>, Error> {
         let Ok(list) = list.parse::<u64>() else { return Ok(None) };
         if let Some(credential) = self.core.status_lists.get(list, self.core.clock.now()) {
@@ -33,5 +33,5 @@ fn sign_list(core: &Core, list: u64) -> Result<Option<Arc<str>>, Error> {
     Ok(Some(credential))
 }
 
-/// Validity of a signed status list. Limits the time for which an old list can hide a revocation.
+/// Validity of a signed status list. A short validity limits how long an old copy can hide a revocation.
 const VALID_FOR: Duration = Duration::from_hours(1);

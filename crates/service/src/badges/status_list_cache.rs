@@ -1,5 +1,5 @@
-//! Caches signed status lists for two seconds. The lists are public: without the cache, each request would cost a
-//! signature.
+//! Caches signed status lists for two seconds. Status lists are public, so without a cache any client could cause a
+//! signature with each request.
 
 use std::{sync::Arc, time::Duration};
 

@@ -1,4 +1,4 @@
-//! Verification of a credential: checks the signature, the badge and the badge's status.
+//! Verifies a badge: its signature, that it exists in the database, and that it is neither expired nor revoked.
 
 use schemars::JsonSchema;
 use sealpost_domain::{
@@ -12,7 +12,7 @@ use crate::{
     sealpost::{Sealpost, core::Core},
 };
 
-/// The verdict on a credential.
+/// The result of a verification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BadgeVerdict {
@@ -26,13 +26,13 @@ pub enum BadgeVerdict {
     Valid,
 }
 
-/// The result of a verification. An invalid credential has no details.
+/// The result of a verification. All details are null if the credential is not a badge of this service.
 #[derive(Debug, JsonSchema, Serialize)]
 #[expect(missing_docs, reason = "the fields of a badge")]
 pub struct BadgeVerified {
-    /// Whether the badge is valid.
+    /// True if the badge is valid.
     pub valid: bool,
-    /// The result in one word.
+    /// The result of the verification.
     pub status: BadgeVerdict,
     pub badge_id: Option<BadgeId>,
     pub subject: Option<String>,
@@ -41,7 +41,7 @@ pub struct BadgeVerified {
     pub revoked_at: Option<Timestamp>,
 }
 
-/// The claims that identify a badge.
+/// The claims that identify the badge and its subject.
 #[derive(Deserialize)]
 struct Claims {
     id: String,
@@ -49,8 +49,8 @@ struct Claims {
 }
 
 impl Sealpost {
-    /// Verifies a credential. Accepts signatures of all keys of the service, including replaced ones. The stored badge
-    /// decides on the status.
+    /// Verifies a badge. Accepts signatures by all keys of the service, including replaced ones. The stored badge
+    /// decides about expiry and revocation, not the credential.
     pub async fn verify_badge(
         &self,
         caller: &Caller,
@@ -79,8 +79,8 @@ impl Core {
             None => None,
         };
         let (Some((badge, _)), Some(claims)) = (found, claims) else { return Ok(INVALID) };
-        // The subject is compared with the stored badge. Otherwise, a stolen signing key could sign another subject for
-        // an existing badge.
+        // Compares the subject with the stored badge, because a stolen signing key could sign another subject for an
+        // existing badge.
         if claims.sub != badge.subject {
             return Ok(INVALID);
         }

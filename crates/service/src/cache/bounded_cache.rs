@@ -1,7 +1,7 @@
 //! A bounded concurrent map that evicts unused entries.
 //!
-//! Every send reads the map several times, so a read must be cheap: it sets a flag on the entry and touches neither a
-//! clock nor a list. [`BoundedCache::evict_unused`] runs periodically and removes the entries without the flag.
+//! Each send reads such maps several times, so a read only sets a flag on the entry. It reads no clock and moves no
+//! entry in a list. [`BoundedCache::evict_unused`] runs periodically and removes the entries whose flag is not set.
 
 use std::{
     hash::Hash,
@@ -16,11 +16,11 @@ use quick_cache::{
     sync::{self, DefaultLifecycle},
 };
 
-/// A bounded concurrent map. If full, evicts the entries that are read least. Drops an evicted value at once.
+/// A bounded concurrent map. A full map evicts the entries that are read least. An evicted value is dropped at once.
 pub(crate) struct BoundedCache<K, V>(sync::Cache<K, Arc<Entry<V>>>);
 
 struct Entry<V> {
-    /// Whether the entry was inserted or read since the last call of [`BoundedCache::evict_unused`].
+    /// True if the entry was inserted or read since the last call of [`BoundedCache::evict_unused`].
     was_used: AtomicBool,
     value: V,
 }
@@ -28,11 +28,12 @@ struct Entry<V> {
 impl<K: Eq + Hash, V: Clone> BoundedCache<K, V> {
     pub(crate) fn new(max: usize) -> Self {
         let shards = 1 << (max / PER_SHARD_MIN).clamp(1, SHARDS_MAX).ilog2();
-        // `quick_cache` divides the capacity among the shards and rounds up, so the capacity is rounded down here.
+        // Rounds the capacity down to a multiple of the number of shards, because `quick_cache` rounds up the capacity
+        // of each shard.
         let capacity = u64::try_from(max - max % shards).unwrap_or(u64::MAX);
         let mut options = OptionsBuilder::new();
         options.shards(shards).estimated_items_capacity(max).weight_capacity(capacity);
-        // `build` fails only for options without a capacity.
+        // `build` fails only if the options have no capacity, so the alternative is never used.
         Self(options.build().map_or_else(
             |_incomplete| sync::Cache::new(max),
             |options| {
@@ -57,12 +58,12 @@ impl<K: Eq + Hash, V: Clone> BoundedCache<K, V> {
         self.0.remove(key);
     }
 
-    /// Removes an entry if its value matches. Does not count as a read.
+    /// Removes an entry if `matches` is true for its value. Does not count as a read.
     pub(crate) fn remove_if(&self, key: &K, matches: impl FnOnce(&V) -> bool) {
         self.0.remove_if(key, |entry| matches(&entry.value));
     }
 
-    /// Returns the keys of all matching entries. Scans the whole map. Does not count as a read.
+    /// Returns the keys of all entries for which `matches` is true. Scans the whole map. Does not count as a read.
     pub(crate) fn keys_where(&self, matches: impl Fn(&K, &V) -> bool) -> Vec<K>
     where
         K: Clone,
@@ -71,12 +72,12 @@ impl<K: Eq + Hash, V: Clone> BoundedCache<K, V> {
         matching.map(|(key, _)| key).collect()
     }
 
-    /// Removes all matching entries. Scans the whole map, so call it for rare events only.
+    /// Removes all entries for which `matches` is true. Scans the whole map, so it is only for rare events.
     pub(crate) fn remove_where(&self, matches: impl Fn(&K, &V) -> bool) {
         self.0.retain(|key, entry| !matches(key, &entry.value));
     }
 
-    /// Removes the entries that were neither inserted nor read since the last call.
+    /// Removes all entries that were neither inserted nor read since the last call.
     pub(crate) fn evict_unused(&self) {
         self.evict_unused_and(|_| {});
     }
@@ -98,9 +99,9 @@ impl<K: Eq + Hash, V: Clone> BoundedCache<K, V> {
     }
 }
 
-/// Maximum number of shards. With 16 shards, concurrent threads rarely use the same shard.
+/// Maximum number of shards. With 16 shards, concurrent threads rarely need the same shard.
 const SHARDS_MAX: usize = 16;
-/// Minimum capacity of a shard. With smaller shards, some would be full long before the map is.
+/// Minimum capacity of a shard. With smaller shards, some shards would be full long before the whole map is.
 const PER_SHARD_MIN: usize = 64;
 
 #[cfg(test)]

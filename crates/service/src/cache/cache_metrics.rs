@@ -1,8 +1,8 @@
-//! Hit and miss counters of a cache, through the `metrics` facade.
+//! Counts the hits and misses of a cache as metrics.
 
 use metrics::Counter;
 
-/// Hit and miss counters of one cache. Holds the counters' handles, so counting costs one atomic operation.
+/// The hit and miss counters of one cache. The counters are looked up once, so counting costs one atomic operation.
 pub(super) struct CacheMetrics {
     hits: Counter,
     misses: Counter,
@@ -14,7 +14,7 @@ impl CacheMetrics {
         Self { hits: lookups("hit"), misses: lookups("miss") }
     }
 
-    /// Counts a hit or a miss, and returns `found` unchanged.
+    /// Counts `found` as a hit or a miss, and returns it unchanged.
     pub(super) fn count<T>(&self, found: Option<T>) -> Option<T> {
         if found.is_some() { &self.hits } else { &self.misses }.increment(1);
         found

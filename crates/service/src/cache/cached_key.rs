@@ -1,4 +1,4 @@
-//! A cached API key: the account that owns the key, and its decrypted secrets once a request needs them.
+//! The cache entry of an API key: its account, and its decrypted secrets once a request needs them.
 
 use std::sync::OnceLock;
 
@@ -9,16 +9,17 @@ use sealpost_wallet::{Identity, Keyring, Root, SealingPublicKey, WalletError};
 pub(crate) struct CachedKey {
     pub(crate) account_id: AccountId,
     pub(super) id: ApiKeyId,
-    /// The DID as stored. Compared with the DID of the root when the secrets are decrypted.
+    /// The stored DID. When the secrets are decrypted, the DID derived from them must be the same.
     did: Did,
     sealing_version: u32,
-    /// The encrypted root; `None` for a revoked key. A revocation is final, so such an entry stays correct.
+    /// The encrypted root, the secret from which all keys of the identity are derived. `None` for a revoked key, which
+    /// stays correct because a revocation is final.
     root: Option<Wrapped>,
-    /// The decrypted secrets. Decrypted on first use, because most requests need only the owner of the key.
+    /// The decrypted secrets. Decrypted at the first use, because most requests only need the account of the key.
     material: OnceLock<KeyMaterial>,
 }
 
-/// The decrypted secrets of a key. Zeroized on drop.
+/// The decrypted secrets of an API key. Zeroized on drop.
 pub(crate) struct KeyMaterial {
     pub(crate) identity: Identity,
     pub(crate) sealing_key: SealingPublicKey,
@@ -37,8 +38,8 @@ impl CachedKey {
         }
     }
 
-    /// Returns the secrets; `None` for a revoked key. Fails if the root derives another DID than the stored one. Two
-    /// concurrent first calls may both decrypt.
+    /// Returns the decrypted secrets, or `None` for a revoked key. Fails if they give another DID than the stored one.
+    /// Two concurrent first calls may both decrypt.
     pub(crate) fn material(
         &self,
         keyring: &Keyring,
@@ -61,7 +62,7 @@ impl CachedKey {
         })))
     }
 
-    /// Returns whether the key has a root, and so possibly decrypted secrets.
+    /// Returns true if the key has a root, the secret of its identity. A revoked key has none.
     pub(crate) fn has_root(&self) -> bool {
         self.root.is_some()
     }

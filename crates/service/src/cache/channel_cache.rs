@@ -1,8 +1,10 @@
-//! Caches the secrets of channels. A node holds the sender's side of channels that it began, and the recipient's side
-//! of channels whose envelopes it opened.
+//! Caches the secrets of channels. A channel is one key encapsulation for many envelopes from a sender to a recipient.
+//! A node keeps the sender's secret of channels that it began, and the recipient's secret of channels whose envelopes
+//! it opened.
 //!
-//! Both sides exist only in memory. They end after their lifetime, when either key is no longer active, and when the
-//! service stops. The sender's side also ends after its last envelope, and when either key changes its sealing key.
+//! These secrets exist only in memory. They are wiped after the lifetime of the channel, when the key of either party
+//! is no longer active, and when the service stops. The sender's secret is also wiped after the last envelope, and when
+//! the sealing key of either party changes.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -20,24 +22,24 @@ use super::{
 };
 use crate::settings::Settings;
 
-/// The channels whose secrets this node holds.
+/// The channels whose secrets this node has in memory.
 pub(crate) struct ChannelCache {
     open: SecretVault<KeyPair, OpenChannel>,
     accepted: SecretVault<ChannelRow, ChannelReceiver>,
     envelopes_max: u32,
 }
 
-/// The sender's side of a channel, which seals envelopes.
+/// The sender's side of a channel, with the secret that seals envelopes.
 pub(crate) struct OpenChannel {
     sender: ChannelSender,
-    /// The version of the sender's own sealing key when the channel was opened.
+    /// The version of the sender's own sealing key at the start of the channel.
     sender_version: u32,
-    /// The row of the channel; `None` once a commit has stored it. The commit of the first envelope stores the row as
-    /// well.
+    /// The database row of the channel, stored together with its first envelope. `None` after the commit of that
+    /// envelope.
     unstored: Mutex<Option<Arc<Channel>>>,
 }
 
-/// Sender and recipient of a channel.
+/// The sender and the recipient of a channel.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct KeyPair {
     sender: ApiKeyId,
@@ -63,7 +65,7 @@ impl ChannelCache {
         }
     }
 
-    /// Seals under the open channel from sender to recipient. Begins a channel if there is none.
+    /// Seals a message under the current channel from sender to recipient. Begins a new channel if there is none.
     pub(crate) fn seal(
         &self,
         draft: &EnvelopeDraft,
@@ -105,7 +107,8 @@ impl ChannelCache {
         Ok(self.open.share(pair, channel, now, |other| other.fits(from, to)))
     }
 
-    /// Returns the recipient's side of a stored channel. Verifies the channel's signature unless the channel is cached.
+    /// Returns the recipient's side of a stored channel, which opens envelopes. Verifies the signature of the channel
+    /// unless the channel is cached.
     pub(crate) fn accept(
         &self,
         channel: &Channel,
@@ -121,14 +124,14 @@ impl ChannelCache {
         Ok(self.accepted.share(row, receiver, now, |_| true))
     }
 
-    /// Ends every channel of a key.
+    /// Wipes all channels in which a key is sender or recipient.
     pub(super) fn end(&self, key: &ApiKeyId) {
         self.open.remove_party(key);
         self.accepted.remove_party(key);
     }
 
-    /// Ends the channels of a changed key. If the key is not active, ends all of them. Otherwise ends the sending
-    /// channels with another version of the sealing key.
+    /// Wipes the channels that no longer fit a changed key. If the key is not active, wipes all its channels.
+    /// Otherwise, wipes the sending channels that use another version of its sealing key.
     pub(super) fn end_outdated(&self, snapshot: &KeySnapshot) {
         if snapshot.status == KeyStatus::Active {
             self.open.remove_party_where(&snapshot.id, |pair, channel| {
@@ -139,7 +142,7 @@ impl ChannelCache {
         }
     }
 
-    /// Returns the keys with at least one channel.
+    /// Returns the keys that are sender or recipient of at least one cached channel.
     pub(super) fn parties(&self) -> Vec<ApiKeyId> {
         [self.open.parties(), self.accepted.parties()].concat()
     }
@@ -149,7 +152,7 @@ impl ChannelCache {
         self.accepted.wipe_expired(now);
     }
 
-    /// Wipes all channels and caches no new one.
+    /// Wipes all channels, and caches no channel from now on.
     pub(super) fn close(&self) {
         self.open.close();
         self.accepted.close();
@@ -157,17 +160,17 @@ impl ChannelCache {
 }
 
 impl OpenChannel {
-    /// Returns the row of the channel if no commit has stored it yet; otherwise `None`.
+    /// Returns the database row of the channel, or `None` if a commit has stored it already.
     pub(crate) fn unstored(&self) -> Option<Arc<Channel>> {
         self.unstored.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Records that a commit has stored the row of the channel.
+    /// Records that a commit has stored the database row of the channel.
     pub(crate) fn mark_stored(&self) {
         *self.unstored.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// Returns whether the channel was begun with the current sealing keys of sender and recipient.
+    /// Returns true if the channel was begun with the current sealing keys of sender and recipient.
     fn fits(&self, from: &KeyMaterial, to: &SealingPublicKey) -> bool {
         self.sender_version == from.sealing_version && self.sender.sealing_version() == to.version()
     }
@@ -213,8 +216,8 @@ impl VaultKey for ChannelRow {
     }
 }
 
-/// Maximum number of channels that one send tries. Concurrent sends can use up the envelopes of a channel before this
-/// send gets one of them.
+/// Maximum number of channels that one send tries. More than one can be needed, because concurrent sends may use up the
+/// envelopes of a channel first.
 const TRIES_MAX: u32 = 3;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Events that invalidate cached data.
+//! The events after which cached data must be removed.
 
 use sealpost_domain::{
     AccountId, ApiKeyId, Handle, KeyStatus, Refusal, Timestamp, TokenHash, ports::KeySnapshot,
@@ -6,33 +6,34 @@ use sealpost_domain::{
 
 use crate::caller::credentials::{CallerId, NO_SESSION};
 
-/// An event that makes cached data wrong or unwanted.
+/// An event after which cached data is wrong, or must no longer stay in memory.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum CacheEvent<'a> {
-    /// Every session of an account ended on this node.
+    /// All sessions of an account ended on this node.
     AccountLoggedOut(&'a AccountId),
     /// A transaction found that a key is not active.
     KeyInactive { key: &'a ApiKeyId, status: KeyStatus },
     /// The owner revoked a key on this node.
     KeyRevoked(&'a ApiKeyId),
-    /// The key-reviewer thread has read the current state of a key.
+    /// The periodic review has read the current state of a key from the database.
     KeyReviewed(&'a KeySnapshot),
-    /// The stored row of a key contradicts its root.
+    /// The stored DID of a key differs from the DID that its secrets give.
     KeyUnusable(&'a ApiKeyId),
-    /// A transaction found that a cached recipient, or the owner of its handle, is out of date.
+    /// A transaction found that the cached key of a recipient, or the cached owner of its handle (readable name), is
+    /// out of date.
     RecipientStale { key: &'a ApiKeyId, handle: Option<&'a Handle> },
-    /// The clock has reached this time. Channel secrets older than their lifetime have expired.
+    /// The clock has reached this time. Channel secrets whose lifetime has ended must be wiped.
     SecretsExpired(Timestamp),
-    /// A session ended, or was found to have ended.
+    /// A session ended on this node, or was found to have ended elsewhere.
     SessionEnded(&'a TokenHash),
-    /// The service stops. All channel secrets are wiped, and no new one is cached.
+    /// The service stops. All channel secrets must be wiped, and no new one is cached.
     Stopped,
-    /// The interval of eviction has passed: entries without a read since the last such event are evicted.
+    /// The interval of eviction has passed. Entries that were not read since the last such event must be removed.
     UnusedEvicted,
 }
 
 impl<'a> CacheEvent<'a> {
-    /// Returns the event that a transaction's refusal implies. Most refusals imply none.
+    /// Returns the event that follows from a refusal by a transaction. Returns `None` for most refusals.
     pub(super) fn of_refusal(
         caller: &'a CallerId,
         recipient: Option<&'a ApiKeyId>,

@@ -1,6 +1,7 @@
-//! The cache of the send path: keys, handles, sessions, rate limits and channels. All parts are bounded.
+//! The cache of the send path: keys, handles (readable names of keys), sessions, rate-limit refusals and channel
+//! secrets. All parts are bounded.
 //!
-//! [`CacheEvent`] lists the events that invalidate cached data.
+//! [`CacheEvent`] lists the events that remove cached data.
 
 use std::sync::Arc;
 
@@ -42,7 +43,7 @@ impl KeyCache {
         }
     }
 
-    /// Removes the data that the event makes wrong or unwanted. No other function invalidates cached data.
+    /// Removes the data that the event makes wrong or unwanted. No other function removes data because of a change.
     pub(crate) fn invalidate_on(&self, event: CacheEvent<'_>) {
         match event {
             CacheEvent::AccountLoggedOut(account) => {
@@ -105,7 +106,7 @@ impl KeyCache {
         self.handles.insert(handle, owner);
     }
 
-    /// Returns the keys whose root or channel secrets are in memory.
+    /// Returns the keys whose identity secret (root) or channel secrets are in memory.
     pub(super) fn keys_with_secrets(&self) -> Vec<ApiKeyId> {
         let mut keys = self.channels.parties();
         keys.extend(self.keys.keys_where(|_, key| key.has_root()));
@@ -114,7 +115,7 @@ impl KeyCache {
         keys
     }
 
-    /// Returns the number of entries by kind. The names of the kinds are labels of the metric.
+    /// Returns the number of entries of each kind. The names of the kinds are label values of the metric.
     pub(crate) fn entries(&self) -> [(&'static str, usize); 4] {
         [
             ("handles", self.handles.len()),
@@ -124,8 +125,8 @@ impl KeyCache {
         ]
     }
 
-    /// Removes the entry of a key if it holds a root. An entry without a root stays: a revocation is final, and the
-    /// entry saves look-ups.
+    /// Removes the entry of a key if it has a root, the secret of the identity. An entry without a root stays, because
+    /// it shows that the key is revoked. This is final, and the entry saves look-ups.
     fn remove_root(&self, key: &ApiKeyId) {
         self.keys.remove_if(key, |key| key.has_root());
     }
@@ -138,7 +139,7 @@ impl KeyCache {
     }
 }
 
-/// Returns whether the entry holds a root although the key was revoked or rotated.
+/// Returns true if the entry must be removed: it has secrets, but the key was revoked or its sealing key was rotated.
 fn is_outdated(key: &CachedKey, now: &KeySnapshot) -> bool {
     key.has_root()
         && (now.status == KeyStatus::Revoked || key.sealing_version() != now.sealing_version)

@@ -1,4 +1,4 @@
-//! Database look-ups that fill the cache. All of them block.
+//! Database look-ups that fill the cache. All of them block the thread.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use super::{
 use crate::sealpost::core::Core;
 
 impl Core {
-    /// Loads sessions in one statement and caches them. Unknown tokens are not cached: an attacker sends a different
-    /// one each time.
+    /// Loads sessions with one statement and caches them. Unknown tokens are not cached, because an attacker sends a
+    /// different one each time.
     pub(crate) fn load_sessions(
         &self,
         mut tokens: Vec<TokenHash>,
@@ -35,7 +35,7 @@ impl Core {
         Ok(Some(key))
     }
 
-    /// Loads the id of the key that owns a handle and caches it.
+    /// Loads the id of the key that owns a handle (a readable name), and caches it. Unknown handles are not cached.
     pub(crate) fn load_handle_owner(
         &self,
         handle: &Handle,
@@ -47,7 +47,8 @@ impl Core {
         Ok(owner.map(|owner| owner.api_key_id))
     }
 
-    /// Returns the decrypted secrets of a key; `None` for a revoked key. Each cache entry decrypts once.
+    /// Returns the decrypted secrets of a key, or `None` for a revoked key. They are decrypted once and stay in the
+    /// cache entry.
     pub(crate) fn material<'a>(
         &self,
         key: &'a CachedKey,
@@ -56,7 +57,8 @@ impl Core {
             .inspect_err(|error| self.report_mismatch(&key.id, *error))
     }
 
-    /// Returns the DID of a key, proved by its root. A revoked key has no root, so its stored DID is returned.
+    /// Returns the DID of a key, derived from the secret root of its identity to prove that the stored DID is correct.
+    /// A revoked key has no root, so its stored DID is returned.
     pub(crate) fn proven_did(&self, key: &ApiKey) -> Result<Did, WalletError> {
         let Some(root) = &key.root else { return Ok(key.did.clone()) };
         let cached = self.cache.key(&key.id);
@@ -71,7 +73,7 @@ impl Core {
         Err(WalletError::DidMismatch)
     }
 
-    /// Logs the key and drops it from the cache, so that a restored row is read again.
+    /// Logs that the DID of a key is wrong, and removes the key from the cache so that a repaired row is read again.
     fn report_mismatch(&self, key: &ApiKeyId, error: WalletError) {
         if error == WalletError::DidMismatch {
             tracing::error!(api_key.id = %key, "the stored DID of the key differs from its root");

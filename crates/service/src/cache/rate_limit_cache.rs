@@ -1,8 +1,8 @@
-//! Caches rate-limit refusals of transactions.
+//! Caches refusals because of a rate limit.
 //!
-//! Without the cache, each request of a client over its limit would cost a transaction and a lock on the usage row.
-//! Only limits of a minute or a day are cached. An entry applies to one pair of session and key. The transaction
-//! authenticated this pair before the rate limit refused the request.
+//! Without this cache, each request of a client over its limit would need a transaction and lock the usage row. Only
+//! refusals by the limits per minute and per day are cached. An entry applies to one pair of session and key, which the
+//! transaction authenticated before it refused the request.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use sealpost_domain::{ApiKeyId, Clock, Refusal, Timestamp, Window};
 use super::bounded_cache::BoundedCache;
 use crate::caller::{credentials::CallerId, limited::Limits};
 
-/// Rate-limit refusals by session and key. An entry applies for a few seconds.
+/// Rate-limit refusals by session and key. An entry is valid for a few seconds.
 pub(crate) struct RateLimitCache(BoundedCache<CallerId, CachedRateLimit>);
 
 #[derive(Debug, Clone)]
@@ -27,7 +27,8 @@ impl RateLimitCache {
         Self(BoundedCache::new(entries_max))
     }
 
-    /// Returns the cached refusal and limits. Returns `None` if there is no entry, or if it has expired.
+    /// Returns the cached refusal and the limits of the key. Returns `None` if there is no entry, or if the entry has
+    /// expired.
     pub(super) fn get(&self, caller: &CallerId, clock: &dyn Clock) -> Option<(Refusal, Limits)> {
         let CachedRateLimit { window, limit, until, limits } = self.0.get(caller)?;
         let now = clock.now();
@@ -38,7 +39,7 @@ impl RateLimitCache {
         })
     }
 
-    /// Caches a refusal by the limit of a minute or a day. Ignores other refusals.
+    /// Caches a refusal by the limit per minute or per day. Ignores other refusals.
     pub(super) fn insert(&self, caller: CallerId, refusal: &Refusal, limits: Limits) {
         if let &Refusal::RateLimited {
             window: window @ (Window::Day | Window::Minute),
@@ -51,7 +52,7 @@ impl RateLimitCache {
         }
     }
 
-    /// Removes the refusals of a key. Scans the whole cache, so call it for rare events only.
+    /// Removes the refusals of a key. Scans the whole cache, so it is only for rare events.
     pub(super) fn remove_key(&self, key: &ApiKeyId) {
         self.0.remove_where(|caller, _| caller.key == *key);
     }
@@ -65,5 +66,5 @@ impl RateLimitCache {
     }
 }
 
-/// Maximum age of a cached refusal. Below the five seconds within which every node must apply a change of plan.
+/// Maximum age of a cached refusal. It is below 5 s, the time within which all nodes must apply a change of plan.
 const CACHED_FOR: Duration = Duration::from_secs(4);

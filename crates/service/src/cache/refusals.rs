@@ -1,4 +1,4 @@
-//! Updates the cache after the refusals of transactions, and refuses requests by cached rate limits.
+//! Updates the cache when a transaction refuses a request, and refuses requests whose rate-limit refusal is cached.
 
 use sealpost_domain::{ApiKeyId, Refusal};
 
@@ -12,7 +12,7 @@ use crate::{
 };
 
 impl Core {
-    /// Updates the cache after a transaction refused a request: invalidates data that the refusal proves wrong, and
+    /// Updates the cache after a transaction has refused a request. Removes data that the refusal proves wrong, and
     /// caches a rate-limit refusal.
     pub(crate) fn cache_refusal(
         &self,
@@ -29,7 +29,7 @@ impl Core {
         }
     }
 
-    /// Returns the cached refusal if the caller has reached a rate limit; otherwise `None`.
+    /// Returns the cached refusal if the caller has reached a rate limit. Otherwise returns `None`.
     pub(crate) fn cached_rate_limit<T>(&self, caller: &CallerId) -> Option<Limited<T>> {
         let (refusal, limits) = self.cache.rate_limits.get(caller, &*self.clock)?;
         Some(Limited { result: Err(refusal.into()), limits: Some(limits) })

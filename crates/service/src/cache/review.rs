@@ -10,10 +10,11 @@ use super::event::CacheEvent;
 use crate::sealpost::core::Core;
 
 impl Core {
-    /// Compares cached keys with the database and invalidates the changed ones. Blocks.
+    /// Compares cached keys with the database, and removes those that have changed. Blocks the thread.
     pub(crate) fn review_keys(&self) -> Result<(), StoreError> {
         for page in self.cache.keys_with_secrets().chunks(PAGE) {
-            // Each page takes a connection for a short time only, because sends use the same pool for look-ups.
+            // Each page holds a connection only briefly, because sends need connections of the same pool for their
+            // look-ups.
             let snapshots = self.store.lookup()?.find_key_snapshots(page)?;
             for snapshot in &snapshots {
                 self.cache.invalidate_on(CacheEvent::KeyReviewed(snapshot));

@@ -1,11 +1,11 @@
-//! A bounded store of short-lived secrets.
+//! A bounded store of short-lived secrets, used for channels.
 //!
-//! Differs from `BoundedCache`:
+//! Unlike `BoundedCache`:
 //! - An entry lives for a fixed time, however often it is read.
-//! - An entry belongs to two API keys and can be removed by either.
-//! - A full vault evicts the oldest entry.
+//! - An entry belongs to two API keys, and can be removed by either of them.
+//! - A full vault evicts its oldest entry.
 //!
-//! The vault drops a removed value at once, because dropping wipes the secret.
+//! A removed value is dropped at once, because dropping it wipes the secret.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -16,7 +16,7 @@ use std::{
 
 use sealpost_domain::{ApiKeyId, Timestamp};
 
-/// The key of a vault entry. Names the two API keys that the secret belongs to.
+/// The key of an entry in the vault. It names the two API keys that share the secret.
 pub(super) trait VaultKey: Copy + Eq + Hash {
     fn parties(&self) -> [ApiKeyId; 2];
 }
@@ -53,7 +53,7 @@ impl<K: VaultKey, V> SecretVault<K, V> {
         Self { life, entries: Mutex::new(entries) }
     }
 
-    /// Returns the value; `None` if there is no value or it has expired.
+    /// Returns a value, or `None` if there is none or it has expired.
     pub(super) fn get(&self, key: &K, now: Timestamp) -> Option<Arc<V>> {
         let mut entries = self.lock();
         let entry = entries.by_key.get(key)?;
@@ -64,8 +64,8 @@ impl<K: VaultKey, V> SecretVault<K, V> {
         Some(Arc::clone(&entry.value))
     }
 
-    /// Inserts `value` and returns it. If another thread has inserted a value for which `fits` is true, returns that
-    /// value instead. A closed vault stores nothing, so the caller holds the only reference.
+    /// Inserts `value` and returns it. If there is already a value for which `fits` is true, returns that value
+    /// instead. A closed vault stores nothing, so the returned reference is then the only one.
     pub(super) fn share(
         &self,
         key: K,
@@ -85,7 +85,7 @@ impl<K: VaultKey, V> SecretVault<K, V> {
         value
     }
 
-    /// Removes the entry if it still holds this value, not a newer value under the same key.
+    /// Removes the entry if it still has this value, and not a newer value under the same key.
     pub(super) fn remove(&self, key: &K, value: &Arc<V>) {
         let mut entries = self.lock();
         if entries.by_key.get(key).is_some_and(|entry| Arc::ptr_eq(&entry.value, value)) {
@@ -93,7 +93,7 @@ impl<K: VaultKey, V> SecretVault<K, V> {
         }
     }
 
-    /// Removes every value that belongs to an API key.
+    /// Removes all values that belong to an API key.
     pub(super) fn remove_party(&self, party: &ApiKeyId) {
         let mut entries = self.lock();
         for key in entries.by_party.remove(party).unwrap_or_default() {
@@ -101,7 +101,7 @@ impl<K: VaultKey, V> SecretVault<K, V> {
         }
     }
 
-    /// Removes the matching values that belong to an API key.
+    /// Removes the values that belong to an API key and for which `matches` is true.
     pub(super) fn remove_party_where(&self, party: &ApiKeyId, matches: impl Fn(&K, &V) -> bool) {
         let mut entries = self.lock();
         let Some(keys) = entries.by_party.get(party) else { return };
@@ -113,7 +113,7 @@ impl<K: VaultKey, V> SecretVault<K, V> {
         }
     }
 
-    /// Returns the API keys that at least one entry belongs to.
+    /// Returns the API keys that have at least one value.
     pub(super) fn parties(&self) -> Vec<ApiKeyId> {
         self.lock().by_party.keys().copied().collect()
     }
@@ -128,7 +128,7 @@ impl<K: VaultKey, V> SecretVault<K, V> {
         }
     }
 
-    /// Removes all values and stores no new one.
+    /// Removes all values, and stores no value from now on.
     pub(super) fn close(&self) {
         let mut entries = self.lock();
         entries.max = 0;
@@ -137,8 +137,8 @@ impl<K: VaultKey, V> SecretVault<K, V> {
         entries.by_party.clear();
     }
 
-    /// Returns whether a value has expired. Compares the absolute age: a value from far in the future has expired too,
-    /// because the clock was set back.
+    /// Returns true if a value has expired. Compares the absolute difference, so a value whose time is far in the
+    /// future also expires. Such a value remains when the clock is set back.
     fn is_expired(&self, since: Timestamp, now: Timestamp) -> bool {
         now.abs_diff(since) >= self.life
     }

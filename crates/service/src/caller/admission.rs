@@ -1,8 +1,8 @@
-//! Admission of authenticated requests: checks session, key, governance and rate limits, in the order of the API
-//! contract.
+//! Decides if an authenticated request is admitted. Checks session, key, governance and rate limits in the order of the
+//! API contract.
 //!
-//! Reads no database and no clock: decides on rows that the transaction has locked. Every authenticated request is
-//! admitted here, alone or in a batch.
+//! Decides only on rows that the transaction has already locked, without access to the database or the clock. Every
+//! authenticated request passes this check, alone or in a batch.
 
 use sealpost_domain::{
     Code, KeyStatus, Refusal, Timestamp, Usage,
@@ -15,18 +15,18 @@ use super::{
     limited::Limits,
 };
 
-/// The kind of a request. Decides whether governance can block the request.
+/// The kind of a request. It decides if governance can block the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// Opens an envelope, registers a webhook or issues a badge. Governance can block the request.
+    /// Opens an envelope, registers a webhook or issues a badge. Governance can block such a request.
     Execute,
-    /// Reads or cleans up. Allowed while governance blocks the key.
+    /// Any other request, such as a query or a change of webhooks. Governance cannot block such a request.
     Manage,
-    /// Sends a message. Governance can block the request, and metrics count it as a send.
+    /// Sends a message. Governance can block such a request, and metrics count it as a send.
     Send,
 }
 
-/// Admits one request and counts it.
+/// Decides if a request is admitted, and counts it against the rate limits if so.
 pub(crate) fn admit(
     facts: &mut AdmissionFacts,
     caller: &CallerId,
@@ -49,7 +49,8 @@ pub(crate) fn admit(
     admit_request(&Terms::of(&key.plan), usage, now)
 }
 
-/// Returns the caller's limits; `None` if admission refused the request before the check of rate limits.
+/// Returns the limits of the caller's key. Returns `None` if the request was refused before its rate limits were
+/// checked.
 pub(crate) fn limits_reached(
     admitted: &Result<(), Refusal>,
     facts: &AdmissionFacts,
@@ -64,7 +65,7 @@ pub(crate) fn limits_reached(
     Some(Limits { plan, usage, now })
 }
 
-/// Selects the rows that admission of a single request needs.
+/// Selects the rows that are needed to admit a single request.
 pub(super) fn query_of(caller: &CallerId) -> FactsQuery {
     FactsQuery {
         sessions: vec![caller.session],

@@ -1,8 +1,8 @@
-//! Authentication: the only code that resolves credentials.
+//! Authentication of requests. No other code resolves credentials.
 //!
-//! Checks the session, the key, and that the session's account owns the key, in the order of the API contract.
-//! [`admit`](super::admission::admit) repeats these checks on locked rows and continues with key state, governance and
-//! limits.
+//! Checks the session, the key, and that the account of the session owns the key, in the order of the API contract. The
+//! function [`admit`](super::admission::admit) later repeats these checks on locked rows, and then checks key state,
+//! governance and limits.
 
 use std::sync::Arc;
 
@@ -19,11 +19,12 @@ use crate::{
 };
 
 impl Sealpost {
-    /// Authenticates a request that acts as a key.
+    /// Authenticates a request that acts as an API key.
     ///
-    /// Accepts cached data, because the transaction of each use case checks again. Rejects unknown sessions and foreign
-    /// keys without a transaction, so foreign callers never lock rows of a key. Before a refusal that is about the key,
-    /// reads the session from the database: otherwise the holder of an ended session could learn which keys exist.
+    /// Accepts cached data, because the transaction of each request checks again. Refuses unknown sessions and keys of
+    /// other accounts without a transaction, so callers of other accounts never lock rows of a key. A refusal that is
+    /// about the key is returned only after the session is read from the database. Otherwise, the holder of an ended
+    /// session could find out which keys exist.
     pub async fn authenticate(&self, credentials: &Credentials) -> Result<Caller, Error> {
         let token = hash_token(credentials.token.as_deref())?;
         let key_id = match credentials.key_id() {
@@ -40,7 +41,7 @@ impl Sealpost {
         Ok(Caller { id: CallerId { session: token, key: key_id }, account_id, key })
     }
 
-    /// Authenticates a request that needs a session and no key. Reads the session from the database.
+    /// Authenticates a request that needs a session but no key. Always reads the session from the database.
     pub async fn authenticate_session(&self, token: Option<&str>) -> Result<AccountSession, Error> {
         let token = hash_token(token)?;
         Ok(AccountSession { token, account_id: self.stored_account(token).await? })
@@ -48,13 +49,13 @@ impl Sealpost {
 
     /// Returns the account of a session, from the cache if possible.
     ///
-    /// Use this only for limits per account, before the request is authenticated: the cached session may have ended. To
-    /// authenticate the request, call [`Sealpost::authenticate_session`].
+    /// A cached session may have ended, so the result may only be used for limits per account. Call
+    /// [`Sealpost::authenticate_session`] to authenticate a request.
     pub async fn account_of(&self, token: Option<&str>) -> Result<AccountId, Error> {
         self.session_account(hash_token(token)?).await
     }
 
-    /// Returns a key, from the cache if possible; `None` if the key does not exist.
+    /// Returns a key, from the cache if possible. Returns `None` if the key does not exist.
     pub(crate) async fn cached_key(&self, id: ApiKeyId) -> Result<Option<Arc<CachedKey>>, Error> {
         match self.core.cache.key(&id) {
             Some(key) => Ok(Some(key)),
@@ -62,8 +63,8 @@ impl Sealpost {
         }
     }
 
-    /// Returns `refusal` if the session is live, and otherwise the refusal for an invalid session. So an
-    /// unauthenticated caller does not learn whether a key exists.
+    /// Returns `refusal` if the session is valid, and otherwise the refusal for an invalid session. So a caller without
+    /// a valid session cannot find out if a key exists.
     async fn refuse_session(&self, token: TokenHash, refusal: Refusal) -> Result<Caller, Error> {
         self.stored_account(token).await?;
         Err(refusal.into())
@@ -78,7 +79,7 @@ impl Sealpost {
 
     async fn stored_account(&self, token: TokenHash) -> Result<AccountId, Error> {
         let account = self.live_account(self.find_session(token).await?);
-        // Another node may have ended a session that this node caches.
+        // Another node may have ended a session that this node still caches.
         account.inspect_err(|_| self.core.cache.invalidate_on(CacheEvent::SessionEnded(&token)))
     }
 

@@ -1,4 +1,4 @@
-//! Results of authentication: a session of an account, alone or with a key of that account.
+//! The results of authentication: a session of an account, alone or with an API key of that account.
 
 use std::{fmt, sync::Arc};
 
@@ -7,20 +7,20 @@ use sealpost_domain::{AccountId, ApiKeyId, TokenHash};
 use super::credentials::CallerId;
 use crate::cache::cached_key::CachedKey;
 
-/// An authenticated session together with a key of its account.
+/// An authenticated session, together with an API key of its account.
 ///
-/// Valid for one request: authenticate again for the next request. Every use case checks session and key again in its
-/// transaction. An old `Caller` is therefore refused if the session has ended or the key was revoked.
+/// Valid for one request, so each request must be authenticated separately. The transaction of each request also checks
+/// session and key again. An old `Caller` is refused if the session has ended or the key was revoked.
 #[derive(Clone)]
 pub struct Caller {
     pub(crate) id: CallerId,
     pub(crate) account_id: AccountId,
-    /// The sender's cache entry, so that the send path needs no second look-up.
+    /// The cache entry of the caller's key, so that a send needs no second look-up.
     pub(crate) key: Arc<CachedKey>,
 }
 
 impl Caller {
-    /// Returns the account of the session and the key.
+    /// Returns the account that owns the session and the key.
     pub fn account_id(&self) -> AccountId {
         self.account_id
     }
@@ -37,7 +37,7 @@ impl fmt::Debug for Caller {
     }
 }
 
-/// An authenticated session, for requests without a key.
+/// An authenticated session, for requests without an API key.
 #[derive(Clone, Copy)]
 pub struct AccountSession {
     pub(crate) token: TokenHash,

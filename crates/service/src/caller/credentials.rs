@@ -1,22 +1,22 @@
-//! Credentials of a request: a session token, and the API key that the request acts as.
+//! The credentials of a request: a session token, and the API key that the request acts as.
 
 use sealpost_domain::{ApiKeyId, Refusal, TokenHash};
 use sealpost_wallet::{LoginSecret, SessionToken};
 
-/// Credentials as they arrived, not verified.
+/// The credentials of a request as they arrived, not verified.
 #[derive(Clone)]
 pub struct Credentials {
-    /// The bearer token.
+    /// The bearer token; `None` without an `Authorization` header.
     pub token: Option<String>,
-    /// The API key, from the header or from the body.
+    /// The API key that the request acts as, from its header or its body.
     pub key: KeyNamed,
 }
 
-/// The API key that a request names in its header or body. `None` if the request names no key. `Err` if the header
-/// names no key and the body is invalid.
+/// The API key that a request names in its header or body. `None` if it names none. `Err` if the header names none and
+/// the body is invalid.
 pub type KeyNamed = Result<Option<String>, Refusal>;
 
-/// A session and a key, both well-formed but not verified.
+/// A session and a key of a request. Both are well-formed but may not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct CallerId {
     pub(crate) session: TokenHash,
@@ -24,7 +24,7 @@ pub(crate) struct CallerId {
 }
 
 impl Credentials {
-    /// Returns the key if the request names a well-formed one.
+    /// Returns the key. Refuses a request that names no key or a malformed one.
     pub(super) fn key_id(&self) -> Result<ApiKeyId, Refusal> {
         match &self.key {
             Ok(Some(text)) => {
@@ -36,14 +36,14 @@ impl Credentials {
     }
 }
 
-/// Returns the hash of a bearer token with correct prefix and checksum.
+/// Returns the hash of a bearer token. Refuses a token whose prefix or checksum is wrong.
 pub(super) fn hash_token(token: Option<&str>) -> Result<TokenHash, Refusal> {
     let token = token.filter(|token| !token.is_empty()).ok_or(NO_TOKEN)?;
     SessionToken::hash_of(token).ok_or_else(|| no_session_token(token))
 }
 
-/// Recognises credentials of another kind by their prefix. The refusal does not contain the text, which may be a
-/// secret.
+/// Returns the refusal of a bearer token that is not a session token. Recognises other kinds of credentials by their
+/// prefix. The refusal does not repeat the text, which may be a secret.
 fn no_session_token(token: &str) -> Refusal {
     let has = |prefix: &str| {
         token.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))

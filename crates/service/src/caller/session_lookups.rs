@@ -1,8 +1,8 @@
-//! Batches session look-ups: concurrent look-ups share one database statement.
+//! Batches look-ups of sessions, so that concurrent look-ups share one database statement.
 //!
-//! A request with an unknown token is refused without a transaction, so nothing limits the number of such requests.
-//! Without a shared statement, each of these requests would take a pooled connection from the sends. A look-up
-//! never waits for a batch to fill.
+//! Requests with an unknown token are refused without a transaction, so no rate limit counts them. If each look-up ran
+//! its own statement, a flood of such requests would take all connections from the sends. A look-up never waits for a
+//! batch to fill.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -16,20 +16,21 @@ use crate::{
 };
 
 impl Sealpost {
-    /// Reads a session from the database, never from the cache. The statement begins after this call.
+    /// Reads a session from the database, never from the cache. The statement starts after this call, so the result is
+    /// current.
     pub(super) async fn find_session(&self, token: TokenHash) -> FoundSession {
         let (reply, found) = oneshot::channel();
         if self.core.session_queue.submit(QueuedLookup { token, reply })? {
             let worker = LookupWorker { core: Arc::clone(&self.core), is_done: false };
-            // The worker is not joined: the reply channels report the end of each look-up.
+            // The worker is not awaited, because each look-up gets its result from its own reply channel.
             drop(tokio::task::spawn_blocking(move || worker.run()));
         }
-        // If the worker dropped the look-up, nothing has changed and a retry is safe.
+        // The worker may drop a look-up, for example at shutdown. Nothing has changed then, so the caller can retry.
         found.await.map_err(|_dropped| Refusal::Unavailable)?
     }
 }
 
-/// A worker that runs queued look-ups until the queue is empty.
+/// Runs queued look-ups on a thread of the blocking pool until the queue is empty.
 struct LookupWorker {
     core: Arc<Core>,
     is_done: bool,
@@ -45,7 +46,7 @@ impl LookupWorker {
 }
 
 impl Drop for LookupWorker {
-    /// Fails the queued look-ups if the worker panicked, or if the runtime ended before the worker began.
+    /// Fails all queued look-ups if the worker panicked, or if the runtime ended before the worker started.
     fn drop(&mut self) {
         if !self.is_done {
             self.core.session_queue.abandon();
@@ -62,7 +63,7 @@ fn respond(core: &Core, batch: Vec<QueuedLookup>) {
                 reply_with(reply, Ok(sessions.get(&token).cloned()));
             }
         }
-        // One corrupt row must not fail the other look-ups, so each look-up is repeated alone.
+        // Repeats each look-up alone, because one corrupt row must not fail the other look-ups.
         Err(StoreError::Corrupt(_)) if batch.len() > 1 => {
             for lookup in batch {
                 respond(core, vec![lookup]);
@@ -89,6 +90,6 @@ fn fail(batch: Vec<QueuedLookup>, error: &StoreError) {
 }
 
 fn reply_with(reply: oneshot::Sender<FoundSession>, found: FoundSession) {
-    // An error is ignored: the request may have been cancelled.
+    // An error is ignored, because the request may have been cancelled.
     drop(reply.send(found));
 }

@@ -1,4 +1,4 @@
-//! The bounded queue of session look-ups.
+//! The bounded queue of session look-ups that wait for the next database statement.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -7,16 +7,16 @@ use tokio::sync::oneshot;
 
 use crate::{error::Error, settings::Settings};
 
-/// The result of a look-up: `None` if the session has ended or never existed.
+/// The result of a look-up. `None` if the session has ended or never existed.
 pub(super) type FoundSession = Result<Option<Session>, Error>;
 
-/// One look-up and the channel for its result.
+/// A waiting look-up, and the sender of its result.
 pub(super) struct QueuedLookup {
     pub(super) token: TokenHash,
     pub(super) reply: oneshot::Sender<FoundSession>,
 }
 
-/// Look-ups that wait for a statement.
+/// The look-ups that wait for the next statement.
 pub(crate) struct SessionQueue {
     queue: Mutex<Queue>,
     waiting_max: usize,
@@ -26,7 +26,7 @@ pub(crate) struct SessionQueue {
 #[derive(Default)]
 struct Queue {
     waiting: Vec<QueuedLookup>,
-    /// Whether a worker is running. The worker takes the queued look-ups next.
+    /// True if a worker is running, which will take the waiting look-ups next.
     has_worker: bool,
 }
 
@@ -39,7 +39,7 @@ impl SessionQueue {
         }
     }
 
-    /// Queues a look-up. Returns whether the caller must start a worker. Fails at once if the queue is full.
+    /// Queues a look-up. Returns true if the caller must start a worker. Fails at once if the queue is full.
     pub(super) fn submit(&self, lookup: QueuedLookup) -> Result<bool, Refusal> {
         let mut queue = self.lock();
         if queue.waiting.len() >= self.waiting_max {
@@ -49,7 +49,8 @@ impl SessionQueue {
         Ok(!std::mem::replace(&mut queue.has_worker, true))
     }
 
-    /// Takes the look-ups of the next statement. Returns `None` if the queue is empty: the worker then ends.
+    /// Takes the look-ups for the next statement. Returns `None` if the queue is empty, after which the worker must
+    /// end.
     pub(super) fn take(&self) -> Option<Vec<QueuedLookup>> {
         let mut queue = self.lock();
         queue.has_worker = !queue.waiting.is_empty();
@@ -57,7 +58,7 @@ impl SessionQueue {
         queue.has_worker.then(|| queue.waiting.drain(..count).collect())
     }
 
-    /// Drops every queued look-up, which fails each of them. The next look-up starts a worker.
+    /// Drops all queued look-ups, which makes their requests fail. The next look-up starts a new worker.
     pub(super) fn abandon(&self) {
         let abandoned = std::mem::take(&mut *self.lock());
         drop(abandoned.waiting);

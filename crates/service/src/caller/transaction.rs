@@ -1,4 +1,4 @@
-//! Runs the use case of one authenticated caller: admission and work share one transaction.
+//! Runs the work of one authenticated request in the same transaction that admits the request.
 
 use sealpost_domain::{
     Refusal, Usage,
@@ -16,14 +16,14 @@ use crate::{
     sealpost::{Sealpost, core::Core},
 };
 
-/// An admitted caller, for the work inside the same transaction.
+/// The key and the limits of an admitted caller, for the work in the same transaction.
 pub(crate) struct Admitted<'a> {
     pub(crate) key: &'a KeyFacts,
     pub(crate) limits: Limits,
 }
 
 impl Sealpost {
-    /// Runs a use case on the blocking pool. A cached rate limit refuses before the pool is used.
+    /// Runs a request on the blocking pool. A cached rate-limit refusal is returned without using the pool.
     pub(crate) async fn run_as<T: Send + 'static>(
         &self,
         caller: &Caller,
@@ -39,9 +39,9 @@ impl Sealpost {
 }
 
 impl Core {
-    /// Admits one request and does its work in one transaction. A request that `work` refuses still counts against the
-    /// rate limits. With [`Durability::Relaxed`], the commit does not wait for the disk while the key's usage is
-    /// locked. A crash may then lose the count of the request, and nothing else.
+    /// Admits a request and runs `work` in the same transaction. A request that `work` refuses still counts against the
+    /// rate limits. With [`Durability::Relaxed`], the commit does not wait for the disk while the usage row of the key
+    /// is locked. A crash may then lose the count of this request, but nothing else.
     pub(crate) fn admitted<T>(
         &self,
         caller: &Caller,

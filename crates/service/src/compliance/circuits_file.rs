@@ -1,4 +1,5 @@
-//! Parses a circuits file. Rejects the whole file for any error, including unknown fields.
+//! Parses the TOML file that defines the checks of each jurisdiction. Any error, also an unknown field, rejects the
+//! whole file.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -7,7 +8,8 @@ use sealpost_domain::{
 };
 use serde::Deserialize;
 
-/// An error in a circuits file. Most variants name the jurisdiction first.
+/// An error in a circuits file, which defines the checks of each jurisdiction. Most messages begin with the name of the
+/// jurisdiction.
 #[derive(Debug, thiserror::Error)]
 pub enum CircuitsFault {
     /// Two checks of a jurisdiction have the same name.
@@ -16,10 +18,10 @@ pub enum CircuitsFault {
     /// The name of a check is malformed.
     #[error("{0}: {1:?} is not the name of a check")]
     CheckUnnamed(String, String, #[source] CheckNameFault),
-    /// A jurisdiction has no required check, so its circuit would pass for every key.
+    /// A jurisdiction has no required check, so every key would pass.
     #[error("{0} has no required check, so every key would pass: add one")]
     Empty(String),
-    /// A jurisdiction occurs twice, perhaps in two spellings.
+    /// A jurisdiction occurs twice, for example in upper and lower case.
     #[error("{0} occurs twice: remove one")]
     JurisdictionTwice(String),
     /// The name of a jurisdiction is malformed.
@@ -28,13 +30,13 @@ pub enum CircuitsFault {
     /// The list `any_of` of a check is empty.
     #[error("{0}: any_of of {1} is empty; list the alternatives, or leave it out")]
     NoAlternative(String, String),
-    /// The file has no jurisdiction.
+    /// The file defines no jurisdiction.
     #[error("the file has no jurisdiction: add one")]
     None,
-    /// The file is not TOML, or has an unknown field.
+    /// The file is not valid TOML, or has an unknown field.
     #[error("the file cannot be parsed")]
     Syntax(#[source] Box<toml::de::Error>),
-    /// The file has more jurisdictions or checks than allowed.
+    /// The file has more jurisdictions, checks or alternatives than allowed.
     #[error("the file has more than {1} {0}")]
     TooMany(&'static str, usize),
     /// A duration is malformed or zero.
@@ -42,7 +44,7 @@ pub enum CircuitsFault {
     ValidFor(String, String),
 }
 
-/// Parses the built-in circuits file.
+/// Parses the circuits file that is built into the binary.
 pub fn built_in_circuits() -> Result<Circuits, CircuitsFault> {
     parse_circuits(BUILT_IN)
 }

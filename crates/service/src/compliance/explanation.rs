@@ -1,31 +1,31 @@
-//! A refusal as part of a successful response, for dry runs.
+//! A refusal as part of a successful response, which a dry run returns.
 
 use schemars::JsonSchema;
 use sealpost_domain::{CheckReport, Code, Jurisdiction, Refusal, UnmetThreshold};
 use serde::Serialize;
 
-/// The members of a problem document that identify a refusal.
+/// A refusal as JSON: the members of an error response that explain the reason.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct Explanation {
-    /// Code of the refusal.
+    /// The error code.
     pub code: Code,
-    /// Reason, and advice for the caller.
+    /// The reason, and advice for the caller.
     pub detail: String,
-    /// Further members, depending on the code.
+    /// Further members, which depend on the error code.
     #[serde(flatten)]
     pub members: Members,
 }
 
-/// Further members of a problem document, for some codes.
+/// The members that only some error codes have.
 #[derive(Debug, Clone, Default, JsonSchema, Serialize)]
 pub struct Members {
-    /// Metrics that miss their threshold.
+    /// The metrics that miss their threshold.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unmet: Option<Vec<UnmetThreshold>>,
-    /// Jurisdiction of the failed circuit.
+    /// The jurisdiction whose compliance checks did not pass.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jurisdiction: Option<Jurisdiction>,
-    /// Checks of the failed circuit.
+    /// The compliance checks of the jurisdiction, with their results.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checks: Option<Vec<CheckReport>>,
 }
@@ -37,7 +37,7 @@ impl Explanation {
 }
 
 impl Members {
-    /// Returns the members of a refusal.
+    /// Returns the members that belong to a refusal.
     pub fn of(refusal: &Refusal) -> Self {
         let circuit = refusal.circuit();
         Self {

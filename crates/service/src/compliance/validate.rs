@@ -1,4 +1,4 @@
-//! Validation of the caller's key against a jurisdiction's compliance circuit.
+//! Checks the caller's API key against the compliance circuit (set of checks) of a jurisdiction.
 
 use std::sync::{Arc, PoisonError};
 
@@ -15,19 +15,19 @@ use crate::{
     sealpost::{Sealpost, core::Core},
 };
 
-/// A request to evaluate a compliance circuit.
+/// The jurisdiction to check, and the form of the response.
 #[derive(Debug, Clone)]
 pub struct Validate {
-    /// The jurisdiction of the circuit.
+    /// The jurisdiction whose checks are evaluated.
     pub jurisdiction: String,
-    /// Whether a failed circuit is reported in the response instead of a refusal.
+    /// If true, a check that has not passed is reported in a successful response, instead of a refusal.
     pub dry_run: bool,
 }
 
-/// The result of a validation.
+/// The result of all checks of a jurisdiction.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct Validated {
-    /// The circuit and its checks.
+    /// The result of each check.
     #[serde(flatten)]
     pub report: CircuitReport,
     /// The refusals; `None` unless the request is a dry run.
@@ -35,23 +35,23 @@ pub struct Validated {
     pub tried: Option<Tried>,
 }
 
-/// The refusals of a dry run.
+/// The refusals that a dry run reports.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct Tried {
     /// Always `true`.
     pub dry_run: bool,
-    /// Every refusal that a request without `dry_run` could return.
+    /// All refusals that the same request without `dry_run` could return.
     pub refusals: Vec<Explanation>,
 }
 
 impl Sealpost {
-    /// Evaluates the compliance circuit of a jurisdiction on the newest attestations of the caller's key. A failed circuit
-    /// is a refusal, except in a dry run.
+    /// Evaluates the checks of a jurisdiction with the newest attestations of the caller's key. If a required check has
+    /// not passed, refuses the request, or only reports the result in a dry run.
     pub async fn validate(&self, caller: &Caller, validate: Validate) -> Limited<Validated> {
         self.run_as(caller, move |core, caller| validate_key(core, caller, &validate)).await
     }
 
-    /// Replaces the compliance circuits and returns the previous ones.
+    /// Replaces the circuits (sets of checks) of all jurisdictions, and returns the previous ones.
     pub fn use_circuits(&self, circuits: Arc<Circuits>) -> Arc<Circuits> {
         let mut current = self.core.circuits.write().unwrap_or_else(PoisonError::into_inner);
         std::mem::replace(&mut current, circuits)
@@ -84,7 +84,7 @@ fn respond(report: CircuitReport, dry_run: bool) -> Result<Validated, Refusal> {
     Ok(Validated { report, tried })
 }
 
-/// Parses a jurisdiction that has a circuit.
+/// Parses the name of a jurisdiction. Refuses a name for which no checks are defined.
 pub(crate) fn parse_jurisdiction(circuits: &Circuits, text: &str) -> Result<Jurisdiction, Refusal> {
     let named = Jurisdiction::parse(text.trim());
     named.filter(|name| circuits.circuits.contains_key(name)).ok_or_else(|| Refusal::InvalidField {
@@ -93,7 +93,7 @@ pub(crate) fn parse_jurisdiction(circuits: &Circuits, text: &str) -> Result<Juri
     })
 }
 
-/// Evaluates a circuit on the newest attestations of a key.
+/// Evaluates the checks of a jurisdiction with the newest attestations of a key.
 pub(crate) fn evaluate(
     tx: &mut dyn Tx,
     circuits: &Circuits,

@@ -1,20 +1,21 @@
-//! Warns once when the stored time of the housekeeping tasks falls far behind the clock.
+//! Warns once when the stored time of housekeeping falls far behind the clock.
 //!
-//! Such a lag reveals a wrong clock before housekeeping deletes live rows. A warning on every run would flood the log.
+//! Such a lag can be caused by a wrong clock. The warning comes before housekeeping deletes rows that are still needed.
+//! It is logged once, because one warning per run would flood the log.
 
 use std::time::Duration;
 
 use sealpost_domain::Timestamp;
 
-/// Remembers whether the current lag has caused a warning.
+/// Remembers that the current lag has already caused a warning.
 #[derive(Default)]
 pub(super) struct ClockLag {
     is_warned: bool,
 }
 
 impl ClockLag {
-    /// Logs a warning if the lag of `time` behind `now` has become large. `time` is the stored time of the housekeeping
-    /// tasks.
+    /// Logs a warning when the lag becomes large. `time` is the time that housekeeping has stored, and `now` is the
+    /// clock.
     pub(super) fn warn(&mut self, time: Timestamp, now: Timestamp) {
         if self.is_new(time, now) {
             tracing::warn!(
@@ -27,7 +28,7 @@ impl ClockLag {
         }
     }
 
-    /// Returns whether the lag exceeds [`LAG_MAX`] now and did not at the previous call.
+    /// Returns true if the lag exceeds [`LAG_MAX`], and did not exceed it at the previous call.
     fn is_new(&mut self, time: Timestamp, now: Timestamp) -> bool {
         let is_large = now.since(time) > LAG_MAX;
         let is_new = is_large && !self.is_warned;
@@ -36,7 +37,7 @@ impl ClockLag {
     }
 }
 
-/// Minimum lag that causes a warning. Even a slow housekeeping run lags less.
+/// The lag above which a warning is logged. Even slow housekeeping lags less.
 const LAG_MAX: Duration = Duration::from_hours(1);
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ use super::{
 };
 use crate::{cache::event::CacheEvent, sealpost::core::Core};
 
-/// Handles of the housekeeping threads.
+/// The running housekeeping threads. Dropping this value stops them.
 pub(crate) struct Housekeeper {
     stop: Arc<StopSignal>,
     threads: Mutex<Vec<thread::JoinHandle<()>>>,
@@ -33,7 +33,8 @@ pub(crate) struct Housekeeper {
 impl Housekeeper {
     pub(crate) fn start(core: &Arc<Core>) -> Result<Self, std::io::Error> {
         let housekeeper = Self { stop: Arc::default(), threads: Mutex::default() };
-        // Nodes with the same token would run a task at the same time.
+        // The token identifies this node. It must be unique, because nodes with the same token would run a task at the
+        // same time.
         let node = LeaseToken(i64::from_ne_bytes(random().map_err(std::io::Error::other)?));
         let mut lag = ClockLag::default();
         let every = core.settings.housekeeping_every;
@@ -85,13 +86,13 @@ impl Housekeeper {
         Ok(())
     }
 
-    /// Returns whether no thread has panicked.
+    /// Returns true if all threads are running. A thread ends only at the stop or by a panic.
     pub(crate) fn is_alive(&self) -> bool {
         let threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
         !threads.iter().any(thread::JoinHandle::is_finished)
     }
 
-    /// Stops the threads after their current batch.
+    /// Stops the threads. Each thread finishes its current batch.
     pub(crate) fn stop(&self) {
         self.stop.set();
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,17 +1,17 @@
-//! An interval measured by the service's clock.
+//! Measures a recurring interval with the clock of the service.
 
 use std::time::Duration;
 
 use sealpost_domain::Timestamp;
 
-/// Becomes due once per `every`.
+/// An interval that is due each time `every` has passed.
 pub(super) struct Interval {
     pub(super) every: Duration,
     pub(super) last: Timestamp,
 }
 
 impl Interval {
-    /// Returns whether the interval has passed since `last`. If so, the next interval begins at `now`.
+    /// Returns true if `every` has passed since `last`, in either direction of the clock. Then sets `last` to `now`.
     pub(super) fn take(&mut self, now: Timestamp) -> bool {
         let is_due = now.abs_diff(self.last) >= self.every;
         if is_due {

@@ -1,4 +1,4 @@
-//! Retention: the rows that housekeeping deletes or counts, and the time for which each kind is kept.
+//! The housekeeping tasks: each kind of row that is deleted or counted, and the time for which it is kept.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use sealpost_domain::{
 use super::task::{HousekeepingTask, Purge};
 use crate::settings::Settings;
 
-/// Lists the tasks in the order of their run. The names are stored in the database.
+/// Returns the tasks in the order in which they run. Their names are stored in the database.
 pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 15] {
     let Settings { idempotency_ttl, retention, activity_retention, .. } = *settings;
     [
@@ -59,14 +59,14 @@ fn task(name: &'static str, keep: Duration, purge: Purge) -> HousekeepingTask {
     HousekeepingTask { name, keep, purge }
 }
 
-/// Retention of rows that are deleted without delay, such as expired sessions and the rows of deleted webhooks.
+/// For rows that are deleted without delay, such as expired sessions and the rows of deleted webhooks.
 const NOT_KEPT: Duration = Duration::ZERO;
-/// Age at which rows are counted. Rows are counted in the order of their ids, and an id is created before its row is
-/// committed. A commit takes less than a minute, so no row with a lower id appears later.
+/// Age at which rows are counted. Rows are counted in the order of their ids. An id is created before its row is
+/// committed, and a commit takes less than a minute, so no row with a lower id can appear later.
 const COUNTED_AFTER: Duration = Duration::from_mins(1);
 /// Maximum number of keys that are informed of a change of a key.
 const INFORMED_MAX: u32 = 10_000;
 /// Number of envelopes that a task reads in place of deleting a row. Reading is cheaper.
 const ENVELOPES_READ_PER_ROW: u32 = 4;
-/// Retention of daily counts. All pages of the dashboard show shorter periods.
+/// Time for which daily counts are kept. It exceeds the period that the dashboard shows.
 const DAILY_COUNTS_KEPT: Duration = Duration::from_hours(24 * 40);

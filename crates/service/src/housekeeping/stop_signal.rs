@@ -1,4 +1,4 @@
-//! The stop signal of the housekeeping threads.
+//! The signal that stops the housekeeping threads.
 
 use std::{
     sync::{Condvar, Mutex, PoisonError},
@@ -17,7 +17,7 @@ impl StopSignal {
         self.changed.notify_all();
     }
 
-    /// Waits for `span`, or until the signal is set. Returns whether the signal is set.
+    /// Waits for `span`, or until the signal is set. Returns true if the signal is set.
     pub(super) fn wait(&self, span: Duration) -> bool {
         let is_set = self.is_set.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self.changed.wait_timeout_while(is_set, span, |is_set| !*is_set);

@@ -1,4 +1,4 @@
-//! One housekeeping task: deletes in bounded batches, on one node at a time.
+//! Runs one housekeeping task. It deletes rows in bounded batches, and only one node at a time runs it.
 
 use std::time::Duration;
 
@@ -10,27 +10,27 @@ use sealpost_domain::{
 use super::stop_signal::StopSignal;
 use crate::sealpost::core::Core;
 
-/// A kind of rows to delete or count, and the time for which they are kept.
+/// A kind of row to delete or count, and the time for which such rows are kept.
 pub(super) struct HousekeepingTask {
     pub(super) name: &'static str,
     pub(super) keep: Duration,
     pub(super) purge: Purge,
 }
 
-/// Deletes or counts rows, up to the limit in the last parameter. Returns the number of rows.
+/// Deletes or counts rows, at most as many as the last parameter. Returns their number.
 pub(super) type Purge = fn(&mut dyn Tx, Times, u32) -> Result<u64, StoreError>;
 
 /// The times by which a task selects rows.
 #[derive(Clone, Copy)]
 pub(super) struct Times {
-    /// The time of the task.
+    /// The stored time of the task, which can lag behind the clock.
     pub(super) now: Timestamp,
-    /// Time before which rows are no longer kept.
+    /// Rows with an earlier time are no longer kept.
     pub(super) before: Timestamp,
 }
 
-/// Runs a task and returns the task's time, by which rows expire. Returns `None` if another node runs the task, or
-/// after an error.
+/// Runs a task until no expired row is left. Returns the stored time of the task. Returns `None` if another node is
+/// running the task, or after an error.
 pub(super) fn run_task(
     core: &Core,
     task: &HousekeepingTask,
@@ -44,14 +44,14 @@ pub(super) fn run_task(
     })
 }
 
-/// Deletes batch by batch until no expired row is left. A pause between batches lets other writers proceed.
+/// Deletes expired rows in batches until none is left. A pause between batches lets other writers proceed.
 ///
-/// A wrong clock, for example after a restore, must not delete live rows. Therefore each task stores its own time in
-/// the database. One run advances the stored time by at most ten times the interval between runs.
+/// A wrong clock, for example after a restore, must not delete rows that are still needed. Therefore each task stores
+/// its own time in the database, which one run advances by at most ten times the interval between runs.
 ///
 /// - Correct clock: the stored time keeps up with the clock.
 /// - Long stop of the service: the stored time catches up over several runs.
-/// - Wrong clock: the stored time advances slowly, so an operator has time for a correction.
+/// - Wrong clock: the stored time advances slowly, so an operator has time to correct the clock.
 fn purge(
     core: &Core,
     task: &HousekeepingTask,
@@ -79,7 +79,7 @@ fn purge(
 
 /// Time for which a node has the exclusive right to run a task.
 const HELD_FOR: Duration = Duration::from_mins(2);
-/// Lower bound for the maximum advance per run: ten times the default interval between runs.
+/// Minimum of the time that one run may advance: ten times the default interval between runs.
 const PACE_MIN: Duration = Duration::from_mins(10);
 /// Pause between two batches.
 pub(super) const PAUSE: Duration = Duration::from_millis(20);

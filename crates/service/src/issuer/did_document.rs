@@ -1,12 +1,12 @@
-//! The service's DID document (W3C Decentralized Identifiers 1.0). Lists each key as a JSON Web Key for JOSE libraries,
-//! and in the format of Standard Webhooks.
+//! The DID document of the service (W3C Decentralized Identifiers 1.0). It lists each public key as a JSON Web Key and
+//! in the format of Standard Webhooks.
 
 use schemars::JsonSchema;
 use sealpost_domain::Did;
 use sealpost_wallet::IssuerPublicKey;
 use serde::Serialize;
 
-/// The DID document of the service.
+/// The DID document of the service, which publishes its public keys.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DidDocument {
@@ -24,11 +24,11 @@ struct VerificationMethod {
     r#type: &'static str,
     controller: Did,
     public_key_jwk: Jwk,
-    /// The same key in the format of Standard Webhooks. An extension: other readers ignore it.
+    /// The same key in the format of Standard Webhooks libraries. This is an extension, which other readers ignore.
     standard_webhooks_key: String,
 }
 
-/// A JSON Web Key (RFC 8037).
+/// A public key as a JSON Web Key (RFC 8037).
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 struct Jwk {
     kty: &'static str,
@@ -61,7 +61,7 @@ impl VerificationMethod {
     }
 }
 
-/// Returns the DID URL of a key. The fragment is the thumbprint, as DID Core recommends.
+/// Returns the DID URL of a key. Its fragment is the thumbprint of the key, as DID Core recommends.
 pub(super) fn key_id(did: &Did, key: IssuerPublicKey) -> String {
     format!("{}#{}", did.as_str(), key.thumbprint())
 }

@@ -1,5 +1,5 @@
-//! A thread that loads new issuer keys every two seconds. It is separate from the housekeeping threads: a housekeeping
-//! task can take longer than the delay before a new key signs.
+//! A thread that loads new issuer keys every two seconds. Housekeeping does not do this, because a housekeeping task
+//! can take longer than the delay after which a new key signs.
 
 use std::{
     error::Error as _,
@@ -14,7 +14,7 @@ use std::{
 
 use super::signer::Issuer;
 
-/// The thread that loads new issuer keys until it is stopped or dropped.
+/// The thread that loads new issuer keys. It runs until it is stopped or dropped.
 pub struct Refresher(Mutex<Option<(Sender<()>, JoinHandle<()>)>>);
 
 impl Refresher {
@@ -30,7 +30,7 @@ impl Refresher {
         Ok(Self(Mutex::new(Some((stop, thread)))))
     }
 
-    /// Stops the thread.
+    /// Stops the thread and waits for its end.
     pub fn stop(&self) {
         let running = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some((stop, thread)) = running {
@@ -42,7 +42,7 @@ impl Refresher {
     }
 }
 
-/// Loads new keys. Returns whether loading failed. Logs only the first of consecutive failures.
+/// Loads new keys. Returns true if this failed. Logs only the first of consecutive failures.
 fn refresh(issuer: &Issuer, had_failed: bool) -> bool {
     let Err(error) = issuer.refresh() else { return false };
     if !had_failed {

@@ -1,7 +1,7 @@
-//! The issuer: signs events and credentials with the service's own keys.
+//! The issuer, which signs events and credentials with the service's own keys.
 //!
-//! The keys are few and never change, so each node keeps them decrypted. A new key is published at once and signs a few
-//! seconds later, when every node has loaded it.
+//! The keys are few and never change, so each node keeps them decrypted in memory. A new key is published at once, but
+//! signs only some seconds later, when every node has loaded it.
 
 use std::{
     sync::{Arc, PoisonError, RwLock},
@@ -18,7 +18,7 @@ use serde::Serialize;
 use super::did_document::{self, DidDocument};
 use crate::error::Error;
 
-/// Signs events and credentials, and publishes the public keys.
+/// Signs events and credentials, and publishes the public keys of the service.
 pub struct Issuer {
     store: Arc<dyn Store>,
     keyring: Arc<Keyring>,
@@ -27,7 +27,7 @@ pub struct Issuer {
     keys: RwLock<Arc<Keys>>,
 }
 
-/// All loaded keys in the order of the times from which they sign. Never empty.
+/// All loaded keys, in the order of the times from which they sign. Never empty.
 struct Keys {
     first: Arc<SigningKey>,
     later: Vec<Arc<SigningKey>>,
@@ -41,8 +41,8 @@ struct SigningKey {
 }
 
 impl Issuer {
-    /// Loads the keys, and creates the first one if the database has none. `did` identifies the service in the
-    /// published document. Call [`unlock`](crate::unlock) before. Blocks.
+    /// Loads all keys, and creates the first one if the database has none. `did` is the DID of the service. Must be
+    /// called after [`unlock`](crate::unlock). Blocks the thread.
     pub fn open(
         store: Arc<dyn Store>,
         keyring: Arc<Keyring>,
@@ -55,7 +55,7 @@ impl Issuer {
         Ok(Self { store, keyring, clock, did, keys })
     }
 
-    /// Loads keys that were added to the database. Blocks.
+    /// Loads the keys that were added to the database since the last call. Blocks the thread.
     pub fn refresh(&self) -> Result<(), Error> {
         let rows = self.store.lookup()?.issuer_keys()?;
         let loaded = self.keys();
@@ -67,13 +67,14 @@ impl Issuer {
         Ok(())
     }
 
-    /// Returns the DID document: the service's DID with its past, present and announced keys.
+    /// Returns the DID document of the service. It contains replaced keys, the signing key, and keys that will sign
+    /// later.
     pub fn did_document(&self) -> DidDocument {
         let keys = self.keys();
         DidDocument::new(&self.did, keys.all().map(|key| key.secret.public_key()))
     }
 
-    /// Signs a credential with the current key.
+    /// Signs a credential with the current key, and returns a JWT.
     pub(crate) fn sign_credential(
         &self,
         credential: &impl Serialize,
@@ -83,7 +84,7 @@ impl Issuer {
         secret.sign_credential(&did_document::key_id(&self.did, secret.public_key()), credential)
     }
 
-    /// Returns the claims of a credential that any key of the service signed.
+    /// Returns the claims of a credential. Returns `None` unless one of the service's keys signed it.
     pub(crate) fn verify_credential(&self, credential: &str) -> Option<Vec<u8>> {
         let keys = self.keys();
         verify_credential(credential, |kid| {
@@ -113,14 +114,14 @@ impl Keys {
         std::iter::once(&self.first).chain(&self.later)
     }
 
-    /// Returns the newest key whose signing time has come. Returns the first key even if its signing time is in the
-    /// future of this clock.
+    /// Returns the newest key that may sign at `now`. Returns the first key if none may sign yet, which happens only if
+    /// this clock is behind.
     fn signing(&self, now: Timestamp) -> &Arc<SigningKey> {
         self.later.iter().rev().find(|key| key.signs_from <= now).unwrap_or(&self.first)
     }
 }
 
-/// Generates an issuer key. The key begins to sign `delay` after `now`.
+/// Generates an issuer key that signs from `delay` after `now`.
 pub(crate) fn fresh_key(
     keyring: &Keyring,
     now: Timestamp,
@@ -136,7 +137,8 @@ pub(crate) fn fresh_key(
     })
 }
 
-/// Returns all keys. Inserts `fresh` if there are none: of several nodes that start at once, only one inserts.
+/// Returns all keys. Inserts `fresh` if there are none. If several nodes start at once, only one of them inserts its
+/// key.
 fn ensure_one(tx: &mut dyn Tx, fresh: &IssuerKey) -> Result<Vec<IssuerKey>, StoreError> {
     let keys = tx.lock_issuer_keys()?;
     if !keys.is_empty() {
@@ -146,7 +148,7 @@ fn ensure_one(tx: &mut dyn Tx, fresh: &IssuerKey) -> Result<Vec<IssuerKey>, Stor
     Ok(vec![fresh.clone()])
 }
 
-/// Decrypts the rows that are not loaded yet, and combines them with the loaded keys.
+/// Decrypts the rows of keys that are not loaded yet, and combines them with the loaded keys.
 fn decrypt_all(
     keyring: &Keyring,
     loaded: Option<&Keys>,
@@ -162,8 +164,8 @@ fn decrypt_all(
 }
 
 impl SigningKey {
-    /// Decrypts a row. Rejects the row if public and private key do not match, so that write access to the database
-    /// does not suffice to publish another key.
+    /// Decrypts a key. Rejects a row whose public and private key do not match, so that write access to the database
+    /// does not suffice to publish another public key.
     fn decrypt(keyring: &Keyring, row: &IssuerKey) -> Result<Self, Error> {
         let secret = IssuerSecret::unwrap(keyring, &row.id, &row.secret)?;
         if secret.public_key().0 != row.public_key {
@@ -173,8 +175,8 @@ impl SigningKey {
     }
 }
 
-/// Time between the publication of a key and its first signature: longer than nodes need to load the key and than the
-/// document is cached, with a margin for clock differences.
+/// Time between the publication of a key and its first signature. It is longer than nodes need to load the key, and
+/// longer than the document is cached, with a margin for differing clocks.
 pub(crate) const ANNOUNCED_FOR: Duration = Duration::from_secs(10);
-/// Maximum number of keys. Limits the size of the DID document.
+/// Maximum number of keys, which limits the size of the DID document.
 pub(crate) const KEYS_MAX: usize = 100;

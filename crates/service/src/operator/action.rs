@@ -1,5 +1,5 @@
-//! Admin actions. One transaction writes both the action and its entry in the audit trail, so neither exists without
-//! the other.
+//! Performs the actions of operators. One transaction writes the action and its entry in the audit trail, so neither
+//! exists without the other.
 
 use std::sync::Arc;
 
@@ -14,26 +14,26 @@ use serde_json::json;
 use super::{audit_chain::entry, encrypted_rows::EncryptedRows};
 use crate::account::activity::{self, ActOrigin};
 
-/// Errors of admin actions.
+/// The reason that an operator's action was refused or failed.
 #[derive(Debug, thiserror::Error)]
 pub enum OperatorError {
-    /// The key has another handle.
+    /// The key already has another handle (readable name).
     #[error("the API key has the handle {0}: release it first")]
     HasHandle(Handle),
-    /// A key that is not revoked has the handle.
+    /// The handle (readable name) belongs to a key that is not revoked.
     #[error("the handle belongs to {0}, which is not revoked: release the handle first")]
     HandleInUse(ApiKeyId),
     /// The state of the key forbids the action.
     #[error(transparent)]
     IllegalTransition(#[from] IllegalTransition),
-    /// The version of the key-encryption key still encrypts rows.
+    /// Rows are still encrypted under this version of the key-encryption key.
     #[error(
         "key-encryption key version {version} encrypts {rows}: run `sealpost admin kek rotate` first"
     )]
     KekInUse {
-        /// The version.
+        /// The version of the key-encryption key.
         version: u32,
-        /// The rows.
+        /// The numbers of rows that it encrypts.
         rows: EncryptedRows,
     },
     /// The action would change nothing.
@@ -45,12 +45,13 @@ pub enum OperatorError {
     /// The database failed.
     #[error("the database failed")]
     Store(#[from] StoreError),
-    /// The wallet cannot decrypt or create a key.
+    /// A key could not be decrypted or created.
     #[error("the wallet failed")]
     Wallet(#[from] WalletError),
 }
 
-/// An operator, who performs admin actions. The command line runs one action at a time, so these use cases block.
+/// Performs the actions of one operator. All functions block the thread, because the command line runs one action at a
+/// time.
 pub struct Operator {
     pub(super) store: Arc<dyn Store>,
     pub(super) clock: Arc<dyn Clock>,
@@ -60,19 +61,19 @@ pub struct Operator {
     owner: Option<ActOrigin>,
 }
 
-/// The process of an operator. The audit trail records it in the details of each action.
+/// The operating-system process in which an operator runs a command. The audit trail records it with each action.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct OperatorProcess {
-    /// Effective user id, as the kernel knows it.
+    /// Effective user id, from the kernel.
     pub uid: u32,
-    /// User id of the caller of `sudo`, from the environment; `None` without `sudo`.
+    /// Id of the user who called `sudo`, from the environment. `None` without `sudo`.
     pub sudo_uid: Option<u32>,
-    /// Name of the user, from the environment. Not verified: anyone can set the variable.
+    /// Name of the user, from the environment. Not verified, because anyone can set the variable.
     pub claimed: Option<String>,
 }
 
 impl Operator {
-    /// Creates an operator. `actor` names the operator in the audit trail.
+    /// Creates an operator. The audit trail records `actor` as the name of the operator.
     pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, actor: String) -> Self {
         Self { store, clock, actor, process: None, owner: None }
     }
@@ -82,13 +83,13 @@ impl Operator {
         Self { owner: Some(owner), ..self }
     }
 
-    /// Adds the process to the details of every recorded action.
+    /// Records the process with each action.
     #[must_use]
     pub fn of_process(self, process: OperatorProcess) -> Self {
         Self { process: Some(process), ..self }
     }
 
-    /// Performs an action and records it. A refused action writes nothing.
+    /// Performs an action and records it in the audit trail. A refused action writes nothing.
     pub(super) fn perform<T>(
         &self,
         mut action: impl FnMut(
@@ -96,7 +97,7 @@ impl Operator {
         ) -> Result<Result<(T, ActionRecord), OperatorError>, StoreError>,
     ) -> Result<T, OperatorError> {
         self.store.write(Durability::Durable, |tx| {
-            // The newest entry is locked first, so that concurrent actions run one after the other.
+            // Locks the newest entry first, so that concurrent actions run one after the other.
             let head = tx.lock_audit_head()?;
             match action(tx)? {
                 Err(refused) => Ok(Err(refused)),
@@ -142,7 +143,7 @@ impl Operator {
     }
 }
 
-/// Name, subject and details of an action for the audit trail.
+/// The name, subject and details of an action, for the audit trail.
 pub(super) struct ActionRecord {
     pub(super) action: &'static str,
     pub(super) subject: String,

@@ -1,4 +1,4 @@
-//! Assessments and attestations of keys, and the revocation of badges.
+//! Records assessments and attestations of API keys, which are the evidence for badges, and revokes badges.
 
 use sealpost_domain::{
     ApiKeyId, Assessment, AssessmentId, AssessmentMetrics, Attestation, AttestationId, BadgeId,
@@ -10,23 +10,23 @@ use serde_json::json;
 
 use super::action::{ActionRecord, Concerned, Operator, OperatorError};
 
-/// The source of an assessment or attestation.
+/// The author and the reason of an assessment or attestation.
 #[derive(Debug, Clone, Default)]
 pub struct AssessmentSource {
-    /// Name of the assessor or attester; `None` for the operator.
+    /// Name of the assessor or attester; `None` means the operator.
     pub by: Option<String>,
-    /// Reason or method.
+    /// The reason for the result, or the method.
     pub reason: String,
 }
 
-/// An attestation to record.
+/// A new attestation: the result of a check of an API key.
 #[derive(Debug, Clone)]
 pub struct Attest {
     /// The name of the check.
     pub check: CheckName,
-    /// End of validity; `None` means unlimited.
+    /// End of the validity; `None` means unlimited.
     pub valid_until: Option<Timestamp>,
-    /// Whether the check failed.
+    /// True if the key failed the check.
     pub failed: bool,
 }
 
@@ -67,7 +67,7 @@ pub struct BadgeRevoked {
 }
 
 impl Operator {
-    /// Records an assessment of a key. Later badges of the key are based on it.
+    /// Records an assessment of a key. Badges issued later are based on the newest assessment.
     pub fn assess(
         &self,
         key: &ApiKeyId,
@@ -121,7 +121,7 @@ impl Operator {
         })
     }
 
-    /// Revokes a badge and publishes the revocation in its status list.
+    /// Revokes a badge permanently. Its public status list then shows the revocation.
     pub fn revoke_badge(&self, id: &BadgeId, reason: &str) -> Result<BadgeRevoked, OperatorError> {
         let at = self.clock.now();
         let revocation = Revocation { at, by: self.actor.clone(), reason: reason.to_owned() };

@@ -1,4 +1,4 @@
-//! Queries and verification of the audit trail.
+//! Lists the entries of the audit trail, and verifies their hash chain.
 
 use sealpost_domain::{AdminAction, AuditEntry, AuditHash, Timestamp, ports::Durability};
 use serde::Serialize;
@@ -26,36 +26,36 @@ pub struct AuditShown {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "verdict")]
 pub enum AuditVerdict {
-    /// The chain of hashes is broken: an entry was changed, deleted or inserted.
+    /// The hash chain is broken, because an entry was changed, deleted or inserted.
     Broken {
         /// Number of the first faulty or missing entry.
         number: u64,
         /// The kind of fault.
         why: &'static str,
     },
-    /// The chain of hashes is complete up to the newest entry.
+    /// The hash chain is complete up to the newest stored entry.
     Whole {
         /// Number of entries.
         entries: u64,
-        /// Hash of the newest entry in hexadecimal; zeros for an empty trail. Keep a copy elsewhere: only a copy shows
-        /// that the newest entries were deleted.
+        /// Hash of the newest entry in hexadecimal; zeros if there is no entry. Keep a copy elsewhere, because only a
+        /// copy can show that the newest entries were deleted.
         hash: String,
     },
 }
 
 impl Operator {
-    /// Returns up to `limit` entries with a number above `after`, in order.
+    /// Returns the entries with a number above `after` in ascending order, at most `limit`.
     pub fn audit_entries(&self, after: u64, limit: u32) -> Result<Vec<AuditShown>, OperatorError> {
         Ok(self.page(after, limit)?.into_iter().map(AuditShown::from).collect())
     }
 
-    /// Returns the newest entries, at most `limit`, in order.
+    /// Returns the newest entries in ascending order, at most `limit`.
     pub fn newest_audit_entries(&self, limit: u32) -> Result<Vec<AuditShown>, OperatorError> {
         let newest = self.store.write(Durability::Relaxed, |tx| tx.newest_audit_entries(limit))?;
         Ok(newest.into_iter().map(AuditShown::from).collect())
     }
 
-    /// Verifies the chain of hashes from the first entry to the newest.
+    /// Verifies the hash chain from the first to the newest entry.
     pub fn verify_audit(&self) -> Result<AuditVerdict, OperatorError> {
         let mut previous: Option<AuditEntry> = None;
         loop {
@@ -77,7 +77,7 @@ impl Operator {
         }
     }
 
-    /// Records the creation of a key-encryption key.
+    /// Records that a key-encryption key of this version was created.
     pub fn record_kek_rotation(&self, version: u32) -> Result<(), OperatorError> {
         self.perform(|_| {
             let detail = json!({"version": version});

@@ -1,10 +1,10 @@
-//! The hash chain of the audit trail. Each entry contains the hash of the entry before, so a changed, deleted or
-//! inserted entry breaks the chain at that place.
+//! The hash chain of the audit trail. Each entry contains the hash of the previous entry, so a changed, deleted or
+//! inserted entry breaks the chain there.
 
 use sealpost_domain::{AdminAction, AuditEntry, AuditHash, Timestamp};
 use sealpost_wallet::chain_hash;
 
-/// Creates the entry that follows `head`, the newest entry.
+/// Creates the entry that follows `head`, the newest entry. `None` means that the trail is empty.
 pub(super) fn entry(head: Option<&AuditEntry>, act: AdminAction, at: Timestamp) -> AuditEntry {
     let number = next_number(head);
     let previous = head.map_or(AuditHash::NONE, |head| head.hash);
@@ -29,7 +29,8 @@ pub(super) fn fault(before: Option<&AuditEntry>, entry: &AuditEntry) -> Option<&
     None
 }
 
-/// Hashes the fields of an entry, each after its length, so that two different entries never hash the same bytes.
+/// Returns the hash of an entry. Each field is hashed after its length, so different entries never give the same input
+/// to the hash.
 fn hash(number: u64, at: Timestamp, act: &AdminAction, previous: AuditHash) -> AuditHash {
     AuditHash(chain_hash(&[
         b"sealpost/v1/audit",

@@ -1,15 +1,15 @@
-//! Numbers of rows that one key-encryption key encrypts.
+//! Counts the rows that are encrypted under one version of the key-encryption key.
 
 use std::fmt;
 
-/// Numbers of rows that are encrypted under one version.
+/// The numbers of rows that are encrypted under one version of the key-encryption key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EncryptedRows {
-    /// Roots of identities.
+    /// Number of identities, each with its encrypted secret (root).
     pub roots: u64,
-    /// Signing secrets of webhooks.
+    /// Number of signing secrets of webhooks.
     pub secrets: u64,
-    /// Secrets of the service's own keys.
+    /// Number of the service's own keys.
     pub issuer_keys: u64,
 }
 

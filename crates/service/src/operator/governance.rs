@@ -1,4 +1,4 @@
-//! Council actions on keys and accounts, and suspensions of partners.
+//! Governance decisions: council actions on keys and accounts, and suspensions of partners.
 
 use sealpost_domain::{
     AccountId, DecisionId, GovernanceDecision, GovernanceKind, GovernanceReason, GovernanceStatus,
@@ -14,16 +14,16 @@ use super::action::{ActionRecord, Concerned, Operator, OperatorError};
 /// A governance decision, as operators see it.
 #[derive(Debug, Clone, Serialize)]
 pub struct DecisionShown {
-    /// The key, account or partner that the decision is about.
+    /// The key, account or partner that the decision concerns.
     pub subject: String,
-    /// Kind, status and reason.
+    /// Kind, status and reason of the decision.
     #[serde(flatten)]
     pub decision: GovernanceReason,
-    /// The operator of the last change.
+    /// The operator who made the last change.
     pub by: String,
 }
 
-/// An account and its partner.
+/// An account and the partner that it was assigned to.
 #[derive(Debug, Clone, Serialize)]
 #[expect(missing_docs, reason = "the names describe the fields")]
 pub struct PartnerAssigned {
@@ -32,7 +32,7 @@ pub struct PartnerAssigned {
 }
 
 impl Operator {
-    /// Proposes a council action. A proposed action does not block.
+    /// Proposes a council action, a decision against a key or an account. A proposed action blocks nothing.
     pub fn propose(
         &self,
         subject: GovernanceSubject,
@@ -47,7 +47,7 @@ impl Operator {
         })
     }
 
-    /// Enforces a council action, with or without an earlier proposal.
+    /// Enforces a council action, which blocks its subject. An earlier proposal is not necessary.
     pub fn enforce(
         &self,
         subject: GovernanceSubject,
@@ -77,7 +77,7 @@ impl Operator {
         })
     }
 
-    /// Suspends a partner, and thereby every key of its accounts.
+    /// Suspends a partner, which blocks all keys of its accounts.
     pub fn suspend_partner(
         &self,
         partner: &PartnerId,
@@ -107,7 +107,7 @@ impl Operator {
         })
     }
 
-    /// Assigns an account to a partner, instead of its previous one.
+    /// Assigns an account to a partner, which replaces its previous partner.
     pub fn assign_partner(
         &self,
         account: &AccountId,
@@ -163,7 +163,7 @@ impl Operator {
     }
 }
 
-/// A requested change of a decision's status.
+/// A requested change of the status of a decision.
 struct StatusChange<'a> {
     subject: GovernanceSubject,
     kind: GovernanceKind,
@@ -223,7 +223,7 @@ fn require_subject(
     let (exists, what) = match &change.subject {
         GovernanceSubject::Account(id) => (tx.lock_account(id)?, "such account"),
         GovernanceSubject::Key(id) => (tx.lock_key(id)?.is_some(), "such API key"),
-        // The suspension of a partner can be lifted even if the partner has no account any more.
+        // A suspension can be lifted even if the partner has no account any more.
         GovernanceSubject::Partner(_) if change.to == GovernanceStatus::Lifted => {
             return Ok(Ok(()));
         }

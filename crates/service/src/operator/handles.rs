@@ -1,4 +1,4 @@
-//! Handles: releasing and assigning.
+//! Assigns and releases handles. A handle is the unique readable name of an API key.
 
 use sealpost_domain::{
     AccountId, ApiKeyId, Handle, IdentityRotation, KeyStatus, RotationReason, ports::HandleOwner,
@@ -11,7 +11,7 @@ use super::{
     keys::{KeyShown, NO_KEY},
 };
 
-/// A released handle and its former owner.
+/// A released handle (readable name), and the key that had it.
 #[derive(Debug, Clone, Serialize)]
 #[expect(missing_docs, reason = "the names describe the fields")]
 pub struct HandleReleased {
@@ -21,7 +21,7 @@ pub struct HandleReleased {
 }
 
 impl Operator {
-    /// Frees a handle, so that every account may take it. The key that had the handle is not revoked.
+    /// Frees a handle, so that any account can take it. The state of the key that had the handle does not change.
     pub fn release_handle(&self, handle: &Handle) -> Result<HandleReleased, OperatorError> {
         self.perform(|tx| {
             let Some(owner) = tx.find_handle(handle)? else {
@@ -29,7 +29,7 @@ impl Operator {
             };
             let key = tx.lock_key(&owner.api_key_id)?;
             tx.release_handle(handle, &owner)?;
-            // A revoked key shows its handle permanently: senders recognise earlier messages.
+            // A revoked key shows its handle permanently, so that senders recognise it in earlier messages.
             if key.is_some_and(|key| key.status != KeyStatus::Revoked) {
                 tx.set_shown_handle(&owner.api_key_id, None)?;
             }
@@ -41,8 +41,8 @@ impl Operator {
         })
     }
 
-    /// Gives a handle to a key, whether reserved or not. The handle must be free, or belong to a revoked key of any
-    /// account.
+    /// Assigns a handle to a key. The handle may be reserved, but it must be free or belong to a revoked key. The
+    /// revoked key can be of any account.
     pub fn assign_handle(&self, handle: &Handle, id: &ApiKeyId) -> Result<KeyShown, OperatorError> {
         let now = self.clock.now();
         self.perform(|tx| {

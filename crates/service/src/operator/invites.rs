@@ -1,4 +1,4 @@
-//! Invites to open an account.
+//! Creates, lists and revokes invites. An invite is a secret that can open new accounts.
 
 use std::time::Duration;
 
@@ -12,11 +12,11 @@ use super::action::{ActionRecord, Concerned, Operator, OperatorError};
 /// The terms of a new invite.
 #[derive(Debug, Clone)]
 pub struct InviteTerms {
-    /// Number of accounts that the invite may open.
+    /// Number of accounts that the invite can open.
     pub uses: u32,
     /// Time until the invite expires.
     pub expires_in: Duration,
-    /// A note for operators.
+    /// A note that only operators see.
     pub note: Option<String>,
 }
 
@@ -24,14 +24,14 @@ pub struct InviteTerms {
 #[derive(Serialize)]
 #[expect(missing_docs, reason = "the contract describes the fields")]
 pub struct InviteCreated {
-    /// The secret; shown only here.
+    /// The secret of the invite, shown only in this result.
     pub invite: String,
     pub invite_id: InviteId,
     pub uses: u32,
     pub expires_at: Timestamp,
 }
 
-/// An invite for operators.
+/// An invite without its secret, as operators see it.
 #[derive(Debug, Clone, Serialize)]
 #[expect(missing_docs, reason = "the names describe the fields")]
 pub struct InviteShown {
@@ -76,14 +76,14 @@ impl Operator {
         })
     }
 
-    /// Returns the newest invites, newest first.
+    /// Returns the newest invites in descending order, at most `limit`.
     pub fn invites(&self, limit: u32) -> Result<Vec<InviteShown>, OperatorError> {
         let now = self.clock.now();
         let newest = self.store.write(Durability::Relaxed, |tx| tx.newest_invites(limit))?;
         Ok(newest.into_iter().map(|invite| shown(invite, now)).collect())
     }
 
-    /// Revokes an invite. Accounts that it opened stay.
+    /// Revokes an invite. Accounts that it has opened stay.
     pub fn revoke_invite(&self, id: &InviteId) -> Result<InviteShown, OperatorError> {
         let now = self.clock.now();
         self.perform(|tx| {

@@ -1,4 +1,4 @@
-//! Listing and rotation of the service's own keys.
+//! Lists and rotates the service's own keys, which sign events and credentials.
 
 use sealpost_domain::{IssuerKey, IssuerKeyId, Timestamp};
 use sealpost_wallet::{IssuerPublicKey, Keyring};
@@ -8,7 +8,7 @@ use serde_json::json;
 use super::action::{ActionRecord, Concerned, Operator, OperatorError};
 use crate::issuer::signer::{ANNOUNCED_FOR, KEYS_MAX, fresh_key};
 
-/// An issuer key, as operators see it.
+/// One of the service's own keys, as operators see it.
 #[derive(Debug, Clone, Serialize)]
 pub struct IssuerKeyShown {
     /// Id of the key.
@@ -25,25 +25,25 @@ pub struct IssuerKeyShown {
     pub whpk: String,
 }
 
-/// The phase of an issuer key. The DID document lists the keys of every phase.
+/// The phase of an issuer key. The DID document contains the keys of all phases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IssuerKeyStatus {
-    /// The key is published and does not sign yet.
+    /// The key is published, but does not sign yet.
     Announced,
-    /// A newer key signs. Signatures of this key stay valid.
+    /// A newer key signs. Existing signatures of this key stay valid.
     Past,
     /// The key signs.
     Signing,
 }
 
 impl Operator {
-    /// Returns all issuer keys in the order of the times from which they sign.
+    /// Returns all issuer keys, in the order of the times from which they sign.
     pub fn issuer_keys(&self) -> Result<Vec<IssuerKeyShown>, OperatorError> {
         Ok(show(&self.store.lookup()?.issuer_keys()?, self.clock.now()))
     }
 
-    /// Adds an issuer key. The key begins to sign after a delay in which every node loads the key.
+    /// Adds an issuer key. It signs only after a delay, in which all nodes load it.
     pub fn rotate_issuer(&self, keyring: &Keyring) -> Result<IssuerKeyShown, OperatorError> {
         let now = self.clock.now();
         let fresh = fresh_key(keyring, now, ANNOUNCED_FOR)?;
@@ -54,7 +54,7 @@ impl Operator {
             }
             let mut key = fresh.clone();
             if let Some(newest) = keys.last() {
-                // The key signs never before its predecessor, even if the clocks of nodes differ.
+                // The key never signs before its predecessor, even if the clocks of nodes differ.
                 key.signs_from = key.signs_from.max(newest.signs_from);
             }
             tx.insert_issuer_key(&key)?;

@@ -1,4 +1,4 @@
-//! Retirement of key-encryption keys that encrypt nothing any more.
+//! Retires old versions of the key-encryption key that no longer encrypt any row.
 
 use sealpost_domain::{
     Wrapped,
@@ -13,17 +13,17 @@ use super::{
     encrypted_rows::EncryptedRows,
 };
 
-/// A retired key-encryption key.
+/// A retired version of the key-encryption key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct KekRetired {
-    /// Its version.
+    /// The retired version.
     pub retired: u32,
     /// The newest version, which encrypts new rows.
     pub newest: u32,
 }
 
 impl Operator {
-    /// Retires a key version that encrypts no row. The line of this version may then be removed from the key file.
+    /// Retires a version that encrypts no row. Afterwards, the key files need its line no longer.
     pub fn retire_kek(
         &self,
         marks: &dyn KekMarks,
@@ -65,7 +65,7 @@ impl Operator {
         })
     }
 
-    /// Reads the rows in pages, so that servers can write meanwhile.
+    /// Counts the rows under a version. Reads them in pages, so that servers can write meanwhile.
     fn count_under<Id: Copy>(
         &self,
         version: u32,

@@ -1,4 +1,4 @@
-//! Changes of key states and plans.
+//! Changes the state and the plan of API keys.
 
 use sealpost_domain::{
     AccountId, ApiKey, ApiKeyId, Did, EnterpriseTerms, Handle, IdentityRotation, KeyEvent,
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::action::{ActionRecord, Concerned, Operator, OperatorError};
 
-/// A key, as operators see it.
+/// An API key, as operators see it.
 #[derive(Debug, Clone, Serialize)]
 #[expect(missing_docs, reason = "the contract describes the fields")]
 pub struct KeyShown {
@@ -33,27 +33,27 @@ pub struct KeyRevoked {
     /// Number of deleted webhooks.
     #[serde(rename = "registrations")]
     pub webhooks: u64,
-    /// Number of deleted pending deliveries. Housekeeping deletes the rest of a long backlog.
+    /// Number of pending deliveries that were deleted at once. Housekeeping deletes the rest of a long backlog.
     pub deliveries: u64,
 }
 
-/// The requested limits of an enterprise key. `None` keeps the current limit.
+/// The limits agreed for a key on the enterprise plan. `None` keeps the current limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Agreement {
-    /// Requests per UTC minute.
+    /// Maximum number of requests per minute (UTC).
     pub per_minute: Option<u32>,
-    /// Requests per UTC day.
+    /// Maximum number of requests per day (UTC).
     pub per_day: Option<u32>,
-    /// Messages per UTC month.
+    /// Maximum number of messages per month (UTC).
     pub per_month: Option<u32>,
-    /// Messages per second.
+    /// Maximum number of messages per second.
     pub per_second: Option<u32>,
-    /// Whether messages above the monthly limit are admitted and recorded.
+    /// True if messages above the monthly limit are admitted and recorded.
     pub allow_overage: bool,
 }
 
 impl Agreement {
-    /// Returns the resulting limits. Omitted limits keep the values of the current `plan`.
+    /// Returns the agreed limits. Omitted limits keep their values in the current `plan`.
     fn on(&self, plan: &Plan) -> EnterpriseTerms {
         let now = Terms::of(plan);
         EnterpriseTerms {
@@ -67,7 +67,7 @@ impl Agreement {
 }
 
 impl Operator {
-    /// Returns a key.
+    /// Returns a key, or an error if it does not exist.
     pub fn show_key(&self, id: &ApiKeyId) -> Result<KeyShown, OperatorError> {
         let key = self.store.lookup()?.find_key(id)?.ok_or(NO_KEY)?;
         Ok(key.into())
@@ -83,8 +83,8 @@ impl Operator {
         self.move_key(id, KeyEvent::Reactivate, "key.reactivate")
     }
 
-    /// Rotates the sealing key, in two transactions. Between them the key is `rotating`, and therefore paused. If a
-    /// rotation stopped between the transactions, the next call finishes it.
+    /// Rotates the sealing key in two transactions. Between them, the key has the state `rotating` and refuses
+    /// requests. If a rotation was interrupted there, the next call finishes it.
     pub fn rotate_key(&self, id: &ApiKeyId) -> Result<KeyShown, OperatorError> {
         let now = self.clock.now();
         let key = self.store.lookup()?.find_key(id)?.ok_or(NO_KEY)?;
@@ -113,8 +113,8 @@ impl Operator {
         })
     }
 
-    /// Revokes a key permanently and deletes its webhooks and deliveries. Waits for current batches with sends of the
-    /// key. All nodes reject every later send from or to the key.
+    /// Revokes a key permanently, and deletes its webhooks and deliveries. Waits for running batches that contain sends
+    /// of the key. Afterwards, all nodes refuse every send from or to the key.
     pub fn revoke_key(&self, id: &ApiKeyId) -> Result<KeyRevoked, OperatorError> {
         let now = self.clock.now();
         self.perform(|tx| {
@@ -131,12 +131,12 @@ impl Operator {
         })
     }
 
-    /// Sets the plan of a key. The usage counters stay and count against the new limits.
+    /// Sets the plan of a key. Its usage so far counts against the new limits.
     pub fn set_plan(&self, id: &ApiKeyId, plan: Plan) -> Result<KeyShown, OperatorError> {
         self.change_plan(id, |_| plan)
     }
 
-    /// Sets the enterprise plan with the agreed limits.
+    /// Sets the enterprise plan of a key, with agreed limits.
     pub fn agree(&self, id: &ApiKeyId, agreement: Agreement) -> Result<KeyShown, OperatorError> {
         self.change_plan(id, |plan| Plan::Enterprise(agreement.on(plan)))
     }

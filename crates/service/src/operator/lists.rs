@@ -1,4 +1,4 @@
-//! Lists of accounts, keys and webhooks, newest first.
+//! Lists accounts, keys and webhooks in pages, newest first.
 
 use sealpost_domain::{
     AccountId, ApiKey, ApiKeyId, Timestamp, WebhookId,
@@ -17,11 +17,11 @@ use crate::webhooks::view::WebhookView;
 pub struct ListPage<T> {
     /// The entries, newest first.
     pub entries: Vec<T>,
-    /// Whether older entries follow.
+    /// True if older entries follow.
     pub more: bool,
 }
 
-/// An account in a list.
+/// An account, as operators see it in a list.
 #[derive(Debug, Clone, Serialize)]
 #[expect(missing_docs, reason = "the names describe the fields")]
 pub struct AccountShown {
@@ -34,7 +34,7 @@ pub struct AccountShown {
     pub erased_at: Option<Timestamp>,
 }
 
-/// An account with its newest keys.
+/// An account with its newest keys, as operators see it.
 #[derive(Debug, Clone, Serialize)]
 pub struct AccountDetails {
     /// The account.
@@ -48,7 +48,7 @@ pub struct AccountDetails {
     pub keys: Vec<KeyListed>,
 }
 
-/// A key in a list.
+/// A key, as operators see it in a list.
 #[derive(Debug, Clone, Serialize)]
 pub struct KeyListed {
     /// The key.
@@ -59,7 +59,7 @@ pub struct KeyListed {
 }
 
 impl Operator {
-    /// Lists accounts that are older than `below`.
+    /// Lists the accounts that are older than the account `below`. `None` starts with the newest one.
     pub fn accounts(
         &self,
         below: Option<&AccountId>,
@@ -84,7 +84,7 @@ impl Operator {
         })
     }
 
-    /// Lists keys that match the filter and are older than `below`.
+    /// Lists the keys that match the filter and are older than the key `below`. `None` starts with the newest one.
     pub fn keys(
         &self,
         filter: &KeyFilter,
@@ -95,7 +95,8 @@ impl Operator {
         Ok(page(found, limit))
     }
 
-    /// Lists webhooks of an owner that are older than `below`. An unknown owner has none.
+    /// Lists the webhooks of an owner that are older than the webhook `below`. Returns an empty page for an unknown
+    /// owner.
     pub fn webhooks(
         &self,
         owner: &WebhookOwner,
@@ -108,7 +109,7 @@ impl Operator {
     }
 }
 
-/// Builds a page from rows, of which there is one more than `limit` if more entries follow.
+/// Creates a page of `limit` rows. `rows` contains one row more if further entries follow.
 fn page<R, T: From<R>>(mut rows: Vec<R>, limit: u32) -> ListPage<T> {
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let more = rows.len() > limit;

@@ -1,7 +1,7 @@
-//! Re-encrypts secrets under the newest key-encryption key, while the service runs.
+//! Re-encrypts secrets under the newest key-encryption key while servers run.
 //!
-//! Works in pages, and replaces a value only if it has not changed since it was read. Can be stopped and repeated at
-//! any time.
+//! The work is done in pages. A value is replaced only if it has not changed since it was read. So the work can be
+//! interrupted and repeated at any time.
 
 use sealpost_domain::{
     ApiKeyId, IssuerKeyId, WebhookId, Wrapped,
@@ -12,22 +12,22 @@ use serde::Serialize;
 
 use super::action::{Operator, OperatorError};
 
-/// The numbers of re-encrypted values.
+/// The numbers of values that were re-encrypted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Rewrapped {
-    /// Version of the newest key-encryption key.
+    /// The newest version of the key-encryption key.
     pub version: u32,
-    /// Number of identity roots.
+    /// Number of identities, each with its encrypted secret (root).
     pub roots: u64,
-    /// Number of webhook signing secrets.
+    /// Number of signing secrets of webhooks.
     pub secrets: u64,
-    /// Number of issuer keys.
+    /// Number of the service's own keys.
     pub issuer_keys: u64,
 }
 
 impl Operator {
-    /// Re-encrypts every value that is encrypted under an older version. Calls `progress` with the number of rows of
-    /// each page.
+    /// Re-encrypts all values that are encrypted under older versions. After each page, calls `progress` with the
+    /// number of rows read so far.
     pub fn rewrap(
         &self,
         keyring: &Keyring,

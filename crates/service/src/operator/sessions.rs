@@ -1,4 +1,4 @@
-//! The end of sessions.
+//! Ends the sessions of one account or of all accounts.
 
 use sealpost_domain::AccountId;
 use serde::Serialize;
@@ -9,21 +9,21 @@ use super::{
     lists::NO_ACCOUNT,
 };
 
-/// The number of ended sessions.
+/// The number of sessions that were ended.
 #[derive(Debug, Clone, Serialize)]
 pub struct SessionsEnded {
     /// The account; `None` means all accounts.
     pub account_id: Option<AccountId>,
-    /// Number of sessions.
+    /// Number of ended sessions.
     pub session_count: u64,
 }
 
 impl Operator {
-    /// Ends the sessions of an account, or of all accounts. Every later request with one of these sessions is rejected
-    /// on all nodes.
+    /// Ends the sessions of an account, or of all accounts for `None`. Afterwards, all nodes refuse requests with these
+    /// sessions.
     ///
-    /// Each transaction ends a bounded number of sessions and has its own entry in the audit trail. After an
-    /// interruption, call it again.
+    /// Each transaction ends a bounded number of sessions, and has its own entry in the audit trail. After an
+    /// interruption, a second call ends the remaining sessions.
     pub fn end_sessions(
         &self,
         account: Option<&AccountId>,
@@ -56,5 +56,5 @@ impl Operator {
 }
 
 const ALL: &str = "all";
-/// Maximum number of sessions of one transaction. On SQLite, sends wait for the transaction.
+/// Maximum number of sessions that one transaction ends. On SQLite, sends wait for such a transaction.
 const BATCH_MAX: u32 = 10_000;

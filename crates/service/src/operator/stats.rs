@@ -1,4 +1,4 @@
-//! Counts of the whole service.
+//! Counts the accounts, keys, webhooks, envelopes and deliveries of the whole service.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -7,35 +7,35 @@ use serde::Serialize;
 
 use super::action::{Operator, OperatorError};
 
-/// Counts of the whole service, for operators.
+/// Numbers about the whole service, for operators.
 #[derive(Debug, Clone, Serialize)]
 pub struct StatsShown {
     /// Number of accounts.
     pub accounts: u64,
     /// Number of keys by state.
     pub keys: BTreeMap<&'static str, u64>,
-    /// Number of keys that are not revoked, by plan.
+    /// Number of keys by plan, without revoked keys.
     pub plans: BTreeMap<String, u64>,
     /// Number of webhooks by status.
     pub webhooks: BTreeMap<&'static str, u64>,
     /// Number of stored envelopes, counted up to 1,000,000.
     pub envelopes: u64,
-    /// Whether more than 1,000,000 envelopes are stored. `envelopes` is then a lower bound.
+    /// True if more than 1,000,000 envelopes are stored. `envelopes` is then a lower bound.
     pub envelopes_more: bool,
     /// Number of deliveries that wait for an attempt, counted up to 1,000,000.
     pub waiting_deliveries: u64,
-    /// Whether more than 1,000,000 deliveries wait. `waiting_deliveries` is then a lower bound.
+    /// True if more than 1,000,000 deliveries wait. `waiting_deliveries` is then a lower bound.
     pub waiting_deliveries_more: bool,
-    /// Messages sent within about seven days, by the daily counts. These follow the sends with a delay.
+    /// Messages sent in about the last seven days. Summed from the daily counts, which lag behind the sends.
     pub sent_7d: u64,
-    /// Events delivered within about seven days, by the daily counts.
+    /// Events delivered in about the last seven days, summed from the daily counts.
     pub delivered_7d: u64,
-    /// Size of the whole database.
+    /// Size of the whole database in bytes.
     pub database_bytes: u64,
 }
 
 impl Operator {
-    /// Counts the rows of the service. Reads every key and webhook.
+    /// Counts the rows of the service. Reads every key and webhook, so the time grows with their number.
     pub fn stats(&self) -> Result<StatsShown, OperatorError> {
         let since = self.clock.now().minus(COUNTED_DAYS);
         let stats = self.store.operator_lookup()?.stats(since, COUNTED_MAX + 1)?;
@@ -57,7 +57,7 @@ impl Operator {
     }
 }
 
-/// The daily counts of days that began within this time are added.
+/// Days that began within this time are included in the sums of daily counts.
 const COUNTED_DAYS: Duration = Duration::from_hours(7 * 24);
-/// Envelopes and deliveries are counted up to this number, so that a count takes about a second at most.
+/// Maximum count of envelopes and deliveries, so that counting takes at most about a second.
 const COUNTED_MAX: u32 = 1_000_000;

@@ -1,14 +1,14 @@
-//! The owner of an account, authenticated by a session.
+//! The owner of an account, authenticated by a session of the dashboard.
 
 use sealpost_domain::{AccountId, Refusal, RequestSource};
 use sealpost_wallet::SessionToken;
 
 use crate::{caller::authenticated::AccountSession, error::Error, sealpost::Sealpost};
 
-/// The owner of an account with a live session.
+/// The owner of an account, with a valid session.
 ///
-/// The owner sees every key of the account in any state. Use cases of the owner do not count against the limits of a
-/// plan. A key of another account is reported as not existing.
+/// The owner can see all keys of the account in any state. Requests of the owner do not count against the limits of a
+/// plan. A key of another account is treated as if it did not exist.
 pub struct Owner<'a> {
     pub(super) sealpost: &'a Sealpost,
     pub(super) session: AccountSession,
@@ -16,7 +16,7 @@ pub struct Owner<'a> {
 }
 
 impl Sealpost {
-    /// Authenticates an owner. Reads the session from the database, because the pages of the dashboard have no
+    /// Authenticates the owner. Reads the session from the database, because the pages of the dashboard run no
     /// transaction that would check the session again.
     pub async fn owner(&self, token: &str, source: RequestSource) -> Result<Owner<'_>, Error> {
         let session = self.authenticate_session(Some(token)).await?;
@@ -25,7 +25,7 @@ impl Sealpost {
 }
 
 impl Owner<'_> {
-    /// Returns the owner's account.
+    /// Returns the account of the owner.
     pub fn account_id(&self) -> AccountId {
         self.session.account_id
     }
@@ -35,13 +35,14 @@ impl Owner<'_> {
         self.source.clone()
     }
 
-    /// Returns the owner's session.
+    /// Returns the session of the owner.
     pub fn session(&self) -> &AccountSession {
         &self.session
     }
 }
 
-/// Derives the CSRF token of a session. Every form of the session carries this token.
+/// Returns the CSRF token of a session, which every form of the session contains. Returns `None` for a malformed
+/// session token.
 pub fn form_token(session_token: &str) -> Option<String> {
     SessionToken::form_token(session_token)
 }

@@ -1,4 +1,4 @@
-//! Changes that an account's owner makes on the dashboard.
+//! The changes that the owner of an account can make on the dashboard.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ use crate::{
 };
 
 impl Owner<'_> {
-    /// Registers a webhook of an active key.
+    /// Registers a webhook for an active key.
     pub async fn register(&self, key: &ApiKeyId, register: Register) -> Result<Registered, Error> {
         let (session, key) = (self.session, *key);
         let origin = session.act_from(&self.source);
@@ -46,7 +46,8 @@ impl Owner<'_> {
             .await
     }
 
-    /// Manages the webhooks of a key. Listing and deleting need no active key; other changes do, as in the API.
+    /// Lists or changes the webhooks of a key. Listing and deleting work for a key in any state. Other changes need an
+    /// active key, as in the API.
     pub async fn manage(&self, key: &ApiKeyId, action: Manage) -> Result<Managed, Error> {
         let (session, key) = (self.session, *key);
         let origin = session.act_from(&self.source);
@@ -102,13 +103,13 @@ impl Owner<'_> {
             .await
     }
 
-    /// Revokes a key permanently and records the owner in the audit trail.
+    /// Revokes a key permanently. The audit trail records the owner.
     pub async fn revoke(&self, key: &ApiKeyId) -> Result<KeyRevoked, Error> {
         let (session, key, source) = (self.session, *key, self.source.clone());
         self.sealpost.block(move |core| revoke(core, &session, &key, &source)).await
     }
 
-    /// Ends the session with this name. Succeeds also if the session has already ended.
+    /// Ends the session with this name. Also succeeds if the session has already ended.
     pub async fn end_session(&self, name: &str) -> Result<(), Error> {
         let (session, name, source) = (self.session, name.to_owned(), self.source.clone());
         self.sealpost.block(move |core| end_session(core, &session, &name, &source)).await
@@ -129,12 +130,12 @@ fn revoke(
     let operator = Operator::new(Arc::clone(&core.store), Arc::clone(&core.clock), actor)
         .for_owner(session.act_from(source));
     let revoked = operator.revoke_key(key);
-    // The cache is invalidated even after an error, because the key may be revoked although the commit failed.
+    // The cache is invalidated even after an error, because a commit that failed may still have revoked the key.
     core.cache.invalidate_on(CacheEvent::KeyRevoked(key));
     revoked.map_err(|error| match error {
         OperatorError::Store(fault) => fault.into(),
         OperatorError::Wallet(fault) => fault.into(),
-        // A concurrent transaction has revoked the key in the meantime.
+        // These errors mean that a concurrent transaction has revoked the key.
         OperatorError::HandleInUse(_)
         | OperatorError::HasHandle(_)
         | OperatorError::IllegalTransition(_)
@@ -164,14 +165,15 @@ fn end_session(
     Ok(())
 }
 
-/// Checks that the session is live, that the key belongs to its account, and that `check` accepts the key.
+/// Checks that the session is valid, that its account owns the key, and that `check` accepts the key.
 fn check_key(
     core: &Core,
     session: &AccountSession,
     key: &ApiKeyId,
     check: impl Fn(&KeyFacts) -> Result<(), Refusal>,
 ) -> Result<(), Error> {
-    // Foreign keys are refused before the transaction, which locks rows that the key's sends need.
+    // A key of another account is refused before the transaction, because the transaction locks rows that sends of the
+    // key need.
     let found = core.store.lookup()?.find_key(key)?;
     if found.is_none_or(|key| key.account_id != session.account_id) {
         return Err(NO_KEY.into());

@@ -1,4 +1,4 @@
-//! Queries of the dashboard's pages.
+//! Reads the data that the dashboard shows.
 
 use sealpost_domain::{
     AccountId, ApiKeyId, SessionDetails, Timestamp,
@@ -59,7 +59,7 @@ impl Owner<'_> {
         .await
     }
 
-    /// Lists the account's live sessions, latest expiry first. At most 100.
+    /// Returns at most 100 valid sessions of the account, ordered by latest expiry first.
     pub async fn sessions(&self) -> Result<Truncated<SessionView>, Error> {
         let this = self.session.token;
         self.read(move |_core, lookup, account, now| {
@@ -75,7 +75,7 @@ impl Owner<'_> {
         self.sealpost.list_activity(&self.session, query).await
     }
 
-    /// Runs queries on the blocking pool, with the shared state, the account and the time.
+    /// Runs database queries on the blocking pool, with the account and the current time as arguments.
     async fn read<T: Send + 'static>(
         &self,
         queries: impl FnOnce(&Core, &mut dyn OwnerLookup, AccountId, Timestamp) -> Result<T, Error>
@@ -92,7 +92,8 @@ impl Owner<'_> {
     }
 }
 
-/// Lists live sessions, one more than a page shows. The additional session shows that the list is truncated.
+/// Returns the valid sessions, up to one more than a page shows. The additional session shows that the list is
+/// truncated.
 pub(super) fn live_sessions(
     lookup: &mut dyn OwnerLookup,
     account: &AccountId,

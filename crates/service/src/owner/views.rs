@@ -1,4 +1,4 @@
-//! Data of the dashboard's pages.
+//! The data that the pages of the dashboard show.
 
 use std::{fmt, net::IpAddr};
 
@@ -14,11 +14,11 @@ use crate::{
     webhooks::waiting::WaitingCount,
 };
 
-/// The data of the page of one key.
+/// The data for the page of one key.
 pub struct KeyPage {
-    /// Status of the key.
+    /// Status, limits and usage of the key.
     pub standing: KeyStanding,
-    /// Counts of each of the last 30 days, today last. Includes days without messages.
+    /// The counts of each of the last 30 days, today last. Includes days without messages.
     pub days: Vec<DailyCount>,
     /// The policy of the key as a recipient.
     pub policy: PolicyView,
@@ -26,11 +26,11 @@ pub struct KeyPage {
     pub pending: PendingCount,
 }
 
-/// The first entries of a list, up to the maximum that a page shows.
+/// The beginning of a list, as long as a page can show.
 pub struct Truncated<T> {
-    /// The entries.
+    /// The entries on the page.
     pub first: Vec<T>,
-    /// Whether there are more entries.
+    /// True if the list has further entries.
     pub has_more: bool,
 }
 
@@ -38,10 +38,10 @@ pub struct Truncated<T> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PendingCount(pub(super) u64);
 
-/// A session of the account.
+/// A session of the account, as its owner sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionView {
-    /// Identifies the session to its owner. Useless for a login.
+    /// The name by which the owner can end the session. It cannot be used to log in.
     pub name: String,
     /// End of the session.
     pub expires_at: Timestamp,
@@ -53,7 +53,7 @@ pub struct SessionView {
     pub client_address: Option<IpAddr>,
     /// Program of the client that logged in, as it calls itself.
     pub user_agent: Option<String>,
-    /// Whether this is the session of the request.
+    /// True if this session made the request.
     pub is_this: bool,
 }
 
@@ -65,7 +65,7 @@ impl<T> Truncated<T> {
 }
 
 impl PendingCount {
-    /// Returns whether the count is exactly this number.
+    /// Returns true if the count is exactly this number.
     pub fn is(self, number: u64) -> bool {
         self.0 == number
     }

@@ -1,4 +1,4 @@
-//! A bounded pool for blocking database work.
+//! Limits how many tasks with blocking database work run at the same time.
 
 use std::sync::Arc;
 
@@ -6,8 +6,8 @@ use tokio::{sync::Semaphore, task::spawn_blocking};
 
 use crate::error::Error;
 
-/// Limits the number of blocking tasks of one service. The tasks run on the blocking threads of the caller's tokio
-/// runtime.
+/// Limits the number of concurrent blocking tasks of one service. The tasks run on the blocking threads of the
+/// embedding program's tokio runtime.
 pub(super) struct BlockingPool(Arc<Semaphore>);
 
 impl BlockingPool {
@@ -15,8 +15,8 @@ impl BlockingPool {
         Self(Arc::new(Semaphore::new(tasks_max.clamp(1, Semaphore::MAX_PERMITS))))
     }
 
-    /// Runs `task` on a blocking thread as soon as the limit allows. A task that has begun runs to its end, even if the
-    /// future is dropped.
+    /// Runs `task` on a blocking thread as soon as the limit allows. A started task runs to its end, even if the future
+    /// is dropped.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         task: impl FnOnce() -> T + Send + 'static,

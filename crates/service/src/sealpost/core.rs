@@ -1,4 +1,4 @@
-//! The state that use cases and threads share.
+//! The state that all requests and threads of a service share.
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
@@ -13,13 +13,13 @@ use crate::{
     caller::session_queue::SessionQueue, issuer::signer::Issuer, settings::Settings,
 };
 
-/// The parts of a service that the embedding program chooses.
+/// The parts of a service that the embedding program provides.
 pub struct Parts {
     /// The database.
     pub store: Arc<dyn Store>,
     /// Delivers events to webhooks.
     pub dispatch: Arc<dyn Dispatch>,
-    /// Decides which webhook URLs are allowed.
+    /// Decides which URLs a webhook can have.
     pub guard: Arc<dyn TargetGuard>,
     /// The key-encryption keys.
     pub keyring: Arc<Keyring>,
@@ -27,13 +27,13 @@ pub struct Parts {
     pub clock: Arc<dyn Clock>,
     /// The service's own signing keys.
     pub issuer: Arc<Issuer>,
-    /// The public URL of the service, without a trailing slash. Badges link to it.
+    /// The public URL of the service, without a trailing slash. Badges link to this URL.
     pub base_url: String,
     /// The initial compliance circuits. [`Sealpost::use_circuits`](crate::Sealpost::use_circuits) replaces them.
     pub circuits: Circuits,
 }
 
-/// The parts, the settings and the caches of one service.
+/// The parts, settings and caches of one service.
 pub(crate) struct Core {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) dispatch: Arc<dyn Dispatch>,
@@ -71,12 +71,12 @@ impl Core {
         }
     }
 
-    /// Returns whether the database has too little space for sends and activations.
+    /// Returns true if the disk has too little free space for sends and activations.
     pub(crate) fn is_short_of_space(&self) -> Result<bool, StoreError> {
         self.store.is_short_of_space(self.settings.min_free_bytes)
     }
 
-    /// Returns the compliance circuits that are in force.
+    /// Returns the current compliance circuits, the sets of checks of all jurisdictions.
     pub(crate) fn circuits(&self) -> Arc<Circuits> {
         Arc::clone(&self.circuits.read().unwrap_or_else(PoisonError::into_inner))
     }

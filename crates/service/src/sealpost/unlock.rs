@@ -1,10 +1,9 @@
-//! Unlocking: checks that the key-encryption keys match the database, before any secret is read or written with a wrong
-//! key.
+//! Checks that the key-encryption keys match the database, before a secret is read or written with a wrong key.
 
 use sealpost_domain::ports::{KekMarks, StoreError};
 use sealpost_wallet::{Keyring, WalletError};
 
-/// The keys do not match the database, or cannot be checked.
+/// The key-encryption keys do not match the database, or could not be checked.
 #[derive(Debug, thiserror::Error)]
 pub enum UnlockError {
     /// The key file lacks a version that the database needs.
@@ -19,22 +18,22 @@ pub enum UnlockError {
     /// The database failed.
     #[error("the key-encryption keys cannot be checked")]
     Store(#[from] StoreError),
-    /// A mark cannot be checked or created.
+    /// A mark, which identifies the key of a version, could not be checked or created.
     #[error("the key-encryption keys cannot be checked")]
     Wallet(#[from] WalletError),
-    /// A version has another key in the key file than in the database.
+    /// The key of a version differs from the key that the database was encrypted with.
     #[error(
         "the key-encryption key version {version} does not match this database; \
          restore the key file that the database was created with"
     )]
     Wrong {
-        /// The mismatched version.
+        /// The version whose key is wrong.
         version: u32,
     },
 }
 
-/// Checks the keys against the marks in the database, and adds the marks of new versions. A mark is a known text
-/// encrypted under one version. Blocks.
+/// Checks the keys against the marks in the database, and adds marks for new versions. A mark is a known text that is
+/// encrypted under one version. Blocks the thread.
 pub fn unlock(keyring: &Keyring, store: &dyn KekMarks) -> Result<(), UnlockError> {
     let marked = check(keyring, store)?;
     let mut new = keyring.versions();
@@ -43,14 +42,14 @@ pub fn unlock(keyring: &Keyring, store: &dyn KekMarks) -> Result<(), UnlockError
         store.insert_kek_mark(*version, &keyring.mark(*version)?)?;
     }
     if !new.is_empty() {
-        // A concurrent node may have stored the mark of another key under the same version. Only the first mark stays,
-        // so the keys are checked again.
+        // The keys are checked again, because a concurrent node may have stored a mark of another key for the same
+        // version. Only the first mark of a version is stored.
         check(keyring, store)?;
     }
     Ok(())
 }
 
-/// Returns the marked versions if all marks match.
+/// Returns all versions that have a mark. Fails if a mark does not match its key.
 fn check(keyring: &Keyring, store: &dyn KekMarks) -> Result<Vec<u32>, UnlockError> {
     let marks = store.kek_marks()?;
     for (version, mark) in &marks {
@@ -74,7 +73,7 @@ mod tests {
 
     use super::*;
 
-    /// A database on which another node adds its marks between the check and the mark of this node.
+    /// A database in which another node adds its marks after this node's check, but before this node's marks.
     struct ConcurrentNode<'a> {
         database: &'a Database,
         by: &'a Keyring,
@@ -91,7 +90,7 @@ mod tests {
         }
     }
 
-    /// Runs the case on a new database of each kind.
+    /// Runs the case on a new SQLite database and on a new PostgreSQL database.
     fn on_both(case: impl Fn(&Database)) {
         let folder = tempfile::tempdir().unwrap();
         let file = DatabaseUrl::Sqlite(folder.path().join("sealpost.db"));

@@ -1,6 +1,6 @@
-//! Decides a batch of sends without I/O, on rows that the transaction has read and locked.
+//! Decides a batch of sends without input or output, on rows that the transaction has read and locked.
 //!
-//! Each command gets its own verdict. Later commands of the batch see the effects of earlier verdicts.
+//! Each command gets its own verdict. Later commands of the batch take the effects of earlier ones into account.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -26,24 +26,26 @@ use crate::caller::{
     limited::Limits,
 };
 
-/// The lease for the deliveries of a batch, which this node will attempt.
+/// The lease for the deliveries of a batch. A lease reserves a delivery for the attempts of one node until a time.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BatchLease {
-    /// Maximum number of deliveries that the dispatcher takes. The other deliveries are stored without a lease.
+    /// Maximum number of deliveries that the dispatcher, which sends events to webhooks, can take. Further deliveries
+    /// are stored without a lease.
     pub(crate) capacity: usize,
     pub(crate) token: LeaseToken,
     pub(crate) until: Timestamp,
 }
 
-/// The times that decide on a batch.
+/// The times by which a batch is decided.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BatchTimes {
     pub(crate) now: Timestamp,
-    /// Time before which idempotency records have expired, even if they are not deleted yet.
+    /// Idempotency records from before this time have expired, even if they are not deleted yet.
     pub(crate) expired_before: Timestamp,
 }
 
-/// Selects the rows that the batch needs. The ids are sorted, so that all batches lock rows in the same order.
+/// Selects the rows that the batch needs. The ids are sorted, so that all batches lock rows in the same order and
+/// cannot deadlock.
 pub(crate) fn facts_query(commands: &[&Command]) -> FactsQuery {
     let (mut sessions, mut callers, mut recipients, mut named) =
         (BTreeSet::new(), BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
@@ -81,7 +83,7 @@ pub(crate) fn contacts_query(
     pairs.into_iter().collect()
 }
 
-/// Decides the commands in order. Counts the stored envelopes against the capacity in `room`.
+/// Decides the commands in order. Envelopes that will be stored reduce the capacity in `room`.
 pub(crate) fn decide(
     facts: AdmissionFacts,
     commands: &[&Command],
@@ -105,7 +107,7 @@ pub(crate) fn decide(
     (decided, decision.changes())
 }
 
-/// The effects of the commands that are already decided.
+/// The state while a batch is decided, with the effects of the commands decided so far.
 struct BatchDecision<'a> {
     facts: AdmissionFacts,
     now: Timestamp,
@@ -121,7 +123,7 @@ struct BatchDecision<'a> {
     overage: BTreeMap<(ApiKeyId, Timestamp), u32>,
 }
 
-/// The reason that a command is rejected. A rejected command stores nothing.
+/// The reason for which a command is rejected. A rejected command stores nothing.
 enum Rejection {
     Refused(Refusal),
     Replayed(EnvelopeMeta),
@@ -226,7 +228,7 @@ impl BatchDecision<'_> {
         self.channels.extend(pending.unstored_channel.iter().map(|it| (it.id, Arc::clone(it))));
     }
 
-    /// Adds the record to the write set. Adds the record to the facts as well, for later commands of the batch.
+    /// Adds the idempotency record of a send to the rows to write, and makes it visible to later commands of the batch.
     fn add_idempotency_record(&mut self, command: &Command, pending: &PendingEnvelope) {
         let Some(Idempotency { key, fingerprint }) = command.idempotency.clone() else { return };
         let (caller, meta) = (command.caller.key, pending.envelope.meta.clone());
@@ -293,8 +295,8 @@ fn check_recipient(
 }
 
 impl Rejection {
-    /// Returns whether the request does not count against the limits. A request does not count if a rate limit, the
-    /// monthly allowance or a lack of disk space refused it, or if the sender must seal again.
+    /// Returns true if the request does not count against the limits. This is so if a rate limit, the monthly allowance
+    /// or a lack of disk space refused the request, or if the sender must seal again.
     fn is_uncounted(&self) -> bool {
         match self {
             Self::Refused(refusal) => {

@@ -1,4 +1,4 @@
-//! One request of a batch, and its outcome.
+//! One request in a batch, and its result.
 
 use std::sync::Arc;
 
@@ -8,24 +8,24 @@ use sealpost_domain::{
 
 use crate::caller::{admission::Purpose, credentials::CallerId, limited::Limits};
 
-/// One request of a batch.
+/// One request in a batch.
 pub(crate) struct Command {
     pub(crate) caller: CallerId,
     pub(crate) purpose: Purpose,
-    /// Idempotency of the request; `None` if the request has no idempotency key.
+    /// The idempotency key and the fingerprint of the request. `None` without an idempotency key.
     pub(crate) idempotency: Option<Idempotency>,
-    /// The envelope to store; `None` if the request is only admitted and counted.
+    /// The envelope to store. `None` if the request is only admitted and counted.
     pub(crate) pending: Option<PendingEnvelope>,
 }
 
 impl Command {
-    /// Returns the number of bytes of the sealed message.
+    /// Returns the size of the sealed message in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.pending.as_ref().map_or(0, |pending| pending.envelope.sealed.len())
     }
 }
 
-/// Idempotency key of a request, and the fingerprint of its content.
+/// The idempotency key of a request, and the fingerprint of its content. A repetition has the same fingerprint.
 #[derive(Debug, Clone)]
 pub(crate) struct Idempotency {
     pub(crate) key: IdempotencyKey,
@@ -35,31 +35,32 @@ pub(crate) struct Idempotency {
 /// A sealed envelope that is not stored yet.
 pub(crate) struct PendingEnvelope {
     pub(crate) envelope: Arc<Envelope>,
-    /// The row of the envelope's channel; `None` if a commit has stored the row.
+    /// The row of the channel (shared key encapsulation) that sealed the envelope. `None` if the row is already stored,
+    /// or if there is no channel.
     pub(crate) unstored_channel: Option<Arc<Channel>>,
-    /// The handle that the caller named as the recipient; `None` if the caller named a key.
+    /// The handle (readable name) by which the caller named the recipient. `None` if the caller named a key.
     pub(crate) handle: Option<Handle>,
-    /// The version of the recipient's sealing key that the envelope is sealed to.
+    /// The version of the recipient's sealing key for which the message was sealed.
     pub(crate) sealing_version: u32,
 }
 
-/// The outcome of one command.
+/// The result of one command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// Admitted and counted. The command has no envelope to store.
+    /// Admitted and counted. The command had no envelope to store.
     Admitted,
-    /// Refused; nothing is stored.
+    /// Refused. Nothing is stored.
     Refused(Refusal),
     /// A repeated request. Contains the metadata of the envelope that the first request stored.
     Replayed(EnvelopeMeta),
-    /// The cached data of the recipient is out of date: look the recipient up again and seal again. The request is not
-    /// counted.
+    /// The cached data of the recipient was out of date. The caller must look up the recipient and seal again. The
+    /// request is not counted.
     Stale,
     /// The envelope is stored with its deliveries.
     Stored,
 }
 
-/// A verdict, and the caller's limits after it.
+/// The result of a command, and the caller's rate limits after it.
 #[derive(Debug, Clone)]
 pub(crate) struct Decided {
     pub(crate) verdict: Verdict,

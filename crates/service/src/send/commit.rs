@@ -1,4 +1,4 @@
-//! Submits a command to the committer.
+//! Passes a command to the committer, the thread that stores sends in batches, and waits for its result.
 
 use std::sync::PoisonError;
 
@@ -8,7 +8,7 @@ use super::command::{Command, Decided, Verdict};
 use crate::{caller::limited::Limited, error::Error, sealpost::Sealpost};
 
 impl Sealpost {
-    /// Commits a command in the next batch and updates the cache if it is refused.
+    /// Commits a command in the next batch. Updates the cache if the command is refused.
     pub(super) async fn commit(&self, command: Command) -> Result<Decided, Error> {
         let caller = command.caller;
         let recipient = command.pending.as_ref().map(|pending| pending.envelope.meta.recipient);
@@ -25,7 +25,8 @@ impl Sealpost {
 }
 
 impl Decided {
-    /// Replaces the verdict on an admitted request by `refusal`. If admission refused the request, keeps that refusal.
+    /// Replaces the verdict of an admitted request by `refusal`. If the request was refused already, that refusal
+    /// stays.
     pub(super) fn refused_by<T>(self, refusal: Refusal) -> Limited<T> {
         let refusal = match self.verdict {
             Verdict::Refused(earlier) => earlier,

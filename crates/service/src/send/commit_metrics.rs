@@ -1,4 +1,5 @@
-//! Metrics of the committer, through the `metrics` facade. The embedding program installs a recorder, or none.
+//! Metrics of the committer, the thread that stores sends in batches. The embedding program decides if they are
+//! recorded.
 
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ use metrics::{Counter, Histogram};
 use super::command::{Decided, Verdict};
 use crate::caller::admission::Purpose;
 
-/// Handles of the metrics, so that counting costs one atomic operation.
+/// The metrics of the committer. Each metric is looked up once, so counting costs one atomic operation.
 pub(super) struct CommitMetrics {
     batch_size: Histogram,
     duration: Histogram,
@@ -32,14 +33,14 @@ impl CommitMetrics {
         }
     }
 
-    /// Records a stored batch.
+    /// Records the size and the duration of a stored batch.
     pub(super) fn committed(&self, batch_size: usize, took: Duration) {
         // The conversion is exact, because a batch is far smaller than 2^32.
         self.batch_size.record(f64::from(u32::try_from(batch_size).unwrap_or(u32::MAX)));
         self.duration.record(took);
     }
 
-    /// Counts the outcome of a send. Rejected requests of other endpoints share the batch and are not counted.
+    /// Counts the result of a send. Other requests in the batch are not counted.
     pub(super) fn decided(&self, purpose: Purpose, decided: &Decided) {
         if purpose != Purpose::Send {
             return;

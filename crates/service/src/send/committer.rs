@@ -1,7 +1,7 @@
-//! Commits sends in batches (group commit). One thread commits all sends.
+//! Commits sends in batches (group commit). One thread commits all sends of the service.
 //!
-//! The thread takes the queued commands, commits them in one transaction, and repeats. No timer delays a commit to fill
-//! a batch. Concurrent sends share one disk sync.
+//! The thread takes all waiting commands, commits them in one transaction, and repeats. Concurrent sends therefore
+//! share one disk sync. No timer delays a commit to fill a batch.
 
 use std::{sync::Arc, thread, time::Instant};
 
@@ -21,13 +21,13 @@ use crate::{error::Error, sealpost::core::Core, settings::Settings};
 
 pub(crate) struct Committer {
     queue: mpsc::Sender<QueuedCommand>,
-    /// Bounds the bytes of sealed messages in the queue: one permit for each byte.
+    /// Limits the bytes of sealed messages in the queue. Each byte needs one permit.
     capacity: Arc<Semaphore>,
     bytes_max: u32,
     thread: thread::JoinHandle<()>,
 }
 
-/// The database, the state and the metrics that the thread uses for each commit.
+/// The database, the shared state and the metrics that the committer thread uses for each commit.
 struct Writer<'a> {
     core: &'a Core,
     store: &'a dyn Store,
@@ -35,11 +35,11 @@ struct Writer<'a> {
     metrics: CommitMetrics,
 }
 
-/// A command and the channel for its outcome.
+/// A waiting command, and the sender of its result.
 struct QueuedCommand {
     command: Command,
     reply: oneshot::Sender<Result<Decided, Error>>,
-    /// Permits for the bytes of the command. Dropped when the outcome is known, which frees the capacity.
+    /// The permits for the bytes of the command. Dropping them frees the capacity when the result is known.
     permit: OwnedSemaphorePermit,
 }
 
@@ -63,17 +63,17 @@ impl Committer {
         !self.thread.is_finished()
     }
 
-    /// Returns the number of queued commands.
+    /// Returns the number of waiting commands.
     pub(crate) fn depth(&self) -> usize {
         self.queue.max_capacity().saturating_sub(self.queue.capacity())
     }
 
-    /// Returns the bytes of messages that wait in the queue or are in the current batch.
+    /// Returns the bytes of messages that wait in the queue or are being committed.
     pub(crate) fn bytes(&self) -> usize {
         permits(self.bytes_max).saturating_sub(self.capacity.available_permits())
     }
 
-    /// Queues a command and returns the channel of its outcome. Fails at once if the queue is full, by number or by
+    /// Queues a command and returns the receiver of its result. Fails at once if the queue is full, by number or by
     /// bytes.
     pub(super) fn submit(
         &self,
@@ -89,7 +89,7 @@ impl Committer {
         }
     }
 
-    /// Commits the queued commands and stops the thread.
+    /// Commits the waiting commands and stops the thread.
     pub(crate) fn stop(self) {
         drop(self.queue);
         if self.thread.join().is_err() {
@@ -111,7 +111,7 @@ fn run(writer: &mut Writer<'_>, mut queue: mpsc::Receiver<QueuedCommand>) {
     }
 }
 
-/// Returns the number of commands for the next commit. At least one, however large it is.
+/// Returns the number of commands that fit into the next commit. It is at least one, however large that command is.
 fn fitting(bytes: impl Iterator<Item = usize>, bytes_max: usize) -> usize {
     let sums = bytes.scan(0_usize, |sum, bytes| {
         *sum = sum.saturating_add(bytes);
@@ -137,7 +137,7 @@ fn commit(writer: &mut Writer<'_>, mut batch: Vec<QueuedCommand>) {
             }
             writer.core.dispatch.submit(leased);
         }
-        // One faulty command must not fail the others of its batch, so each half is committed separately.
+        // Commits each half separately, because one faulty command must not fail the other commands of its batch.
         Err(StoreError::Corrupt(_) | StoreError::Refused(_)) if batch.len() > 1 => {
             let rest = batch.split_off(batch.len() / 2);
             commit(writer, batch);
@@ -151,7 +151,7 @@ fn commit(writer: &mut Writer<'_>, mut batch: Vec<QueuedCommand>) {
     }
 }
 
-/// Decides and stores the batch in one transaction.
+/// Decides and stores a batch in one transaction.
 fn store(
     writer: &mut Writer<'_>,
     batch: &[QueuedCommand],
@@ -182,7 +182,8 @@ fn store(
     Ok((decided, leased))
 }
 
-/// Returns the durability of a batch. A batch without envelopes changes only usage counters, which a crash may lose.
+/// Returns the durability of a batch. A batch without envelopes changes only usage counters, which may be lost in a
+/// crash.
 fn durability(commands: &[&Command]) -> Durability {
     let stores = commands.iter().any(|command| command.pending.is_some());
     if stores { Durability::Durable } else { Durability::Relaxed }
@@ -194,7 +195,8 @@ fn fail(batch: Vec<QueuedCommand>, error: &StoreError) {
             (NOT_STORED, || Refusal::Unavailable.into())
         }
         StoreError::Corrupt(_) | StoreError::Refused(_) => (NOT_STORED, || Error::NotStored),
-        // A retry could store the batch twice. If the batch is stored, its deliveries are claimed when the lease ends.
+        // Not retried, because a retry could store the batch twice. If the batch is stored, its deliveries are claimed
+        // after the lease ends.
         StoreError::InDoubt(_) => (MAYBE_STORED, || Error::InDoubt),
     };
     tracing::error!(
@@ -210,9 +212,9 @@ fn fail(batch: Vec<QueuedCommand>, error: &StoreError) {
 
 fn respond(queued: QueuedCommand, decided: Result<Decided, Error>) {
     let QueuedCommand { command, reply, permit } = queued;
-    // The capacity is released before the response, so that the caller can use it at once.
+    // The capacity is released before the response, so that the caller can use it for its next send.
     drop((command, permit));
-    // An error is ignored: the request may have been cancelled. Its envelope stays stored.
+    // An error is ignored, because the request may have been cancelled. Its envelope stays stored.
     drop(reply.send(decided));
 }
 

@@ -1,4 +1,4 @@
-//! The request and the response of a send.
+//! The input and the response of a send.
 
 use schemars::JsonSchema;
 use sealpost_domain::{
@@ -9,11 +9,11 @@ use zeroize::Zeroize as _;
 
 /// A message and its recipient. The message is zeroized on drop.
 pub struct Send {
-    /// An API key or a handle.
+    /// The recipient: an API key, or a handle (the readable name of a key).
     pub to: String,
     /// The text to seal for the recipient.
     pub message: String,
-    /// Identifies the request: a repeated request stores nothing and gets the first response again.
+    /// Identifies the request. A repeated request with the same key stores nothing and gets the first response again.
     pub idempotency_key: Option<IdempotencyKey>,
 }
 
@@ -23,25 +23,25 @@ impl Drop for Send {
     }
 }
 
-/// The response to a send: the envelope and its deliveries are stored.
+/// The response to a send. The envelope and its deliveries are stored.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct Sent {
-    /// The envelope's id.
+    /// Id of the envelope.
     pub envelope_id: EnvelopeId,
     /// Hash of the sealed bytes.
     pub envelope_hash: EnvelopeHash,
     /// Always `delivered`.
     #[schemars(extend("const" = "delivered"))]
     pub status: &'static str,
-    /// The caller's key.
+    /// The key of the sender.
     pub sender: ApiKeyId,
-    /// The key that `to` resolved to.
+    /// The key of the recipient.
     pub recipient: ApiKeyId,
-    /// The sealing algorithm.
+    /// The algorithm that sealed the envelope.
     pub encryption: Encryption,
     /// Size and time of the envelope.
     pub metadata: Metadata,
-    /// Whether the response belongs to an earlier request with the same idempotency key.
+    /// True if this is the response to an earlier request with the same idempotency key.
     #[serde(skip)]
     pub replayed: bool,
 }

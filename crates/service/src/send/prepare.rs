@@ -1,4 +1,4 @@
-//! Steps of a send before its transaction: reads the request, resolves the recipient, seals the message.
+//! The steps of a send before its transaction: read the request, find the recipient, seal the message.
 
 use std::{mem, sync::Arc};
 
@@ -21,26 +21,26 @@ use crate::{
     sealpost::Sealpost,
 };
 
-/// A send whose fields have been read. A malformed recipient is reported later, because the idempotency key is checked
-/// first.
+/// The input of a send after its fields are read. An invalid recipient is kept as an error, because the idempotency key
+/// must be checked first.
 pub(super) struct Request {
     to: Result<Recipient, Refusal>,
     message: Zeroizing<String>,
     pub(super) idempotency: Option<Idempotency>,
 }
 
-/// A send that is ready for its transaction.
+/// A sealed message that is ready to be committed.
 pub(super) struct Prepared {
     pub(super) recipient: ResolvedRecipient,
     pub(super) pending: PendingEnvelope,
-    /// The channel that sealed the envelope; `None` for suites without channels.
+    /// The channel (shared key encapsulation) that sealed the envelope. `None` for suites without channels.
     pub(super) channel: Option<Arc<OpenChannel>>,
 }
 
 /// A recipient whose key exists.
 pub(super) struct ResolvedRecipient {
     pub(super) id: ApiKeyId,
-    /// The handle that the request named; `None` if the request named a key.
+    /// The handle (readable name) by which the request named the recipient. `None` if the request named a key.
     pub(super) handle: Option<Handle>,
     key: Arc<CachedKey>,
 }
@@ -61,7 +61,7 @@ impl Request {
 }
 
 impl Sealpost {
-    /// Resolves the recipient and seals the message.
+    /// Finds the recipient and seals the message.
     pub(super) async fn prepare(
         &self,
         sender: ApiKeyId,
@@ -81,8 +81,8 @@ impl Sealpost {
         Ok(ResolvedRecipient { id, handle, key })
     }
 
-    /// Returns the owner of a handle. Uses a cached owner only if its key is cached and not revoked: the handle of a
-    /// revoked key may have a new owner.
+    /// Returns the key that owns a handle. A cached owner is used only if its key is cached and not revoked, because
+    /// the handle of a revoked key may have a new owner.
     async fn handle_owner(&self, handle: &Handle) -> Result<ApiKeyId, Error> {
         let cache = &self.core.cache;
         let is_usable = |id: &ApiKeyId| cache.key(id).is_some_and(|key| key.has_root());

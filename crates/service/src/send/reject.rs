@@ -1,4 +1,4 @@
-//! Rejects requests with a faulty body.
+//! Rejects requests whose body has an error.
 
 use sealpost_domain::Refusal;
 
@@ -9,11 +9,11 @@ use crate::{
 };
 
 impl Sealpost {
-    /// Rejects a request because its body is faulty.
+    /// Rejects a request because its body has an error.
     ///
-    /// The API contract requires that a request is admitted and counted before its body is judged. Therefore this
-    /// function admits and counts the request in the committer's next batch, then returns `refusal`. A refusal by
-    /// admission takes precedence. Faulty requests need no transaction of their own.
+    /// The API contract requires that a request is admitted and counted before its body is checked. Therefore the
+    /// committer first admits and counts the request in its next batch. If it is admitted, `refusal` is returned,
+    /// otherwise the refusal by admission. So faulty requests need no transaction of their own.
     pub async fn reject<T>(
         &self,
         caller: &Caller,

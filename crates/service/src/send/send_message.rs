@@ -1,4 +1,4 @@
-//! The use case of a send: seals in parallel, and commits in batches.
+//! Sends a message. Concurrent requests seal in parallel, and share commits in batches.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::{
 };
 
 impl Sealpost {
-    /// Seals the message and stores the envelope with its deliveries. `Ok` means that a crash cannot lose them. A
+    /// Seals a message, and stores the envelope with its deliveries. `Ok` means that a crash cannot lose them. A
     /// refused request has stored nothing.
     pub async fn send(&self, caller: &Caller, send: Send) -> Limited<Sent> {
         if let Some(limited) = self.core.cached_rate_limit(&caller.id) {
@@ -39,7 +39,7 @@ impl Sealpost {
         }
     }
 
-    /// Seals and commits. Repeats both steps if the recipient has changed between them.
+    /// Seals and commits a message. Repeats both steps if the recipient has changed in between.
     async fn seal_and_commit(
         &self,
         caller: CallerId,
@@ -58,11 +58,12 @@ impl Sealpost {
                 return limited;
             }
         }
-        // The recipient changed during every try. Nothing is stored, so a retry is safe.
+        // The recipient has changed during every try. Nothing is stored, so the caller can retry.
         Limited::before_rate_check(Refusal::Unavailable)
     }
 
-    /// Commits a sealed message. Returns `None` if the cached data of the recipient was out of date.
+    /// Commits a sealed message. Returns `None` if the cached data of the recipient was out of date, so that the
+    /// message must be sealed again.
     async fn commit_prepared(
         &self,
         caller: CallerId,
@@ -96,10 +97,10 @@ impl Sealpost {
         Some(Limited { result, limits })
     }
 
-    /// Refuses a request with `refusal` after the admission checks, so that the rate limits count the request.
+    /// Refuses a request with `refusal` after the admission checks, so that the request counts against the rate limits.
     ///
-    /// A refusal by an admission check takes precedence. A repeated request with an idempotency key gets its first
-    /// response.
+    /// If an admission check refuses the request, that refusal is returned instead. A repeated request with an
+    /// idempotency key gets its first response.
     async fn refuse(
         &self,
         caller: CallerId,
@@ -119,5 +120,5 @@ impl Sealpost {
 }
 
 const REVOKED_SENDER: Refusal = Refusal::KeyInactive { status: KeyStatus::Revoked, field: None };
-/// Maximum number of times that a message is sealed if its recipient keeps changing.
+/// Maximum number of times that a message is sealed while its recipient keeps changing.
 const SEAL_TRIES_MAX: u32 = 3;

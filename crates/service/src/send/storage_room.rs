@@ -1,4 +1,4 @@
-//! The storage capacity for envelopes: the free space of the database, and the byte quota of each account.
+//! Limits the storage for envelopes, by the free disk space and by the byte quota of each account.
 
 use std::collections::HashMap;
 
@@ -9,19 +9,19 @@ use sealpost_domain::{
 
 use super::command::Command;
 
-/// The storage capacity for the envelopes of one batch.
+/// The storage that is available for the envelopes of one batch.
 #[derive(Debug, Default)]
 pub(crate) struct StorageRoom {
-    /// Whether the database has too little free space for envelopes.
+    /// True if the disk has too little free space for envelopes.
     pub(crate) is_short_of_space: bool,
-    /// Maximum bytes of the stored envelopes that an account has sent; `None` if there is no quota.
+    /// Maximum bytes of stored envelopes that an account may have sent. `None` means no quota.
     pub(crate) bytes_max: Option<u64>,
-    /// Bytes of the stored envelopes of each sender's account, including those of this batch. Empty without a quota.
+    /// Bytes of the stored envelopes that each account has sent, including those of this batch. Empty without a quota.
     pub(crate) stored: HashMap<AccountId, u64>,
 }
 
 impl StorageRoom {
-    /// Refuses an envelope of this size if the database is short of space, or if the account would exceed its quota.
+    /// Refuses an envelope of this size if the disk has too little space, or if the account would exceed its quota.
     pub(super) fn check(&self, account: &AccountId, bytes: usize) -> Result<(), Refusal> {
         if self.is_short_of_space {
             return Err(Refusal::StorageFull);
@@ -34,7 +34,7 @@ impl StorageRoom {
         }
     }
 
-    /// Adds an envelope that will be stored to the bytes of its account.
+    /// Adds the size of an envelope that will be stored to the bytes of its account.
     pub(super) fn take(&mut self, account: &AccountId, bytes: usize) {
         if self.bytes_max.is_some() {
             self.stored.insert(*account, self.after(account, bytes));
@@ -47,10 +47,10 @@ impl StorageRoom {
     }
 }
 
-/// Caches the stored bytes of accounts for the committer, so that not every batch reads them.
+/// Caches the stored bytes of accounts for the committer, so that not every batch reads them from the database.
 ///
-/// All sends of a node pass its committer, which updates the cache. Cached numbers become wrong only by sends of other
-/// nodes and by deletions, so entries have a maximum age.
+/// All sends of a node pass through its committer, which updates the cache. Only sends of other nodes and deletions
+/// make a cached number wrong, so entries have a maximum age.
 #[derive(Debug)]
 pub(super) struct StoredBytesCache {
     bytes_max: Option<u64>,
@@ -69,8 +69,8 @@ impl StoredBytesCache {
         Self { bytes_max, entries_max, entries: HashMap::new() }
     }
 
-    /// Returns the storage capacity for a batch. Reads the stored bytes of accounts that have no cache entry or an old
-    /// one.
+    /// Returns the storage that is available for a batch. Reads the stored bytes of accounts whose cache entry is
+    /// missing or too old.
     pub(super) fn room(
         &mut self,
         tx: &mut dyn Tx,
@@ -97,7 +97,7 @@ impl StoredBytesCache {
         Ok(StorageRoom { is_short_of_space: false, bytes_max: Some(bytes_max), stored })
     }
 
-    /// Updates the cache after a commit, with the bytes of accounts that include the batch.
+    /// Updates the cache after a commit. `stored` contains the bytes of each account, including the batch.
     pub(super) fn committed(&mut self, stored: HashMap<AccountId, u64>) {
         for (account, bytes) in stored {
             if let Some(entry) = self.entries.get_mut(&account) {
@@ -106,15 +106,15 @@ impl StoredBytesCache {
         }
     }
 
-    /// Removes all entries after a failed commit. The batch may be stored nevertheless.
+    /// Removes all entries after a failed commit, because the batch may be stored nevertheless.
     pub(super) fn clear(&mut self) {
         self.entries.clear();
     }
 }
 
 impl CachedBytes {
-    /// Returns whether the entry is too old to decide on `added` bytes. The maximum age depends on the part of the
-    /// quota that the account would use. A clock that was set back makes every entry old.
+    /// Returns true if the entry is too old to decide about `added` further bytes. The maximum age depends on how much
+    /// of its quota the account would use. If the clock was set back, every entry is too old.
     fn is_old(self, added: u64, bytes_max: u64, now: Timestamp) -> bool {
         let after = self.bytes.saturating_add(added);
         let age_max_ms = if after > bytes_max {
@@ -129,7 +129,7 @@ impl CachedBytes {
     }
 }
 
-/// Sums up the envelopes of the batch by the account of the sender.
+/// Returns the bytes of the batch's envelopes for each account that sends them.
 fn bytes_by_account(facts: &AdmissionFacts, commands: &[&Command]) -> HashMap<AccountId, u64> {
     let mut bytes = HashMap::new();
     for command in commands.iter().filter(|command| command.pending.is_some()) {
@@ -141,11 +141,11 @@ fn bytes_by_account(facts: &AdmissionFacts, commands: &[&Command]) -> HashMap<Ac
     bytes
 }
 
-/// Maximum age of a cache entry, in milliseconds, if the account would use at most half of its quota.
+/// Maximum age of an entry in milliseconds, if the account would use at most half of its quota.
 const AGE_MAX_FAR_MS: i64 = 60_000;
-/// Maximum age of a cache entry, in milliseconds, if the account would use more than half of its quota.
+/// Maximum age of an entry in milliseconds, if the account would use more than half of its quota.
 const AGE_MAX_NEAR_MS: i64 = 5_000;
-/// Maximum age of a cache entry, in milliseconds, if the account would exceed its quota. Short, because deletions free
+/// Maximum age of an entry in milliseconds, if the account would exceed its quota. It is short, because deletions free
 /// bytes.
 const AGE_MAX_BEYOND_MS: i64 = 1_000;
 

@@ -1,4 +1,4 @@
-//! The cursor of a listing of deliveries. Opaque to callers, and valid only for the same webhook and filter.
+//! The cursor of a list of deliveries. It is opaque to callers, and valid only for the same webhook and filter.
 
 use std::{fmt, str::FromStr};
 
@@ -7,7 +7,7 @@ use sealpost_domain::{AttemptNumber, EventId, WebhookId};
 
 use super::delivery_state::DeliveryState;
 
-/// The position after a page of a listing. The text form is base64url.
+/// The position after a page of deliveries. Its text form is base64url.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cursor {
     pub(super) webhook_id: WebhookId,
@@ -15,16 +15,16 @@ pub struct Cursor {
     pub(super) below: Below,
 }
 
-/// The last entry of a page.
+/// The last entry of a page, after which the next page begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Below {
     /// The last entry is an attempt.
     Attempt(AttemptNumber),
-    /// The last entry is a pending delivery. A listing shows all pending deliveries before the attempts.
+    /// The last entry is a pending delivery. A list shows all pending deliveries before the attempts.
     Event(EventId),
 }
 
-/// The text is not a cursor of this listing.
+/// The text is not a cursor of this list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be a next_cursor of this listing; leave it out to begin again")]
 pub struct CursorFault;
@@ -50,7 +50,7 @@ impl FromStr for Cursor {
             .and_then(|bytes| String::from_utf8(bytes).ok())
             .and_then(|text| read(&text))
             .ok_or(CursorFault)?;
-        // Only the canonical text of a cursor is accepted.
+        // Rejects other texts that decode to the same cursor, so that each cursor has exactly one text.
         if cursor.to_string() == text { Ok(cursor) } else { Err(CursorFault) }
     }
 }

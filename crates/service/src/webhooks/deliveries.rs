@@ -1,4 +1,4 @@
-//! A listing of a webhook's deliveries in pages: pending deliveries, then attempts, newest first.
+//! Lists the deliveries of a webhook in pages: first the pending deliveries, then the attempts, each newest first.
 
 use schemars::JsonSchema;
 use sealpost_domain::{
@@ -14,48 +14,49 @@ use super::{
 };
 use crate::{error::Error, sealpost::core::Core};
 
-/// A query for a page of deliveries.
+/// Selects a page of the deliveries of a webhook.
 #[derive(Debug, Clone)]
 pub struct Deliveries {
     /// Id of the webhook.
     pub webhook_id: String,
-    /// The state of the entries to list; `None` for all.
+    /// The state of the listed entries; `None` lists all states.
     pub state: Option<DeliveryState>,
     /// Maximum number of entries.
     pub limit: u32,
-    /// The `next_cursor` of the previous page.
+    /// The `next_cursor` of the previous page; `None` for the first page.
     pub cursor: Option<Cursor>,
 }
 
-/// A page of deliveries.
+/// A page of the deliveries of a webhook.
 #[derive(JsonSchema, Serialize)]
 pub struct DeliveriesPage {
-    /// Pending deliveries, then attempts; newest first.
+    /// First the pending deliveries, then the attempts, each newest first.
     pub deliveries: Vec<DeliveryView>,
-    /// Cursor of the next page; `None` on the last page.
+    /// The cursor of the next page; `None` on the last page.
     pub next_cursor: Option<String>,
 }
 
 /// A completed attempt, or a pending delivery.
 #[derive(JsonSchema, Serialize)]
 pub struct DeliveryView {
-    /// Id of the event: the envelope's id, or `evt_…` for other events.
+    /// Id of the event: the id of the envelope, or `evt_…` for other events.
     #[schemars(with = "String", extend("pattern" = EventId::PATTERN))]
     pub envelope_id: EventId,
     /// Number of the attempt, from 1.
     pub attempt: u32,
-    /// End of the attempt. For a pending delivery, the time of sealing.
+    /// End of the attempt. For a pending delivery, the time of the event.
     pub at: Timestamp,
-    /// `pending`, `succeeded`, `failed` or `exhausted`.
+    /// State of the entry: `pending`, `succeeded`, `failed` or `exhausted`.
     #[schemars(extend("enum" = ["pending", "succeeded", "failed", "exhausted"]))]
     pub outcome: &'static str,
-    /// HTTP status of the response.
+    /// HTTP status of the response; `None` without a response.
     pub status_code: Option<u16>,
     /// Class of the failure. For a pending delivery, that of its last attempt.
     pub error: Option<String>,
-    /// Duration of the attempt.
+    /// Duration of the attempt in milliseconds.
     pub duration_ms: Option<u32>,
-    /// Due time of the next attempt. `None` if none follows, if one is running, and while the webhook is disabled.
+    /// Time at which the next attempt is due. `None` if none follows, while an attempt is running, and while the
+    /// webhook is disabled.
     pub next_attempt_at: Option<Timestamp>,
     /// Beginning of the response's body.
     pub response: Option<String>,
@@ -97,7 +98,7 @@ fn read_page(
     }))
 }
 
-/// Reads up to one entry more than the page holds. The additional entry shows that another page follows.
+/// Reads up to one entry more than the page shows. The additional entry shows that another page follows.
 fn read_entries(
     lookup: &mut dyn Lookup,
     of: &Webhook,

@@ -1,11 +1,11 @@
-//! Look-up of one webhook of a key.
+//! Finds one webhook of a key.
 
 use sealpost_domain::{
     ApiKeyId, Refusal, Webhook, WebhookId,
     ports::{StoreError, WebhookLookup},
 };
 
-/// Returns the key's webhook with this id.
+/// Returns the webhook with this id. Refuses an id that is malformed, unknown, or that of another key's webhook.
 pub(super) fn find(
     lookup: &mut (impl WebhookLookup + ?Sized),
     key: &ApiKeyId,

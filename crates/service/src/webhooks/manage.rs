@@ -1,7 +1,7 @@
-//! Management of a key's webhooks and their deliveries.
+//! Lists and changes the webhooks of a key and their deliveries.
 //!
-//! A first transaction admits and counts the request, a second one makes the change. Some changes take long, and the
-//! key's sends must not wait for them.
+//! One transaction admits and counts the request, and a second one makes the change. They are separate, because some
+//! changes take long and the first transaction locks rows that sends of the key need.
 
 use schemars::JsonSchema;
 use sealpost_domain::{
@@ -22,56 +22,56 @@ use crate::{
     sealpost::{Sealpost, core::Core},
 };
 
-/// An action on the key's webhooks.
+/// An action on the webhooks of a key.
 #[derive(Debug, Clone)]
 pub enum Manage {
-    /// Delete a webhook and its deliveries.
+    /// Deletes a webhook and its deliveries.
     Delete {
         /// Id of the webhook.
         webhook_id: String,
     },
-    /// Show a webhook's deliveries.
+    /// Lists the deliveries of a webhook.
     Deliveries(Deliveries),
-    /// Enable a disabled webhook and send its pending deliveries.
+    /// Enables a disabled webhook, and makes its pending deliveries due.
     Enable {
         /// Id of the webhook.
         webhook_id: String,
     },
-    /// List all webhooks.
+    /// Lists all webhooks.
     List,
-    /// Send all deliveries again that failed within a time range.
+    /// Sends all events of a time range again whose delivery failed.
     Recover(Recover),
-    /// Send one delivery now, also if it succeeded before.
+    /// Sends one event now, also if it was delivered before.
     Redeliver {
         /// Id of the webhook.
         webhook_id: String,
-        /// Id of the event: the envelope's id, or `evt_…` for other events.
+        /// Id of the event: the id of the envelope, or `evt_…` for other events.
         envelope_id: String,
     },
-    /// Create a new signing secret. The old secret still signs for a while.
+    /// Creates a new signing secret. The old secret still signs for a time.
     RotateSecret {
         /// Id of the webhook.
         webhook_id: String,
     },
 }
 
-/// The result of an action.
+/// The result of an action on webhooks.
 #[derive(JsonSchema, Serialize)]
 #[serde(untagged)]
 pub enum Managed {
-    /// A webhook and its deliveries are deleted.
+    /// The webhook is deleted, with its deliveries.
     Deleted(Deleted),
     /// A page of deliveries.
     Deliveries(DeliveriesPage),
-    /// A webhook is enabled.
+    /// The webhook is enabled.
     Enabled(Enabled),
     /// All webhooks, oldest first.
     Listed(WebhookList),
-    /// Failed deliveries are due now.
+    /// The failed deliveries are due now.
     Recovered(Recovered),
-    /// A delivery is due now.
+    /// The delivery is due now.
     Redelivered(Redelivered),
-    /// A webhook has a new secret.
+    /// The webhook has a new secret.
     SecretRotated(WebhookSecretRotated),
 }
 
@@ -93,7 +93,7 @@ pub struct Deleted {
 }
 
 impl Sealpost {
-    /// Lists or changes the key's webhooks and their deliveries.
+    /// Performs an action on the webhooks of the caller's key.
     pub async fn manage(
         &self,
         caller: &Caller,
@@ -110,7 +110,7 @@ impl Sealpost {
 }
 
 impl Core {
-    /// Performs an action whose caller is already admitted, or is the account's owner.
+    /// Performs an action for an admitted caller, or for the owner of the account.
     pub(crate) fn manage_admitted(
         &self,
         key: &ApiKeyId,

@@ -1,7 +1,7 @@
-//! Makes deliveries due now: pending deliveries of an enabled webhook, failed deliveries of a time range, or a single
-//! delivery.
+//! Makes deliveries due now: the pending deliveries of an enabled webhook, the failed deliveries of a time range, or a
+//! single delivery.
 //!
-//! The dispatcher claims due deliveries within a second.
+//! The dispatcher claims due deliveries within a second, and then attempts them.
 
 use schemars::JsonSchema;
 use sealpost_domain::{
@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::{delivery_state::DeliveryState, find::find, view::WebhookView};
 use crate::{error::Error, sealpost::core::Core};
 
-/// A request to send the failed deliveries of a time range again.
+/// Selects the failed deliveries of a webhook to send again.
 #[derive(Debug, Clone)]
 pub struct Recover {
     /// Id of the webhook.
@@ -22,7 +22,7 @@ pub struct Recover {
     pub since: Timestamp,
     /// End of the time range; `None` means now.
     pub until: Option<Timestamp>,
-    /// Whether to count the deliveries only.
+    /// If true, only counts the deliveries.
     pub dry_run: bool,
 }
 
@@ -36,18 +36,18 @@ pub struct Enabled {
     pub due_now: u64,
 }
 
-/// The result of a recovery.
+/// The result of sending failed deliveries again.
 #[derive(JsonSchema, Serialize)]
 pub struct Recovered {
     /// Id of the webhook.
     pub webhook_id: WebhookId,
-    /// Number of failed deliveries of the time range that are not due yet.
+    /// Number of failed deliveries in the time range that are not due yet.
     pub matched: u64,
     /// Number of deliveries that this request made due.
     pub recovered: u64,
-    /// Whether more remain: send the same request again.
+    /// True if further failed deliveries remain. Send the same request again.
     pub more: bool,
-    /// Whether the request only counted.
+    /// True if the request only counted.
     pub dry_run: bool,
 }
 
@@ -56,7 +56,7 @@ pub struct Recovered {
 pub struct Redelivered {
     /// Id of the webhook.
     pub webhook_id: WebhookId,
-    /// Id of the event: the envelope's id, or `evt_…` for other events.
+    /// Id of the event: the id of the envelope, or `evt_…` for other events.
     #[schemars(with = "String", extend("pattern" = EventId::PATTERN))]
     pub envelope_id: EventId,
     /// Always `pending`.
@@ -65,8 +65,8 @@ pub struct Redelivered {
 }
 
 impl Core {
-    /// Enables a webhook, then makes its pending deliveries due. The commit waits for concurrent batches that still
-    /// store deliveries for the disabled webhook, so all of them become due.
+    /// Enables a webhook, then makes its pending deliveries due. The commit of the first step waits for concurrent
+    /// batches that store deliveries for the disabled webhook. So the second step finds all of them.
     pub(super) fn enable_webhook(
         &self,
         key: &ApiKeyId,
@@ -85,8 +85,8 @@ impl Core {
         Ok(Enabled { webhook: webhook.into(), due_now })
     }
 
-    /// Makes pending deliveries due and returns their number, at most [`ROUNDS_MAX`] times `recovered_max`. Each
-    /// transaction changes a bounded number of rows. Further deliveries keep their due time.
+    /// Makes pending deliveries due and returns their number, at most [`ROUNDS_MAX`] times `recovered_max`. Further
+    /// deliveries keep their due time. Each transaction changes a bounded number of rows.
     fn make_pending_due(&self, id: &WebhookId) -> Result<u64, Error> {
         let now = self.clock.now();
         let mut left = self.settings.recovered_max.saturating_mul(ROUNDS_MAX);
@@ -130,12 +130,12 @@ impl Core {
         })
     }
 
-    /// Makes failed deliveries of a time range due now, or only counts them. Changes a bounded number of rows in each
-    /// transaction, so that sends do not wait for the whole request.
+    /// Makes the failed deliveries of a time range due, or only counts them. Each transaction changes a bounded number
+    /// of rows, so that sends do not wait for the whole request.
     pub(super) fn recover(&self, key: &ApiKeyId, query: &Recover) -> Result<Recovered, Error> {
         let now = self.clock.now();
         let mut left = self.settings.recovered_max;
-        // Counting changes no rows, so one transaction is enough.
+        // Counting changes no rows, so one transaction suffices.
         let portion = if query.dry_run { left } else { self.settings.rows_per_write };
         let (mut matched, mut recovered) = (0, 0);
         loop {
@@ -181,7 +181,7 @@ impl Core {
     }
 }
 
-/// Finds a webhook. Refuses a disabled one, because nothing would be sent.
+/// Finds a webhook of a key. Refuses a disabled webhook, because nothing would be sent to it.
 fn find_enabled(
     tx: &mut dyn Tx,
     key: &ApiKeyId,
@@ -197,5 +197,5 @@ fn find_enabled(
     }))
 }
 
-/// Maximum number of deliveries that enabling a webhook makes due, as a multiple of `recovered_max`.
+/// Enabling a webhook makes at most this multiple of `recovered_max` deliveries due.
 const ROUNDS_MAX: u32 = 10;

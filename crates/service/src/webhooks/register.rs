@@ -1,4 +1,4 @@
-//! The use case that registers a webhook.
+//! Registers webhooks.
 
 use schemars::JsonSchema;
 use sealpost_domain::{
@@ -20,7 +20,7 @@ use crate::{
 /// A webhook to register.
 #[derive(Clone)]
 pub struct Register {
-    /// An https URL with a public address.
+    /// An https URL that leads to a public address.
     pub url: String,
     /// The events to deliver.
     pub events: Vec<EventKind>,
@@ -39,7 +39,7 @@ pub struct Registered {
     pub url: String,
     /// The events to deliver.
     pub events: Vec<EventKind>,
-    /// The signing secret; shown only here.
+    /// The signing secret, shown only in this response.
     pub secret: String,
     /// Always `enabled`.
     pub status: WebhookStatus,
@@ -56,7 +56,7 @@ impl Sealpost {
         self.core.settings.events.kinds().collect()
     }
 
-    /// Finds the kinds of events with these names. A name that occurs twice counts once.
+    /// Returns the kinds of events with these names. A repeated name counts once. Refuses an unknown name.
     pub fn find_events(&self, names: &[String]) -> Result<Vec<EventKind>, Refusal> {
         let mut events = Vec::new();
         for name in names {
@@ -68,7 +68,7 @@ impl Sealpost {
         Ok(events)
     }
 
-    /// Registers a webhook.
+    /// Registers a webhook for the caller's key.
     pub async fn register(
         &self,
         caller: &Caller,
@@ -94,8 +94,8 @@ fn is_received_by(webhook: &Webhook) -> bool {
 }
 
 impl Core {
-    /// Registers a webhook for an admitted caller. Checks the URL between two transactions, because a DNS look-up must
-    /// not hold a transaction open.
+    /// Registers a webhook for an admitted caller. The URL is checked between two transactions, because a DNS look-up
+    /// must not keep a transaction open.
     pub(crate) fn register_admitted(
         &self,
         key: &ApiKeyId,
@@ -105,7 +105,7 @@ impl Core {
         for kind in &register.events {
             self.settings.events.find(kind.as_str()).map_err(invalid_events)?;
         }
-        // The limit is checked before the DNS look-up, which can take seconds.
+        // The limit is also checked before the DNS look-up, because the look-up can take seconds.
         let webhooks = self.store.lookup()?.list_webhooks(key)?;
         self.check_webhook_limit(u64::try_from(webhooks.len()).unwrap_or(u64::MAX))?;
         let url = self

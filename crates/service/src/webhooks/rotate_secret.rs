@@ -1,5 +1,5 @@
-//! Rotates a webhook's signing secret. Replaced secrets still sign for a while, so that the receiver can switch at any
-//! time.
+//! Replaces the signing secret of a webhook. Replaced secrets still sign for a time, so that the receiver can switch at
+//! any moment.
 
 use schemars::JsonSchema;
 use sealpost_domain::{
@@ -16,7 +16,7 @@ use crate::{account::activity::ActOrigin, error::Error, sealpost::core::Core};
 pub struct WebhookSecretRotated {
     /// Id of the webhook.
     pub webhook_id: WebhookId,
-    /// The new signing secret; shown only here.
+    /// The new signing secret, shown only in this response.
     pub secret: String,
     /// Replaced secrets that still sign, newest first.
     pub retiring: Vec<Retiring>,
@@ -57,8 +57,8 @@ impl Core {
         })
     }
 
-    /// Returns the replaced secrets that still sign: those that have not expired, up to the maximum number, newest
-    /// first.
+    /// Returns the replaced secrets that still sign, newest first. Drops expired secrets, and the oldest ones above the
+    /// maximum number.
     fn retire(&self, replaced: Wrapped, mut before: Vec<RetiringSecret>) -> Vec<RetiringSecret> {
         let now = self.clock.now();
         let until = now.plus(self.settings.secret_overlap);

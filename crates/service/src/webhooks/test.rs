@@ -1,4 +1,4 @@
-//! A test event: one request to a webhook at once, without retries and without effect on the webhook.
+//! Sends test events. A test event is sent to a webhook once and at once, and does not change the state of the webhook.
 
 use std::sync::Arc;
 
@@ -21,25 +21,25 @@ use crate::{
 /// The result of a test event.
 #[derive(JsonSchema, Serialize)]
 pub struct Tested {
-    /// The webhook.
+    /// Id of the webhook.
     pub webhook_id: WebhookId,
     /// Id of the event, as in the header `webhook-id`.
     pub event_id: OwnEventId,
-    /// `succeeded` or `failed`.
+    /// Result of the attempt: `succeeded` or `failed`.
     #[schemars(extend("enum" = ["succeeded", "failed"]))]
     pub outcome: &'static str,
-    /// HTTP status of the response.
+    /// HTTP status of the response; `None` without a response.
     pub status_code: Option<u16>,
-    /// Class of the error.
+    /// Class of the failure; `None` if the test succeeded.
     pub error: Option<&'static str>,
-    /// Duration of the attempt.
+    /// Duration of the attempt in milliseconds.
     pub duration_ms: u32,
-    /// Beginning of the response's body.
+    /// Beginning of the response's body; `None` without a response.
     pub response: Option<String>,
 }
 
 impl Sealpost {
-    /// Sends a test event to a webhook, also to a disabled one, and waits for the end of the attempt.
+    /// Sends a test event to a webhook, and waits for the end of the attempt. Works also for a disabled webhook.
     pub async fn test_webhook(&self, caller: &Caller, webhook_id: String) -> Limited<Tested> {
         let admitted = self.run_as(caller, move |core, caller| {
             core.admitted(caller, Purpose::Manage, Durability::Relaxed, |_, _| Ok(Ok(())))
@@ -72,7 +72,7 @@ impl Core {
     async fn send_test(&self, event: TestEvent) -> Result<Tested, Error> {
         let (event_id, webhook_id) = (event.id, event.target.webhook_id);
         let (finish, finished) = oneshot::channel();
-        // An error is ignored: the caller may have cancelled the request.
+        // An error is ignored, because the caller may have cancelled the request.
         let finish = Box::new(move |result| drop(finish.send(result)));
         if !self.dispatch.test(event, finish) {
             return Err(Refusal::Unavailable.into());

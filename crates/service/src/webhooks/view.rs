@@ -1,4 +1,4 @@
-//! A webhook as its owner sees it.
+//! A webhook, as its owner sees it.
 
 use schemars::JsonSchema;
 use sealpost_domain::{

@@ -1,4 +1,4 @@
-//! Life and end of cached channels.
+//! Tests of the life and the end of cached channels.
 
 use std::{
     ops::Deref,
@@ -42,7 +42,7 @@ impl Pairing<Box<ChannelCache>> {
 }
 
 impl<C: Deref<Target = ChannelCache>> Pairing<C> {
-    /// On an existing cache.
+    /// Creates a sender and a recipient whose channels are in `channels`.
     fn on(channels: C) -> Self {
         let identity = || Identity::new(Root::generate().unwrap()).unwrap();
         let sender = identity();
@@ -51,7 +51,7 @@ impl<C: Deref<Target = ChannelCache>> Pairing<C> {
         Self { channels, sender, recipient: identity() }
     }
 
-    /// Seals at `now`, to a version of the recipient's key.
+    /// Seals a message at `now` for a version of the recipient's sealing key.
     fn seal(&self, now: i64, version: u32) -> (Envelope, Arc<OpenChannel>) {
         let timestamp = Timestamp::from_millis(now);
         let id = EnvelopeId::new(timestamp, [1; 10]);
@@ -65,7 +65,7 @@ impl<C: Deref<Target = ChannelCache>> Pairing<C> {
         self.channels.accept(channel, &self.recipient, &self.sender.identity.did(), now)
     }
 
-    /// Both sides of a channel; only the vaults hold them.
+    /// Begins a channel and returns both sides as weak references, so that only the cache keeps the secrets.
     fn both(&self) -> (Weak<OpenChannel>, Weak<ChannelReceiver>) {
         let (envelope, channel) = self.seal(0, 1);
         let receiver = self.accept(&channel.unstored().unwrap()).unwrap();
@@ -82,13 +82,13 @@ fn inactive(field: Option<&'static str>) -> Verdict {
     Verdict::Refused(Refusal::KeyInactive { status: KeyStatus::Deactivated, field })
 }
 
-/// Returns whether both sides were dropped, and therefore wiped. Fails if only one side was.
+/// Returns true if both sides of a channel were dropped, and therefore wiped. Panics if only one side was.
 fn are_wiped((channel, receiver): &(Weak<OpenChannel>, Weak<ChannelReceiver>)) -> bool {
     assert_eq!(channel.strong_count(), receiver.strong_count());
     channel.strong_count() == 0
 }
 
-/// A service on a database in `folder`, with a manual clock and continuous housekeeping.
+/// Starts a service on a database in `folder`, with a manual clock and continuous housekeeping.
 fn service(folder: &std::path::Path, clock: &Arc<ManualClock>) -> Sealpost {
     service_keeping_house(folder, clock, Duration::from_millis(1))
 }
@@ -131,7 +131,7 @@ impl Clock for ManualClock {
     }
 }
 
-/// Delivers nothing and allows no webhook.
+/// A dispatcher that delivers nothing, and a guard that allows no webhook.
 struct NoDispatch;
 
 impl Dispatch for NoDispatch {
@@ -249,7 +249,7 @@ fn a_transaction_that_shows_a_key_in_another_state_ends_both_sides() {
 #[test]
 fn a_review_ends_channels_that_do_not_fit_the_key() {
     use KeyStatus as S;
-    // Reviewed key, its state and version, and whether the sender's and the recipient's side end.
+    // The reviewed key, its state and version, and if the sender's and the recipient's side must end.
     for (party, status, sealing_version, ends) in [
         (1, S::Active, 1, [false, false]),
         (2, S::Active, 1, [false, false]),
@@ -329,7 +329,7 @@ fn account() -> AccountId {
     AccountId::new(Timestamp::from_millis(0), [1; 10])
 }
 
-/// Inserts the two keys of a pairing.
+/// Inserts the sender's key 1 and the recipient's key 2.
 fn put_both(tx: &mut dyn Tx) -> Result<(), StoreError> {
     let (id, created_at) = (account(), Timestamp::from_millis(0));
     tx.insert_account(&Account { id, login_secret: TokenHash([1; 32]), created_at })?;
@@ -386,7 +386,8 @@ fn a_channel_row_accompanies_envelopes_until_it_is_stored() {
     assert_eq!(pairing.seal(2, 1).1.unstored(), None);
 }
 
-/// The cache key covers every column, so a changed row is verified again.
+/// The hash in the cache key covers every column, so a changed row is not found in the cache and its signature is
+/// verified again.
 #[test]
 fn a_row_that_was_changed_after_it_was_accepted_is_refused() {
     let pairing = Pairing::new();

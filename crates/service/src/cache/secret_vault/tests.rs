@@ -1,8 +1,8 @@
-//! Expiry, removal and replacement of secrets.
+//! Tests of expiry, removal and replacement of secrets.
 
 use super::*;
 
-/// A secret of two keys, given by number.
+/// The key of a secret that two API keys share. Each API key is given by a number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Of(u8, u8);
 
@@ -59,7 +59,7 @@ fn the_oldest_value_makes_room() {
     let values = [1, 2, 3].map(|n| put(&vault, Of(n, 9), n.into(), 1000));
     assert_eq!(values.each_ref().map(Arc::strong_count), [1, 2, 2]);
     assert!(vault.get(&Of(1, 9), at(1000)).is_none());
-    // A replaced value counts as the newest.
+    // A replaced value counts as the newest one.
     let replaced = put(&vault, Of(2, 9), 4, 1001);
     assert_eq!(values.each_ref().map(Arc::strong_count), [1, 1, 2]);
     put(&vault, Of(5, 9), 5, 1002);

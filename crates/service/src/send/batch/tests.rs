@@ -1,4 +1,4 @@
-//! The order of checks, on given rows.
+//! Tests of the order of checks, on given rows.
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
@@ -55,7 +55,7 @@ fn key_facts(owner: AccountId) -> KeyFacts {
     }
 }
 
-/// Alice (key 1, account 1, session `TOKEN`) and Bob (key 2, account 2, one webhook).
+/// Returns the rows of Alice (key 1, account 1, session `TOKEN`) and Bob (key 2, account 2, one webhook).
 fn facts() -> AdmissionFacts {
     let expires_at = Timestamp::from_millis(NOW.as_millis() + 1);
     let session = Session { token: TOKEN, account_id: account(1), expires_at };
@@ -120,7 +120,7 @@ fn verdicts(decided: &[Decided]) -> Vec<Verdict> {
     decided.iter().map(|decided| decided.verdict.clone()).collect()
 }
 
-/// A send with an idempotency key; its fingerprint is that of `message`.
+/// Returns a send with an idempotency key. `message` stands for its content and gives its fingerprint.
 fn named(n: u8, name: &str, message: u8) -> Command {
     let fingerprint = Fingerprint([message; 32]);
     let key = IdempotencyKey::parse(name).unwrap();
@@ -154,7 +154,7 @@ fn used_up(facts: &mut AdmissionFacts) {
     facts.usage.insert(key(1), Usage { minute, ..Usage::UNUSED });
 }
 
-/// A send in channel `n` before its row is stored.
+/// Returns a send through channel `n` (a shared key encapsulation), whose row is not stored yet.
 fn in_channel(n: u8) -> Command {
     let channel = Channel {
         id: ChannelId::new(NOW, [n; 10]),
@@ -187,7 +187,7 @@ fn a_channel_is_stored_once_with_its_first_stored_envelope() {
     assert_eq!(ids, [1, 2].map(|n| ChannelId::new(NOW, [n; 10])));
 }
 
-/// Begins with every fault of caller and recipient; each step fixes one and expects the next.
+/// Starts with all faults of caller and recipient. Each step fixes one fault and expects the refusal of the next one.
 #[test]
 fn faults_are_refused_in_the_order_of_the_contract() {
     let to = Some("to");
@@ -265,12 +265,12 @@ fn each_command_of_a_batch_gets_its_own_verdict_and_counts_for_the_next() {
     let limits: Vec<_> = decided.iter().map(|decided| decided.limits.unwrap().usage).collect();
     assert_eq!((limits[0].minute.used, limits[9].minute.used, limits[11].minute.used), (1, 10, 10));
     let verdicts = verdicts(&decided);
-    // Ten messages a second with a burst of one second, all at the same instant.
+    // The plan allows ten messages per second with a burst of one second, and all messages have the same time.
     assert!(verdicts[..10].iter().all(|verdict| *verdict == Verdict::Stored));
     assert!(verdicts[10..].iter().all(|verdict| matches!(verdict, Verdict::Refused(_))));
     assert_eq!(changes.envelopes.len(), 10);
     assert_eq!((changes.leased.len(), changes.unleased.len()), (3, 7), "capacity for three");
-    // A refusal by a limit counts against no other limit.
+    // A send that one limit refuses does not count against other limits.
     let [(caller, usage)] = changes.usage[..] else { panic!("one caller") };
     assert_eq!((caller, usage.minute.used, usage.month.used), (key(1), 10, 10));
 }
@@ -358,7 +358,7 @@ fn an_expired_idempotency_record_is_not_replayed_and_does_not_conflict() {
         facts.idempotency.insert((key(1), name.clone()), remembered(at, 7, &first));
         assert_eq!(verdict(facts, &named(2, "a", message)), expected);
     }
-    // The new record counts for later commands.
+    // The new record must apply to later commands of the batch.
     let mut facts = facts();
     facts.idempotency.insert((key(1), name.clone()), remembered(last, 7, &first));
     let (second, third) = (named(2, "a", 8), named(3, "a", 8));
