@@ -1,4 +1,4 @@
-//! Online backups of the embedded database.
+//! Online backup of the SQLite database: copies the data into a new file while the node continues to run.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -18,7 +18,7 @@ use crate::{
     database::Database,
 };
 
-/// An error of a backup.
+/// The reasons why a backup fails or is refused.
 #[derive(Debug, thiserror::Error)]
 enum BackupFault {
     #[error("the backup failed its integrity check: {0}; check the disk and try again")]
@@ -36,7 +36,8 @@ struct Check {
 }
 
 impl Database {
-    /// Writes all committed data into a new file and checks the integrity of that file. Other transactions do not wait.
+    /// Copies all committed data of an SQLite database into a new file, and checks the integrity of the copy. Other
+    /// transactions do not wait. Refuses PostgreSQL.
     pub fn backup(&self, file: &Path) -> Result<(), StoreError> {
         let Some(source) = &self.file else { return Err(refused(BackupFault::Server)) };
         let mut options = OpenOptions::new();
@@ -55,7 +56,8 @@ fn copy(connection: AnyConnection, file: &Path) -> Result<(), Fault> {
         return Err(Fault::Refused(BackupFault::Server.into()));
     };
     let path = file.to_str().ok_or(Fault::Refused(BackupFault::Path.into()))?;
-    // The pragma permits the statement to write the copy. The source is still opened read-only.
+    // A connection for reading has `query_only` set, which forbids every write, even of a copy. `VACUUM INTO` does not
+    // change the source.
     source.batch_execute("PRAGMA query_only = OFF")?;
     sql_query("VACUUM INTO ?").bind::<Text, _>(path).execute(&mut source)?;
     let mut copied =

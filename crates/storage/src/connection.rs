@@ -1,4 +1,4 @@
-//! Connections to PostgreSQL and SQLite.
+//! Connections to PostgreSQL and SQLite: URLs, pools, transactions, commits with a deadline, and errors of the drivers.
 
 pub(crate) mod commit_threads;
 pub(crate) mod connect;
@@ -19,7 +19,7 @@ use diesel::{PgConnection, SqliteConnection};
 /// A connection to either database.
 ///
 /// Only [`Manager`](crate::connection::pool::Manager) opens connections. Do not use `establish`, which diesel derives:
-/// if a PostgreSQL server is unreachable, it takes the server's URL for the name of an SQLite file.
+/// if a PostgreSQL server is unreachable, `establish` takes the URL for the name of an SQLite file.
 #[derive(diesel::MultiConnection)]
 pub(crate) enum AnyConnection {
     Postgres(PgConnection),

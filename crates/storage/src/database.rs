@@ -1,4 +1,4 @@
-//! The database handle, which the rest of the service uses.
+//! The type [`Database`], through which the service migrates a database and opens transactions and lookups.
 
 use std::{
     io,
@@ -30,10 +30,10 @@ use crate::{
     settings::Settings,
 };
 
-/// The number of open connections of one pool.
+/// The numbers of busy and idle connections of one pool.
 #[derive(Debug, Clone, Copy)]
 pub struct PoolState {
-    /// The name of the pool.
+    /// Name of the pool, such as `readers`.
     pub pool: &'static str,
     /// Number of connections in use.
     pub busy: u32,
@@ -46,23 +46,24 @@ pub struct PoolState {
 pub struct Database {
     pub(crate) writers: Pool,
     readers: Pool,
-    /// The connection of the thread that commits sends. `None` on SQLite, where that thread waits in the fair queue of
-    /// writers.
+    /// The connection of the committer (the thread that stores sent envelopes). `None` on SQLite, where the committer
+    /// waits in line with other writers.
     committer: Option<Arc<CommitterConnection>>,
     /// The lock that serialises writers on SQLite; `None` on PostgreSQL.
     write_lock: Option<Arc<FairMutex>>,
-    /// The webhook at which the next claim continues its search. Clones share it, so that no webhook is skipped.
+    /// The webhook at which the next claim of deliveries continues its search. Clones share the position, so that no
+    /// webhook is skipped.
     pub(crate) claim_cursor: Arc<ClaimCursor>,
     pub(crate) success_throttle: Arc<SuccessThrottle>,
     facts_cache: Arc<FactsCache>,
     pub(crate) durable_commits: Arc<DurableCommits>,
     pub(crate) write_timeout: Duration,
     pub(crate) settings: Settings,
-    /// The file of an embedded database.
+    /// Path of the SQLite file; `None` for PostgreSQL.
     pub(crate) file: Option<PathBuf>,
 }
 
-/// The separate connection of the thread that commits sends, on PostgreSQL. Opened on demand.
+/// The separate PostgreSQL connection of the committer (the thread that stores sent envelopes). Opened at first use.
 #[derive(Debug)]
 struct CommitterConnection {
     target: Target,
@@ -70,17 +71,17 @@ struct CommitterConnection {
 }
 
 impl Database {
-    /// Opens the database, and creates a missing file of an embedded database.
+    /// Opens the database, and creates the file of an SQLite database if it is missing.
     ///
-    /// Connects at once, so that errors show here: [`StoreError::Unavailable`] for an unreachable server,
-    /// [`StoreError::Refused`] for an unusable file.
+    /// Connects at once, so that this function returns connection errors: [`StoreError::Unavailable`] for an
+    /// unreachable server, [`StoreError::Refused`] for an unusable file.
     pub fn open(url: &DatabaseUrl, settings: Settings) -> Result<Self, StoreError> {
         let cache = Arc::new(FactsCache::new(settings.facts_cached_max));
         let open = |name, target, size| pool::open(name, target, size, &settings, &cache);
         match url {
             DatabaseUrl::Postgres(url) => {
                 let target = Target::Postgres(url.clone());
-                // One connection is reserved for the thread that commits sends.
+                // One connection is reserved for the committer (the thread that stores sent envelopes).
                 let size = settings.pool_max.saturating_sub(1).max(1);
                 let writers = open("all", target.clone(), size).map_err(unavailable)?;
                 let readers = writers.clone();
@@ -129,14 +130,14 @@ impl Database {
         }
     }
 
-    /// Applies all missing migrations and returns their names. Several nodes may do so at once. Refuses a database that
-    /// is newer than the binary.
+    /// Applies all missing migrations and returns their names. Several nodes may migrate at the same time. Refuses a
+    /// database that is newer than the binary.
     pub fn migrate(&self) -> Result<Vec<String>, StoreError> {
         self.migrate_with_progress(&|_name| {})
     }
 
     /// Applies all missing migrations like [`migrate`](Self::migrate). Calls `progress` with the name of each migration
-    /// before it is applied. After contention with another transaction, all names are reported again.
+    /// before it is applied. If a conflict with another transaction repeats the work, all names are reported again.
     pub fn migrate_with_progress(
         &self,
         progress: &dyn Fn(&str),
@@ -149,8 +150,8 @@ impl Database {
         self.read(migrations::pending)
     }
 
-    /// Returns the state of each pool. PostgreSQL has one pool for the thread that commits sends, and one for all
-    /// others. SQLite has one pool for readers and one for the writer.
+    /// Returns the state of each pool. PostgreSQL has one pool for the committer (the thread that stores sent
+    /// envelopes), and one for all other work. SQLite has one pool for readers and one for the writer.
     pub fn pool_states(&self) -> Vec<PoolState> {
         let mut pools = match self.write_lock {
             None => vec![("all", &self.readers)],
@@ -166,13 +167,13 @@ impl Database {
         pools.into_iter().map(of).collect()
     }
 
-    /// Returns the free bytes on the disk of an embedded database; `None` for a database server.
+    /// Returns the free bytes on the disk of an SQLite database; `None` for PostgreSQL.
     pub fn free_bytes(&self) -> io::Result<Option<u64>> {
         let free = self.file.as_deref().map(disk_space::free_bytes).transpose();
         free.map_err(io::Error::from)
     }
 
-    /// Runs one lookup outside a transaction.
+    /// Runs one lookup outside a transaction. The work may run twice, if the first connection is dead.
     pub(crate) fn read<T>(
         &self,
         work: impl Fn(&mut AnyConnection) -> Result<T, Fault>,
@@ -180,8 +181,8 @@ impl Database {
         Reader::new(&self.readers).run(work)
     }
 
-    /// Runs `work` in one transaction, for work that the ports of [`Tx`] do not offer. Repeats the work after
-    /// contention.
+    /// Runs `work` in one transaction, for work that the ports of [`Tx`] do not offer. Repeats the work after a
+    /// conflict with another transaction.
     pub(crate) fn transact<T>(
         &self,
         durability: Durability,
@@ -202,7 +203,8 @@ impl Database {
         attempt()
     }
 
-    /// Begins a transaction. Refuses a durable one while the database does not respond to commits.
+    /// Begins a transaction. While the database does not respond to commits, refuses a durable transaction and starts a
+    /// probe write.
     pub(crate) fn transaction(&self, durability: Durability) -> Result<Transaction, StoreError> {
         if durability == Durability::Durable {
             self.durable_commits.admit().inspect_err(|_refused| self.start_probe())?;
@@ -255,7 +257,7 @@ impl Store for Database {
         if pool.get().is_none() {
             let cache = &self.facts_cache;
             let opened = pool::open("committer", target.clone(), 1, &self.settings, cache);
-            // An error is ignored: another thread may have opened the pool in the meantime.
+            // An error only means that another thread has opened the pool in the meantime, so it is ignored.
             drop(pool.set(opened.map_err(unavailable)?));
         }
         let own = pool.get().cloned();
@@ -281,8 +283,8 @@ impl Store for Database {
     }
 }
 
-/// Classifies an error that occurred while an SQLite file was opened. The error is temporary only if another process
-/// has locked the file.
+/// Classifies an error of opening an SQLite file. Only the error of a statement can be temporary, for example if
+/// another process has locked the file.
 fn unusable(fault: ConnectFault) -> StoreError {
     match fault {
         ConnectFault::Setup(error) => Fault::Driver(error).into(),
@@ -292,5 +294,6 @@ fn unusable(fault: ConnectFault) -> StoreError {
 
 const WRITE_LOCK_TIMEOUT: &str = "timed out waiting for other writers; try again";
 
-/// Maximum number of attempts at work that conflicts with other transactions. The same as for `write` of `dyn Store`.
+/// Maximum number of attempts at a transaction that conflicts with others. Equal to the limit of `write` on `dyn
+/// Store`.
 const TRIES_MAX: u32 = 3;

@@ -1,4 +1,4 @@
-//! Free space on the disk of the embedded database.
+//! Measures the free space for the SQLite database: on the disk, and in unused pages of the file.
 
 use std::path::Path;
 
@@ -6,21 +6,22 @@ use diesel::{prelude::*, sql_query, sql_types::BigInt};
 
 use crate::connection::{AnyConnection, fault::Fault};
 
-/// Returns the free bytes of the disk. Space that is reserved for root does not count.
+/// Returns the free bytes of the disk that contains `file`. Space that is reserved for root does not count.
 pub(crate) fn free_bytes(file: &Path) -> Result<u64, rustix::io::Errno> {
     let disk = rustix::fs::statvfs(file)?;
     Ok(disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
-/// Returns the bytes of the unused pages inside the database. SQLite uses these pages before the file grows, and never
-/// returns them to the disk.
+/// Returns the bytes of unused pages inside an SQLite database; 0 for PostgreSQL. SQLite uses these pages before the
+/// file grows, and never returns them to the disk.
 pub(crate) fn reusable_bytes(conn: &mut AnyConnection) -> Result<u64, Fault> {
     let AnyConnection::Sqlite(conn) = conn else { return Ok(0) };
     let pages: Number = sql_query(REUSABLE).get_result(conn)?;
     u64::try_from(pages.number).map_err(|_negative| Fault::Corrupt("number of unused pages"))
 }
 
-/// Returns whether less than `min` bytes are available: `free` on the disk and `reusable` inside the database.
+/// Returns whether less than `min` bytes are available, with `free` bytes on the disk and `reusable` bytes inside the
+/// database.
 ///
 /// At least a quarter of `min` must be free on the disk, because the write-ahead log cannot use reusable pages.
 pub(crate) fn is_short(min: u64, free: u64, reusable: u64) -> bool {

@@ -1,4 +1,4 @@
-//! Migrations: finds the pending ones and applies them.
+//! Finds the migrations that a database lacks, and applies them.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use crate::{
 pub(crate) const POSTGRES: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
 pub(crate) const SQLITE: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
 
-/// A mismatch between the versions of database and binary.
+/// The schema of the database is older or newer than this binary.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum VersionFault {
     #[error("the database is older than this version: run `sealpost migrate`, which applies {0}")]
@@ -42,7 +42,7 @@ pub(crate) fn pending(conn: &mut AnyConnection) -> Result<Vec<String>, Fault> {
 }
 
 /// Applies all missing migrations, or none, in the transaction of the caller. If several nodes migrate at once, one
-/// applies all; the others wait and find none missing.
+/// node applies all migrations; the others wait and then find none missing.
 pub(crate) fn apply(
     conn: &mut AnyConnection,
     progress: &dyn Fn(&str),
@@ -52,7 +52,7 @@ pub(crate) fn apply(
             "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0;
              SELECT pg_advisory_xact_lock({LOCK})"
         ))?,
-        // SQLite needs no lock: this transaction is the only writer.
+        // SQLite needs no lock, because this transaction is the only writer.
         AnyConnection::Sqlite(_) => {}
     }
     let pending = pending(conn)?;
@@ -67,7 +67,7 @@ pub(crate) fn apply(
     Ok(pending)
 }
 
-/// Returns the names of the known migrations by version.
+/// Returns the names of the migrations that this binary contains, by version.
 fn known(conn: &AnyConnection) -> Result<BTreeMap<String, String>, Fault> {
     match conn {
         AnyConnection::Postgres(_) => list::<Pg>(&POSTGRES),

@@ -1,4 +1,4 @@
-//! Kinds of SQL queries and conditions that diesel does not offer.
+//! Extensions of diesel: lists of values, row locks, row types with their columns, and prepared statements.
 
 pub(crate) mod any_of;
 pub(crate) mod row_lock;

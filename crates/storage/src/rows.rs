@@ -1,4 +1,4 @@
-//! The types of rows, with their columns and the conversions from and to domain types.
+//! The types of database rows, with their columns and the conversions from and to domain types.
 
 pub(crate) mod attempt;
 pub(crate) mod channel;

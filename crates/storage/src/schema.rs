@@ -1,4 +1,4 @@
-//! The tables, in types of both databases: ids are text, instants are milliseconds.
+//! The tables as diesel sees them, in types that both databases have: ids are text, times are milliseconds.
 
 diesel::table! {
     accounts (id) {
@@ -95,8 +95,8 @@ diesel::table! {
 }
 
 diesel::table! {
-    /// The counter of stored bytes, a column of the table `usage`. Declared separately, because the admission facts do
-    /// not include this counter.
+    /// The counter of stored bytes, which is a column of the table `usage`. Declared separately, so that queries of the
+    /// other usage columns do not load this counter.
     #[sql_name = "usage"]
     stored_bytes (api_key_id) {
         api_key_id -> Text,
@@ -229,7 +229,7 @@ diesel::table! {
 }
 
 diesel::table! {
-    /// Events with an id of their own.
+    /// All events except received envelopes, which have only their row in `envelopes`.
     events (id) {
         id -> Text,
         kind -> Text,

@@ -1,21 +1,21 @@
-//! Settings of a database.
+//! The settings of a database, with their defaults.
 
 use std::time::Duration;
 
 /// Sizes, timeouts and cache limits of a database.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
-    /// Maximum number of connections. On PostgreSQL at least 2, of which one is reserved for the thread that commits
-    /// sends. On SQLite the maximum number of readers, in addition to the one writer.
+    /// Maximum number of connections. On PostgreSQL at least 2, of which one is reserved for the committer (the thread
+    /// that stores sent envelopes). On SQLite the maximum number of readers, in addition to the one writer.
     pub pool_max: u32,
     /// Maximum wait for a connection, or for the write lock of SQLite.
     pub connection_timeout: Duration,
-    /// Maximum duration of one PostgreSQL statement. At most half of it may be spent on waiting for a lock.
+    /// Maximum duration of one PostgreSQL statement. A wait for a lock may take at most half of this time.
     pub statement_timeout: Duration,
-    /// Maximum duration of a durable commit on PostgreSQL. A later result is in doubt, and durable writes are refused
-    /// until a probe write succeeds.
+    /// Maximum duration of a durable commit on PostgreSQL. If a commit takes longer, its result is in doubt, and
+    /// durable writes are refused until a probe write succeeds.
     pub commit_timeout: Duration,
-    /// Maximum number of sessions, of keys and of webhooks cached between batches of sends.
+    /// Maximum number of cached sessions. The same maximum applies to cached keys and to cached webhooks.
     pub facts_cached_max: usize,
 }
 

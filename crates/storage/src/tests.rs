@@ -1,4 +1,4 @@
-//! Test cases that run on both databases.
+//! Tests of the storage. Most cases run on both databases.
 
 /// Declares a test of each case on SQLite and on PostgreSQL.
 macro_rules! on_both {

@@ -1,7 +1,7 @@
-//! Threads that run commits, so that a caller can stop waiting for a commit without a response.
+//! Runs commits on separate threads, so that a caller can stop waiting after a timeout.
 //!
-//! The driver blocks until the server responds. No timeout of PostgreSQL ends the wait of a COMMIT for a standby or for
-//! a disk.
+//! The database driver blocks until the server responds, and no timeout of PostgreSQL ends a COMMIT that waits for a
+//! standby or a disk.
 
 use std::{
     io,
@@ -13,13 +13,13 @@ use std::{
     time::Duration,
 };
 
-/// The idle threads. A thread whose work exceeds the timeout ends after that work.
+/// A pool of idle threads. A thread that exceeds the timeout does not return to the pool, and ends after its work.
 #[derive(Debug, Default)]
 pub(crate) struct CommitThreads(Mutex<Vec<Sender<Work>>>);
 
 type Work = Box<dyn FnOnce() + Send>;
 
-/// Why a call of [`CommitThreads::run`] has no result.
+/// The reasons why [`CommitThreads::run`] returns no result.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NoResult {
     #[error("no thread could be started")]
@@ -31,7 +31,8 @@ pub(crate) enum NoResult {
 }
 
 impl CommitThreads {
-    /// Runs the work on another thread and waits for at most `timeout`. The work continues after the timeout.
+    /// Runs `work` on another thread, and waits for its result for at most `timeout`. The work continues after the
+    /// timeout.
     pub(crate) fn run<T: Send + 'static>(
         &self,
         timeout: Duration,
@@ -49,7 +50,7 @@ impl CommitThreads {
         }
     }
 
-    /// Passes the work to an idle thread, or to a new one.
+    /// Passes the work to an idle thread, or to a new thread if none is idle.
     fn submit(&self, work: Work) -> Result<Sender<Work>, io::Error> {
         let idle = self.idle().pop();
         let thread = match idle {
@@ -67,7 +68,7 @@ impl CommitThreads {
     }
 }
 
-/// Starts a thread. The thread ends when its sender is dropped.
+/// Starts a thread that runs the work it receives. The thread ends when its sender is dropped.
 fn start() -> Result<Sender<Work>, io::Error> {
     let (thread, works) = mpsc::channel::<Work>();
     thread::Builder::new().name("commit".to_owned()).spawn(move || {

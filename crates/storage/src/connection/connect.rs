@@ -1,4 +1,4 @@
-//! Opens and configures connections.
+//! Opens connections to PostgreSQL and SQLite, and applies the session settings that the service needs.
 
 use std::{
     fs::{self, OpenOptions, Permissions},
@@ -17,7 +17,7 @@ use crate::{
     settings::Settings,
 };
 
-/// The database to connect to.
+/// The database to connect to. SQLite has separate connections for reading and for writing.
 #[derive(Debug, Clone)]
 pub(crate) enum Target {
     Postgres(PostgresUrl),
@@ -38,7 +38,7 @@ pub(crate) enum ConnectFault {
     File(#[from] io::Error),
 }
 
-/// Opens and configures a connection.
+/// Opens and configures a connection. For an SQLite writer, first creates the database file if it is missing.
 pub(crate) fn connect(target: &Target, settings: &Settings) -> Result<AnyConnection, ConnectFault> {
     match target {
         Target::Postgres(url) => postgres(url, settings).map(AnyConnection::Postgres),
@@ -54,9 +54,9 @@ fn postgres(url: &PostgresUrl, settings: &Settings) -> Result<PgConnection, Conn
     let mut conn = PgConnection::establish(&url.with_defaults(&[
         "application_name=sealpost".to_owned(),
         format!("connect_timeout={}", settings.connection_timeout.as_secs().max(2)),
-        // Of several hosts, the primary is used. A standby would refuse every write.
+        // If the URL has several hosts, this parameter selects the primary. A standby would refuse every write.
         "target_session_attrs=read-write".to_owned(),
-        // Detects a silent server within seconds; the default of the kernel is a quarter of an hour.
+        // Detects a dead connection within seconds. The default of the kernel is a quarter of an hour.
         "keepalives_idle=10".to_owned(),
         "keepalives_interval=5".to_owned(),
         "keepalives_count=3".to_owned(),
@@ -85,11 +85,11 @@ fn sqlite(path: &Path, pragmas: &[&str]) -> Result<SqliteConnection, ConnectFaul
     Ok(conn)
 }
 
-/// Creates a missing database file, and restricts the file to its owner. SQLite gives the files beside the database the
-/// same mode.
+/// Creates the database file if it is missing, and restricts its mode to the owner. SQLite gives the same mode to the
+/// other files of the database, such as the write-ahead log.
 ///
-/// Does not open an existing file: closing the file would release the locks of other connections of the process
-/// (POSIX.1, `fcntl`). Without the locks another process may delete the write-ahead log.
+/// Does not open an existing file, because closing the file would release the locks of other connections in this
+/// process (POSIX.1, `fcntl`). Without these locks another process may delete the write-ahead log.
 fn make_private(path: &Path) -> io::Result<()> {
     let of_path =
         |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
@@ -114,13 +114,14 @@ fn make_private(path: &Path) -> io::Result<()> {
 
 const PRIVATE: u32 = 0o600;
 
-/// Settings of every PostgreSQL session.
+/// Settings of each PostgreSQL session.
 ///
-/// - Acknowledged commits are on disk, whatever the default of the server. A stronger setting stays.
-/// - Error messages are in English, because errors are classified by text. A role that may not set the language keeps
-///   the server's language.
-/// - Queries use indexes. Their plans are made once, often while a table is small, and PostgreSQL would then choose to
-///   scan the whole table permanently. In the queue, dead rows outnumber live rows, which makes a scan even slower.
+/// - An acknowledged commit is on disk, even if the default of the server is weaker. A stronger default is kept.
+/// - Error messages are in English, because errors are classified by text. If the role may not set the language, the
+///   language of the server is kept.
+/// - Queries use indexes. PostgreSQL makes their plans once, often while a table is small, and could otherwise choose
+///   to scan the whole table permanently. In the delivery queue, dead rows outnumber live rows, which makes a scan even
+///   slower.
 const POSTGRES_SESSION: &str = "
     SET default_transaction_isolation = 'read committed';
     SET enable_seqscan = off;
@@ -153,7 +154,7 @@ const WRITER: [&str; 8] = [
     "PRAGMA wal_autocheckpoint = 4096",
 ];
 
-/// Settings of the connections that read from SQLite.
+/// Settings of the connections that read from SQLite. `query_only` makes every write fail.
 const READER: [&str; 4] = [
     "PRAGMA busy_timeout = 5000",
     "PRAGMA query_only = ON",

@@ -1,4 +1,5 @@
-//! Durable commits: their deadline, and the writes that are refused after a missed deadline.
+//! Durable commits: waits for a commit until a deadline. After a missed deadline, refuses durable writes until a commit
+//! succeeds.
 
 use std::thread;
 
@@ -15,15 +16,17 @@ use crate::{
     settings::Settings,
 };
 
-/// Runs the durable commits of a database. Clones of the database share it.
+/// Runs the durable commits of a database, and refuses durable writes after a missed deadline. All clones of a
+/// `Database` share one instance.
 #[derive(Debug)]
 pub(crate) struct DurableCommits {
     pub(crate) gate: WriteGate,
-    /// `None` for an embedded database: its commit may copy the whole log into the file, and waits for no server.
+    /// The server whose commits have a deadline. `None` for SQLite: its commits wait for no server, but may take long
+    /// because they copy the write-ahead log into the database file.
     server: Option<Server>,
 }
 
-/// A database server, which may leave a commit without a response.
+/// A database server, whose response to a commit may never arrive.
 #[derive(Debug)]
 struct Server {
     threads: CommitThreads,
@@ -41,13 +44,13 @@ impl DurableCommits {
         Self { gate: WriteGate::default(), server: Some(server) }
     }
 
-    /// Returns `Unavailable` if the write gate is closed, because a commit got no response.
+    /// Returns [`StoreError::Unavailable`] after a commit without a response, until a later durable commit succeeds.
     pub(crate) fn admit(&self) -> Result<(), StoreError> {
         if self.gate.is_closed() { Err(unavailable(NO_RESPONSE)) } else { Ok(()) }
     }
 
-    /// Runs the commit and records the result. After the deadline the result is in doubt, the gate is closed, and the
-    /// server process of the connection is ended.
+    /// Runs the commit. If no response arrives before the deadline, closes the write gate (refuses durable writes),
+    /// ends the server process of the connection, and returns [`StoreError::InDoubt`].
     pub(crate) fn run(
         &self,
         process: Option<i32>,

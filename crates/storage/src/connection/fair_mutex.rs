@@ -10,25 +10,25 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A mutex that one [`Guard`] at a time holds. Threads get the mutex in the order of arrival.
+/// A mutex that threads get in the order of arrival, and that one [`Guard`] at a time holds.
 #[derive(Debug, Default)]
 pub(crate) struct FairMutex(Mutex<WaitQueue>);
 
 #[derive(Debug, Default)]
 struct WaitQueue {
     locked: bool,
-    /// Number of the waiter that received the mutex last, until that thread wakes up.
+    /// Number of the waiting thread that owns the mutex but has not yet woken up.
     granted: Option<u64>,
     waiting: VecDeque<(u64, Thread)>,
     next: u64,
 }
 
-/// Holds the mutex. Dropping it passes the mutex to the thread that waits longest.
+/// Holds a [`FairMutex`]. Dropping the guard passes the mutex to the thread that has waited longest.
 #[derive(Debug)]
 pub(crate) struct Guard(Arc<FairMutex>);
 
 impl FairMutex {
-    /// Waits for the mutex; `None` after `timeout`.
+    /// Waits for the mutex. Returns `None` after `timeout`.
     pub(crate) fn lock(self: &Arc<Self>, timeout: Duration) -> Option<Guard> {
         let until = Instant::now() + timeout;
         let number = {

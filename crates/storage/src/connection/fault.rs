@@ -1,23 +1,23 @@
-//! Errors of statements, and their classification as [`StoreError`].
+//! Classifies errors of SQL statements as [`StoreError`]: temporary, in conflict with another transaction, or refused.
 
 use diesel::result::{DatabaseErrorKind as Kind, Error};
 use sealpost_domain::ports::{BoxedError, StoreError};
 
-/// An error of a statement, or of reading rows.
+/// An error of a statement, or of reading its rows.
 #[derive(Debug)]
 pub(crate) enum Fault {
-    /// A conditional statement failed because another transaction changed the row first.
+    /// A conditional statement or an insert failed, because another transaction changed the row first.
     Contended(Error),
-    /// A stored value is invalid.
+    /// A stored value is invalid. The text names the value.
     Corrupt(&'static str),
-    /// Any other error of the driver.
+    /// Any other error of the database driver.
     Driver(Error),
-    /// This crate refused the operation.
+    /// This crate refused the operation, without an error of the database.
     Refused(BoxedError),
 }
 
 impl Fault {
-    /// Whether the connection is dead.
+    /// Returns true if the connection can no longer be used.
     pub(crate) fn is_fatal(&self) -> bool {
         match self {
             Self::Contended(error) | Self::Driver(error) => is_fatal(error),
@@ -25,7 +25,8 @@ impl Fault {
         }
     }
 
-    /// Classifies this error as the error of a COMMIT.
+    /// Classifies the error of a COMMIT. Such an error may leave open if the transaction is stored
+    /// ([`StoreError::InDoubt`]).
     pub(crate) fn of_commit(self) -> StoreError {
         match self {
             Self::Driver(error) if leaves_in_doubt(&error) => StoreError::InDoubt(error.into()),
@@ -55,12 +56,12 @@ impl From<Fault> for StoreError {
     }
 }
 
-/// Wraps an error that occurred while a connection was opened or taken from a pool.
+/// Wraps an error as [`StoreError::Unavailable`]: the database could not be used at this time.
 pub(crate) fn unavailable(error: impl Into<BoxedError>) -> StoreError {
     StoreError::Unavailable(error.into())
 }
 
-/// Wraps the error of an operation that this crate refused.
+/// Wraps an error as [`StoreError::Refused`]: the operation is refused, and repeating it does not help.
 pub(crate) fn refused(error: impl Into<BoxedError>) -> StoreError {
     StoreError::Refused(error.into())
 }
@@ -114,8 +115,8 @@ fn leaves_in_doubt(error: &Error) -> bool {
     }
 }
 
-/// Whether the connection cannot be used any more. A server that became read-only is no longer the primary; a new
-/// connection may reach the new primary.
+/// Returns true if the connection must be replaced. This includes a server that became read-only: it is no longer the
+/// primary, and a new connection may reach the new primary.
 fn is_fatal(error: &Error) -> bool {
     match error {
         Error::BrokenTransactionManager | Error::RollbackErrorOnCommit { .. } => true,
@@ -132,12 +133,13 @@ fn is_connection_lost(text: &str) -> bool {
     CONNECTION_LOST.iter().any(|phrase| text.starts_with(phrase))
 }
 
-/// Texts of errors by contention. PostgreSQL: 40P01. SQLite: `SQLITE_BUSY` and `SQLITE_LOCKED`.
+/// Texts of errors that mean a conflict with another transaction. PostgreSQL: code 40P01. SQLite: `SQLITE_BUSY` and
+/// `SQLITE_LOCKED`.
 const CONTENDED: [&str; 3] =
     ["deadlock detected", "database is locked", "database table is locked"];
 
-/// Texts of errors that a later attempt may not have. PostgreSQL: 57014, 55P03, 25P03, 57P01 to 57P03, 53100, 53200.
-/// SQLite: `SQLITE_FULL`, `_IOERR`, `_READONLY`, `_CANTOPEN`.
+/// Texts of temporary errors, after which a later attempt may succeed. PostgreSQL: codes 57014, 55P03, 25P03, 57P01 to
+/// 57P03, 53100, 53200. SQLite: `SQLITE_FULL`, `_IOERR`, `_READONLY`, `_CANTOPEN`.
 const UNAVAILABLE: [&str; 10] = [
     "canceling statement due to",
     "server closed the connection unexpectedly",

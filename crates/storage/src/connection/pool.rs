@@ -1,8 +1,8 @@
 //! Connection pools that do not query the database at every checkout.
 //!
 //! Each dead connection increments the failure count of its pool. At checkout, a connection is tested only if the count
-//! has changed since the connection was opened or tested. After a restart of the server, therefore, one statement
-//! fails. If it is the first of a transaction, the caller repeats the statement on another connection.
+//! has changed since the connection was opened or last tested. After a restart of the server, therefore, one statement
+//! fails. If this statement begins a transaction, the caller repeats it on another connection.
 
 use std::{
     error::Error,
@@ -35,7 +35,7 @@ use crate::{
 pub(crate) type Pool = r2d2::Pool<Manager>;
 pub(crate) type PooledConnection = r2d2::PooledConnection<Manager>;
 
-/// Opens the connections of a pool, and counts the dead ones.
+/// Opens the connections of a pool, and counts the connections that died.
 #[derive(Debug)]
 pub(crate) struct Manager {
     target: Target,
@@ -44,16 +44,17 @@ pub(crate) struct Manager {
     facts_cache: Arc<FactsCache>,
 }
 
-/// A connection of a pool.
+/// A pooled connection, with the state that the pool needs to test and close it.
 pub(crate) struct Connection {
     pub(crate) backend: AnyConnection,
-    /// Whether the connection is dead. The pool then closes the connection.
+    /// True if the connection is dead, so that the pool closes it.
     pub(crate) is_dead: bool,
-    /// Whether commits on this connection do not wait for the disk. SQLite stores this setting in the connection.
+    /// True if the last transaction did not wait for the disk at its commit. SQLite keeps this setting until it is
+    /// changed.
     pub(crate) is_relaxed: bool,
-    /// The number of the server process; `None` for SQLite.
+    /// Id of the server process that serves this connection; `None` for SQLite.
     pub(crate) server_process: Option<i32>,
-    /// The failure count of the pool when this connection last worked.
+    /// Failure count of the pool when this connection was last known to work.
     failures: u64,
 }
 
@@ -67,9 +68,8 @@ impl Connection {
     }
 }
 
-/// Creates a pool of at most `size` connections. Opens one connection first, so that errors are returned at once.
-///
-/// `name` labels the metrics of the pool.
+/// Creates a pool of at most `size` connections, whose metrics have the label `name`. Opens one connection first, so
+/// that errors are returned at once.
 pub(crate) fn open(
     name: &'static str,
     target: Target,
@@ -120,7 +120,7 @@ impl ManageConnection for Manager {
     }
 }
 
-/// Logs errors of new connections while the pool keeps trying.
+/// Logs failed attempts to open a connection. The pool continues to try.
 #[derive(Debug)]
 struct ErrorLog;
 
@@ -131,7 +131,7 @@ impl HandleError<ConnectFault> for ErrorLog {
     }
 }
 
-/// Records the time that callers wait for a connection.
+/// Records how long callers wait for a connection, and counts timeouts.
 #[derive(Debug)]
 struct PoolMetrics {
     wait: Histogram,

@@ -1,4 +1,4 @@
-//! Lookups outside a transaction. No connection is held between two lookups.
+//! Lookups outside a transaction. Each lookup takes a connection from the pool and returns it afterwards.
 
 use sealpost_domain::ports::StoreError;
 
@@ -8,7 +8,7 @@ use crate::connection::{
     pool::Pool,
 };
 
-/// Runs lookups outside a transaction. Each lookup sees all rows that are committed.
+/// Runs lookups outside a transaction. Each lookup sees all rows that were committed before it.
 pub(crate) struct Reader<'a> {
     pool: &'a Pool,
 }
@@ -18,7 +18,7 @@ impl<'a> Reader<'a> {
         Self { pool }
     }
 
-    /// Runs one lookup, and repeats the lookup on another connection if the first is dead.
+    /// Runs one lookup. If the connection proves to be dead, repeats the lookup on another connection.
     pub(crate) fn run<T>(
         &mut self,
         work: impl Fn(&mut AnyConnection) -> Result<T, Fault>,

@@ -1,4 +1,4 @@
-//! Information about the database engine and the server.
+//! Describes the database: engine, version, and the server settings that affect the service.
 
 use diesel::{
     dsl::sql,
@@ -12,25 +12,26 @@ use crate::{
     database::Database,
 };
 
-/// Information about a database.
+/// The engine of a database and, for PostgreSQL, the settings of the server.
 #[derive(Debug, Clone)]
 pub struct DatabaseInfo {
-    /// Name and version of the database engine, such as SQLite.
+    /// Name and version of the database engine, such as `PostgreSQL 15.4`.
     pub engine: String,
-    /// Information about the server; `None` for an embedded database.
+    /// The settings of the server; `None` for SQLite.
     pub server: Option<ServerInfo>,
 }
 
-/// Information about a database server.
+/// Version, clock and settings of a PostgreSQL server.
 #[derive(Debug, Clone, Copy)]
 pub struct ServerInfo {
     /// Version as a number: 150004 is 15.4.
     pub version: i64,
-    /// Time of the server's clock.
+    /// Time of the server's clock at the query.
     pub now: Timestamp,
     /// Maximum number of connections that the server accepts.
     pub connections_max: i64,
-    /// Whether committed data is on disk (`fsync` and `full_page_writes`).
+    /// True if the settings `fsync` and `full_page_writes` are on. Otherwise a crash of the server can lose or damage
+    /// committed data.
     pub is_durable: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Transactions. No other module begins, commits or rolls back.
+//! Begins, commits and rolls back transactions. No other module does so.
 
 use std::{collections::HashMap, sync::Arc, time::Instant};
 
@@ -21,23 +21,26 @@ use crate::{
     send::facts_cache::FactsCache,
 };
 
-/// A transaction on a pooled connection. Implements every port that writes. Dropping it rolls back.
+/// A transaction on a pooled connection. Implements the ports of the domain that write. Dropping a transaction rolls it
+/// back.
 pub(crate) struct Transaction {
     connection: PooledConnection,
-    /// Whether a statement failed. A failed transaction cannot be committed.
+    /// True after a failed statement. A failed transaction cannot be committed.
     failed: bool,
-    /// The owners of handles that this transaction has read; `None` for a free handle. The assignment of a handle fails
-    /// if its owner has changed since.
+    /// Owners of the handles (unique names of API keys) that this transaction has read; `None` for a free handle.
+    /// Assigning a handle fails if its owner has changed since then.
     pub(crate) handles_seen: HashMap<Handle, Option<ApiKeyId>>,
     pub(crate) facts_cache: Arc<FactsCache>,
-    /// `None` for a relaxed transaction.
+    /// Runs the commit with a deadline. `None` for a relaxed transaction, whose commit does not wait for the disk.
     durable_commits: Option<Arc<DurableCommits>>,
-    /// Dropped last, because fields drop in order. The connection is then in the pool before the next writer starts.
+    /// The exclusive right to write on SQLite. The field is the last one, because fields drop in order: the connection
+    /// is back in the pool before the next writer starts.
     _write_guard: Option<Guard>,
 }
 
 impl Transaction {
-    /// Begins a transaction that may write. If the connection is dead, begins on another one: no work is lost yet.
+    /// Begins a transaction that may write. If the connection is dead, begins on another connection, because no work is
+    /// lost yet.
     pub(crate) fn begin(
         pool: &Pool,
         write_guard: Option<Guard>,
@@ -69,7 +72,7 @@ impl Transaction {
         })
     }
 
-    /// Runs statements and classifies their errors.
+    /// Runs statements and classifies their errors. After an error the transaction cannot be committed.
     pub(crate) fn run<T>(
         &mut self,
         work: impl FnOnce(&mut AnyConnection) -> Result<T, Fault>,
@@ -82,7 +85,7 @@ impl Transaction {
 
     pub(crate) fn commit(mut self) -> Result<(), StoreError> {
         if self.failed {
-            // PostgreSQL would report success and roll back, so COMMIT is not sent.
+            // PostgreSQL would report success although it rolls back, so COMMIT is not sent.
             return Err(refused("cannot commit: a statement of this transaction failed"));
         }
         match self.durable_commits.clone() {
@@ -138,8 +141,8 @@ impl Drop for Transaction {
 /// Begins a transaction with the settings that each database needs.
 ///
 /// On SQLite, takes the write lock at once, because a deferred transaction fails at its first write if another writer
-/// is ahead. Sets the durability before the transaction. On PostgreSQL, sets the isolation level again, because a
-/// pooler may have set it on another server connection.
+/// is ahead. The pragma for the durability precedes the transaction. On PostgreSQL, sets the isolation level again,
+/// because a pooler may have set it on another server connection.
 fn begin(connection: &mut Connection, durability: Durability) -> Result<(), Fault> {
     let relaxed = durability == Durability::Relaxed;
     let sql = match (&connection.backend, relaxed, connection.is_relaxed) {

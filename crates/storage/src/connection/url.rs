@@ -1,11 +1,11 @@
-//! The URL of a database.
+//! The URL of a database: parses it, and decides if the traffic to the database crosses a network.
 
 use std::{fmt, net::IpAddr, path::PathBuf, str::FromStr};
 
 /// The location of a database: a PostgreSQL server, or an SQLite file.
 #[derive(Clone, PartialEq, Eq)]
 pub enum DatabaseUrl {
-    /// A PostgreSQL server, in the syntax of libpq.
+    /// A PostgreSQL server, in the URL syntax of libpq.
     Postgres(PostgresUrl),
     /// An embedded SQLite database in a file.
     Sqlite(PathBuf),
@@ -15,10 +15,10 @@ pub enum DatabaseUrl {
 #[derive(Clone, PartialEq, Eq)]
 pub struct PostgresUrl(String);
 
-/// An invalid database URL.
+/// The reasons why a database URL is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum UrlFault {
-    /// An SQLite database in memory. Each connection would get a separate database.
+    /// An SQLite database in memory, which is rejected because each connection would get a separate database.
     #[error("a database in memory cannot be shared between connections: give a file, sqlite:PATH")]
     InMemory,
     /// The URL cannot be parsed. The message shows no part of the URL, because any part might be the password.
@@ -27,13 +27,13 @@ pub enum UrlFault {
          %2F for /, %20 for a space and %25 for %"
     )]
     Garbled,
-    /// The scheme is unknown.
+    /// The scheme is unknown, or the path of the file is empty.
     #[error("give the database as postgres://USER:PASSWORD@HOST:PORT/NAME or as sqlite:PATH")]
     Unknown,
 }
 
 impl DatabaseUrl {
-    /// Whether traffic to the database crosses a network. Such traffic is not encrypted, because the bundled libpq has
+    /// Whether traffic to the database may cross a network. The traffic is not encrypted, because the bundled libpq has
     /// no TLS.
     pub fn leaves_the_machine(&self) -> bool {
         match self {
@@ -44,7 +44,7 @@ impl DatabaseUrl {
 }
 
 impl PostgresUrl {
-    /// Whether traffic to the server crosses a network. Decides by the URL alone. Without a host in the URL the result
+    /// Whether traffic to the server may cross a network, judged by the URL alone. Without a host in the URL the result
     /// is true, because libpq may take a host from the environment. As in libpq, a parameter overrides the host part,
     /// and `hostaddr` overrides `host`.
     fn leaves_the_machine(&self) -> bool {
@@ -103,7 +103,7 @@ fn is_percent_encoded(text: &str) -> bool {
     })
 }
 
-/// The URL after the scheme: `[USER[:PASSWORD]@][HOST[:PORT],…][/NAME][?KEY=VALUE&…]`.
+/// The parts of a URL after the scheme: `[USER[:PASSWORD]@][HOST[:PORT],…][/NAME][?KEY=VALUE&…]`.
 struct Parts<'a> {
     user: &'a str,
     hosts: &'a str,
@@ -140,7 +140,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Returns the host of `HOST[:PORT]`. An IPv6 address must be in brackets.
+/// Returns the host of `HOST[:PORT]`; `None` if the text is malformed. An IPv6 address must be in brackets.
 fn host_of(text: &str) -> Option<&str> {
     let (host, port) = match text.strip_prefix('[') {
         Some(address) => address.split_once(']').filter(|(address, port)| {
@@ -153,7 +153,7 @@ fn host_of(text: &str) -> Option<&str> {
     is_host.then_some(host)
 }
 
-/// Whether a host is the folder of a Unix socket, or an address of the local machine.
+/// Whether a host is local: the folder of a Unix socket, `localhost`, or a loopback address.
 fn is_local(host: &str) -> bool {
     let is_folder = host.is_empty() || host.starts_with('/') || host.starts_with("%2");
     is_folder

@@ -1,4 +1,5 @@
-//! Checks whether the database stores writes: for the readiness check, and to accept writes again after a refusal.
+//! Checks that the database stores writes, by a recent commit or a probe write. Serves the readiness check, and ends a
+//! refusal of durable writes.
 
 use std::{error::Error, thread, time::Duration};
 
@@ -13,8 +14,8 @@ use crate::{
 };
 
 impl Database {
-    /// Checks that the database stores writes. A durable commit in the last seconds is sufficient; otherwise starts a
-    /// probe write and waits for its result for at most two seconds.
+    /// Checks that the database stores writes. A durable commit in the last five seconds is sufficient. Otherwise
+    /// starts a probe write, and waits for its result for at most two seconds.
     pub fn check_writes(&self) -> Result<(), WriteFault> {
         let gate = &self.durable_commits.gate;
         if gate.has_recent_commit() {
@@ -24,13 +25,13 @@ impl Database {
         gate.probe_result(PROBE_WAIT)
     }
 
-    /// Returns the age of the last durable commit.
+    /// Returns the age of the last durable commit of this process.
     pub fn last_commit(&self) -> LastCommit {
         self.durable_commits.gate.last_commit()
     }
 
-    /// Starts a probe write in the background, unless one runs or has just ended. Its success ends the refusal of
-    /// writes.
+    /// Starts a probe write in the background, unless a probe is running or ended less than a second ago. If the probe
+    /// succeeds, durable writes are accepted again.
     pub(crate) fn start_probe(&self) {
         if !self.durable_commits.gate.begin_probe() {
             return;
@@ -64,5 +65,5 @@ fn with_causes(error: &dyn Error) -> String {
     line.replace('\n', " ")
 }
 
-/// Maximum wait for a probe write. Below the usual timeouts of readiness checks.
+/// Maximum wait for the result of a probe write. Shorter than the usual timeouts of readiness checks.
 const PROBE_WAIT: Duration = Duration::from_secs(2);

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The state of durable writes to a database.
+/// Accepts or refuses durable writes to a database, and tracks the last commit and the probe writes.
 #[derive(Debug, Default)]
 pub(crate) struct WriteGate {
     state: Mutex<GateState>,
@@ -25,11 +25,11 @@ struct GateState {
 #[derive(Debug)]
 struct EndedProbe {
     at: Instant,
-    /// The error of the probe; `None` after success.
+    /// The error of the probe; `None` if the probe succeeded.
     failure: Option<String>,
 }
 
-/// Why the check of durable writes fails.
+/// The reasons why the check for durable writes fails.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteFault {
     /// The newest probe write failed.
@@ -37,10 +37,10 @@ pub enum WriteFault {
     Failing {
         /// The age of the last commit.
         last_commit: LastCommit,
-        /// The error of the probe.
+        /// Error of the probe write.
         failure: String,
     },
-    /// The current probe write has no response yet.
+    /// A commit or a probe write has no response yet.
     #[error("the database does not respond to a write ({last_commit})")]
     Silent {
         /// The age of the last commit.
@@ -48,12 +48,12 @@ pub enum WriteFault {
     },
 }
 
-/// The age of the last commit; `None` if there was none.
+/// The age of the last durable commit; `None` if there was none since the start.
 #[derive(Debug, Clone, Copy)]
 pub struct LastCommit(Option<Duration>);
 
 impl LastCommit {
-    /// The age; `None` if there was no commit since the start.
+    /// Returns the age; `None` if there was no durable commit since the start.
     pub fn age(self) -> Option<Duration> {
         self.0
     }
@@ -93,7 +93,8 @@ impl WriteGate {
         self.state().last_commit()
     }
 
-    /// Begins a probe, unless one runs or has just ended. The caller must run the probe if this returns true.
+    /// Begins a probe and returns true, unless a probe is running or ended less than a second ago. If the result is
+    /// true, the caller must run the probe write.
     pub(crate) fn begin_probe(&self) -> bool {
         let mut state = self.state();
         let rests = state.last_probe.as_ref().is_some_and(|probe| probe.at.elapsed() < PROBE_PAUSE);
@@ -114,14 +115,14 @@ impl WriteGate {
         self.probe_ended.notify_all();
     }
 
-    /// Checks whether the gate is open and the last commit is recent.
+    /// Whether the gate is open and the last durable commit is less than five seconds old.
     pub(crate) fn has_recent_commit(&self) -> bool {
         let state = self.state();
         let is_recent = state.last_commit.is_some_and(|at| at.elapsed() < RECENT);
         is_recent && !state.is_closed
     }
 
-    /// Waits for the current probe for at most `timeout`, and returns the result of the newest probe.
+    /// Waits for a running probe for at most `timeout`, and returns the result of the newest probe.
     pub(crate) fn probe_result(&self, timeout: Duration) -> Result<(), WriteFault> {
         let waited = self
             .probe_ended
@@ -149,7 +150,7 @@ impl GateState {
     }
 }
 
-/// Minimum pause between the end of a probe and the next probe.
+/// Minimum pause between the end of a probe write and the next probe write.
 const PROBE_PAUSE: Duration = Duration::from_secs(1);
 
 /// Maximum age of a commit that proves that the database stores writes.

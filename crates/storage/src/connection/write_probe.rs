@@ -1,4 +1,5 @@
-//! A write without effect, which shows whether the database commits.
+//! Statements that prove a commit: a probe write without effect, the confirmation of a slow commit, and the end of a
+//! hung commit.
 
 use std::time::Duration;
 
@@ -11,15 +12,15 @@ use diesel::{
 
 use crate::connection::{AnyConnection, fault::Fault};
 
-/// Writes and deletes a row of the current transaction. A commit must then reach the disk and the standbys.
+/// Inserts and deletes a row in the current transaction, so that the commit must reach the disk and the standbys.
 pub(crate) fn write(conn: &mut AnyConnection) -> Result<(), Fault> {
     Ok(conn.batch_execute("INSERT INTO write_probes (id) VALUES (0); DELETE FROM write_probes")?)
 }
 
-/// Confirms the preceding commit of this connection by another one, if the server waits for standbys.
+/// Confirms the preceding commit of this connection by a second commit, if the server waits for standbys.
 ///
-/// A COMMIT whose wait is cancelled succeeds with a warning, which the driver drops. The log reaches a standby in
-/// order, so a later confirmed commit confirms the earlier one.
+/// If the wait of a COMMIT for a standby is cancelled, COMMIT succeeds with a warning, but the driver drops the
+/// warning. A standby receives the log in order, so a later confirmed commit also confirms the earlier one.
 pub(crate) fn confirm(conn: &mut AnyConnection) -> Result<(), Fault> {
     let AnyConnection::Postgres(_) = conn else { return Ok(()) };
     let waits = sql::<Bool>("current_setting('synchronous_standby_names') <> ''");
@@ -31,7 +32,7 @@ pub(crate) fn confirm(conn: &mut AnyConnection) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Returns the number of the server process of this connection; `None` for SQLite.
+/// Returns the id of the server process of this connection; `None` for SQLite.
 pub(crate) fn server_process(
     conn: &mut AnyConnection,
 ) -> Result<Option<i32>, diesel::result::Error> {
@@ -43,9 +44,10 @@ pub(crate) fn server_process(
     }
 }
 
-/// Ends a server process that is still in a COMMIT. Only the role of the process may do this.
+/// Ends a server process that is still executing a COMMIT. PostgreSQL permits this only to the role of the process.
 ///
-/// Behind a pooler the number may belong to another process. The condition excludes all processes but hung commits.
+/// Behind a pooler, the id may belong to the process of another client. The query therefore matches only a process that
+/// executes a COMMIT.
 pub(crate) fn end_commit(conn: &mut AnyConnection, process: i32) -> Result<(), Fault> {
     let sql = format!(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -54,6 +56,6 @@ pub(crate) fn end_commit(conn: &mut AnyConnection, process: i32) -> Result<(), F
     Ok(conn.batch_execute(&sql)?)
 }
 
-/// Minimum duration of a commit that [`confirm`] must confirm. In a commit this slow, the server may have cancelled the
+/// Duration from which [`confirm`] must confirm a commit. During such a slow commit, the server may have cancelled the
 /// wait for a standby.
 pub(crate) const CONFIRMED_FROM: Duration = Duration::from_secs(1);

@@ -1,6 +1,6 @@
-//! Daily counts of each key: envelopes sent and received, and successful deliveries.
+//! Daily counts of each API key: envelopes sent and received, and successful deliveries.
 //!
-//! Housekeeping counts each row once, some time after the write. The send path does no counting.
+//! Housekeeping counts each row once, some time after the row was written, so that sends need no counting.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,8 @@ struct Count {
     delivered: i64,
 }
 
-/// Counts up to `limit` envelopes sent before `before`, and returns how many were counted.
+/// Adds up to `limit` envelopes sent before `before` to the daily counts, and returns how many were counted. Continues
+/// after the last counted envelope.
 pub(crate) fn count_envelopes(
     conn: &mut AnyConnection,
     before: Timestamp,
@@ -51,8 +52,8 @@ pub(crate) fn count_envelopes(
     columns::number(rows.len(), "number of envelopes")
 }
 
-/// Counts up to `limit` attempts that ended before `before`, and returns how many were counted. Attempts of deleted
-/// webhooks are not added to any key.
+/// Adds up to `limit` attempts that ended before `before` to the daily counts, and returns how many were counted.
+/// Attempts for deleted webhooks are not added to any key.
 pub(crate) fn count_attempts(
     conn: &mut AnyConnection,
     before: Timestamp,
@@ -67,7 +68,8 @@ pub(crate) fn count_attempts(
         .limit(limit.into())
         .select((a::number, a::at, a::outcome, w::api_key_id.nullable()))
         .load::<(i64, i64, String, Option<String>)>(conn)?;
-    // Counting stops at the first attempt that is too recent. Attempts up to the stored mark are not read again.
+    // Counting stops at the first attempt that is too recent, because attempts below the stored number of the last
+    // counted attempt are never read again.
     let ended: Vec<_> =
         rows.into_iter().take_while(|(_, at, ..)| *at < before.as_millis()).collect();
     let Some((last, ..)) = ended.last() else { return Ok(0) };
@@ -114,8 +116,8 @@ fn mark(conn: &mut AnyConnection, source: &str, last: &str) -> Result<(), Fault>
     Ok(())
 }
 
-/// Adds counts to the stored ones, in the order of keys and days. Splits them, because the number of parameters of a
-/// statement is limited.
+/// Adds counts to the stored counts, in the order of keys and days. Uses several statements if necessary, because the
+/// number of parameters of a statement is limited.
 fn add(conn: &mut AnyConnection, counts: &BTreeMap<KeyDay, Count>) -> Result<(), Fault> {
     let rows: Vec<_> = counts
         .iter()

@@ -14,12 +14,11 @@ use crate::{
     schema::{attempts as a, deleted_webhooks as f, deliveries as d},
 };
 
-/// Deletes at most [`AT_ONCE_MAX`] deliveries to the given webhooks, and returns the number. Lists the webhooks in
-/// `deleted_webhooks`.
+/// Deletes at most [`AT_ONCE_MAX`] deliveries to the given webhooks, and returns the number. Lists the webhooks in the
+/// table `deleted_webhooks`, so that housekeeping later deletes the other deliveries and all attempts.
 ///
-/// Housekeeping deletes the other deliveries and all attempts. Until then no query shows them, and a claim that meets
-/// such a delivery deletes it. Deleting a long backlog at once could exceed the statement timeout and fail the
-/// revocation.
+/// Until then no query returns the remaining rows, and a claim that finds such a delivery deletes it. Deleting a long
+/// backlog at once could exceed the statement timeout, which would make the revocation of the API key fail.
 pub(crate) fn delete_with_backlog(
     conn: &mut AnyConnection,
     ids: &[String],
@@ -35,8 +34,8 @@ pub(crate) fn delete_with_backlog(
     Ok(deleted)
 }
 
-/// Deletes up to `limit` rows of the webhooks in `deleted_webhooks`, one webhook after the other. For each webhook,
-/// deletes its deliveries, then its attempts, then its row in `deleted_webhooks`.
+/// Deletes up to `limit` rows of the webhooks in `deleted_webhooks`, one webhook after the other: first its deliveries,
+/// then its attempts, then its row in `deleted_webhooks`.
 pub(crate) fn purge(conn: &mut AnyConnection, now: Timestamp, limit: u64) -> Result<u64, Fault> {
     let mut purged = 0;
     while purged < limit {
@@ -57,7 +56,7 @@ pub(crate) fn purge(conn: &mut AnyConnection, now: Timestamp, limit: u64) -> Res
 }
 
 /// Deletes up to `limit` deliveries to a webhook and returns the number. Bounces the envelopes that can no longer be
-/// delivered.
+/// delivered: their senders get an event.
 fn delete_deliveries(
     conn: &mut AnyConnection,
     id: &str,
@@ -65,8 +64,8 @@ fn delete_deliveries(
     limit: usize,
 ) -> Result<usize, Fault> {
     let to_it = d::table.filter(d::webhook_id.eq(id));
-    // Two queries, because waiting and exhausted deliveries have separate indexes. Each query has the order of its
-    // index, because PostgreSQL might otherwise scan the table.
+    // Two queries are needed, because waiting and exhausted deliveries (all attempts failed) have separate indexes.
+    // Each query sorts in the order of its index, because PostgreSQL might otherwise scan the table.
     let waiting = to_it
         .filter(d::due_at.is_not_null())
         .order(d::due_at)
@@ -117,6 +116,6 @@ fn delete_attempts(conn: &mut AnyConnection, id: &str, limit: i64) -> Result<usi
 
 const SUCCEEDED: &str = AttemptOutcome::Succeeded.as_str();
 
-/// Maximum number of deliveries that one transaction deletes together with webhooks. On SQLite, all other writers wait
-/// for this transaction.
+/// Maximum number of deliveries that are deleted in the same transaction as their webhooks. On SQLite, all other
+/// writers wait for this transaction.
 pub(crate) const AT_ONCE_MAX: usize = 1000;

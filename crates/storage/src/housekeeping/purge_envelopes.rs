@@ -1,4 +1,4 @@
-//! Deletes envelopes whose retention has ended.
+//! Deletes envelopes whose retention has ended, together with their deliveries.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -34,7 +34,8 @@ pub(crate) fn purge_envelopes(
         AnyConnection::Postgres(conn) => purge_postgres(conn, below, limit)?,
         AnyConnection::Sqlite(conn) => purge_sqlite(conn, below, limit)?,
     };
-    // Before the bounces: batches of sends also lock usage before webhooks.
+    // The bytes are subtracted before the bounces, because batches of sends also lock usage rows before webhooks.
+    // Another order could cause a deadlock.
     stored_bytes::subtract(conn, &bytes_of_senders(&purged))?;
     let undelivered = purged.iter().filter(|envelope| envelope.is_unopened_and_undelivered);
     let expired = undelivered.map(|envelope| Ok((envelope.read()?, BounceReason::Expired)));
@@ -42,7 +43,7 @@ pub(crate) fn purge_envelopes(
     Ok(purged.len())
 }
 
-/// A deleted envelope.
+/// The columns of a deleted envelope that are needed for bounces and stored bytes.
 #[derive(Debug, Queryable)]
 struct PurgedEnvelope {
     id: String,
@@ -65,7 +66,7 @@ impl PurgedEnvelope {
     }
 }
 
-/// Sums up the deleted bytes of each sender.
+/// Sums up the deleted bytes for each sender.
 fn bytes_of_senders(purged: &[PurgedEnvelope]) -> Vec<(String, i64)> {
     let mut bytes = BTreeMap::<&str, i64>::new();
     for PurgedEnvelope { sender, sealed_bytes, .. } in purged {

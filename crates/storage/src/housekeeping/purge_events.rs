@@ -1,4 +1,4 @@
-//! Deletes events whose retention has ended, and recorded outcomes of deleted envelopes.
+//! Deletes events whose retention has ended, and rows of `envelope_outcomes` whose envelope no longer exists.
 
 use diesel::prelude::*;
 use sealpost_domain::{EnvelopeId, OwnEventId, Timestamp};
@@ -28,9 +28,10 @@ pub(crate) fn purge_events(
     Ok(old.len())
 }
 
-/// Deletes up to `limit` recorded outcomes of deleted envelopes that were sealed before `before`. Returns the number.
+/// Deletes up to `limit` rows of `envelope_outcomes` whose envelope was sealed before `before` and no longer exists.
+/// Returns the number of rows.
 ///
-/// Envelopes are deleted oldest first, so every envelope with an id below the oldest stored one is deleted.
+/// Envelopes are deleted oldest first, so no envelope exists with an id below the oldest stored one.
 pub(crate) fn purge_outcomes(
     conn: &mut AnyConnection,
     before: Timestamp,

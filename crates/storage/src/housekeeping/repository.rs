@@ -1,4 +1,4 @@
-//! Implements the housekeeping port: deletions and counts in batches of bounded size.
+//! Implements the port for housekeeping: deletes and counts rows in batches of limited size.
 
 use std::time::Duration;
 
@@ -70,8 +70,8 @@ impl HousekeepingRepo for Transaction {
         limit: u32,
     ) -> Result<u64, StoreError> {
         self.run(|conn| {
-            // Envelopes are deleted oldest first. So a channel that ended before the oldest envelope has no envelope
-            // left.
+            // Envelopes are deleted oldest first. So if a channel (one key encapsulation for many envelopes) ended
+            // before the oldest stored envelope, no envelope of the channel is left.
             let oldest = e::table.order(e::id).select(e::created_at).first(conn).optional()?;
             let ended = columns::instant(oldest).map_or(before, |oldest| oldest.min(before));
             let below = ChannelId::new(ended.minus(life), [0; 10]).to_string();
@@ -114,7 +114,7 @@ impl HousekeepingRepo for Transaction {
     }
 }
 
-/// Runs one deletion. Does not keep the statement prepared, so that PostgreSQL plans the statement for this limit.
+/// Runs one deletion. The statement is not kept prepared, so that PostgreSQL plans it for this limit.
 fn purge(
     conn: &mut AnyConnection,
     deletion: &'static str,

@@ -1,4 +1,5 @@
-//! The exclusive right of a node to run a housekeeping task, called its turn, and the time of the task.
+//! Gives a node its turn at a housekeeping task (the exclusive right to run the task), and returns the time by which
+//! rows expire.
 
 use diesel::{
     dsl::sql,
@@ -13,10 +14,10 @@ use crate::{
     rows::columns,
 };
 
-/// Takes the turn if no other node holds it, and returns the time of the task, by which rows expire.
+/// Takes the turn and returns the time by which rows expire. Returns `None` if another node has the turn.
 ///
-/// Each task has a stored time of its own, because deletion by a wrong clock would lose data permanently. In each turn,
-/// the stored time moves towards the earlier of two clocks, those of the node and of the server, by at most `pace`.
+/// The time is stored for each task, because deletion by a wrong clock would lose data permanently. In each turn, the
+/// stored time moves by at most `pace` towards the earlier of two clocks, those of the node and of the server.
 pub(crate) fn take(
     conn: &mut AnyConnection,
     turn: &HousekeepingTurn<'_>,
@@ -37,7 +38,7 @@ pub(crate) fn take(
     Ok(taken.map(|taken| time(taken).min(earlier)))
 }
 
-/// Returns the time of the server's clock; `None` for an embedded database, which has no clock but the node's.
+/// Returns the time of the server's clock; `None` for SQLite, which has no server.
 fn server_clock(conn: &mut AnyConnection) -> Result<Option<Timestamp>, Fault> {
     match conn {
         AnyConnection::Postgres(conn) => {

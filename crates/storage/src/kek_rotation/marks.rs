@@ -1,4 +1,4 @@
-//! The marks of key-encryption keys. A mark is a known text encrypted under one key version, which reveals whether a
+//! Stores the marks of key-encryption keys. A mark is a known text encrypted under one key version, and shows whether a
 //! key file matches the database.
 
 use diesel::prelude::*;

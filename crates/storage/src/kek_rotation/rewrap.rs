@@ -1,4 +1,5 @@
-//! Re-encryption of secrets: reads them in pages, and replaces a secret only if it is unchanged.
+//! Replaces stored secrets that are encrypted again under a new key-encryption key. Reads the secrets in pages, and
+//! replaces a secret only if it is unchanged.
 
 use diesel::prelude::*;
 use sealpost_domain::{
@@ -110,7 +111,8 @@ impl RewrapRepo for Transaction {
     }
 }
 
-/// Returns the id above which a page begins. Without a previous page, returns the empty text, which every id is above.
+/// Returns the id above which a page begins. Without a previous page, returns the empty text, because every id sorts
+/// after it.
 fn bound<T: ToString>(after: Option<&T>) -> String {
     after.map_or_else(String::new, ToString::to_string)
 }

@@ -41,10 +41,10 @@ pub(crate) struct AnyOf<C, V> {
     json: OnceCell<String>,
 }
 
-/// A value that can be in the list.
+/// A type of values that the list of [`AnyOf`] can contain.
 pub(crate) trait ListValue: 'static {
     type SqlType: 'static;
-    /// SQL that converts a JSON string to the type of the column.
+    /// SQL expression that converts the JSON string `value` to the type of the column.
     const FROM_JSON: &'static str;
 
     fn text(&self) -> Cow<'_, str>;

@@ -1,4 +1,4 @@
-//! Row locks of PostgreSQL. SQLite needs none, because a transaction is the only writer.
+//! Row locks and advisory locks of PostgreSQL. SQLite needs no locks, because only one transaction writes at a time.
 
 use diesel::{
     connection::SimpleConnection as _,
@@ -10,7 +10,7 @@ use diesel::{
 
 use crate::connection::{AnyConnection, fault::Fault};
 
-/// A lock on rows until the transaction ends.
+/// The kind of a row lock. The lock lasts until the transaction ends.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum RowLock {
     /// Excludes other locks and changes of the row, but not new rows that refer to it: `FOR NO KEY UPDATE`.
@@ -19,8 +19,8 @@ pub(crate) enum RowLock {
     Shared,
 }
 
-/// Takes an advisory lock until the transaction ends. For use if there may be no row to lock yet, or if the role may
-/// not lock rows. Does nothing on SQLite.
+/// Takes an advisory lock (a lock on a number) until the transaction ends. Use it if there may be no row to lock yet,
+/// or if the role may not lock rows. Does nothing on SQLite.
 pub(crate) fn advisory_lock(conn: &mut AnyConnection, number: i64) -> Result<(), Fault> {
     match conn {
         AnyConnection::Postgres(pg) => {
@@ -31,7 +31,7 @@ pub(crate) fn advisory_lock(conn: &mut AnyConnection, number: i64) -> Result<(),
     Ok(())
 }
 
-/// A query that locks its rows, in the order of the result.
+/// A query that locks the rows of its result, in the order of the result.
 #[derive(Debug)]
 pub(crate) struct Locked<Q> {
     query: Q,
@@ -61,7 +61,8 @@ impl<Q: QueryFragment<Sqlite>> QueryFragment<Sqlite> for Locked<Q> {
     }
 }
 
-/// Queries are kept prepared by their text and not by their type, because the type does not determine the lock.
+/// Diesel caches the prepared query by its text and not by its type, because two queries of this type can have
+/// different locks.
 impl<Q> QueryId for Locked<Q> {
     type QueryId = ();
     const HAS_STATIC_QUERY_ID: bool = false;

@@ -8,7 +8,7 @@ use diesel::{pg::Pg, prelude::*, sqlite::Sqlite};
 
 use crate::query::statement::Statement;
 
-/// A row that is written. The first column is the key.
+/// A row that is written. In updates, the first column selects the row.
 pub(crate) trait StoredRow: Sized {
     const TABLE: &'static str;
     const COLUMNS: &'static [&'static str];
@@ -19,14 +19,14 @@ pub(crate) trait StoredRow: Sized {
         statement: Statement<'rows, Pg, R>,
     ) -> Statement<'rows, Pg, R>;
 
-    /// Binds the columns after the first, then the first. [`update_one`] has its parameters in this order.
+    /// Binds the columns after the first, then the first. This is the order of the parameters of [`update_one`].
     fn bind_key_last<'rows>(
         &'rows self,
         statement: Statement<'rows, Sqlite, ()>,
     ) -> Statement<'rows, Sqlite, ()>;
 }
 
-/// A row that is read by queries.
+/// A row that queries read.
 pub(crate) trait SelectedRow {
     /// The columns as diesel types.
     type Selection: Expression;
@@ -64,7 +64,7 @@ pub(crate) fn update_all<R: StoredRow>() -> String {
     format!("UPDATE {table} SET {values} FROM (SELECT {arrays}) AS n WHERE {table}.{key} = n.{key}")
 }
 
-/// Like [`update_all`], with one more array, whose values are added to the column `counter`.
+/// Like [`update_all`], with one more array. Its values are added to the column `counter`.
 pub(crate) fn update_all_and_add<R: StoredRow>(counter: &str) -> String {
     let table = R::TABLE;
     update_all::<R>()
@@ -79,7 +79,7 @@ pub(crate) fn update_one<R: StoredRow>() -> String {
     format!("UPDATE {} SET {values} WHERE {key} = ?", R::TABLE)
 }
 
-/// Like [`update_one`], with one more value before the others, which is added to the column `counter`.
+/// Like [`update_one`], with one more value before the others. This value is added to the column `counter`.
 pub(crate) fn update_one_and_add<R: StoredRow>(counter: &str) -> String {
     update_one::<R>().replacen(" SET ", &format!(" SET {counter} = {counter} + ?, "), 1)
 }

@@ -1,4 +1,4 @@
-//! An SQL statement that is given as text and stays prepared.
+//! An SQL statement with a fixed text, which the connection keeps prepared.
 
 use std::marker::PhantomData;
 
@@ -13,8 +13,8 @@ use diesel::{
 
 /// SQL text with a `?` for every value. Result rows have the SQL type `R`.
 ///
-/// The connection keeps the statement prepared under its text, so the database parses and plans it once. In contrast,
-/// `sql_query` and the updates of diesel are prepared every time.
+/// The connection keeps the statement prepared under its text, so the database parses and plans the statement once. In
+/// contrast, diesel prepares `sql_query` and updates every time.
 pub(crate) struct Statement<'a, DB, R> {
     text: &'static str,
     values: Vec<Box<dyn QueryFragment<DB> + 'a>>,

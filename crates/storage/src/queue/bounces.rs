@@ -1,8 +1,8 @@
-//! Bounces: finds envelopes whose deliveries ended without success, and stores an event for the sender.
+//! Bounces: if an envelope can no longer be delivered, stores an event for its sender.
 //!
-//! An envelope bounces in the transaction that ends its last delivery. The table `envelope_outcomes` has one row for
-//! each envelope with a recorded outcome, so an envelope bounces at most once. An envelope with a successful delivery
-//! never bounces:
+//! An envelope bounces in the transaction that ends its last delivery. The table `envelope_outcomes` has at most one
+//! row for each envelope (`announced` or `bounced`), so an envelope bounces at most once. An envelope with a successful
+//! delivery never bounces:
 //!
 //! - If other deliveries remain, the transaction that records the success also records the outcome `announced`.
 //! - If no other deliveries remain, no later transaction can end a delivery of the envelope.
@@ -26,8 +26,8 @@ use crate::{
     schema::{api_keys as k, deliveries as d, envelope_outcomes as o, envelopes as e},
 };
 
-/// Records the outcome `announced` for envelopes with a successful delivery, so that these envelopes cannot bounce.
-/// Skips events that are not envelopes.
+/// Records the outcome `announced` (delivered to a webhook) for the envelopes among `events`, so that these envelopes
+/// cannot bounce. Skips other events.
 pub(crate) fn announce(
     conn: &mut AnyConnection,
     events: impl IntoIterator<Item = impl AsRef<str>>,
@@ -85,7 +85,7 @@ pub(crate) fn bounce(
     Ok(())
 }
 
-/// Returns the event ids that are envelope ids. The ids are sorted, because transactions lock and insert rows in this
+/// Returns the event ids that are envelope ids. The result is sorted, because transactions lock and insert rows in this
 /// order.
 fn envelopes_of(events: impl IntoIterator<Item = impl AsRef<str>>) -> BTreeSet<String> {
     let envelopes = events.into_iter().filter(|id| id.as_ref().starts_with(EnvelopeId::PREFIX));

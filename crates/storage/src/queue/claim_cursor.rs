@@ -1,12 +1,12 @@
-//! The webhook at which the next claim continues its search.
+//! The webhook at which the next claim (the leasing of due deliveries) continues its search.
 
 use std::sync::{Mutex, PoisonError};
 
 /// The last webhook that claims have visited in the order of ids.
 ///
-/// If deliveries of one webhook would fill a claim, the claim searches for webhooks with shorter queues. It visits only
-/// a limited number of webhooks, and the next claim continues after the last one. Otherwise, webhooks with high ids
-/// would wait until the long queue is empty. All clones of a database share the cursor.
+/// If deliveries to one webhook would fill a claim, the claim searches for webhooks with shorter queues. A claim visits
+/// only a limited number of webhooks, and the next claim continues after the last of them. Otherwise, webhooks with
+/// high ids would wait until the long queue is empty. All clones of a database share the cursor.
 #[derive(Debug, Default)]
 pub(crate) struct ClaimCursor(Mutex<String>);
 

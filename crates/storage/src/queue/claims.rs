@@ -1,4 +1,4 @@
-//! Selects the deliveries that a claim leases.
+//! Claims: selects due deliveries and leases them to a node.
 //!
 //! A claim takes the deliveries with the earliest due time. If a webhook would get more than `per_target_max` of them,
 //! webhooks with shorter queues come before its other deliveries. The cost of a claim depends on its limit, not on the
@@ -29,8 +29,8 @@ use crate::{
 
 /// Leases due deliveries, up to the limit of the claim.
 ///
-/// Deletes deliveries whose webhook or event no longer exists. Parks deliveries to disabled webhooks: sets a later due
-/// time. Otherwise the next claim would select the same deliveries again.
+/// Deletes deliveries whose webhook or event no longer exists. Gives deliveries to disabled webhooks a later due time
+/// (parks them), because otherwise the next claim would select the same deliveries again.
 pub(crate) fn take_ready(
     conn: &mut AnyConnection,
     claim: &Claim,
@@ -67,7 +67,8 @@ fn lease(
             Ok(Claimed::Orphan) => orphans.push(key),
             Ok(Claimed::Disabled) => parked.push(key),
             Err(fault) => {
-                // The delivery is parked so that the others are sent. A newer version may be able to read it.
+                // The delivery is parked (gets a later due time), so that the other deliveries are sent. A newer
+                // version of the server may be able to read the delivery.
                 tracing::error!(
                     event.id = key.event_id,
                     ?fault,
@@ -87,12 +88,13 @@ fn lease(
     Ok(())
 }
 
-/// Selects up to `room` due deliveries and locks their rows. Skips the webhooks in `claim.full`.
+/// Selects up to `room` due deliveries and locks their rows. Skips the webhooks in `claim.full`, because the dispatcher
+/// has no memory left for their deliveries.
 ///
 /// Selects in this order until `room` deliveries are found:
 ///
 /// - the oldest deliveries, at most `per_target_max` of each webhook
-/// - deliveries of webhooks with shorter queues
+/// - deliveries to webhooks with shorter queues
 /// - the other oldest deliveries, so that a single webhook can use the whole claim
 ///
 /// The search for shorter queues is skipped if the oldest deliveries already include every due delivery.
@@ -140,7 +142,7 @@ fn share_out(
 
 /// Finds up to `limit` webhooks with due deliveries that are not in `seen`.
 ///
-/// The webhooks of the deliveries that became due last come first, because these deliveries are unlikely to belong to a
+/// Begins with the webhooks of the most recently due deliveries, because such deliveries are unlikely to belong to a
 /// long queue. Further webhooks follow in the order of ids, after the cursor.
 fn others_due(
     conn: &mut AnyConnection,
@@ -180,7 +182,7 @@ fn newest_due(conn: &mut AnyConnection, now: Timestamp) -> Result<BTreeSet<Strin
 }
 
 enum Claimed {
-    /// The webhook is disabled, so the delivery is parked.
+    /// The webhook is disabled, so the delivery is parked (gets a later due time).
     Disabled,
     /// The webhook or the event no longer exists, so the delivery is deleted.
     Orphan,
@@ -215,7 +217,7 @@ impl ClaimedRow {
 /// deleted instead of leased.
 const ROUNDS_MAX: usize = 16;
 
-/// Maximum number of recently due deliveries whose webhooks a claim considers.
+/// Number of the most recently due deliveries whose webhooks a claim considers.
 const NEWEST_MAX: i64 = 256;
 
 /// Maximum number of webhooks that a claim visits in the order of ids.

@@ -1,4 +1,4 @@
-//! Reads pending deliveries and logged attempts of a webhook, for the owner.
+//! Reads the pending deliveries and the logged attempts of a webhook, for its owner.
 
 use diesel::{
     prelude::*,
@@ -18,8 +18,8 @@ use crate::{
 /// Returns pending deliveries of a webhook, newest event first.
 ///
 /// Compares ids without the prefixes `env_` and `evt_`, because the rest of an id begins with the time. Joins events
-/// only to the deliveries that are returned. To find these, SQLite reads an index, and PostgreSQL all pending rows of
-/// the webhook.
+/// only to the deliveries that are returned. To find these deliveries, SQLite reads an index, and PostgreSQL reads all
+/// pending rows of the webhook.
 pub(crate) fn pending(
     conn: &mut AnyConnection,
     id: &WebhookId,
@@ -49,7 +49,8 @@ const NEWEST_PENDING: &str = "
     WHERE e.id IS NOT NULL OR v.id IS NOT NULL
     ORDER BY substr(newest.envelope_id, 5) DESC";
 
-/// Returns attempts of a webhook, newest first. Reads the attempts of each outcome by an index and merges them.
+/// Returns attempts of a webhook, newest first. Reads the attempts with each outcome by an index, and merges the
+/// results.
 pub(crate) fn attempts(
     conn: &mut AnyConnection,
     id: &WebhookId,

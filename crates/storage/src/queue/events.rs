@@ -24,7 +24,7 @@ use crate::{
     schema::{envelopes as e, events as v, webhooks as w},
 };
 
-/// Stored events by id.
+/// Rows of the table `events`, by the id of the event.
 pub(crate) type StoredEvents = HashMap<String, Arc<StoredEvent>>;
 
 /// Stores events, each with a delivery to every subscribed webhook. Skips events without such a webhook, and events that
@@ -59,10 +59,10 @@ pub(crate) fn store(conn: &mut AnyConnection, new: &[NewEvent]) -> Result<HashSe
     Ok(stored)
 }
 
-/// A webhook's id and its kinds of events.
+/// Id of a webhook, and the kinds of events that the webhook subscribes to.
 type Subscription = (String, Vec<EventKind>);
 
-/// Returns the webhooks of each key, with the subscribed kinds.
+/// Returns the webhooks of each API key, with the subscribed kinds of events.
 fn webhooks_of(
     conn: &mut AnyConnection,
     new: &[NewEvent],
@@ -80,7 +80,7 @@ fn webhooks_of(
     Ok(webhooks)
 }
 
-/// Loads the stored events of claimed deliveries. Executes no statement if the deliveries are only of envelopes, as in
+/// Loads the stored events of claimed deliveries. Executes no statement if all events are received envelopes, as in
 /// most claims.
 pub(crate) fn load(
     conn: &mut AnyConnection,
@@ -96,7 +96,7 @@ pub(crate) fn load(
     rows.into_iter().map(|row| Ok((row.id.clone(), Arc::new(row.read()?)))).collect()
 }
 
-/// Returns the event of a claimed delivery; `None` if the event is no longer stored.
+/// Returns the event of a claimed delivery; `None` if the event has been deleted.
 pub(crate) fn read(
     id: &str,
     envelope: Option<MetaRow>,

@@ -1,7 +1,7 @@
-//! Implements the outbox, the dispatcher's port to the delivery queue.
+//! Implements the outbox: the port through which the dispatcher of webhooks uses the delivery queue.
 //!
-//! Writes do not wait for the disk. A crash of the machine can therefore lose outcomes; the deliveries are attempted
-//! again when their leases end.
+//! Writes do not wait for the disk. A crash of the machine can therefore lose outcomes of attempts; such deliveries are
+//! attempted again when their leases end.
 
 use std::{collections::HashSet, time::Duration};
 
@@ -22,7 +22,8 @@ use crate::{
 
 impl Outbox for Database {
     fn claim(&self, claim: &Claim) -> Result<Vec<LeasedDelivery>, StoreError> {
-        // Most claims find nothing due. The lookup comes first, because it does not need the write lock of SQLite.
+        // Most claims find nothing due. The lookup comes first, because a lookup does not need the write lock of
+        // SQLite.
         if claim.limit == 0 || !self.read(|conn| is_any_due(conn, claim.now))? {
             return Ok(Vec::new());
         }
@@ -85,7 +86,8 @@ impl Outbox for Database {
 }
 
 impl Database {
-    /// Ends all leases and makes their deliveries due. For the start of an embedded database, which no other node uses.
+    /// Ends all leases and makes the leased deliveries due. Only for the start of a node with an SQLite database,
+    /// because no other node uses the database.
     pub fn release_every_lease(&self, now: Timestamp) -> Result<(), StoreError> {
         let leased = deliveries::table.filter(deliveries::lease.is_not_null());
         let due = deliveries::due_at.eq(Some(now.as_millis()));

@@ -1,5 +1,5 @@
-//! Records the outcomes of attempts in the queue, the attempt log and the health of webhooks. Ignores outcomes whose
-//! lease is no longer valid.
+//! Records the outcomes of delivery attempts in the queue, the attempt log and the health of webhooks. Ignores an
+//! outcome if its delivery is no longer leased to the caller.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -28,14 +28,14 @@ use crate::{
     schema::webhooks as w,
 };
 
-/// The effects of recording a batch of outcomes.
+/// The effects of a recorded batch of outcomes.
 #[derive(Default)]
 pub(crate) struct Recorded {
     /// Webhooks that the batch disabled, with the reasons.
     pub(crate) disabled: Vec<(String, DisabledReason)>,
     /// The successes that the batch wrote to the health of webhooks.
     pub(crate) successes: Vec<RecordedSuccess>,
-    /// Deliveries whose last attempt failed.
+    /// Deliveries without further attempts, because their last attempt failed.
     pub(crate) exhausted: Vec<DeliveryKey>,
 }
 
@@ -70,7 +70,7 @@ struct UpdatedQueue {
     /// The leases that were still valid when the outcomes were recorded. Other outcomes are ignored.
     leased: HashSet<DeliveryLease>,
     /// Ids of events that were delivered to one webhook and still have deliveries to other webhooks. The outcome
-    /// `announced` is recorded for these events.
+    /// `announced` is recorded for these events, so that they cannot bounce.
     announced: Vec<String>,
 }
 

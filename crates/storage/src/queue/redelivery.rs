@@ -1,4 +1,4 @@
-//! Makes deliveries due again: expedites pending ones, redelivers single events, and recovers failed ones.
+//! Makes deliveries due again: expedites pending deliveries, redelivers single events, and recovers failed deliveries.
 
 use diesel::{
     dsl::{exists, not},
@@ -117,7 +117,7 @@ fn announce_if_delivered(
     }
 }
 
-/// Makes deliveries due now that have a later due time.
+/// Makes pending deliveries due now, if they are not leased and have a later due time. Returns their number.
 fn wake(
     conn: &mut AnyConnection,
     id: &WebhookId,
@@ -136,7 +136,7 @@ fn wake(
     columns::number(woken, "number of deliveries")
 }
 
-/// Makes exhausted deliveries due, and restarts their retry schedule.
+/// Makes exhausted deliveries (all attempts failed) due now, and restarts their retry schedule. Returns their number.
 fn revive(
     conn: &mut AnyConnection,
     id: &WebhookId,

@@ -1,4 +1,4 @@
-//! Limits how often a success updates the row of a webhook.
+//! Limits how often successful attempts update the row of their webhook.
 
 use std::{
     collections::HashMap,
@@ -7,7 +7,7 @@ use std::{
 
 use crate::rows::attempt::FinishedAttempt;
 
-/// Limits updates of `last_success_at` to one a second and webhook. Stores the times of the recorded successes.
+/// Limits updates of `last_success_at` to one per second for each webhook. Stores the times of the recorded successes.
 ///
 /// Without the throttle, every batch of outcomes would lock and update its webhooks, in two more round trips. In
 /// measurements, a batch of one outcome then took 35 % longer on PostgreSQL and 15 % longer on SQLite.
@@ -17,7 +17,7 @@ use crate::rows::attempt::FinishedAttempt;
 #[derive(Debug, Default)]
 pub(crate) struct SuccessThrottle(Mutex<HashMap<String, i64>>);
 
-/// The newest success of a webhook in a batch. Pass it to [`SuccessThrottle::committed`] after the commit.
+/// The newest success of a webhook in a batch. Pass this value to [`SuccessThrottle::committed`] after the commit.
 pub(crate) struct RecordedSuccess {
     webhook_id: String,
     /// Time of the success; `None` if an attempt of the batch failed.
@@ -25,9 +25,9 @@ pub(crate) struct RecordedSuccess {
 }
 
 impl SuccessThrottle {
-    /// Returns the attempts that must update the health of webhooks. Leaves out a webhook if all its attempts
-    /// succeeded, less than [`INTERVAL_MS`] after its last recorded success. Also returns the successes for
-    /// [`committed`](SuccessThrottle::committed).
+    /// Returns the attempts that must update the health of their webhooks. Leaves out a webhook if all its attempts in
+    /// the batch succeeded, less than [`INTERVAL_MS`] after its last recorded success. Also returns the successes to
+    /// pass to [`committed`](SuccessThrottle::committed).
     pub(crate) fn filter<'a>(
         &self,
         attempts: &[&'a FinishedAttempt],
@@ -53,7 +53,7 @@ impl SuccessThrottle {
         (relevant, successes)
     }
 
-    /// Stores the times of the successes that a commit has written.
+    /// Remembers the times of the successes that a committed transaction has written.
     pub(crate) fn committed(&self, successes: Vec<RecordedSuccess>) {
         let mut recorded = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if recorded.len().saturating_add(successes.len()) > ENTRIES_MAX {
@@ -68,7 +68,7 @@ impl SuccessThrottle {
     }
 }
 
-/// Minimum time between two recorded successes of a webhook.
+/// Minimum time in milliseconds between two recorded successes of a webhook.
 const INTERVAL_MS: i64 = 1_000;
 const ENTRIES_MAX: usize = 16_384;
 
@@ -93,7 +93,7 @@ mod tests {
         }
     }
 
-    /// Records attempts that pass the throttle, and returns the number.
+    /// Passes attempts through the throttle, and returns how many must be recorded.
     fn record(throttle: &SuccessThrottle, attempts: &[FinishedAttempt]) -> usize {
         let (relevant, successes) = throttle.filter(&attempts.iter().collect::<Vec<_>>());
         throttle.committed(successes);

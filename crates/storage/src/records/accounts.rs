@@ -1,4 +1,4 @@
-//! Accounts and sessions.
+//! Stores accounts with their login secrets, and the sessions of accounts.
 
 use diesel::prelude::*;
 use sealpost_domain::{

@@ -1,4 +1,4 @@
-//! API keys.
+//! Stores API keys: finds keys, changes their state, plan and handle (unique name), and revokes them.
 
 use diesel::prelude::*;
 use sealpost_domain::{
@@ -62,7 +62,8 @@ pub(crate) fn of_account(
     keys.load::<KeyRow>(conn)?.into_iter().map(KeyRow::read).collect()
 }
 
-/// Returns the keys older than `below` that match all conditions of the filter, newest first.
+/// Returns up to `limit` keys that match all conditions of the filter, newest first. With `below`, only keys with lower
+/// ids.
 pub(crate) fn matching(
     conn: &mut AnyConnection,
     filter: &KeyFilter,
@@ -115,7 +116,7 @@ impl KeyRepo for Transaction {
     }
 
     fn assign_handle(&mut self, handle: &Handle, owner: &HandleOwner) -> Result<(), StoreError> {
-        // A later statement may see another owner than the lookup by which the caller decided. The write therefore
+        // The owner of the handle may have changed since the lookup by which the caller decided. The write therefore
         // requires the owner that the lookup returned.
         let seen = match self.handles_seen.get(handle) {
             Some(seen) => *seen,
@@ -165,7 +166,8 @@ impl KeyRepo for Transaction {
     }
 
     fn lock_key(&mut self, id: &ApiKeyId) -> Result<Option<ApiKey>, StoreError> {
-        // The usage row is locked first. Requests and batches lock the same row first, so this order cannot deadlock.
+        // The usage row is locked first, because requests and batches of sends also lock this row first. The same order
+        // prevents deadlocks.
         let usage = usage::table.find(id.to_string()).select(usage::api_key_id);
         self.run(|conn| {
             let locked = Locked::new(usage, RowLock::Alone);

@@ -1,4 +1,5 @@
-//! Assessments and attestations of keys. Triggers keep both tables append-only.
+//! Stores assessments (measured scores) and attestations (recorded checks) of API keys. Database triggers keep both
+//! tables append-only.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The audit trail. Triggers keep the table append-only and without gaps.
+//! Stores the audit trail of operators' actions. Database triggers keep the table append-only and without gaps.
 
 use diesel::prelude::*;
 use sealpost_domain::{
@@ -43,7 +43,7 @@ impl AuditRepo for Transaction {
     }
 }
 
-/// A row of the audit table.
+/// A row of the table `audit_entries`.
 #[derive(Debug, Insertable, Queryable)]
 #[diesel(table_name = a)]
 struct AuditRow {

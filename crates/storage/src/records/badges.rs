@@ -1,4 +1,4 @@
-//! Badges and positions in the status lists.
+//! Stores badges (credentials of API keys) and their positions in the public status lists, which show revoked badges.
 
 use std::collections::BTreeMap;
 
@@ -130,7 +130,7 @@ fn revoked_in(conn: &mut AnyConnection, list: u64) -> Result<Option<Vec<u64>>, F
     revoked.into_iter().map(index).collect::<Result<_, _>>().map(Some)
 }
 
-/// Returns the first free position of a status list among the random indices `draws`; `None` if badges have all of
+/// Returns the first free position of a status list among the random indices `draws`; `None` if badges occupy all of
 /// them.
 fn free_position(
     conn: &mut AnyConnection,
@@ -149,7 +149,7 @@ fn free_position(
     free.map(|position| columns::number(position, ROW).map(StatusPosition::new)).transpose()
 }
 
-/// Returns the highest position of a badge, which is in the newest list; `None` if there is no badge.
+/// Returns the highest position that a badge occupies, which is in the newest status list; `None` if there is no badge.
 fn newest(conn: &mut AnyConnection) -> Result<Option<u64>, Fault> {
     let newest = b::table.select(max(b::position)).first::<Option<i64>>(conn)?;
     newest.map(|position| columns::number(position, ROW)).transpose()
@@ -219,6 +219,6 @@ impl BadgeRow {
 }
 
 const ROW: &str = "badge";
-/// Number of the advisory lock for reserving a position: `badge` in ASCII. Not a row lock, because there may be no row
-/// yet.
+/// Number of the advisory lock for reserving a position in a status list: `badge` in ASCII. A row lock is not
+/// sufficient, because there may be no row yet.
 const LOCK: i64 = 0x62_6164_6765;

@@ -1,4 +1,4 @@
-//! Envelopes and channels, as read by recipients.
+//! Reads the envelopes and channels (shared key encapsulations) that a recipient opens, and records the opening.
 
 use diesel::{
     prelude::*,

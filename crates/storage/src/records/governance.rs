@@ -1,4 +1,5 @@
-//! Governance decisions. Lifted decisions stay in the table as history.
+//! Stores governance decisions, which can block a key, an account or a partner. Lifted decisions stay in the table as
+//! history.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -77,7 +78,7 @@ impl GovernanceRepo for Transaction {
     }
 }
 
-/// Decisions that are not lifted, by their subject: a key, an account or a partner.
+/// Governance decisions that are not lifted, by their subject: a key, an account or a partner.
 pub(crate) struct OpenDecisions(HashMap<String, Vec<GovernanceReason>>);
 
 impl OpenDecisions {
@@ -94,7 +95,8 @@ impl OpenDecisions {
         Ok(Self(decisions))
     }
 
-    /// Returns all decisions on the given subjects: a key, its account and its partner.
+    /// Returns the governance state of a key: all open decisions on the given subjects, which are the key, its account
+    /// and its partner.
     pub(crate) fn standing(&self, subjects: &[&str]) -> GovernanceStanding {
         let on = |subject: &&str| self.0.get(*subject).into_iter().flatten().cloned();
         GovernanceStanding(subjects.iter().flat_map(on).collect())

@@ -1,4 +1,4 @@
-//! Handles.
+//! Stores handles: unique names that senders can use instead of API keys.
 
 use diesel::{
     prelude::*,
@@ -67,7 +67,7 @@ pub(crate) fn take_over(
     if moved == 1 { Ok(()) } else { Err(Fault::Contended(Error::NotFound)) }
 }
 
-/// Frees a handle. Returns `Contended` if another transaction moved the handle first.
+/// Frees a handle. Returns `Contended` if another transaction has moved the handle to another key.
 pub(crate) fn release(
     conn: &mut AnyConnection,
     handle: &Handle,
@@ -80,7 +80,7 @@ pub(crate) fn release(
     if released == 1 { Ok(()) } else { Err(Fault::Contended(Error::NotFound)) }
 }
 
-/// Finds the handle that resolves to a key.
+/// Finds the handle of an API key; `None` if the key has no handle.
 pub(crate) fn find_of_key(
     conn: &mut AnyConnection,
     id: &ApiKeyId,
@@ -93,7 +93,7 @@ pub(crate) fn find_of_key(
     handle.as_deref().map(columns::handle).transpose()
 }
 
-/// Counts the handles of an account that resolve to revoked keys.
+/// Counts the handles of an account that belong to revoked keys.
 pub(crate) fn count_revoked(conn: &mut AnyConnection, account: &AccountId) -> Result<u64, Fault> {
     let revoked = handles::table
         .inner_join(k::table)

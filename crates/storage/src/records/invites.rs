@@ -1,4 +1,4 @@
-//! Invites to open an account.
+//! Stores invites to open an account, and counts their uses.
 
 use diesel::prelude::*;
 use sealpost_domain::{

@@ -1,4 +1,4 @@
-//! The signing keys of the service.
+//! Stores the issuer keys, with which the service signs in its own name.
 
 use diesel::prelude::*;
 use sealpost_domain::{
@@ -36,7 +36,7 @@ impl IssuerRepo for Transaction {
     }
 }
 
-/// Returns all issuer keys in the order of the times from which they sign.
+/// Returns all issuer keys, ordered by the time from which each key signs.
 pub(crate) fn issuer_keys(conn: &mut AnyConnection) -> Result<Vec<IssuerKey>, Fault> {
     let rows = i::table.order((i::signs_from, i::id)).load::<IssuerRow>(conn)?;
     rows.into_iter().map(IssuerRow::read).collect()
@@ -65,5 +65,6 @@ impl IssuerRow {
     }
 }
 
-/// Number of the advisory lock for adding a key: `issuer` in ASCII. Not a row lock, because there may be no row yet.
+/// Number of the advisory lock for adding an issuer key: `issuer` in ASCII. A row lock is not sufficient, because there
+/// may be no row yet.
 const LOCK: i64 = 0x6973_7375_6572;

@@ -1,4 +1,5 @@
-//! Lookups, inside and outside a transaction.
+//! Looks up sessions, API keys, handles (unique names of keys), login secrets and issuer keys, inside and outside a
+//! transaction.
 
 mod operator;
 mod policies;
@@ -15,7 +16,8 @@ use crate::{
 };
 
 impl Reader<'_> {
-    /// Does nothing. Only a transaction must remember the owners that it has read, to verify them at a later write.
+    /// Does nothing. Only a transaction must remember the owners of handles that it has read, to verify them at a later
+    /// write.
     #[expect(clippy::unused_self, reason = "the counterpart of the method of a transaction")]
     fn saw_handle(&self, _: &Handle, _: Option<&HandleOwner>) {}
 }

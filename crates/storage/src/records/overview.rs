@@ -1,4 +1,4 @@
-//! Reads the data of the pages of an account's owner.
+//! Reads the data that the owner of an account sees: keys, sessions, daily counts and waiting deliveries.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -93,7 +93,7 @@ impl OwnerLookup for Reader<'_> {
 
     fn count_pending(&mut self, key: &ApiKeyId, limit: u32) -> Result<u64, StoreError> {
         self.run(|conn| {
-            // The query reads at most `limit` rows, even of a long backlog.
+            // The query reads at most `limit` rows, so that a long backlog does not make it slow.
             let waiting = sql_query(COUNT_WAITING)
                 .bind::<Text, _>(key.to_string())
                 .bind::<BigInt, _>(i64::from(limit));

@@ -1,4 +1,5 @@
-//! Replaced signing secrets that still sign: re-encryption and deletion.
+//! Replaces and deletes stored retiring secrets. A retiring secret is the former signing secret of a webhook, which
+//! still signs until it expires.
 
 use diesel::prelude::*;
 use sealpost_domain::{Timestamp, WebhookId, Wrapped};
@@ -10,7 +11,7 @@ use crate::{
     schema::webhooks as w,
 };
 
-/// Replaces one retiring secret if it is still stored.
+/// Replaces the encrypted form of one retiring secret. Returns false if `old` is no longer stored.
 pub(crate) fn replace(
     conn: &mut AnyConnection,
     id: &WebhookId,
@@ -32,7 +33,7 @@ pub(crate) fn replace(
     Ok(true)
 }
 
-/// Deletes the retiring secrets that no longer sign at `now`. Changes up to `limit` webhooks and returns their number.
+/// Deletes the retiring secrets that have expired at `now`. Changes up to `limit` webhooks and returns their number.
 pub(crate) fn purge(conn: &mut AnyConnection, now: Timestamp, limit: i64) -> Result<u64, Fault> {
     let retired = w::table
         .filter(w::retiring_until.le(now.as_millis()))

@@ -1,4 +1,5 @@
-//! Revocation of a key. Deletes the root and the webhooks of the key.
+//! Revokes an API key. Deletes its webhooks and its root (the secret from which the cryptographic keys of the identity
+//! are derived).
 
 use diesel::prelude::*;
 use sealpost_domain::{
@@ -14,10 +15,10 @@ use crate::{
     schema::{api_keys as k, webhooks as w},
 };
 
-/// Revokes a key, and deletes its root, its webhooks and a bounded number of its deliveries.
+/// Revokes a key, and deletes its root secret, its webhooks and a limited number of its deliveries.
 ///
-/// Deletes deliveries before webhooks, because the recording of outcomes locks rows in the same order. If a concurrent
-/// batch adds a delivery, a claim later finds this delivery without a webhook and deletes it.
+/// Deletes deliveries before webhooks, because a transaction that records outcomes locks rows in the same order. If a
+/// concurrent batch of sends adds a delivery, a claim later finds this delivery without a webhook and deletes it.
 pub(crate) fn revoke(
     conn: &mut AnyConnection,
     key: &ApiKeyId,

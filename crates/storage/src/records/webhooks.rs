@@ -1,4 +1,4 @@
-//! Webhooks.
+//! Stores webhooks: their URL, signing secrets, subscribed events and health.
 
 use diesel::prelude::*;
 use sealpost_domain::{
@@ -85,9 +85,9 @@ impl WebhookRepo for Transaction {
         })
     }
 
-    /// Deletes a webhook and a bounded number of its deliveries. Deletes deliveries before the webhook, because the
-    /// recording of outcomes locks rows in the same order. If a concurrent batch adds a delivery, a claim later finds
-    /// this delivery without a webhook and deletes it.
+    /// Deletes a webhook and a limited number of its deliveries. Deletes deliveries before the webhook, because a
+    /// transaction that records outcomes locks rows in the same order. If a concurrent batch of sends adds a delivery,
+    /// a claim later finds this delivery without a webhook and deletes it.
     fn delete_webhook(
         &mut self,
         key: &ApiKeyId,
@@ -143,7 +143,7 @@ fn list(conn: &mut AnyConnection, key: &ApiKeyId) -> Result<Vec<Webhook>, Fault>
     of_key.load::<WebhookRow>(conn)?.into_iter().map(WebhookRow::read).collect()
 }
 
-/// Returns the webhooks of an owner that are older than `below`, newest first.
+/// Returns up to `limit` webhooks of an account or a key, newest first. With `below`, only webhooks with lower ids.
 pub(crate) fn of_owner(
     conn: &mut AnyConnection,
     owner: &WebhookOwner,
@@ -166,7 +166,8 @@ pub(crate) fn of_owner(
     page.load::<WebhookRow>(conn)?.into_iter().map(WebhookRow::read).collect()
 }
 
-/// A row of the table `webhooks`. `events` is a list of names separated by commas; no query filters by event.
+/// A row of the table `webhooks`. The column `events` is a list of names separated by commas, because no query filters
+/// by event.
 #[derive(Debug, Insertable, Queryable)]
 #[diesel(table_name = webhooks, treat_none_as_default_value = false)]
 struct WebhookRow {

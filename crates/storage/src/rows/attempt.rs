@@ -1,4 +1,4 @@
-//! Rows of attempts.
+//! Rows of delivery attempts, as the delivery queue and the attempt log store them.
 
 use sealpost_domain::{AttemptOutcome, AttemptResult, Outcome};
 
@@ -9,7 +9,7 @@ use crate::{
     schema::attempts,
 };
 
-/// A finished attempt, in the column types of the queue and the attempt log.
+/// A finished attempt, in the column types of the delivery queue and the attempt log.
 #[derive(Debug)]
 pub(crate) struct FinishedAttempt {
     pub(crate) lease: DeliveryLease,
@@ -21,9 +21,9 @@ pub(crate) struct FinishedAttempt {
     pub(crate) failure: Option<&'static str>,
     pub(crate) status_code: Option<i32>,
     pub(crate) excerpt: Option<String>,
-    /// Due time of the next attempt; `None` if no attempt follows.
+    /// Due time of the next attempt in milliseconds; `None` if no attempt follows.
     pub(crate) due_at: Option<i64>,
-    /// Whether the receiver responded 410.
+    /// True if the receiver responded with status 410 (Gone).
     pub(crate) is_gone: bool,
 }
 
@@ -61,7 +61,7 @@ impl FinishedAttempt {
 }
 
 stored_row! {
-    /// An attempt to be logged.
+    /// A new row of the attempt log.
     pub(crate) struct AttemptRow<'a> in attempts {
         webhook_id: &'a str,
         event_id: &'a str,

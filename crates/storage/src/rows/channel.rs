@@ -1,4 +1,4 @@
-//! Rows of channels.
+//! Rows of channels. A channel is one key encapsulation that many envelopes between two API keys share.
 
 use diesel::Queryable;
 use sealpost_domain::Channel;
@@ -8,7 +8,7 @@ use crate::{
 };
 
 stored_row! {
-    /// A channel to be stored.
+    /// A new row of the table `channels`.
     pub(crate) struct ChannelRow<'a> in channels {
         id: String,
         sender: String,
@@ -32,7 +32,7 @@ impl<'a> ChannelRow<'a> {
     }
 }
 
-/// A channel as the table holds it.
+/// A row of the table `channels`, as read.
 #[derive(Debug, Queryable)]
 pub(crate) struct StoredChannelRow {
     id: String,

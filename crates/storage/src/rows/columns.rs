@@ -1,4 +1,4 @@
-//! Conversions between domain types and column types.
+//! Conversions between domain types and column types. An invalid stored value is an error.
 
 use std::str::FromStr;
 
@@ -6,12 +6,12 @@ use sealpost_domain::{EventKind, Handle, KeyStatus, Timestamp, TokenHash};
 
 use crate::connection::fault::Fault;
 
-/// Reads an id stored as text. `row` names the row in the error.
+/// Parses an id stored as text. `row` names the row in the error.
 pub(crate) fn id<T: FromStr>(text: &str, row: &'static str) -> Result<T, Fault> {
     text.parse().ok().ok_or(Fault::Corrupt(row))
 }
 
-/// Writes ids as text.
+/// Formats ids as text.
 pub(crate) fn texts<T: ToString>(ids: &[T]) -> Vec<String> {
     ids.iter().map(ToString::to_string).collect()
 }
@@ -21,32 +21,32 @@ pub(crate) fn number<T: TryFrom<N>, N>(number: N, name: &'static str) -> Result<
     T::try_from(number).ok().ok_or(Fault::Corrupt(name))
 }
 
-/// Reads bytes of a fixed length.
+/// Converts stored bytes to an array of fixed length. `name` names the value in the error.
 pub(crate) fn bytes<const N: usize>(bytes: Vec<u8>, name: &'static str) -> Result<[u8; N], Fault> {
     number(bytes, name)
 }
 
-/// Reads the hash of a token.
+/// Converts the stored hash of a token. `row` names the row in the error.
 pub(crate) fn token(hash: Vec<u8>, row: &'static str) -> Result<TokenHash, Fault> {
     bytes(hash, row).map(TokenHash)
 }
 
-/// Reads an optional instant.
+/// Converts an optional time in milliseconds.
 pub(crate) fn instant(millis: Option<i64>) -> Option<Timestamp> {
     millis.map(Timestamp::from_millis)
 }
 
-/// Reads a handle.
+/// Parses a stored handle (the unique name of an API key).
 pub(crate) fn handle(text: &str) -> Result<Handle, Fault> {
     Handle::parse(text).ok().ok_or(Fault::Corrupt("handle"))
 }
 
-/// Reads the status of a key.
+/// Parses the stored status of an API key.
 pub(crate) fn key_status(name: &str) -> Result<KeyStatus, Fault> {
     KeyStatus::from_name(name).ok_or(Fault::Corrupt("key status"))
 }
 
-/// Reads the names of subscribed events. Skips unknown names, which a newer version may have stored.
+/// Parses the event names that a webhook subscribes to. Skips unknown names, which a newer version may have stored.
 pub(crate) fn known_events(names: &str) -> Vec<EventKind> {
     names.split(EVENTS_SEPARATOR).filter_map(EventKind::from_name).collect()
 }
@@ -56,5 +56,5 @@ pub(crate) fn one(rows: usize, row: &'static str) -> Result<(), Fault> {
     if rows == 1 { Ok(()) } else { Err(Fault::Corrupt(row)) }
 }
 
-/// Separates the names in the column `events`.
+/// Separates the event names in the column `events` of the table `webhooks`.
 pub(crate) const EVENTS_SEPARATOR: &str = ",";

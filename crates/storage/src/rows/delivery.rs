@@ -1,4 +1,4 @@
-//! Rows of the delivery queue.
+//! Rows of the delivery queue. A delivery is one event for one webhook.
 
 use diesel::Queryable;
 use sealpost_domain::{
@@ -14,7 +14,7 @@ use crate::{
 };
 
 stored_row! {
-    /// A delivery to be stored.
+    /// A new row of the table `deliveries`.
     pub(crate) struct DeliveryRow in deliveries {
         event_id: String,
         webhook_id: String,
@@ -43,7 +43,7 @@ impl DeliveryRow {
         })
     }
 
-    /// Creates the row of a delivery of a stored event, without a lease.
+    /// Creates the row of a new delivery without a lease. `due_at` is in milliseconds.
     pub(crate) fn new(event_id: &str, webhook_id: &str, due_at: i64) -> Self {
         Self {
             event_id: event_id.to_owned(),
@@ -54,7 +54,7 @@ impl DeliveryRow {
         }
     }
 
-    /// Creates the row of a delivery to a disabled webhook.
+    /// Creates the row of a delivery to a disabled webhook. The delivery is due [`PARKED_FOR`] after its event.
     pub(crate) fn parked(parked: &ParkedDelivery) -> Self {
         Self {
             event_id: parked.id.event_id.to_string(),
@@ -92,22 +92,22 @@ impl DeliveryLease {
     }
 }
 
-/// A delivery that was deleted after its success.
+/// A delivery that was deleted after a successful attempt.
 #[derive(Debug)]
 pub(crate) struct SucceededDelivery {
     pub(crate) lease: DeliveryLease,
-    /// Whether the event has deliveries to other webhooks.
+    /// True if the event still has deliveries to other webhooks.
     pub(crate) has_others: bool,
 }
 
-/// A claimed delivery with its webhook and its envelope. Each is `None` if it was deleted. The envelope is also `None`
-/// if the event is not a received envelope.
+/// A claimed delivery with its webhook and its envelope. The webhook or the envelope is `None` if it was deleted. The
+/// envelope is also `None` if the event is not a received envelope.
 #[derive(Debug, Queryable)]
 pub(crate) struct ClaimedRow {
     pub(crate) event_id: String,
     pub(crate) webhook_id: String,
     pub(crate) attempts: i32,
-    /// The status of the webhook, the account of its key, and the target.
+    /// The status of the webhook, the account of its API key, and the target of its requests.
     pub(crate) webhook: Option<(String, String, TargetRow)>,
     pub(crate) envelope: Option<MetaRow>,
     /// The handle that resolves to the sender of the envelope.
@@ -118,7 +118,7 @@ pub(crate) struct ClaimedRow {
 #[derive(Debug)]
 pub(crate) struct DueTimeChange {
     pub(crate) key: DeliveryKey,
-    /// The expected due time. A delivery with another due time stays unchanged.
+    /// The expected due time in milliseconds. A delivery with another due time stays unchanged.
     pub(crate) from: i64,
     pub(crate) to: i64,
 }
@@ -130,6 +130,6 @@ impl From<&ExpeditedDelivery> for DueTimeChange {
     }
 }
 
-/// Time by which a parked delivery is deferred. A delivery to a disabled webhook is parked. Enabling the webhook makes
-/// the delivery due earlier.
+/// Time by which a delivery to a disabled webhook is postponed (parked). Enabling the webhook makes the delivery due
+/// earlier.
 pub(crate) const PARKED_FOR: std::time::Duration = std::time::Duration::from_mins(30);

@@ -1,4 +1,4 @@
-//! Rows of envelopes. A new column is declared here and in `schema`.
+//! Rows of the table `envelopes`. A new column must be declared here and in `schema`.
 
 use sealpost_domain::{Envelope, EnvelopeHash, EnvelopeMeta, Suite, Timestamp};
 
@@ -10,7 +10,7 @@ use crate::{
 };
 
 stored_row! {
-    /// An envelope to be stored.
+    /// A new row of the table `envelopes`.
     pub(crate) struct EnvelopeRow<'a> in envelopes {
         id: String,
         sender: String,

@@ -1,4 +1,4 @@
-//! Rows of events with an id of their own.
+//! Rows of the table `events`, which contains all events except received envelopes.
 
 use diesel::prelude::*;
 use sealpost_domain::{NewEvent, StoredEvent, Timestamp};
@@ -8,7 +8,7 @@ use crate::{
 };
 
 stored_row! {
-    /// An event to be stored.
+    /// A new row of the table `events`.
     pub(crate) struct EventRow in events {
         id: String,
         kind: &'static str,

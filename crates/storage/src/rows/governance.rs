@@ -1,4 +1,4 @@
-//! Rows of governance decisions.
+//! Rows of governance decisions, which can block a key, an account or a partner.
 
 use diesel::prelude::*;
 use sealpost_domain::{GovernanceKind, GovernanceReason, GovernanceStatus, Timestamp};

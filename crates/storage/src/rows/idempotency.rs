@@ -1,4 +1,4 @@
-//! Rows of idempotency keys.
+//! Rows of idempotency records. A record links the `Idempotency-Key` of a send to the stored envelope.
 
 use sealpost_domain::{
     ApiKeyId, Fingerprint, IdempotencyKey, Timestamp,
@@ -26,7 +26,7 @@ impl<'a> IdempotencyRowKey<'a> {
 }
 
 stored_row! {
-    /// An idempotency record to be stored.
+    /// A new row of the table `idempotency_keys`.
     pub(crate) struct IdempotencyRow<'a> in idempotency_keys {
         api_key_id: String,
         idempotency_key: &'a str,
@@ -48,7 +48,8 @@ impl<'a> From<&'a NewIdempotencyRecord> for IdempotencyRow<'a> {
     }
 }
 
-/// An idempotency record with the metadata of its envelope: sending API key, text, fingerprint, time, metadata.
+/// An idempotency record with its envelope: API key of the sender, text of the idempotency key, fingerprint of the
+/// request, time in milliseconds, metadata of the envelope.
 pub(crate) type IdempotentSendRow = (String, String, Vec<u8>, i64, MetaRow);
 
 pub(crate) fn read(

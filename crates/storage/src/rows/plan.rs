@@ -1,12 +1,12 @@
-//! Columns of plans. Each enterprise limit has its own column, so that the database can check the limit, and the send
-//! path can read the limit without parsing.
+//! The columns that store the plan of an API key. Each enterprise limit has its own column, so that the database can
+//! check the limit, and sends can read the limit without parsing.
 
 use diesel::prelude::*;
 use sealpost_domain::{EnterpriseTerms, Plan};
 
 use crate::{connection::fault::Fault, rows::columns::number, schema::api_keys as k};
 
-/// A plan as the table holds it.
+/// The plan columns of the table `api_keys`.
 #[derive(Debug, AsChangeset, Insertable, Queryable, Selectable)]
 #[diesel(table_name = k, treat_none_as_default_value = false, treat_none_as_null = true)]
 pub(crate) struct PlanRow {

@@ -1,4 +1,5 @@
-//! The list of retiring signing secrets, encoded in one column value.
+//! The list of a webhook's retiring secrets, encoded in one column value. A retiring secret is a former signing secret,
+//! which still signs until it expires.
 //!
 //! Each entry is `[until, 64 bits][length, 32 bits][encrypted secret]`. All entries are in one value, so that the send
 //! path reads them with the webhook.
@@ -7,7 +8,7 @@ use sealpost_domain::{RetiringSecret, Timestamp, Wrapped};
 
 use crate::{connection::fault::Fault, rows::columns};
 
-/// Decodes the stored list.
+/// Decodes the stored list. `None` is an empty list.
 pub(crate) fn read(list: Option<&[u8]>) -> Result<Vec<RetiringSecret>, Fault> {
     let mut rest = list.unwrap_or_default();
     let mut secrets = Vec::new();
@@ -28,7 +29,7 @@ fn first(list: &[u8]) -> Option<(RetiringSecret, &[u8])> {
     Some((RetiringSecret { secret: Wrapped(secret.to_vec()), until }, rest))
 }
 
-/// Encodes the list and returns the earliest expiry; `None` for an empty list.
+/// Encodes the list, and returns it with the earliest expiry in milliseconds. Both are `None` for an empty list.
 pub(crate) fn write(secrets: &[RetiringSecret]) -> Result<(Option<Vec<u8>>, Option<i64>), Fault> {
     let mut list = Vec::new();
     for RetiringSecret { secret, until } in secrets {

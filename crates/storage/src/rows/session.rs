@@ -1,10 +1,10 @@
-//! Rows of sessions.
+//! Rows of the table `sessions`. The table contains hashes of tokens, never the tokens.
 
 use sealpost_domain::{Session, Timestamp};
 
 use crate::{connection::fault::Fault, rows::columns};
 
-/// A session as the table holds it: token hash, account, expiry.
+/// A row of the table `sessions`: hash of the token, account, expiry in milliseconds.
 pub(crate) type SessionRow = (Vec<u8>, String, i64);
 
 pub(crate) fn read((token, account_id, expires_at): SessionRow) -> Result<Session, Fault> {

@@ -1,4 +1,4 @@
-//! Rows of usage: counters of each key, and messages beyond the monthly allowance.
+//! Rows of usage: the counters of each API key, and its messages above the monthly allowance.
 
 use diesel::Queryable;
 use sealpost_domain::{ApiKeyId, Timestamp, Usage, WindowUse, ports::OverageCount};
@@ -11,7 +11,7 @@ use crate::{
 };
 
 stored_row! {
-    /// The usage counters of a key.
+    /// The usage counters of an API key for the current minute, day and month.
     #[derive(Queryable)]
     pub(crate) struct UsageRow in usage {
         api_key_id: String,
@@ -54,7 +54,7 @@ impl UsageRow {
 }
 
 stored_row! {
-    /// The number of messages beyond the monthly allowance, by key and month.
+    /// The number of messages above the monthly allowance of an API key in one month.
     pub(crate) struct OverageRow in overages {
         api_key_id: String,
         month: i64,

@@ -1,4 +1,4 @@
-//! Rows of webhooks that the send path and the queue share: target and health.
+//! Rows of webhooks that both the send path and the delivery queue use: target and health.
 
 use diesel::prelude::*;
 use sealpost_domain::{
@@ -13,7 +13,7 @@ use crate::{
 };
 
 selected_row! {
-    /// The columns of a webhook that an attempt needs.
+    /// The columns of a webhook that a delivery attempt needs.
     pub(crate) struct TargetRow from webhooks {
         id: String,
         url: String,
@@ -23,7 +23,7 @@ selected_row! {
 }
 
 impl TargetRow {
-    /// Reads a target with the account of its key.
+    /// Converts the row to a target. `account_id` is the account that owns the API key of the webhook.
     pub(crate) fn read(self, account_id: &str) -> Result<Target, Fault> {
         Ok(Target {
             webhook_id: columns::id(&self.id, "webhook")?,
@@ -36,7 +36,7 @@ impl TargetRow {
 }
 
 stored_row! {
-    /// The columns of a webhook's health.
+    /// The columns of a webhook that describe its health: status, last success and failures.
     #[derive(Clone, Queryable, Selectable)]
     #[diesel(table_name = webhooks)]
     pub(crate) struct HealthRow in webhooks {
@@ -75,7 +75,7 @@ impl HealthRow {
     }
 }
 
-/// Reads the stored name of a disabled reason.
+/// Parses the stored reason why a webhook was disabled. `None` stays `None`.
 pub(crate) fn disabled_reason(name: Option<&str>) -> Result<Option<DisabledReason>, Fault> {
     let read = |name| DisabledReason::from_name(name).ok_or(Fault::Corrupt("disabled reason"));
     name.map(read).transpose()

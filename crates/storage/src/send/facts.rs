@@ -36,7 +36,7 @@ use crate::{
     },
 };
 
-/// Locks the usage of the callers, then reads the facts.
+/// Locks the usage rows of the callers, then reads the other facts (the rows that admission depends on).
 pub(crate) fn lock(
     conn: &mut AnyConnection,
     query: &FactsQuery,
@@ -59,7 +59,7 @@ pub(crate) fn lock(
 type Keys = HashMap<ApiKeyId, Arc<KeyFacts>>;
 type Webhooks = HashMap<ApiKeyId, Arc<RecipientWebhooks>>;
 
-/// Takes keys and webhooks of the current version from the cache, and reads the others.
+/// Takes keys and webhooks from the cache if their version is current, and reads the others from the database.
 fn read_keys_and_webhooks(
     conn: &mut AnyConnection,
     query: &FactsQuery,
@@ -101,7 +101,7 @@ struct KeyRow {
     policy: Option<PolicyRow>,
 }
 
-/// Reads the keys, without governance decisions, because those are not cached with the key.
+/// Reads the keys without governance decisions, because decisions are not cached with the key.
 fn read_keys(conn: &mut AnyConnection, ids: &[ApiKeyId]) -> Result<Keys, Fault> {
     if ids.is_empty() {
         return Ok(HashMap::new());
@@ -166,10 +166,11 @@ fn read_webhooks(conn: &mut AnyConnection, keys: &[ApiKeyId]) -> Result<Webhooks
     Ok(found.into_iter().map(|(key, of_key)| (key, Arc::new(of_key))).collect())
 }
 
-/// Locks webhooks that were found disabled, so that they stay disabled until the transaction ends. Returns the keys of
-/// webhooks that are no longer disabled.
+/// Locks the webhooks that were read as disabled, so that they stay disabled until the transaction ends. Returns the
+/// API keys of the webhooks that are no longer disabled. Not needed on SQLite.
 ///
-/// The lock ensures that a later enabling sees the deliveries that this batch parks, and makes them due.
+/// This batch postpones deliveries to disabled webhooks. Enabling such a webhook waits for the lock, so that the
+/// enabling transaction sees these deliveries and makes them due.
 fn lock_disabled(conn: &mut AnyConnection, found: &Webhooks) -> Result<Vec<ApiKeyId>, Fault> {
     let AnyConnection::Postgres(conn) = conn else { return Ok(Vec::new()) };
     let disabled: Vec<_> = found.values().flat_map(|of_key| disabled_ids(of_key)).collect();
@@ -194,7 +195,7 @@ fn disabled_ids(of_key: &RecipientWebhooks) -> impl Iterator<Item = WebhookId> {
     of_key.0.iter().filter(|webhook| !webhook.is_enabled).map(|webhook| webhook.target.webhook_id)
 }
 
-/// Adds the open governance decisions to the keys that they affect.
+/// Adds the open governance decisions to the API keys that they affect.
 fn with_standing(mut keys: Keys, decisions: HashMap<ApiKeyId, Vec<GovernanceReason>>) -> Keys {
     for (id, reasons) in decisions {
         if let Some(key) = keys.get_mut(&id) {

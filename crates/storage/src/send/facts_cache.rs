@@ -49,8 +49,8 @@ impl FactsCache {
         (pick(&entries.keys, keys, versions), pick(&entries.webhooks, recipients, versions))
     }
 
-    /// Adds entries that were read after their versions. An entry is at least as new as its version, so it is valid
-    /// until the version changes.
+    /// Adds entries with versions that were read before the entries. An entry is at least as new as its version, so the
+    /// entry is valid until the version changes.
     pub(crate) fn insert(
         &self,
         keys: &HashMap<ApiKeyId, Arc<KeyFacts>>,
@@ -69,8 +69,8 @@ impl FactsCache {
         }
     }
 
-    /// Clears the cache. Called for each new connection, because it may lead to another server, or to an earlier state
-    /// of the same server.
+    /// Clears the cache. Called for each new connection, because the connection may lead to another server, or to an
+    /// earlier state of the same server.
     pub(crate) fn clear(&self) {
         *self.lock() = Entries::default();
         self.recent.clear();
@@ -100,8 +100,8 @@ impl Entries {
     }
 
     /// Adds the webhooks of a key. The maximum of the cache is a number of webhooks; a key without webhooks counts as
-    /// one. If the webhooks do not fit, removes those of all other keys. Adds nothing if the key alone exceeds the
-    /// maximum.
+    /// one. If the webhooks do not fit, removes the webhooks of all other keys. Adds nothing if this key alone exceeds
+    /// the maximum.
     fn insert_webhooks(
         &mut self,
         id: ApiKeyId,

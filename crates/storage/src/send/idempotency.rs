@@ -1,4 +1,4 @@
-//! Idempotency keys of sends.
+//! Finds and stores the results of sends by their idempotency keys.
 //!
 //! An idempotency key can be used again after it has expired or its envelope was deleted.
 
@@ -16,7 +16,7 @@ use crate::{
     send::statements,
 };
 
-/// Finds the results of earlier sends with the same keys.
+/// Finds the results of earlier sends with the same idempotency keys.
 pub(crate) fn find(
     conn: &mut AnyConnection,
     keys: &[(ApiKeyId, IdempotencyKey)],
@@ -30,7 +30,7 @@ pub(crate) fn find(
     found.into_iter().map(idempotency::read).collect()
 }
 
-/// Stores all records. Returns `Contended` if another transaction stored one of the keys first.
+/// Stores all records. Returns `Contended` if another transaction stored one of the idempotency keys first.
 pub(crate) fn insert(
     conn: &mut AnyConnection,
     sends: &[NewIdempotencyRecord],
@@ -43,8 +43,8 @@ pub(crate) fn insert(
     if inserted == rows.len() {
         return Ok(());
     }
-    // The stale records are deleted by a separate statement, because it must see the envelopes that were committed
-    // while the insert waited.
+    // Stale records (expired, or without an envelope) are deleted by a separate statement, because this statement must
+    // see the envelopes that were committed while the insert waited.
     let expiries: Vec<_> = sends.iter().map(|send| send.expired_before.as_millis()).collect();
     statements::delete_stale_idempotency_keys(conn, &rows, &expiries)?;
     if inserted + statements::insert_idempotency_keys(conn, &rows)? == rows.len() {

@@ -1,5 +1,5 @@
-//! Implements the port of the send path: locks the usage of the callers, reads the rows that decide on a batch, and
-//! writes its results.
+//! Implements the port for sends: locks the usage of the callers, reads the rows that decide on a batch, and writes its
+//! results.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -81,13 +81,13 @@ impl SendLedger for Transaction {
                 statements::add_overages(conn, &overages)?;
             }
             thresholds::record(conn, &changes.thresholds)?;
-            // The idempotency keys are stored last, because a key without an envelope counts as stale.
+            // The idempotency keys are stored last, because a record without a stored envelope would count as stale.
             idempotency::insert(conn, &changes.idempotency)
         })
     }
 }
 
-/// Sums up the sealed bytes of each key, in the order of `usage`.
+/// Sums up the sealed bytes of the new envelopes of each sender, in the order of `usage`.
 fn added_bytes(changes: &WriteSet) -> Result<Vec<i64>, Fault> {
     let mut of_senders = HashMap::<&ApiKeyId, usize>::new();
     for envelope in &changes.envelopes {

@@ -1,8 +1,8 @@
 //! A cache of facts for SQLite, valid for one state of the database. Facts are the rows that admission depends on.
 //!
-//! The database has a number for its state. Every change of a fact replaces this number, in the same transaction. A
-//! batch that finds the same number reads none of the cached facts again. A change of any fact invalidates all entries.
-//! PostgreSQL has a version for each key instead.
+//! The database contains a number that identifies its state. Every change of a fact replaces this number, in the same
+//! transaction. A batch that finds the same number reads none of the cached facts again. A change of any fact
+//! invalidates all entries. PostgreSQL has a version for each key instead.
 
 use std::{
     collections::HashMap,
@@ -11,17 +11,17 @@ use std::{
 
 use sealpost_domain::{ApiKeyId, GovernanceReason, Session, TokenHash};
 
-/// The facts that a batch reads, other than usage.
+/// The facts that a batch reads without a lock: versions, sessions and governance decisions.
 #[derive(Debug, Default)]
 pub(crate) struct SharedFacts {
     /// The version of each key. A key without a stored version has version 0.
     pub(crate) versions: HashMap<ApiKeyId, i64>,
     pub(crate) sessions: HashMap<TokenHash, Session>,
-    /// Open decisions on the key, then on its account, then on the partner of the account.
+    /// Open governance decisions for each key: on the key, then on its account, then on the partner of the account.
     pub(crate) decisions: HashMap<ApiKeyId, Vec<GovernanceReason>>,
 }
 
-/// The facts that were read at one state of the database.
+/// The facts that were read at one state of the database, which a number identifies.
 #[derive(Debug)]
 pub(crate) struct RecentFacts {
     current: Mutex<(i64, SharedFacts)>,
@@ -34,7 +34,7 @@ impl RecentFacts {
         Self { current: Mutex::default(), max }
     }
 
-    /// Returns the facts of these keys and tokens; `None` if any of them is not cached for this state.
+    /// Returns the facts of these keys and session tokens; `None` if any of them is not cached for this state.
     pub(crate) fn get(
         &self,
         state: i64,
@@ -53,8 +53,8 @@ impl RecentFacts {
         })
     }
 
-    /// Adds facts that were read at `state`. Removes the facts of other states. Removes all earlier facts if there
-    /// would be too many.
+    /// Adds facts that were read at `state`. First removes the cached facts if they belong to another state, or if
+    /// there would be too many.
     pub(crate) fn insert(&self, state: i64, read: &SharedFacts) {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         let (cached, facts) = &mut *current;

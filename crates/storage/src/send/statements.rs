@@ -1,4 +1,4 @@
-//! Statements of a batch of sends, for each database.
+//! The SQL statements of a batch of sends, in a version for each database.
 //!
 //! PostgreSQL gets one statement with arrays, so that a batch costs one round trip. SQLite runs inside the process and
 //! gets one prepared statement for each row.
@@ -27,7 +27,7 @@ use crate::{
     send::{facts_cache::FactsCache, recent_facts::SharedFacts},
 };
 
-/// The locked usage rows, and the other facts.
+/// The locked usage rows of the callers, and the other facts that admission depends on.
 #[derive(Debug)]
 pub(crate) struct LockedFacts {
     pub(crate) usage: Vec<UsageRow>,
@@ -39,7 +39,7 @@ struct SharedRows {
     /// Stored versions by key. A key without a stored version is absent.
     versions: Vec<(String, i64)>,
     sessions: Vec<SessionRow>,
-    /// Open decisions by key: on the key, then on its account, then on the partner of the account.
+    /// Open governance decisions by key: on the key, then on its account, then on the partner of the account.
     decisions: Vec<(String, ReasonRow)>,
 }
 
@@ -62,7 +62,7 @@ impl SharedRows {
     }
 }
 
-/// The envelopes, deliveries and usage that a batch writes.
+/// The rows of envelopes, deliveries and usage that a batch writes.
 #[derive(Debug)]
 pub(crate) struct BatchRows<'a> {
     pub(crate) envelopes: Vec<EnvelopeRow<'a>>,
@@ -72,7 +72,7 @@ pub(crate) struct BatchRows<'a> {
     pub(crate) added_bytes: Vec<i64>,
 }
 
-/// The column of the stored bytes.
+/// Name of the column of the table `usage` that counts stored bytes.
 const STORED_BYTES: &str = "stored_bytes";
 
 impl BatchRows<'_> {
@@ -82,14 +82,14 @@ impl BatchRows<'_> {
 }
 
 on_either! {
-    /// Locks the usage of the callers in the order of ids, then reads the other facts of `keys`. On SQLite, uses cached
-    /// facts if no fact has changed.
+    /// Locks the usage rows of the callers in the order of ids, then reads the versions, sessions and decisions of
+    /// `keys`. On SQLite, uses cached rows if no fact has changed.
     fn lock_facts(query: &FactsQuery, keys: &[ApiKeyId], cache: &FactsCache) -> LockedFacts;
     /// Stores envelopes and deliveries, and updates usage. The usage rows must exist and be locked.
     fn store_batch(rows: &BatchRows<'_>) -> ();
-    /// Stores those of the channels that are not stored yet.
+    /// Stores the channels (shared key encapsulations) that are not stored yet.
     fn insert_channels(rows: &[ChannelRow<'_>]) -> ();
-    /// Adds messages to the stored overage of their keys and months.
+    /// Adds messages above the monthly allowance to the stored counts of their keys and months.
     fn add_overages(rows: &[OverageRow]) -> ();
     /// Stores contacts. A contact that is already stored keeps the later time.
     fn insert_contacts(rows: &[ContactRow]) -> ();
@@ -97,9 +97,9 @@ on_either! {
     fn find_contacts(pairs: &[(String, String)], since: i64) -> Vec<(String, String)>;
     /// Finds idempotency records whose envelopes exist, with the metadata of the envelopes.
     fn find_idempotent_sends(keys: &[IdempotencyRowKey<'_>]) -> Vec<IdempotentSendRow>;
-    /// Stores the records whose keys are not stored yet. Returns the number of stored records.
+    /// Stores the idempotency records whose keys are not stored yet. Returns the number of stored records.
     fn insert_idempotency_keys(rows: &[IdempotencyRow<'_>]) -> usize;
-    /// Deletes stored records with the same keys that have expired or have no envelope. A record of `rows` has its
-    /// expiry at the same position in `expiries`.
+    /// Deletes stored records with the same keys that have expired or have no envelope. For each record of `rows`,
+    /// `expiries` has the time in milliseconds before which a stored record has expired.
     fn delete_stale_idempotency_keys(rows: &[IdempotencyRow<'_>], expiries: &[i64]) -> ();
 }

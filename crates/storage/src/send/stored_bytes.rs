@@ -1,5 +1,5 @@
-//! Stored bytes: the sealed envelopes of each sender. The counter is a column of the usage row, which every send
-//! updates anyway.
+//! Stored bytes: the total size of the sealed envelopes of each sender. The counter is a column of the usage row,
+//! because every send updates that row anyway.
 
 use std::collections::HashMap;
 
@@ -53,7 +53,8 @@ pub(crate) fn subtract(conn: &mut AnyConnection, deleted: &[(String, i64)]) -> R
             let rows = s::table.filter(any_of(s::api_key_id, senders.clone()));
             let rows = rows.order(s::api_key_id).select(s::api_key_id);
             Locked::new(rows, RowLock::Alone).load::<String>(conn)?;
-            // Subtracts in a second statement, which sees the changes of the transaction that held the lock before.
+            // A second statement subtracts the bytes, because that statement sees the changes of the transaction that
+            // held the lock before.
             Statement::command(SUBTRACT_POSTGRES)
                 .bind_array::<Text, _>(senders)
                 .bind_array::<BigInt, _>(deleted.iter().map(|(_, bytes)| bytes))

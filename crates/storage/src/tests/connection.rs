@@ -1,4 +1,4 @@
-//! Connections, transactions, and cases for one database only.
+//! Tests of connections and transactions, with cases for one database only.
 
 mod commit_deadline;
 mod lost_commits;

@@ -1,4 +1,4 @@
-//! The space of an embedded database.
+//! Tests of the check for free space, which only an SQLite database needs.
 
 use diesel::connection::SimpleConnection;
 use sealpost_domain::ports::{Durability::Durable, Store as _};

@@ -1,4 +1,4 @@
-//! A fresh database for each case, and test data.
+//! A fresh database for each test case, and functions that create test data.
 
 use std::{
     ops::Deref,
@@ -47,7 +47,7 @@ pub(in crate::tests) fn empty_sqlite() -> Fixture {
     Fixture { _folder: Some(folder), ..open(text) }
 }
 
-/// Copies a migrated database, which is faster than migrating each.
+/// Copies a migrated template, because a copy is faster than a migration of each database.
 pub(in crate::tests) fn postgres() -> Fixture {
     static TEMPLATE: OnceLock<String> = OnceLock::new();
     let template = TEMPLATE.get_or_init(|| {
@@ -70,7 +70,7 @@ pub(in crate::tests) fn empty_postgres() -> Fixture {
     open(sealpost_testkit::postgres().create_database())
 }
 
-/// A claim for a second, without a limit for each webhook.
+/// Returns a claim with leases of one second, and without a limit for each webhook.
 pub(in crate::tests) fn claim_of(now: i64, limit: usize, lease: LeaseToken) -> Claim {
     Claim {
         now: at(now),
@@ -82,7 +82,7 @@ pub(in crate::tests) fn claim_of(now: i64, limit: usize, lease: LeaseToken) -> C
     }
 }
 
-/// The result of an attempt with a response.
+/// Returns the result of an attempt that ended at `when` with a response.
 pub(in crate::tests) fn result_of(
     held: &LeasedDelivery,
     when: i64,
@@ -99,7 +99,7 @@ pub(in crate::tests) fn result_of(
     }
 }
 
-/// Longer than any case takes.
+/// Duration of failures after which a webhook is disabled.
 pub(in crate::tests) const FAILING_MAX: Duration = Duration::from_hours(120);
 
 const POOL_MAX: usize = 8;
@@ -129,7 +129,8 @@ impl Fixture {
         &self.database
     }
 
-    /// Returns the maximum number of connections for reading. PostgreSQL keeps one connection for the committer.
+    /// Returns the maximum number of connections for reading. PostgreSQL reserves one connection for the committer (the
+    /// thread that stores sends).
     pub(in crate::tests) fn readers_max(&self) -> usize {
         match &self.url {
             DatabaseUrl::Postgres(_) => POOL_MAX - 1,
@@ -137,7 +138,7 @@ impl Fixture {
         }
     }
 
-    /// Opens a connection of another process.
+    /// Opens a separate connection, as another process would.
     pub(in crate::tests) fn raw(&self) -> AnyConnection {
         match &self.url {
             DatabaseUrl::Postgres(_) => {
@@ -155,13 +156,14 @@ impl Fixture {
         self.raw().batch_execute(sql)
     }
 
-    /// Counts rows, such as `deliveries WHERE lease IS NULL`.
+    /// Counts the rows of a table, such as `deliveries WHERE lease IS NULL`.
     pub(in crate::tests) fn count(&self, rows: &str) -> i64 {
         let count = sql::<BigInt>(&format!("(SELECT count(*) FROM {rows})"));
         diesel::select(count).get_result(&mut self.raw()).unwrap()
     }
 
-    /// Begins a batch that may idle. PostgreSQL would otherwise end an idle batch.
+    /// Begins a transaction that locks facts (the rows that admission depends on) and then may stay idle. PostgreSQL
+    /// would otherwise end an idle transaction.
     pub(in crate::tests) fn standing_batch(&self, wanted: &FactsQuery) -> Transaction {
         let mut transaction = self.transaction(Durability::Durable).unwrap();
         transaction.lock_facts(wanted).unwrap();
@@ -169,7 +171,7 @@ impl Fixture {
         transaction
     }
 
-    /// Lets the transaction idle.
+    /// Disables the timeout of PostgreSQL for idle transactions.
     pub(in crate::tests) fn let_stand(&self, transaction: &mut Transaction) {
         if matches!(self.url, DatabaseUrl::Postgres(_)) {
             transaction
@@ -180,8 +182,8 @@ impl Fixture {
         }
     }
 
-    /// Waits until another transaction waits for a lock. SQLite does not report waiting transactions, so there the wait
-    /// is a pause.
+    /// Waits until another transaction waits for a lock. SQLite does not report waiting transactions, so on SQLite the
+    /// wait is a fixed pause.
     pub(in crate::tests) fn await_waiting(&self) {
         let waiting =
             "pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
@@ -244,7 +246,7 @@ impl Fixture {
     }
 }
 
-/// Polls `look` until it returns a value.
+/// Polls `look` until it returns a value. Panics after 20 seconds.
 #[track_caller]
 pub(in crate::tests) fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let until = Instant::now() + PATIENCE;
@@ -257,7 +259,7 @@ pub(in crate::tests) fn eventually<T>(what: &str, mut look: impl FnMut() -> Opti
     }
 }
 
-/// Retries while a transaction times out.
+/// Repeats the attempt for up to 20 seconds while it fails with `Unavailable`, as after a timeout.
 pub(in crate::tests) fn retried<T>(
     attempt: impl Fn() -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
@@ -272,7 +274,7 @@ pub(in crate::tests) fn retried<T>(
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Creates an id. Later ids are greater.
+/// Creates a unique id. Later ids are greater.
 pub(in crate::tests) fn fresh<T>(id: impl Fn(Timestamp, [u8; 10]) -> T) -> T {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);

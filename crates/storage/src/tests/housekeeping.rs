@@ -1,4 +1,4 @@
-//! Housekeeping.
+//! Tests of housekeeping: retention, daily counts, deleted webhooks, and the turns of nodes.
 
 mod daily_counts;
 mod deleted_webhooks;

@@ -1,3 +1,3 @@
-//! Rotation of key-encryption keys.
+//! Tests of the rotation of key-encryption keys.
 
 mod rewrap;

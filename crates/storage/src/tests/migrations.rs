@@ -1,4 +1,4 @@
-//! Migrations.
+//! Migrations: apply once, can be reverted, keep rows, and accept the statements of earlier versions.
 
 use std::{collections::BTreeSet, fs, thread};
 
@@ -70,7 +70,8 @@ fn later_migrations_keep_existing_rows(db: &Fixture) {
     revert_to(db, &names("sqlite")[0]);
     let key = db.activate();
     let to = fixture::webhook(&key.id);
-    // As the first version wrote it. The secret is arbitrary; the databases write binary literals differently.
+    // Inserts rows as the first version wrote them. The secret is arbitrary, and a query selects it because the
+    // databases write binary literals differently.
     db.execute(&format!(
         "INSERT INTO webhooks (id, api_key_id, url, events, secret, status, created_at)
          VALUES ('{}', '{}', '{}', 'envelope.received', {SOME_BYTES}, 'enabled', 3)",
@@ -146,7 +147,7 @@ fn renamed_tables_keep_their_rows(db: &Fixture) {
     db.migrate().unwrap();
 }
 
-/// As nodes of the previous version write, until they are replaced.
+/// Nodes of the previous version write with these table names until they are replaced.
 #[test]
 fn postgres_accepts_statements_with_the_previous_table_names() {
     let db = fixture::postgres();
@@ -175,7 +176,8 @@ fn postgres_accepts_statements_with_the_previous_table_names() {
     assert_eq!(db.count("daily_count_progress WHERE last_counted = '42'"), 1);
 }
 
-/// Nodes of the previous version cache facts for as long as the stamp stays the same.
+/// Nodes of the previous version cache facts (rows that admission depends on) while the stamp (a random text) stays the
+/// same.
 #[test]
 fn nodes_of_the_previous_version_get_another_stamp_for_each_batch() {
     let db = fixture::postgres();
@@ -201,7 +203,7 @@ fn both_databases_have_the_same_migrations() {
     assert!(!names("sqlite").is_empty());
 }
 
-/// Reverts all migrations after this one.
+/// Reverts all migrations after the migration `last`.
 pub(in crate::tests) fn revert_to(db: &Fixture, last: &str) {
     for _ in names("sqlite").iter().filter(|name| name.as_str() > last) {
         match db.raw() {
@@ -215,7 +217,7 @@ pub(in crate::tests) fn revert_to(db: &Fixture, last: &str) {
     }
 }
 
-/// Returns the names in order.
+/// Returns the names of all migrations for one database, in order.
 fn names(backend: &str) -> Vec<String> {
     let folder = format!("{}/../../migrations/{backend}", env!("CARGO_MANIFEST_DIR"));
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
@@ -223,5 +225,5 @@ fn names(backend: &str) -> Vec<String> {
 }
 
 const SOME_BYTES: &str = "(SELECT root FROM api_keys LIMIT 1)";
-/// 32 bytes.
+/// An SQL expression for 32 arbitrary bytes.
 const HASH_BYTES: &str = "(SELECT login_secret FROM accounts LIMIT 1)";

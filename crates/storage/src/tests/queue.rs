@@ -1,4 +1,4 @@
-//! The delivery queue.
+//! Tests of the delivery queue.
 
 mod attempt_log;
 mod bounces;

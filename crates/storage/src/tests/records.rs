@@ -1,4 +1,4 @@
-//! Records outside the send path.
+//! Tests of the records outside the send path.
 
 mod accounts;
 mod api_keys;

@@ -1,4 +1,4 @@
-//! The send path.
+//! Tests of the send path.
 
 mod batches;
 mod facts;

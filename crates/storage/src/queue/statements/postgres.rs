@@ -1,4 +1,4 @@
-//! PostgreSQL: one statement for each batch, with an array for each column.
+//! The queue statements for PostgreSQL: one statement for each batch, with an array for each column.
 
 mod claims;
 mod events;

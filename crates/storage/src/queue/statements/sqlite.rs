@@ -1,4 +1,4 @@
-//! SQLite: one prepared statement for each row.
+//! The queue statements for SQLite: one prepared statement for each row.
 
 mod claims;
 mod events;

@@ -1,4 +1,4 @@
-//! Reads the lists of operators.
+//! Lists accounts, keys and webhooks for operators.
 
 use std::collections::HashMap;
 
@@ -58,7 +58,7 @@ impl OperatorLookup for Reader<'_> {
     }
 }
 
-/// The columns of an account in a list.
+/// The columns of an account in a list: id, partner, and time of creation in milliseconds.
 type AccountRow = (String, Option<String>, i64, Option<i64>, Option<i64>);
 
 fn accounts(

@@ -1,4 +1,4 @@
-//! Counts the rows of the service.
+//! Counts accounts, keys, webhooks, envelopes and deliveries for the statistics that operators see.
 
 use diesel::{
     dsl::count_star,
@@ -14,7 +14,8 @@ use crate::{
     schema::{accounts as a, api_keys as k, webhooks as w},
 };
 
-/// Reads the counts, each by its own statement. The counts of a busy service therefore differ slightly in time.
+/// Reads each count by its own statement, so the counts of a busy service differ slightly in time. Counts envelopes and
+/// waiting deliveries only up to `counted_max`.
 pub(crate) fn read(
     conn: &mut AnyConnection,
     since: Timestamp,

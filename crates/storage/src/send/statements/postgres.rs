@@ -1,4 +1,4 @@
-//! PostgreSQL: one statement for each batch, with an array for each column.
+//! The send statements for PostgreSQL: one statement for each batch, with an array for each column.
 
 use std::sync::LazyLock;
 
@@ -34,8 +34,8 @@ use crate::{
     send::facts_cache::FactsCache,
 };
 
-/// Calls the SQL function `lock_facts`, which the migrations define. The function returns one row with an array of
-/// records for each kind of fact.
+/// Calls the SQL function `lock_facts`, which the migrations define. The function returns one row, with an array of
+/// records for usage, versions, sessions and governance decisions.
 pub(super) fn lock_facts(
     conn: &mut PgConnection,
     query: &FactsQuery,
@@ -179,7 +179,8 @@ pub(super) fn find_contacts(
     .load(conn)?)
 }
 
-/// Adds overages. Sums them up by key and month first, because one statement can update each row only once.
+/// Adds messages above the monthly allowance to the stored counts. Sums them up by key and month first, because one
+/// statement can update each row only once.
 pub(super) fn add_overages(conn: &mut PgConnection, rows: &[OverageRow]) -> Result<(), Fault> {
     let statement = Statement::command(
         "INSERT INTO overages AS o (api_key_id, month, messages)

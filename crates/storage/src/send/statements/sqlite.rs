@@ -1,4 +1,4 @@
-//! SQLite: one prepared statement for each row.
+//! The send statements for SQLite: one prepared statement for each row.
 
 use std::{collections::BTreeSet, sync::LazyLock};
 
@@ -36,7 +36,7 @@ use crate::{
     send::facts_cache::FactsCache,
 };
 
-/// Reads the facts without locks, because the transaction is the only writer.
+/// Reads the facts (the rows that admission depends on) without locks, because this transaction is the only writer.
 pub(super) fn lock_facts(
     conn: &mut SqliteConnection,
     query: &FactsQuery,
@@ -93,8 +93,8 @@ fn read_decisions(
     Ok(subjects.iter().flat_map(of_key).collect())
 }
 
-/// Whether any decision is open. The status is part of the text. If it were a bound value, SQLite would prepare the
-/// statement again for each batch, to match the condition of a partial index.
+/// Whether any governance decision is open. The status is part of the text, because SQLite would prepare a statement
+/// with a bound status again for each batch, to match the condition of a partial index.
 const IS_GOVERNED: &str = "SELECT EXISTS (SELECT 1 FROM governance WHERE status <> 'lifted')";
 
 pub(super) fn store_batch(conn: &mut SqliteConnection, rows: &BatchRows<'_>) -> Result<(), Fault> {

@@ -44,7 +44,8 @@ fn after_a_commit_without_a_response_writes_are_refused_until_a_probe_succeeds()
     db.check_writes().unwrap();
 }
 
-/// PostgreSQL reports success with a warning, although no standby has the commit.
+/// If the wait for a standby is cancelled, PostgreSQL reports success with a warning, although no standby has the
+/// commit.
 #[test]
 fn a_cancelled_wait_for_a_standby_is_in_doubt() {
     let server = Server::start(FsyncMode::Off).unwrap();
@@ -90,7 +91,8 @@ fn insert(db: &Database, durability: Durability) -> Result<(), StoreError> {
     store.write(durability, |tx| tx.insert_account(&account()))
 }
 
-/// Opens a new database for the operator, whose commits wait for no standby, and for the service.
+/// Opens a new database twice: for the operator, whose commits wait for no standby, and for the service, with this
+/// commit timeout.
 fn with_commit_timeout(server: &Server, commit_timeout: Duration) -> (Fixture, Database) {
     let url = server.create_database();
     let admin = at_url(&url);
@@ -109,7 +111,7 @@ fn set(admin: &Fixture, setting: &str) {
     admin.execute("SELECT pg_reload_conf()").unwrap();
 }
 
-/// Returns the folder of a server's socket.
+/// Returns the folder of the server's socket, which the URL contains.
 fn host(url: &str) -> &str {
     let tail = url.split_once("?host=").map(|(_, tail)| tail).unwrap();
     tail.split('&').next().unwrap()

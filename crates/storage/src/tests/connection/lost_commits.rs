@@ -1,4 +1,4 @@
-//! Commits without a response.
+//! Commits whose response is lost: the transaction is in doubt, and the store does not retry it.
 
 use sealpost_domain::{
     AttemptFailure, LeaseToken, Outcome,
@@ -30,7 +30,8 @@ fn a_commit_with_a_lost_response_is_in_doubt_and_not_retried() {
     }
 }
 
-/// The dispatcher records outcomes again after any error.
+/// The dispatcher records outcomes again after any error, so a repetition must change nothing if the first commit took
+/// effect.
 #[test]
 fn outcomes_may_be_recorded_again_after_a_commit_in_doubt() {
     let server = Server::start(FsyncMode::Off).unwrap();
@@ -49,7 +50,7 @@ fn outcomes_may_be_recorded_again_after_a_commit_in_doubt() {
     assert_eq!(["attempts", "deliveries", waiting].map(|rows| db.count(rows)), [2, 1, 1]);
 }
 
-/// Opens a database directly and through a proxy.
+/// Opens a database twice: directly, and through a proxy that can drop responses.
 fn beside_proxy(server: &Server) -> (Fixture, Fixture, Proxy) {
     let url = server.create_database();
     let proxy = Proxy::before(&url).unwrap();

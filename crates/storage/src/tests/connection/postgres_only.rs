@@ -1,4 +1,4 @@
-//! PostgreSQL only: lost connections, timeouts and prepared statements.
+//! Behaviour on PostgreSQL only: lost connections, timeouts and prepared statements.
 
 use std::{
     sync::{Arc, Barrier},
@@ -22,7 +22,7 @@ use crate::{
     },
 };
 
-/// Ends every other connection to this database, as a restart does.
+/// Ends every other connection to this database, like a restart of the server.
 fn kill_backends(db: &Fixture) {
     db.execute(
         "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
@@ -31,7 +31,7 @@ fn kill_backends(db: &Fixture) {
     .unwrap();
 }
 
-/// Fills the pool: opens all connections at once, then returns all.
+/// Opens all connections of the pool at once, and returns them to the pool.
 fn warm_up(db: &Fixture) {
     let open: Vec<_> = (0..db.readers_max()).map(|_| db.begin(Durable).unwrap()).collect();
     drop(open);
@@ -103,7 +103,7 @@ fn statements_and_locks_time_out() {
     let key = db.activate();
     let settings =
         Settings { statement_timeout: Duration::from_millis(200), ..Settings::default() };
-    // The statements that configure a new connection may time out as well.
+    // The opening is retried, because the statements that configure a new connection may time out as well.
     let impatient = retried(|| Database::open(&db.url, settings)).unwrap();
     let mut holder = db.begin(Durable).unwrap();
     holder.lock_account(&key.account_id).unwrap();
@@ -169,7 +169,7 @@ fn the_hot_path_uses_prepared_statements() {
     let mut transaction = db.transaction(Durable).unwrap();
     let to = registered(&mut transaction);
     let mut counts = Vec::new();
-    // Sends without an idempotency key need no statement for keys.
+    // Sends without an idempotency key need no statement for idempotency keys.
     for (size, with_key) in [(1, 0), (2, 0), (17, 0), (1, 1), (17, 17)] {
         send_batch(&mut transaction, &to, size, with_key);
         let kept = "(SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%unnest(%'
@@ -191,7 +191,7 @@ fn registered(tx: &mut dyn Tx) -> Webhook {
     webhook
 }
 
-/// Sends `size` envelopes from a key to itself, the first `with_key` with idempotency keys.
+/// Sends `size` envelopes from an API key to itself. The first `with_key` envelopes have idempotency keys.
 fn send_batch(tx: &mut dyn Tx, to: &Webhook, size: usize, with_key: usize) {
     let caller = to.api_key_id;
     let envelopes: Vec<_> = (0..size).map(|_| Arc::new(envelope(&caller, &caller))).collect();
@@ -236,7 +236,7 @@ fn only_a_relaxed_transaction_does_not_wait_for_the_disk() {
     assert_eq!([Durable, Relaxed, Durable].map(setting), ["on", "off", "on"]);
 }
 
-/// Sends of this key wait on every node, and so do all sends in the same batch.
+/// A stalled transaction blocks the sends of this API key on every node, and all other sends in the same batch.
 #[test]
 fn a_stalled_transaction_with_locked_facts_is_ended() {
     let db = postgres();

@@ -1,4 +1,4 @@
-//! Information about the database.
+//! The reported information about the database: engine, server and connection pools.
 
 use sealpost_domain::ports::Store;
 

@@ -1,4 +1,4 @@
-//! SQLite only: the file, the single writer, and the durability pragma.
+//! Behaviour on SQLite only: the file, the single writer, and the durability pragma.
 
 use std::{
     os::unix::fs::{MetadataExt as _, PermissionsExt, symlink},
@@ -48,7 +48,7 @@ fn a_durable_transaction_syncs_after_relaxed_ones() {
         let mut transaction = db.transaction(durability).unwrap();
         assert_eq!(synchronous(&mut transaction), expected);
         transaction.commit().unwrap();
-        // A transaction that is rolled back does not change the setting either.
+        // A transaction that is rolled back also does not change the setting.
         drop(db.transaction(Relaxed).unwrap());
         let mut transaction = db.transaction(durability).unwrap();
         assert_eq!(synchronous(&mut transaction), expected);
@@ -82,7 +82,7 @@ fn numbers_of_attempts_continue_after_the_last_counted_one() {
     assert_eq!(db.count("attempts WHERE number = 42"), 1);
 }
 
-/// Shortens the timeout on the connection of the writer.
+/// Shortens the busy timeout (the wait for a lock) on the connection of the writer.
 fn shorten_busy_timeout(db: &Fixture) {
     let mut connection = db.writers.get().unwrap();
     connection.backend.batch_execute("PRAGMA busy_timeout = 50").unwrap();
@@ -109,8 +109,8 @@ fn the_hot_path_uses_prepared_statements() {
     assert!(kept.iter().zip(starts).all(|(sql, start)| sql.starts_with(start)), "{kept:?}");
 }
 
-/// SQLite compares the bound values of such a statement with the conditions of partial indexes, and prepares the
-/// statement again each time that a value is bound.
+/// SQLite compares a bound value with the conditions of partial indexes, and prepares the statement again each time a
+/// value is bound. The check must therefore bind no value.
 #[test]
 fn the_check_for_open_decisions_binds_no_value() {
     let db = sqlite();
@@ -125,7 +125,7 @@ fn the_check_for_open_decisions_binds_no_value() {
     assert!(matches!(checks[..], [check] if !check.contains('?')), "{kept:?}");
 }
 
-/// Collects the statements that the writer prepares and keeps.
+/// Collects the statements that the writer prepares and caches.
 fn kept_statements(db: &Fixture) -> Arc<Mutex<Vec<String>>> {
     let kept = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&kept);
@@ -149,7 +149,7 @@ fn the_database_files_are_readable_by_their_owner_only() {
     }
 }
 
-/// Other processes rely on the locks of the kernel, which Linux lists.
+/// Other processes rely on locks of the kernel. Linux lists these locks in `/proc/locks`.
 #[cfg(target_os = "linux")]
 #[test]
 fn opening_the_database_again_keeps_the_locks_of_other_connections() {

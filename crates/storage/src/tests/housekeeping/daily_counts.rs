@@ -1,4 +1,4 @@
-//! Daily counts.
+//! Daily counts: each envelope and each successful delivery is counted once.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ on_both!(
 
 const DAY: i64 = 86_400_000;
 
-/// Sends from the first key to the second at this time.
+/// Stores an envelope from the first key to the second, sent at `millis`.
 fn sent(db: &Fixture, keys: [&ApiKeyId; 2], millis: i64) {
     let mut envelope: Envelope = envelope(keys[0], keys[1]);
     envelope.meta.id = EnvelopeId::new(at(millis), *b"ten bytes!");
@@ -111,7 +111,8 @@ fn daily_counts_are_deleted_oldest_first(db: &Fixture) {
     for day in [3, 1, 2] {
         sent(db, [key, key], day * DAY);
     }
-    // Ids sort by time, not by arrival: all envelopes are stored before the first is counted.
+    // Counting follows the ids, which sort by time and not by arrival. So all envelopes are stored before the first is
+    // counted.
     assert_eq!(count(db, at(9 * DAY), 99), 3);
     let purge =
         |before, limit| db.store().write(Relaxed, |tx| tx.purge_daily_counts(before, limit));

@@ -1,4 +1,4 @@
-//! Deleted webhooks with more deliveries than one transaction deletes.
+//! Deletion of webhooks that have more deliveries than one transaction deletes.
 
 use sealpost_domain::{
     ApiKeyId, LeaseToken, Webhook,
@@ -16,7 +16,8 @@ on_both!(
     a_key_with_a_long_backlog_can_be_revoked,
 );
 
-/// Inserts deliveries without envelopes, due at this time, or exhausted for `None`.
+/// Inserts deliveries without envelopes. The deliveries are due at `due_at`, or exhausted (without further attempts) if
+/// `due_at` is `None`.
 fn backlog(db: &Fixture, to: &Webhook, count: usize, due_at: Option<i64>) {
     let due = due_at.map_or_else(|| "NULL".to_owned(), |at| at.to_string());
     let state = due_at.map_or("exhausted", |_| "waiting");

@@ -102,7 +102,7 @@ fn old_idempotency_keys_are_deleted(db: &Fixture) {
     assert_eq!(db.count("idempotency_keys WHERE created_at >= 4"), 2);
 }
 
-/// Stores successful attempts, one each millisecond from this time.
+/// Stores successful attempts, one for each millisecond from `when`.
 fn attempt(db: &Fixture, to: &Webhook, count: usize, when: i64) {
     db.send(to, count);
     let held = db.claim(&claim_of(1000, count, LeaseToken(1))).unwrap();

@@ -1,4 +1,4 @@
-//! Turns of nodes at housekeeping tasks, and the clock of a task.
+//! Turns of nodes at housekeeping tasks (the exclusive right to run a task), and the stored time of each task.
 
 use std::{thread, time::Duration};
 
@@ -29,7 +29,7 @@ fn take(db: &Fixture, task: &str, node: i64, now: i64, until: i64) -> bool {
     db.store().write(Relaxed, |tx| tx.take_housekeeping_turn(&turn)).unwrap().is_some()
 }
 
-/// The time by which a task runs, for a turn of 10 ms without contention.
+/// Takes a turn of 10 ms without contention, and returns the time of the task, by which rows expire.
 fn time_of(db: &Fixture, now: i64, pace: u64) -> i64 {
     let (held_for, pace) = (Duration::from_millis(10), Duration::from_millis(pace));
     let turn =
@@ -102,6 +102,6 @@ fn a_node_ahead_of_the_server_uses_the_time_of_the_server(db: &Fixture) {
     let ahead = 4_102_444_800_000; // 2100
     let server_is_asked = matches!(db.raw(), AnyConnection::Postgres(_));
     assert_eq!(time_of(db, ahead, 100) < ahead, server_is_asked);
-    // A node with a late clock does not take the turn either.
+    // A node whose clock is behind the server does not get the turn either.
     assert_eq!(take(db, "purge", 2, 0, 10), !server_is_asked);
 }

@@ -1,4 +1,4 @@
-//! Every encrypted secret is found once, and replaced only if unchanged.
+//! Encryption under a new key-encryption key: every stored secret is found once, and replaced only if unchanged.
 
 use std::{collections::BTreeSet, thread};
 
@@ -19,7 +19,7 @@ on_both!(
     secrets_of_issuer_keys_are_paged_and_replaced,
 );
 
-/// New keys appear between two pages; new ids are greater.
+/// New keys are created between two pages. Their ids are greater, so that a later page contains them.
 fn pages_of_roots_cover_every_key_once(db: &Fixture) {
     let there: Vec<_> = (0..5).map(|_| db.activate()).collect();
     let mut seen = Vec::new();
@@ -117,7 +117,7 @@ fn one_of_many_concurrent_replacements_wins(db: &Fixture) {
 }
 
 fn secrets_of_issuer_keys_are_paged_and_replaced(db: &Fixture) {
-    // The newest key signs first; pages are in the order of ids.
+    // The newest key signs first, but the pages are in the order of ids.
     let keys = [issuer_key(9), issuer_key(5), issuer_key(1)];
     for key in &keys {
         db.store().write(Durable, |tx| tx.insert_issuer_key(key)).unwrap();

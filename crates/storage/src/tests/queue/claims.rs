@@ -86,7 +86,8 @@ fn each_delivery_goes_to_one_of_many_claimers(db: &Fixture) {
             .collect();
         claimers.into_iter().flat_map(|claimer| claimer.join().unwrap()).collect()
     });
-    // A claimer skips locked rows and may stop early; the rest is claimed here.
+    // A claim skips rows that another claim has locked, so the threads may stop early. The remaining deliveries are
+    // claimed here.
     taken.extend(claim(db, 1000, 200, 9).iter().map(LeasedDelivery::id));
     assert_eq!(taken.len(), 200);
     assert_eq!(taken.into_iter().collect::<BTreeSet<_>>(), sent);
@@ -182,7 +183,7 @@ fn only_an_unleased_delivery_with_the_expected_due_time_is_expedited(db: &Fixtur
     db.release(&given_back, at(5000)).unwrap();
     let expedited = |id, from| ExpeditedDelivery { id, from: at(from), to: at(1100) };
     db.expedite(&[]).unwrap();
-    // The second has another due time by now, and the third is leased.
+    // Only the first delivery is expedited: the second has another due time than expected, and the third is leased.
     db.expedite(&[expedited(first, 5000), expedited(second, 4999), expedited(third, 2000)])
         .unwrap();
     assert!(claim(db, 1099, 9, 2).is_empty());

@@ -1,4 +1,4 @@
-//! Disabling and enabling of webhooks.
+//! Webhooks that are disabled after failures or a status 410, and enabled again.
 
 use sealpost_domain::{
     AttemptFailure, DeliveryId, DisabledReason, LeaseToken, Outcome, Webhook, WebhookId,
@@ -25,7 +25,7 @@ fn find(db: &Fixture, of: &Webhook) -> Webhook {
     listed.into_iter().find(|webhook| webhook.id == of.id).unwrap()
 }
 
-/// Attempts the only delivery at this time.
+/// Makes the only delivery due at `now`, claims it, and records this outcome.
 fn attempt(db: &Fixture, now: i64, outcome: Outcome) {
     db.execute(&format!("UPDATE deliveries SET due_at = {now}")).unwrap();
     let held = db.claim(&claim_of(now, 1, LeaseToken(now))).unwrap();

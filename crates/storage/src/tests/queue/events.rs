@@ -1,4 +1,4 @@
-//! Events with an id of their own: stored, delivered, logged, redelivered, deleted.
+//! Events with their own row (all except received envelopes): stored, delivered, logged, redelivered, deleted.
 
 use sealpost_domain::{
     ApiKeyId, AttemptFailure, BounceReason, DeliveryId, EnvelopeBounced, EnvelopeId, Event,
@@ -183,7 +183,7 @@ fn a_delivery_of_a_deleted_event_is_deleted(db: &Fixture) {
     assert_eq!(db.count("deliveries"), 0);
 }
 
-/// As a newer version may have stored it.
+/// A newer version of the server may store events of kinds that this version does not know.
 fn an_event_of_an_unknown_kind_is_delivered(db: &Fixture) {
     let key = db.activate().id;
     let to = db.register_for(&key, BOUNCED);

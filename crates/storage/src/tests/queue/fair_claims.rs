@@ -29,7 +29,7 @@ fn claim(db: &Fixture, limit: usize, per_target_max: usize) -> BTreeMap<WebhookI
     counts
 }
 
-/// Creates a webhook with this number of due deliveries.
+/// Creates a webhook with `count` deliveries that are due at `due_at`.
 fn target(db: &Fixture, count: usize, due_at: i64) -> Webhook {
     let to = db.register(&db.activate().id);
     db.send(&to, count);
@@ -50,7 +50,7 @@ fn a_long_queue_leaves_room_for_others_in_the_first_claim(db: &Fixture) {
     assert_eq!(taken.values().sum::<usize>(), 64);
 }
 
-/// Inserts more webhooks than a claim visits.
+/// Inserts deliveries to more webhooks than a claim visits.
 fn recently_due_webhooks_are_found_among_many_waiting_ones(db: &Fixture) {
     db.execute(
         "INSERT INTO deliveries (webhook_id, envelope_id, attempts, due_at)
@@ -76,7 +76,7 @@ fn a_full_webhook_keeps_its_deliveries_and_blocks_no_other(db: &Fixture) {
         assert!(claimed.iter().all(|it| it.target.webhook_id != full.id));
         claimed.len()
     };
-    // Each of two webhooks gets half of the room, a lone one all of it.
+    // Each of two webhooks gets half of the claim. A single webhook gets the whole claim.
     let counts: Vec<_> = (0..4).map(|_| claim_beside_full()).collect();
     assert_eq!(counts, [34, 64, 4, 0]);
     assert_eq!(claim(db, 64, 8), BTreeMap::from([(full.id, 64)]));

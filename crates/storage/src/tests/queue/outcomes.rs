@@ -1,4 +1,4 @@
-//! Outcomes are recorded only while the lease is valid.
+//! The outcomes of attempts, which are recorded only while the lease is valid.
 
 use sealpost_domain::{
     AttemptFailure, AttemptResult, LastFailure, LeaseToken, LeasedDelivery, Outcome, Webhook,
@@ -33,10 +33,10 @@ fn failed(when: i64, error: &str) -> LastFailure {
     LastFailure { at: at(when), error: error.to_owned() }
 }
 
-/// Attempts, due time, lease, failure.
+/// The columns of a delivery: attempts, due time, lease and failure.
 type QueueRow = (i32, Option<i64>, Option<i64>, Option<String>);
 
-/// Returns the rows of the queue.
+/// Returns all rows of the delivery queue.
 fn queue(db: &Fixture) -> Vec<QueueRow> {
     use crate::schema::deliveries as d;
     use diesel::prelude::*;

@@ -1,4 +1,4 @@
-//! Deliveries sent again: a single one, or all that failed in a period.
+//! Repeated deliveries: a single delivery, or all deliveries that failed in a period.
 
 use sealpost_domain::{
     AttemptFailure, DeliveryId, LeaseToken, LeasedDelivery, Outcome, Webhook,
@@ -21,7 +21,7 @@ fn redeliver(db: &Fixture, to: &Webhook, delivery: &LeasedDelivery) -> bool {
     db.store().write(Durable, |tx| tx.redeliver(&id, &to.api_key_id, at(5000))).unwrap()
 }
 
-/// Returns due deliveries with the number of attempts.
+/// Claims the due deliveries, and returns them with their numbers of attempts.
 fn due(db: &Fixture, now: i64, lease: i64) -> Vec<(DeliveryId, u32)> {
     let mut due: Vec<_> = db
         .claim(&claim_of(now, 1000, LeaseToken(lease)))
@@ -108,7 +108,7 @@ fn deliveries_failed_in_a_period_are_due_again(db: &Fixture) {
     assert_eq!(recover(db, &to, &within(1100, 1200)), (2, 2, false));
     assert_eq!(recover(db, &to, &within(1100, 1200)), (0, 0, false), "already due");
     let mut found = due(db, 5000, 2);
-    // The lease of this delivery has expired.
+    // This delivery was claimed only because its first lease has expired.
     found.retain(|(id, _)| *id != sent[5].id());
     assert_eq!(found, [(sent[1].id(), 0), (sent[2].id(), 1)]);
 }

@@ -1,4 +1,4 @@
-//! Accounts and sessions.
+//! Accounts with their login secrets and partners, and sessions.
 
 use sealpost_domain::{
     PartnerId, Session,
@@ -43,7 +43,7 @@ fn many_sessions_are_found_by_one_statement(db: &Fixture) {
     db.store()
         .write(Durable, |tx| sessions.iter().try_for_each(|session| open_session(tx, session)))
         .unwrap();
-    // Every second session, and as many unknown tokens.
+    // The query contains every second session twice, and unknown tokens.
     let expected: Vec<_> = sessions.iter().step_by(2).cloned().collect();
     let wanted: Vec<_> =
         expected.iter().flat_map(|session| [token(), session.token, session.token]).collect();

@@ -1,4 +1,4 @@
-//! Keys, handles and the final state of revoked keys.
+//! API keys, their handles (unique names), and the final state of revoked keys.
 
 use std::thread;
 
@@ -163,7 +163,7 @@ fn one_of_two_successors_gets_a_handle(db: &Fixture) {
     race_for_a_handle(db, |_, _| Ok(()));
 }
 
-/// Activation locks the account, because activation counts keys.
+/// Activation first locks the account, because activation counts the keys of the account.
 fn one_of_two_successors_that_lock_the_account_gets_a_handle(db: &Fixture) {
     race_for_a_handle(db, |tx, account| tx.lock_account(account).map(drop));
 }

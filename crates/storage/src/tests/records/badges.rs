@@ -1,4 +1,4 @@
-//! Assessments, attestations and badges.
+//! Assessments (measured scores), attestations (recorded checks) and badges of API keys.
 
 use std::thread;
 
@@ -75,7 +75,7 @@ fn badge(of: &Assessment, position: StatusPosition, expires: i64) -> Badge {
 }
 
 fn add(tx: &mut dyn Tx, of: &Assessment, expires: i64) -> Result<Badge, StoreError> {
-    // The indices in this order, so that positions count up.
+    // The indices are in ascending order, so that the positions count up.
     let draws: Vec<_> = (0..48).collect();
     let badge = badge(of, tx.lock_free_position(&draws)?, expires);
     tx.insert_badge(&badge)?;

@@ -1,4 +1,4 @@
-//! Governance decisions and the affected keys.
+//! Governance decisions, and the API keys that they affect.
 
 use sealpost_domain::{
     ApiKey, DecisionId, GovernanceDecision, GovernanceKind, GovernanceReason, GovernanceStanding,

@@ -1,4 +1,4 @@
-//! Invites.
+//! Invites to open an account: lookup, use and revocation.
 
 use std::thread;
 

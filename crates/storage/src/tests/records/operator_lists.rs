@@ -1,4 +1,4 @@
-//! Lists and counts for operators.
+//! Lists of accounts, keys and webhooks for operators, and counts.
 
 use diesel::{
     RunQueryDsl as _, sql_query,

@@ -1,4 +1,4 @@
-//! Overviews for the owner of an account.
+//! The keys, sessions and deliveries that the owner of an account sees.
 
 use sealpost_domain::{
     DecisionId, GovernanceDecision, GovernanceKind, GovernanceReason, GovernanceStatus,

@@ -1,4 +1,4 @@
-//! Retiring secrets: use, re-encryption and deletion.
+//! Retiring secrets (former signing secrets that still sign until they expire): use, re-encryption and deletion.
 
 use sealpost_domain::{
     LeaseToken, RetiringSecret, Webhook, Wrapped,

@@ -1,4 +1,4 @@
-//! Revocation of a key.
+//! Revocation of an API key, also during requests and batches of sends.
 
 use std::{
     sync::{
@@ -122,8 +122,8 @@ fn a_revocation_waits_for_the_request_that_holds_the_key(db: &Fixture) {
     assert_eq!((db.count("webhooks"), db.count("deliveries")), (0, 0));
 }
 
-/// On PostgreSQL a revocation does not wait for sends to the key. The claim that finds the delivery without a webhook
-/// deletes the delivery.
+/// On PostgreSQL a revocation does not wait for sends to the key. A later claim finds that the delivery has no webhook,
+/// and deletes the delivery.
 fn deliveries_that_a_batch_adds_during_a_revocation_are_discarded(db: &Fixture) {
     let key = db.activate();
     let to = db.register(&key.id);
@@ -207,5 +207,5 @@ fn revocation_and_outcomes_do_not_deadlock(db: &Fixture) {
     }
 }
 
-/// Long enough for a transaction that does not wait to finish.
+/// A pause that is long enough for a transaction to finish if it does not wait for a lock.
 const PAUSE: Duration = Duration::from_millis(150);

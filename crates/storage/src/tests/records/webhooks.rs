@@ -1,4 +1,4 @@
-//! Webhooks.
+//! Webhooks: lists, deletion, and the locks of a deletion.
 
 use std::{thread, time::Duration};
 
@@ -85,7 +85,7 @@ fn one_of_two_deletions_of_a_webhook_wins(db: &Fixture) {
     assert!(!deleted.unwrap());
 }
 
-/// Records an outcome in two steps, without retries.
+/// Records an outcome in two steps of one transaction, without retries, while another thread deletes the webhook.
 fn deletion_and_outcomes_do_not_deadlock(db: &Fixture) {
     let key = db.activate();
     let to = db.register(&key.id);
@@ -127,5 +127,5 @@ fn deletion_and_outcomes_do_not_deadlock(db: &Fixture) {
     assert_eq!((db.count("webhooks"), db.count("deliveries")), (0, 0));
 }
 
-/// Long enough for a transaction that does not wait to finish.
+/// A pause that is long enough for a transaction to finish if it does not wait for a lock.
 const PAUSE: Duration = Duration::from_millis(150);

@@ -1,4 +1,4 @@
-//! The writes of a batch, and envelopes as recipients read them.
+//! The rows that a batch of sends writes, and envelopes as recipients read them.
 
 use std::{collections::BTreeSet, sync::Arc};
 

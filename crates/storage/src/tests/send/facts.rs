@@ -1,4 +1,4 @@
-//! The facts that a batch depends on.
+//! The facts of a batch of sends: the rows that admission depends on.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Cached facts and their versions, and changes of facts during sends.
+//! Cached facts (rows that admission depends on), their versions, and changes of facts during sends.
 
 use std::{
     collections::BTreeMap,
@@ -40,7 +40,7 @@ on_both!(
     changes_of_usage_and_facts_do_not_deadlock_with_batches,
 );
 
-/// A key that sends to itself, with session, handle, webhook and partner.
+/// An API key that sends to itself, with a session, a handle, a webhook and a partner.
 struct Participant {
     wanted: FactsQuery,
     owner: HandleOwner,
@@ -93,7 +93,7 @@ fn decision(subject: GovernanceSubject) -> GovernanceDecision {
     GovernanceDecision { id, subject, reason, by: "root".to_owned() }
 }
 
-/// Opens all connections of the pool at once, so that none is opened later.
+/// Opens all connections of the pool at once, so that no connection is opened later.
 fn open_every_connection(db: &Fixture) {
     let count = db.readers_max();
     let all = Barrier::new(count);
@@ -112,7 +112,7 @@ fn open_every_connection(db: &Fixture) {
 
 type Change = (&'static str, fn(&mut dyn Tx, &Participant) -> Result<(), StoreError>);
 
-/// A change of each fact, in an order in which each has an effect.
+/// One change for each fact. In this order, each change has an effect.
 const CHANGES: [Change; 22] = [
     ("rotating", |tx, it| tx.set_status(&it.owner.api_key_id, KeyStatus::Rotating)),
     ("sealing version", |tx, it| tx.set_sealing_version(&it.owner.api_key_id, 2)),
@@ -165,7 +165,7 @@ const CHANGES: [Change; 22] = [
     }),
 ];
 
-/// Changes rows and restores the versions, as if no fact had changed.
+/// Changes rows and restores the versions, so that the cache cannot notice the change.
 fn change_without_versions(db: &Fixture, change: &str) {
     db.execute("CREATE TABLE kept AS SELECT * FROM facts_versions").unwrap();
     db.execute(change).unwrap();
@@ -192,13 +192,13 @@ fn a_new_connection_clears_the_cache(db: &Fixture) {
     let party = Participant::of(db);
     party.read(db.store());
     change_without_versions(db, "DELETE FROM webhooks");
-    // At least one of these connections is new.
+    // At least one of these connections is new, so the cache is cleared.
     open_every_connection(db);
     let facts = party.read(db.store());
     assert_eq!(enabled_count(&facts.webhooks[&party.owner.api_key_id]), 0);
 }
 
-/// Returns the version of each key, by id.
+/// Returns the facts version of each API key, by id.
 fn versions(db: &Fixture) -> BTreeMap<String, i64> {
     let rows = facts_versions::table.load(&mut db.raw());
     rows.unwrap().into_iter().collect()
@@ -219,7 +219,7 @@ fn a_change_replaces_the_version_of_its_key_alone(db: &Fixture) {
     }
 }
 
-/// Changes of sessions, partners and decisions, which are not cached.
+/// Changes of sessions, partners and decisions. These are not cached, so the changes keep the versions.
 const UNCACHED: [&str; 7] = [
     "partner",
     "no partner",
@@ -284,7 +284,7 @@ fn a_rollback_has_no_effect(db: &Fixture) {
     assert_eq!(party.read(db.store()), before);
 }
 
-/// For PostgreSQL only: on SQLite every change waits for every batch.
+/// Cases for PostgreSQL only, because on SQLite every change waits for every batch.
 mod concurrent {
     use super::*;
     use crate::tests::fixture::postgres;
@@ -313,7 +313,7 @@ mod concurrent {
         }
     }
 
-    /// Otherwise the deliveries of the batch would stay parked.
+    /// Enabling must wait, because otherwise the deliveries that the batch postpones (parks) would not become due.
     #[test]
     fn enabling_a_webhook_waits_for_batches_that_park_deliveries() {
         let db = postgres();

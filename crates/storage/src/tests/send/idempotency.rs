@@ -1,4 +1,4 @@
-//! Idempotency keys and overage.
+//! Idempotency keys of sends, and counts of messages above the monthly allowance.
 
 use std::{
     sync::{
@@ -41,7 +41,7 @@ fn name(caller: ApiKeyId, key: &str) -> Key {
     (caller, IdempotencyKey::parse(key).unwrap())
 }
 
-/// An envelope sent with this key.
+/// Returns the writes of a send with this idempotency key.
 fn send((caller, key): &Key, byte: u8) -> WriteSet {
     let envelope = Arc::new(envelope(caller, caller));
     let remembered = vec![NewIdempotencyRecord {
@@ -55,7 +55,7 @@ fn send((caller, key): &Key, byte: u8) -> WriteSet {
     WriteSet { envelopes: vec![envelope], idempotency: remembered, ..WriteSet::default() }
 }
 
-/// The same at a time that has expired by now.
+/// Returns the writes of a send with this idempotency key, at a time that has expired at [`NOW`].
 fn send_early(name: &Key, byte: u8) -> WriteSet {
     let mut changes = send(name, byte);
     changes.idempotency[0].at = at(NOW.as_millis() - 1);
@@ -75,7 +75,8 @@ fn facts(db: &Fixture, names: &[Key]) -> AdmissionFacts {
     db.store().write(Durable, |tx| recall(tx, names)).unwrap()
 }
 
-/// Sends like a batch: returns false if the key was used before. Counts the tries.
+/// Sends an envelope as a batch does. Returns false if the idempotency key was used before. Counts the attempts in
+/// `tries`.
 fn send_once(db: &Fixture, name: &Key, byte: u8, tries: &AtomicU32) -> bool {
     let changes = send(name, byte);
     let done = db.store().write(Durable, |tx| {
@@ -141,7 +142,7 @@ fn an_expired_key_is_free_again(db: &Fixture) {
         }
         all
     };
-    // The expired key makes room in the same batch. The valid key makes the whole batch fail.
+    // The expired idempotency key could be stored again, but the valid key makes the whole batch fail.
     let in_vain = merged([send(&early, 3), send(&late, 4)]);
     let second = db.store().write(Durable, |tx| tx.apply(&in_vain));
     assert!(matches!(second, Err(StoreError::Contended(_))), "{second:?}");
@@ -177,7 +178,7 @@ fn a_waiting_send_sees_the_result_of_the_first(db: &Fixture) {
         assert!(!second.join().unwrap());
     });
     assert_eq!(facts(db, std::slice::from_ref(&name)).idempotency[&name].fingerprint.0, [1; 32]);
-    // SQLite waits before reading. PostgreSQL reads, waits, and reads again.
+    // On SQLite, a transaction waits before it reads. On PostgreSQL, it reads, waits, and reads again.
     let is_alone = matches!(db.url, DatabaseUrl::Sqlite(_));
     assert_eq!(tries.into_inner(), if is_alone { 1 } else { 2 });
 }

@@ -1,4 +1,4 @@
-//! Locks of batches, requests and changes.
+//! Locks that batches of sends, requests, and changes of keys wait for.
 
 use std::{
     sync::{
@@ -156,5 +156,5 @@ fn deactivate(tx: &mut dyn Tx, key: &ApiKey) -> Result<(), StoreError> {
     tx.set_status(&key.id, KeyStatus::Deactivated)
 }
 
-/// Long enough for a transaction that does not wait to finish.
+/// A pause that is long enough for a transaction to finish if it does not wait for a lock.
 const PAUSE: Duration = Duration::from_millis(150);

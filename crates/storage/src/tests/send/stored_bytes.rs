@@ -1,4 +1,4 @@
-//! Stored bytes: sends add, retention subtracts.
+//! The stored bytes of senders: sends add bytes, and retention subtracts them.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -24,7 +24,7 @@ fn sealed(sender: &ApiKeyId, millis: i64, bytes: usize) -> Arc<Envelope> {
     Arc::new(envelope)
 }
 
-/// Returns bytes that differ for each id of the fixture: those of its time.
+/// Returns bytes that differ for each id of the fixture: the bytes of the id's time.
 fn random(id: &EnvelopeId) -> [u8; 10] {
     *id.as_bytes().first_chunk().unwrap()
 }
@@ -76,7 +76,7 @@ fn retention_gives_bytes_back(db: &Fixture) {
     assert_eq!(purge(99), 4);
     let accounts = [one.account_id, other.account_id];
     assert_eq!(stored(db, &accounts), HashMap::from([(accounts[0], 10), (accounts[1], 1000)]));
-    // Nodes of an earlier version store envelopes without counting them.
+    // The counters may be too low, because nodes of an earlier version store envelopes without counting them.
     db.execute("UPDATE usage SET stored_bytes = 3").unwrap();
     db.store().write(Durable, |tx| tx.purge_envelopes(at(99), at(99), 99)).unwrap();
     assert_eq!(stored(db, &accounts), HashMap::from([(accounts[0], 0), (accounts[1], 0)]));

@@ -1,4 +1,4 @@
-//! Statements for claims and leases.
+//! PostgreSQL statements that find due deliveries, lease them, and change or end leases.
 
 use std::sync::LazyLock;
 
@@ -20,8 +20,8 @@ use crate::{
     },
 };
 
-/// Finds and locks due deliveries, earliest due time first. Skips rows that another claim has locked. If `full` is
-/// empty, later rows replace the skipped ones.
+/// Finds and locks due deliveries, earliest due time first. Skips rows that another claim has locked, and the webhooks
+/// in `full`, which the caller excludes. If `full` is empty, later rows replace the skipped rows.
 pub(in crate::queue::statements) fn oldest_due(
     conn: &mut PgConnection,
     now: Timestamp,
@@ -65,7 +65,8 @@ fn oldest_due_except(
     .load(conn)?)
 }
 
-/// Finds the next webhooks with one index look-up per webhook, so the cost does not depend on the length of the queues.
+/// Finds the webhooks after the id `above`, with one index look-up per webhook, so that the cost does not depend on the
+/// length of the queues.
 pub(in crate::queue::statements) fn targets_above(
     conn: &mut PgConnection,
     above: &str,

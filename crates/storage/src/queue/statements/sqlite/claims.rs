@@ -1,4 +1,4 @@
-//! Statements for claims and leases.
+//! SQLite statements that find due deliveries, lease them, and change or end leases.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! Statements for new events, their deliveries, and the outcomes of envelopes.
+//! SQLite statements that insert events, their deliveries, and the outcomes of envelopes.
 
 use std::collections::BTreeSet;
 

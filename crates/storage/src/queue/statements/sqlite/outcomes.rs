@@ -1,4 +1,4 @@
-//! Statements for the outcomes of attempts: queue, log and health of webhooks.
+//! SQLite statements that record the outcomes of attempts: in the queue, the attempt log and the health of webhooks.
 
 use std::sync::LazyLock;
 

@@ -1,4 +1,5 @@
-//! Random interleavings against a model: each envelope bounces at most once, and only for a cause.
+//! Random sequences of operations, checked against a model: each envelope bounces at most once, and only for a valid
+//! reason.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +11,7 @@ use sealpost_domain::{
 
 use super::*;
 
-/// A step. Numbers select among the existing envelopes, webhooks and deliveries.
+/// A random operation. The numbers select among the existing envelopes, webhooks and deliveries.
 #[derive(Debug, Clone)]
 enum Step {
     Attempt(usize, End),
@@ -46,14 +47,14 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What the model knows of an envelope.
+/// The expected state of an envelope.
 #[derive(Debug, Default)]
 struct Fate {
-    /// Whether any delivery succeeded.
+    /// True if the envelope counts as delivered, so that it cannot bounce.
     is_announced: bool,
     is_opened: bool,
     is_waiting: bool,
-    /// The deliveries; true while an attempt may follow.
+    /// The deliveries by webhook. The value is true while an attempt may follow.
     deliveries: BTreeMap<WebhookId, bool>,
     bounced: Option<&'static str>,
 }
@@ -65,7 +66,7 @@ impl Fate {
         }
     }
 
-    /// Decides after a delivery ended without success.
+    /// Updates the expected state after a delivery ended without success: the envelope may bounce.
     fn settle(&mut self, is_revoked: bool) {
         let is_exhausted = !self.deliveries.is_empty() && !self.deliveries.values().any(|it| *it);
         if is_revoked {
