@@ -1,4 +1,5 @@
-//! Badges: assessments and their scores, compliance circuits, and issued badges.
+//! Badges (signed credentials about API keys), the assessments and scores that they are based on, and compliance
+//! circuits (the checks that a jurisdiction requires).
 
 mod assessment;
 mod badge;

@@ -1,4 +1,5 @@
-//! Refusals of the API: codes, details, and the time after which a retry can succeed.
+//! Refusals: the reasons why the API rejects a request, with their error codes, their texts, and the time after which a
+//! retry can succeed.
 
 mod code;
 mod detail;

@@ -1,4 +1,4 @@
-//! Governance decisions and the audit trail of operators.
+//! Governance: decisions of operators to block keys, and the audit trail of all changes by operators.
 
 mod audit;
 mod decision;

@@ -1,4 +1,5 @@
-//! Accounts, and their identities: API keys with their DIDs, handles and secrets.
+//! Accounts and their identities. An identity is an API key with a DID and secret keys, and may have a handle (a
+//! readable name).
 
 mod account;
 mod did;

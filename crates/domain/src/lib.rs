@@ -1,9 +1,8 @@
-//! Domain types of Sealpost: identities, keys, envelopes, webhooks, plans, governance and badges.
-//! The crate also defines every refusal of the API, and the ports to the database and the
-//! dispatcher.
+//! Domain types of Sealpost: identities, API keys, envelopes, webhooks, plans, governance decisions and badges. Also
+//! defines all refusals of the API, and the ports: traits that the storage and webhooks crates implement.
 //!
-//! Pure: no I/O, no async, no clock and no source of randomness. This crate depends on no other
-//! crate of the workspace. `examples/states.rs` shows its use.
+//! This crate does no I/O, has no async code, and reads neither a clock nor a source of randomness. It depends on no
+//! other crate of the workspace. `examples/states.rs` shows its use.
 
 mod activity;
 mod badges;

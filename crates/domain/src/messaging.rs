@@ -1,4 +1,4 @@
-//! Types for messages: sealed envelopes, channels, recipients and idempotency keys.
+//! Messages: sealed envelopes, their channels (shared key encapsulations), recipients, and idempotency keys of sends.
 
 mod channel;
 mod envelope;

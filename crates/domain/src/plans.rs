@@ -1,4 +1,4 @@
-//! Plans, and the usage that counts against their limits.
+//! Plans of API keys, and the usage counters for the limits of a plan.
 
 mod plan;
 mod usage;

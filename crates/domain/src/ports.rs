@@ -1,5 +1,5 @@
-//! Ports: synchronous traits through which the use cases reach a database and a dispatcher. There
-//! is one small trait per aggregate. A transaction ([`Tx`]) combines the traits of a database.
+//! Ports: synchronous traits between the service, the database, and the dispatcher (the sender of webhook requests).
+//! There is one small trait per aggregate. [`Tx`], a transaction, combines the traits for database access.
 
 mod accounts;
 mod activity;

@@ -1,4 +1,4 @@
-//! Instants and the clock port. Callers pass the current time in; the domain never reads a clock.
+//! Instants, and the port to a clock. The domain never reads the clock: callers pass the current time in.
 
 use std::{fmt, str::FromStr, time::Duration};
 
@@ -6,8 +6,7 @@ use chrono::{DateTime, NaiveDate, NaiveTime, SecondsFormat};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-/// An instant in UTC, in milliseconds since the Unix epoch. Text form: ISO 8601 with milliseconds
-/// and `Z`.
+/// An instant in UTC, in milliseconds since the Unix epoch. As text: ISO 8601 with milliseconds and `Z`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
 #[schemars(
     description = "ISO 8601 in UTC, with milliseconds and `Z`.",
@@ -21,41 +20,41 @@ impl Timestamp {
         Self(millis)
     }
 
-    /// Returns milliseconds since the Unix epoch.
+    /// Returns the number of milliseconds since the Unix epoch.
     pub const fn as_millis(self) -> i64 {
         self.0
     }
 
-    /// Returns whole seconds since the Unix epoch, rounded down.
+    /// Returns the number of whole seconds since the Unix epoch, rounded down.
     pub const fn as_seconds(self) -> i64 {
         self.0.div_euclid(1000)
     }
 
-    /// Adds a duration, saturating.
+    /// Returns this instant plus a duration. A result out of range becomes the latest possible instant.
     #[must_use]
     pub fn plus(self, span: Duration) -> Self {
         Self(self.0.saturating_add(i64::try_from(span.as_millis()).unwrap_or(i64::MAX)))
     }
 
-    /// Subtracts a duration, saturating.
+    /// Returns this instant minus a duration. A result out of range becomes the earliest possible instant.
     #[must_use]
     pub fn minus(self, span: Duration) -> Self {
         Self(self.0.saturating_sub(i64::try_from(span.as_millis()).unwrap_or(i64::MAX)))
     }
 
-    /// Returns the duration since `earlier`; zero if `earlier` is later than this instant.
+    /// Returns the duration from `earlier` to this instant. Zero if `earlier` is later.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
 
-    /// Returns the absolute difference. Unlike [`Self::since`], a timeout based on it also ends if
-    /// the clock is set back.
+    /// Returns the duration between two instants in any order. Prefer it to [`Self::since`] for timeouts: if the clock
+    /// is set back, `since` returns zero and the timeout would not end.
     pub fn abs_diff(self, other: Self) -> Duration {
         self.since(other).max(other.since(self))
     }
 }
 
-/// The text is not an instant.
+/// The error for a text that is not an instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be a time such as 2027-01-31T12:00:00Z, or a day such as 2027-01-31")]
 pub struct TimeFault;
@@ -63,7 +62,7 @@ pub struct TimeFault;
 impl FromStr for Timestamp {
     type Err = TimeFault;
 
-    /// Parses ISO 8601 with an offset. A date alone means its start in UTC.
+    /// Parses ISO 8601 with an offset from UTC. A date without time means the start of that day in UTC.
     fn from_str(text: &str) -> Result<Self, TimeFault> {
         let day = || text.parse().map(|day: NaiveDate| day.and_time(NaiveTime::MIN).and_utc());
         let instant = DateTime::parse_from_rfc3339(text).map(|instant| instant.to_utc());
@@ -85,9 +84,9 @@ impl Serialize for Timestamp {
     }
 }
 
-/// Source of the current time.
+/// The port to a clock. Tests replace the system clock.
 pub trait Clock: Send + Sync {
-    /// Returns the current time.
+    /// Returns the current time of this clock.
     fn now(&self) -> Timestamp;
 }
 

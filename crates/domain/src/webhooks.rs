@@ -1,4 +1,4 @@
-//! Webhooks, the events that they subscribe to, and the deliveries of those events.
+//! Webhooks, the events that they subscribe to, and the deliveries of these events.
 
 mod attempt;
 mod bounce;

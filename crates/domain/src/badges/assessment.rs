@@ -1,11 +1,11 @@
-//! Assessments of a key, and the thresholds that its metrics must meet for a badge.
+//! Assessments of API keys, and the thresholds that the metrics of an assessment must meet for a badge.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{ApiKeyId, AssessmentId, Score, Timestamp};
 
-/// The four metrics of one assessment, each from 0 to 1.
+/// The four metrics of one assessment, each from 0 to 1. Higher is better for all but `drift`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[expect(missing_docs, reason = "the contract's metrics")]
 pub struct AssessmentMetrics {
@@ -15,24 +15,25 @@ pub struct AssessmentMetrics {
     pub drift: Score,
 }
 
-/// One assessment. Rows are immutable: a later assessment replaces an earlier one.
+/// One assessment of an API key. A stored assessment is never changed. To correct it, record a new one: only the newest
+/// assessment of a key counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Assessment {
-    /// Public id, prefix `asmt_`.
+    /// Public id of the assessment, with the prefix `asmt_`.
     pub id: AssessmentId,
-    /// The assessed key.
+    /// The assessed API key.
     pub api_key_id: ApiKeyId,
-    /// The measured values.
+    /// The values of the four metrics.
     pub metrics: AssessmentMetrics,
     /// The person or system that assessed the key.
     pub assessor: String,
-    /// Reason or method, in the assessor's words.
+    /// Reason for the assessment, or its method, in the assessor's words.
     pub reason: String,
     /// Time at which the assessment was recorded.
     pub at: Timestamp,
 }
 
-/// The name of a metric.
+/// The name of a metric in an assessment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "Metric")]
@@ -45,10 +46,10 @@ pub enum AssessmentMetric {
 }
 
 impl AssessmentMetric {
-    /// All metrics, in the order of the API contract.
+    /// All metrics, in the order of errors and reports.
     pub const ALL: [Self; 4] = [Self::Clarity, Self::Coherence, Self::Confidence, Self::Drift];
 
-    /// Returns the name used in JSON.
+    /// Returns the name of the metric in JSON.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Clarity => "clarity",
@@ -58,7 +59,7 @@ impl AssessmentMetric {
         }
     }
 
-    /// Returns the threshold for a badge.
+    /// Returns the threshold of this metric for a badge.
     pub const fn threshold(self) -> Threshold {
         match self {
             Self::Clarity => Threshold::AtLeast(Score::hundredths(75)),
@@ -68,7 +69,7 @@ impl AssessmentMetric {
         }
     }
 
-    /// Returns the value of this metric.
+    /// Returns the value of this metric in an assessment.
     pub const fn of(self, metrics: &AssessmentMetrics) -> Score {
         match self {
             Self::Clarity => metrics.clarity,
@@ -79,17 +80,17 @@ impl AssessmentMetric {
     }
 }
 
-/// An inclusive limit for a value.
+/// An inclusive lower or upper limit of a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Threshold {
-    /// The value must be at least this.
+    /// The value must be at least this score.
     AtLeast(Score),
-    /// The value must be at most this.
+    /// The value must be at most this score.
     AtMost(Score),
 }
 
 impl Threshold {
-    /// Returns the limit and the required relation of a value to it: `>=` or `<=`.
+    /// Returns the limit, and the required relation of a value to the limit: `>=` or `<=`.
     pub const fn parts(self) -> (Score, &'static str) {
         match self {
             Self::AtLeast(bound) => (bound, ">="),
@@ -105,17 +106,17 @@ impl Threshold {
     }
 }
 
-/// A threshold that a value does not meet.
+/// A badge threshold that a metric of the key does not meet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[schemars(rename = "Unmet")]
 pub struct UnmetThreshold {
-    /// The metric whose threshold is not met.
+    /// The metric with the unmet threshold.
     pub metric: AssessmentMetric,
-    /// The measured value; `None` if the key was never assessed.
+    /// The measured value of the metric. `None` if the key was never assessed.
     pub value: Option<Score>,
-    /// The threshold of the metric: a minimum or a maximum.
+    /// The threshold of the metric, a minimum or a maximum.
     pub bound: Score,
-    /// The required relation of the value to the bound: `>=` or `<=`.
+    /// The required relation of the value to the threshold: `>=` or `<=`.
     #[schemars(extend("enum" = [">=", "<="]))]
     pub must_be: &'static str,
 }
@@ -127,17 +128,18 @@ impl UnmetThreshold {
     }
 }
 
-/// Why a key earns no badge.
+/// The reason why an API key gets no badge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BadgeDenial {
-    /// Drift is above its hard limit. The other metrics are not checked in this case.
+    /// Drift exceeds its hard limit of 0.3. In this case the other metrics are not checked.
     Drift(UnmetThreshold),
-    /// Every threshold that is not met, in the order of the API contract.
+    /// All unmet thresholds, in the order of [`AssessmentMetric::ALL`].
     Thresholds(Vec<UnmetThreshold>),
 }
 
-/// Checks metrics against the badge thresholds. Drift above its hard limit is the only error reported. Otherwise the
-/// error lists every unmet threshold. `None`, for a key without an assessment, meets no threshold.
+/// Checks the metrics of a key against the badge thresholds. If drift exceeds its hard limit, the error contains only
+/// drift. Otherwise the error lists all unmet thresholds. `None` stands for a key without an assessment, and meets no
+/// threshold.
 pub fn check_thresholds(found: Option<&AssessmentMetrics>) -> Result<(), BadgeDenial> {
     if let Some(metrics) = found
         && !DRIFT_HARD_LIMIT.is_met(metrics.drift)
@@ -168,7 +170,7 @@ mod tests {
         AssessmentMetrics { clarity, coherence, confidence, drift }
     }
 
-    /// Shortens the verdict to `+`, `drift …`, or the names of the unmet metrics.
+    /// Shortens the result of the check to `+` (passed), `drift …` (hard limit), or the names of the unmet metrics.
     fn verdict(of: [&str; 4]) -> String {
         match check_thresholds(Some(&metrics(of))) {
             Ok(()) => "+".to_owned(),
@@ -182,7 +184,7 @@ mod tests {
         }
     }
 
-    /// Tests each threshold exactly, and one 10^-18 step on both sides.
+    /// Tests each threshold at its exact value, and one step of 10^-18 below and above.
     #[test]
     fn every_threshold_is_exact() {
         for (of, expected) in [
@@ -200,7 +202,7 @@ mod tests {
             (["0.75", "0.70", "0.90", "0.30"], "drift"),
             (["0.75", "0.70", "0.90", "0.300000000000000001"], "drift 0.300000000000000001 <= 0.3"),
             (["1", "1", "1", "1"], "drift 1.0 <= 0.3"),
-            // The hard limit takes precedence over unmet thresholds.
+            // The hard limit of drift takes precedence over unmet thresholds.
             (["0", "0", "0", "0.31"], "drift 0.31 <= 0.3"),
             (["0", "0", "0", "0.30"], "clarity coherence confidence drift"),
             (["0.74", "0.70", "0.89", "0.10"], "clarity confidence"),
@@ -255,7 +257,7 @@ mod tests {
         })
     }
 
-    /// Orders verdicts: 0 granted, 1 thresholds unmet, 2 hard limit exceeded.
+    /// Orders the results of the check by severity: 0 passed, 1 thresholds unmet, 2 hard limit exceeded.
     fn severity(metrics: &AssessmentMetrics) -> u8 {
         match check_thresholds(Some(metrics)) {
             Ok(()) => 0,
@@ -267,7 +269,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4096))]
 
-        /// A better metric never leads to a worse verdict.
+        /// Improving a metric never makes the result of the check worse.
         #[test]
         fn the_verdict_is_monotone(worse in any_metrics(), other in any_metrics()) {
             let better = AssessmentMetrics {

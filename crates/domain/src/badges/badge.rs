@@ -1,58 +1,58 @@
-//! Badges granted on an assessment, and their positions in the public status lists.
+//! Badges issued by the service, and their positions in the public lists of revoked badges.
 
 use serde::Serialize;
 
 use crate::{ApiKeyId, AssessmentId, BadgeId, Jurisdiction, Timestamp};
 
-/// An issued badge.
+/// An issued badge: a signed credential about an API key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Badge {
-    /// Public id, prefix `bdg_`.
+    /// Public id of the badge, with the prefix `bdg_`.
     pub id: BadgeId,
-    /// The key that holds the badge.
+    /// The API key described by the badge.
     pub api_key_id: ApiKeyId,
-    /// The assessment that the badge is based on.
+    /// The assessment on which the badge is based.
     pub assessment_id: AssessmentId,
-    /// The credential's subject: a URN of the key, or the key's DID if its owner chose so.
+    /// The subject of the credential: a URN of the API key, or its DID if the owner of the key requested so.
     pub subject: String,
-    /// The jurisdiction whose compliance circuit the key passed, and the version of the circuits file. `None` if the
-    /// request named no jurisdiction.
+    /// The jurisdiction whose compliance circuit (set of checks) the key passed, and the version of the circuits file.
+    /// `None` if the request named no jurisdiction.
     pub compliance: Option<(Jurisdiction, u32)>,
-    /// Position in the status lists.
+    /// Position of the badge in the public status lists.
     pub position: StatusPosition,
-    /// Start of validity.
+    /// Start of the validity.
     pub issued_at: Timestamp,
-    /// End of validity, exclusive.
+    /// End of the validity, exclusive.
     pub expires_at: Timestamp,
     /// The revocation; `None` if the badge was not revoked.
     pub revocation: Option<Revocation>,
 }
 
-/// The revocation of a badge.
+/// The permanent revocation of a badge by an operator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Revocation {
     /// Time of the revocation.
     pub at: Timestamp,
     /// The operator who revoked the badge.
     pub by: String,
-    /// Reason, in the operator's words.
+    /// Reason for the revocation, in the operator's words.
     pub reason: String,
 }
 
-/// The status of a badge.
+/// The status of a badge at some time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BadgeStatus {
-    /// The validity period is over.
+    /// The validity of the badge has ended.
     Expired,
     /// The badge was revoked.
     Revoked,
-    /// The badge is valid.
+    /// The badge is within its validity and was not revoked.
     Valid,
 }
 
 impl Badge {
-    /// Returns the status at `now`. A revoked badge stays `Revoked` after its validity period.
+    /// Returns the status of the badge at `now`. A revoked badge stays `Revoked` after the end of its validity.
     pub fn status(&self, now: Timestamp) -> BadgeStatus {
         if self.revocation.is_some() {
             BadgeStatus::Revoked
@@ -64,36 +64,37 @@ impl Badge {
     }
 }
 
-/// Position of a badge among all badges: a status list and a bit in that list.
+/// Position of a badge in the public status lists: the number of a list, and the index of a bit in that list. A set bit
+/// marks a revoked badge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct StatusPosition(u64);
 
 impl StatusPosition {
-    /// Number of badges in one list: the minimum of Bitstring Status List v1.0. A request for a list reveals that a
-    /// verifier checks one of its badges; the longer the list, the less that reveals.
+    /// Number of badges in one status list, the minimum of Bitstring Status List v1.0. A verifier who fetches a list
+    /// reveals interest in one of its badges, so longer lists protect privacy better.
     pub const LIST_LEN: u64 = 131_072;
 
-    /// Creates the position of the badge with this number. Badges are numbered from 0.
+    /// Creates the position of the badge with this number. All badges are numbered from 0.
     pub const fn new(number: u64) -> Self {
         Self(number)
     }
 
-    /// Returns the number of the badge among all badges, from 0.
+    /// Returns the number of the badge among all badges, counted from 0.
     pub const fn number(self) -> u64 {
         self.0
     }
 
-    /// Returns the number of the list, from 1.
+    /// Returns the number of the status list, counted from 1.
     pub const fn list(self) -> u64 {
         self.0 / Self::LIST_LEN + 1
     }
 
-    /// Returns the index of the badge's bit in its list, from 0.
+    /// Returns the index of the badge's bit in its status list, counted from 0.
     pub const fn index(self) -> u64 {
         self.0 % Self::LIST_LEN
     }
 
-    /// Returns the first position of a list; `None` for list 0 and for a list out of range.
+    /// Returns the first position of a status list. `None` for list 0, and for a list whose positions exceed 64 bits.
     pub const fn first_of(list: u64) -> Option<Self> {
         match list.checked_sub(1) {
             Some(before) => match before.checked_mul(Self::LIST_LEN) {

@@ -1,5 +1,5 @@
-//! Compliance circuits: the checks that a jurisdiction requires, and their evaluation against the
-//! attestations of a key.
+//! Compliance circuits. A circuit is the set of checks required by a jurisdiction. An API key passes the circuit by its
+//! attestations, the recorded results of checks.
 
 use std::{collections::BTreeMap, fmt, time::Duration};
 
@@ -8,13 +8,13 @@ use serde::{Serialize, Serializer};
 
 use crate::{ApiKeyId, AttestationId, Timestamp};
 
-/// The name of a jurisdiction: 2 to 16 of `A-Z 0-9 -`. Lower case is converted.
+/// The name of a jurisdiction, such as `EU`: 2 to 16 characters of `A-Z 0-9 -`. Lower case is converted to upper case.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
 #[schemars(extend("pattern" = "^[A-Z0-9-]{2,16}$"))]
 pub struct Jurisdiction(String);
 
 impl Jurisdiction {
-    /// Parses a name; `None` if the text is not a name.
+    /// Parses the name of a jurisdiction in any case. `None` if the text is not a valid name.
     pub fn parse(text: &str) -> Option<Self> {
         let name = text.to_ascii_uppercase();
         let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
@@ -40,18 +40,18 @@ impl Serialize for Jurisdiction {
     }
 }
 
-/// The name of a check, such as `identity_verified`: 1 to 64 of `a-z 0-9 _`.
+/// The name of a compliance check, such as `identity_verified`: 1 to 64 characters of `a-z 0-9 _`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
 #[schemars(extend("pattern" = "^[a-z0-9_]{1,64}$"))]
 pub struct CheckName(String);
 
-/// The text is not a check name.
+/// The error for a text that is not a valid name of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the name of a check must have 1 to 64 of a-z, 0-9 and _")]
 pub struct CheckNameFault;
 
 impl CheckName {
-    /// Parses a name.
+    /// Parses the name of a check.
     pub fn parse(text: &str) -> Result<Self, CheckNameFault> {
         let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
         let is_name = (1..=64).contains(&text.len()) && text.bytes().all(allowed);
@@ -70,64 +70,65 @@ impl Serialize for CheckName {
     }
 }
 
-/// An operator's attestation that a key passed or failed a check. Rows are immutable: a later
-/// attestation of the same check replaces an earlier one.
+/// An operator's statement that an API key passed or failed a check. A stored attestation is never changed: for each
+/// key and check, only the newest attestation counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attestation {
-    /// Public id, prefix `att_`.
+    /// Public id of the attestation, with the prefix `att_`.
     pub id: AttestationId,
-    /// The attested key.
+    /// The attested API key.
     pub api_key_id: ApiKeyId,
     /// The name of the check.
     pub check: CheckName,
-    /// Whether the check failed.
+    /// True if the key failed the check.
     pub failed: bool,
-    /// End of validity, exclusive; `None` means unlimited.
+    /// End of the validity, exclusive. `None` if the attestation does not expire.
     pub valid_until: Option<Timestamp>,
-    /// The operator who attests.
+    /// The operator who made the attestation.
     pub attester: String,
-    /// Reason or method, in the operator's words.
+    /// Reason for the attestation, or the method of the check, in the operator's words.
     pub reason: String,
     /// Time at which the attestation was recorded.
     pub at: Timestamp,
 }
 
-/// The compliance circuits of all jurisdictions, as one circuits file defines them.
+/// The compliance circuits (sets of checks) of all jurisdictions, read from one circuits file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Circuits {
-    /// Version of the circuits file. Each badge records the version that it was checked against.
+    /// Version of the circuits file. A badge with a jurisdiction records this version.
     pub version: u32,
-    /// The circuits by jurisdiction.
+    /// The circuit of each jurisdiction.
     pub circuits: BTreeMap<Jurisdiction, Circuit>,
 }
 
 /// The compliance circuit of one jurisdiction: its required and optional checks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Circuit {
-    /// The checks, in the order of the file.
+    /// The checks, in the order of the circuits file.
     pub checks: Vec<ComplianceCheck>,
 }
 
-/// One check of a circuit.
+/// One check of a compliance circuit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ComplianceCheck {
     /// Name of the check.
     pub name: CheckName,
-    /// Names of the attestations that satisfy the check; one of them suffices. Defaults to the name of the check.
+    /// Names of the attestations that satisfy the check. One valid attestation is enough. By default, this is the name
+    /// of the check.
     pub any_of: Vec<CheckName>,
     /// Whether the circuit passes only if this check passes.
     pub required: bool,
-    /// Maximum age of an attestation; `None` means unlimited.
+    /// Maximum age of an attestation. `None` if an attestation of any age counts.
     pub valid_for: Option<Duration>,
 }
 
-/// The status of a check, from best to worst.
+/// The status of a compliance check for one API key, from best to worst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckStatus {
-    /// A valid attestation exists.
+    /// A valid attestation of success exists.
     Passed,
-    /// The attestation is no longer valid.
+    /// The attestation of success is no longer valid.
     Expired,
     /// The newest attestation reports a failure.
     Failed,
@@ -135,34 +136,34 @@ pub enum CheckStatus {
     Missing,
 }
 
-/// The result of one check.
+/// The result of one compliance check for one API key.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct CheckReport {
     /// Name of the check.
     pub name: CheckName,
-    /// Status of the check.
+    /// Status of the check for this key.
     pub status: CheckStatus,
-    /// End of validity of the attestation; `None` with status `passed` means unlimited.
+    /// End of the validity of the attestation. `None` with status `passed` means that it does not expire.
     pub valid_until: Option<Timestamp>,
     /// Whether the circuit passes only if this check passes.
     pub required: bool,
-    /// Names of the attestations that satisfy the check; one of them suffices.
+    /// Names of the attestations that satisfy the check. One valid attestation is enough.
     pub any_of: Vec<CheckName>,
 }
 
-/// The result of a circuit for one key.
+/// The result of a compliance circuit for one API key.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct CircuitReport {
     /// The jurisdiction of the circuit.
     pub jurisdiction: Jurisdiction,
-    /// Whether every required check passed.
+    /// True if all required checks passed.
     pub passed: bool,
-    /// Every check, in the order of the circuit.
+    /// The results of all checks, in the order of the circuit.
     pub checks: Vec<CheckReport>,
 }
 
 impl Circuits {
-    /// Returns the names of all jurisdictions, separated by commas.
+    /// Returns the names of all jurisdictions with a circuit, separated by commas.
     pub fn jurisdiction_names(&self) -> String {
         let names: Vec<_> = self.circuits.keys().map(Jurisdiction::as_str).collect();
         names.join(", ")
@@ -170,7 +171,7 @@ impl Circuits {
 }
 
 impl Circuit {
-    /// Returns the names of all attestations that the checks accept, sorted.
+    /// Returns the names of all attestations accepted by the checks of this circuit, sorted and without duplicates.
     pub fn attestation_names(&self) -> Vec<CheckName> {
         let mut names: Vec<_> =
             self.checks.iter().flat_map(|check| &check.any_of).cloned().collect();
@@ -179,7 +180,8 @@ impl Circuit {
         names
     }
 
-    /// Evaluates the circuit at `now` against the newest attestation of each name.
+    /// Evaluates the circuit at the time `now`. `newest` contains the newest attestation of the key for each check
+    /// name.
     pub fn evaluate(
         &self,
         jurisdiction: &Jurisdiction,
@@ -194,8 +196,8 @@ impl Circuit {
 }
 
 impl ComplianceCheck {
-    /// Evaluates every attestation that satisfies the check, and reports the best status. Among attestations with the
-    /// same status, reports the one that is valid longest.
+    /// Evaluates all attestations that can satisfy this check, and reports the best status. Of several attestations
+    /// with the best status, reports the one with the longest validity.
     fn report(&self, newest: &BTreeMap<CheckName, Attestation>, now: Timestamp) -> CheckReport {
         let found = self.any_of.iter().map(|name| self.standing(newest.get(name), now));
         let longest = |until: Option<Timestamp>| until.map_or(i64::MAX, Timestamp::as_millis);

@@ -1,5 +1,5 @@
-//! Scores: decimals from 0 to 1. They are stored as integers, so that comparisons with thresholds
-//! are exact. Binary fractions cannot represent 0.70.
+//! Scores: decimals from 0 to 1, stored as integers. Comparisons with a threshold such as 0.70 are therefore exact; a
+//! binary fraction cannot represent 0.70.
 
 use std::{fmt, str::FromStr};
 
@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 #[schemars(extend("pattern" = r"^[01]\.[0-9]{1,18}$"))]
 pub struct Score(#[schemars(with = "String")] u64);
 
-/// The text is not a score.
+/// The error for a text that is not a score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be a decimal from 0 to 1 with at most 18 decimal places, such as 0.75")]
 pub struct ScoreFault;
@@ -22,13 +22,13 @@ impl Score {
     /// The highest score.
     pub const ONE: Self = Self(UNITS);
 
-    /// Creates a score from hundredths. Numbers above 100 give 1.
+    /// Creates a score from a number of hundredths. Numbers above 100 give 1.
     pub const fn hundredths(number: u8) -> Self {
         let units = UNITS / 100 * widen(number);
         if units > UNITS { Self::ONE } else { Self(units) }
     }
 
-    /// Creates a score from units of 10^-18, the stored form; `None` above 1.
+    /// Creates a score from units of 10^-18, the form in the database. `None` if the score would exceed 1.
     pub const fn from_units(units: u64) -> Option<Self> {
         if units > UNITS { None } else { Some(Self(units)) }
     }
@@ -47,8 +47,7 @@ const fn widen(number: u8) -> u64 {
 impl FromStr for Score {
     type Err = ScoreFault;
 
-    /// Parses digits, optionally with a point and up to 18 decimal places. Rejects signs and
-    /// exponents.
+    /// Parses digits, with an optional decimal point and up to 18 decimal places. Rejects signs and exponents.
     fn from_str(text: &str) -> Result<Self, ScoreFault> {
         let (whole, places) = match text.split_once('.') {
             Some((_, "")) => return Err(ScoreFault),
@@ -66,7 +65,7 @@ impl FromStr for Score {
     }
 }
 
-/// Writes the shortest form with at least one decimal place.
+/// Writes the decimal without trailing zeros, but with at least one decimal place.
 impl fmt::Display for Score {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let places = format!("{:0PLACES$}", self.0 % UNITS);
@@ -76,7 +75,7 @@ impl fmt::Display for Score {
     }
 }
 
-/// Serialises as a string, so that no JSON parser rounds the value.
+/// Serialises the score as a string, because JSON parsers may round numbers.
 impl Serialize for Score {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)

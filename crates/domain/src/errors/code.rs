@@ -1,11 +1,11 @@
-//! The codes of refusals, with their names in JSON and their schema.
+//! The error codes of refused requests, with their spelling in JSON and their JSON schema.
 
 use std::{borrow::Cow, fmt};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 
-/// The `code` member of a problem document.
+/// The error code in the body of an error response: the `code` member of a problem document (RFC 9457).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the contract's table of errors says what each code means")]
 pub enum Code {
@@ -39,7 +39,7 @@ pub enum Code {
 }
 
 impl Code {
-    /// All codes, in the order of the enum.
+    /// All error codes, in the order of the enum.
     pub const ALL: [Self; 27] = [
         Self::ActivationRefused,
         Self::BadgeDeniedDrift,
@@ -70,7 +70,7 @@ impl Code {
         Self::WebhookNotFound,
     ];
 
-    /// Returns the code as the API spells it.
+    /// Returns the error code as the API spells it, in upper case.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::ActivationRefused => "ACTIVATION_REFUSED",
@@ -140,7 +140,7 @@ mod tests {
         for (place, code) in Code::ALL.into_iter().enumerate() {
             assert_eq!(code as usize, place, "{code}");
         }
-        // The last variant of the enum.
+        // The named variant is the last one of the enum.
         assert_eq!(
             Code::ALL.len(),
             Code::WebhookNotFound as usize + 1,

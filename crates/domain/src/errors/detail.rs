@@ -1,4 +1,4 @@
-//! The texts of refusals: what failed, with the value, and what the caller can do.
+//! Builds the error texts of refused requests: what failed, with the value, and what the caller can do.
 
 use std::time::Duration;
 
@@ -98,7 +98,7 @@ fn count(number: u32, noun: &str) -> String {
     format!("{number} {noun}{plural}")
 }
 
-/// Returns the duration in whole seconds, rounded up and at least 1.
+/// Returns the duration in whole seconds, rounded up and at least 1, for the `Retry-After` header.
 pub(super) const fn whole_seconds(span: Duration) -> u64 {
     let up = if span.subsec_nanos() > 0 { 1 } else { 0 };
     let seconds = span.as_secs().saturating_add(up);

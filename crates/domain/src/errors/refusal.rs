@@ -1,53 +1,53 @@
-//! All refusals of the API with their codes. The API crate maps codes to HTTP statuses.
+//! All reasons why the API refuses a request, with their error codes. The `api` crate maps the codes to HTTP statuses.
 
 use std::time::Duration;
 
 use super::{code::Code, detail};
 use crate::{CircuitReport, KeyStatus, UnmetThreshold, Window};
 
-/// Why a request is refused. `Display` gives the `detail` of the problem document: the reason, and
-/// what the caller can do.
+/// The reason why the API refuses a request. `Display` writes the `detail` of the error response: what failed, and what
+/// the caller can do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// The service opens no new accounts.
+    /// The service opens no new accounts, because sign-up is closed.
     #[error(
         "sign-up is closed: this service opens no new accounts; with a session token an existing account can activate further identities"
     )]
     ActivationClosed,
-    /// The drift metric of the key is above its hard limit.
+    /// The drift metric of the key exceeds its hard limit, so the key gets no badge.
     #[error("{}", detail::drift(_0))]
     BadgeDeniedDrift(UnmetThreshold),
-    /// The metrics of the key miss at least one badge threshold.
+    /// At least one metric of the key does not meet its badge threshold.
     #[error("{}", detail::thresholds(_0))]
     BadgeDeniedThresholds(Vec<UnmetThreshold>),
-    /// The attestations of the key do not satisfy a compliance circuit.
+    /// The attestations of the key do not satisfy the compliance circuit (required checks) of a jurisdiction.
     #[error(
         "the compliance circuit of {} did not pass; ask the operator to attest its required checks",
         _0.jurisdiction
     )]
     ComplianceCircuitFailed(CircuitReport),
-    /// The envelope does not exist or has another recipient. Both cases look the same.
+    /// The envelope does not exist, or is addressed to another key. Callers cannot distinguish the two cases.
     #[error(
         "no envelope with this id is addressed to this API key; use the envelope_id of an event that your webhook received"
     )]
     EnvelopeNotFound,
-    /// Governance blocks the caller, or the recipient if `field` is `to`.
+    /// A governance decision of an operator blocks the caller's key, or the recipient's key if `field` is `to`.
     #[error("{}", detail::governance(*field))]
     GovernanceBlocked {
-        /// `to` if the recipient is blocked; `None` if the caller is blocked.
+        /// `to` if the recipient's key is blocked; `None` if the caller's key is blocked.
         field: Option<&'static str>,
     },
-    /// The handle belongs to another account, or to a key that is not revoked.
+    /// The handle (readable name of a key) belongs to another account, or to an unrevoked key.
     #[error(
         "this handle belongs to another account or to a key that is not revoked; choose another handle"
     )]
     HandleTaken,
-    /// The idempotency key was used with another request.
+    /// The `Idempotency-Key` was already used for a request with another body.
     #[error(
         "this Idempotency-Key was already used with a different body; use a new one for a new message"
     )]
     IdempotencyKeyReused,
-    /// The handle is reserved for the operator.
+    /// Only an operator can give this handle (readable name) to a key.
     #[error("this handle is reserved for the operator of the service; choose another handle")]
     HandleReserved,
     /// A field has the wrong type or an invalid value.
@@ -55,35 +55,34 @@ pub enum Refusal {
     InvalidField {
         /// Name of the field.
         field: &'static str,
-        /// The problem, as a clause that follows the field's name.
+        /// The problem, as a clause that follows the name of the field in the error text.
         problem: String,
     },
     /// The body is not a JSON object.
     #[error("the body must be a JSON object, such as {{\"label\": \"Alice\"}}")]
     InvalidJson,
-    /// The invite cannot be used. The reasons look the same, so that a caller learns nothing about
-    /// invites of others.
+    /// The invite cannot be used. All causes have the same text, so callers learn nothing about the invites of others.
     #[error(
         "this invite does not exist, is used up, has expired or was revoked; ask the operator of the service for a new one"
     )]
     InviteInvalid,
-    /// A new account needs an invite.
+    /// The request would open a new account, but contains no invite.
     #[error(
         "a new account needs an invite; ask the operator of the service for one, and send it as the member invite"
     )]
     InviteRequired,
-    /// The caller's key is not active, or the recipient's key if `field` is `to`.
+    /// The caller's key is not active. If `field` is `to`, the recipient's key is not active.
     #[error("{}", detail::inactive(*status, *field))]
     KeyInactive {
-        /// State of the key.
+        /// The current status of the key.
         status: KeyStatus,
-        /// `to` for the recipient's key; `None` for the caller's key.
+        /// `to` if the recipient's key is not active; `None` if the caller's key is not active.
         field: Option<&'static str>,
     },
-    /// The key or handle does not exist.
+    /// No API key has this id or handle.
     #[error("{}", detail::unknown_key(*field))]
     KeyNotFound {
-        /// `to` for the recipient's key or handle; `None` for the caller's key.
+        /// `to` if the recipient does not exist; `None` if the caller's key does not exist.
         field: Option<&'static str>,
     },
     /// A required field is missing, null or empty.
@@ -92,38 +91,38 @@ pub enum Refusal {
         /// Name of the field.
         field: &'static str,
     },
-    /// The monthly allowance is used up.
+    /// The caller's key has used up the monthly messages of its plan.
     #[error("{}", detail::monthly_limit(*limit, way_out))]
     MonthlyLimitExceeded {
-        /// Allowance of the plan, in messages per month.
+        /// Number of messages per month in the plan.
         limit: u32,
         /// The remedy for the caller, as a clause of the error text.
         way_out: &'static str,
-        /// Time until the next month.
+        /// Time until the next UTC month begins.
         retry_after: Duration,
     },
-    /// The message is too large.
+    /// The message in the request is larger than the limit.
     #[error("the message is larger than {limit_bytes} bytes; shorten it or split it")]
     MessageTooLarge {
-        /// The limit in bytes.
+        /// Maximum size of a message in bytes.
         limit_bytes: usize,
     },
-    /// The maximum number of some objects, such as webhooks of a key, is reached.
+    /// The caller already has the maximum number of some objects, such as webhooks.
     #[error("the limit of {limit} for {what} is reached; {way_out}")]
     QuotaExceeded {
-        /// Maximum number of the objects.
+        /// Maximum number of these objects.
         limit: u32,
-        /// The counted objects, as a plural noun phrase.
+        /// Name of the counted objects, as a plural noun phrase for the error text.
         what: &'static str,
         /// The remedy for the caller, as a clause of the error text.
         way_out: &'static str,
     },
-    /// A rate limit of the plan is reached.
+    /// The caller's key has reached a rate limit of its plan.
     #[error("{}", detail::rate_limit(*window, *limit, *retry_after))]
     RateLimited {
-        /// The window that the limit applies to.
+        /// The time window of the limit: day, minute or second.
         window: Window,
-        /// Maximum number of requests or messages in the window.
+        /// Maximum number of requests, or of messages for the window of a second.
         limit: u32,
         /// Time until the same request can succeed.
         retry_after: Duration,
@@ -140,52 +139,53 @@ pub enum Refusal {
         "the recipient does not accept messages from this API key; ask the recipient to allow it"
     )]
     RecipientRefuses,
-    /// Authentication failed. Contains the reason, which becomes the `detail`.
+    /// Authentication failed. Contains the text of the error response.
     #[error("{0}")]
     Unauthorized(&'static str),
-    /// The body is not JSON.
+    /// The body of the request is not valid JSON.
     #[error(
         "the body is not valid JSON: {problem} at line {line}, column {column}; send a JSON object"
     )]
     MalformedJson {
-        /// The line of the error, from 1.
+        /// The line of the syntax error, counted from 1.
         line: usize,
-        /// The column of the error, in bytes.
+        /// The position of the syntax error in its line, in bytes.
         column: usize,
-        /// The error and what the parser expected, without any part of the body.
+        /// The description of the error by the JSON parser. Contains no part of the body, because the body may be
+        /// confidential.
         problem: String,
     },
-    /// The body has a member that the endpoint does not know.
+    /// The body contains a JSON field unknown to the endpoint.
     #[error("{field} is an unknown field; did you mean {nearest}?")]
     UnknownField {
-        /// The unknown member, shortened if it is long.
+        /// Name of the unknown field, shortened if it is long.
         field: String,
-        /// The known member with the most similar name.
+        /// The accepted field with the most similar name.
         nearest: &'static str,
     },
-    /// The disk of the embedded database is almost full.
+    /// The disk of the embedded database is almost full, so the service stores no new messages and identities.
     #[error(
         "the disk of the service is almost full, so it stores no messages and opens no identities until the operator frees space; nothing was stored; try again later"
     )]
     StorageFull,
-    /// The envelopes of the account's keys use up its storage.
+    /// The new envelope would exceed the maximum stored bytes of the account.
     #[error(
         "with this message the account would store more than {limit_bytes} bytes of sealed envelopes; wait until older envelopes are deleted, or ask the operator for more"
     )]
     StorageQuotaExceeded {
-        /// The quota in bytes.
+        /// The maximum of the account in bytes.
         limit_bytes: u64,
     },
-    /// The service cannot process the request now. Nothing was stored.
+    /// The service cannot process the request at the moment. Nothing was stored, so the caller can retry.
     #[error("the service cannot process this request now and stored nothing; try again")]
     Unavailable,
-    /// The webhook does not exist or belongs to another key. Both cases look the same.
+    /// The webhook does not exist, or belongs to another key. Callers cannot distinguish the two cases.
     #[error("this API key has no webhook with this id; list its webhooks with the action `list`")]
     WebhookNotFound,
 }
 
 impl Refusal {
-    /// Returns the code of the problem document.
+    /// Returns the error code for the response.
     pub const fn code(&self) -> Code {
         match self {
             Self::ActivationClosed | Self::InviteInvalid | Self::InviteRequired => {
@@ -217,7 +217,7 @@ impl Refusal {
         }
     }
 
-    /// Returns the unmet thresholds of a denied badge.
+    /// Returns the badge thresholds not met by the key. `None` if the refusal has another reason.
     pub fn unmet(&self) -> Option<&[UnmetThreshold]> {
         match self {
             Self::BadgeDeniedDrift(over) => Some(std::slice::from_ref(over)),
@@ -226,7 +226,7 @@ impl Refusal {
         }
     }
 
-    /// Returns the result of a circuit that did not pass.
+    /// Returns the report of the failed compliance circuit. `None` if the refusal has another reason.
     pub const fn circuit(&self) -> Option<&CircuitReport> {
         match self {
             Self::ComplianceCircuitFailed(report) => Some(report),
@@ -234,7 +234,7 @@ impl Refusal {
         }
     }
 
-    /// Returns the name of the invalid field, if there is one.
+    /// Returns the name of the request field that caused the refusal. `None` if no single field caused it.
     pub const fn field(&self) -> Option<&str> {
         match self {
             Self::GovernanceBlocked { field }
@@ -252,8 +252,8 @@ impl Refusal {
         }
     }
 
-    /// Returns the seconds for the `Retry-After` header, if known: after that time the same request
-    /// can succeed.
+    /// Returns the value of the `Retry-After` header in seconds. `None` if it is unknown when the same request could
+    /// succeed.
     pub const fn retry_after_s(&self) -> Option<u64> {
         match self {
             Self::MonthlyLimitExceeded { retry_after, .. }

@@ -1,44 +1,44 @@
-//! The audit trail of admin actions. Each entry contains the hash of the entry before, so that a
-//! later change of any entry is detected.
+//! The audit trail: a log of all changes by operators. Each entry contains the hash of the previous entry, so a later
+//! change of any entry can be detected.
 
 use std::fmt;
 
 use crate::Timestamp;
 
-/// An admin action, before it is appended to the trail.
+/// A change by an operator, before it is appended to the audit trail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AdminAction {
-    /// The operator, such as `operator:root`.
+    /// The operator who made the change, such as `operator:root`.
     pub actor: String,
-    /// The kind of action, such as `key.revoke`.
+    /// The kind of change, such as `key.revoke`.
     pub action: String,
-    /// The affected key, account or partner.
+    /// The changed object, such as the id of a key or an account.
     pub subject: String,
-    /// Further details, as one line of JSON without secrets.
+    /// Further details of the change, as one line of JSON without secrets.
     pub detail: String,
 }
 
-/// One entry of the trail.
+/// One entry of the audit trail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditEntry {
-    /// Sequence number from 1, without gaps.
+    /// Sequence number of the entry, from 1 and without gaps.
     pub number: u64,
-    /// Time of the entry.
+    /// Time at which the entry was appended.
     pub at: Timestamp,
-    /// The recorded action.
+    /// The recorded change.
     pub admin_action: AdminAction,
-    /// Hash of the entry before; zeros for the first entry.
+    /// Hash of the previous entry. All zeros in the first entry.
     pub previous: AuditHash,
-    /// SHA-256 over number, time, action and previous hash.
+    /// SHA-256 over the number, the time, the change and the previous hash.
     pub hash: AuditHash,
 }
 
-/// A SHA-256 hash of an entry.
+/// The SHA-256 hash of an entry in the audit trail.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct AuditHash(pub [u8; 32]);
 
 impl AuditHash {
-    /// The previous hash of the first entry.
+    /// The value of `previous` in the first entry: all zeros.
     pub const NONE: Self = Self([0; 32]);
 }
 

@@ -1,4 +1,4 @@
-//! Governance: decisions of operators on a key, its account or the account's partner.
+//! Governance decisions: an operator blocks a key, all keys of an account, or all keys of a partner's accounts.
 
 use std::fmt;
 
@@ -9,49 +9,49 @@ use crate::{
     AccountId, ApiKeyId, BadgeId, DecisionId, EnvelopeId, RequestId, Timestamp, WebhookId,
 };
 
-/// The kind of a decision.
+/// The kind of a governance decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GovernanceKind {
-    /// A council action: blocks one key, or all keys of one account.
+    /// A council action. Blocks one key, or all keys of one account.
     CouncilAction,
-    /// A suspension of the account's partner: blocks all keys of the partner's accounts.
+    /// A suspension of a partner. Blocks all keys of the partner's accounts.
     PartnerSuspension,
 }
 
-/// The status of a decision.
+/// The status of a governance decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GovernanceStatus {
-    /// In force. The decision blocks sends and opens.
+    /// In force: blocks all affected keys.
     Enforced,
-    /// No longer in force.
+    /// No longer in force: the decision blocks nothing.
     Lifted,
-    /// Announced. The decision does not block anything yet.
+    /// Announced: the decision blocks nothing yet.
     Proposed,
 }
 
-/// One decision that is not lifted, as the owner sees it.
+/// A proposed or enforced governance decision, in the form shown to the owner of the key.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct GovernanceReason {
     /// Kind of the decision.
     pub kind: GovernanceKind,
     /// Status of the decision.
     pub status: GovernanceStatus,
-    /// Reason, in the operator's words.
+    /// Reason for the decision, in the operator's words.
     pub reason: String,
     /// Time of the last status change.
     pub since: Timestamp,
 }
 
-/// The subject of a decision.
+/// The target of a governance decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GovernanceSubject {
-    /// An account, including all its keys.
+    /// An account. The decision affects all its keys.
     Account(AccountId),
-    /// One key.
+    /// One API key.
     Key(ApiKeyId),
-    /// A partner, including all keys of its accounts.
+    /// A partner. Operators assign accounts to partners, and the decision affects all keys of these accounts.
     Partner(PartnerId),
 }
 
@@ -65,27 +65,28 @@ impl fmt::Display for GovernanceSubject {
     }
 }
 
-/// A stored decision.
+/// A governance decision, as stored in the database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GovernanceDecision {
-    /// Public id, prefix `gov_`.
+    /// Public id of the decision, with the prefix `gov_`.
     pub id: DecisionId,
     /// The affected key, account or partner.
     pub subject: GovernanceSubject,
-    /// Kind, status, reason and time.
+    /// Kind and status of the decision, its reason, and the time of the last status change.
     pub reason: GovernanceReason,
-    /// The operator of the last status change.
+    /// The operator who made the last status change.
     pub by: String,
 }
 
-/// An operator's name for a partner: 1 to 64 of `A-Z a-z 0-9 . - _`, starting with a letter or a digit, case-sensitive.
+/// An operator's name for a partner: 1 to 64 characters of `A-Z a-z 0-9 . - _`. It starts with a letter or a digit, and
+/// is case-sensitive.
 ///
-/// Must not start with the prefix of an account, key, badge, envelope, request or webhook id, in any case. Decisions
-/// are looked up by the text of their subject, so a name must not look like an id.
+/// The name must not start with the prefix of an account, key, badge, envelope, request or webhook id, in any case.
+/// Governance decisions are looked up by their subject as text, so a name must not look like an id.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct PartnerId(String);
 
-/// The text is not a partner name.
+/// The error for a text that is not a valid partner name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "a partner's name must have 1 to 64 of A-Z, a-z, 0-9, ., - and _, start with a letter or a \
@@ -94,7 +95,7 @@ pub struct PartnerId(String);
 pub struct PartnerFault;
 
 impl PartnerId {
-    /// Parses a name.
+    /// Parses the name of a partner.
     pub fn parse(text: &str) -> Result<Self, PartnerFault> {
         let plain = |c: char| c.is_ascii_alphanumeric();
         let allowed = |c: char| plain(c) || matches!(c, '.' | '-' | '_');
@@ -108,18 +109,18 @@ impl PartnerId {
         }
     }
 
-    /// Returns the name.
+    /// Returns the name of the partner as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// All decisions on a key, its account and its partner that are not lifted.
+/// All proposed and enforced governance decisions on a key, on its account, and on the partner of the account.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GovernanceStanding(pub Vec<GovernanceReason>);
 
 impl GovernanceStanding {
-    /// Returns whether the key is blocked. Only enforced decisions block.
+    /// Returns true if a decision blocks the key. Only enforced decisions block.
     pub fn is_blocked(&self) -> bool {
         self.0.iter().any(|reason| reason.status == GovernanceStatus::Enforced)
     }
@@ -160,7 +161,7 @@ impl GovernanceStatus {
     }
 }
 
-/// Prefixes that a partner's name must not start with.
+/// Prefixes of ids. A partner name must not start with any of them.
 const ID_PREFIXES: [&str; 6] = [
     AccountId::PREFIX,
     ApiKeyId::PREFIX,

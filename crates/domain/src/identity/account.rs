@@ -1,31 +1,31 @@
-//! Accounts own identities. A session authenticates requests of one account.
+//! Accounts and sessions. An account owns identities (API keys); a session authenticates the requests of one account.
 
 use crate::{AccountId, RequestSource, Timestamp, TokenHash};
 
-/// An account, opened by its first activation.
+/// An account, which owns API keys. Created together with its first key.
 #[derive(Debug, Clone)]
 pub struct Account {
-    /// Public id. A login needs the id and the secret.
+    /// Public id of the account, with the prefix `acct_`. A login needs this id and the login secret.
     pub id: AccountId,
-    /// Hash of the login secret. The service shows the secret once, when the account opens.
+    /// Hash of the login secret. The secret itself is shown only once, when it is created or replaced.
     pub login_secret: TokenHash,
-    /// Time of opening.
+    /// Time of creation.
     pub created_at: Timestamp,
 }
 
-/// A session that has not ended. Only the hash of its token is stored.
+/// A login session. Only the hash of its token is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Session {
-    /// Hash of the bearer token.
+    /// Hash of the bearer token. Identifies the session.
     pub token: TokenHash,
-    /// The account that the session authenticates.
+    /// The account whose requests the session authenticates.
     pub account_id: AccountId,
     /// End of the session, exclusive.
     pub expires_at: Timestamp,
 }
 
 impl Session {
-    /// Returns whether the session is still valid at `now`.
+    /// Returns true if the session has not expired at `now`.
     pub fn is_live(&self, now: Timestamp) -> bool {
         now < self.expires_at
     }

@@ -1,25 +1,24 @@
-//! Decentralised identifiers (W3C DID Core 1.0) of identities and of the service.
+//! Decentralised identifiers (W3C DID Core 1.0) of identities and of the service itself.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// A decentralised identifier. For an identity it is the `did:key` of the Ed25519 signing key. The
-/// wallet derives it; it never changes, not even after revocation. For the service it is the
-/// `did:web` of its base URL.
+/// A decentralised identifier (DID). The DID of an identity is a `did:key` of its Ed25519 signing key, and never
+/// changes, not even after revocation. The DID of the service is a `did:web` of its base URL.
 #[derive(Clone, PartialEq, Eq, Hash, JsonSchema, Serialize)]
 #[serde(transparent)]
 pub struct Did(String);
 
 impl Did {
-    /// Wraps a text without validation. The wallet validates a DID when it verifies a signature.
+    /// Creates a DID from a text, without validation. The wallet crate validates a DID when it verifies a signature.
     pub fn new(text: String) -> Self {
         Self(text)
     }
 
-    /// Builds the `did:web` of a URL's authority and path. Slashes at either end of the path are
-    /// ignored.
+    /// Builds a `did:web` from the authority and the path of a URL. Ignores slashes at the start and the end of the
+    /// path.
     pub fn web(authority: &str, path: &str) -> Self {
         let mut text = "did:web:".to_owned();
         escape(authority, &mut text);
@@ -30,21 +29,21 @@ impl Did {
         Self(text)
     }
 
-    /// Returns the whole identifier, such as `did:key:z6Mk…`.
+    /// Returns the identifier as text, such as `did:key:z6Mk…`.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// Omits the DID. Logs identify keys by their API key ids only.
+/// Omits the DID, so that logs identify keys only by their API key ids.
 impl fmt::Debug for Did {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Did(..)")
     }
 }
 
-/// Percent-encodes characters that DID syntax does not allow. Existing escapes stay (DID Core 1.0,
-/// section 3.1).
+/// Percent-encodes all characters that the syntax of DIDs does not allow (DID Core 1.0, section 3.1). Existing escapes
+/// are not encoded again.
 fn escape(part: &str, text: &mut String) {
     for byte in part.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._%".contains(&byte) {
@@ -60,7 +59,7 @@ fn escape(part: &str, text: &mut String) {
 mod tests {
     use super::*;
 
-    /// Contains the examples of the did:web method, and other addresses under the same grammar.
+    /// Contains the examples of the `did:web` method, and further addresses with the expected result.
     #[test]
     fn an_address_has_one_did_web() {
         for (authority, path, did) in [

@@ -1,33 +1,33 @@
-//! Handles: names for identities, which senders use in place of API key ids.
+//! Handles: unique, readable names of API keys. Senders can use a handle instead of an API key id.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// A handle: 3 to 32 of `a-z 0-9 - _`, starting with a letter. Upper case is converted. Names that
-/// look like an id, a secret or a DID are rejected.
+/// A handle: a unique, readable name of an API key. It has 3 to 32 characters of `a-z 0-9 - _` and starts with a
+/// letter. Upper case is converted to lower case. Names similar to an id, a secret or a DID are rejected.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, JsonSchema, Serialize)]
 #[serde(transparent)]
 #[schemars(extend("minLength" = 3, "maxLength" = 32, "pattern" = "^[a-zA-Z][a-zA-Z0-9_-]*$"))]
 pub struct Handle(String);
 
-/// Why a text is not a handle.
+/// The reason why a text is not a valid handle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum HandleFault {
-    /// Has a character outside `a-z 0-9 - _`, or does not start with a letter.
+    /// The text contains a character outside `a-z 0-9 - _`, or does not start with a letter.
     #[error("must start with a letter and contain only a-z, 0-9, - and _")]
     Characters,
-    /// Fewer than 3 or more than 32 characters.
+    /// The text has fewer than 3 or more than 32 characters.
     #[error("must have 3 to 32 characters")]
     Length,
-    /// Looks like an id, a secret or a DID.
+    /// The text looks like an id, a secret or a DID.
     #[error("must not look like an id, a secret or a DID")]
     Reserved,
 }
 
 impl Handle {
-    /// Parses a handle. Upper case is converted.
+    /// Parses a handle. Converts upper case to lower case.
     pub fn parse(text: &str) -> Result<Self, HandleFault> {
         let lowered = text.to_ascii_lowercase();
         if !(3..=32).contains(&lowered.chars().count()) {
@@ -45,7 +45,7 @@ impl Handle {
         Ok(Self(lowered))
     }
 
-    /// Returns the handle without `@`.
+    /// Returns the handle as text, without `@`.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -57,8 +57,7 @@ impl fmt::Display for Handle {
     }
 }
 
-/// Prefixes of ids and secrets, including planned ones, and the scheme of DIDs. A handle must not look like any of
-/// them.
+/// Prefixes not allowed in handles: those of ids and secrets, also planned ones, and `did`, the scheme of DIDs.
 const RESERVED: &[&str] = &[
     "acct", "ak", "asmt", "att", "bdg", "chn", "did", "env", "gov", "iss", "ls", "req", "st", "wh",
     "whpk", "whsec", "whsk",

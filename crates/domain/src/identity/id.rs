@@ -1,6 +1,6 @@
-//! Typed ids: TypeIDs (TypeID specification 0.3). The text form is a prefix, an underscore and a
-//! UUIDv7 (RFC 9562) in 26 characters of Crockford base32. Ids sort by creation time, both as text
-//! and as bytes.
+//! Typed ids in the form of TypeIDs (TypeID specification 0.3). As text, an id has a prefix, an underscore, and a
+//! UUIDv7 (RFC 9562) in 26 characters of Crockford base32. Ids of one type sort by creation time, both as text and as
+//! bytes.
 
 use std::{fmt, str::FromStr};
 
@@ -10,7 +10,7 @@ use uuid::{Builder, Uuid};
 
 use crate::Timestamp;
 
-/// The text is not an id with the expected prefix.
+/// The error for a text that is not an id with the expected prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not a well-formed id: expected a prefix, an underscore and 26 characters")]
 pub struct IdFault;
@@ -26,8 +26,7 @@ macro_rules! typed_id {
             /// Prefix of the text form, including the underscore.
             pub const PREFIX: &'static str = concat!($prefix, "_");
 
-            /// Creates an id from a time and random bits. The time comes first, so ids sort by
-            /// creation.
+            /// Creates an id from the current time and random bits. Ids sort by creation, because the time comes first.
             pub fn new(now: Timestamp, random: [u8; 10]) -> Self {
                 let millis = u64::try_from(now.as_millis()).unwrap_or(0);
                 Self(Builder::from_unix_timestamp_millis(millis, &random).into_uuid())
@@ -83,37 +82,37 @@ macro_rules! typed_ids {
 }
 
 typed_ids! {
-    /// Id of an account. An account owns identities.
+    /// Id of an account. An account owns API keys.
     AccountId, "acct";
     /// Id of an entry in the activity of an account.
     ActivityId, "act";
-    /// Id of an API key, the public name of one identity.
+    /// Id of an API key. The id is the public name of one identity.
     ApiKeyId, "ak";
-    /// Id of an assessment of a key.
+    /// Id of an assessment: measured metrics of an API key.
     AssessmentId, "asmt";
-    /// Id of an attestation about a key.
+    /// Id of an attestation: an operator's statement that an API key passed or failed a compliance check.
     AttestationId, "att";
-    /// Id of a badge.
+    /// Id of a badge, a signed credential about an API key.
     BadgeId, "bdg";
-    /// Id of a channel.
+    /// Id of a channel, a key encapsulation shared by many envelopes of one sender to one recipient.
     ChannelId, "chn";
-    /// Id of a governance decision.
+    /// Id of a governance decision of an operator to block keys.
     DecisionId, "gov";
-    /// Id of a sealed envelope.
+    /// Id of an envelope, a message sealed for one recipient.
     EnvelopeId, "env";
-    /// Id of an event that has no other id. Events that report an envelope have the envelope's id.
+    /// Id of any event other than `envelope.received`. The event `envelope.received` uses the id of the envelope.
     OwnEventId, "evt";
     /// Id of an invite to open an account.
     InviteId, "ivt";
     /// Id of an issuer key, one of the service's own signing keys.
     IssuerKeyId, "iss";
-    /// Id of an HTTP request, for logs and support.
+    /// Id of an HTTP request, for logs and error responses.
     RequestId, "req";
-    /// Id of a webhook.
+    /// Id of a webhook, a URL for the events of an API key.
     WebhookId, "wh";
 }
 
-/// Writes the text form in a single call, because each send formats many ids.
+/// Writes an id as text in a single call, because each send formats many ids.
 fn write(prefix: &str, bits: u128, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let mut text = [0; TEXT_LEN_MAX];
     let (mut places, mut rest) = (text.iter_mut().rev(), bits);
@@ -134,7 +133,7 @@ fn symbol(digit: u8) -> u8 {
     ALPHABET.get(usize::from(digit)).copied().unwrap_or_default()
 }
 
-/// Parses strictly (TypeID specification): lower case only, at most 128 bits.
+/// Parses 26 characters of base32. Accepts only lower case and at most 128 bits, as the TypeID specification requires.
 fn parse_base32(text: &str) -> Option<u128> {
     if text.len() != SUFFIX_LEN || text.as_bytes().first().is_none_or(|first| *first > b'7') {
         return None;
@@ -142,7 +141,7 @@ fn parse_base32(text: &str) -> Option<u128> {
     text.bytes().try_fold(0, |bits, symbol| Some(bits << 5 | u128::from(digit(symbol)?)))
 }
 
-/// Maps a symbol to its value. The alphabet omits `i`, `l`, `o` and `u`.
+/// Returns the value of a base32 character. `None` for other characters: the alphabet omits `i`, `l`, `o` and `u`.
 fn digit(symbol: u8) -> Option<u8> {
     match symbol {
         b'0'..=b'9' => Some(symbol - b'0'),
@@ -156,7 +155,7 @@ fn digit(symbol: u8) -> Option<u8> {
 }
 
 const SUFFIX_LEN: usize = 26;
-/// Maximum length of the text form. Account ids have the longest prefix.
+/// Maximum length of an id as text. Account ids have the longest prefix.
 const TEXT_LEN_MAX: usize = AccountId::PREFIX.len() + SUFFIX_LEN;
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
@@ -164,7 +163,7 @@ const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 mod tests {
     use super::*;
 
-    /// From `valid.yml` and `invalid.yml` of the TypeID specification.
+    /// Contains the examples of `valid.yml` and `invalid.yml` in the TypeID specification.
     #[test]
     fn the_vectors_of_the_specification_hold() {
         for (suffix, uuid) in [

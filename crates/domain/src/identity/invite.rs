@@ -1,21 +1,21 @@
-//! Invites to open an account.
+//! Invites to open a new account while sign-up is restricted.
 
 use serde::Serialize;
 
 use crate::{InviteId, Timestamp, TokenHash};
 
-/// An invite. Opens accounts until it is used up, expires or is revoked.
+/// An invite to open accounts. It works until it is used up, expires or is revoked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Invite {
-    /// Public id, for operators.
+    /// Public id of the invite, used by operators.
     pub id: InviteId,
-    /// Hash of the secret. The service shows the secret once, when the invite is created.
+    /// Hash of the invite's secret. The secret itself is shown only once, when the invite is created.
     pub secret: TokenHash,
-    /// Note of the operator, if any.
+    /// A note of the operator. `None` if the operator wrote none.
     pub note: Option<String>,
-    /// Number of accounts that the invite may open.
+    /// Maximum number of accounts to open with the invite.
     pub uses: u32,
-    /// Number of accounts that the invite has opened.
+    /// Number of accounts opened so far with the invite.
     pub used: u32,
     /// Time of creation.
     pub created_at: Timestamp,
@@ -25,22 +25,22 @@ pub struct Invite {
     pub revoked_at: Option<Timestamp>,
 }
 
-/// State of an invite.
+/// The state of an invite at some time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InviteStatus {
-    /// The invite can open accounts.
+    /// The invite can be used to open an account.
     Active,
-    /// The end of the invite has passed.
+    /// The invite has expired.
     Expired,
     /// An operator revoked the invite.
     Revoked,
-    /// The invite has opened as many accounts as it may.
+    /// The maximum number of accounts was opened with the invite.
     UsedUp,
 }
 
 impl Invite {
-    /// Returns the state at `now`.
+    /// Returns the state of the invite at `now`.
     pub fn status(&self, now: Timestamp) -> InviteStatus {
         if self.revoked_at.is_some() {
             InviteStatus::Revoked

@@ -1,19 +1,19 @@
-//! Issuer keys: the keys with which the service signs events and credentials in its own name.
+//! Issuer keys: the service's own keys, for signatures of events and badges.
 
 use crate::{IssuerKeyId, Timestamp, Wrapped};
 
-/// One issuer key. Issuer keys are never deleted, so that old signatures can still be verified.
+/// One issuer key of the service. Issuer keys are never deleted, so old signatures can still be verified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IssuerKey {
-    /// Public id, prefix `iss_`.
+    /// Public id of the issuer key, with the prefix `iss_`.
     pub id: IssuerKeyId,
     /// The Ed25519 public key (RFC 8032).
     pub public_key: [u8; 32],
-    /// The private key, encrypted by the wallet.
+    /// The private key, encrypted by the wallet crate.
     pub secret: Wrapped,
     /// Time of creation.
     pub created_at: Timestamp,
-    /// Time from which the service signs with this key. The public key is published earlier, so that verifiers find it
-    /// in time.
+    /// Start of signing with this key. The public key is published earlier, so verifiers already know it at the first
+    /// signature.
     pub signs_from: Timestamp,
 }

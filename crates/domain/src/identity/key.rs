@@ -1,4 +1,4 @@
-//! API keys and their states. Each key is one identity.
+//! API keys and the state machine of their status. Each API key is one identity.
 
 use std::fmt;
 
@@ -7,32 +7,33 @@ use serde::Serialize;
 
 use crate::{AccountId, ApiKeyId, Did, Handle, Label, Plan, Timestamp, Wrapped};
 
-/// The state of a key.
+/// The status of an API key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum KeyStatus {
-    /// The key can send and receive.
+    /// The key can send and receive messages.
     Active,
-    /// An operator disabled the key.
+    /// An operator disabled the key. An operator can enable it again.
     Deactivated,
     /// The key was revoked permanently.
     Revoked,
-    /// The key is paused while its sealing key is replaced.
+    /// The key cannot be used for a moment, because its sealing key (the key pair to which messages are encrypted) is
+    /// being replaced.
     Rotating,
 }
 
-/// An event that changes the state of a key.
+/// An event that changes the status of an API key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyEvent {
     /// An operator disables the key.
     Deactivate,
-    /// The new sealing key is in place.
+    /// The new sealing key is stored, and its replacement ends.
     FinishRotation,
     /// An operator enables the key again.
     Reactivate,
     /// The owner or an operator revokes the key.
     Revoke,
-    /// The replacement of the sealing key begins.
+    /// The replacement of the sealing key (the key pair to which messages are encrypted) begins.
     StartRotation,
 }
 
@@ -47,18 +48,18 @@ impl KeyEvent {
     }
 }
 
-/// A transition that the state machine does not allow.
+/// A change of status not allowed by the state machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a key in the state {from} cannot be {}", event.participle())]
 pub struct IllegalTransition {
-    /// Current state.
+    /// The status before the event.
     pub from: KeyStatus,
-    /// Rejected event.
+    /// The rejected event.
     pub event: KeyEvent,
 }
 
 impl KeyStatus {
-    /// Returns the state after `event`. Fails for every transition that the state machine does not list.
+    /// Returns the status after `event`. Fails if the event is not allowed in the current status.
     pub fn apply(self, event: KeyEvent) -> Result<Self, IllegalTransition> {
         use {KeyEvent as E, KeyStatus as S};
         match (self, event) {
@@ -70,7 +71,7 @@ impl KeyStatus {
         }
     }
 
-    /// Returns the name used in JSON, SQL and logs.
+    /// Returns the name of the status in JSON, SQL and logs.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Active => "active",
@@ -80,7 +81,7 @@ impl KeyStatus {
         }
     }
 
-    /// Parses the name used in JSON, SQL and logs.
+    /// Parses the name of a status, as used in JSON, SQL and logs. `None` if the name is unknown.
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::Active, Self::Deactivated, Self::Revoked, Self::Rotating]
             .into_iter()
@@ -94,28 +95,30 @@ impl fmt::Display for KeyStatus {
     }
 }
 
-/// One identity: an API key and its DID.
+/// One identity: an API key with its DID.
 #[derive(Debug, Clone)]
 pub struct ApiKey {
-    /// Public id, prefix `ak_`.
+    /// Public id of the API key, with the prefix `ak_`.
     pub id: ApiKeyId,
-    /// The owning account.
+    /// The account that owns the key.
     pub account_id: AccountId,
-    /// Display name.
+    /// Display name, chosen by the owner.
     pub label: Label,
-    /// The handle given at activation. It stays on record after revocation.
+    /// The handle (readable name) of the key. Revocation does not remove it. `None` if the key has none.
     pub handle: Option<Handle>,
-    /// The identity's `did:key`.
+    /// The `did:key` of the identity.
     pub did: Did,
-    /// State of the key.
+    /// Status of the key.
     pub status: KeyStatus,
-    /// Plan with the limits of the key.
+    /// The plan, which sets the limits of the key.
     pub plan: Plan,
-    /// The identity's root, encrypted. Revocation deletes it and leaves `None`.
+    /// The encrypted root: the secret from which all keys of the identity derive. `None` after revocation, because
+    /// revocation deletes the root.
     pub root: Option<Wrapped>,
-    /// Version of the newest sealing key, from 1. Older versions still open envelopes.
+    /// Version of the newest sealing key (the key pair to which messages are encrypted), from 1. Older versions still
+    /// open older envelopes.
     pub sealing_version: u32,
-    /// Time of activation.
+    /// Time of creation.
     pub created_at: Timestamp,
 }
 

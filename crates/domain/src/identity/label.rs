@@ -1,12 +1,12 @@
-//! Display names of identities.
+//! Labels: display names of API keys, chosen by their owners.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// A display name: 1 to 100 characters without control characters. Untrusted text: escape it before
-/// display.
+/// A display name of 1 to 100 characters without control characters. Escape it before display, because the owner chose
+/// the text.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(transparent)]
 #[schemars(extend(
@@ -16,19 +16,19 @@ use serde::Serialize;
 ))]
 pub struct Label(String);
 
-/// Why a text is not a label.
+/// The reason why a text is not a valid label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum LabelFault {
-    /// Contains a control character.
+    /// The text contains a control character.
     #[error("must not contain control characters")]
     ControlCharacter,
-    /// Empty, or longer than 100 characters.
+    /// The text is empty, or longer than 100 characters.
     #[error("must have 1 to 100 characters")]
     Length,
 }
 
 impl Label {
-    /// Parses a label.
+    /// Parses a label. Accepts any text of valid length without control characters.
     pub fn parse(text: &str) -> Result<Self, LabelFault> {
         if !(1..=100).contains(&text.chars().count()) {
             return Err(LabelFault::Length);
@@ -39,7 +39,7 @@ impl Label {
         Ok(Self(text.to_owned()))
     }
 
-    /// Returns the label.
+    /// Returns the label as text, not escaped.
     pub fn as_str(&self) -> &str {
         &self.0
     }

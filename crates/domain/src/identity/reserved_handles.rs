@@ -1,23 +1,24 @@
-//! Handles that only an operator can give to a key, because people would trust them.
+//! Reserved handles (readable names of API keys), such as `admin`. Only an operator can give one to a key, because
+//! people would trust such a name.
 
 use std::collections::BTreeSet;
 
 use super::{handle::Handle, id::ID_PREFIXES};
 
-/// The reserved handles.
+/// The handles (readable names of API keys) that only an operator can give to a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReservedHandles(BTreeSet<Handle>);
 
-/// A line that is not a handle.
+/// The error for a line without a valid handle.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line} is not a handle: write one handle per line, of 3 to 32 of a-z, 0-9, - and _")]
 pub struct ReservedHandlesFault {
-    /// Number of the line, from 1.
+    /// Number of the invalid line, counted from 1.
     pub line: usize,
 }
 
 impl ReservedHandles {
-    /// Parses a list with one handle per line. Skips empty lines, and comments after `#`.
+    /// Parses a list with one handle per line. Skips empty lines, and ignores comments after `#`.
     pub fn parse(text: &str) -> Result<Self, ReservedHandlesFault> {
         let mut handles = BTreeSet::new();
         for (line, content) in (1..).zip(text.lines()) {
@@ -31,7 +32,7 @@ impl ReservedHandles {
         Ok(Self(handles))
     }
 
-    /// Returns whether a handle is in the list, or looks like an id or a secret.
+    /// Returns true if the handle is on the list, or looks like an id or a secret.
     pub fn contains(&self, handle: &Handle) -> bool {
         let mut prefixes = ID_PREFIXES.iter().chain(SECRET_PREFIXES);
         self.0.contains(handle) || prefixes.any(|prefix| handle.as_str().starts_with(prefix))
@@ -39,7 +40,7 @@ impl ReservedHandles {
 }
 
 impl Default for ReservedHandles {
-    /// The built-in list.
+    /// Returns the built-in list of handles.
     fn default() -> Self {
         Self(BUILT_IN.iter().filter_map(|name| Handle::parse(name).ok()).collect())
     }
@@ -105,8 +106,8 @@ const BUILT_IN: &[&str] = &[
     "webmaster",
 ];
 
-/// Prefixes of newer kinds of secrets, refused for new handles. `Handle::parse` accepts them, because it also reads
-/// stored handles.
+/// Prefixes of newer kinds of secrets. New handles must not look like such a secret. `Handle::parse` cannot reject
+/// these prefixes, because it also reads older stored handles.
 const SECRET_PREFIXES: &[&str] = &["inv_", "kt_", "rc_", "tok_"];
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
-//! Stored forms of secrets: hashes and encrypted bytes.
+//! The stored forms of secrets: hashes and ciphertexts.
 
 use std::fmt;
 
-/// SHA-256 of a login secret or a session token. Both have 256 random bits and therefore need no
-/// slow password hash.
+/// SHA-256 of a login secret, a session token or an invite's secret. A slow password hash is not needed, because these
+/// secrets have 256 random bits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TokenHash(pub [u8; 32]);
 
@@ -20,7 +20,7 @@ impl fmt::Debug for TokenHash {
     }
 }
 
-/// A secret that the wallet encrypted under a key-encryption key. Opaque to all other crates.
+/// A secret, encrypted by the wallet crate under a key-encryption key. Only the wallet can decrypt it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Wrapped(pub Vec<u8>);
 

@@ -1,25 +1,25 @@
-//! Channels. A channel is one encapsulation from a sender to a recipient, under which many
-//! envelopes are sealed. The stored part lets the recipient open those envelopes.
+//! Channels: key encapsulations (HPKE) from a sender to a recipient. One encapsulation serves many envelopes, because a
+//! separate one for each envelope would be slow.
 
 use std::fmt;
 
 use crate::{ApiKeyId, ChannelId};
 
-/// The stored part of a channel. It holds no secret. The signature covers every other field.
+/// The stored part of a channel. The recipient needs it to open the envelopes of the channel. Contains no secret.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Channel {
-    /// Public id, prefix `chn_`. Its timestamp is the start of the channel.
+    /// Public id of the channel, with the prefix `chn_`. The timestamp in the id is the start of the channel.
     pub id: ChannelId,
-    /// The key that seals envelopes.
+    /// The API key of the sender.
     pub sender: ApiKeyId,
-    /// The key that opens envelopes.
+    /// The API key of the recipient.
     pub recipient: ApiKeyId,
-    /// Version of the recipient's sealing key, from 1.
+    /// Version of the recipient's sealing key (the key pair of the encapsulation), from 1.
     pub sealing_version: u32,
-    /// HPKE encapsulation, 1,120 bytes for X-Wing. The recipient's sealing key derives the
-    /// channel's secret from it.
+    /// The HPKE encapsulation: 1,120 bytes for X-Wing. With its sealing key, the recipient derives the shared secret of
+    /// the channel from these bytes.
     pub encapsulation: Vec<u8>,
-    /// Ed25519 signature of the sender's DID key over all fields above.
+    /// Ed25519 signature over all fields above, made with the sender's DID key.
     pub signature: [u8; 64],
 }
 

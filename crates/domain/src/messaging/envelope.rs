@@ -1,4 +1,4 @@
-//! Envelopes: a message sealed for one recipient, with its public metadata.
+//! Envelopes: messages, each sealed for one recipient, and their public metadata.
 
 use std::fmt;
 
@@ -7,22 +7,21 @@ use serde::{Serialize, Serializer};
 
 use crate::{ApiKeyId, EnvelopeId, Timestamp};
 
-/// The sealing suite of an envelope. All suites can be opened. New envelopes use the default unless
-/// the settings name another one.
+/// The cryptographic algorithms of an envelope. Envelopes of all suites can be opened. New envelopes use the default
+/// suite unless the settings name another one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Suite {
-    /// One X-Wing encapsulation for many envelopes, with a separate AES-256-GCM key for each
-    /// envelope.
+    /// One X-Wing encapsulation for many envelopes (a channel). Each envelope has its own AES-256-GCM key.
     Channel,
-    /// HPKE (RFC 9180) with X25519.
+    /// HPKE (RFC 9180) with X25519, one encapsulation per envelope.
     Classic,
-    /// HPKE (RFC 9180) with X-Wing, a hybrid of X25519 and ML-KEM-768.
+    /// HPKE (RFC 9180) with X-Wing, a post-quantum hybrid of X25519 and ML-KEM-768. One encapsulation per envelope.
     #[default]
     Hybrid,
 }
 
 impl Suite {
-    /// Returns the name used in the API.
+    /// Returns the name of the suite in the API.
     pub const fn algorithm(self) -> &'static str {
         match self {
             Self::Channel => "HPKE-XWing-Export-HKDF-SHA256-AES-256-GCM-Ed25519",
@@ -31,7 +30,7 @@ impl Suite {
         }
     }
 
-    /// Returns the byte that encodes the suite: the second byte of a sealed envelope.
+    /// Returns the code of the suite, the second byte of a sealed envelope.
     pub const fn byte(self) -> u8 {
         match self {
             Self::Classic => 1,
@@ -40,13 +39,13 @@ impl Suite {
         }
     }
 
-    /// Parses the second byte of a sealed envelope. Returns `None` for an unknown suite.
+    /// Parses the second byte of a sealed envelope. `None` if the suite is unknown.
     pub fn from_byte(byte: u8) -> Option<Self> {
         [Self::Channel, Self::Classic, Self::Hybrid].into_iter().find(|suite| suite.byte() == byte)
     }
 }
 
-/// SHA-256 over the sealed bytes. Text form: `sha256:` and 64 hexadecimal digits.
+/// SHA-256 over the sealed bytes of an envelope. As text: `sha256:` and 64 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, JsonSchema)]
 #[schemars(extend("pattern" = "^sha256:[0-9a-f]{64}$"))]
 pub struct EnvelopeHash(#[schemars(with = "String")] pub [u8; 32]);
@@ -69,27 +68,27 @@ impl Serialize for EnvelopeHash {
     }
 }
 
-/// Public metadata of an envelope. It reveals nothing about the message but its size.
+/// Public metadata of an envelope. Reveals nothing about the message except its size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EnvelopeMeta {
-    /// Public id, prefix `env_`. The `envelope.received` event has the same id.
+    /// Public id of the envelope, with the prefix `env_`. The event `envelope.received` has the same id.
     pub id: EnvelopeId,
-    /// The key that sent the envelope.
+    /// The API key of the sender.
     pub sender: ApiKeyId,
-    /// The key that can open the envelope.
+    /// The API key of the recipient, the only one that can open the envelope.
     pub recipient: ApiKeyId,
-    /// Sealing suite.
+    /// The cryptographic algorithms of the envelope.
     pub suite: Suite,
     /// SHA-256 over the sealed bytes.
     pub hash: EnvelopeHash,
     /// Length of the sealed bytes.
     pub payload_size_bytes: u64,
-    /// Time of sealing. The associated data contains it.
+    /// Time of sealing. Authenticated as associated data of the encryption.
     pub timestamp: Timestamp,
 }
 
 impl EnvelopeMeta {
-    /// Returns metadata for tests and benchmarks, which then need no change for a new field.
+    /// Returns sample metadata for tests and benchmarks, so a new field does not require changes in all of them.
     pub fn example(id: EnvelopeId, sender: ApiKeyId, recipient: ApiKeyId) -> Self {
         Self {
             id,
@@ -103,14 +102,14 @@ impl EnvelopeMeta {
     }
 }
 
-/// A complete sealed envelope.
+/// A sealed envelope: metadata, ciphertext and signature.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Envelope {
-    /// Public metadata.
+    /// Public metadata of the envelope.
     pub meta: EnvelopeMeta,
-    /// Version byte, suite byte, suite header and ciphertext.
+    /// Version byte, suite byte, header of the suite, and ciphertext.
     pub sealed: Vec<u8>,
-    /// Ed25519 signature of the sender's DID key over the hash and the associated data.
+    /// Ed25519 signature over the envelope hash and the associated data, made with the sender's DID key.
     pub signature: [u8; 64],
 }
 
@@ -124,7 +123,7 @@ impl fmt::Debug for Envelope {
 mod tests {
     use super::*;
 
-    /// Both values are stored and appear in the API, so they must not change.
+    /// The bytes are stored and the names appear in the API, so neither may change.
     #[test]
     fn suites_keep_their_bytes_and_names() {
         for (suite, byte, algorithm) in [

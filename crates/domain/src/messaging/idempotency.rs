@@ -1,19 +1,20 @@
-//! Idempotent sends: the caller's key for a request, and the fingerprint that identifies the
-//! request.
+//! Idempotent sends: the `Idempotency-Key` chosen by the caller, and the request's fingerprint, which detects reuse of
+//! a key for another request.
 
 use std::fmt;
 
-/// An `Idempotency-Key`: 1 to 255 printable ASCII characters, unique per sending API key.
+/// The value of the header `Idempotency-Key`: 1 to 255 printable ASCII characters. Each sending API key has its own
+/// idempotency keys.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct IdempotencyKey(String);
 
-/// The text is not an idempotency key.
+/// The error for a text that is not a valid idempotency key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must have 1 to 255 printable ASCII characters")]
 pub struct IdempotencyKeyFault;
 
 impl IdempotencyKey {
-    /// Parses a key.
+    /// Parses the value of the header.
     pub fn parse(text: &str) -> Result<Self, IdempotencyKeyFault> {
         let printable = text.bytes().all(|byte| (0x20..0x7f).contains(&byte));
         if (1..=255).contains(&text.len()) && printable {
@@ -23,14 +24,14 @@ impl IdempotencyKey {
         }
     }
 
-    /// Returns the key.
+    /// Returns the idempotency key as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// An HMAC-SHA256 over the content of a request. Its key derives from the sender's root, so a
-/// leaked database does not allow guesses about messages.
+/// An HMAC-SHA256 over the content of a request. The HMAC key derives from the sender's root (the secret of its
+/// identity), so a leaked database does not allow guesses about messages.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Fingerprint(pub [u8; 32]);
 

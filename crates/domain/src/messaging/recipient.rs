@@ -1,29 +1,29 @@
-//! Recipients: the `to` member of a send. An API key id or a handle, never a raw DID.
+//! Recipients of messages, in the `to` field of a request. A recipient is an API key id or a handle, never a DID.
 
 use crate::{ApiKeyId, Handle};
 
-/// The recipient of a message, as the sender names it.
+/// The recipient of a message, as the sender wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Recipient {
-    /// A handle, resolved when the envelope is stored.
+    /// The handle (readable name) of an API key. The server looks up the key when it stores the envelope.
     Handle(Handle),
-    /// An API key id.
+    /// The id of an API key.
     Key(ApiKeyId),
 }
 
-/// Why a text is not a recipient.
+/// The reason why a text cannot be a recipient.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RecipientFault {
-    /// A raw DID instead of a key or a handle.
+    /// The text is a DID.
     #[error("a raw DID cannot be a recipient: use an API key or a handle")]
     RawDid,
-    /// Neither a key nor a valid handle.
+    /// The text is neither an API key id nor a valid handle.
     #[error("no key or handle can have this name")]
     Unknown,
 }
 
 impl Recipient {
-    /// Parses `to`. A raw DID is recognised in any case, with surrounding white space, and with a
+    /// Parses the `to` field. Recognises a DID in upper and lower case, with surrounding white space, and with a
     /// percent-encoded colon.
     pub fn parse(text: &str) -> Result<Self, RecipientFault> {
         let bare = text.trim().to_ascii_lowercase();
@@ -34,7 +34,7 @@ impl Recipient {
             return Ok(Self::Key(id));
         }
         let name = text.strip_prefix('@').unwrap_or(text);
-        // A text that breaks the rules for handles cannot be the handle of a key.
+        // A text with an invalid form cannot be the handle of a key, so the recipient cannot exist.
         Handle::parse(name).map(Self::Handle).or(Err(RecipientFault::Unknown))
     }
 }

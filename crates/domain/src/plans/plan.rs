@@ -1,40 +1,40 @@
-//! Plans of API keys. The limits crate defines the numbers of each plan.
+//! Plans of API keys. The `limits` crate defines the limits of each plan.
 
 use serde::{Deserialize, Serialize};
 
-/// The plan of a key.
+/// The plan of an API key, which sets the limits of the key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Plan {
-    /// The plan with a price of 49 a month.
+    /// The smaller paid plan, with a price of 49 a month.
     Builder,
-    /// The plan with limits that are agreed per customer.
+    /// The plan with individual limits, agreed with the customer.
     Enterprise(EnterpriseTerms),
     /// The free plan.
     Explorer,
-    /// The plan with a price of 199 a month.
+    /// The larger paid plan, with a price of 199 a month.
     Sovereign,
 }
 
-/// The limits of one enterprise key.
+/// The individual limits of an API key on the enterprise plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EnterpriseTerms {
-    /// Requests per UTC minute.
+    /// Maximum number of requests per UTC minute.
     pub per_minute: u32,
-    /// Requests per UTC day.
+    /// Maximum number of requests per UTC day.
     pub per_day: u32,
-    /// Messages per UTC month.
+    /// Maximum number of messages per UTC month.
     pub per_month: u32,
-    /// Messages per second, with a burst of one second.
+    /// Maximum number of messages per second. A burst of one second is allowed.
     pub per_second: u32,
-    /// Whether messages beyond the monthly allowance are admitted and recorded.
+    /// True if messages above the monthly limit are admitted and recorded. Otherwise they are refused.
     pub allow_overage: bool,
 }
 
 impl Plan {
-    /// All names of plans.
+    /// The names of all plans.
     pub const NAMES: [&str; 4] = ["builder", "enterprise", "explorer", "sovereign"];
 
-    /// Returns the name used in JSON, SQL and on the command line.
+    /// Returns the name of the plan in JSON, in SQL and on the command line.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Builder => "builder",

@@ -1,32 +1,33 @@
-//! Usage counters of a key. The store keeps the counters, and the limits crate compares them with the limits of the
-//! plan.
+//! Usage counters of an API key. The database stores the counters, and the `limits` crate compares them with the limits
+//! of the plan.
 
 use crate::Timestamp;
 
-/// The number of requests or messages in one window. Windows are aligned to UTC.
+/// A counter of requests or messages in one window of time. Windows begin at full UTC minutes, days or months.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WindowUse {
-    /// Start of the window.
+    /// Start of the counted window.
     pub start: Timestamp,
-    /// Number of requests or messages admitted in the window.
+    /// Number of requests or messages admitted in this window.
     pub used: u32,
 }
 
-/// The usage counters of one key, which its limits are checked against.
+/// The usage counters of one API key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Usage {
-    /// Requests in the current minute.
+    /// Number of requests in the current UTC minute.
     pub minute: WindowUse,
-    /// Requests in the current day.
+    /// Number of requests in the current UTC day.
     pub day: WindowUse,
-    /// Messages in the current month.
+    /// Number of messages in the current UTC month.
     pub month: WindowUse,
-    /// Theoretical arrival time of the next message (GCRA), in microseconds since the Unix epoch.
+    /// State of the limit of messages per second: the theoretical arrival time of the next message (GCRA), in
+    /// microseconds since the Unix epoch.
     pub throughput_tat_us: i64,
 }
 
 impl Usage {
-    /// The counters of a new key.
+    /// The counters of a new key, all zero.
     pub const UNUSED: Self = Self {
         minute: WindowUse { start: Timestamp::from_millis(0), used: 0 },
         day: WindowUse { start: Timestamp::from_millis(0), used: 0 },
@@ -35,7 +36,7 @@ impl Usage {
     };
 }
 
-/// The period of time that a rate limit applies to.
+/// A rate limit, named by its window of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Window {
     /// Requests per UTC day.

@@ -1,9 +1,9 @@
-//! The port for accounts and sessions.
+//! The port for writes of accounts and sessions.
 
 use super::error::StoreError;
 use crate::{Account, AccountId, PartnerId, RequestSource, Session, Timestamp, TokenHash};
 
-/// Writes accounts and sessions.
+/// Writes accounts and their sessions.
 pub trait AccountRepo {
     /// Inserts an account.
     fn insert_account(&mut self, account: &Account) -> Result<(), StoreError>;
@@ -23,24 +23,25 @@ pub trait AccountRepo {
     /// last use or a later one.
     fn set_last_use(&mut self, sessions: &[TokenHash], hour: Timestamp) -> Result<(), StoreError>;
 
-    /// Deletes the session of a token.
+    /// Deletes the session with this token. Does nothing if there is none.
     fn delete_session(&mut self, token: &TokenHash) -> Result<(), StoreError>;
 
-    /// Deletes all sessions of an account.
+    /// Deletes all sessions of one account.
     fn delete_sessions_of(&mut self, account: &AccountId) -> Result<(), StoreError>;
 
-    /// Deletes up to `limit` sessions of an account, or of all accounts. Returns their number.
+    /// Deletes up to `limit` sessions of an account, or of all accounts if `account` is `None`. Returns the number of
+    /// deleted sessions.
     fn end_sessions(&mut self, account: Option<&AccountId>, limit: u32) -> Result<u64, StoreError>;
 
-    /// Replaces the account's login secret.
+    /// Replaces the hash of the account's login secret.
     fn set_login_secret(
         &mut self,
         account: &AccountId,
         secret: &TokenHash,
     ) -> Result<(), StoreError>;
 
-    /// Assigns the account to a partner; `None` ends the current assignment. Returns `false` if the account does not
-    /// exist.
+    /// Assigns the account to a partner. `None` removes the account from its partner. Returns `false` if the account
+    /// does not exist.
     fn set_partner(
         &mut self,
         account: &AccountId,

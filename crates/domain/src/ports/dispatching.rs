@@ -1,4 +1,5 @@
-//! The ports between the use cases, the dispatcher and the database, for the delivery of events.
+//! The ports for the delivery of events to webhooks: between the service, the dispatcher (the sender of the requests)
+//! and the database.
 
 use std::time::Duration;
 
@@ -8,95 +9,104 @@ use crate::{
     WebhookId,
 };
 
-/// The delivery queue in the database, as the dispatcher uses it.
+/// The queue of deliveries in the database, as the dispatcher uses it.
 pub trait Outbox: Send + Sync {
-    /// Leases up to `limit` deliveries that are due at `now`, including those with an expired lease. Deletes due
-    /// deliveries whose webhook or event no longer exists. An unopened envelope with such a delivery bounces if its
-    /// recipient's key is revoked, or if it has other deliveries and all of them are exhausted.
+    /// Leases up to `claim.limit` deliveries due at `claim.now`, including those with an expired lease. Deletes due
+    /// deliveries whose webhook or event no longer exists.
+    ///
+    /// If the event of a deleted delivery is an unopened envelope, the envelope can bounce (its sender gets an event).
+    /// It bounces if the recipient's key is revoked, or if all its other deliveries, at least one, are exhausted
+    /// (failed in their last attempt).
     fn claim(&self, claim: &Claim) -> Result<Vec<LeasedDelivery>, StoreError>;
 
-    /// Records the outcomes of attempts. An outcome is ignored if its lease is no longer valid, so a stalled worker
-    /// cannot overwrite the outcome of the next lease holder. Disables webhooks whose attempts all failed for
-    /// `failing_max`. An envelope bounces if its last delivery is exhausted and none succeeded.
+    /// Records the outcomes of attempts. Ignores an outcome if its lease is no longer valid, so a stalled worker cannot
+    /// overwrite the outcome of the next lease holder. Disables webhooks whose attempts have all failed for
+    /// `failing_max`.
+    ///
+    /// An unopened envelope bounces (its sender gets an event) if its last pending delivery failed in its last attempt,
+    /// and no delivery succeeded.
     fn record_outcomes(
         &self,
         results: &[AttemptResult],
         failing_max: Duration,
     ) -> Result<(), StoreError>;
 
-    /// Releases leases that this node still holds and sets `due_at`. Counts no attempt.
+    /// Releases the leases still held by this node, and makes the deliveries due at `due_at`. The number of attempts
+    /// does not change.
     fn release(
         &self,
         held: &[(DeliveryId, LeaseToken)],
         due_at: Timestamp,
     ) -> Result<(), StoreError>;
 
-    /// Moves the due time of each delivery from `from` to `to`. Skips leased deliveries, and deliveries whose due time
-    /// is no longer `from`.
+    /// Changes the due time of each delivery from `from` to `to`. Skips leased deliveries, and deliveries whose due
+    /// time is no longer `from`.
     fn expedite(&self, expedited: &[ExpeditedDelivery]) -> Result<(), StoreError>;
 
     /// Returns the deleted and disabled webhooks among `of`.
     fn no_longer_enabled(&self, of: &[WebhookId]) -> Result<Vec<WebhookId>, StoreError>;
 }
 
-/// Parameters of a claim.
+/// Parameters of a claim: the dispatcher's request to lease due deliveries.
 #[derive(Debug, Clone)]
 pub struct Claim {
     /// Current time.
     pub now: Timestamp,
-    /// Maximum number of deliveries to lease.
+    /// Maximum number of deliveries to lease in this claim.
     pub limit: usize,
-    /// Maximum number of deliveries per webhook if other webhooks have due deliveries. A long backlog of one webhook
-    /// leaves capacity for the others.
+    /// Maximum number of deliveries to lease for one webhook if other webhooks also have due deliveries. It leaves
+    /// capacity for the others when one webhook has a long backlog.
     pub per_target_max: usize,
-    /// Webhooks that are skipped, because the dispatcher has not enough free memory for their deliveries.
+    /// Webhooks to skip, because the dispatcher has no memory left for their deliveries.
     pub full: Vec<WebhookId>,
-    /// Lease token for the claimed deliveries.
+    /// Lease token to store with the claimed deliveries.
     pub lease: LeaseToken,
-    /// End of the lease.
+    /// End of the new lease.
     pub lease_until: Timestamp,
 }
 
-/// A delivery to be attempted earlier than scheduled.
+/// A change of a delivery's due time to an earlier one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExpeditedDelivery {
-    /// The delivery.
+    /// The delivery to change.
     pub id: DeliveryId,
-    /// Due time that the delivery must have now. A delivery with another due time is skipped.
+    /// The due time before the change. A delivery with another due time is skipped.
     pub from: Timestamp,
-    /// New due time.
+    /// The due time after the change.
     pub to: Timestamp,
 }
 
-/// The dispatcher, as the send path uses it.
+/// The dispatcher (the sender of webhook requests), as the service uses it.
 pub trait Dispatch: Send + Sync {
     /// Returns the number of deliveries that the dispatcher can accept now.
     fn capacity(&self) -> usize;
 
-    /// Returns the token and the end of a new lease.
+    /// Returns the token and the end of a new lease, to be stored with new deliveries.
     fn lease(&self) -> (LeaseToken, Timestamp);
 
-    /// Accepts stored deliveries that this node has leased. Never blocks.
+    /// Queues deliveries that are stored and leased to this node. Never blocks.
     fn submit(&self, deliveries: Vec<LeasedDelivery>);
 
-    /// Sends a test event at once, without retries, and calls `finish` with the result. Never blocks. Returns `false`
-    /// if too many test events are in progress. Drops `finish` if the dispatcher stops or the secrets cannot be
-    /// decrypted.
+    /// Sends a test event at once and without retries, and calls `finish` with the result. Never blocks.
+    ///
+    /// Returns `false` if too many test events are in progress. Drops `finish` without a call if the dispatcher stops
+    /// or cannot decrypt the signing secrets.
     fn test(&self, event: TestEvent, finish: FinishTest) -> bool;
 }
 
-/// Receives the result of a test event.
+/// A callback for the result of a test event.
 pub type FinishTest = Box<dyn FnOnce(TestResult) + Send>;
 
-/// Signs events as the service. Receivers verify the signature without a shared secret.
+/// Signs events in the name of the service. Receivers verify the signature with a public key, so they need no shared
+/// secret.
 pub trait EventSigner: Send + Sync {
-    /// Returns the Ed25519 signature over `content` by the current issuer key.
+    /// Returns the Ed25519 signature over `content`, made with the current issuer key.
     fn sign_event(&self, content: &[u8]) -> [u8; 64];
 }
 
-/// Decides which URLs a webhook may use. May resolve a host name, so it may block for a bounded
-/// time.
+/// Decides whether a URL is allowed for webhooks. Can block for a bounded time, because it may resolve a host name.
 pub trait TargetGuard: Send + Sync {
-    /// Returns the canonical form of an allowed URL. The error is a clause that follows "url".
+    /// Returns the canonical form of an allowed URL. The error is a clause that follows the word "url" in the error
+    /// text.
     fn vet(&self, url: &str) -> Result<String, String>;
 }

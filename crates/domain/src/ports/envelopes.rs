@@ -1,4 +1,4 @@
-//! The port for stored envelopes and channels.
+//! The port for stored envelopes and channels, as the recipient opens them.
 
 use super::error::StoreError;
 use crate::{ApiKeyId, Channel, ChannelId, Envelope, EnvelopeId, Handle, ReceiptFacts, Timestamp};
@@ -24,7 +24,7 @@ pub struct SentEnvelope {
     pub facts: ReceiptFacts,
 }
 
-/// Reads stored envelopes and channels, and records openings.
+/// Reads stored envelopes and channels, and records the opening of envelopes.
 pub trait EnvelopeRepo {
     /// Finds an envelope that is addressed to `recipient`.
     fn find_envelope(
@@ -33,10 +33,11 @@ pub trait EnvelopeRepo {
         recipient: &ApiKeyId,
     ) -> Result<Option<AddressedEnvelope>, StoreError>;
 
-    /// Finds the channel of an envelope.
+    /// Finds a channel. The recipient needs it to open the envelopes of the channel.
     fn find_channel(&mut self, id: &ChannelId) -> Result<Option<Channel>, StoreError>;
 
-    /// Records the first opening and returns its time. An earlier recorded time stays.
+    /// Records the time of the first opening, and returns it. If an earlier opening is recorded, its time stays and is
+    /// returned.
     fn mark_opened(&mut self, id: &EnvelopeId, at: Timestamp) -> Result<Timestamp, StoreError>;
 }
 

@@ -1,16 +1,15 @@
-//! Errors of stores.
+//! The errors of all database ports.
 
-/// Errors of a store.
+/// An error of the database, classified by the possible reaction of the caller.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// A concurrent transaction conflicted. Nothing was written; the work can be retried.
+    /// A concurrent transaction conflicted. Nothing was written, so the caller can retry.
     #[error("a concurrent transaction conflicted")]
     Contended(#[source] BoxedError),
-    /// A stored value is invalid.
+    /// A stored value cannot be read. Contains the name of the value.
     #[error("the stored {0} is invalid")]
     Corrupt(&'static str),
-    /// The response to a commit was lost, so the commit may have taken effect. Retry idempotent
-    /// work only.
+    /// The connection failed during a commit, so it is unknown if the commit took effect. Retry only idempotent work.
     #[error("the response to the commit was lost: the commit may have taken effect")]
     InDoubt(#[source] BoxedError),
     /// The database rejected a statement.
@@ -21,5 +20,5 @@ pub enum StoreError {
     Unavailable(#[source] BoxedError),
 }
 
-/// A driver's error, for the log.
+/// The error of the database driver, for the log.
 pub type BoxedError = Box<dyn std::error::Error + Send + Sync>;

@@ -1,9 +1,9 @@
-//! The port for events that have an id of their own.
+//! The port for stored events. The event `envelope.received` has no row of its own, so it does not use this port.
 
 use super::error::StoreError;
 use crate::{IdentityRotation, NewEvent};
 
-/// Stores events.
+/// Stores events and their deliveries to webhooks.
 pub trait EventRepo {
     /// Stores each event, and a delivery to each webhook of its key that subscribes to its kind. The deliveries are due
     /// at once. Skips events without such a webhook, and events that are already stored.

@@ -1,24 +1,24 @@
-//! The port for invites to open an account.
+//! The port for invites to open new accounts.
 
 use super::error::StoreError;
 use crate::{Invite, InviteId, Timestamp, TokenHash};
 
-/// Reads and writes invites to open an account.
+/// Reads and writes invites to open new accounts.
 pub trait InviteRepo {
     /// Inserts an invite.
     fn insert_invite(&mut self, invite: &Invite) -> Result<(), StoreError>;
 
-    /// Finds the invite of a secret, in any state.
+    /// Finds the invite with this secret, also if it is used up, expired or revoked. `None` if there is none.
     fn find_invite(&mut self, secret: &TokenHash) -> Result<Option<Invite>, StoreError>;
 
-    /// Counts one use of an invite. Returns `false`, and counts nothing, if the invite is not
-    /// active at `now`. Concurrent transactions never exceed the number of uses.
+    /// Counts one use of an invite. If the invite is not active at `now`, counts nothing and returns `false`.
+    /// Concurrent transactions cannot exceed the maximum number of uses.
     fn use_invite(&mut self, id: &InviteId, now: Timestamp) -> Result<bool, StoreError>;
 
-    /// Reads the newest invites, at most `limit`, newest first.
+    /// Reads up to `limit` invites, newest first.
     fn newest_invites(&mut self, limit: u32) -> Result<Vec<Invite>, StoreError>;
 
-    /// Revokes an invite. Returns `None` if the invite does not exist or is already revoked.
+    /// Revokes an invite, and returns it. `None` if the invite does not exist or was already revoked.
     fn revoke_invite(&mut self, id: &InviteId, at: Timestamp)
     -> Result<Option<Invite>, StoreError>;
 }

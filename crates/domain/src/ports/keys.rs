@@ -1,56 +1,55 @@
-//! The port for API keys and handles.
+//! The port for API keys and their handles (readable names).
 
 use super::{error::StoreError, lookup::HandleOwner};
 use crate::{AccountId, ApiKey, ApiKeyId, Handle, KeyStatus, Plan, Timestamp};
 
-/// Reads and writes API keys and handles.
+/// Reads and writes API keys, and their handles (readable names).
 pub trait KeyRepo {
-    /// Inserts a new key with its usage counters at zero.
+    /// Inserts a new key and its usage counters, which start at zero.
     fn insert_key(&mut self, key: &ApiKey) -> Result<(), StoreError>;
 
     /// Counts the keys of the account that are not revoked.
     fn count_live_keys(&mut self, account: &AccountId) -> Result<u64, StoreError>;
 
-    /// Points a handle to `owner`. The caller has checked that the handle is free or belongs to the
-    /// same account. If a concurrent transaction took the handle, returns
-    /// [`StoreError::Contended`].
+    /// Assigns a handle to the key in `owner`. The caller has checked that the handle is free or belongs to the same
+    /// account. Returns [`StoreError::Contended`] if a concurrent transaction took the handle.
     fn assign_handle(&mut self, handle: &Handle, owner: &HandleOwner) -> Result<(), StoreError>;
 
     /// Returns whether an erased account had this handle. No other account may take it.
     fn is_handle_erased(&mut self, handle: &Handle) -> Result<bool, StoreError>;
 
-    /// Frees a handle of `owner`. If a concurrent transaction moved the handle, returns
-    /// [`StoreError::Contended`].
+    /// Releases a handle that belongs to `owner`. Returns [`StoreError::Contended`] if a concurrent transaction gave
+    /// the handle to another key.
     fn release_handle(&mut self, handle: &Handle, owner: &HandleOwner) -> Result<(), StoreError>;
 
-    /// Finds the handle that resolves to the key; `None` if there is no such handle.
+    /// Finds the handle by which senders can address the key. `None` if the key has none.
     fn find_handle_of(&mut self, id: &ApiKeyId) -> Result<Option<Handle>, StoreError>;
 
-    /// Sets the handle that views of a locked key show.
+    /// Sets the displayed handle of a locked key. `None` displays no handle.
     fn set_shown_handle(
         &mut self,
         id: &ApiKeyId,
         handle: Option<&Handle>,
     ) -> Result<(), StoreError>;
 
-    /// Counts the handles that revoked keys reserve for the account.
+    /// Counts the handles of the account's revoked keys. Such a handle stays reserved for the account.
     fn count_revoked_handles(&mut self, account: &AccountId) -> Result<u64, StoreError>;
 
     /// Counts the webhooks of a key.
     fn count_webhooks(&mut self, key: &ApiKeyId) -> Result<u64, StoreError>;
 
-    /// Locks the usage of the key until the transaction ends, then reads the key. Every transaction that changes a key
-    /// locks the key first, and every send of the key takes the same lock. Therefore these transactions exclude each
-    /// other.
+    /// Locks the usage row of the key until the transaction ends, then reads the key. `None` if the key does not exist.
+    ///
+    /// Changes of a key exclude each other and the sends of the key, because all of them lock this row first.
     fn lock_key(&mut self, id: &ApiKeyId) -> Result<Option<ApiKey>, StoreError>;
 
-    /// Sets the state of a locked key. The caller has checked that the state machine allows the transition.
+    /// Sets the status of a locked key. The caller has checked that the state machine allows the change.
     fn set_status(&mut self, id: &ApiKeyId, status: KeyStatus) -> Result<(), StoreError>;
 
-    /// Sets the newest sealing version of a locked key.
+    /// Sets the newest version of the sealing key (the key pair to which messages are encrypted) of a locked key.
     fn set_sealing_version(&mut self, id: &ApiKeyId, version: u32) -> Result<(), StoreError>;
 
-    /// Sets the plan of a locked key. The usage counters stay.
+    /// Sets the plan of a locked key. The usage counters do not change.
     fn set_plan(&mut self, id: &ApiKeyId, plan: &Plan) -> Result<(), StoreError>;
 
     /// Revokes a locked key: sets the state, and deletes the root, the webhooks and a bounded number of deliveries. The
@@ -63,10 +62,10 @@ pub trait KeyRepo {
     ) -> Result<RevocationSummary, StoreError>;
 }
 
-/// The rows that a revocation deleted.
+/// The numbers of rows deleted by the revocation of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RevocationSummary {
-    /// Number of webhooks.
+    /// Number of deleted webhooks.
     pub webhooks: u64,
     /// Number of deliveries deleted at once. Housekeeping deletes the rest of a long backlog.
     pub deliveries: u64,

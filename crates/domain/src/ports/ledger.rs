@@ -1,5 +1,5 @@
-//! The port of the send path. A batch first locks and reads the facts, the rows that decide on admission, and then
-//! writes its results.
+//! The port for the admission and storage of sends in batches. A batch locks and reads the facts (all rows that decide
+//! whether a send is admitted), and then writes its results.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -13,20 +13,20 @@ use crate::{
     ReachedThreshold, RecipientPolicy, Session, Target, Timestamp, TokenHash, Usage,
 };
 
-/// Reads and writes the rows of a whole batch of sends at once. Every other authenticated request uses this port as a
+/// Reads and writes the rows of a whole batch of sends at once. Each other authenticated request uses this port as a
 /// batch of one.
 pub trait SendLedger {
-    /// Locks the usage of the callers in the order of ids until the transaction ends. Then reads all facts. Sees every
-    /// change committed before the call.
+    /// Locks the usage rows of the callers until the transaction ends, then reads all facts. Sees every change
+    /// committed before the call. Locks rows in the order of ids to prevent deadlocks.
     ///
-    /// [`KeyRepo::lock_key`] and this lock exclude each other for a caller's key. Changes of a recipient do not wait
-    /// for this lock.
+    /// [`KeyRepo::lock_key`] locks the same row, so changes of a caller's key wait for this transaction. Changes of a
+    /// recipient's key do not wait.
     ///
     /// [`KeyRepo::lock_key`]: super::KeyRepo::lock_key
     fn lock_facts(&mut self, query: &FactsQuery) -> Result<AdmissionFacts, StoreError>;
 
-    /// Reads the stored bytes of each account: the sealed envelopes that its keys have sent.
-    /// Unknown accounts are left out.
+    /// Reads the stored bytes of each account: the size of all sealed envelopes sent by its keys. The map has no entry
+    /// for an unknown account.
     fn stored_bytes(
         &mut self,
         accounts: &[AccountId],
@@ -39,26 +39,26 @@ pub trait SendLedger {
         since: Timestamp,
     ) -> Result<HashSet<(ApiKeyId, ApiKeyId)>, StoreError>;
 
-    /// Writes the results of a batch. Adds the sealed bytes of the envelopes to the stored bytes of
-    /// their senders, each of which must be in `usage`.
+    /// Writes the results of a batch. Also adds the size of the new envelopes to the stored bytes of their senders.
+    /// Each sender must be in `writes.usage`.
     fn apply(&mut self, writes: &WriteSet) -> Result<(), StoreError>;
 }
 
-/// The ids of the rows that a batch needs. Each list is sorted and without duplicates.
+/// The ids of the rows to read for a batch of sends. Each list is sorted and has no duplicates.
 #[derive(Debug, Clone, Default)]
 pub struct FactsQuery {
-    /// Sessions of the callers.
+    /// Hashes of the callers' session tokens.
     pub sessions: Vec<TokenHash>,
-    /// Keys of the callers.
+    /// API keys of the callers.
     pub callers: Vec<ApiKeyId>,
-    /// Keys of the recipients.
+    /// API keys of the recipients.
     pub recipients: Vec<ApiKeyId>,
-    /// Idempotency keys, each with the sending API key.
+    /// Idempotency keys of the requests, each with the API key of its sender.
     pub idempotency: Vec<(ApiKeyId, IdempotencyKey)>,
 }
 
 impl FactsQuery {
-    /// Returns the keys of callers and recipients, sorted and without duplicates.
+    /// Returns the API keys of callers and recipients, sorted and without duplicates.
     pub fn keys(&self) -> Vec<ApiKeyId> {
         let mut keys: Vec<_> = self.callers.iter().chain(&self.recipients).copied().collect();
         keys.sort_unstable();
@@ -67,88 +67,88 @@ impl FactsQuery {
     }
 }
 
-/// The facts: the rows that decide on the admission of a batch. A row that does not exist has no entry.
+/// The facts: all rows that decide whether the sends of a batch are admitted. Missing rows have no entry.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct AdmissionFacts {
-    /// Sessions, including expired ones.
+    /// Sessions of the callers, including expired ones.
     pub sessions: HashMap<TokenHash, Session>,
-    /// Keys of callers and recipients.
+    /// API keys of callers and recipients.
     pub keys: HashMap<ApiKeyId, Arc<KeyFacts>>,
-    /// Usage of each caller.
+    /// Usage counters of each caller.
     pub usage: HashMap<ApiKeyId, Usage>,
     /// Webhooks of each recipient.
     pub webhooks: HashMap<ApiKeyId, Arc<RecipientWebhooks>>,
-    /// Records of earlier sends under these idempotency keys, of any age, if their envelopes still
-    /// exist.
+    /// Earlier sends with the same idempotency keys, of any age, if their envelopes still exist.
     pub idempotency: HashMap<(ApiKeyId, IdempotencyKey), IdempotencyRecord>,
     /// Pairs of a recipient and a sender that is a contact of the recipient. Not read with the other facts, because
     /// only recipients with a policy need contacts: see [`SendLedger::find_contacts`].
     pub contacts: HashSet<(ApiKeyId, ApiKeyId)>,
 }
 
-/// The state of one API key that the admission of a send depends on.
+/// The data of one API key that decides whether a send is admitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyFacts {
-    /// The owning account.
+    /// The account that owns the key.
     pub account_id: AccountId,
-    /// State of the key.
+    /// Status of the key.
     pub status: KeyStatus,
-    /// Plan of the key.
+    /// The plan, which sets the limits of the key.
     pub plan: Plan,
-    /// The handle that resolves to the key; `None` if the key has none, or if another key took the handle over.
+    /// The handle (readable name) by which senders can address the key. `None` if the key has none, or if another key
+    /// took it over.
     pub handle: Option<Handle>,
-    /// Version of the newest sealing key.
+    /// Version of the newest sealing key (the key pair to which messages are encrypted).
     pub sealing_version: u32,
-    /// Governance decisions on the key.
+    /// Governance decisions on the key, its account and its partner.
     pub standing: GovernanceStanding,
     /// The policy as a recipient; `None` for the default policy, which accepts every sender.
     pub policy: Option<Arc<RecipientPolicy>>,
 }
 
-/// The webhooks of one recipient.
+/// All webhooks of one recipient.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RecipientWebhooks(pub Vec<RecipientWebhook>);
 
 impl RecipientWebhooks {
-    /// Returns the webhooks that subscribe to events of this kind.
+    /// Returns the webhooks that subscribe to this kind of event.
     pub fn subscribed(&self, kind: EventKind) -> impl Iterator<Item = &RecipientWebhook> {
         self.0.iter().filter(move |webhook| webhook.events.contains(&kind))
     }
 }
 
-/// One webhook of a recipient.
+/// One webhook of a recipient, as a send needs it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecipientWebhook {
-    /// Subscribed kinds of events. Kinds that only newer versions of the server know are left out.
+    /// Subscribed kinds of events. Omits kinds unknown to this version of the server.
     pub events: Vec<EventKind>,
-    /// Whether events are delivered. Deliveries to a disabled webhook are parked.
+    /// True if events are delivered. Deliveries to a disabled webhook are stored, and wait until it is enabled.
     pub is_enabled: bool,
-    /// URL and secrets.
+    /// URL and signing secrets of the webhook.
     pub target: Arc<Target>,
 }
 
-/// The rows that a batch writes.
+/// The rows to write for a batch of sends.
 #[derive(Debug, Default)]
 pub struct WriteSet {
-    /// Channels used by envelopes of this batch. A channel that is already stored stays unchanged.
+    /// Channels (shared key encapsulations) of the envelopes in this batch. Stored channels do not change.
     pub channels: Vec<Arc<Channel>>,
     /// Envelopes to insert.
     pub envelopes: Vec<Arc<Envelope>>,
-    /// Deliveries to insert, leased to this node.
+    /// Deliveries to insert with a lease of this node. Its dispatcher attempts them next.
     pub leased: Vec<LeasedDelivery>,
-    /// Deliveries to insert without a lease, due at once. These are the deliveries that exceed the capacity of this
-    /// node's dispatcher.
+    /// Deliveries to insert without a lease. They exceed the capacity of this node's dispatcher, so any node may claim
+    /// them at once.
     pub unleased: Vec<LeasedDelivery>,
-    /// Deliveries to insert for disabled webhooks. They wait until the webhook is enabled.
+    /// Deliveries to insert for disabled webhooks. They are due only after the webhook is enabled.
     pub parked: Vec<ParkedDelivery>,
     /// Envelopes whose recipients have no webhook for received envelopes. They wait for the first one.
     pub waiting: Vec<WaitingEnvelope>,
-    /// New usage of each caller. Includes all senders of `envelopes`.
+    /// New usage counters of each caller. Must include all senders of `envelopes`.
     pub usage: Vec<(ApiKeyId, Usage)>,
-    /// Idempotency records to insert. [`SendLedger::apply`] returns [`StoreError::Contended`] if another transaction
-    /// inserted an unexpired record first.
+    /// Records of idempotency keys to insert. [`SendLedger::apply`] returns [`StoreError::Contended`] if another
+    /// transaction has stored an unexpired record for the same key.
     pub idempotency: Vec<NewIdempotencyRecord>,
-    /// Messages beyond the monthly allowance, to be added per key and month.
+    /// Numbers of messages above the monthly limit, added up per key and month.
     pub overage: Vec<OverageCount>,
     /// Thresholds that the usage of keys has reached. The keys are locked. A threshold that is already recorded for its
     /// window is skipped; otherwise an event for the key's webhooks is stored.
@@ -157,50 +157,51 @@ pub struct WriteSet {
     pub contacts: Vec<Contact>,
 }
 
-/// A delivery that waits until its webhook is enabled.
+/// A delivery to a disabled webhook. It waits until the webhook is enabled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ParkedDelivery {
-    /// The delivery.
+    /// Id of the delivery.
     pub id: DeliveryId,
-    /// Time of the event.
+    /// Time of the event to deliver.
     pub event_at: Timestamp,
 }
 
-/// A stored send with an idempotency key.
+/// The record of an earlier send with an idempotency key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdempotencyRecord {
-    /// Time of the send.
+    /// Time of the earlier send.
     pub at: Timestamp,
-    /// Fingerprint of the request. A repeated request has the same one.
+    /// Fingerprint of the earlier request. A repeated request has the same fingerprint.
     pub fingerprint: Fingerprint,
-    /// Envelope that the send returned.
+    /// Metadata of the envelope of the earlier send.
     pub meta: EnvelopeMeta,
 }
 
-/// A send with an idempotency key, to be stored.
+/// A new record of a send with an idempotency key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewIdempotencyRecord {
-    /// The sending key.
+    /// The API key of the sender.
     pub caller: ApiKeyId,
-    /// The caller's idempotency key.
+    /// The idempotency key of the request.
     pub key: IdempotencyKey,
-    /// Fingerprint of the request.
+    /// Fingerprint of the request, which detects reuse of the key for another request.
     pub fingerprint: Fingerprint,
-    /// The stored envelope.
+    /// The envelope of the send.
     pub envelope_id: EnvelopeId,
-    /// Time of the send. Retention starts here.
+    /// Time of the send. The retention of the record begins here.
     pub at: Timestamp,
-    /// Time before which records have expired. An expired record under the same key is replaced.
+    /// Records stored before this time have expired. The new record replaces an expired record of the same idempotency
+    /// key.
     pub expired_before: Timestamp,
 }
 
-/// Messages that were admitted beyond the monthly allowance.
+/// A number of messages admitted above the monthly limit of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OverageCount {
-    /// The sending key.
+    /// The API key of the sender.
     pub key: ApiKeyId,
     /// Start of the UTC month.
     pub month: Timestamp,
-    /// Number of messages to add.
+    /// Number of messages to add to the stored number.
     pub messages: u32,
 }

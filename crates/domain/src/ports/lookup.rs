@@ -1,4 +1,4 @@
-//! The port for lookups that fill caches.
+//! The port for reads of sessions, API keys, handles and issuer keys, mostly to fill caches.
 
 mod operator;
 
@@ -12,48 +12,49 @@ pub use operator::{
     AccountOverview, AccountSummary, KeyFilter, OperatorLookup, ServiceStats, WebhookOwner,
 };
 
-/// Reads the rows that caches hold.
+/// Reads sessions, API keys, handles and issuer keys. The service caches most of these rows.
 pub trait Lookup:
     BadgeLookup + PolicyLookup + ReceiptLookup + WaitingLookup + WebhookLookup
 {
-    /// Finds the session of a token, including an expired one; `None` after a logout.
+    /// Finds the session of a token, also if it has expired. `None` after a logout.
     fn find_session(&mut self, token: &TokenHash) -> Result<Option<Session>, StoreError>;
 
-    /// Finds the sessions of many tokens, in no particular order. Unknown tokens are left out.
+    /// Finds the sessions of many tokens, in any order. Omits unknown tokens.
     fn find_sessions(&mut self, tokens: &[TokenHash]) -> Result<Vec<Session>, StoreError>;
 
-    /// Finds a key, including a revoked one; `None` if it was never issued.
+    /// Finds an API key, also if it is revoked. `None` if there is no key with this id.
     fn find_key(&mut self, id: &ApiKeyId) -> Result<Option<ApiKey>, StoreError>;
 
-    /// Reads snapshots of the existing keys among `ids`, in no particular order.
+    /// Reads snapshots of the given keys, in any order. Omits missing keys.
     fn find_key_snapshots(&mut self, ids: &[ApiKeyId]) -> Result<Vec<KeySnapshot>, StoreError>;
 
-    /// Finds the owner of a handle, even if its key is revoked; `None` if the handle is free.
+    /// Finds the owner of a handle, also if the key is revoked. `None` if the handle is free.
     fn find_handle(&mut self, handle: &Handle) -> Result<Option<HandleOwner>, StoreError>;
 
-    /// Finds the hash of the account's login secret.
+    /// Finds the hash of the account's login secret. `None` if the account does not exist.
     fn find_login_secret(&mut self, account: &AccountId) -> Result<Option<TokenHash>, StoreError>;
 
-    /// Lists all issuer keys, ordered by the start of their use.
+    /// Lists all issuer keys, ordered by the start of signing.
     fn issuer_keys(&mut self) -> Result<Vec<IssuerKey>, StoreError>;
 }
 
-/// The fields of a key that decide whether its cached secrets and channels are still valid.
+/// The fields of an API key that decide whether its cached secrets and channels are still valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeySnapshot {
-    /// The key.
+    /// Id of the API key.
     pub id: ApiKeyId,
-    /// State of the key. New channels need active keys. Caches hold no secrets of revoked keys.
+    /// Status of the key. New channels need active keys, and secrets of revoked keys must not be cached.
     pub status: KeyStatus,
-    /// Version of the newest sealing key. New channels and envelopes use it.
+    /// Version of the newest sealing key (the key pair to which messages are encrypted), for new envelopes and
+    /// channels.
     pub sealing_version: u32,
 }
 
-/// The owner of a handle.
+/// The owner of a handle (readable name of an API key).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HandleOwner {
-    /// The account that the handle is reserved for.
+    /// The account of the key. The handle stays reserved for it after revocation.
     pub account_id: AccountId,
-    /// The key that the handle resolves to.
+    /// The API key with this handle.
     pub api_key_id: ApiKeyId,
 }

@@ -1,4 +1,4 @@
-//! The port for the pages of an account's owner. The caller has authenticated the owner.
+//! The port for the dashboard of an account's owner. The caller has authenticated the owner.
 
 use super::error::StoreError;
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     SessionDetails, Timestamp, Usage,
 };
 
-/// Reads the data of the owner's pages.
+/// Reads the data on the dashboard of an account's owner.
 pub trait OwnerLookup {
     /// Lists up to `limit` keys of the account, newest first, with revoked keys after all others.
     /// Counts up to `waiting_max` waiting envelopes of each key.
@@ -26,7 +26,7 @@ pub trait OwnerLookup {
         waiting_max: u32,
     ) -> Result<Option<KeyOverview>, StoreError>;
 
-    /// Lists the account's sessions that are valid at `now`, at most `limit`, latest expiry first.
+    /// Lists up to `limit` sessions of the account valid at `now`, latest expiry first.
     fn sessions_of(
         &mut self,
         account: &AccountId,
@@ -51,42 +51,41 @@ pub trait OwnerLookup {
         limit: u32,
     ) -> Result<u64, StoreError>;
 
-    /// Reads the daily counts of a key from `since` on, in order. Days without activity are left
-    /// out.
+    /// Reads the daily counts of a key from `since` on, oldest first. Omits days without activity.
     fn daily_counts(
         &mut self,
         key: &ApiKeyId,
         since: Timestamp,
     ) -> Result<Vec<DailyCount>, StoreError>;
 
-    /// Counts the pending deliveries of the key's webhooks, up to `limit`.
+    /// Counts the pending deliveries to the key's webhooks, up to `limit`. A pending delivery waits for an attempt.
     fn count_pending(&mut self, key: &ApiKeyId, limit: u32) -> Result<u64, StoreError>;
 }
 
-/// A key with its usage and governance.
+/// An API key, with its usage counters and governance decisions.
 #[derive(Debug, Clone)]
 pub struct KeyOverview {
-    /// The key.
+    /// The API key.
     pub key: ApiKey,
-    /// Current usage.
+    /// Usage counters of the key.
     pub usage: Usage,
-    /// Governance decisions on the key.
+    /// Governance decisions on the key, its account and its partner.
     pub standing: GovernanceStanding,
-    /// Number of webhooks.
+    /// Number of webhooks of the key.
     pub webhooks: u64,
     /// Number of waiting envelopes.
     pub waiting: u64,
 }
 
-/// Counts of one key on one day.
+/// Activity of one API key on one day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DailyCount {
     /// Start of the UTC day.
     pub day: Timestamp,
-    /// Envelopes sent by the key.
+    /// Number of envelopes sent by the key.
     pub sent: u64,
-    /// Envelopes sent to the key.
+    /// Number of envelopes sent to the key.
     pub received: u64,
-    /// Events delivered to the key's webhooks.
+    /// Number of events delivered to the key's webhooks.
     pub delivered: u64,
 }

@@ -1,28 +1,27 @@
-//! The ports for issuer keys, and for secrets encrypted under key-encryption keys.
+//! The ports for issuer keys, and for the rotation of key-encryption keys.
 
 use super::error::StoreError;
 use crate::{ApiKeyId, IssuerKey, IssuerKeyId, Timestamp, WebhookId, Wrapped};
 
-/// Reads and inserts issuer keys.
+/// Reads and inserts issuer keys, the service's own signing keys.
 pub trait IssuerRepo {
-    /// Lists all issuer keys, ordered by the start of their use, and blocks inserts until the
-    /// transaction ends.
+    /// Lists all issuer keys, ordered by the start of signing. Concurrent inserts wait until this transaction ends.
     fn lock_issuer_keys(&mut self) -> Result<Vec<IssuerKey>, StoreError>;
 
     /// Inserts an issuer key.
     fn insert_issuer_key(&mut self, key: &IssuerKey) -> Result<(), StoreError>;
 }
 
-/// Reads and replaces encrypted secrets, to re-encrypt them under the newest key-encryption key (KEK).
+/// Reads and replaces encrypted secrets, to encrypt them again under the newest key-encryption key (KEK).
 pub trait RewrapRepo {
-    /// Reads up to `limit` roots of keys with ids above `after`, ordered by id.
+    /// Reads up to `limit` encrypted roots (secrets of identities) of API keys with ids above `after`, ordered by id.
     fn roots_after(
         &mut self,
         after: Option<&ApiKeyId>,
         limit: u32,
     ) -> Result<Vec<(ApiKeyId, Wrapped)>, StoreError>;
 
-    /// Replaces a root that still equals `old`. Returns `false` otherwise.
+    /// Replaces the encrypted root of a key if it still equals `old`. Otherwise returns `false`.
     fn replace_root(
         &mut self,
         id: &ApiKeyId,
@@ -30,16 +29,16 @@ pub trait RewrapRepo {
         new: &Wrapped,
     ) -> Result<bool, StoreError>;
 
-    /// Reads the signing secrets of up to `limit` webhooks with ids above `after`, ordered by id.
-    /// Retiring secrets are included.
+    /// Reads the signing secrets of up to `limit` webhooks with ids above `after`, ordered by id. Includes replaced
+    /// secrets still in use.
     fn secrets_after(
         &mut self,
         after: Option<&WebhookId>,
         limit: u32,
     ) -> Result<Vec<(WebhookId, Wrapped)>, StoreError>;
 
-    /// Replaces a signing secret that still equals `old`, current or retiring. Returns `false`
-    /// otherwise.
+    /// Replaces an encrypted signing secret if it still equals `old`. Otherwise returns `false`. The webhook may have
+    /// several secrets: the current one, and replaced ones still in use.
     fn replace_secret(
         &mut self,
         id: &WebhookId,
@@ -47,14 +46,14 @@ pub trait RewrapRepo {
         new: &Wrapped,
     ) -> Result<bool, StoreError>;
 
-    /// Reads up to `limit` secrets of issuer keys with ids above `after`, ordered by id.
+    /// Reads up to `limit` encrypted private keys of issuer keys with ids above `after`, ordered by id.
     fn issuer_secrets_after(
         &mut self,
         after: Option<&IssuerKeyId>,
         limit: u32,
     ) -> Result<Vec<(IssuerKeyId, Wrapped)>, StoreError>;
 
-    /// Replaces an issuer secret that still equals `old`. Returns `false` otherwise.
+    /// Replaces the encrypted private key of an issuer key if it still equals `old`. Otherwise returns `false`.
     fn replace_issuer_secret(
         &mut self,
         id: &IssuerKeyId,
@@ -62,18 +61,19 @@ pub trait RewrapRepo {
         new: &Wrapped,
     ) -> Result<bool, StoreError>;
 
-    /// Retires a KEK version: key files no longer need it. Returns `false` if the version has no mark or is already
-    /// retired.
+    /// Retires a version of the KEK, so the key file no longer needs to contain it. Returns `false` if the version has
+    /// no mark or is already retired.
     fn retire_kek(&mut self, version: u32, at: Timestamp) -> Result<bool, StoreError>;
 }
 
-/// Marks of key-encryption keys. A mark is a known text encrypted under one KEK version. At
-/// start-up it reveals a wrong or missing key.
+/// Reads and inserts the marks of key-encryption keys (KEKs). A mark is a known text, encrypted under one version of
+/// the KEK. At start-up, the marks reveal a wrong or missing key in the key file.
 pub trait KekMarks {
-    /// Reads the marks of all KEK versions that are not retired.
+    /// Reads the marks of all unretired KEK versions, each with its version.
     fn kek_marks(&self) -> Result<Vec<(u32, Wrapped)>, StoreError>;
 
-    /// Inserts the mark of a version. An existing mark stays, even if the version is retired or the mark is of another
-    /// key. Read the marks again afterwards.
+    /// Inserts the mark of a KEK version. Does nothing if the version already has a mark, even a retired one or one of
+    /// another key. Read the marks again afterwards, because another node may have inserted the mark of another key
+    /// first.
     fn insert_kek_mark(&self, version: u32, mark: &Wrapped) -> Result<(), StoreError>;
 }

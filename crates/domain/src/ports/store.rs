@@ -1,4 +1,4 @@
-//! The store and its transactions.
+//! The port to the database as a whole: opens transactions and lookups.
 
 use super::{
     accounts::AccountRepo,
@@ -21,50 +21,51 @@ use super::{
     webhooks::{DeliveryRepo, WebhookRepo},
 };
 
-/// Whether a commit waits for the disk.
+/// Decides if a commit waits until the data is on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
-    /// The transaction survives a crash of the machine.
+    /// The commit waits for the disk, so the transaction survives a crash of the machine.
     Durable,
-    /// A crash of the machine may lose the newest transactions, each as a whole. Use this for work that can be
-    /// repeated, such as recording the outcome of an attempt.
+    /// The commit does not wait for the disk. A crash of the machine may lose the newest transactions, each as a whole.
+    /// Use this for repeatable work, such as recording the outcome of an attempt.
     Relaxed,
 }
 
 /// A database. Opens transactions and lookups.
 pub trait Store: Send + Sync {
-    /// Begins a transaction that may write. Dropping it rolls back. Prefer `write` on `dyn Store`.
+    /// Begins a transaction that may write. Dropping the transaction rolls it back. Prefer `write` on `dyn Store`: it
+    /// also commits and retries.
     fn begin(&self, durability: Durability) -> Result<Box<dyn Tx + '_>, StoreError>;
 
-    /// Opens lookups outside a transaction.
+    /// Opens the general lookups (sessions, keys, webhooks and badges), outside a transaction.
     fn lookup(&self) -> Result<Box<dyn Lookup + '_>, StoreError>;
 
-    /// Opens the lookups of an account's owner, outside a transaction.
+    /// Opens the lookups for the owner of an account, outside a transaction.
     fn owner_lookup(&self) -> Result<Box<dyn OwnerLookup + '_>, StoreError>;
 
-    /// Opens the lookups of operators, outside a transaction.
+    /// Opens the lookups for operators, outside a transaction.
     fn operator_lookup(&self) -> Result<Box<dyn OperatorLookup + '_>, StoreError>;
 
-    /// Returns a separate store for the thread that commits sends; `None` if that thread should use this store. The
-    /// transactions of the separate store use a connection that no other caller can take.
+    /// Returns a separate store for the thread that commits sends, so no other caller can take its connection. `None`
+    /// if the thread should use this store.
     fn for_committer(&self) -> Result<Option<Box<dyn Store>>, StoreError> {
         Ok(None)
     }
 
-    /// Checks that the database responds and has this version's schema.
+    /// Checks that the database responds and has the schema of this version.
     fn check(&self) -> Result<(), StoreError>;
 
-    /// Returns whether an embedded database has less than this space. Counts the free space of its
-    /// disk, and the unused space inside the database. Always `false` for a database server.
+    /// Returns true if an embedded database has less than this space: the free space of its disk plus the unused space
+    /// inside the database. Always false for a database server.
     fn is_short_of_space(&self, min_free_bytes: u64) -> Result<bool, StoreError>;
 }
 
 impl dyn Store + '_ {
-    /// Runs `work` in one transaction and commits if it returns `Ok`. Repeats contended work, up to three attempts in
-    /// total.
+    /// Runs `work` in one transaction, and commits if it returns `Ok`. Repeats the work if a concurrent transaction
+    /// conflicts, up to three attempts in total.
     ///
-    /// A refusal is part of `T` and not an error, so that the transaction still stores the usage of a refused request.
-    /// Work must therefore decide on a refusal before it writes anything else.
+    /// A refused request must still count against its limits. Therefore return a refusal as part of `T`, not as an
+    /// error, and decide on it before any write other than the usage counters.
     pub fn write<T>(
         &self,
         durability: Durability,
@@ -86,10 +87,10 @@ impl dyn Store + '_ {
     }
 }
 
-/// Maximum number of attempts at contended work.
+/// Maximum number of attempts at work that conflicts with other transactions.
 const TRIES_MAX: u32 = 3;
 
-/// All operations of one transaction.
+/// All operations inside one transaction.
 pub trait Tx:
     Lookup
     + AccountRepo
@@ -111,6 +112,6 @@ pub trait Tx:
     + WaitingRepo
     + WebhookRepo
 {
-    /// Commits. Dropping the transaction instead rolls back.
+    /// Commits the transaction. Dropping it instead rolls it back.
     fn commit(self: Box<Self>) -> Result<(), StoreError>;
 }

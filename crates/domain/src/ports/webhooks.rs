@@ -1,4 +1,4 @@
-//! The ports for webhooks and their deliveries, as the owner of a key uses them.
+//! The ports for webhooks and the deliveries to them, as the owner of a key uses them.
 
 use super::error::StoreError;
 use crate::{
@@ -6,14 +6,15 @@ use crate::{
     RetiringSecret, Timestamp, Webhook, WebhookId, Wrapped,
 };
 
-/// Reads webhooks, deliveries and attempts.
+/// Reads the webhooks of a key, their deliveries, and the log of attempts.
 pub trait WebhookLookup {
-    /// Lists the key's webhooks, oldest first.
+    /// Lists the webhooks of a key, oldest first.
     fn list_webhooks(&mut self, key: &ApiKeyId) -> Result<Vec<Webhook>, StoreError>;
 
-    /// Reads up to `limit` pending deliveries of events older than `below`, newest event first. `below: None` starts
-    /// with the newest event. Scans all pending deliveries of the webhook: do not call this while other transactions
-    /// wait for a lock.
+    /// Reads up to `limit` pending deliveries (those waiting for an attempt), newest event first. If `below` is given,
+    /// reads only deliveries of older events.
+    ///
+    /// Scans all pending deliveries of the webhook, so do not call this while other transactions wait for a lock.
     fn pending_deliveries(
         &mut self,
         id: &WebhookId,
@@ -21,8 +22,8 @@ pub trait WebhookLookup {
         limit: u32,
     ) -> Result<Vec<PendingDelivery>, StoreError>;
 
-    /// Reads up to `limit` attempts, newest first. `outcome` selects attempts with this outcome. `below` selects
-    /// attempts that are older.
+    /// Reads up to `limit` attempts at a webhook from the log, newest first. If `outcome` is given, reads only attempts
+    /// with this outcome. If `below` is given, reads only older attempts.
     fn attempts(
         &mut self,
         id: &WebhookId,
@@ -37,23 +38,24 @@ pub trait WebhookRepo {
     /// Inserts a webhook.
     fn insert_webhook(&mut self, webhook: &Webhook) -> Result<(), StoreError>;
 
-    /// Finds a webhook of this key and locks it until the transaction ends.
+    /// Finds a webhook of the given key, and locks it until the transaction ends. `None` if the key has no such
+    /// webhook.
     fn lock_webhook(
         &mut self,
         key: &ApiKeyId,
         id: &WebhookId,
     ) -> Result<Option<Webhook>, StoreError>;
 
-    /// Finds a webhook of any key and locks it until the transaction ends.
+    /// Finds a webhook of any key, and locks it until the transaction ends. `None` if it does not exist.
     fn lock_webhook_of_any_key(&mut self, id: &WebhookId) -> Result<Option<Webhook>, StoreError>;
 
-    /// Disables a locked webhook without a reason. Its deliveries are parked.
+    /// Disables a locked webhook, without a `disabled_reason`. Its deliveries wait until it is enabled.
     fn disable_webhook(&mut self, id: &WebhookId) -> Result<(), StoreError>;
 
-    /// Enables a locked webhook and clears its failure state.
+    /// Enables a locked webhook, and clears its `failing_since` and `disabled_reason`.
     fn enable_webhook(&mut self, id: &WebhookId) -> Result<(), StoreError>;
 
-    /// Replaces the signing secrets of a locked webhook.
+    /// Replaces the current signing secret of a locked webhook, and the list of replaced secrets still in use.
     fn set_secrets(
         &mut self,
         id: &WebhookId,
@@ -73,9 +75,9 @@ pub trait WebhookRepo {
     ) -> Result<bool, StoreError>;
 }
 
-/// Makes deliveries of one webhook due.
+/// Makes deliveries to one webhook due before their scheduled time.
 pub trait DeliveryRepo {
-    /// Makes up to `limit` waiting deliveries due at `now`. Returns their number.
+    /// Makes up to `limit` waiting deliveries due at `now`. Returns the number of changed deliveries.
     fn expedite_deliveries(
         &mut self,
         id: &WebhookId,
@@ -83,9 +85,11 @@ pub trait DeliveryRepo {
         limit: u32,
     ) -> Result<u64, StoreError>;
 
-    /// Makes a delivery due at `now`. A waiting delivery keeps its number of attempts; an exhausted one restarts the
-    /// schedule; a missing one is created. A leased delivery stays unchanged. Returns `false` if the event is no longer
-    /// stored or not addressed to `recipient`.
+    /// Makes one delivery due at `now`. A waiting delivery keeps its number of attempts. A delivery whose last attempt
+    /// failed starts again at the first attempt. A missing delivery is created. A leased delivery does not change.
+    ///
+    /// Returns `false` if the event is no longer stored, is not an event for the key `recipient`, or is of a kind that
+    /// the webhook does not subscribe to.
     fn redeliver(
         &mut self,
         id: &DeliveryId,
@@ -93,7 +97,8 @@ pub trait DeliveryRepo {
         now: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// Makes failed deliveries within a time range due at `now`, oldest failure first.
+    /// Makes failed deliveries to a webhook due at `now`. `failed` selects them by the time of their newest failure;
+    /// the oldest failures come first.
     fn recover_deliveries(
         &mut self,
         id: &WebhookId,
@@ -102,26 +107,26 @@ pub trait DeliveryRepo {
     ) -> Result<RecoverySummary, StoreError>;
 }
 
-/// A range of deliveries, by the time of their newest failure.
+/// Selects deliveries by the time of their newest failure.
 #[derive(Debug, Clone, Copy)]
 pub struct FailureRange {
-    /// Start of the range, inclusive.
+    /// Earliest time of the failure, inclusive.
     pub since: Timestamp,
-    /// End of the range, inclusive.
+    /// Latest time of the failure, inclusive.
     pub until: Timestamp,
-    /// Maximum number of deliveries.
+    /// Maximum number of deliveries to change.
     pub limit: u32,
-    /// Whether to count the matching deliveries without a change.
+    /// If true, only counts the matching deliveries and changes none.
     pub counted_only: bool,
 }
 
-/// The result of a recovery.
+/// The result of [`DeliveryRepo::recover_deliveries`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RecoverySummary {
-    /// Number of matching deliveries, up to the limit.
+    /// Number of matching deliveries, at most the limit.
     pub matched: u64,
-    /// Number of deliveries that became due.
+    /// Number of deliveries made due.
     pub recovered: u64,
-    /// Whether more deliveries match than the limit.
+    /// True if more deliveries match than the limit.
     pub more: bool,
 }

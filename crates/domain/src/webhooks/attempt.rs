@@ -1,26 +1,26 @@
-//! The log of delivery attempts, and the deliveries that wait for their next attempt.
+//! The log of attempts (webhook requests), and pending deliveries.
 
 use serde::Serialize;
 
 use crate::{EventId, Timestamp};
 
-/// The outcome of an attempt, as the log shows it.
+/// The outcome of an attempt to deliver an event, as the log of attempts shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AttemptOutcome {
-    /// The attempt failed and was the last one of the schedule.
+    /// The attempt failed, and no retry follows because it was the last one of the retry schedule.
     Exhausted,
-    /// The attempt failed and a retry follows.
+    /// The attempt failed, and a retry follows.
     Failed,
-    /// The receiver responded with 2xx.
+    /// The receiver responded with a 2xx status.
     Succeeded,
 }
 
 impl AttemptOutcome {
-    /// All outcomes.
+    /// All outcomes, in alphabetical order.
     pub const ALL: [Self; 3] = [Self::Exhausted, Self::Failed, Self::Succeeded];
 
-    /// Returns the name used in JSON and SQL.
+    /// Returns the name of the outcome in JSON and SQL.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Exhausted => "exhausted",
@@ -29,39 +29,39 @@ impl AttemptOutcome {
         }
     }
 
-    /// Parses the name used in JSON and SQL.
+    /// Parses the name of an outcome, as used in JSON and SQL. `None` if the name is unknown.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|outcome| outcome.as_str() == name)
     }
 }
 
-/// Position of an attempt in the log. Later attempts have greater numbers.
+/// Position of an attempt in the log of all attempts. Later attempts have greater numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AttemptNumber(pub i64);
 
-/// One HTTP request that was made to a webhook.
+/// One attempt to deliver an event: an HTTP request to a webhook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attempt {
-    /// Position in the log.
+    /// Position in the log of all attempts.
     pub number: AttemptNumber,
     /// The delivered event.
     pub event_id: EventId,
-    /// Number of the attempt within its delivery, from 1.
+    /// Number of the attempt among those of the same delivery, from 1.
     pub attempt: u32,
     /// End of the attempt.
     pub at: Timestamp,
-    /// Duration in milliseconds.
+    /// Duration of the attempt in milliseconds.
     pub duration_ms: u32,
-    /// Outcome: success, a retry, or the failure of the last attempt.
+    /// Outcome of the attempt.
     pub outcome: AttemptOutcome,
-    /// HTTP status of the response; `None` without a response.
+    /// HTTP status of the response. `None` if no response arrived.
     pub status_code: Option<u16>,
-    /// Class of the failure, as named by [`AttemptFailure::as_str`](crate::AttemptFailure::as_str); `None` after a
+    /// Class of the failure, as named by [`AttemptFailure::as_str`](crate::AttemptFailure::as_str). `None` after a
     /// success.
     pub error: Option<String>,
-    /// First bytes of the response body, if any.
+    /// The first bytes of the response body. `None` if there is no body.
     pub excerpt: Option<String>,
-    /// Due time of the next attempt; `None` if no attempt followed.
+    /// Earliest start of the next attempt. `None` if no further attempt was scheduled.
     pub next_attempt_at: Option<Timestamp>,
 }
 
@@ -74,8 +74,8 @@ pub struct PendingDelivery {
     pub event_at: Timestamp,
     /// Number of attempts so far.
     pub attempts: u32,
-    /// Failure class of the newest attempt; `None` before the first attempt.
+    /// Class of the newest failure. `None` before the first attempt.
     pub error: Option<String>,
-    /// Due time of the next attempt; `None` while a node holds the lease.
+    /// Earliest start of the next attempt. `None` while a node has leased the delivery.
     pub due_at: Option<Timestamp>,
 }

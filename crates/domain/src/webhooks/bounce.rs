@@ -1,12 +1,12 @@
-//! Bounces: events that inform the sender of an envelope that did not reach its recipient.
+//! Bounces: if an envelope could not be delivered to its recipient, the sender gets an event.
 
 use crate::{
     ApiKeyId, BounceReason, EnvelopeBounced, EnvelopeId, EventDetails, NewEvent, OwnEventId,
     Timestamp,
 };
 
-/// An envelope that may bounce: it was not opened, a delivery of it ended without success, and no outcome is recorded
-/// for it.
+/// An unopened envelope that may bounce, because one of its deliveries ended without success. Neither a success nor a
+/// bounce of the envelope is recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnopenedEnvelope {
     /// Id of the envelope.
@@ -15,11 +15,11 @@ pub struct UnopenedEnvelope {
     pub sender: ApiKeyId,
     /// The key that can open the envelope.
     pub recipient: ApiKeyId,
-    /// Whether the recipient's key is revoked.
+    /// True if the recipient's key is revoked.
     pub is_recipient_revoked: bool,
-    /// Whether any delivery may still be attempted.
+    /// True if at least one delivery of the envelope can still be attempted.
     pub is_pending: bool,
-    /// Whether the last attempt of any delivery has failed.
+    /// True if at least one delivery of the envelope has failed in its last attempt.
     pub is_exhausted: bool,
 }
 
@@ -41,8 +41,8 @@ impl UnopenedEnvelope {
         !self.is_recipient_revoked && !self.is_pending && !self.is_exhausted
     }
 
-    /// Creates the event for the sender. An envelope bounces at most once, so the random bits of
-    /// its id make the id of the event unique.
+    /// Creates the event for the sender. Its id is unique: it contains the random bits of the envelope id, and an
+    /// envelope bounces at most once.
     pub fn bounced(&self, reason: BounceReason, now: Timestamp) -> NewEvent {
         let [_, _, _, _, _, _, random @ ..] = *self.id.as_bytes();
         NewEvent {

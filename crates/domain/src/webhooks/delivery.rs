@@ -1,29 +1,30 @@
-//! Deliveries: one event on its way to one webhook. A delivery is a database row until it succeeds.
-//! Only the node that holds the lease attempts it. Any node may claim it after the lease ends.
+//! Deliveries. A delivery brings one event to one webhook, and is a database row until it succeeds. Only the node with
+//! the lease attempts the delivery. After the end of the lease, any node may lease it.
 
 use std::sync::Arc;
 
 use crate::{Event, EventId, Target, Timestamp, WebhookId};
 
-/// Identifies a delivery: one event to one webhook.
+/// Identifies a delivery by its event and its webhook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct DeliveryId {
-    /// The event.
+    /// The event to deliver.
     pub event_id: EventId,
     /// The webhook that receives the event.
     pub webhook_id: WebhookId,
 }
 
-/// Token of a lease. An outcome is recorded only while the row carries the same token.
+/// Unique token of a lease. The outcome of an attempt is recorded only if the row of the delivery still has the same
+/// token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LeaseToken(pub i64);
 
-/// A delivery whose lease this node holds. No other node attempts it before the lease ends.
+/// A delivery leased by this node. No other node attempts it until the lease ends.
 #[derive(Debug, Clone)]
 pub struct LeasedDelivery {
-    /// The event to deliver.
+    /// The event to deliver to the webhook.
     pub event: Event,
-    /// URL and secrets of the webhook.
+    /// URL and signing secrets of the webhook.
     pub target: Arc<Target>,
     /// Number of attempts so far.
     pub attempts: u32,
@@ -40,29 +41,29 @@ impl LeasedDelivery {
     }
 }
 
-/// Why an attempt failed. The classes are too coarse to scan ports with.
+/// The class of a failed attempt. Classes are coarse, so that the owner of a webhook cannot use them to scan ports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AttemptFailure {
-    /// The host name resolves to an address that is not public.
+    /// The host name resolves to a forbidden address, such as a private one.
     BlockedAddress,
-    /// No TCP connection.
+    /// No TCP connection could be established.
     Connect,
-    /// The host name does not resolve.
+    /// The host name could not be resolved.
     Dns,
-    /// A response with a status other than 2xx.
+    /// The receiver responded with this status other than 2xx.
     HttpStatus(u16),
-    /// The connection closed, or was malformed, before a response arrived.
+    /// The connection was closed, or sent something other than HTTP, before a response arrived.
     Protocol,
-    /// No response within the time limit.
+    /// No response arrived within the time limit.
     Timeout,
     /// The TLS handshake failed.
     Tls,
-    /// The head of the response is longer than the limit.
+    /// The header section of the response exceeds the size limit.
     TooLarge,
 }
 
 impl AttemptFailure {
-    /// Returns the name used in JSON, SQL and logs.
+    /// Returns the name of the class in JSON, SQL and logs.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::BlockedAddress => "blocked_address",
@@ -77,48 +78,49 @@ impl AttemptFailure {
     }
 }
 
-/// The outcome of an attempt, with the data that the database needs.
+/// The outcome of an attempt, with the data to store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// The last attempt of the schedule failed. The delivery stays in the database.
+    /// The last attempt of the retry schedule failed. The delivery stays in the database, because its owner may repeat
+    /// it.
     Exhausted(AttemptFailure),
-    /// The receiver responded with 410. The webhook is disabled and the delivery stays in the
+    /// The receiver responded with status 410 (Gone). This disables the webhook, and the delivery stays in the
     /// database.
     Gone,
-    /// The attempt failed and a retry follows.
+    /// The attempt failed, and a retry follows.
     Retry {
-        /// Failure of this attempt.
+        /// Class of this failure.
         failure: AttemptFailure,
-        /// Due time of the next attempt.
+        /// Earliest start of the retry.
         due_at: Timestamp,
     },
-    /// The receiver responded with 2xx.
+    /// The receiver responded with a 2xx status.
     Succeeded,
 }
 
-/// The part of a receiver's response that is stored.
+/// The part of a receiver's response in the log of attempts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReceiverResponse {
-    /// HTTP status.
+    /// HTTP status of the response.
     pub status: u16,
-    /// First 1 KiB of the body at most, as lossy UTF-8.
+    /// The first bytes of the body, at most 1 KiB. Invalid UTF-8 is replaced.
     pub excerpt: String,
 }
 
-/// The result of one attempt. It is recorded only if the lease is still valid.
+/// The result of one attempt. The database records it only if the lease is still valid.
 #[derive(Debug, Clone)]
 pub struct AttemptResult {
     /// The attempted delivery.
     pub id: DeliveryId,
     /// Token of the lease.
     pub lease: LeaseToken,
-    /// Number of attempts, including this one.
+    /// Number of attempts so far, including this one.
     pub attempts: u32,
     /// End of the attempt.
     pub at: Timestamp,
-    /// Duration in milliseconds.
+    /// Duration of the attempt in milliseconds.
     pub duration_ms: u32,
-    /// The receiver's response; `None` without a response.
+    /// The receiver's response. `None` if no response arrived.
     pub response: Option<ReceiverResponse>,
     /// Outcome of the attempt.
     pub outcome: Outcome,

@@ -1,4 +1,4 @@
-//! Events that are delivered to webhooks. They contain metadata, never the message.
+//! Events and their JSON bodies for webhook requests. An event contains metadata, and never the text of a message.
 
 use std::sync::Arc;
 
@@ -10,12 +10,13 @@ use crate::{
     StoredEvent, Timestamp,
 };
 
-/// An event: something that happened, and is delivered to each webhook that subscribes to its kind.
+/// An event, such as the arrival of an envelope. It is delivered to each webhook that subscribes to its kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
-    /// An envelope for the webhook's key was stored.
+    /// An envelope for the webhook's key was stored. The event is built from the metadata of the envelope, and is not
+    /// stored.
     EnvelopeReceived(Arc<ReceivedEnvelope>),
-    /// An event of any other kind.
+    /// An event of any other kind, stored with its JSON body.
     Stored(Arc<StoredEvent>),
 }
 
@@ -34,7 +35,7 @@ impl Event {
         Self::EnvelopeReceived(Arc::new(ReceivedEnvelope { meta, sender_handle }))
     }
 
-    /// Returns the id, the same in every delivery and attempt.
+    /// Returns the id of the event, the same in all its deliveries and attempts.
     pub fn id(&self) -> EventId {
         match self {
             Self::EnvelopeReceived(received) => EventId::Envelope(received.meta.id),
@@ -42,7 +43,7 @@ impl Event {
         }
     }
 
-    /// Returns the time of the event. The first attempt of a delivery is due at this time.
+    /// Returns the time of the event. The first attempt of its deliveries is due at this time.
     pub fn timestamp(&self) -> Timestamp {
         match self {
             Self::EnvelopeReceived(received) => received.meta.timestamp,
@@ -61,23 +62,23 @@ impl Event {
     }
 }
 
-/// The payload of `envelope.received`, with the fields in the contract's order.
+/// The JSON body of the event `envelope.received`. The order of the fields is part of the API contract.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct EnvelopeReceived {
-    /// Name of the event.
+    /// Name of the event: `envelope.received`.
     event: EventKind,
-    /// Id of the envelope. The recipient opens the envelope with this id.
+    /// Id of the envelope. The recipient opens the envelope by this id.
     envelope_id: EnvelopeId,
-    /// SHA-256 over the sealed bytes.
+    /// SHA-256 over the sealed bytes of the envelope.
     envelope_hash: EnvelopeHash,
-    /// The key that sent the envelope.
+    /// The API key of the sender.
     sender: ApiKeyId,
     /// The handle of the sender; null without one. Present with `--events v1.1` only.
     #[serde(skip_serializing_if = "Option::is_none")]
     sender_handle: Option<SenderHandle>,
-    /// How the envelope is sealed.
+    /// Algorithm and state of the encryption.
     encryption: Encryption,
-    /// Size and time of the envelope.
+    /// Size of the envelope, and time of its sealing.
     metadata: Metadata,
 }
 
@@ -86,17 +87,17 @@ pub struct EnvelopeReceived {
 #[serde(transparent)]
 struct SenderHandle(Option<Handle>);
 
-/// How an envelope is sealed.
+/// The encryption of an envelope.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct Encryption {
-    /// Name of the sealing suite.
+    /// Name of the sealing suite: a combination of cryptographic algorithms.
     pub algorithm: &'static str,
     /// Always `sealed`.
     #[schemars(extend("const" = "sealed"))]
     pub status: &'static str,
 }
 
-/// Size and time of an envelope.
+/// Size of an envelope, and time of its sealing.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct Metadata {
     /// Length of the sealed bytes.
@@ -106,12 +107,12 @@ pub struct Metadata {
 }
 
 impl EnvelopeMeta {
-    /// Builds the `encryption` member of responses and events.
+    /// Builds the `encryption` object of responses and events.
     pub fn encryption(&self) -> Encryption {
         Encryption { algorithm: self.suite.algorithm(), status: "sealed" }
     }
 
-    /// Builds the `metadata` member of responses and events.
+    /// Builds the `metadata` object of responses and events.
     pub fn metadata(&self) -> Metadata {
         Metadata { payload_size_bytes: self.payload_size_bytes, timestamp: self.timestamp }
     }

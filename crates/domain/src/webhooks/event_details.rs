@@ -1,15 +1,15 @@
-//! The JSON members of events that depend on the kind of event.
+//! The JSON fields specific to one kind of event. The common fields of all events are in `stored_event.rs`.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{ApiKeyId, EnvelopeId, EventKind, Handle, Timestamp};
 
-/// The JSON members of an event that depend on its kind.
+/// The JSON fields of an event that depend on its kind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum EventDetails {
-    /// Members of `envelope.bounced`.
+    /// The fields of an `envelope.bounced` event.
     EnvelopeBounced(EnvelopeBounced),
     /// Members of `identity.rotated`.
     IdentityRotated(IdentityRotated),
@@ -18,7 +18,7 @@ pub enum EventDetails {
 }
 
 impl EventDetails {
-    /// Returns the kind of event that has these members.
+    /// Returns the kind of event with these fields.
     pub const fn kind(&self) -> EventKind {
         match self {
             Self::EnvelopeBounced(_) => EventKind::EnvelopeBounced,
@@ -28,11 +28,11 @@ impl EventDetails {
     }
 }
 
-/// Why an envelope bounced.
+/// The reason why an envelope bounced (could not be delivered).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BounceReason {
-    /// The last attempt of every delivery failed.
+    /// The last attempt of each delivery failed.
     Exhausted,
     /// The retention of the envelope ended before a delivery succeeded.
     Expired,
@@ -40,14 +40,14 @@ pub enum BounceReason {
     RecipientRevoked,
 }
 
-/// The members of `envelope.bounced`.
+/// The fields of `envelope.bounced`: an envelope could not be delivered to its recipient.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct EnvelopeBounced {
-    /// Id of the envelope.
+    /// Id of the bounced envelope.
     pub envelope_id: EnvelopeId,
-    /// The key that did not receive the envelope.
+    /// The API key of the recipient.
     pub recipient: ApiKeyId,
-    /// Why the envelope bounced.
+    /// The reason why the envelope bounced.
     pub reason: BounceReason,
 }
 

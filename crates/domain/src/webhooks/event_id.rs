@@ -1,20 +1,21 @@
-//! Ids of events: the value of the header `webhook-id`, and part of the key of a delivery.
+//! Ids of events. The id is the value of the header `webhook-id`, and identifies a delivery together with the id of the
+//! webhook.
 
 use std::{fmt, str::FromStr};
 
 use crate::{EnvelopeId, IdFault, OwnEventId};
 
-/// Identifies an event. The text form is also the stored form.
+/// Identifies an event. The database and the API use the same text form.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EventId {
-    /// Id of `envelope.received`: the envelope's id.
+    /// Id of an `envelope.received` event: the id of the envelope.
     Envelope(EnvelopeId),
     /// Id of any other event.
     Own(OwnEventId),
 }
 
 impl EventId {
-    /// The regular expression of the text form.
+    /// The regular expression for an id as text.
     pub const PATTERN: &'static str = "^(env|evt)_[0-7][0-9a-hjkmnp-tv-z]{25}$";
 
     /// Returns whether this is the id of a received envelope.

@@ -1,15 +1,15 @@
-//! Kinds of events, and the versions of the API that have them.
+//! Kinds of events, and the event versions (setting `--events`), each with its kinds.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The kinds of events that a webhook can subscribe to.
+/// A kind of event. A webhook subscribes to one or more kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema, Serialize)]
 pub enum EventKind {
-    /// An envelope that the webhook's key sent did not reach its recipient. Needs `--events v1.1`.
+    /// An envelope that the webhook's key sent could not be delivered to its recipient. Needs `--events v1.1`.
     #[serde(rename = "envelope.bounced")]
     EnvelopeBounced,
-    /// An envelope for the webhook's key was stored.
+    /// An envelope for the webhook's key was stored and can be opened.
     #[serde(rename = "envelope.received")]
     EnvelopeReceived,
     /// The sealing key of a correspondent was replaced, or its handle was moved, or it was revoked. Needs
@@ -30,7 +30,7 @@ impl EventKind {
         Self::UsageThreshold,
     ];
 
-    /// Returns the name used in JSON and SQL.
+    /// Returns the name of the kind in JSON and SQL.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::EnvelopeBounced => "envelope.bounced",
@@ -40,12 +40,12 @@ impl EventKind {
         }
     }
 
-    /// Parses the name used in JSON and SQL.
+    /// Parses the name of a kind, as used in JSON and SQL. `None` if the name is unknown.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
 
-    /// Returns the first version that has the kind.
+    /// Returns the first event version with this kind.
     const fn since(self) -> EventsVersion {
         match self {
             Self::EnvelopeReceived => EventsVersion::V1_0,
@@ -56,19 +56,19 @@ impl EventKind {
     }
 }
 
-/// A version of the events: the kinds that a new webhook can subscribe to.
+/// A version of the events, chosen by the setting `--events`. It limits the subscriptions of a new webhook.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EventsVersion {
-    /// `envelope.received` only.
+    /// Only `envelope.received`.
     #[default]
     V1_0,
-    /// All kinds.
+    /// All kinds of events.
     V1_1,
 }
 
 impl EventsVersion {
-    /// Finds the event kind with this name. Fails if this version of the events does not have the kind. The error text
-    /// completes a sentence that begins with the name of the field.
+    /// Finds the kind of event with this name. Fails if this version does not have the kind. The error is a clause that
+    /// follows the name of the field in the error text.
     pub fn find(self, name: &str) -> Result<EventKind, String> {
         let kind = EventKind::from_name(name);
         match kind {

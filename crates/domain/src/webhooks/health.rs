@@ -1,49 +1,49 @@
-//! The health of a webhook, and the rule that disables a failing webhook. Pure: the store locks and
-//! reads the health, applies the attempts of a batch, and writes the health back.
+//! The health of a webhook, and the rule that disables a webhook if its attempts fail for too long. This code does no
+//! I/O: the database crate locks and reads the health, applies the attempts of a batch, and writes the health back.
 
 use std::time::Duration;
 
 use crate::{DisabledReason, LastFailure, Timestamp, WebhookStatus};
 
-/// The health of a webhook.
+/// The health of a webhook: its status, and its newest success and failures.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WebhookHealth {
-    /// Whether events are delivered.
+    /// Enabled or disabled. A disabled webhook gets no events.
     pub status: WebhookStatus,
-    /// Why the service disabled the webhook; `None` otherwise.
+    /// The reason why the service disabled the webhook. `None` if it is enabled, or if its owner disabled it.
     pub disabled_reason: Option<DisabledReason>,
-    /// End of the first failed attempt since the last success, or since the webhook was enabled. `None` if no attempt
-    /// has failed since.
+    /// Time of the first failed attempt since the last success, or since the webhook was enabled. `None` if no attempt
+    /// has failed since then.
     pub failing_since: Option<Timestamp>,
-    /// End of the newest successful attempt; `None` before the first success.
+    /// Time of the newest successful attempt. `None` before the first success.
     pub last_success_at: Option<Timestamp>,
-    /// The newest failed attempt, if any attempt has failed.
+    /// The newest failed attempt. `None` if no attempt has ever failed.
     pub last_failure: Option<LastFailure>,
 }
 
-/// Summary of a batch of attempts at one webhook.
+/// Summary of a batch of attempts at one webhook, to be applied to its health.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HealthReport {
     success_at: Option<Timestamp>,
     failure: Option<LastFailure>,
-    /// End of the first failed attempt that no success follows; `None` if the newest attempt succeeded.
+    /// Time of the first failed attempt after the newest success in the batch. `None` if there is no such attempt.
     failing_from: Option<Timestamp>,
     is_gone: bool,
 }
 
-/// One finished attempt.
+/// One finished attempt to deliver an event to a webhook.
 #[derive(Debug, Clone, Copy)]
 pub struct AttemptSummary {
     /// End of the attempt.
     pub at: Timestamp,
-    /// Class of the failure; `None` for a success.
+    /// Class of the failure. `None` for a success.
     pub failure: Option<&'static str>,
-    /// Whether the receiver responded with 410.
+    /// True if the receiver responded with status 410 (Gone).
     pub is_gone: bool,
 }
 
 impl HealthReport {
-    /// Summarises attempts. Their order does not matter.
+    /// Summarises a batch of attempts at one webhook, in any order.
     pub fn of(attempts: &[AttemptSummary]) -> Self {
         let (successes, failures) =
             attempts.iter().partition::<Vec<&AttemptSummary>, _>(|ended| ended.failure.is_none());
@@ -61,8 +61,8 @@ impl HealthReport {
 }
 
 impl WebhookHealth {
-    /// Applies a summary of attempts, which may be older than the attempts applied before. Returns `true` if the
-    /// attempts disable the webhook.
+    /// Applies a summary of attempts, even if newer attempts were already applied. Returns `true` if these attempts
+    /// disable the webhook.
     pub fn update(&mut self, report: &HealthReport, failing_max: Duration) -> bool {
         self.last_success_at = self.last_success_at.max(report.success_at);
         if self.failing_since <= self.last_success_at {
@@ -87,8 +87,8 @@ impl WebhookHealth {
         true
     }
 
-    /// Returns a reason to disable the webhook if `failing_max` has passed between its first and its newest failure.
-    /// The time since the newest failure does not count.
+    /// Returns a reason to disable the webhook if all attempts failed for at least `failing_max`, measured from the
+    /// first to the newest failure. Time after the newest failure does not count, because no attempt was made.
     fn failing_too_long(&self, failing_max: Duration) -> Option<DisabledReason> {
         let (since, last) = (self.failing_since?, self.last_failure.as_ref()?);
         (last.at.since(since) >= failing_max).then_some(DisabledReason::Failing)

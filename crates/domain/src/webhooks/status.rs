@@ -1,17 +1,17 @@
-//! The status of a webhook, and the reasons for it.
+//! The status of a webhook, its newest failure, and the reasons why the service disables a webhook.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::Timestamp;
 
-/// Whether events are delivered to a webhook.
+/// Whether a webhook gets events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WebhookStatus {
-    /// No events are delivered.
+    /// The webhook gets no events. Its deliveries wait until it is enabled.
     Disabled,
-    /// Events are delivered.
+    /// Events are delivered to the webhook.
     Enabled,
 }
 
@@ -30,7 +30,7 @@ impl WebhookStatus {
     }
 }
 
-/// The newest failed attempt at a webhook.
+/// The newest failed attempt to deliver an event to a webhook.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct LastFailure {
     /// End of the attempt.
@@ -42,13 +42,13 @@ pub struct LastFailure {
     pub error: String,
 }
 
-/// Why the service disabled a webhook.
+/// The reason why the service disabled a webhook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DisabledReason {
     /// All attempts failed for too long.
     Failing,
-    /// The receiver responded with 410.
+    /// The receiver responded with status 410 (Gone).
     Gone,
 }
 

@@ -1,63 +1,63 @@
-//! Events with an id of their own. The event is stored together with its body, so that every
-//! attempt sends the same bytes, also after an update of the service.
+//! Events with a row of their own: all except `envelope.received`. The row contains the finished JSON body, so all
+//! attempts send the same bytes, even after an update of the service.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{ApiKeyId, EventDetails, EventKind, OwnEventId, Timestamp};
 
-/// An event to store, for the webhooks of one key.
+/// A new event for the webhooks of one API key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewEvent {
     /// Id of the event.
     pub id: OwnEventId,
-    /// The key whose webhooks receive the event, if they subscribe to the kind.
+    /// The API key whose webhooks get the event, if they subscribe to its kind.
     pub api_key_id: ApiKeyId,
     /// Time of the event.
     pub created_at: Timestamp,
-    /// The members that depend on the kind of event.
+    /// The JSON fields of an event that depend on its kind.
     pub details: EventDetails,
 }
 
-/// The JSON body of a stored event.
+/// The JSON body of an event: the fields common to all kinds of events, and those specific to its kind.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct EventBody<D> {
     /// Name of the event.
     pub event: EventKind,
-    /// Id of the event, as in the header `webhook-id`.
+    /// Id of the event, the same as in the header `webhook-id`.
     pub event_id: OwnEventId,
-    /// The members of this kind of event.
+    /// The fields specific to this kind of event.
     #[serde(flatten)]
     pub details: D,
     /// Time of the event.
     pub metadata: EventMetadata,
 }
 
-/// Time of an event.
+/// The `metadata` object of an event.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct EventMetadata {
     /// Time of the event.
     pub timestamp: Timestamp,
 }
 
-/// A stored event.
+/// A stored event, ready to be delivered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredEvent {
     /// Id of the event.
     pub id: OwnEventId,
     /// Time of the event.
     pub created_at: Timestamp,
-    /// The JSON body of the webhook request.
+    /// The JSON body, as sent in the webhook request.
     pub body: String,
 }
 
 impl NewEvent {
-    /// Returns the kind, which webhooks subscribe to.
+    /// Returns the kind of the event. Only webhooks that subscribe to this kind get the event.
     pub const fn kind(&self) -> EventKind {
         self.details.kind()
     }
 
-    /// Returns the JSON body to store.
+    /// Builds the JSON body of the event.
     pub fn body(&self) -> EventBody<&EventDetails> {
         EventBody {
             event: self.kind(),

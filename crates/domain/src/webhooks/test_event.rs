@@ -1,4 +1,4 @@
-//! Test events: sent once on request of a webhook's owner, and never stored.
+//! Test events. The owner of a webhook requests them; each is sent once and never stored.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,35 +7,35 @@ use serde::Serialize;
 
 use crate::{AttemptFailure, EventMetadata, OwnEventId, ReceiverResponse, Target, Timestamp};
 
-/// A test event for one webhook, whatever kinds of events the webhook subscribes to.
+/// A test event for one webhook. It is sent even if the webhook subscribes only to other kinds.
 #[derive(Debug, Clone)]
 pub struct TestEvent {
-    /// Id of the event.
+    /// Id of the test event.
     pub id: OwnEventId,
-    /// URL and secrets of the webhook.
+    /// URL and signing secrets of the webhook.
     pub target: Arc<Target>,
-    /// Time of the request.
+    /// Time of the owner's request.
     pub timestamp: Timestamp,
 }
 
-/// The payload of `webhook.test`.
+/// The JSON body of a `webhook.test` event.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct WebhookTest {
     /// Always `webhook.test`.
     #[schemars(extend("const" = "webhook.test"))]
     event: &'static str,
-    /// Id of the event, as in the header `webhook-id`.
+    /// Id of the event, the same as in the header `webhook-id`.
     event_id: OwnEventId,
     /// Time of the event.
     metadata: EventMetadata,
 }
 
-/// The result of the only attempt of a test event.
+/// The result of a test event. There is only one attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TestResult {
-    /// `Ok` if the receiver responded with 2xx in time.
+    /// `Ok` if the receiver responded with a 2xx status in time.
     pub result: Result<(), AttemptFailure>,
-    /// The receiver's response; `None` without a response.
+    /// The receiver's response. `None` if no response arrived.
     pub response: Option<ReceiverResponse>,
     /// Duration of the attempt.
     pub duration: Duration,

@@ -1,18 +1,18 @@
-//! Webhooks: URLs to which the events of a key are delivered.
+//! Webhooks: URLs of receivers for the events of an API key.
 
 use crate::{
     AccountId, ApiKeyId, DisabledReason, EventKind, LastFailure, Timestamp, WebhookId,
     WebhookStatus, Wrapped,
 };
 
-/// One webhook of a key.
+/// A webhook of an API key.
 #[derive(Debug, Clone)]
 pub struct Webhook {
-    /// Public id, prefix `wh_`.
+    /// Public id of the webhook, with the prefix `wh_`.
     pub id: WebhookId,
-    /// The key whose events are delivered.
+    /// The API key whose events the webhook gets.
     pub api_key_id: ApiKeyId,
-    /// Canonical form of the validated URL.
+    /// The URL of the receiver in canonical form. It was checked at registration.
     pub url: String,
     /// Subscribed kinds of events.
     pub events: Vec<EventKind>,
@@ -20,28 +20,30 @@ pub struct Webhook {
     pub secret: Wrapped,
     /// Replaced secrets that still sign, newest first.
     pub retiring: Vec<RetiringSecret>,
-    /// Whether events are delivered.
+    /// Enabled or disabled. A disabled webhook gets no events.
     pub status: WebhookStatus,
-    /// Why the service disabled the webhook; `None` otherwise.
+    /// The reason why the service disabled the webhook. `None` if it is enabled, or if its owner disabled it.
     pub disabled_reason: Option<DisabledReason>,
-    /// End of the first failed attempt since the last success; `None` if no attempt has failed since.
+    /// Time of the first failed attempt since the last success, or since the webhook was enabled. `None` if no attempt
+    /// has failed since then.
     pub failing_since: Option<Timestamp>,
-    /// Time of creation.
+    /// Time of registration.
     pub created_at: Timestamp,
-    /// End of the newest successful attempt; `None` before the first success.
+    /// Time of the newest successful attempt. `None` before the first success.
     pub last_success_at: Option<Timestamp>,
-    /// The newest failed attempt, if any attempt has failed.
+    /// The newest failed attempt. `None` if no attempt has ever failed.
     pub last_failure: Option<LastFailure>,
 }
 
-/// The part of a webhook that a delivery needs.
+/// The data of a webhook for its deliveries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     /// Id of the webhook.
     pub webhook_id: WebhookId,
-    /// Account of the webhook's key. The dispatcher divides its capacity fairly among accounts.
+    /// The account of the webhook's key. The dispatcher (the sender of webhook requests) shares its capacity fairly
+    /// among accounts.
     pub account_id: AccountId,
-    /// URL of the receiver.
+    /// The URL of the receiver in canonical form.
     pub url: String,
     /// Current signing secret, encrypted.
     pub secret: Wrapped,
@@ -49,11 +51,12 @@ pub struct Target {
     pub retiring: Vec<RetiringSecret>,
 }
 
-/// A replaced signing secret. It still signs for a while, so that receivers can switch.
+/// A replaced signing secret. It still signs for some time, together with the new secret, so receivers have time to
+/// switch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RetiringSecret {
-    /// The secret, encrypted.
+    /// The signing secret, encrypted.
     pub secret: Wrapped,
-    /// End of the time in which the secret signs, exclusive.
+    /// End of use of the secret, exclusive.
     pub until: Timestamp,
 }

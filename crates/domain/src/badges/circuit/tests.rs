@@ -1,4 +1,4 @@
-//! Tests every check status, at and around the deciding instant.
+//! Tests the evaluation of compliance circuits: each check status, and expiry at the exact millisecond.
 
 use super::*;
 
@@ -36,7 +36,7 @@ fn evaluate(checks: Vec<ComplianceCheck>, attested: &[Attestation]) -> CircuitRe
     Circuit { checks }.evaluate(&Jurisdiction::parse("eu").unwrap(), &newest, NOW)
 }
 
-/// Evaluates a circuit of one check.
+/// Evaluates a circuit of one check, and returns its status and end of validity.
 fn standing(check: ComplianceCheck, attested: &[Attestation]) -> (CheckStatus, Option<Timestamp>) {
     let report = evaluate(vec![check], attested);
     (report.checks[0].status, report.checks[0].valid_until)

@@ -1,11 +1,12 @@
-//! The port for the lists and counts of operators.
+//! The port for the lists and statistics of operators.
 
 use crate::{
     AccountId, ApiKey, ApiKeyId, Handle, KeyStatus, Label, PartnerId, Timestamp, Webhook,
     WebhookId, WebhookStatus, ports::StoreError,
 };
 
-/// Reads the lists and counts of operators. Lists are newest first, and contain only rows older than `below`.
+/// Reads lists and statistics for operators. A list begins with the newest row. For the next page, `below` is the id of
+/// the last row of the previous page; `None` for the first page.
 pub trait OperatorLookup {
     /// Lists up to `limit` accounts.
     fn accounts(
@@ -14,14 +15,14 @@ pub trait OperatorLookup {
         limit: u32,
     ) -> Result<Vec<AccountSummary>, StoreError>;
 
-    /// Finds an account, with its sessions that are valid at `now`.
+    /// Finds an account, with the number of its sessions valid at `now`. `None` if the account does not exist.
     fn account(
         &mut self,
         id: &AccountId,
         now: Timestamp,
     ) -> Result<Option<AccountOverview>, StoreError>;
 
-    /// Lists up to `limit` keys that match all conditions of the filter.
+    /// Lists up to `limit` keys that meet all conditions of the filter.
     fn keys(
         &mut self,
         filter: &KeyFilter,
@@ -37,21 +38,21 @@ pub trait OperatorLookup {
         limit: u32,
     ) -> Result<Vec<Webhook>, StoreError>;
 
-    /// Counts the rows of the service. Counts envelopes and deliveries up to `counted_max`, and the messages of the days
-    /// that begin at `since` or later.
+    /// Counts the rows of the whole service. Stops counting envelopes and deliveries at `counted_max`. Adds up the
+    /// daily counts of days that begin at `since` or later.
     fn stats(&mut self, since: Timestamp, counted_max: u32) -> Result<ServiceStats, StoreError>;
 }
 
-/// An account in a list.
+/// An account, as lists show it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccountSummary {
-    /// The account.
+    /// Id of the account.
     pub id: AccountId,
-    /// The partner of the account.
+    /// The partner of the account, assigned by an operator. `None` if there is none.
     pub partner: Option<PartnerId>,
-    /// Number of keys, including revoked keys.
+    /// Number of API keys, including revoked keys.
     pub keys: u64,
-    /// Time of opening.
+    /// Time of creation.
     pub created_at: Timestamp,
     /// Time of closing; `None` while the account is open.
     pub closed_at: Option<Timestamp>,
@@ -59,60 +60,60 @@ pub struct AccountSummary {
     pub erased_at: Option<Timestamp>,
 }
 
-/// An account with its counts.
+/// An account, with the numbers of its keys, sessions and webhooks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccountOverview {
-    /// The account.
+    /// The account and the number of its keys.
     pub summary: AccountSummary,
-    /// Number of valid sessions.
+    /// Number of unexpired sessions.
     pub sessions: u64,
-    /// Number of webhooks of all keys.
+    /// Number of webhooks of all keys of the account.
     pub webhooks: u64,
 }
 
-/// The conditions of a list of keys. `None` matches every key.
+/// The conditions for a list of keys. `None` matches every key.
 #[derive(Debug, Clone, Default)]
 pub struct KeyFilter {
-    /// The owning account.
+    /// The account that owns the key.
     pub account: Option<AccountId>,
-    /// The handle that the key shows.
+    /// The displayed handle (readable name) of the key.
     pub handle: Option<Handle>,
-    /// The complete label.
+    /// The whole display name of the key, not a part of it.
     pub label: Option<Label>,
-    /// State of the key.
+    /// Status of the key.
     pub status: Option<KeyStatus>,
     /// Name of the plan.
     pub plan: Option<String>,
 }
 
-/// The owner of webhooks in a list.
+/// Selects whose webhooks are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WebhookOwner {
-    /// All keys of an account.
+    /// The webhooks of all keys of an account.
     Account(AccountId),
-    /// One key.
+    /// The webhooks of one API key.
     Key(ApiKeyId),
 }
 
-/// Counts of the whole service.
+/// Statistics of the whole service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServiceStats {
     /// Number of accounts.
     pub accounts: u64,
-    /// Number of keys by state.
+    /// Number of API keys with each status.
     pub keys_by_status: Vec<(KeyStatus, u64)>,
-    /// Number of keys that are not revoked, by name of the plan.
+    /// Number of API keys on each plan, by name of the plan. Revoked keys are not counted.
     pub keys_by_plan: Vec<(String, u64)>,
-    /// Number of webhooks by status.
+    /// Number of webhooks with each status.
     pub webhooks: Vec<(WebhookStatus, u64)>,
-    /// Number of stored envelopes, up to the limit.
+    /// Number of stored envelopes, at most `counted_max` of [`OperatorLookup::stats`].
     pub envelopes: u64,
-    /// Number of deliveries that wait for an attempt, up to the limit.
+    /// Number of deliveries that wait for an attempt, at most `counted_max` of [`OperatorLookup::stats`].
     pub waiting_deliveries: u64,
-    /// Messages sent, by the daily counts. These follow the sends with a delay.
+    /// Number of sent messages, from the daily counts. Housekeeping adds new messages to these counts with a delay.
     pub sent: u64,
-    /// Events delivered, by the daily counts.
+    /// Number of delivered events, from the daily counts.
     pub delivered: u64,
-    /// Size of the whole database.
+    /// Size of the whole database in bytes.
     pub database_bytes: u64,
 }
