@@ -1,4 +1,4 @@
-//! A certificate authority for the tests and the certificates that it issues.
+//! A certificate authority for the tests. Issues server certificates for local TLS servers.
 
 use std::{
     fs,
@@ -17,7 +17,7 @@ use rustls::{
     pki_types::{CertificateDer, PrivateKeyDer},
 };
 
-/// Issues certificates.
+/// A certificate authority that issues certificates for tests.
 pub(crate) struct Authority {
     pub(crate) pem: String,
     pub(crate) der: Vec<u8>,
@@ -41,17 +41,17 @@ impl Authority {
         Self { pem: issuer.pem(), der: issuer.der().to_vec(), issuer }
     }
 
-    /// Issues a certificate for this machine without a close expiry.
+    /// Issues a certificate for this machine that does not expire soon.
     pub(crate) fn issue(&self) -> Issued {
         self.issue_until(4000)
     }
 
-    /// Issues a certificate for this machine that ends at the start of `year`.
+    /// Issues a certificate for this machine that expires at the start of `year`.
     pub(crate) fn issue_until(&self, year: i32) -> Issued {
         self.issue_where(|params| params.not_after = date_time_ymd(year, 1, 1))
     }
 
-    /// Issues a certificate for this machine that ends after `span`.
+    /// Issues a certificate for this machine that expires after `span`.
     #[expect(clippy::disallowed_methods, reason = "the server under test asks the same clock")]
     pub(crate) fn issue_for(&self, span: Duration) -> Issued {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
@@ -84,19 +84,19 @@ impl Authority {
 }
 
 impl Issued {
-    /// Writes the certificate chain and the key. Only the owner can read the key.
+    /// Writes the certificate chain and the private key to files. Only the file owner can read the private key.
     pub(crate) fn write(&self, chain: &Path, key: &Path) {
         fs::write(chain, &self.chain_pem).unwrap();
         fs::write(key, &self.key_pem).unwrap();
         fs::set_permissions(key, fs::Permissions::from_mode(0o600)).unwrap();
     }
 
-    /// Returns the server's certificate in DER, the form of the TLS handshake.
+    /// Returns the server's certificate in DER, as sent in the TLS handshake.
     pub(crate) fn der(&self) -> &[u8] {
         &self.der
     }
 
-    /// Builds the configuration of a server with this certificate.
+    /// Builds the configuration of a TLS server with this certificate.
     pub(crate) fn config(&self) -> Arc<ServerConfig> {
         let builder = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()));
         let key = PrivateKeyDer::try_from(self.key.clone()).unwrap();

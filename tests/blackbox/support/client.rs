@@ -1,4 +1,4 @@
-//! A client of the API. Checks every problem document against the contract.
+//! An HTTP client for the API. Checks every error response against the API contract.
 
 pub(crate) mod browser;
 mod documented;
@@ -14,14 +14,14 @@ use ureq::{
     tls::{Certificate, RootCerts, TlsConfig},
 };
 
-/// Calls one server.
+/// An HTTP client for one server.
 #[derive(Clone)]
 pub(crate) struct Client {
     agent: Agent,
     url: Arc<str>,
 }
 
-/// One key of an account with an open session.
+/// One API key of an account, with the token of an open session.
 #[derive(Debug, Clone)]
 pub(crate) struct Identity {
     pub(crate) key: String,
@@ -32,7 +32,7 @@ pub(crate) struct Identity {
     pub(crate) token: String,
 }
 
-/// A request under construction.
+/// A request that is not sent yet.
 pub(crate) struct Request<'a> {
     client: &'a Client,
     builder: http::request::Builder,
@@ -53,7 +53,7 @@ impl Client {
         Self::with(url, TlsConfig::default())
     }
 
-    /// Creates a client that trusts only this certificate authority.
+    /// Creates a client that trusts only certificates of this certificate authority.
     pub(crate) fn trusting(url: &str, authority: &[u8]) -> Self {
         let roots = RootCerts::new_with_certs(&[Certificate::from_der(authority).to_owned()]);
         Self::with(url, TlsConfig::builder().root_certs(roots).build())
@@ -81,7 +81,7 @@ impl Client {
         self.request("POST", path)
     }
 
-    /// Posts `body` with the credentials of `identity`.
+    /// Posts `body` with the API key and the session token of `identity`.
     pub(crate) fn act(&self, identity: &Identity, path: &str, body: &Value) -> Response {
         self.post(path).by(identity).json(body).response()
     }
@@ -95,13 +95,13 @@ impl Client {
         self.post("/v1/auth/login").json(&body).response()
     }
 
-    /// Creates an account with one key and opens a session.
+    /// Creates an account with one API key, and opens a session.
     #[track_caller]
     pub(crate) fn new_identity(&self) -> Identity {
         self.activate_and_log_in(&json!({"label": "somebody"}))
     }
 
-    /// Creates an account with one key that has a handle, and opens a session.
+    /// Creates an account with one API key that has this handle (readable name), and opens a session.
     #[track_caller]
     pub(crate) fn new_identity_with_handle(&self, handle: &str) -> Identity {
         self.activate_and_log_in(&json!({"label": "somebody", "handle": handle}))
@@ -121,7 +121,7 @@ impl Client {
         }
     }
 
-    /// Activates another key of the same account.
+    /// Activates another API key in the same account.
     #[track_caller]
     pub(crate) fn sibling(&self, of: &Identity) -> Identity {
         let request = self.post("/v1/did/activate").token(&of.token);
@@ -195,7 +195,7 @@ impl Request<'_> {
         response
     }
 
-    /// Sends the request. Returns `Err` if the server sends no response.
+    /// Sends the request. The result is `Err` if the server sends no response.
     pub(crate) fn try_response(self) -> Result<Response, ureq::Error> {
         let base_url = Arc::clone(&self.client.url);
         let agent = &self.client.agent;
@@ -224,7 +224,7 @@ impl Response {
         })
     }
 
-    /// Returns the body of a response with status 200.
+    /// Checks that the status is 200, and returns the body.
     #[track_caller]
     pub(crate) fn ok(&self) -> Value {
         assert_eq!(self.status, 200, "{}", String::from_utf8_lossy(&self.body));
@@ -233,7 +233,8 @@ impl Response {
         self.json()
     }
 
-    /// Checks that the response is this problem document with all headers of the contract, and returns it.
+    /// Checks that the response is a problem document with this status and code and all required headers, and returns
+    /// it.
     #[track_caller]
     pub(crate) fn refused(&self, status: u16, code: &str) -> Value {
         let problem = self.json();
@@ -272,12 +273,12 @@ impl Response {
     }
 }
 
-/// Returns the text of a member. Panics if the member is missing.
+/// Returns the text of a JSON field. Panics if the field is missing.
 #[track_caller]
 pub(crate) fn text(response: &Value, name: &str) -> String {
     let value = response[name].as_str();
     value.unwrap_or_else(|| panic!("no {name} in {response}")).to_owned()
 }
 
-/// Longer than the server may take for any response.
+/// Maximum time to wait for a response. Longer than the server may take for any response.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(30);

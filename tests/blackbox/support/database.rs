@@ -1,4 +1,4 @@
-//! The two databases. Each case gets a new database.
+//! The databases of the tests: embedded (SQLite) or PostgreSQL. Each test case gets a new database.
 
 use std::{fs, os::unix::fs::OpenOptionsExt as _, path::PathBuf, process::Command, sync::Arc};
 
@@ -6,10 +6,10 @@ use tempfile::TempDir;
 
 use super::{Server, binary, run};
 
-/// A database with its key-encryption key and its data folder.
+/// A database, with the key file (key-encryption keys) and the data folder of its server.
 pub(crate) struct Database {
     folder: Arc<TempDir>,
-    /// `None` for the embedded database.
+    /// URL of the PostgreSQL database. `None` for the embedded database.
     url: Option<String>,
 }
 
@@ -19,7 +19,7 @@ impl Database {
         Self { folder: Arc::new(tempfile::tempdir().unwrap()), url: None }
     }
 
-    /// Creates a database on the PostgreSQL server that all cases share.
+    /// Creates a database on the PostgreSQL server that all test cases share.
     pub(crate) fn postgres() -> Self {
         Self::at(sealpost_testkit::postgres().create_database())
     }
@@ -36,22 +36,22 @@ impl Database {
         self.url.as_deref().unwrap()
     }
 
-    /// Returns the URL, or `None` for the embedded database.
+    /// Returns the URL of the PostgreSQL database. `None` for the embedded database.
     pub(crate) fn postgres_url(&self) -> Option<&str> {
         self.url.as_deref()
     }
 
-    /// Returns the data folder, even if it is empty.
+    /// Returns the path of the data folder, which may be empty for PostgreSQL.
     pub(crate) fn data(&self) -> String {
         self.folder.path().join("data").display().to_string()
     }
 
-    /// Returns the file of the embedded database.
+    /// Returns the path of the embedded database's file.
     pub(crate) fn file(&self) -> PathBuf {
         self.folder.path().join("data/sealpost.db")
     }
 
-    /// Returns the path of the key file.
+    /// Returns the path of the key file, which contains the key-encryption keys.
     pub(crate) fn kek_file(&self) -> PathBuf {
         match self.url {
             None => self.folder.path().join("data/kek"),
@@ -59,7 +59,7 @@ impl Database {
         }
     }
 
-    /// Writes a new key file if none exists.
+    /// Writes a new key file, unless the file exists.
     pub(crate) fn write_kek(&self) {
         let file = self.kek_file();
         fs::OpenOptions::new().create_new(true).write(true).mode(0o600).open(&file).unwrap();
@@ -77,7 +77,7 @@ impl Database {
         Server::start_in(&self.folder, self.command(&[&["--dev"], more].concat()))
     }
 
-    /// Starts two servers on PostgreSQL, or one on the embedded database.
+    /// Starts two servers on one PostgreSQL database, or one server on the embedded database.
     #[track_caller]
     pub(crate) fn serve_on_every_node(&self) -> Vec<Server> {
         let nodes = if self.url.is_some() { 2 } else { 1 };

@@ -1,4 +1,5 @@
-//! Python and Node with the packages of `tests/verifiers`, installed once into the target folder.
+//! Python and Node for verifiers in other languages, with the packages of `tests/verifiers`. Packages are installed
+//! once, into the target folder.
 
 pub(crate) mod oracle;
 
@@ -9,7 +10,7 @@ use std::{
     sync::OnceLock,
 };
 
-/// Returns the Python interpreter with the packages.
+/// Returns the path of the Python interpreter. Installs the packages of `tests/verifiers` if necessary.
 pub(crate) fn python() -> PathBuf {
     static READY: OnceLock<PathBuf> = OnceLock::new();
     let folder = READY.get_or_init(|| {
@@ -23,7 +24,7 @@ pub(crate) fn python() -> PathBuf {
     folder.join("bin/python")
 }
 
-/// Returns the folder for Node programs. Node searches packages beside a program and above.
+/// Returns the folder for Node programs. Node finds packages beside a program and in the folders above.
 pub(crate) fn node_folder() -> &'static Path {
     static READY: OnceLock<PathBuf> = OnceLock::new();
     READY.get_or_init(|| {
@@ -39,7 +40,7 @@ pub(crate) fn node_folder() -> &'static Path {
     })
 }
 
-/// Runs a Node program that finds the packages.
+/// Runs a Node program with access to the packages.
 pub(crate) fn run_node(program: &Path, arguments: &[&str]) -> Output {
     let folder = tempfile::tempdir_in(node_folder()).unwrap();
     let copy = folder.path().join("program.mjs");
@@ -47,17 +48,17 @@ pub(crate) fn run_node(program: &Path, arguments: &[&str]) -> Output {
     Command::new("node").arg(copy).args(arguments).output().unwrap()
 }
 
-/// Returns the Go tool, or `None` if it is not installed.
+/// Returns the command `go`. `None` if Go is not installed.
 pub(crate) fn go() -> Option<Command> {
     let has_go = Command::new("go").arg("version").output().is_ok_and(|ran| ran.status.success());
     let mut command = Command::new("go");
-    // The examples need only the standard library of Go.
+    // No module proxy is needed, because the examples use only the standard library of Go.
     command.env("GOCACHE", target().join("receivers/go")).env("GOFLAGS", "").env("GOPROXY", "off");
     command.env("GOTOOLCHAIN", "local");
     has_go.then_some(command)
 }
 
-/// Returns a Rust example that `cargo test` builds beside the binary.
+/// Returns the path of a Rust example program, which `cargo test` builds beside the binary.
 pub(crate) fn rust_example(name: &str) -> PathBuf {
     let binary = Path::new(env!("CARGO_BIN_EXE_sealpost"));
     let program = binary.with_file_name("examples").join(name);
@@ -68,7 +69,7 @@ pub(crate) fn rust_example(name: &str) -> PathBuf {
     program
 }
 
-/// Returns the path of a file in `tests/verifiers`.
+/// Returns the path of a file in `tests/verifiers`, such as a list of pinned packages.
 pub(crate) fn pinned(file: &str) -> PathBuf {
     root().join("tests/verifiers").join(file)
 }
@@ -78,7 +79,8 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Installs into a folder, unless it is complete for these pins. Other processes wait for the installation.
+/// Returns a folder with the packages of `pins`, files with pinned versions. Installs the packages if the folder is
+/// incomplete or belongs to other versions. A lock makes other processes wait for the installation.
 fn installed(name: &str, pins: &[&str], install: impl FnOnce(&Path)) -> PathBuf {
     let cache = target().join("receivers");
     fs::create_dir_all(&cache).unwrap();
@@ -87,7 +89,7 @@ fn installed(name: &str, pins: &[&str], install: impl FnOnce(&Path)) -> PathBuf 
     let (folder, mark) = (cache.join(name), cache.join(name).join("installed"));
     let pinned: String = pins.iter().map(|pin| fs::read_to_string(pinned(pin)).unwrap()).collect();
     if fs::read_to_string(&mark).ok().as_ref() != Some(&pinned) {
-        // Remains of other pins or of an interrupted installation.
+        // The folder may contain other versions, or the remains of an interrupted installation.
         drop(fs::remove_dir_all(&folder));
         install(&folder);
         fs::write(mark, pinned).unwrap();

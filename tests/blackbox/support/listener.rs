@@ -1,4 +1,4 @@
-//! `sealpost listen` under test.
+//! Runs the command `sealpost listen`, which receives webhook requests and prints them.
 
 use std::{
     fs, io::Write as _, os::unix::fs::PermissionsExt as _, process::Stdio, sync::mpsc::Receiver,
@@ -18,7 +18,8 @@ pub(crate) struct Listener {
 }
 
 impl Listener {
-    /// Starts the listener on a free port. `SEALPOST_WEBHOOK_SECRET` gets `secret`.
+    /// Starts the listener on a free port. `secret`, the signing secret of the webhook, is passed as
+    /// `SEALPOST_WEBHOOK_SECRET`.
     #[track_caller]
     pub(crate) fn start(secret: &str, more: &[&str]) -> Self {
         let mut command = binary(&["listen", "--json", "--listen", "127.0.0.1:0"]);
@@ -30,7 +31,7 @@ impl Listener {
         Self { url, ..listener }
     }
 
-    /// Reads the next printed JSON object.
+    /// Reads the next JSON object from standard output.
     #[track_caller]
     pub(crate) fn next(&self) -> Value {
         match self.lines.recv_timeout(SOON) {
@@ -39,7 +40,7 @@ impl Listener {
         }
     }
 
-    /// Sends SIGTERM and does not wait.
+    /// Sends SIGTERM, and does not wait for the end of the process.
     pub(crate) fn terminate(&self) {
         self.process.terminate();
     }
@@ -51,7 +52,7 @@ impl Listener {
     }
 }
 
-/// Writes a file that only the owner can read.
+/// Writes a temporary file that only its owner can read.
 pub(crate) fn private_file(content: &str) -> NamedTempFile {
     let mut file = NamedTempFile::new().unwrap();
     fs::set_permissions(file.path(), fs::Permissions::from_mode(0o600)).unwrap();

@@ -1,4 +1,4 @@
-//! Operator commands and direct database changes while servers run.
+//! Operator commands (`sealpost admin`) and direct changes of the database, while servers run.
 
 use std::process::Command;
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::{Client, CommandResult, Database, Identity, binary, run};
 
 impl Database {
-    /// Returns `sealpost admin` with these arguments on this database.
+    /// Returns the command `sealpost admin` with these arguments, on this database.
     pub(crate) fn admin_command(&self, arguments: &[&str]) -> Command {
         let mut command = binary(&["admin"]);
         command.args(arguments).args(["--data-dir", &self.data()]);
@@ -25,7 +25,7 @@ impl Database {
         command
     }
 
-    /// Runs an operator command and returns its JSON object.
+    /// Runs an operator command, and returns the JSON object that it prints.
     #[track_caller]
     pub(crate) fn operate(&self, arguments: &[&str]) -> Value {
         let CommandResult { status, stdout, stderr } =
@@ -36,7 +36,7 @@ impl Database {
         value
     }
 
-    /// Runs an operator command and returns its JSON objects, one per line.
+    /// Runs an operator command, and returns the JSON objects that it prints, one per line.
     #[track_caller]
     pub(crate) fn operate_lines(&self, arguments: &[&str]) -> Vec<Value> {
         let CommandResult { status, stdout, stderr } =
@@ -45,7 +45,7 @@ impl Database {
         stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
-    /// Runs an operator command that must fail with `status`, and returns its line of error.
+    /// Runs an operator command that must fail with this exit status. Returns its error, a single line.
     #[track_caller]
     pub(crate) fn operate_refused(&self, status: i32, arguments: &[&str]) -> String {
         let ended = run(self.admin_command(arguments));
@@ -55,7 +55,8 @@ impl Database {
         ended.stderr
     }
 
-    /// Puts a key on the enterprise plan: requests a minute and a day, messages a month and a second.
+    /// Puts a key on the enterprise plan. `numbers` are the limits: requests per minute and per day, messages per month
+    /// and per second.
     #[track_caller]
     pub(crate) fn set_enterprise(&self, key: &str, numbers: [u32; 4]) {
         let [minute, day, month, second] = numbers.map(|number| number.to_string());
@@ -64,7 +65,7 @@ impl Database {
         self.operate(&[&plan[..], &terms].concat());
     }
 
-    /// Creates two identities with high limits.
+    /// Creates two API keys in separate accounts with high limits, for tests with many requests.
     #[track_caller]
     pub(crate) fn busy_pair(&self, client: &Client) -> (Identity, Identity) {
         let (alice, bob) = (client.new_identity(), client.new_identity());
@@ -74,7 +75,7 @@ impl Database {
         (alice, bob)
     }
 
-    /// Executes statements directly on the database.
+    /// Executes SQL statements directly on the database.
     pub(crate) fn by_hand(&self, statements: &str) {
         match self.postgres_url() {
             Some(url) => PgConnection::establish(url).unwrap().batch_execute(statements).unwrap(),
@@ -82,7 +83,7 @@ impl Database {
         }
     }
 
-    /// Counts the rows. `of` is the text after `FROM`.
+    /// Counts rows with SQL. `of` is the text after `FROM`: a table, with an optional condition.
     pub(crate) fn count(&self, of: &str) -> i64 {
         let query = sql::<BigInt>(&format!("SELECT count(*) FROM {of}"));
         match self.postgres_url() {

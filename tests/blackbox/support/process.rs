@@ -1,5 +1,5 @@
-//! Processes of the binary under test. The environment has no settings, standard error goes to a file, and a
-//! process ends when its value is dropped.
+//! Runs the program under test as a process. The process gets no settings from the environment, writes standard error
+//! to a file, and is killed when its value is dropped.
 
 use std::{
     borrow::BorrowMut,
@@ -28,7 +28,7 @@ pub(crate) struct CommandResult {
     pub(crate) stderr: String,
 }
 
-/// Returns the command that runs the binary with these arguments.
+/// Returns a command that runs the program under test with these arguments.
 pub(crate) fn binary(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sealpost"));
     for (name, _) in std::env::vars_os() {
@@ -38,7 +38,7 @@ pub(crate) fn binary(arguments: &[&str]) -> Command {
             command.env_remove(name);
         }
     }
-    // All cases use one address and request pages faster than people.
+    // Disables the rate limits per address, because all tests send from one address and faster than people.
     for limited in ["ACTIVATIONS", "LOGINS", "DASHBOARD"] {
         command.env(format!("SEALPOST_{limited}_PER_MINUTE"), "0");
     }
@@ -46,7 +46,7 @@ pub(crate) fn binary(arguments: &[&str]) -> Command {
     command
 }
 
-/// Returns a PostgreSQL program. Debian keeps some of these programs out of the PATH.
+/// Returns a command for a program of PostgreSQL. Debian installs some of these programs outside the PATH.
 pub(crate) fn postgres_tool(name: &str) -> Command {
     let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let mut tools: Vec<_> = versions.map(|version| version.path().join("bin").join(name)).collect();
@@ -76,7 +76,7 @@ pub(crate) fn run(mut command: Command) -> CommandResult {
 }
 
 impl Process {
-    /// Starts the process. The command sets standard output.
+    /// Starts the process. The command must already configure standard output.
     pub(crate) fn start(mut command: impl BorrowMut<Command>) -> Self {
         let command = command.borrow_mut();
         let stderr = NamedTempFile::new().unwrap();
@@ -84,7 +84,7 @@ impl Process {
         Self { child: command.spawn().unwrap(), stderr }
     }
 
-    /// Returns the number of the process.
+    /// Returns the process id.
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
@@ -93,7 +93,7 @@ impl Process {
         &mut self.child
     }
 
-    /// Returns the standard error so far.
+    /// Returns the text that the process has written to standard error so far.
     pub(crate) fn stderr(&self) -> String {
         String::from_utf8_lossy(&fs::read(self.stderr.path()).unwrap()).into_owned()
     }

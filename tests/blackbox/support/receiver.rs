@@ -1,4 +1,4 @@
-//! A webhook receiver that records requests and reacts as the case requires.
+//! A webhook receiver that records requests, and responds as the test case requires.
 
 pub(crate) mod signed;
 pub(crate) mod tls;
@@ -17,20 +17,21 @@ use ureq::http::{HeaderMap, HeaderName};
 
 use super::{POLL_EVERY, SOON, eventually};
 
-/// The reaction to a request.
+/// The reaction of the receiver to a request.
 #[derive(Debug, Clone)]
 pub(crate) enum Reaction {
-    /// Responds with this status and no body.
+    /// Responds with this status and an empty body.
     Status(u16),
     /// Closes the connection without a response.
     Close,
-    /// Sends this head, then one more byte every few milliseconds until the peer closes.
+    /// Sends this text as the start of a response, then one more byte every few milliseconds until the peer closes the
+    /// connection.
     Drip(&'static str),
-    /// Sends no response until [`Receiver::go_on`], then 204.
+    /// Sends no response until the test calls [`Receiver::go_on`], then responds with 204.
     Hang,
-    /// Never responds.
+    /// Never responds, and keeps the connection open.
     Ignore,
-    /// Responds with this head, without the HTTP version, and this body.
+    /// Responds with this status line (without the HTTP version) and headers, and this body.
     Exactly(String, Vec<u8>),
     /// Sends these bytes and closes the connection.
     Last(&'static str),
@@ -57,9 +58,9 @@ pub(crate) struct Receiver {
 }
 
 struct State {
-    /// The number of connections to reset before the first response.
+    /// Number of connections to reset before the first response.
     resets: usize,
-    /// Returns the reaction to the request with this number, from 0.
+    /// Returns the reaction to a request. The argument is the number of the request, from 0.
     react: Box<dyn Fn(usize) -> Reaction + Send + Sync>,
     seen: Mutex<Seen>,
     going_on: Condvar,
@@ -75,17 +76,17 @@ struct Seen {
 }
 
 impl Receiver {
-    /// Starts a receiver that responds with 204.
+    /// Starts a receiver that responds to every request with 204.
     pub(crate) fn start() -> Self {
         Self::reacting(|_| Reaction::Status(204))
     }
 
-    /// Starts a receiver. `react` gets the number of the request, from 0.
+    /// Starts a receiver with these reactions. `react` gets the number of the request, from 0.
     pub(crate) fn reacting(react: impl Fn(usize) -> Reaction + Send + Sync + 'static) -> Self {
         Self::after_resets(0, react)
     }
 
-    /// Starts a receiver that resets this many connections first.
+    /// Starts a receiver that first resets this many connections.
     pub(crate) fn after_resets(
         resets: usize,
         react: impl Fn(usize) -> Reaction + Send + Sync + 'static,
@@ -99,12 +100,12 @@ impl Receiver {
         Self { url: format!("http://{address}/hook"), address, state }
     }
 
-    /// Returns the requests so far.
+    /// Returns the requests received so far.
     pub(crate) fn requests(&self) -> Vec<WebhookRequest> {
         self.state.seen.lock().unwrap().requests.clone()
     }
 
-    /// Waits for this many requests.
+    /// Waits until at least this many requests have arrived.
     #[track_caller]
     pub(crate) fn await_requests(&self, count: usize) -> Vec<WebhookRequest> {
         self.await_requests_within(count, SOON)
@@ -121,7 +122,7 @@ impl Receiver {
         })
     }
 
-    /// Releases all requests with [`Reaction::Hang`].
+    /// Responds to all requests that wait because of [`Reaction::Hang`].
     pub(crate) fn go_on(&self) {
         self.state.seen.lock().unwrap().goes_on = true;
         self.state.going_on.notify_all();
@@ -133,12 +134,12 @@ impl Drop for Receiver {
         if let Ok(mut seen) = self.state.seen.lock() {
             (seen.is_over, seen.goes_on) = (true, true);
             for connection in &seen.connections {
-                // The peer may have closed the connection already.
+                // An error is ignored, because the peer may have closed the connection already.
                 drop(connection.shutdown(Shutdown::Both));
             }
         }
         self.state.going_on.notify_all();
-        // Wakes the accepting thread, so that it sees the end.
+        // Wakes the thread that accepts connections, so that it sees the end of the receiver.
         drop(TcpStream::connect(self.address));
     }
 }
@@ -152,13 +153,13 @@ impl WebhookRequest {
         serde_json::from_slice(&self.body).unwrap()
     }
 
-    /// Returns the value of `webhook-id`.
+    /// Returns the value of the header `webhook-id`, the id of the event.
     pub(crate) fn id(&self) -> String {
         self.header("webhook-id").to_owned()
     }
 
-    /// Verifies the signature as a Standard Webhooks library does, and checks that the service's own header
-    /// has the same value.
+    /// Verifies the signature with a library for Standard Webhooks. Also checks that `X-Service-Signature`, the
+    /// service's own header, has the same value.
     #[track_caller]
     pub(crate) fn verify(&self, secret: &str) {
         assert!(secret.starts_with("whsec_"));
@@ -176,7 +177,7 @@ fn accept(listener: &TcpListener, state: &Arc<State>) {
         if seen.resets < state.resets {
             seen.resets += 1;
             drop(seen);
-            // Closing with unread data in the buffer sends a reset.
+            // The data stays unread, because closing a socket with unread data sends a reset.
             drop(connection.peek(&mut [0]));
             continue;
         }
@@ -187,7 +188,7 @@ fn accept(listener: &TcpListener, state: &Arc<State>) {
     }
 }
 
-/// Serves requests until either side closes.
+/// Serves the requests of one connection until either side closes it.
 fn serve(connection: &TcpStream, state: &State) -> Option<()> {
     let mut reader = BufReader::new(connection);
     loop {

@@ -1,4 +1,4 @@
-//! A server under test. The server chooses free ports and prints them at startup.
+//! Runs a server under test. The server chooses free ports and prints them at start-up.
 
 use std::{
     io::{BufRead as _, BufReader},
@@ -21,12 +21,13 @@ pub(crate) struct Server {
     pub(crate) ops_url: String,
     process: Process,
     client: Client,
-    /// The folder of the server's files, kept until the server ends.
+    /// The folder with the server's files, kept until the server ends.
     _folder: Option<Arc<TempDir>>,
 }
 
 impl Server {
-    /// Starts the server and waits until it listens. With `--ops-listen=off`, `ops_url` is empty.
+    /// Starts a server, and waits until it listens. With `--ops-listen=off` there is no operations address, so
+    /// `ops_url` is empty.
     #[track_caller]
     pub(crate) fn start(command: Command) -> Self {
         let has_operations = !command.get_args().any(|argument| argument == "--ops-listen=off");
@@ -37,7 +38,8 @@ impl Server {
         server
     }
 
-    /// Starts the server and waits until the API listens. Returns the further lines of standard output.
+    /// Starts a server, and waits until the API listens. Also returns a channel with the later lines of standard
+    /// output.
     #[track_caller]
     pub(crate) fn start_and_read(mut command: Command) -> (Self, Receiver<String>) {
         command.stdout(Stdio::piped());
@@ -48,20 +50,20 @@ impl Server {
         (Self { client, url, ops_url, process, _folder: None }, lines)
     }
 
-    /// Starts the server and keeps `folder` until the server ends.
+    /// Starts a server, and keeps `folder` until the server ends.
     #[track_caller]
     pub(crate) fn start_in(folder: &Arc<TempDir>, command: Command) -> Self {
         Self { _folder: Some(Arc::clone(folder)), ..Self::start(command) }
     }
 
-    /// Starts the server with a client that trusts only this certificate authority.
+    /// Starts a server. Its client trusts only certificates of this certificate authority.
     #[track_caller]
     pub(crate) fn start_secure(command: Command, authority: &Authority) -> Self {
         let server = Self::start(command);
         Self { client: Client::trusting(&server.url, &authority.der), ..server }
     }
 
-    /// Returns the number of the process.
+    /// Returns the process id of the server.
     pub(crate) fn id(&self) -> u32 {
         self.process.id()
     }
@@ -70,17 +72,17 @@ impl Server {
         &self.client
     }
 
-    /// Returns the log so far.
+    /// Returns the text that the server has logged so far.
     pub(crate) fn log(&self) -> String {
         self.process.stderr()
     }
 
-    /// Returns the response status of a path on the operations address.
+    /// Returns the HTTP status of a path on the operations address, such as a health check.
     pub(crate) fn health(&self, path: &str) -> u16 {
         Client::new(&self.ops_url).request("GET", path).response().status
     }
 
-    /// Returns the text of `/metrics`.
+    /// Returns the metrics in text form, from `/metrics` on the operations address.
     pub(crate) fn metrics(&self) -> String {
         let response = Client::new(&self.ops_url).request("GET", "/metrics").response();
         assert_eq!(response.status, 200);
@@ -88,7 +90,7 @@ impl Server {
         String::from_utf8(response.body).unwrap()
     }
 
-    /// Returns the current value of one series.
+    /// Returns the current value of one series of the metrics. A missing series is 0.
     #[track_caller]
     pub(crate) fn metric(&self, series: &str) -> u64 {
         value_of(&self.metrics(), series)
@@ -99,12 +101,12 @@ impl Server {
         self.process.kill();
     }
 
-    /// Sends SIGTERM and does not wait.
+    /// Sends SIGTERM, and does not wait for the end of the server.
     pub(crate) fn terminate(&self) {
         self.process.signal("TERM");
     }
 
-    /// Sends SIGHUP, which reloads files.
+    /// Sends SIGHUP, so that the server reads its files again.
     pub(crate) fn hang_up(&self) {
         self.process.signal("HUP");
     }
@@ -123,13 +125,13 @@ impl Server {
     }
 }
 
-/// Reads lines until the process ends, so that the process never writes into a closed pipe.
+/// Returns the lines of standard output. Reads until the process ends, so the process never writes into a closed pipe.
 pub(crate) fn lines_of(process: &mut Process) -> Receiver<String> {
     let stdout = BufReader::new(process.child().stdout.take().unwrap());
     let (line, lines) = channel();
     thread::spawn(move || {
         for text in stdout.lines().map_while(Result::ok) {
-            // Only the first two lines have a reader.
+            // An error is ignored, because usually only the first two lines have a reader.
             drop(line.send(text));
         }
     });
@@ -150,10 +152,10 @@ fn announced(process: &Process, lines: &Receiver<String>, what: &str) -> String 
     }
 }
 
-/// The longest orderly shutdown that the contract allows.
+/// Maximum duration of an orderly shutdown, by the contract.
 pub(crate) const STOP_MAX: Duration = Duration::from_secs(30);
 
-/// Returns the value of a series in the metrics text, or 0 if the series is missing.
+/// Returns the value of a series in metrics text. A missing series is 0.
 #[track_caller]
 pub(crate) fn value_of(metrics: &str, series: &str) -> u64 {
     let line = metrics.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));

@@ -1,11 +1,11 @@
-//! The requests of a browser on the dashboard: the cookie and the hidden fields of its forms.
+//! Requests that a browser sends to the dashboard, with its cookie and the hidden fields of its forms.
 
 use crate::support::{Client, Identity, Response};
 
-/// A signed-in browser.
+/// A browser that is signed in to the dashboard.
 pub(crate) struct Browser<'a> {
     client: &'a Client,
-    /// Name and value, in the form of the `Cookie` header.
+    /// The session cookie as `name=value`, in the form of the `Cookie` header.
     pub(crate) cookie: String,
 }
 
@@ -34,13 +34,13 @@ impl<'a> Browser<'a> {
         between(&self.page("/dashboard"), "name=\"form_token\" value=\"", "\"")
     }
 
-    /// Sends a form. `site` is the value of `Sec-Fetch-Site`.
+    /// Submits a form. `site` is the value of the header `Sec-Fetch-Site`.
     pub(crate) fn post(&self, path: &str, form: &str, site: &str) -> Response {
         let request = self.client.post(path).header("Cookie", &self.cookie);
         request.header("Sec-Fetch-Site", site).body(FORM, form.as_bytes()).response()
     }
 
-    /// Sends a same-origin form and returns the secret that the page shows.
+    /// Submits a form from the same origin, and returns the secret in the response page.
     #[track_caller]
     pub(crate) fn secret(&self, path: &str, form: &str) -> String {
         let form = format!("form_token={}&{form}", self.form_token());
@@ -50,7 +50,7 @@ impl<'a> Browser<'a> {
     }
 }
 
-/// Sends the sign-in form.
+/// Submits the sign-in form of the dashboard.
 pub(crate) fn sign_in(client: &Client, identity: &Identity, headers: &[(&str, &str)]) -> Response {
     let form = format!(
         "account_id={}&login_secret={}",

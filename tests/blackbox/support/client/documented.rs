@@ -1,7 +1,6 @@
-//! Compares every response of the tests with the service's OpenAPI document.
+//! Checks that the OpenAPI document contains every response of the tests, with its status and error code.
 //!
-//! Checks statuses and codes in situations that only these tests create. Schemas are checked in
-//! `tests/openapi`.
+//! The test suite `tests/openapi` checks the schemas instead.
 
 use std::sync::OnceLock;
 
@@ -9,7 +8,7 @@ use serde_json::Value;
 
 use super::{Client, Response};
 
-/// Panics if the document has the endpoint without this response.
+/// Panics if the OpenAPI document describes the endpoint, but not this response.
 #[track_caller]
 pub(crate) fn check(client: &Client, method: &str, path: &str, response: &Response) {
     let Some(document) = document(client) else { return };
@@ -26,7 +25,8 @@ pub(crate) fn check(client: &Client, method: &str, path: &str, response: &Respon
     );
 }
 
-/// Loads the document once, since all servers have the same document. A stopping server may send no response.
+/// Loads the OpenAPI document once, because it is the same on all servers. `None` if the server sends no document, for
+/// example because it is stopping.
 fn document(client: &Client) -> Option<&'static Value> {
     if let Some(document) = DOCUMENT.get() {
         return Some(document);

@@ -1,4 +1,5 @@
-//! Load within the limits of many keys: a key has 20 requests a minute and 10 messages a second.
+//! Load generator. It spreads sends over many API keys, because each key is limited to 20 requests a minute and 10
+//! messages a second.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,7 +15,7 @@ use serde_json::json;
 
 use crate::support::{Client, Identity, POLL_EVERY, Receiver, SOON, eventually, text};
 
-/// Pairs of sender and recipient, and all acknowledged envelopes.
+/// Pairs of a sender and a recipient, and all envelopes that the server acknowledged.
 pub(crate) struct Pairs {
     members: Vec<(Identity, Identity)>,
     turn: AtomicUsize,
@@ -29,7 +30,7 @@ struct Letter {
 }
 
 impl Pairs {
-    /// Activates the pairs in several accounts and registers the receiver for each recipient.
+    /// Creates the pairs in several accounts, and registers the receiver as a webhook of each recipient.
     pub(crate) fn activate(client: &Client, receiver: &Receiver) -> Self {
         let accounts: Vec<_> = (0..ACCOUNTS).map(|_| client.new_identity()).collect();
         let pairs = (0..PAIRS).map(|number| {
@@ -41,8 +42,8 @@ impl Pairs {
         Self { members: pairs.collect(), turn: AtomicUsize::new(0), acknowledged: Mutex::default() }
     }
 
-    /// Sends from several threads. Calls `strike` after `goal` more acknowledgements. The threads stop when
-    /// the server accepts no more connections.
+    /// Sends from several threads. Calls `strike` after `goal` more acknowledgements, for example to kill the server.
+    /// The threads stop when the server accepts no more connections.
     pub(crate) fn send_until(&self, client: &Client, goal: usize, strike: impl FnOnce()) {
         let goal = self.count() + goal;
         thread::scope(|scope| {
@@ -85,7 +86,7 @@ impl Pairs {
         self.acknowledged.lock().unwrap().keys().cloned().collect()
     }
 
-    /// Checks that each of these envelopes opens with the sent message.
+    /// Checks that each of these envelopes can be opened and contains the sent message.
     #[track_caller]
     pub(crate) fn check_open(&self, client: &Client, ids: &[String]) {
         let letters = self.acknowledged.lock().unwrap().clone();
@@ -96,8 +97,9 @@ impl Pairs {
         }
     }
 
-    /// Checks that every acknowledged envelope opens and was delivered. Every other delivered envelope must
-    /// open too: its sender may have lost the response. Returns the number of duplicate deliveries.
+    /// Checks that every acknowledged envelope can be opened and was delivered. Delivered envelopes without
+    /// acknowledgement must open too, because their sender may have lost the response. Returns the number of duplicate
+    /// deliveries.
     #[track_caller]
     pub(crate) fn check(&self, client: &Client, receiver: &Receiver, within: Duration) -> usize {
         let acknowledged = self.acknowledged.lock().unwrap().clone();
@@ -126,7 +128,7 @@ impl Pairs {
         answered - delivered.len()
     }
 
-    /// Sends until `is_done` is set or the server is gone.
+    /// Sends until `is_done` is set, or until the server refuses connections.
     fn send_until_away(&self, client: &Client, is_done: &AtomicBool) {
         let until = Instant::now() + SOON;
         while Instant::now() < until && !is_done.load(Ordering::Relaxed) {
@@ -138,7 +140,8 @@ impl Pairs {
             let response = client.post("/v1/channel/send").by(sender).json(&body).try_response();
             let Ok(response) = response else { return };
             match response.status {
-                // Rejected for a moment, or by a stopping server: then the next connection fails.
+                // The server rejects a send for a moment, or because it is stopping. If it is stopping, the next
+                // connection fails.
                 429 | 503 => thread::sleep(POLL_EVERY),
                 _ => {
                     let sent = response.ok();
@@ -151,7 +154,7 @@ impl Pairs {
     }
 }
 
-/// Ends the load even if the work panics.
+/// Sets the flag when dropped, so the load ends even if the work panics.
 struct Raised<'a>(&'a AtomicBool);
 
 impl Drop for Raised<'_> {

@@ -1,4 +1,4 @@
-//! HTTP over a plain socket, for tests that need exact bytes.
+//! HTTP over a plain TCP socket, for tests that send exact bytes.
 
 use std::{
     io::{Read as _, Write as _},
@@ -6,13 +6,13 @@ use std::{
     time::Duration,
 };
 
-/// Sends these bytes and reads the response.
+/// Sends these bytes on a new connection, and reads the response.
 pub(crate) fn exchange(url: &str, bytes: impl AsRef<[u8]>) -> String {
     talk(url, &[bytes.as_ref()])
 }
 
-/// Sends the pieces in order and reads the response, which is empty if the server only closes. A server may
-/// respond and close before it has read everything.
+/// Sends the pieces in order, and reads the response. Returns an empty text if the server closes the connection without
+/// a response. Errors of writes are ignored, because the server may respond and close before it has read everything.
 pub(crate) fn talk(url: &str, pieces: &[&[u8]]) -> String {
     let mut socket = connect(url);
     for piece in pieces {
@@ -31,7 +31,7 @@ pub(crate) fn connect(url: &str) -> TcpStream {
     socket
 }
 
-/// Reads the next response. It is empty if the server only closes.
+/// Reads the next response on the connection. Returns an empty text if the server closes it without a response.
 pub(crate) fn response_on(socket: &mut TcpStream) -> String {
     let (mut response, mut buffer) = (Vec::new(), [0; 4096]);
     while !is_whole(&response) {
@@ -45,7 +45,7 @@ pub(crate) fn response_on(socket: &mut TcpStream) -> String {
     String::from_utf8_lossy(&response).into_owned()
 }
 
-/// Returns the status of the response.
+/// Returns the status code of an HTTP response.
 #[track_caller]
 pub(crate) fn status_of(response: &str) -> u16 {
     let status = response.split(' ').nth(1).and_then(|status| status.parse().ok());

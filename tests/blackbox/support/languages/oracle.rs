@@ -1,4 +1,5 @@
-//! Third-party judges: `PyJWT`, jose, status lists by Digital Bazaar, and a real browser.
+//! Independent implementations that check results of the service: `PyJWT`, jose, status lists by Digital Bazaar, and a
+//! real browser.
 
 use std::{path::PathBuf, process::Command};
 
@@ -7,19 +8,19 @@ use serde_json::Value;
 
 use crate::support::{python, root, run_node};
 
-/// A third-party verifier of credentials.
+/// A verifier of credentials from a third party.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Verifier {
-    /// jose and the status lists by Digital Bazaar.
+    /// The Node library jose, with status lists by Digital Bazaar.
     Node,
-    /// `PyJWT`.
+    /// The Python library `PyJWT`.
     Python,
 }
 
 impl Verifier {
     pub(crate) const ALL: [Self; 2] = [Self::Node, Self::Python];
 
-    /// Verifies a credential. Returns `None` if the verifier rejects it.
+    /// Verifies a credential and returns its claims. `None` if the verifier rejects it.
     pub(crate) fn verify(self, credential: &str) -> Option<Value> {
         let output = match self {
             Self::Node => run_node(&oracle("credential.mjs"), &[credential]),
@@ -38,7 +39,8 @@ impl Verifier {
     }
 }
 
-/// Loads a page in a browser and returns its visible content as `light`, `dark` and `narrow`.
+/// Loads a page in a browser. Returns its visible content in a light, a dark and a narrow window, as the fields
+/// `light`, `dark` and `narrow`.
 #[track_caller]
 pub(crate) fn browse(url: &str) -> Value {
     let output = run_node(&oracle("page.mjs"), &[url, &chromium()]);
@@ -47,7 +49,7 @@ pub(crate) fn browse(url: &str) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// The name of the program depends on the distribution.
+/// Returns the path of the browser Chromium. The name of its program depends on the Linux distribution.
 pub(crate) fn chromium() -> String {
     let names = ["chromium", "chromium-browser", "google-chrome"];
     let folders: Vec<_> = std::env::split_paths(&std::env::var_os("PATH").unwrap()).collect();

@@ -1,5 +1,5 @@
-//! Webhook requests that a test signs as Standard Webhooks requires: with a secret by the reference library,
-//! or with a key.
+//! Webhook requests that a test signs itself, as the Standard Webhooks specification requires: with a shared secret, by
+//! the reference library, or with a private key.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use ring::signature::Ed25519KeyPair;
@@ -7,7 +7,7 @@ use standardwebhooks::Webhook;
 
 use crate::support::{Client, Request, Response, WebhookRequest};
 
-/// A signed webhook request.
+/// A webhook request with its signature.
 #[derive(Debug, Clone)]
 pub(crate) struct Signed {
     pub(crate) id: String,
@@ -17,12 +17,12 @@ pub(crate) struct Signed {
 }
 
 impl Signed {
-    /// Creates a request from `seconds_ago` with one signature for each secret.
+    /// Creates a request with a timestamp `seconds_ago` in the past, and one signature for each secret.
     pub(crate) fn with(secrets: &[&str], seconds_ago: i64) -> Self {
         Self::unsigned(ID, seconds_ago).signed(secrets)
     }
 
-    /// Replaces the body and signs again.
+    /// Replaces the body, and signs the request again.
     pub(crate) fn saying(self, body: &str, secrets: &[&str]) -> Self {
         Self { body: body.to_owned(), ..self }.signed(secrets)
     }
@@ -37,12 +37,12 @@ impl Signed {
         self
     }
 
-    /// Creates a request with a v1a signature by the private key of [`PUBLIC_KEY`].
+    /// Creates a request with a v1a (Ed25519) signature that [`PUBLIC_KEY`] verifies.
     pub(crate) fn asymmetric(seconds_ago: i64) -> Self {
         Self::asymmetric_as(ID, seconds_ago)
     }
 
-    /// Creates a request with this id and a v1a signature.
+    /// Creates a request with this id and a v1a (Ed25519) signature.
     pub(crate) fn asymmetric_as(id: &str, seconds_ago: i64) -> Self {
         let mut request = Self::unsigned(id, seconds_ago);
         let content = format!("{}.{}.{}", request.id, request.timestamp, request.body);
@@ -60,7 +60,8 @@ impl Signed {
         Self { id, timestamp, signature: String::new(), body }
     }
 
-    /// Returns four copies with one flipped bit: in the body, the id, the timestamp or the signature.
+    /// Returns four altered copies of the request. Each has one flipped bit: in the body, the id, the timestamp or the
+    /// signature.
     pub(crate) fn flipped(&self) -> [Self; 4] {
         let flipped = |entry: &str| {
             let (version, signature) = entry.split_once(',').unwrap();
@@ -77,7 +78,7 @@ impl Signed {
         ]
     }
 
-    /// Returns the webhook headers as text.
+    /// Returns the webhook headers of the request as text.
     pub(crate) fn head(&self) -> String {
         let Self { id, timestamp, signature, .. } = self;
         format!(
@@ -126,6 +127,6 @@ fn flip_last_bit(text: &str) -> String {
 }
 
 const ID: &str = "env_01h455vb4pex5vsknk084sn02q";
-/// The public key of [`SEED`].
+/// The public key of the private key [`SEED`].
 pub(crate) const PUBLIC_KEY: &str = "whpk_6kpsY+KcUgq+9VB7Ey7F+ZVHdq6+vnuSQh7qaRRG0iw=";
 const SEED: [u8; 32] = [7; 32];

@@ -1,4 +1,4 @@
-//! A webhook receiver over TLS that responds with 204.
+//! A webhook receiver over TLS. Responds to every request with 204.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -29,7 +29,7 @@ struct Seen {
 }
 
 impl TlsReceiver {
-    /// Starts a receiver with this certificate.
+    /// Starts a receiver with this server certificate.
     pub(crate) fn showing(certificate: &Issued) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let (address, seen) = (listener.local_addr().unwrap(), Arc::new(Seen::default()));
@@ -38,7 +38,7 @@ impl TlsReceiver {
         Self { url: format!("https://{address}/hook"), address, seen }
     }
 
-    /// Returns the number of requests and the number of connections.
+    /// Returns the number of received requests, and the number of connections.
     pub(crate) fn counts(&self) -> (usize, usize) {
         let count = |counter: &AtomicUsize| counter.load(Ordering::SeqCst);
         (count(&self.seen.requests), count(&self.seen.connections))
@@ -48,7 +48,7 @@ impl TlsReceiver {
 impl Drop for TlsReceiver {
     fn drop(&mut self) {
         self.seen.is_over.store(true, Ordering::SeqCst);
-        // Wakes the accepting thread, so that it sees the end.
+        // Wakes the thread that accepts connections, so that it sees the end of the receiver.
         drop(TcpStream::connect(self.address));
     }
 }
@@ -64,7 +64,7 @@ fn accept(listener: &TcpListener, config: &Arc<ServerConfig>, seen: &Arc<Seen>) 
     }
 }
 
-/// Serves one request and closes.
+/// Serves one request, and closes the connection.
 fn serve(stream: StreamOwned<ServerConnection, TcpStream>, seen: &Seen) -> Option<()> {
     let mut reader = BufReader::new(stream);
     let mut length = 0;
