@@ -49,7 +49,7 @@ pub trait SendLedger {
 pub struct FactsQuery {
     /// Hashes of the callers' session tokens.
     pub sessions: Vec<TokenHash>,
-    /// API keys of the callers.
+    /// API keys that made the requests of this batch. Their usage is locked.
     pub callers: Vec<ApiKeyId>,
     /// API keys of the recipients.
     pub recipients: Vec<ApiKeyId>,
