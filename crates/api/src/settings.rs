@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ipnet::IpNet;
 
-/// The settings of the API.
+/// The settings of the HTTP API: its URL, the limits of requests, and the networks of trusted proxies.
 #[derive(Debug, Clone)]
 pub struct ApiSettings {
     /// The URL that callers use, without a trailing slash.

@@ -50,7 +50,7 @@ pub struct RecipientPolicy {
     pub accept: AcceptPolicy,
     /// How much the key shows to the senders of its envelopes.
     pub receipts: ReceiptPolicy,
-    /// Whether other keys can see the label.
+    /// Whether other keys can see the label, which is the name that the owner gave the key.
     pub is_listed: bool,
     /// Keys that `allowlist` and `contacts` accept.
     pub allowed: BTreeSet<ApiKeyId>,

@@ -57,7 +57,7 @@ impl ClosingExtent {
 /// The rows that one portion deleted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ClosedPortion {
-    /// The deleted rows.
+    /// Number of deleted rows of each kind.
     pub rows: ClosedRows,
     /// Whether the closing is complete.
     pub is_complete: bool,

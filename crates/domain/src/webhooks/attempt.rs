@@ -70,7 +70,7 @@ pub struct Attempt {
 pub struct PendingDelivery {
     /// The delivered event.
     pub event_id: EventId,
-    /// Time of the event.
+    /// Time at which the delivered event occurred.
     pub event_at: Timestamp,
     /// Number of attempts so far.
     pub attempts: u32,

@@ -12,8 +12,8 @@ pub enum EventKind {
     /// An envelope for the webhook's key was stored and can be opened.
     #[serde(rename = "envelope.received")]
     EnvelopeReceived,
-    /// The sealing key of a correspondent was replaced, or its handle was moved, or it was revoked. Needs
-    /// `--events v1.1`.
+    /// A correspondent changed: a key that has sent envelopes to this key, or got some from it. Its sealing key was
+    /// replaced, its handle moved to another key, or the correspondent was revoked. Needs `--events v1.1`.
     #[serde(rename = "identity.rotated")]
     IdentityRotated,
     /// The webhook's key has used 80 % or 100 % of a limit. Needs `--events v1.1`.

@@ -1,6 +1,9 @@
 //! The activity of an account: recorded in the transaction of each act, and listed for the owner.
 
-use std::net::IpAddr;
+use std::{
+    net::IpAddr,
+    sync::atomic::{AtomicU16, Ordering},
+};
 
 use schemars::JsonSchema;
 use sealpost_domain::{
@@ -60,6 +63,9 @@ impl Caller {
     }
 }
 
+/// Number of the acts that this process has recorded. It wraps.
+static RECORDED: AtomicU16 = AtomicU16::new(0);
+
 /// Records an act in its transaction.
 pub(crate) fn record(
     tx: &mut dyn Tx,
@@ -68,7 +74,11 @@ pub(crate) fn record(
     kind: ActivityKind,
     detail: Option<String>,
 ) -> Result<(), StoreError> {
-    let random = random().map_err(|error| StoreError::Unavailable(error.into()))?;
+    let mut random: [u8; 10] = random().map_err(|error| StoreError::Unavailable(error.into()))?;
+    // Entries are listed by their ids. The number keeps the order of entries of one millisecond.
+    let number = RECORDED.fetch_add(1, Ordering::Relaxed);
+    let [high, low, ..] = &mut random;
+    [*high, *low] = number.to_be_bytes();
     let ActOrigin { account_id, actor, client_address } = origin.clone();
     let id = ActivityId::new(now, random);
     let entry = Activity { id, account_id, at: now, kind, actor, client_address, detail };

@@ -34,5 +34,6 @@ impl Core {
 }
 
 const PAGE: usize = 512;
-/// Number of sessions of one transaction. On SQLite, sends wait for the transaction.
+/// Maximum number of sessions that one transaction updates. It is small because sends on SQLite wait for the
+/// transaction.
 const SESSIONS_PER_WRITE: usize = 200;

@@ -1,4 +1,4 @@
-//! Authentication: the only code that resolves credentials.
+//! Authentication of requests. No other code resolves credentials.
 //!
 //! Checks the bearer token, the key, that the token's account owns the key, and the scope of an API token, in the order
 //! of the API contract. [`admit`](super::admission::admit) repeats the checks of token and key on locked rows and

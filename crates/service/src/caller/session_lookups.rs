@@ -1,8 +1,8 @@
 //! Batches look-ups of sessions and API tokens: concurrent look-ups share one database statement of each kind.
 //!
-//! A request with an unknown token is refused without a transaction, so nothing limits the number of such requests.
-//! Without a shared statement, each of these requests would take a pooled connection from the sends. A look-up
-//! never waits for a batch to fill.
+//! Requests with an unknown token are refused without a transaction, so no rate limit counts them. If each look-up ran
+//! its own statement, a flood of such requests would take all connections from the sends. A look-up never waits for a
+//! batch to fill.
 
 use std::{collections::HashMap, sync::Arc};
 

@@ -54,7 +54,7 @@ pub struct KeyListed {
     /// The key.
     #[serde(flatten)]
     pub key: KeyShown,
-    /// Time of activation.
+    /// Time at which the key was activated.
     pub created_at: Timestamp,
 }
 

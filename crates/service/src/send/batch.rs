@@ -118,7 +118,8 @@ struct BatchDecision<'a> {
     channels: BTreeMap<ChannelId, Arc<Channel>>,
     /// The usage of each caller before the batch, if the batch changes it.
     touched: BTreeMap<ApiKeyId, Usage>,
-    /// Pairs of a sender that records contacts and its recipient.
+    /// The contacts to record, as pairs of sender and recipient. Only senders that accept messages from contacts alone
+    /// record them.
     contacts: BTreeSet<(ApiKeyId, ApiKeyId)>,
     overage: BTreeMap<(ApiKeyId, Timestamp), u32>,
 }
@@ -154,7 +155,7 @@ impl BatchDecision<'_> {
         Decided { verdict, limits }
     }
 
-    /// Checks an admitted command in the order of the API contract: idempotency, recipient, storage, throughput,
+    /// Decides a send whose caller and request limits were already checked. Follows the order of the API contract: idempotency, recipient, storage, throughput,
     /// monthly allowance. Stores its envelope if all checks pass.
     fn decide_admitted(&mut self, command: &Command) -> Result<Verdict, Rejection> {
         self.check_idempotency(command)?;

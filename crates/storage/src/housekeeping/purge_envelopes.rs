@@ -22,8 +22,8 @@ use crate::{
 /// Deletes up to `limit` envelopes with ids below `below`, oldest first, and their deliveries. Subtracts their bytes
 /// from the stored bytes of the senders. Returns the number of envelopes.
 ///
-/// An envelope bounces if it was never opened, it was waiting or at least one of its deliveries was still queued, and no
-/// outcome is recorded for it: the sender gets an event.
+/// An envelope bounces, which means that its sender gets an event, if all of these are true: it was never opened; no
+/// outcome is recorded for it; and it waited for a webhook, or at least one of its deliveries was still queued.
 pub(crate) fn purge_envelopes(
     conn: &mut AnyConnection,
     below: &str,

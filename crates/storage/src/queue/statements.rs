@@ -57,7 +57,7 @@ on_either! {
         outcome: &'static str,
         now: Timestamp
     ) -> Vec<String>;
-    /// Inserts those of the waiting envelopes that do not wait yet.
+    /// Inserts rows of waiting envelopes. Skips rows that already exist.
     fn insert_waiting(rows: &[WaitingRow]) -> ();
     /// Changes the due time of deliveries without a lease, if the stored due time is still the expected one.
     fn expedite(changes: &[DueTimeChange]) -> ();

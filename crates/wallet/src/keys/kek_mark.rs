@@ -13,8 +13,9 @@ impl Keyring {
         self.wrap_under(version, &location(&version.to_be_bytes()), MARK)
     }
 
-    /// Checks a mark against the key of this version. Fails with [`WalletError::NotDecryptable`] if the key differs,
-    /// and with [`WalletError::UnknownKekVersion`] if it is missing.
+    /// Checks that the key-encryption key with this version is the one that encrypted the mark, a known text. Fails with
+    /// [`WalletError::NotDecryptable`] if another key encrypted it, and with [`WalletError::UnknownKekVersion`] if the
+    /// keyring has no key with this version.
     pub fn check_mark(&self, version: u32, mark: &Wrapped) -> Result<(), WalletError> {
         self.require(version)?;
         let text = self.unwrap(&location(&version.to_be_bytes()), mark)?;

@@ -28,7 +28,7 @@ impl RetryAfter {
         Some(Self::Date(Timestamp::from_millis(0).plus(since_epoch)))
     }
 
-    /// Returns the requested delay from `now` on.
+    /// Returns the requested delay. If the header has a date, the delay is the time from `now` until that date.
     pub(super) fn delay_from(self, now: Timestamp) -> Duration {
         match self {
             Self::Date(date) => date.since(now),

@@ -1,4 +1,5 @@
-//! Starts attempts: takes the keys and connections of the target from a cache or opens them, and signs the request.
+//! Starts delivery attempts and signs their requests. The signing keys and connections of a target come from a cache,
+//! or are decrypted and opened now.
 
 use std::{error::Error, rc::Rc, time::Instant};
 

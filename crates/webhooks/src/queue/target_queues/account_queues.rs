@@ -84,5 +84,6 @@ impl AccountQueues {
     }
 }
 
-/// Limits `claim_room` to an eighth of the capacity of one delivery worker.
+/// One account can claim at most an eighth of the deliveries that a delivery worker holds in memory, so that others get
+/// room.
 const CLAIM_ROOM_DIVISOR: usize = 8;
