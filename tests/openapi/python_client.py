@@ -46,6 +46,11 @@ def call_every_operation(folder, name, server):
     assert api.call("get_status_list", list_=status_list(badge.credential)).count(".") == 2
     validate = models.ValidateRequest(jurisdiction="EU", dry_run=True)
     assert not api.call("validate_compliance", alice, body=validate).passed
+    api.call("set_policy", bob, body=models.PolicyRequest(listed=True))
+    assert api.call("resolve_identity", alice, body=models.ResolveRequest(id=bob["key"])).active
+    api.call("get_receipt", alice, body=models.ReceiptRequest(envelope_id=sent.envelope_id))
+    api.call("list_activity", alice, body=models.ActivityRequest(limit=5))
+    api.call("close_account", alice, 401, body=models.CloseRequest(login_secret="wrong"))
     api.call("rotate_login_secret", alice)
     api.call("end_session", alice, body=models.LogoutRequest(all_=True))
     api.call("get_key_status", alice, 401)
