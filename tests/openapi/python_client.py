@@ -92,4 +92,4 @@ def status_list(credential):
 
 
 # Operations with a session and without an API key.
-OF_ACCOUNTS = {"rotate_login_secret", "end_session"}
+OF_ACCOUNTS = {"close_account", "end_session", "list_activity", "rotate_login_secret"}
