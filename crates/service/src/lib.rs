@@ -29,7 +29,7 @@ pub use account::{
     activate::{Activate, Activated},
     activity::{ActivityPage, ActivityView, ListActivity},
     activity_cursor::ActivityCursor,
-    close::{AccountClosed, DeletedRows, KeptData},
+    close::{AccountClosed, KeptData},
     key_status::{GovernanceView, KeyStanding},
     resolve::Resolved,
     session::{LoggedIn, Login, Scope, SecretRotated},

@@ -2,7 +2,7 @@
 
 use sealpost_domain::{
     AccountId,
-    ports::{ClosedRows, ClosingExtent, Durability},
+    ports::{ClosingExtent, DeletedRows, Durability},
 };
 use serde_json::json;
 
@@ -41,7 +41,7 @@ impl Operator {
             let concerned = Concerned::Service;
             Ok(Ok((sessions, ActionRecord { action, subject, concerned, detail })))
         })?;
-        let mut rows = ClosedRows { sessions, ..ClosedRows::default() };
+        let mut rows = DeletedRows { sessions, ..DeletedRows::default() };
         for _ in 0..PORTIONS_MAX {
             let portion = self
                 .store
