@@ -55,6 +55,11 @@ def call_every_operation(folder, name, server):
     assert api.call("get_status_list", list_=status_list(badge.credential)).count(".") == 2
     validate = models.ValidateRequest(jurisdiction="EU", dry_run=True)
     assert not api.call("validate_compliance", alice, body=validate).passed
+    api.call("set_policy", bob, body=models.PolicyRequest(listed=True))
+    assert api.call("resolve_identity", alice, body=models.ResolveRequest(id=bob["key"])).active
+    api.call("get_receipt", alice, body=models.ReceiptRequest(envelope_id=sent.envelope_id))
+    api.call("list_activity", alice, body=models.ActivityRequest(limit=5))
+    api.call("close_account", alice, 401, body=models.CloseRequest(login_secret="wrong"))
     api.call("end_session", alice, body=models.LogoutRequest(all_=True))
     api.call("get_key_status", alice, 401)
     return api.count()
@@ -95,4 +100,12 @@ def status_list(credential):
 
 
 # Operations with a session and without an API key.
-OF_ACCOUNTS = {"create_api_token", "end_session", "list_api_tokens", "revoke_api_token", "rotate_login_secret"}
+OF_ACCOUNTS = {
+    "close_account",
+    "create_api_token",
+    "end_session",
+    "list_activity",
+    "list_api_tokens",
+    "revoke_api_token",
+    "rotate_login_secret",
+}

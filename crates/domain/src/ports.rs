@@ -31,7 +31,7 @@ pub use dispatching::{
     Claim, Dispatch, EventSigner, ExpeditedDelivery, FinishTest, Outbox, TargetGuard,
 };
 pub use envelopes::{AddressedEnvelope, EnvelopeRepo, ReceiptLookup, SentEnvelope};
-pub use erasure::{ClosedPortion, ClosedRows, ClosingExtent, ErasureRepo};
+pub use erasure::{ClosedPortion, ClosingExtent, DeletedRows, ErasureRepo};
 pub use error::{BoxedError, StoreError};
 pub use events::EventRepo;
 pub use governance::{AuditRepo, GovernanceRepo};

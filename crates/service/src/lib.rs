@@ -30,7 +30,7 @@ pub use account::{
     activity::{ActivityPage, ActivityView, ListActivity},
     activity_cursor::ActivityCursor,
     api_tokens::{ApiTokenCreated, ApiTokenList, ApiTokenRevoked, ApiTokenView, CreateApiToken},
-    close::{AccountClosed, DeletedRows, KeptData},
+    close::{AccountClosed, KeptData},
     key_status::{GovernanceView, KeyStanding},
     recovery::{Recovery, SecretsReplaced},
     resolve::Resolved,

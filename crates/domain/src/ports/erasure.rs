@@ -1,5 +1,6 @@
 //! The port for closing accounts and erasing personal data.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::error::StoreError;
@@ -58,37 +59,39 @@ impl ClosingExtent {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ClosedPortion {
     /// Number of deleted rows of each kind.
-    pub rows: ClosedRows,
+    pub rows: DeletedRows,
     /// Whether the closing is complete.
     pub is_complete: bool,
 }
 
 /// Numbers of rows that a closing deleted or changed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct ClosedRows {
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, JsonSchema, Serialize)]
+pub struct DeletedRows {
     /// Sessions.
     pub sessions: u64,
     /// API tokens.
     pub api_tokens: u64,
-    /// Keys that were revoked. Their roots are destroyed.
+    /// Keys that were revoked. Their secrets are destroyed: envelopes to them cannot be opened.
     pub keys_revoked: u64,
     /// Webhooks with their URLs and secrets.
     pub webhooks: u64,
-    /// Pending deliveries.
+    /// Pending deliveries to these webhooks. Housekeeping deletes the rest of a long backlog.
     pub deliveries: u64,
     /// Handles.
     pub handles: u64,
-    /// Labels of keys.
+    /// Labels of keys. The allowlist and the blocklist of each such key are emptied too.
     pub labels: u64,
-    /// Entries of the activity.
+    /// Entries of the activity, with client addresses.
     pub activity: u64,
-    /// Idempotency records.
+    /// Values of `Idempotency-Key`.
     pub idempotency_keys: u64,
     /// Daily counts.
     pub daily_counts: u64,
+    /// Contacts: keys to which a key of the account has sent.
+    pub contacts: u64,
 }
 
-impl ClosedRows {
+impl DeletedRows {
     /// Adds the numbers of another portion.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
@@ -103,6 +106,7 @@ impl ClosedRows {
             activity: self.activity.saturating_add(other.activity),
             idempotency_keys: self.idempotency_keys.saturating_add(other.idempotency_keys),
             daily_counts: self.daily_counts.saturating_add(other.daily_counts),
+            contacts: self.contacts.saturating_add(other.contacts),
         }
     }
 }

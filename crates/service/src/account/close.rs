@@ -8,7 +8,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use sealpost_domain::{
     AccountId, RequestSource, Timestamp,
-    ports::{ClosedRows, ClosingExtent},
+    ports::{ClosingExtent, DeletedRows},
 };
 use sealpost_wallet::{LoginSecret, same_hash};
 use serde::Serialize;
@@ -39,31 +39,6 @@ pub struct AccountClosed {
     pub kept: Vec<KeptData>,
 }
 
-/// Numbers of rows that a closing deleted or changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
-pub struct DeletedRows {
-    /// Sessions.
-    pub sessions: u64,
-    /// API tokens.
-    pub api_tokens: u64,
-    /// Keys that were revoked. Their secrets are destroyed: envelopes to them cannot be opened.
-    pub keys_revoked: u64,
-    /// Webhooks with their URLs and secrets.
-    pub webhooks: u64,
-    /// Pending deliveries to these webhooks. Housekeeping deletes the rest of a long backlog.
-    pub deliveries: u64,
-    /// Handles.
-    pub handles: u64,
-    /// Labels of keys.
-    pub labels: u64,
-    /// Entries of the activity, with client addresses.
-    pub activity: u64,
-    /// Values of `Idempotency-Key`.
-    pub idempotency_keys: u64,
-    /// Daily counts.
-    pub daily_counts: u64,
-}
-
 /// Data that stays after a closing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct KeptData {
@@ -80,41 +55,12 @@ impl AccountClosed {
         account_id: AccountId,
         closed_at: Timestamp,
         extent: ClosingExtent,
-        rows: ClosedRows,
+        deleted: DeletedRows,
         complete: bool,
     ) -> Self {
         let erased = extent == ClosingExtent::Erase;
         let kept = if erased { KEPT.to_vec() } else { [&KEPT_UNLESS_ERASED[..], &KEPT].concat() };
-        Self { account_id, closed_at, erased, complete, deleted: rows.into(), kept }
-    }
-}
-
-impl From<ClosedRows> for DeletedRows {
-    fn from(rows: ClosedRows) -> Self {
-        let ClosedRows {
-            sessions,
-            api_tokens,
-            keys_revoked,
-            webhooks,
-            deliveries,
-            handles,
-            labels,
-            activity,
-            idempotency_keys,
-            daily_counts,
-        } = rows;
-        Self {
-            sessions,
-            api_tokens,
-            keys_revoked,
-            webhooks,
-            deliveries,
-            handles,
-            labels,
-            activity,
-            idempotency_keys,
-            daily_counts,
-        }
+        Self { account_id, closed_at, erased, complete, deleted, kept }
     }
 }
 
@@ -194,7 +140,7 @@ const KEPT: [KeptData; 8] = [
         until: PERMANENTLY,
     },
     KeptData {
-        data: "keys: id, DID, status, plan, usage, overage",
+        data: "keys: id, DID, status, plan, usage, overage, and the policy without its lists",
         reason: "other people's envelopes and badges refer to the keys; the DID stays on record",
         until: PERMANENTLY,
     },

@@ -2,7 +2,7 @@
 
 use sealpost_domain::{
     AccountId,
-    ports::{ClosedRows, ClosingExtent, Durability},
+    ports::{ClosingExtent, DeletedRows, Durability},
 };
 use serde_json::json;
 
@@ -43,7 +43,7 @@ impl Operator {
             let concerned = Concerned::Service;
             Ok(Ok(((sessions, api_tokens), ActionRecord { action, subject, concerned, detail })))
         })?;
-        let mut rows = ClosedRows { sessions, api_tokens, ..ClosedRows::default() };
+        let mut rows = DeletedRows { sessions, api_tokens, ..DeletedRows::default() };
         for _ in 0..PORTIONS_MAX {
             let portion = self
                 .store

@@ -155,8 +155,8 @@ impl BatchDecision<'_> {
         Decided { verdict, limits }
     }
 
-    /// Decides a send whose caller and request limits were already checked. Follows the order of the API contract: idempotency, recipient, storage, throughput,
-    /// monthly allowance. Stores its envelope if all checks pass.
+    /// Decides a send whose caller and request limits were already checked, in the order of the API contract:
+    /// idempotency, recipient, storage, throughput, monthly allowance. Stores its envelope if all checks pass.
     fn decide_admitted(&mut self, command: &Command) -> Result<Verdict, Rejection> {
         self.check_idempotency(command)?;
         let Some(pending) = &command.pending else { return Ok(Verdict::Admitted) };

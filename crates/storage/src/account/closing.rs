@@ -11,8 +11,8 @@ use diesel::{
 use sealpost_domain::{
     AccountId, ApiKeyId, KeyStatus, Timestamp,
     ports::{
-        AccountRepo as _, ApiTokenRepo as _, ClosedPortion, ClosedRows, ClosingExtent, ErasureRepo,
-        KeyRepo as _, StoreError,
+        AccountRepo as _, ApiTokenRepo as _, ClosedPortion, ClosingExtent, DeletedRows,
+        ErasureRepo, KeyRepo as _, StoreError,
     },
 };
 
@@ -43,15 +43,15 @@ impl ErasureRepo for Transaction {
     ) -> Result<ClosedPortion, StoreError> {
         let id = account.to_string();
         let Some(extent) = self.run(|conn| extent_of(conn, &id))? else {
-            return Ok(ClosedPortion { rows: ClosedRows::default(), is_complete: true });
+            return Ok(ClosedPortion { rows: DeletedRows::default(), is_complete: true });
         };
         let sessions = self.end_sessions(Some(account), limit)?;
         if sessions > 0 {
-            return Ok(portion(ClosedRows { sessions, ..ClosedRows::default() }));
+            return Ok(portion(DeletedRows { sessions, ..DeletedRows::default() }));
         }
         let api_tokens = self.delete_api_tokens_of(account)?;
         if api_tokens > 0 {
-            return Ok(portion(ClosedRows { api_tokens, ..ClosedRows::default() }));
+            return Ok(portion(DeletedRows { api_tokens, ..DeletedRows::default() }));
         }
         // Handles go before the revocation, so that no event about the revocation carries a handle.
         if extent == ClosingExtent::Erase
@@ -59,7 +59,7 @@ impl ErasureRepo for Transaction {
         {
             self.lock_key(&key)?;
             self.run(|conn| erase_handle(conn, &handle, &key))?;
-            return Ok(portion(ClosedRows { handles: 1, ..ClosedRows::default() }));
+            return Ok(portion(DeletedRows { handles: 1, ..DeletedRows::default() }));
         }
         if let Some(key) = self.run(|conn| next_live_key(conn, &id))? {
             return self.revoke_next(&key, now);
@@ -70,7 +70,7 @@ impl ErasureRepo for Transaction {
             return Ok(portion(erased));
         }
         let is_complete = self.run(|conn| finish(conn, &id, extent, now))?;
-        Ok(ClosedPortion { rows: ClosedRows::default(), is_complete })
+        Ok(ClosedPortion { rows: DeletedRows::default(), is_complete })
     }
 
     fn find_closing(&mut self) -> Result<Option<AccountId>, StoreError> {
@@ -86,19 +86,19 @@ impl Transaction {
     fn revoke_next(&mut self, key: &ApiKeyId, now: Timestamp) -> Result<ClosedPortion, StoreError> {
         let locked = self.lock_key(key)?;
         if locked.is_none_or(|key| key.status == KeyStatus::Revoked) {
-            return Ok(portion(ClosedRows::default()));
+            return Ok(portion(DeletedRows::default()));
         }
         let revoked = self.revoke_key(key, now)?;
-        Ok(portion(ClosedRows {
+        Ok(portion(DeletedRows {
             keys_revoked: 1,
             webhooks: revoked.webhooks,
             deliveries: revoked.deliveries,
-            ..ClosedRows::default()
+            ..DeletedRows::default()
         }))
     }
 }
 
-fn portion(rows: ClosedRows) -> ClosedPortion {
+fn portion(rows: DeletedRows) -> ClosedPortion {
     ClosedPortion { rows, is_complete: false }
 }
 
@@ -168,17 +168,17 @@ fn erase_rows(
     account: &str,
     now: Timestamp,
     limit: u32,
-) -> Result<Option<ClosedRows>, Fault> {
+) -> Result<Option<DeletedRows>, Fault> {
     // The attempts of deleted webhooks contain responses of receivers. The webhooks of other accounts may be among
     // them, because their owner is not stored.
     if deleted_webhooks::purge(conn, now, limit.into())? > 0 {
-        return Ok(Some(ClosedRows::default()));
+        return Ok(Some(DeletedRows::default()));
     }
     if let Some(key) = next_named_key(conn, account)? {
         return erase_key(conn, &key, limit).map(Some);
     }
     let activity = activity::delete_of(conn, account, limit)?;
-    Ok((activity > 0).then(|| ClosedRows { activity, ..ClosedRows::default() }))
+    Ok((activity > 0).then(|| DeletedRows { activity, ..DeletedRows::default() }))
 }
 
 /// Finds a key with a label or a handle. A key gets its new label after all its other rows are deleted.
@@ -191,11 +191,15 @@ fn next_named_key(conn: &mut AnyConnection, account: &str) -> Result<Option<Stri
     Ok(named.first::<String>(conn).optional()?)
 }
 
-fn erase_key(conn: &mut AnyConnection, key: &str, limit: u32) -> Result<ClosedRows, Fault> {
+fn erase_key(conn: &mut AnyConnection, key: &str, limit: u32) -> Result<DeletedRows, Fault> {
     let idempotency_keys = delete_some(conn, DELETE_IDEMPOTENCY_KEYS, key, limit)?;
     let daily_counts = delete_some(conn, DELETE_DAILY_COUNTS, key, limit)?;
-    let mut rows = ClosedRows { idempotency_keys, daily_counts, ..ClosedRows::default() };
-    if idempotency_keys.max(daily_counts) < u64::from(limit) {
+    let contacts = delete_some(conn, DELETE_CONTACTS, key, limit)?;
+    let mut rows =
+        DeletedRows { idempotency_keys, daily_counts, contacts, ..DeletedRows::default() };
+    if idempotency_keys.max(daily_counts).max(contacts) < u64::from(limit) {
+        // The rest of the policy stays: it still decides how much senders see of their receipts.
+        sql_query(EMPTY_LISTS).bind::<Text, _>(key).execute(conn)?;
         diesel::update(k::table.find(key))
             .set((k::label.eq(ERASED_LABEL), k::handle.eq(None::<String>)))
             .execute(conn)?;
@@ -259,3 +263,10 @@ const DELETE_DAILY_COUNTS: &str = "
     DELETE FROM daily_counts WHERE api_key_id = $1 AND day IN (
         SELECT day FROM daily_counts WHERE api_key_id = $1 LIMIT $2
     )";
+
+const DELETE_CONTACTS: &str = "
+    DELETE FROM contacts WHERE api_key_id = $1 AND contact IN (
+        SELECT contact FROM contacts WHERE api_key_id = $1 LIMIT $2
+    )";
+
+const EMPTY_LISTS: &str = "UPDATE policies SET allowed = '', blocked = '' WHERE api_key_id = $1";

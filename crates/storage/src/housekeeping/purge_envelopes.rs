@@ -22,8 +22,8 @@ use crate::{
 /// Deletes up to `limit` envelopes with ids below `below`, oldest first, and their deliveries. Subtracts their bytes
 /// from the stored bytes of the senders. Returns the number of envelopes.
 ///
-/// An envelope bounces, which means that its sender gets an event, if all of these are true: it was never opened; no
-/// outcome is recorded for it; and it waited for a webhook, or at least one of its deliveries was still queued.
+/// An expired envelope bounces: its sender gets an event. It does not bounce if it was opened, or if another outcome is
+/// recorded. It must still wait for a webhook, or have a queued delivery.
 pub(crate) fn purge_envelopes(
     conn: &mut AnyConnection,
     below: &str,

@@ -63,6 +63,7 @@ fn operation() -> Operation {
             "activity": 14,
             "idempotency_keys": 3,
             "daily_counts": 30,
+            "contacts": 2,
         },
         "kept": [{
             "data": "envelopes sent by the account",

@@ -1,9 +1,11 @@
 //! Closing of accounts and erasure of personal data.
 
+use std::collections::BTreeSet;
+
 use sealpost_domain::{
-    AccountId, Activity, ActivityActor, ActivityId, ActivityKind, ApiKey, Handle, KeyStatus,
-    PartnerId, Session,
-    ports::{ClosedRows, ClosingExtent, Durability::Durable, HandleOwner, Store},
+    AccountId, Activity, ActivityActor, ActivityId, ActivityKind, ApiKey, ApiKeyId, Handle,
+    KeyStatus, PartnerId, ReceiptPolicy, RecipientPolicy, Session,
+    ports::{ClosingExtent, DeletedRows, Durability::Durable, HandleOwner, Store},
 };
 
 use crate::tests::{
@@ -44,11 +46,20 @@ fn account(db: &Fixture, handle: &str) -> ApiKey {
             "INSERT INTO idempotency_keys (api_key_id, idempotency_key, fingerprint, envelope_id, created_at)
                  SELECT '{id}', 'key-{n}', login_secret, 'env_1', 5 FROM accounts LIMIT 1;
              INSERT INTO daily_counts (api_key_id, day, sent, received, delivered)
-                 VALUES ('{id}', {n}, 1, 1, 1)",
+                 VALUES ('{id}', {n}, 1, 1, 1);
+             INSERT INTO contacts (api_key_id, contact, sent_at) VALUES ('{id}', 'ak_{n}', 1)",
             id = key.id
         ))
         .unwrap();
     }
+    let lists = BTreeSet::from([fresh(ApiKeyId::new)]);
+    let policy = RecipientPolicy {
+        receipts: ReceiptPolicy::None,
+        allowed: lists.clone(),
+        blocked: lists,
+        ..RecipientPolicy::default()
+    };
+    db.store().write(Durable, |tx| tx.set_policy(&key.id, &policy)).unwrap();
     key
 }
 
@@ -69,8 +80,8 @@ fn begin(db: &Fixture, account: &AccountId, extent: ClosingExtent) -> bool {
 }
 
 /// Deletes portions until the closing is complete.
-fn finish(db: &Fixture, account: &AccountId, limit: u32) -> ClosedRows {
-    let mut rows = ClosedRows::default();
+fn finish(db: &Fixture, account: &AccountId, limit: u32) -> DeletedRows {
+    let mut rows = DeletedRows::default();
     for _ in 0..100 {
         let portion =
             db.store().write(Durable, |tx| tx.close_portion(account, at(60), limit)).unwrap();
@@ -83,7 +94,7 @@ fn finish(db: &Fixture, account: &AccountId, limit: u32) -> ClosedRows {
 }
 
 /// Counts the rows of an account and its keys that the closing is about.
-fn rows_of(db: &Fixture, key: &ApiKey) -> [i64; 10] {
+fn rows_of(db: &Fixture, key: &ApiKey) -> [i64; 12] {
     let (account, id) = (key.account_id, key.id);
     [
         format!("sessions WHERE account_id = '{account}'"),
@@ -98,11 +109,13 @@ fn rows_of(db: &Fixture, key: &ApiKey) -> [i64; 10] {
         format!("idempotency_keys WHERE api_key_id = '{id}'"),
         format!("daily_counts WHERE api_key_id = '{id}'"),
         format!("accounts WHERE id = '{account}' AND partner_id IS NOT NULL"),
+        format!("contacts WHERE api_key_id = '{id}'"),
+        format!("policies WHERE api_key_id = '{id}' AND (allowed <> '' OR blocked <> '')"),
     ]
     .map(|rows| db.count(&rows))
 }
 
-const ALL: [i64; 10] = [3, 1, 2, 1, 1, 2, 3, 3, 3, 1];
+const ALL: [i64; 12] = [3, 1, 2, 1, 1, 2, 3, 3, 3, 1, 3, 1];
 
 fn a_closed_account_is_unusable_and_keeps_its_names(db: &Fixture) {
     let (mine, other) = (account(db, "alice"), account(db, "bob"));
@@ -114,16 +127,16 @@ fn a_closed_account_is_unusable_and_keeps_its_names(db: &Fixture) {
     assert_eq!(db.count("accounts WHERE recovery_code IS NULL"), 1);
     assert!(!db.store().write(Durable, |tx| tx.lock_account(&mine.account_id)).unwrap());
     let closed = finish(db, &mine.account_id, 500);
-    let expected = ClosedRows {
+    let expected = DeletedRows {
         sessions: 3,
         api_tokens: 1,
         keys_revoked: 2,
         webhooks: 1,
         deliveries: 3,
-        ..ClosedRows::default()
+        ..DeletedRows::default()
     };
     assert_eq!(closed, expected);
-    assert_eq!(rows_of(db, &mine), [0, 0, 0, 0, 1, 2, 3, 3, 3, 1]);
+    assert_eq!(rows_of(db, &mine), [0, 0, 0, 0, 1, 2, 3, 3, 3, 1, 3, 1]);
     assert_eq!(rows_of(db, &other), ALL);
     assert_eq!(db.lookup().unwrap().find_login_secret(&other.account_id).unwrap(), secret);
     assert_eq!(
@@ -136,7 +149,7 @@ fn an_erased_account_has_no_names(db: &Fixture) {
     let (mine, other) = (account(db, "alice"), account(db, "bob"));
     assert!(begin(db, &mine.account_id, ClosingExtent::Erase));
     let erased = finish(db, &mine.account_id, 500);
-    let expected = ClosedRows {
+    let expected = DeletedRows {
         sessions: 3,
         api_tokens: 1,
         keys_revoked: 2,
@@ -147,10 +160,13 @@ fn an_erased_account_has_no_names(db: &Fixture) {
         activity: 3,
         idempotency_keys: 3,
         daily_counts: 3,
+        contacts: 3,
     };
     assert_eq!(erased, expected);
-    assert_eq!((rows_of(db, &mine), rows_of(db, &other)), ([0; 10], ALL));
+    assert_eq!((rows_of(db, &mine), rows_of(db, &other)), ([0; 12], ALL));
     assert_eq!(db.count("accounts WHERE erased_at = 60 AND closing IS NULL"), 1);
+    let policy = db.lookup().unwrap().find_policy(&mine.id).unwrap().unwrap();
+    assert_eq!(policy.receipts, ReceiptPolicy::None, "senders see no more than before");
     let key = db.lookup().unwrap().find_key(&mine.id).unwrap().unwrap();
     assert_eq!((key.status, key.did), (KeyStatus::Revoked, mine.did), "the DID stays on record");
     assert_eq!(db.count("envelopes"), 6, "envelopes stay until the end of retention");
@@ -173,9 +189,9 @@ fn a_closing_continues_where_it_stopped(db: &Fixture) {
     // A repeated command with a smaller extent still erases.
     assert!(begin(db, &mine.account_id, ClosingExtent::Close));
     finish(db, &mine.account_id, 2);
-    assert_eq!(rows_of(db, &mine), [0; 10]);
+    assert_eq!(rows_of(db, &mine), [0; 12]);
     assert_eq!(db.store().write(Durable, |tx| tx.find_closing()).unwrap(), None);
-    assert_eq!(finish(db, &mine.account_id, 2), ClosedRows::default());
+    assert_eq!(finish(db, &mine.account_id, 2), DeletedRows::default());
 }
 
 fn a_closed_account_can_be_erased_later(db: &Fixture) {
@@ -185,13 +201,13 @@ fn a_closed_account_can_be_erased_later(db: &Fixture) {
     assert!(begin(db, &mine.account_id, ClosingExtent::Erase));
     let erased = finish(db, &mine.account_id, 500);
     assert_eq!((erased.labels, erased.handles, erased.keys_revoked), (2, 1, 0));
-    assert_eq!(rows_of(db, &mine), [0; 10]);
+    assert_eq!(rows_of(db, &mine), [0; 12]);
     assert_eq!(db.count("accounts WHERE closed_at = 50 AND erased_at = 60"), 1);
 }
 
 fn an_account_that_does_not_exist_is_not_closed(db: &Fixture) {
     let unknown = crate::tests::fixture::account().id;
     assert!(!begin(db, &unknown, ClosingExtent::Erase));
-    assert_eq!(finish(db, &unknown, 9), ClosedRows::default());
+    assert_eq!(finish(db, &unknown, 9), DeletedRows::default());
     assert!(db.owner_lookup().unwrap().keys_of(&unknown, 9, 0).unwrap().is_empty());
 }
