@@ -117,6 +117,8 @@ fn a_token_cannot_change_the_account(database: &Database) {
         ("/v1/auth/tokens/create", token_body(&alice, &["send"])),
         ("/v1/auth/tokens/list", json!({})),
         ("/v1/auth/tokens/revoke", json!({"token_id": created["token_id"]})),
+        ("/v1/account/activity", json!({})),
+        ("/v1/account/close", json!({"login_secret": secret})),
     ];
     for (path, body) in &paths {
         let response = client.post(path).token(&token).key(&alice.key).json(body).response();

@@ -43,6 +43,7 @@ async function walk() {
   await signIn(page, account);
   const key = await createIdentity(page);
   await changePolicy(page, account, key);
+  await useApiTokens(page, key);
   const hook = await registerWebhook(page, key);
   await followDeliveries(page, account, key, hook);
   await rotateSecret(page, hook);
@@ -104,6 +105,35 @@ async function createIdentity(page) {
   await has(page, 'h1', 'Orders');
   await note(page);
   return /ak_\w+/.exec(page.url())[0];
+}
+
+// Leaves one token, so that the noted page shows a list.
+async function useApiTokens(page, key) {
+  const identity = page.url();
+  await page.click('nav >> text=Account');
+  await page.click('text=API tokens');
+  await has(page, 'main', 'The account has no API token.');
+  await page.fill('#name', HOSTILE);
+  await page.selectOption('#api_key_id', key);
+  await page.click('button.main');
+  await has(page, '[role=alert]', 'at least one scope');
+  const tokens = [];
+  for (const scope of ['read', 'send']) {
+    await page.fill('#name', HOSTILE);
+    await page.selectOption('#api_key_id', key);
+    await page.check(`[name=${scope}]`);
+    await page.click('button.main');
+    tokens.push(await page.innerText('.secret'));
+    await page.click('text=Back to the API tokens');
+  }
+  const status = async (token) => (await post('/v1/did/status', {}, { authorization: `Bearer ${token}` })).status;
+  assert.deepEqual([await status(tokens[0]), await status(tokens[1])], [200, 403]);
+  await page.click('tbody button >> nth=0');
+  assert.equal(await page.locator('tbody tr').count(), 1);
+  await has(page, 'tbody', HOSTILE);
+  assert.deepEqual([await status(tokens[0]), await status(tokens[1])], [401, 403]);
+  await note(page);
+  await page.goto(identity);
 }
 
 async function registerWebhook(page, key) {

@@ -86,7 +86,7 @@ pub(super) struct HttpArgs {
         value_parser = head_bytes
     )]
     max_head_bytes: usize,
-    /// Longest time in which no byte of a response reaches the client; must be longer than slow requests take
+    /// Time without a byte of a response after which a connection is closed; must exceed the time of slow requests
     #[arg(
         long,
         env = "SEALPOST_CONNECTION_TIMEOUT",

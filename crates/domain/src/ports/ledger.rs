@@ -47,9 +47,9 @@ pub trait SendLedger {
 /// The ids of the rows to read for a batch of sends. Each list is sorted and has no duplicates.
 #[derive(Debug, Clone, Default)]
 pub struct FactsQuery {
-    /// Sessions and API tokens of the callers.
+    /// Hashes of the callers' session tokens and API tokens.
     pub sessions: Vec<TokenHash>,
-    /// API keys of the callers.
+    /// API keys that made the requests of this batch. Their usage is locked.
     pub callers: Vec<ApiKeyId>,
     /// API keys of the recipients.
     pub recipients: Vec<ApiKeyId>,
@@ -70,7 +70,7 @@ impl FactsQuery {
 /// The facts: all rows that decide whether the sends of a batch are admitted. Missing rows have no entry.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct AdmissionFacts {
-    /// Sessions and API tokens, including expired ones. An API token has the fields of a session.
+    /// Sessions and API tokens of the callers, including expired ones. An API token has the fields of a session.
     pub sessions: HashMap<TokenHash, Session>,
     /// API keys of callers and recipients.
     pub keys: HashMap<ApiKeyId, Arc<KeyFacts>>,

@@ -82,8 +82,8 @@ impl<K: Eq + Hash, V: Clone> BoundedCache<K, V> {
         self.evict_unused_and(|_, _| {});
     }
 
-    /// Removes the entries that were neither inserted nor read since the last call. Calls `used` with the
-    /// other entries.
+    /// Removes the entries that were neither inserted nor read since the last call. Calls `used` with
+    /// the other entries.
     pub(crate) fn evict_unused_and(&self, used: impl Fn(&K, &V)) {
         self.0.retain(|key, entry| {
             let was_used = entry.was_used.swap(false, Ordering::Relaxed);

@@ -21,12 +21,12 @@ use crate::{
 };
 
 impl Sealpost {
-    /// Authenticates a request that acts as a key, with a session token or an API token.
+    /// Authenticates a request that acts as an API key, with a session token or an API token.
     ///
-    /// Accepts cached data, because the transaction of each use case checks again. Rejects unknown tokens and foreign
-    /// keys without a transaction, so foreign callers never lock rows of a key. Reads the token from the
-    /// database before it refuses because of the key or the scope. Otherwise the holder of an ended token could learn
-    /// which keys exist.
+    /// Accepts cached data, because the transaction of each request checks again. Refuses unknown tokens and keys of
+    /// other accounts without a transaction, so callers of other accounts never lock rows of a key. A refusal that is
+    /// about the key or the scope is returned only after the token is read from the database. Otherwise, the holder of
+    /// an ended token could find out which keys exist.
     pub async fn authenticate(
         &self,
         credentials: &Credentials,
@@ -60,7 +60,8 @@ impl Sealpost {
         Ok(Caller { id, account_id, api_token, key })
     }
 
-    /// Authenticates a request that needs a session and no key. Refuses API tokens. Reads the session from the database.
+    /// Authenticates a request that needs a session but no key. Refuses API tokens. Always reads the session from the
+    /// database.
     pub async fn authenticate_session(&self, token: Option<&str>) -> Result<AccountSession, Error> {
         let bearer = self.stored_bearer(hash_token(token)?).await?;
         Access::Session.check(bearer.grant.as_ref())?;
@@ -69,16 +70,14 @@ impl Sealpost {
 
     /// Returns the account of a session or an API token, from the cache if possible.
     ///
-    /// Use this only for limits per account, before the request is authenticated: the cached token may have ended. To
-    /// authenticate the request, call [`Sealpost::authenticate_session`].
+    /// A cached token may have ended, so the result may only be used for limits per account. Call
+    /// [`Sealpost::authenticate`] or [`Sealpost::authenticate_session`] to authenticate a request.
     pub async fn account_of(&self, token: Option<&str>) -> Result<AccountId, Error> {
         Ok(self.bearer(hash_token(token)?).await?.account_id)
     }
 
     /// Returns the account of a session, from the cache if possible. Refuses API tokens, so that they cannot use up
-    /// limits of requests that they may not send.
-    ///
-    /// Use this like [`Sealpost::account_of`].
+    /// limits of requests that they may not send. Like [`Sealpost::account_of`], authenticates no request.
     pub async fn account_of_session(&self, token: Option<&str>) -> Result<AccountId, Error> {
         match hash_token(token)? {
             hash @ BearerHash::Session(_) => Ok(self.bearer(hash).await?.account_id),
@@ -94,8 +93,8 @@ impl Sealpost {
         }
     }
 
-    /// Returns `refusal` if the token is live, and otherwise the refusal for an invalid token. So an unauthenticated
-    /// caller does not learn whether a key exists. Only a cached token is read again.
+    /// Returns `refusal` if the token is valid, and otherwise the refusal for an invalid token. So a caller without a
+    /// valid token cannot find out if a key exists. Only a cached token is read again.
     async fn refuse_bearer(
         &self,
         token: BearerHash,
@@ -125,7 +124,7 @@ impl Sealpost {
     /// Returns a live token, read from the database.
     async fn stored_bearer(&self, token: BearerHash) -> Result<Bearer, Error> {
         let bearer = self.live(self.find_bearer(token).await?);
-        // Another node may have ended a token that this node caches.
+        // Another node may have ended a token that this node still caches.
         bearer.inspect_err(|_| {
             self.core.cache.invalidate_on(CacheEvent::SessionEnded(&token.hash()));
         })

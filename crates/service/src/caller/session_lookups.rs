@@ -19,7 +19,8 @@ use crate::{
 };
 
 impl Sealpost {
-    /// Reads a session or an API token from the database, never from the cache. The statement begins after this call.
+    /// Reads a session or an API token from the database, never from the cache. The statement starts after this call,
+    /// so the result is current.
     pub(super) async fn find_bearer(&self, token: BearerHash) -> FoundBearer {
         let (reply, found) = oneshot::channel();
         if self.core.session_queue.submit(QueuedLookup { token, reply })? {

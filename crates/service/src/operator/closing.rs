@@ -13,8 +13,8 @@ use super::{
 use crate::account::close::AccountClosed;
 
 impl Operator {
-    /// Closes an account permanently: revokes its keys, and deletes its webhooks, sessions and API tokens. Labels, handles and
-    /// activity stay. Repeat it after an interruption.
+    /// Closes an account permanently: revokes its keys, and deletes its webhooks, sessions and API tokens. Labels,
+    /// handles and activity stay. Repeat it after an interruption.
     pub fn close_account(&self, id: &AccountId) -> Result<AccountClosed, OperatorError> {
         self.close(id, ClosingExtent::Close, "account.close")
     }

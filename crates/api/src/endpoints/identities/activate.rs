@@ -20,7 +20,8 @@ use crate::{
 struct ActivateRequest {
     /// A name of the identity, for people.
     label: Label,
-    /// A unique name that senders can use instead of the API key. Upper case becomes lower case.
+    /// A unique name of this key. Senders can address messages to it instead of the API key. Upper case becomes lower
+    /// case.
     handle: Option<Handle>,
     /// The secret of an invite. Needed for a new account if sign-up is by invite, ignored otherwise.
     invite: Option<String>,
