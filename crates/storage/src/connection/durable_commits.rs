@@ -92,7 +92,11 @@ mod tests {
         let settings = Settings { commit_timeout: Duration::from_millis(5), ..Settings::default() };
         let commits = DurableCommits::of(target, settings);
         let (disk, stalled) = mpsc::channel();
-        let lost = commits.run(None, move || Ok(stalled.recv().unwrap())).unwrap_err();
+        let commit = move || {
+            stalled.recv().unwrap();
+            Ok(())
+        };
+        let lost = commits.run(None, commit).unwrap_err();
         assert!(matches!(lost, StoreError::InDoubt(_)), "{lost:?}");
         assert!(matches!(commits.admit(), Err(StoreError::Unavailable(_))));
 
