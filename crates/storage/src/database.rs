@@ -85,25 +85,25 @@ impl Database {
                 let size = settings.pool_max.saturating_sub(1).max(1);
                 let writers = open("all", target.clone(), size).map_err(unavailable)?;
                 let readers = writers.clone();
-                let commits = DurableCommits::of_server(target.clone(), settings);
+                let commits = DurableCommits::of(target.clone(), settings);
                 let committer =
                     Some(Arc::new(CommitterConnection { target, pool: OnceLock::new() }));
                 Ok(Self {
                     committer,
-                    durable_commits: Arc::new(commits),
-                    ..Self::of((writers, readers), None, cache, settings)
+                    ..Self::of((writers, readers), commits, None, cache, settings)
                 })
             }
             DatabaseUrl::Sqlite(path) => {
                 let path = path::absolute(path).map_err(refused)?;
-                let writers =
-                    open("writers", Target::SqliteWriter(path.clone()), 1).map_err(unusable)?;
+                let target = Target::SqliteWriter(path.clone());
+                let commits = DurableCommits::of(target.clone(), settings);
+                let writers = open("writers", target, 1).map_err(unusable)?;
                 let readers =
                     open("readers", Target::SqliteReader(path.clone()), settings.pool_max)
                         .map_err(unusable)?;
                 Ok(Self {
                     file: Some(path),
-                    ..Self::of((writers, readers), Some(Arc::default()), cache, settings)
+                    ..Self::of((writers, readers), commits, Some(Arc::default()), cache, settings)
                 })
             }
         }
@@ -111,6 +111,7 @@ impl Database {
 
     fn of(
         (writers, readers): (Pool, Pool),
+        durable_commits: DurableCommits,
         write_lock: Option<Arc<FairMutex>>,
         facts_cache: Arc<FactsCache>,
         settings: Settings,
@@ -123,7 +124,7 @@ impl Database {
             claim_cursor: Arc::default(),
             success_throttle: Arc::default(),
             facts_cache,
-            durable_commits: Arc::new(DurableCommits::embedded()),
+            durable_commits: Arc::new(durable_commits),
             write_timeout: settings.connection_timeout,
             settings,
             file: None,
@@ -142,7 +143,8 @@ impl Database {
         &self,
         progress: &dyn Fn(&str),
     ) -> Result<Vec<String>, StoreError> {
-        self.transact(Durability::Durable, |conn| migrations::apply(conn, progress))
+        let begin = || Ok(self.transaction(Durability::Durable)?.without_deadline());
+        Self::transact_in(begin, |conn| migrations::apply(conn, progress))
     }
 
     /// Returns the names of the missing migrations. Refuses a database that is newer than the binary.
@@ -188,8 +190,15 @@ impl Database {
         durability: Durability,
         work: impl Fn(&mut AnyConnection) -> Result<T, Fault>,
     ) -> Result<T, StoreError> {
+        Self::transact_in(|| self.transaction(durability), work)
+    }
+
+    fn transact_in<T>(
+        begin: impl Fn() -> Result<Transaction, StoreError>,
+        work: impl Fn(&mut AnyConnection) -> Result<T, Fault>,
+    ) -> Result<T, StoreError> {
         let attempt = || {
-            let mut transaction = self.transaction(durability)?;
+            let mut transaction = begin()?;
             let value = transaction.run(&work)?;
             transaction.commit()?;
             Ok(value)

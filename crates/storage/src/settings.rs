@@ -12,8 +12,8 @@ pub struct Settings {
     pub connection_timeout: Duration,
     /// Maximum duration of one PostgreSQL statement. A wait for a lock may take at most half of this time.
     pub statement_timeout: Duration,
-    /// Maximum duration of a durable commit on PostgreSQL. If a commit takes longer, its result is in doubt, and
-    /// durable writes are refused until a probe write succeeds.
+    /// Maximum duration of a durable commit. If a commit takes longer, its result is in doubt, and durable writes are
+    /// refused until a probe write succeeds. Migrations have no such maximum.
     pub commit_timeout: Duration,
     /// Maximum number of cached sessions. The same maximum applies to cached keys and to cached webhooks.
     pub facts_cached_max: usize,

@@ -1,4 +1,5 @@
-//! Backlogs of due deliveries, drained by a server that starts: to many targets, and to one.
+//! Backlogs that a server drains after its start: due deliveries to many webhooks and to one, and envelopes that waited
+//! for one webhook.
 
 use std::{
     thread,
@@ -11,28 +12,39 @@ use crate::{
     floors::sealed_envelope,
     measure::deliveries,
     report::{Cpu, Finding, Run, per_second, share},
-    stage::{Stage, database::Engine, identities::Population, nodes::Nodes, stored::put_backlog},
+    stage::{
+        Stage,
+        database::Engine,
+        identities::Population,
+        nodes::Nodes,
+        stored::{Put, put_backlog, put_waiting},
+    },
 };
 
 pub(crate) fn run(bench: &Bench, engine: &Engine) -> Outcome {
-    let drained_by_one = drain(&start(bench, engine, 1), DUE);
-    let stage = start(bench, engine, TARGETS);
+    let drained_by_one = drain(&start(bench, engine, 1, put_backlog), DUE);
+    let waited = drain(&start(bench, engine, 1, put_waiting), DUE);
+    let stage = start(bench, engine, TARGETS, put_backlog);
     let drained = drain(&stage, DUE);
     let sent = deliveries("live", &stage, stage.sends(64, bench.span(10)));
     let rates = drained.delivered_per_s.zip(sent.delivered_per_s);
     let ratio = rates.map_or(f64::NAN, |(drained, live)| drained / live);
-    let finding = Finding::at_least("drained a second over delivered live", ratio, 0.8);
+    let to_many = Finding::at_least("drained a second over delivered live", ratio, 0.8);
+    let rates = waited.delivered_per_s.zip(drained_by_one.delivered_per_s);
+    let ratio = rates.map_or(f64::NAN, |(waited, due)| waited / due);
+    let to_new = Finding::at_least("waiting ones drained a second over due ones", ratio, 0.8);
     let drained_by_one = Run { name: format!("{DUE} due to one webhook"), ..drained_by_one };
-    let runs = vec![drained, drained_by_one, sent];
-    Outcome { runs, findings: vec![finding], ..Outcome::default() }
+    let waited = Run { name: format!("{DUE} waiting for one webhook"), ..waited };
+    let runs = vec![drained, drained_by_one, waited, sent];
+    Outcome { runs, findings: vec![to_many, to_new], ..Outcome::default() }
 }
 
 /// Starts a server with a backlog that is spread evenly over the webhooks of `targets` keys.
-fn start(bench: &Bench, engine: &Engine, targets: usize) -> Stage {
+fn start(bench: &Bench, engine: &Engine, targets: usize, put: Put) -> Stage {
     let population = Population { recipients: targets, ..Population::MANY };
     let like = sealed_envelope(&bench.suite);
     Stage::set_with(bench, engine, (population, Nodes::One), |place, identities| {
-        put_backlog(place, identities, &like, DUE);
+        put(place, identities, &like, DUE);
     })
 }
 

@@ -6,7 +6,7 @@ use sealpost_domain::{
     Account, AccountId, AccountSecrets, ApiKey, ApiKeyId, Did, Envelope, EnvelopeId, EnvelopeMeta,
     Event, KeyStatus, Label, LeaseToken, LeasedDelivery, Plan, Target, Timestamp, TokenHash,
     Wrapped,
-    ports::{Durability, Store, StoreError, WriteSet},
+    ports::{Durability, Store, StoreError, WaitingEnvelope, WriteSet},
 };
 use sealpost_wallet::random;
 
@@ -40,6 +40,9 @@ impl Stored {
     }
 }
 
+/// A function that inserts this number of envelopes with undelivered events.
+pub(crate) type Put = fn(&Place, &Identities, &Envelope, u64);
+
 /// Inserts envelopes with a due delivery without a lease.
 pub(crate) fn put_backlog(place: &Place, identities: &Identities, like: &Envelope, count: u64) {
     let (database, like) = (place.open(), recent(like));
@@ -48,6 +51,23 @@ pub(crate) fn put_backlog(place: &Place, identities: &Identities, like: &Envelop
         for number in numbers {
             let envelope = envelope(&like, identities, number);
             changes.unleased.push(delivery(&envelope.meta, identities, number));
+            changes.envelopes.push(Arc::new(envelope));
+        }
+        store(&database, &changes)
+    });
+    place.settle_down();
+}
+
+/// Inserts envelopes that wait for the webhooks of these identities. The registration of the webhooks has requested the
+/// transfer, so the first server begins with it.
+pub(crate) fn put_waiting(place: &Place, identities: &Identities, like: &Envelope, count: u64) {
+    let (database, like) = (place.open(), recent(like));
+    in_batches(count, |numbers| {
+        let mut changes = WriteSet::default();
+        for number in numbers {
+            let envelope = envelope(&like, identities, number);
+            let EnvelopeMeta { id, recipient, .. } = envelope.meta;
+            changes.waiting.push(WaitingEnvelope { envelope_id: id, recipient });
             changes.envelopes.push(Arc::new(envelope));
         }
         store(&database, &changes)

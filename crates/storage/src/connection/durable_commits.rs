@@ -21,27 +21,14 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct DurableCommits {
     pub(crate) gate: WriteGate,
-    /// The server whose commits have a deadline. `None` for SQLite: its commits wait for no server, but may take long
-    /// because they copy the write-ahead log into the database file.
-    server: Option<Server>,
-}
-
-/// A database server, whose response to a commit may never arrive.
-#[derive(Debug)]
-struct Server {
     threads: CommitThreads,
     target: Target,
     settings: Settings,
 }
 
 impl DurableCommits {
-    pub(crate) fn embedded() -> Self {
-        Self { gate: WriteGate::default(), server: None }
-    }
-
-    pub(crate) fn of_server(target: Target, settings: Settings) -> Self {
-        let server = Server { threads: CommitThreads::default(), target, settings };
-        Self { gate: WriteGate::default(), server: Some(server) }
+    pub(crate) fn of(target: Target, settings: Settings) -> Self {
+        Self { gate: WriteGate::default(), threads: CommitThreads::default(), target, settings }
     }
 
     /// Returns [`StoreError::Unavailable`] after a commit without a response, until a later durable commit succeeds.
@@ -50,31 +37,26 @@ impl DurableCommits {
     }
 
     /// Runs the commit. If no response arrives before the deadline, closes the write gate (refuses durable writes),
-    /// ends the server process of the connection, and returns [`StoreError::InDoubt`].
+    /// ends the server process of the connection (PostgreSQL), and returns [`StoreError::InDoubt`]. A commit of SQLite
+    /// goes on in its thread and keeps the write lock until the disk responds.
     pub(crate) fn run(
         &self,
         process: Option<i32>,
         commit: impl FnOnce() -> Result<(), StoreError> + Send + 'static,
     ) -> Result<(), StoreError> {
-        let done = match &self.server {
-            None => Ok(commit()),
-            Some(server) => server.threads.run(server.settings.commit_timeout, commit),
-        };
-        match done {
+        match self.threads.run(self.settings.commit_timeout, commit) {
             Ok(done) => done.inspect(|()| self.gate.committed()),
             Err(NoResult::NotRun(error)) => Err(unavailable(error)),
             Err(lost) => {
                 self.gate.close();
-                if let (Some(server), Some(process)) = (&self.server, process) {
-                    server.end_commit(process);
+                if let Some(process) = process {
+                    self.end_commit(process);
                 }
                 Err(StoreError::InDoubt(lost.into()))
             }
         }
     }
-}
 
-impl Server {
     /// Ends the server process of a hung commit in the background. The end of the process releases the locks of the
     /// transaction, and frees the connection's slot in the pool.
     fn end_commit(&self, process: i32) {
@@ -96,3 +78,33 @@ impl Server {
 
 const NO_RESPONSE: &str =
     "a commit had no response within its deadline: writes are refused until a probe write succeeds";
+
+#[cfg(test)]
+mod tests {
+    use std::{path::PathBuf, sync::mpsc, time::Duration};
+
+    use super::*;
+
+    /// A commit of SQLite waits for no server, but a disk may stop to respond.
+    #[test]
+    fn a_commit_of_sqlite_has_a_deadline() {
+        let target = Target::SqliteWriter(PathBuf::new());
+        let settings = Settings { commit_timeout: Duration::from_millis(5), ..Settings::default() };
+        let commits = DurableCommits::of(target, settings);
+        let (disk, stalled) = mpsc::channel();
+        let commit = move || {
+            stalled.recv().unwrap();
+            Ok(())
+        };
+        let lost = commits.run(None, commit).unwrap_err();
+        assert!(matches!(lost, StoreError::InDoubt(_)), "{lost:?}");
+        assert!(matches!(commits.admit(), Err(StoreError::Unavailable(_))));
+
+        disk.send(()).unwrap();
+        assert!(commits.admit().is_err(), "a late commit does not open the gate");
+        let settings = Settings { commit_timeout: Duration::from_mins(1), ..settings };
+        let commits = DurableCommits { settings, ..commits };
+        commits.run(None, || Ok(())).unwrap();
+        commits.admit().unwrap();
+    }
+}

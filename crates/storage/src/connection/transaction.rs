@@ -31,7 +31,8 @@ pub(crate) struct Transaction {
     /// Assigning a handle fails if its owner has changed since then.
     pub(crate) handles_seen: HashMap<Handle, Option<ApiKeyId>>,
     pub(crate) facts_cache: Arc<FactsCache>,
-    /// Runs the commit with a deadline. `None` for a relaxed transaction, whose commit does not wait for the disk.
+    /// Runs the commit with a deadline. `None` for a relaxed transaction, whose commit does not wait for the disk, and
+    /// for a migration, whose commit may take long.
     durable_commits: Option<Arc<DurableCommits>>,
     /// The exclusive right to write on SQLite. The field is the last one, because fields drop in order: the connection
     /// is back in the pool before the next writer starts.
@@ -70,6 +71,13 @@ impl Transaction {
             durable_commits,
             _write_guard: write_guard,
         })
+    }
+
+    /// Lets the commit take any time. Needed for migrations: the commit of SQLite may copy all changed pages into the
+    /// database file.
+    pub(crate) fn without_deadline(mut self) -> Self {
+        self.durable_commits = None;
+        self
     }
 
     /// Runs statements and classifies their errors. After an error the transaction cannot be committed.
