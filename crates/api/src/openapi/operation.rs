@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use sealpost_domain::{Code, TokenScope};
+use sealpost_domain::Code;
 use sealpost_service::Access;
 use serde_json::{Map, Value, json};
 
@@ -266,17 +266,20 @@ impl Credentials {
         match self {
             Self::None => json!([]),
             Self::OptionalSession => json!([{}, { "session": [] }]),
-            Self::Key(Access::Scopes(scopes)) => {
-                let of_scope = |scope: &TokenScope| json!({ "apiToken": [scope] });
-                let session = std::iter::once(json!({ "session": [] }));
-                session.chain(scopes.iter().map(of_scope)).collect()
-            }
+            Self::Key(Access::Scopes(_)) => json!([{ "session": [] }, { "apiToken": [] }]),
             Self::Key(Access::Session) | Self::Session => json!([{ "session": [] }]),
         }
     }
 
     pub(super) fn has_key(self) -> bool {
         matches!(self, Self::Key(_))
+    }
+
+    /// Returns a sentence about API tokens. OpenAPI has scopes for OAuth only, so the description names them.
+    pub(super) fn about_api_tokens(self) -> Option<String> {
+        let Self::Key(Access::Scopes(scopes)) = self else { return None };
+        let names: Vec<_> = scopes.iter().map(|scope| format!("`{}`", scope.as_str())).collect();
+        Some(format!("An API token needs the scope {}.", names.join(" or ")))
     }
 }
 

@@ -48,7 +48,7 @@ pub(super) fn components(base_url: &str, mut schemas: Schemas) -> Value {
             "apiToken": {
                 "type": "http",
                 "scheme": "bearer",
-                "description": "The API token of `POST /v1/auth/tokens/create`. It authenticates one API key, and allows the requests of its scopes only. The operation lists the scopes that allow it; one of them suffices.",
+                "description": "The API token of `POST /v1/auth/tokens/create`. It authenticates one API key, and allows only the requests of its scopes. The description of an operation names the scopes that allow it.",
             },
         },
     })
