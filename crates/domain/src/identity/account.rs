@@ -9,7 +9,7 @@ pub struct Account {
     pub id: AccountId,
     /// Hash of the login secret. The secret itself is shown only once, when it is created or replaced.
     pub login_secret: TokenHash,
-    /// Time of creation.
+    /// Time at which the account was created.
     pub created_at: Timestamp,
 }
 
@@ -31,7 +31,8 @@ impl Session {
     }
 }
 
-/// A session as its owner sees it. Sessions of earlier versions have neither start nor source.
+/// A session, as shown to the owner of the account. The start time and the client are unknown for sessions that an
+/// earlier version of the service created.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionDetails {
     /// The session.
