@@ -41,8 +41,9 @@ pub fn admit_request(terms: &Terms, usage: &mut Usage, now: Timestamp) -> Result
 /// Admits one message and counts it against the limits per second and per month. Otherwise counts nothing: returns
 /// [`Refusal::RateLimited`] if the limit per second is exceeded, else [`Refusal::MonthlyLimitExceeded`].
 ///
-/// [`admit_request`] has counted the request of this message before. If the message is refused, the request must not
-/// count either, so call both functions with a copy of the usage.
+/// Call [`admit_request`] first, which counts the request that contains the message. If this function then refuses the
+/// message, the request must not count either. Therefore call both functions with a copy of the usage, and keep the
+/// copy only if both succeed.
 pub fn admit_message(
     terms: &Terms,
     usage: &mut Usage,
@@ -52,8 +53,8 @@ pub fn admit_message(
     let allowance = within_allowance(terms, month, now);
     let tat_us =
         throughput::admit(terms.per_second, usage.throughput_tat_us, now).map_err(|open_at| {
-            // Reports the longer of two waits: until the throughput limit admits a message, and until the next month if
-            // the monthly allowance is used up.
+            // Reports the longer of two waits: the time until the limit per second admits a message, and, if the
+            // monthly allowance is used up, the time until the next month.
             let month_wait =
                 allowance.map_or_else(|blocked| blocked.retry_after, |_| Duration::ZERO);
             Refusal::RateLimited {
@@ -70,7 +71,7 @@ pub fn admit_message(
     Ok(admitted)
 }
 
-/// Why a message beyond the monthly allowance is refused: advice for the caller, and the time until the next month.
+/// A refusal of a message beyond the monthly allowance: advice for the caller, and the time until the next month.
 #[derive(Clone, Copy)]
 struct Blocked {
     way_out: &'static str,

@@ -1,8 +1,9 @@
 //! Rate limits of plans: decides whether a request or a message is admitted.
 //!
-//! Pure: usage and the current time go in, a decision and the new usage come out. The caller locks the
-//! [`Usage`](sealpost_domain::Usage) in the database, calls this crate, and writes the usage back in the same
-//! transaction. Then limits are exact across nodes, as long as their clocks differ by at most five minutes.
+//! The functions are pure: their inputs are the usage and the current time, and their results are a decision and the
+//! new usage. The caller locks the [`Usage`](sealpost_domain::Usage) in the database, calls this crate, and writes the
+//! usage back in the same transaction. Then the limits are exact across nodes, if the clocks of the nodes differ by at
+//! most five minutes.
 //!
 //! ```
 //! use sealpost_domain::{Plan, Timestamp, Usage};

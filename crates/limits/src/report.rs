@@ -6,28 +6,28 @@ use serde::Serialize;
 
 use crate::{Terms, window::Span};
 
-/// Used and remaining units of each window.
+/// Used and remaining units of the limits per minute, day and month.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[schemars(rename = "Report")]
 pub struct UsageReport {
-    /// Requests in the current minute.
+    /// Requests in the current UTC minute.
     pub minute: WindowReport,
-    /// Requests in the current day.
+    /// Requests in the current UTC day.
     pub day: WindowReport,
-    /// Messages in the current month.
+    /// Messages in the current UTC month.
     pub month: WindowReport,
 }
 
-/// Used and remaining units of one window.
+/// Used and remaining units of one limit in its current time window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct WindowReport {
-    /// Limit of the plan.
+    /// Maximum number of requests or messages in the window.
     pub limit: u32,
-    /// Number admitted. Can exceed the limit after a change of plan, or with overage.
+    /// Number of requests or messages admitted so far. Can exceed the limit after a change of plan, or with overage.
     pub used: u32,
-    /// Number that will still be admitted within the limit.
+    /// Number of requests or messages that will still be admitted within the limit.
     pub remaining: u32,
-    /// Start of the next window.
+    /// End of the current window, when the used number starts at zero again.
     pub resets_at: Timestamp,
 }
 

@@ -1,4 +1,4 @@
-//! Thresholds of the windows of day and month: 80 % and 100 % of the limit.
+//! Thresholds of the limits per day and per month: 80 % and 100 % of the limit.
 
 use sealpost_domain::{
     ApiKeyId, ReachedThreshold, ThresholdWindow, Timestamp, Usage, UsageThreshold, WindowUse,
@@ -6,11 +6,12 @@ use sealpost_domain::{
 
 use crate::{Terms, window::Span};
 
-/// Returns the thresholds that a change of usage or of the limits has reached at `now`. Each of `before` and `after` is
-/// the terms of the key and its usage. A limit of 0 has no thresholds.
+/// Returns the thresholds that are reached at `now` with `after`, but were not reached with `before`. Each of `before`
+/// and `after` is a pair of the key's limits and its usage, so both a higher usage and a lower limit can reach a
+/// threshold. A limit of 0 has no thresholds.
 ///
-/// A threshold can be reached more than once in a window, for example again after a larger limit. The store therefore
-/// records each threshold, and stores one event for each window.
+/// A key can reach the same threshold several times in one day or month, for example again after its limit was raised.
+/// Therefore the store records reached thresholds, and stores at most one event per threshold in the same day or month.
 pub fn reached_thresholds(
     key: &ApiKeyId,
     before: (&Terms, &Usage),
@@ -70,7 +71,7 @@ mod tests {
 
     use super::*;
 
-    /// 2026-01-01.
+    /// The start of 2026-01-01 (UTC) in milliseconds.
     const DAY: i64 = 1_767_225_600_000;
 
     fn terms(per_day: u32) -> Terms {
@@ -118,14 +119,14 @@ mod tests {
             ((10, today(9)), (10, today(10)), &[(100, 10, 10)]),
             ((10, today(10)), (10, today(11)), &[]),
             ((10, today(0)), (10, today(12)), &[(80, 12, 10), (100, 12, 10)]),
-            // Rounded up: 80 % of 3 are 2.4.
+            // 80 % of 3 are 2.4, so the threshold is reached with the third request.
             ((3, today(1)), (3, today(2)), &[]),
             ((3, today(2)), (3, today(3)), &[(80, 3, 3), (100, 3, 3)]),
-            // The count of yesterday has no effect.
+            // The number of requests of yesterday has no effect.
             ((10, yesterday(9)), (10, today(1)), &[]),
             ((10, yesterday(9)), (10, today(8)), &[(80, 8, 10)]),
             ((100, yesterday(9)), (10, yesterday(9)), &[]),
-            // A change of the limit.
+            // Only the limit changes.
             ((100, today(8)), (10, today(8)), &[(80, 8, 10)]),
             ((10, today(8)), (100, today(8)), &[]),
             ((10, today(8)), (9, today(8)), &[]),

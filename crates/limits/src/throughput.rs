@@ -5,14 +5,15 @@ use sealpost_domain::Timestamp;
 
 use crate::window::{CLOCK_DIFFERENCE_MAX_MS, clamp_millis};
 
-/// Returns the theoretical arrival time (TAT) after one more message at `now`. The error is the earliest time at which
-/// a message is admitted.
+/// Admits one message at `now`, and returns the new theoretical arrival time (TAT). `tat_us` is the stored TAT. If the
+/// message is refused, returns the earliest time at which a message is admitted as the error.
 ///
-/// Each message moves the TAT forward by `interval_us`. A message is admitted if the TAT is at most `burst - 1`
-/// intervals ahead of the clock. Fractional intervals are rounded up, so the limit is never exceeded.
+/// The burst is the number of messages in one second. A message is admitted if the stored TAT is at most `burst - 1`
+/// intervals ahead of `now`. It then moves the TAT forward by one interval, the time between two messages at the limit.
+/// Intervals are rounded up to whole microseconds, so the limit is never exceeded.
 ///
-/// A TAT further ahead than a burst plus the maximum clock difference comes from a wrong clock. Messages would be
-/// refused until that time, so the TAT is replaced by `now`.
+/// A stored TAT more than [`AHEAD_MAX_US`] ahead of `now` was written by a node with a wrong clock. Such a TAT is
+/// replaced by `now`. Otherwise all messages would be refused until that TAT.
 pub(crate) fn admit(per_second: u32, tat_us: i64, now: Timestamp) -> Result<i64, Timestamp> {
     let burst = i64::from(per_second).min(SECOND_US);
     let Some(interval_us) = interval_us(burst) else {
@@ -29,20 +30,21 @@ pub(crate) fn admit(per_second: u32, tat_us: i64, now: Timestamp) -> Result<i64,
     Ok(tat_us.max(now_us).saturating_add(interval_us))
 }
 
-/// Returns the interval between two messages, rounded up; `None` if no message is ever admitted.
+/// Returns the interval between two messages in microseconds, rounded up; `None` if the limit is 0 and admits no
+/// message.
 fn interval_us(burst: i64) -> Option<i64> {
     let rounded_up = SECOND_US.saturating_add(burst).saturating_sub(1);
     rounded_up.checked_div(burst)
 }
 
-/// Converts microseconds to milliseconds. Rounds up, so that a caller that waits this long is not too early.
+/// Converts microseconds to milliseconds. Rounds up: a caller that waits for this time must not come too early.
 fn whole_millis(micros: i64) -> i64 {
     let down = micros.div_euclid(MILLI_US);
     if micros.rem_euclid(MILLI_US) > 0 { down.saturating_add(1) } else { down }
 }
 
-/// Maximum time by which a valid TAT is ahead of the clock: the maximum clock difference, and the longest burst. With
-/// intervals rounded up, a burst takes at most two seconds.
+/// Maximum time by which a valid TAT is ahead of the clock: the maximum clock difference between nodes plus the longest
+/// burst. Because intervals are rounded up, a burst takes at most two seconds.
 const AHEAD_MAX_US: i64 = CLOCK_DIFFERENCE_MAX_MS * MILLI_US + 2 * SECOND_US;
 const MILLI_US: i64 = 1_000;
 const SECOND_MS: i64 = 1_000;

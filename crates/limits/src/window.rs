@@ -14,13 +14,14 @@ pub(crate) enum Span {
 }
 
 impl Span {
-    /// Returns the stored window if it is current at `now`, and otherwise a new window with nothing used. A node with a
-    /// slow clock continues the window that another node has begun. Otherwise the two nodes would alternate between two
-    /// windows, and the caller could fill both.
+    /// Returns the stored window if it is current at `now`, and otherwise a new window with nothing used.
     ///
-    /// A window that begins further ahead than the maximum clock difference comes from a wrong clock. If such a window
-    /// is full, requests would be refused until that time, so a new window replaces it. Correct nodes never reach this
-    /// case.
+    /// A stored window that begins after `now` also counts as current, because the clocks of nodes differ. Otherwise
+    /// two nodes would alternate between two windows, and the caller could use the limit of both.
+    ///
+    /// A window that begins more than [`CLOCK_DIFFERENCE_MAX_MS`] after `now` was stored by a node with a wrong clock.
+    /// If it is full, requests would be refused until it ends, so a new window replaces it. This never happens between
+    /// nodes with correct clocks.
     pub(crate) fn current(self, stored: WindowUse, now: Timestamp) -> WindowUse {
         let start = self.start(now);
         let ahead_ms = stored.start.as_millis().saturating_sub(clamp_millis(now));
@@ -28,7 +29,7 @@ impl Span {
         if counts { stored } else { WindowUse { start, used: 0 } }
     }
 
-    /// Returns the time until `window` ends if it is full; `None` if it has capacity.
+    /// Returns the time until the window ends if it has reached `limit`; `None` if it admits more.
     pub(crate) fn wait(self, window: WindowUse, limit: u32, now: Timestamp) -> Option<Duration> {
         (window.used >= limit).then(|| self.end(window.start).since(now))
     }
@@ -62,8 +63,8 @@ pub(crate) fn one_more(window: WindowUse) -> WindowUse {
     WindowUse { used: window.used.saturating_add(1), ..window }
 }
 
-/// Returns the milliseconds of `at`, clamped to the range of the calendar, about 260,000 years around the epoch. Later
-/// arithmetic cannot overflow, not even in microseconds.
+/// Returns `at` in milliseconds, clamped to the years that the calendar supports, about 260,000 before and after the
+/// epoch. With such values, later arithmetic cannot overflow, not even in microseconds.
 pub(crate) fn clamp_millis(at: Timestamp) -> i64 {
     at.as_millis().clamp(FIRST_MS, LAST_MS)
 }
@@ -76,8 +77,9 @@ fn midnight(date: NaiveDate) -> i64 {
     date.and_time(NaiveTime::MIN).and_utc().timestamp_millis()
 }
 
-/// Maximum clock difference between nodes at which limits are exact. Clocks synchronised by NTP differ far less. If a
-/// node had a wrong clock, no key is refused for much longer than this time.
+/// Maximum difference between the clocks of nodes. Up to this difference, limits are exact. Clocks that NTP
+/// synchronises differ far less. The value also bounds the harm of a node with a wrong clock: no key is refused for
+/// much longer than this time.
 pub(crate) const CLOCK_DIFFERENCE_MAX_MS: i64 = 5 * MINUTE_MS;
 const MINUTE_MS: i64 = 60_000;
 const DAY_MS: i64 = 86_400_000;

@@ -8,10 +8,10 @@ use sealpost_webhooks::NoVerifyingKey;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReceiverError {
-    /// The operating system rejects the address, for example because another process uses it.
+    /// The operating system rejects the listening address, for example because another process uses it.
     #[error("cannot listen on {address}: free the address or choose another one")]
     Bind {
-        /// The address.
+        /// The address that was rejected.
         address: SocketAddr,
         /// The error of the operating system.
         #[source]
@@ -25,7 +25,7 @@ pub enum ReceiverError {
     PublicKeys {
         /// The name of the document.
         name: String,
-        /// The reason why the document has no usable key.
+        /// The reason why the document has no key for `v1a` signatures.
         fault: NoVerifyingKey,
     },
     /// A text is not the secret of a webhook.

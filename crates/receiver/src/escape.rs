@@ -1,7 +1,7 @@
 //! Makes the text of a received request safe for terminals and logs.
 
-/// Escapes control characters and characters that change the direction of text, because they could deceive the reader
-/// of a terminal. For example, an escape character becomes the six characters `\u{1b}`.
+/// Escapes control characters, and characters that change the direction of text. Both could deceive a person who reads
+/// the text in a terminal. For example, the escape character becomes the six characters `\u{1b}`.
 pub fn escape_control(text: &str) -> String {
     text.chars().flat_map(escape_symbol).collect()
 }

@@ -1,4 +1,4 @@
-//! The keys with which a receiver verifies requests, and functions that read them. Secrets are never printed.
+//! The keys with which a receiver verifies requests, and functions that parse them. Secrets are never printed.
 
 use sealpost_domain::Timestamp;
 use sealpost_wallet::WebhookSecret;
@@ -34,7 +34,7 @@ impl ReceiverKey {
         }
     }
 
-    /// Whether at least one signature of the request was made with this key. Ignores the age of the timestamp.
+    /// Whether at least one signature of the request was made with this key. Accepts a timestamp of any age.
     pub(crate) fn matches(&self, headers: &SignedHeaders<'_>, body: &[u8]) -> bool {
         let signed_at = headers.timestamp.parse::<i64>().unwrap_or_default().saturating_mul(1000);
         self.verify(headers, body, Timestamp::from_millis(signed_at)).is_ok()
@@ -57,16 +57,16 @@ impl ReceiverKey {
     }
 }
 
-/// Reads the Ed25519 public keys of a DID document, such as `/.well-known/did.json` of a service. Ignores other keys.
-/// Errors name the document as `source`.
+/// Parses a DID document, such as `/.well-known/did.json` of a service, and returns its Ed25519 public keys. Ignores
+/// other keys. Errors name the document as `source`.
 pub fn public_keys(document: &[u8], source: &str) -> Result<Vec<ReceiverKey>, ReceiverError> {
     let found = verifying_keys(document)
         .map_err(|fault| ReceiverError::PublicKeys { name: source.to_owned(), fault })?;
     Ok(found.into_iter().map(ReceiverKey::Public).collect())
 }
 
-/// Reads `whsec_` secrets, separated by white space or commas. Reports and errors name a secret by its number and
-/// `source`, such as `secret 1 of FILE`.
+/// Parses `whsec_` secrets, separated by white space or commas. Each secret gets a name for reports and errors, from
+/// its number and `source`, such as `secret 1 of FILE`.
 pub fn secrets(text: &str, source: &str) -> Result<Vec<ReceiverKey>, ReceiverError> {
     let texts = text.split([',', '\n', '\r', ' ', '\t']).filter(|text| !text.is_empty());
     let key = |(index, text): (usize, &str)| {

@@ -19,7 +19,7 @@ pub struct ReceivedRequest<'a> {
 pub struct RepeatedHeader;
 
 impl HeaderList {
-    /// Reads headers up to the first empty line: a file of `curl -D`, or the head of a raw request. Ignores lines
+    /// Parses headers up to the first empty line, from a file that `curl -D` wrote or from a raw request. Ignores lines
     /// without a colon, such as the request line.
     pub fn parse(text: &[u8]) -> Self {
         let text = String::from_utf8_lossy(text);

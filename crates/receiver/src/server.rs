@@ -1,4 +1,5 @@
-//! The HTTP server of a receiver: verifies requests, reports them, and forwards the valid ones to an application.
+//! The HTTP server of a receiver: verifies requests, reports the results, and forwards the valid requests to an
+//! application.
 
 mod forwarding;
 mod handler;

@@ -13,7 +13,7 @@ use std::{
     sync::atomic::{AtomicU32, Ordering},
 };
 
-/// A shell that stops a test server, or drops test databases, when this value is dropped.
+/// A shell process that cleans up when this value is dropped: it stops a test server, or drops test databases.
 #[derive(Debug)]
 pub(crate) struct Guard {
     shell: Child,
@@ -21,7 +21,7 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    /// Finds the programs of the newest installed PostgreSQL.
+    /// Finds the folder with the programs of the newest installed PostgreSQL.
     pub(crate) fn binaries() -> Result<PathBuf, String> {
         let root = Path::new("/usr/lib/postgresql");
         let versions =
@@ -59,7 +59,7 @@ impl Guard {
         Self::start(shell, PathBuf::new())
     }
 
-    /// Returns the folder of the started server; an empty path if the guard only drops databases.
+    /// Returns the folder of the started server. The path is empty if the guard drops databases and started no server.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
@@ -99,7 +99,8 @@ fn version(folder: &Path) -> Option<u32> {
     folder.file_name()?.to_str()?.parse().ok()
 }
 
-/// Creates a temporary folder with a short name: the path of a Unix socket has at most 107 bytes.
+/// Creates a temporary folder. Its name is short, because the path of a Unix socket in the folder may have at most 107
+/// bytes.
 fn make_folder() -> std::io::Result<PathBuf> {
     static MADE: AtomicU32 = AtomicU32::new(0);
     let number = MADE.fetch_add(1, Ordering::Relaxed);
@@ -108,8 +109,8 @@ fn make_folder() -> std::io::Result<PathBuf> {
     Ok(folder)
 }
 
-/// Returns a user and a group for the server if the tests run as root, because PostgreSQL refuses to run as root.
-/// Otherwise returns `None`.
+/// Returns the user and the group under which the server must run if the tests run as root, because PostgreSQL refuses
+/// to run as root. Otherwise returns `None`.
 fn unprivileged() -> Option<(u32, u32)> {
     if fs::metadata("/proc/self").ok()?.uid() != 0 {
         return None;

@@ -23,7 +23,8 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// Creates a proxy for a database of a server that the tests started, not of one that the environment names.
+    /// Creates a proxy for a database on a private server, which the tests have started. Does not support a server that
+    /// the environment names.
     pub fn before(url: &str) -> io::Result<Self> {
         static MADE: AtomicU32 = AtomicU32::new(0);
         let server = url.split_once("?host=").and_then(|(_, tail)| tail.split('&').next());
@@ -36,7 +37,7 @@ impl Proxy {
         let (behind, losing) = (Path::new(server).join(SOCKET), Arc::clone(&drops_responses));
         thread::spawn(move || {
             for client in listener.incoming() {
-                // While the server is down, `join` fails and disconnects the client, as the server itself would.
+                // If the server is down, `join` fails and the client is disconnected, as it would be without the proxy.
                 drop(client.and_then(|client| join(client, &behind, &losing)));
             }
         });
@@ -49,16 +50,16 @@ impl Proxy {
         &self.url
     }
 
-    /// Sets whether connections close after each commit, before its response is forwarded. The server executes such a
-    /// commit.
+    /// Sets whether the proxy drops the responses to commits. If so, the server still executes a commit, but the proxy
+    /// closes the connection before it forwards the response.
     pub fn drop_commit_responses(&self, to_commits: bool) {
         self.drops_responses.store(to_commits, Ordering::SeqCst);
     }
 }
 
 impl Drop for Proxy {
-    /// Stops accepting connections. The folder of the proxy is inside the server's folder, which the server's guard
-    /// deletes.
+    /// Stops accepting connections. Does not delete the folder of the proxy, because it is inside the server's folder,
+    /// which the guard of the server deletes.
     fn drop(&mut self) {
         drop(fs::remove_file(self.folder.join(SOCKET)));
     }
@@ -72,7 +73,7 @@ fn join(client: UnixStream, server: &Path, losing: &Arc<AtomicBool>) -> io::Resu
     thread::spawn(move || {
         pass_on(asking, asked, |said| {
             let commits = said.windows(COMMIT.len()).any(|part| part == COMMIT);
-            // The flag is set before the server receives the commit, and therefore before the response.
+            // Sets the flag before the server receives the commit. The flag is therefore set when the response arrives.
             losing_this.fetch_or(commits && losing.load(Ordering::SeqCst), Ordering::SeqCst);
             true
         });
@@ -81,7 +82,7 @@ fn join(client: UnixStream, server: &Path, losing: &Arc<AtomicBool>) -> io::Resu
     Ok(())
 }
 
-/// Copies bytes until a side closes or `may_pass` returns `false`, then closes both sides.
+/// Copies bytes from one side to the other. When one side closes, or `may_pass` returns `false`, closes both sides.
 fn pass_on(mut from: UnixStream, mut to: UnixStream, may_pass: impl Fn(&[u8]) -> bool) {
     let mut buffer = vec![0; 64 * 1024];
     while let Ok(len @ 1..) = from.read(&mut buffer) {
@@ -91,12 +92,12 @@ fn pass_on(mut from: UnixStream, mut to: UnixStream, may_pass: impl Fn(&[u8]) ->
         }
     }
     for end in [from, to] {
-        // The peer may have closed already.
+        // An error only means that this side is already closed.
         drop(end.shutdown(Shutdown::Both));
     }
 }
 
-/// The file name of a server's socket, which the client library libpq expects in the server's folder.
+/// The file name of a server's socket. The client library libpq expects a socket with this name in the server's folder.
 const SOCKET: &str = ".s.PGSQL.5432";
 
 /// COMMIT as a simple query message of the PostgreSQL protocol: type, length and text.

@@ -17,29 +17,31 @@ const TEST_POSTGRES: &str = "SEALPOST_TEST_POSTGRES";
 /// Whether a private server syncs commits to the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FsyncMode {
-    /// Commits are synced to the disk, as in production. For measurements.
+    /// Syncs commits to the disk, as in production. Use this for measurements.
     On,
-    /// Commits are not synced, which is faster. For test cases: a crash of the machine would end the tests anyway.
+    /// Does not sync commits, which is faster. Use this for tests: data lost in a crash of the machine does not matter,
+    /// because the crash also ends the tests.
     Off,
 }
 
 /// A PostgreSQL server for tests.
 #[derive(Debug)]
 pub struct Server {
-    /// The URL up to the slash before the database name.
+    /// The part of the URL before the database name, including the slash.
     head: String,
-    /// The URL after the database name, from the question mark on.
+    /// The part of the URL after the database name, beginning with the question mark.
     tail: String,
-    /// Name of a database that exists from the start, for the connections that create other databases.
+    /// Name of a database that already exists. Connections to it create the test databases.
     home: String,
     psql: PathBuf,
-    /// Prefix of the names of this process's databases.
+    /// Prefix of the names of the databases that this process creates.
     prefix: String,
     created: AtomicU32,
     _guard: Guard,
 }
 
-/// Returns the server of this test process. The first call starts it.
+/// Returns the server that all tests of this process use. The first call starts a server, unless the environment names
+/// one.
 ///
 /// # Panics
 /// If no server is available, with the reason.
@@ -124,7 +126,8 @@ impl Server {
     }
 }
 
-/// Returns a prefix for database names, unique per test process, because processes may share a server.
+/// Returns a prefix for the names of databases. Each test process has its own prefix, because several processes may
+/// share a server.
 fn prefix() -> String {
     format!("sealpost_test_{}_", std::process::id())
 }

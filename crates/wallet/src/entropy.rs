@@ -1,5 +1,5 @@
-//! Random bytes from the operating system. [`Entropy`] draws them in advance, for a library that accepts only random
-//! generators that cannot fail.
+//! Random bytes from the operating system. [`Entropy`] draws them in advance, because the crate `hpke` accepts only
+//! random generators that cannot fail.
 
 use std::convert::Infallible;
 
@@ -40,8 +40,8 @@ impl Entropy {
         Self { bytes: Zeroizing::new(bytes), taken: 0, is_exhausted: false }
     }
 
-    /// Returns whether more bytes were requested than were drawn. The output of the encapsulation must then be
-    /// discarded.
+    /// Returns whether the encapsulation requested more bytes than were drawn. The result of the encapsulation must
+    /// then be discarded, because its randomness was incomplete.
     pub(crate) fn is_exhausted(&self) -> bool {
         self.is_exhausted
     }

@@ -7,11 +7,11 @@ pub enum WalletError {
     /// The channel has sealed its maximum number of envelopes. Begin another channel.
     #[error("the channel has sealed its maximum number of envelopes: begin another channel")]
     ChannelExhausted,
-    /// The stored DID of a key differs from the DID that its root, the secret of the identity, derives. The database
-    /// row was changed.
+    /// The stored DID of a key differs from the DID that is derived from the key's root (the secret of the identity).
+    /// The database row was changed.
     #[error("the stored DID of the key differs from its root: restore the row")]
     DidMismatch,
-    /// Not a canonical `did:key` of an Ed25519 key.
+    /// The text is not a canonical `did:key` of an Ed25519 key.
     #[error("not a canonical did:key of an Ed25519 key")]
     InvalidDid,
     /// The text is not `whsec_` and the base64 of 24 to 64 bytes.
@@ -26,14 +26,14 @@ pub enum WalletError {
         "the stored secret does not decrypt under its key-encryption key: restore the original key file or row"
     )]
     NotDecryptable,
-    /// Key derivation failed.
+    /// A key could not be derived.
     #[error("key derivation failed")]
     NotDerivable,
     /// A value cannot be encoded as its standard requires.
     #[error("the value cannot be encoded")]
     NotEncodable,
-    /// Hash, metadata, signature, sender or recipient of the envelope is wrong. The error does not
-    /// reveal which.
+    /// The hash, the metadata, the signature, the sender or the recipient of the envelope is wrong. The error does not
+    /// reveal which of them.
     #[error("the envelope is invalid or addressed to another key")]
     NotOpenable,
     /// Encryption failed. No plaintext remains in memory.

@@ -1,9 +1,9 @@
-//! The hash function of hash chains, such as the audit trail.
+//! The hash function for hash chains. The audit trail, the log of operators' actions, is such a chain.
 
 use sha2::{Digest, Sha256};
 
-/// Returns SHA-256 over parts, each after its length (64 bits, big endian). Different lists of
-/// parts give different input bytes.
+/// Returns the SHA-256 of a list of parts. Each part is hashed after its length (64 bits, big endian), so that two
+/// different lists never give the same input to the hash.
 pub fn chain_hash(parts: &[&[u8]]) -> [u8; 32] {
     let mut hash = Sha256::new();
     for part in parts {

@@ -1,5 +1,5 @@
-//! Key-encryption keys, the secrets encrypted under them, and identities, whose keys are all derived from one random
-//! secret.
+//! Key-encryption keys and the secrets that are encrypted under them. Also identities: all keys of an identity are
+//! derived from one random secret.
 
 mod derivation;
 mod identity;

@@ -1,12 +1,12 @@
-//! Length-prefixed encoding, for associated data and signed statements.
+//! Length-prefixed encoding of lists of parts, for associated data and signed statements.
 
-/// Concatenates parts, each after its length (32 bits, big endian). Different lists of parts give
-/// different bytes.
+/// Concatenates a list of parts. Each part follows its length (32 bits, big endian), so that different lists never give
+/// the same bytes.
 pub(crate) fn length_prefixed(parts: &[&[u8]]) -> Vec<u8> {
     let size = parts.iter().map(|part| part.len().saturating_add(PREFIX_LEN)).sum();
     let mut bytes = Vec::with_capacity(size);
     for part in parts {
-        // Parts are names and ids of a few bytes, far below the maximum.
+        // The conversion never fails, because all parts are far shorter than 4 GiB.
         let length = u32::try_from(part.len()).unwrap_or(u32::MAX);
         bytes.extend_from_slice(&length.to_be_bytes());
         bytes.extend_from_slice(part);

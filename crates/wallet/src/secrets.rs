@@ -1,5 +1,5 @@
-//! Secrets that are given to clients and shown once: invites, login secrets, recovery codes, session tokens, API tokens
-//! and webhook secrets.
+//! Secrets that the service gives to clients and shows once: invites, login secrets, recovery codes, session tokens,
+//! API tokens and webhook secrets.
 
 mod token;
 mod webhook_secret;

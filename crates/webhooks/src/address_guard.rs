@@ -1,7 +1,7 @@
 //! Restricts webhook requests to public addresses, so that a webhook URL cannot reach internal services (SSRF).
 //!
-//! [`AddressGuard`] checks a URL when its webhook is registered. The connector checks the resolved address again at
-//! every connection, because a name can resolve to another address later.
+//! [`AddressGuard`] checks a URL when its webhook is registered. The connector checks the resolved address again for
+//! every connection, because a host name can resolve to another address later.
 
 pub(crate) mod connector;
 mod location;
@@ -30,7 +30,7 @@ use self::{location::NOT_PUBLIC, resolver::NameResolver};
 pub struct AddressGuard {
     policy: AddressPolicy,
     new_resolver: fn() -> Rc<dyn NameResolver>,
-    /// Number of running lookups, shared by all clones of this guard.
+    /// Number of DNS lookups in progress. All clones of this guard share the counter.
     lookups: Arc<AtomicUsize>,
 }
 
@@ -47,18 +47,18 @@ impl AddressGuard {
         Self { policy, new_resolver, lookups: Arc::default() }
     }
 
-    /// Whether `name` resolves to a forbidden address now.
+    /// Returns whether the host name resolves to a forbidden address now.
     ///
-    /// Also returns `false`, which admits the URL, if the name does not resolve in time or if too many lookups are
-    /// running. Rejecting the URL would let slow name servers block registration for all accounts, and waiting longer
-    /// would block the threads of other requests. The address is checked again at every connection.
+    /// Also returns `false`, which admits the URL, if the name does not resolve in time or if too many lookups are in
+    /// progress. Otherwise slow name servers could block registration for all accounts. A longer wait would block the
+    /// threads of other requests. Admitting the URL is safe, because the address is checked again for every connection.
     fn resolves_to_forbidden(&self, name: &str) -> bool {
         let Some(permit) = LookupPermit::acquire(&self.lookups) else { return false };
         let (sender, receiver) = mpsc::channel();
         let (name, new_resolver, policy) =
             (name.to_owned(), self.new_resolver, self.policy.clone());
-        // The lookup needs an async runtime. The caller may already run inside one, so the lookup gets a thread of its
-        // own.
+        // Runs the lookup on a thread of its own, because the lookup needs an async runtime, and the caller may already
+        // run inside another one.
         let lookup = move || {
             let runtime = actix_rt::Runtime::new().ok()?;
             let ips = runtime.block_on(new_resolver().resolve(&name)).ok()?;
@@ -82,7 +82,7 @@ impl TargetGuard for AddressGuard {
     }
 }
 
-/// The right to run one lookup, until the permit is dropped.
+/// The permission to run one lookup, until this value is dropped.
 struct LookupPermit(Arc<AtomicUsize>);
 
 impl LookupPermit {
@@ -101,7 +101,7 @@ impl Drop for LookupPermit {
 
 /// Maximum number of concurrent lookups, because each lookup blocks one of the threads that process API requests.
 const LOOKUPS_MAX: usize = 8;
-/// Maximum time to wait for one lookup. Slightly longer than the timeout of the resolver itself, which is 3 s.
+/// Maximum time to wait for one lookup. Slightly longer than the timeout of the resolver, which is 3 s.
 const VET_TIMEOUT: Duration = Duration::from_millis(3_500);
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! Implements the circuit breaker of a webhook's target URL. While a breaker is open, its target gets only single probe
-//! requests. The breaker reads no clock: callers pass the current time.
+//! Implements the circuit breaker of a webhook's target URL. While a breaker is open, the target gets no requests
+//! except single probe requests. The breaker reads no clock: callers pass the current time.
 
 pub(crate) mod breaker_settings;
 pub(crate) mod deferral;
@@ -47,7 +47,7 @@ impl CircuitBreaker {
         self.open.is_some()
     }
 
-    /// Records a response with any HTTP status, and closes the breaker. Returns a transition if the breaker was open.
+    /// Records a response with any HTTP status, and closes the breaker. Returns the transition if the breaker was open.
     pub(crate) fn record_response(
         &mut self,
         duration: Duration,
@@ -61,8 +61,8 @@ impl CircuitBreaker {
         previous.open.map(|_| BreakerTransition::Closed)
     }
 
-    /// Records an attempt without a response. After `failures_max` failures in a row, opens the breaker. If a probe
-    /// fails, doubles the pause before the next probe, up to `probe_pause_max`.
+    /// Records an attempt without a response. Opens the breaker after `failures_max` such attempts in a row. If the
+    /// attempt was a probe of an open breaker, doubles the pause before the next probe, up to `probe_pause_max`.
     pub(crate) fn record_failure(
         &mut self,
         now: Timestamp,
@@ -80,16 +80,17 @@ impl CircuitBreaker {
                 self.open = Some(OpenState::new(now, pause));
                 None
             }
-            // Too few failures, or the attempt started before the breaker opened.
+            // Either there are too few failures to open the breaker, or the breaker opened while this attempt was in
+            // flight.
             _ => None,
         }
     }
 
-    /// Returns the maximum number of queued deliveries of a target with `in_flight` requests in flight:
-    ///
-    /// - An open breaker allows 1 if a probe may start now, and otherwise 0.
-    /// - An unresponsive target with a closed breaker may have `per_target_max`.
-    /// - All other targets have no maximum.
+    /// Returns the maximum length of the target's queue, if `in_flight` requests to the target are in flight:
+    /// - 1, if the breaker is open and a probe may start now
+    /// - 0, if the breaker is open and no probe may start now
+    /// - `per_target_max`, if the target is unresponsive but the breaker is closed
+    /// - unlimited, for all other targets
     pub(crate) fn queue_max(
         &self,
         now: Timestamp,
@@ -98,8 +99,8 @@ impl CircuitBreaker {
     ) -> usize {
         match (&self.open, self.health) {
             (Some(open), _) => usize::from(in_flight == 0 && !open.is_pausing(now)),
-            // Each attempt may take the whole timeout, so in a longer queue the last leases would end before their
-            // attempts.
+            // Each attempt may take the whole timeout. In a longer queue, the leases of the last deliveries would
+            // therefore end before their attempts start.
             (None, TargetHealth::Unresponsive) => per_target_max,
             (None, TargetHealth::Responsive | TargetHealth::Slow | TargetHealth::Untried) => {
                 usize::MAX
@@ -107,11 +108,11 @@ impl CircuitBreaker {
         }
     }
 
-    /// Returns the new due time of a delivery that returns to the database without an attempt.
+    /// Returns the range of due times of a delivery that returns to the database without an attempt.
     ///
-    /// While the breaker is open, the first such delivery is due as the next probe, and the others are due after that
-    /// probe. The others wait at least `deferral_min`, even if the pause is shorter. A response of the target makes
-    /// them due earlier.
+    /// While the breaker is open, the first such delivery becomes the next probe and is due at the time of the probe.
+    /// The other deliveries are due later: after the probe, and not before `deferral_min` has passed. If the breaker is
+    /// closed, a delivery is due after `deferral_min`. A response of the target makes the deliveries due earlier.
     pub(crate) fn defer(&mut self, now: Timestamp, settings: &BreakerSettings) -> Deferral {
         let deferral_min = settings.deferral_min;
         let Some(open) = &mut self.open else {
@@ -126,7 +127,7 @@ impl CircuitBreaker {
         Deferral { from, spread: open.pause.max(deferral_min) }
     }
 
-    /// Returns the time of the next probe if the breaker is open and no probe is scheduled.
+    /// Returns the time of the next probe if the breaker is open and no delivery in the database is due as this probe.
     pub(crate) fn probe_needed_at(&self, now: Timestamp) -> Option<Timestamp> {
         self.open.as_ref().filter(|open| !open.probe_scheduled).map(|open| open.next_probe(now))
     }
@@ -148,7 +149,7 @@ impl OpenState {
         if self.is_pausing(now) { self.until } else { now }
     }
 
-    /// Whether it is too early for a probe. Setting the clock back does not prolong the pause.
+    /// Whether it is too early for a probe. If the clock is set back, the pause does not become longer.
     fn is_pausing(&self, now: Timestamp) -> bool {
         now < self.until && self.until.since(now) <= self.pause
     }
@@ -189,7 +190,7 @@ mod tests {
         assert_eq!(fast, Some(5));
     }
 
-    /// Returns a breaker after `attempts` failures in a row at the current time.
+    /// Returns a breaker after `attempts` attempts in a row without a response, all at the current time.
     fn failed(attempts: u32) -> CircuitBreaker {
         let mut breaker = CircuitBreaker::default();
         for _ in 0..attempts {

@@ -43,7 +43,7 @@ use crate::{address_guard::resolver, http::tls::tls_config, settings::Settings};
 /// Why a dispatcher did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum DispatchError {
-    /// The lease could end before an attempt has ended and its outcome is recorded.
+    /// The lease is too short: it could end before an attempt has ended and its outcome is recorded.
     #[error("the lease must be more than five seconds longer than the timeout")]
     LeaseTooShort,
     /// The random source failed.
@@ -72,8 +72,8 @@ pub struct Dispatcher {
 }
 
 impl Dispatcher {
-    /// Starts the threads, which immediately send due deliveries. With a `signer`, each request also has the asymmetric
-    /// signature of the service.
+    /// Starts the threads of the dispatcher, which then send all due deliveries. With a `signer`, each request also has
+    /// the asymmetric signature of the service.
     pub fn start(
         settings: Settings,
         outbox: Arc<dyn Outbox>,
@@ -146,7 +146,7 @@ impl Dispatcher {
     }
 
     /// Whether a thread has ended unexpectedly, which is permanent. The dispatcher then accepts no more deliveries.
-    /// Other nodes send them when their leases end.
+    /// Other nodes send its deliveries after the leases have ended.
     pub fn is_broken(&self) -> bool {
         self.shared.is_broken()
     }

@@ -54,7 +54,7 @@ pub struct Settings {
     pub drain: Duration,
     /// The rules for the URLs and IP addresses that webhooks may use.
     pub policy: AddressPolicy,
-    /// The version of the events: decides on the members of `envelope.received`.
+    /// The version of the events. It decides which members an `envelope.received` event has.
     pub events: EventsVersion,
     /// Value of the header `User-Agent`.
     pub user_agent: String,
@@ -73,7 +73,7 @@ pub struct Bounds {
     pub tls_handshake_timeout: Duration,
     /// Time after which an idle connection to a target is closed.
     pub keep_alive: Duration,
-    /// Maximum number of bytes read from a response body. If the body is longer, the connection is closed.
+    /// Maximum number of bytes that are read from a response body. If a body is longer, the connection is closed.
     pub response_body_max_bytes: usize,
     /// Maximum time to read a response body.
     pub response_body_timeout: Duration,
@@ -83,8 +83,8 @@ pub struct Bounds {
     /// Number of targets whose queue and circuit breaker a worker thread keeps. Above this number, targets are removed
     /// after an idle time of `keep_alive` instead of `known_target_ttl`.
     pub known_targets_max: usize,
-    /// Time for which the circuit breaker of an idle target is kept. Extended to twice the longest probe pause if
-    /// necessary.
+    /// Time for which the circuit breaker of an idle target is kept. If twice the longest probe pause is longer, that
+    /// time applies instead.
     pub known_target_ttl: Duration,
     /// Limits the requests in flight to all untried targets together: `in_flight_max` divided by this number. A target
     /// is untried until its first attempt has ended.
@@ -99,20 +99,21 @@ pub struct Bounds {
     /// Reserves a part of `queue_max` for newly sent deliveries: `queue_max` divided by this number. Deliveries claimed
     /// from the database cannot use this part.
     pub claim_reserve_divisor: usize,
-    /// Maximum number of test events in flight. As many more may wait; further test events are refused.
+    /// Maximum number of test events in flight. The same number of test events may wait; further ones are refused.
     pub tests_in_flight_max: usize,
-    /// Minimum time until a delivery to an unresponsive target is due again. Does not apply to the next probe. Like
-    /// `probe_pause`, shortened by a retry schedule with a short first pause.
+    /// Minimum time until a delivery to an unresponsive target is due again. Does not apply to the delivery that
+    /// becomes the next probe. If the first pause of `schedule` is shorter than the default, this time is shortened in
+    /// proportion.
     pub deferral_min: Duration,
-    /// Maximum difference between the due times of deliveries that one SQL statement returns to the database. Like
-    /// `probe_pause`, shortened by a retry schedule with a short first pause.
+    /// Maximum difference between the due times of deliveries that one SQL statement returns to the database. If the
+    /// first pause of `schedule` is shorter than the default, this time is shortened in proportion.
     pub release_window: Duration,
     /// Maximum number of deliveries that one SQL statement returns to the database or makes due earlier.
     pub release_batch_max: usize,
     /// Maximum number of outcomes in one transaction.
     pub outcome_batch_max: usize,
-    /// Time to wait for more outcomes before a transaction starts. If the process is killed in this time, the
-    /// deliveries are attempted again.
+    /// Time to wait for more outcomes before a transaction starts. If the process is killed during this time, the
+    /// outcomes are lost and the deliveries are attempted again.
     pub outcome_linger: Duration,
 }
 
@@ -194,7 +195,8 @@ impl Settings {
         self.in_flight_per_host.div_ceil(self.workers()).max(1)
     }
 
-    /// Returns the remaining lease time that an attempt needs: the timeout, and the time to record the outcome.
+    /// Returns the lease time that must remain when an attempt starts: the timeout of the attempt, and the time to
+    /// record its outcome.
     pub(crate) fn lease_min(&self) -> Duration {
         self.timeout + OUTCOME_TIME_MAX
     }

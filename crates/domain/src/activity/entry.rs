@@ -1,15 +1,15 @@
-//! One act on an account.
+//! Entries in the activity log of an account. Each entry records one act, such as a login or a change.
 
 use std::{fmt, net::IpAddr};
 
 use crate::{AccountId, ActivityId, ActivityKind, ApiTokenId, Timestamp, TokenHash};
 
-/// One act on an account.
+/// One entry in the activity log of an account.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Activity {
     /// Id of the entry. Ids sort by time.
     pub id: ActivityId,
-    /// The account.
+    /// The account on which the author acted.
     pub account_id: AccountId,
     /// Time of the act.
     pub at: Timestamp,
@@ -44,12 +44,13 @@ impl ActivityActor {
         Self(format!("session:{}", token.short_name()))
     }
 
-    /// An API token.
+    /// Creates the author for an API token.
     pub fn api_token(id: &ApiTokenId) -> Self {
         Self(format!("token:{id}"))
     }
 
-    /// Returns a stored author. Accepts every text, because a newer version may know more authors.
+    /// Creates an author from the text in the database. Accepts every text: a newer version of the service may have
+    /// stored an author that this version does not know.
     pub fn stored(text: String) -> Self {
         Self(text)
     }

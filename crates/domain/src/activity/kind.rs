@@ -1,4 +1,4 @@
-//! Kinds of acts on an account.
+//! Kinds of acts in the activity log of an account.
 
 use schemars::JsonSchema;
 use serde::Serialize;

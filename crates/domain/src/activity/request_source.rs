@@ -11,7 +11,8 @@ pub struct RequestSource {
     pub user_agent: Option<UserAgent>,
 }
 
-/// The `User-Agent` header of a client, bounded and in printable ASCII. The client chooses the text: escape it in pages.
+/// The `User-Agent` header of a client, in printable ASCII and of limited length. Escape the text in pages, because the
+/// client chooses it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UserAgent(String);
 
@@ -19,8 +20,8 @@ impl UserAgent {
     /// Maximum length in bytes.
     pub const LEN_MAX: usize = 200;
 
-    /// Keeps the beginning of a header. Replaces all characters that are not printable ASCII. Returns `None` for an
-    /// empty header.
+    /// Creates a user agent from the bytes of the header. Keeps the first [`LEN_MAX`](Self::LEN_MAX) bytes, and
+    /// replaces each byte that is not printable ASCII by `?`. Returns `None` if no text is left.
     pub fn new(header: &[u8]) -> Option<Self> {
         let printable =
             |byte: &u8| if (b' '..=b'~').contains(byte) { char::from(*byte) } else { '?' };

@@ -138,8 +138,8 @@ pub enum BadgeDenial {
 }
 
 /// Checks the metrics of a key against the badge thresholds. If drift exceeds its hard limit, the error contains only
-/// drift. Otherwise the error lists all unmet thresholds. `None` stands for a key without an assessment, and meets no
-/// threshold.
+/// drift. Otherwise the error lists all unmet thresholds. If `found` is `None`, the key was never assessed, and meets
+/// no threshold.
 pub fn check_thresholds(found: Option<&AssessmentMetrics>) -> Result<(), BadgeDenial> {
     if let Some(metrics) = found
         && !DRIFT_HARD_LIMIT.is_met(metrics.drift)
@@ -170,7 +170,8 @@ mod tests {
         AssessmentMetrics { clarity, coherence, confidence, drift }
     }
 
-    /// Shortens the result of the check to `+` (passed), `drift …` (hard limit), or the names of the unmet metrics.
+    /// Formats the result of [`check_thresholds`] as short text: `+` (passed), `drift …` (hard limit), or the names of
+    /// the unmet metrics.
     fn verdict(of: [&str; 4]) -> String {
         match check_thresholds(Some(&metrics(of))) {
             Ok(()) => "+".to_owned(),
@@ -257,7 +258,7 @@ mod tests {
         })
     }
 
-    /// Orders the results of the check by severity: 0 passed, 1 thresholds unmet, 2 hard limit exceeded.
+    /// Returns the severity of the result of [`check_thresholds`]: 0 passed, 1 thresholds unmet, 2 hard limit exceeded.
     fn severity(metrics: &AssessmentMetrics) -> u8 {
         match check_thresholds(Some(metrics)) {
             Ok(()) => 0,

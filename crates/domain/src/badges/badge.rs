@@ -94,7 +94,8 @@ impl StatusPosition {
         self.0 % Self::LIST_LEN
     }
 
-    /// Returns the first position of a status list. `None` for list 0, and for a list whose positions exceed 64 bits.
+    /// Returns the first position of the status list with this number. `None` for list 0, because lists are counted
+    /// from 1, and for a list whose positions exceed 64 bits.
     pub const fn first_of(list: u64) -> Option<Self> {
         match list.checked_sub(1) {
             Some(before) => match before.checked_mul(Self::LIST_LEN) {

@@ -1,5 +1,5 @@
-//! Compliance circuits. A circuit is the set of checks required by a jurisdiction. An API key passes the circuit by its
-//! attestations, the recorded results of checks.
+//! Compliance circuits. A circuit is the set of checks that a jurisdiction requires. An API key passes a circuit if its
+//! attestations (recorded results of checks) satisfy all required checks.
 
 use std::{collections::BTreeMap, fmt, time::Duration};
 
@@ -113,8 +113,8 @@ pub struct Circuit {
 pub struct ComplianceCheck {
     /// Name of the check.
     pub name: CheckName,
-    /// Names of the attestations that satisfy the check. One valid attestation is enough. By default, this is the name
-    /// of the check.
+    /// Names of the attestations that satisfy the check. One valid attestation is enough. The default is the name of
+    /// the check itself.
     pub any_of: Vec<CheckName>,
     /// Whether the circuit passes only if this check passes.
     pub required: bool,
@@ -196,8 +196,8 @@ impl Circuit {
 }
 
 impl ComplianceCheck {
-    /// Evaluates all attestations that can satisfy this check, and reports the best status. Of several attestations
-    /// with the best status, reports the one with the longest validity.
+    /// Checks each attestation that can satisfy this check, and returns the result with the best status. If several
+    /// attestations have the best status, the result is that of the attestation that is valid longest.
     fn report(&self, newest: &BTreeMap<CheckName, Attestation>, now: Timestamp) -> CheckReport {
         let found = self.any_of.iter().map(|name| self.standing(newest.get(name), now));
         let longest = |until: Option<Timestamp>| until.map_or(i64::MAX, Timestamp::as_millis);

@@ -113,7 +113,7 @@ pub enum Refusal {
         /// Maximum size of a message in bytes.
         limit_bytes: usize,
     },
-    /// The caller already has the maximum number of some objects, such as webhooks.
+    /// The caller already has the maximum number of objects of one kind, such as webhooks.
     #[error("the limit of {limit} for {what} is reached; {way_out}")]
     QuotaExceeded {
         /// Maximum number of these objects.
@@ -128,7 +128,7 @@ pub enum Refusal {
     RateLimited {
         /// The time window of the limit: day, minute or second.
         window: Window,
-        /// Maximum number of requests, or of messages for the window of a second.
+        /// Maximum number of requests in the window. For the window of a second: maximum number of messages.
         limit: u32,
         /// Time until the same request can succeed.
         retry_after: Duration,
@@ -184,7 +184,7 @@ pub enum Refusal {
         "with this message the account would store more than {limit_bytes} bytes of sealed envelopes; wait until older envelopes are deleted, or ask the operator for more"
     )]
     StorageQuotaExceeded {
-        /// The maximum of the account in bytes.
+        /// Maximum number of bytes that the account may store.
         limit_bytes: u64,
     },
     /// The service cannot process the request at the moment. Nothing was stored, so the caller can retry.

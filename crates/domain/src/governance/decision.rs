@@ -36,7 +36,7 @@ pub enum GovernanceStatus {
 pub struct GovernanceReason {
     /// Kind of the decision.
     pub kind: GovernanceKind,
-    /// Status of the decision.
+    /// Status of the decision: `enforced` blocks the key, `proposed` only announces the block.
     pub status: GovernanceStatus,
     /// Reason for the decision, in the operator's words.
     pub reason: String,
@@ -109,7 +109,7 @@ impl PartnerId {
         }
     }
 
-    /// Returns the name of the partner as text.
+    /// Returns the name.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -7,9 +7,9 @@ use crate::{AccountId, RequestSource, Timestamp, TokenHash};
 pub struct Account {
     /// Public id of the account, with the prefix `acct_`. A login needs this id and the login secret.
     pub id: AccountId,
-    /// Hashes of its secrets. The service shows each secret once.
+    /// Hashes of its secrets. Each secret itself is shown only once, when it is created or replaced.
     pub secrets: AccountSecrets,
-    /// Time of creation.
+    /// Time at which the account was created.
     pub created_at: Timestamp,
 }
 
@@ -40,7 +40,8 @@ impl Session {
     }
 }
 
-/// A session as its owner sees it. Sessions of earlier versions have neither start nor source.
+/// A session, as shown to the owner of the account. The start time and the client are unknown for sessions that an
+/// earlier version of the service created.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionDetails {
     /// The session.

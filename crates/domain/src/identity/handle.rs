@@ -57,7 +57,8 @@ impl fmt::Display for Handle {
     }
 }
 
-/// Prefixes not allowed in handles: those of ids and secrets, also planned ones, and `did`, the scheme of DIDs.
+/// Reserved prefixes of handles. A handle must not look like an id, a secret or a DID, so their prefixes are reserved,
+/// including prefixes that are planned but not in use yet.
 const RESERVED: &[&str] = &[
     "acct", "ak", "asmt", "att", "bdg", "chn", "did", "env", "gov", "iss", "ls", "req", "st", "wh",
     "whpk", "whsec", "whsk",

@@ -84,7 +84,7 @@ macro_rules! typed_ids {
 typed_ids! {
     /// Id of an account. An account owns API keys.
     AccountId, "acct";
-    /// Id of an entry in the activity of an account.
+    /// Id of an entry in the activity log of an account.
     ActivityId, "act";
     /// Id of an API key. The id is the public name of one identity.
     ApiKeyId, "ak";
@@ -114,7 +114,8 @@ typed_ids! {
     WebhookId, "wh";
 }
 
-/// Writes an id as text in a single call, because each send formats many ids.
+/// Formats the whole id before it is written, so that the formatter is called only once. This is faster, and each send
+/// formats many ids.
 fn write(prefix: &str, bits: u128, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let mut text = [0; TEXT_LEN_MAX];
     let (mut places, mut rest) = (text.iter_mut().rev(), bits);
@@ -165,7 +166,7 @@ const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 mod tests {
     use super::*;
 
-    /// Contains the examples of `valid.yml` and `invalid.yml` in the TypeID specification.
+    /// Tests the examples of `valid.yml` and `invalid.yml` in the TypeID specification.
     #[test]
     fn the_vectors_of_the_specification_hold() {
         for (suffix, uuid) in [

@@ -17,7 +17,7 @@ pub struct Invite {
     pub uses: u32,
     /// Number of accounts opened so far with the invite.
     pub used: u32,
-    /// Time of creation.
+    /// Time at which the invite was created.
     pub created_at: Timestamp,
     /// End of the invite, exclusive.
     pub expires_at: Timestamp,

@@ -11,7 +11,7 @@ pub struct IssuerKey {
     pub public_key: [u8; 32],
     /// The private key, encrypted by the wallet crate.
     pub secret: Wrapped,
-    /// Time of creation.
+    /// Time at which the key was created.
     pub created_at: Timestamp,
     /// Start of signing with this key. The public key is published earlier, so verifiers already know it at the first
     /// signature.

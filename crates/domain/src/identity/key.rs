@@ -27,7 +27,7 @@ pub enum KeyStatus {
 pub enum KeyEvent {
     /// An operator disables the key.
     Deactivate,
-    /// The new sealing key is stored, and its replacement ends.
+    /// The replacement of the sealing key ends: the new sealing key is stored.
     FinishRotation,
     /// An operator enables the key again.
     Reactivate,
@@ -118,7 +118,7 @@ pub struct ApiKey {
     /// Version of the newest sealing key (the key pair to which messages are encrypted), from 1. Older versions still
     /// open older envelopes.
     pub sealing_version: u32,
-    /// Time of creation.
+    /// Time at which the key was created.
     pub created_at: Timestamp,
 }
 

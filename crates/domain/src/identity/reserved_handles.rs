@@ -9,7 +9,7 @@ use super::{handle::Handle, id::ID_PREFIXES};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReservedHandles(BTreeSet<Handle>);
 
-/// The error for a line without a valid handle.
+/// The error for a line that is not a valid handle.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line} is not a handle: write one handle per line, of 3 to 32 of a-z, 0-9, - and _")]
 pub struct ReservedHandlesFault {
@@ -106,8 +106,8 @@ const BUILT_IN: &[&str] = &[
     "webmaster",
 ];
 
-/// Prefixes of newer kinds of secrets. New handles must not look like such a secret. `Handle::parse` cannot reject
-/// these prefixes, because it also reads older stored handles.
+/// Prefixes of newer kinds of secrets. A new handle must not start with such a prefix. `Handle::parse` accepts these
+/// prefixes, because it also parses stored handles, which may be older than the rule.
 const SECRET_PREFIXES: &[&str] = &["inv_", "kt_", "rc_", "tok_"];
 
 #[cfg(test)]

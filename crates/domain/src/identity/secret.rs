@@ -8,7 +8,8 @@ use std::fmt;
 pub struct TokenHash(pub [u8; 32]);
 
 impl TokenHash {
-    /// Returns the beginning of the hash as text. Distinguishes the sessions of an account, and is useless for a login.
+    /// Returns the first bytes of the hash as hexadecimal text. The text distinguishes the sessions of an account, and
+    /// does not allow a login.
     pub fn short_name(&self) -> String {
         self.0.iter().take(NAME_LEN).fold(String::new(), |name, byte| format!("{name}{byte:02x}"))
     }
@@ -30,5 +31,5 @@ impl fmt::Debug for Wrapped {
     }
 }
 
-/// Number of hash bytes in a name.
+/// Number of hash bytes in [`TokenHash::short_name`].
 const NAME_LEN: usize = 8;

@@ -83,12 +83,12 @@ pub struct EnvelopeMeta {
     pub hash: EnvelopeHash,
     /// Length of the sealed bytes.
     pub payload_size_bytes: u64,
-    /// Time of sealing. Authenticated as associated data of the encryption.
+    /// Time at which the envelope was sealed. The encryption authenticates this time as part of the associated data.
     pub timestamp: Timestamp,
 }
 
 impl EnvelopeMeta {
-    /// Returns sample metadata for tests and benchmarks, so a new field does not require changes in all of them.
+    /// Returns sample metadata. Tests and benchmarks that use this function need no change when a field is added.
     pub fn example(id: EnvelopeId, sender: ApiKeyId, recipient: ApiKeyId) -> Self {
         Self {
             id,

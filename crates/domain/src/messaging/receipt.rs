@@ -1,20 +1,21 @@
-//! Receipts: the part of an envelope's fate that its sender may see.
+//! Receipts: the state of a sent envelope, such as delivered or opened. The recipient's policy decides how much of it
+//! the sender sees.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::Timestamp;
 
-/// How much a recipient shows to the senders of its envelopes.
+/// The part of a receipt (the state of a sent envelope) that the recipient shows to the sender.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReceiptPolicy {
-    /// Only that the envelope was sent.
+    /// The sender sees only that the envelope was sent.
     None,
-    /// Everything except the opening.
+    /// The sender sees everything except whether the recipient opened the envelope.
     #[default]
     Notified,
-    /// Everything.
+    /// The sender sees everything.
     Opened,
 }
 
@@ -53,7 +54,7 @@ pub enum ReceiptState {
     Waiting,
 }
 
-/// The stored facts about an envelope that decide on its state.
+/// The stored facts about an envelope from which its [`ReceiptState`] follows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ReceiptFacts {
     /// Whether the envelope bounced.
@@ -66,7 +67,7 @@ pub struct ReceiptFacts {
     pub opened_at: Option<Timestamp>,
 }
 
-/// The part of the facts that a recipient shows to the sender.
+/// The receipt of an envelope: its state and times, as far as the recipient shows them to the sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct ReceiptView {
     /// State of the envelope.
@@ -78,7 +79,7 @@ pub struct ReceiptView {
 }
 
 impl ReceiptPolicy {
-    /// Returns the part of the facts that this policy shows.
+    /// Returns the receipt for the sender: the part of the facts that this policy shows.
     pub fn view(self, facts: &ReceiptFacts) -> ReceiptView {
         let shown = match self {
             Self::None => ReceiptFacts::default(),
@@ -91,7 +92,8 @@ impl ReceiptPolicy {
 }
 
 impl ReceiptFacts {
-    /// Returns the state. A bounced envelope can still be delivered or opened, so a bounce comes after both.
+    /// Returns the first state that applies: opened, notified, bounced, waiting, sent. A bounced envelope can still be
+    /// delivered or opened later, so these two states take precedence over the bounce.
     const fn state(&self) -> ReceiptState {
         if self.opened_at.is_some() {
             ReceiptState::Opened

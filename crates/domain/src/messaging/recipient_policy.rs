@@ -1,4 +1,5 @@
-//! The policy of a recipient: the accepted senders, and the visible part of receipts and profile.
+//! The policy of an API key as a recipient: the senders that it accepts, and what other keys see of its receipts and
+//! its profile.
 
 use std::collections::BTreeSet;
 
@@ -12,14 +13,15 @@ use crate::ApiKeyId;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AcceptPolicy {
-    /// The keys of the allowlist.
+    /// Accepts the keys on the allowlist.
     Allowlist,
-    /// Every key.
+    /// Accepts every key.
     #[default]
     Anyone,
-    /// The keys to which the recipient has sent within retention, and the keys of the allowlist.
+    /// Accepts the contacts of the recipient and the keys on the allowlist. Contacts are the keys to which the
+    /// recipient has sent a message within the retention time of envelopes.
     Contacts,
-    /// No key.
+    /// Accepts no key.
     Nobody,
 }
 
@@ -48,15 +50,15 @@ impl AcceptPolicy {
 pub struct RecipientPolicy {
     /// The senders whose messages the key accepts.
     pub accept: AcceptPolicy,
-    /// How much the key shows to the senders of its envelopes.
+    /// The part of a receipt (the state of a received envelope) that the key shows to the sender.
     pub receipts: ReceiptPolicy,
     /// Whether other keys can see the label, which is the name that the owner gave the key.
     pub is_listed: bool,
-    /// Keys that `allowlist` and `contacts` accept.
+    /// The allowlist: keys that [`AcceptPolicy::Allowlist`] and [`AcceptPolicy::Contacts`] accept.
     pub allowed: BTreeSet<ApiKeyId>,
-    /// Keys that are always refused.
+    /// The blocklist: keys that are refused under every [`AcceptPolicy`].
     pub blocked: BTreeSet<ApiKeyId>,
-    /// Whether sends of the key record their recipients as contacts.
+    /// Whether each send of this key stores the recipient as a contact of this key.
     pub records_contacts: bool,
 }
 
@@ -74,8 +76,8 @@ impl Default for RecipientPolicy {
 }
 
 impl RecipientPolicy {
-    /// Returns whether a message from `sender` is refused. Checks both lists in every case, so that the time does not
-    /// depend on the reason.
+    /// Returns whether a message from `sender` is refused. Always looks into both lists, so that the time taken does
+    /// not reveal the reason for a refusal.
     pub fn refuses(&self, sender: &ApiKeyId, is_contact: bool) -> bool {
         let (is_blocked, is_allowed) =
             (self.blocked.contains(sender), self.allowed.contains(sender));

@@ -21,8 +21,8 @@ pub struct Usage {
     pub day: WindowUse,
     /// Number of messages in the current UTC month.
     pub month: WindowUse,
-    /// State of the limit of messages per second: the theoretical arrival time of the next message (GCRA), in
-    /// microseconds since the Unix epoch.
+    /// State of the limit of messages per second: the theoretical arrival time of the next message, in microseconds
+    /// since the Unix epoch. The limit uses the generic cell rate algorithm (GCRA).
     pub throughput_tat_us: i64,
 }
 

@@ -1,14 +1,14 @@
-//! The port for the activity of accounts.
+//! The port for the activity logs of accounts.
 
 use super::error::StoreError;
 use crate::{AccountId, Activity, ActivityKind, Timestamp};
 
-/// Writes the activity of accounts.
+/// Writes entries in the activity logs of accounts.
 pub trait ActivityRepo {
-    /// Inserts an entry. Of each kind, keeps the newest `kept_max` entries of the account.
+    /// Inserts an entry. Keeps the newest `kept_max` entries of this account and kind, and deletes older ones.
     fn insert_activity(&mut self, entry: &Activity, kept_max: u32) -> Result<(), StoreError>;
 
-    /// Counts the account's entries of this kind since `since`, up to `limit`.
+    /// Counts the account's entries of this kind at `since` or later. Stops counting at `limit`.
     fn count_activity(
         &mut self,
         account: &AccountId,

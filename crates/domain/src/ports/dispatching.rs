@@ -11,28 +11,29 @@ use crate::{
 
 /// The queue of deliveries in the database, as the dispatcher uses it.
 pub trait Outbox: Send + Sync {
-    /// Leases up to `claim.limit` deliveries due at `claim.now`, including those with an expired lease. Deletes due
-    /// deliveries whose webhook or event no longer exists.
+    /// Leases up to `claim.limit` deliveries that are due at `claim.now`, including those whose lease has expired.
+    /// Deletes due deliveries whose webhook or event no longer exists.
     ///
-    /// If the event of a deleted delivery is an unopened envelope, the envelope can bounce (its sender gets an event).
-    /// It bounces if the recipient's key is revoked, or if all its other deliveries, at least one, are exhausted
-    /// (failed in their last attempt).
+    /// If the event of a deleted delivery is an unopened envelope, the envelope may bounce (its sender gets an event).
+    /// The envelope bounces in two cases:
+    /// - The recipient's key is revoked.
+    /// - The envelope has other deliveries, and all of them are exhausted (their last attempt failed).
     fn claim(&self, claim: &Claim) -> Result<Vec<LeasedDelivery>, StoreError>;
 
     /// Records the outcomes of attempts. Ignores an outcome if its lease is no longer valid, so a stalled worker cannot
     /// overwrite the outcome of the next lease holder. Disables webhooks whose attempts have all failed for
     /// `failing_max`.
     ///
-    /// An unopened envelope bounces (its sender gets an event) if its last pending delivery failed in its last attempt,
-    /// and no delivery succeeded.
+    /// An unopened envelope bounces (its sender gets an event) if none of its deliveries has succeeded or can still be
+    /// attempted, and at least one is exhausted (its last attempt failed).
     fn record_outcomes(
         &self,
         results: &[AttemptResult],
         failing_max: Duration,
     ) -> Result<(), StoreError>;
 
-    /// Releases the leases still held by this node, and makes the deliveries due at `due_at`. The number of attempts
-    /// does not change.
+    /// Releases the leases that this node still holds on the given deliveries, and makes these deliveries due at
+    /// `due_at`. The numbers of attempts do not change.
     fn release(
         &self,
         held: &[(DeliveryId, LeaseToken)],
@@ -43,7 +44,7 @@ pub trait Outbox: Send + Sync {
     /// time is no longer `from`.
     fn expedite(&self, expedited: &[ExpeditedDelivery]) -> Result<(), StoreError>;
 
-    /// Returns the deleted and disabled webhooks among `of`.
+    /// Returns those of the given webhooks that are deleted or disabled.
     fn no_longer_enabled(&self, of: &[WebhookId]) -> Result<Vec<WebhookId>, StoreError>;
 }
 
@@ -54,8 +55,8 @@ pub struct Claim {
     pub now: Timestamp,
     /// Maximum number of deliveries to lease in this claim.
     pub limit: usize,
-    /// Maximum number of deliveries to lease for one webhook if other webhooks also have due deliveries. It leaves
-    /// capacity for the others when one webhook has a long backlog.
+    /// Maximum number of deliveries to lease for one webhook if other webhooks also have due deliveries. This limit
+    /// leaves capacity for the other webhooks when one webhook has a long backlog.
     pub per_target_max: usize,
     /// Webhooks to skip, because the dispatcher has no memory left for their deliveries.
     pub full: Vec<WebhookId>,
@@ -89,8 +90,8 @@ pub trait Dispatch: Send + Sync {
 
     /// Sends a test event at once and without retries, and calls `finish` with the result. Never blocks.
     ///
-    /// Returns `false` if too many test events are in progress. Drops `finish` without a call if the dispatcher stops
-    /// or cannot decrypt the signing secrets.
+    /// Returns `false` if too many test events are in progress. If the dispatcher stops or cannot decrypt the signing
+    /// secrets, drops `finish` without calling it.
     fn test(&self, event: TestEvent, finish: FinishTest) -> bool;
 }
 
@@ -106,7 +107,7 @@ pub trait EventSigner: Send + Sync {
 
 /// Decides whether a URL is allowed for webhooks. Can block for a bounded time, because it may resolve a host name.
 pub trait TargetGuard: Send + Sync {
-    /// Returns the canonical form of an allowed URL. The error is a clause that follows the word "url" in the error
-    /// text.
+    /// Returns the canonical form of an allowed URL. The error names the broken rule, as a clause that follows the word
+    /// "url" in the error text.
     fn vet(&self, url: &str) -> Result<String, String>;
 }

@@ -1,11 +1,11 @@
-//! The port for stored envelopes and channels, as the recipient opens them.
+//! The ports for stored envelopes: the recipient opens an envelope, and the sender reads its receipt (its state).
 
 use super::error::StoreError;
 use crate::{ApiKeyId, Channel, ChannelId, Envelope, EnvelopeId, Handle, ReceiptFacts, Timestamp};
 
-/// Reads the facts of receipts.
+/// Reads the data for the receipts of sent envelopes.
 pub trait ReceiptLookup {
-    /// Finds an envelope that `sender` sent.
+    /// Finds an envelope that `sender` sent. `None` if this key sent no envelope with this id.
     fn find_sent(
         &mut self,
         id: &EnvelopeId,
@@ -13,14 +13,14 @@ pub trait ReceiptLookup {
     ) -> Result<Option<SentEnvelope>, StoreError>;
 }
 
-/// A stored envelope, as the receipt for its sender needs it.
+/// A stored envelope, with the data for the receipt that its sender reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SentEnvelope {
     /// The key that can open the envelope.
     pub recipient: ApiKeyId,
-    /// Time of sealing.
+    /// Time at which the envelope was sealed.
     pub sent_at: Timestamp,
-    /// The facts that decide on its state.
+    /// The facts from which the state of the envelope follows.
     pub facts: ReceiptFacts,
 }
 
@@ -36,8 +36,8 @@ pub trait EnvelopeRepo {
     /// Finds a channel. The recipient needs it to open the envelopes of the channel.
     fn find_channel(&mut self, id: &ChannelId) -> Result<Option<Channel>, StoreError>;
 
-    /// Records the time of the first opening, and returns it. If an earlier opening is recorded, its time stays and is
-    /// returned.
+    /// Records `at` as the time of the first opening, unless an earlier opening is already recorded. Returns the
+    /// recorded time of the first opening.
     fn mark_opened(&mut self, id: &EnvelopeId, at: Timestamp) -> Result<Timestamp, StoreError>;
 }
 
@@ -48,6 +48,6 @@ pub struct AddressedEnvelope {
     pub envelope: Envelope,
     /// Time of the first opening; `None` if it was not opened.
     pub opened_at: Option<Timestamp>,
-    /// The handle that resolves to the sender; `None` if there is no such handle.
+    /// The handle by which senders can address the sender of this envelope; `None` if the sender has none.
     pub sender_handle: Option<Handle>,
 }

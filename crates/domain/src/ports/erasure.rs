@@ -1,4 +1,4 @@
-//! The port for closing accounts and erasing personal data.
+//! The port that closes accounts and erases personal data.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -6,11 +6,13 @@ use serde::Serialize;
 use super::error::StoreError;
 use crate::{AccountId, Timestamp};
 
-/// Closes accounts, and erases the data that names their owners.
+/// Closes accounts, and erases the personal data of their owners.
 pub trait ErasureRepo {
-    /// Closes an account: invalidates its login secret, and refuses later logins and activations. The rows of the
-    /// account are deleted by [`ErasureRepo::close_portion`]. Repeating this continues an interrupted closing, and can
-    /// extend its extent. Returns `false` if the account does not exist.
+    /// Begins to close an account: invalidates its login secret, and refuses later logins and activations. Then
+    /// [`ErasureRepo::close_portion`] deletes the rows of the account in several calls.
+    ///
+    /// A second call continues an interrupted closing. It can change the extent from [`ClosingExtent::Close`] to
+    /// [`ClosingExtent::Erase`], but not back. Returns `false` if the account does not exist.
     fn begin_closing(
         &mut self,
         account: &AccountId,
@@ -18,8 +20,8 @@ pub trait ErasureRepo {
         now: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// Deletes the next rows of a closed account, at most about `limit`. Each call must be a transaction of its own,
-    /// because a call locks at most one key.
+    /// Deletes the next rows of a closed account, at most about `limit`. Run each call in a transaction of its own: a
+    /// call locks at most one key, and a transaction that locks several keys in any order could cause a deadlock.
     fn close_portion(
         &mut self,
         account: &AccountId,
@@ -31,12 +33,12 @@ pub trait ErasureRepo {
     fn find_closing(&mut self) -> Result<Option<AccountId>, StoreError>;
 }
 
-/// The extent of a closing.
+/// The amount of data that the closing of an account deletes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClosingExtent {
-    /// Ends all use of the account. Labels, handles and activity stay.
+    /// Ends all sessions and revokes all keys of the account. Labels, handles and the activity log stay.
     Close,
-    /// Also deletes what names the owner.
+    /// Also deletes the personal data of the owner, such as labels, handles and the activity log.
     Erase,
 }
 
@@ -55,10 +57,10 @@ impl ClosingExtent {
     }
 }
 
-/// The rows that one portion deleted.
+/// The result of one call of [`ErasureRepo::close_portion`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ClosedPortion {
-    /// Number of deleted rows of each kind.
+    /// Numbers of rows that this call deleted or changed.
     pub rows: DeletedRows,
     /// Whether the closing is complete.
     pub is_complete: bool,
@@ -79,20 +81,20 @@ pub struct DeletedRows {
     pub deliveries: u64,
     /// Handles.
     pub handles: u64,
-    /// Labels of keys. The allowlist and the blocklist of each such key are emptied too.
+    /// Labels of keys. If a label is erased, the allowlist and the blocklist of its key are emptied too.
     pub labels: u64,
-    /// Entries of the activity, with client addresses.
+    /// Entries of the activity log, which contain client addresses.
     pub activity: u64,
-    /// Values of `Idempotency-Key`.
+    /// Stored values of the header `Idempotency-Key`.
     pub idempotency_keys: u64,
-    /// Daily counts.
+    /// Daily counts of sent, received and delivered messages.
     pub daily_counts: u64,
     /// Contacts: keys to which a key of the account has sent.
     pub contacts: u64,
 }
 
 impl DeletedRows {
-    /// Adds the numbers of another portion.
+    /// Returns the sums of these numbers and the numbers of `other`.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {

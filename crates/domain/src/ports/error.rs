@@ -9,7 +9,8 @@ pub enum StoreError {
     /// A stored value cannot be read. Contains the name of the value.
     #[error("the stored {0} is invalid")]
     Corrupt(&'static str),
-    /// The connection failed during a commit, so it is unknown if the commit took effect. Retry only idempotent work.
+    /// The connection failed during a commit, so it is unknown whether the commit took effect. Retry only idempotent
+    /// work.
     #[error("the response to the commit was lost: the commit may have taken effect")]
     InDoubt(#[source] BoxedError),
     /// The database rejected a statement.

@@ -5,11 +5,13 @@ use crate::{IdentityRotation, NewEvent};
 
 /// Stores events and their deliveries to webhooks.
 pub trait EventRepo {
-    /// Stores each event, and a delivery to each webhook of its key that subscribes to its kind. The deliveries are due
-    /// at once. Skips events without such a webhook, and events that are already stored.
+    /// Stores each event, and one delivery of the event to each webhook of the event's key that subscribes to the kind
+    /// of the event. The deliveries are due at once. Skips events without such a webhook, and events that are already
+    /// stored.
     fn insert_events(&mut self, events: &[NewEvent]) -> Result<(), StoreError>;
 
-    /// Records a change of a key. Housekeeping stores the events for the key's correspondents: see
+    /// Records that a key was revoked, lost its handle to another key, or got a new sealing key. Housekeeping later
+    /// stores events for the key's correspondents (the keys that sent to this key or received from it): see
     /// [`HousekeepingRepo::inform_correspondents`].
     ///
     /// [`HousekeepingRepo::inform_correspondents`]: super::HousekeepingRepo::inform_correspondents

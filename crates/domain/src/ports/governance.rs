@@ -5,7 +5,8 @@ use crate::{AuditEntry, GovernanceDecision, GovernanceSubject, PartnerId};
 
 /// Reads and writes governance decisions, with which operators block keys.
 pub trait GovernanceRepo {
-    /// Reads the decisions on this subject that are not lifted. Decisions on the account of a key are not included.
+    /// Reads the decisions on exactly this subject that are not lifted. For a key, leaves out the decisions on its
+    /// account and on the partner of the account.
     fn open_decisions(
         &mut self,
         subject: &GovernanceSubject,
@@ -21,8 +22,8 @@ pub trait GovernanceRepo {
     fn count_accounts_of(&mut self, partner: &PartnerId) -> Result<u64, StoreError>;
 }
 
-/// Reads and appends entries of the audit trail, the log of changes by operators. The database rejects changes and
-/// deletes.
+/// Reads and appends entries of the audit trail, the log of operators' actions. Triggers in the database reject every
+/// `UPDATE` and `DELETE` of an entry.
 pub trait AuditRepo {
     /// Reads the newest entry of the audit trail. `None` if the trail is empty. Concurrent calls wait until this
     /// transaction ends.

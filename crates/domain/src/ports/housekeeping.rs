@@ -1,11 +1,12 @@
-//! The port for housekeeping: deletes expired rows and updates daily counts, in batches of limited size.
+//! The port for housekeeping: tasks that delete expired rows and update daily counts. Each call processes a limited
+//! number of rows.
 
 use std::time::Duration;
 
 use super::error::StoreError;
 use crate::{LeaseToken, Timestamp};
 
-/// A node's request for the exclusive right to run a housekeeping task.
+/// A node's request for a turn at a housekeeping task: the exclusive right to run the task for a limited time.
 #[derive(Debug, Clone, Copy)]
 pub struct HousekeepingTurn<'a> {
     /// Name of the housekeeping task.
@@ -14,25 +15,27 @@ pub struct HousekeepingTurn<'a> {
     pub node: LeaseToken,
     /// Current time of the node's clock.
     pub now: Timestamp,
-    /// Duration of the right: no other node may run the task for this time.
+    /// Duration of the turn. No other node may run the task for this time.
     pub held_for: Duration,
-    /// Maximum change of the stored time of the task: see [`HousekeepingRepo::take_housekeeping_turn`].
+    /// Maximum step by which this turn moves the time stored for the task, the time by which rows expire. See
+    /// [`HousekeepingRepo::take_housekeeping_turn`].
     pub pace: Duration,
 }
 
-/// Deletes expired rows and counts new ones, at most `limit` rows per call. Each `purge_` method returns the number of
-/// deleted rows.
+/// Deletes expired rows, and adds new rows to the daily counts. A call processes at most `limit` rows. Each `purge_`
+/// method returns the number of deleted rows.
 pub trait HousekeepingRepo {
-    /// Takes or renews the exclusive right to run a task. `None` if another node holds the right.
+    /// Takes or renews a turn: the exclusive right of this node to run a task. `None` if another node has the turn.
     ///
-    /// Returns the current time for the task, by which rows expire. A wrong clock could delete too much, so the
-    /// returned time is the earliest of:
+    /// Returns the current time for the task, by which rows expire. If this time came from a clock that is far ahead,
+    /// the task would delete too much. Therefore the database stores a time for each task, and the returned time is the
+    /// earliest of:
     /// - `now`, the clock of the node
     /// - the clock of the database server
-    /// - the stored time of the task
+    /// - the time stored for the task
     ///
     /// Each call moves the stored time towards the earlier of the two clocks, by at most `pace` in either direction.
-    /// The first call for a task has no stored time, and uses only the clocks.
+    /// Before the first call for a task, no time is stored, so the first call uses only the clocks.
     fn take_housekeeping_turn(
         &mut self,
         turn: &HousekeepingTurn<'_>,
@@ -47,9 +50,13 @@ pub trait HousekeepingRepo {
     /// Deletes activity of accounts from before `before`.
     fn purge_activity(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
-    /// Deletes envelopes sealed before `before`, and their remaining deliveries. Subtracts the sealed bytes from the
-    /// stored bytes of the senders. An unopened envelope that waits or has remaining deliveries bounces at `now`, unless
-    /// one of its deliveries succeeded.
+    /// Deletes envelopes that were sealed before `before`, and their remaining deliveries. Subtracts the size of the
+    /// deleted envelopes from the stored bytes of their senders.
+    ///
+    /// A deleted envelope bounces at `now` (its sender gets an event) if all of these hold:
+    /// - It was not opened.
+    /// - None of its deliveries succeeded.
+    /// - It was waiting for a webhook, or it had remaining deliveries.
     fn purge_envelopes(
         &mut self,
         before: Timestamp,
@@ -57,17 +64,19 @@ pub trait HousekeepingRepo {
         limit: u32,
     ) -> Result<u64, StoreError>;
 
-    /// Deletes events created before `before`, and their remaining deliveries. Also deletes the recorded outcomes
-    /// (delivered or bounced) of deleted envelopes. The returned number includes both events and outcomes.
+    /// Deletes events that were created before `before`, and their remaining deliveries. Also deletes the recorded
+    /// outcomes (delivered or bounced) of envelopes that are already deleted. The returned number includes both events
+    /// and outcomes.
     fn purge_events(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
-    /// Stores events for the correspondents of changed keys: the keys that sent to such a key or got from it, as the
-    /// stored envelopes show. Reads up to `limit` envelopes, newest first. Informs at most `informed_max` keys of each
-    /// change, and each key once. Returns whether the stored envelopes are not all read yet.
+    /// Stores events that inform the correspondents of changed keys. The correspondents of a key are the keys that sent
+    /// to this key or received from it. They are found by reading the stored envelopes, newest first.
+    ///
+    /// Each call reads up to `limit` envelopes, and returns `true` if envelopes are left to read. At most
+    /// `informed_max` correspondents of a changed key get an event, and each of them gets one event.
     fn inform_correspondents(&mut self, informed_max: u32, limit: u32) -> Result<bool, StoreError>;
 
-    /// Deletes channels without remaining envelopes, if they ended before `before`. A channel ends `life` after its
-    /// start.
+    /// Deletes channels that ended before `before` and have no envelopes left. A channel ends `life` after its start.
     fn purge_channels(
         &mut self,
         before: Timestamp,
@@ -79,14 +88,14 @@ pub trait HousekeepingRepo {
     /// Returns the number of counted envelopes.
     fn count_envelopes(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
-    /// Adds up to `limit` uncounted attempts that ended before `before` to the daily counts. Each success counts for
-    /// the key of the webhook. Returns the number of counted attempts.
+    /// Adds up to `limit` uncounted attempts that ended before `before` to the daily counts. A successful attempt
+    /// counts as a delivered event of the key that owns the webhook. Returns the number of counted attempts.
     fn count_attempts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
     /// Deletes daily counts of days that ended before `before`.
     fn purge_daily_counts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
-    /// Deletes up to `limit` contacts whose last message was sent before `before`. Returns the number.
+    /// Deletes up to `limit` contacts whose last message was sent before `before`.
     fn purge_contacts(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
     /// Deletes records of `Idempotency-Key` headers stored before `before`.
@@ -101,6 +110,6 @@ pub trait HousekeepingRepo {
     /// [`WebhookRepo::delete_webhook`]: super::WebhookRepo::delete_webhook
     fn purge_deleted_webhooks(&mut self, now: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
-    /// Deletes replaced signing secrets after the end of their use at `now`. Returns the number of affected webhooks.
+    /// Deletes replaced signing secrets that are no longer in use at `now`. Returns the number of affected webhooks.
     fn purge_retired_secrets(&mut self, now: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }

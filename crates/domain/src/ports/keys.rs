@@ -15,7 +15,8 @@ pub trait KeyRepo {
     /// account. Returns [`StoreError::Contended`] if a concurrent transaction took the handle.
     fn assign_handle(&mut self, handle: &Handle, owner: &HandleOwner) -> Result<(), StoreError>;
 
-    /// Returns whether an erased account had this handle. No other account may take it.
+    /// Returns whether the handle belonged to an account whose data was erased. No other account may take such a
+    /// handle.
     fn is_handle_erased(&mut self, handle: &Handle) -> Result<bool, StoreError>;
 
     /// Releases a handle that belongs to `owner`. Returns [`StoreError::Contended`] if a concurrent transaction gave
@@ -25,7 +26,8 @@ pub trait KeyRepo {
     /// Finds the handle by which senders can address the key. `None` if the key has none.
     fn find_handle_of(&mut self, id: &ApiKeyId) -> Result<Option<Handle>, StoreError>;
 
-    /// Sets the displayed handle of a locked key. `None` displays no handle.
+    /// Sets the handle that is displayed for a locked key; `None` displays no handle. This does not assign the handle:
+    /// see [`KeyRepo::assign_handle`].
     fn set_shown_handle(
         &mut self,
         id: &ApiKeyId,
@@ -40,7 +42,7 @@ pub trait KeyRepo {
 
     /// Locks the usage row of the key until the transaction ends, then reads the key. `None` if the key does not exist.
     ///
-    /// Changes of a key exclude each other and the sends of the key, because all of them lock this row first.
+    /// All changes of a key and all sends of the key lock this row first. Therefore they never run concurrently.
     fn lock_key(&mut self, id: &ApiKeyId) -> Result<Option<ApiKey>, StoreError>;
 
     /// Sets the status of a locked key. The caller has checked that the state machine allows the change.
@@ -52,9 +54,12 @@ pub trait KeyRepo {
     /// Sets the plan of a locked key. The usage counters do not change.
     fn set_plan(&mut self, id: &ApiKeyId, plan: &Plan) -> Result<(), StoreError>;
 
-    /// Revokes a locked key: sets the state, and deletes the root, the webhooks and a bounded number of deliveries. The
-    /// handle stays reserved for the account. Unopened envelopes of these deliveries bounce at `now`, unless another
-    /// delivery of them succeeded. Records the change for the key's correspondents.
+    /// Revokes a locked key: sets the status, and deletes the root (the secret of the identity), the webhooks and a
+    /// bounded number of their deliveries. The handle stays reserved for the account. Records the change, so that
+    /// housekeeping informs the key's correspondents.
+    ///
+    /// An unopened envelope of a deleted delivery bounces at `now` (its sender gets an event), unless another delivery
+    /// of the envelope has succeeded.
     fn revoke_key(
         &mut self,
         id: &ApiKeyId,
@@ -67,6 +72,6 @@ pub trait KeyRepo {
 pub struct RevocationSummary {
     /// Number of deleted webhooks.
     pub webhooks: u64,
-    /// Number of deliveries deleted at once. Housekeeping deletes the rest of a long backlog.
+    /// Number of deliveries that this call deleted. Housekeeping deletes the rest of a long backlog.
     pub deliveries: u64,
 }

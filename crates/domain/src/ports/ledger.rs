@@ -1,5 +1,5 @@
-//! The port for the admission and storage of sends in batches. A batch locks and reads the facts (all rows that decide
-//! whether a send is admitted), and then writes its results.
+//! The port for the admission and storage of sends in batches. A batch first locks and reads all rows that decide
+//! whether a send is admitted (the facts), and then writes its results.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -13,8 +13,8 @@ use crate::{
     ReachedThreshold, RecipientPolicy, Session, Target, Timestamp, TokenHash, Usage,
 };
 
-/// Reads and writes the rows of a whole batch of sends at once. Each other authenticated request uses this port as a
-/// batch of one.
+/// Reads and writes the rows of a batch of sends at once. Authenticated requests other than sends also use this port,
+/// as a batch of one request without envelopes.
 pub trait SendLedger {
     /// Locks the usage rows of the callers until the transaction ends, then reads all facts. Sees every change
     /// committed before the call. Locks rows in the order of ids to prevent deadlocks.
@@ -32,7 +32,8 @@ pub trait SendLedger {
         accounts: &[AccountId],
     ) -> Result<HashMap<AccountId, u64>, StoreError>;
 
-    /// Selects the pairs of a key and a contact to which the key has sent at `since` or later.
+    /// Selects those of `pairs` (an API key and a possible contact) in which the key has sent to the contact at `since`
+    /// or later.
     fn find_contacts(
         &mut self,
         pairs: &[(ApiKeyId, ApiKeyId)],
@@ -78,10 +79,11 @@ pub struct AdmissionFacts {
     pub usage: HashMap<ApiKeyId, Usage>,
     /// Webhooks of each recipient.
     pub webhooks: HashMap<ApiKeyId, Arc<RecipientWebhooks>>,
-    /// Earlier sends with the same idempotency keys, of any age, if their envelopes still exist.
+    /// Earlier sends with the same idempotency keys, whether expired or not. Leaves out sends whose envelopes are
+    /// deleted.
     pub idempotency: HashMap<(ApiKeyId, IdempotencyKey), IdempotencyRecord>,
-    /// Pairs of a recipient and a sender that is a contact of the recipient. Not read with the other facts, because
-    /// only recipients with a policy need contacts: see [`SendLedger::find_contacts`].
+    /// Pairs of a recipient and a sender that is a contact of the recipient. [`SendLedger::lock_facts`] leaves this set
+    /// empty, because only some recipients' policies need contacts. See [`SendLedger::find_contacts`].
     pub contacts: HashSet<(ApiKeyId, ApiKeyId)>,
 }
 
@@ -101,7 +103,7 @@ pub struct KeyFacts {
     pub sealing_version: u32,
     /// Governance decisions on the key, its account and its partner.
     pub standing: GovernanceStanding,
-    /// The policy as a recipient; `None` for the default policy, which accepts every sender.
+    /// The policy of the key as a recipient; `None` for the default policy, which accepts every sender.
     pub policy: Option<Arc<RecipientPolicy>>,
 }
 
@@ -116,7 +118,7 @@ impl RecipientWebhooks {
     }
 }
 
-/// One webhook of a recipient, as a send needs it.
+/// The data of a recipient's webhook that a send needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecipientWebhook {
     /// Subscribed kinds of events. Omits kinds unknown to this version of the server.
@@ -130,18 +132,20 @@ pub struct RecipientWebhook {
 /// The rows to write for a batch of sends.
 #[derive(Debug, Default)]
 pub struct WriteSet {
-    /// Channels (shared key encapsulations) of the envelopes in this batch. Stored channels do not change.
+    /// Channels (shared key encapsulations) of the envelopes in this batch. Channels that are already stored are
+    /// skipped.
     pub channels: Vec<Arc<Channel>>,
     /// Envelopes to insert.
     pub envelopes: Vec<Arc<Envelope>>,
-    /// Deliveries to insert with a lease of this node. Its dispatcher attempts them next.
+    /// Deliveries to insert with a lease of this node. The dispatcher of this node attempts them next.
     pub leased: Vec<LeasedDelivery>,
     /// Deliveries to insert without a lease. They exceed the capacity of this node's dispatcher, so any node may claim
     /// them at once.
     pub unleased: Vec<LeasedDelivery>,
-    /// Deliveries to insert for disabled webhooks. They are due only after the webhook is enabled.
+    /// Deliveries to insert for disabled webhooks. They become due when the webhook is enabled.
     pub parked: Vec<ParkedDelivery>,
-    /// Envelopes whose recipients have no webhook for received envelopes. They wait for the first one.
+    /// Envelopes whose recipients have no webhook for received envelopes. Such an envelope waits until its recipient
+    /// registers one.
     pub waiting: Vec<WaitingEnvelope>,
     /// New usage counters of each caller. Must include all senders of `envelopes`.
     pub usage: Vec<(ApiKeyId, Usage)>,
@@ -150,10 +154,11 @@ pub struct WriteSet {
     pub idempotency: Vec<NewIdempotencyRecord>,
     /// Numbers of messages above the monthly limit, added up per key and month.
     pub overage: Vec<OverageCount>,
-    /// Thresholds that the usage of keys has reached. The keys are locked. A threshold that is already recorded for its
-    /// window is skipped; otherwise an event for the key's webhooks is stored.
+    /// Thresholds (percentages of a usage limit) that keys have reached. The usage rows of these keys must be locked.
+    /// If the same threshold is already recorded for the same day or month, it is skipped. Otherwise it is recorded,
+    /// and an event for the key's webhooks is stored.
     pub thresholds: Vec<ReachedThreshold>,
-    /// Contacts of senders that record them. Each pair of keys occurs once.
+    /// Contacts to store: pairs of a sender whose policy records contacts, and a recipient. Each pair occurs once.
     pub contacts: Vec<Contact>,
 }
 
@@ -188,7 +193,7 @@ pub struct NewIdempotencyRecord {
     pub fingerprint: Fingerprint,
     /// The envelope of the send.
     pub envelope_id: EnvelopeId,
-    /// Time of the send. The retention of the record begins here.
+    /// Time of the send. The record is kept for a limited time, counted from here.
     pub at: Timestamp,
     /// Records stored before this time have expired. The new record replaces an expired record of the same idempotency
     /// key.

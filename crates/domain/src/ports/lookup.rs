@@ -74,7 +74,7 @@ pub struct KeySnapshot {
 /// The owner of a handle (readable name of an API key).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HandleOwner {
-    /// The account of the key. The handle stays reserved for it after revocation.
+    /// The account that owns the key. After the key is revoked, the handle stays reserved for this account.
     pub account_id: AccountId,
     /// The API key with this handle.
     pub api_key_id: ApiKeyId,

@@ -1,4 +1,4 @@
-//! The port for the dashboard of an account's owner. The caller has authenticated the owner.
+//! The port that reads the data on the dashboard of an account's owner. The caller must have authenticated the owner.
 
 use super::error::StoreError;
 use crate::{
@@ -6,10 +6,11 @@ use crate::{
     SessionDetails, Timestamp, Usage,
 };
 
-/// Reads the data on the dashboard of an account's owner.
+/// Reads the data on the dashboard of an account's owner. An envelope waits if its recipient's key has no webhook for
+/// received envelopes.
 pub trait OwnerLookup {
-    /// Lists up to `limit` keys of the account, newest first, with revoked keys after all others.
-    /// Counts up to `waiting_max` waiting envelopes of each key.
+    /// Lists up to `limit` keys of the account, newest first, with revoked keys after all others. For each key, counts
+    /// the waiting envelopes, at most `waiting_max`.
     fn keys_of(
         &mut self,
         account: &AccountId,
@@ -17,8 +18,8 @@ pub trait OwnerLookup {
         waiting_max: u32,
     ) -> Result<Vec<KeyOverview>, StoreError>;
 
-    /// Finds one key of the account; `None` if the account has no such key. Counts up to `waiting_max` waiting
-    /// envelopes.
+    /// Finds one key of the account; `None` if the account has no such key. Counts the waiting envelopes of the key, at
+    /// most `waiting_max`.
     fn key_of(
         &mut self,
         account: &AccountId,
@@ -42,7 +43,7 @@ pub trait OwnerLookup {
         limit: u32,
     ) -> Result<Vec<Activity>, StoreError>;
 
-    /// Counts the account's entries of this kind since `since`, up to `limit`.
+    /// Counts the account's entries of this kind at `since` or later. Stops counting at `limit`.
     fn count_activity(
         &mut self,
         account: &AccountId,
@@ -51,7 +52,8 @@ pub trait OwnerLookup {
         limit: u32,
     ) -> Result<u64, StoreError>;
 
-    /// Reads the daily counts of a key from `since` on, oldest first. Omits days without activity.
+    /// Reads the daily counts of a key for days that begin at `since` or later, oldest first. Omits days without
+    /// activity.
     fn daily_counts(
         &mut self,
         key: &ApiKeyId,
@@ -73,7 +75,7 @@ pub struct KeyOverview {
     pub standing: GovernanceStanding,
     /// Number of webhooks of the key.
     pub webhooks: u64,
-    /// Number of waiting envelopes.
+    /// Number of envelopes that wait until the key has a webhook for received envelopes.
     pub waiting: u64,
 }
 

@@ -3,12 +3,12 @@
 use super::error::StoreError;
 use crate::{ApiKeyId, EnvelopeId, Handle, KeyStatus, Label, RecipientPolicy, Timestamp};
 
-/// Reads policies and profiles.
+/// Reads policies, profiles, and the recipients of stored envelopes.
 pub trait PolicyLookup {
-    /// Finds the policy of a key; `None` if the key has the default policy.
+    /// Finds the policy of a key as a recipient; `None` if the key has the default policy.
     fn find_policy(&mut self, id: &ApiKeyId) -> Result<Option<RecipientPolicy>, StoreError>;
 
-    /// Finds the profile of a key; `None` if the key was never issued.
+    /// Finds the profile of a key; `None` if no key has this id.
     fn find_profile(&mut self, id: &ApiKeyId) -> Result<Option<KeyProfile>, StoreError>;
 
     /// Finds the sender of an envelope to `recipient`; `None` if there is no such envelope.
@@ -18,8 +18,8 @@ pub trait PolicyLookup {
         recipient: &ApiKeyId,
     ) -> Result<Option<ApiKeyId>, StoreError>;
 
-    /// Reads the recipients of up to `limit` stored envelopes with ids above `after`, of any sender, and selects those
-    /// of `sender`. Returns `None` if there are no such envelopes.
+    /// Reads the next page of all stored envelopes: up to `limit` envelopes of any sender, with ids above `after`.
+    /// Returns the recipients of those that `sender` sent. `None` if no envelope has an id above `after`.
     fn sent_page(
         &mut self,
         sender: &ApiKeyId,
@@ -28,42 +28,43 @@ pub trait PolicyLookup {
     ) -> Result<Option<SentPage>, StoreError>;
 }
 
-/// Writes policies.
+/// Writes policies and contacts.
 pub trait PolicyRepo {
-    /// Sets the policy of a locked key.
+    /// Replaces the policy of a locked key.
     fn set_policy(&mut self, id: &ApiKeyId, policy: &RecipientPolicy) -> Result<(), StoreError>;
 
-    /// Stores contacts. A contact that is already stored keeps the later time.
+    /// Stores contacts. If a contact is already stored, keeps the later of the stored and the new time of the last
+    /// message.
     fn insert_contacts(&mut self, contacts: &[Contact]) -> Result<(), StoreError>;
 }
 
-/// A key to which another key has sent.
+/// A contact of an API key: another key to which the API key has sent a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Contact {
     /// The sending key.
     pub api_key_id: ApiKeyId,
-    /// The recipient of its messages.
+    /// The key that received the message.
     pub contact: ApiKeyId,
-    /// Time of the last message.
+    /// Time of the newest message from the sending key to the contact.
     pub sent_at: Timestamp,
 }
 
-/// One page of stored envelopes, reduced to those of one sender.
+/// The recipients to which one sender has sent, found on one page of all stored envelopes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SentPage {
-    /// Id of the last envelope of the page. The next page begins after this id.
+    /// Id of the last envelope on the page, of any sender. The next page begins after this id.
     pub last: EnvelopeId,
-    /// The recipients of the sender's envelopes, each with its last message.
+    /// The recipients of the sender's envelopes on the page, each with the time of the newest one.
     pub contacts: Vec<Contact>,
 }
 
-/// The part of a key that other keys can see.
+/// The public profile of a key: the data that other keys can see.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyProfile {
-    /// The handle that resolves to the key; `None` if there is no such handle.
+    /// The handle by which senders can address the key; `None` if the key has none.
     pub handle: Option<Handle>,
     /// Display name; `None` if the policy of the key hides it.
     pub label: Option<Label>,
-    /// State of the key.
+    /// Status of the key.
     pub status: KeyStatus,
 }

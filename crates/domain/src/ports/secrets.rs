@@ -61,8 +61,8 @@ pub trait RewrapRepo {
         new: &Wrapped,
     ) -> Result<bool, StoreError>;
 
-    /// Retires a version of the KEK, so the key file no longer needs to contain it. Returns `false` if the version has
-    /// no mark or is already retired.
+    /// Retires a version of the key-encryption key (KEK). From then on, the key file no longer needs to contain this
+    /// version. Returns `false` if no mark is stored for the version (see [`KekMarks`]) or if it is already retired.
     fn retire_kek(&mut self, version: u32, at: Timestamp) -> Result<bool, StoreError>;
 }
 
@@ -72,8 +72,8 @@ pub trait KekMarks {
     /// Reads the marks of all unretired KEK versions, each with its version.
     fn kek_marks(&self) -> Result<Vec<(u32, Wrapped)>, StoreError>;
 
-    /// Inserts the mark of a KEK version. Does nothing if the version already has a mark, even a retired one or one of
-    /// another key. Read the marks again afterwards, because another node may have inserted the mark of another key
-    /// first.
+    /// Inserts the mark of a KEK version. If a mark of this version is already stored, changes nothing, even if that
+    /// mark is retired or was encrypted under a different key. Therefore read the marks again afterwards: another node
+    /// with a different key may have inserted its mark first.
     fn insert_kek_mark(&self, version: u32, mark: &Wrapped) -> Result<(), StoreError>;
 }

@@ -22,7 +22,7 @@ use super::{
     webhooks::{DeliveryRepo, WebhookRepo},
 };
 
-/// Decides if a commit waits until the data is on disk.
+/// Decides whether a commit waits until the data is on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
     /// The commit waits for the disk, so the transaction survives a crash of the machine.
@@ -56,8 +56,8 @@ pub trait Store: Send + Sync {
     /// Checks that the database responds and has the schema of this version.
     fn check(&self) -> Result<(), StoreError>;
 
-    /// Returns true if an embedded database has less than this space: the free space of its disk plus the unused space
-    /// inside the database. Always false for a database server.
+    /// Returns true if an embedded database can store less than `min_free_bytes` more. Counts the free space of the
+    /// disk and the unused space inside the database. Always false for a database server.
     fn is_short_of_space(&self, min_free_bytes: u64) -> Result<bool, StoreError>;
 }
 
@@ -65,8 +65,9 @@ impl dyn Store + '_ {
     /// Runs `work` in one transaction, and commits if it returns `Ok`. Repeats the work if a concurrent transaction
     /// conflicts, up to three attempts in total.
     ///
-    /// A refused request must still count against its limits. Therefore return a refusal as part of `T`, not as an
-    /// error, and decide on it before any write other than the usage counters.
+    /// If `work` returns an error, the transaction is rolled back. But a refused request must still count against its
+    /// limits. Therefore return a refusal as part of `T`, not as an error, and decide on it before any write other than
+    /// the usage counters.
     pub fn write<T>(
         &self,
         durability: Durability,
@@ -88,7 +89,7 @@ impl dyn Store + '_ {
     }
 }
 
-/// Maximum number of attempts at work that conflicts with other transactions.
+/// Maximum number of runs of the work in one call of `write`, if each run conflicts with a concurrent transaction.
 const TRIES_MAX: u32 = 3;
 
 /// All operations inside one transaction.

@@ -1,31 +1,33 @@
-//! The ports for waiting envelopes: envelopes of recipients without a webhook for received envelopes.
+//! The ports for waiting envelopes: envelopes that wait because their recipient has no webhook for received envelopes.
 
 use super::error::StoreError;
 use crate::{ApiKeyId, EnvelopeId, Timestamp};
 
-/// Reads waiting envelopes.
+/// Counts waiting envelopes, and finds requested transfers (see [`WaitingRepo`]).
 pub trait WaitingLookup {
     /// Counts the waiting envelopes of a key, up to `limit`.
     fn count_waiting(&mut self, recipient: &ApiKeyId, limit: u32) -> Result<u64, StoreError>;
 
-    /// Returns whether the waiting envelopes of any key are to be transferred.
+    /// Returns whether a transfer of waiting envelopes is requested for any key.
     fn has_waiting_transfers(&mut self) -> Result<bool, StoreError>;
 }
 
-/// Ends the waiting of envelopes.
+/// Ends the waiting of envelopes: transfers them to a webhook, bounces them, or skips them.
 ///
-/// Inserting a webhook and revoking a key request a transfer of the key's waiting envelopes, in the same transaction. A
-/// transfer takes several transactions, so any node can continue it.
+/// Inserting a webhook or revoking a key requests a transfer of the key's waiting envelopes, in the same transaction.
+/// The transfer itself is done in portions, one transaction each, and any node can do the next portion.
 pub trait WaitingRepo {
     /// Discards the waiting envelopes of a key: no later webhook receives them.
     fn skip_waiting(&mut self, recipient: &ApiKeyId, now: Timestamp) -> Result<(), StoreError>;
 
     /// Transfers up to `limit` waiting envelopes of one key, oldest first. `None` if no requested transfer is left.
     ///
-    /// - If the key has webhooks for received envelopes, the oldest of them gets a delivery, due at `now`.
-    /// - If the key is revoked, the envelopes bounce at `now`.
+    /// - If the key has webhooks for received envelopes, each envelope gets a delivery to the oldest of these webhooks,
+    ///   due at `now`.
+    /// - If the key is revoked, the envelopes bounce at `now` (their senders get an event).
     ///
-    /// Takes the first key after `after` in the order of ids. Skips keys whose transfer another transaction continues.
+    /// Chooses the first key with a requested transfer after `after`, in the order of ids. Skips a key while another
+    /// transaction transfers its envelopes.
     fn transfer_waiting(
         &mut self,
         after: Option<&ApiKeyId>,
@@ -34,7 +36,7 @@ pub trait WaitingRepo {
     ) -> Result<Option<WaitingTransfer>, StoreError>;
 }
 
-/// An envelope that waits for the first webhook of its recipient.
+/// An envelope that waits until its recipient has a webhook for received envelopes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WaitingEnvelope {
     /// The envelope.
@@ -43,11 +45,11 @@ pub struct WaitingEnvelope {
     pub recipient: ApiKeyId,
 }
 
-/// A transferred portion of the waiting envelopes of a key.
+/// The result of one call of [`WaitingRepo::transfer_waiting`]: a portion of the waiting envelopes of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WaitingTransfer {
-    /// The key.
+    /// The key whose envelopes waited.
     pub api_key_id: ApiKeyId,
-    /// Number of envelopes that no longer wait.
+    /// Number of envelopes in this portion, which no longer wait.
     pub transferred: u64,
 }

@@ -14,7 +14,8 @@ pub trait WebhookLookup {
     /// Reads up to `limit` pending deliveries (those waiting for an attempt), newest event first. If `below` is given,
     /// reads only deliveries of older events.
     ///
-    /// Scans all pending deliveries of the webhook, so do not call this while other transactions wait for a lock.
+    /// Scans all pending deliveries of the webhook. Do not call this in a transaction that holds locks, because other
+    /// transactions would wait for the whole scan.
     fn pending_deliveries(
         &mut self,
         id: &WebhookId,
@@ -49,13 +50,15 @@ pub trait WebhookRepo {
     /// Finds a webhook of any key, and locks it until the transaction ends. `None` if it does not exist.
     fn lock_webhook_of_any_key(&mut self, id: &WebhookId) -> Result<Option<Webhook>, StoreError>;
 
-    /// Disables a locked webhook, without a `disabled_reason`. Its deliveries wait until it is enabled.
+    /// Disables a locked webhook at an operator's request, so `disabled_reason` stays empty. Deliveries to the webhook
+    /// wait until it is enabled.
     fn disable_webhook(&mut self, id: &WebhookId) -> Result<(), StoreError>;
 
     /// Enables a locked webhook, and clears its `failing_since` and `disabled_reason`.
     fn enable_webhook(&mut self, id: &WebhookId) -> Result<(), StoreError>;
 
-    /// Replaces the current signing secret of a locked webhook, and the list of replaced secrets still in use.
+    /// Replaces the signing secrets of a locked webhook: the current one, and the list of replaced ones that are still
+    /// in use.
     fn set_secrets(
         &mut self,
         id: &WebhookId,
@@ -64,9 +67,10 @@ pub trait WebhookRepo {
     ) -> Result<(), StoreError>;
 
     /// Deletes a webhook of this key and a bounded number of its deliveries. Returns `false` if the key has no such
-    /// webhook. The other deliveries and the attempts become invisible at once; housekeeping deletes them. An unopened
-    /// envelope of a deleted delivery waits if it has no other deliveries. It bounces at `now` if all its other
-    /// deliveries are exhausted.
+    /// webhook. The remaining deliveries and the attempts become invisible at once; housekeeping deletes them.
+    ///
+    /// An unopened envelope of a deleted delivery waits for a later webhook if it has no other deliveries. It bounces
+    /// at `now` (its sender gets an event) if all its other deliveries are exhausted (their last attempt failed).
     fn delete_webhook(
         &mut self,
         key: &ApiKeyId,
@@ -77,7 +81,8 @@ pub trait WebhookRepo {
 
 /// Makes deliveries to one webhook due before their scheduled time.
 pub trait DeliveryRepo {
-    /// Makes up to `limit` waiting deliveries due at `now`. Returns the number of changed deliveries.
+    /// Makes deliveries to a webhook due at `now` if they wait for a later attempt. Changes at most `limit` deliveries,
+    /// and returns their number.
     fn expedite_deliveries(
         &mut self,
         id: &WebhookId,
@@ -85,8 +90,11 @@ pub trait DeliveryRepo {
         limit: u32,
     ) -> Result<u64, StoreError>;
 
-    /// Makes one delivery due at `now`. A waiting delivery keeps its number of attempts. A delivery whose last attempt
-    /// failed starts again at the first attempt. A missing delivery is created. A leased delivery does not change.
+    /// Makes the delivery of one event to one webhook due at `now`:
+    /// - If the delivery waits for its next attempt, its number of attempts stays.
+    /// - If its last attempt failed, it starts again with the first attempt.
+    /// - If it is leased, it does not change.
+    /// - If it does not exist, it is created.
     ///
     /// Returns `false` if the event is no longer stored, is not an event for the key `recipient`, or is of a kind that
     /// the webhook does not subscribe to.
@@ -97,8 +105,8 @@ pub trait DeliveryRepo {
         now: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// Makes failed deliveries to a webhook due at `now`. `failed` selects them by the time of their newest failure;
-    /// the oldest failures come first.
+    /// Makes failed deliveries to a webhook due at `now`, beginning with the oldest failure. `failed` selects the
+    /// deliveries by the time of their newest failure.
     fn recover_deliveries(
         &mut self,
         id: &WebhookId,
@@ -123,10 +131,10 @@ pub struct FailureRange {
 /// The result of [`DeliveryRepo::recover_deliveries`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RecoverySummary {
-    /// Number of matching deliveries, at most the limit.
+    /// Number of deliveries that match the range, at most its limit.
     pub matched: u64,
-    /// Number of deliveries made due.
+    /// Number of deliveries that are now due.
     pub recovered: u64,
-    /// True if more deliveries match than the limit.
+    /// True if more deliveries match the range than its limit.
     pub more: bool,
 }

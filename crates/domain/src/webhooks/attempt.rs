@@ -1,4 +1,4 @@
-//! The log of attempts (webhook requests), and pending deliveries.
+//! Entries in the log of attempts (requests to webhooks), and deliveries that wait for an attempt.
 
 use serde::Serialize;
 

@@ -1,12 +1,12 @@
-//! Bounces: if an envelope could not be delivered to its recipient, the sender gets an event.
+//! Bounces: if an envelope cannot be delivered to its recipient, the sender gets an `envelope.bounced` event.
 
 use crate::{
     ApiKeyId, BounceReason, EnvelopeBounced, EnvelopeId, EventDetails, NewEvent, OwnEventId,
     Timestamp,
 };
 
-/// An unopened envelope that may bounce, because one of its deliveries ended without success. Neither a success nor a
-/// bounce of the envelope is recorded.
+/// An unopened envelope that may bounce, because one of its deliveries ended without success. So far, no delivery of
+/// the envelope has succeeded, and it has not bounced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnopenedEnvelope {
     /// Id of the envelope.
@@ -41,8 +41,8 @@ impl UnopenedEnvelope {
         !self.is_recipient_revoked && !self.is_pending && !self.is_exhausted
     }
 
-    /// Creates the event for the sender. Its id is unique: it contains the random bits of the envelope id, and an
-    /// envelope bounces at most once.
+    /// Creates the event for the sender. The id of the event contains the random bits of the envelope id. The id is
+    /// unique, because an envelope bounces at most once.
     pub fn bounced(&self, reason: BounceReason, now: Timestamp) -> NewEvent {
         let [_, _, _, _, _, _, random @ ..] = *self.id.as_bytes();
         NewEvent {

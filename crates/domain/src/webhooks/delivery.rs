@@ -81,8 +81,8 @@ impl AttemptFailure {
 /// The outcome of an attempt, with the data to store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// The last attempt of the retry schedule failed. The delivery stays in the database, because its owner may repeat
-    /// it.
+    /// The last attempt of the retry schedule failed. The delivery stays in the database, so that the owner of the
+    /// webhook can request another attempt.
     Exhausted(AttemptFailure),
     /// The receiver responded with status 410 (Gone). This disables the webhook, and the delivery stays in the
     /// database.

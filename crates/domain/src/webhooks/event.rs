@@ -162,7 +162,7 @@ mod tests {
         String::from_utf8(event.body(version).unwrap()).unwrap()
     }
 
-    /// The payload of the contract, with these members after `sender`.
+    /// Returns the JSON of the example in the API contract, with `added` inserted after the member `sender`.
     fn expected(added: &str) -> String {
         format!(
             concat!(

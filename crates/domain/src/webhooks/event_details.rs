@@ -11,9 +11,9 @@ use crate::{ApiKeyId, EnvelopeId, EventKind, Handle, Timestamp};
 pub enum EventDetails {
     /// The fields of an `envelope.bounced` event.
     EnvelopeBounced(EnvelopeBounced),
-    /// Members of `identity.rotated`.
+    /// The fields of an `identity.rotated` event.
     IdentityRotated(IdentityRotated),
-    /// Members of `usage.threshold`.
+    /// The fields of a `usage.threshold` event.
     UsageThreshold(UsageThreshold),
 }
 
@@ -51,7 +51,7 @@ pub struct EnvelopeBounced {
     pub reason: BounceReason,
 }
 
-/// How a key changed.
+/// The kind of change of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RotationReason {
@@ -81,20 +81,20 @@ impl RotationReason {
     }
 }
 
-/// The members of `identity.rotated`.
+/// The fields of `identity.rotated`: a key with which the webhook's key has exchanged envelopes was changed.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct IdentityRotated {
     /// The changed key.
     pub api_key_id: ApiKeyId,
     /// The handle of the key before the change.
     pub handle: Option<Handle>,
-    /// The key that now has the handle.
+    /// The key to which the handle was moved.
     pub replaced_by: Option<ApiKeyId>,
-    /// How the key changed.
+    /// The kind of change.
     pub reason: RotationReason,
 }
 
-/// A window whose thresholds give events.
+/// A limit of a plan, named by its time window. An event is sent when usage reaches a percentage of the limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ThresholdWindow {
@@ -114,20 +114,20 @@ impl ThresholdWindow {
     }
 }
 
-/// The members of `usage.threshold`.
+/// The fields of `usage.threshold`: a key has used a certain percentage of a limit.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct UsageThreshold {
-    /// The key.
+    /// The key whose usage reached the threshold.
     pub api_key_id: ApiKeyId,
-    /// The window of the limit: requests per day, or messages per month.
+    /// The limit: requests per day, or messages per month.
     pub window: ThresholdWindow,
-    /// The percentage of the limit that was reached.
+    /// The percentage of the limit that the usage has reached.
     #[schemars(extend("enum" = [80, 100]))]
     pub threshold: u8,
-    /// Number of requests or messages in the window.
+    /// Number of requests in the current day, or of messages in the current month.
     pub used: u32,
-    /// The limit.
+    /// Maximum number of requests per day, or of messages per month.
     pub limit: u32,
-    /// End of the window.
+    /// End of the current day or month (UTC), when the usage starts at zero again.
     pub resets_at: Timestamp,
 }

@@ -1,4 +1,4 @@
-//! Kinds of events, and the event versions (setting `--events`), each with its kinds.
+//! Kinds of events. The setting `--events` selects a version of the events, which decides which kinds exist.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -12,8 +12,9 @@ pub enum EventKind {
     /// An envelope for the webhook's key was stored and can be opened.
     #[serde(rename = "envelope.received")]
     EnvelopeReceived,
-    /// A correspondent changed: a key that has sent envelopes to this key, or got some from it. Its sealing key was
-    /// replaced, its handle moved to another key, or the correspondent was revoked. Needs `--events v1.1`.
+    /// A correspondent changed: a key that has sent envelopes to this key, or received envelopes from it. Either its
+    /// sealing key was replaced, its handle moved to another key, or the correspondent was revoked. Needs
+    /// `--events v1.1`.
     #[serde(rename = "identity.rotated")]
     IdentityRotated,
     /// The webhook's key has used 80 % or 100 % of a limit. Needs `--events v1.1`.

@@ -10,7 +10,8 @@ use crate::{DisabledReason, LastFailure, Timestamp, WebhookStatus};
 pub struct WebhookHealth {
     /// Enabled or disabled. A disabled webhook gets no events.
     pub status: WebhookStatus,
-    /// The reason why the service disabled the webhook. `None` if it is enabled, or if its owner disabled it.
+    /// The reason why the service disabled the webhook. `None` if the webhook is enabled, or if an operator disabled
+    /// it.
     pub disabled_reason: Option<DisabledReason>,
     /// Time of the first failed attempt since the last success, or since the webhook was enabled. `None` if no attempt
     /// has failed since then.
@@ -21,7 +22,7 @@ pub struct WebhookHealth {
     pub last_failure: Option<LastFailure>,
 }
 
-/// Summary of a batch of attempts at one webhook, to be applied to its health.
+/// Summary of a batch of attempts at one webhook. The summary is applied to the health of the webhook.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HealthReport {
     success_at: Option<Timestamp>,
@@ -61,8 +62,8 @@ impl HealthReport {
 }
 
 impl WebhookHealth {
-    /// Applies a summary of attempts, even if newer attempts were already applied. Returns `true` if these attempts
-    /// disable the webhook.
+    /// Applies a summary of attempts to the health. Summaries may arrive in any order: a newer success or failure that
+    /// is already recorded stays. Returns `true` if these attempts disable the webhook.
     pub fn update(&mut self, report: &HealthReport, failing_max: Duration) -> bool {
         self.last_success_at = self.last_success_at.max(report.success_at);
         if self.failing_since <= self.last_success_at {

@@ -1,18 +1,20 @@
-//! Rotations: events that inform the correspondents of a key that the key has changed.
+//! Events that inform the correspondents of a changed key. The correspondents are the keys that sent to the changed key
+//! or received from it.
 
 use crate::{
     ApiKeyId, EventDetails, Handle, IdentityRotated, NewEvent, OwnEventId, RotationReason,
     Timestamp,
 };
 
-/// A change of a key that its correspondents are informed of: the keys that sent to it or got from it.
+/// A change of a key of which the key's correspondents are informed: the key was revoked, lost its handle to another
+/// key, or got a new sealing key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdentityRotation {
     /// The changed key.
     pub api_key_id: ApiKeyId,
     /// The handle of the key before the change; `None` if it had none.
     pub handle: Option<Handle>,
-    /// The key that now has the handle, if the handle was moved.
+    /// The key that now has the handle. `None` if the handle was not moved.
     pub replaced_by: Option<ApiKeyId>,
     /// The kind of change.
     pub reason: RotationReason,
@@ -21,13 +23,13 @@ pub struct IdentityRotation {
 }
 
 impl IdentityRotation {
-    /// Creates the event for the webhooks of a correspondent. The id is the same each time, so the store recognises an
-    /// event that it already has.
+    /// Creates the event for the webhooks of a correspondent. The id of the event depends only on the change and the
+    /// correspondent, so the store recognises an event that is already stored.
     pub fn event_for(&self, correspondent: &ApiKeyId) -> NewEvent {
         let [_, _, _, _, _, _, mut random @ ..] = *correspondent.as_bytes();
         let [_, _, _, _, _, _, of_key @ ..] = *self.api_key_id.as_bytes();
-        // The bytes of the key are moved by three places. Otherwise two keys that change in the same millisecond and
-        // inform each other would have one id.
+        // Rotates the bytes of the changed key by three positions before the XOR. Without the rotation, two keys that
+        // change in the same millisecond and are correspondents of each other would give the same event id.
         for (byte, other) in random.iter_mut().zip(of_key.iter().cycle().skip(3)) {
             *byte ^= other;
         }

@@ -15,11 +15,11 @@ pub struct NewEvent {
     pub api_key_id: ApiKeyId,
     /// Time of the event.
     pub created_at: Timestamp,
-    /// The JSON fields of an event that depend on its kind.
+    /// The JSON fields that depend on the kind of the event.
     pub details: EventDetails,
 }
 
-/// The JSON body of an event: the fields common to all kinds of events, and those specific to its kind.
+/// The JSON body of an event: the fields that all kinds of events have, and the fields of its own kind.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct EventBody<D> {
     /// Name of the event.

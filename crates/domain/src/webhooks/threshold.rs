@@ -1,21 +1,23 @@
-//! Thresholds of usage: events that inform the owner of a key before its limits refuse requests.
+//! Events that inform the owner of a key that its usage has reached a threshold: a percentage of a limit. The owner can
+//! react before requests are refused.
 
 use crate::{EventDetails, NewEvent, OwnEventId, ThresholdWindow, Timestamp, UsageThreshold};
 
-/// A threshold that the usage of a key has reached.
+/// A threshold (a percentage of a usage limit) that a key has reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReachedThreshold {
-    /// Start of the window. A threshold gives at most one event for each window.
+    /// Start of the current day or month, the time window of the limit. A threshold gives at most one event per window.
     pub window_start: Timestamp,
     /// Time at which the threshold was reached.
     pub at: Timestamp,
-    /// The members of the event.
+    /// The JSON fields of the event.
     pub details: UsageThreshold,
 }
 
 impl ReachedThreshold {
-    /// Creates the event for the webhooks of the key. The random bits of the key make the id of the event unique: the
-    /// key reaches this threshold at most once in a millisecond.
+    /// Creates the event for the webhooks of the key. The id of the event is built from the time, the random bits of
+    /// the key's id, the window and the threshold. The id is unique, because a key reaches the same threshold at most
+    /// once in a millisecond.
     pub fn event(&self) -> NewEvent {
         let UsageThreshold { api_key_id, window, threshold, .. } = self.details;
         let [_, _, _, _, _, _, mut random @ ..] = *api_key_id.as_bytes();

@@ -18,11 +18,12 @@ pub struct Webhook {
     pub events: Vec<EventKind>,
     /// Current signing secret, encrypted.
     pub secret: Wrapped,
-    /// Replaced secrets that still sign, newest first.
+    /// Replaced signing secrets that the service still signs with, newest first.
     pub retiring: Vec<RetiringSecret>,
     /// Enabled or disabled. A disabled webhook gets no events.
     pub status: WebhookStatus,
-    /// The reason why the service disabled the webhook. `None` if it is enabled, or if its owner disabled it.
+    /// The reason why the service disabled the webhook. `None` if the webhook is enabled, or if an operator disabled
+    /// it.
     pub disabled_reason: Option<DisabledReason>,
     /// Time of the first failed attempt since the last success, or since the webhook was enabled. `None` if no attempt
     /// has failed since then.
@@ -47,12 +48,12 @@ pub struct Target {
     pub url: String,
     /// Current signing secret, encrypted.
     pub secret: Wrapped,
-    /// Replaced secrets that still sign, newest first.
+    /// Replaced signing secrets that the service still signs with, newest first.
     pub retiring: Vec<RetiringSecret>,
 }
 
-/// A replaced signing secret. It still signs for some time, together with the new secret, so receivers have time to
-/// switch.
+/// A replaced signing secret. For some time, requests are signed with both the replaced and the new secret, so
+/// receivers have time to switch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RetiringSecret {
     /// The signing secret, encrypted.

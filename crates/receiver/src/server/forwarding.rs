@@ -20,18 +20,18 @@ pub(super) struct Forwarder {
     time_limit: Duration,
 }
 
-/// The response of the application. If the application does not respond, the response with status 502 or 504 that the
-/// sender gets instead.
+/// The response for the sender of a forwarded request. This is the response of the application, or a response with
+/// status 502 or 504 if the application does not respond.
 #[derive(Debug)]
 pub struct ForwardedResponse {
     /// The status of the response.
     pub status: StatusCode,
-    /// The headers for the sender: `Content-Type` and `Retry-After`.
+    /// The `Content-Type` and `Retry-After` headers of the application's response.
     pub(super) headers: Vec<(HeaderName, HeaderValue)>,
     pub(super) body: Bytes,
-    /// The fault, if the application did not respond.
+    /// The reason why the application did not respond; `None` if it responded.
     pub fault: Option<ForwardFault>,
-    /// The time from the request to the end of the response.
+    /// The time from the start of the forwarded request to the end of the response.
     pub took: Duration,
 }
 
@@ -56,8 +56,8 @@ impl Forwarder {
         Self { client, url, time_limit }
     }
 
-    /// Forwards the unchanged body, and all headers except those that concern only one connection (RFC 9110, section
-    /// 7.6.1).
+    /// Forwards a request with its body unchanged. Forwards all headers except those that describe a single connection
+    /// (RFC 9110, section 7.6.1).
     pub(super) async fn forward(&self, headers: &HeaderMap, body: Bytes) -> ForwardedResponse {
         let began = Instant::now();
         let mut request = self.client.post(self.url.clone());
@@ -101,7 +101,8 @@ impl From<&SendRequestError> for ForwardFault {
     }
 }
 
-/// Reads the application's response. Reads at most 16 KiB of its body, because the service reads no more either.
+/// Reads the response of the application, and at most 16 KiB of its body. The service reads no more of a response
+/// either.
 async fn read<S>(mut response: ClientResponse<S>) -> ForwardedResponse
 where
     S: futures_util::Stream<Item = Result<Bytes, awc::error::PayloadError>> + Unpin,
@@ -122,7 +123,7 @@ where
     ForwardedResponse { status, headers, body: body.freeze(), fault: None, took: Duration::ZERO }
 }
 
-/// Whether a header describes one connection and is not forwarded.
+/// Whether the header describes a single connection, so that it must not be forwarded.
 fn is_of_connection(name: &HeaderName) -> bool {
     [
         header::CONNECTION,

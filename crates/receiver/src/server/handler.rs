@@ -19,7 +19,7 @@ use crate::{
     verification::{VerificationFault, VerificationReport, explain},
 };
 
-/// The error of a [`KeySource`] that cannot return its keys.
+/// The error of a [`KeySource`], if it cannot return keys.
 pub type KeySourceError = Box<dyn Error + Send + Sync>;
 
 /// A function that returns the keys for verification. Called for each request, so that keys can change while the
@@ -29,7 +29,7 @@ pub type KeySource = Arc<dyn Fn() -> Result<Vec<ReceiverKey>, KeySourceError> + 
 /// A function that is called with each verified or rejected request, before the response is sent. Must not block.
 pub type RequestObserver = Arc<dyn Fn(&HandledRequest<'_>) + Send + Sync>;
 
-/// A request with the result of its handling.
+/// A request, and the result of verifying and forwarding it.
 #[derive(Debug, Clone, Copy)]
 pub struct HandledRequest<'a> {
     /// The time when the body was complete.
@@ -42,11 +42,11 @@ pub struct HandledRequest<'a> {
     pub report: &'a VerificationReport,
     /// The response of the application, if the request was forwarded.
     pub forwarded: Option<&'a ForwardedResponse>,
-    /// The HTTP status for the sender.
+    /// The HTTP status of the response to the sender.
     pub status: u16,
 }
 
-/// Handles the requests of one worker thread.
+/// Handles requests. Each worker thread of the server has its own handler.
 pub(super) struct Handler {
     pub(super) keys: KeySource,
     pub(super) clock: Arc<dyn Clock>,
@@ -147,5 +147,5 @@ fn error_response(status: StatusCode, detail: &str) -> HttpResponse {
 }
 
 pub(super) const BODY_TIMEOUT: Duration = Duration::from_secs(10);
-/// Limits the size of a request body. The largest event has less than 20,000 bytes.
+/// Maximum size of a request body. The largest event that a service sends has less than 20,000 bytes.
 const BODY_BYTES_MAX: usize = 1_048_576;

@@ -62,9 +62,9 @@ impl Listener {
 
     /// Accepts requests on the current actix system, with one worker thread and at most 256 connections.
     ///
-    /// A body may have at most 1 MiB and must arrive within 10 s. The sender gets the response of the application, or
-    /// status 204 if requests are not forwarded. An invalid request gets 400 or 401. If `keys` fails, the response is
-    /// 503.
+    /// A body may have at most 1 MiB and must arrive within 10 s. The response to a valid request is the response of
+    /// the application, or status 204 if requests are not forwarded. An invalid request gets 400 or 401. If `keys`
+    /// fails, the response is 503.
     pub fn start(
         self,
         keys: KeySource,
@@ -119,7 +119,8 @@ fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), ReceiverError>
     bound.map_err(|source| ReceiverError::Bind { address, source })
 }
 
-/// Refuses to forward to the listener's own address: each request would be forwarded forever.
+/// Returns an error if the application has the address of the listener itself, because each request would be forwarded
+/// forever.
 fn refuse_loop(forward_to: Option<&Uri>, own: SocketAddr) -> Result<(), ReceiverError> {
     let Some(uri) = forward_to else { return Ok(()) };
     let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
@@ -132,5 +133,5 @@ fn refuse_loop(forward_to: Option<&Uri>, own: SocketAddr) -> Result<(), Receiver
 
 const FORWARD_TIMEOUT: Duration = Duration::from_secs(14);
 const CONNECTIONS_MAX: usize = 256;
-/// The longest wait for requests in flight at a stop, in seconds.
+/// Maximum time in seconds that [`RunningListener::stop`] waits for requests in flight.
 const DRAIN_S_MAX: u64 = 30;

@@ -23,7 +23,8 @@ pub enum VerificationFault {
         /// The versions of the request's signatures, such as `v1, v1a`.
         versions: String,
     },
-    /// A signature matches, but the timestamp is more than 300 s away: a replay, or a wrong clock.
+    /// A signature matches, but the timestamp differs by more than 300 s from the time of receipt. The request was
+    /// replayed, or a clock is wrong.
     #[error("the signature matches, but the timestamp is {}; at most 300 s are allowed", age(*age_s))]
     Stale {
         /// Seconds from the timestamp to the time of receipt. Negative if the timestamp is in the future.

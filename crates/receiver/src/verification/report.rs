@@ -1,4 +1,4 @@
-//! Explains the verification of a request in a report: the result, and the facts that led to it.
+//! Explains in a report why a request is verified or not: the result, and the facts that led to it.
 
 use sealpost_domain::Timestamp;
 use sealpost_webhooks::{SignedHeaders, signed_content};
@@ -34,9 +34,10 @@ pub struct VerificationReport {
     pub signatures: Vec<SignatureEntry>,
     /// The length of the body in bytes.
     pub body_bytes: usize,
-    /// The length of `{webhook-id}.{webhook-timestamp}.{body}` in bytes.
+    /// Length in bytes of the signed content `{webhook-id}.{webhook-timestamp}.{body}`. `None` if a required header is
+    /// missing or repeated.
     pub signed_bytes: Option<usize>,
-    /// The SHA-256 of `{webhook-id}.{webhook-timestamp}.{body}` in hexadecimal.
+    /// SHA-256 of the signed content, in hexadecimal.
     pub signed_sha256: Option<String>,
 }
 

@@ -9,8 +9,8 @@ use super::{
 };
 use crate::{keys::ReceiverKey, request::ReceivedRequest};
 
-/// Verifies a request that was received at `now`: one of the keys signed it, and its timestamp is within 300 s of
-/// `now`. Compares in constant time.
+/// Verifies a request that was received at `now`. A valid request has a signature of one of the keys, and a timestamp
+/// within 300 s of `now`. Compares signatures in constant time.
 ///
 /// Respond with 401 to [`VerificationFault::NoMatch`] and [`VerificationFault::Stale`], and with 400 to other faults.
 pub fn verify(
@@ -35,7 +35,7 @@ pub(super) fn verify_headers(
         return Err(VerificationFault::TimestampUnreadable);
     };
     let is_stale = |key: &ReceiverKey| key.verify(headers, body, now) == Err(VerifyFault::Stale);
-    // If the signature is wrong and the timestamp is also old, the wrong signature is reported.
+    // Reports an old timestamp only if a signature matches. Otherwise the wrong signature is reported.
     if keys.iter().any(|key| key.matches(headers, body)) && keys.iter().any(is_stale) {
         Err(VerificationFault::Stale { age_s: now.as_seconds().saturating_sub(timestamp_s) })
     } else {

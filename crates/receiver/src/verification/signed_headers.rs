@@ -5,8 +5,8 @@ use sealpost_webhooks::SignedHeaders;
 use super::fault::VerificationFault;
 use crate::request::{HeaderList, RepeatedHeader};
 
-/// Returns the id, the timestamp and the list of signatures. The list is in `webhook-signature`, or in
-/// `x-service-signature` if the former is missing.
+/// Returns the id, the timestamp and the list of signatures. The list is the value of `webhook-signature`. If this
+/// header is missing, the list is the value of `x-service-signature`.
 pub(super) fn signed_headers(headers: &HeaderList) -> Result<SignedHeaders<'_>, VerificationFault> {
     let require = |name| match headers.find(name) {
         Ok(Some(value)) if !value.is_empty() => Ok(value),
@@ -25,12 +25,12 @@ pub(super) fn signed_headers(headers: &HeaderList) -> Result<SignedHeaders<'_>, 
     })
 }
 
-/// Returns the entries of the list of signatures, at most 16.
+/// Returns the signatures in the list, at most 16. Each is an entry such as `v1,` and base64.
 pub(super) fn entries<'a>(headers: &SignedHeaders<'a>) -> impl Iterator<Item = &'a str> {
     headers.signature.split(' ').take(ENTRIES_MAX)
 }
 
-/// Returns the version of an entry, the text before its comma, such as `v1`.
+/// Returns the version of a signature: the part before the comma, such as `v1`.
 pub(super) fn version(entry: &str) -> &str {
     entry.split_once(',').map_or(entry, |(version, _)| version)
 }

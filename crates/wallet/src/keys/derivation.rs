@@ -1,5 +1,6 @@
 //! Derives the keys of an identity from its root, a random secret of 32 bytes, with HKDF-SHA256 (RFC 5869). Each key
-//! has its own label. The labels are permanent: a change would make stored envelopes unreadable and DIDs wrong.
+//! has its own label, which is the `info` input of HKDF. The labels must never change: with other labels, stored
+//! envelopes would be unreadable and DIDs would be wrong.
 
 use hkdf::Hkdf;
 use sealpost_domain::Suite;
@@ -16,7 +17,7 @@ pub(crate) fn signing_seed(root: &[u8; 32]) -> Result<Seed, WalletError> {
     derive(root, &[b"sealpost/v1/signing"])
 }
 
-/// Derives the HMAC key for fingerprints, which recognise a repeated request.
+/// Derives the HMAC key for fingerprints. A fingerprint recognises a repeated request.
 pub(crate) fn fingerprint_seed(root: &[u8; 32]) -> Result<Seed, WalletError> {
     derive(root, &[b"sealpost/v1/fingerprint"])
 }
@@ -29,15 +30,15 @@ pub(crate) fn sealing_seed(
 ) -> Result<Seed, WalletError> {
     let label: &[u8] = match suite {
         Suite::Classic => b"sealpost/v1/sealing/x25519",
-        // Both suites share one key. HPKE's key schedule separates them by `info` and by the AEAD
-        // id.
+        // Both suites use the same private key. This is safe, because `info` and the AEAD id differ between the suites,
+        // so HPKE's key schedule derives different secrets.
         Suite::Channel | Suite::Hybrid => b"sealpost/v1/sealing/x-wing",
     };
     derive(root, &[label, &version.to_be_bytes()])
 }
 
-/// Derives a key with HKDF-SHA256. Uses no salt: the root is uniformly random, and a salt would have to be stored (RFC
-/// 5869, section 3.1).
+/// Derives a key with HKDF-SHA256, without a salt. A salt is not needed, because the root is uniformly random (RFC
+/// 5869, section 3.1). It would also have to be stored.
 fn derive(secret: &[u8], info: &[&[u8]]) -> Result<Seed, WalletError> {
     let mut seed = Seed::default();
     Hkdf::<Sha256>::new(None, secret)
@@ -51,8 +52,8 @@ fn derive(secret: &[u8], info: &[&[u8]]) -> Result<Seed, WalletError> {
 mod tests {
     use super::*;
 
-    /// RFC 5869, appendix A.3, which uses no salt either. The first 32 bytes do not depend on the
-    /// output length.
+    /// Test case of RFC 5869, appendix A.3, which has no salt. Its output is longer than 32 bytes, but the first 32
+    /// bytes do not depend on the output length.
     #[test]
     fn the_rfc_5869_vector_holds() {
         let seed = derive(&[0x0b; 22], &[]).unwrap();

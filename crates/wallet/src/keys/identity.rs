@@ -1,6 +1,8 @@
-//! Identities: a random secret, the root, and the keys derived from it. The signing key has no versions, because the
-//! DID contains its public key. The sealing key has versions; every version can be derived again, so that old envelopes
-//! can be opened.
+//! Identities. All keys of an identity are derived from its root, a random secret.
+//!
+//! The signing key has no versions, because its public key is part of the DID, which never changes. The sealing key
+//! (the key pair to which messages are encrypted) has versions. Each version can be derived again, so that old
+//! envelopes can still be opened.
 
 use std::fmt;
 
@@ -26,7 +28,7 @@ pub struct Root(RootBytes);
 enum RootBytes {
     /// The root of a new identity, until its activation ends.
     New(Zeroizing<[u8; 32]>),
-    /// A decrypted root, in memory that the operating system does not swap to disk.
+    /// A decrypted root in locked memory, which the operating system does not swap to disk.
     Held(LockedSecret),
 }
 
@@ -92,8 +94,8 @@ impl Identity {
         self.did.clone()
     }
 
-    /// Derives the public key for envelopes to this identity. Cache it: the derivation takes a
-    /// third of the time of sealing.
+    /// Derives the public key to which envelopes for this identity are sealed. The caller should cache the key, because
+    /// its derivation takes a third of the time of sealing an envelope.
     pub fn sealing_public_key(
         &self,
         suite: Suite,
@@ -111,8 +113,8 @@ impl Identity {
         SealingKey::from_seed(suite, &seed).ok_or(WalletError::NotDerivable)
     }
 
-    /// Returns an HMAC-SHA256 over parts, to recognise a repeated request. Only this identity can
-    /// compute it, so a reader of the database cannot guess the parts.
+    /// Returns an HMAC-SHA256 over the parts of a request, to recognise a repeated request. The HMAC key is a secret of
+    /// this identity. Therefore a reader of the database cannot test guesses about the parts.
     pub fn fingerprint(&self, parts: &[&[u8]]) -> Result<Fingerprint, WalletError> {
         let key = derivation::fingerprint_seed(&self.root.copy())?;
         let mut mac = <Hmac<Sha256> as KeyInit>::new_from_slice(key.as_slice())
@@ -166,7 +168,8 @@ mod tests {
         assert_ne!(print(7, &[b"bob"]), print(8, &[b"bob"]));
     }
 
-    /// A later version of this crate must derive the same identity from a stored root.
+    /// The expected values must never change: a later version of this crate must derive the same identity from a stored
+    /// root.
     #[test]
     fn derived_keys_never_change() {
         let identity = Identity::of(7);

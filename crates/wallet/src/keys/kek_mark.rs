@@ -7,15 +7,15 @@ use super::{keyring::Keyring, wrapping::StorageLocation};
 use crate::WalletError;
 
 impl Keyring {
-    /// Encrypts a known text under the key of this version and returns the result, the mark. The stored mark shows at
-    /// start-up whether the key has changed.
+    /// Encrypts a known text under the key of this version. The result is the mark. The stored mark shows at start-up
+    /// whether the key file still contains the same key.
     pub fn mark(&self, version: u32) -> Result<Wrapped, WalletError> {
         self.wrap_under(version, &location(&version.to_be_bytes()), MARK)
     }
 
-    /// Checks that the key-encryption key with this version is the one that encrypted the mark, a known text. Fails with
-    /// [`WalletError::NotDecryptable`] if another key encrypted it, and with [`WalletError::UnknownKekVersion`] if the
-    /// keyring has no key with this version.
+    /// Checks that the key with this version is the key that encrypted the mark. Fails with
+    /// [`WalletError::NotDecryptable`] if another key encrypted the mark, and with [`WalletError::UnknownKekVersion`]
+    /// if the keyring has no key with this version.
     pub fn check_mark(&self, version: u32, mark: &Wrapped) -> Result<(), WalletError> {
         self.require(version)?;
         let text = self.unwrap(&location(&version.to_be_bytes()), mark)?;

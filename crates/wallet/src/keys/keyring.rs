@@ -20,8 +20,8 @@ pub struct Keyring {
     pool: Arc<LockedPool>,
 }
 
-/// Why the text of a keyring is invalid. Entries are counted from 1; in a key file with one entry
-/// per line this is the line number.
+/// Why the text of a keyring is invalid. Entries are counted from 1. In a key file with one entry per line, the number
+/// of an entry is its line number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum KeyringFault {
     /// The entry is not `VERSION:BASE64`.
@@ -35,7 +35,7 @@ pub enum KeyringFault {
     /// Two entries have the same version.
     #[error("line {line} repeats version {version}: each version must have one key")]
     DuplicateVersion {
-        /// Number of the later entry, from 1.
+        /// Number of the second entry with this version, from 1.
         line: usize,
         /// The repeated version.
         version: u32,
@@ -80,8 +80,8 @@ impl Keyring {
         Ok(Self { keys: RwLock::new(keys), pool })
     }
 
-    /// Adds the versions of `other` that this keyring does not have, and returns them. A version that both have keeps
-    /// its key, because stored secrets are encrypted under that key.
+    /// Adds those versions of `other` that this keyring does not have, and returns their numbers. A version that this
+    /// keyring already has keeps its key, because stored secrets are encrypted under that key.
     pub fn add_versions(&self, other: Self) -> Vec<u32> {
         let theirs = other.keys.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut keys = self.keys.write().unwrap_or_else(PoisonError::into_inner);
@@ -102,7 +102,7 @@ impl Keyring {
         }
         let mut key = Zeroizing::new([0; KEY_LEN]);
         entropy::fill(key.as_mut_slice())?;
-        // Allocates the final size, because growing would leave a partial copy in memory.
+        // Allocates the final size at once. A string that grows is copied and leaves a part of the key in freed memory.
         let mut line = Zeroizing::new(String::with_capacity(LINE_LEN_MAX));
         line.push_str(&version.to_string());
         line.push(':');
@@ -120,13 +120,13 @@ impl Keyring {
         self.keys.read().unwrap_or_else(PoisonError::into_inner).keys().copied().collect()
     }
 
-    /// Returns whether all secrets are in memory that the operating system does not swap to disk. Returns `false` if
-    /// the limit for such memory was too low.
+    /// Returns whether all secrets are in locked memory, which the operating system does not swap to disk. `false` if
+    /// the operating system's limit for locked memory was too low.
     pub fn is_memory_locked(&self) -> bool {
         self.pool.is_locked()
     }
 
-    /// Copies a decrypted root into the same protected memory as the keys.
+    /// Copies a decrypted root into the locked memory that also contains the keys.
     pub(super) fn hold(&self, secret: &[u8; 32]) -> LockedSecret {
         self.pool.store(secret)
     }

@@ -1,4 +1,5 @@
-//! Keeps secrets of 32 bytes in memory that is not swapped to disk, as far as the limit of the operating system allows.
+//! Stores secrets of 32 bytes in locked memory, which is not swapped to disk, up to the limit of the operating system
+//! for such memory.
 
 use std::{
     fmt,
@@ -8,22 +9,22 @@ use std::{
 use region::LockGuard;
 use zeroize::{Zeroize as _, Zeroizing};
 
-/// Memory for secrets. Grows in slabs of several secrets. A slab is freed only with the pool, because unlocking a page
-/// would also unlock the other secrets on it.
+/// A pool of memory for secrets. The pool grows by slabs, each with cells for several secrets. A slab is freed only
+/// with the whole pool, because unlocking a memory page would also unlock other secrets on the same page.
 #[derive(Default)]
 pub(crate) struct LockedPool(Mutex<Slabs>);
 
 #[derive(Default)]
 struct Slabs {
     all: Vec<Slab>,
-    /// Index of the slab, and index within the slab, of each free cell.
+    /// The free cells: for each, the index of its slab and its index within the slab.
     free: Vec<(usize, usize)>,
 }
 
 struct Slab {
     cells: Box<[[u8; 32]]>,
-    /// Prevents swapping of the slab. `None` if the operating system refused, usually because its limit for locked
-    /// memory was reached.
+    /// Keeps the slab locked, so that it is not swapped to disk. `None` if the operating system refused to lock it,
+    /// usually because its limit for locked memory was reached.
     lock: Option<LockGuard>,
 }
 

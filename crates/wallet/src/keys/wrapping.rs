@@ -6,11 +6,11 @@
 //! - nonce, 12 bytes
 //! - ciphertext and tag
 //!
-//! The associated data names table, row, column and version. A wrapped secret that is moved to another row does not
-//! decrypt.
+//! The associated data names the table, row and column of the secret, and the version of the key. A wrapped secret that
+//! is moved to another row does not decrypt.
 //!
 //! Nonces are random, so one key may encrypt at most 2^32 secrets (SP 800-38D, section 8.3). Real databases stay far
-//! below this number, and each new key version starts at zero.
+//! below this number. The count starts again with each new version of the key.
 
 use aes_gcm::{
     Aes256Gcm, KeyInit,
@@ -132,7 +132,7 @@ mod tests {
         .unwrap()
     }
 
-    /// `McGrew` and Viega, "The Galois/Counter Mode of Operation", test case 16.
+    /// Test case 16 of `McGrew` and Viega, "The Galois/Counter Mode of Operation".
     #[test]
     fn the_gcm_vector_holds() {
         let key = "feffe9928665731c6d6a8f9467308308feffe9928665731c6d6a8f9467308308";

@@ -9,7 +9,8 @@
 //!
 //! The key of an envelope is HKDF-Expand (RFC 5869) of the channel's secret and the envelope's id. The nonce is the
 //! envelope's number. An atomic counter issues each number once, so no key is used twice with the same nonce, even if
-//! an id repeats. The associated data is that of every envelope, followed by the channel's digest.
+//! an id repeats. The associated data is the same as that of an envelope without a channel, followed by the channel's
+//! digest.
 
 mod binding;
 mod cipher;
@@ -38,8 +39,10 @@ use crate::{
     signing::{did, signature},
 };
 
-/// The sender's side of a channel. Exists in memory only, because the sender must not be able to open its own
-/// envelopes, and because the counter of envelopes is not stored. Zeroized on drop.
+/// The sender's side of a channel. Zeroized on drop.
+///
+/// Exists in memory only. If the secret were stored, the sender could open its own envelopes later. The counter of
+/// envelopes is not stored either, so a channel cannot continue after a restart.
 pub struct ChannelSender {
     binding: ChannelBinding,
     secret: ChannelSecret,
@@ -47,7 +50,7 @@ pub struct ChannelSender {
     envelopes_max: u32,
 }
 
-/// The recipient's side of a channel, after the sender's signature has been verified. Zeroized on drop.
+/// The recipient's side of a channel. Exists only if the sender's signature is valid. Zeroized on drop.
 pub struct ChannelReceiver {
     binding: ChannelBinding,
     secret: ChannelSecret,
@@ -62,8 +65,8 @@ pub fn channel_of(envelope: &Envelope) -> Option<ChannelId> {
 
 impl ChannelSender {
     /// Begins a channel for at most `envelopes_max` envelopes. Also returns the [`Channel`] to store, which the
-    /// recipient needs to open the envelopes. The caller ensures that the identities belong to the API keys of the
-    /// draft.
+    /// recipient needs to open the envelopes. The caller must ensure that `sender` and `recipient` belong to the API
+    /// keys that the draft names.
     pub fn begin(
         draft: &ChannelDraft,
         envelopes_max: u32,
@@ -102,9 +105,9 @@ impl ChannelSender {
         self.sealed.load(Ordering::Relaxed) >= self.envelopes_max
     }
 
-    /// Seals a message and signs the envelope as the sender. Fails with
-    /// [`WalletError::NotSealable`] if sender or recipient differ from the channel's, and with
-    /// [`WalletError::ChannelExhausted`] after the last envelope.
+    /// Seals a message and signs the envelope as the sender. Fails with [`WalletError::NotSealable`] if the draft names
+    /// another sender or recipient than the channel. Fails with [`WalletError::ChannelExhausted`] after `envelopes_max`
+    /// envelopes.
     pub fn seal(
         &self,
         draft: &EnvelopeDraft,

@@ -39,8 +39,8 @@ pub struct EnvelopeDraft {
     pub timestamp: Timestamp,
 }
 
-/// Seals a message to the recipient's key and signs the envelope as the sender. The caller ensures
-/// that the identities belong to the API keys of the draft.
+/// Seals a message to the recipient's key and signs the envelope as the sender. The caller must ensure that the sender
+/// and the recipient's key belong to the API keys that the draft names.
 pub fn seal(
     draft: &EnvelopeDraft,
     message: &[u8],
@@ -86,8 +86,8 @@ fn try_open(envelope: &Envelope, recipient: &Identity, sender: &Did) -> Option<Z
     key.open(&Context { info: &info(header_bytes), aad: &aad }, body)
 }
 
-/// Checks that hash, size and suite of the metadata match the sealed bytes, and that `signer`
-/// signed them.
+/// Returns whether the hash, size and suite in the metadata match the sealed bytes, and whether `signer` signed the
+/// envelope.
 pub(crate) fn is_authentic(
     envelope: &Envelope,
     suite: Suite,

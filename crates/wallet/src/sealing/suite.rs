@@ -88,7 +88,7 @@ impl fmt::Debug for SealingPublicKey {
     }
 }
 
-/// A private sealing key, zeroized on drop.
+/// A private key that opens envelopes. Zeroized on drop.
 pub(crate) enum SealingKey {
     Classic(<Classic as Kem>::PrivateKey),
     Hybrid(Box<<Hybrid as Kem>::PrivateKey>),
@@ -121,14 +121,15 @@ impl SealingKey {
     }
 }
 
-/// Inputs of HPKE that both sides must agree on. `info` enters the key schedule; `aad` is authenticated with the
-/// message.
+/// The inputs that must be equal when a message is sealed and when it is opened. `info` is an input of HPKE's key
+/// schedule; `aad` is authenticated together with the message.
 pub(crate) struct Context<'a> {
     pub(crate) info: &'a [u8],
     pub(crate) aad: &'a [u8],
 }
 
-/// Seals with one KEM. Encrypts in place, in a buffer of the final size. Zeroizes the buffer if encryption fails.
+/// Seals a message with one KEM. Encrypts in place, in a buffer of the final size. Zeroizes the buffer if the
+/// encryption fails.
 fn seal<K: Kem>(
     recipient: &K::PublicKey,
     header: &[u8],

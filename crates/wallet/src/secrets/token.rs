@@ -1,7 +1,7 @@
-//! Bearer secrets: `ls_…` login secrets, `rc_…` recovery codes, `st_…` session tokens, `kt_…` API tokens and
-//! `inv_…` invites. The prefix is followed by 256 random bits in 43 characters of base62, and by a
-//! CRC-32 of the text in 6 characters. GitHub's tokens have the same form. The checksum rejects typos
-//! without a database lookup and helps secret scanners. The database stores only SHA-256 hashes.
+//! Bearer secrets: `ls_…` login secrets, `rc_…` recovery codes, `st_…` session tokens, `kt_…` API tokens and `inv_…`
+//! invites. The prefix is followed by 256 random bits in 43 characters of base62, and by a CRC-32 of the text in 6
+//! characters. GitHub's tokens have the same form. The checksum rejects typing errors without a database lookup, and
+//! helps secret scanners to recognise a secret. The database stores only SHA-256 hashes of the secrets.
 
 use std::fmt;
 
@@ -36,8 +36,8 @@ macro_rules! bearer_secret {
                 hash(&self.0)
             }
 
-            /// Returns the hash of a presented text, for a lookup; `None` if prefix, alphabet,
-            /// length or checksum is wrong, so no lookup is needed.
+            /// Returns the hash of a text that a client sent, to look up the secret. `None` if the prefix, the
+            /// alphabet, the length or the checksum is wrong. Such a text needs no lookup.
             pub fn hash_of(text: &str) -> Option<TokenHash> {
                 is_well_formed(Self::PREFIX, text).then(|| hash(text))
             }
@@ -98,7 +98,7 @@ const FORM_LABEL: &[u8] = b"sealpost/v1/form\0";
 fn generate(prefix: &str) -> Result<Zeroizing<String>, WalletError> {
     let mut number = Zeroizing::new([0; 32]);
     entropy::fill(number.as_mut_slice())?;
-    // Allocates the final size, because growing would leave a partial copy in memory.
+    // Allocates the final size at once. A string that grows is copied and leaves a part of the secret in freed memory.
     let mut text = Zeroizing::new(String::with_capacity(prefix.len() + BODY_LEN + CHECKSUM_LEN));
     text.push_str(prefix);
     text.extend(base62::<BODY_LEN>(number.as_mut_slice()).iter().copied().map(char::from));
@@ -122,8 +122,8 @@ fn checksum(text: &str) -> Zeroizing<[u8; CHECKSUM_LEN]> {
     base62(&mut crc32fast::hash(text.as_bytes()).to_be_bytes())
 }
 
-/// Converts a big-endian number to `N` digits with leading zeros. Divides in place and leaves zeros, so no copy of a
-/// secret remains.
+/// Converts a big-endian number to `N` base62 digits with leading zeros. Divides `number` in place until it is zero, so
+/// that no copy of a secret remains.
 fn base62<const N: usize>(number: &mut [u8]) -> Zeroizing<[u8; N]> {
     let mut digits = Zeroizing::new([b'0'; N]);
     for digit in digits.iter_mut().rev() {

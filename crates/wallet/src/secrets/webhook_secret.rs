@@ -36,7 +36,8 @@ impl WebhookSecret {
 
     /// Returns the text, to be shown to its owner once.
     pub fn expose(&self) -> Zeroizing<String> {
-        // Allocates the final size, because growing would leave a partial copy in memory.
+        // Allocates the final size at once. A string that grows is copied and leaves a part of the secret in freed
+        // memory.
         let mut text = Zeroizing::new(String::with_capacity(TEXT_LEN_MAX));
         text.push_str(Self::PREFIX);
         STANDARD.encode_string(self.0.as_slice(), &mut text);
@@ -85,7 +86,7 @@ const TEXT_LEN_MAX: usize = 94;
 mod tests {
     use super::*;
 
-    /// From the tests of the Standard Webhooks reference libraries.
+    /// The secret is from the tests of the Standard Webhooks reference libraries.
     #[test]
     fn the_reference_secret_survives_a_round_trip() {
         let text = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";

@@ -19,7 +19,7 @@ struct Header<'a> {
     cty: &'static str,
 }
 
-/// The JSON members of a received JWS header that are checked. Further members are ignored.
+/// The members of the JSON header of a received JWS that this module checks. Ignores all other members.
 #[derive(Deserialize)]
 struct ReceivedHeader {
     alg: String,

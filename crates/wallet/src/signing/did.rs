@@ -46,7 +46,8 @@ mod tests {
 
     use super::*;
 
-    /// Keys of RFC 8032, section 7.1, with DIDs published elsewhere, and the seed of 32 sevens.
+    /// The seeds are the private keys of RFC 8032, section 7.1, tests 1 to 3, and 32 bytes of value 7. The expected
+    /// DIDs were published elsewhere.
     #[test]
     fn published_seeds_give_the_published_dids() {
         for (seed, did) in [

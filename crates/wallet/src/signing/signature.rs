@@ -86,8 +86,9 @@ mod tests {
         }
     }
 
-    /// The neutral element as key and nonce, with scalar zero, satisfies the equation without
-    /// cofactor for every statement.
+    /// This public key and this signature satisfy the verification equation for every statement: the key and the
+    /// signature's nonce point are the neutral element, and the signature's scalar is zero. The verification must
+    /// reject them.
     #[test]
     fn a_key_of_small_order_verifies_nothing() {
         let mut neutral = [0; 32];

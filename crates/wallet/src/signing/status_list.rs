@@ -1,5 +1,5 @@
-//! Bitstring Status List v1.0 (W3C): one bit per badge, most significant bit first. The list is
-//! compressed with gzip and encoded as multibase base64url (`u…`).
+//! Encodes status lists of badges as Bitstring Status List v1.0 (W3C): one bit per badge, most significant bit first.
+//! The list is compressed with gzip and encoded as multibase base64url (`u…`).
 
 use std::io::Write as _;
 
@@ -41,7 +41,7 @@ mod tests {
         bits
     }
 
-    /// The example of the recommendation, which has no bit set.
+    /// The example of the W3C recommendation, a list in which no bit is set.
     #[test]
     fn the_example_of_the_recommendation_is_the_empty_list() {
         let example = "uH4sIAAAAAAAAA-3BMQEAAADCoPVPbQwfoAAAAAAAAAAAAAAAAAAAAIC3AYbSVKsAQAAA";

@@ -23,8 +23,8 @@ use super::{policy::AddressPolicy, resolver::NameResolver};
 
 /// Connects to allowed addresses only.
 ///
-/// Resolves names itself, because `actix_tls` does not call a custom resolver if the URL contains an address instead of
-/// a name, and such an address would not be checked.
+/// Resolves host names itself. `actix_tls` would not call a custom resolver if the URL contains an address instead of a
+/// host name, so such an address would not be checked.
 #[derive(Clone)]
 pub(crate) struct GuardedConnector {
     policy: AddressPolicy,
@@ -33,7 +33,8 @@ pub(crate) struct GuardedConnector {
     tcp: TcpConnectorService,
 }
 
-/// Why a connection failed. Passed inside [`ConnectError::Resolver`], the only variant that accepts any error type.
+/// Why a connection failed. Passed to the HTTP client inside [`ConnectError::Resolver`], the only variant that accepts
+/// any error type.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConnectFailure {
     #[error("the address is not public")]

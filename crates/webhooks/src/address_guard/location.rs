@@ -11,8 +11,8 @@ use url::{Host, Url};
 use super::policy::AddressPolicy;
 
 impl AddressPolicy {
-    /// Parses and checks a URL. Returns the canonical form, or the broken rule as the rest of a sentence that starts
-    /// with "url", for example "must be https".
+    /// Parses and checks a URL. Returns the canonical form of the URL. The error names the broken rule, as the rest of
+    /// a sentence that starts with "url", for example "must be https".
     pub fn parse_url(&self, raw: &str) -> Result<Url, String> {
         self.check(raw).map_err(str::to_owned)
     }
@@ -86,8 +86,8 @@ impl AddressPolicy {
     }
 }
 
-/// Whether the HTTP client parses the same host and port from the URL as this check did. If the parsers disagreed, the
-/// client would connect to an unchecked host.
+/// Whether the HTTP client finds the same host and port in the URL as this check. If the two parsers disagreed, the
+/// client would connect to a host that was not checked.
 fn client_reads_same_host(url: &Url) -> bool {
     Uri::try_from(url.as_str())
         .is_ok_and(|uri| uri.host() == url.host_str() && uri.port_u16() == url.port())

@@ -70,8 +70,8 @@ const CLOSED_V4: &[(Ipv4Addr, u32)] = &[
     (v4(240, 0, 0, 0), 4),      // reserved, and broadcast
 ];
 
-/// The IPv6 network of global unicast addresses. All IPv6 addresses outside are forbidden: loopback, NAT64, discard,
-/// unique local, link-local, multicast.
+/// The IPv6 network of global unicast addresses. All IPv6 addresses outside this network are forbidden: loopback,
+/// NAT64, discard, unique local, link-local, multicast.
 const OPEN_V6: (Ipv6Addr, u32) = (v6(0x2000, 0), 3);
 
 const CLOSED_V6: &[(Ipv6Addr, u32)] = &[
@@ -90,7 +90,8 @@ mod tests {
     const PRODUCTION: AddressPolicy = AddressPolicy { dev: false, denied: Vec::new() };
     const DEV: AddressPolicy = AddressPolicy { dev: true, denied: Vec::new() };
 
-    /// Closed networks in the notation of IANA, independent of the tables above.
+    /// Forbidden networks in the notation of IANA's registries. Written independently of the constants above, which the
+    /// test checks.
     const CLOSED: &[&str] = &[
         "0.0.0.0/8",
         "10.0.0.0/8",
@@ -126,7 +127,7 @@ mod tests {
         "ff00::/8",
     ];
 
-    /// Returns an address of the network with host bits from `noise`.
+    /// Returns an address in the network. The host bits are those of `noise`.
     fn inside(network: &str, noise: u128) -> IpAddr {
         let (net, length) = network.split_once('/').unwrap();
         let length: u32 = length.parse().unwrap();
@@ -154,7 +155,7 @@ mod tests {
             noise in any::<u128>(),
         ) {
             let ip = inside(network, noise);
-            // ::/8 contains the IPv4-mapped addresses. The policy checks them as IPv4.
+            // ::/8 contains the IPv4-mapped addresses. The policy must treat such an address like its IPv4 address.
             if let (IpAddr::V6(_), IpAddr::V4(mapped)) = (ip, ip.to_canonical()) {
                 prop_assert_eq!(PRODUCTION.allows(ip), PRODUCTION.allows(mapped.into()));
             } else {

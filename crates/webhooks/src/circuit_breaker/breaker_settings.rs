@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::settings::Settings;
 
-/// Settings of a circuit breaker. If the first pause of the retry schedule is shorter than the default, the pauses here
-/// are shortened in proportion.
+/// Settings of a circuit breaker. If the first pause of the retry schedule is shorter than the default, all pauses in
+/// these settings are shortened in proportion.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BreakerSettings {
     /// Number of consecutive failures that opens the breaker.
@@ -14,7 +14,8 @@ pub(crate) struct BreakerSettings {
     pub(crate) probe_pause: Duration,
     /// Maximum pause between probes. The pause doubles after each failed probe.
     pub(crate) probe_pause_max: Duration,
-    /// Minimum time until a delivery that returned to the database is due again. Does not apply to the next probe.
+    /// Minimum time until a deferred delivery (one that returned to the database without an attempt) is due again. Does
+    /// not apply to the delivery that becomes the next probe.
     pub(crate) deferral_min: Duration,
     /// Average response time from which a target counts as slow.
     pub(crate) slow_response: Duration,

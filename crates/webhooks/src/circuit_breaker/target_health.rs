@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-/// How a target has responded to recent attempts. The status of a response does not matter: a target that responds with
-/// status 500 is not unresponsive.
+/// The health of a target, judged by its responses to recent attempts. The status of a response does not matter: a
+/// target that responds with status 500 is not unresponsive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum TargetHealth {
     Responsive,
-    /// The average response time reached `slow_response`. Only a part of all requests in flight may go to slow targets,
+    /// The average response time reached `slow_response`. Slow targets may use only a part of the requests in flight,
     /// so that responsive targets still get requests.
     Slow,
     Unresponsive,
@@ -16,7 +16,7 @@ pub(crate) enum TargetHealth {
     Untried,
 }
 
-/// The result of one attempt, as far as it concerns the health of the target.
+/// The result of one attempt, reduced to the facts that change the health of the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HealthSign {
     NoResponse,

@@ -33,7 +33,7 @@ use crate::{
     settings::Settings,
 };
 
-/// The result of an attempt and its duration.
+/// The result of an attempt, and the duration of the attempt.
 type FinishedAttempt = (AttemptReport, Duration);
 
 pub(super) struct DeliveryWorker {
@@ -42,7 +42,8 @@ pub(super) struct DeliveryWorker {
     targets: TargetQueues,
     senders: SenderCache,
     attempts: JoinSet<FinishedAttempt>,
-    /// The delivery of each running attempt and the slot that it uses in the concurrency limits, by the id of its task.
+    /// The running attempts, by the id of the task. Each has its delivery, and the slot that counts it against the
+    /// concurrency limits.
     in_flight: HashMap<Id, (LeasedDelivery, Slot)>,
 }
 
@@ -73,7 +74,7 @@ impl DeliveryWorker {
     }
 
     /// Sends deliveries until the shutdown, then waits for the requests in flight. Returns the deliveries without an
-    /// outcome, so that the caller releases their leases.
+    /// outcome. The caller must release their leases.
     pub(super) async fn run(mut self) -> Vec<HeldDelivery> {
         let mut maintenance = interval(MAINTENANCE_INTERVAL);
         loop {
@@ -99,15 +100,15 @@ impl DeliveryWorker {
             has_refused |= !self.targets.push(delivery, capacity.free(), now);
         }
         if has_refused {
-            // Reports the full targets before the release. Otherwise the next claim would lease the released deliveries
-            // again.
+            // Reports the full targets before the refused deliveries are released. Otherwise the next claim would lease
+            // the same deliveries again.
             self.report_full_targets();
             self.release_deferred();
         }
     }
 
-    /// Reports the targets that can queue no more deliveries, if this set of targets has changed. Their further
-    /// deliveries then stay in the database.
+    /// Reports the full targets (those that can queue no more deliveries) to the thread that claims deliveries, if the
+    /// set of full targets has changed. Further deliveries to a full target stay in the database.
     fn report_full_targets(&mut self) {
         let shared = &self.context.shared;
         if let Some(full) = self.targets.changed_full_targets(shared.capacity.free()) {

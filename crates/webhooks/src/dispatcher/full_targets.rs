@@ -1,5 +1,5 @@
-//! Tracks full targets: targets whose account has so many deliveries in memory that another claim would not fit.
-//! Further deliveries of a full target stay in the database.
+//! Tracks full targets. A target is full if its account already has so many deliveries in memory that the deliveries of
+//! another claim would not fit. Further deliveries to a full target stay in the database.
 
 use std::{
     collections::HashSet,
@@ -22,7 +22,7 @@ pub(super) struct FullTargets {
 #[derive(Debug)]
 struct State {
     by_worker: Vec<HashSet<WebhookId>>,
-    /// Whether a target has stopped being full since the last [`FullTargets::take`].
+    /// Whether a target that was full is no longer full, since the last call of [`FullTargets::take`].
     has_room: bool,
 }
 
@@ -32,7 +32,8 @@ impl FullTargets {
         Self { state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    /// Replaces the full targets of a worker. Wakes [`FullTargets::sleep`] if one of them is no longer full.
+    /// Replaces the full targets of a worker by `full`. If a target in the old set is not in `full`, wakes
+    /// [`FullTargets::sleep`].
     pub(super) fn set(&self, worker: usize, full: HashSet<WebhookId>) {
         let mut state = lock(&self.state);
         let Some(of_worker) = state.by_worker.get_mut(worker) else { return };
@@ -51,8 +52,8 @@ impl FullTargets {
         state.by_worker.iter().flatten().copied().collect()
     }
 
-    /// Sleeps for at most `duration`. Returns earlier if a target is no longer full, or if `is_over` is true after a
-    /// call of [`FullTargets::wake`].
+    /// Sleeps for at most `duration`. Returns earlier if a target is no longer full. Also returns earlier if `is_over`
+    /// returns true after a call of [`FullTargets::wake`].
     pub(super) fn sleep(&self, duration: Duration, is_over: impl Fn() -> bool) {
         let waits = |state: &mut State| !state.has_room && !is_over();
         let slept = self.changed.wait_timeout_while(lock(&self.state), duration, waits);
@@ -60,7 +61,8 @@ impl FullTargets {
     }
 
     pub(super) fn wake(&self) {
-        // Without the lock, a thread between its check of `is_over` and its wait would miss the notification.
+        // Takes the lock once before the notification. Without the lock, a thread that has checked `is_over` but does
+        // not wait yet would miss the notification.
         drop(lock(&self.state));
         self.changed.notify_all();
     }

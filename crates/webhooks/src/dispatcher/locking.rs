@@ -2,7 +2,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Locks a mutex and ignores poisoning, because a panic leaves no inconsistent data behind the locks of the dispatcher.
+/// Locks a mutex and ignores poisoning. This is safe, because a panic leaves no inconsistent data behind the locks of
+/// the dispatcher.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

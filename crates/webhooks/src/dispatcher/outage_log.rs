@@ -4,7 +4,7 @@ use std::error::Error;
 
 use sealpost_domain::ports::StoreError;
 
-/// Tracks whether one kind of database work fails.
+/// Tracks whether calls of one kind to the database fail.
 #[derive(Debug)]
 pub(super) struct OutageLog {
     work: &'static str,
@@ -16,7 +16,7 @@ impl OutageLog {
         Self { work, is_failing: false }
     }
 
-    /// Logs the first of several failures in a row. Ignores contention, which is no outage.
+    /// Logs the first of several failures in a row. Ignores conflicts between transactions, which are not an outage.
     pub(super) fn record_failure(&mut self, error: &StoreError) {
         if matches!(error, StoreError::Contended(_)) {
             return;

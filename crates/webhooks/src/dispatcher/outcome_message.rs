@@ -12,7 +12,7 @@ pub(super) enum OutcomeMessage {
 }
 
 impl OutcomeMessage {
-    /// Returns the number of deliveries that leave memory when this message has been processed.
+    /// Returns the number of deliveries that are no longer in memory after this message has been processed.
     pub(super) fn deliveries(&self) -> usize {
         match self {
             Self::Expedite(_) => 0,

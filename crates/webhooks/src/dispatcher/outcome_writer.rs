@@ -1,4 +1,5 @@
-//! Writes the outcomes of attempts to the database: one thread, which stores all waiting outcomes in one transaction.
+//! Writes the outcomes of attempts to the database. One thread stores all outcomes that have arrived in one
+//! transaction.
 
 use std::{
     sync::{Arc, mpsc::Receiver},
@@ -52,7 +53,7 @@ impl OutcomeWriter {
                     OutcomeMessage::Release(batch) => releases.push(batch),
                 }
             }
-            // Records outcomes first, because an outcome may disable the webhook of a released delivery.
+            // Records outcomes before releases, because an outcome may disable the webhook of a released delivery.
             if !results.is_empty() {
                 self.record(&results, recording);
                 self.shared.capacity.release(results.len());
@@ -76,8 +77,8 @@ impl OutcomeWriter {
         }
     }
 
-    /// Returns deliveries to the database with a new due time. If the database fails, they are due at the end of their
-    /// leases.
+    /// Returns deliveries to the database with a new due time. If the database fails, any node can claim the deliveries
+    /// at the end of their leases.
     fn release(&self, ReleaseBatch { held, due_at }: &ReleaseBatch, outage: &mut OutageLog) {
         match self.outbox.release(held, *due_at) {
             Ok(()) => outage.record_success(),
@@ -85,13 +86,14 @@ impl OutcomeWriter {
         }
     }
 
-    /// Records outcomes. Gives up after several tries, because unrecorded outcomes use memory. The deliveries are then
-    /// attempted again when their leases end.
+    /// Records outcomes. Gives up after several tries, because unrecorded outcomes use memory. In this case, the
+    /// deliveries are attempted again when their leases end.
     fn record(&self, batch: &[AttemptResult], outage: &mut OutageLog) {
         for pause_ms in RETRY_PAUSES_MS {
             match self.outbox.record_outcomes(batch, self.failing_max) {
                 Ok(()) => return outage.record_success(),
-                // A retry would fail again. Halving the batch isolates the faulty outcome from the others.
+                // The same batch would fail again. Splits the batch in halves, to separate the faulty outcome from the
+                // others.
                 Err(error @ (StoreError::Corrupt(_) | StoreError::Refused(_))) => {
                     outage.record_failure(&error);
                     let (first, second) = batch.split_at(batch.len() / 2);

@@ -36,7 +36,7 @@ pub(super) struct SharedState {
     /// The gauges of each delivery worker, by its index.
     pub(super) gauges: Vec<Gauges>,
     running: AtomicUsize,
-    /// Number of threads of a complete dispatcher: the delivery workers, the outcome writer, the sweeper and the test
+    /// Number of threads while all of them run: the delivery workers, the outcome writer, the sweeper and the test
     /// sender.
     threads: usize,
 }

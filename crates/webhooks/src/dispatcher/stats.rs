@@ -21,8 +21,8 @@ pub struct Stats {
     pub retries: u64,
     /// Failed attempts that are not followed by a retry.
     pub exhausted: u64,
-    /// Deliveries that returned to the database without an attempt, for example because the target does not respond, no
-    /// capacity is free, or the webhook was deleted or disabled.
+    /// Deliveries that returned to the database without an attempt. Examples of reasons: the target does not respond,
+    /// the queues in memory are full, or the webhook was deleted or disabled.
     pub deferred: u64,
 }
 

@@ -64,8 +64,8 @@ impl Sweeper {
         }
     }
 
-    /// Returns queued deliveries of deleted or disabled webhooks to the database. A failed query is repeated, because
-    /// the workers report webhooks with queued deliveries again every second.
+    /// Returns queued deliveries of deleted or disabled webhooks to the database. If the query fails, a later sweep
+    /// asks again, because the workers report the webhooks with queued deliveries every second.
     fn withdraw(&mut self) {
         for ids in self.shared.queued_webhooks.take().chunks(WEBHOOKS_PER_QUERY_MAX) {
             match self.outbox.no_longer_enabled(ids) {
@@ -135,8 +135,9 @@ enum Claimed {
     TargetCapped,
 }
 
-/// Divides the time until the next claim, if a target reached its limit of deliveries per claim or if no capacity was
-/// free. The shorter time is enough for full throughput, but does not let a hanging target fill the memory.
+/// Divides the time until the next claim in two cases: a target reached its limit of deliveries per claim, or no
+/// capacity was free. The result is short enough for full throughput, and long enough that the deliveries of a hanging
+/// target do not fill the memory.
 const CAPPED_SWEEP_DIVISOR: u32 = 20;
 
 const WEBHOOKS_PER_QUERY_MAX: usize = 1000;

@@ -1,5 +1,5 @@
-//! Sends test events, which owners of webhooks request, on a separate thread. Test events therefore neither wait for
-//! deliveries nor count against the limits of deliveries.
+//! Sends test events on a separate thread. The owners of webhooks request them. Test events do not wait for deliveries,
+//! and do not count against the limits of deliveries.
 
 use std::{
     sync::{Arc, Mutex},
@@ -69,7 +69,7 @@ impl TestSender {
         }
     }
 
-    /// Starts a test on a new connection, so that the test includes the name lookup, the TCP connection and the TLS
+    /// Starts a test on a new connection. The test therefore includes the name lookup, the TCP connection and the TLS
     /// handshake.
     fn start(&self, (event, finish): QueuedTest, in_flight: &mut JoinSet<()>) {
         let sender =

@@ -116,8 +116,8 @@ impl ThreadStarter {
         })
     }
 
-    /// Returns a function that creates a [`ClientFactory`]. The function runs on the thread that uses the factory,
-    /// because the factory cannot move between threads.
+    /// Returns a function that creates a [`ClientFactory`]. A factory cannot move between threads, so the function must
+    /// be called on the thread that uses the factory.
     fn client_factory(&self) -> impl FnOnce() -> ClientFactory + Send + use<> {
         let settings = Arc::clone(&self.settings);
         let new_resolver = self.dependencies.new_resolver;
@@ -160,8 +160,8 @@ impl ThreadStarter {
 }
 
 impl Threads {
-    /// Waits for the sweeper, stops the workers and waits until all outcomes are recorded. Returns the deliveries that
-    /// are still leased and must be released.
+    /// Waits until the sweeper has ended, stops the workers, and waits until all outcomes are recorded. Returns the
+    /// deliveries that are still leased. The caller must release their leases.
     pub(super) fn join(self, inboxes: &WorkerInboxes) -> Vec<HeldDelivery> {
         join(self.sweeper);
         inboxes.stop();

@@ -20,8 +20,8 @@ pub(super) enum WorkerMessage {
     Withdraw(Vec<WebhookId>),
 }
 
-/// The message queues of all delivery workers. They have no bound of their own, because the capacity of the dispatcher
-/// bounds the deliveries in all of them.
+/// The message queues of all delivery workers. The queues are unbounded, because the capacity of the dispatcher already
+/// bounds the deliveries in all of them together.
 pub(super) struct WorkerInboxes {
     inboxes: Vec<UnboundedSender<WorkerMessage>>,
     shared: Arc<SharedState>,
@@ -35,8 +35,8 @@ impl WorkerInboxes {
         Self { inboxes, shared }
     }
 
-    /// Passes each delivery to the worker of its target. A target always has the same worker, so its queue, connections
-    /// and circuit breaker need no lock.
+    /// Passes each delivery to the worker of its target. The deliveries to a target always have the same worker, so the
+    /// queue, the connections and the circuit breaker of the target need no lock.
     pub(super) fn submit(&self, deliveries: Vec<LeasedDelivery>) {
         self.shared.capacity.acquire(deliveries.len());
         let batches = self.partition(deliveries, |delivery| delivery.target.webhook_id);
@@ -63,7 +63,8 @@ impl WorkerInboxes {
         }
     }
 
-    /// Splits items into one list for each worker, by the webhook id that `target` returns.
+    /// Groups items by the delivery worker of their target, into one list for each worker. `target` returns the webhook
+    /// of an item.
     fn partition<T>(&self, items: Vec<T>, target: impl Fn(&T) -> WebhookId) -> Vec<Vec<T>> {
         let mut batches: Vec<Vec<T>> = self.inboxes.iter().map(|_| vec![]).collect();
         for item in items {

@@ -40,10 +40,10 @@ pub(crate) struct ClientFactory {
     pub(crate) bounds: Bounds,
 }
 
-/// The connections to one target. Dropping the client closes them.
+/// The HTTP client for one target, with its connections. Dropping the client closes the connections.
 ///
-/// Each target has its own connection pool, because awc checks an idle connection only when the same host is requested
-/// again. A common pool would keep a socket for every past receiver.
+/// Each target has its own connection pool. awc checks an idle connection only when the same host is requested again,
+/// so a common pool would keep an open socket for every receiver of the past.
 pub(crate) struct TargetClient {
     client: Client,
     uri: Uri,
@@ -62,7 +62,8 @@ impl ClientFactory {
         let connector = Connector::new()
             .connector(guarded)
             .rustls_0_23(Arc::clone(&self.tls))
-            // Longer than the timeouts of `GuardedConnector`, so that a timeout is reported by its more precise error.
+            // Longer than the timeouts of `GuardedConnector`. Those timeouts therefore expire first, and their errors
+            // are more precise.
             .timeout(Duration::from_mins(1))
             .handshake_timeout(tls_handshake_timeout)
             .conn_keep_alive(keep_alive)
@@ -103,7 +104,8 @@ fn classify(error: &SendRequestError) -> AttemptFailure {
         SendRequestError::Response(ParseError::TooLarge) => AttemptFailure::TooLarge,
         SendRequestError::Connect(error) => match error {
             ConnectError::Resolver(failure) => classify_connect(failure.as_ref()),
-            // `GuardedConnector` reports TCP failures. Other failures before the request come from the TLS handshake.
+            // `GuardedConnector` reports the failures of TCP connections itself. The other failures before the request
+            // come from the TLS handshake.
             ConnectError::Io(_) | ConnectError::SslIsNotSupported | ConnectError::Timeout => {
                 AttemptFailure::Tls
             }

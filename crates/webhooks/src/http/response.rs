@@ -1,6 +1,6 @@
 //! Reads the responses of webhook receivers.
 //!
-//! A response is hostile input: the client reads few bytes, for a short time, and keeps only printable text.
+//! A response is hostile input. The client therefore reads few bytes, for a short time, and keeps only printable text.
 
 use std::{str, time::Duration};
 
@@ -42,10 +42,11 @@ pub(super) async fn read_response(response: ClientResponse, bounds: BodyBounds) 
     AttemptReport { result, response, retry_after, is_aborted }
 }
 
-/// Reads a body within the bounds and returns its beginning.
+/// Reads a body within the bounds and returns the beginning of the body.
 ///
-/// The connection is reused only if the end of the body was read; otherwise, dropping the response closes it. Reading
-/// stops before the end in two cases: the body exceeds the bounds, or exactly [`last_body_length`] bytes were read.
+/// If the body was read to its end, the connection is reused. Otherwise, dropping the response closes the connection.
+/// Reading stops before the end if the body exceeds the bounds. It also stops after [`last_body_length`] bytes, because
+/// the connection must not be reused then.
 async fn read_beginning(mut response: ClientResponse, bounds: BodyBounds) -> Vec<u8> {
     let mut kept = Vec::new();
     let last_length = last_body_length(response.version(), response.headers());
@@ -65,8 +66,9 @@ async fn read_beginning(mut response: ClientResponse, bounds: BodyBounds) -> Vec
     kept
 }
 
-/// Returns the body length of an HTTP/1.0 response without keep-alive, which is the last response on its connection;
-/// `None` for other responses. Without this length, awc would reuse the connection.
+/// Returns the length of the body if this is the last response on its connection: an HTTP/1.0 response without
+/// keep-alive. `None` for other responses. awc would reuse such a connection, so the caller must not read the body to
+/// its end.
 fn last_body_length(version: Version, headers: &HeaderMap) -> Option<usize> {
     let options = headers.get_all(CONNECTION).filter_map(|value| value.to_str().ok());
     let mut options = options.flat_map(|value| value.split(',')).map(str::trim);
@@ -76,10 +78,10 @@ fn last_body_length(version: Version, headers: &HeaderMap) -> Option<usize> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.trim().parse().ok()
 }
 
-/// Converts bytes to at most [`EXCERPT_MAX`] bytes of text. Replaces invalid UTF-8, and control characters that a
-/// terminal could execute.
+/// Converts bytes to at most [`EXCERPT_MAX`] bytes of text. Replaces invalid UTF-8, and control characters that could
+/// change the state of a terminal.
 fn excerpt_text(bytes: &[u8]) -> String {
-    // Omits an incomplete character at the end.
+    // Omits a character at the end of the excerpt whose last bytes are missing.
     let complete = match str::from_utf8(bytes) {
         Err(error) if error.error_len().is_none() => bytes.get(..error.valid_up_to()),
         _ => Some(bytes),

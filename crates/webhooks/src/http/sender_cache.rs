@@ -12,7 +12,7 @@ use super::target_sender::TargetSender;
 
 pub(crate) struct SenderCache {
     by_target: HashMap<WebhookId, CachedSender>,
-    /// Maximum number of senders. Exceeded only if none of the senders is idle.
+    /// Maximum number of senders. The cache exceeds it only while no sender is idle.
     max: usize,
     keep_alive: Duration,
 }
@@ -42,14 +42,14 @@ impl SenderCache {
         self.by_target.insert(id, CachedSender { sender, last_used: Instant::now() });
     }
 
-    /// Records the end of an attempt as the last use of its sender.
+    /// Records that an attempt of the sender has ended now, which counts as its last use.
     pub(crate) fn mark_used(&mut self, id: WebhookId) {
         if let Some(cached) = self.by_target.get_mut(&id) {
             cached.last_used = Instant::now();
         }
     }
 
-    /// Evicts senders after an idle time of `keep_alive`.
+    /// Evicts senders that have been idle for `keep_alive`.
     pub(crate) fn evict_idle(&mut self) {
         let now = Instant::now();
         self.by_target.retain(|_, cached| {
@@ -57,7 +57,8 @@ impl SenderCache {
         });
     }
 
-    /// Returns the least recently used idle sender. Searches all senders, which costs less than opening a connection.
+    /// Returns the least recently used idle sender. Searches all senders: this takes less time than opening a
+    /// connection.
     fn oldest_idle(&self) -> Option<WebhookId> {
         let idle = self.by_target.iter().filter(|(_, cached)| cached.is_idle());
         idle.min_by_key(|(_, cached)| cached.last_used).map(|(id, _)| *id)
@@ -84,7 +85,7 @@ mod tests {
         },
     };
 
-    /// Opens a sender with a forbidden URL, which therefore never connects.
+    /// Opens a sender for a forbidden URL, so that the sender never connects.
     fn sender() -> Rc<TargetSender> {
         let clients = ClientFactory {
             policy: settings().policy,

@@ -17,8 +17,8 @@ use crate::{
 pub(crate) struct TargetSender {
     target: Arc<Target>,
     pub(crate) keys: SigningKeys,
-    /// The client of the target. `None` if the address policy forbids the URL, because the policy has changed since the
-    /// webhook was registered.
+    /// The client of the target. `None` if the address policy forbids the URL. This happens if the policy was changed
+    /// after the webhook was registered.
     client: Option<TargetClient>,
 }
 
@@ -33,8 +33,8 @@ impl TargetSender {
         Ok(Self { target: Arc::clone(target), keys, client: clients.client_for(&target.url) })
     }
 
-    /// Whether the sender was opened for the current URL and secrets of the target. After a change, a new sender is
-    /// needed.
+    /// Whether this sender was opened for the current URL and secrets of the target. If not, the caller must open a new
+    /// sender.
     pub(crate) fn matches(&self, target: &Arc<Target>) -> bool {
         Arc::ptr_eq(&self.target, target) || self.target == *target
     }

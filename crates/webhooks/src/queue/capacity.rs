@@ -6,7 +6,8 @@ use crate::settings::Settings;
 
 /// Counts the deliveries in memory: queued, in flight, or waiting for their outcome to be recorded.
 ///
-/// Checking and acquiring are separate steps, so concurrent callers may exceed the maximum slightly.
+/// A caller first checks the free capacity and then acquires it, in two steps. Concurrent callers may therefore exceed
+/// the maximum slightly.
 #[derive(Debug)]
 pub(crate) struct Capacity {
     used: AtomicUsize,

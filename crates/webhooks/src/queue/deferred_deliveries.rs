@@ -1,8 +1,9 @@
 //! Tracks deferred deliveries until they are due: deliveries that returned to the database without an attempt, because
 //! their target did not respond.
 //!
-//! A response makes deferred deliveries due earlier. Without this list, the backlog of a target would wait 45 s or more
-//! after the target recovered. Retries are not listed here, so a response never makes a retry earlier.
+//! When the target responds, its deferred deliveries become due earlier. Otherwise the backlog of the target would wait
+//! 45 s or more after the target has recovered. Retries of failed attempts are not tracked, so a response never makes a
+//! retry due earlier.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -28,8 +29,8 @@ impl DeferredDeliveries {
         Self { by_target: HashMap::new(), count: 0, max }
     }
 
-    /// Adds a delivery that returned to the database, unless its target already has as many entries as there are free
-    /// ones. A single target can therefore fill only half of the entries. A delivery without an entry is claimed at its
+    /// Tracks a delivery that returned to the database. Does nothing if its target already has as many entries as are
+    /// still free. A single target can therefore use only half of all entries. A delivery without an entry keeps its
     /// due time.
     pub(crate) fn add(&mut self, id: DeliveryId, due_at: Timestamp) {
         let of_target = self.by_target.entry(id.webhook_id).or_default();
@@ -39,7 +40,8 @@ impl DeferredDeliveries {
         }
     }
 
-    /// Removes up to `max` deliveries of a target, oldest first. Returns the changes that make them due now.
+    /// Removes up to `max` deliveries of a target, oldest first. Returns the changes that make these deliveries due
+    /// now.
     pub(crate) fn expedite(
         &mut self,
         target: WebhookId,
@@ -59,8 +61,8 @@ impl DeferredDeliveries {
         expedited
     }
 
-    /// Makes the earliest delivery of a target due at `at`. Returns `None` without a change if that delivery is due by
-    /// then anyway, or if the target has no delivery here.
+    /// Finds the tracked delivery of a target with the earliest due time, and makes it due at `at`. Returns `None` and
+    /// changes nothing if the delivery is due before `at` anyway, or if no delivery of the target is tracked.
     pub(crate) fn expedite_first(
         &mut self,
         target: WebhookId,
@@ -75,13 +77,13 @@ impl DeferredDeliveries {
         is_late.then(|| first.move_to(at))
     }
 
-    /// Removes all deliveries of a target.
+    /// Stops tracking all deliveries of a target.
     pub(crate) fn remove_target(&mut self, target: WebhookId) {
         let removed = self.by_target.remove(&target).map_or(0, |of_target| of_target.len());
         self.count -= removed;
     }
 
-    /// Removes due deliveries.
+    /// Stops tracking deliveries that are due.
     pub(crate) fn remove_due(&mut self, now: Timestamp) {
         self.by_target.retain(|_, of_target| {
             of_target.retain(|delivery| delivery.due_at > now);

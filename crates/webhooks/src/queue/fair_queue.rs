@@ -1,8 +1,8 @@
 //! Chooses the target of the next request, and limits the requests in flight of each account and each health class.
 //!
-//! Health classes take turns, then the accounts of a class, then the targets of an account. Responsive targets
-//! therefore get requests, however many other targets hang or respond slowly, and however many targets another account
-//! has.
+//! The health classes take turns. Within a class, the accounts take turns, and within an account, its targets.
+//! Responsive targets therefore get requests, even if many other targets hang or respond slowly. An account with many
+//! targets gets no more turns than an account with one target.
 
 mod account_ring;
 
@@ -16,16 +16,16 @@ use crate::{circuit_breaker::target_health::TargetHealth, settings::Settings};
 /// The targets with queued deliveries, in the order in which they may start requests.
 pub(crate) struct FairQueue {
     classes: ClassQueues,
-    /// The numbers of requests in flight of each account that has any.
+    /// The numbers of requests in flight, for each account with requests in flight.
     accounts: HashMap<AccountId, AccountSlots>,
     account_max: usize,
     slots_max: usize,
-    /// Index in [`CLASSES`] of the health class that is served next.
+    /// Index in [`CLASSES`] of the health class whose turn is next.
     next_class: usize,
 }
 
-/// The right to have one request in flight. Counts against the limits of the account, and of the health class that the
-/// target had at the start of the request.
+/// The permission to have one request in flight. Counts against the limits of the account, and against those of the
+/// health class that the target had at the start of the request.
 #[derive(Debug)]
 pub(crate) struct Slot {
     /// Host that the request is sent to. The request counts against the limit of this host too.
@@ -41,7 +41,8 @@ struct ClassQueues {
     untried: ClassQueue,
 }
 
-/// The waiting targets of one health class, and its number and maximum of requests in flight.
+/// The targets of one health class that wait for a request, and the number and the maximum of requests in flight of the
+/// class.
 struct ClassQueue {
     turns: AccountRing,
     used: usize,
@@ -85,8 +86,8 @@ impl FairQueue {
     }
 
     /// Removes and returns the target that may start the next request. Returns `None` if no target waits or if the
-    /// limits allow no request now. Alternates between the health classes, then between the accounts of a class, then
-    /// between the targets of an account.
+    /// limits allow no request now. The health classes take turns, then the accounts of a class, then the targets of an
+    /// account.
     pub(crate) fn pop(&mut self) -> Option<WebhookId> {
         if self.free_slots() == 0 {
             return None;
@@ -162,8 +163,8 @@ impl ClassQueue {
 }
 
 /// Whether an account may have another request in flight to a target of this health. `of_account` counts its requests
-/// in flight; `None` means zero. An account may have `max`, and at most half of them to targets that are not
-/// responsive.
+/// in flight; `None` means zero. The account may have at most `max` requests in flight. At most half of them may go to
+/// targets that are not responsive.
 fn has_room(of_account: Option<&AccountSlots>, health: TargetHealth, max: usize) -> bool {
     of_account.is_none_or(|AccountSlots { used, used_by_others }| {
         let is_responsive = health == TargetHealth::Responsive;

@@ -1,5 +1,6 @@
-//! Groups deliveries that return to the database into batches with similar due times. One SQL statement sets one due
-//! time for a whole batch, so a thousand deliveries take only a few transactions.
+//! Groups deliveries that return to the database into batches with similar due times. One SQL statement returns a whole
+//! batch and sets the same due time for all its deliveries. A thousand deliveries therefore take only a few
+//! transactions.
 
 use std::time::Duration;
 
@@ -17,8 +18,9 @@ pub(crate) struct ReleaseBatch {
     pub(crate) due_at: Timestamp,
 }
 
-/// Groups deliveries with due times within `window`, at most `batch_max` in a batch. A batch gets the latest of its due
-/// times, so no delivery is early. `jitter` returns random numbers, which spread the due times.
+/// Groups deliveries into batches of at most `batch_max`, with due times that differ by less than `window`. All
+/// deliveries of a batch get the latest of their due times, so none is due too early. `jitter` returns random numbers,
+/// which spread the due times.
 pub(crate) fn batch_releases(
     deferred: Vec<(LeasedDelivery, Deferral)>,
     window: Duration,

@@ -49,17 +49,17 @@ pub(crate) struct TargetQueues {
     bounds: TargetBounds,
 }
 
-/// Bounds on the memory for idle targets, and on one batch of expedited deliveries.
+/// Limits on the memory for idle targets, and on the size of one batch of expedited deliveries.
 struct TargetBounds {
     known_max: usize,
     /// Time for which the state of an idle target is kept.
     known_for: Duration,
-    /// Time for which the state of an idle target is kept while there are more than `known_max` targets.
+    /// Shorter time, which applies instead of `known_for` while there are more than `known_max` targets.
     known_for_min: Duration,
     expedite_max: usize,
 }
 
-/// Counts over all targets of a delivery worker, for the statistics.
+/// Totals over all targets of a delivery worker, for the statistics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct QueueCounts {
     pub(crate) queued: usize,
@@ -70,8 +70,8 @@ impl TargetQueues {
     pub(crate) fn new(settings: &Settings, rates: Arc<HostRates>) -> Self {
         let breaker_settings = BreakerSettings::new(settings);
         let bounds = &settings.bounds;
-        // Idle targets are kept longer than their probe pause. Otherwise the state of an open circuit breaker would be
-        // lost.
+        // Keeps the state of idle targets for longer than the pause between probes. Otherwise the state of an open
+        // circuit breaker would be lost.
         let pause_max = breaker_settings.probe_pause_max.saturating_mul(2);
         Self {
             by_id: HashMap::new(),
@@ -92,10 +92,11 @@ impl TargetQueues {
         }
     }
 
-    /// Queues a delivery. Defers the delivery instead if the target does not respond and its queue is at the maximum.
+    /// Queues a delivery. If the target does not respond and its queue has reached its maximum, the delivery instead
+    /// returns to the database later (it is deferred).
     ///
-    /// Returns `false` if the account has used up its part of the `free` capacity. The delivery then returns to the
-    /// database and is due at once.
+    /// Returns `false` if the account has used up its part of the `free` capacity. In this case, the delivery returns
+    /// to the database and is due at once.
     pub(crate) fn push(&mut self, delivery: LeasedDelivery, free: usize, now: Timestamp) -> bool {
         let (id, account_id) = (delivery.target.webhook_id, delivery.target.account_id);
         let state = self.by_id.entry(id).or_insert_with(|| TargetState::new(account_id));
@@ -121,14 +122,14 @@ impl TargetQueues {
         self.to_release.push((delivery, Deferral::until(due_at)));
     }
 
-    /// Returns all full targets, or `None` if they have not changed since the last call. A target is full if its
-    /// account has so many deliveries in memory that another claim would not fit.
+    /// Returns all full targets, or `None` if the set of full targets has not changed since the last call. A target is
+    /// full if its account already has so many deliveries in memory that the deliveries of another claim would not fit.
     pub(crate) fn changed_full_targets(&mut self, free: usize) -> Option<HashSet<WebhookId>> {
         self.accounts.changed_full_targets(free)
     }
 
-    /// Returns the next delivery to attempt, and the slot that counts its request as in flight. Returns `None` if no
-    /// request may start now.
+    /// Returns the next delivery to attempt, and the slot that counts its request against the concurrency limits.
+    /// Returns `None` if no request may start now.
     pub(crate) fn next_delivery(&mut self, now: Timestamp) -> Option<(LeasedDelivery, Slot)> {
         while let Some(id) = self.turns.pop() {
             let free_slots = self.turns.free_slots();
@@ -160,8 +161,8 @@ impl TargetQueues {
         None
     }
 
-    /// Records the end of a request, which no longer counts as in flight. Returns the change of the circuit breaker, if
-    /// any. A response makes deferred deliveries due earlier.
+    /// Records the end of a request, which then no longer counts as in flight. Returns the transition of the circuit
+    /// breaker, if there was one. If the target responded, its deferred deliveries become due earlier.
     pub(crate) fn finish(
         &mut self,
         id: WebhookId,
@@ -195,14 +196,14 @@ impl TargetQueues {
         transition
     }
 
-    /// Retries hosts that had reached their limit of requests: queues the waiting targets of these hosts again.
+    /// Gives another turn to the targets that wait because their host had reached its limit of requests.
     pub(crate) fn retry_hosts(&mut self) {
         let waiting = self.hosts.take_waiting();
         self.return_turns(waiting);
     }
 
     /// Schedules the return of all queued deliveries of a deleted or disabled webhook to the database. Stops tracking
-    /// its deferred deliveries. The deliveries of a disabled webhook stay in the database.
+    /// its deferred deliveries, so that a response no longer makes them due earlier.
     pub(crate) fn withdraw(&mut self, id: WebhookId, now: Timestamp) {
         self.deferred.remove_target(id);
         let Some(state) = self.by_id.get_mut(&id) else { return };
@@ -225,8 +226,8 @@ impl TargetQueues {
         mem::take(&mut self.to_release)
     }
 
-    /// Schedules the return of queued deliveries to the database if their leases end before `needed`; they are due
-    /// again at `due_at`. Also removes targets that have been idle for a long time.
+    /// Schedules the return of queued deliveries to the database if their leases end before `needed`. These deliveries
+    /// are due again at `due_at`. Also removes targets that have been idle for a long time.
     pub(crate) fn remove_expired(&mut self, needed: Timestamp, due_at: Timestamp) {
         let (to_release, accounts, now) =
             (&mut self.to_release, &mut self.accounts, Instant::now());

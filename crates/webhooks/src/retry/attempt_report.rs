@@ -12,8 +12,8 @@ pub(crate) struct AttemptReport {
     pub(crate) response: Option<ReceiverResponse>,
     /// The delay that the header `Retry-After` requests. Read only with the statuses 429 and 503.
     pub(crate) retry_after: Option<RetryAfter>,
-    /// Whether the receiver requests no further attempt of this delivery, by the header `webhook-delivery:
-    /// abort-message`.
+    /// Whether the receiver requests that this delivery is not attempted again. The request is the header
+    /// `webhook-delivery: abort-message`.
     pub(crate) is_aborted: bool,
 }
 
@@ -23,7 +23,7 @@ impl AttemptReport {
         Self { result: Err(failure), response: None, retry_after: None, is_aborted: false }
     }
 
-    /// Whether the target responded at all, with any status. A response with too large a head counts too.
+    /// Whether the target responded, with any status. A response whose headers are too large counts too.
     pub(crate) fn has_response(&self) -> bool {
         self.response.is_some() || self.result == Err(AttemptFailure::TooLarge)
     }

@@ -10,8 +10,8 @@ use super::{
     schedule::{RetrySchedule, with_jitter},
 };
 
-/// Decides the outcome of attempt number `attempts`, which ended `at`. Calls `jitter` for a random number, only if the
-/// outcome is a retry.
+/// Decides the outcome of attempt number `attempts`, which ended at the time `at`. Calls `jitter` for a random number
+/// only if the outcome is a retry.
 pub(crate) fn decide(
     schedule: &RetrySchedule,
     attempts: u32,
@@ -44,19 +44,19 @@ fn pause_min(schedule: &RetrySchedule, failure: AttemptFailure) -> Duration {
     }
 }
 
-/// Bounds the delay that a receiver requested. The maximum is twice the scheduled `pause` or [`REQUESTABLE_DELAY`],
-/// whichever is longer, and never more than [`REQUESTED_DELAY_MAX`].
+/// Limits the delay that a receiver requested. The maximum is twice the scheduled `pause` or [`REQUESTABLE_DELAY`],
+/// whichever is longer, but never more than [`REQUESTED_DELAY_MAX`].
 fn bounded(requested: Duration, pause: Duration) -> Duration {
     requested.min(pause.saturating_mul(2).max(REQUESTABLE_DELAY)).min(REQUESTED_DELAY_MAX)
 }
 
 const GONE: u16 = 410;
 
-/// Minimum pause after a failure that may be caused by overload. Applies to the default schedule; a schedule with a
-/// shorter first pause shortens this minimum too.
+/// Minimum pause after a failure that may be caused by overload, for the default schedule. If the first pause of the
+/// schedule is shorter than the default, this minimum is shortened in proportion.
 const OVERLOAD_PAUSE_MIN: Duration = Duration::from_mins(1);
 
-/// Delay that a receiver may request after any attempt, even if the scheduled pause is short.
+/// Delay that a receiver may always request, even if the scheduled pause is short.
 const REQUESTABLE_DELAY: Duration = Duration::from_hours(1);
 const REQUESTED_DELAY_MAX: Duration = Duration::from_hours(24);
 

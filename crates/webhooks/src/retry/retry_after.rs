@@ -20,7 +20,7 @@ impl RetryAfter {
             if value.is_empty() {
                 return None;
             }
-            // An overflowing number is a long delay too.
+            // A number that is too large to parse requests a long delay too.
             return Some(Self::Delay(Duration::from_secs(value.parse().unwrap_or(u64::MAX))));
         }
         let date = SystemTime::from(value.parse::<HttpDate>().ok()?);

@@ -16,9 +16,9 @@ impl RetrySchedule {
         Some(with_jitter(self.pause(attempts_made)?, jitter))
     }
 
-    /// Scales a duration that was chosen for the default schedule: if the first pause here is shorter than the default
-    /// first pause, shortens the duration in the same proportion. Never lengthens a duration. An operator who
-    /// configures fast retries expects other delays to be short too.
+    /// Scales a duration that was chosen for the default schedule. If the first pause of this schedule is shorter than
+    /// the default first pause, shortens the duration in the same proportion. Never lengthens a duration. An operator
+    /// who configures fast retries expects other delays to be short too.
     pub fn scaled(&self, duration: Duration) -> Duration {
         let first_ms =
             self.pauses_ms.first().copied().unwrap_or(DEFAULT_FIRST_MS).min(DEFAULT_FIRST_MS);
@@ -43,13 +43,13 @@ pub(super) fn with_jitter(pause: Duration, jitter: u32) -> Duration {
 /// Why a text is not a retry schedule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ScheduleFault {
-    /// No pause, or more than 32 pauses.
+    /// The text has no pause, or more than 32 pauses.
     #[error("name 1 to 32 pauses, separated by commas, such as 5s,5m,2h")]
     Count,
-    /// A pause without a number or a known unit.
+    /// A pause has no number or no known unit.
     #[error("write the pause \"{0}\" as a whole number with ms, s, m, h or d, such as 5s")]
     Pause(String),
-    /// A pause of zero, or of more than 30 days.
+    /// A pause is zero, or longer than 30 days.
     #[error("choose the pause \"{0}\" from 1ms to 30d")]
     Span(String),
 }
@@ -111,7 +111,7 @@ const DEFAULT_FIRST_MS: u64 = 5000;
 const PAUSES_MAX: usize = 32;
 const PAUSE_MS_MAX: u64 = 30 * 86_400_000;
 
-/// The part of a pause that jitter adds at most, as a divisor: 5 means a fifth.
+/// Divisor for the maximum jitter: 5 means that jitter adds at most a fifth of the pause.
 const JITTER_DIVISOR: u128 = 5;
 
 #[cfg(test)]

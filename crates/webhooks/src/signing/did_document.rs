@@ -5,9 +5,9 @@ use serde_json::Value;
 
 use super::verifying_key::VerifyingKey;
 
-/// Returns the distinct Ed25519 keys of a DID document such as `/.well-known/did.json`.
+/// Returns the Ed25519 keys of a DID document such as `/.well-known/did.json`, without duplicates.
 ///
-/// Reads Multikeys and JSON Web Keys and ignores other kinds. Fails if the document has no such key.
+/// Accepts keys in the forms Multikey and JSON Web Key, and ignores other forms. Fails if the document has no such key.
 pub fn verifying_keys(document: &[u8]) -> Result<Vec<VerifyingKey>, NoVerifyingKey> {
     let document: Value = serde_json::from_slice(document).map_err(|_no_json| NoVerifyingKey)?;
     let methods = document.get("verificationMethod").and_then(Value::as_array);
@@ -71,11 +71,11 @@ mod tests {
         }
     }
 
-    /// RFC 8032, section 7.1, test 1; the JSON Web Key is from RFC 8037, appendix A.2.
+    /// The public key of RFC 8032, section 7.1, test 1. The same key as a JSON Web Key is in RFC 8037, appendix A.2.
     const ONE: &str = "whpk_11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=";
     const ONE_MULTIBASE: &str = "z6MktwupdmLXVVqTzCw4i46r4uGyosGXRnR3XjN4Zq7oMMsw";
     const ONE_JWK: &str = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo";
-    /// RFC 8032, section 7.1, test 2.
+    /// The public key of RFC 8032, section 7.1, test 2.
     const OTHER: &str = "whpk_PUAXw+hDiVqStwqnTRt+vJyYLM8uxJaMwM1V8Sr0Zgw=";
     const OTHER_JWK: &str = "PUAXw-hDiVqStwqnTRt-vJyYLM8uxJaMwM1V8Sr0Zgw";
 }

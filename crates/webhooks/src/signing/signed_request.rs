@@ -7,7 +7,8 @@ use sealpost_domain::{EventsVersion, LeasedDelivery, TestEvent, Timestamp};
 
 use super::signing_keys::SigningKeys;
 
-/// Headers and body of one attempt. Built again for every attempt, because the signature covers the timestamp.
+/// The headers and the body of one attempt. Each attempt needs a new request, because the signature covers the time of
+/// the attempt.
 pub(crate) struct SignedRequest {
     pub(crate) headers: [(HeaderName, HeaderValue); 5],
     /// The body, byte for byte as it was signed.

@@ -74,7 +74,7 @@ mod tests {
         verify(&secret(), &headers, body, Timestamp::from_millis(now_s * 1000))
     }
 
-    /// `standard-webhooks/libraries`, Rust, `test_sign`: the secret, id, timestamp, payload and signature there.
+    /// Source: `standard-webhooks/libraries`, Rust, `test_sign`, with its secret, id, timestamp, payload and signature.
     #[test]
     fn the_published_vector_verifies() {
         let signature = sign(
@@ -119,7 +119,7 @@ mod tests {
         );
     }
 
-    /// The library reads the system clock, so the request is signed with the current time.
+    /// Signs the request with the current time, because the reference library reads the system clock.
     #[test]
     #[expect(clippy::disallowed_methods, reason = "the reference library reads the system clock")]
     fn the_reference_library_verifies_the_signature() {

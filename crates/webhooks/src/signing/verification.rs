@@ -10,7 +10,7 @@ pub struct SignedHeaders<'a> {
     pub id: &'a str,
     /// Value of the header `webhook-timestamp`.
     pub timestamp: &'a str,
-    /// Value of the header `webhook-signature`, or of `X-Service-Signature`, which is the same.
+    /// Value of the header `webhook-signature`, or of `X-Service-Signature`, which has the same content.
     pub signature: &'a str,
 }
 
@@ -20,7 +20,8 @@ pub enum VerifyFault {
     /// No entry of the header is a signature by the given key over the id, timestamp and body of the request.
     #[error("no signature matches")]
     NoMatch,
-    /// The timestamp is more than five minutes before or after the current time: a replay, or a wrong clock.
+    /// The timestamp is more than five minutes before or after the current time. The request was replayed, or a clock
+    /// is wrong.
     #[error("the timestamp is more than five minutes away")]
     Stale,
     /// The timestamp is not a whole number of seconds.
@@ -47,7 +48,8 @@ pub(super) struct VersionedSignatures<'a> {
 }
 
 impl VersionedSignatures<'_> {
-    /// Checks the timestamp, then accepts the request if one entry passes `is_valid(content, signature)`.
+    /// Checks the timestamp. Then accepts the request if `is_valid(content, signature)` returns true for one of the
+    /// signatures.
     pub(super) fn verify(
         &self,
         now: Timestamp,

@@ -6,8 +6,8 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use sealpost_domain::Did;
 use sealpost_wallet::public_key_of;
 
-/// An Ed25519 key for the verification of `v1a` signatures. Text form: `whpk_` and the padded standard base64 of 32
-/// bytes.
+/// An Ed25519 public key for the verification of `v1a` signatures. Text form: `whpk_` and the padded standard base64 of
+/// 32 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VerifyingKey([u8; LEN]);
 
@@ -30,7 +30,7 @@ impl VerifyingKey {
         Self::from_multibase(&format!("z{}", bs58::encode(multicodec).into_string()))
     }
 
-    /// Reads the form of a Multikey in a DID document, `z6Mk…`.
+    /// Parses the form of a public key in a Multikey of a DID document: `z6Mk…`.
     pub fn from_multibase(text: &str) -> Result<Self, VerifyingKeyFault> {
         let key = public_key_of(&Did::new(format!("did:key:{text}")));
         key.map(Self).map_err(|_no_key| VerifyingKeyFault)
@@ -65,7 +65,7 @@ const MULTICODEC: [u8; 2] = [0xed, 0x01];
 mod tests {
     use super::*;
 
-    /// RFC 8032, section 7.1, test 1, in its three encodings.
+    /// The public key of RFC 8032, section 7.1, test 1, in its three encodings.
     #[test]
     fn a_key_has_one_text_form_that_round_trips() {
         let bytes = "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a";

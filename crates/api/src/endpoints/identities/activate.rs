@@ -104,5 +104,5 @@ fn operation() -> Operation {
 const DESCRIPTION: &str = "\
 Creates an API key, a DID and, on request, a handle. Without a session token this creates an account too; the response \
 shows its `login_secret` and `recovery_code` only once: store them in different places. With a session token the \
-identity joins the account of the session. The handle of a revoked key stays reserved for its account. The operator may require an `invite` for a new account, or \
-close sign-up. Limited per client address.";
+identity joins the account of the session. The handle of a revoked key stays reserved for its account. The operator \
+may require an `invite` for a new account, or close sign-up. Limited per client address.";

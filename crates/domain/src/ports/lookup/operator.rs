@@ -52,11 +52,11 @@ pub struct AccountSummary {
     pub partner: Option<PartnerId>,
     /// Number of API keys, including revoked keys.
     pub keys: u64,
-    /// Time of creation.
+    /// Time at which the account was created.
     pub created_at: Timestamp,
     /// Time of closing; `None` while the account is open.
     pub closed_at: Option<Timestamp>,
-    /// Time at which the names of the owner were erased.
+    /// Time at which the personal data of the owner was erased; `None` if it was not erased.
     pub erased_at: Option<Timestamp>,
 }
 
@@ -71,7 +71,7 @@ pub struct AccountOverview {
     pub webhooks: u64,
 }
 
-/// The conditions for a list of keys. `None` matches every key.
+/// The conditions for a list of keys. A key must meet every condition that is not `None`.
 #[derive(Debug, Clone, Default)]
 pub struct KeyFilter {
     /// The account that owns the key.
@@ -108,11 +108,12 @@ pub struct ServiceStats {
     pub webhooks: Vec<(WebhookStatus, u64)>,
     /// Number of stored envelopes, at most `counted_max` of [`OperatorLookup::stats`].
     pub envelopes: u64,
-    /// Number of deliveries that wait for an attempt, at most `counted_max` of [`OperatorLookup::stats`].
+    /// Number of deliveries that wait for their next attempt, at most `counted_max` of [`OperatorLookup::stats`].
     pub waiting_deliveries: u64,
-    /// Number of sent messages, from the daily counts. Housekeeping adds new messages to these counts with a delay.
+    /// Number of sent messages, as the sum of daily counts. Housekeeping adds new messages to the daily counts with a
+    /// delay.
     pub sent: u64,
-    /// Number of delivered events, from the daily counts.
+    /// Number of delivered events, as the sum of daily counts.
     pub delivered: u64,
     /// Size of the whole database in bytes.
     pub database_bytes: u64,

@@ -1,4 +1,4 @@
-//! Binds a channel to its sender, recipient, id and encapsulation. The binding enters the key
+//! Binds a channel to its sender, recipient, id and encapsulation. The binding is part of three inputs: HPKE's key
 //! schedule, the sender's signature, and the associated data of every envelope.
 
 use sealpost_domain::{ApiKeyId, ChannelId, Suite};
@@ -9,7 +9,7 @@ use crate::{
     sealing::envelope::{EnvelopeDraft, VERSION},
 };
 
-/// Id, sender and recipient of a new channel. The channel's signature covers all three.
+/// The id, sender and recipient of a new channel. The sender's signature of the channel covers these fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChannelDraft {
     /// Id of the channel.
@@ -43,9 +43,11 @@ impl ChannelBinding {
         (&self.draft.sender, &self.draft.recipient) == (sender, recipient)
     }
 
-    /// Returns the associated data of an envelope: the fields of its draft, then the channel's digest. AES-GCM alone
-    /// does not commit to one key, and therefore not to one encapsulation. The envelope's signature covers this data
-    /// and thereby commits to one encapsulation.
+    /// Returns the associated data of an envelope: the fields of its draft, then the channel's digest.
+    ///
+    /// The digest covers the encapsulation, and the envelope's signature covers the associated data. Therefore the
+    /// signature binds the envelope to one encapsulation. AES-GCM does not, because one ciphertext can decrypt under
+    /// several keys.
     pub(super) fn associated_data(&self, draft: &EnvelopeDraft) -> Vec<u8> {
         [draft.associated_data(), length_prefixed(&[&self.digest])].concat()
     }

@@ -36,8 +36,8 @@ impl Header {
     }
 }
 
-/// Returns header, ciphertext and tag. Encrypts in place, in a buffer of the final size. Zeroizes the buffer if
-/// encryption fails.
+/// Returns the header, the ciphertext and the tag. Encrypts in place, in a buffer of the final size. Zeroizes the
+/// buffer if the encryption fails.
 pub(super) fn encrypt(
     cipher: &Aes256Gcm,
     header: &Header,

@@ -1,5 +1,5 @@
-//! Derives the secrets of channels with HPKE's exporter (RFC 9180, section 5.3), with X-Wing and the export-only AEAD
-//! id 0xFFFF. The HPKE contexts here never encrypt.
+//! Derives the secrets of channels with HPKE's secret export (RFC 9180, section 5.3), X-Wing and the export-only AEAD
+//! id 0xFFFF. These HPKE contexts never encrypt a message.
 
 use hpke::{
     Deserializable, Kem, OpModeR, OpModeS, Serializable, aead::ExportOnlyAead, setup_receiver,
@@ -10,11 +10,11 @@ use zeroize::Zeroizing;
 use super::{Hybrid, Kdf, PublicKey, SealingKey, SealingPublicKey};
 use crate::entropy::Entropy;
 
-/// The secret of a channel. Boxed, so that moves leave no copies. Zeroized on drop.
+/// The secret of a channel. Zeroized on drop. Boxed, because moving an unboxed secret would leave copies on the stack.
 pub(crate) type ChannelSecret = Box<Zeroizing<[u8; 32]>>;
 
 impl SealingPublicKey {
-    /// Returns an encapsulation and its secret; `None` if the key is of the classic suite, which has no channels.
+    /// Returns an encapsulation and its secret. `None` if this key belongs to the classic suite, which has no channels.
     pub(crate) fn encapsulate(
         &self,
         info: &[u8],

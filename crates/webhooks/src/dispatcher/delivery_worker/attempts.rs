@@ -1,5 +1,5 @@
-//! Starts delivery attempts and signs their requests. The signing keys and connections of a target come from a cache,
-//! or are decrypted and opened now.
+//! Starts delivery attempts and signs their requests. Takes the decrypted signing keys and open connections of a target
+//! from a cache. If they are not cached, decrypts the keys and opens new connections.
 
 use std::{error::Error, rc::Rc, time::Instant};
 
@@ -13,8 +13,8 @@ use crate::{
 };
 
 impl DeliveryWorker {
-    /// Starts an attempt. Fails if the lease ends too soon or the request cannot be built. The error contains the
-    /// delivery, its concurrency slot, and the time at which the delivery is due again.
+    /// Starts an attempt. Fails if the lease could end before the outcome is recorded, or if the request cannot be
+    /// built. The error contains the delivery, its concurrency slot, and the time at which the delivery is due again.
     pub(super) fn start_attempt(
         &mut self,
         delivery: LeasedDelivery,

@@ -65,7 +65,7 @@ impl DeliveryWorker {
         AttemptResult { id, lease, attempts, at, duration_ms, response, outcome }
     }
 
-    /// Passes the deliveries that return to the database without an attempt to the outcome writer, in batches.
+    /// Passes all deliveries that must return to the database without an attempt to the outcome writer, in batches.
     pub(super) fn release_deferred(&mut self) {
         let (deferred, now) = (self.targets.take_to_release(), self.context.clock.now());
         self.context.shared.counters.count_deferred(deferred.len());
@@ -109,8 +109,8 @@ fn log_transition(target: WebhookId, transition: BreakerTransition) {
     }
 }
 
-/// Returns a random number for the jitter of due times. Returns zero if the random source fails, because a due time
-/// without jitter is still correct.
+/// Returns a random number for the jitter of due times. If the random source fails, returns zero: due times without
+/// jitter are still correct.
 fn jitter() -> u32 {
     sealpost_wallet::random().map_or(0, u32::from_ne_bytes)
 }

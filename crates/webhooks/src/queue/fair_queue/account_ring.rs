@@ -1,14 +1,14 @@
-//! Gives turns to accounts, and within each account to its targets.
+//! Lets the accounts of one health class take turns, and within each account its targets.
 
 use std::collections::{HashMap, VecDeque};
 
 use sealpost_domain::{AccountId, WebhookId};
 
-/// The order in which the targets of one health class may start requests. An account with many targets may start as
-/// many requests as an account with one.
+/// The order in which the targets of one health class may start requests. The accounts take turns, so an account with
+/// many targets may start only as many requests as an account with one target.
 #[derive(Default)]
 pub(super) struct AccountRing {
-    /// Accounts with a waiting target, each once.
+    /// The accounts with a waiting target. Each account occurs once.
     accounts: VecDeque<AccountId>,
     targets: HashMap<AccountId, VecDeque<WebhookId>>,
 }
@@ -22,8 +22,8 @@ impl AccountRing {
         targets.push_back(target);
     }
 
-    /// Returns the next target of the next account that may start a request. The search is short, because it skips only
-    /// accounts that have reached their limit.
+    /// Returns the next target of the next account for which `may_start` returns true. The search is short, because it
+    /// skips only accounts that have reached their limit.
     pub(super) fn pop(&mut self, may_start: impl Fn(&AccountId) -> bool) -> Option<WebhookId> {
         let position = self.accounts.iter().position(may_start)?;
         let account_id = self.accounts.remove(position)?;

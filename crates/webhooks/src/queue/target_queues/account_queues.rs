@@ -9,14 +9,14 @@ use sealpost_domain::{AccountId, WebhookId};
 
 use crate::settings::Settings;
 
-/// Counts the queued deliveries of each account. Marks the targets of an account as full if its deliveries leave too
-/// little room for another claim from the database.
+/// Counts the queued deliveries of each account. Marks a target as full if the queued deliveries of its account leave
+/// too little capacity for another claim (a query that leases deliveries from the database).
 pub(super) struct AccountQueues {
     queued: HashMap<AccountId, usize>,
     full: HashMap<AccountId, HashSet<WebhookId>>,
     has_changed: bool,
-    /// Number of further deliveries for which an account must have room, so that more of its deliveries are claimed
-    /// from the database.
+    /// Number of further deliveries that an account must be able to queue. If it cannot, its targets are full, and no
+    /// more of their deliveries are claimed from the database.
     claim_room: usize,
     /// Number of delivery workers, which share the free capacity equally.
     workers: usize,
@@ -51,23 +51,24 @@ impl AccountQueues {
 
     /// Whether the account may queue another delivery in this worker.
     ///
-    /// The limit is the `free` capacity divided by the number of workers. The limit shrinks as the queues grow, so a
+    /// The limit is the `free` capacity divided by the number of workers, and therefore shrinks as the queues grow. A
     /// single account can use about half of the capacity, even if it queues deliveries in all workers.
     pub(super) fn has_place(&self, account_id: AccountId, free: usize) -> bool {
         self.queued(account_id) <= free / self.workers
     }
 
-    /// Marks the target as full if its account has no room for `claim_room` further deliveries.
+    /// Marks the target as full if its account cannot queue `claim_room` further deliveries.
     pub(super) fn mark_if_full(&mut self, account_id: AccountId, target: WebhookId, free: usize) {
         if self.queued(account_id) + self.claim_room > free / self.workers {
             self.has_changed |= self.full.entry(account_id).or_default().insert(target);
         }
     }
 
-    /// Returns all full targets, or `None` if they have not changed since the last call.
+    /// Returns all full targets, or `None` if the set of full targets has not changed since the last call.
     ///
-    /// The targets of an account are no longer full when the account uses at most half of its limit and has room for
-    /// `claim_room` further deliveries. The deliveries still queued keep the targets busy until more are claimed.
+    /// The targets of an account are no longer full when the account uses at most half of its limit and can queue
+    /// `claim_room` further deliveries. The deliveries that are still queued keep the targets busy until the next
+    /// claim.
     pub(super) fn changed_full_targets(&mut self, free: usize) -> Option<HashSet<WebhookId>> {
         let (count, max) = (self.full.len(), free / self.workers);
         let (queued, claim_room) = (&self.queued, self.claim_room);
@@ -84,6 +85,6 @@ impl AccountQueues {
     }
 }
 
-/// One account can claim at most an eighth of the deliveries that a delivery worker holds in memory, so that others get
-/// room.
+/// Divisor that limits [`AccountQueues::claim_room`] to an eighth of the deliveries that a delivery worker holds in
+/// memory. Other accounts then have capacity too.
 const CLAIM_ROOM_DIVISOR: usize = 8;

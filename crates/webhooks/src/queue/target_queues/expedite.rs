@@ -1,5 +1,5 @@
-//! Makes deferred deliveries due earlier, after a response from their target or as the next probe. Deferred deliveries
-//! have returned to the database without an attempt.
+//! Makes deferred deliveries (those that returned to the database without an attempt) due earlier: after a response
+//! from their target, or as the next probe.
 
 use std::mem;
 
@@ -9,8 +9,8 @@ use super::TargetQueues;
 use crate::circuit_breaker::{BreakerTransition, deferral::Deferral};
 
 impl TargetQueues {
-    /// Tracks a delivery that returned to the database until its due time, so that a response can make the delivery due
-    /// earlier.
+    /// Records that a delivery has returned to the database and is due at `due_at`. The delivery is tracked until then,
+    /// so that a response of the target can make it due earlier.
     pub(crate) fn record_released(&mut self, id: DeliveryId, due_at: Timestamp, now: Timestamp) {
         if due_at > now {
             self.deferred.add(id, due_at);
@@ -36,9 +36,9 @@ impl TargetQueues {
 
     /// Makes deferred deliveries of a target due now, because the target has responded.
     ///
-    /// Expedites at most `in_flight_per_target` deliveries. Further responses expedite the others, so the work for an
-    /// unstable target is bounded by its responses. The response to a probe closes the breaker and expedites a full
-    /// batch, because other nodes may claim a part of the batch.
+    /// A response usually expedites at most `in_flight_per_target` deliveries, and the next responses expedite the
+    /// others. The database work for an unstable target is thus bounded by its responses. If the response closes the
+    /// breaker, it expedites a full batch, because other nodes may claim a part of the batch.
     pub(super) fn expedite_deferred(
         &mut self,
         id: WebhookId,
@@ -50,7 +50,7 @@ impl TargetQueues {
         let is_deferred = |(delivery, deferral): &mut (LeasedDelivery, Deferral)| {
             delivery.target.webhook_id == id && deferral.from > now
         };
-        // Deliveries that have not returned to the database yet go back to the queue in memory.
+        // Deliveries that were about to return to the database stay in memory and are queued again.
         let unreleased = self.to_release.extract_if(.., is_deferred).take(max);
         let unreleased: Vec<_> = unreleased.map(|(delivery, _)| delivery).collect();
         self.expedited.extend(self.deferred.expedite(id, max - unreleased.len(), now));

@@ -9,7 +9,7 @@ use sealpost_domain::{Timestamp, WebhookId};
 
 use crate::{queue::host_rates::HostRates, settings::Settings};
 
-/// The requests in flight and the waiting targets of each host, for one delivery worker.
+/// The numbers of requests in flight and the waiting targets of each host, for one delivery worker.
 pub(super) struct HostSlots {
     by_host: HashMap<String, OneHost>,
     in_flight_max: usize,
@@ -19,7 +19,7 @@ pub(super) struct HostSlots {
 #[derive(Default)]
 struct OneHost {
     used: usize,
-    /// Targets that wait until the host may get another request, in the order of arrival.
+    /// Targets that wait until another request to the host is allowed, in the order of arrival.
     waiting: VecDeque<WebhookId>,
 }
 
@@ -29,8 +29,8 @@ impl HostSlots {
         Self { by_host: HashMap::new(), in_flight_max, rates }
     }
 
-    /// Counts a request against both limits of the host: requests in flight and requests per minute. If either limit is
-    /// reached, counts nothing, adds the target to the waiting targets and returns `false`.
+    /// Counts a request against both limits of the host: requests in flight and requests per minute. If one of the
+    /// limits is reached, counts nothing, lets the target wait for the host, and returns `false`.
     pub(super) fn acquire(&mut self, host: &str, target: WebhookId, now: Timestamp) -> bool {
         if !self.by_host.contains_key(host) {
             self.by_host.insert(host.to_owned(), OneHost::default());
@@ -56,10 +56,10 @@ impl HostSlots {
         next
     }
 
-    /// Removes and returns the waiting targets of hosts that may have more requests in flight.
+    /// Removes and returns the waiting targets of all hosts that may have more requests in flight.
     ///
-    /// These targets wait for the limit per minute of the host. If no request to the host is in flight, no later
-    /// [`release`](Self::release) would return them.
+    /// The targets of such a host wait because of its limit per minute. If no request to the host is in flight, no
+    /// later call of [`release`](Self::release) would return them.
     pub(super) fn take_waiting(&mut self) -> Vec<WebhookId> {
         let hosts = self.by_host.values_mut().filter(|host| host.used < self.in_flight_max);
         let waiting = hosts.flat_map(|host| host.waiting.drain(..)).collect();

@@ -13,7 +13,7 @@ pub(super) struct TargetState {
     pub(super) account_id: AccountId,
     pub(super) queue: VecDeque<LeasedDelivery>,
     pub(super) in_flight: usize,
-    /// Whether the target waits for its turn in the fair queue.
+    /// Whether the target is in the fair queue and waits for its turn.
     pub(super) has_turn: bool,
     pub(super) breaker: CircuitBreaker,
     idle_since: Option<Instant>,
@@ -61,15 +61,15 @@ impl TargetState {
         self.idle_since = None;
     }
 
-    /// Returns how long the target has been idle, or zero if it is busy. Counts from the first call that found the
-    /// target idle.
+    /// Returns for how long the target has been idle, or zero if it is busy. The time is counted from the first call
+    /// that found the target idle.
     pub(super) fn idle_time(&mut self, now: Instant) -> Duration {
         let since = self.is_idle().then(|| *self.idle_since.get_or_insert(now));
         since.map_or(Duration::ZERO, |since| now.duration_since(since))
     }
 
-    /// Removes the first delivery if its lease ends before `needed`. The queue is nearly in the order of lease ends, so
-    /// only the first delivery is checked.
+    /// Removes and returns the first delivery if its lease ends before `needed`. Checks only the first delivery,
+    /// because the queue is nearly in the order in which the leases end.
     pub(super) fn pop_expired(&mut self, needed: Timestamp) -> Option<LeasedDelivery> {
         self.queue.pop_front_if(|first| first.lease_until < needed)
     }

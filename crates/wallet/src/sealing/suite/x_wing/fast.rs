@@ -1,9 +1,9 @@
-//! X-Wing with `graviola`: ML-KEM-768 and X25519 in assembler, most of it formally verified.
-//! `graviola` panics on processors without AVX2 and related instructions, so call [`is_available`]
-//! first.
+//! X-Wing with `graviola`: ML-KEM-768 and X25519 in assembler, most of it formally verified. `graviola` panics on
+//! processors without AVX2 and related instructions, so call [`is_available`] first.
 //!
-//! X-Wing needs functions with given seeds and randomness. `graviola` has them for ML-KEM, but
-//! undocumented. An update that changes them fails to compile or fails the test vectors.
+//! X-Wing needs key generation from a given seed and encapsulation with given randomness. For ML-KEM, the functions of
+//! `graviola` that accept such inputs are undocumented. If an update of `graviola` changes them, the build or the test
+//! vectors fail.
 
 use graviola::key_agreement::{
     mlkem768::{DecapKey, EncapKey, Message},
@@ -18,12 +18,13 @@ pub(super) fn is_available() -> bool {
     graviola::util::is_cpu_supported()
 }
 
-/// A public key in its serialised form. Parsing takes 0.2 µs. Caching the expanded matrix would save less than 2 µs and
-/// take five times the memory.
+/// A public key in its serialised form, which each use parses in 0.2 µs. Caching the parsed key with its expanded
+/// matrix would save less than 2 µs, and take five times the memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PublicKey(Box<[u8; PUBLIC_KEY_LEN]>);
 
-/// The 32-byte seed of a private key. Expanded on each use, which takes less time than the use itself.
+/// The 32-byte seed of a private key. Each use expands the seed to the private key, which takes less time than the
+/// operation itself.
 #[derive(Clone)]
 pub(crate) struct PrivateKey(Secret);
 
@@ -39,8 +40,8 @@ impl PublicKey {
         &self.0
     }
 
-    /// Returns the shared secret and its encapsulation: `EncapsulateDerand` of the draft. `None` if
-    /// the bytes are not a valid key.
+    /// Returns the shared secret and its encapsulation, like the function `EncapsulateDerand` of the X-Wing draft.
+    /// `None` if the bytes are not a valid public key.
     pub(super) fn encapsulate(
         &self,
         randomness: &[u8; RANDOMNESS_LEN],
@@ -100,8 +101,8 @@ impl PrivateKey {
     }
 }
 
-/// Computes X25519. A peer key of small order gives zero: X-Wing accepts that, while `graviola`
-/// returns an error.
+/// Computes X25519. If the public key of the peer has small order, the result is zero, which X-Wing accepts. `graviola`
+/// returns an error in this case.
 fn agree(own: &X25519Private, other: &[u8; 32]) -> Secret {
     let agreed = own.diffie_hellman(&X25519Public::from_array(other));
     agreed.map_or_else(|_| Secret::default(), |agreed| Zeroizing::new(agreed.0))
@@ -128,5 +129,5 @@ const PUBLIC_KEY_LEN: usize = 1216;
 const ML_KEM_PART_LEN: usize = 1088;
 const ENCAPSULATION_LEN: usize = 1120;
 pub(super) const RANDOMNESS_LEN: usize = 64;
-/// The label of the draft: `\.//^\`.
+/// The label in the X-Wing draft: `\.//^\`.
 const LABEL: &[u8] = br"\.//^\";
