@@ -91,7 +91,7 @@ print(post("/v1/webhooks/enable", {"webhook_id": webhook_id}, CREDENTIALS))
 # [listDeliveries]
 page = post("/v1/webhooks/deliveries", {"webhook_id": webhook_id, "limit": 20}, CREDENTIALS)
 for delivery in page["deliveries"]:
-    print(delivery["envelope_id"], delivery["state"])
+    print(delivery["envelope_id"], delivery["outcome"])
 # [end]
 
 # [redeliverEvent]

@@ -4,7 +4,12 @@
 //! Needs the environment variables `SEALPOST_URL`, `SESSION_TOKEN` and `API_KEY` of an identity with the handle `bob`,
 //! and `ACCOUNT_ID` and `LOGIN_SECRET` of its account.
 
-#![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "a standalone program")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "a standalone program"
+)]
 
 // [setup]
 use std::{env, error::Error};
@@ -113,7 +118,7 @@ fn webhooks(
     let page = json!({ "webhook_id": webhook_id, "limit": 20 });
     let page = post("/v1/webhooks/deliveries", &page, credentials)?;
     for delivery in page["deliveries"].as_array().into_iter().flatten() {
-        println!("{} {}", delivery["envelope_id"], delivery["state"]);
+        println!("{} {}", delivery["envelope_id"], delivery["outcome"]);
     }
     // [end]
 
@@ -123,9 +128,9 @@ fn webhooks(
     // [end]
 
     // [recoverDeliveries]
-    let lost =
+    let outage =
         json!({ "webhook_id": webhook_id, "since": "2026-01-01T00:00:00Z", "dry_run": true });
-    println!("{}", post("/v1/webhooks/recover", &lost, credentials)?);
+    println!("{}", post("/v1/webhooks/recover", &outage, credentials)?);
     // [end]
 
     // [rotateWebhookSecret]

@@ -88,9 +88,9 @@ console.log(await post("/v1/webhooks/enable", { webhook_id }, credentials));
 // [end]
 
 // [listDeliveries]
-type Page = { deliveries: { envelope_id: string; state: string }[] };
+type Page = { deliveries: { envelope_id: string; outcome: string }[] };
 const page = await post<Page>("/v1/webhooks/deliveries", { webhook_id, limit: 20 }, credentials);
-for (const delivery of page.deliveries) console.log(delivery.envelope_id, delivery.state);
+for (const delivery of page.deliveries) console.log(delivery.envelope_id, delivery.outcome);
 // [end]
 
 // [redeliverEvent]

@@ -49,7 +49,7 @@ pub(super) fn render(guide: &Guide, base: &str) -> RenderedGuide {
                 events.push(Event::Html(format!("<{level} id=\"{id}\">").into()));
             }
             Event::Start(Tag::CodeBlock(kind)) => {
-                events.push(Event::Html(code_start(&kind).into()))
+                events.push(Event::Html(code_start(&kind).into()));
             }
             Event::End(TagEnd::CodeBlock) => events.push(Event::Html("</code></pre>\n".into())),
             Event::Start(Tag::Table(alignments)) => {

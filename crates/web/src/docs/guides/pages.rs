@@ -62,7 +62,11 @@ fn files(site: &SiteAddress) -> String {
         match folders.last_mut() {
             Some(folder) if folder.path == path => folder.files.push(file),
             _ => {
-                folders.push(Folder { path, anchor: links::folder_anchor(path), files: vec![file] })
+                folders.push(Folder {
+                    path,
+                    anchor: links::folder_anchor(path),
+                    files: vec![file],
+                });
             }
         }
     }
