@@ -11,7 +11,7 @@
 //! | `dashboard/response` | responses of the dashboard, with the navigation |
 //! | `dashboard/charts` | the chart of daily counts, and the usage meters |
 //! | `docs` | the guides, the API reference and the error pages |
-//! | `landing.rs` | the page at `/`, for browsers |
+//! | `landing` | the page at `/`, for browsers |
 //! | `badge_page.rs` | the page of a badge |
 //! | `html` | layout, headers and caching of all pages |
 //! | `assets.rs` | stylesheets, script and icon |
