@@ -13,6 +13,7 @@ from openapi_schema_validator import OAS31Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from clients import check_generated_clients
+from examples import check_example_programs
 from linters import lint
 from server import Server
 
@@ -30,6 +31,7 @@ def main():
             print(f"{walk(server, Checked(document))} responses of the main job match their schemas")
             bob = server.new_identity("bob")
             print(f"{check_commands(server)} commands of the reference work unchanged")
+            check_example_programs(document, sys.argv[1])
             check_generated_clients(server, document)
             fuzz(server, bob)
 
@@ -87,10 +89,11 @@ def media_types(node, where):
 
 
 def check_commands(server):
-    """Runs each command of the reference page in a shell, each with a new identity: some commands end the session or
+    """Runs each command of the reference pages in a shell, each with a new identity: some commands end the session or
     replace the login secret."""
-    page = server.get("/docs").text
-    commands = [html.unescape(found) for found in re.findall(r"<code>(curl [^<]*)</code>", page)]
+    addresses = sorted(set(re.findall(r'href="(/docs/reference/\w+)"', server.get("/docs/reference").text)))
+    pages = "".join(server.get(address).text for address in addresses)
+    commands = [html.unescape(found) for found in re.findall(r"<code>(curl [^<]*)</code>", pages)]
     for command in commands:
         identity = server.new_identity()
         environment = os.environ | {"SESSION_TOKEN": identity["token"], "API_KEY": identity["key"]}

@@ -20,6 +20,9 @@ pub(crate) static STYLESHEET: LazyLock<Asset> =
 /// An additional stylesheet for the pages of the dashboard.
 pub(crate) static DASHBOARD: LazyLock<Asset> =
     LazyLock::new(|| Asset::new("dashboard", "css", CSS, include_str!("../assets/dashboard.css")));
+/// An additional stylesheet for the landing page and the documentation.
+pub(crate) static DOCS: LazyLock<Asset> =
+    LazyLock::new(|| Asset::new("docs", "css", CSS, include_str!("../assets/docs.css")));
 /// The script that adds copy buttons. Pages also work without it.
 pub(crate) static SCRIPT: LazyLock<Asset> =
     LazyLock::new(|| Asset::new("copy", "js", JAVASCRIPT, include_str!("../assets/copy.js")));
@@ -41,7 +44,7 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
 }
 
 async fn asset(request: HttpRequest, name: web::Path<String>) -> Result<HttpResponse, Problem> {
-    let all = [&STYLESHEET, &DASHBOARD, &SCRIPT, &ICON];
+    let all = [&STYLESHEET, &DASHBOARD, &DOCS, &SCRIPT, &ICON];
     let found = all
         .into_iter()
         .find(|asset| asset.name == *name)

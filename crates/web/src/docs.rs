@@ -1,16 +1,21 @@
-//! The documentation pages: the API reference, rendered from the OpenAPI document, and a page for each error code.
+//! The documentation pages: the guides, the API reference, which is rendered from the OpenAPI document, and a page for
+//! each error code.
 
 mod content;
 mod curl;
 mod error_pages;
+mod guides;
 mod layout;
 mod markup;
+mod operation;
 mod reference;
 mod routes;
 mod schema_fields;
+mod snippets;
 
 #[cfg(test)]
 mod tests;
 
 pub(crate) use content::Docs;
+pub(crate) use layout::NAV;
 pub(crate) use routes::routes;

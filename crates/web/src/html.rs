@@ -8,6 +8,6 @@ mod cached;
 mod layout;
 mod response;
 
-pub(crate) use cached::{cached_asset, cached_page};
+pub(crate) use cached::{cached_asset, cached_file, cached_page};
 pub(crate) use layout::{Layout, LayoutExtras, NavLink, SiteAddress};
 pub(crate) use response::private_page;

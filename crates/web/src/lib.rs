@@ -10,7 +10,8 @@
 //! | `dashboard/forms` | form fields, protection against other sites, rejections |
 //! | `dashboard/response` | responses of the dashboard, with the navigation |
 //! | `dashboard/charts` | the chart of daily counts, and the usage meters |
-//! | `docs` | the API reference and the error pages |
+//! | `docs` | the guides, the API reference and the error pages |
+//! | `landing` | the page at `/`, for browsers |
 //! | `badge_page.rs` | the page of a badge |
 //! | `html` | layout, headers and caching of all pages |
 //! | `assets.rs` | stylesheets, script and icon |
@@ -22,6 +23,7 @@ mod badge_page;
 mod dashboard;
 mod docs;
 mod html;
+mod landing;
 mod routes;
 mod settings;
 mod state;

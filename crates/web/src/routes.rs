@@ -2,9 +2,9 @@
 
 use actix_web::web;
 
-use crate::{assets, badge_page, dashboard, docs, state::WebState};
+use crate::{assets, badge_page, dashboard, docs, landing, state::WebState};
 
-/// Mounts badge pages, documentation, assets and the dashboard. The server must wrap them in
+/// Mounts badge pages, documentation, the landing page, assets and the dashboard. The server must wrap them in
 /// [`sealpost_api::middleware`].
 pub fn routes(state: web::Data<WebState>) -> impl FnOnce(&mut web::ServiceConfig) {
     move |config| {
@@ -12,6 +12,7 @@ pub fn routes(state: web::Data<WebState>) -> impl FnOnce(&mut web::ServiceConfig
             .app_data(state)
             .configure(badge_page::routes)
             .configure(docs::routes)
+            .configure(landing::routes)
             .configure(assets::routes)
             .configure(dashboard::routes);
     }

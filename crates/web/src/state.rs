@@ -4,15 +4,16 @@ use actix_web::web;
 use sealpost_api::{ApiState, Throttle};
 use sealpost_domain::AccountId;
 
-use crate::{docs::Docs, html::SiteAddress, settings::WebSettings};
+use crate::{docs::Docs, html::SiteAddress, landing::Landing, settings::WebSettings};
 
-/// The state that all pages share: the state of the API, the rate limit of the dashboard, and the rendered
-/// documentation.
+/// The state that all pages share: the state of the API, the rate limit of the dashboard, the rendered
+/// documentation, and the landing page.
 pub struct WebState {
     pub(crate) api: web::Data<ApiState>,
     /// Limits the pages and forms of signed-in users, per account.
     pub(crate) dashboard: Throttle<AccountId>,
     pub(crate) docs: Docs,
+    pub(crate) landing: Landing,
     pub(crate) site: SiteAddress,
 }
 
@@ -22,6 +23,7 @@ impl WebState {
         let WebSettings { dashboard_per_minute } = settings;
         let site = SiteAddress::new(&api.base_url);
         let docs = Docs::new(site.clone());
-        Self { api, dashboard: Throttle::new(dashboard_per_minute), docs, site }
+        let landing = Landing::new(site.clone());
+        Self { api, dashboard: Throttle::new(dashboard_per_minute), docs, landing, site }
     }
 }

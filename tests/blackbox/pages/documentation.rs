@@ -1,13 +1,18 @@
 //! The documentation pages and the OpenAPI document of the service.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, process::Command};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{Client, Database, Response, text};
 
 fn get(client: &Client, path: &str) -> Response {
     client.request("GET", path).response()
+}
+
+fn get_as_browser(client: &Client, path: &str) -> Response {
+    let accepted = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+    client.request("GET", path).header("Accept", accepted).response()
 }
 
 fn html(response: &Response) -> String {
@@ -33,7 +38,7 @@ fn targets(html: &str) -> impl Iterator<Item = String> + '_ {
     let values = ["href=\"", "src=\""].into_iter().flat_map(|way| html.split(way).skip(1));
     values
         .filter_map(|rest| rest.split(['"', '#']).next())
-        .filter(|to| !to.is_empty())
+        .filter(|to| to.starts_with('/'))
         .map(str::to_owned)
 }
 
@@ -41,20 +46,56 @@ fn targets(html: &str) -> impl Iterator<Item = String> + '_ {
 fn all_links_of_the_pages_work() {
     let server = Database::embedded().serve();
     let client = server.client();
-    let (mut seen, mut open) = (BTreeSet::new(), vec!["/docs".to_owned()]);
+    let (mut seen, mut open) = (BTreeSet::new(), vec!["/".to_owned()]);
     while let Some(path) = open.pop() {
-        if !seen.insert(path.clone()) {
+        // Other tests follow the links of the dashboard.
+        if path.starts_with("/dashboard") || !seen.insert(path.clone()) {
             continue;
         }
-        let response = get(client, &path);
+        let response = get_as_browser(client, &path);
         assert_eq!(response.status, 200, "{path}");
         if response.header("content-type").is_some_and(|kind| kind.starts_with("text/html")) {
             open.extend(targets(&html(&response)));
         }
     }
-    // The reference, the list of codes, a page for each code, the OpenAPI document, and three assets.
-    assert!(seen.len() > 25, "{seen:?}");
-    assert!(seen.iter().all(|path| path.starts_with('/')), "{seen:?}");
+    // The guides and their files, the endpoints, the error codes, and the assets.
+    assert!(seen.len() > 100, "{seen:?}");
+    for path in ["/docs/quickstart", "/docs/reference/sendMessage", "/docs/operating/alerts.yml"] {
+        assert!(seen.contains(path), "{path} is not linked");
+    }
+}
+
+#[test]
+fn only_browsers_get_the_landing_page() {
+    let server = Database::embedded().serve();
+    let client = server.client();
+    let page = get_as_browser(client, "/");
+    assert_eq!(page.status, 200);
+    assert_eq!(page.header("vary"), Some("Accept"));
+    let page = html(&page);
+    for link in ["/docs", "/docs/quickstart", "/dashboard", "/openapi.json"] {
+        assert!(page.contains(&format!("href=\"{link}\"")), "{link}");
+    }
+    get(client, "/").refused(404, "NOT_FOUND");
+    client.request("GET", "/").header("Accept", "*/*").response().refused(404, "NOT_FOUND");
+    client
+        .request("GET", "/")
+        .header("Accept", "application/json")
+        .response()
+        .refused(404, "NOT_FOUND");
+    client.post("/").response().refused(404, "NOT_FOUND");
+}
+
+#[test]
+fn the_commands_of_the_landing_page_send_a_message() {
+    let server = Database::embedded().serve();
+    let page = html(&get_as_browser(server.client(), "/"));
+    let commands = page.split("<code>").find(|code| code.starts_with("me=")).unwrap();
+    let commands = commands.split("</code>").next().unwrap();
+    let commands = commands.replace("&lt;", "<").replace("&#39;", "'").replace("&quot;", "\"");
+    let printed = Command::new("bash").arg("-c").arg(commands).output().unwrap();
+    let sent: Value = serde_json::from_slice(&printed.stdout).unwrap();
+    assert_eq!(sent["status"], "delivered", "{sent}");
 }
 
 #[test]
@@ -119,7 +160,10 @@ fn the_document_and_its_commands_use_the_public_base_url() {
     let document = get(client, "/openapi.json").json();
     assert_eq!(document["openapi"], "3.1.0");
     assert_eq!(document["servers"], json!([{"url": "https://example.org/seal"}]));
-    let page = html(&get(client, "/docs"));
+    let page = html(&get(client, "/docs/reference/activateIdentity"));
     assert!(page.contains("https://example.org/seal/v1/did/activate"));
-    assert!(targets(&page).all(|to| to.starts_with("/seal/")), "links go through the proxy's path");
+    for path in ["/docs/reference/activateIdentity", "/docs/receiving", "/docs/files", "/"] {
+        let page = html(&get_as_browser(client, path));
+        assert!(targets(&page).all(|to| to.starts_with("/seal/")), "{path}");
+    }
 }

@@ -5,25 +5,32 @@ use askama::Template;
 use sealpost_api::{errors, status_and_title};
 use sealpost_domain::Code;
 
-use super::{layout::layout, markup};
+use super::{
+    layout::{DocsLayout, SidebarGroup, guide_sidebar},
+    markup,
+};
 use crate::html::SiteAddress;
 
-/// Renders the page that lists all error codes.
-pub(super) fn index(site: &SiteAddress) -> String {
+/// Renders the list of all error codes, and one page for each. Returns the path and the HTML of each page.
+pub(super) fn pages(site: &SiteAddress) -> Vec<(String, String)> {
+    let sidebar = guide_sidebar();
+    let page = |code: Code| (format!("{INDEX}/{code}"), page(site, &sidebar, code));
+    let mut pages: Vec<_> = Code::ALL.into_iter().map(page).collect();
+    pages.push((INDEX.to_owned(), index(site, &sidebar)));
+    pages
+}
+
+fn index(site: &SiteAddress, sidebar: &[SidebarGroup]) -> String {
     let row = |code: Code| {
         let means = markup::html(errors::documentation(code).summary);
         IndexRow { code: code.as_str(), status: status_and_title(code).0.as_u16(), means }
     };
     let rows = errors::in_order().into_iter().map(row).collect();
-    layout(site, "Errors", "/docs/errors").render(&IndexPage { base: &site.base_path, rows })
+    DocsLayout { site, title: "Errors", path: INDEX, sidebar, headings: &[] }
+        .render(&IndexPage { base: &site.base_path, rows })
 }
 
-/// Renders one page for each error code. Returns the path and the HTML of each.
-pub(super) fn pages(site: &SiteAddress) -> Vec<(String, String)> {
-    Code::ALL.into_iter().map(|code| (format!("/docs/errors/{code}"), page(site, code))).collect()
-}
-
-fn page(site: &SiteAddress, code: Code) -> String {
+fn page(site: &SiteAddress, sidebar: &[SidebarGroup], code: Code) -> String {
     let (status, title) = status_and_title(code);
     let documentation = errors::documentation(code);
     let problem = (documentation.example)();
@@ -40,7 +47,8 @@ fn page(site: &SiteAddress, code: Code) -> String {
         advice: markup::html(documentation.retry.advice()),
         example: serde_json::to_string_pretty(&document).unwrap_or_default(),
     };
-    layout(site, code.as_str(), "/docs/errors").render(&page)
+    let path = format!("{INDEX}/{code}");
+    DocsLayout { site, title: code.as_str(), path: &path, sidebar, headings: &[] }.render(&page)
 }
 
 #[derive(Template)]
@@ -70,3 +78,5 @@ struct CodePage<'a> {
     advice: String,
     example: String,
 }
+
+const INDEX: &str = "/docs/errors";

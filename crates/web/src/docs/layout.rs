@@ -1,15 +1,93 @@
-//! The layout of the documentation pages, with their navigation.
+//! The layout of the documentation pages: navigation, sidebar, main part and contents.
 
-use crate::html::{Layout, NavLink, SiteAddress};
+use askama::Template;
 
-/// Returns the layout of a page. `current` is the path of the navigation link to mark as current. If it is empty, none
-/// is marked.
-pub(super) fn layout<'a>(site: &'a SiteAddress, title: &'a str, current: &'a str) -> Layout<'a> {
-    Layout { site, title, nav: NAV, current }
+use super::guides::{self, Heading};
+use crate::{
+    assets,
+    html::{Layout, LayoutExtras, NavLink, SiteAddress},
+};
+
+/// The layout of one documentation page.
+pub(super) struct DocsLayout<'a> {
+    pub(super) site: &'a SiteAddress,
+    pub(super) title: &'a str,
+    /// The path of the page. The links to this page are marked as current.
+    pub(super) path: &'a str,
+    pub(super) sidebar: &'a [SidebarGroup],
+    /// The headings to list beside the page. Empty if the page has no such list.
+    pub(super) headings: &'a [Heading],
 }
 
-const NAV: &[NavLink] = &[
-    NavLink { text: "Reference", to: "/docs" },
+/// A group of links in the sidebar.
+pub(super) struct SidebarGroup {
+    pub(super) title: String,
+    pub(super) links: Vec<SidebarLink>,
+}
+
+pub(super) struct SidebarLink {
+    pub(super) text: String,
+    /// The path that the link leads to, without the path of the base URL.
+    pub(super) to: String,
+}
+
+impl DocsLayout<'_> {
+    /// Renders the whole page around `main`.
+    pub(super) fn render(&self, main: &impl Template) -> String {
+        let Self { site, title, path, sidebar, headings } = *self;
+        let frame = Frame {
+            base: &site.base_path,
+            path,
+            sidebar,
+            headings,
+            // Rendering writes into memory, so it does not fail.
+            main: main.render().unwrap_or_default(),
+        };
+        let extras = LayoutExtras { stylesheet: Some(&assets::DOCS.name), nav_end: String::new() };
+        Layout { site, title, nav: NAV, current: section(path) }.render_with(&frame, &extras)
+    }
+}
+
+/// Returns the sidebar of all pages except those of endpoints.
+pub(super) fn guide_sidebar() -> Vec<SidebarGroup> {
+    let link = |text: &str, to: &str| SidebarLink { text: text.to_owned(), to: to.to_owned() };
+    let group = |group: &guides::GuideGroup| SidebarGroup {
+        title: group.title.to_owned(),
+        links: group.guides.iter().map(|guide| link(guide.title(), &guide.path())).collect(),
+    };
+    let mut groups: Vec<_> = guides::GROUPS.iter().map(group).collect();
+    let reference = REFERENCE.iter().map(|(text, to)| link(text, to)).collect();
+    groups.push(SidebarGroup { title: "Reference".to_owned(), links: reference });
+    groups
+}
+
+/// Returns the navigation link to mark as current.
+fn section(path: &str) -> &'static str {
+    let is_below = |link: &&NavLink| path.starts_with(link.to);
+    NAV.iter().rev().find(is_below).map_or("", |link| link.to)
+}
+
+#[derive(Template)]
+#[template(path = "docs/frame.html")]
+struct Frame<'a> {
+    base: &'a str,
+    path: &'a str,
+    sidebar: &'a [SidebarGroup],
+    headings: &'a [Heading],
+    main: String,
+}
+
+/// The navigation of the documentation and of the landing page.
+pub(crate) const NAV: &[NavLink] = &[
+    NavLink { text: "Home", to: "/" },
+    NavLink { text: "Guides", to: "/docs" },
+    NavLink { text: "Reference", to: "/docs/reference" },
     NavLink { text: "Errors", to: "/docs/errors" },
-    NavLink { text: "OpenAPI", to: "/openapi.json" },
+    NavLink { text: "Dashboard", to: "/dashboard" },
+];
+const REFERENCE: [(&str, &str); 4] = [
+    ("API reference", "/docs/reference"),
+    ("Errors", "/docs/errors"),
+    ("Files", "/docs/files"),
+    ("OpenAPI document", "/openapi.json"),
 ];

@@ -8,7 +8,7 @@ use actix_web::{
 use askama::Template;
 use sealpost_api::refuse_method;
 
-use super::layout::layout;
+use super::layout::{DocsLayout, guide_sidebar};
 use crate::{html::private_page, state::WebState};
 
 /// Mounts all documentation pages below `/docs`.
@@ -24,7 +24,14 @@ async fn page(app: web::Data<WebState>, request: HttpRequest) -> HttpResponse {
         return page.respond(&request);
     }
     let main = NotFoundPage { base: &app.site.base_path };
-    let html = layout(&app.site, "No such page", "").render(&main);
+    let layout = DocsLayout {
+        site: &app.site,
+        title: "No such page",
+        path: "",
+        sidebar: &guide_sidebar(),
+        headings: &[],
+    };
+    let html = layout.render(&main);
     private_page(StatusCode::NOT_FOUND, html)
 }
 

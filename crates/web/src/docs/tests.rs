@@ -8,7 +8,7 @@ use sealpost_api::{
 };
 use sealpost_domain::Code;
 
-use super::{content, reference};
+use super::content;
 use crate::html::SiteAddress;
 
 fn all_pages() -> Vec<(String, String)> {
@@ -27,33 +27,46 @@ fn no_page_needs_more_than_its_content_security_policy_allows() {
         let loaded = ["src=\"", "<link rel=\"stylesheet\" href=\""];
         for way in loaded {
             for target in html.split(way).skip(1) {
-                assert!(target.starts_with("/assets/"), "{path} loads from elsewhere");
+                let is_own =
+                    target.starts_with("/assets/") || target.starts_with("/docs/pictures/");
+                assert!(is_own, "{path} loads from elsewhere");
             }
         }
     }
 }
 
 #[test]
-fn the_reference_has_every_endpoint_with_a_command_and_its_codes() {
+fn every_endpoint_has_a_page_with_a_command_and_its_codes() {
     let document = openapi("https://seal.example.org");
-    let html = reference::page(&SiteAddress::new("https://seal.example.org"), &document);
+    let site = SiteAddress::new("https://seal.example.org");
+    let pages: HashMap<_, _> = content::pages(&site).into_iter().collect();
     for (path, item) in document["paths"].as_object().unwrap() {
         for operation in item.as_object().unwrap().values() {
-            let anchor = format!("id=\"{}\"", operation["operationId"].as_str().unwrap());
-            let card = html.split("<section").find(|card| card.contains(&anchor));
-            let card = card.unwrap_or_else(|| panic!("{path} is not on the page"));
+            let address = format!("/docs/reference/{}", operation["operationId"].as_str().unwrap());
+            let page = &pages[&address];
+            assert!(pages["/docs/reference"].contains(&format!("\"{address}\"")), "{path}");
             let (path, end) =
                 path.split_once('{').map_or((&**path, "&#39;"), |(path, _)| (path, ""));
-            assert!(card.contains(&format!("https://seal.example.org{path}{end}")), "{path}");
+            assert!(page.contains(&format!("https://seal.example.org{path}{end}")), "{path}");
             let responses = operation["responses"].as_object().unwrap().values();
             for response in responses {
                 let examples = &response["content"]["application/problem+json"]["examples"];
                 for code in examples.as_object().into_iter().flat_map(serde_json::Map::keys) {
-                    assert!(card.contains(&format!("/docs/errors/{code}\"")), "{path}: {code}");
+                    assert!(page.contains(&format!("/docs/errors/{code}\"")), "{path}: {code}");
                 }
             }
         }
     }
+}
+
+#[test]
+fn the_event_of_an_envelope_has_a_receiver_in_each_language() {
+    let pages: HashMap<_, _> = all_pages().into_iter().collect();
+    let page = &pages["/docs/reference/receiveEnvelope"];
+    for language in ["Event", "Python", "Node", "Rust", "Go"] {
+        assert!(page.contains(&format!(">{language}</label>")), "{language}");
+    }
+    assert_eq!(page.matches("class=\"panel\"").count(), 5);
 }
 
 #[test]

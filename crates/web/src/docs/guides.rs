@@ -1,0 +1,116 @@
+//! The guides: the Markdown files in the folder `docs` of the repository, compiled into the binary.
+
+mod files;
+mod links;
+mod markdown;
+mod pages;
+
+#[cfg(test)]
+mod tests;
+
+pub(super) use files::{FILES, SourceFile};
+pub(super) use markdown::Heading;
+pub(super) use pages::pages;
+
+/// A group of guides for one kind of reader.
+pub(super) struct GuideGroup {
+    pub(super) title: &'static str,
+    pub(super) guides: &'static [Guide],
+}
+
+/// A guide.
+pub(super) struct Guide {
+    /// The last part of the path of the page, which is also the name of the source file without its extension.
+    pub(super) name: &'static str,
+    /// A sentence for the list of guides.
+    pub(super) about: &'static str,
+    /// The path of the source file in the repository.
+    source: &'static str,
+    markdown: &'static str,
+}
+
+impl Guide {
+    /// Returns the first heading, which is the title.
+    pub(super) fn title(&self) -> &'static str {
+        let first = self.markdown.lines().next().unwrap_or_default();
+        first.trim_start_matches("# ")
+    }
+
+    /// Returns the path of the page, without the path of the base URL.
+    pub(super) fn path(&self) -> String {
+        format!("/docs/{}", self.name)
+    }
+}
+
+/// Returns all guides in order.
+fn all() -> impl Iterator<Item = &'static Guide> {
+    GROUPS.iter().flat_map(|group| group.guides)
+}
+
+/// Defines a guide from a file in the folder `docs`.
+macro_rules! guide {
+    ($name:literal, $about:literal) => {
+        Guide {
+            name: $name,
+            about: $about,
+            source: concat!("docs/", $name, ".md"),
+            markdown: include_str!(concat!("../../../../docs/", $name, ".md")),
+        }
+    };
+}
+
+/// All guides, in the order of the navigation.
+pub(super) const GROUPS: &[GuideGroup] = &[
+    GuideGroup {
+        title: "Start",
+        guides: &[
+            guide!(
+                "quickstart",
+                "From nothing to a message that is sealed, delivered, verified and opened."
+            ),
+            guide!("concepts", "Accounts, identities, handles, policies, envelopes and webhooks."),
+        ],
+    },
+    GuideGroup {
+        title: "Build",
+        guides: &[
+            guide!("sending", "Sends, their guarantees, and safe repetition."),
+            guide!(
+                "receiving",
+                "Complete receivers in Python, Node, Rust and Go, and how to test them."
+            ),
+            guide!("limits", "Plans, their limits, and how to behave at a limit."),
+            guide!("replacing-a-key", "How to move an identity to a new key."),
+            guide!("badges", "Purity badges, their verification, and compliance circuits."),
+            guide!("embedding", "The crates as parts of other Rust programs."),
+        ],
+    },
+    GuideGroup {
+        title: "Operate",
+        guides: &[
+            guide!("operating", "Installation, TLS, PostgreSQL, backup, metrics and alerts."),
+            guide!("scaling", "Several nodes, large rates, and a design for sharding."),
+            guide!("performance", "Measured results, and how to repeat them."),
+        ],
+    },
+    GuideGroup {
+        title: "Security",
+        guides: &[
+            guide!("trust", "The effect of each leak, and the parts that you have to trust."),
+            guide!("sealing", "The format of envelopes, byte by byte."),
+            Guide {
+                name: "security",
+                about: "How to report a vulnerability.",
+                source: "SECURITY.md",
+                markdown: include_str!("../../../../SECURITY.md"),
+            },
+        ],
+    },
+    GuideGroup {
+        title: "Inside",
+        guides: &[
+            guide!("architecture", "The parts of the program, and the reasons for them."),
+            guide!("performance-notes", "Experiments, and what they showed."),
+        ],
+    },
+];

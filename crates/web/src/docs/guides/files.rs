@@ -1,0 +1,68 @@
+//! The files that guides link to: examples, settings and pictures. Each is served at its path in the repository.
+
+use actix_web::http::header::HeaderValue;
+
+/// A file of the repository, compiled into the binary.
+pub(in crate::docs) struct SourceFile {
+    /// The path in the repository. It begins with `docs/`.
+    pub(in crate::docs) path: &'static str,
+    pub(in crate::docs) text: &'static str,
+}
+
+impl SourceFile {
+    /// Returns the content type by the extension. Source code is plain text, so that browsers show it.
+    pub(in crate::docs) fn content_type(&self) -> HeaderValue {
+        let (_, extension) = self.path.rsplit_once('.').unwrap_or_default();
+        HeaderValue::from_static(match extension {
+            "json" => "application/json",
+            "svg" => "image/svg+xml",
+            _ => "text/plain; charset=utf-8",
+        })
+    }
+
+    /// Returns the path of the folder.
+    pub(super) fn folder(&self) -> &'static str {
+        self.path.rsplit_once('/').map_or("", |(folder, _)| folder)
+    }
+
+    /// Returns the name of the file in its folder.
+    pub(super) fn name(&self) -> &'static str {
+        self.path.rsplit_once('/').map_or(self.path, |(_, name)| name)
+    }
+}
+
+macro_rules! file {
+    ($path:literal) => {
+        SourceFile {
+            path: concat!("docs/", $path),
+            text: include_str!(concat!("../../../../../docs/", $path)),
+        }
+    };
+}
+
+/// All files, sorted by path.
+pub(in crate::docs) const FILES: &[SourceFile] = &[
+    file!("examples/calling/python/calls.py"),
+    file!("examples/calling/rust/calls.rs"),
+    file!("examples/calling/typescript/calls.mts"),
+    file!("examples/opening/go/open.go"),
+    file!("examples/opening/node/open.mjs"),
+    file!("examples/opening/python/open.py"),
+    file!("examples/opening/rust/open.rs"),
+    file!("examples/receiving/go/by_hand.go"),
+    file!("examples/receiving/go/public_key.go"),
+    file!("examples/receiving/node/by_hand.mjs"),
+    file!("examples/receiving/node/public_key.mjs"),
+    file!("examples/receiving/node/with_library.mjs"),
+    file!("examples/receiving/python/by_hand.py"),
+    file!("examples/receiving/python/public_key.py"),
+    file!("examples/receiving/python/with_library.py"),
+    file!("examples/receiving/rust/public_key.rs"),
+    file!("examples/receiving/rust/with_library.rs"),
+    file!("examples/webhook-vectors.json"),
+    file!("operating/Dockerfile"),
+    file!("operating/alerts.yml"),
+    file!("operating/grafana.json"),
+    file!("operating/sealpost.service"),
+    file!("pictures/message.svg"),
+];

@@ -1,0 +1,136 @@
+//! Converts the Markdown of a guide to HTML.
+//!
+//! The text of guides is compiled in, so no user can add to it. HTML in the Markdown is dropped nevertheless: the guides
+//! contain only comments for the tests.
+
+use std::collections::HashMap;
+
+use pulldown_cmark::{
+    CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html,
+};
+
+use super::{Guide, links};
+
+/// A guide as HTML.
+pub(super) struct RenderedGuide {
+    pub(super) html: String,
+    pub(super) headings: Vec<Heading>,
+    /// The links that lead to no page of the service. The tests accept none.
+    #[cfg_attr(not(test), expect(dead_code, reason = "only the tests read it"))]
+    pub(super) dead_links: Vec<String>,
+}
+
+/// A heading of a guide.
+pub(in crate::docs) struct Heading {
+    pub(in crate::docs) level: HeadingLevel,
+    pub(in crate::docs) id: String,
+    pub(in crate::docs) text: String,
+}
+
+/// Renders a guide. Its links begin with `base`, the path of the base URL.
+pub(super) fn render(guide: &Guide, base: &str) -> RenderedGuide {
+    let headings = headings(guide.markdown);
+    let mut ids = headings.iter();
+    let mut events = Vec::new();
+    let mut dead_links = Vec::new();
+    let mut rewritten = |link: &CowStr<'_>| match links::target(guide.source, link) {
+        Some(target) if target.starts_with('/') => format!("{base}{target}").into(),
+        Some(target) => target.into(),
+        None => {
+            dead_links.push(link.to_string());
+            CowStr::Borrowed("#")
+        }
+    };
+    for event in parser(guide.markdown) {
+        match event {
+            Event::Html(_) | Event::InlineHtml(_) => {}
+            Event::Start(Tag::Heading { level, .. }) => {
+                let id = ids.next().map(|heading| heading.id.as_str()).unwrap_or_default();
+                events.push(Event::Html(format!("<{level} id=\"{id}\">").into()));
+            }
+            Event::Start(Tag::CodeBlock(kind)) => {
+                events.push(Event::Html(code_start(&kind).into()));
+            }
+            Event::End(TagEnd::CodeBlock) => events.push(Event::Html("</code></pre>\n".into())),
+            Event::Start(Tag::Table(alignments)) => {
+                events.push(Event::Html(TABLE_START.into()));
+                events.push(Event::Start(Tag::Table(alignments)));
+            }
+            Event::End(TagEnd::Table) => {
+                events.push(Event::End(TagEnd::Table));
+                events.push(Event::Html("</div>\n".into()));
+            }
+            Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
+                let dest_url = rewritten(&dest_url);
+                events.push(Event::Start(Tag::Link { link_type, dest_url, title, id }));
+            }
+            Event::Start(Tag::Image { link_type, dest_url, title, id }) => {
+                let dest_url = rewritten(&dest_url);
+                events.push(Event::Start(Tag::Image { link_type, dest_url, title, id }));
+            }
+            other => events.push(other),
+        }
+    }
+    let mut html = String::with_capacity(guide.markdown.len() * 3 / 2);
+    html::push_html(&mut html, events.into_iter());
+    // A table without headings is no table with empty headings.
+    let html = html.replace("<th></th>", "<td></td>");
+    RenderedGuide { html, headings, dead_links }
+}
+
+/// Returns the headings, each with an id that is unique on the page. The ids are those of GitHub, so that links work
+/// there too.
+fn headings(markdown: &str) -> Vec<Heading> {
+    let mut headings: Vec<Heading> = Vec::new();
+    let mut is_inside = false;
+    for event in parser(markdown) {
+        match event {
+            Event::Start(Tag::Heading { level, .. }) => {
+                is_inside = true;
+                headings.push(Heading { level, id: String::new(), text: String::new() });
+            }
+            Event::End(TagEnd::Heading(_)) => is_inside = false,
+            Event::Text(text) | Event::Code(text) if is_inside => {
+                if let Some(heading) = headings.last_mut() {
+                    heading.text.push_str(&text);
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut used: HashMap<String, usize> = HashMap::new();
+    for heading in &mut headings {
+        let id = slug(&heading.text);
+        let count = used.entry(id.clone()).or_default();
+        heading.id = if *count == 0 { id } else { format!("{id}-{count}") };
+        *count += 1;
+    }
+    headings
+}
+
+fn slug(text: &str) -> String {
+    let kept = |symbol: char| match symbol {
+        ' ' => Some('-'),
+        '-' | '_' => Some(symbol),
+        symbol if symbol.is_alphanumeric() => Some(symbol),
+        _ => None,
+    };
+    text.to_lowercase().chars().filter_map(kept).collect()
+}
+
+fn parser(markdown: &str) -> Parser<'_> {
+    Parser::new_ext(markdown, Options::ENABLE_TABLES)
+}
+
+/// Starts a block of code. A block of kind `text` is output, which readers do not copy.
+fn code_start(kind: &CodeBlockKind<'_>) -> &'static str {
+    match kind {
+        CodeBlockKind::Fenced(kind) if &**kind == "text" => {
+            "<pre class=\"output\" tabindex=\"0\"><code>"
+        }
+        _ => "<pre class=\"copy\" tabindex=\"0\"><code>",
+    }
+}
+
+const TABLE_START: &str =
+    "<div class=\"table\" tabindex=\"0\" role=\"group\" aria-label=\"Table\">";

@@ -1,0 +1,108 @@
+//! The pages of the guides, the list of all guides, and the list of all files.
+
+use askama::Template;
+use pulldown_cmark::HeadingLevel;
+
+use super::{
+    FILES, GROUPS, Guide, GuideGroup, SourceFile, all, links,
+    markdown::{self, Heading, RenderedGuide},
+};
+use crate::{
+    docs::layout::{DocsLayout, guide_sidebar},
+    html::SiteAddress,
+};
+
+/// Renders all guides and the lists. Returns the path and the HTML of each page.
+pub(in crate::docs) fn pages(site: &SiteAddress) -> Vec<(String, String)> {
+    let mut pages: Vec<_> =
+        all().enumerate().map(|(place, guide)| (guide.path(), page(site, place, guide))).collect();
+    pages.push(("/docs".to_owned(), index(site)));
+    pages.push((FILES_PATH.to_owned(), files(site)));
+    pages
+}
+
+fn page(site: &SiteAddress, place: usize, guide: &Guide) -> String {
+    let RenderedGuide { html, headings, .. } = markdown::render(guide, &site.base_path);
+    let contents: Vec<Heading> =
+        headings.into_iter().filter(|heading| heading.level == HeadingLevel::H2).collect();
+    let main = GuidePage {
+        base: &site.base_path,
+        html,
+        previous: place.checked_sub(1).and_then(|place| all().nth(place)),
+        next: all().nth(place + 1),
+    };
+    // A list of one heading would have no use.
+    let headings = if contents.len() > 1 { contents.as_slice() } else { &[] };
+    DocsLayout {
+        site,
+        title: guide.title(),
+        path: &guide.path(),
+        sidebar: &guide_sidebar(),
+        headings,
+    }
+    .render(&main)
+}
+
+fn index(site: &SiteAddress) -> String {
+    let main = IndexPage { base: &site.base_path, groups: GROUPS };
+    DocsLayout {
+        site,
+        title: "Documentation",
+        path: "/docs",
+        sidebar: &guide_sidebar(),
+        headings: &[],
+    }
+    .render(&main)
+}
+
+fn files(site: &SiteAddress) -> String {
+    let mut folders: Vec<Folder> = Vec::new();
+    for file in FILES {
+        let path = file.folder();
+        match folders.last_mut() {
+            Some(folder) if folder.path == path => folder.files.push(file),
+            _ => {
+                folders.push(Folder {
+                    path,
+                    anchor: links::folder_anchor(path),
+                    files: vec![file],
+                });
+            }
+        }
+    }
+    let main = FilesPage { base: &site.base_path, folders };
+    DocsLayout { site, title: "Files", path: FILES_PATH, sidebar: &guide_sidebar(), headings: &[] }
+        .render(&main)
+}
+
+#[derive(Template)]
+#[template(path = "docs/guide.html")]
+struct GuidePage<'a> {
+    base: &'a str,
+    html: String,
+    previous: Option<&'static Guide>,
+    next: Option<&'static Guide>,
+}
+
+#[derive(Template)]
+#[template(path = "docs/index.html")]
+struct IndexPage<'a> {
+    base: &'a str,
+    groups: &'static [GuideGroup],
+}
+
+#[derive(Template)]
+#[template(path = "docs/files.html")]
+struct FilesPage<'a> {
+    base: &'a str,
+    folders: Vec<Folder>,
+}
+
+/// A folder of files that guides link to.
+struct Folder {
+    path: &'static str,
+    anchor: String,
+    files: Vec<&'static SourceFile>,
+}
+
+const FILES_PATH: &str = "/docs/files";

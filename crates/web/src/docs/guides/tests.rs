@@ -1,0 +1,81 @@
+//! Tests of the guides against the folder `docs` of the repository.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    fs,
+    path::{Path, PathBuf},
+};
+
+use super::{FILES, all, links::is_external, markdown::render};
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+#[test]
+fn every_page_of_the_folder_is_served() {
+    let names = all().map(|guide| guide.name);
+    // The pages of the error codes have the content of errors.md.
+    let served: BTreeSet<_> = names.chain(["errors"]).map(str::to_owned).collect();
+    for entry in fs::read_dir(repository().join("docs")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "md") {
+            let name = path.file_stem().unwrap().to_str().unwrap();
+            assert!(
+                served.contains(name),
+                "docs/{name}.md is missing in crates/web/src/docs/guides.rs"
+            );
+        }
+    }
+}
+
+#[test]
+fn every_file_beside_the_pages_is_served() {
+    let mut folders = vec![repository().join("docs")];
+    let served: BTreeSet<_> = FILES.iter().map(|file| repository().join(file.path)).collect();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let extension = path.extension().and_then(|extension| extension.to_str());
+            if path.is_dir() {
+                folders.push(path);
+            } else if !matches!(extension, Some("md" | "dockerignore")) {
+                assert!(served.contains(&path), "{} is missing in files.rs", path.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn no_link_of_a_guide_is_dead() {
+    let rendered: HashMap<_, _> = all().map(|guide| (guide.path(), render(guide, ""))).collect();
+    for (path, guide) in &rendered {
+        assert!(guide.dead_links.is_empty(), "{path} has dead links: {:?}", guide.dead_links);
+        for link in guide.html.split("href=\"").skip(1) {
+            let link = link.split('"').next().unwrap();
+            let (page, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let page = if page.is_empty() { path } else { page };
+            let target = rendered.get(page);
+            if anchor.is_empty() || is_external(link) || target.is_none() {
+                continue;
+            }
+            let has_anchor = target.unwrap().headings.iter().any(|heading| heading.id == anchor);
+            assert!(has_anchor, "{path}: {link} leads to a heading that does not exist");
+        }
+    }
+}
+
+#[test]
+fn html_in_a_guide_is_dropped() {
+    let receiving = all().find(|guide| guide.name == "receiving").unwrap();
+    assert!(receiving.markdown.contains("<!-- "));
+    assert!(!render(receiving, "").html.contains("<!--"));
+}
+
+#[test]
+fn links_begin_with_the_path_of_the_base_url() {
+    let quickstart = all().find(|guide| guide.name == "quickstart").unwrap();
+    let html = render(quickstart, "/seal").html;
+    assert!(html.contains("href=\"/seal/docs/receiving\""), "{html}");
+    assert!(!html.contains("href=\"/docs/"), "{html}");
+}

@@ -1,0 +1,102 @@
+//! The examples of the API reference in several languages. The tests run each program unchanged, so no page shows
+//! untested code.
+
+use super::guides::FILES;
+
+/// An example of an operation in one language.
+pub(super) struct Snippet {
+    pub(super) language: &'static str,
+    pub(super) text: String,
+}
+
+/// Returns the examples of an operation.
+pub(super) fn of(operation: &str) -> Vec<Snippet> {
+    let calls = CALLS.iter().filter_map(|(language, path)| {
+        let text = call(source(path)?, operation)?;
+        Some(Snippet { language, text })
+    });
+    let programs = PROGRAMS.iter().filter(|(id, _, _)| *id == operation);
+    let programs = programs.filter_map(|(_, language, path)| {
+        Some(Snippet { language, text: source(path)?.to_owned() })
+    });
+    calls.chain(programs).collect()
+}
+
+fn source(path: &str) -> Option<&'static str> {
+    FILES.iter().find(|file| file.path == path).map(|file| file.text)
+}
+
+/// Returns the part of a program that calls an operation, after the parts that it needs.
+fn call(program: &str, operation: &str) -> Option<String> {
+    let call = part(program, operation)?;
+    let mut parts = vec![part(program, "setup")?];
+    if call.to_ascii_lowercase().contains("credentials") {
+        parts.push(part(program, "credentials")?);
+    }
+    parts.push(call);
+    Some(parts.join("\n\n"))
+}
+
+/// Returns the lines between the comments `[name]` and `[end]`, without their common indentation.
+fn part(program: &str, name: &str) -> Option<String> {
+    let (start, end) = (format!("[{name}]"), "[end]");
+    let mut lines = program.lines().skip_while(|line| !line.ends_with(&start));
+    let first = lines.next()?;
+    let indent = first.len() - first.trim_start().len();
+    let lines = lines.take_while(|line| !line.ends_with(end));
+    let lines: Vec<_> = lines.map(|line| line.get(indent..).unwrap_or_default()).collect();
+    Some(lines.join("\n").trim_end().to_owned())
+}
+
+/// The language and the file of each program that calls many endpoints.
+const CALLS: [(&str, &str); 3] = [
+    ("Python", "docs/examples/calling/python/calls.py"),
+    ("TypeScript", "docs/examples/calling/typescript/calls.mts"),
+    ("Rust", "docs/examples/calling/rust/calls.rs"),
+];
+/// The operation, the language and the file of each program that is an example as a whole.
+const PROGRAMS: [(&str, &str, &str); 4] = [
+    ("receiveEnvelope", "Python", "docs/examples/receiving/python/with_library.py"),
+    ("receiveEnvelope", "Node", "docs/examples/receiving/node/with_library.mjs"),
+    ("receiveEnvelope", "Rust", "docs/examples/receiving/rust/with_library.rs"),
+    ("receiveEnvelope", "Go", "docs/examples/receiving/go/by_hand.go"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PROGRAM: &str = "\
+# [setup]
+import json
+# [end]
+
+def main():
+    # [sendMessage]
+    if sent:
+        print(sent, CREDENTIALS)
+    # [end]
+
+# [credentials]
+CREDENTIALS = {}
+# [end]
+
+# [checkLiveness]
+ping()
+# [end]
+";
+
+    #[test]
+    fn a_call_has_the_parts_that_it_needs_without_indentation() {
+        let sent = "import json\n\nCREDENTIALS = {}\n\nif sent:\n    print(sent, CREDENTIALS)";
+        assert_eq!(call(PROGRAM, "sendMessage").as_deref(), Some(sent));
+        assert_eq!(call(PROGRAM, "checkLiveness").as_deref(), Some("import json\n\nping()"));
+        assert_eq!(call(PROGRAM, "openEnvelope"), None);
+    }
+
+    #[test]
+    fn sends_have_an_example_in_each_language() {
+        let languages: Vec<_> = of("sendMessage").iter().map(|it| it.language).collect();
+        assert_eq!(languages, ["Python", "TypeScript", "Rust"]);
+    }
+}
