@@ -79,6 +79,7 @@ pub(super) const GROUPS: &[GuideGroup] = &[
                 "receiving",
                 "Complete receivers in Python, Node, Rust and Go, and how to test them."
             ),
+            guide!("access", "API tokens, recovery, and what to do about a stolen secret."),
             guide!("limits", "Plans, their limits, and how to behave at a limit."),
             guide!("replacing-a-key", "How to move an identity to a new key."),
             guide!("badges", "Purity badges, their verification, and compliance circuits."),

@@ -162,7 +162,9 @@ impl Operation<'_> {
 
 fn access(object: &Value) -> &'static str {
     let accepts_session = object.pointer("/security/1/session").is_some();
+    let accepts_api_token = object.pointer("/security/1/apiToken").is_some();
     match (curl::requires_session(object), curl::accepts_key(object)) {
+        (true, true) if accepts_api_token => "session token and API key, or API token",
         (true, true) => "session token and API key",
         (true, false) => "session token",
         (false, _) if accepts_session => "public; a session token is optional",
