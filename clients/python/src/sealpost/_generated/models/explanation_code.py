@@ -1,0 +1,44 @@
+from enum import Enum
+
+
+class ExplanationCode(str, Enum):
+    ACTIVATION_REFUSED = "ACTIVATION_REFUSED"
+    BADGE_DENIED_DRIFT = "BADGE_DENIED_DRIFT"
+    BADGE_DENIED_THRESHOLDS = "BADGE_DENIED_THRESHOLDS"
+    COMPLIANCE_CIRCUIT_FAILED = "COMPLIANCE_CIRCUIT_FAILED"
+    ENVELOPE_NOT_FOUND = "ENVELOPE_NOT_FOUND"
+    GOVERNANCE_BLOCKED = "GOVERNANCE_BLOCKED"
+    HANDLE_TAKEN = "HANDLE_TAKEN"
+    IDEMPOTENCY_KEY_REUSED = "IDEMPOTENCY_KEY_REUSED"
+    INTERNAL_ERROR = "INTERNAL_ERROR"
+    INVALID_FIELD = "INVALID_FIELD"
+    INVALID_JSON = "INVALID_JSON"
+    KEY_INACTIVE = "KEY_INACTIVE"
+    KEY_NOT_FOUND = "KEY_NOT_FOUND"
+    METHOD_NOT_ALLOWED = "METHOD_NOT_ALLOWED"
+    MISSING_FIELD = "MISSING_FIELD"
+    MONTHLY_LIMIT_EXCEEDED = "MONTHLY_LIMIT_EXCEEDED"
+    NOT_FOUND = "NOT_FOUND"
+    PAYLOAD_TOO_LARGE = "PAYLOAD_TOO_LARGE"
+    QUOTA_EXCEEDED = "QUOTA_EXCEEDED"
+    RATE_LIMIT_EXCEEDED = "RATE_LIMIT_EXCEEDED"
+    RAW_DID_REJECTED = "RAW_DID_REJECTED"
+    RECIPIENT_REFUSES = "RECIPIENT_REFUSES"
+    REQUEST_TIMEOUT = "REQUEST_TIMEOUT"
+    SERVICE_UNAVAILABLE = "SERVICE_UNAVAILABLE"
+    UNAUTHORIZED = "UNAUTHORIZED"
+    UNSUPPORTED_MEDIA_TYPE = "UNSUPPORTED_MEDIA_TYPE"
+    WEBHOOK_NOT_FOUND = "WEBHOOK_NOT_FOUND"
+
+    @classmethod
+    def _missing_(cls, value: object) -> "ExplanationCode | None":
+        """Accepts values of newer services."""
+        if not isinstance(value, str):
+            return None
+        member = str.__new__(cls, value)
+        member._name_ = value
+        member._value_ = value
+        return member
+
+    def __str__(self) -> str:
+        return str(self.value)
