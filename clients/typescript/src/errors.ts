@@ -13,7 +13,7 @@ export interface SentRequest {
 /** The service did not respond. */
 export class Unreachable extends SealpostError {
   override readonly name: string = "Unreachable";
-  /** False if the request never left this machine. Browsers do not reveal this. */
+  /** False if the request never left this machine, as far as the platform reveals this. */
   readonly mayHaveBeenProcessed: boolean;
 
   constructor(
