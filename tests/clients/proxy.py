@@ -27,6 +27,7 @@ class Proxy:
         self.seed, self.share = scenario["seed"], scenario["fault_share"]
         self.planned = {(fault["path"], fault["request"]): fault["fault"] for fault in scenario["faults"]}
         self.log, self.early, self.lock = defaultdict(list), [], threading.Lock()
+        self.used_sessions = set()
         proxy = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -61,6 +62,9 @@ class Proxy:
         if fault == "expired":
             self.forward("POST", "/v1/auth/logout", {"Authorization": handler.headers["Authorization"]}, b"")
         status, headers, content = self.forward(handler.command, handler.path, handler.headers, body)
+        authorization = handler.headers.get("Authorization", "")
+        if status == 200 and authorization.startswith("Bearer st_"):
+            self.used_sessions.add(authorization)
         if fault == "lost":
             handler.close_connection = True
         elif fault == "cut":
@@ -89,7 +93,8 @@ class Proxy:
         if faults[-3:].count("none") == 0 and len(faults) >= 3 or source.random() >= self.share:
             return "none"
         possible = ["rate", "busy"]
-        if handler.headers.get("Authorization", "").startswith("Bearer st_"):
+        # A client logs in once for each try, so a new session stays valid until it was used.
+        if handler.headers.get("Authorization") in self.used_sessions:
             possible.append("expired")
         is_repeatable = handler.path in self.repeatable or "Idempotency-Key" in handler.headers
         if is_repeatable or handler.command == "GET":

@@ -93,7 +93,12 @@ async function act(name: string, client: Sealpost, given: Arguments): Promise<un
 
 /** Starts a receiver, and registers its webhook. */
 async function listen(client: Sealpost) {
-  const server = createServer((request, response) => void handler(receiver)(request, response));
+  const server = createServer((request, response) => {
+    void handler(receiver)(request, response, (fault) => {
+      console.error(fault);
+      response.writeHead(500).end();
+    });
+  });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   const registered = await client.webhooks.register(`http://127.0.0.1:${port}/`);
@@ -106,8 +111,15 @@ async function listen(client: Sealpost) {
 }
 
 async function received(count: number) {
+  const timer = setTimeout(() => fail(`only ${messages} arrived`), 60_000);
   while (messages.length < count) await new Promise<void>((resolve) => (onMessage = resolve));
+  clearTimeout(timer);
   return { messages: [...messages].sort() };
+}
+
+function fail(reason: string) {
+  console.error(reason);
+  process.exit(1);
 }
 
 async function collected<T>(entries: AsyncIterable<T>): Promise<T[]> {

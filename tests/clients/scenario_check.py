@@ -51,7 +51,7 @@ def identity(server, handle):
 
 def run(client, program, task):
     ended = subprocess.run([str(word) for word in program], input=json.dumps(task), stdout=subprocess.PIPE, text=True,
-                           timeout=300, check=False)
+                           timeout=120, check=False)
     if ended.returncode:
         sys.exit(f"tests/clients: the scenario failed in {client}")
     return json.loads(ended.stdout)

@@ -69,6 +69,7 @@ class AsyncSession(httpx.Auth):
                 token = self._token
             request.headers["Authorization"] = f"Bearer {token}"
             response = yield request
+            await response.aread()
             if response.status_code != httpx.codes.UNAUTHORIZED or self._login is None:
                 return
             if self._token == token:

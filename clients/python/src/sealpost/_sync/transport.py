@@ -71,6 +71,7 @@ class Session(httpx.Auth):
                 token = self._token
             request.headers["Authorization"] = f"Bearer {token}"
             response = yield request
+            response.read()
             if response.status_code != httpx.codes.UNAUTHORIZED or self._login is None:
                 return
             if self._token == token:
