@@ -713,7 +713,7 @@ export interface webhooks {
 export interface components {
     schemas: {
         /**
-         * @description The senders whose messages a recipient accepts. `allowlist`: The keys of the allowlist. `anyone`: Every key. `contacts`: The keys to which the recipient has sent within retention, and the keys of the allowlist. `nobody`: No key.
+         * @description The senders whose messages a recipient accepts. `allowlist`: Accepts the keys on the allowlist. `anyone`: Accepts every key. `contacts`: Accepts the contacts of the recipient and the keys on the allowlist. Contacts are the keys to which the recipient has sent a message within the retention time of envelopes. `nobody`: Accepts no key.
          * @enum {string}
          */
         AcceptPolicy: "allowlist" | "anyone" | "contacts" | "nobody";
@@ -913,22 +913,22 @@ export interface components {
             handles: number;
             /**
              * Format: uint64
-             * @description Labels of keys. The allowlist and the blocklist of each such key are emptied too.
+             * @description Labels of keys. If a label is erased, the allowlist and the blocklist of its key are emptied too.
              */
             labels: number;
             /**
              * Format: uint64
-             * @description Entries of the activity, with client addresses.
+             * @description Entries of the activity log, which contain client addresses.
              */
             activity: number;
             /**
              * Format: uint64
-             * @description Values of `Idempotency-Key`.
+             * @description Stored values of the header `Idempotency-Key`.
              */
             idempotency_keys: number;
             /**
              * Format: uint64
-             * @description Daily counts.
+             * @description Daily counts of sent, received and delivered messages.
              */
             daily_counts: number;
             /**
@@ -1071,7 +1071,7 @@ export interface components {
             /** @description Size of the envelope, and time of its sealing. */
             metadata: components["schemas"]["Metadata"];
         };
-        /** @description The JSON body of an event: the fields common to all kinds of events, and those specific to its kind. */
+        /** @description The JSON body of an event: the fields that all kinds of events have, and the fields of its own kind. */
         EnvelopeBounced: {
             /** @description Name of the event. */
             event: components["schemas"]["EventKind"];
@@ -1086,38 +1086,38 @@ export interface components {
             /** @description Time of the event. */
             metadata: components["schemas"]["EventMetadata"];
         };
-        /** @description The JSON body of an event: the fields common to all kinds of events, and those specific to its kind. */
+        /** @description The JSON body of an event: the fields that all kinds of events have, and the fields of its own kind. */
         UsageThreshold: {
             /** @description Name of the event. */
             event: components["schemas"]["EventKind"];
             /** @description Id of the event, the same as in the header `webhook-id`. */
             event_id: components["schemas"]["OwnEventId"];
-            /** @description The key. */
+            /** @description The key whose usage reached the threshold. */
             api_key_id: components["schemas"]["ApiKeyId"];
-            /** @description The window of the limit: requests per day, or messages per month. */
+            /** @description The limit: requests per day, or messages per month. */
             window: components["schemas"]["ThresholdWindow"];
             /**
              * Format: uint8
-             * @description The percentage of the limit that was reached.
+             * @description The percentage of the limit that the usage has reached.
              * @enum {integer}
              */
             threshold: 80 | 100;
             /**
              * Format: uint32
-             * @description Number of requests or messages in the window.
+             * @description Number of requests in the current day, or of messages in the current month.
              */
             used: number;
             /**
              * Format: uint32
-             * @description The limit.
+             * @description Maximum number of requests per day, or of messages per month.
              */
             limit: number;
-            /** @description End of the window. */
+            /** @description End of the current day or month (UTC), when the usage starts at zero again. */
             resets_at: components["schemas"]["Timestamp"];
             /** @description Time of the event. */
             metadata: components["schemas"]["EventMetadata"];
         };
-        /** @description The JSON body of an event: the fields common to all kinds of events, and those specific to its kind. */
+        /** @description The JSON body of an event: the fields that all kinds of events have, and the fields of its own kind. */
         IdentityRotated: {
             /** @description Name of the event. */
             event: components["schemas"]["EventKind"];
@@ -1127,15 +1127,15 @@ export interface components {
             api_key_id: components["schemas"]["ApiKeyId"];
             /** @description The handle of the key before the change. */
             handle: components["schemas"]["Handle"] | null;
-            /** @description The key that now has the handle. */
+            /** @description The key to which the handle was moved. */
             replaced_by: components["schemas"]["ApiKeyId"] | null;
-            /** @description How the key changed. */
+            /** @description The kind of change. */
             reason: components["schemas"]["RotationReason"];
             /** @description Time of the event. */
             metadata: components["schemas"]["EventMetadata"];
         };
         /**
-         * @description A kind of event. A webhook subscribes to one or more kinds. `envelope.bounced`: An envelope that the webhook's key sent could not be delivered to its recipient. Needs `--events v1.1`. `envelope.received`: An envelope for the webhook's key was stored and can be opened. `identity.rotated`: A correspondent changed: a key that has sent envelopes to this key, or got some from it. Its sealing key was replaced, its handle moved to another key, or the correspondent was revoked. Needs `--events v1.1`. `usage.threshold`: The webhook's key has used 80 % or 100 % of a limit. Needs `--events v1.1`.
+         * @description A kind of event. A webhook subscribes to one or more kinds. `envelope.bounced`: An envelope that the webhook's key sent could not be delivered to its recipient. Needs `--events v1.1`. `envelope.received`: An envelope for the webhook's key was stored and can be opened. `identity.rotated`: A correspondent changed: a key that has sent envelopes to this key, or received envelopes from it. Either its sealing key was replaced, its handle moved to another key, or the correspondent was revoked. Needs `--events v1.1`. `usage.threshold`: The webhook's key has used 80 % or 100 % of a limit. Needs `--events v1.1`.
          * @enum {string}
          */
         EventKind: "envelope.bounced" | "envelope.received" | "identity.rotated" | "usage.threshold";
@@ -1169,7 +1169,7 @@ export interface components {
         GovernanceReason: {
             /** @description Kind of the decision. */
             kind: components["schemas"]["GovernanceKind"];
-            /** @description Status of the decision. */
+            /** @description Status of the decision: `enforced` blocks the key, `proposed` only announces the block. */
             status: components["schemas"]["GovernanceStatus"];
             /** @description Reason for the decision, in the operator's words. */
             reason: string;
@@ -1513,7 +1513,7 @@ export interface components {
             opened_at: components["schemas"]["Timestamp"] | null;
         };
         /**
-         * @description How much a recipient shows to the senders of its envelopes. `none`: Only that the envelope was sent. `notified`: Everything except the opening. `opened`: Everything.
+         * @description The part of a receipt (the state of a sent envelope) that the recipient shows to the sender. `none`: The sender sees only that the envelope was sent. `notified`: The sender sees everything except whether the recipient opened the envelope. `opened`: The sender sees everything.
          * @enum {string}
          */
         ReceiptPolicy: "none" | "notified" | "opened";
@@ -1651,13 +1651,13 @@ export interface components {
             /** @description Whether more envelopes wait. */
             waiting_more: boolean;
         };
-        /** @description Used and remaining units of each window. */
+        /** @description Used and remaining units of the limits per minute, day and month. */
         Report: {
-            /** @description Requests in the current minute. */
+            /** @description Requests in the current UTC minute. */
             minute: components["schemas"]["WindowReport"];
-            /** @description Requests in the current day. */
+            /** @description Requests in the current UTC day. */
             day: components["schemas"]["WindowReport"];
-            /** @description Messages in the current month. */
+            /** @description Messages in the current UTC month. */
             month: components["schemas"]["WindowReport"];
         };
         ResolveRequest: {
@@ -1702,7 +1702,7 @@ export interface components {
             api_key_id?: string;
         };
         /**
-         * @description How a key changed. `replaced`: The handle of the key was moved to another key. `revoked`: The key was revoked. `sealing_key`: The sealing key was replaced. The DID is unchanged.
+         * @description The kind of change of a key. `replaced`: The handle of the key was moved to another key. `revoked`: The key was revoked. `sealing_key`: The sealing key was replaced. The DID is unchanged.
          * @enum {string}
          */
         RotationReason: "replaced" | "revoked" | "sealing_key";
@@ -1797,7 +1797,7 @@ export interface components {
             response: string | null;
         };
         /**
-         * @description A window whose thresholds give events. `day`: Requests per UTC day. `month`: Messages per UTC month.
+         * @description A limit of a plan, named by its time window. An event is sent when usage reaches a percentage of the limit. `day`: Requests per UTC day. `month`: Messages per UTC month.
          * @enum {string}
          */
         ThresholdWindow: "day" | "month";
@@ -1902,24 +1902,24 @@ export interface components {
             last_success_at: components["schemas"]["Timestamp"] | null;
             last_failure: components["schemas"]["LastFailure"] | null;
         };
-        /** @description Used and remaining units of one window. */
+        /** @description Used and remaining units of one limit in its current time window. */
         WindowReport: {
             /**
              * Format: uint32
-             * @description Limit of the plan.
+             * @description Maximum number of requests or messages in the window.
              */
             limit: number;
             /**
              * Format: uint32
-             * @description Number admitted. Can exceed the limit after a change of plan, or with overage.
+             * @description Number of requests or messages admitted so far. Can exceed the limit after a change of plan, or with overage.
              */
             used: number;
             /**
              * Format: uint32
-             * @description Number that will still be admitted within the limit.
+             * @description Number of requests or messages that will still be admitted within the limit.
              */
             remaining: number;
-            /** @description Start of the next window. */
+            /** @description End of the current window, when the used number starts at zero again. */
             resets_at: components["schemas"]["Timestamp"];
         };
     };

@@ -19,10 +19,10 @@ class DeletedRows:
         webhooks (int): Webhooks with their URLs and secrets.
         deliveries (int): Pending deliveries to these webhooks. Housekeeping deletes the rest of a long backlog.
         handles (int): Handles.
-        labels (int): Labels of keys. The allowlist and the blocklist of each such key are emptied too.
-        activity (int): Entries of the activity, with client addresses.
-        idempotency_keys (int): Values of `Idempotency-Key`.
-        daily_counts (int): Daily counts.
+        labels (int): Labels of keys. If a label is erased, the allowlist and the blocklist of its key are emptied too.
+        activity (int): Entries of the activity log, which contain client addresses.
+        idempotency_keys (int): Stored values of the header `Idempotency-Key`.
+        daily_counts (int): Daily counts of sent, received and delivered messages.
         contacts (int): Contacts: keys to which a key of the account has sent.
     """
 

@@ -25,9 +25,9 @@ class EnvelopeReceived:
         event (EventKind): A kind of event. A webhook subscribes to one or more kinds. `envelope.bounced`: An envelope
             that the webhook's key sent could not be delivered to its recipient. Needs `--events v1.1`. `envelope.received`:
             An envelope for the webhook's key was stored and can be opened. `identity.rotated`: A correspondent changed: a
-            key that has sent envelopes to this key, or got some from it. Its sealing key was replaced, its handle moved to
-            another key, or the correspondent was revoked. Needs `--events v1.1`. `usage.threshold`: The webhook's key has
-            used 80 % or 100 % of a limit. Needs `--events v1.1`.
+            key that has sent envelopes to this key, or received envelopes from it. Either its sealing key was replaced, its
+            handle moved to another key, or the correspondent was revoked. Needs `--events v1.1`. `usage.threshold`: The
+            webhook's key has used 80 % or 100 % of a limit. Needs `--events v1.1`.
         envelope_id (str): Id of an envelope, a message sealed for one recipient.
         envelope_hash (str): SHA-256 over the sealed bytes of an envelope. As text: `sha256:` and 64 hexadecimal digits.
         sender (str): Id of an API key. The id is the public name of one identity.

@@ -18,22 +18,22 @@ T = TypeVar("T", bound="IdentityRotated")
 
 @_attrs_define
 class IdentityRotated:
-    """The JSON body of an event: the fields common to all kinds of events, and those specific to its kind.
+    """The JSON body of an event: the fields that all kinds of events have, and the fields of its own kind.
 
     Attributes:
         event (EventKind): A kind of event. A webhook subscribes to one or more kinds. `envelope.bounced`: An envelope
             that the webhook's key sent could not be delivered to its recipient. Needs `--events v1.1`. `envelope.received`:
             An envelope for the webhook's key was stored and can be opened. `identity.rotated`: A correspondent changed: a
-            key that has sent envelopes to this key, or got some from it. Its sealing key was replaced, its handle moved to
-            another key, or the correspondent was revoked. Needs `--events v1.1`. `usage.threshold`: The webhook's key has
-            used 80 % or 100 % of a limit. Needs `--events v1.1`.
+            key that has sent envelopes to this key, or received envelopes from it. Either its sealing key was replaced, its
+            handle moved to another key, or the correspondent was revoked. Needs `--events v1.1`. `usage.threshold`: The
+            webhook's key has used 80 % or 100 % of a limit. Needs `--events v1.1`.
         event_id (str): Id of any event other than `envelope.received`. The event `envelope.received` uses the id of the
             envelope.
         api_key_id (str): Id of an API key. The id is the public name of one identity.
         handle (None | str): The handle of the key before the change.
-        replaced_by (None | str): The key that now has the handle.
-        reason (RotationReason): How a key changed. `replaced`: The handle of the key was moved to another key.
-            `revoked`: The key was revoked. `sealing_key`: The sealing key was replaced. The DID is unchanged.
+        replaced_by (None | str): The key to which the handle was moved.
+        reason (RotationReason): The kind of change of a key. `replaced`: The handle of the key was moved to another
+            key. `revoked`: The key was revoked. `sealing_key`: The sealing key was replaced. The DID is unchanged.
         metadata (EventMetadata): The `metadata` object of an event.
     """
 

@@ -37,7 +37,7 @@ class KeyStanding:
         account_id (str): Id of an account. An account owns API keys.
         created_at (datetime.datetime): ISO 8601 in UTC, with milliseconds and `Z`.
         governance (GovernanceView): The governance decisions that affect an API key.
-        usage (Report): Used and remaining units of each window.
+        usage (Report): Used and remaining units of the limits per minute, day and month.
         throughput_per_second (int): Maximum number of messages per second. A burst of one second is allowed.
         webhooks (int): Number of webhooks of the key.
         waiting (int): Number of envelopes that wait for a webhook of the key, at most 10,000.

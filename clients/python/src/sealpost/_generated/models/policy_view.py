@@ -17,11 +17,13 @@ class PolicyView:
     """The policy of a key as a recipient.
 
     Attributes:
-        accept (AcceptPolicy): The senders whose messages a recipient accepts. `allowlist`: The keys of the allowlist.
-            `anyone`: Every key. `contacts`: The keys to which the recipient has sent within retention, and the keys of the
-            allowlist. `nobody`: No key.
-        receipts (ReceiptPolicy): How much a recipient shows to the senders of its envelopes. `none`: Only that the
-            envelope was sent. `notified`: Everything except the opening. `opened`: Everything.
+        accept (AcceptPolicy): The senders whose messages a recipient accepts. `allowlist`: Accepts the keys on the
+            allowlist. `anyone`: Accepts every key. `contacts`: Accepts the contacts of the recipient and the keys on the
+            allowlist. Contacts are the keys to which the recipient has sent a message within the retention time of
+            envelopes. `nobody`: Accepts no key.
+        receipts (ReceiptPolicy): The part of a receipt (the state of a sent envelope) that the recipient shows to the
+            sender. `none`: The sender sees only that the envelope was sent. `notified`: The sender sees everything except
+            whether the recipient opened the envelope. `opened`: The sender sees everything.
         listed (bool): Whether other keys can see the label.
         allowed (list[str]): The allowlist.
         blocked (list[str]): The blocklist.

@@ -15,12 +15,12 @@ T = TypeVar("T", bound="Report")
 
 @_attrs_define
 class Report:
-    """Used and remaining units of each window.
+    """Used and remaining units of the limits per minute, day and month.
 
     Attributes:
-        minute (WindowReport): Used and remaining units of one window.
-        day (WindowReport): Used and remaining units of one window.
-        month (WindowReport): Used and remaining units of one window.
+        minute (WindowReport): Used and remaining units of one limit in its current time window.
+        day (WindowReport): Used and remaining units of one limit in its current time window.
+        month (WindowReport): Used and remaining units of one limit in its current time window.
     """
 
     minute: WindowReport

@@ -20,23 +20,23 @@ T = TypeVar("T", bound="UsageThreshold")
 
 @_attrs_define
 class UsageThreshold:
-    """The JSON body of an event: the fields common to all kinds of events, and those specific to its kind.
+    """The JSON body of an event: the fields that all kinds of events have, and the fields of its own kind.
 
     Attributes:
         event (EventKind): A kind of event. A webhook subscribes to one or more kinds. `envelope.bounced`: An envelope
             that the webhook's key sent could not be delivered to its recipient. Needs `--events v1.1`. `envelope.received`:
             An envelope for the webhook's key was stored and can be opened. `identity.rotated`: A correspondent changed: a
-            key that has sent envelopes to this key, or got some from it. Its sealing key was replaced, its handle moved to
-            another key, or the correspondent was revoked. Needs `--events v1.1`. `usage.threshold`: The webhook's key has
-            used 80 % or 100 % of a limit. Needs `--events v1.1`.
+            key that has sent envelopes to this key, or received envelopes from it. Either its sealing key was replaced, its
+            handle moved to another key, or the correspondent was revoked. Needs `--events v1.1`. `usage.threshold`: The
+            webhook's key has used 80 % or 100 % of a limit. Needs `--events v1.1`.
         event_id (str): Id of any event other than `envelope.received`. The event `envelope.received` uses the id of the
             envelope.
         api_key_id (str): Id of an API key. The id is the public name of one identity.
-        window (ThresholdWindow): A window whose thresholds give events. `day`: Requests per UTC day. `month`: Messages
-            per UTC month.
-        threshold (UsageThresholdThreshold): The percentage of the limit that was reached.
-        used (int): Number of requests or messages in the window.
-        limit (int): The limit.
+        window (ThresholdWindow): A limit of a plan, named by its time window. An event is sent when usage reaches a
+            percentage of the limit. `day`: Requests per UTC day. `month`: Messages per UTC month.
+        threshold (UsageThresholdThreshold): The percentage of the limit that the usage has reached.
+        used (int): Number of requests in the current day, or of messages in the current month.
+        limit (int): Maximum number of requests per day, or of messages per month.
         resets_at (datetime.datetime): ISO 8601 in UTC, with milliseconds and `Z`.
         metadata (EventMetadata): The `metadata` object of an event.
     """

@@ -12,12 +12,13 @@ T = TypeVar("T", bound="WindowReport")
 
 @_attrs_define
 class WindowReport:
-    """Used and remaining units of one window.
+    """Used and remaining units of one limit in its current time window.
 
     Attributes:
-        limit (int): Limit of the plan.
-        used (int): Number admitted. Can exceed the limit after a change of plan, or with overage.
-        remaining (int): Number that will still be admitted within the limit.
+        limit (int): Maximum number of requests or messages in the window.
+        used (int): Number of requests or messages admitted so far. Can exceed the limit after a change of plan, or with
+            overage.
+        remaining (int): Number of requests or messages that will still be admitted within the limit.
         resets_at (datetime.datetime): ISO 8601 in UTC, with milliseconds and `Z`.
     """
 
