@@ -31,9 +31,9 @@ class Server:
         headers = {"Authorization": f"Bearer {identity['token']}", "X-DID-API-Key": identity["key"]} if identity else {}
         return requests.post(self.url + path, json=body, headers=headers, timeout=30)
 
-    def new_identity(self, handle=None):
+    def new_identity(self, handle=None, label="Somebody"):
         """Creates an identity with high limits and an open session."""
-        activated = self.post("/v1/did/activate", {"label": "Somebody", "handle": handle}).json()
+        activated = self.post("/v1/did/activate", {"label": label, "handle": handle}).json()
         login = {name: activated[name] for name in ("account_id", "login_secret")}
         session = self.post("/v1/auth/login", login).json()
         limits = [f"--per-{span}=1000000" for span in ("minute", "day", "month", "second")]

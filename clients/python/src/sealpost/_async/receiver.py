@@ -1,0 +1,59 @@
+"""Receives events and opens their envelopes."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+
+from ..errors import ApiError, InvalidSignature, Unreachable
+from ..models import Opened
+from ..seen import Seen
+from ..webhook import Event, Webhook
+from .client import AsyncSealpost
+
+
+class AsyncReceiver:
+    """Verifies webhook requests, opens each envelope, and calls `on_envelope` once for each envelope.
+
+    If `on_envelope` raises an exception, the service sends the event again. `on_event` gets events without an envelope.
+    `seen` remembers processed events: pass your own, for example a table, if the program has several processes.
+    """
+
+    def __init__(
+        self,
+        client: AsyncSealpost,
+        webhook: Webhook,
+        on_envelope: Callable[[Opened], Awaitable[None]],
+        *,
+        on_event: Callable[[Event], Awaitable[None]] | None = None,
+        seen: Seen | None = None,
+    ) -> None:
+        self._client = client
+        self._webhook = webhook
+        self._on_envelope = on_envelope
+        self._on_event = on_event
+        self._seen = Seen() if seen is None else seen
+
+    async def receive(self, headers: Mapping[str, str], body: bytes) -> int:
+        """Processes a request, and returns the status to respond with."""
+        try:
+            event = self._webhook.verify(headers, body)
+        except InvalidSignature:
+            return 401
+        if event.id in self._seen:
+            return 204
+        try:
+            await self._process(event)
+        except Unreachable:
+            return 503
+        except ApiError as error:
+            if error.status in (429, 503):
+                return 503
+            raise
+        self._seen.add(event.id)
+        return 204
+
+    async def _process(self, event: Event) -> None:
+        if event.kind == "envelope.received":
+            await self._on_envelope(await self._client.open(event.members["envelope_id"]))
+        elif self._on_event is not None:
+            await self._on_event(event)

@@ -1,0 +1,21 @@
+from enum import Enum
+
+
+class ActivatedPlan(str, Enum):
+    BUILDER = "builder"
+    ENTERPRISE = "enterprise"
+    EXPLORER = "explorer"
+    SOVEREIGN = "sovereign"
+
+    @classmethod
+    def _missing_(cls, value: object) -> "ActivatedPlan | None":
+        """Accepts values of newer services."""
+        if not isinstance(value, str):
+            return None
+        member = str.__new__(cls, value)
+        member._name_ = value
+        member._value_ = value
+        return member
+
+    def __str__(self) -> str:
+        return str(self.value)

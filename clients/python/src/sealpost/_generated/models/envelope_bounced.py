@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..models.bounce_reason import BounceReason
+from ..models.event_kind import EventKind
+
+if TYPE_CHECKING:
+    from ..models.event_metadata import EventMetadata
+
+
+T = TypeVar("T", bound="EnvelopeBounced")
+
+
+@_attrs_define
+class EnvelopeBounced:
+    """The JSON body of an event: the fields that all kinds of events have, and the fields of its own kind.
+
+    Attributes:
+        event (EventKind): A kind of event. A webhook subscribes to one or more kinds. `envelope.bounced`: An envelope
+            that the webhook's key sent could not be delivered to its recipient. Needs `--events v1.1`. `envelope.received`:
+            An envelope for the webhook's key was stored and can be opened. `identity.rotated`: A correspondent changed: a
+            key that has sent envelopes to this key, or received envelopes from it. Either its sealing key was replaced, its
+            handle moved to another key, or the correspondent was revoked. Needs `--events v1.1`. `usage.threshold`: The
+            webhook's key has used 80 % or 100 % of a limit. Needs `--events v1.1`.
+        event_id (str): Id of any event other than `envelope.received`. The event `envelope.received` uses the id of the
+            envelope.
+        envelope_id (str): Id of an envelope, a message sealed for one recipient.
+        recipient (str): Id of an API key. The id is the public name of one identity.
+        reason (BounceReason): The reason why an envelope bounced (could not be delivered). `exhausted`: The last
+            attempt of each delivery failed. `expired`: The retention of the envelope ended before a delivery succeeded.
+            `recipient_revoked`: The recipient's key was revoked before a delivery succeeded.
+        metadata (EventMetadata): The `metadata` object of an event.
+    """
+
+    event: EventKind
+    event_id: str
+    envelope_id: str
+    recipient: str
+    reason: BounceReason
+    metadata: EventMetadata
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        event = self.event.value
+
+        event_id = self.event_id
+
+        envelope_id = self.envelope_id
+
+        recipient = self.recipient
+
+        reason = self.reason.value
+
+        metadata = self.metadata.to_dict()
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "event": event,
+                "event_id": event_id,
+                "envelope_id": envelope_id,
+                "recipient": recipient,
+                "reason": reason,
+                "metadata": metadata,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.event_metadata import EventMetadata  # noqa: PLC0415
+
+        d = dict(src_dict)
+        event = EventKind(d.pop("event"))
+
+        event_id = d.pop("event_id")
+
+        envelope_id = d.pop("envelope_id")
+
+        recipient = d.pop("recipient")
+
+        reason = BounceReason(d.pop("reason"))
+
+        metadata = EventMetadata.from_dict(d.pop("metadata"))
+
+        envelope_bounced = cls(
+            event=event,
+            event_id=event_id,
+            envelope_id=envelope_id,
+            recipient=recipient,
+            reason=reason,
+            metadata=metadata,
+        )
+
+        envelope_bounced.additional_properties = d
+        return envelope_bounced
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from attrs import define as _attrs_define
+
+from ..types import UNSET, Unset
+
+T = TypeVar("T", bound="ListWebhooks")
+
+
+@_attrs_define
+class ListWebhooks:
+    """A body without members. Lists all webhooks of the key.
+
+    Attributes:
+        api_key_id (str | Unset): The API key to act as, if the header `X-DID-API-Key` is absent.
+    """
+
+    api_key_id: str | Unset = UNSET
+
+    def to_dict(self) -> dict[str, Any]:
+        api_key_id = self.api_key_id
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update({})
+        if api_key_id is not UNSET:
+            field_dict["api_key_id"] = api_key_id
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        d = dict(src_dict)
+        api_key_id = d.pop("api_key_id", UNSET)
+
+        list_webhooks = cls(
+            api_key_id=api_key_id,
+        )
+
+        return list_webhooks

@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from typing import Any, TypeVar, cast
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..models.receipt_state import ReceiptState
+
+T = TypeVar("T", bound="Receipt")
+
+
+@_attrs_define
+class Receipt:
+    """The state of a sent envelope, as far as the recipient shows it.
+
+    Attributes:
+        envelope_id (str): Id of an envelope, a message sealed for one recipient.
+        recipient (str): Id of an API key. The id is the public name of one identity.
+        sent_at (datetime.datetime): ISO 8601 in UTC, with milliseconds and `Z`.
+        state (ReceiptState): The state of an envelope, as its sender sees it. `bounced`: The envelope did not reach its
+            recipient, and nothing delivers it any more. `notified`: A webhook of the recipient responded with success.
+            `opened`: The recipient opened the envelope. `sent`: The envelope is stored. `waiting`: The recipient has no
+            webhook yet.
+        notified_at (datetime.datetime | None): Time of the first successful delivery; null if there was none, or if the
+            recipient hides it.
+        opened_at (datetime.datetime | None): Time of the first opening; null if there was none, or if the recipient
+            hides it.
+    """
+
+    envelope_id: str
+    recipient: str
+    sent_at: datetime.datetime
+    state: ReceiptState
+    notified_at: datetime.datetime | None
+    opened_at: datetime.datetime | None
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        envelope_id = self.envelope_id
+
+        recipient = self.recipient
+
+        sent_at = self.sent_at.isoformat()
+
+        state = self.state.value
+
+        notified_at: None | str
+        if isinstance(self.notified_at, datetime.datetime):
+            notified_at = self.notified_at.isoformat()
+        else:
+            notified_at = self.notified_at
+
+        opened_at: None | str
+        if isinstance(self.opened_at, datetime.datetime):
+            opened_at = self.opened_at.isoformat()
+        else:
+            opened_at = self.opened_at
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "envelope_id": envelope_id,
+                "recipient": recipient,
+                "sent_at": sent_at,
+                "state": state,
+                "notified_at": notified_at,
+                "opened_at": opened_at,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        d = dict(src_dict)
+        envelope_id = d.pop("envelope_id")
+
+        recipient = d.pop("recipient")
+
+        sent_at = datetime.datetime.fromisoformat(d.pop("sent_at").replace("Z", "+00:00"))
+
+        state = ReceiptState(d.pop("state"))
+
+        def _parse_notified_at(data: object) -> datetime.datetime | None:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                notified_at_type_0 = datetime.datetime.fromisoformat(data.replace("Z", "+00:00"))
+
+                return notified_at_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(datetime.datetime | None, data)
+
+        notified_at = _parse_notified_at(d.pop("notified_at"))
+
+        def _parse_opened_at(data: object) -> datetime.datetime | None:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                opened_at_type_0 = datetime.datetime.fromisoformat(data.replace("Z", "+00:00"))
+
+                return opened_at_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(datetime.datetime | None, data)
+
+        opened_at = _parse_opened_at(d.pop("opened_at"))
+
+        receipt = cls(
+            envelope_id=envelope_id,
+            recipient=recipient,
+            sent_at=sent_at,
+            state=state,
+            notified_at=notified_at,
+            opened_at=opened_at,
+        )
+
+        receipt.additional_properties = d
+        return receipt
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

@@ -1,0 +1,22 @@
+from enum import Enum
+
+
+class ReceiptState(str, Enum):
+    BOUNCED = "bounced"
+    NOTIFIED = "notified"
+    OPENED = "opened"
+    SENT = "sent"
+    WAITING = "waiting"
+
+    @classmethod
+    def _missing_(cls, value: object) -> "ReceiptState | None":
+        """Accepts values of newer services."""
+        if not isinstance(value, str):
+            return None
+        member = str.__new__(cls, value)
+        member._name_ = value
+        member._value_ = value
+        return member
+
+    def __str__(self) -> str:
+        return str(self.value)

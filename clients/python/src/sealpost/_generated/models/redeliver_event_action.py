@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import (
+    Any,
+    Literal,
+    TypeVar,
+    cast,
+)
+
+from attrs import define as _attrs_define
+
+from ..types import UNSET, Unset
+
+T = TypeVar("T", bound="RedeliverEventAction")
+
+
+@_attrs_define
+class RedeliverEventAction:
+    """The event to send again, and the webhook.
+
+    Attributes:
+        action (Literal['redeliver']):
+        webhook_id (str): The id of the webhook.
+        envelope_id (str): The id of the event: the id of the envelope, or `evt_…` for other events.
+        api_key_id (str | Unset): The API key to act as, if the header `X-DID-API-Key` is absent.
+    """
+
+    action: Literal["redeliver"]
+    webhook_id: str
+    envelope_id: str
+    api_key_id: str | Unset = UNSET
+
+    def to_dict(self) -> dict[str, Any]:
+        action = self.action
+
+        webhook_id = self.webhook_id
+
+        envelope_id = self.envelope_id
+
+        api_key_id = self.api_key_id
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update(
+            {
+                "action": action,
+                "webhook_id": webhook_id,
+                "envelope_id": envelope_id,
+            }
+        )
+        if api_key_id is not UNSET:
+            field_dict["api_key_id"] = api_key_id
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        d = dict(src_dict)
+        action = cast(Literal["redeliver"], d.pop("action"))
+        if action != "redeliver":
+            raise ValueError(f"action must match const 'redeliver', got '{action}'")
+
+        webhook_id = d.pop("webhook_id")
+
+        envelope_id = d.pop("envelope_id")
+
+        api_key_id = d.pop("api_key_id", UNSET)
+
+        redeliver_event_action = cls(
+            action=action,
+            webhook_id=webhook_id,
+            envelope_id=envelope_id,
+            api_key_id=api_key_id,
+        )
+
+        return redeliver_event_action

@@ -1,0 +1,18 @@
+from enum import Enum
+
+
+class RegisterRequestWaiting(str, Enum):
+    SKIP = "skip"
+
+    @classmethod
+    def _missing_(cls, value: object) -> "RegisterRequestWaiting | None":
+        """Accepts values of newer services."""
+        if not isinstance(value, str):
+            return None
+        member = str.__new__(cls, value)
+        member._name_ = value
+        member._value_ = value
+        return member
+
+    def __str__(self) -> str:
+        return str(self.value)

@@ -1,0 +1,19 @@
+from enum import Enum
+
+
+class TestedOutcome(str, Enum):
+    FAILED = "failed"
+    SUCCEEDED = "succeeded"
+
+    @classmethod
+    def _missing_(cls, value: object) -> "TestedOutcome | None":
+        """Accepts values of newer services."""
+        if not isinstance(value, str):
+            return None
+        member = str.__new__(cls, value)
+        member._name_ = value
+        member._value_ = value
+        return member
+
+    def __str__(self) -> str:
+        return str(self.value)

@@ -1,0 +1,23 @@
+"""Receives events in a Flask application."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from flask import Response, request
+
+from ._sync.receiver import Receiver
+from .webhook import BODY_BYTES_MAX
+
+__all__ = ["Receiver", "view"]
+
+
+def view(receiver: Receiver) -> Callable[[], Response]:
+    """Returns a view for `POST`: `app.post("/hook")(view(receiver))`."""
+
+    def receive_event() -> Response:
+        if (request.content_length or 0) > BODY_BYTES_MAX:
+            return Response(status=413)
+        return Response(status=receiver.receive(dict(request.headers), request.get_data(cache=False)))
+
+    return receive_event

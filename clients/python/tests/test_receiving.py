@@ -1,0 +1,83 @@
+"""The helpers for Flask and FastAPI, with a service in memory."""
+
+import base64
+import hashlib
+import hmac
+import json
+import time
+import unittest
+
+import fastapi
+import flask
+import httpx
+from fastapi.testclient import TestClient
+
+from sealpost import AsyncReceiver, AsyncSealpost, Receiver, Sealpost, Webhook
+from sealpost.fastapi import endpoint
+from sealpost.flask import view
+
+SECRET = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+OPENED = {
+    "envelope_id": "env_1", "envelope_hash": "sha256:0", "sender": "ak_1", "sender_handle": None, "message": "Noon.",
+    "encryption": {"algorithm": "a", "status": "sealed"}, "opened_at": "2026-01-01T00:00:00.000Z",
+    "metadata": {"payload_size_bytes": 1, "timestamp": "2026-01-01T00:00:00.000Z"},
+}  # fmt: skip
+
+
+def signed(id="env_1"):
+    """Returns the headers and the body of an event."""
+    metadata = {"payload_size_bytes": 1, "timestamp": "2026-01-01T00:00:00.000Z"}
+    event = {
+        "event": "envelope.received", "envelope_id": id, "envelope_hash": "sha256:0", "sender": "ak_1",
+        "encryption": {"algorithm": "a", "status": "sealed"}, "metadata": metadata,
+    }  # fmt: skip
+    body, now = json.dumps(event).encode(), str(int(time.time()))
+    key = base64.b64decode(SECRET.removeprefix("whsec_"))
+    mac = hmac.new(key, f"{id}.{now}.".encode() + body, hashlib.sha256).digest()
+    signature = "v1," + base64.b64encode(mac).decode()
+    return {"webhook-id": id, "webhook-timestamp": now, "webhook-signature": signature}, body
+
+
+def open_envelope(request):
+    if json.loads(request.content)["envelope_id"] == "env_busy":
+        problem = {"code": "RATE_LIMIT_EXCEEDED", "detail": "d", "title": "t", "status": 429}
+        headers = {"Content-Type": "application/problem+json", "Retry-After": "3600"}
+        return httpx.Response(429, json=problem, headers=headers)
+    return httpx.Response(200, json=OPENED)
+
+
+class Receiving(unittest.TestCase):
+    def check(self, post, received):
+        headers, body = signed()
+        self.assertEqual([post(headers, body), post(headers, body)], [204, 204])
+        self.assertEqual(received, ["Noon."], "a repeated event is processed once")
+        self.assertEqual(post(headers, body + b" "), 401)
+        self.assertEqual(post({}, body), 401)
+        self.assertEqual(post(headers, b" " * 70_000), 413)
+        self.assertEqual(post(*signed("env_busy")), 503)
+
+    def test_flask(self):
+        received = []
+        client = Sealpost("https://sealpost.test", token="kt_1")
+        client._http._transport = httpx.MockTransport(open_envelope)
+        app = flask.Flask("test")
+        app.post("/hook")(view(Receiver(client, Webhook(SECRET), lambda opened: received.append(opened.message))))
+        web = app.test_client()
+        self.check(lambda headers, body: web.post("/hook", data=body, headers=headers).status_code, received)
+
+    def test_fastapi(self):
+        received = []
+
+        async def on_envelope(opened):
+            received.append(opened.message)
+
+        client = AsyncSealpost("https://sealpost.test", token="kt_1")
+        client._http._transport = httpx.MockTransport(open_envelope)
+        app = fastapi.FastAPI()
+        app.post("/hook")(endpoint(AsyncReceiver(client, Webhook(SECRET), on_envelope)))
+        web = TestClient(app)
+        self.check(lambda headers, body: web.post("/hook", content=body, headers=headers).status_code, received)
+
+
+if __name__ == "__main__":
+    unittest.main()

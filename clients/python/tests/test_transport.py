@@ -1,0 +1,128 @@
+"""Credentials, retries and errors, with a service in memory."""
+
+import asyncio
+import unittest
+
+import httpx
+
+from sealpost import ApiError, AsyncSealpost, Login, Retry, Sealpost, Unreachable
+from sealpost.exceptions import MonthlyLimitExceeded, WebhookNotFound
+
+LOGIN = Login("acct_1", "ls_1")
+SENT = {
+    "envelope_id": "env_1", "envelope_hash": "sha256:0", "status": "delivered", "sender": "ak_1", "recipient": "ak_2",
+    "encryption": {"algorithm": "a", "status": "sealed"},
+    "metadata": {"payload_size_bytes": 1, "timestamp": "2026-01-01T00:00:00.000Z"},
+}  # fmt: skip
+
+
+def problem(status, code, **headers):
+    body = {"type": "about:blank", "title": "t", "status": status, "detail": "d", "code": code, "request_id": "r"}
+    return httpx.Response(status, json=body, headers={"Content-Type": "application/problem+json", **headers})
+
+
+class Service:
+    """Answers with the given responses in order. A login always succeeds."""
+
+    def __init__(self, *responses):
+        self.responses, self.requests, self.tokens = list(responses), [], []
+
+    def __call__(self, request):
+        if request.url.path.endswith("/v1/auth/login"):
+            return httpx.Response(200, json={"session_token": f"st_{len(self.requests)}"})
+        self.requests.append(request)
+        self.tokens.append(request.headers.get("Authorization"))
+        response = self.responses.pop(0)
+        if isinstance(response, Exception):
+            raise response
+        return response
+
+
+def client(service, **options):
+    retry = Retry(first_pause_s=0)
+    sealpost = Sealpost("https://sealpost.test/base", retry=retry, **({"login": LOGIN, "api_key": "ak_1"} | options))
+    sealpost._http._transport = httpx.MockTransport(service)
+    return sealpost
+
+
+class Transport(unittest.TestCase):
+    def test_an_expired_session_is_renewed_once(self):
+        service = Service(httpx.Response(200, json=SENT), problem(401, "UNAUTHORIZED"), httpx.Response(200, json=SENT))
+        sealpost = client(service)
+        sealpost.send("bob", "one")
+        sealpost.send("bob", "two")
+        self.assertEqual(service.tokens, ["Bearer st_0", "Bearer st_0", "Bearer st_2"])
+
+    def test_a_token_is_not_renewed(self):
+        service = Service(problem(401, "UNAUTHORIZED"))
+        with self.assertRaises(ApiError):
+            client(service, login=None, token="kt_1").send("bob", "one")
+        self.assertEqual(service.tokens, ["Bearer kt_1"])
+
+    def test_a_send_keeps_its_key_in_all_tries(self):
+        lost = httpx.ReadError("connection reset")
+        service = Service(lost, problem(500, "INTERNAL_ERROR"), httpx.Response(200, json=SENT))
+        client(service).send("bob", "one")
+        self.assertEqual(len({request.headers["Idempotency-Key"] for request in service.requests}), 1)
+        self.assertEqual(len(service.requests), 3)
+        self.assertEqual(service.requests[0].url.path, "/base/v1/channel/send")
+
+    def test_a_request_that_may_have_been_processed_is_not_repeated(self):
+        service = Service(httpx.ReadError("connection reset"))
+        with self.assertRaises(Unreachable) as raised:
+            client(service).webhooks.delete("wh_1")
+        self.assertTrue(raised.exception.may_have_been_processed)
+        service = Service(problem(500, "INTERNAL_ERROR"))
+        with self.assertRaises(ApiError):
+            client(service).webhooks.delete("wh_1")
+
+    def test_a_request_that_was_not_sent_is_repeated(self):
+        deleted = {"webhook_id": "wh_1", "deleted": True}
+        service = Service(httpx.ConnectError("refused"), httpx.Response(200, json=deleted))
+        client(service).webhooks.delete("wh_1")
+
+    def test_a_response_of_a_proxy_may_follow_a_processed_request(self):
+        page = httpx.Response(503, text="<html>", headers={"Content-Type": "text/html"})
+        with self.assertRaises(ApiError):
+            client(Service(page)).webhooks.delete("wh_1")
+        client(Service(page, httpx.Response(200, json=SENT))).send("bob", "one")
+
+    def test_a_long_wait_is_an_error_at_once(self):
+        service = Service(problem(429, "MONTHLY_LIMIT_EXCEEDED", **{"Retry-After": "86400"}))
+        with self.assertRaises(MonthlyLimitExceeded) as raised:
+            client(service).send("bob", "one")
+        self.assertEqual(raised.exception.retry_after_s, 86400)
+
+    def test_each_code_has_an_exception_and_unknown_codes_too(self):
+        with self.assertRaises(WebhookNotFound):
+            client(Service(problem(404, "WEBHOOK_NOT_FOUND"))).webhooks.delete("wh_1")
+        with self.assertRaises(ApiError) as raised:
+            client(Service(problem(418, "TEAPOT"))).webhooks.delete("wh_1")
+        self.assertEqual(raised.exception.code, "TEAPOT")
+
+    def test_a_page_is_not_a_response_of_the_service(self):
+        page = httpx.Response(200, text="<html>", headers={"Content-Type": "text/html"})
+        with self.assertRaisesRegex(ApiError, "check the URL"):
+            client(Service(page)).send("bob", "one")
+
+    def test_secrets_are_not_shown(self):
+        self.assertNotIn("ls_1", repr(LOGIN))
+
+
+class Concurrency(unittest.IsolatedAsyncioTestCase):
+    async def test_concurrent_requests_share_a_login(self):
+        service = Service(*[httpx.Response(200, json=SENT)] * 8)
+        logins = []
+
+        async def handle(request):
+            logins.extend([request] if request.url.path.endswith("/v1/auth/login") else [])
+            return service(request)
+
+        sealpost = AsyncSealpost("https://sealpost.test", login=LOGIN, api_key="ak_1")
+        sealpost._http._transport = httpx.MockTransport(handle)
+        await asyncio.gather(*(sealpost.send("bob", "one") for _ in range(8)))
+        self.assertEqual(len(logins), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

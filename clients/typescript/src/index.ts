@@ -1,0 +1,7 @@
+export { type Account, Sealpost, type SealpostOptions, type Webhooks } from "./client.js";
+export { ApiError, InvalidSignature, SealpostError, Unreachable } from "./errors.js";
+export type * from "./generated/schema.js";
+export { Receiver, type ReceiverOptions, type Seen } from "./receiver.js";
+export type { RetryOptions } from "./retry.js";
+export type { Login } from "./transport.js";
+export { type Event, Webhook } from "./webhook.js";

@@ -1,0 +1,108 @@
+// Credentials, retries and errors, with a service in memory.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { ApiError, Sealpost, type SealpostOptions, Unreachable } from "../src/index.js";
+import { MonthlyLimitExceeded, WebhookNotFound } from "../src/generated/errors.js";
+
+const LOGIN = { accountId: "acct_1", loginSecret: "ls_1" };
+const SENT = { envelope_id: "env_1" };
+const DELETED = { webhook_id: "wh_1", deleted: true };
+
+type Reply = () => Response;
+type Received = { url: string; headers: Headers };
+
+const json = (body: unknown) => () => Response.json(body);
+const problem = (status: number, code: string, headers = {}) => () =>
+  Response.json({ code, detail: "d" }, { status, headers: { "Content-Type": "application/problem+json", ...headers } });
+const page = (status: number) => () => new Response("<html>", { status, headers: { "Content-Type": "text/html" } });
+const broken = (code: string) => () => {
+  throw Object.assign(new TypeError("fetch failed"), { cause: { code } });
+};
+
+/** Responds with the replies in order. A login always succeeds. */
+function service(...replies: Reply[]) {
+  const received: Received[] = [];
+  const logins: Received[] = [];
+  const fetch = async (url: unknown, options?: RequestInit) => {
+    const request = { url: String(url), headers: new Headers(options?.headers) };
+    if (request.url.endsWith("/v1/auth/login")) {
+      logins.push(request);
+      return Response.json({ session_token: `st_${logins.length}` });
+    }
+    received.push(request);
+    return (replies.shift() ?? json(SENT))();
+  };
+  const client = (options: Partial<SealpostOptions> = { login: LOGIN, apiKey: "ak_1" }) =>
+    new Sealpost({ url: "https://sealpost.test/base/", fetch, retry: { firstPauseMs: 0 }, ...options });
+  return { received, logins, client };
+}
+
+test("an expired session is renewed once", async () => {
+  const { received, client } = service(json(SENT), problem(401, "UNAUTHORIZED"), json(SENT));
+  const sealpost = client();
+  await sealpost.send("bob", "one");
+  await sealpost.send("bob", "two");
+  const tokens = received.map(({ headers }) => headers.get("Authorization"));
+  assert.deepEqual(tokens, ["Bearer st_1", "Bearer st_1", "Bearer st_2"]);
+});
+
+test("concurrent requests share a login", async () => {
+  const { logins, client } = service();
+  const sealpost = client();
+  await Promise.all(Array.from({ length: 8 }, () => sealpost.send("bob", "one")));
+  assert.equal(logins.length, 1);
+});
+
+test("a token is not renewed", async () => {
+  const { received, logins, client } = service(problem(401, "UNAUTHORIZED"));
+  await assert.rejects(client({ token: "kt_1" }).send("bob", "one"), ApiError);
+  assert.equal(received[0]?.headers.get("Authorization"), "Bearer kt_1");
+  assert.equal(logins.length, 0);
+});
+
+test("a send keeps its key in all tries", async () => {
+  const { received, client } = service(broken("ECONNRESET"), problem(500, "INTERNAL_ERROR"), json(SENT));
+  await client().send("bob", "one");
+  assert.equal(received.length, 3);
+  assert.equal(new Set(received.map(({ headers }) => headers.get("Idempotency-Key"))).size, 1);
+  assert.equal(received[0]?.url, "https://sealpost.test/base/v1/channel/send");
+});
+
+test("a request that may have been processed is not repeated", async () => {
+  const lost = service(broken("ECONNRESET"));
+  await assert.rejects(lost.client().webhooks.delete("wh_1"), (fault) => fault instanceof Unreachable && fault.mayHaveBeenProcessed);
+  const failed = service(problem(500, "INTERNAL_ERROR"));
+  await assert.rejects(failed.client().webhooks.delete("wh_1"), ApiError);
+  const behindProxy = service(page(503));
+  await assert.rejects(behindProxy.client().webhooks.delete("wh_1"), ApiError);
+});
+
+test("a request without effect is repeated", async () => {
+  await service(broken("ECONNREFUSED"), json(DELETED)).client().webhooks.delete("wh_1");
+  await service(problem(503, "SERVICE_UNAVAILABLE"), json(DELETED)).client().webhooks.delete("wh_1");
+  await service(page(503), json(SENT)).client().send("bob", "one");
+});
+
+test("a long wait is an error at once", async () => {
+  const { client } = service(problem(429, "MONTHLY_LIMIT_EXCEEDED", { "Retry-After": "86400" }));
+  const isExpected = (fault: unknown) => fault instanceof MonthlyLimitExceeded && fault.retryAfterMs === 86_400_000;
+  await assert.rejects(client().send("bob", "one"), isExpected);
+});
+
+test("each code has a class, and unknown codes are errors too", async () => {
+  await assert.rejects(service(problem(404, "WEBHOOK_NOT_FOUND")).client().webhooks.delete("wh_1"), WebhookNotFound);
+  await assert.rejects(service(problem(418, "TEAPOT")).client().webhooks.delete("wh_1"), { code: "TEAPOT" });
+});
+
+test("a page is not a response of the service", async () => {
+  await assert.rejects(service(page(200)).client().send("bob", "one"), /check the URL/);
+});
+
+test("an iterator follows the cursors", async () => {
+  const first = json({ entries: [{ kind: "login" }], next_cursor: "c" });
+  const { client } = service(first, json({ entries: [{ kind: "logout" }], next_cursor: null }));
+  const kinds: string[] = [];
+  for await (const { kind } of client().account.activity()) kinds.push(kind);
+  assert.deepEqual(kinds, ["login", "logout"]);
+});

@@ -1,0 +1,65 @@
+"""Runs the checks. tests/clients/run starts this program with its packages."""
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from generation import GENERATED, ROOT, differences, generate, succeed, write
+from scenario_check import check_scenario
+from server import Server
+
+HERE = Path(__file__).resolve().parent
+NODE = Path(os.environ["SEALPOST_CLIENTS_NODE"])
+PYTHON = ROOT / "clients/python"
+
+
+def main():
+    binary = sys.argv[1]
+    with tempfile.TemporaryDirectory() as folder:
+        folder = Path(folder)
+        with Server(binary, folder) as server:
+            generate(server.get("/openapi.json").json(), folder, NODE)
+        if "--write" in sys.argv:
+            return write(folder)
+        changed = differences(folder)
+        if changed:
+            sys.exit(f"tests/clients: the generated code is old: run tests/clients/run --write\n{changed}")
+        print(f"generating {len(GENERATED)} folders again changes nothing")
+    check_python()
+    programs = build_typescript()
+    check_scenario(binary, {
+        "python": [sys.executable, HERE / "scenario.py", "sync"],
+        "python async": [sys.executable, HERE / "scenario.py", "async"],
+        "typescript": ["node", programs / "test/scenario.js"],
+    })
+
+
+def check_python():
+    succeed("mypy", "src", folder=PYTHON)
+    succeed("ruff", "check", "--no-cache", "src", "tests", folder=PYTHON)
+    succeed("ruff", "format", "--no-cache", "--check", "src", folder=PYTHON)
+    succeed(sys.executable, "-m", "unittest", "discover", "tests", folder=PYTHON)
+    print("the types and the tests of the Python client pass")
+
+
+def build_typescript():
+    """Compiles the TypeScript client beside its packages, and returns the folder of the programs."""
+    for name in ("src", "test", "dist"):
+        shutil.rmtree(NODE / name, ignore_errors=True)
+    for name in ("src", "test"):
+        shutil.copytree(ROOT / "clients/typescript" / name, NODE / name)
+    shutil.copy(ROOT / "clients/typescript/tsconfig.json", NODE)
+    shutil.copy(HERE / "scenario.ts", NODE / "test")
+    succeed(NODE / "node_modules/.bin/tsc", folder=NODE)
+    os.environ["SEALPOST_VECTORS"] = str(ROOT / "docs/examples/webhook-vectors.json")
+    tests = [str(file) for file in sorted((NODE / "dist/test").glob("*.test.js"))]
+    succeed("node", "--test", *tests, folder=NODE)
+    print("the types and the tests of the TypeScript client pass")
+    return NODE / "dist"
+
+
+if __name__ == "__main__":
+    main()

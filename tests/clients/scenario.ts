@@ -1,0 +1,142 @@
+// Runs the scenario with the TypeScript client. Reads the scenario and prints the results as JSON.
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+
+import { handler } from "../src/express.js";
+import { ApiError, Receiver, Sealpost, Unreachable, Webhook } from "../src/index.js";
+
+type Arguments = any; // As in the scenario.
+type Step = { as?: string; do: string; with?: Arguments; save?: string };
+type Identity = { account_id: string; login_secret: string; api_key_id: string };
+type Task = { url: string; identities: Record<string, Identity>; steps: Step[] };
+
+const task = JSON.parse(await text(process.stdin)) as Task;
+const clients = new Map<string, Sealpost>();
+const saved: Record<string, any> = {};
+const messages: string[] = [];
+let receiver: Receiver;
+let onMessage = () => {};
+
+/** Returns the client of an identity, which the scenario may have activated. */
+function clientOf(name: string): Sealpost {
+  const { url, identities } = task;
+  const who: Identity | undefined = identities[name] ?? saved[name];
+  const login = who && { accountId: who.account_id, loginSecret: who.login_secret };
+  const credentials = who && login ? { login, apiKey: who.api_key_id } : {};
+  const client = clients.get(name) ?? new Sealpost({ url, retry: { tries: 10, firstPauseMs: 10 }, ...credentials });
+  clients.set(name, client);
+  return client;
+}
+
+async function run(step: Step) {
+  try {
+    const result = (await act(step.do, clientOf(step.as ?? ""), resolved(step.with ?? {}))) ?? null;
+    if (step.save) saved[step.save] = result;
+    return { result };
+  } catch (fault) {
+    if (fault instanceof ApiError) return { error: fault.code };
+    if (fault instanceof Unreachable) return { error: "UNREACHABLE" };
+    throw fault;
+  }
+}
+
+async function act(name: string, client: Sealpost, given: Arguments): Promise<unknown> {
+  const { webhooks, account } = client;
+  switch (name) {
+    case "account.activity":
+      return collected(account.activity({ pageSize: given.page_size }));
+    case "account.logout":
+      return account.logout();
+    case "activate":
+      return client.activate(given.label, { handle: given.handle });
+    case "listen":
+      return listen(client);
+    case "open":
+      return client.open(given.envelope_id);
+    case "ping":
+      return client.ping();
+    case "policy":
+      return client.policy(given);
+    case "receipt":
+      return client.receipt(given.envelope_id);
+    case "resolve":
+      return client.resolve(given.id);
+    case "send":
+      return client.send(given.to, given.message, given.idempotency_key && { idempotencyKey: given.idempotency_key });
+    case "status":
+      return client.status();
+    case "wait":
+      return received(given.count);
+    case "webhooks.delete":
+      return webhooks.delete(given.webhook_id);
+    case "webhooks.deliveries":
+      return collected(webhooks.deliveries(given.webhook_id, { pageSize: given.page_size }));
+    case "webhooks.enable":
+      return webhooks.enable(given.webhook_id);
+    case "webhooks.list":
+      return webhooks.list();
+    case "webhooks.recover":
+      return webhooks.recover(given.webhook_id, new Date(given.since), { dry_run: given.dry_run });
+    case "webhooks.redeliver":
+      return webhooks.redeliver(given.webhook_id, given.envelope_id);
+    case "webhooks.register":
+      return webhooks.register(given.url);
+    case "webhooks.rotate_secret":
+      return webhooks.rotateSecret(given.webhook_id);
+    case "webhooks.test":
+      return webhooks.test(given.webhook_id);
+    default:
+      throw new Error(`unknown operation: ${name}`);
+  }
+}
+
+/** Starts a receiver, and registers its webhook. */
+async function listen(client: Sealpost) {
+  const server = createServer((request, response) => {
+    void handler(receiver)(request, response, (fault) => {
+      console.error(fault);
+      response.writeHead(500).end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const registered = await client.webhooks.register(`http://127.0.0.1:${port}/`);
+  const onEnvelope = ({ message }: { message: string }) => {
+    messages.push(message);
+    onMessage();
+  };
+  receiver = new Receiver({ client, webhook: new Webhook(registered.secret), onEnvelope });
+  return registered;
+}
+
+async function received(count: number) {
+  const timer = setTimeout(() => fail(`only ${messages} arrived`), 60_000);
+  while (messages.length < count) await new Promise<void>((resolve) => (onMessage = resolve));
+  clearTimeout(timer);
+  return { messages: [...messages].sort() };
+}
+
+function fail(reason: string) {
+  console.error(reason);
+  process.exit(1);
+}
+
+async function collected<T>(entries: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const entry of entries) all.push(entry);
+  return all;
+}
+
+/** Replaces references to earlier results. */
+function resolved(value: any): any {
+  if (Array.isArray(value)) return value.map(resolved);
+  if (typeof value === "object") return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, resolved(member)]));
+  if (typeof value !== "string" || !value.startsWith("$")) return value;
+  const [name = "", ...path] = value.slice(1).split(".");
+  return path.reduce((found, part) => found[part], saved[name]);
+}
+
+const results = [];
+for (const step of task.steps) results.push(await run(step));
+process.stdout.write(JSON.stringify(results), () => process.exit(0));
