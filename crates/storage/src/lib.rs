@@ -38,7 +38,7 @@
 //!
 //! The text of most queries serves both databases. The databases differ only in the following places:
 //!
-//! - `connection/connect`: opening and configuring a connection;
+//! - `connection/connect` and `connection/encryption`: opening, configuring and encrypting a connection;
 //! - `connection/transaction`: beginning a transaction and its durability;
 //! - `query/row_lock`: row locks, not needed by SQLite, which has one writer;
 //! - `send/statements`, `queue/statements` and `housekeeping/purge_envelopes`: statements over whole batches;
@@ -80,6 +80,7 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
+pub use connection::encryption::{Encryption, EncryptionFault, SslMode};
 pub use connection::server_info::{DatabaseInfo, ServerInfo};
 pub use connection::url::{DatabaseUrl, PostgresUrl, UrlFault};
 pub use connection::write_gate::{LastCommit, WriteFault};

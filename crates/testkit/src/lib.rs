@@ -8,10 +8,14 @@
 //! The first test that needs a server starts one. The server stops when the test process ends, even after a crash. If
 //! `SEALPOST_TEST_POSTGRES` names a server (a URL with the right to create databases), the tests use that server. Tests
 //! are never skipped silently: without a server they fail and give the reason. `examples/database.rs` shows the use.
+//!
+//! [`Instance`] is a server of one test, with TCP, restarts, standbys and failover.
 
 mod guard;
+mod instance;
 mod proxy;
 mod server;
 
+pub use instance::Instance;
 pub use proxy::Proxy;
 pub use server::{FsyncMode, Server, postgres};

@@ -1,6 +1,8 @@
 //! Checks the database: reachability, server version, durability settings, connection limit and pending migrations.
 
-use sealpost_node::{Database, DatabaseInfo, DatabaseUrl, Settings, database_error, open_database};
+use sealpost_node::{
+    Database, DatabaseInfo, DatabaseUrl, Encryption, Settings, database_error, open_database,
+};
 
 use crate::{doctor::finding::Finding, fault::Fault};
 
@@ -21,10 +23,8 @@ pub(super) fn check(settings: &Settings, findings: &mut Vec<Finding>) -> Option<
         findings.push(Finding::ok("database", text));
         return None;
     }
-    if url.leaves_the_machine() {
-        let text = "the connection to the database is not encrypted: use a private network, or a tunnel on this machine \
-                    in --database-url (docs/operating.md)";
-        findings.push(Finding::warn("database", text));
+    if let Ok(Encryption::Weaker(mode)) = url.encryption(settings.database.storage.in_clear) {
+        findings.extend(mode.risk().map(|risk| Finding::warn("database", risk)));
     }
     match open(settings, &url) {
         Ok((database, about)) => {

@@ -13,7 +13,7 @@ use diesel::{
 };
 
 use crate::{
-    connection::{AnyConnection, url::PostgresUrl},
+    connection::{AnyConnection, encryption, url::PostgresUrl},
     settings::Settings,
 };
 
@@ -29,13 +29,24 @@ pub(crate) enum Target {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConnectFault {
     #[error("cannot open the connection")]
-    Connection(#[from] ConnectionError),
+    Connection(#[source] ConnectionError),
+    #[error("{advice}")]
+    Tls { advice: &'static str, source: ConnectionError },
     #[error("cannot configure the connection")]
     Setup(#[from] diesel::result::Error),
     #[error("the path of the database file is not UTF-8: choose another path")]
     Path,
     #[error("cannot create the database file")]
     File(#[from] io::Error),
+}
+
+impl From<ConnectionError> for ConnectFault {
+    fn from(source: ConnectionError) -> Self {
+        match encryption::advice(&source.to_string()) {
+            Some(advice) => Self::Tls { advice, source },
+            None => Self::Connection(source),
+        }
+    }
 }
 
 /// Opens and configures a connection. For an SQLite writer, first creates the database file if it is missing.
