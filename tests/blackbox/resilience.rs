@@ -2,6 +2,7 @@
 
 mod cluster;
 mod crash;
+mod failover;
 mod outage;
 mod readiness;
 mod shutdown;

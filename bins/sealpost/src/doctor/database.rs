@@ -61,6 +61,12 @@ fn risks(settings: &Settings, about: &DatabaseInfo) -> Vec<Finding> {
         let text = "fsync or full_page_writes of the server is off, so acknowledged data can be lost: turn both on";
         risks.push(Finding::warn("database", text));
     }
+    let may_fail_over = server.standbys > 0 || settings.database.database_url().has_several_hosts();
+    if may_fail_over && !server.waits_for_standby {
+        let text = "a failover to a standby can lose acknowledged data and restore revoked keys, because commits do not \
+                    wait for a standby: set synchronous_standby_names on the server";
+        risks.push(Finding::warn("database", text));
+    }
     if i64::from(settings.database.storage.pool_max) >= server.connections_max {
         let text = format!(
             "--database-pool {} does not fit into the server's max_connections of {}: lower the pool or raise \

@@ -127,7 +127,8 @@ const PRIVATE: u32 = 0o600;
 
 /// Settings of each PostgreSQL session.
 ///
-/// - An acknowledged commit is on disk, even if the default of the server is weaker. A stronger default is kept.
+/// - An acknowledged commit is on disk, also on that of a synchronous standby, even if the default of the server is
+///   weaker. A stronger default is kept.
 /// - Error messages are in English, because errors are classified by text. If the role may not set the language, the
 ///   language of the server is kept.
 /// - Queries use indexes. PostgreSQL makes their plans once, often while a table is small, and could otherwise choose
@@ -141,7 +142,7 @@ const POSTGRES_SESSION: &str = "
     SET jit = off;
     SET plan_cache_mode = force_generic_plan;
     SELECT set_config('synchronous_commit', 'on', false)
-        WHERE current_setting('synchronous_commit') = 'off';
+        WHERE current_setting('synchronous_commit') IN ('local', 'off', 'remote_write');
     DO $$ BEGIN
         PERFORM set_config('lc_messages', 'C', false);
     EXCEPTION WHEN insufficient_privilege THEN NULL;

@@ -32,6 +32,20 @@ pub enum UrlFault {
     Unknown,
 }
 
+impl DatabaseUrl {
+    /// Whether the URL names several PostgreSQL servers, of which one is the primary.
+    pub fn has_several_hosts(&self) -> bool {
+        match self {
+            Self::Postgres(url) => {
+                let parts = url.parts();
+                let hosts = parts.parameter("host").unwrap_or(parts.hosts);
+                hosts.contains(',')
+            }
+            Self::Sqlite(_) => false,
+        }
+    }
+}
+
 impl PostgresUrl {
     /// Whether traffic to the server may cross a network, judged by the URL alone. Without a host in the URL the result
     /// is true, because libpq may take a host from the environment. As in libpq, a parameter overrides the host part,
