@@ -4,5 +4,6 @@ mod cluster;
 mod crash;
 mod failover;
 mod outage;
+mod pooler;
 mod readiness;
 mod shutdown;

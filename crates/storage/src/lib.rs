@@ -58,8 +58,8 @@
 //! - Deadlocks and timeouts are recognised by PostgreSQL's English messages, because the driver hides the codes. The
 //!   connection asks for English. Before PostgreSQL 15 only superusers may do so; on a server with another language
 //!   the errors become `Refused`.
-//! - Settings belong to the connection. A pooler such as `PgBouncer` in transaction mode needs
-//!   `max_prepared_statements`, and the timeouts set on the role.
+//! - Settings belong to the connection. Behind a pooler such as `PgBouncer` in transaction mode, the role needs them as
+//!   defaults. A pooler without prepared statements needs [`Settings::has_pooler`].
 
 mod account;
 mod backup;

@@ -56,6 +56,20 @@ impl Guard {
         })
     }
 
+    /// Starts `PgBouncer` with a settings file, and waits until its socket exists in `folder`.
+    pub(crate) fn pooling(
+        program: &Path,
+        folder: &Path,
+        settings: &Path,
+        port: u16,
+    ) -> Result<Self, String> {
+        let mut shell = shell(POOL);
+        shell.arg(program).arg(settings).arg(folder.join(format!(".s.PGSQL.{port}")));
+        shell.current_dir(folder);
+        run_as_owner(&mut shell);
+        Self::start(shell, PathBuf::new())
+    }
+
     /// Returns a guard that drops the databases with this name prefix on an existing server.
     pub(crate) fn dropping(psql: &Path, url: &str, prefix: &str) -> Result<Self, String> {
         let mut shell = shell(DROP);
@@ -80,7 +94,7 @@ impl Guard {
         }
         drop(shell.stdin.take());
         drop(shell.wait());
-        Err("the PostgreSQL server did not start".to_owned())
+        Err("the server did not start".to_owned())
     }
 }
 
@@ -165,6 +179,22 @@ cat >/dev/null
 "$1/pg_ctl" --pgdata="$2/data" --mode=immediate --silent stop </dev/null >/dev/null 2>&1 || true
 cd /
 rm -rf "$2"
+"#;
+
+/// The script that starts `PgBouncer` and kills it when standard input closes. Arguments: `$1` program, `$2` settings,
+/// `$3` socket.
+const POOL: &str = r#"
+trap '' HUP INT TERM
+"$1" --quiet "$2" </dev/null >"$2.log" 2>&1 &
+process=$!
+until [ -S "$3" ]; do
+    kill -0 "$process"
+    sleep 0.05
+done
+echo ready
+cat >/dev/null
+kill -9 "$process"
+rm -f "$3"
 "#;
 
 /// The script that drops databases when standard input closes. Arguments: `$1` psql, `$2` URL, `$3` name prefix.

@@ -132,7 +132,7 @@ fn with_port(port: u16, options: &[&str]) -> Vec<String> {
 }
 
 /// Returns a free port below the range from which Linux chooses ports itself, so that no other test gets the port.
-fn free_port() -> Result<u16, String> {
+pub(crate) fn free_port() -> Result<u16, String> {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     let process = u16::try_from(std::process::id() % 997).unwrap_or_default();
     for _ in 0..PORTS {

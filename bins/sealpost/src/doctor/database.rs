@@ -61,6 +61,11 @@ fn risks(settings: &Settings, about: &DatabaseInfo) -> Vec<Finding> {
         let text = "fsync or full_page_writes of the server is off, so acknowledged data can be lost: turn both on";
         risks.push(Finding::warn("database", text));
     }
+    if settings.database.storage.has_pooler && !server.has_session_defaults {
+        let text = "the role lacks the session settings that a pooler in transaction mode needs as defaults: run the \
+                    ALTER ROLE statements of docs/operating.md";
+        risks.push(Finding::warn("database", text));
+    }
     let may_fail_over = server.standbys > 0 || settings.database.database_url().has_several_hosts();
     if may_fail_over && !server.waits_for_standby {
         let text = "a failover to a standby can lose acknowledged data and restore revoked keys, because commits do not \

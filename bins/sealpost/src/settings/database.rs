@@ -25,6 +25,9 @@ pub(crate) struct DatabaseArgs {
     /// certificate
     #[arg(long, env = "SEALPOST_DATABASE_IN_CLEAR", value_parser = BoolishValueParser::new())]
     database_in_clear: bool,
+    /// Prepare no statements on PostgreSQL, for a pooler in transaction mode that supports none
+    #[arg(long, env = "SEALPOST_DATABASE_POOLER", value_parser = BoolishValueParser::new())]
+    database_pooler: bool,
     /// Largest number of connections to the database
     #[arg(
         long,
@@ -50,12 +53,14 @@ impl From<&DatabaseArgs> for DatabaseSettings {
             data_dir,
             database_url,
             database_in_clear,
+            database_pooler,
             database_pool,
             commit_timeout,
         } = args;
         let StorageSettings {
             pool_max: _,
             in_clear: _,
+            has_pooler: _,
             connection_timeout,
             statement_timeout,
             commit_timeout: _,
@@ -67,6 +72,7 @@ impl From<&DatabaseArgs> for DatabaseSettings {
             storage: StorageSettings {
                 pool_max: *database_pool,
                 in_clear: *database_in_clear,
+                has_pooler: *database_pooler,
                 connection_timeout,
                 statement_timeout,
                 commit_timeout: commit_timeout.0,

@@ -9,7 +9,9 @@ use std::{
 };
 
 use diesel::{
-    ConnectionError, PgConnection, SqliteConnection, connection::SimpleConnection, prelude::*,
+    ConnectionError, PgConnection, SqliteConnection,
+    connection::{CacheSize, SimpleConnection},
+    prelude::*,
 };
 
 use crate::{
@@ -83,6 +85,10 @@ fn postgres(url: &PostgresUrl, settings: &Settings) -> Result<PgConnection, Conn
         millis(settings.statement_timeout / 2),
         millis(settings.statement_timeout * 3),
     ))?;
+    if settings.has_pooler {
+        // The pooler could prepare a statement on one server connection and execute it on another.
+        conn.set_prepared_statement_cache_size(CacheSize::Disabled);
+    }
     Ok(conn)
 }
 

@@ -30,6 +30,8 @@ pub struct ServerInfo {
     pub now: Timestamp,
     /// Maximum number of connections that the server accepts.
     pub connections_max: i64,
+    /// True if the defaults of the role include the timeouts and the planner settings of the service's sessions.
+    pub has_session_defaults: bool,
     /// Number of connected standbys.
     pub standbys: i64,
     /// True if a durable commit waits until a standby has it on disk. Otherwise a failover can lose committed data.
@@ -63,6 +65,7 @@ fn info_of_postgres(conn: &mut AnyConnection) -> Result<DatabaseInfo, Fault> {
         "current_setting('synchronous_standby_names') <> '' \
          AND current_setting('synchronous_commit') IN ('on', 'remote_apply')",
     )?;
+    let has_session_defaults = is_true(conn, SESSION_DEFAULTS)?;
     let is_durable = is_true(
         conn,
         "current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on'",
@@ -74,6 +77,7 @@ fn info_of_postgres(conn: &mut AnyConnection) -> Result<DatabaseInfo, Fault> {
             version,
             now,
             connections_max,
+            has_session_defaults,
             standbys,
             waits_for_standby,
             is_durable,
@@ -92,3 +96,11 @@ fn is_true(conn: &mut AnyConnection, expression: &str) -> Result<bool, Fault> {
 fn number(conn: &mut AnyConnection, expression: &str) -> Result<i64, Fault> {
     Ok(diesel::select(sql::<BigInt>(expression)).get_result(conn)?)
 }
+
+/// Whether the defaults of the role, which a new session starts with, are like the settings of the service's sessions.
+/// A timeout of 0 means no timeout.
+const SESSION_DEFAULTS: &str = "NOT EXISTS (
+    SELECT 1 FROM pg_settings WHERE
+        name IN ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout') AND reset_val = '0'
+        OR name IN ('enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit') AND reset_val = 'on'
+        OR name = 'synchronous_commit' AND reset_val NOT IN ('on', 'remote_apply'))";
