@@ -8,6 +8,8 @@ mod listener;
 mod operator;
 mod process;
 mod receiver;
+#[cfg(feature = "postgres-tls")]
+mod relay;
 mod server;
 
 use std::{
@@ -36,6 +38,8 @@ pub(crate) use receiver::{
     signed::{PUBLIC_KEY, Signed},
     tls::TlsReceiver,
 };
+#[cfg(feature = "postgres-tls")]
+pub(crate) use relay::Relay;
 pub(crate) use server::{Server, lines_of, value_of};
 
 /// Runs each case on the embedded database and on PostgreSQL.
