@@ -29,7 +29,7 @@ pub(crate) struct Stage {
     pub(crate) receiver: Receiver,
     pub(crate) identities: Identities,
     pub(crate) engine: Engine,
-    _place: Place,
+    pub(crate) place: Place,
 }
 
 impl Stage {
@@ -54,7 +54,7 @@ impl Stage {
         let identities = population.activate(&place, &receiver);
         fill(&place, &identities);
         let servers = nodes.serve(&place, &bench.suite);
-        Self { servers, receiver, identities, engine: engine.clone(), _place: place }
+        Self { servers, receiver, identities, engine: engine.clone(), place }
     }
 
     /// Returns a closed load of sends over all nodes.
