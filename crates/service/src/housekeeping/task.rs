@@ -25,6 +25,8 @@ pub(super) type Purge = fn(&mut dyn Tx, Times, u32) -> Result<u64, StoreError>;
 pub(super) struct Times {
     /// The stored time of the task, which can lag behind the clock.
     pub(super) now: Timestamp,
+    /// The clock of the node.
+    pub(super) clock: Timestamp,
     /// Rows with an earlier time are no longer kept.
     pub(super) before: Timestamp,
 }
@@ -65,7 +67,7 @@ fn purge(
         let turn = HousekeepingTurn { task: task.name, node, now, held_for: HELD_FOR, pace };
         let done = core.store.write(Durability::Relaxed, |tx| {
             let Some(time) = tx.take_housekeeping_turn(&turn)? else { return Ok(None) };
-            let times = Times { now: time, before: time.minus(task.keep) };
+            let times = Times { now: time, clock: now, before: time.minus(task.keep) };
             let purged = (task.purge)(tx, times, limit)?;
             Ok(Some((time, purged)))
         })?;

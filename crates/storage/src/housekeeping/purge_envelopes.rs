@@ -1,6 +1,9 @@
 //! Deletes envelopes whose retention has ended, together with their deliveries.
 
-use std::collections::{BTreeMap, HashSet};
+use std::{
+    collections::{BTreeMap, HashSet},
+    sync::LazyLock,
+};
 
 use diesel::{
     PgConnection, SqliteConnection,
@@ -12,6 +15,10 @@ use sealpost_domain::{BounceReason, Timestamp, UnopenedEnvelope};
 
 use crate::{
     connection::{AnyConnection, fault::Fault},
+    housekeeping::{
+        partitions::{self, ENVELOPES, first_id},
+        release_envelopes,
+    },
     query::{any_of::any_of, statement::Statement},
     queue::bounces,
     rows::columns,
@@ -19,33 +26,74 @@ use crate::{
     send::stored_bytes,
 };
 
-/// Deletes up to `limit` envelopes with ids below `below`, oldest first, and their deliveries. Subtracts their bytes
-/// from the stored bytes of the senders. Returns the number of envelopes.
+/// Deletes up to `limit` envelopes from before `before`, oldest first, and their deliveries. Subtracts their bytes from
+/// the stored bytes of the senders. Returns `limit` if more work may be left.
 ///
 /// An expired envelope bounces: its sender gets an event. It does not bounce if it was opened, or if another outcome is
 /// recorded. It must still wait for a webhook, or have a queued delivery.
+///
+/// On PostgreSQL, whole partitions are dropped after their bounces and bytes. Rows of other partitions are deleted.
 pub(crate) fn purge_envelopes(
     conn: &mut AnyConnection,
-    below: &str,
+    before: Timestamp,
+    now: Timestamp,
+    limit: i64,
+) -> Result<usize, Fault> {
+    let limit_reached = columns::number(limit, "limit")?;
+    let ranges = match conn {
+        AnyConnection::Postgres(pg) => {
+            let partitions = partitions::list(pg, &ENVELOPES)?;
+            if let Some(upper) = partitions::last_ended(&partitions, before)
+                && (release_envelopes::release(conn, upper, now, limit)?
+                    || release_envelopes::drop_released(conn, upper)?)
+            {
+                return Ok(limit_reached);
+            }
+            partitions::ranges_of_rows(&partitions, before)
+        }
+        AnyConnection::Sqlite(_) => vec![(None, before)],
+    };
+    let mut purged = 0;
+    for (from, below) in ranges {
+        let from = from.map(first_id).unwrap_or_default();
+        let left = columns::number(limit_reached - purged, "limit")?;
+        purged += purge_rows(conn, (&from, &first_id(below)), now, left)?;
+    }
+    Ok(purged)
+}
+
+/// Deletes up to `limit` envelopes with ids in a range.
+fn purge_rows(
+    conn: &mut AnyConnection,
+    range: (&str, &str),
     now: Timestamp,
     limit: i64,
 ) -> Result<usize, Fault> {
     let purged = match conn {
-        AnyConnection::Postgres(conn) => purge_postgres(conn, below, limit)?,
-        AnyConnection::Sqlite(conn) => purge_sqlite(conn, below, limit)?,
+        AnyConnection::Postgres(conn) => purge_postgres(conn, range, limit)?,
+        AnyConnection::Sqlite(conn) => purge_sqlite(conn, range.1, limit)?,
     };
     // The bytes are subtracted before the bounces, because batches of sends also lock usage rows before webhooks.
     // Another order could cause a deadlock.
     stored_bytes::subtract(conn, &bytes_of_senders(&purged))?;
+    bounce_expired(conn, &purged, now)?;
+    Ok(purged.len())
+}
+
+/// Bounces the envelopes that were neither opened nor delivered.
+pub(crate) fn bounce_expired(
+    conn: &mut AnyConnection,
+    purged: &[PurgedEnvelope],
+    now: Timestamp,
+) -> Result<(), Fault> {
     let undelivered = purged.iter().filter(|envelope| envelope.is_unopened_and_undelivered);
     let expired = undelivered.map(|envelope| Ok((envelope.read()?, BounceReason::Expired)));
-    bounces::bounce(conn, &expired.collect::<Result<Vec<_>, Fault>>()?, now)?;
-    Ok(purged.len())
+    bounces::bounce(conn, &expired.collect::<Result<Vec<_>, Fault>>()?, now)
 }
 
 /// The columns of a deleted envelope that are needed for bounces and stored bytes.
 #[derive(Debug, Queryable)]
-struct PurgedEnvelope {
+pub(crate) struct PurgedEnvelope {
     id: String,
     sender: String,
     recipient: String,
@@ -83,41 +131,77 @@ fn bytes_of_senders(purged: &[PurgedEnvelope]) -> Vec<(String, i64)> {
 /// removed it after a success.
 fn purge_postgres(
     conn: &mut PgConnection,
+    (from, below): (&str, &str),
+    limit: i64,
+) -> Result<Vec<PurgedEnvelope>, Fault> {
+    static TEXT: LazyLock<String> = LazyLock::new(|| {
+        format!(
+            "WITH old AS MATERIALIZED (
+                 SELECT id FROM envelopes WHERE id >= ? AND id < ? ORDER BY id LIMIT ?
+             ), {DELETE_QUEUED}
+             DELETE FROM envelopes WHERE id = ANY (ARRAY(SELECT id FROM free))
+             RETURNING {PURGED}"
+        )
+    });
+    Ok(Statement::<_, (Text, Text, Text, Bool, BigInt)>::query(&TEXT)
+        .bind::<Text, _>(from)
+        .bind::<Text, _>(below)
+        .bind::<BigInt, _>(limit)
+        .load(conn)?)
+}
+
+/// Deletes the deliveries and waiting rows of up to `limit` envelopes with ids below `below`, but not the envelopes.
+pub(crate) fn end_deliveries(
+    conn: &mut PgConnection,
     below: &str,
     limit: i64,
 ) -> Result<Vec<PurgedEnvelope>, Fault> {
-    Ok(Statement::<_, (Text, Text, Text, Bool, BigInt)>::query(
-        "WITH old AS MATERIALIZED (
-             SELECT id FROM envelopes WHERE id < ? ORDER BY id LIMIT ?
-         ), queued AS MATERIALIZED (
-             SELECT envelope_id FROM deliveries
-             WHERE envelope_id = ANY (ARRAY(SELECT id FROM old)) FOR UPDATE SKIP LOCKED
-         ), busy AS (
-             SELECT envelope_id FROM deliveries
-             WHERE envelope_id = ANY (ARRAY(SELECT id FROM old))
-             EXCEPT ALL SELECT envelope_id FROM queued
-         ), free AS MATERIALIZED (
-             SELECT id FROM envelopes
-             WHERE id = ANY (ARRAY(SELECT id FROM old EXCEPT SELECT envelope_id FROM busy))
-             FOR UPDATE SKIP LOCKED
-         ), undelivered AS (
-             DELETE FROM deliveries WHERE envelope_id = ANY (ARRAY(SELECT id FROM free))
-             RETURNING envelope_id
-         ), waiting AS (
-             DELETE FROM waiting_envelopes WHERE envelope_id = ANY (ARRAY(SELECT id FROM free))
-             RETURNING envelope_id
-         )
-         DELETE FROM envelopes WHERE id = ANY (ARRAY(SELECT id FROM free))
-         RETURNING id, sender, recipient,
-             opened_at IS NULL AND id IN (
-                 SELECT envelope_id FROM undelivered UNION ALL SELECT envelope_id FROM waiting
-             ),
-             octet_length(sealed)::BIGINT",
-    )
-    .bind::<Text, _>(below)
-    .bind::<BigInt, _>(limit)
-    .load(conn)?)
+    static TEXT: LazyLock<String> = LazyLock::new(|| {
+        format!(
+            "WITH old AS MATERIALIZED (
+                 (SELECT envelope_id AS id FROM deliveries
+                  WHERE envelope_id < ? ORDER BY envelope_id LIMIT ?)
+                 UNION
+                 (SELECT envelope_id FROM waiting_envelopes
+                  WHERE envelope_id < ? ORDER BY envelope_id LIMIT ?)
+             ), {DELETE_QUEUED}
+             SELECT {PURGED} FROM envelopes WHERE id = ANY (ARRAY(SELECT id FROM free))"
+        )
+    });
+    Ok(Statement::<_, (Text, Text, Text, Bool, BigInt)>::query(&TEXT)
+        .bind::<Text, _>(below)
+        .bind::<BigInt, _>(limit)
+        .bind::<Text, _>(below)
+        .bind::<BigInt, _>(limit)
+        .load(conn)?)
 }
+
+/// Deletes the deliveries and waiting rows of the envelopes `old`, except of envelopes that another transaction uses.
+const DELETE_QUEUED: &str = "queued AS MATERIALIZED (
+         SELECT envelope_id FROM deliveries
+         WHERE envelope_id = ANY (ARRAY(SELECT id FROM old)) FOR UPDATE SKIP LOCKED
+     ), busy AS (
+         SELECT envelope_id FROM deliveries
+         WHERE envelope_id = ANY (ARRAY(SELECT id FROM old))
+         EXCEPT ALL SELECT envelope_id FROM queued
+     ), free AS MATERIALIZED (
+         SELECT id FROM envelopes
+         WHERE id = ANY (ARRAY(SELECT id FROM old EXCEPT SELECT envelope_id FROM busy))
+         FOR UPDATE SKIP LOCKED
+     ), undelivered AS (
+         DELETE FROM deliveries WHERE envelope_id = ANY (ARRAY(SELECT id FROM free))
+         RETURNING envelope_id
+     ), waiting AS (
+         DELETE FROM waiting_envelopes WHERE envelope_id = ANY (ARRAY(SELECT id FROM free))
+         RETURNING envelope_id
+     )";
+
+/// The columns of [`PurgedEnvelope`].
+const PURGED: &str = "id, sender, recipient,
+     opened_at IS NULL AND id IN (
+         SELECT envelope_id FROM undelivered UNION ALL SELECT envelope_id FROM waiting
+     ),
+     octet_length(sealed)::BIGINT";
 
 fn purge_sqlite(
     conn: &mut SqliteConnection,
