@@ -31,7 +31,7 @@ pub(crate) fn release(
     let AnyConnection::Postgres(pg) = conn else { return Ok(false) };
     let below = first_id(upper);
     let ended = end_deliveries(pg, &below, limit.min(BOUNCED_MAX))?;
-    if !ended.is_empty() {
+    if ended.count > 0 {
         bounce_expired(conn, &ended, now)?;
         return Ok(true);
     }
