@@ -52,9 +52,9 @@ CREATE INDEX ix_attempts__envelope_id__succeeded ON attempts (envelope_id)
     WHERE outcome = 'succeeded';
 
 CREATE TABLE envelopes_newest (LIKE envelopes INCLUDING ALL)
-    WITH (autovacuum_vacuum_insert_threshold = -1);
+    WITH (autovacuum_enabled = false);
 CREATE TABLE attempts_newest (LIKE attempts INCLUDING ALL)
-    WITH (autovacuum_vacuum_insert_threshold = -1);
+    WITH (autovacuum_enabled = false);
 
 DO $$
 DECLARE
