@@ -74,10 +74,11 @@ pub(crate) fn list(
     Ok(partitions.collect())
 }
 
-/// Returns the end of the last partition that retention can drop: all rows are from before `before`.
-pub(crate) fn last_ended(partitions: &[Partition], before: Timestamp) -> Option<Timestamp> {
-    let ended = partitions.iter().filter(|partition| partition.is_dropped_whole);
-    ended.filter_map(|partition| partition.upper.filter(|upper| *upper <= before)).max()
+/// Returns the end of the first partition that retention can drop: all rows are from before `before`. Partitions are
+/// dropped one after the other, because the progress of a release belongs to one partition.
+pub(crate) fn first_ended(partitions: &[Partition], before: Timestamp) -> Option<Timestamp> {
+    let whole = partitions.iter().find(|partition| partition.is_dropped_whole)?;
+    whole.upper.filter(|upper| *upper <= before)
 }
 
 /// Returns the ranges of time from before `before` in which rows are deleted one by one, oldest first.

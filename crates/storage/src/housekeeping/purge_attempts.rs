@@ -24,7 +24,7 @@ pub(crate) fn purge_attempts(
     let ranges = match conn {
         AnyConnection::Postgres(pg) => {
             let partitions = partitions::list(pg, &ATTEMPTS)?;
-            if let Some(upper) = partitions::last_ended(&partitions, before)
+            if let Some(upper) = partitions::first_ended(&partitions, before)
                 && drop_counted(pg, upper)?
             {
                 return Ok(limit_reached);

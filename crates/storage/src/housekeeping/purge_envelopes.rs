@@ -43,7 +43,7 @@ pub(crate) fn purge_envelopes(
     let ranges = match conn {
         AnyConnection::Postgres(pg) => {
             let partitions = partitions::list(pg, &ENVELOPES)?;
-            if let Some(upper) = partitions::last_ended(&partitions, before)
+            if let Some(upper) = partitions::first_ended(&partitions, before)
                 && (release_envelopes::release(conn, upper, now, limit)?
                     || release_envelopes::drop_released(conn, upper)?)
             {

@@ -143,6 +143,26 @@ fn an_ended_partition_is_dropped_after_its_bounces_and_bytes() {
 }
 
 #[test]
+fn several_ended_partitions_are_released_once_each() {
+    let (db, start) = extended();
+    assert!(extend(&db, start));
+    let key = db.activate();
+    let to = receiver(&db, &key);
+    for hours in [0, 1] {
+        send(&db, &to, start.plus(HOUR * hours));
+    }
+    db.execute("DELETE FROM deliveries; UPDATE usage SET stored_bytes = 100").unwrap();
+    let bytes = || number(&db, "SELECT stored_bytes::TEXT AS line FROM usage");
+    // Not counted yet, so nothing is dropped, and the end of the second partition comes meanwhile.
+    purge(&db, start.plus(HOUR));
+    purge(&db, start.plus(HOUR * 2));
+    assert_eq!((bytes(), db.count("envelopes")), (100 - 4, 2));
+    count(&db);
+    purge(&db, start.plus(HOUR * 2));
+    assert_eq!((bytes(), db.count("envelopes")), (100 - 2 * 4, 0));
+}
+
+#[test]
 fn a_partition_is_dropped_once_all_its_envelopes_are_counted() {
     let (db, start) = extended();
     let to = receiver(&db, &db.activate());
