@@ -30,7 +30,7 @@ pub(crate) struct Stage {
     pub(crate) receiver: Receiver,
     pub(crate) identities: Identities,
     pub(crate) engine: Engine,
-    _place: Place,
+    pub(crate) place: Place,
 }
 
 impl Stage {
@@ -58,7 +58,7 @@ impl Stage {
         }
         fill(&place, &identities);
         let servers = nodes.serve(&place, &bench.suite);
-        Self { servers, receiver, identities, engine: engine.clone(), _place: place }
+        Self { servers, receiver, identities, engine: engine.clone(), place }
     }
 
     /// Returns a closed load of sends over all nodes.

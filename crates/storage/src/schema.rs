@@ -333,6 +333,17 @@ diesel::table! {
 }
 
 diesel::table! {
+    /// The partitions of `envelopes` and `attempts`. Only on PostgreSQL.
+    partitions (name) {
+        name -> Text,
+        parent -> Text,
+        upper_bound -> Nullable<BigInt>,
+        is_dropped_whole -> Bool,
+        released_to -> Text,
+    }
+}
+
+diesel::table! {
     daily_counts (api_key_id, day) {
         api_key_id -> Text,
         day -> BigInt,
