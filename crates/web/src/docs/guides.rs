@@ -42,6 +42,11 @@ impl Guide {
     }
 }
 
+/// Returns the headings of each guide, in order.
+pub(super) fn headings() -> impl Iterator<Item = (&'static Guide, Vec<Heading>)> {
+    all().map(|guide| (guide, markdown::headings(guide.markdown)))
+}
+
 /// Returns all guides in order.
 fn all() -> impl Iterator<Item = &'static Guide> {
     GROUPS.iter().flat_map(|group| group.guides)
