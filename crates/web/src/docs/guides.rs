@@ -79,11 +79,13 @@ pub(super) const GROUPS: &[GuideGroup] = &[
     GuideGroup {
         title: "Build",
         guides: &[
+            guide!("building-a-client", "A client in 60 lines, and what each client must do."),
             guide!("sending", "Sends, their guarantees, and safe repetition."),
             guide!(
                 "receiving",
                 "Complete receivers in Python, Node, Rust and Go, and how to test them."
             ),
+            guide!("behind-nat", "Receivers on your machine or in a private network."),
             guide!("limits", "Plans, their limits, and how to behave at a limit."),
             guide!("replacing-a-key", "How to move an identity to a new key."),
             guide!("badges", "Purity badges, their verification, and compliance circuits."),
@@ -93,9 +95,22 @@ pub(super) const GROUPS: &[GuideGroup] = &[
     GuideGroup {
         title: "Operate",
         guides: &[
+            guide!(
+                "production-checklist",
+                "Deployment shapes, and what to check before the first caller arrives."
+            ),
             guide!("operating", "Installation, TLS, PostgreSQL, backup, metrics and alerts."),
             guide!("scaling", "Several nodes, large rates, and a design for sharding."),
             guide!("performance", "Measured results, and how to repeat them."),
+        ],
+    },
+    GuideGroup {
+        title: "Help",
+        guides: &[
+            guide!("troubleshooting", "Symptoms, their causes and their fixes."),
+            guide!("faq", "Short answers to frequent questions."),
+            guide!("glossary", "The words of the API, the dashboard and the guides."),
+            guide!("comparison", "Sealpost beside Svix, Hook0, Convoy and ACA-Py."),
         ],
     },
     GuideGroup {
