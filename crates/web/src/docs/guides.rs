@@ -79,7 +79,7 @@ pub(super) const GROUPS: &[GuideGroup] = &[
     GuideGroup {
         title: "Build",
         guides: &[
-            guide!("building-a-client", "A client in 60 lines, and what each client must do."),
+            guide!("building-a-client", "What a client does for its caller, shown in 60 lines."),
             guide!("sending", "Sends, their guarantees, and safe repetition."),
             guide!(
                 "receiving",
