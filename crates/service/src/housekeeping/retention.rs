@@ -11,7 +11,7 @@ use super::task::{HousekeepingTask, Purge};
 use crate::settings::Settings;
 
 /// Returns the tasks in the order in which they run. Their names are stored in the database.
-pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 16] {
+pub(super) fn tasks(settings: &Settings) -> [HousekeepingTask; 17] {
     let Settings { idempotency_ttl, retention, activity_retention, .. } = *settings;
     [
         task("partitions", retention, |tx, it, _| {
