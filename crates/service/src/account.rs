@@ -1,5 +1,5 @@
-//! Use cases of accounts: activation, login, logout, rotation of the login secret, activity, closing, and the status of a
-//! key.
+//! Use cases of accounts: activation, login, logout, rotation of the login secret, the activity log, closing, and the
+//! status of a key.
 
 pub(crate) mod activate;
 pub(crate) mod activity;

@@ -90,6 +90,6 @@ fn fail(batch: Vec<QueuedLookup>, error: &StoreError) {
 }
 
 fn reply_with(reply: oneshot::Sender<FoundSession>, found: FoundSession) {
-    // An error is ignored, because the request may have been cancelled.
+    // An error only means that the request was cancelled, so it is ignored.
     drop(reply.send(found));
 }

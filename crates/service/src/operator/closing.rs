@@ -13,13 +13,14 @@ use super::{
 use crate::account::close::AccountClosed;
 
 impl Operator {
-    /// Closes an account permanently: revokes its keys, and deletes its webhooks and sessions. Labels, handles and
-    /// activity stay. Repeat it after an interruption.
+    /// Closes an account permanently: revokes its keys, and deletes its webhooks and sessions. Labels, handles and the
+    /// activity log stay. If a call is interrupted, another call continues the closing.
     pub fn close_account(&self, id: &AccountId) -> Result<AccountClosed, OperatorError> {
         self.close(id, ClosingExtent::Close, "account.close")
     }
 
-    /// Closes an account permanently and erases what names its owner. Also erases an account that is closed.
+    /// Closes an account permanently, and erases the personal data of its owner. Also erases this data of an account
+    /// that is already closed.
     pub fn erase_account(&self, id: &AccountId) -> Result<AccountClosed, OperatorError> {
         self.close(id, ClosingExtent::Erase, "account.erase")
     }
@@ -37,7 +38,7 @@ impl Operator {
             }
             let sessions = tx.end_sessions(Some(id), SESSIONS_MAX)?;
             let (subject, detail) = (id.to_string(), json!({"sessions": sessions}));
-            // The account has no owner any more who could read its activity.
+            // No entry in the activity log, because the owner of a closed account can no longer log in to read the log.
             let concerned = Concerned::Service;
             Ok(Ok((sessions, ActionRecord { action, subject, concerned, detail })))
         })?;
@@ -59,5 +60,6 @@ impl Operator {
 const SESSIONS_MAX: u32 = 10_000;
 /// Maximum number of rows that a portion deletes. On SQLite, sends wait for a portion.
 const ROWS_PER_WRITE: u32 = 1000;
-/// Maximum number of portions, so that a request of an owner ends. Housekeeping continues.
+/// Maximum number of portions that one call deletes, so that the request of an owner ends in time. Housekeeping deletes
+/// the remaining rows.
 const PORTIONS_MAX: u32 = 1000;

@@ -103,7 +103,7 @@ impl Owner<'_> {
             .await
     }
 
-    /// Revokes a key permanently. The audit trail records the owner.
+    /// Revokes a key permanently. The audit trail names the account as the author of the revocation.
     pub async fn revoke(&self, key: &ApiKeyId) -> Result<KeyRevoked, Error> {
         let (session, key, source) = (self.session, *key, self.source.clone());
         self.sealpost.block(move |core| revoke(core, &session, &key, &source)).await
