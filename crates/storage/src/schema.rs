@@ -9,7 +9,7 @@ diesel::table! {
         created_at -> BigInt,
         closed_at -> Nullable<BigInt>,
         erased_at -> Nullable<BigInt>,
-        /// Extent of a closing that is not finished.
+        /// `close` or `erase` while the account is being closed; null before and after.
         closing -> Nullable<Text>,
     }
 }
@@ -222,8 +222,8 @@ diesel::table! {
 
 diesel::table! {
     deliveries (event_id, webhook_id) {
-        /// Id of the event. The column is named after the first kind of event, because nodes of earlier versions use
-        /// that name.
+        /// Id of the event. The SQL name of the column refers to the first kind of event (received envelopes), because
+        /// nodes of earlier versions use this name.
         #[sql_name = "envelope_id"]
         event_id -> Text,
         webhook_id -> Text,
@@ -246,8 +246,8 @@ diesel::table! {
         outcome -> Text,
         error -> Nullable<Text>,
         webhook_id -> Text,
-        /// Id of the event. The column is named after the first kind of event, because nodes of earlier versions use
-        /// that name.
+        /// Id of the event. The SQL name of the column refers to the first kind of event (received envelopes), because
+        /// nodes of earlier versions use this name.
         #[sql_name = "envelope_id"]
         event_id -> Text,
         excerpt -> Nullable<Text>,

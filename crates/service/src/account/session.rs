@@ -20,7 +20,7 @@ use crate::{
 pub struct Login {
     /// The id of the account, from the response to its activation.
     pub account_id: String,
-    /// The login secret of the account.
+    /// The login secret: from the response to the activation, or to the last rotation of the secret.
     pub login_secret: String,
 }
 

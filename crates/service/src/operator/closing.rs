@@ -19,7 +19,8 @@ impl Operator {
         self.close(id, ClosingExtent::Close, "account.close")
     }
 
-    /// Closes an account permanently and erases what names its owner. Also erases an account that is closed.
+    /// Closes an account permanently, and erases the personal data of its owner. Also erases this data of an account
+    /// that is already closed.
     pub fn erase_account(&self, id: &AccountId) -> Result<AccountClosed, OperatorError> {
         self.close(id, ClosingExtent::Erase, "account.erase")
     }
@@ -61,5 +62,6 @@ impl Operator {
 const SESSIONS_MAX: u32 = 10_000;
 /// Maximum number of rows that a portion deletes. On SQLite, sends wait for a portion.
 const ROWS_PER_WRITE: u32 = 1000;
-/// Maximum number of portions, so that a request of an owner ends. Housekeeping continues.
+/// Maximum number of portions that one call deletes, so that the request of an owner ends in time. Housekeeping deletes
+/// the remaining rows.
 const PORTIONS_MAX: u32 = 1000;

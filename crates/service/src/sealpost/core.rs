@@ -32,7 +32,8 @@ pub struct Parts {
     pub issuer: Arc<Issuer>,
     /// The public URL of the service, without a trailing slash. Badges link to this URL.
     pub base_url: String,
-    /// The initial compliance circuits. [`Sealpost::use_circuits`](crate::Sealpost::use_circuits) replaces them.
+    /// The initial compliance circuits (the sets of checks that jurisdictions require).
+    /// [`Sealpost::use_circuits`](crate::Sealpost::use_circuits) replaces them.
     pub circuits: Circuits,
 }
 
@@ -51,7 +52,7 @@ pub(crate) struct Core {
     pub(crate) session_queue: SessionQueue,
     pub(crate) token_uses: TokenUseQueue,
     pub(crate) status_lists: StatusListCache,
-    /// Held while a request collects contacts.
+    /// Locked while a request collects the contacts of a key. A node handles one such request at a time.
     pub(crate) contact_collection: Mutex<()>,
 }
 

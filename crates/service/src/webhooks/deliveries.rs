@@ -51,7 +51,7 @@ pub struct DeliveryView {
     pub outcome: &'static str,
     /// HTTP status of the response; `None` without a response.
     pub status_code: Option<u16>,
-    /// Class of the failure. For a pending delivery, that of its last attempt.
+    /// Class of the failure. For a pending delivery, the class of the failure of its last attempt.
     pub error: Option<String>,
     /// Duration of the attempt in milliseconds.
     pub duration_ms: Option<u32>,

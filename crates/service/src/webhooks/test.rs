@@ -1,4 +1,5 @@
-//! Sends test events. A test event is sent to a webhook once and at once, and does not change the state of the webhook.
+//! Sends test events. A test event is sent to a webhook immediately and only once. It does not change the state of the
+//! webhook.
 
 use std::sync::Arc;
 
@@ -72,7 +73,7 @@ impl Core {
     async fn send_test(&self, event: TestEvent) -> Result<Tested, Error> {
         let (event_id, webhook_id) = (event.id, event.target.webhook_id);
         let (finish, finished) = oneshot::channel();
-        // An error is ignored, because the caller may have cancelled the request.
+        // An error only means that the caller has cancelled the request, so it is ignored.
         let finish = Box::new(move |result| drop(finish.send(result)));
         if !self.dispatch.test(event, finish) {
             return Err(Refusal::Unavailable.into());

@@ -49,8 +49,8 @@ const NEWEST_PENDING: &str = "
     WHERE e.id IS NOT NULL OR v.id IS NOT NULL
     ORDER BY substr(newest.envelope_id, 5) DESC";
 
-/// Returns attempts of a webhook, newest first. Reads the attempts with each outcome by an index, and merges the
-/// results.
+/// Returns attempts of a webhook, newest first. Reads the attempts of each outcome separately, because the index
+/// contains the outcome, and merges the results.
 pub(crate) fn attempts(
     conn: &mut AnyConnection,
     id: &WebhookId,

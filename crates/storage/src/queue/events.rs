@@ -27,11 +27,11 @@ use crate::{
 /// Rows of the table `events`, by the id of the event.
 pub(crate) type StoredEvents = HashMap<String, Arc<StoredEvent>>;
 
-/// Stores events, each with a delivery to every subscribed webhook. Skips events without such a webhook, and events that
-/// are already stored. Returns the ids of the stored events.
+/// Stores events, each with a delivery to every subscribed webhook. Skips events without such a webhook, and events
+/// that are already stored. Returns the ids of the stored events.
 ///
-/// Deliveries to disabled webhooks are also due at once; the next claim parks them. Therefore the webhooks need no
-/// lock, even if one is enabled at the same time.
+/// Deliveries to disabled webhooks are also due at once, and the next claim parks them (gives them a later due time).
+/// Therefore the webhooks need no lock, even if one is enabled at the same time.
 pub(crate) fn store(conn: &mut AnyConnection, new: &[NewEvent]) -> Result<HashSet<String>, Fault> {
     if new.is_empty() {
         return Ok(HashSet::new());

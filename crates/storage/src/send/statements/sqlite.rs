@@ -111,8 +111,8 @@ fn read_decisions(
     Ok(subjects.iter().flat_map(of_key).collect())
 }
 
-/// Whether any governance decision is open. The status is part of the text, because SQLite would prepare a statement
-/// with a bound status again for each batch, to match the condition of a partial index.
+/// Returns whether any governance decision is open (not lifted). The status is a literal in the SQL text. With a bound
+/// parameter, SQLite would prepare the statement again for each batch, to decide if it can use a partial index.
 const IS_GOVERNED: &str = "SELECT EXISTS (SELECT 1 FROM governance WHERE status <> 'lifted')";
 
 pub(super) fn store_batch(conn: &mut SqliteConnection, rows: &BatchRows<'_>) -> Result<(), Fault> {
