@@ -129,14 +129,17 @@ const ATTEMPT_PORTION: &str = "
         (SELECT min(number) FROM portion WHERE at >= $3), 9223372036854775807
     )";
 
+/// The condition names no outcome, because PostgreSQL would then read the whole index of successes for each portion.
 const COUNT_ATTEMPTS: &str = "
     INSERT INTO daily_counts AS c (api_key_id, day, sent, received, delivered)
     SELECT w.api_key_id, s.day, 0, 0, CAST(sum(s.successes) AS BIGINT) FROM (
-        SELECT webhook_id, at - at % 86400000 AS day, count(*) AS successes FROM attempts
-        WHERE number > $1 AND number <= $2 AND outcome = 'succeeded'
+        SELECT webhook_id, at - at % 86400000 AS day,
+            sum(CASE outcome WHEN 'succeeded' THEN 1 ELSE 0 END) AS successes
+        FROM attempts WHERE number > $1 AND number <= $2
         GROUP BY webhook_id, at - at % 86400000
     ) AS s
     JOIN webhooks AS w ON w.id = s.webhook_id
+    WHERE s.successes > 0
     GROUP BY w.api_key_id, s.day ORDER BY w.api_key_id, s.day
     ON CONFLICT (api_key_id, day) DO UPDATE SET delivered = c.delivered + excluded.delivered";
 

@@ -184,6 +184,7 @@ fn while_locked(
         table.name,
         partitions.join(", ")
     );
+    #[expect(clippy::disallowed_methods, reason = "a savepoint in a transaction of the store")]
     let done = conn.transaction(|conn| {
         conn.batch_execute(&lock).map_err(Unchanged::NotLocked)?;
         if work(conn)? { Ok(()) } else { Err(Unchanged::Declined) }

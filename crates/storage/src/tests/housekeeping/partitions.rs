@@ -15,6 +15,18 @@ use crate::{
     },
 };
 
+#[derive(diesel::QueryableByName)]
+struct Line {
+    #[diesel(sql_type = Text)]
+    line: String,
+}
+
+#[derive(diesel::QueryableByName)]
+struct PlanLine {
+    #[diesel(sql_type = Text, column_name = "QUERY PLAN")]
+    line: String,
+}
+
 const HOUR: Duration = Duration::from_hours(1);
 
 /// Returns the time of the migration. The first partitions end at this time.
@@ -28,11 +40,6 @@ fn number(db: &Fixture, query: &str) -> i64 {
 }
 
 fn lines(db: &Fixture, query: &str) -> Vec<String> {
-    #[derive(diesel::QueryableByName)]
-    struct Line {
-        #[diesel(sql_type = Text)]
-        line: String,
-    }
     let lines: Vec<Line> = sql_query(query).load(&mut db.raw()).unwrap();
     lines.into_iter().map(|line| line.line).collect()
 }
@@ -56,7 +63,7 @@ fn purge(db: &Fixture, before: Timestamp) -> u64 {
             |limit| db.store().write(Relaxed, |tx| tx.purge_envelopes(before, at(9), limit));
         purge(2).unwrap()
     };
-    (0..).find(|_| portion() < 2).unwrap()
+    (0..100).find(|_| portion() < 2).unwrap()
 }
 
 fn count(db: &Fixture) {
@@ -250,12 +257,7 @@ fn statements_read_only_the_partition_of_an_id() {
              PREPARE statement AS {statement}"
         ))
         .unwrap();
-        #[derive(diesel::QueryableByName)]
-        struct Line {
-            #[diesel(sql_type = Text, column_name = "QUERY PLAN")]
-            line: String,
-        }
-        let lines = sql_query(format!("EXPLAIN EXECUTE statement({value})")).load::<Line>(pg);
+        let lines = sql_query(format!("EXPLAIN EXECUTE statement({value})")).load::<PlanLine>(pg);
         lines.unwrap().into_iter().map(|it| it.line).collect::<Vec<_>>().join("\n")
     };
     for statement in [
