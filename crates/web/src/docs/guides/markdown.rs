@@ -84,7 +84,8 @@ pub(super) fn render(guide: &Guide, base: &str) -> RenderedGuide {
 /// there too.
 pub(super) fn headings(markdown: &str) -> Vec<Heading> {
     let mut headings: Vec<Heading> = Vec::new();
-    let (mut is_heading, mut is_code) = (false, false);
+    // The excerpt skips code blocks and the headings of tables.
+    let (mut is_heading, mut is_skipped) = (false, false);
     for event in parser(markdown) {
         match event {
             Event::Start(Tag::Heading { level, .. }) => {
@@ -93,17 +94,22 @@ pub(super) fn headings(markdown: &str) -> Vec<Heading> {
                 headings.push(Heading { level, id, text, excerpt });
             }
             Event::End(TagEnd::Heading(_)) => is_heading = false,
-            Event::Start(Tag::CodeBlock(_)) => is_code = true,
-            Event::End(TagEnd::CodeBlock) => is_code = false,
-            Event::Text(text) | Event::Code(text) if !is_code => {
+            Event::Start(Tag::CodeBlock(_) | Tag::TableHead) => is_skipped = true,
+            Event::End(TagEnd::CodeBlock | TagEnd::TableHead) => is_skipped = false,
+            Event::Text(text) | Event::Code(text) if !is_skipped => {
                 if let Some(heading) = headings.last_mut() {
                     let part = if is_heading { &mut heading.text } else { &mut heading.excerpt };
                     part.push_str(&text);
                 }
             }
-            Event::End(TagEnd::Paragraph | TagEnd::Item | TagEnd::TableCell) | Event::SoftBreak => {
+            Event::End(TagEnd::Paragraph | TagEnd::Item) | Event::SoftBreak => {
                 if let Some(heading) = headings.last_mut() {
                     heading.excerpt.push(' ');
+                }
+            }
+            Event::End(TagEnd::TableCell) if !is_skipped => {
+                if let Some(heading) = headings.last_mut() {
+                    heading.excerpt.push_str(" · ");
                 }
             }
             _ => {}
