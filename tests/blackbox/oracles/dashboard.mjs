@@ -248,9 +248,10 @@ async function checkKnownIdentity(page, identity) {
 async function usageIs(page, place, usage) {
   const text = await page.innerText(place);
   for (const [window, name] of [['minute', 'requests this minute'], ['day', 'requests today'], ['month', 'messages this month']]) {
-    const [, used, limit] = new RegExp(`(\\d+) of (\\d+) ${name}`).exec(text);
-    assert.equal(Number(limit), usage[window].limit, name);
-    if (window === 'month') assert.equal(Number(used), 3, name);
+    const [used, limit] = new RegExp(`([\\d,]+) of ([\\d,]+) ${name}`).exec(text).slice(1)
+      .map((number) => Number(number.replaceAll(',', '')));
+    assert.equal(limit, usage[window].limit, name);
+    if (window === 'month') assert.equal(used, 3, name);
     const meter = page.locator(`${place} meter[aria-label="${name}"]`);
     const share = Math.floor(Math.min(used / limit, 1) * 100);
     assert.equal(Number(await meter.getAttribute('value')), share, name);

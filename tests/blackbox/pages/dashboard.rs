@@ -4,8 +4,8 @@
 use serde_json::{Value, json};
 
 use crate::support::{
-    Browser, Client, Database, Response, Server, chromium, on_both, root, run_node, sign_in, text,
-    within_one_minute,
+    Browser, Client, Database, Reaction, Receiver, Response, SOON, Server, chromium, eventually,
+    on_both, root, run_node, sign_in, text, within_one_minute,
 };
 
 on_both!(
@@ -24,6 +24,8 @@ on_both!(
     the_cookie_is_restricted_to_this_service,
     the_owner_decides_whose_messages_a_key_accepts,
     the_sender_of_a_logged_envelope_can_be_blocked,
+    a_failing_webhook_is_marked_on_all_pages_until_it_succeeds,
+    the_chart_includes_the_newest_messages,
 );
 
 fn every_page_works_in_a_browser(database: &Database) {
@@ -388,4 +390,50 @@ fn the_sender_of_a_logged_envelope_can_be_blocked(database: &Database) {
     let page = block(&envelope);
     assert!(String::from_utf8_lossy(&page.body).contains(&format!("{} is blocked", alice.key)));
     client.send(&alice, &bob.key, "x").refused(403, "RECIPIENT_REFUSES");
+}
+
+fn a_failing_webhook_is_marked_on_all_pages_until_it_succeeds(database: &Database) {
+    let settings = ["--webhook-retry-schedule=10ms", "--dashboard-per-minute=0"];
+    let server = database.serve_with(&settings);
+    let client = server.client();
+    let alice = client.new_identity();
+    let receiver = Receiver::reacting(|nth| match nth {
+        0 | 1 => Reaction::Status(500),
+        _ => Reaction::Status(204),
+    });
+    let hook = text(&client.register(&alice, &receiver.url), "webhook_id");
+    client.send(&alice, &alice.key, "x").ok();
+    let browser = Browser::sign_in(client, &alice);
+    let key = format!("/dashboard/keys/{}", alice.key);
+    let pages = ["/dashboard".to_owned(), key.clone(), format!("{key}/webhooks/{hook}")];
+    let failing = "class=\"badge bad\">failing";
+    eventually("all pages show the failing webhook", SOON, || {
+        pages.iter().all(|page| browser.page(page).contains(failing)).then_some(())
+    });
+    assert!(browser.page("/dashboard").contains("1 webhook needs attention"));
+    eventually("both attempts are counted", SOON, || {
+        browser.page(&key).contains("2 failed").then_some(())
+    });
+    client.send(&alice, &alice.key, "x").ok();
+    receiver.await_requests(3);
+    eventually("the webhook is healthy", SOON, || {
+        (!browser.page("/dashboard").contains("needs attention")).then_some(())
+    });
+    assert!(browser.page(&pages[2]).contains("33 %"));
+}
+
+fn the_chart_includes_the_newest_messages(database: &Database) {
+    let server = database.serve();
+    let client = server.client();
+    let (alice, bob) = (client.new_identity(), client.new_identity());
+    for _ in 0..3 {
+        client.send(&alice, &bob.key, "x").ok();
+    }
+    let page = |identity| {
+        Browser::sign_in(client, identity).page(&format!("/dashboard/keys/{}", identity.key))
+    };
+    let shown = page(&alice);
+    assert!(shown.contains("3 of 1,000 messages this month"), "{shown}");
+    assert!(shown.contains("3 messages sent"), "{shown}");
+    assert!(page(&bob).contains("<td>0</td><td>3</td><td>0</td>"));
 }

@@ -1,8 +1,8 @@
 //! The attempt log and pending deliveries.
 
 use sealpost_domain::{
-    Attempt, AttemptFailure, AttemptNumber, AttemptOutcome, AttemptResult, LeaseToken,
-    LeasedDelivery, Outcome, PendingDelivery, ReceiverResponse, Webhook,
+    Attempt, AttemptFailure, AttemptNumber, AttemptOutcome, AttemptResult, AttemptTiming,
+    LeaseToken, LeasedDelivery, Outcome, PendingDelivery, ReceiverResponse, Webhook,
     ports::{Durability::Durable, Outbox, Store},
 };
 
@@ -16,6 +16,7 @@ on_both!(
     pending_deliveries_are_listed_newest_envelope_first,
     leased_and_exhausted_deliveries_show_no_due_time,
     the_log_is_readable_during_a_write,
+    recent_attempts_are_read_up_to_a_limit,
 );
 
 fn claim(db: &Fixture, now: i64, lease: i64) -> Vec<LeasedDelivery> {
@@ -205,4 +206,29 @@ fn the_log_is_readable_during_a_write(db: &Fixture) {
     assert_eq!(counts.map(|it| it.len()), [2, 1]);
     writer.commit().unwrap();
     assert!(lookup.pending_deliveries(&to.id, None, 9).unwrap().is_empty());
+}
+
+fn recent_attempts_are_read_up_to_a_limit(db: &Fixture) {
+    let key = db.activate();
+    let (to, other) = (db.register(&key.id), db.register(&key.id));
+    db.send(&to, 4);
+    let held = claim(db, 1000, 1);
+    let outcomes = [
+        Outcome::Succeeded,
+        retry(9000),
+        Outcome::Exhausted(AttemptFailure::Dns),
+        Outcome::Succeeded,
+    ];
+    for ((held, outcome), when) in held.iter().zip(outcomes).zip([1100, 1200, 1300, 1400]) {
+        record(db, &[result_of(held, when, outcome)]);
+    }
+    let recent = |id, since, limit| {
+        db.owner_lookup().unwrap().recent_attempts(id, at(since), limit).unwrap()
+    };
+    let timing = |when, is_success| AttemptTiming { at: at(when), duration_ms: 12, is_success };
+    let all = [timing(1400, true), timing(1300, false), timing(1200, false), timing(1100, true)];
+    assert_eq!(recent(&to.id, 0, 9), all);
+    assert_eq!(recent(&to.id, 1200, 9), all[..3]);
+    assert_eq!(recent(&to.id, 0, 2), all[..2]);
+    assert!(recent(&other.id, 0, 9).is_empty());
 }

@@ -1,24 +1,29 @@
 //! Meters that show how much of each rate limit an API key has used.
 
+use sealpost_domain::Timestamp;
 use sealpost_service::{KeyStanding, WindowReport};
 
-use crate::dashboard::text::when;
+use crate::dashboard::text::ago;
 
 /// The usage of one limit in its current window.
 pub(in crate::dashboard) struct UsageMeter {
     pub(in crate::dashboard) name: &'static str,
     pub(in crate::dashboard) used: u32,
     pub(in crate::dashboard) limit: u32,
+    /// The time of the next window, as an HTML element.
     pub(in crate::dashboard) resets_at: String,
 }
 
 /// Returns the meters of an API key for the current minute, day and month.
-pub(in crate::dashboard) fn usage_meters(standing: &KeyStanding) -> [UsageMeter; 3] {
+pub(in crate::dashboard) fn usage_meters(
+    standing: &KeyStanding,
+    now: &Timestamp,
+) -> [UsageMeter; 3] {
     let meter = |name, window: &WindowReport| UsageMeter {
         name,
         used: window.used,
         limit: window.limit,
-        resets_at: when(&window.resets_at),
+        resets_at: ago(&window.resets_at, now),
     };
     [
         meter("requests this minute", &standing.usage.minute),
