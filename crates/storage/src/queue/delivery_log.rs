@@ -137,6 +137,9 @@ pub(crate) fn attempts_at_event(
     rows.into_iter().map(with_webhook).collect()
 }
 
+/// Id of the webhook, number of attempts, newest failure, due time and lease of a pending delivery.
+type PendingColumns = (String, i32, Option<String>, Option<i64>, Option<i64>);
+
 /// Returns the pending deliveries of an event to these webhooks.
 pub(crate) fn pending_at_event(
     conn: &mut AnyConnection,
@@ -149,8 +152,7 @@ pub(crate) fn pending_at_event(
         .filter(any_of(d::webhook_id, &webhooks))
         .filter(d::due_at.is_not_null())
         .select((d::webhook_id, d::attempts, d::last_failure, d::due_at, d::lease));
-    type Row = (String, i32, Option<String>, Option<i64>, Option<i64>);
-    let read = |(webhook_id, attempts, error, due_at, lease): Row| {
+    let read = |(webhook_id, attempts, error, due_at, lease): PendingColumns| {
         let pending = PendingDelivery {
             event_id: event.id(),
             event_at: event.timestamp(),
@@ -160,7 +162,7 @@ pub(crate) fn pending_at_event(
         };
         Ok((columns::id(&webhook_id, "delivery")?, pending))
     };
-    on_backend!(conn, c => pending.load::<Row>(c))?.into_iter().map(read).collect()
+    on_backend!(conn, c => pending.load::<PendingColumns>(c))?.into_iter().map(read).collect()
 }
 
 #[derive(Debug, QueryableByName)]

@@ -17,6 +17,7 @@ on_both!(
     leased_and_exhausted_deliveries_show_no_due_time,
     the_log_is_readable_during_a_write,
     recent_attempts_are_read_up_to_a_limit,
+    an_event_is_found_with_its_attempts_and_pending_deliveries,
 );
 
 fn claim(db: &Fixture, now: i64, lease: i64) -> Vec<LeasedDelivery> {
@@ -231,4 +232,32 @@ fn recent_attempts_are_read_up_to_a_limit(db: &Fixture) {
     assert_eq!(recent(&to.id, 1200, 9), all[..3]);
     assert_eq!(recent(&to.id, 0, 2), all[..2]);
     assert!(recent(&other.id, 0, 9).is_empty());
+}
+
+fn an_event_is_found_with_its_attempts_and_pending_deliveries(db: &Fixture) {
+    let (key, stranger) = (db.activate(), db.activate());
+    let (to, other) = (db.register(&key.id), db.register(&key.id));
+    let sent = db.send(&to, 2);
+    let event = &sent[0].event;
+    let held = |now, lease| {
+        let claimed = claim(db, now, lease);
+        claimed.into_iter().find(|held| held.event.id() == event.id()).unwrap()
+    };
+    record(db, &[result_of(&held(1000, 1), 1100, retry(1200))]);
+    let mut owner = db.owner_lookup().unwrap();
+    let pending = owner.pending_at_event(&[to.id, other.id], event).unwrap();
+    assert_eq!(pending.len(), 1);
+    assert_eq!((pending[0].0, pending[0].1.attempts), (to.id, 1));
+    record(db, &[result_of(&held(1200, 2), 1300, Outcome::Succeeded)]);
+    assert!(owner.pending_at_event(&[to.id, other.id], event).unwrap().is_empty());
+    let mut attempts = |webhooks: &[_], limit| {
+        let found = owner.attempts_at_event(webhooks, &event.id(), limit).unwrap();
+        found.iter().map(|(id, attempt)| (*id, attempt.attempt)).collect::<Vec<_>>()
+    };
+    assert_eq!(attempts(&[to.id, other.id], 9), [(to.id, 2), (to.id, 1)]);
+    assert_eq!(attempts(&[to.id], 1), [(to.id, 2)]);
+    assert!(attempts(&[other.id], 9).is_empty());
+    let found = owner.find_event(&key.id, &event.id()).unwrap().unwrap();
+    assert_eq!((found.id(), found.timestamp()), (event.id(), event.timestamp()));
+    assert!(owner.find_event(&stranger.id, &event.id()).unwrap().is_none());
 }

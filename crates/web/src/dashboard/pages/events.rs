@@ -60,17 +60,12 @@ pub(crate) async fn show(
     if query.id.trim().is_empty() {
         return load(&user, &id, &query, Notice::default()).await;
     }
-    match query.id.trim().parse::<EventId>() {
-        Ok(event) => {
-            let page = format!("/dashboard/keys/{id}/events/{event}");
-            Ok(PageResponse::redirect(user.site(), &page))
-        }
-        Err(_) => {
-            let problem =
-                Some("This is not the id of an event. Ids begin with env_ or evt_.".to_owned());
-            load(&user, &id, &query, Notice { problem, ..Notice::default() }).await
-        }
+    if let Ok(event) = query.id.trim().parse::<EventId>() {
+        let page = format!("/dashboard/keys/{id}/events/{event}");
+        return Ok(PageResponse::redirect(user.site(), &page));
     }
+    let problem = "This is not the id of an event. Ids begin with env_ or evt_.".to_owned();
+    load(&user, &id, &query, Notice { problem: Some(problem), ..Notice::default() }).await
 }
 
 /// Sends the selected events again.

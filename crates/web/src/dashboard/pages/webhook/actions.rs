@@ -4,8 +4,11 @@ use std::time::Duration;
 
 use actix_web::web;
 use askama::Template;
+use sealpost_api::admit_owner_test;
 use sealpost_domain::EventKind;
-use sealpost_service::{Manage, Managed, Recover, Register, Registered, Tested, WaitingChoice};
+use sealpost_service::{
+    Manage, Managed, Owner, Recover, Register, Registered, Tested, WaitingChoice,
+};
 
 use super::{DeliveryQuery, load};
 use crate::dashboard::{
@@ -84,9 +87,16 @@ pub(crate) async fn act(
         return load(&user, &key, &webhook_id, &DeliveryQuery::default(), Some(result)).await;
     }
     if form.text("do") == "test" {
-        let hook = webhook_id.clone();
-        let tested = user.ask(async move |owner| owner.test_webhook(&id, hook).await).await?;
-        let result = Some(result_of(&tested));
+        let account = user.ask(async |owner| Ok(owner.account_id())).await?;
+        let result = match admit_owner_test(&user.app.api, account) {
+            Ok(()) => {
+                let hook = webhook_id.clone();
+                let test = async move |owner: &Owner<'_>| owner.test_webhook(&id, hook).await;
+                result_of(&user.ask(test).await?)
+            }
+            Err(problem) => Rejection::from(&problem).text,
+        };
+        let result = Some(result);
         return load(&user, &key, &webhook_id, &DeliveryQuery::default(), result).await;
     }
     let action = action_of(&user, &form, webhook_id.clone())?;
