@@ -83,7 +83,8 @@ fn each_link_of_the_list_for_language_models_works() {
     let list = get(client, "/llms.txt");
     assert_eq!(list.header("content-type"), Some("text/plain; charset=utf-8"));
     let list = String::from_utf8(list.body).unwrap();
-    let links: Vec<_> = list.split("](").skip(1).map(|rest| rest.split(')').next().unwrap()).collect();
+    let links: Vec<_> =
+        list.split("](").skip(1).map(|rest| rest.split(')').next().unwrap()).collect();
     assert!(links.len() > 20, "{list}");
     for link in links {
         let path = link.strip_prefix(&server.url).unwrap();

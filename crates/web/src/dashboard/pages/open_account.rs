@@ -36,6 +36,20 @@ struct OpenedPage<'a> {
     base_url: &'a str,
 }
 
+impl OpenedPage<'_> {
+    /// Writes the credentials of the account as text, for a file.
+    fn credentials_file(&self) -> String {
+        let Self { opened, login_secret, recovery_code, base_url, .. } = self;
+        format!(
+            "Credentials of Sealpost at {base_url}\n\nAccount: {}\nLogin secret: {login_secret}\nRecovery code: \
+            {recovery_code}\nAPI key: {}\nDID: {}\n",
+            opened.account_id,
+            opened.api_key_id,
+            opened.did.as_str()
+        )
+    }
+}
+
 pub(crate) async fn show(app: web::Data<WebState>) -> PageResponse {
     let site = &app.site;
     let base = &*site.base_path;
@@ -79,18 +93,6 @@ pub(crate) async fn submit(
             None => PageResponse::service_error(site, &error),
         },
     }
-}
-
-/// Writes the credentials of a new account as text, for a file.
-fn credentials_file(page: &OpenedPage<'_>) -> String {
-    let OpenedPage { opened, login_secret, recovery_code, base_url, .. } = page;
-    format!(
-        "Credentials of Sealpost at {base_url}\n\nAccount: {}\nLogin secret: {login_secret}\nRecovery code: \
-        {recovery_code}\nAPI key: {}\nDID: {}\n",
-        opened.account_id,
-        opened.api_key_id,
-        opened.did.as_str()
-    )
 }
 
 /// Signs in the browser to the new account. If the login fails, the page still shows the secrets, and its link leads to
