@@ -54,6 +54,11 @@ pub(crate) async fn admit_test(app: &ApiState, credentials: &Credentials) -> Res
     limit_account(app, account, &app.webhook_tests)
 }
 
+/// Counts a test event that the owner of an account sends from a page. Fails if the account has reached its limit.
+pub fn admit_owner_test(app: &ApiState, account: AccountId) -> Result<(), Problem> {
+    limit_account(app, account, &app.webhook_tests)
+}
+
 fn limit_account(
     app: &ApiState,
     account: AccountId,

@@ -77,6 +77,10 @@ pub use operator::{
 pub use owner::{
     account_owner::{Owner, form_token},
     confirmation::{ConfirmationFault, ConfirmedOwner},
+    event_log::{
+        EventLogCursor, EventLogEntry, EventLogPage, EventReport, ListEvents, LoggedWebhook,
+    },
+    health::{AttemptCount, RecentAttempts, WebhookReport},
     views::{KeyPage, PendingCount, SessionView, Truncated},
 };
 pub use policy::{PolicyChange, PolicyView};

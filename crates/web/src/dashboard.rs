@@ -4,6 +4,7 @@
 
 mod charts;
 mod forms;
+mod health;
 mod pages;
 mod response;
 mod routes;

@@ -24,6 +24,7 @@ use crate::{
     webhooks::{
         manage::{Manage, Managed},
         register::{Register, Registered},
+        test::Tested,
     },
 };
 
@@ -63,6 +64,17 @@ impl Owner<'_> {
                 core.manage_admitted(&key, action, &origin)
             })
             .await
+    }
+
+    /// Sends a test event to a webhook of an active key, and waits for the end of the attempt.
+    pub async fn test_webhook(&self, key: &ApiKeyId, webhook_id: String) -> Result<Tested, Error> {
+        let (session, key) = (self.session, *key);
+        let build = move |core: &Core| {
+            check_key(core, &session, &key, require_active)?;
+            core.test_event(session.account_id, &key, &webhook_id)
+        };
+        let event = self.sealpost.block(build).await?;
+        self.sealpost.core.send_test(event).await
     }
 
     /// Changes the policy of an active key.

@@ -8,7 +8,7 @@ use diesel::{
     sql_query,
     sql_types::{BigInt, Nullable, Text},
 };
-use sealpost_domain::{EnvelopeId, Timestamp};
+use sealpost_domain::{ApiKeyId, EnvelopeId, Timestamp, ports::DailyCount};
 
 use crate::{
     connection::{AnyConnection, fault::Fault, on_backend},
@@ -71,6 +71,75 @@ struct Portion {
     last: Option<String>,
     #[diesel(sql_type = BigInt)]
     size: i64,
+}
+
+/// Returns the daily counts of a key from `since` on, oldest first, including up to `uncounted_max` uncounted rows of
+/// each kind. One statement reads all rows, so that no row is counted twice while housekeeping counts.
+pub(crate) fn of_key(
+    conn: &mut AnyConnection,
+    key: &ApiKeyId,
+    since: Timestamp,
+    uncounted_max: u32,
+) -> Result<Vec<DailyCount>, Fault> {
+    let days = sql_query(OF_KEY)
+        .bind::<Text, _>(key.to_string())
+        .bind::<BigInt, _>(i64::from(uncounted_max))
+        .bind::<BigInt, _>(since.as_millis());
+    days.load::<DayRow>(conn)?.into_iter().map(DayRow::read).collect()
+}
+
+/// Filters uncounted envelopes by key only after the limit, because no index has the keys of envelopes. SQLite numbers
+/// the parameters by their first use.
+const OF_KEY: &str = "
+    SELECT day, CAST(sum(sent) AS BIGINT) AS sent, CAST(sum(received) AS BIGINT) AS received,
+        CAST(sum(delivered) AS BIGINT) AS delivered
+    FROM (
+        SELECT day, sent, received, delivered FROM daily_counts WHERE api_key_id = $1
+        UNION ALL
+        SELECT created_at - created_at % 86400000, CASE WHEN sender = $1 THEN 1 ELSE 0 END,
+            CASE WHEN recipient = $1 THEN 1 ELSE 0 END, 0
+        FROM (
+            SELECT sender, recipient, created_at FROM envelopes
+            WHERE id > coalesce(
+                (SELECT last_counted FROM daily_count_progress WHERE source = 'envelopes'), '')
+            ORDER BY id DESC LIMIT $2
+        ) AS uncounted_envelopes
+        WHERE sender = $1 OR recipient = $1
+        UNION ALL
+        SELECT at - at % 86400000, 0, 0, 1
+        FROM (
+            SELECT a.at FROM webhooks AS w JOIN attempts AS a ON a.webhook_id = w.id
+            WHERE w.api_key_id = $1 AND a.outcome = 'succeeded' AND a.number > coalesce(
+                (SELECT CAST(last_counted AS BIGINT) FROM daily_count_progress
+                WHERE source = 'attempts'), -1)
+            ORDER BY a.number DESC LIMIT $2
+        ) AS uncounted_attempts
+    ) AS counts
+    WHERE day >= $3
+    GROUP BY day ORDER BY day";
+
+#[derive(QueryableByName)]
+struct DayRow {
+    #[diesel(sql_type = BigInt)]
+    day: i64,
+    #[diesel(sql_type = BigInt)]
+    sent: i64,
+    #[diesel(sql_type = BigInt)]
+    received: i64,
+    #[diesel(sql_type = BigInt)]
+    delivered: i64,
+}
+
+impl DayRow {
+    fn read(self) -> Result<DailyCount, Fault> {
+        let number = |count| columns::number(count, "daily count");
+        Ok(DailyCount {
+            day: Timestamp::from_millis(self.day),
+            sent: number(self.sent)?,
+            received: number(self.received)?,
+            delivered: number(self.delivered)?,
+        })
+    }
 }
 
 /// Deletes up to `limit` daily counts of days that ended before `before`.

@@ -3,6 +3,8 @@
 pub(super) mod account;
 pub(super) mod activity;
 pub(super) mod close_account;
+pub(super) mod event;
+pub(super) mod events;
 pub(super) mod identity;
 pub(super) mod new_identity;
 pub(super) mod open_account;

@@ -58,6 +58,14 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
             at("/dashboard/keys/{key}/policy", "POST").route(web::post().to(p::policy::submit)),
         )
         .service(
+            at("/dashboard/keys/{key}/events", "GET, POST")
+                .route(web::get().to(p::events::show))
+                .route(web::post().to(p::events::redeliver)),
+        )
+        .service(
+            at("/dashboard/keys/{key}/events/{event}", "GET").route(web::get().to(p::event::show)),
+        )
+        .service(
             at("/dashboard/keys/{key}/webhooks", "POST")
                 .route(web::post().to(p::webhook::register)),
         )

@@ -2,14 +2,14 @@
 
 use actix_web::HttpRequest;
 use askama::Template;
-use sealpost_domain::AccountId;
+use sealpost_domain::{AccountId, Timestamp};
 use sealpost_service::{Owner, Scope, SessionView, Truncated};
 
 use crate::dashboard::{
     forms::{Form, Rejection},
     response::PageResponse,
     session::SignedInUser,
-    text::{hour, when},
+    text::{ago, hour},
 };
 
 #[derive(Template)]
@@ -18,6 +18,7 @@ struct AccountPage<'a> {
     base: &'a str,
     form_token: &'a str,
     account_id: AccountId,
+    now: Timestamp,
     sessions: Truncated<SessionView>,
     needs_secret: bool,
     problem: Option<&'a str>,
@@ -103,7 +104,8 @@ async fn page<'a>(
         user.ask(async |owner| Ok((owner.account_id(), owner.sessions().await?))).await?;
     let needs_secret = user.needs_secret().await?;
     let (base, form_token) = (user.base(), &*user.form_token);
-    Ok(AccountPage { base, form_token, account_id, sessions, needs_secret, problem })
+    let now = user.app.api.clock.now();
+    Ok(AccountPage { base, form_token, account_id, now, sessions, needs_secret, problem })
 }
 
 const EVERY_SESSION: &str = "all";

@@ -3,13 +3,14 @@
 use actix_web::{HttpRequest, web};
 use askama::Template;
 use sealpost_api::{admit_activation, request_source};
-use sealpost_service::{Activated, Activation};
+use sealpost_service::{Activated, Activation, Login};
 
 use super::activation_of;
 use crate::{
     dashboard::{
         forms::{Form, Rejection},
         response::{Frame, PageResponse},
+        session::cookie,
     },
     state::WebState,
 };
@@ -32,6 +33,21 @@ struct OpenedPage<'a> {
     opened: &'a Activated,
     login_secret: &'a str,
     recovery_code: &'a str,
+    base_url: &'a str,
+}
+
+impl OpenedPage<'_> {
+    /// Writes the credentials of the account as text, for a file.
+    fn credentials_file(&self) -> String {
+        let Self { opened, login_secret, recovery_code, base_url, .. } = self;
+        format!(
+            "Credentials of Sealpost at {base_url}\n\nAccount: {}\nLogin secret: {login_secret}\nRecovery code: \
+            {recovery_code}\nAPI key: {}\nDID: {}\n",
+            opened.account_id,
+            opened.api_key_id,
+            opened.did.as_str()
+        )
+    }
 }
 
 pub(crate) async fn show(app: web::Data<WebState>) -> PageResponse {
@@ -67,13 +83,31 @@ pub(crate) async fn submit(
         Ok(opened) => {
             let login_secret = opened.login_secret.as_deref().unwrap_or_default();
             let recovery_code = opened.recovery_code.as_deref().unwrap_or_default();
-            let main = OpenedPage { base, opened: &opened, login_secret, recovery_code };
-            PageResponse::ok(frame, "Account opened", &main)
+            let base_url = &*site.base_url;
+            let main = OpenedPage { base, opened: &opened, login_secret, recovery_code, base_url };
+            let page = PageResponse::ok(frame, "Account opened", &main);
+            sign_in(&app, &request, &opened, page).await
         }
         Err(error) => match error.refusal() {
             Some(refusal) => reject(Rejection::from(refusal)),
             None => PageResponse::service_error(site, &error),
         },
+    }
+}
+
+/// Signs in the browser to the new account. If the login fails, the page still shows the secrets, and its link leads to
+/// the sign-in page.
+async fn sign_in(
+    app: &WebState,
+    request: &HttpRequest,
+    opened: &Activated,
+    page: PageResponse,
+) -> PageResponse {
+    let Some(login_secret) = opened.login_secret.clone() else { return page };
+    let login = Login { account_id: opened.account_id.to_string(), login_secret };
+    match app.api.sealpost.login(login, request_source(&app.api, request)).await {
+        Ok(session) => page.with_cookie(&cookie::set(app, session.session_token)),
+        Err(_) => page,
     }
 }
 
