@@ -41,7 +41,7 @@ pub struct Settings {
     /// circuits.
     pub circuits: Option<PathBuf>,
     /// The file of reserved handles: readable names of keys that only an operator can assign. `None` selects the
-    /// built-in list. The node sets `service.reserved_handles`.
+    /// built-in list. At start, the node reads the list into `service.reserved_handles`, and replaces the value there.
     pub reserved_handles: Option<PathBuf>,
     /// Migrates an outdated PostgreSQL database at start. The embedded database is always migrated.
     pub migrate: bool,

@@ -36,7 +36,8 @@ impl Guard {
     }
 
     /// Starts a PostgreSQL server in a temporary folder, which also contains its Unix socket. `options` are arguments
-    /// of the server. With `primary`, a connection string, the server becomes a copy of this primary and its standby.
+    /// of the server. If `primary` (the connection string of another server) is given, the new server starts from a
+    /// copy of the primary's data and runs as its standby.
     pub(crate) fn serving(
         binaries: &Path,
         options: &[String],

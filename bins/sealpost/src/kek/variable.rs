@@ -28,8 +28,8 @@ pub(crate) fn leave_environment() -> io::Result<()> {
     }
 }
 
-/// Takes the keys of `SEALPOST_KEK`, and empties the file that passed them on. Returns `None` without keys, so also if
-/// the keys of that file were taken before.
+/// Reads the keys of `SEALPOST_KEK` from the file in memory, and empties the file. Without a readable file, reads the
+/// variable. Returns `None` if there are no keys, or if an earlier call has already read and emptied the file.
 pub(crate) fn take() -> Option<Zeroizing<String>> {
     let passed = variable(PASSED).and_then(|number| read_passed(&number).ok());
     passed.or_else(|| variable(KEK)).filter(|keys| !keys.is_empty())

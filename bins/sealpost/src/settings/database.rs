@@ -25,7 +25,7 @@ pub(crate) struct DatabaseArgs {
     /// certificate
     #[arg(long, env = "SEALPOST_DATABASE_IN_CLEAR", value_parser = BoolishValueParser::new())]
     database_in_clear: bool,
-    /// Prepare no statements on PostgreSQL, for a pooler in transaction mode that supports none
+    /// Do not use prepared statements on PostgreSQL; for poolers that do not support them in transaction mode
     #[arg(long, env = "SEALPOST_DATABASE_POOLER", value_parser = BoolishValueParser::new())]
     database_pooler: bool,
     /// Largest number of connections to the database

@@ -30,8 +30,8 @@ pub trait BadgeRepo {
     /// Counts the badges of a key that are neither revoked nor expired at `now`.
     fn count_live_badges(&mut self, key: &ApiKeyId, now: Timestamp) -> Result<u64, StoreError>;
 
-    /// Finds a free position in a status list for a new badge. `draws` are random indices. Tries these indices in the
-    /// newest list, and then in the list after it. Concurrent calls wait until this transaction ends.
+    /// Finds a free position in a status list for a new badge. Tries the random indices `draws` in the newest list. If
+    /// badges occupy all these positions, starts the next list. Concurrent calls wait until this transaction ends.
     fn lock_free_position(&mut self, draws: &[u32]) -> Result<StatusPosition, StoreError>;
 
     /// Inserts a badge. Its position must come from `lock_free_position` in the same transaction.

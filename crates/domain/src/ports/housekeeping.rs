@@ -17,8 +17,8 @@ pub struct HousekeepingTurn<'a> {
     pub now: Timestamp,
     /// Duration of the turn. No other node may run the task for this time.
     pub held_for: Duration,
-    /// Maximum step by which this turn moves the time stored for the task, the time by which rows expire. See
-    /// [`HousekeepingRepo::take_housekeeping_turn`].
+    /// Maximum change of the task's stored time in this turn. The database stores a time for each task, to protect rows
+    /// from a wrong clock: see [`HousekeepingRepo::take_housekeeping_turn`].
     pub pace: Duration,
 }
 

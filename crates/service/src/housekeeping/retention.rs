@@ -70,8 +70,9 @@ pub(super) fn interval(settings: &Settings) -> Duration {
     settings.housekeeping_every.min(interval)
 }
 
-/// Number of partitions in the time of retention. Rows are kept for up to this part longer, and few partitions cost
-/// little.
+/// Number of partitions into which the retention time is divided. A partition is dropped once all its rows have
+/// expired, so a row can stay longer than the retention time by up to the span of one partition. More partitions would
+/// shorten this delay, but cost more.
 const PARTITIONS_PER_RETENTION: u32 = 5;
 /// Minimum time of a partition.
 const PARTITION_MIN: Duration = Duration::from_secs(1);

@@ -136,7 +136,7 @@ fn read_entries(
     Ok(entries)
 }
 
-/// Returns a pending delivery, as its owner sees it.
+/// Converts a pending delivery to the form that the owner of the webhook sees.
 pub(crate) fn pending_view(pending: PendingDelivery, status: WebhookStatus) -> DeliveryView {
     DeliveryView {
         envelope_id: pending.event_id,
@@ -151,7 +151,7 @@ pub(crate) fn pending_view(pending: PendingDelivery, status: WebhookStatus) -> D
     }
 }
 
-/// Returns an attempt, as its owner sees it.
+/// Converts a completed attempt to the form that the owner of the webhook sees.
 pub(crate) fn attempt_view(attempt: Attempt) -> DeliveryView {
     DeliveryView {
         envelope_id: attempt.event_id,

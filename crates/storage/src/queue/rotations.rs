@@ -166,7 +166,8 @@ fn start(conn: &mut AnyConnection) -> Result<bool, Fault> {
     Ok(true)
 }
 
-/// Ends a pass: deletes its changes. Returns whether other changes wait for the next pass.
+/// Ends a pass: deletes the rows of its changes from the table `identity_rotations`. Returns true if other changes wait
+/// for the next pass.
 fn finish(conn: &mut AnyConnection) -> Result<bool, Fault> {
     diesel::delete(r::table.filter(r::read_to.is_not_null())).execute(conn)?;
     Ok(diesel::select(exists(r::table.select(r::at))).get_result(conn)?)

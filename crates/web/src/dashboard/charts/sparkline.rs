@@ -18,7 +18,8 @@ pub(in crate::dashboard) struct SparklineBar {
     pub(in crate::dashboard) x: u32,
     pub(in crate::dashboard) succeeded: u32,
     pub(in crate::dashboard) failed: u32,
-    /// The start of the part, with its counts.
+    /// The tooltip of the bar: the time at which its part of the period starts, and the counts of attempts in that
+    /// part.
     pub(in crate::dashboard) title: String,
 }
 
@@ -64,8 +65,9 @@ impl SparklineBar {
     }
 }
 
-/// Returns the height of a count. A count above 0 is at least 2 units high, so that it is visible. Both parts of a bar
-/// fit into the sparkline.
+/// Returns the height of a count in a sparkline whose highest bar shows `top` attempts. A count above 0 is at least 2
+/// units high, so that it is visible. The scale leaves 2 units free, so that a bar fits even if one of its two parts
+/// (succeeded and failed) is raised to this minimum.
 fn height_of(count: u32, top: u32) -> u32 {
     let scale = u64::from(Sparkline::HEIGHT - 2);
     let height = u64::from(count) * scale / u64::from(top.max(1));
