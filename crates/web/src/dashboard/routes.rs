@@ -7,6 +7,17 @@ use crate::state::WebState;
 
 /// Mounts all pages and forms of the dashboard.
 pub(crate) fn routes(config: &mut web::ServiceConfig) {
+    config.configure(account_routes).configure(key_routes).service(
+        web::resource("/dashboard/{rest}*")
+            .guard(guard::Any(guard::Get()).or(guard::Post()))
+            .default_service(web::to(async |app: web::Data<WebState>| {
+                PageResponse::not_found(&app.site)
+            })),
+    );
+}
+
+/// Mounts the pages of signing in, of the account and of its API tokens.
+fn account_routes(config: &mut web::ServiceConfig) {
     config
         .service(
             at("/dashboard/sign-in", "GET, POST")
@@ -42,7 +53,12 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
         )
         .service(
             at("/dashboard/tokens/{token}/revoke", "POST").route(web::post().to(p::tokens::revoke)),
-        )
+        );
+}
+
+/// Mounts the pages of the API keys, with their events and webhooks.
+fn key_routes(config: &mut web::ServiceConfig) {
+    config
         .service(
             at("/dashboard/keys", "GET, POST")
                 .route(web::get().to(p::new_identity::show))
@@ -73,13 +89,6 @@ pub(crate) fn routes(config: &mut web::ServiceConfig) {
             at("/dashboard/keys/{key}/webhooks/{webhook}", "GET, POST")
                 .route(web::get().to(p::webhook::show))
                 .route(web::post().to(p::webhook::act)),
-        )
-        .service(
-            web::resource("/dashboard/{rest}*")
-                .guard(guard::Any(guard::Get()).or(guard::Post()))
-                .default_service(web::to(async |app: web::Data<WebState>| {
-                    PageResponse::not_found(&app.site)
-                })),
         );
 }
 
