@@ -21,7 +21,10 @@ use std::{io, io::Write as _, process::ExitCode};
 use mimalloc::MiMalloc;
 use sealpost_node::protect_process_memory;
 
-use crate::cli::{Command, KekCommand, usage};
+use crate::{
+    cli::{Command, KekCommand, usage},
+    fault::Fault,
+};
 
 /// Replaces the system allocator, which is slow if threads free many small allocations of other threads.
 #[global_allocator]
@@ -45,6 +48,9 @@ fn main() -> ExitCode {
         Command::Man { dir } => shell::write_man_pages(dir.as_deref()),
         Command::Migrate(database) => migrate::run(&database),
         Command::Serve(serve) => serve::run(&serve),
+        Command::Service(command) => terminal::config_folder().and_then(|folder| {
+            sealpost_shell::run(command, &folder).map_err(|error| Fault::of(&error))
+        }),
         Command::Verify(verify) => receiver::verify(&verify),
     };
     match done {

@@ -32,10 +32,17 @@ impl Style {
 }
 
 /// Prints the listening address, the URL that events are forwarded to, and the next step for the developer.
-pub(super) fn greet(style: Style, url: &str, forward_to: Option<&str>) -> io::Result<()> {
-    let next = format!(
+pub(super) fn greet(
+    style: Style,
+    url: &str,
+    forward_to: Option<&str>,
+    is_registered: bool,
+) -> io::Result<()> {
+    let by_hand = format!(
         "register {url} as a webhook of a service on this machine that runs with --dev, and keep the secret of the response"
     );
+    let registered = "the webhook is registered until the end of this command".to_owned();
+    let next = if is_registered { registered } else { by_hand };
     if style == Style::Json {
         return say(&format!(
             "{}\n",

@@ -1,0 +1,26 @@
+//! The examples at the end of each command's help. A test of the binary parses them.
+
+/// Pairs of a command, without the word `sealpost`, and the examples of this command.
+pub const EXAMPLES: [(&str, &str); 13] = [
+    (
+        "login",
+        "sealpost login --url http://127.0.0.1:8080 --new Alice --handle alice\n\
+         sealpost login --url https://sealpost.example --account acct_01kxk83ffmfe7rw98sdqcq10h0 \
+         --api-key ak_01kxk83ffmfe7rw98sdqcq10h0 < login-secret",
+    ),
+    ("send", "sealpost send bob < message.txt\nsealpost send bob --profile work --json"),
+    ("open", "sealpost open env_01kxk83ffmfe7rw98sdqcq10h0"),
+    ("keys activate", "sealpost keys activate 'Alice at work' --handle alice-work"),
+    ("keys find", "sealpost keys find bob"),
+    ("keys show", "sealpost keys show\nsealpost keys show --json"),
+    ("keys", "sealpost keys show"),
+    ("webhooks delete", "sealpost webhooks delete wh_01kxk83ffmfe7rw98sdqcq10h0"),
+    ("webhooks deliveries", "sealpost webhooks deliveries wh_01kxk83ffmfe7rw98sdqcq10h0 --limit 5"),
+    ("webhooks list", "sealpost webhooks list"),
+    (
+        "webhooks register",
+        "sealpost webhooks register https://app.example/hook --secret-file secret.txt",
+    ),
+    ("webhooks test", "sealpost webhooks test wh_01kxk83ffmfe7rw98sdqcq10h0"),
+    ("webhooks", "sealpost webhooks list"),
+];
