@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
+use sealpost_domain::{ApiKeyId, ApiTokenId, TokenScope};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     error::ClientError,
-    models::{AccountClosed, ActivityEntry, LoggedOut, RotatedLoginSecret},
+    models::{
+        AccountClosed, ActivityEntry, ApiTokenView, CreatedApiToken, LoggedOut, RotatedLoginSecret,
+    },
     pages::{Page, Pages, pages},
     request::ApiRequest,
     transport::Transport,
@@ -38,11 +41,43 @@ impl Account {
         self.0.call(&ApiRequest::post("/v1/auth/rotate-secret", &json!({}))?).await
     }
 
+    /// Creates an API token, which acts as one API key within its scopes. It expires after a default lifetime.
+    pub async fn create_token(
+        &self,
+        login_secret: &str,
+        api_key_id: ApiKeyId,
+        name: &str,
+        scopes: &[TokenScope],
+    ) -> Result<CreatedApiToken, ClientError> {
+        let body = json!({
+            "login_secret": login_secret, "api_key_id": api_key_id, "name": name, "scopes": scopes,
+        });
+        self.0.call(&ApiRequest::post("/v1/auth/tokens/create", &body)?).await
+    }
+
+    /// Returns the API tokens of the account.
+    pub async fn tokens(&self) -> Result<Vec<ApiTokenView>, ClientError> {
+        let request = ApiRequest::post("/v1/auth/tokens/list", &json!({}))?;
+        Ok(self.0.call::<ApiTokenList>(&request).await?.tokens)
+    }
+
+    /// Revokes an API token.
+    pub async fn revoke_token(&self, token_id: ApiTokenId) -> Result<(), ClientError> {
+        let body = json!({"token_id": token_id});
+        let request = ApiRequest::post("/v1/auth/tokens/revoke", &body)?;
+        self.0.call::<Value>(&request).await.map(drop)
+    }
+
     /// Closes the account and revokes all its API keys, permanently.
     pub async fn close(&self, login_secret: &str) -> Result<AccountClosed, ClientError> {
         let body = json!({"login_secret": login_secret});
         self.0.call(&ApiRequest::post("/v1/account/close", &body)?).await
     }
+}
+
+#[derive(Deserialize)]
+struct ApiTokenList {
+    tokens: Vec<ApiTokenView>,
 }
 
 #[derive(Deserialize)]

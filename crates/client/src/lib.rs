@@ -32,15 +32,15 @@ pub use client::Client;
 pub use credentials::Login;
 pub use error::{ClientError, ProblemDocument};
 pub use models::{
-    AccountClosed, Activated, ActivityEntry, Delivery, Encryption, KeyStanding, LoggedOut,
-    Metadata, OpenedEnvelope, PolicyChange, PolicyView, Pong, Receipt, Recovered, Redelivered,
-    Registered, Resolved, RetiringSecret, RotatedLoginSecret, RotatedWebhookSecret, SentEnvelope,
-    TestedWebhook, Usage, WebhookView, WindowUsage,
+    AccountClosed, Activated, ActivityEntry, ApiTokenView, CreatedApiToken, Delivery, Encryption,
+    KeyStanding, LoggedOut, Metadata, OpenedEnvelope, PolicyChange, PolicyView, Pong, Receipt,
+    Recovered, Redelivered, Registered, Resolved, RetiringSecret, RotatedLoginSecret,
+    RotatedWebhookSecret, SentEnvelope, TestedWebhook, Usage, WebhookView, WindowUsage,
 };
 pub use pages::Pages;
 pub use retry::RetryPolicy;
 pub use sealpost_domain::{
-    AcceptPolicy, AccountId, ApiKeyId, Code, EnvelopeId, EventKind, KeyStatus, ReceiptPolicy,
-    ReceiptState, Timestamp, WebhookId, WebhookStatus,
+    AcceptPolicy, AccountId, ApiKeyId, ApiTokenId, Code, EnvelopeId, EventKind, KeyStatus,
+    ReceiptPolicy, ReceiptState, Timestamp, TokenScope, WebhookId, WebhookStatus,
 };
 pub use webhooks::Webhooks;

@@ -26,7 +26,7 @@ impl Default for RetryPolicy {
             tries: 5,
             first_pause: Duration::from_millis(500),
             pause_max: Duration::from_secs(8),
-            retry_after_max: Duration::from_secs(60),
+            retry_after_max: Duration::from_mins(1),
         }
     }
 }
@@ -147,7 +147,7 @@ mod tests {
             retry_after: Some(Duration::from_secs(seconds)),
         };
         let policy = RetryPolicy::default();
-        assert_eq!(policy.pause(1, &busy(60), true), Some(Duration::from_secs(60)));
+        assert_eq!(policy.pause(1, &busy(60), true), Some(Duration::from_mins(1)));
         assert_eq!(policy.pause(1, &busy(61), true), None);
         assert_eq!(policy.pause(policy.tries, &busy(1), true), None);
     }

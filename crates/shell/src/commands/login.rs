@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use sealpost_client::Client;
+use sealpost_client::{Client, Code};
 use serde_json::json;
 use zeroize::Zeroizing;
 
@@ -24,7 +24,15 @@ pub(super) async fn run(args: LoginArgs, config_folder: &Path) -> Result<(), She
         file.save(&profile)?;
     }
     let client = profile.client()?;
-    let standing = client.status().await?;
+    let standing = match client.status().await {
+        // The token is valid, but cannot read the status.
+        Err(error) if error.code() == Some(Code::InsufficientScope) => {
+            file.save(&profile)?;
+            let stored = json!({"profile": file.path().display().to_string()});
+            return output::result(&stored, args.call.json);
+        }
+        standing => standing?,
+    };
     profile.api_key_id = Some(standing.api_key_id);
     profile.token = client.token().await.map(Secret);
     file.save(&profile)?;
