@@ -61,7 +61,7 @@ async fn run() -> Outcome<()> {
     for step in steps {
         results.push(runner.run(step).await?);
     }
-    println!("{}", Value::from(results));
+    serde_json::to_writer(io::stdout(), &results)?;
     Ok(())
 }
 

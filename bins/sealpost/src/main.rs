@@ -16,7 +16,7 @@ mod settings;
 mod shell;
 mod terminal;
 
-use std::{io, io::Write as _, process::ExitCode};
+use std::{env, io, io::Write as _, process::ExitCode};
 
 use mimalloc::MiMalloc;
 use sealpost_node::protect_process_memory;
@@ -48,9 +48,7 @@ fn main() -> ExitCode {
         Command::Man { dir } => shell::write_man_pages(dir.as_deref()),
         Command::Migrate(database) => migrate::run(&database),
         Command::Serve(serve) => serve::run(&serve),
-        Command::Service(command) => terminal::config_folder().and_then(|folder| {
-            sealpost_shell::run(command, &folder).map_err(|error| Fault::of(&error))
-        }),
+        Command::Service(command) => sealpost_shell::run(command, env::var_os).map_err(Fault::from),
         Command::Verify(verify) => receiver::verify(&verify),
     };
     match done {

@@ -1,26 +1,12 @@
-//! The user's environment: permission to use colours, a progress line, and the configuration folder.
+//! Terminal output: permission to use colours, and a progress line.
 
-use std::{
-    env,
-    io::{self, IsTerminal as _, Write as _},
-    path::PathBuf,
-};
-
-use crate::fault::Fault;
+use std::io::{self, IsTerminal as _, Write as _};
 
 /// Returns true if the environment allows colours. See <https://no-color.org>.
 #[expect(clippy::disallowed_methods, reason = "the binary reads the environment for all crates")]
 pub(crate) fn allows_colour() -> bool {
-    let is_dumb = env::var("TERM").is_ok_and(|terminal| terminal == "dumb");
-    env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && !is_dumb
-}
-
-/// Returns the folder for the user's configuration: `$XDG_CONFIG_HOME`, or `.config` in the home folder.
-pub(crate) fn config_folder() -> Result<PathBuf, Fault> {
-    let folder = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let home = || Some(folder("HOME")?.join(".config"));
-    let advice = "there is no folder for profiles: set HOME or XDG_CONFIG_HOME to an absolute path";
-    folder("XDG_CONFIG_HOME").or_else(home).ok_or_else(|| Fault::new(advice))
+    let is_dumb = std::env::var("TERM").is_ok_and(|terminal| terminal == "dumb");
+    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && !is_dumb
 }
 
 /// A progress line on standard error. Shown only on a terminal, and erased when this value is dropped.

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use sealpost_client::{AccountId, ApiKeyId, EnvelopeId, EventKind, WebhookId};
+use sealpost_client::{
+    AccountId, ApiKeyId, ApiTokenId, EnvelopeId, EventKind, TokenScope, WebhookId,
+};
 
 /// The commands that call a service.
 #[derive(Debug, Subcommand)]
@@ -23,6 +25,9 @@ pub enum ServiceCommand {
     ///
     /// One line break at the end is not part of the message. Prints the id of the envelope.
     Send(SendArgs),
+    /// Manage the API tokens of the account; needs a profile with a login secret
+    #[command(subcommand)]
+    Tokens(TokensCommand),
     /// Manage the webhooks of the API key
     #[command(subcommand)]
     Webhooks(WebhooksCommand),
@@ -121,6 +126,34 @@ pub enum KeysCommand {
     },
 }
 
+/// Commands for API tokens.
+#[derive(Debug, Subcommand)]
+pub enum TokensCommand {
+    /// Create an API token for the profile's API key, and print it
+    Create {
+        /// Name of the token
+        name: String,
+        /// Scope of the token; repeatable
+        #[arg(long = "scope", value_name = "SCOPE", required = true, value_parser = token_scope)]
+        scopes: Vec<TokenScope>,
+        #[command(flatten)]
+        call: CallArgs,
+    },
+    /// List the API tokens of the account
+    List {
+        #[command(flatten)]
+        call: CallArgs,
+    },
+    /// Revoke an API token
+    Revoke {
+        /// Id of the token
+        #[arg(value_name = "TOKEN_ID")]
+        token_id: ApiTokenId,
+        #[command(flatten)]
+        call: CallArgs,
+    },
+}
+
 /// Commands for webhooks.
 #[derive(Debug, Subcommand)]
 pub enum WebhooksCommand {
@@ -164,6 +197,13 @@ pub struct WebhookArgs {
     pub(crate) webhook_id: WebhookId,
     #[command(flatten)]
     pub(crate) call: CallArgs,
+}
+
+fn token_scope(name: &str) -> Result<TokenScope, String> {
+    TokenScope::from_name(name).ok_or_else(|| {
+        let known: Vec<_> = TokenScope::ALL.into_iter().map(TokenScope::as_str).collect();
+        format!("give one of {}", known.join(", "))
+    })
 }
 
 fn event_kind(name: &str) -> Result<EventKind, String> {

@@ -3,20 +3,25 @@
 mod keys;
 mod login;
 mod messages;
+mod tokens;
 mod webhooks;
 
-use std::path::Path;
+use std::{ffi::OsString, path::Path};
 
 use sealpost_client::Client;
 
 use crate::{
     cli::{CallArgs, ServiceCommand},
     error::ShellError,
-    profile::{Profile, ProfileFile, Secret},
+    profile::{Profile, ProfileFile, Secret, config_folder},
 };
 
-/// Runs one command. Profiles are below `config_folder`, the user's configuration folder.
-pub fn run(command: ServiceCommand, config_folder: &Path) -> Result<(), ShellError> {
+/// Runs one command. `variable` reads a variable of the environment, which names the folder of the profiles.
+pub fn run(
+    command: ServiceCommand,
+    variable: impl Fn(&'static str) -> Option<OsString>,
+) -> Result<(), ShellError> {
+    let config_folder = &config_folder(variable)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.map_err(ShellError::Runtime)?.block_on(async {
         match command {
@@ -24,6 +29,7 @@ pub fn run(command: ServiceCommand, config_folder: &Path) -> Result<(), ShellErr
             ServiceCommand::Login(args) => login::run(args, config_folder).await,
             ServiceCommand::Open(args) => messages::open(&args, config_folder).await,
             ServiceCommand::Send(args) => messages::send(&args, config_folder).await,
+            ServiceCommand::Tokens(command) => tokens::run(command, config_folder).await,
             ServiceCommand::Webhooks(command) => webhooks::run(command, config_folder).await,
         }
     })

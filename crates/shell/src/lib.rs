@@ -1,4 +1,5 @@
-//! Commands of the `sealpost` binary that call a service as one identity: login, send, open, keys and webhooks.
+//! Commands of the `sealpost` binary that call a service as one identity: login, send, open, keys, tokens
+//! and webhooks.
 //!
 //! `sealpost login` stores the service, the identity and its secrets in a profile: a file in the user's configuration
 //! folder that only the user can read. The other commands use this profile. Secrets are never arguments, because every

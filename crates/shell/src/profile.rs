@@ -1,6 +1,7 @@
 //! The profile: a service, an identity and its secrets, in a file that only the user can read.
 
 use std::{
+    ffi::OsString,
     fmt,
     fs::{self, DirBuilder, OpenOptions},
     io::{self, Write as _},
@@ -13,6 +14,18 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use zeroize::Zeroizing;
 
 use crate::error::ShellError;
+
+/// Returns the folder for the user's configuration: `$XDG_CONFIG_HOME`, or `.config` in the home folder. `variable`
+/// reads a variable of the environment.
+pub(crate) fn config_folder(
+    variable: impl Fn(&'static str) -> Option<OsString>,
+) -> Result<PathBuf, ShellError> {
+    let folder = |name| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = || Some(folder("HOME")?.join(".config"));
+    let advice = "there is no folder for profiles: set HOME or XDG_CONFIG_HOME to an absolute path";
+    let found = folder("XDG_CONFIG_HOME").or_else(home);
+    found.ok_or_else(|| ShellError::Invalid(advice.to_owned()))
+}
 
 /// The content of a profile's file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -168,6 +181,18 @@ mod tests {
         file.save(&profile()).unwrap();
         fs::set_permissions(file.path(), fs::Permissions::from_mode(0o640)).unwrap();
         assert!(file.load().unwrap_err().to_string().contains("chmod 600"));
+    }
+
+    #[test]
+    fn the_configuration_folder_has_an_absolute_path() {
+        let with = |config: &str, home: &str| {
+            let (config, home) = (OsString::from(config), OsString::from(home));
+            let variable = |name| Some(if name == "HOME" { home.clone() } else { config.clone() });
+            config_folder(variable).ok()
+        };
+        assert_eq!(with("/config", "/home/ann"), Some(PathBuf::from("/config")));
+        assert_eq!(with("config", "/home/ann"), Some(PathBuf::from("/home/ann/.config")));
+        assert_eq!(with("", ""), None);
     }
 
     #[test]

@@ -1,11 +1,15 @@
 //! A webhook that exists while `sealpost listen` runs.
 
-use std::path::Path;
+use std::ffi::OsString;
 
 use sealpost_client::{Client, EventKind, WebhookId};
 use zeroize::Zeroizing;
 
-use crate::{cli::ProfileArgs, error::ShellError, profile::ProfileFile};
+use crate::{
+    cli::ProfileArgs,
+    error::ShellError,
+    profile::{ProfileFile, config_folder},
+};
 
 /// A registered webhook with its secret.
 pub struct TemporaryWebhook {
@@ -15,13 +19,14 @@ pub struct TemporaryWebhook {
 }
 
 impl TemporaryWebhook {
-    /// Registers `url` for the API key of a profile.
+    /// Registers `url` for the API key of a profile. `variable` reads a variable of the environment.
     pub async fn register(
         profile: &ProfileArgs,
-        config_folder: &Path,
+        variable: impl Fn(&'static str) -> Option<OsString>,
         url: &str,
     ) -> Result<Self, ShellError> {
-        let client = ProfileFile::named(config_folder, &profile.profile)?.load()?.client()?;
+        let client =
+            ProfileFile::named(&config_folder(variable)?, &profile.profile)?.load()?.client()?;
         let registered = client.webhooks().register(url, &[EventKind::EnvelopeReceived]).await?;
         let (webhook_id, secret) = (registered.webhook_id, Zeroizing::new(registered.secret));
         Ok(Self { client, webhook_id, secret })

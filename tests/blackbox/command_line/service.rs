@@ -93,6 +93,23 @@ fn a_profile_keeps_its_session_and_logs_in_again_when_it_ends() {
 }
 
 #[test]
+fn a_token_of_the_shell_is_a_profile_of_its_own() {
+    let database = Database::embedded();
+    let server = database.serve();
+    let (shell, client) = (Shell::of(&server), server.client());
+    let (alice, bob) = (client.new_identity(), client.new_identity());
+    shell.log_in("default", &alice);
+    let created = shell.succeed(&["tokens", "create", "job", "--scope", "send", "--json"], "");
+    let created: Value = serde_json::from_str(&created).unwrap();
+    let login = ["login", "--url", &shell.url, "--api-key", &alice.key, "--profile", "job"];
+    shell.succeed(&login, &text(&created, "token"));
+    shell.succeed(&["send", &bob.key, "--profile", "job"], "x");
+    shell.succeed(&["tokens", "revoke", &text(&created, "token_id")], "");
+    let revoked = shell.run(&["send", &bob.key, "--profile", "job"], "x");
+    assert!(revoked.stderr.contains("UNAUTHORIZED"), "{}", revoked.stderr);
+}
+
+#[test]
 fn the_webhook_of_listen_is_deleted_at_the_end() {
     let database = Database::embedded();
     let server = database.serve();

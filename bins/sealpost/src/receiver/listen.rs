@@ -1,18 +1,18 @@
 //! `sealpost listen`: a webhook receiver on a developer's machine. It prints every request, and can forward valid
 //! events.
 
-use std::sync::Arc;
+use std::{env, sync::Arc};
 
 use sealpost_node::SystemClock;
 use sealpost_receiver::{KeySource, Listener, ListenerOptions, RequestObserver, secrets};
-use sealpost_shell::{ProfileArgs, TemporaryWebhook};
+use sealpost_shell::TemporaryWebhook;
 use tokio::sync::Notify;
 
 use super::{
     keys,
     show::{Style, greet, show},
 };
-use crate::{cli::ListenArgs, fault::Fault, serve::signals::StopSignals, terminal::config_folder};
+use crate::{cli::ListenArgs, fault::Fault, serve::signals::StopSignals};
 
 /// Receives events until a signal arrives or standard output is closed.
 pub(crate) fn run(args: ListenArgs) -> Result<(), Fault> {
@@ -28,7 +28,11 @@ pub(crate) fn run(args: ListenArgs) -> Result<(), Fault> {
         let shown = forward_to.as_ref().map(ToString::to_string);
         let listener = Listener::bind(ListenerOptions { listen, forward_to, forward_timeout })?;
         let url = format!("http://{}/", listener.address());
-        let webhook = if register { Some(register_webhook(&profile, &url).await?) } else { None };
+        let webhook = if register {
+            Some(TemporaryWebhook::register(&profile, env::var_os, &url).await?)
+        } else {
+            None
+        };
         greet(style, &url, shown.as_deref(), register).map_err(Fault::closed_output)?;
         let closed = Arc::new(Notify::new());
         // Reads the keys again for each request, so that a secret can be added or rotated meanwhile.
@@ -43,19 +47,13 @@ pub(crate) fn run(args: ListenArgs) -> Result<(), Fault> {
             () = closed.notified() => Err(Fault::new("standard output is closed")),
         };
         if let Some(webhook) = webhook {
-            webhook.remove().await.map_err(|error| Fault::of(&error))?;
+            webhook.remove().await?;
         }
         tokio::select! {
             () = listening.stop() => ended,
             () = signals.next() => Err(Fault::new("stopped at once")),
         }
     })
-}
-
-async fn register_webhook(profile: &ProfileArgs, url: &str) -> Result<TemporaryWebhook, Fault> {
-    let folder = config_folder()?;
-    let registered = TemporaryWebhook::register(profile, &folder, url).await;
-    registered.map_err(|error| Fault::of(&error))
 }
 
 /// Returns a callback that prints each request. It notifies `closed` if standard output is closed.
