@@ -6,9 +6,9 @@ pub const EXAMPLES: [(&str, &str); 17] = [
         "login",
         "sealpost login --url http://127.0.0.1:8080 --new Alice --handle alice\n\
          sealpost login --url https://sealpost.example --account acct_01kxk83ffmfe7rw98sdqcq10h0 \
-         --api-key ak_01kxk83ffmfe7rw98sdqcq10h0 < login-secret",
+         --api-key ak_01kxk83ffmfe7rw98sdqcq10h0",
     ),
-    ("send", "sealpost send bob < message.txt\nsealpost send bob --profile work --json"),
+    ("send", "sealpost send bob\nsealpost send bob --profile work --json"),
     ("open", "sealpost open env_01kxk83ffmfe7rw98sdqcq10h0"),
     ("keys activate", "sealpost keys activate 'Alice at work' --handle alice-work"),
     ("keys find", "sealpost keys find bob"),

@@ -9,9 +9,7 @@ use std::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::{
-    CommandResult, Database, Identity, Listener, SOON, Server, binary, run, text,
-};
+use crate::support::{CommandResult, Database, Identity, Listener, SOON, Server, binary, text};
 
 /// A user of the shell with a folder for profiles.
 struct Shell {
@@ -32,7 +30,12 @@ impl Shell {
         stdin.rewind().unwrap();
         let mut command = binary(arguments);
         command.env("XDG_CONFIG_HOME", self.config.path()).stdin(stdin);
-        run(command)
+        let output = command.output().unwrap();
+        CommandResult {
+            status: output.status.code(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
     }
 
     #[track_caller]
